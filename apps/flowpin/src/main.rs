@@ -1,0 +1,2 @@
+//! The flowpin command.
+fn main() {}

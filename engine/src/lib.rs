@@ -1,0 +1,1 @@
+//! The composition root: worker loop, pipeline plans, threads, shutdown.

@@ -1,0 +1,91 @@
+//! What was lost or shortened, by name: every cap and every full queue has one.
+
+macro_rules! losses {
+    ($($(#[$meta:meta])* $variant:ident = $name:literal, $text:literal;)*) => {
+        /// A reason for which something was not analysed, or not kept.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum Loss { $($(#[$meta])* $variant,)* }
+
+        impl Loss {
+            /// All, in table order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The counter's name.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// What it means and what to do, in one line, for the summary.
+            pub const fn explanation(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+        }
+    };
+}
+
+losses! {
+    /// Packets that a full ring could not take (live input only).
+    RingFull = "ring_full", "a worker could not keep up: more workers, or a filter";
+    /// Connections that ended early because their shard was full.
+    ConnectionsEvicted = "connections_evicted",
+        "the connection table was full, the stalest ended early: raise --memory";
+    /// Datagrams given up because not all fragments came in time.
+    FragmentTimeout = "fragment_timeout", "fragments whose datagram was never complete";
+    /// Fragments given up because fragment memory was full.
+    FragmentMemory = "fragment_memory", "fragment memory was full: raise --memory";
+    /// Fragments of a datagram that had too many.
+    FragmentCount = "fragment_count", "a datagram with more fragments than the limit";
+    /// Fragments given up because they overlap where that is forbidden.
+    FragmentOverlap = "fragment_overlap", "overlapping IPv6 fragments, refused by RFC 5722";
+    /// Tunnels whose sums could not be kept.
+    TunnelsUntracked = "tunnels_untracked", "more tunnels at once than the limit";
+    /// Anomaly records not written because there were too many of one reason.
+    AnomaliesSuppressed = "anomalies_suppressed", "anomaly records above the rate limit";
+    /// Forward leaps of the capture's clock that were clamped.
+    ClockLeaps = "clock_leaps_clamped", "the capture's clock leapt forward";
+    /// Records not written because the output's size limit was reached.
+    RecordsOverLimit = "records_over_limit", "the output reached its size limit";
+    /// Packets that reached a worker which does not own their shard: a defect.
+    Misdirected = "packets_misdirected", "a packet reached the wrong worker: please report it";
+}
+
+const LEN: usize = Loss::ALL.len();
+
+/// One counter for each [`Loss`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Losses {
+    counts: [u64; LEN],
+}
+
+impl Losses {
+    /// Counts `count` more.
+    #[inline]
+    pub fn count(&mut self, loss: Loss, count: u64) {
+        if let Some(counter) = self.counts.get_mut(loss as usize) {
+            *counter += count;
+        }
+    }
+
+    /// The counter of one reason.
+    #[inline]
+    pub fn of(&self, loss: Loss) -> u64 {
+        self.counts.get(loss as usize).copied().unwrap_or(0)
+    }
+
+    /// Adds another core's counts.
+    pub fn add(&mut self, other: &Self) {
+        for (mine, theirs) in self.counts.iter_mut().zip(other.counts) {
+            *mine += theirs;
+        }
+    }
+
+    /// The counters that are not 0.
+    pub fn iter(&self) -> impl Iterator<Item = (Loss, u64)> + '_ {
+        Loss::ALL
+            .iter()
+            .zip(self.counts)
+            .filter(|&(_, count)| count > 0)
+            .map(|(&l, c)| (l, c))
+    }
+}

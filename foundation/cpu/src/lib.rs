@@ -1,0 +1,1 @@
+//! What needs the processor itself: prefetch, wide checksums, pinning, the time stamp counter.

@@ -1,0 +1,1 @@
+//! Reserved address space, slabs and pools, per core.

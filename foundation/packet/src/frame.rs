@@ -1,0 +1,106 @@
+//! Frames as capture finds them, and the pieces of input that hold their bytes.
+
+use crate::{Endpoints, LinkType, PacketFlags, PacketMeta, Timestamp};
+
+/// One captured frame: where its bytes lie in the piece, and what the capture says about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Offset of the first byte in [`Piece::bytes`].
+    pub start: u32,
+    /// Bytes captured.
+    pub captured_len: u32,
+    /// Bytes on the wire; at least `captured_len`.
+    pub wire_len: u32,
+    /// How the first bytes are to be read.
+    pub link: LinkType,
+    /// Time of capture.
+    pub time: Timestamp,
+}
+
+/// A run of input, read once and in order, that cores share until its last packet is done.
+///
+/// `bytes` is never shrunk: a piece is reused and its memory initialised only once.
+#[derive(Debug, Default)]
+pub struct Piece {
+    /// The bytes as read: frames and the capture format's headers between them.
+    pub bytes: Vec<u8>,
+    /// How many of `bytes` count.
+    pub len: usize,
+    /// Which piece of the input this is, from 0.
+    pub number: u64,
+}
+
+/// The bytes that a batch's descriptors point into.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameBytes<'a> {
+    /// The piece's bytes.
+    pub piece: &'a [u8],
+    /// Datagrams made from fragments ([`PacketFlags::REASSEMBLED`]), one behind the other.
+    pub extra: &'a [u8],
+}
+
+impl<'a> FrameBytes<'a> {
+    /// The captured bytes of a packet's frame (or reassembled datagram). Empty, never a panic,
+    /// should a descriptor not belong to these bytes.
+    #[inline]
+    pub fn frame(&self, meta: &PacketMeta) -> &'a [u8] {
+        let from = if meta.flags.has(PacketFlags::REASSEMBLED) {
+            self.extra
+        } else {
+            self.piece
+        };
+        let start = meta.frame_start as usize;
+        from.get(start..start.saturating_add(meta.captured_len as usize))
+            .unwrap_or_default()
+    }
+
+    /// The captured part of the transport payload.
+    #[inline]
+    pub fn payload(&self, meta: &PacketMeta) -> &'a [u8] {
+        let rest = self
+            .frame(meta)
+            .get(usize::from(meta.payload_offset)..)
+            .unwrap_or_default();
+        rest.get(..meta.payload_len as usize).unwrap_or(rest)
+    }
+
+    /// The addresses of the packet's key, in key order, read from the frame.
+    #[inline]
+    pub fn endpoints(&self, meta: &PacketMeta) -> Endpoints {
+        let header = self
+            .frame(meta)
+            .get(usize::from(meta.l3_offset)..)
+            .unwrap_or_default();
+        let (source, destination) = if meta.key.is_ipv6() {
+            // RFC 8200 §3: source at 8, destination at 24.
+            (address::<16>(header, 8), address::<16>(header, 24))
+        } else {
+            // RFC 791 §3.1: source at 12, destination at 16.
+            (address::<4>(header, 12), address::<4>(header, 16))
+        };
+        if meta.high_to_low() {
+            Endpoints {
+                low: destination,
+                high: source,
+            }
+        } else {
+            Endpoints {
+                low: source,
+                high: destination,
+            }
+        }
+    }
+}
+
+/// `N` bytes of `header` at `offset`, padded with zeros; zeros if there are not so many.
+#[inline]
+fn address<const N: usize>(header: &[u8], offset: usize) -> [u8; 16] {
+    let mut out = [0; 16];
+    let from = header
+        .get(offset..)
+        .and_then(|rest| rest.first_chunk::<N>());
+    if let (Some(from), Some(to)) = (from, out.first_chunk_mut::<N>()) {
+        *to = *from;
+    }
+    out
+}

@@ -1,0 +1,26 @@
+//! What passes between stages: timestamps, frames, packet descriptors, reasons for refusal.
+//!
+//! ```text
+//!  capture ──Frame──► dispatch ──PacketMeta──► handoff ──► flow ──► …
+//!     │                                                     ▲
+//!     └────────────── Piece (the bytes, read once) ─────────┘
+//! ```
+//!
+//! Owns plain data only. A stage never depends on another stage: it depends on the types here,
+//! and the engine joins the stages. Nothing here allocates per packet.
+
+mod flags;
+mod frame;
+mod link;
+mod malformed;
+mod meta;
+mod seq;
+mod time;
+
+pub use flags::{PacketFlags, TcpFlags};
+pub use frame::{Frame, FrameBytes, Piece};
+pub use link::LinkType;
+pub use malformed::{Layer, Malformed, Reason, bad};
+pub use meta::{Endpoints, FlowKey, PacketKind, PacketMeta, SHARD_COUNT, Shard};
+pub use seq::Seq;
+pub use time::Timestamp;

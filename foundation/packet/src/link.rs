@@ -1,0 +1,61 @@
+//! Link types: how the first bytes of a frame are to be read.
+
+/// What a frame starts with, by the registry of link-layer header types (LINKTYPE_*).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[repr(u8)]
+pub enum LinkType {
+    /// Ethernet II or IEEE 802.3 (1).
+    #[default]
+    Ethernet,
+    /// A raw IPv4 or IPv6 packet, told apart by its version (101; 12 and 14 in old files).
+    Raw,
+    /// A raw IPv4 packet (228).
+    Ipv4,
+    /// A raw IPv6 packet (229).
+    Ipv6,
+    /// BSD loopback: address family in the byte order of the recording host (0).
+    Null,
+    /// OpenBSD loopback: address family in network byte order (108).
+    Loop,
+    /// Linux "cooked" capture, version 1 (113).
+    LinuxSll,
+    /// Linux "cooked" capture, version 2 (276).
+    LinuxSll2,
+    /// PPP without or with HDLC framing (9).
+    Ppp,
+    /// PPP in HDLC-like framing (50).
+    PppSerial,
+    /// PPP over Ethernet, beginning at the PPPoE header (51).
+    PppEther,
+    /// Cisco PPP with HDLC, cHDLC (104).
+    CiscoHdlc,
+    /// IEEE 802.11 (105).
+    Ieee80211,
+    /// IEEE 802.11 behind a radiotap header (127).
+    Ieee80211Radiotap,
+    /// IEEE 802.11 behind a Prism header (119).
+    Ieee80211Prism,
+    /// IEEE 802.11 behind an AVS header (163).
+    Ieee80211Avs,
+    /// Frame Relay (107).
+    FrameRelay,
+    /// Juniper Ethernet behind the vendor's header (178).
+    JuniperEther,
+    /// IEEE 802.5 token ring (6).
+    TokenRing,
+    /// FDDI (10).
+    Fddi,
+    /// IP over Fibre Channel (122).
+    IpOverFc,
+    /// Per-packet information header, with its own link type inside (192).
+    Ppi,
+    /// NFLOG: type-length-value attributes around a raw packet (239).
+    Nflog,
+    /// PFLOG: OpenBSD's filter log header around a raw packet (117).
+    Pflog,
+    /// LLC/SNAP behind RFC 1483 ATM (100).
+    AtmRfc1483,
+    /// A type whose frames carry no Internet packets that we read: frames are counted as
+    /// `UnsupportedLink`.
+    Unsupported,
+}

@@ -1,0 +1,132 @@
+//! Why a packet was refused: a value, never a panic, and cheap enough for a flood.
+
+/// Why a packet was refused, in which layer and at which byte.
+///
+/// A (layer, reason) pair indexes a counter; see `flowpin-counters`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Malformed {
+    /// The layer that refused.
+    pub layer: Layer,
+    /// What was wrong.
+    pub reason: Reason,
+    /// Where, in bytes from the start of that layer's header.
+    pub offset: u16,
+}
+
+// A parse error travels in registers.
+const _: () = assert!(size_of::<Malformed>() <= 8);
+
+/// Shorthand for a [`Malformed`].
+#[inline]
+pub const fn bad(layer: Layer, reason: Reason, offset: u16) -> Malformed {
+    Malformed {
+        layer,
+        reason,
+        offset,
+    }
+}
+
+macro_rules! named_enum {
+    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum $name { $($(#[$vmeta])* $variant,)* }
+
+        impl $name {
+            /// All of them, in counter order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The name in counters and records: lower case, words joined by `_`.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+        }
+    };
+}
+
+named_enum! {
+    /// A protocol layer whose header can be refused.
+    Layer {
+        /// The link type's own header (SLL, null, …).
+        Link = "link",
+        /// Ethernet II, 802.3, LLC and SNAP.
+        Ethernet = "ethernet",
+        /// 802.1Q and 802.1ad tags.
+        Vlan = "vlan",
+        /// MPLS label stack.
+        Mpls = "mpls",
+        /// PPPoE session header.
+        Pppoe = "pppoe",
+        /// PPP.
+        Ppp = "ppp",
+        /// IEEE 802.11.
+        Ieee80211 = "ieee80211",
+        /// ARP.
+        Arp = "arp",
+        /// IPv4.
+        Ipv4 = "ipv4",
+        /// IPv6 fixed header.
+        Ipv6 = "ipv6",
+        /// An IPv6 extension header.
+        Ipv6Extension = "ipv6_extension",
+        /// A fragment of either family.
+        Fragment = "fragment",
+        /// TCP.
+        Tcp = "tcp",
+        /// UDP.
+        Udp = "udp",
+        /// SCTP.
+        Sctp = "sctp",
+        /// ICMP.
+        Icmp = "icmp",
+        /// ICMPv6.
+        Icmpv6 = "icmpv6",
+        /// IP authentication header.
+        Ah = "ah",
+        /// GRE and ERSPAN.
+        Gre = "gre",
+        /// L2TP.
+        L2tp = "l2tp",
+        /// Network Service Header.
+        Nsh = "nsh",
+        /// CAPWAP.
+        Capwap = "capwap",
+        /// Teredo.
+        Teredo = "teredo",
+        /// VXLAN.
+        Vxlan = "vxlan",
+        /// GENEVE.
+        Geneve = "geneve",
+        /// GTP-U.
+        Gtpu = "gtpu",
+        /// Tunnels inside tunnels.
+        Nesting = "nesting",
+    }
+}
+
+named_enum! {
+    /// What was wrong with a header.
+    Reason {
+        /// The packet ends before the header does.
+        Truncated = "truncated",
+        /// A length field is below the least legal value.
+        LengthTooSmall = "length_too_small",
+        /// A length field points behind the end of the packet.
+        LengthBeyondPacket = "length_beyond_packet",
+        /// The version field is not this protocol's.
+        WrongVersion = "wrong_version",
+        /// A checksum does not hold.
+        Checksum = "checksum",
+        /// A field has a value that the standard forbids.
+        IllegalValue = "illegal_value",
+        /// The link type or upper protocol is not one that we read.
+        Unsupported = "unsupported",
+        /// More layers, tags or extension headers than the limit.
+        TooDeep = "too_deep",
+        /// A fragment overlaps another one where that is forbidden.
+        Overlap = "overlap",
+        /// A fragment reaches past the greatest datagram.
+        TooLong = "too_long",
+    }
+}

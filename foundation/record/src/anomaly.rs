@@ -1,0 +1,19 @@
+//! Oddities: packets refused, fragments that do not fit.
+
+use core::net::IpAddr;
+use flowpin_packet::{Malformed, Timestamp};
+
+/// A packet that was refused or that is odd, rate-limited per reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnomalyRecord {
+    /// When the packet was captured.
+    pub time: Timestamp,
+    /// Its position in the input, from 1.
+    pub packet_number: u64,
+    /// What was wrong and where.
+    pub what: Malformed,
+    /// Source and destination, where an IP header could be read.
+    pub addresses: Option<(IpAddr, IpAddr)>,
+    /// How many more of this layer and reason were not written since the last one that was.
+    pub suppressed: u64,
+}

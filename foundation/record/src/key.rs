@@ -1,0 +1,32 @@
+//! In what order records are written, for any number of workers.
+
+use crate::{AnomalyRecord, ConnRecord, TunnelRecord};
+use flowpin_packet::Timestamp;
+
+/// An identifier that depends on nothing but the input and `--id-seed`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Uid(pub u64);
+
+/// The place of a record in the output. Unique, so that the order is total.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RecordKey {
+    /// Stream time of emission: that of the packet that caused the record, or the exact moment
+    /// at which a time-out fell due.
+    pub time: Timestamp,
+    /// Number of the packet that caused the record; of the connection's first packet where a
+    /// time-out did.
+    pub number: u64,
+    /// Tells records apart that share time and number.
+    pub ordinal: u32,
+}
+
+/// Where a stage puts its records. Records need not come in order: whoever merges sorts them
+/// once the watermark (the time up to which all was delivered) has passed.
+pub trait RecordSink {
+    /// A connection ended, or an interim record of one that goes on is due.
+    fn conn(&mut self, key: RecordKey, record: &ConnRecord);
+    /// Something odd was seen.
+    fn anomaly(&mut self, key: RecordKey, record: &AnomalyRecord);
+    /// A tunnel's sums over one interval.
+    fn tunnel(&mut self, key: RecordKey, record: &TunnelRecord);
+}

@@ -1,0 +1,1 @@
+//! Frames in: capture files, compressed or not, merged by time.

@@ -1,0 +1,1 @@
+//! Peels tunnels and pins each packet to its shard.

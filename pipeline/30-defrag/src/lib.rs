@@ -1,0 +1,1 @@
+//! IPv4 and IPv6 fragments to whole datagrams.

@@ -1,0 +1,1 @@
+//! Pieces, batches and ticks between stages, and their way home.

@@ -1,0 +1,1 @@
+//! The connection table: direction, states, expiry, eviction.

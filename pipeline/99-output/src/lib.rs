@@ -1,0 +1,1 @@
+//! Merges the workers' records by time and writes them.

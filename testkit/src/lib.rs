@@ -1,0 +1,1 @@
+//! Packet builder, capture recorder, trace multiplier, oracles.
