@@ -1,0 +1,185 @@
+//! What a run found out, for the summary: sums, losses, and the quality of the capture.
+
+use crate::sums::ConnectionSums;
+use flowpin_counters::{Losses, Refusals};
+use flowpin_packet::Timestamp;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How far a run is, told about once a piece.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes read, as they lie on disk (compressed).
+    pub bytes_read: u64,
+    /// Bytes of all input files, if they can be known.
+    pub bytes_total: Option<u64>,
+    /// Packets read.
+    pub packets: u64,
+    /// Files finished.
+    pub files_done: usize,
+    /// Files in all.
+    pub files_total: usize,
+}
+
+/// Where progress is shown.
+pub trait ProgressSink {
+    /// Called about once a piece (256 KiB) from the input thread; must return quickly.
+    fn update(&self, progress: &Progress);
+}
+
+impl ProgressSink for () {
+    fn update(&self, _: &Progress) {}
+}
+
+/// Everything about a finished run.
+#[derive(Clone, Debug, Default)]
+pub struct RunReport {
+    /// Packets read from the input, before any filter of ours but behind the BPF filter.
+    pub packets: u64,
+    /// Bytes of their frames on the wire.
+    pub frame_bytes: u64,
+    /// Time by the clock.
+    pub wall: Duration,
+    /// Processor time of the whole process during the run.
+    pub cpu: Duration,
+    /// Largest resident size of the process, in bytes.
+    pub peak_memory_bytes: u64,
+    /// Stream time of the first packet.
+    pub first: Option<Timestamp>,
+    /// Stream time of the last packet.
+    pub last: Option<Timestamp>,
+    /// How the work was divided, as `--pipeline` spells it.
+    pub pipeline: String,
+    /// Connections, by transport, state, port and address.
+    pub connections: ConnectionSums,
+    /// Where every packet went.
+    pub conservation: Conservation,
+    /// What the capture itself lacks.
+    pub quality: CaptureQuality,
+    /// Caps reached and things lost, by name.
+    pub losses: Losses,
+    /// Packets refused, by layer and reason.
+    pub refusals: Refusals,
+    /// What each worker did.
+    pub workers: Vec<WorkerReport>,
+    /// The input files, in the order they were given.
+    pub inputs: Vec<InputReport>,
+    /// The files written.
+    pub outputs: Vec<OutputReport>,
+    /// The run was stopped before the input ended (a signal, or `-n`).
+    pub stopped_early: bool,
+}
+
+impl RunReport {
+    /// Whether some input was truncated or damaged (exit code 4).
+    pub fn is_damaged(&self) -> bool {
+        self.inputs.iter().any(|input| input.damage.is_some())
+    }
+}
+
+/// Where every packet went: `received` equals the sum of the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Conservation {
+    /// Packets that the input delivered.
+    pub received: u64,
+    /// Packets counted on a connection.
+    pub on_connections: u64,
+    /// ICMP errors counted on the connection that they quote.
+    pub icmp_errors: u64,
+    /// Frames without an Internet packet (ARP, LLDP, spanning tree, …).
+    pub non_ip: u64,
+    /// Frames of a link type that is not read.
+    pub unsupported_link: u64,
+    /// Fragments absorbed into datagrams, less one for each datagram that went on.
+    pub absorbed: u64,
+    /// Fragments still held when the input ended.
+    pub held: u64,
+    /// Packets refused as malformed.
+    pub malformed: u64,
+    /// Packets lost by a named reason (full ring, fragment caps).
+    pub lost: u64,
+}
+
+impl Conservation {
+    /// What is not accounted for; must be 0.
+    pub fn missing(&self) -> i128 {
+        let accounted = [
+            self.on_connections,
+            self.icmp_errors,
+            self.non_ip,
+            self.unsupported_link,
+            self.absorbed,
+            self.held,
+            self.malformed,
+            self.lost,
+        ];
+        i128::from(self.received) - accounted.into_iter().map(i128::from).sum::<i128>()
+    }
+}
+
+/// What the capture lacks: users blame the tool for what the tap lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CaptureQuality {
+    /// Packets seen twice in a row on their connection.
+    pub duplicates: u64,
+    /// TCP connections with packets in one direction only, though an acknowledgement shows that
+    /// the other side sent.
+    pub one_sided: u64,
+    /// TCP connections in all (for the share).
+    pub tcp_connections: u64,
+    /// Stream bytes that were acknowledged but are not in the capture.
+    pub missed_bytes: u64,
+    /// Stream bytes by sequence numbers (for the share).
+    pub stream_bytes: u64,
+    /// Packets cut short by the snap length.
+    pub snapped: u64,
+    /// Packets whose checksum the sender's adapter had still to complete.
+    pub offloaded: u64,
+    /// Packets whose transport checksum does not hold.
+    pub bad_checksums: u64,
+    /// Packets earlier than one before them.
+    pub backwards: u64,
+    /// The greatest step backwards, in nanoseconds.
+    pub backwards_max_ns: u64,
+    /// Forward leaps of the clock beyond the limit.
+    pub leaps: u64,
+}
+
+/// What one worker did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkerReport {
+    /// Packets handled.
+    pub packets: u64,
+    /// Connections opened.
+    pub connections: u64,
+    /// Packets of its heaviest connection: one that alone fills a core cannot be split.
+    pub heaviest_packets: u64,
+    /// Processor time of its thread, in nanoseconds; 0 if unknown.
+    pub cpu_ns: u64,
+}
+
+/// One input file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InputReport {
+    /// Its path, `-` for standard input.
+    pub path: PathBuf,
+    /// Its format, compression included ("pcapng, gzip").
+    pub format: String,
+    /// Packets read from it.
+    pub packets: u64,
+    /// Packets that the filter turned away.
+    pub filtered: u64,
+    /// Where and how it is truncated or damaged, in one line.
+    pub damage: Option<String>,
+}
+
+/// One output file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OutputReport {
+    /// Its path.
+    pub path: PathBuf,
+    /// Records in it.
+    pub records: u64,
+    /// Its length in bytes.
+    pub bytes: u64,
+}

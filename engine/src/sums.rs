@@ -1,0 +1,234 @@
+//! Sums over connections for the summary: exact, order-free, bounded.
+
+use core::hash::{BuildHasher, Hasher};
+use core::net::IpAddr;
+use flowpin_record::{ConnRecord, ConnState};
+use std::collections::HashMap;
+
+/// Sums over all finished connections.
+#[derive(Clone, Debug, Default)]
+pub struct ConnectionSums {
+    /// Connections by IP protocol number.
+    pub by_protocol: HashMap<u8, Traffic, FoldHash>,
+    /// Connections by Zeek's state (TCP, UDP and ICMP alike), in [`ConnState::ALL`]'s order.
+    pub by_state: [u64; ConnState::ALL.len()],
+    /// By (protocol, server port): what port numbers suggest until protocols are identified.
+    pub by_port: HashMap<(u8, u16), Traffic, FoldHash>,
+    /// By address, both ends.
+    pub by_address: HashMap<IpAddr, Traffic, FoldHash>,
+    /// Connections whose addresses found no place in `by_address` ([`ADDRESSES_MAX`]).
+    pub addresses_untracked: u64,
+    /// TCP connections with one silent side that was acknowledged.
+    pub one_sided: u64,
+    /// Sums of the records' quality fields.
+    pub missed_bytes: u64,
+    /// TCP stream bytes.
+    pub stream_bytes: u64,
+    /// Frames captured twice.
+    pub duplicates: u64,
+    /// Packets whose transport checksum does not hold.
+    pub bad_checksums: u64,
+    /// Packets of the heaviest connection.
+    pub heaviest_packets: u64,
+}
+
+/// Addresses kept for the top talkers; later ones are counted as untracked.
+pub const ADDRESSES_MAX: usize = 1 << 17;
+
+/// Connections, packets and bytes of one row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Connections.
+    pub connections: u64,
+    /// Packets, both directions.
+    pub packets: u64,
+    /// Frame bytes, both directions.
+    pub bytes: u64,
+}
+
+impl Traffic {
+    fn add(&mut self, other: &Self) {
+        self.connections += other.connections;
+        self.packets += other.packets;
+        self.bytes += other.bytes;
+    }
+}
+
+impl ConnectionSums {
+    /// With the tables' hashes keyed by `secret`, so that nobody can aim at them.
+    pub fn new(secret: u64) -> Self {
+        let hasher = FoldHash { secret };
+        Self {
+            by_protocol: HashMap::with_hasher(hasher),
+            by_port: HashMap::with_hasher(hasher),
+            by_address: HashMap::with_hasher(hasher),
+            ..Self::default()
+        }
+    }
+
+    /// Adds one finished connection. Interim records must not be added.
+    pub fn count(&mut self, record: &ConnRecord) {
+        let (up, down) = (&record.to_server, &record.to_client);
+        let traffic = Traffic {
+            connections: 1,
+            packets: up.packets + down.packets,
+            bytes: up.frame_bytes + down.frame_bytes,
+        };
+        self.by_protocol
+            .entry(record.protocol)
+            .or_default()
+            .add(&traffic);
+        if let Some(count) = self.by_state.get_mut(record.conn_state as usize) {
+            *count += 1;
+        }
+        if has_ports(record.protocol) {
+            self.by_port
+                .entry((record.protocol, record.server.port))
+                .or_default()
+                .add(&traffic);
+        }
+        self.count_address(record.client.address, &traffic);
+        if record.server.address != record.client.address {
+            self.count_address(record.server.address, &traffic);
+        }
+        if record.protocol == TCP {
+            let silent = up.packets == 0 || down.packets == 0;
+            self.one_sided += u64::from(silent && up.missed_bytes + down.missed_bytes > 0);
+            self.missed_bytes += up.missed_bytes + down.missed_bytes;
+            self.stream_bytes += up.stream_bytes + down.stream_bytes;
+        }
+        self.duplicates += u64::from(up.duplicates) + u64::from(down.duplicates);
+        self.bad_checksums += u64::from(up.bad_checksums) + u64::from(down.bad_checksums);
+        self.heaviest_packets = self.heaviest_packets.max(traffic.packets);
+    }
+
+    fn count_address(&mut self, address: IpAddr, traffic: &Traffic) {
+        if self.by_address.len() < ADDRESSES_MAX {
+            self.by_address.entry(address).or_default().add(traffic);
+        } else if let Some(sums) = self.by_address.get_mut(&address) {
+            sums.add(traffic);
+        } else {
+            self.addresses_untracked += 1;
+        }
+    }
+
+    /// Adds another worker's sums.
+    pub fn add(&mut self, other: &Self) {
+        for (&protocol, traffic) in &other.by_protocol {
+            self.by_protocol.entry(protocol).or_default().add(traffic);
+        }
+        for (mine, theirs) in self.by_state.iter_mut().zip(other.by_state) {
+            *mine += theirs;
+        }
+        for (&port, traffic) in &other.by_port {
+            self.by_port.entry(port).or_default().add(traffic);
+        }
+        for (&address, traffic) in &other.by_address {
+            self.by_address.entry(address).or_default().add(traffic);
+        }
+        self.addresses_untracked += other.addresses_untracked;
+        self.one_sided += other.one_sided;
+        self.missed_bytes += other.missed_bytes;
+        self.stream_bytes += other.stream_bytes;
+        self.duplicates += other.duplicates;
+        self.bad_checksums += other.bad_checksums;
+        self.heaviest_packets = self.heaviest_packets.max(other.heaviest_packets);
+    }
+
+    /// All connections.
+    pub fn total(&self) -> u64 {
+        self.by_protocol
+            .values()
+            .map(|traffic| traffic.connections)
+            .sum()
+    }
+
+    /// The `count` rows with the most bytes; ties by key, so the same for any pipeline.
+    pub fn top<K: Copy + Ord, S>(
+        table: &HashMap<K, Traffic, S>,
+        count: usize,
+    ) -> Vec<(K, Traffic)> {
+        let mut rows: Vec<_> = table
+            .iter()
+            .map(|(&key, &traffic)| (key, traffic))
+            .collect();
+        rows.sort_unstable_by(|a, b| b.1.bytes.cmp(&a.1.bytes).then(a.0.cmp(&b.0)));
+        rows.truncate(count);
+        rows
+    }
+}
+
+const TCP: u8 = 6;
+
+/// Whether a protocol's endpoints have port numbers (TCP, UDP, DCCP, SCTP, UDP-Lite).
+const fn has_ports(protocol: u8) -> bool {
+    matches!(protocol, TCP | 17 | 33 | 132 | 136)
+}
+
+/// A keyed multiply-and-fold hash: a few cycles for the short keys of these tables.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FoldHash {
+    secret: u64,
+}
+
+impl BuildHasher for FoldHash {
+    type Hasher = FoldHasher;
+
+    fn build_hasher(&self) -> FoldHasher {
+        FoldHasher {
+            state: self.secret ^ FOLD_A,
+        }
+    }
+}
+
+/// See [`FoldHash`].
+#[derive(Clone, Copy, Debug)]
+pub struct FoldHasher {
+    state: u64,
+}
+
+impl FoldHasher {
+    #[inline]
+    fn mix(&mut self, word: u64) {
+        let product = u128::from(self.state ^ word) * u128::from(FOLD_B);
+        #[expect(clippy::cast_possible_truncation, reason = "both halves are folded")]
+        {
+            self.state = (product as u64) ^ ((product >> 64) as u64);
+        }
+    }
+}
+
+impl Hasher for FoldHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word.iter_mut()
+                .zip(chunk)
+                .for_each(|(to, from)| *to = *from);
+            self.mix(u64::from_le_bytes(word));
+        }
+    }
+
+    fn write_u8(&mut self, n: u8) {
+        self.mix(u64::from(n));
+    }
+
+    fn write_u16(&mut self, n: u16) {
+        self.mix(u64::from(n));
+    }
+
+    fn write_usize(&mut self, n: usize) {
+        self.mix(n as u64);
+    }
+
+    fn write_isize(&mut self, n: isize) {
+        self.mix(n.cast_unsigned() as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        self.state
+    }
+}
+
+const FOLD_A: u64 = 0x9e37_79b9_7f4a_7c15;
+const FOLD_B: u64 = 0xa24b_aed4_963e_e407;
