@@ -1,1 +1,27 @@
 //! Reserved address space, slabs and pools, per core.
+//!
+//! ```text
+//!  Mapping     address space from the kernel: zero-filled, resident only where touched
+//!    ├─ Reserved<T>   an array of plain values, all zero at first
+//!    ├─ Slab<T>       values behind u32 handles, freed ones reused first
+//!    └─ BlockPool     byte blocks of one size behind u32 handles
+//! ```
+//!
+//! Everything is sized once, at start, by reserving address space; nothing here allocates
+//! afterwards, and memory that was never used is never resident. So a core's tables can be sized
+//! for the worst case that `--memory` allows while a small capture pays for what it uses.
+//!
+//! Owned by one core: no locks, no atomics. Does not decide what is evicted when a pool is full:
+//! that is the policy of the stage that owns it.
+
+mod blocks;
+mod handles;
+mod mapping;
+mod reserved;
+mod slab;
+mod zeroable;
+
+pub use blocks::BlockPool;
+pub use reserved::Reserved;
+pub use slab::Slab;
+pub use zeroable::Zeroable;

@@ -1,0 +1,154 @@
+//! Byte blocks of one size behind `u32` handles.
+
+use crate::{Reserved, handles::Handles};
+use std::io;
+
+/// A pool of byte blocks of one size, for what later stages must keep: segments out of order,
+/// bytes before the verdict.
+///
+/// Handles behave as those of a [`crate::Slab`]; a block's bytes are whatever its last user left.
+///
+/// ```
+/// let mut pool = flowpin_memory::BlockPool::new(256, 1000)?;
+/// let block = pool.take().unwrap();
+/// pool.bytes_mut(block)[..5].copy_from_slice(b"hello");
+/// assert_eq!(&pool.bytes(block)[..5], b"hello");
+/// pool.put_back(block);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct BlockPool {
+    bytes: Reserved<u8>,
+    block_bytes: usize,
+    handles: Handles,
+}
+
+impl BlockPool {
+    /// Reserves `count` blocks of `block_bytes` each, rounded up to a power of two from 32 to
+    /// 2048, so that no block straddles more lines or pages than it must.
+    ///
+    /// # Errors
+    ///
+    /// Where the system refuses the address space.
+    pub fn new(block_bytes: usize, count: u32) -> io::Result<Self> {
+        let block_bytes = block_bytes
+            .clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX)
+            .next_power_of_two();
+        Ok(Self {
+            bytes: Reserved::new(block_bytes.saturating_mul(count as usize))?,
+            block_bytes,
+            handles: Handles::new(count)?,
+        })
+    }
+
+    /// A free block, the one returned last first; `None` if all are in use.
+    #[inline]
+    pub fn take(&mut self) -> Option<u32> {
+        self.handles.take()
+    }
+
+    /// Returns a block. A handle that was never given out is ignored.
+    #[inline]
+    pub fn put_back(&mut self, block: u32) {
+        self.handles.put_back(block);
+    }
+
+    /// A block's bytes; empty for a handle beyond the pool.
+    #[inline]
+    pub fn bytes(&self, block: u32) -> &[u8] {
+        let start = block as usize * self.block_bytes;
+        self.bytes
+            .get(start..start + self.block_bytes)
+            .unwrap_or_default()
+    }
+
+    /// A block's bytes, to write; empty for a handle beyond the pool.
+    #[inline]
+    pub fn bytes_mut(&mut self, block: u32) -> &mut [u8] {
+        let start = block as usize * self.block_bytes;
+        self.bytes
+            .get_mut(start..start + self.block_bytes)
+            .unwrap_or_default()
+    }
+
+    /// Asks the processor to fetch a block's first line. Any handle is fine.
+    #[inline]
+    pub fn prefetch(&self, block: u32) {
+        self.bytes.prefetch(block as usize * self.block_bytes);
+    }
+
+    /// Bytes of one block.
+    #[inline]
+    pub fn block_bytes(&self) -> usize {
+        self.block_bytes
+    }
+
+    /// Blocks in use.
+    #[inline]
+    pub fn len(&self) -> u32 {
+        self.handles.in_use()
+    }
+
+    /// Whether no block is in use.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The most blocks that can be in use.
+    #[inline]
+    pub fn capacity(&self) -> u32 {
+        self.handles.capacity()
+    }
+
+    /// The most blocks that were ever in use at once.
+    #[inline]
+    pub fn high_water(&self) -> u32 {
+        self.handles.high_water()
+    }
+}
+
+const BLOCK_BYTES_MIN: usize = 32;
+const BLOCK_BYTES_MAX: usize = 2048;
+
+#[cfg(test)]
+mod tests {
+    use super::BlockPool;
+
+    /// Two blocks in use never share a byte, for any size.
+    #[test]
+    fn blocks_do_not_overlap() {
+        for asked in [0, 32, 33, 64, 200, 512, 2048, 9000] {
+            let mut pool = BlockPool::new(asked, 50).unwrap();
+            let blocks: Vec<u32> = (0..50).map(|_| pool.take().unwrap()).collect();
+            assert_eq!(pool.take(), None);
+            for &block in &blocks {
+                pool.bytes_mut(block).fill(u8::try_from(block).unwrap());
+            }
+            for &block in &blocks {
+                assert_eq!(pool.bytes(block).len(), pool.block_bytes());
+                assert!(
+                    pool.bytes(block)
+                        .iter()
+                        .all(|&byte| u32::from(byte) == block)
+                );
+            }
+        }
+    }
+
+    /// The block whose lines are still in the cache comes first.
+    #[test]
+    fn the_block_returned_last_comes_first() {
+        let mut pool = BlockPool::new(64, 10).unwrap();
+        let blocks: Vec<u32> = (0..3).map(|_| pool.take().unwrap()).collect();
+        pool.put_back(blocks[0]);
+        pool.put_back(blocks[2]);
+        assert_eq!(
+            (pool.take(), pool.take()),
+            (Some(blocks[2]), Some(blocks[0]))
+        );
+        assert_eq!((pool.len(), pool.high_water()), (3, 3));
+        assert!(pool.bytes(u32::MAX).is_empty());
+        pool.prefetch(u32::MAX);
+    }
+}

@@ -1,0 +1,317 @@
+//! Values behind `u32` handles: freed ones reused first, nothing allocated after the start.
+//!
+//! ```text
+//!  slots   │ v │ v │ - │ v │ - │ v ┊ never used, not resident …      ┊
+//!          0                       high_water                 capacity
+//!  freed   │ 2 │ 4 │                last freed, first reused
+//! ```
+//!
+//! The free list stands beside the slots, not in them: so a slot below the high-water mark always
+//! holds a whole value, and a stale handle reads an old value, never torn bytes.
+
+use crate::handles::Handles;
+use crate::mapping::Mapping;
+use core::marker::PhantomData;
+use core::ops::{Index, IndexMut};
+use std::io;
+
+/// A pool of values of one type.
+///
+/// A handle is a plain number: forgetting one leaks its slot, using one after `remove` reads
+/// whatever is there now, removing one twice may hand the slot out twice. These are mistakes
+/// (refused in debug builds), but never unsafe.
+///
+/// ```
+/// let mut slab = flowpin_memory::Slab::with_capacity(1000)?;
+/// let handle = slab.insert("first").unwrap();
+/// slab[handle] = "changed";
+/// slab.remove(handle);
+/// assert_eq!(slab.insert("second"), Some(handle)); // its lines are still in the cache
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Slab<T> {
+    slots: Mapping,
+    handles: Handles,
+    values: PhantomData<T>,
+}
+
+impl<T: Copy> Slab<T> {
+    /// No slab holds more; `u32::MAX` is never a handle, so it may mean "none".
+    pub const CAPACITY_MAX: u32 = u32::MAX;
+
+    /// Reserves room for `capacity` values.
+    ///
+    /// # Errors
+    ///
+    /// Where the system refuses the address space.
+    pub fn with_capacity(capacity: u32) -> io::Result<Self> {
+        Ok(Self {
+            slots: Mapping::reserve::<T>(capacity as usize)?,
+            handles: Handles::new(capacity)?,
+            values: PhantomData,
+        })
+    }
+
+    /// Stores a value; `None` if all slots are in use.
+    #[inline]
+    pub fn insert(&mut self, value: T) -> Option<u32> {
+        let handle = self.handles.take()?;
+        // SAFETY: handles are below the capacity that the mapping was made for.
+        let slot = unsafe { self.slots.base::<T>().add(handle as usize) };
+        // SAFETY: the slot is mapped, writable, aligned and ours by `&mut self`; `T: Copy` needs
+        // no drop of what was there.
+        unsafe { slot.write(value) };
+        Some(handle)
+    }
+
+    /// Frees a handle's slot. A handle that was never given out is ignored.
+    #[inline]
+    pub fn remove(&mut self, handle: u32) {
+        self.handles.put_back(handle);
+    }
+
+    /// The value of a handle; `None` only if that handle was never given out.
+    #[inline]
+    pub fn get(&self, handle: u32) -> Option<&T> {
+        if handle >= self.handles.high_water() {
+            return None;
+        }
+        // SAFETY: `handle < high_water <= capacity`: inside the mapping.
+        let slot = unsafe { self.slots.base::<T>().add(handle as usize) };
+        // SAFETY: every slot below `high_water` was written by `insert`, and only whole values
+        // are ever written. The borrow of `self` keeps writers away.
+        Some(unsafe { slot.as_ref() })
+    }
+
+    /// The value of a handle, to change it; `None` only if that handle was never given out.
+    #[inline]
+    pub fn get_mut(&mut self, handle: u32) -> Option<&mut T> {
+        if handle >= self.handles.high_water() {
+            return None;
+        }
+        // SAFETY: as in `get`.
+        let mut slot = unsafe { self.slots.base::<T>().add(handle as usize) };
+        // SAFETY: as in `get`; the exclusive borrow of `self` makes this the only reference.
+        Some(unsafe { slot.as_mut() })
+    }
+
+    /// Asks the processor to fetch a value's first two lines. Any handle is fine.
+    #[inline]
+    pub fn prefetch(&self, handle: u32) {
+        let first = self.slots.base::<u8>().as_ptr();
+        // The address may lie outside for a wild handle; it is never dereferenced.
+        let at = first.wrapping_add((handle as usize).wrapping_mul(size_of::<T>()));
+        flowpin_cpu::prefetch::address(at);
+        if const { size_of::<T>() > LINE_BYTES } {
+            flowpin_cpu::prefetch::address(at.wrapping_add(LINE_BYTES));
+        }
+    }
+
+    /// Values in use.
+    #[inline]
+    pub fn len(&self) -> u32 {
+        self.handles.in_use()
+    }
+
+    /// Whether no value is in use.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The most values that can be in use.
+    #[inline]
+    pub fn capacity(&self) -> u32 {
+        self.handles.capacity()
+    }
+
+    /// The most slots that were ever in use at once; handles are below it.
+    #[inline]
+    pub fn high_water(&self) -> u32 {
+        self.handles.high_water()
+    }
+
+    /// Makes the next `count` slots above the high-water mark resident, off the hot path.
+    pub fn populate_ahead(&mut self, count: u32) {
+        let from = self.high_water() as usize * size_of::<T>();
+        self.slots
+            .populate(from, from.saturating_add(count as usize * size_of::<T>()));
+    }
+
+    /// Asks for huge pages: fewer TLB misses in a large slab, but 2 MiB resident at a time.
+    ///
+    /// # Errors
+    ///
+    /// Where the system has none; the slab works all the same.
+    pub fn prefer_huge_pages(&mut self) -> io::Result<()> {
+        self.slots.prefer_huge_pages()
+    }
+
+    /// Forgets all values and gives their memory back to the system.
+    ///
+    /// # Errors
+    ///
+    /// Where the system refuses (locked pages); the slab is empty all the same.
+    pub fn clear(&mut self) -> io::Result<()> {
+        self.handles.clear()?;
+        let len_bytes = self.slots.len_bytes();
+        self.slots.discard(0, len_bytes)
+    }
+}
+
+/// A cache line of the machines that we know (64 on x86, 64 or 128 elsewhere).
+const LINE_BYTES: usize = 64;
+
+impl<T: Copy> Index<u32> for Slab<T> {
+    type Output = T;
+
+    /// # Panics
+    ///
+    /// If the handle was never given out.
+    #[inline]
+    fn index(&self, handle: u32) -> &T {
+        match self.get(handle) {
+            Some(value) => value,
+            None => never_given_out(handle),
+        }
+    }
+}
+
+impl<T: Copy> IndexMut<u32> for Slab<T> {
+    /// # Panics
+    ///
+    /// If the handle was never given out.
+    #[inline]
+    fn index_mut(&mut self, handle: u32) -> &mut T {
+        match self.get_mut(handle) {
+            Some(value) => value,
+            None => never_given_out(handle),
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn never_given_out(handle: u32) -> ! {
+    panic!("handle {handle} was never given out by this slab")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Slab;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    /// The last freed slot is the one still in the cache.
+    #[test]
+    fn freed_slots_are_reused_last_first_before_new_ones() {
+        let mut slab = Slab::with_capacity(10).unwrap();
+        let handles: Vec<u32> = (0..4).map(|n| slab.insert(n).unwrap()).collect();
+        assert_eq!(handles, [0, 1, 2, 3]);
+        slab.remove(1);
+        slab.remove(3);
+        assert_eq!(slab.insert(10), Some(3));
+        assert_eq!(slab.insert(11), Some(1));
+        assert_eq!(slab.insert(12), Some(4));
+        assert_eq!(slab.high_water(), 5);
+    }
+
+    /// A full slab refuses; it never grows.
+    #[test]
+    fn a_full_slab_refuses() {
+        let mut slab = Slab::with_capacity(2).unwrap();
+        assert_eq!(slab.insert(1u8), Some(0));
+        assert_eq!(slab.insert(2), Some(1));
+        assert_eq!(slab.insert(3), None);
+        slab.remove(0);
+        assert_eq!(slab.insert(3), Some(0));
+        let mut none = Slab::<u8>::with_capacity(0).unwrap();
+        assert_eq!(none.insert(1), None);
+    }
+
+    /// Handles that were never given out have no value, whatever they are.
+    #[test]
+    fn wild_handles_have_no_value() {
+        let mut slab = Slab::with_capacity(100).unwrap();
+        slab.insert([1u64; 16]).unwrap();
+        assert_eq!(slab.get(1), None);
+        assert_eq!(slab.get_mut(u32::MAX), None);
+        slab.prefetch(0);
+        slab.prefetch(u32::MAX);
+    }
+
+    /// Room for the most values there can be is address space only.
+    #[test]
+    fn the_largest_slab_is_not_resident() {
+        let mut slab = Slab::<[u64; 16]>::with_capacity(1 << 28).unwrap(); // 32 GiB
+        slab.populate_ahead(100);
+        assert_eq!(slab.insert([3; 16]), Some(0));
+        assert_eq!(slab[0], [3; 16]);
+        slab.clear().unwrap();
+        assert_eq!(slab.len(), 0);
+        assert_eq!(slab.get(0), None);
+    }
+
+    /// Removing twice is a mistake of the caller's, refused where that costs nothing to anyone.
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "not in use")]
+    fn removing_twice_is_refused_in_debug_builds() {
+        let mut slab = Slab::with_capacity(2).unwrap();
+        slab.insert(1u8).unwrap();
+        slab.remove(0);
+        slab.remove(0);
+    }
+
+    /// In release builds it is a logic error, but memory stays safe: counts and handles stay in
+    /// their bounds.
+    #[test]
+    #[cfg(not(debug_assertions))]
+    fn removing_twice_stays_inside_the_slab() {
+        let mut slab = Slab::with_capacity(2).unwrap();
+        slab.insert(1u8).unwrap();
+        for _ in 0..10 {
+            slab.remove(0);
+            slab.remove(7);
+        }
+        assert_eq!(slab.len(), 0);
+        for _ in 0..10 {
+            if let Some(handle) = slab.insert(2) {
+                assert!(handle < 2);
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        /// Whatever is inserted and removed in whatever order: a slab is a map from handles to
+        /// values, and never uses more slots than were in use at once.
+        #[test]
+        fn a_slab_is_a_map_from_handles_to_values(
+            steps in prop::collection::vec((any::<bool>(), any::<u64>()), 0..300),
+        ) {
+            let mut slab = Slab::with_capacity(64).unwrap();
+            let mut model = HashMap::new();
+            let mut most = 0;
+            for (insert, value) in steps {
+                if insert {
+                    match slab.insert(value) {
+                        Some(handle) => prop_assert_eq!(model.insert(handle, value), None),
+                        None => prop_assert_eq!(model.len(), 64),
+                    }
+                } else if let Some(&handle) = model.keys().min_by_key(|&&h| u64::from(h) ^ value) {
+                    model.remove(&handle);
+                    slab.remove(handle);
+                }
+                most = most.max(model.len());
+                prop_assert_eq!(slab.len() as usize, model.len());
+                prop_assert_eq!(slab.high_water() as usize, most);
+                for (&handle, value) in &model {
+                    prop_assert_eq!(&slab[handle], value);
+                }
+            }
+        }
+    }
+}
