@@ -1,0 +1,57 @@
+//! Why settings were refused, in one line each.
+
+use crate::{ByteSize, Plan};
+use std::path::PathBuf;
+
+/// Why there is no plan.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file could not be read.
+    #[error("{}: cannot read the configuration: {source}", path.display())]
+    Unreadable {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file says something that we do not understand.
+    #[error("{}{line}:{column}: {message}", path_prefix(path.as_ref()))]
+    Refused {
+        /// Which file, if it is one.
+        path: Option<PathBuf>,
+        /// Line, from 1.
+        line: usize,
+        /// Column in characters, from 1.
+        column: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// `-r -` more than once.
+    #[error("standard input (`-r -`) can be read only once")]
+    StdinTwice,
+    /// A setting that must not be 0.
+    #[error("{0} must be more than 0")]
+    Zero(&'static str),
+    /// Too little memory.
+    #[error("memory of {0} is too little: at least {min}", min = ByteSize(Plan::MEMORY_BYTES_MIN))]
+    MemoryTooSmall(ByteSize),
+    /// An empty list of formats.
+    #[error("no output format: name at least one, or `none`")]
+    NoFormat,
+    /// `none` and another format.
+    #[error("the format `none` cannot be combined with another")]
+    NoneAmongFormats,
+    /// Standard output with a format that is not JSON lines.
+    #[error(
+        "standard output takes JSON lines of one format: \
+         use `--format eve` or `--format zeek-json`, or write files with `-l DIR`"
+    )]
+    NotJsonLines,
+    /// Standard output with rotation.
+    #[error("standard output cannot be rotated: drop `--rotate`, or write files with `-l DIR`")]
+    RotatedStdout,
+}
+
+fn path_prefix(path: Option<&PathBuf>) -> String {
+    path.map_or_else(String::new, |path| format!("{}:", path.display()))
+}

@@ -1,0 +1,292 @@
+//! The configuration file: TOML in, settings out; and the effective configuration printed.
+
+use crate::{ConfigError, Settings};
+use std::path::Path;
+
+impl Settings {
+    /// Reads a configuration file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or says something unknown: with line and column.
+    pub fn from_file(path: &Path) -> Result<Self, ConfigError> {
+        let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Unreadable {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::from_toml(&text).map_err(|error| match error {
+            ConfigError::Refused {
+                line,
+                column,
+                message,
+                ..
+            } => ConfigError::Refused {
+                path: Some(path.to_owned()),
+                line,
+                column,
+                message,
+            },
+            other => other,
+        })
+    }
+
+    /// Reads settings from TOML.
+    ///
+    /// # Errors
+    /// The text is not TOML or says something unknown: with line and column.
+    pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
+        toml::from_str(text).map_err(|error: toml::de::Error| {
+            let offset = error.span().map_or(0, |span| span.start);
+            let (line, column) = place(text, offset);
+            ConfigError::Refused {
+                path: None,
+                line,
+                column,
+                message: one_line(error.message()),
+            }
+        })
+    }
+
+    /// The settings as a commented configuration file; what is not set is commented out.
+    ///
+    /// ```
+    /// use flowpin_config::{Plan, Settings};
+    /// let text = Settings::from(&Plan::default()).to_commented_toml();
+    /// assert!(text.contains("memory = \"1 GiB\""));
+    /// assert_eq!(Settings::from_toml(&text).unwrap().into_plan().unwrap(), Plan::default());
+    /// ```
+    pub fn to_commented_toml(&self) -> String {
+        // A struct of strings, numbers and lists always serialises.
+        let table = toml::Table::try_from(self).unwrap_or_default();
+        let mut out = String::from("# Flowpin's configuration: `flowpin run -c THIS_FILE`.\n");
+        for (section, keys) in KEYS {
+            out.push_str(&format!("\n[{section}]\n"));
+            let values = table.get(*section).and_then(toml::Value::as_table);
+            for (key, example, comment) in *keys {
+                match values.and_then(|values| values.get(*key)) {
+                    Some(value) => out.push_str(&format!("# {comment}\n{key} = {value}\n")),
+                    None => out.push_str(&format!("# {comment}\n# {key} = {example}\n")),
+                }
+            }
+        }
+        out
+    }
+}
+
+/// Line and column, both from 1, of a byte offset.
+fn place(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
+    (before.matches('\n').count() + 1, column)
+}
+
+fn one_line(message: &str) -> String {
+    let lines: Vec<&str> = message.lines().map(str::trim).collect();
+    lines.join("; ")
+}
+
+type Key = (&'static str, &'static str, &'static str);
+
+/// Every key: its section, an example, what it means.
+const KEYS: &[(&str, &[Key])] = &[
+    (
+        "input",
+        &[
+            (
+                "read",
+                "[\"a.pcap\"]",
+                "Capture files and directories, in order; \"-\" is standard input.",
+            ),
+            (
+                "filter",
+                "\"tcp port 80\"",
+                "Only packets that pass this pcap-filter(7) expression.",
+            ),
+            ("count", "1000", "Stop after that many packets."),
+        ],
+    ),
+    (
+        "pipeline",
+        &[
+            (
+                "shape",
+                "\"2x3\"",
+                "\"auto\", \"1x1\", \"2xN\" (input, N workers) or \"3xN\" (and output).",
+            ),
+            (
+                "cut",
+                "\"l2\"",
+                "What the input thread does: \"capture\", \"l2\" or \"l3\".",
+            ),
+            (
+                "cpus",
+                "\"0,2-5\"",
+                "Processors to pin threads to, input first; chosen if not set.",
+            ),
+            (
+                "memory",
+                "\"1 GiB\"",
+                "For connections and fragments, over all workers.",
+            ),
+            (
+                "full_ring",
+                "\"wait\"",
+                "When a worker is behind: \"wait\" or \"drop\" (counted).",
+            ),
+            (
+                "seed",
+                "1",
+                "Dispatch secret; chosen if not set. No record depends on it.",
+            ),
+        ],
+    ),
+    (
+        "connections",
+        &[
+            (
+                "checksums",
+                "\"all\"",
+                "Verify checksums: \"all\" or \"none\".",
+            ),
+            (
+                "timeouts",
+                "\"zeek\"",
+                "Whose: \"zeek\", \"suricata\" or \"none\".",
+            ),
+            (
+                "interim",
+                "\"5 min\"",
+                "Interim records of connections longer than this; none if not set.",
+            ),
+            (
+                "id_seed",
+                "0",
+                "Keys uid and flow_id: the same seed, the same identifiers.",
+            ),
+            (
+                "clock_leap_max",
+                "\"1 h\"",
+                "Greatest leap of the capture's clock that is believed.",
+            ),
+        ],
+    ),
+    (
+        "output",
+        &[
+            ("dir", "\".\"", "Where log files go."),
+            (
+                "stdout",
+                "false",
+                "JSON lines to standard output instead of files.",
+            ),
+            (
+                "formats",
+                "[\"eve\"]",
+                "\"eve\", \"zeek\", \"zeek-json\", \"csv\", \"parquet\"; or \"none\".",
+            ),
+            (
+                "community_id",
+                "true",
+                "Community ID in connection records.",
+            ),
+            ("community_seed", "0", "Seed of the Community ID."),
+            (
+                "rotate_every",
+                "\"1 h\"",
+                "Begin new files when the records' time leaves this interval.",
+            ),
+            (
+                "rotate_size",
+                "\"100 MiB\"",
+                "Begin a new file before one grows past this.",
+            ),
+            (
+                "size_max",
+                "\"10 GiB\"",
+                "Stop writing, and say so, once all files together hold this.",
+            ),
+        ],
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::KEYS;
+    use crate::{ConfigError, Plan, Settings};
+
+    fn refusal(text: &str) -> String {
+        Settings::from_toml(text).unwrap_err().to_string()
+    }
+
+    /// An unknown key is named with its place, and the known ones with it.
+    #[test]
+    fn unknown_key_is_named_with_line_and_column() {
+        let text = refusal("[input]\n  fliter = 'tcp'\n");
+        assert!(
+            text.starts_with("2:3: unknown field `fliter`, expected one of"),
+            "{text}"
+        );
+        assert_eq!(text.lines().count(), 1);
+    }
+
+    /// A wrong value is shown where it stands, columns counted in characters.
+    #[test]
+    fn wrong_value_is_shown_where_it_stands() {
+        assert_eq!(
+            refusal("[pipeline]\nmemory = \"64\""),
+            "2:10: `64` needs a unit, such as \"64 MiB\""
+        );
+        assert_eq!(
+            refusal("[pipeline]\nmemory = 64"),
+            "2:10: invalid type: integer `64`, expected a size with its unit, such as \"64 MiB\""
+        );
+        assert_eq!(
+            refusal("[output]\nformats = ['eve', 'jsön']"),
+            "2:19: `jsön` is not one of eve, zeek, zeek-json, csv, parquet, none"
+        );
+    }
+
+    /// Broken TOML is one line too.
+    #[test]
+    fn broken_toml_is_one_line() {
+        for text in ["[input", "= 3", "[input]\nread = [\n\n", "a = \"\n\""] {
+            assert_eq!(refusal(text).lines().count(), 1, "{text:?}");
+        }
+    }
+
+    /// A file that is not there is named.
+    #[test]
+    fn missing_file_is_named() {
+        let error = Settings::from_file("/does/not/exist.toml".as_ref()).unwrap_err();
+        assert!(matches!(error, ConfigError::Unreadable { .. }));
+        assert!(error.to_string().starts_with("/does/not/exist.toml: "));
+    }
+
+    /// The commented file lists every key that exists, and no other: each example, made active,
+    /// is accepted, and a plan with everything set prints nothing but known keys.
+    #[test]
+    fn commented_file_lists_every_key() {
+        let mut all = String::new();
+        for (section, keys) in KEYS {
+            all.push_str(&format!("[{section}]\n"));
+            for (key, example, _) in *keys {
+                all.push_str(&format!("{key} = {example}\n"));
+            }
+        }
+        let settings = Settings::from_toml(&all).unwrap();
+        let table = toml::Table::try_from(&settings).unwrap();
+        for (section, keys) in KEYS {
+            let printed = table.get(*section).and_then(toml::Value::as_table).unwrap();
+            assert_eq!(printed.len(), keys.len(), "[{section}]");
+        }
+        assert_eq!(
+            Settings::from_toml(&settings.to_commented_toml()).unwrap(),
+            settings
+        );
+        let defaults = Settings::from(&Plan::default());
+        assert_eq!(
+            Settings::from_toml(&defaults.to_commented_toml()).unwrap(),
+            defaults
+        );
+    }
+}

@@ -1,0 +1,251 @@
+//! The words for choices: the same in the file, on the command line and in what is printed.
+
+use crate::{Checksums, Cut, Format, FullRing, PipelineShape, Timeouts};
+use core::fmt;
+use core::str::FromStr;
+
+/// A choice from a short list of words.
+pub trait Named: Copy + PartialEq + Sized + 'static {
+    /// Every value with its word and what it means, in the order to show.
+    const ALL: &'static [(Self, &'static str, &'static str)];
+
+    /// The word for this value.
+    fn name(self) -> &'static str {
+        Self::ALL
+            .iter()
+            .find(|(value, ..)| *value == self)
+            .map_or("", |&(_, name, _)| name)
+    }
+
+    /// The value of a word.
+    ///
+    /// # Errors
+    /// The word is none of the list: the list is in the error.
+    fn from_name(word: &str) -> Result<Self, NameError> {
+        Self::ALL
+            .iter()
+            .find(|(_, name, _)| *name == word)
+            .map(|&(value, ..)| value)
+            .ok_or_else(|| NameError {
+                word: word.to_owned(),
+                choices: Self::ALL.iter().map(|&(_, name, _)| name).collect(),
+            })
+    }
+}
+
+/// A word that is none of those to choose from.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{word}` is not one of {}", choices.join(", "))]
+pub struct NameError {
+    word: String,
+    choices: Vec<&'static str>,
+}
+
+impl Named for Format {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Eve, "eve", "Suricata's EVE JSON lines: eve.json"),
+        (
+            Self::ZeekTsv,
+            "zeek",
+            "Zeek's tab-separated logs: conn.log, …",
+        ),
+        (Self::ZeekJson, "zeek-json", "Zeek's logs as JSON lines"),
+        (
+            Self::Csv,
+            "csv",
+            "comma-separated values with a header line",
+        ),
+        (
+            Self::Parquet,
+            "parquet",
+            "Apache Parquet, zstd-compressed columns",
+        ),
+        (Self::None, "none", "analyse, write no records"),
+    ];
+}
+
+impl Named for Cut {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (
+            Self::Capture,
+            "capture",
+            "peel and hash only; workers decode",
+        ),
+        (Self::L2, "l2", "decode transport headers too"),
+        (Self::L3, "l3", "decode and verify checksums"),
+    ];
+}
+
+impl Named for Checksums {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (
+            Self::All,
+            "all",
+            "verify; a bad packet is counted and changes no state",
+        ),
+        (Self::None, "none", "do not look"),
+    ];
+}
+
+impl Named for Timeouts {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Zeek, "zeek", "TCP 5 min, UDP and ICMP 1 min"),
+        (
+            Self::Suricata,
+            "suricata",
+            "TCP 60/600/60 s, UDP 30/300 s, ICMP 30 s",
+        ),
+        (
+            Self::None,
+            "none",
+            "never: connections end with the input, as tshark counts",
+        ),
+    ];
+}
+
+impl Named for FullRing {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Wait, "wait", "the input waits for the worker"),
+        (Self::Drop, "drop", "drop and count"),
+    ];
+}
+
+impl fmt::Display for PipelineShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Single => f.write_str("1x1"),
+            Self::InputAndWorkers(workers) => write!(f, "2x{workers}"),
+            Self::InputWorkersOutput(workers) => write!(f, "3x{workers}"),
+        }
+    }
+}
+
+/// A pipeline that cannot be built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a pipeline: use auto, 1x1, 2xN or 3xN with N workers from 1 to {MAX}", MAX = PipelineShape::WORKERS_MAX)]
+pub struct ShapeError(String);
+
+impl PipelineShape {
+    /// Most workers that a pipeline may have: each needs at least one shard.
+    pub const WORKERS_MAX: u16 = 256;
+}
+
+impl FromStr for PipelineShape {
+    type Err = ShapeError;
+
+    fn from_str(text: &str) -> Result<Self, ShapeError> {
+        let bad = || ShapeError(text.to_owned());
+        match text {
+            "auto" => return Ok(Self::Auto),
+            "1x1" => return Ok(Self::Single),
+            _ => {}
+        }
+        let (stages, workers) = text.split_once('x').ok_or_else(bad)?;
+        let workers = workers
+            .parse()
+            .ok()
+            .filter(|count| (1..=Self::WORKERS_MAX).contains(count))
+            .ok_or_else(bad)?;
+        match stages {
+            "2" => Ok(Self::InputAndWorkers(workers)),
+            "3" => Ok(Self::InputWorkersOutput(workers)),
+            _ => Err(bad()),
+        }
+    }
+}
+
+/// A list of processors: `0,2-5`.
+///
+/// ```
+/// use flowpin_config::CpuList;
+/// assert_eq!("0,2-4".parse(), Ok(CpuList(vec![0, 2, 3, 4])));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CpuList(pub Vec<usize>);
+
+/// A processor list that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a list of processors, such as 0,2-5")]
+pub struct CpuListError(String);
+
+impl FromStr for CpuList {
+    type Err = CpuListError;
+
+    fn from_str(text: &str) -> Result<Self, CpuListError> {
+        let bad = || CpuListError(text.to_owned());
+        let mut cpus = Vec::new();
+        for part in text.split(',').map(str::trim) {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let first: usize = first.trim().parse().map_err(|_| bad())?;
+            let last: usize = last.trim().parse().map_err(|_| bad())?;
+            // The kernel's own limit; also keeps `0-99999999999` from filling memory.
+            if last < first || last >= CPU_MAX {
+                return Err(bad());
+            }
+            for cpu in first..=last {
+                if cpus.contains(&cpu) {
+                    return Err(bad());
+                }
+                cpus.push(cpu);
+            }
+        }
+        Ok(Self(cpus))
+    }
+}
+
+impl fmt::Display for CpuList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words: Vec<String> = self.0.iter().map(usize::to_string).collect();
+        f.write_str(&words.join(","))
+    }
+}
+
+const CPU_MAX: usize = 8192;
+
+#[cfg(test)]
+mod tests {
+    use super::{CpuList, Named};
+    use crate::{Format, PipelineShape};
+
+    /// Every value has a word of its own, and the word leads back to it.
+    #[test]
+    fn each_format_has_its_word() {
+        for &(format, name, _) in Format::ALL {
+            assert_eq!(Format::from_name(name), Ok(format));
+            assert_eq!(format.name(), name);
+        }
+    }
+
+    /// A wrong word is answered with the right ones.
+    #[test]
+    fn unknown_word_is_answered_with_the_choices() {
+        let text = Format::from_name("json").unwrap_err().to_string();
+        assert_eq!(
+            text,
+            "`json` is not one of eve, zeek, zeek-json, csv, parquet, none"
+        );
+    }
+
+    /// `1x2`, `2x0` and more workers than shards cannot be built.
+    #[test]
+    fn pipelines_that_cannot_be_built_are_refused() {
+        for text in [
+            "1x2", "2x0", "2x257", "4x1", "2", "x", "2x-1", "2x 3", "", "AUTO",
+        ] {
+            assert!(text.parse::<PipelineShape>().is_err(), "{text}");
+        }
+        for text in ["auto", "1x1", "2x1", "2x7", "3x256"] {
+            let shape: PipelineShape = text.parse().unwrap();
+            assert_eq!(shape.to_string(), text);
+        }
+    }
+
+    /// A processor cannot be pinned to twice, and no list can fill memory.
+    #[test]
+    fn bad_processor_lists_are_refused() {
+        for text in ["", "a", "3-1", "0,0", "0-99999999999", "1-", "-1"] {
+            assert!(text.parse::<CpuList>().is_err(), "{text}");
+        }
+    }
+}

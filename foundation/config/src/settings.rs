@@ -1,0 +1,353 @@
+//! What a configuration file or a command line says: every key optional.
+//!
+//! ```text
+//!  defaults ◄─overlaid by─ file ◄─overlaid by─ flags ──► Settings ──check──► Plan
+//! ```
+
+use crate::{
+    ByteSize, Checksums, ConfigError, CpuList, Cut, Format, FullRing, Input, OutputPlan,
+    PipelineShape, Plan, Span, Timeouts,
+};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+macro_rules! sections {
+    ($($(#[$meta:meta])* $name:ident {
+        $($(#[$fmeta:meta])* $field:ident: $ty:ty,)*
+    })*) => { $(
+        $(#[$meta])*
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct $name {
+            $($(#[$fmeta])* pub $field: Option<$ty>,)*
+        }
+
+        impl $name {
+            /// These settings, and `below` where they say nothing.
+            #[must_use]
+            pub fn over(self, below: Self) -> Self {
+                Self { $($field: self.$field.or(below.$field),)* }
+            }
+        }
+    )* };
+}
+
+sections! {
+    /// `[input]`: what is read.
+    InputSettings {
+        /// Capture files, directories, `-` for standard input.
+        read: Vec<PathBuf>,
+        /// A pcap-filter(7) expression.
+        filter: String,
+        /// Stop after that many packets.
+        count: u64,
+    }
+
+    /// `[pipeline]`: threads and memory.
+    PipelineSettings {
+        /// Threads, and what each does.
+        shape: PipelineShape,
+        /// What the input thread does besides walking, peeling and hashing.
+        cut: Cut,
+        /// Processors to pin threads to, input first.
+        cpus: CpuList,
+        /// Connection state and fragments, over all workers.
+        memory: ByteSize,
+        /// What to do when a worker's ring is full.
+        full_ring: FullRing,
+        /// The dispatch secret.
+        seed: u64,
+    }
+
+    /// `[connections]`: how connections are followed.
+    ConnectionSettings {
+        /// Whether checksums are verified.
+        checksums: Checksums,
+        /// When a silent connection has ended.
+        timeouts: Timeouts,
+        /// Stream time between interim records.
+        interim: Span,
+        /// Keys identifiers and shards.
+        id_seed: u64,
+        /// Greatest leap of the capture's clock that is believed.
+        clock_leap_max: Span,
+    }
+
+    /// `[output]`: what is written where.
+    OutputSettings {
+        /// Where log files go.
+        dir: PathBuf,
+        /// JSON lines to standard output instead of files.
+        stdout: bool,
+        /// Formats.
+        formats: Vec<Format>,
+        /// Community ID in connection records.
+        community_id: bool,
+        /// Seed of the Community ID.
+        community_seed: u16,
+        /// Rotate when the records' time leaves its interval.
+        rotate_every: Span,
+        /// Rotate before a file grows past this.
+        rotate_size: ByteSize,
+        /// Stop writing once that much was written in all.
+        size_max: ByteSize,
+    }
+}
+
+/// All that can be set, by section.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// What is read.
+    pub input: InputSettings,
+    /// Threads and memory.
+    pub pipeline: PipelineSettings,
+    /// How connections are followed.
+    pub connections: ConnectionSettings,
+    /// What is written where.
+    pub output: OutputSettings,
+}
+
+impl Settings {
+    /// These settings, and `below` where they say nothing.
+    ///
+    /// ```
+    /// use flowpin_config::Settings;
+    /// let file = Settings::from_toml("[input]\ncount = 10\nfilter = 'tcp'").unwrap();
+    /// let flags = Settings::from_toml("[input]\ncount = 3").unwrap();
+    /// let both = flags.over(file);
+    /// assert_eq!(both.input.count, Some(3));
+    /// assert_eq!(both.input.filter.as_deref(), Some("tcp"));
+    /// ```
+    #[must_use]
+    pub fn over(self, below: Self) -> Self {
+        Self {
+            input: self.input.over(below.input),
+            pipeline: self.pipeline.over(below.pipeline),
+            connections: self.connections.over(below.connections),
+            output: self.output.over(below.output),
+        }
+    }
+
+    /// The plan: defaults where nothing is set, and everything checked that can be checked
+    /// without opening anything. Asks the file system only which inputs are directories.
+    ///
+    /// # Errors
+    /// Settings that contradict each other or that cannot work.
+    pub fn into_plan(self) -> Result<Plan, ConfigError> {
+        let defaults = Plan::default();
+        let Self {
+            input,
+            pipeline,
+            connections,
+            output,
+        } = self;
+        let paths = input.read.unwrap_or_default();
+        let memory = pipeline.memory.unwrap_or(ByteSize(defaults.memory_bytes));
+        let plan = Plan {
+            inputs: paths.iter().map(|path| input_at(path)).collect(),
+            filter: input.filter.unwrap_or_default().trim().to_owned(),
+            packet_count_max: input.count,
+            pipeline: pipeline.shape.unwrap_or_default(),
+            cut: pipeline.cut.unwrap_or_default(),
+            cpus: pipeline.cpus.unwrap_or_default().0,
+            checksums: connections.checksums.unwrap_or_default(),
+            full_ring: pipeline.full_ring.unwrap_or_default(),
+            timeouts: connections.timeouts.unwrap_or_default(),
+            interim_ns: connections.interim.map(|span| span.0),
+            memory_bytes: memory.0,
+            id_seed: connections.id_seed.unwrap_or(defaults.id_seed),
+            dispatch_seed: pipeline.seed,
+            clock_leap_max_ns: connections
+                .clock_leap_max
+                .map_or(defaults.clock_leap_max_ns, |span| span.0),
+            output: output_plan(output, defaults.output),
+        };
+        check(&plan)?;
+        Ok(plan)
+    }
+}
+
+/// The settings that lead to `plan`: for `--print-config`.
+impl From<&Plan> for Settings {
+    fn from(plan: &Plan) -> Self {
+        let output = &plan.output;
+        Self {
+            input: InputSettings {
+                read: Some(plan.inputs.iter().map(path_of).collect()),
+                filter: Some(plan.filter.clone()),
+                count: plan.packet_count_max,
+            },
+            pipeline: PipelineSettings {
+                shape: Some(plan.pipeline),
+                cut: Some(plan.cut),
+                cpus: (!plan.cpus.is_empty()).then(|| CpuList(plan.cpus.clone())),
+                memory: Some(ByteSize(plan.memory_bytes)),
+                full_ring: Some(plan.full_ring),
+                seed: plan.dispatch_seed,
+            },
+            connections: ConnectionSettings {
+                checksums: Some(plan.checksums),
+                timeouts: Some(plan.timeouts),
+                interim: plan.interim_ns.map(Span),
+                id_seed: Some(plan.id_seed),
+                clock_leap_max: Some(Span(plan.clock_leap_max_ns)),
+            },
+            output: OutputSettings {
+                dir: Some(output.dir.clone()),
+                stdout: Some(output.to_stdout),
+                formats: Some(output.formats.clone()),
+                community_id: Some(output.community_id),
+                community_seed: Some(output.community_seed),
+                rotate_every: output.rotate_every_ns.map(Span),
+                rotate_size: output.rotate_bytes_max.map(ByteSize),
+                size_max: output.total_bytes_max.map(ByteSize),
+            },
+        }
+    }
+}
+
+fn output_plan(settings: OutputSettings, defaults: OutputPlan) -> OutputPlan {
+    let mut formats = Vec::new();
+    for format in settings.formats.unwrap_or(defaults.formats) {
+        if !formats.contains(&format) {
+            formats.push(format);
+        }
+    }
+    OutputPlan {
+        dir: settings.dir.unwrap_or(defaults.dir),
+        to_stdout: settings.stdout.unwrap_or(defaults.to_stdout),
+        formats,
+        community_id: settings.community_id.unwrap_or(defaults.community_id),
+        community_seed: settings.community_seed.unwrap_or(defaults.community_seed),
+        rotate_every_ns: settings.rotate_every.map(|span| span.0),
+        rotate_bytes_max: settings.rotate_size.map(|size| size.0),
+        total_bytes_max: settings.size_max.map(|size| size.0),
+    }
+}
+
+fn input_at(path: &Path) -> Input {
+    if path == Path::new("-") {
+        Input::Stdin
+    } else if path.is_dir() {
+        Input::Directory(path.to_owned())
+    } else {
+        Input::File(path.to_owned())
+    }
+}
+
+fn path_of(input: &Input) -> PathBuf {
+    match input {
+        Input::File(path) | Input::Directory(path) => path.clone(),
+        Input::Stdin => PathBuf::from("-"),
+    }
+}
+
+fn check(plan: &Plan) -> Result<(), ConfigError> {
+    let stdin_count = plan
+        .inputs
+        .iter()
+        .filter(|input| **input == Input::Stdin)
+        .count();
+    if stdin_count > 1 {
+        return Err(ConfigError::StdinTwice);
+    }
+    if plan.packet_count_max == Some(0) {
+        return Err(ConfigError::Zero("the packet count (-n)"));
+    }
+    if plan.memory_bytes < Plan::MEMORY_BYTES_MIN {
+        return Err(ConfigError::MemoryTooSmall(ByteSize(plan.memory_bytes)));
+    }
+    for (value, what) in [
+        (plan.interim_ns, "the interim interval"),
+        (Some(plan.clock_leap_max_ns), "clock_leap_max"),
+        (plan.output.rotate_every_ns, "the rotation interval"),
+        (plan.output.rotate_bytes_max, "the rotation size"),
+        (plan.output.total_bytes_max, "the output's size limit"),
+    ] {
+        if value == Some(0) {
+            return Err(ConfigError::Zero(what));
+        }
+    }
+    check_formats(&plan.output)
+}
+
+fn check_formats(output: &OutputPlan) -> Result<(), ConfigError> {
+    if output.formats.is_empty() {
+        return Err(ConfigError::NoFormat);
+    }
+    if output.formats.contains(&Format::None) && output.formats.len() > 1 {
+        return Err(ConfigError::NoneAmongFormats);
+    }
+    let lines = |format: &Format| matches!(format, Format::Eve | Format::ZeekJson | Format::None);
+    if output.to_stdout && !(output.formats.len() == 1 && output.formats.iter().all(lines)) {
+        return Err(ConfigError::NotJsonLines);
+    }
+    if output.to_stdout && (output.rotate_every_ns.is_some() || output.rotate_bytes_max.is_some()) {
+        return Err(ConfigError::RotatedStdout);
+    }
+    Ok(())
+}
+
+impl Plan {
+    /// Less memory than this cannot hold the tables of one worker.
+    pub const MEMORY_BYTES_MIN: u64 = 1 << 20;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Settings;
+    use crate::{ConfigError, Plan};
+
+    fn plan(text: &str) -> Result<Plan, ConfigError> {
+        Settings::from_toml(text).unwrap().into_plan()
+    }
+
+    /// Nothing said is the defaults, so that one place defines them: `Plan::default`.
+    #[test]
+    fn no_settings_are_the_default_plan() {
+        assert_eq!(plan("").unwrap(), Plan::default());
+    }
+
+    /// What the effective configuration prints, read again, is the same plan.
+    #[test]
+    fn settings_of_a_plan_lead_back_to_it() {
+        let text = "[input]\nread = ['-']\nfilter = 'tcp'\ncount = 9\n\
+            [pipeline]\nshape = '2x3'\ncut = 'l3'\ncpus = '0-2'\nmemory = '64 MiB'\nseed = 4\n\
+            [connections]\nchecksums = 'none'\ntimeouts = 'none'\ninterim = '5 min'\n\
+            [output]\nformats = ['zeek', 'csv', 'zeek']\nrotate_every = '1 h'";
+        let first = plan(text).unwrap();
+        let again = Settings::from(&first).into_plan().unwrap();
+        assert_eq!(first, again);
+        assert_eq!(first.output.formats.len(), 2, "a format twice is one");
+    }
+
+    /// A pipe takes JSON lines of one format: columns and headers cannot be mixed into it.
+    #[test]
+    fn standard_output_takes_json_lines_only() {
+        for formats in ["['csv']", "['zeek']", "['eve', 'zeek-json']"] {
+            let text = format!("[output]\nstdout = true\nformats = {formats}");
+            assert!(
+                matches!(plan(&text), Err(ConfigError::NotJsonLines)),
+                "{formats}"
+            );
+        }
+        assert!(plan("[output]\nstdout = true\nformats = ['zeek-json']").is_ok());
+    }
+
+    /// Contradictions are refused before anything is opened.
+    #[test]
+    fn contradictions_are_refused() {
+        for text in [
+            "[input]\nread = ['-', '-']",
+            "[input]\ncount = 0",
+            "[pipeline]\nmemory = '1 KiB'",
+            "[connections]\ninterim = '0 s'",
+            "[output]\nformats = []",
+            "[output]\nformats = ['none', 'eve']",
+            "[output]\nstdout = true\nrotate_every = '1 h'",
+        ] {
+            assert!(plan(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Settings that are written as text: how serde reads and writes them.
+
+use crate::{
+    ByteSize, Checksums, CpuList, Cut, Format, FullRing, Named, PipelineShape, Span, Timeouts,
+};
+use core::fmt::{self, Display};
+use core::marker::PhantomData;
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::ser::{Serialize, Serializer};
+
+/// A value that a configuration file holds as a string.
+trait Text: Sized {
+    /// What is expected, for the message where something else stands.
+    const EXPECTED: &'static str;
+
+    fn read(text: &str) -> Result<Self, String>;
+    fn write(&self) -> String;
+}
+
+struct TextVisitor<T>(PhantomData<T>);
+
+impl<T: Text> Visitor<'_> for TextVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        T::read(text).map_err(E::custom)
+    }
+}
+
+fn parsed<T>(text: &str) -> Result<T, String>
+where
+    T: core::str::FromStr,
+    T::Err: Display,
+{
+    text.parse().map_err(|error: T::Err| error.to_string())
+}
+
+fn named<T: Named>(word: &str) -> Result<T, String> {
+    T::from_name(word).map_err(|error| error.to_string())
+}
+
+macro_rules! by_text {
+    ($($ty:ty, $expected:literal, $read:path, $write:expr;)*) => { $(
+        impl Text for $ty {
+            const EXPECTED: &'static str = $expected;
+
+            fn read(text: &str) -> Result<Self, String> {
+                $read(text)
+            }
+
+            fn write(&self) -> String {
+                let write: fn(&Self) -> String = $write;
+                write(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $ty {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_str(TextVisitor(PhantomData))
+            }
+        }
+
+        impl Serialize for $ty {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.write())
+            }
+        }
+    )* };
+}
+
+by_text! {
+    ByteSize, "a size with its unit, such as \"64 MiB\"", parsed, ByteSize::to_string;
+    Span, "a time with its unit, such as \"30 s\"", parsed, Span::to_string;
+    CpuList, "a list of processors, such as \"0,2-5\"", parsed, CpuList::to_string;
+    PipelineShape, "\"auto\", \"1x1\", \"2xN\" or \"3xN\"", parsed, PipelineShape::to_string;
+    Format, "the name of a format", named, |value| value.name().to_owned();
+    Cut, "\"capture\", \"l2\" or \"l3\"", named, |value| value.name().to_owned();
+    Checksums, "\"all\" or \"none\"", named, |value| value.name().to_owned();
+    FullRing, "\"wait\" or \"drop\"", named, |value| value.name().to_owned();
+    Timeouts, "\"zeek\", \"suricata\" or \"none\"", named, |value| value.name().to_owned();
+}
