@@ -10,6 +10,7 @@
 //! and the engine joins the stages. Nothing here allocates per packet.
 
 mod flags;
+mod fragment;
 mod frame;
 mod link;
 mod malformed;
@@ -18,6 +19,7 @@ mod seq;
 mod time;
 
 pub use flags::{PacketFlags, TcpFlags};
+pub use fragment::{Datagram, FragmentRef, PeelContext};
 pub use frame::{Frame, FrameBytes, Piece};
 pub use link::LinkType;
 pub use malformed::{Layer, Malformed, Reason, bad};

@@ -1,6 +1,6 @@
 //! The packet descriptor: all that later stages need, so that they rarely touch the frame.
 
-use crate::{PacketFlags, Seq, TcpFlags, Timestamp};
+use crate::{LinkType, PacketFlags, Seq, TcpFlags, Timestamp};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Into how many shards all per-connection state is divided, for any number of workers.
@@ -71,10 +71,7 @@ impl FlowKey {
     /// The request type of an ICMP pair or type of a one-way message, without its top bit.
     #[inline]
     pub const fn subkind(self) -> u8 {
-        #[expect(clippy::cast_possible_truncation, reason = "seven bits of the word")]
-        {
-            ((self.low >> 56) & 0x7f) as u8
-        }
+        ((self.low >> 56) & 0x7f) as u8
     }
 
     /// Whether the addresses are IPv6.
@@ -173,6 +170,8 @@ pub struct PacketMeta {
     pub protocol: u8,
     /// What dispatch found out.
     pub flags: PacketFlags,
+    /// How the frame's first bytes are to be read: for walking to VLANs and tunnels again.
+    pub link: LinkType,
 }
 
 // PERF: the descriptors of a batch of 32 stay in L1.
@@ -182,7 +181,6 @@ impl PacketMeta {
     /// The shard: top bits of the hash.
     #[inline]
     pub const fn shard(&self) -> Shard {
-        #[expect(clippy::cast_possible_truncation, reason = "the top 8 bits")]
         Shard((self.hash >> 24) as u8)
     }
 

@@ -27,10 +27,7 @@ impl Timestamp {
     /// Nanoseconds past the second.
     #[inline]
     pub const fn subsec_nanos(self) -> u32 {
-        #[expect(clippy::cast_possible_truncation, reason = "below 1e9")]
-        {
-            (self.0 % 1_000_000_000) as u32
-        }
+        (self.0 % 1_000_000_000) as u32
     }
 
     /// `nanos` later; saturates.
