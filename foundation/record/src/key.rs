@@ -3,10 +3,6 @@
 use crate::{AnomalyRecord, ConnRecord, TunnelRecord};
 use flowpin_packet::Timestamp;
 
-/// An identifier that depends on nothing but the input and `--id-seed`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Uid(pub u64);
-
 /// The place of a record in the output. Unique, so that the order is total.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordKey {

@@ -8,13 +8,28 @@
 //! Does not write files: that is `flowpin-output`.
 
 mod anomaly;
+mod community_id;
 mod conn;
+mod conn_columns;
 mod key;
+mod locality;
+mod other_columns;
+mod protocol;
+mod schema;
+mod stats;
 mod tunnel;
+mod uid;
 
 pub use anomaly::AnomalyRecord;
+pub use community_id::{CommunityId, Ports};
 pub use conn::{
     ConnRecord, ConnState, Direction, EndReason, FlowState, History, RecordEndpoint, TcpState,
 };
-pub use key::{RecordKey, RecordSink, Uid};
+pub use conn_columns::ConnRow;
+pub use key::{RecordKey, RecordSink};
+pub use locality::is_local;
+pub use protocol::{eve_protocol_name, has_ports, zeek_protocol_name};
+pub use schema::{Column, Kind, RecordType, Row, Value};
+pub use stats::StatsRecord;
 pub use tunnel::{TunnelKind, TunnelRecord};
+pub use uid::{NotAUid, Uid};

@@ -1,0 +1,195 @@
+//! The columns of anomaly and tunnel records.
+
+use crate::schema::{Column, Kind, Row, Value};
+use crate::{AnomalyRecord, TunnelKind, TunnelRecord};
+
+impl Row for AnomalyRecord {
+    const COLUMNS: &'static [Column<Self>] = ANOMALY;
+}
+
+impl Row for TunnelRecord {
+    const COLUMNS: &'static [Column<Self>] = TUNNEL;
+}
+
+const fn column<R>(
+    name: &'static str,
+    kind: Kind,
+    doc: &'static str,
+    value: for<'a> fn(&'a R) -> Value<'a>,
+) -> Column<R> {
+    let zeek = true;
+    Column {
+        name,
+        kind,
+        zeek,
+        doc,
+        value,
+    }
+}
+
+const ANOMALY: &[Column<AnomalyRecord>] = &[
+    column("ts", Kind::Time, "When the packet was captured.", |row| {
+        Value::Time(row.time)
+    }),
+    column(
+        "uid",
+        Kind::Text,
+        "Unset: a refused packet belongs to no connection.",
+        |_| Value::Unset,
+    ),
+    column(
+        "id.orig_h",
+        Kind::Address,
+        "Source, if an IP header could be read.",
+        |row| {
+            row.addresses
+                .map_or(Value::Unset, |(source, _)| Value::Address(source))
+        },
+    ),
+    column("id.orig_p", Kind::Port, "Unset.", |_| Value::Unset),
+    column(
+        "id.resp_h",
+        Kind::Address,
+        "Destination, likewise.",
+        |row| {
+            row.addresses
+                .map_or(Value::Unset, |(_, to)| Value::Address(to))
+        },
+    ),
+    column("id.resp_p", Kind::Port, "Unset.", |_| Value::Unset),
+    column("name", Kind::Text, "What was wrong.", |row| {
+        Value::Text(row.what.reason.name())
+    }),
+    column(
+        "layer",
+        Kind::Enum,
+        "The layer that refused the packet.",
+        |row| Value::Text(row.what.layer.name()),
+    ),
+    column(
+        "offset",
+        Kind::Count,
+        "Where, in bytes from the start of that layer.",
+        |row| Value::Count(u64::from(row.what.offset)),
+    ),
+    column(
+        "packet_number",
+        Kind::Count,
+        "Position of the packet in the input.",
+        |row| Value::Count(row.packet_number),
+    ),
+    column(
+        "suppressed",
+        Kind::Count,
+        "How many more of this layer and reason were not written since the last one that was.",
+        |row| Value::Count(row.suppressed),
+    ),
+];
+
+const TUNNEL: &[Column<TunnelRecord>] = &[
+    column(
+        "ts",
+        Kind::Time,
+        "Capture time of its first packet.",
+        |row| Value::Time(row.first),
+    ),
+    column(
+        "uid",
+        Kind::Text,
+        "Identifier, as in `tunnel_parents`.",
+        |row| Value::Uid(row.uid),
+    ),
+    column(
+        "id.orig_h",
+        Kind::Address,
+        "The lower outer address.",
+        |row| Value::Address(row.addresses.0),
+    ),
+    column("id.orig_p", Kind::Port, "0: a tunnel's ports vary.", |_| {
+        Value::Port(0)
+    }),
+    column(
+        "id.resp_h",
+        Kind::Address,
+        "The higher outer address.",
+        |row| Value::Address(row.addresses.1),
+    ),
+    column("id.resp_p", Kind::Port, "0.", |_| Value::Port(0)),
+    column(
+        "tunnel_type",
+        Kind::Enum,
+        "Its kind, in Zeek's words.",
+        |row| Value::Text(zeek_tunnel_name(row.kind)),
+    ),
+    column(
+        "action",
+        Kind::Enum,
+        "`Tunnel::CLOSE`: these are its sums.",
+        |_| Value::Text("Tunnel::CLOSE"),
+    ),
+    column(
+        "tunnel_id",
+        Kind::Count,
+        "VNI, TEID, key, session or service path.",
+        |row| Value::Count(u64::from(row.id)),
+    ),
+    column(
+        "tunnel_parents",
+        Kind::UidSet,
+        "The tunnel around this one.",
+        |row| {
+            if row.parent.0 == 0 {
+                Value::Unset
+            } else {
+                Value::Uid(row.parent)
+            }
+        },
+    ),
+    column(
+        "end_ts",
+        Kind::Time,
+        "Capture time of its last packet.",
+        |row| Value::Time(row.last),
+    ),
+    column(
+        "orig_pkts",
+        Kind::Count,
+        "Packets inside from the lower address.",
+        |row| Value::Count(row.packets[0]),
+    ),
+    column(
+        "orig_ip_bytes",
+        Kind::Count,
+        "Bytes of these inner packets.",
+        |row| Value::Count(row.bytes[0]),
+    ),
+    column(
+        "resp_pkts",
+        Kind::Count,
+        "Packets inside from the higher address.",
+        |row| Value::Count(row.packets[1]),
+    ),
+    column(
+        "resp_ip_bytes",
+        Kind::Count,
+        "Bytes of these inner packets.",
+        |row| Value::Count(row.bytes[1]),
+    ),
+];
+
+/// Zeek's `Tunnel::Type`, in the same pattern for kinds that Zeek has no word for.
+const fn zeek_tunnel_name(kind: TunnelKind) -> &'static str {
+    match kind {
+        TunnelKind::Ip => "Tunnel::IP",
+        TunnelKind::Gre => "Tunnel::GRE",
+        TunnelKind::Erspan => "Tunnel::ERSPAN",
+        TunnelKind::L2tp => "Tunnel::L2TP",
+        TunnelKind::Nsh => "Tunnel::NSH",
+        TunnelKind::Capwap => "Tunnel::CAPWAP",
+        TunnelKind::Teredo => "Tunnel::TEREDO",
+        TunnelKind::Vxlan => "Tunnel::VXLAN",
+        TunnelKind::Geneve => "Tunnel::GENEVE",
+        TunnelKind::Gtpu => "Tunnel::GTPv1",
+        TunnelKind::Ayiya => "Tunnel::AYIYA",
+    }
+}

@@ -1,0 +1,171 @@
+//! The schema: for each record type one table of columns, read by every column writer.
+//!
+//! ```text
+//!  Column { name, kind, zeek, doc, value } ──► Zeek TSV and JSON: those with `zeek`, Zeek's names
+//!                                          ──► CSV, Parquet: all of them, `.` becomes `_`
+//!                                          ──► docs/user/records.md
+//! ```
+//!
+//! EVE JSON nests its fields, so its layout is written out in `flowpin-output`; the same values
+//! go in.
+
+use crate::Uid;
+use core::net::IpAddr;
+use flowpin_packet::Timestamp;
+
+/// A type of record. Each has its own file, but for EVE JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum RecordType {
+    /// A connection that ended.
+    Conn,
+    /// An interim record of a connection that goes on.
+    ConnLong,
+    /// Something odd.
+    Anomaly,
+    /// What a tunnel carried.
+    Tunnel,
+}
+
+impl RecordType {
+    /// How many types there are.
+    pub const COUNT: usize = 4;
+
+    /// All, in table order.
+    pub const ALL: [Self; Self::COUNT] = [Self::Conn, Self::ConnLong, Self::Anomaly, Self::Tunnel];
+
+    /// The stem of its files' names, as Zeek's users know them.
+    pub const fn file_stem(self) -> &'static str {
+        match self {
+            Self::Conn => "conn",
+            Self::ConnLong => "conn_long",
+            Self::Anomaly => "weird",
+            Self::Tunnel => "tunnel",
+        }
+    }
+
+    /// What it is, in a sentence.
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Conn => "A connection that has ended, one record each.",
+            Self::ConnLong => {
+                "A connection that goes on (`--interim`): its sums so far. \
+                 A record in `conn` follows when it ends."
+            }
+            Self::Anomaly => "A packet that was refused or is odd, rate-limited by reason.",
+            Self::Tunnel => "What one tunnel carried.",
+        }
+    }
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A point in time.
+    Time,
+    /// A length of time.
+    Interval,
+    /// Text of the input's making.
+    Text,
+    /// One of a few words.
+    Enum,
+    /// An address.
+    Address,
+    /// A port.
+    Port,
+    /// A number.
+    Count,
+    /// Yes or no.
+    Bool,
+    /// Identifiers of other records.
+    UidSet,
+}
+
+impl Kind {
+    /// The name in Zeek's `#types` line.
+    pub const fn zeek_name(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Interval => "interval",
+            Self::Text => "string",
+            Self::Enum => "enum",
+            Self::Address => "addr",
+            Self::Port => "port",
+            Self::Count => "count",
+            Self::Bool => "bool",
+            Self::UidSet => "set[string]",
+        }
+    }
+
+    /// The type in Parquet.
+    pub const fn parquet_name(self) -> &'static str {
+        match self {
+            Self::Time => "timestamp (ns, UTC)",
+            Self::Interval => "double (seconds)",
+            Self::Text | Self::Enum | Self::Address | Self::UidSet => "string",
+            Self::Port => "uint16",
+            Self::Count => "uint64",
+            Self::Bool => "boolean",
+        }
+    }
+}
+
+/// A column's value in one record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value<'a> {
+    /// There is none.
+    Unset,
+    /// [`Kind::Time`].
+    Time(Timestamp),
+    /// [`Kind::Interval`], in nanoseconds.
+    Interval(u64),
+    /// [`Kind::Text`] or [`Kind::Enum`]: ASCII, without quotes, backslashes and control letters.
+    Text(&'a str),
+    /// [`Kind::Text`] or [`Kind::UidSet`]: one identifier.
+    Uid(Uid),
+    /// [`Kind::Address`].
+    Address(IpAddr),
+    /// [`Kind::Port`].
+    Port(u16),
+    /// [`Kind::Count`].
+    Count(u64),
+    /// [`Kind::Bool`].
+    Bool(bool),
+}
+
+impl<'a> Value<'a> {
+    /// The count, none if there is no number.
+    pub fn count(number: Option<u64>) -> Self {
+        number.map_or(Self::Unset, Self::Count)
+    }
+
+    /// The text, none if it is empty.
+    pub const fn text(text: &'a str) -> Self {
+        if text.is_empty() {
+            Self::Unset
+        } else {
+            Self::Text(text)
+        }
+    }
+}
+
+/// One column of a record type.
+#[derive(Debug)]
+pub struct Column<R: 'static> {
+    /// The name, as in Zeek's logs where Zeek has such a column.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    /// Whether Zeek's logs have it too; CSV and Parquet have all.
+    pub zeek: bool,
+    /// What it means: one sentence, for the documentation.
+    pub doc: &'static str,
+    /// Its value in a record.
+    pub value: for<'a> fn(&'a R) -> Value<'a>,
+}
+
+/// A record as rows of columns.
+pub trait Row: Sized + 'static {
+    /// Its columns, in order.
+    const COLUMNS: &'static [Column<Self>];
+}
