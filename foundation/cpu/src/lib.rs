@@ -3,4 +3,13 @@
 //! Safe wrappers around what the standard library does not offer. Each has a plain fallback, so
 //! that everything builds and works, if slower, on other processors and systems.
 
+mod affinity;
 pub mod prefetch;
+mod topology;
+mod tsc;
+mod usage;
+
+pub use affinity::{allowed_cpus, current_cpu, pin_current_thread};
+pub use topology::{cache_sharing_groups, choose_cpus};
+pub use tsc::{TscRate, tsc};
+pub use usage::{CpuTime, peak_resident_bytes, process_cpu_time, thread_cpu_time};
