@@ -1,0 +1,9 @@
+//! IP: both versions' headers, and the extension headers of version 6.
+
+mod extension;
+mod v4;
+mod v6;
+
+pub use extension::{Extensions, FragmentHeader};
+pub use v4::Ipv4Packet;
+pub use v6::Ipv6Packet;

@@ -1,0 +1,262 @@
+//! VXLAN (RFC 7348) with group policies, and its generic protocol extension (VXLAN-GPE).
+//!
+//! ```text
+//!  0              1          3               4                  7
+//!  │ flags, I = 8 │ reserved │ next protocol │ network (24 bits)│ reserved │ payload …
+//!  │ G = 0x80     │ policy flags, policy     │                  │          │
+//! ```
+
+use crate::Next;
+use crate::link::looks_like_ethernet;
+use flowpin_packet::{Layer, Malformed, Reason, bad};
+
+/// A VXLAN header: an Ethernet frame follows.
+#[derive(Clone, Copy, Debug)]
+pub struct VxlanHeader<'a> {
+    header: &'a [u8; VxlanHeader::HEADER_LEN],
+    payload: &'a [u8],
+}
+
+impl<'a> VxlanHeader<'a> {
+    /// Bytes before the frame.
+    pub const HEADER_LEN: usize = 8;
+    /// The UDP port that IANA assigned.
+    pub const PORT: u16 = 4789;
+    /// The UDP port that Linux used before.
+    pub const PORT_LINUX: u16 = 8472;
+
+    /// Splits a UDP payload, if it is VXLAN without doubt.
+    ///
+    /// # Errors
+    /// [`Reason::Truncated`] if header and inner Ethernet header are not whole,
+    /// [`Reason::IllegalValue`] for reserved bits that are set, a missing I flag, or a payload
+    /// that does not look like a frame.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        let Some((header, payload)) = bytes.split_first_chunk::<{ VxlanHeader::HEADER_LEN }>()
+        else {
+            return Err(refuse(Reason::Truncated, 0));
+        };
+        let legal = match header {
+            // RFC 7348 §5: all other flags and reserved bits are 0.
+            [NETWORK_VALID, 0, 0, 0, _, _, _, 0] => true,
+            // draft-smith-vxlan-group-policy §2.1: flags D and A, then the policy.
+            [GROUP_POLICY, policy_flags, _, _, _, _, _, 0] => policy_flags & !0x48 == 0,
+            _ => false,
+        };
+        if !legal {
+            return Err(refuse(Reason::IllegalValue, 0));
+        }
+        frame_behind(payload)?;
+        Ok(Self { header, payload })
+    }
+
+    /// The network's identifier (VNI, 24 bits).
+    #[inline]
+    pub const fn network_id(&self) -> u32 {
+        u32::from_be_bytes([0, self.header[4], self.header[5], self.header[6]])
+    }
+
+    /// Always [`Next::Ethernet`].
+    #[inline]
+    pub const fn next(&self) -> Next {
+        Next::Ethernet
+    }
+
+    /// The frame.
+    #[inline]
+    pub const fn payload(&self) -> &'a [u8] {
+        self.payload
+    }
+
+    /// Where the payload starts.
+    #[inline]
+    pub const fn header_len(&self) -> usize {
+        Self::HEADER_LEN
+    }
+}
+
+/// A VXLAN-GPE header (draft-ietf-nvo3-vxlan-gpe): it names what follows.
+#[derive(Clone, Copy, Debug)]
+pub struct VxlanGpeHeader<'a> {
+    header: &'a [u8; VxlanHeader::HEADER_LEN],
+    next: Next,
+    payload: &'a [u8],
+}
+
+impl<'a> VxlanGpeHeader<'a> {
+    /// The UDP port that IANA assigned.
+    pub const PORT: u16 = 4790;
+
+    /// Splits a UDP payload, if it is VXLAN-GPE without doubt.
+    ///
+    /// # Errors
+    /// [`Reason::Truncated`], [`Reason::WrongVersion`] for another version than 0,
+    /// [`Reason::IllegalValue`] for reserved bits that are set or a payload that is not what the
+    /// header says, [`Reason::Unsupported`] for another next protocol.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        let Some((header, payload)) = bytes.split_first_chunk::<{ VxlanHeader::HEADER_LEN }>()
+        else {
+            return Err(refuse(Reason::Truncated, 0));
+        };
+        if header[0] & 0x30 != 0 {
+            return Err(refuse(Reason::WrongVersion, 0));
+        }
+        // Flags: R R version I P B O. I and P are needed; an O frame is for the operator's tools.
+        if header[0] & 0xcd != NETWORK_VALID | NEXT_PROTOCOL_VALID
+            || (header[1], header[2], header[7]) != (0, 0, 0)
+        {
+            return Err(refuse(Reason::IllegalValue, 0));
+        }
+        let next = match header[3] {
+            1 => Next::Ipv4,
+            2 => Next::Ipv6,
+            3 => Next::Ethernet,
+            4 => Next::Nsh,
+            5 => Next::Mpls,
+            _ => return Err(refuse(Reason::Unsupported, 3)),
+        };
+        match next {
+            Next::Ethernet => frame_behind(payload)?,
+            Next::Ipv4 | Next::Ipv6 if Next::from_ip_version(payload) != next => {
+                return Err(refuse(Reason::IllegalValue, 8));
+            }
+            _ => {}
+        }
+        Ok(Self {
+            header,
+            next,
+            payload,
+        })
+    }
+
+    /// The network's identifier (VNI, 24 bits).
+    #[inline]
+    pub const fn network_id(&self) -> u32 {
+        u32::from_be_bytes([0, self.header[4], self.header[5], self.header[6]])
+    }
+
+    /// What the payload is.
+    #[inline]
+    pub const fn next(&self) -> Next {
+        self.next
+    }
+
+    /// What follows the header.
+    #[inline]
+    pub const fn payload(&self) -> &'a [u8] {
+        self.payload
+    }
+
+    /// Where the payload starts.
+    #[inline]
+    pub const fn header_len(&self) -> usize {
+        VxlanHeader::HEADER_LEN
+    }
+}
+
+/// Refuses a payload that is not a frame with something known inside: eight bytes alone are
+/// easily met by chance (a DNS query begins so, with the right identifier).
+fn frame_behind(payload: &[u8]) -> Result<(), Malformed> {
+    if payload.len() < 14 {
+        return Err(refuse(Reason::Truncated, 8));
+    }
+    if !looks_like_ethernet(payload) {
+        return Err(refuse(Reason::IllegalValue, 8));
+    }
+    Ok(())
+}
+
+const fn refuse(reason: Reason, offset: u16) -> Malformed {
+    bad(Layer::Vxlan, reason, offset)
+}
+
+const NETWORK_VALID: u8 = 0x08;
+const GROUP_POLICY: u8 = 0x88;
+const NEXT_PROTOCOL_VALID: u8 = 0x04;
+
+#[cfg(test)]
+mod tests {
+    use super::{VxlanGpeHeader, VxlanHeader, refuse};
+    use crate::Next;
+    use flowpin_packet::Reason;
+
+    fn with_frame(header: [u8; 8]) -> Vec<u8> {
+        [&header[..], &[2; 12], &[8, 0, 0x45, 0]].concat()
+    }
+
+    /// Plain VXLAN, and VXLAN with a group policy.
+    #[test]
+    fn the_network_is_read() {
+        for header in [[8, 0, 0, 0, 1, 2, 3, 0], [0x88, 0x40, 0xff, 1, 1, 2, 3, 0]] {
+            let bytes = with_frame(header);
+            let got = VxlanHeader::parse(&bytes).unwrap();
+            assert_eq!((got.network_id(), got.payload()), (0x01_0203, &bytes[8..]));
+        }
+    }
+
+    /// Reserved bits tell random bytes from VXLAN.
+    #[test]
+    fn reserved_bits_are_refused() {
+        for header in [
+            [0, 0, 0, 0, 1, 2, 3, 0],
+            [8, 1, 0, 0, 1, 2, 3, 0],
+            [8, 0, 0, 0, 1, 2, 3, 1],
+        ] {
+            let got = VxlanHeader::parse(&with_frame(header)).unwrap_err();
+            assert_eq!(got, refuse(Reason::IllegalValue, 0));
+        }
+    }
+
+    /// A DNS query can begin like VXLAN; there is no frame in it.
+    #[test]
+    fn a_dns_query_from_port_4789_is_not_vxlan() {
+        let query = b"\x08\0\0\0\0\x01\0\0\0\0\0\0\x03www\x07example\x03org\0\0\x01\0\x01";
+        let got = VxlanHeader::parse(query).unwrap_err();
+        assert_eq!(got, refuse(Reason::IllegalValue, 8));
+        let got = VxlanHeader::parse(&query[..20]).unwrap_err();
+        assert_eq!(got, refuse(Reason::Truncated, 8));
+        assert_eq!(
+            VxlanHeader::parse(&query[..7]).unwrap_err(),
+            refuse(Reason::Truncated, 0)
+        );
+    }
+
+    /// GPE names what follows, and it must be that.
+    #[test]
+    fn gpe_names_its_payload() {
+        let ip = [0x0c, 0, 0, 1, 0, 0, 9, 0, 0x45];
+        let got = VxlanGpeHeader::parse(&ip).unwrap();
+        assert_eq!(
+            (got.next(), got.network_id(), got.payload()),
+            (Next::Ipv4, 9, &[0x45][..])
+        );
+        let frame = with_frame([0x0c, 0, 0, 3, 0, 0, 9, 0]);
+        assert_eq!(
+            VxlanGpeHeader::parse(&frame).unwrap().next(),
+            Next::Ethernet
+        );
+    }
+
+    /// Each rule of GPE is refused at its field.
+    #[test]
+    fn broken_gpe_is_refused() {
+        let parse = |bytes: &[u8]| VxlanGpeHeader::parse(bytes).unwrap_err();
+        assert_eq!(parse(&[0x0c; 7]), refuse(Reason::Truncated, 0));
+        assert_eq!(
+            parse(&[0x1c, 0, 0, 1, 0, 0, 9, 0]),
+            refuse(Reason::WrongVersion, 0)
+        );
+        assert_eq!(
+            parse(&[0x08, 0, 0, 1, 0, 0, 9, 0]),
+            refuse(Reason::IllegalValue, 0)
+        );
+        assert_eq!(
+            parse(&[0x0c, 0, 0, 9, 0, 0, 9, 0]),
+            refuse(Reason::Unsupported, 3)
+        );
+        assert_eq!(
+            parse(&[0x0c, 0, 0, 2, 0, 0, 9, 0, 0x45]),
+            refuse(Reason::IllegalValue, 8)
+        );
+    }
+}
