@@ -1,0 +1,269 @@
+//! Stream time: the running maximum of capture times, proof against clocks that leap.
+//!
+//! ```text
+//!  a packet's time        │ what stream time does
+//!  ───────────────────────┼──────────────────────────────────────────────────────────────
+//!  earlier than now       │ stays (counted); 64 in a row that agree with each other and are
+//!                         │ all more than the limit behind: goes on from here at their pace
+//!  up to the limit ahead  │ follows
+//!  further ahead          │ stays for this packet (counted); if the next one is that far
+//!                         │ ahead too, moves to the earlier of the two
+//! ```
+//!
+//! So one packet with a broken time, or every second one from a broken clock, neither ends all
+//! connections nor freezes time for the rest of the capture. A real gap (two captures joined) is
+//! believed at its second packet: only its first is still seen at the old time. A capture whose
+//! packets are all further apart than the limit runs one packet late, but it runs.
+//!
+//! Stream time never goes back: records are ordered by it. When a capture continues in the past
+//! (files joined in the wrong order), stream time goes on at the pace of the new times from where
+//! it was, so time-outs keep their meaning.
+//!
+//! Deterministic: depends on the times and their order only.
+
+use flowpin_packet::Timestamp;
+
+/// Packets in a row, far in the past and in agreement, after which the past is believed.
+const RETURN_COUNT: u32 = 64;
+
+/// What happened to time, for the capture-quality report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClockStats {
+    /// Packets with a time before the stream's.
+    pub backwards: u64,
+    /// By how much at most.
+    pub backwards_max_ns: u64,
+    /// Packets too far ahead, whose time stream time did not follow.
+    pub leaps_clamped: u64,
+    /// Times that stream time followed such a leap because the next packet agreed.
+    pub leaps_followed: u64,
+    /// The greatest leap ahead.
+    pub leap_max_ns: u64,
+    /// Times that the capture continued in the past.
+    pub returns: u64,
+}
+
+/// Stream time.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    now: Timestamp,
+    /// Added to capture times: above 0 once the capture has continued in the past.
+    shift_ns: u64,
+    leap_max_ns: u64,
+    started: bool,
+    /// The next packet must be looked at closely: the first one, or one after an oddity.
+    watchful: bool,
+    /// The last packet was too far ahead: its time.
+    ahead: Option<Timestamp>,
+    /// How many packets in a row were too far behind, and the last one's time.
+    behind: (u32, Timestamp),
+    stats: ClockStats,
+}
+
+impl Clock {
+    /// A clock that takes its time from the first packet.
+    pub const fn new(leap_max_ns: u64) -> Self {
+        Self {
+            now: Timestamp(0),
+            shift_ns: 0,
+            leap_max_ns,
+            started: false,
+            watchful: true,
+            ahead: None,
+            behind: (0, Timestamp(0)),
+            stats: ClockStats {
+                backwards: 0,
+                backwards_max_ns: 0,
+                leaps_clamped: 0,
+                leaps_followed: 0,
+                leap_max_ns: 0,
+                returns: 0,
+            },
+        }
+    }
+
+    /// Takes a packet's capture time and returns the stream time at this packet.
+    #[inline]
+    pub fn observe(&mut self, time: Timestamp) -> Timestamp {
+        let time = time.plus_nanos(self.shift_ns);
+        let step = time.0.wrapping_sub(self.now.0);
+        if step > self.leap_max_ns || self.watchful {
+            return self.observe_oddity(time);
+        }
+        self.now = time;
+        time
+    }
+
+    /// Stream time now.
+    #[inline]
+    pub const fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// What happened so far.
+    pub const fn stats(&self) -> ClockStats {
+        self.stats
+    }
+
+    /// A step that is not small and forward, or the first one after such a step.
+    #[cold]
+    #[inline(never)]
+    fn observe_oddity(&mut self, time: Timestamp) -> Timestamp {
+        let ahead_before = self.ahead.take();
+        let (behind_before, behind_time) = core::mem::take(&mut self.behind);
+        if !self.started {
+            self.started = true;
+            self.now = time;
+        } else if time < self.now {
+            let behind_ns = self.now.nanos_since(time);
+            self.stats.backwards += 1;
+            self.stats.backwards_max_ns = self.stats.backwards_max_ns.max(behind_ns);
+            if behind_ns > self.leap_max_ns {
+                self.fall_behind(time, behind_before, behind_time);
+            }
+        } else if time.nanos_since(self.now) <= self.leap_max_ns {
+            self.now = time;
+        } else {
+            let leap_ns = time.nanos_since(self.now);
+            self.stats.leap_max_ns = self.stats.leap_max_ns.max(leap_ns);
+            match ahead_before {
+                None => {
+                    self.stats.leaps_clamped += 1;
+                    self.ahead = Some(time);
+                }
+                Some(before) => self.follow(before, time),
+            }
+        }
+        self.watchful = self.ahead.is_some() || self.behind.0 > 0;
+        self.now
+    }
+
+    /// Two packets in a row are far ahead: the earlier one is believed.
+    fn follow(&mut self, before: Timestamp, time: Timestamp) {
+        self.stats.leaps_followed += 1;
+        self.now = before.min(time);
+        if time.nanos_since(self.now) <= self.leap_max_ns {
+            self.now = time;
+        } else {
+            self.stats.leaps_clamped += 1;
+            self.ahead = Some(time);
+        }
+    }
+
+    /// One more packet in a row is far behind.
+    fn fall_behind(&mut self, time: Timestamp, count: u32, last: Timestamp) {
+        let agrees = count == 0 || time.0.abs_diff(last.0) <= self.leap_max_ns;
+        self.behind = (if agrees { count + 1 } else { 1 }, time);
+        if self.behind.0 >= RETURN_COUNT {
+            // From here on, this packet's time is now.
+            self.shift_ns = self.shift_ns.saturating_add(self.now.nanos_since(time));
+            self.behind = (0, Timestamp(0));
+            self.stats.returns += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Clock;
+    use flowpin_packet::Timestamp;
+    use proptest::prelude::*;
+
+    const HOUR: u64 = 3_600_000_000_000;
+    const DAY: u64 = 24 * HOUR;
+
+    fn observe(clock: &mut Clock, ns: u64) -> u64 {
+        clock.observe(Timestamp(ns)).0
+    }
+
+    /// The first packet sets the time, however far from 0 it is.
+    #[test]
+    fn the_first_packet_sets_the_time() {
+        let mut clock = Clock::new(HOUR);
+        assert_eq!(observe(&mut clock, 500 * DAY), 500 * DAY);
+        let mut clock = Clock::new(HOUR);
+        assert_eq!(observe(&mut clock, 5), 5);
+        assert_eq!(clock.stats(), Default::default());
+        assert_eq!(observe(&mut clock, 500 * DAY), 5);
+    }
+
+    /// One packet with a broken time must not end connections, nor stop time after it.
+    #[test]
+    fn one_bad_packet_leaves_time_alone() {
+        let mut clock = Clock::new(HOUR);
+        observe(&mut clock, DAY);
+        assert_eq!(observe(&mut clock, 900 * DAY), DAY);
+        assert_eq!(observe(&mut clock, DAY + 7), DAY + 7);
+        assert_eq!(clock.stats().leaps_clamped, 1);
+        assert_eq!(clock.stats().leaps_followed, 0);
+        assert_eq!(clock.stats().leap_max_ns, 899 * DAY);
+    }
+
+    /// Every second packet from a clock that is a day ahead: stream time follows the others.
+    #[test]
+    fn a_second_clock_that_is_wrong_is_not_followed() {
+        let mut clock = Clock::new(HOUR);
+        for i in 0..1000 {
+            assert_eq!(observe(&mut clock, 10 * DAY + i), 10 * DAY + i);
+            assert_eq!(observe(&mut clock, 11 * DAY + i), 10 * DAY + i);
+        }
+        assert_eq!(clock.stats().leaps_clamped, 1000);
+    }
+
+    /// A real gap is believed at its second packet.
+    #[test]
+    fn a_gap_is_followed_at_its_second_packet() {
+        let mut clock = Clock::new(HOUR);
+        observe(&mut clock, DAY);
+        assert_eq!(observe(&mut clock, 3 * DAY), DAY);
+        assert_eq!(observe(&mut clock, 3 * DAY + 1), 3 * DAY + 1);
+        assert_eq!((clock.stats().leaps_clamped, clock.stats().leaps_followed), (1, 1));
+    }
+
+    /// One packet a day: time runs one packet late, and does not stand still.
+    #[test]
+    fn packets_further_apart_than_the_limit_still_move_time() {
+        let mut clock = Clock::new(HOUR);
+        for day in 1..50 {
+            let now = observe(&mut clock, day * DAY);
+            assert_eq!(now, DAY * if day == 1 { 1 } else { day - 1 });
+        }
+    }
+
+    /// Files joined in the wrong order: time goes on from where it was, at the new pace.
+    #[test]
+    fn a_capture_that_continues_in_the_past_keeps_time_running() {
+        let mut clock = Clock::new(HOUR);
+        observe(&mut clock, 10 * DAY);
+        for i in 0..64 {
+            assert_eq!(observe(&mut clock, DAY + i), 10 * DAY);
+        }
+        assert_eq!(observe(&mut clock, DAY + 63 + 1000), 10 * DAY + 1000);
+        assert_eq!(clock.stats().returns, 1);
+        assert_eq!(clock.stats().backwards, 64);
+    }
+
+    proptest! {
+        /// Records are ordered by stream time, so it must never go back; and within the limit it
+        /// is exactly the running maximum.
+        #[test]
+        fn stream_time_never_goes_back(
+            steps in prop::collection::vec(
+                prop_oneof![0u64..1000, 0u64..HOUR, 0u64..100 * DAY, any::<u64>()], 1..300),
+        ) {
+            let mut clock = Clock::new(HOUR);
+            let mut before = 0;
+            for &time in &steps {
+                let now = observe(&mut clock, time);
+                prop_assert!(now >= before);
+                before = now;
+            }
+            let mut clock = Clock::new(HOUR);
+            let mut most = 0;
+            for time in steps.iter().map(|step| step % HOUR) {
+                most = most.max(time);
+                prop_assert_eq!(observe(&mut clock, time), most);
+            }
+        }
+    }
+}

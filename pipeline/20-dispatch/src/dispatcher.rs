@@ -1,0 +1,131 @@
+//! The dispatcher: from a frame to its descriptor.
+
+use crate::checksum::{ChecksumVerdict, verify};
+use crate::fast::{self, Origin};
+use crate::hash::Hasher;
+use crate::quality::Quality;
+use flowpin_packet::{FragmentRef, Frame, LinkType, Malformed, PacketFlags, PacketMeta, Timestamp};
+
+/// What the dispatcher is to do.
+#[derive(Clone, Copy, Debug)]
+pub struct DispatchOptions {
+    /// Keys shards and identifiers (`--id-seed`).
+    pub id_seed: u64,
+    /// Keys the place in the table (`--seed`). Nothing written depends on it.
+    pub secret: u64,
+    /// `-k all`: a packet whose IP header's checksum does not hold is refused. Verified here for
+    /// every cut, because reassembly depends on it; so are ICMP's checksums, and those of packets
+    /// behind IPv6 extension headers.
+    pub verify_network: bool,
+    /// Verify TCP and UDP checksums here as well (`--cut l3` and `1x1`). Otherwise call
+    /// [`verify`](crate::verify) later, or not at all.
+    pub checksums: bool,
+    /// Read transport headers here; otherwise (`--cut capture`) call
+    /// [`decode`](crate::decode) later.
+    pub decode: bool,
+}
+
+impl Default for DispatchOptions {
+    /// Everything is done here.
+    fn default() -> Self {
+        Self { id_seed: 0, secret: 0, verify_network: true, checksums: true, decode: true }
+    }
+}
+
+/// What a frame turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dispatched {
+    /// A packet: its descriptor is filled.
+    Packet,
+    /// A fragment: it needs defragmentation first.
+    Fragment(FragmentRef),
+    /// No IP packet: ARP, spanning tree, …
+    NonIp,
+    /// Refused.
+    Malformed(Malformed),
+    /// The capture cut it before the addresses: nobody can say whose it is.
+    Headless,
+    /// Of a link type that is not read.
+    UnsupportedLink,
+}
+
+/// Finds the packet in each frame, its key and its shard.
+#[derive(Clone, Debug)]
+pub struct Dispatcher {
+    pub(crate) options: DispatchOptions,
+    pub(crate) hasher: Hasher,
+    pub(crate) quality: Quality,
+}
+
+impl Dispatcher {
+    /// A dispatcher that has seen nothing.
+    pub fn new(options: DispatchOptions) -> Self {
+        let hasher = Hasher::new(options.id_seed, options.secret);
+        Self { options, hasher, quality: Quality::default() }
+    }
+
+    /// Describes the packet in `frame`, whose bytes lie in `bytes`, into `meta`.
+    ///
+    /// `meta` is written only if [`Dispatched::Packet`] is returned.
+    #[inline]
+    pub fn dispatch(
+        &mut self,
+        bytes: &[u8],
+        frame: &Frame,
+        number: u64,
+        stream_time: Timestamp,
+        meta: &mut PacketMeta,
+    ) -> Dispatched {
+        let start = frame.start as usize;
+        let captured = bytes.get(start..start.wrapping_add(frame.captured_len as usize));
+        let origin = Origin { number, stream_time };
+        self.quality.frames += 1;
+        if frame.link == LinkType::Ethernet
+            && let Some(captured) = captured
+        {
+            let (hasher, verify_ip) = (&self.hasher, self.options.verify_network);
+            let described = if self.options.decode {
+                fast::describe::<true>(captured, frame, origin, hasher, verify_ip, meta)
+            } else {
+                fast::describe::<false>(captured, frame, origin, hasher, verify_ip, meta)
+            };
+            if described.is_some() {
+                self.quality.packets += 1;
+                if self.options.checksums {
+                    self.verify(captured, meta);
+                }
+                if meta.flags.has(PacketFlags::SNAPPED) {
+                    self.quality.snapped += 1;
+                }
+                return Dispatched::Packet;
+            }
+        }
+        self.dispatch_slowly(captured.unwrap_or_default(), frame, origin, meta)
+    }
+
+    /// Counts of the in-order step.
+    pub const fn quality(&self) -> &Quality {
+        &self.quality
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn dispatch_slowly(
+        &mut self,
+        _captured: &[u8],
+        _frame: &Frame,
+        _origin: Origin,
+        _meta: &mut PacketMeta,
+    ) -> Dispatched {
+        Dispatched::NonIp
+    }
+
+    #[inline]
+    pub(crate) fn verify(&mut self, captured: &[u8], meta: &mut PacketMeta) {
+        match verify(meta, captured) {
+            ChecksumVerdict::Good | ChecksumVerdict::Unknown => {}
+            ChecksumVerdict::Bad => self.quality.bad_checksums += 1,
+            ChecksumVerdict::Offloaded => self.quality.offloaded_checksums += 1,
+        }
+    }
+}
