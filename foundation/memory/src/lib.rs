@@ -15,6 +15,7 @@
 //! that is the policy of the stage that owns it.
 
 mod blocks;
+mod counting;
 mod handles;
 mod mapping;
 mod reserved;
@@ -22,6 +23,7 @@ mod slab;
 mod zeroable;
 
 pub use blocks::BlockPool;
+pub use counting::CountingAllocator;
 pub use reserved::Reserved;
 pub use slab::Slab;
 pub use zeroable::Zeroable;

@@ -1,0 +1,193 @@
+//! From the workers to the output: results of any type, and their buffers' way home.
+//!
+//! A worker waits where its ring to the output is full, so the output must go on taking results
+//! whatever else its thread does (see [`crate::InputEnd::take_piece_while`]). The output waits
+//! for nobody on the way home: a buffer that finds no place there is freed.
+
+use crate::bell::{Bell, LastWord};
+use flowpin_ring::{Consumer, Producer, ring_with_chunk};
+use std::sync::Arc;
+
+/// The ends of `workers` rings with room for `capacity` results each. `bell` wakes the receiver.
+///
+/// ```
+/// let (mut senders, mut receiver) = flowpin_handoff::results::<Vec<u8>>(1, 4, Default::default());
+/// let mut sender = senders.remove(0);
+/// let mut buffer = sender.empty(); // one that came home, or a new one
+/// buffer.extend_from_slice(b"record");
+/// sender.send(buffer).unwrap();
+/// drop(sender);
+/// let (worker, mut buffer) = receiver.recv().unwrap();
+/// assert_eq!((worker, buffer.as_slice()), (0, &b"record"[..]));
+/// buffer.clear();
+/// receiver.give_back(worker, buffer);
+/// assert_eq!(receiver.recv(), None);
+/// ```
+pub fn results<T: Send>(
+    workers: usize,
+    capacity: usize,
+    bell: Arc<Bell>,
+) -> (Vec<ResultSender<T>>, ResultReceiver<T>) {
+    let (senders, lanes) = (0..workers)
+        .map(|worker| {
+            let (out, results) = ring_with_chunk(capacity, 1);
+            // Those under way, those in the receiver's hands, and one in the sender's.
+            let (returned, home) = ring_with_chunk(capacity.saturating_mul(2), 1);
+            let room = Arc::new(Bell::default());
+            let receiver = LastWord(Arc::clone(&bell));
+            let sender = ResultSender {
+                worker,
+                out,
+                home,
+                room: Arc::clone(&room),
+                receiver,
+            };
+            (
+                sender,
+                Lane {
+                    results,
+                    returned,
+                    room: LastWord(room),
+                },
+            )
+        })
+        .unzip();
+    (
+        senders,
+        ResultReceiver {
+            lanes,
+            next: 0,
+            bell,
+        },
+    )
+}
+
+/// The receiver is gone; the result that could not be delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiverGone<T>(pub T);
+
+/// A worker's end: delivers results in order.
+#[derive(Debug)]
+pub struct ResultSender<T> {
+    worker: usize,
+    out: Producer<T>,
+    home: Consumer<T>,
+    /// Rung when there is room again.
+    room: Arc<Bell>,
+    // Behind the rings: they close first.
+    receiver: LastWord,
+}
+
+impl<T> ResultSender<T> {
+    /// Which worker this is, from 0.
+    pub fn worker(&self) -> usize {
+        self.worker
+    }
+
+    /// A buffer that came home, as the receiver left it, or a new one.
+    pub fn empty(&mut self) -> T
+    where
+        T: Default,
+    {
+        self.home.pop().unwrap_or_default()
+    }
+
+    /// Delivers a result; waits while the ring is full.
+    ///
+    /// # Errors
+    ///
+    /// If the receiver is gone.
+    pub fn send(&mut self, result: T) -> Result<(), ReceiverGone<T>> {
+        let Self {
+            out,
+            room,
+            receiver,
+            ..
+        } = self;
+        let mut unsent = Some(result);
+        room.wait_for(|| {
+            let result = unsent.take()?;
+            if out.is_closed() {
+                return Some(Err(ReceiverGone(result)));
+            }
+            match out.push(result) {
+                Ok(()) => Some(Ok(())),
+                Err(result) => {
+                    unsent = Some(result);
+                    None
+                }
+            }
+        })?;
+        receiver.0.ring();
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+struct Lane<T> {
+    results: Consumer<T>,
+    returned: Producer<T>,
+    // Behind the rings: they close first.
+    room: LastWord,
+}
+
+/// The output's end: takes results from all workers in turn, those of one worker in order.
+#[derive(Debug)]
+pub struct ResultReceiver<T> {
+    lanes: Vec<Lane<T>>,
+    /// Whose turn it is.
+    next: usize,
+    bell: Arc<Bell>,
+}
+
+impl<T> ResultReceiver<T> {
+    /// The next result, with the number of its worker; waits for it. `None` once all senders are
+    /// gone and all results were received.
+    pub fn recv(&mut self) -> Option<(usize, T)> {
+        let bell = Arc::clone(&self.bell);
+        bell.wait_for(|| match self.try_recv() {
+            Some(result) => Some(Some(result)),
+            None => self.is_finished().then_some(None),
+        })
+    }
+
+    /// The next result if one is there.
+    pub fn try_recv(&mut self) -> Option<(usize, T)> {
+        let count = self.lanes.len();
+        for worker in (self.next..count).chain(0..self.next.min(count)) {
+            if let Some(result) = self.try_recv_from(worker) {
+                self.next = worker + 1;
+                return Some((worker, result));
+            }
+        }
+        None
+    }
+
+    /// The next result of one worker if one is there.
+    pub fn try_recv_from(&mut self, worker: usize) -> Option<T> {
+        let lane = self.lanes.get_mut(worker)?;
+        let result = lane.results.pop()?;
+        lane.room.0.ring();
+        Some(result)
+    }
+
+    /// Whether one worker's sender is gone and all its results were received.
+    pub fn is_finished_from(&mut self, worker: usize) -> bool {
+        self.lanes
+            .get_mut(worker)
+            .is_none_or(|lane| lane.results.is_finished())
+    }
+
+    /// Whether all senders are gone and all results were received.
+    pub fn is_finished(&mut self) -> bool {
+        self.lanes.iter_mut().all(|lane| lane.results.is_finished())
+    }
+
+    /// Returns an emptied buffer to its worker. Never waits.
+    pub fn give_back(&mut self, worker: usize, buffer: T) {
+        if let Some(lane) = self.lanes.get_mut(worker) {
+            // No place: there are buffers enough, this one is freed.
+            let _freed = lane.returned.push(buffer);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The end of the hand-off that a worker holds.
+
+use crate::batch::Batch;
+use crate::bell::{Bell, LastWord};
+use flowpin_packet::Timestamp;
+use flowpin_ring::{Consumer, Producer};
+use std::sync::Arc;
+
+/// Where a worker gets its batches and returns them.
+///
+/// Dropping it before the input ended is seen at the input as [`crate::HandoffError::WorkerGone`].
+#[derive(Debug)]
+pub struct WorkerEnd {
+    worker: usize,
+    batches: Consumer<Batch>,
+    home: Producer<Batch>,
+    /// Number and stream time of the batch received last: neither ever goes back.
+    last: (u64, Timestamp),
+    bell: Arc<Bell>,
+    // Behind the rings: they close first.
+    input_bell: LastWord,
+}
+
+impl WorkerEnd {
+    pub(crate) fn new(
+        worker: usize,
+        batches: Consumer<Batch>,
+        home: Producer<Batch>,
+        bell: Arc<Bell>,
+        input_bell: Arc<Bell>,
+    ) -> Self {
+        Self {
+            worker,
+            batches,
+            home,
+            last: Default::default(),
+            bell,
+            input_bell: LastWord(input_bell),
+        }
+    }
+
+    /// Which worker this is, from 0.
+    pub fn worker(&self) -> usize {
+        self.worker
+    }
+
+    /// The next batch, in order; waits for it. `None` once the input has ended (or is gone) and
+    /// all batches were received.
+    ///
+    /// Give each batch back before receiving the next: the input waits for those that are out.
+    pub fn recv(&mut self) -> Option<Batch> {
+        let Self { batches, bell, .. } = self;
+        let batch = bell.wait_for(|| match batches.pop() {
+            Some(batch) => Some(Some(batch)),
+            None => batches.is_finished().then_some(None),
+        });
+        batch.inspect(|batch| self.check_order(batch))
+    }
+
+    /// The next batch if one is there.
+    pub fn try_recv(&mut self) -> Option<Batch> {
+        let batch = self.batches.pop();
+        batch.inspect(|batch| self.check_order(batch))
+    }
+
+    fn check_order(&mut self, batch: &Batch) {
+        let this = (batch.number, batch.stream_time);
+        debug_assert!(
+            this.0 >= self.last.0 && this.1 >= self.last.1,
+            "{this:?} after {:?}",
+            self.last
+        );
+        self.last = this;
+    }
+
+    /// Returns a batch, so that it and its piece can be used again. Never waits.
+    pub fn give_back(&mut self, batch: Batch) {
+        let refused = self.home.push(batch);
+        // The way home has a place for every batch that can be out.
+        debug_assert!(refused.is_ok(), "more batches came home than there are");
+        self.input_bell.0.ring();
+    }
+}
