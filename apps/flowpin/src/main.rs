@@ -1,2 +1,32 @@
-//! The flowpin command.
-fn main() {}
+//! The `flowpin` command: reads the command line, runs the engine, tells the outcome.
+//!
+//! Results go to standard output, everything else to standard error. Owns texts, exit codes and
+//! signals; all analysis is the engine's.
+
+mod cli;
+mod command;
+mod exit;
+mod progress;
+mod signals;
+mod summary;
+
+use clap::Parser;
+use cli::{Cli, Command};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let outcome = match &cli.command {
+        Command::Run(args) => command::run(args),
+        Command::Slice(args) => command::slice(args),
+        Command::Completions { shell } => command::completions(*shell),
+        Command::Man { dir } => command::manual(dir.as_deref()),
+    };
+    match outcome {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            anstream::eprintln!("flowpin: {failure}");
+            failure.exit().into()
+        }
+    }
+}

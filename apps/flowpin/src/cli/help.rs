@@ -1,0 +1,80 @@
+//! The longer texts of `--help` and the manual pages.
+
+pub(super) const ABOUT: &str = "\
+Flowpin reads packet captures, pins every connection to one core and writes what it found as \
+records that people's tools already read. The records are byte-identical for any number of cores \
+and for every run.";
+
+pub(super) const MAIN_AFTER: &str = "\
+Examples:
+  flowpin run -r big.pcap                       eve.json here, a summary on the terminal
+  flowpin run -r captures/ -l logs --format zeek,parquet
+  flowpin run -r big.pcap.zst --output - tcp port 443 | jq .dest_ip
+  flowpin slice -r big.pcap --uid C0XWfTK4LReq -w one.pcap
+
+Exit codes:
+  0  done
+  1  failed: output could not be written, no memory, …
+  2  usage or configuration
+  3  input unreadable: nothing was analysed
+  4  input truncated or damaged: what came before the damage is analysed and written
+  130, 143  stopped by INT or TERM: what was read until then is analysed and written";
+
+pub(super) const RUN_ABOUT: &str = "\
+Analyses captures and writes one record for each connection.
+
+Captures are pcap or pcapng, also inside gzip, zstd, lz4 or xz. Several are merged by time into one \
+stream. A directory stands for all captures in it.";
+
+pub(super) const RUN_AFTER: &str = "\
+Examples:
+  flowpin run -r big.pcap
+      eve.json in this directory, a summary on the terminal
+  flowpin run -r mon.pcap -r tue.pcap -l logs --format zeek
+      two captures as one stream; conn.log and others in logs/
+  flowpin run captures/*.pcap
+      words that end like a capture's name are read too
+  flowpin run -r big.pcap --format none --json | jq .quality
+      the summary only, for machines
+  flowpin run -r big.pcap --output - 'tcp port 443 and net 10.0.0.0/8'
+      EVE JSON lines to a pipe, packets chosen by a pcap-filter(7) expression
+  zcat huge.pcap.gz | flowpin run -r - --pipeline 3x6
+      from a pipe, on eight cores
+
+Settings come from the defaults, then the file named by -c, then the options here. \
+`--print-config` prints the outcome as such a file.
+
+Exit codes:
+  0  done
+  1  failed: output could not be written, no memory, …
+  2  usage or configuration
+  3  input unreadable: nothing was analysed
+  4  input truncated or damaged: what came before the damage is analysed and written
+  130, 143  stopped by INT or TERM: what was read until then is analysed and written
+A reader that closes our standard output early is no error.";
+
+pub(super) const SLICE_ABOUT: &str = "\
+Gets from records back to packets: writes the packets of the named connections, their fragments \
+and the ICMP errors about them included, to a capture file.
+
+A connection is named by its uid as `flowpin run` wrote it. Give the same input and the same \
+--timeouts, --memory and --id-seed as then, so that the same connections are found.";
+
+pub(super) const SLICE_AFTER: &str = "\
+Examples:
+  flowpin slice -r big.pcap --uid C0XWfTK4LReq -w one.pcap
+  flowpin slice -r big.pcap --uid C0XWfTK4LReq --uid C4YnRUSLWmGz -w two.pcap
+  flowpin slice -r captures/ --filter 'host 10.1.2.3' -w host.pcap
+
+Exit codes: as for `flowpin run`; 1 also if no packet was found.";
+
+pub(super) const COMPLETIONS_AFTER: &str = "\
+Examples:
+  flowpin completions bash > ~/.local/share/bash-completion/completions/flowpin
+  flowpin completions zsh  > \"${fpath[1]}/_flowpin\"
+  flowpin completions fish > ~/.config/fish/completions/flowpin.fish";
+
+pub(super) const MAN_AFTER: &str = "\
+Examples:
+  flowpin man | man -l -
+  flowpin man ~/.local/share/man/man1";

@@ -1,0 +1,159 @@
+//! Options that `run` and `slice` share: what is read, and how connections are told apart.
+
+use super::value;
+use clap::{Args, ValueHint};
+use flowpin_config::{
+    ByteSize, Checksums, ConnectionSettings, InputSettings, PipelineSettings, Timeouts,
+};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// What is read.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct InputArgs {
+    /// A capture, a directory of captures, or `-` for standard input; may be repeated
+    #[arg(short = 'r', long = "read", value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    read: Vec<PathBuf>,
+
+    /// Only packets that pass this pcap-filter(7) expression; trailing words do the same
+    #[arg(short = 'f', long = "filter", value_name = "EXPR")]
+    filter: Option<String>,
+
+    /// Stop after that many packets
+    #[arg(short = 'n', long = "count", value_name = "COUNT")]
+    count: Option<u64>,
+
+    /// Settings in TOML; options here win over them (see --print-config)
+    #[arg(short = 'c', long = "config", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) config: Option<PathBuf>,
+}
+
+impl InputArgs {
+    /// The settings that these options make, with the words behind the options: first further
+    /// captures (by their names' endings), then the filter.
+    ///
+    /// # Errors
+    /// A filter both by `-f` and by trailing words; a word that is no text.
+    pub(crate) fn settings(&self, words: &[OsString]) -> anyhow::Result<InputSettings> {
+        let captures = words.iter().take_while(|word| is_capture_name(word));
+        let mut read = self.read.clone();
+        read.extend(captures.clone().map(PathBuf::from));
+        let expression = words.get(captures.count()..).unwrap_or_default();
+        let expression: Vec<&str> = expression
+            .iter()
+            .map(|word| {
+                word.to_str()
+                    .ok_or_else(|| anyhow::anyhow!("the filter is not valid text: {word:?}"))
+            })
+            .collect::<Result<_, _>>()?;
+        let filter = match (&self.filter, expression.is_empty()) {
+            (Some(filter), true) => Some(filter.clone()),
+            (None, false) => Some(expression.join(" ")),
+            (None, true) => None,
+            (Some(_), false) => anyhow::bail!(
+                "two filters: `-f` and the words `{}`; give one",
+                expression.join(" ")
+            ),
+        };
+        Ok(InputSettings {
+            read: (!read.is_empty()).then_some(read),
+            filter,
+            count: self.count,
+        })
+    }
+}
+
+/// Whether a word is a capture by its name's ending, so that `-r *.pcap` works as meant. No word
+/// of the filter language looks like this.
+fn is_capture_name(word: &OsString) -> bool {
+    let path = Path::new(word);
+    let is = |path: &Path, endings: &[&str]| {
+        path.extension()
+            .and_then(|ending| ending.to_str())
+            .is_some_and(|ending| endings.contains(&ending.to_ascii_lowercase().as_str()))
+    };
+    let inner = if is(path, &["gz", "zst", "lz4", "xz"]) {
+        path.with_extension("")
+    } else {
+        path.to_owned()
+    };
+    is(&inner, &["pcap", "pcapng", "cap", "pcapn", "ntar", "dmp"])
+}
+
+/// How connections are told apart and followed.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Connections")]
+pub(crate) struct ConnectionArgs {
+    /// Verify checksums [default: all]
+    #[arg(short = 'k', long = "checksums", value_name = "WHICH")]
+    #[arg(value_parser = value::word::<Checksums>())]
+    checksums: Option<Checksums>,
+
+    /// After how long without a packet a connection has ended, as which tool [default: zeek]
+    #[arg(long, value_name = "WHOSE", value_parser = value::word::<Timeouts>())]
+    timeouts: Option<Timeouts>,
+
+    /// Keys uid and flow_id: the same seed, the same identifiers [default: 0]
+    #[arg(long, value_name = "N")]
+    id_seed: Option<u64>,
+
+    /// For connections and fragments, over all workers [default: 1 GiB]
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<ByteSize>,
+}
+
+impl ConnectionArgs {
+    /// The settings that these options make.
+    pub(crate) fn settings(&self) -> (ConnectionSettings, PipelineSettings) {
+        let connections = ConnectionSettings {
+            checksums: self.checksums,
+            timeouts: self.timeouts,
+            id_seed: self.id_seed,
+            ..ConnectionSettings::default()
+        };
+        let pipeline = PipelineSettings {
+            memory: self.memory,
+            ..PipelineSettings::default()
+        };
+        (connections, pipeline)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::InputArgs;
+    use std::ffi::OsString;
+    use std::path::Path;
+
+    fn words(text: &str) -> Vec<OsString> {
+        text.split_whitespace().map(OsString::from).collect()
+    }
+
+    /// A shell's `*.pcap` puts captures where filter words stand; they must not be taken for one.
+    #[test]
+    fn captures_before_the_filter_are_read() {
+        let args = InputArgs {
+            read: vec!["a.pcap".into()],
+            ..InputArgs::default()
+        };
+        let settings = args
+            .settings(&words("b.PCAP dir/c.pcapng.zst tcp port 80"))
+            .unwrap();
+        let read = settings.read.unwrap();
+        assert_eq!(read.len(), 3);
+        assert_eq!(read[2], Path::new("dir/c.pcapng.zst"));
+        assert_eq!(settings.filter.as_deref(), Some("tcp port 80"));
+    }
+
+    /// A filter given twice is a mistake, not a conjunction.
+    #[test]
+    fn two_filters_are_refused() {
+        let args = InputArgs {
+            filter: Some("udp".into()),
+            ..InputArgs::default()
+        };
+        assert!(args.settings(&words("tcp")).is_err());
+        assert!(args.settings(&words("x.pcap")).is_ok());
+    }
+}

@@ -1,0 +1,72 @@
+//! The command line: one definition gives parsing, help, man pages and completions.
+
+mod help;
+mod input;
+mod run;
+mod slice;
+mod value;
+
+pub(crate) use input::{ConnectionArgs, InputArgs};
+pub(crate) use run::RunArgs;
+pub(crate) use slice::SliceArgs;
+
+use clap::{Parser, Subcommand, ValueHint};
+use clap_complete::Shell;
+use std::path::PathBuf;
+
+/// The whole command line.
+#[derive(Parser, Debug)]
+#[command(
+    name = "flowpin",
+    version,
+    about = "Network traffic analysis on every core, the same answer every time",
+    long_about = help::ABOUT,
+    after_long_help = help::MAIN_AFTER,
+    after_help = "`flowpin run --help` lists all options; `flowpin --help` shows examples.",
+    max_term_width = 100,
+    propagate_version = true,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Analyse captures: connections out, as EVE JSON, Zeek logs, CSV or Parquet
+    #[command(long_about = help::RUN_ABOUT, after_long_help = help::RUN_AFTER)]
+    #[command(after_help = "Examples, formats in full and exit codes: `flowpin run --help`.")]
+    Run(Box<RunArgs>),
+    /// Cut a capture down to the packets of some connections
+    #[command(long_about = help::SLICE_ABOUT, after_long_help = help::SLICE_AFTER)]
+    Slice(SliceArgs),
+    /// Print a completion script for a shell
+    #[command(after_long_help = help::COMPLETIONS_AFTER)]
+    Completions {
+        /// The shell
+        #[arg(value_name = "SHELL")]
+        shell: Shell,
+    },
+    /// Print the manual page, or write those of all commands into a directory
+    #[command(after_long_help = help::MAN_AFTER)]
+    Man {
+        /// Where to write flowpin.1, flowpin-run.1, …
+        #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+        dir: Option<PathBuf>,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::CommandFactory;
+
+    /// Clap's own checks: no flag twice, no default that its parser refuses.
+    #[test]
+    fn definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

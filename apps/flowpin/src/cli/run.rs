@@ -1,0 +1,174 @@
+//! `flowpin run`.
+
+use super::value::{self, Rotate};
+use super::{ConnectionArgs, InputArgs};
+use clap::{Args, ValueHint};
+use flowpin_config::{
+    CpuList, Cut, Format, OutputSettings, PipelineSettings, PipelineShape, Settings, Span,
+};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The options of `flowpin run`.
+#[derive(Args, Debug, Default)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    #[command(flatten)]
+    output: OutputArgs,
+
+    #[command(flatten)]
+    cores: CoreArgs,
+
+    #[command(flatten)]
+    connections: ConnectionArgs,
+
+    #[command(flatten)]
+    records: RecordArgs,
+
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
+
+    /// Further captures (words that end in .pcap, .pcapng, .cap, also .gz …), then the filter
+    #[arg(value_name = "FILTER", trailing_var_arg = true, help_heading = "Input")]
+    words: Vec<OsString>,
+}
+
+/// Where records go.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Output")]
+struct OutputArgs {
+    /// Where log files go; made if missing [default: .]
+    #[arg(short = 'l', long = "log-dir", value_name = "DIR", value_hint = ValueHint::DirPath)]
+    log_dir: Option<PathBuf>,
+
+    /// Formats; several by comma or by repeating [default: eve]
+    #[arg(long, value_name = "FORMAT", value_delimiter = ',')]
+    #[arg(value_parser = value::word::<Format>())]
+    format: Vec<Format>,
+
+    /// `-`: JSON lines to standard output instead of files
+    #[arg(long, value_name = "-", value_parser = ["-"], hide_possible_values = true)]
+    #[arg(conflicts_with = "log_dir")]
+    output: Option<String>,
+
+    /// New files each time the records' time leaves such an interval, or before a file grows
+    /// past a size: "1 h", "100 MiB", or both by comma
+    #[arg(long, value_name = "WHEN", value_delimiter = ',', value_parser = value::rotate)]
+    rotate: Vec<Rotate>,
+
+    /// Stop writing, and say so, once all files together hold this
+    #[arg(long, value_name = "SIZE")]
+    output_max: Option<flowpin_config::ByteSize>,
+}
+
+/// Threads.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Cores")]
+struct CoreArgs {
+    /// Threads: `1x1` one for everything, `2xN` one reads and N work, `3xN` one more writes
+    /// [default: auto]
+    #[arg(long, value_name = "SHAPE")]
+    pipeline: Option<PipelineShape>,
+
+    /// What the reading thread does besides dispatching packets [default: l2]
+    #[arg(long, value_name = "WHERE", value_parser = value::word::<Cut>())]
+    cut: Option<Cut>,
+
+    /// Processors to pin threads to, the reading thread's first: 0,2-5 [default: chosen]
+    #[arg(long, value_name = "LIST")]
+    cpus: Option<CpuList>,
+
+    /// Dispatch secret; decides which worker gets what, never what is recorded
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+}
+
+/// What records hold.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Records")]
+struct RecordArgs {
+    /// Interim records of long connections, each such length of the capture's time
+    #[arg(long, value_name = "SPAN")]
+    interim: Option<Span>,
+
+    /// Community ID in connection records [default: on]
+    #[arg(long, value_name = "on|off", hide_possible_values = true)]
+    #[arg(value_parser = value::on_off())]
+    community_id: Option<bool>,
+
+    /// Seed of the Community ID [default: 0]
+    #[arg(long, value_name = "N")]
+    community_seed: Option<u16>,
+}
+
+/// What is shown.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "What is shown")]
+pub(crate) struct ShowArgs {
+    /// The summary as JSON (docs/user/summary.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// A longer summary: every file, port, worker and reason
+    #[arg(short = 'v', long)]
+    pub(crate) verbose: bool,
+
+    /// No progress bar and no summary
+    #[arg(short = 'q', long, conflicts_with_all = ["json", "verbose"])]
+    pub(crate) quiet: bool,
+
+    /// Check settings, inputs and filter, then stop
+    #[arg(short = 'T', long = "test-config")]
+    pub(crate) test: bool,
+
+    /// Print the effective settings as a configuration file, then stop
+    #[arg(long, conflicts_with = "test")]
+    pub(crate) print_config: bool,
+}
+
+impl RunArgs {
+    /// The settings that these options make.
+    ///
+    /// # Errors
+    /// See [`InputArgs::settings`].
+    pub(crate) fn settings(&self) -> anyhow::Result<Settings> {
+        let (mut connections, pipeline) = self.connections.settings();
+        connections.interim = self.records.interim;
+        let (mut rotate_every, mut rotate_size) = (None, None);
+        for &rotate in &self.output.rotate {
+            match rotate {
+                Rotate::Every(span) => rotate_every = Some(span),
+                Rotate::Size(size) => rotate_size = Some(size),
+            }
+        }
+        // A log directory on the command line wins over standard output in the file.
+        let stdout = match (&self.output.output, &self.output.log_dir) {
+            (Some(_), _) => Some(true),
+            (None, Some(_)) => Some(false),
+            (None, None) => None,
+        };
+        Ok(Settings {
+            input: self.input.settings(&self.words)?,
+            pipeline: PipelineSettings {
+                shape: self.cores.pipeline,
+                cut: self.cores.cut,
+                cpus: self.cores.cpus.clone(),
+                seed: self.cores.seed,
+                ..pipeline
+            },
+            connections,
+            output: OutputSettings {
+                dir: self.output.log_dir.clone(),
+                stdout,
+                formats: (!self.output.format.is_empty()).then(|| self.output.format.clone()),
+                community_id: self.records.community_id,
+                community_seed: self.records.community_seed,
+                rotate_every,
+                rotate_size,
+                size_max: self.output.output_max,
+            },
+        })
+    }
+}

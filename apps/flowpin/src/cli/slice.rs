@@ -1,0 +1,51 @@
+//! `flowpin slice`.
+
+use super::{ConnectionArgs, InputArgs};
+use clap::{Args, ValueHint};
+use flowpin_config::Settings;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The options of `flowpin slice`.
+#[derive(Args, Debug)]
+pub(crate) struct SliceArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// A connection's uid, as records show it; may be repeated
+    #[arg(long = "uid", value_name = "UID", help_heading = "Input")]
+    pub(crate) uids: Vec<String>,
+
+    /// The capture to write
+    #[arg(
+        short = 'w',
+        long = "write",
+        value_name = "FILE",
+        help_heading = "Output"
+    )]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) write: PathBuf,
+
+    #[command(flatten)]
+    connections: ConnectionArgs,
+
+    /// Further captures, then the filter
+    #[arg(value_name = "FILTER", trailing_var_arg = true, help_heading = "Input")]
+    words: Vec<OsString>,
+}
+
+impl SliceArgs {
+    /// The settings that these options make.
+    ///
+    /// # Errors
+    /// See [`InputArgs::settings`].
+    pub(crate) fn settings(&self) -> anyhow::Result<Settings> {
+        let (connections, pipeline) = self.connections.settings();
+        Ok(Settings {
+            input: self.input.settings(&self.words)?,
+            connections,
+            pipeline,
+            ..Settings::default()
+        })
+    }
+}

@@ -1,0 +1,55 @@
+//! The verbs.
+
+mod generate;
+mod run;
+mod slice;
+
+pub(crate) use generate::{completions, manual};
+pub(crate) use run::run;
+pub(crate) use slice::slice;
+
+use crate::cli::InputArgs;
+use crate::exit::Failure;
+use crate::progress::Bar;
+use flowpin_config::{Plan, Settings};
+use flowpin_engine::ProgressSink;
+use std::io::{self, Write};
+
+/// The plan from the defaults, the file that `-c` names, and the flags.
+fn plan(input: &InputArgs, flags: anyhow::Result<Settings>) -> Result<Plan, Failure> {
+    let flags = flags.map_err(Failure::usage)?;
+    let file = match &input.config {
+        Some(path) => Settings::from_file(path)?,
+        None => Settings::default(),
+    };
+    Ok(flags.over(file).into_plan()?)
+}
+
+/// A plan without input can be printed, but not run.
+fn require_input(plan: &Plan) -> Result<(), Failure> {
+    if plan.inputs.is_empty() {
+        return Err(Failure::usage(anyhow::anyhow!(
+            "nothing to read: name a capture or a directory with `-r`, or `-r -` for standard input"
+        )));
+    }
+    Ok(())
+}
+
+/// Where the engine tells its progress.
+fn sink(bar: Option<&Bar>) -> &dyn ProgressSink {
+    match bar {
+        Some(bar) => bar,
+        None => &(),
+    }
+}
+
+/// Writes to standard output; a reader that has gone is no error.
+fn print(text: &str) -> Result<(), Failure> {
+    let mut out = anstream::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::failed(
+            anyhow::Error::new(error).context("cannot write to standard output"),
+        )),
+        _ => Ok(()),
+    }
+}

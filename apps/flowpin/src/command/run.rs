@@ -1,0 +1,87 @@
+//! `flowpin run`: from captures to records and a summary.
+
+use super::{plan, print, require_input, sink};
+use crate::cli::RunArgs;
+use crate::exit::{Exit, Failure};
+use crate::progress::Bar;
+use crate::signals::Signals;
+use crate::summary::{self, Detail};
+use flowpin_config::{Plan, Settings};
+use flowpin_engine::RunReport;
+use std::io::IsTerminal;
+
+/// Does what `flowpin run` was told.
+pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    let plan = plan(&args.input, args.settings())?;
+    if args.show.print_config {
+        print(&Settings::from(&plan).to_commented_toml())?;
+        return Ok(Exit::Done);
+    }
+    require_input(&plan)?;
+    if args.show.test {
+        print("the configuration, the inputs and the filter are good\n")?;
+        return Ok(Exit::Done);
+    }
+    let signals = Signals::install().map_err(Failure::failed)?;
+    let bar = bar(args, &plan);
+    let outcome = flowpin_engine::run(&plan, &signals.stop, sink(bar.as_ref()));
+    if let Some(bar) = bar {
+        bar.clear();
+    }
+    let report = outcome?;
+    show(args, &plan, &report)?;
+    tell_damage(&report);
+    Ok(exit(&report, &signals))
+}
+
+/// A bar, unless records go to the same terminal.
+fn bar(args: &RunArgs, plan: &Plan) -> Option<Bar> {
+    let shares_terminal = plan.output.to_stdout && std::io::stdout().is_terminal();
+    if args.show.quiet || shares_terminal {
+        return None;
+    }
+    Bar::on_terminal()
+}
+
+/// The summary is the result of the run and goes to standard output, unless the records do.
+fn show(args: &RunArgs, plan: &Plan, report: &RunReport) -> Result<(), Failure> {
+    if args.show.quiet {
+        return Ok(());
+    }
+    let detail = if args.show.verbose {
+        Detail::All
+    } else {
+        Detail::Some
+    };
+    let text = if args.show.json {
+        summary::json(report).map_err(Failure::failed)?
+    } else {
+        summary::text(report, detail, summary::width(plan.output.to_stdout))
+    };
+    if plan.output.to_stdout {
+        anstream::eprint!("{text}");
+        Ok(())
+    } else {
+        print(&text)
+    }
+}
+
+/// Damage is also an error: one line each, also where nobody reads the summary.
+fn tell_damage(report: &RunReport) {
+    for input in &report.inputs {
+        if let Some(damage) = &input.damage {
+            anstream::eprintln!(
+                "flowpin: {}: {damage}; what came before is analysed",
+                input.path.display()
+            );
+        }
+    }
+}
+
+fn exit(report: &RunReport, signals: &Signals) -> Exit {
+    match signals.received() {
+        Some(number) if report.stopped_early => Exit::Signal(number),
+        _ if report.is_damaged() => Exit::InputDamaged,
+        _ => Exit::Done,
+    }
+}

@@ -1,0 +1,92 @@
+//! How the command ends: exit codes, and errors as one line.
+
+use flowpin_config::ConfigError;
+use flowpin_engine::RunError;
+use std::fmt;
+use std::process::ExitCode;
+
+/// Exit codes, as `--help` and `docs/user/run.md` list them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Everything was done.
+    Done,
+    /// Output could not be written, no memory, ….
+    Failed,
+    /// The command line or the configuration is wrong.
+    Usage,
+    /// Nothing could be read.
+    InputUnreadable,
+    /// What came before the damage was analysed.
+    InputDamaged,
+    /// Stopped by a signal; what was read until then was analysed.
+    Signal(u8),
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::InputUnreadable => 3,
+            Exit::InputDamaged => 4,
+            // As shells count it.
+            Exit::Signal(number) => 128 + number,
+        })
+    }
+}
+
+/// Why the command ends, and with which code.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    exit: Exit,
+    error: anyhow::Error,
+}
+
+impl Failure {
+    /// A mistake on the command line.
+    pub(crate) fn usage(error: impl Into<anyhow::Error>) -> Self {
+        Self {
+            exit: Exit::Usage,
+            error: error.into(),
+        }
+    }
+
+    /// Anything that went wrong on the way.
+    pub(crate) fn failed(error: impl Into<anyhow::Error>) -> Self {
+        Self {
+            exit: Exit::Failed,
+            error: error.into(),
+        }
+    }
+
+    pub(crate) fn exit(&self) -> Exit {
+        self.exit
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::usage(error)
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        let exit = match error {
+            RunError::Capture(_) => Exit::InputUnreadable,
+            _ => Exit::Failed,
+        };
+        Self {
+            exit,
+            error: error.into(),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = format!("{:#}", self.error).replace('\n', " ");
+        f.write_str(&line)
+    }
+}

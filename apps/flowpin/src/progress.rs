@@ -1,0 +1,120 @@
+//! The progress bar: on a terminal only, redrawn a few times a second.
+
+use crate::summary::number;
+use flowpin_engine::{Progress, ProgressSink};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Shows how far a run is.
+#[derive(Debug)]
+pub(crate) struct Bar {
+    bar: ProgressBar,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    started: Instant,
+    drawn: Option<Instant>,
+    has_total: bool,
+}
+
+impl Bar {
+    /// A bar, if standard error is a terminal that can show one.
+    pub(crate) fn on_terminal() -> Option<Self> {
+        let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+        if !std::io::stderr().is_terminal() || is_dumb {
+            return None;
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(REDRAWS));
+        bar.set_style(style(SPINNER));
+        Some(Self {
+            bar,
+            state: Mutex::new(State {
+                started: Instant::now(),
+                drawn: None,
+                has_total: false,
+            }),
+        })
+    }
+
+    /// Takes the bar off the screen.
+    pub(crate) fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl ProgressSink for Bar {
+    fn update(&self, progress: &Progress) {
+        let Ok(mut state) = self.state.lock() else {
+            return;
+        };
+        let now = Instant::now();
+        if state
+            .drawn
+            .is_some_and(|drawn| now.duration_since(drawn) < INTERVAL)
+        {
+            return;
+        }
+        state.drawn = Some(now);
+        if let (Some(total), false) = (progress.bytes_total, state.has_total) {
+            state.has_total = true;
+            self.bar.set_length(total);
+            self.bar.set_style(style(WITH_TOTAL));
+        }
+        self.bar.set_position(progress.bytes_read);
+        self.bar
+            .set_message(message(progress, now.duration_since(state.started)));
+    }
+}
+
+fn message(progress: &Progress, elapsed: Duration) -> String {
+    let rate = number::rate(progress.packets, elapsed);
+    let mut text = format!(
+        "{} packets  {}",
+        number::count(progress.packets),
+        number::si(rate, "pps")
+    );
+    if progress.files_total > 1 {
+        let file = progress.files_total.min(progress.files_done + 1);
+        text.push_str(&format!("  file {file}/{}", progress.files_total));
+    }
+    text
+}
+
+/// A style; the plain one should a template ever be wrong.
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("█▉▊▋▌▍▎▏ ")
+}
+
+const WITH_TOTAL: &str =
+    "{percent:>3} % ▕{wide_bar}▏ {decimal_bytes} of {decimal_total_bytes}  {msg}  {eta} left";
+const SPINNER: &str = "{spinner} {decimal_bytes} in {elapsed}  {msg}";
+const REDRAWS: u8 = 10;
+const INTERVAL: Duration = Duration::from_millis(100);
+
+#[cfg(test)]
+mod tests {
+    use super::message;
+    use flowpin_engine::Progress;
+    use std::time::Duration;
+
+    /// One file has no number; with several, the one at work is counted from 1.
+    #[test]
+    fn message_counts_files_if_there_are_several() {
+        let mut progress = Progress {
+            packets: 1_500_000,
+            files_total: 1,
+            ..Progress::default()
+        };
+        let text = message(&progress, Duration::from_secs(1));
+        assert_eq!(text, "1,500,000 packets  1.50 Mpps");
+        progress.files_total = 3;
+        progress.files_done = 1;
+        assert!(message(&progress, Duration::from_secs(1)).ends_with("  file 2/3"));
+    }
+}

@@ -1,0 +1,149 @@
+//! Sections about connections: by transport, by how they went, by port, by address.
+
+use super::page::{Cell, Page};
+use super::{Detail, number, service};
+use flowpin_engine::{ConnectionSums, RunReport};
+use flowpin_record::ConnState;
+
+/// Connections by transport protocol.
+pub(super) fn transports(page: &mut Page, report: &RunReport) {
+    let sums = &report.connections;
+    let total = sums.total();
+    page.title("Connections", &number::count(total));
+    let rows: Vec<_> = ConnectionSums::top(&sums.by_protocol, usize::MAX)
+        .into_iter()
+        .map(|(protocol, traffic)| {
+            vec![
+                Cell::left(service::transport(protocol)),
+                Cell::right(number::count(traffic.connections)),
+                Cell::right(number::percent(traffic.connections, total)),
+                Cell::right(number::bytes(traffic.bytes)),
+                Cell::bar(traffic.bytes, report.frame_bytes),
+            ]
+        })
+        .collect();
+    page.rows(&rows);
+}
+
+/// Connections by Zeek's state, in words.
+pub(super) fn states(page: &mut Page, report: &RunReport) {
+    let sums = &report.connections;
+    let total = sums.total();
+    if total == 0 {
+        return;
+    }
+    let mut states: Vec<_> = ConnState::ALL
+        .into_iter()
+        .zip(sums.by_state)
+        .filter(|&(_, count)| count > 0)
+        .collect();
+    states.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    page.title("How they went", "");
+    let rows: Vec<_> = states
+        .into_iter()
+        .map(|(state, count)| {
+            vec![
+                Cell::left(state.name()),
+                Cell::right(number::count(count)),
+                Cell::right(number::percent(count, total)),
+                Cell::dim(meaning(state)),
+            ]
+        })
+        .collect();
+    page.rows(&rows);
+}
+
+/// Traffic by the server's port.
+pub(super) fn ports(page: &mut Page, report: &RunReport, detail: Detail) {
+    let sums = &report.connections;
+    if sums.by_port.is_empty() {
+        return;
+    }
+    page.title("Server ports", "what they suggest, by bytes");
+    let rows: Vec<_> = ConnectionSums::top(&sums.by_port, detail.rows(PORT_ROWS))
+        .into_iter()
+        .map(|((protocol, port), traffic)| {
+            let transport = service::transport(protocol).to_lowercase();
+            vec![
+                Cell::left(format!("{port}/{transport}")),
+                Cell::left(service::name(protocol, port)),
+                Cell::right(format!(
+                    "{} connections",
+                    number::count(traffic.connections)
+                )),
+                Cell::right(number::bytes(traffic.bytes)),
+                Cell::bar(traffic.bytes, report.frame_bytes),
+            ]
+        })
+        .collect();
+    let more = sums.by_port.len() - rows.len();
+    page.rows(&rows);
+    if more > 0 {
+        page.line(Cell::dim(format!(
+            "and {} more (-v lists them)",
+            number::count(u64::try_from(more).unwrap_or(u64::MAX))
+        )));
+    }
+}
+
+/// Addresses with the most bytes.
+pub(super) fn talkers(page: &mut Page, report: &RunReport, detail: Detail) {
+    let sums = &report.connections;
+    if sums.by_address.is_empty() {
+        return;
+    }
+    let shown = match detail {
+        Detail::Some => TALKER_ROWS,
+        Detail::All => TALKER_ROWS_ALL,
+    };
+    let known = u64::try_from(sums.by_address.len()).unwrap_or(u64::MAX);
+    page.title(
+        "Top talkers",
+        &format!("of {} addresses", number::count(known)),
+    );
+    let rows: Vec<_> = ConnectionSums::top(&sums.by_address, shown)
+        .into_iter()
+        .map(|(address, traffic)| {
+            vec![
+                Cell::left(address.to_string()),
+                Cell::right(format!(
+                    "{} connections",
+                    number::count(traffic.connections)
+                )),
+                Cell::right(number::bytes(traffic.bytes)),
+                Cell::bar(traffic.bytes, report.frame_bytes),
+            ]
+        })
+        .collect();
+    page.rows(&rows);
+    if sums.addresses_untracked > 0 {
+        page.line(Cell::dim(format!(
+            "{} times an address found no place in this table and is not counted here",
+            number::count(sums.addresses_untracked)
+        )));
+    }
+}
+
+/// What a state says, without Zeek's manual.
+const fn meaning(state: ConnState) -> &'static str {
+    match state {
+        ConnState::S0 => "asked, never answered",
+        ConnState::S1 => "open: the end is not in the capture",
+        ConnState::SF => "opened and ended normally, or answered (UDP, ICMP)",
+        ConnState::REJ => "asked and refused",
+        ConnState::S2 => "the client closed, the server did not",
+        ConnState::S3 => "the server closed, the client did not",
+        ConnState::RSTO => "broken off by the client",
+        ConnState::RSTR => "broken off by the server",
+        ConnState::RSTOS0 => "asked and broken off before an answer",
+        ConnState::RSTRH => "only the server's side: answered, then broken off",
+        ConnState::SH => "only the client's side: asked, then closed",
+        ConnState::SHR => "only the server's side: answered, then closed",
+        ConnState::OTH => "the beginning is not in the capture",
+    }
+}
+
+const PORT_ROWS: usize = 10;
+const TALKER_ROWS: usize = 5;
+/// Even in detail: there may be a hundred thousand.
+const TALKER_ROWS_ALL: usize = 100;

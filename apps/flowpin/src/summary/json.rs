@@ -1,0 +1,334 @@
+//! The summary for machines. The schema is documented in `docs/user/summary.md` and only grows.
+
+use super::{number, service};
+use flowpin_counters::Loss;
+use flowpin_engine::{ConnectionSums, RunReport, Traffic};
+use flowpin_record::ConnState;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The summary as one JSON object in several lines.
+///
+/// # Errors
+/// None in practice: every value is a number or text.
+pub(crate) fn json(report: &RunReport) -> serde_json::Result<String> {
+    let mut text = serde_json::to_string_pretty(&Summary::from(report))?;
+    text.push('\n');
+    Ok(text)
+}
+
+#[derive(Serialize)]
+struct Summary {
+    schema: u32,
+    flowpin: &'static str,
+    stopped_early: bool,
+    damaged: bool,
+    run: Run,
+    traffic: Volume,
+    connections: Connections,
+    quality: Quality,
+    losses: BTreeMap<&'static str, u64>,
+    refusals: Vec<Refusal>,
+    conservation: Conservation,
+    workers: Vec<Worker>,
+    inputs: Vec<Input>,
+    outputs: Vec<Output>,
+}
+
+#[derive(Serialize)]
+struct Run {
+    pipeline: String,
+    wall_s: f64,
+    cpu_s: f64,
+    packets_per_s: f64,
+    bits_per_s: f64,
+    packets_per_cpu_s: f64,
+    peak_memory_bytes: u64,
+}
+
+#[derive(Serialize)]
+struct Volume {
+    packets: u64,
+    bytes: u64,
+    first: Option<String>,
+    last: Option<String>,
+    duration_s: f64,
+}
+
+#[derive(Serialize)]
+struct Connections {
+    total: u64,
+    by_transport: Vec<Row<Transport>>,
+    by_state: BTreeMap<&'static str, u64>,
+    by_server_port: Vec<Row<Port>>,
+    top_talkers: Vec<Row<Talker>>,
+    addresses_untracked: u64,
+}
+
+#[derive(Serialize)]
+struct Row<K: Serialize> {
+    #[serde(flatten)]
+    key: K,
+    connections: u64,
+    packets: u64,
+    bytes: u64,
+}
+
+#[derive(Serialize)]
+struct Transport {
+    protocol: u8,
+    name: String,
+}
+
+#[derive(Serialize)]
+struct Port {
+    protocol: u8,
+    port: u16,
+    service: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Talker {
+    address: String,
+}
+
+#[derive(Serialize)]
+struct Quality {
+    duplicates: u64,
+    one_sided_connections: u64,
+    tcp_connections: u64,
+    missed_bytes: u64,
+    stream_bytes: u64,
+    snapped: u64,
+    offloaded_checksums: u64,
+    bad_checksums: u64,
+    backwards: u64,
+    backwards_max_s: f64,
+    clock_leaps: u64,
+}
+
+#[derive(Serialize)]
+struct Refusal {
+    layer: &'static str,
+    reason: &'static str,
+    packets: u64,
+}
+
+#[derive(Serialize)]
+struct Conservation {
+    received: u64,
+    on_connections: u64,
+    icmp_errors: u64,
+    non_ip: u64,
+    unsupported_link: u64,
+    absorbed: u64,
+    held: u64,
+    malformed: u64,
+    lost: u64,
+    missing: i64,
+}
+
+#[derive(Serialize)]
+struct Worker {
+    packets: u64,
+    connections: u64,
+    heaviest_connection_packets: u64,
+    cpu_s: f64,
+}
+
+#[derive(Serialize)]
+struct Input {
+    path: String,
+    format: String,
+    packets: u64,
+    filtered: u64,
+    damage: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Output {
+    path: String,
+    records: u64,
+    bytes: u64,
+}
+
+impl From<&RunReport> for Summary {
+    fn from(report: &RunReport) -> Self {
+        Self {
+            schema: SCHEMA,
+            flowpin: env!("CARGO_PKG_VERSION"),
+            stopped_early: report.stopped_early,
+            damaged: report.is_damaged(),
+            run: run(report),
+            traffic: volume(report),
+            connections: connections(&report.connections),
+            quality: quality(report),
+            losses: Loss::ALL
+                .iter()
+                .map(|&loss| (loss.name(), report.losses.of(loss)))
+                .collect(),
+            refusals: report
+                .refusals
+                .iter()
+                .map(|(layer, reason, packets)| Refusal {
+                    layer: layer.name(),
+                    reason: reason.name(),
+                    packets,
+                })
+                .collect(),
+            conservation: conservation(report),
+            workers: workers(report),
+            inputs: inputs(report),
+            outputs: outputs(report),
+        }
+    }
+}
+
+fn run(report: &RunReport) -> Run {
+    Run {
+        pipeline: report.pipeline.clone(),
+        wall_s: report.wall.as_secs_f64(),
+        cpu_s: report.cpu.as_secs_f64(),
+        packets_per_s: number::rate(report.packets, report.wall),
+        bits_per_s: 8.0 * number::rate(report.frame_bytes, report.wall),
+        packets_per_cpu_s: number::rate(report.packets, report.cpu),
+        peak_memory_bytes: report.peak_memory_bytes,
+    }
+}
+
+fn volume(report: &RunReport) -> Volume {
+    let span = match (report.first, report.last) {
+        (Some(first), Some(last)) => last.nanos_since(first),
+        _ => 0,
+    };
+    Volume {
+        packets: report.packets,
+        bytes: report.frame_bytes,
+        first: report.first.map(number::rfc3339),
+        last: report.last.map(number::rfc3339),
+        duration_s: seconds(span),
+    }
+}
+
+fn connections(sums: &ConnectionSums) -> Connections {
+    Connections {
+        total: sums.total(),
+        by_transport: rows(
+            ConnectionSums::top(&sums.by_protocol, usize::MAX),
+            |protocol| Transport {
+                protocol,
+                name: service::transport(protocol).to_lowercase(),
+            },
+        ),
+        by_state: ConnState::ALL
+            .into_iter()
+            .map(ConnState::name)
+            .zip(sums.by_state)
+            .collect(),
+        by_server_port: rows(
+            ConnectionSums::top(&sums.by_port, PORTS_MAX),
+            |(protocol, port)| Port {
+                protocol,
+                port,
+                service: Some(service::name(protocol, port)).filter(|name| !name.is_empty()),
+            },
+        ),
+        top_talkers: rows(
+            ConnectionSums::top(&sums.by_address, TALKERS_MAX),
+            |address| Talker {
+                address: address.to_string(),
+            },
+        ),
+        addresses_untracked: sums.addresses_untracked,
+    }
+}
+
+fn rows<K, T: Serialize>(table: Vec<(K, Traffic)>, key: impl Fn(K) -> T) -> Vec<Row<T>> {
+    table
+        .into_iter()
+        .map(|(k, traffic)| Row {
+            key: key(k),
+            connections: traffic.connections,
+            packets: traffic.packets,
+            bytes: traffic.bytes,
+        })
+        .collect()
+}
+
+fn quality(report: &RunReport) -> Quality {
+    let quality = &report.quality;
+    Quality {
+        duplicates: quality.duplicates,
+        one_sided_connections: quality.one_sided,
+        tcp_connections: quality.tcp_connections,
+        missed_bytes: quality.missed_bytes,
+        stream_bytes: quality.stream_bytes,
+        snapped: quality.snapped,
+        offloaded_checksums: quality.offloaded,
+        bad_checksums: quality.bad_checksums,
+        backwards: quality.backwards,
+        backwards_max_s: seconds(quality.backwards_max_ns),
+        clock_leaps: quality.leaps,
+    }
+}
+
+fn conservation(report: &RunReport) -> Conservation {
+    let sums = &report.conservation;
+    Conservation {
+        received: sums.received,
+        on_connections: sums.on_connections,
+        icmp_errors: sums.icmp_errors,
+        non_ip: sums.non_ip,
+        unsupported_link: sums.unsupported_link,
+        absorbed: sums.absorbed,
+        held: sums.held,
+        malformed: sums.malformed,
+        lost: sums.lost,
+        missing: i64::try_from(sums.missing()).unwrap_or(i64::MAX),
+    }
+}
+
+fn workers(report: &RunReport) -> Vec<Worker> {
+    let workers = report.workers.iter();
+    workers
+        .map(|worker| Worker {
+            packets: worker.packets,
+            connections: worker.connections,
+            heaviest_connection_packets: worker.heaviest_packets,
+            cpu_s: seconds(worker.cpu_ns),
+        })
+        .collect()
+}
+
+fn inputs(report: &RunReport) -> Vec<Input> {
+    let inputs = report.inputs.iter();
+    inputs
+        .map(|input| Input {
+            path: input.path.display().to_string(),
+            format: input.format.clone(),
+            packets: input.packets,
+            filtered: input.filtered,
+            damage: input.damage.clone(),
+        })
+        .collect()
+}
+
+fn outputs(report: &RunReport) -> Vec<Output> {
+    let outputs = report.outputs.iter();
+    outputs
+        .map(|output| Output {
+            path: output.path.display().to_string(),
+            records: output.records,
+            bytes: output.bytes,
+        })
+        .collect()
+}
+
+fn seconds(nanos: u64) -> f64 {
+    number::real(nanos) / 1e9
+}
+
+/// Raised when a field is renamed, removed or changes its meaning; new fields do not raise it.
+const SCHEMA: u32 = 1;
+const PORTS_MAX: usize = 1000;
+const TALKERS_MAX: usize = 1000;

@@ -1,0 +1,70 @@
+//! The summary of a run: what people read at its end, and the same for machines.
+//!
+//! Owns words and layout only; every figure comes from the engine's report.
+
+mod connections;
+mod json;
+pub(crate) mod number;
+mod page;
+mod quality;
+mod service;
+mod traffic;
+
+pub(crate) use json::json;
+
+use console::Term;
+use flowpin_engine::RunReport;
+use page::Page;
+
+/// How much the summary tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// What fits a screen.
+    Some,
+    /// Every row there is.
+    All,
+}
+
+impl Detail {
+    /// How many rows to show, of a list that shows `some` of them normally.
+    const fn rows(self, some: usize) -> usize {
+        match self {
+            Self::Some => some,
+            Self::All => usize::MAX,
+        }
+    }
+}
+
+/// The summary as text with styles, for a screen of `width` columns.
+pub(crate) fn text(report: &RunReport, detail: Detail, width: usize) -> String {
+    let mut page = Page::new(width);
+    traffic::inputs(&mut page, report, detail);
+    traffic::traffic(&mut page, report);
+    connections::transports(&mut page, report);
+    connections::states(&mut page, report);
+    connections::ports(&mut page, report, detail);
+    connections::talkers(&mut page, report, detail);
+    quality::quality(&mut page, report);
+    quality::refusals(&mut page, report, detail);
+    quality::losses(&mut page, report);
+    traffic::workers(&mut page, report, detail);
+    traffic::conservation(&mut page, report);
+    traffic::outputs(&mut page, report, detail);
+    page.into_text()
+}
+
+/// How wide the summary may be: the screen's width where there is one.
+pub(crate) fn width(to_stderr: bool) -> usize {
+    let screen = if to_stderr {
+        Term::stderr()
+    } else {
+        Term::stdout()
+    };
+    let columns = screen
+        .size_checked()
+        .map(|(_, columns)| usize::from(columns));
+    columns.unwrap_or(WIDTH_MAX).clamp(WIDTH_MIN, WIDTH_MAX)
+}
+
+const WIDTH_MIN: usize = 60;
+const WIDTH_MAX: usize = 110;

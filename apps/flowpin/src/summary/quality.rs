@@ -1,0 +1,196 @@
+//! Sections about what is missing: from the capture itself, by our refusal, by our caps.
+
+use super::page::{Cell, Page};
+use super::{Detail, number};
+use flowpin_engine::{CaptureQuality, RunReport};
+use std::time::Duration;
+
+/// One finding about the capture.
+struct Finding {
+    /// Its name if there is something to say.
+    name: &'static str,
+    /// Its name in the list of what is fine.
+    absent: &'static str,
+    count: u64,
+    shown: String,
+    share: String,
+    meaning: String,
+}
+
+/// What the capture lacks, in plain words.
+pub(super) fn quality(page: &mut Page, report: &RunReport) {
+    let findings = findings(report.packets, &report.quality);
+    page.title(
+        "Quality of the capture",
+        "what the tap or the recorder lost",
+    );
+    let rows: Vec<_> = findings
+        .iter()
+        .filter(|finding| finding.count > 0)
+        .map(|finding| {
+            vec![
+                Cell::left(finding.name),
+                Cell::right(finding.shown.clone()),
+                Cell::right(finding.share.clone()),
+                Cell::dim(finding.meaning.clone()),
+            ]
+        })
+        .collect();
+    page.rows(&rows);
+    let absent: Vec<&str> = findings
+        .iter()
+        .filter(|finding| finding.count == 0)
+        .map(|finding| finding.absent)
+        .collect();
+    if !absent.is_empty() {
+        page.line(Cell::dim(format!("none: {}", absent.join(", "))));
+    }
+}
+
+fn findings(packets: u64, quality: &CaptureQuality) -> [Finding; 8] {
+    let of_packets = |count: u64| (number::count(count), number::percent(count, packets));
+    let finding = |name, absent, count, (shown, share), meaning: &str| Finding {
+        name,
+        absent,
+        count,
+        shown,
+        share,
+        meaning: meaning.to_owned(),
+    };
+    let back = number::duration(Duration::from_nanos(quality.backwards_max_ns));
+    [
+        finding(
+            "duplicates",
+            "packets captured twice",
+            quality.duplicates,
+            of_packets(quality.duplicates),
+            "of packets were captured twice: the mirror port copies both ingress and egress, or \
+             two taps see one path",
+        ),
+        finding(
+            "one-sided",
+            "one-sided connections",
+            quality.one_sided,
+            (
+                number::count(quality.one_sided),
+                number::percent(quality.one_sided, quality.tcp_connections),
+            ),
+            "of TCP connections have one direction only though the other side did send: the \
+             routes differ, or the mirror copies one direction",
+        ),
+        finding(
+            "never seen",
+            "bytes acknowledged but never seen",
+            quality.missed_bytes,
+            (
+                number::bytes(quality.missed_bytes),
+                number::percent(
+                    quality.missed_bytes,
+                    quality.stream_bytes.max(quality.missed_bytes),
+                ),
+            ),
+            "of TCP's bytes were acknowledged but are not in the capture: the receiver had them, \
+             so the tap or the recorder dropped them",
+        ),
+        finding(
+            "cut short",
+            "packets cut short",
+            quality.snapped,
+            of_packets(quality.snapped),
+            "of packets are longer than the recorder's snap length: their headers count in full, \
+             their last bytes are lost",
+        ),
+        finding(
+            "offload",
+            "unfinished checksums",
+            quality.offloaded,
+            of_packets(quality.offloaded),
+            "of packets have the checksum that the sender's network card was to complete: \
+             recorded on the sending host, and accepted",
+        ),
+        finding(
+            "bad checksums",
+            "bad checksums",
+            quality.bad_checksums,
+            of_packets(quality.bad_checksums),
+            "of packets do not match their transport checksum and changed no connection's state: \
+             damaged on the way, or rewritten by a tool (then use `-k none`)",
+        ),
+        finding(
+            "out of order",
+            "times that go backwards",
+            quality.backwards,
+            of_packets(quality.backwards),
+            &format!(
+                "of packets are earlier than one before them, by up to {back}: recorded from \
+                 several queues, or a clock was set back"
+            ),
+        ),
+        finding(
+            "clock leaps",
+            "leaps of the clock",
+            quality.leaps,
+            (number::count(quality.leaps), String::new()),
+            "times the clock leapt far forward: a clock was set, or a recording was paused; each \
+             was taken as `clock_leap_max`",
+        ),
+    ]
+}
+
+/// Packets that are not what they claim to be.
+pub(super) fn refusals(page: &mut Page, report: &RunReport, detail: Detail) {
+    let total = report.refusals.total();
+    if total == 0 {
+        return;
+    }
+    page.title(
+        "Refused packets",
+        &format!(
+            "{}, {} of all: a header contradicts itself",
+            number::count(total),
+            number::percent(total, report.packets)
+        ),
+    );
+    let mut refusals: Vec<_> = report.refusals.iter().collect();
+    refusals.sort_by_key(|&(.., count)| std::cmp::Reverse(count));
+    let rows: Vec<_> = refusals
+        .iter()
+        .take(detail.rows(REFUSAL_ROWS))
+        .map(|(layer, reason, count)| {
+            vec![
+                Cell::left(layer.name()),
+                Cell::left(reason.name()),
+                Cell::right(number::count(*count)),
+            ]
+        })
+        .collect();
+    page.rows(&rows);
+    if refusals.len() > rows.len() {
+        page.line(Cell::dim(format!(
+            "and {} more kinds (-v lists them)",
+            refusals.len() - rows.len()
+        )));
+    }
+}
+
+/// What Flowpin itself lost or cut short, each by the name of its counter.
+pub(super) fn losses(page: &mut Page, report: &RunReport) {
+    page.title("Losses and caps", "what Flowpin itself did not keep");
+    let rows: Vec<_> = report
+        .losses
+        .iter()
+        .map(|(loss, count)| {
+            vec![
+                Cell::alert(loss.name()),
+                Cell::right(number::count(count)),
+                Cell::left(loss.explanation()),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        page.line(Cell::dim("none: no cap was reached, no queue was full"));
+    }
+    page.rows(&rows);
+}
+
+const REFUSAL_ROWS: usize = 5;

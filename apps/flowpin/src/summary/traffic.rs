@@ -1,0 +1,220 @@
+//! Sections about packets: where they came from, how fast, and where each one went.
+
+use super::Detail;
+use super::number;
+use super::page::{Cell, Page};
+use flowpin_engine::{RunReport, WorkerReport};
+
+/// What was read.
+pub(super) fn inputs(page: &mut Page, report: &RunReport, detail: Detail) {
+    page.title("Read", "");
+    let shown = detail.rows(INPUT_ROWS);
+    let has_filtered = report.inputs.iter().any(|input| input.filtered > 0);
+    // A damaged file is shown also where it is not among the first.
+    let visible = |at: &usize, damaged: bool| *at < shown || damaged;
+    let rows: Vec<_> = report
+        .inputs
+        .iter()
+        .enumerate()
+        .filter(|(at, input)| visible(at, input.damage.is_some()))
+        .map(|(_, input)| {
+            let mut row = vec![
+                Cell::left(input.path.display().to_string()),
+                Cell::right(format!("{} packets", number::count(input.packets))),
+            ];
+            if has_filtered {
+                row.push(Cell::right(format!(
+                    "{} filtered out",
+                    number::count(input.filtered)
+                )));
+            }
+            row.push(match &input.damage {
+                Some(damage) => Cell::alert(damage.clone()),
+                None => Cell::dim(input.format.clone()),
+            });
+            row
+        })
+        .collect();
+    page.rows(&rows);
+    if report.inputs.len() > rows.len() {
+        page.line(Cell::dim(format!(
+            "and {} more (-v lists them)",
+            report.inputs.len() - rows.len()
+        )));
+    }
+    if report.stopped_early {
+        page.line(Cell::alert("stopped before the end of the input"));
+    }
+}
+
+/// How much, over which time, and how fast.
+pub(super) fn traffic(page: &mut Page, report: &RunReport) {
+    let (packets, bytes) = (report.packets, report.frame_bytes);
+    let mean = bytes.checked_div(packets).unwrap_or(0);
+    page.title("Traffic", "");
+    let mut rows = vec![
+        vec![
+            Cell::left("packets"),
+            Cell::right(number::count(packets)),
+            Cell::left(format!(
+                "{} analysed",
+                number::si(number::rate(packets, report.wall), "pps")
+            )),
+        ],
+        vec![
+            Cell::left("bytes"),
+            Cell::right(number::bytes(bytes)),
+            Cell::left(format!(
+                "{} analysed, {} a packet",
+                number::si(8.0 * number::rate(bytes, report.wall), "bit/s"),
+                number::bytes(mean)
+            )),
+        ],
+    ];
+    if let (Some(first), Some(last)) = (report.first, report.last) {
+        let span = std::time::Duration::from_nanos(last.nanos_since(first));
+        let (from_date, from) = number::date_and_time(first);
+        let (to_date, to) = number::date_and_time(last);
+        let to = if from_date == to_date {
+            to
+        } else {
+            format!("{to_date} {to}")
+        };
+        rows.push(vec![
+            Cell::left("captured over"),
+            Cell::right(number::duration(span)),
+            Cell::left(format!("{from_date} {from} to {to} UTC")),
+        ]);
+    }
+    rows.push(vec![
+        Cell::left("analysed in"),
+        Cell::right(number::duration(report.wall)),
+        Cell::left(format!(
+            "{} of processor time ({} packets per CPU-second), {} of memory, pipeline {}",
+            number::duration(report.cpu),
+            number::si(number::rate(packets, report.cpu), ""),
+            number::memory(report.peak_memory_bytes),
+            report.pipeline
+        )),
+    ]);
+    page.rows(&rows);
+}
+
+/// Who did how much of the work.
+pub(super) fn workers(page: &mut Page, report: &RunReport, detail: Detail) {
+    let workers = &report.workers;
+    if workers.len() < 2 {
+        return;
+    }
+    let total: u64 = workers.iter().map(|worker| worker.packets).sum();
+    let busiest = workers.iter().map(|worker| worker.packets).max();
+    let mean = total.div_ceil(u64::try_from(workers.len()).unwrap_or(1));
+    let aside = format!(
+        "the busiest has {} of the packets; an even share is {}",
+        number::percent(busiest.unwrap_or(0), total),
+        number::percent(mean, total),
+    );
+    page.title("Workers", &aside);
+    let rows: Vec<_> = workers
+        .iter()
+        .enumerate()
+        .take(detail.rows(WORKER_ROWS))
+        .map(|(at, worker)| worker_row(at, worker, total))
+        .collect();
+    page.rows(&rows);
+    let heaviest = workers
+        .iter()
+        .map(|worker| worker.heaviest_packets)
+        .max()
+        .unwrap_or(0);
+    // A connection stays on one core: from this size on, it decides the pace.
+    if heaviest > mean {
+        page.line(Cell::alert(format!(
+            "one connection has {} of all packets and cannot be split: more workers will not help",
+            number::percent(heaviest, total)
+        )));
+    }
+}
+
+fn worker_row(at: usize, worker: &WorkerReport, total: u64) -> Vec<Cell> {
+    let mut row = vec![
+        Cell::right((at + 1).to_string()),
+        Cell::right(format!("{} packets", number::count(worker.packets))),
+        Cell::right(number::percent(worker.packets, total)),
+        Cell::bar(worker.packets, total),
+        Cell::right(format!("{} connections", number::count(worker.connections))),
+    ];
+    if worker.cpu_ns > 0 {
+        let time = std::time::Duration::from_nanos(worker.cpu_ns);
+        row.push(Cell::right(format!("{} busy", number::duration(time))));
+    }
+    row
+}
+
+/// Where every packet went.
+pub(super) fn conservation(page: &mut Page, report: &RunReport) {
+    let sums = &report.conservation;
+    page.title("Every packet accounted for", "");
+    let parts = [
+        (sums.on_connections, "on connections"),
+        (
+            sums.icmp_errors,
+            "ICMP errors, on the connections they quote",
+        ),
+        (sums.absorbed, "absorbed in datagrams as fragments"),
+        (sums.held, "fragments held at the end"),
+        (sums.non_ip, "not IP (ARP, LLDP, …)"),
+        (sums.unsupported_link, "of a link type that is not read"),
+        (sums.malformed, "refused as malformed"),
+        (sums.lost, "lost (see above)"),
+    ];
+    let terms: Vec<String> = parts
+        .iter()
+        .enumerate()
+        .filter(|&(at, &(count, _))| at == 0 || count > 0)
+        .map(|(_, &(count, what))| format!("{} {what}", number::count(count)))
+        .collect();
+    let received = number::count(sums.received);
+    page.line(Cell::left(format!(
+        "{received} received = {}",
+        terms.join(" + ")
+    )));
+    let missing = sums.missing();
+    if missing != 0 {
+        page.line(Cell::alert(format!(
+            "{missing} packets are not accounted for: this is a defect, please report it"
+        )));
+    }
+}
+
+/// What was written.
+pub(super) fn outputs(page: &mut Page, report: &RunReport, detail: Detail) {
+    if report.outputs.is_empty() {
+        return;
+    }
+    page.title("Written", "");
+    let shown = detail.rows(OUTPUT_ROWS);
+    let rows: Vec<_> = report
+        .outputs
+        .iter()
+        .take(shown)
+        .map(|output| {
+            vec![
+                Cell::left(output.path.display().to_string()),
+                Cell::right(format!("{} records", number::count(output.records))),
+                Cell::right(number::bytes(output.bytes)),
+            ]
+        })
+        .collect();
+    page.rows(&rows);
+    if report.outputs.len() > rows.len() {
+        page.line(Cell::dim(format!(
+            "and {} more (-v lists them)",
+            report.outputs.len() - rows.len()
+        )));
+    }
+}
+
+const INPUT_ROWS: usize = 8;
+const OUTPUT_ROWS: usize = 12;
+const WORKER_ROWS: usize = 16;
