@@ -102,6 +102,10 @@ named_enum! {
         Gtpu = "gtpu",
         /// Tunnels inside tunnels.
         Nesting = "nesting",
+        /// AYIYA.
+        Ayiya = "ayiya",
+        /// WireGuard.
+        Wireguard = "wireguard",
     }
 }
 
