@@ -111,26 +111,33 @@ pub(super) fn cut_to_length(payload: &[u8], type_or_length: u16) -> &[u8] {
 /// For tunnels that do not say what they carry (pseudowires), and to refuse random bytes on a
 /// tunnel's port.
 pub fn looks_like_ethernet(bytes: &[u8]) -> bool {
-    let Some(field) = be16(bytes, EthernetFrame::HEADER_LEN.saturating_sub(2)) else {
+    let Some(field) = be16(bytes, 12) else {
         return false;
     };
-    if field > LENGTH_MAX {
-        return Next::from_ether_type(field) != Next::Opaque || OTHER_TYPES.contains(&field);
-    }
     let payload = bytes.get(EthernetFrame::HEADER_LEN..).unwrap_or_default();
-    // An 802.3 length never exceeds the frame; LLC's commonest service access points follow.
-    usize::from(field) <= payload.len()
-        && LlcHeader::parse(payload).is_ok_and(|llc| {
-            matches!(
-                (llc.dsap(), llc.ssap()),
-                (0xaa, 0xaa)
-                    | (0x42, 0x42)
-                    | (0xfe, 0xfe)
-                    | (0x06, 0x06)
-                    | (0xe0, 0xe0)
-                    | (0xf0, 0xf0 | 0xf1)
-            )
-        })
+    match next_of_type_or_length(field) {
+        Next::Ipv4 | Next::Ipv6 if payload.is_empty() => true,
+        ip @ (Next::Ipv4 | Next::Ipv6) => Next::from_ip_version(payload) == ip,
+        Next::Opaque => OTHER_TYPES.contains(&field),
+        // An 802.3 length never exceeds the frame; LLC's commonest service access points follow.
+        Next::Llc => usize::from(field) <= payload.len() && has_known_access_points(payload),
+        _ => true,
+    }
+}
+
+/// SNAP, spanning tree, ISO, IP, IPX, NetBIOS.
+fn has_known_access_points(bytes: &[u8]) -> bool {
+    LlcHeader::parse(bytes).is_ok_and(|llc| {
+        matches!(
+            (llc.dsap(), llc.ssap()),
+            (0xaa, 0xaa)
+                | (0x42, 0x42)
+                | (0xfe, 0xfe)
+                | (0x06, 0x06)
+                | (0xe0, 0xe0)
+                | (0xf0, 0xf0 | 0xf1)
+        )
+    })
 }
 
 /// Largest length of an 802.3 frame's payload.
@@ -197,6 +204,7 @@ mod tests {
     fn plausibility_wants_a_known_type_or_llc() {
         assert!(looks_like_ethernet(&frame(0x0800, &[0x45])));
         assert!(looks_like_ethernet(&frame(3, &[0x42, 0x42, 3])));
+        assert!(!looks_like_ethernet(&frame(0x0800, &[0x65])));
         assert!(!looks_like_ethernet(&frame(0x1234, &[0; 40])));
         assert!(!looks_like_ethernet(&frame(3, &[1, 2, 3])));
         assert!(!looks_like_ethernet(&[0; 13]));

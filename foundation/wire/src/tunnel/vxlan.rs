@@ -6,8 +6,8 @@
 //!  │ G = 0x80     │ policy flags, policy     │                  │          │
 //! ```
 
+use super::check_carried;
 use crate::Next;
-use crate::link::looks_like_ethernet;
 use flowpin_packet::{Layer, Malformed, Reason, bad};
 
 /// A VXLAN header: an Ethernet frame follows.
@@ -46,7 +46,7 @@ impl<'a> VxlanHeader<'a> {
         if !legal {
             return Err(refuse(Reason::IllegalValue, 0));
         }
-        frame_behind(payload)?;
+        check_carried(Next::Ethernet, payload, Layer::Vxlan, 8)?;
         Ok(Self { header, payload })
     }
 
@@ -115,13 +115,7 @@ impl<'a> VxlanGpeHeader<'a> {
             5 => Next::Mpls,
             _ => return Err(refuse(Reason::Unsupported, 3)),
         };
-        match next {
-            Next::Ethernet => frame_behind(payload)?,
-            Next::Ipv4 | Next::Ipv6 if Next::from_ip_version(payload) != next => {
-                return Err(refuse(Reason::IllegalValue, 8));
-            }
-            _ => {}
-        }
+        check_carried(next, payload, Layer::Vxlan, 8)?;
         Ok(Self {
             header,
             next,
@@ -152,18 +146,6 @@ impl<'a> VxlanGpeHeader<'a> {
     pub const fn header_len(&self) -> usize {
         VxlanHeader::HEADER_LEN
     }
-}
-
-/// Refuses a payload that is not a frame with something known inside: eight bytes alone are
-/// easily met by chance (a DNS query begins so, with the right identifier).
-fn frame_behind(payload: &[u8]) -> Result<(), Malformed> {
-    if payload.len() < 14 {
-        return Err(refuse(Reason::Truncated, 8));
-    }
-    if !looks_like_ethernet(payload) {
-        return Err(refuse(Reason::IllegalValue, 8));
-    }
-    Ok(())
 }
 
 const fn refuse(reason: Reason, offset: u16) -> Malformed {
