@@ -1,0 +1,145 @@
+//! BPF filters: compiled by libpcap, one program for each link type, run here.
+//!
+//! libpcap's own interpreter is not used because its binding cannot be told the original length
+//! of a frame, which `greater`, `less` and `len` are about.
+
+mod program;
+
+use crate::error::CaptureError;
+use crate::format::Order;
+use crate::link;
+use flowpin_packet::LinkType;
+use program::Program;
+
+/// One filter expression, for all link types of the input.
+#[derive(Debug)]
+pub(crate) struct Filters {
+    expression: String,
+    /// Programs by libpcap's link type; `None`: no frame passes.
+    programs: Vec<(i32, Option<Program>)>,
+    /// Frames that did not pass.
+    pub(crate) rejected: u64,
+    /// What went wrong since the last look.
+    pub(crate) failure: Option<CaptureError>,
+}
+
+impl Filters {
+    /// Compiles `expression` for the link types known so far (Ethernet if there are none).
+    pub(crate) fn new(expression: &str, links: &[(u16, Order)]) -> Result<Self, CaptureError> {
+        let mut filters = Self {
+            expression: expression.to_owned(),
+            programs: Vec::new(),
+            rejected: 0,
+            failure: None,
+        };
+        let mut refused = None;
+        for &(number, order) in links {
+            match filters.compile(number, order) {
+                Ok(program) => filters.programs.push((dlt(number, order), Some(program))),
+                Err(error) => {
+                    // Link types that are not decoded, or that the expression can never match,
+                    // pass nothing, unless that is all there is.
+                    if !passes_nothing(&error, number) {
+                        return Err(error);
+                    }
+                    filters.programs.push((dlt(number, order), None));
+                    refused = Some(error);
+                }
+            }
+        }
+        if filters
+            .programs
+            .iter()
+            .all(|(_, program)| program.is_none())
+        {
+            if let Some(error) = refused {
+                return Err(error);
+            }
+            filters.compile(ETHERNET, Order::Little)?;
+        }
+        Ok(filters)
+    }
+
+    /// Whether a frame passes; counts those that do not.
+    pub(crate) fn accepts(&mut self, link: (u16, Order), frame: &[u8], wire_len: u32) -> bool {
+        let accepted = match self.program(link) {
+            Some(program) => program.accepts(frame, wire_len),
+            None => false,
+        };
+        self.rejected += u64::from(!accepted);
+        accepted
+    }
+
+    /// The program for a link type, compiled when its first frame comes.
+    fn program(&mut self, (number, order): (u16, Order)) -> Option<&Program> {
+        let key = dlt(number, order);
+        let known = self.programs.iter().position(|(dlt, _)| *dlt == key);
+        let index = known.unwrap_or_else(|| {
+            let program = match self.compile(number, order) {
+                Ok(program) => Some(program),
+                Err(error) => {
+                    if !passes_nothing(&error, number) {
+                        self.failure = Some(error);
+                    }
+                    None
+                }
+            };
+            self.programs.push((key, program));
+            self.programs.len() - 1
+        });
+        self.programs
+            .get(index)
+            .and_then(|(_, program)| program.as_ref())
+    }
+
+    fn compile(&self, number: u16, order: Order) -> Result<Program, CaptureError> {
+        let failed = |message: String| CaptureError::Filter {
+            expression: self.expression.clone(),
+            link: format!("{number} ({})", link::link_name(number)),
+            message,
+        };
+        let handle = pcap::Capture::dead(pcap::Linktype(dlt(number, order)));
+        let handle = handle.map_err(|error| failed(message(&error)))?;
+        let program = handle.compile(&self.expression, true);
+        let program = program.map_err(|error| failed(message(&error)))?;
+        Program::new(program.get_instructions())
+            .ok_or_else(|| failed("libpcap made a program that cannot be run".to_owned()))
+    }
+}
+
+/// Whether an expression that does not compile for this link type just matches none of its
+/// frames.
+fn passes_nothing(error: &CaptureError, number: u16) -> bool {
+    let never = matches!(error, CaptureError::Filter { message, .. }
+        if message.contains("rejects all packets"));
+    never || link::link_type(number) == LinkType::Unsupported
+}
+
+/// What libpcap said, without the binding's words around it.
+fn message(error: &pcap::Error) -> String {
+    match error {
+        pcap::Error::PcapError(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// libpcap's number. BSD loopback frames hold a number in the order of the recording machine,
+/// which libpcap takes for ours: where it is not, the big-endian sibling has the right one.
+fn dlt(number: u16, order: Order) -> i32 {
+    let ours = if cfg!(target_endian = "little") {
+        Order::Little
+    } else {
+        Order::Big
+    };
+    if number == NULL && order == Order::Big && order != ours {
+        return link::dlt(LOOP);
+    }
+    link::dlt(number)
+}
+
+const NULL: u16 = 0;
+const ETHERNET: u16 = 1;
+const LOOP: u16 = 108;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,330 @@
+//! One capture being read: its bytes, its format, and what of it is not walked yet.
+
+use crate::bytes::{ByteStream, Raw};
+use crate::format::{Damage, DamageKind, Format, Next, Order};
+use crate::magic::{Compression, Refusal};
+use crate::report::FileReport;
+use flowpin_packet::{Frame, LinkType, Piece};
+use std::io::{self, Read};
+
+/// Why a capture could not be begun.
+pub(crate) enum Unopened {
+    Unreadable(io::Error),
+    Refused(Refusal),
+}
+
+/// A capture from which frames can be taken, either a piece at a time ([`Reader::fill`], no
+/// copy) or one by one ([`Reader::head`], for merging).
+pub(crate) struct Reader {
+    stream: ByteStream,
+    compression: Compression,
+    /// None where the file header is cut off.
+    pub(crate) format: Option<Format>,
+    /// Bytes read and not walked: `rest[from..]`.
+    rest: Vec<u8>,
+    from: usize,
+    /// Where in the (decompressed) bytes `rest[from]` is.
+    offset: u64,
+    /// How many bytes the record at `rest[from]` has at least.
+    need: usize,
+    /// No more bytes come, and why, if that is not their end.
+    ended: bool,
+    failure: Option<String>,
+    /// No more frames come.
+    finished: bool,
+    /// The frame at `rest[from]`, if it was looked at, and where it ends.
+    head: Option<(Frame, usize)>,
+    pub(crate) packets: u64,
+    pub(crate) packets_unsupported: u64,
+    damage: Option<Damage>,
+}
+
+impl Reader {
+    /// Begins a capture: tells compression and format by its first bytes.
+    pub(crate) fn begin(mut raw: Raw) -> Result<Self, Unopened> {
+        let head = raw.peek(HEAD_LEN).map_err(Unopened::Unreadable)?;
+        if head.is_empty() {
+            return Err(Unopened::Refused(Refusal::Empty));
+        }
+        let compression = Compression::of(head);
+        let stream = ByteStream::new(raw, compression).map_err(Unopened::Unreadable)?;
+        let mut reader = Self {
+            stream,
+            compression,
+            format: None,
+            rest: Vec::new(),
+            from: 0,
+            offset: 0,
+            need: 0,
+            ended: false,
+            failure: None,
+            finished: false,
+            head: None,
+            packets: 0,
+            packets_unsupported: 0,
+            damage: None,
+        };
+        reader.read_more(HEAD_LEN);
+        match Format::identify(&reader.rest) {
+            Ok(Some((format, header_len))) => {
+                reader.from = header_len;
+                reader.offset = header_len as u64;
+                reader.format = Some(format);
+            }
+            Ok(None) => {
+                let kind = DamageKind::CutHeader;
+                let what = reader.failure.take().unwrap_or_else(|| kind.to_string());
+                reader.offset = reader.rest.len() as u64;
+                reader.damaged(0, what);
+            }
+            Err(refusal) => return Err(Unopened::Refused(reader.refusal(refusal))),
+        }
+        Ok(reader)
+    }
+
+    /// Says about compressed bytes that they are.
+    fn refusal(&mut self, refusal: Refusal) -> Refusal {
+        match (self.compression, self.failure.take()) {
+            (Compression::None, _) => refusal,
+            (compression, Some(message)) => Refusal::Undecodable(compression, message),
+            (compression, None) => Refusal::Inside(compression),
+        }
+    }
+
+    /// Whether it can be closed now and read from the start later.
+    pub(crate) fn can_reopen(&self) -> bool {
+        self.stream.raw().can_reopen()
+    }
+
+    /// Lets go of the descriptor between reads, where that is possible.
+    pub(crate) fn let_go(&mut self) {
+        self.stream.raw_mut().let_go();
+    }
+
+    /// Bytes read, as they lie on disk.
+    pub(crate) fn bytes_read(&self) -> u64 {
+        self.stream.raw().served()
+    }
+
+    /// Whether no more frames come.
+    pub(crate) const fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    /// Fills a piece with what is not walked yet and about `piece_len` bytes more. Returns where
+    /// in the piece to start.
+    ///
+    /// The same bytes always make the same pieces, however they trickle in.
+    pub(crate) fn fill(&mut self, piece: &mut Piece, piece_len: usize) -> usize {
+        self.head = None;
+        let rest = self.rest.get(self.from..).unwrap_or_default();
+        let want = piece_len.max(self.need.saturating_sub(rest.len()));
+        let room = rest.len() + want + READ_ALIGN;
+        if piece.bytes.len() < room {
+            let room = room.max(piece_len + REST_LEN_USUAL);
+            piece.bytes.reserve_exact(room - piece.bytes.len());
+            piece.bytes.resize(room, 0);
+        }
+        // PERF: the kernel copies faster to whole cache lines; see docs/decisions/0002.
+        let address = piece.bytes.as_ptr().addr();
+        let read_at = (address + rest.len()).next_multiple_of(READ_ALIGN) - address;
+        let start = read_at - rest.len();
+        if let Some(carried) = piece.bytes.get_mut(start..read_at) {
+            carried.copy_from_slice(rest);
+        }
+        let into = piece.bytes.get_mut(read_at..read_at + want);
+        piece.len = read_at + self.read_full(into.unwrap_or_default());
+        self.rest.clear();
+        self.from = 0;
+        start
+    }
+
+    /// Takes back what of a piece was not walked, `walked` bytes of it being done.
+    pub(crate) fn keep(&mut self, unwalked: &[u8], walked: usize) {
+        self.offset += walked as u64;
+        self.rest.clear();
+        self.from = 0;
+        if !self.finished {
+            self.rest.extend_from_slice(unwalked);
+        }
+    }
+
+    /// What stands at `*pos` of a piece, as [`Format::next`]; what ends the capture is noted.
+    /// `base` is where the walk of the piece began.
+    pub(crate) fn next(
+        &mut self,
+        bytes: &[u8],
+        pos: &mut usize,
+        base: usize,
+    ) -> Option<(Frame, usize)> {
+        let format = self.format.as_mut().filter(|_| !self.finished)?;
+        match format.next(bytes, pos) {
+            Next::Frame(frame, record_start) => return Some((frame, record_start)),
+            Next::Need(need) => {
+                self.need = need;
+                if self.ended {
+                    let may_end = format.may_end() && *pos >= bytes.len();
+                    let cut = format.cut();
+                    match self.failure.take() {
+                        Some(failure) => self.damaged(bytes.len() - base, failure),
+                        None if !may_end => self.damaged(*pos - base, cut.to_string()),
+                        None => self.finished = true,
+                    }
+                }
+            }
+            Next::Damaged(kind) => self.damaged(*pos - base, kind.to_string()),
+        }
+        None
+    }
+
+    /// Counts a frame that was taken.
+    pub(crate) fn count(&mut self, link: LinkType) {
+        self.packets += 1;
+        self.packets_unsupported += u64::from(link == LinkType::Unsupported);
+    }
+
+    /// Counts frames of one link type that were taken.
+    pub(crate) fn count_many(&mut self, link: LinkType, count: u64) {
+        self.packets += count;
+        if link == LinkType::Unsupported {
+            self.packets_unsupported += count;
+        }
+    }
+
+    /// The LINKTYPE_ number and byte order of the last frame found.
+    pub(crate) fn last_link(&self) -> (u16, Order) {
+        self.format
+            .as_ref()
+            .map_or((0, Order::Little), Format::last_link)
+    }
+
+    /// The next frame, without taking it; more is read if need be.
+    pub(crate) fn head(&mut self) -> Option<Frame> {
+        if let Some((frame, _)) = self.head {
+            return Some(frame);
+        }
+        loop {
+            // Out of the way, so that the format can be called.
+            let rest = core::mem::take(&mut self.rest);
+            let mut pos = self.from;
+            let found = self.next(&rest, &mut pos, self.from);
+            self.rest = rest;
+            let start = found.map_or(pos, |(_, start)| start);
+            self.offset += (start - self.from) as u64;
+            self.from = start;
+            if let Some((frame, _)) = found {
+                self.head = Some((frame, pos));
+                return Some(frame);
+            }
+            if self.finished || self.ended {
+                return None;
+            }
+            self.read_more(MERGE_READ_LEN.max(self.need));
+        }
+    }
+
+    /// The bytes of the frame that [`Self::head`] shows.
+    pub(crate) fn head_bytes(&self) -> &[u8] {
+        let Some((frame, _)) = self.head else {
+            return &[];
+        };
+        let start = frame.start as usize;
+        let range = start..start + frame.captured_len as usize;
+        self.rest.get(range).unwrap_or_default()
+    }
+
+    /// Takes the frame that [`Self::head`] shows.
+    pub(crate) fn take_head(&mut self) {
+        if let Some((frame, end)) = self.head.take() {
+            self.offset += (end - self.from) as u64;
+            self.from = end;
+            self.count(frame.link);
+        }
+    }
+
+    /// Writes down what was learned.
+    pub(crate) fn settle(&self, report: &mut FileReport) {
+        report.compression = self.compression;
+        report.packets = self.packets;
+        report.packets_unsupported = self.packets_unsupported;
+        if self.damage.is_some() && report.damage.is_none() {
+            report.damage.clone_from(&self.damage);
+        }
+        match &self.format {
+            None => {}
+            Some(format @ Format::Classic(classic)) => {
+                report.format = format.name();
+                if report.links.is_empty() {
+                    report.links.push(classic.link_number);
+                }
+            }
+            Some(format @ Format::Pcapng(pcapng)) => {
+                report.format = format.name();
+                report.unknown_blocks = pcapng.unknown_blocks;
+                let new = pcapng.links.get(report.links.len()..).unwrap_or_default();
+                report.links.extend_from_slice(new);
+            }
+        }
+    }
+
+    /// Ends the capture `further` bytes behind what is walked.
+    fn damaged(&mut self, further: usize, what: String) {
+        self.finished = true;
+        self.damage = Some(Damage {
+            offset: self.offset + further as u64,
+            decompressed: self.compression != Compression::None,
+            what,
+        });
+    }
+
+    /// Reads at least `len` bytes behind the rest, if there are so many.
+    fn read_more(&mut self, len: usize) {
+        let mut rest = core::mem::take(&mut self.rest);
+        rest.drain(..self.from);
+        self.from = 0;
+        let have = rest.len();
+        rest.resize(have + len, 0);
+        let count = self.read_full(rest.get_mut(have..).unwrap_or_default());
+        rest.truncate(have + count);
+        self.rest = rest;
+    }
+
+    /// Reads until `into` is full or nothing more comes.
+    fn read_full(&mut self, into: &mut [u8]) -> usize {
+        let mut count = 0;
+        while let Some(room) = into.get_mut(count..).filter(|room| !room.is_empty()) {
+            if self.ended {
+                break;
+            }
+            match self.stream.read(room) {
+                Ok(0) => self.ended = true,
+                Ok(read) => count += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.ended = true;
+                    self.failure = Some(self.describe(&error));
+                }
+            }
+        }
+        count
+    }
+
+    fn describe(&self, error: &io::Error) -> String {
+        match self.compression {
+            Compression::None => format!("cannot be read on ({error})"),
+            compression => format!(
+                "the {} data ends or is broken here ({error})",
+                compression.name()
+            ),
+        }
+    }
+}
+
+/// Bytes looked at to tell what a file is: a cache line, so that later reads stay aligned.
+const HEAD_LEN: usize = 64;
+/// Where in a piece the kernel copies to.
+const READ_ALIGN: usize = 64;
+/// Room for what is carried over from piece to piece, so that it rarely has to grow.
+const REST_LEN_USUAL: usize = 64 << 10;
+/// Bytes read at once when captures are merged frame by frame.
+const MERGE_READ_LEN: usize = 64 << 10;

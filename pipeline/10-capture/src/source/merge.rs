@@ -1,0 +1,118 @@
+//! Captures that overlap in time: frames copied into the piece, the earliest first.
+
+use super::{Lane, Source};
+use flowpin_packet::{Frame, Piece, Timestamp};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// The captures that are merged: time of the next frame and index of each, earliest first; at
+/// the same time the one that was named first.
+#[derive(Default)]
+pub(super) struct Merge {
+    heads: BinaryHeap<Reverse<(Timestamp, usize)>>,
+}
+
+impl Source {
+    /// Lets a capture take part, from its next frame on. False if it has no more.
+    pub(super) fn enter(&mut self, index: usize) -> bool {
+        let many = self.merge.heads.len() >= HELD_OPEN_MAX;
+        let head = self.files.reader(index).and_then(|reader| {
+            if many {
+                reader.let_go();
+            }
+            reader.head()
+        });
+        match head {
+            Some(frame) => self.merge.heads.push(Reverse((frame.time, index))),
+            None => self.close(index),
+        }
+        head.is_some()
+    }
+
+    /// Fills a piece from the captures that overlap. False if there are not two of them any
+    /// more: then the lane is set for the one that is left.
+    pub(super) fn fill_merged(&mut self, piece: &mut Piece, mut frames: Vec<Frame>) -> bool {
+        frames.clear();
+        while self.remaining > 0 && frames.len() < self.piece_len / FRAME_COST {
+            self.admit();
+            if self.merge.heads.len() < 2 {
+                break;
+            }
+            if !self.merge_one(piece, &mut frames) {
+                break;
+            }
+        }
+        if frames.is_empty() && self.merge.heads.len() < 2 {
+            if let Some(Reverse((_, index))) = self.merge.heads.pop() {
+                self.solo(index);
+            }
+            return false;
+        }
+        self.number(piece);
+        self.lane = Lane::Merged(frames);
+        true
+    }
+
+    /// Opens the captures whose first packet is due.
+    fn admit(&mut self) {
+        while let (Some(&Reverse(next)), Some(&first)) =
+            (self.merge.heads.peek(), self.files.pending.front())
+        {
+            if first > next {
+                break;
+            }
+            self.files.pending.pop_front();
+            if self.files.begin(first.1) {
+                self.enter(first.1);
+            } else {
+                self.close(first.1);
+            }
+        }
+    }
+
+    /// Copies the earliest frame, if the filter lets it pass. False if the piece is full.
+    fn merge_one(&mut self, piece: &mut Piece, frames: &mut Vec<Frame>) -> bool {
+        let Some(&Reverse((_, index))) = self.merge.heads.peek() else {
+            return false;
+        };
+        let file = self.files.files.get_mut(index);
+        let Some(reader) = file.and_then(|file| file.reader.as_deref_mut()) else {
+            self.merge.heads.pop();
+            return true;
+        };
+        if let Some(frame) = reader.head() {
+            let bytes = reader.head_bytes();
+            let end = piece.len + bytes.len();
+            if end > self.piece_len && piece.len > 0 {
+                return false;
+            }
+            let link = reader.last_link();
+            let passes = match &mut self.filters {
+                Some(filters) => filters.accepts(link, bytes, frame.wire_len),
+                None => true,
+            };
+            if passes {
+                if piece.bytes.len() < end {
+                    piece.bytes.resize(end.max(self.piece_len), 0);
+                }
+                if let Some(to) = piece.bytes.get_mut(piece.len..end) {
+                    to.copy_from_slice(bytes);
+                }
+                let start = u32::try_from(piece.len).unwrap_or(u32::MAX);
+                frames.push(Frame { start, ..frame });
+                piece.len = end;
+                self.remaining -= 1;
+            }
+            reader.take_head();
+        }
+        self.merge.heads.pop();
+        self.enter(index);
+        true
+    }
+}
+
+/// Captures beyond this number are opened for each read: the usual limit is 1024 descriptors.
+const HELD_OPEN_MAX: usize = 256;
+
+/// Bytes of a piece that a frame counts for at least, so that frames without bytes are limited.
+const FRAME_COST: usize = 16;

@@ -1,0 +1,303 @@
+//! All captures of the input as one stream of frames, in pieces.
+//!
+//! ```text
+//!            ┌ nothing open ─► open the capture whose first packet is earliest
+//!  fill ─────┤ solo: one open ─► read on; the piece is the file's bytes as they are
+//!            └ merge: several ─► copy frames into the piece, earliest first
+//! ```
+//!
+//! A solo walk ends where the next capture's first packet is due; from there to the end of one
+//! of the two, frames are merged. So captures that do not overlap are never copied.
+
+mod files;
+mod merge;
+mod walk;
+
+pub use walk::Walk;
+
+use crate::error::CaptureError;
+use crate::filter::Filters;
+use crate::format::Order;
+use crate::report::{Progress, Report};
+use files::Files;
+use flowpin_config::Input;
+use flowpin_packet::{Frame, Piece, Timestamp};
+use merge::Merge;
+use std::path::PathBuf;
+
+/// How the input is to be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Bytes read at once: what the cache holds well. See `docs/decisions/0002`.
+    pub piece_len: usize,
+    /// A pcap-filter(7) expression; empty for none.
+    pub filter: String,
+    /// Stop after that many frames (behind the filter).
+    pub packet_count_max: Option<u64>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            piece_len: 256 << 10,
+            filter: String::new(),
+            packet_count_max: None,
+        }
+    }
+}
+
+/// The input: captures merged by time into one stream.
+///
+/// ```no_run
+/// use flowpin_capture::{Options, Source};
+/// use flowpin_config::Input;
+/// use flowpin_packet::Piece;
+///
+/// let inputs = [Input::File("day.pcap.zst".into())];
+/// let mut source = Source::open(&inputs, &Options::default())?;
+/// let mut piece = Piece::default();
+/// let mut bytes = 0;
+/// while source.fill(&mut piece)? {
+///     let mut walk = source.walk(&piece);
+///     while let Some(frame) = walk.next_frame() {
+///         bytes += u64::from(frame.captured_len);
+///     }
+/// }
+/// # Ok::<(), flowpin_capture::CaptureError>(())
+/// ```
+pub struct Source {
+    files: Files,
+    lane: Lane,
+    merge: Merge,
+    filters: Option<Filters>,
+    piece_len: usize,
+    /// Number of the next piece.
+    pieces: u64,
+    /// Frames still to be delivered.
+    remaining: u64,
+    /// Captures that no frame is left of.
+    files_done: usize,
+    /// Bytes and frames of those.
+    bytes_done: u64,
+    packets_done: u64,
+}
+
+/// Where the last piece came from.
+enum Lane {
+    /// No capture is open.
+    Closed,
+    /// From the only capture that is open.
+    Solo {
+        index: usize,
+        /// Where in the piece to start.
+        start: usize,
+        /// Frames up to this time are delivered before another capture begins.
+        until: Timestamp,
+        /// There was a later one.
+        overtaken: bool,
+    },
+    /// From several.
+    Merged(Vec<Frame>),
+}
+
+impl Source {
+    /// Finds all captures, looks at their heads and compiles the filter.
+    ///
+    /// # Errors
+    /// If something that was named cannot be read or is no capture, if a directory holds none,
+    /// if no link type can be decoded, or if the filter does not compile.
+    pub fn open(inputs: &[Input], options: &Options) -> Result<Self, CaptureError> {
+        Self::new(Files::open(inputs)?, options)
+    }
+
+    /// Captures that are in memory already, with a name for each.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn from_memory(
+        captures: Vec<(PathBuf, Vec<u8>)>,
+        options: &Options,
+    ) -> Result<Self, CaptureError> {
+        Self::new(Files::open_memory(captures)?, options)
+    }
+
+    fn new(files: Files, options: &Options) -> Result<Self, CaptureError> {
+        let filters = if options.filter.trim().is_empty() {
+            None
+        } else {
+            let mut links: Vec<_> = (files.files.iter())
+                .flat_map(|file| &file.report.links)
+                .map(|&number| (number, Order::Little))
+                .collect();
+            links.sort_unstable_by_key(|(number, _)| *number);
+            links.dedup();
+            Some(Filters::new(&options.filter, &links)?)
+        };
+        let mut source = Self {
+            files,
+            lane: Lane::Closed,
+            merge: Merge::default(),
+            filters,
+            piece_len: options.piece_len.max(PIECE_LEN_MIN),
+            pieces: 0,
+            remaining: options.packet_count_max.unwrap_or(u64::MAX),
+            files_done: 0,
+            bytes_done: 0,
+            packets_done: 0,
+        };
+        source.count_empty_files();
+        Ok(source)
+    }
+
+    /// Captures without a frame are done before they begin.
+    fn count_empty_files(&mut self) {
+        let sizes = self.files.files.iter().filter_map(|file| file.size);
+        let pending = self.files.pending.iter();
+        let pending_sizes = pending.filter_map(|&(_, i)| self.files.files.get(i)?.size);
+        self.bytes_done = sizes.sum::<u64>() - pending_sizes.sum::<u64>();
+        self.files_done = self.files.files.len() - self.files.pending.len();
+    }
+
+    /// Reads the next piece; false at the end of the input. Each piece must be walked to its end
+    /// before the next one is filled, since only the walk finds where a record ends.
+    ///
+    /// # Errors
+    /// If the filter does not compile for a link type that turns up in the middle.
+    pub fn fill(&mut self, piece: &mut Piece) -> Result<bool, CaptureError> {
+        if let Some(error) = self.filters.as_mut().and_then(|f| f.failure.take()) {
+            return Err(error);
+        }
+        piece.len = 0;
+        while self.remaining > 0 {
+            match core::mem::replace(&mut self.lane, Lane::Closed) {
+                Lane::Closed => {
+                    if !self.open_earliest() {
+                        return Ok(false);
+                    }
+                }
+                Lane::Solo {
+                    index, overtaken, ..
+                } => {
+                    if overtaken {
+                        self.enter(index);
+                        self.lane = Lane::Merged(Vec::new());
+                    } else if self.files.reader(index).is_none_or(|r| r.is_finished()) {
+                        self.close(index);
+                    } else {
+                        self.read_on(index, piece);
+                        return Ok(true);
+                    }
+                }
+                Lane::Merged(frames) => {
+                    if self.fill_merged(piece, frames) {
+                        return Ok(true);
+                    }
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Frames of the piece that was filled last, in order.
+    pub fn walk<'a>(&'a mut self, piece: &'a Piece) -> Walk<'a> {
+        Walk::new(self, piece)
+    }
+
+    /// How far reading has come.
+    pub fn progress(&self) -> Progress {
+        let open = self.files.files.iter().filter_map(|f| f.reader.as_ref());
+        let (mut bytes_read, mut packets) = (self.bytes_done, self.packets_done);
+        for reader in open {
+            bytes_read += reader.bytes_read();
+            packets += reader.packets;
+        }
+        Progress {
+            bytes_read,
+            bytes_total: self.files.bytes_total,
+            files_done: self.files_done,
+            files_total: self.files.files.len(),
+            packets,
+        }
+    }
+
+    /// What the captures turned out to be so far.
+    pub fn report(&self) -> Report {
+        let settled = self.files.files.iter().map(|file| {
+            let mut report = file.report.clone();
+            if let Some(reader) = &file.reader {
+                reader.settle(&mut report);
+            }
+            report
+        });
+        Report {
+            files: settled.collect(),
+            files_skipped: self.files.skipped,
+            rejected_by_filter: self.filters.as_ref().map_or(0, |f| f.rejected),
+        }
+    }
+
+    /// Opens the capture that is due next; false if there is none.
+    fn open_earliest(&mut self) -> bool {
+        while let Some((_, index)) = self.files.pending.pop_front() {
+            if self.files.begin(index) {
+                self.solo(index);
+                return true;
+            }
+            self.close(index);
+        }
+        false
+    }
+
+    /// From here on, only this capture is read.
+    fn solo(&mut self, index: usize) {
+        self.lane = Lane::Solo {
+            index,
+            start: 0,
+            until: Timestamp::MAX,
+            overtaken: false,
+        };
+    }
+
+    /// Fills a piece from the one capture that is open.
+    fn read_on(&mut self, index: usize, piece: &mut Piece) {
+        let until = match self.files.pending.front() {
+            None => Timestamp::MAX,
+            // At the same time, the capture that was named first comes first.
+            Some(&(time, next)) if index < next => time,
+            // A capture whose first packet is at 0 has been opened by now.
+            Some(&(time, _)) => Timestamp(time.0.saturating_sub(1)),
+        };
+        let piece_len = self.piece_len;
+        if let Some(reader) = self.files.reader(index) {
+            let start = reader.fill(piece, piece_len);
+            self.number(piece);
+            self.lane = Lane::Solo {
+                index,
+                start,
+                until,
+                overtaken: false,
+            };
+        }
+    }
+
+    const fn number(&mut self, piece: &mut Piece) {
+        piece.number = self.pieces;
+        self.pieces += 1;
+    }
+
+    /// Nothing more comes from a capture.
+    fn close(&mut self, index: usize) {
+        let before = self.files.reader(index).map_or(0, |reader| reader.packets);
+        self.files.close(index);
+        self.packets_done += before;
+        self.files_done += 1;
+        let file = self.files.files.get(index);
+        self.bytes_done += file.and_then(|file| file.size).unwrap_or(0);
+    }
+}
+
+/// A piece holds at least a few records.
+const PIECE_LEN_MIN: usize = 64;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,179 @@
+//! A walk over a piece: the frames in it, one after the other.
+
+use super::{Lane, Source};
+use crate::format::{CAPTURED_LEN_MAX, Classic, Format, Lengths, Order};
+use flowpin_packet::{Frame, LinkType, Piece, Timestamp};
+
+/// The frames of one piece, in order.
+pub struct Walk<'a> {
+    /// The bytes that the quick way may walk: all or none of the piece.
+    quick: &'a [u8],
+    pos: usize,
+    header_len: usize,
+    fraction_ns: u64,
+    is_big_endian: bool,
+    link: LinkType,
+    until: Timestamp,
+    /// Frames found the quick way.
+    count: u64,
+    bytes: &'a [u8],
+    /// Where in the piece the walk began.
+    start: usize,
+    stopped: bool,
+    source: &'a mut Source,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(source: &'a mut Source, piece: &'a Piece) -> Self {
+        let mut walk = Self {
+            quick: &[],
+            pos: 0,
+            header_len: 0,
+            fraction_ns: 0,
+            is_big_endian: false,
+            link: LinkType::Unsupported,
+            until: Timestamp::MAX,
+            count: 0,
+            bytes: piece.bytes.get(..piece.len).unwrap_or_default(),
+            start: 0,
+            stopped: false,
+            source,
+        };
+        if let Lane::Solo {
+            index,
+            start,
+            until,
+            ..
+        } = walk.source.lane
+        {
+            walk.pos = start;
+            walk.start = start;
+            walk.until = until;
+            let format = walk
+                .source
+                .files
+                .reader(index)
+                .and_then(|r| r.format.as_ref());
+            if let Some(Format::Classic(classic)) = format {
+                let classic = *classic;
+                walk.go_quick(&classic);
+            }
+        }
+        walk
+    }
+
+    /// Takes the quick way, if nothing but the format has to be looked at.
+    fn go_quick(&mut self, classic: &Classic) {
+        let source = &self.source;
+        if source.filters.is_none()
+            && source.remaining > self.bytes.len() as u64
+            && classic.lengths == Lengths::Normal
+        {
+            self.quick = self.bytes;
+            self.header_len = classic.record_header_len;
+            self.fraction_ns = classic.fraction_ns;
+            self.is_big_endian = classic.order == Order::Big;
+            self.link = classic.link;
+        }
+    }
+
+    /// The next frame; none at the end of the piece.
+    #[inline]
+    pub fn next_frame(&mut self) -> Option<Frame> {
+        // All of pcap's variants differ by constants only, so this is one way for all of them.
+        let rest = self.quick.get(self.pos..);
+        if let Some(header) = rest.and_then(|r| r.first_chunk::<{ Classic::RECORD_HEADER_LEN }>()) {
+            let [secs, fraction, captured_len, len] = self.words(header);
+            let time = u64::from(secs) * 1_000_000_000 + u64::from(fraction) * self.fraction_ns;
+            let start = self.pos + self.header_len;
+            let end = start + captured_len as usize;
+            if end <= self.quick.len() && captured_len <= CAPTURED_LEN_MAX && time <= self.until.0 {
+                self.pos = end;
+                self.count += 1;
+                #[expect(clippy::cast_possible_truncation, reason = "pieces are below 4 GiB")]
+                return Some(Frame {
+                    start: start as u32,
+                    captured_len,
+                    wire_len: len.max(captured_len),
+                    link: self.link,
+                    time: Timestamp(time),
+                });
+            }
+        }
+        self.next_slowly()
+    }
+
+    #[inline]
+    fn words(&self, header: &[u8; Classic::RECORD_HEADER_LEN]) -> [u32; 4] {
+        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = *header;
+        let words = [[a, b, c, d], [e, f, g, h], [i, j, k, l], [m, n, o, p]];
+        if self.is_big_endian {
+            words.map(u32::from_be_bytes)
+        } else {
+            words.map(u32::from_le_bytes)
+        }
+    }
+
+    /// Any format, with filter and limits; and the end of the piece.
+    #[inline(never)]
+    fn next_slowly(&mut self) -> Option<Frame> {
+        if self.stopped {
+            return None;
+        }
+        let frame = match &self.source.lane {
+            Lane::Solo { index, .. } => self.next_solo(*index),
+            Lane::Merged(frames) => {
+                let frame = frames.get(self.pos).copied();
+                self.pos += 1;
+                frame
+            }
+            Lane::Closed => None,
+        };
+        self.stopped = frame.is_none();
+        frame
+    }
+
+    fn next_solo(&mut self, index: usize) -> Option<Frame> {
+        let source = &mut *self.source;
+        let reader = source.files.files.get_mut(index)?.reader.as_deref_mut()?;
+        while source.remaining > 0 {
+            let (frame, record_start) = reader.next(self.bytes, &mut self.pos, self.start)?;
+            if frame.time > self.until {
+                self.pos = record_start;
+                if let Lane::Solo { overtaken, .. } = &mut source.lane {
+                    *overtaken = true;
+                }
+                return None;
+            }
+            reader.count(frame.link);
+            if let Some(filters) = &mut source.filters {
+                let from = frame.start as usize;
+                let range = from..from + frame.captured_len as usize;
+                let bytes = self.bytes.get(range).unwrap_or_default();
+                if !filters.accepts(reader.last_link(), bytes, frame.wire_len) {
+                    if filters.failure.is_some() {
+                        return None;
+                    }
+                    continue;
+                }
+            }
+            source.remaining -= 1;
+            return Some(frame);
+        }
+        None
+    }
+}
+
+impl Drop for Walk<'_> {
+    fn drop(&mut self) {
+        let Lane::Solo { index, .. } = self.source.lane else {
+            return;
+        };
+        self.source.remaining = self.source.remaining.saturating_sub(self.count);
+        if let Some(reader) = self.source.files.reader(index) {
+            reader.count_many(self.link, self.count);
+            let unwalked = self.bytes.get(self.pos..).unwrap_or_default();
+            reader.keep(unwalked, self.pos - self.start);
+        }
+    }
+}
