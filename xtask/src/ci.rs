@@ -1,0 +1,140 @@
+//! The steps in order, and what is said about them at the end.
+
+use crate::finding::Finding;
+use crate::{layers, licences, source, tidy};
+use anyhow::{Context, Result};
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+
+/// Runs all steps; a step that fails does not keep the others from running.
+pub(crate) fn run(root: &Path, is_quick: bool) -> Result<ExitCode> {
+    let mut steps = Steps {
+        root,
+        failed: Vec::new(),
+        done: 0,
+    };
+    steps.cargo("format", &["fmt", "--all", "--", "--check"], &[]);
+    steps.rules("sizes and words", tidy::check);
+    steps.rules("layers", |root| layers::check(&metadata(root, false)?));
+    steps.rules("licences", |root| licences::check(&metadata(root, true)?));
+    steps.shell_scripts();
+    steps.cargo("lints", LINTS, &[]);
+    if !is_quick {
+        steps.cargo("tests", TESTS, &[]);
+        steps.cargo("documentation", DOCS, &[("RUSTDOCFLAGS", "-D warnings")]);
+    }
+    Ok(steps.finish())
+}
+
+struct Steps<'a> {
+    root: &'a Path,
+    failed: Vec<String>,
+    done: usize,
+}
+
+impl Steps<'_> {
+    fn step(&mut self, name: &str, work: impl FnOnce(&Path) -> Result<bool>) {
+        println!("── {name}");
+        let started = Instant::now();
+        let is_good = work(self.root).unwrap_or_else(|error| {
+            println!("{error:#}");
+            false
+        });
+        let seconds = started.elapsed().as_secs_f64();
+        println!(
+            "── {name}: {} ({seconds:.1} s)\n",
+            if is_good { "good" } else { "FAILED" }
+        );
+        self.done += 1;
+        if !is_good {
+            self.failed.push(name.to_owned());
+        }
+    }
+
+    fn cargo(&mut self, name: &str, args: &[&str], env: &[(&str, &str)]) {
+        self.step(name, |root| {
+            let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+            command
+                .args(args)
+                .envs(env.iter().copied())
+                .current_dir(root);
+            let status = command.status().context("cannot run cargo")?;
+            Ok(status.success())
+        });
+    }
+
+    fn rules(&mut self, name: &str, check: impl FnOnce(&Path) -> Result<Vec<Finding>>) {
+        self.step(name, |root| {
+            let findings = check(root)?;
+            for finding in &findings {
+                println!("{finding}");
+            }
+            Ok(findings.iter().all(|finding| !finding.is_error))
+        });
+    }
+
+    fn shell_scripts(&mut self) {
+        self.step("shell scripts", |root| {
+            let is_there = Command::new("shellcheck")
+                .arg("--version")
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status()
+                .is_ok_and(|status| status.success());
+            if !is_there {
+                println!("skipped: shellcheck is not installed");
+                return Ok(true);
+            }
+            let scripts = source::shell_scripts(root)?;
+            let status = Command::new("shellcheck")
+                .args(&scripts)
+                .current_dir(root)
+                .status()
+                .context("cannot run shellcheck")?;
+            Ok(scripts.is_empty() || status.success())
+        });
+    }
+
+    fn finish(self) -> ExitCode {
+        if self.failed.is_empty() {
+            println!("all {} steps are good", self.done);
+            return ExitCode::SUCCESS;
+        }
+        let failed = self.failed.join(", ");
+        println!(
+            "{} of {} steps FAILED: {failed}",
+            self.failed.len(),
+            self.done
+        );
+        ExitCode::FAILURE
+    }
+}
+
+/// What cargo knows about the workspace, with its dependencies if asked for.
+fn metadata(root: &Path, with_dependencies: bool) -> Result<serde_json::Value> {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    command.args(["metadata", "--format-version", "1", "--locked"]);
+    if !with_dependencies {
+        command.arg("--no-deps");
+    }
+    let output = command
+        .current_dir(root)
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cannot run cargo metadata")?;
+    anyhow::ensure!(output.status.success(), "cargo metadata failed");
+    serde_json::from_slice(&output.stdout).context("cargo metadata is not JSON")
+}
+
+const LINTS: &[&str] = &[
+    "clippy",
+    "--workspace",
+    "--all-targets",
+    "--locked",
+    "--",
+    "-D",
+    "warnings",
+];
+const TESTS: &[&str] = &["test", "--workspace", "--locked", "--no-fail-fast"];
+const DOCS: &[&str] = &["doc", "--workspace", "--no-deps", "--locked"];
