@@ -115,7 +115,9 @@ impl Steps<'_> {
 fn metadata(root: &Path, with_dependencies: bool) -> Result<serde_json::Value> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     command.args(["metadata", "--format-version", "1", "--locked"]);
-    if !with_dependencies {
+    if with_dependencies {
+        command.args(["--filter-platform", &host()?]);
+    } else {
         command.arg("--no-deps");
     }
     let output = command
@@ -125,6 +127,17 @@ fn metadata(root: &Path, with_dependencies: bool) -> Result<serde_json::Value> {
         .context("cannot run cargo metadata")?;
     anyhow::ensure!(output.status.success(), "cargo metadata failed");
     serde_json::from_slice(&output.stdout).context("cargo metadata is not JSON")
+}
+
+/// The triple that we build for, so that other systems' crates are not fetched.
+fn host() -> Result<String> {
+    let output = Command::new(std::env::var_os("RUSTC").unwrap_or("rustc".into()))
+        .arg("-vV")
+        .output()
+        .context("cannot run rustc")?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).context("rustc names no host")
 }
 
 const LINTS: &[&str] = &[

@@ -139,6 +139,7 @@ const NOT_OURS: &[&str] = &[
     "shared",
     "corpus",
     "artifacts",
+    "captures",
     "data",
     "node_modules",
     "__pycache__",

@@ -123,7 +123,10 @@ impl fmt::Display for PipelineShape {
 
 /// A pipeline that cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a pipeline: use auto, 1x1, 2xN or 3xN with N workers from 1 to {MAX}", MAX = PipelineShape::WORKERS_MAX)]
+#[error(
+    "`{0}` is not a pipeline: use auto, 1x1, 2xN or 3xN with N workers from 1 to {max}",
+    max = PipelineShape::WORKERS_MAX
+)]
 pub struct ShapeError(String);
 
 impl PipelineShape {

@@ -23,8 +23,8 @@ Exit codes:
 pub(super) const RUN_ABOUT: &str = "\
 Analyses captures and writes one record for each connection.
 
-Captures are pcap or pcapng, also inside gzip, zstd, lz4 or xz. Several are merged by time into one \
-stream. A directory stands for all captures in it.";
+Captures are pcap or pcapng, also inside gzip, zstd, lz4 or xz. Several are merged by time into \
+one stream. A directory stands for all captures in it.";
 
 pub(super) const RUN_AFTER: &str = "\
 Examples:
