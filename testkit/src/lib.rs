@@ -3,5 +3,6 @@
 //! Owns nothing that the product links to. What it writes is made independently of the product's
 //! own readers and decoders, so that no test checks code against itself.
 
+pub mod build;
 pub mod multiply;
 pub mod pcap;

@@ -1,0 +1,79 @@
+//! Writes a capture of many connections that stay open and silent, to measure memory with.
+
+use flowpin_testkit::build::{Ip, Tcp, flags};
+use flowpin_testkit::pcap::{ETHERNET, Writer};
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: connections -n COUNT [--handshake|--syn|--udp] > OUT.pcap
+    COUNT may be 0: then the capture has no packet";
+
+/// What each connection consists of.
+#[derive(Clone, Copy)]
+enum Kind {
+    Handshake,
+    Syn,
+    Udp,
+}
+
+fn main() -> ExitCode {
+    let Some((count, kind)) = parse(std::env::args().skip(1)) else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    match write(count, kind) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("connections: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn parse(mut words: impl Iterator<Item = String>) -> Option<(u32, Kind)> {
+    let (mut count, mut kind) = (None, Kind::Handshake);
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "-n" => count = Some(words.next()?.parse().ok()?),
+            "--handshake" => kind = Kind::Handshake,
+            "--syn" => kind = Kind::Syn,
+            "--udp" => kind = Kind::Udp,
+            _ => return None,
+        }
+    }
+    Some((count?, kind))
+}
+
+/// Ten microseconds between connections, so that a million of them fit into any time-out.
+fn write(count: u32, kind: Kind) -> io::Result<()> {
+    let mut writer = Writer::new(BufWriter::new(io::stdout().lock()), ETHERNET, true)?;
+    let mut time_ns = 1_700_000_000_000_000_000;
+    for nth in 0..count {
+        let [_, a, b, c] = nth.to_be_bytes();
+        let there = Ip::v4([10, a, b, c], [192, 0, 2, 1 + (c & 63)]);
+        let port = 1024 + u16::from_be_bytes([b, c]) % 60_000;
+        let frames = match kind {
+            Kind::Udp => vec![there.udp(port, 53, b"?").ethernet()],
+            Kind::Syn => vec![there.tcp(Tcp::syn(port, 80, nth), b"").ethernet()],
+            Kind::Handshake => handshake(there, port, nth),
+        };
+        for frame in frames {
+            let len = u32::try_from(frame.len()).map_err(io::Error::other)?;
+            writer.packet(time_ns, len, &frame)?;
+            time_ns += 1000;
+        }
+        time_ns += 7000;
+    }
+    writer.finish()?.flush()
+}
+
+fn handshake(there: Ip, port: u16, seq: u32) -> Vec<Vec<u8>> {
+    let both = flags::SYN | flags::ACK;
+    let answer = Tcp::new(80, port, 77, seq.wrapping_add(1), both);
+    let last = Tcp::new(port, 80, seq.wrapping_add(1), 78, flags::ACK);
+    vec![
+        there.tcp(Tcp::syn(port, 80, seq), b"").ethernet(),
+        there.reversed().tcp(answer, b"").ethernet(),
+        there.tcp(last, b"").ethernet(),
+    ]
+}
