@@ -26,7 +26,7 @@ pub enum ChecksumVerdict {
 /// complete it. Someone who wants to pass for offloaded can; the capture-quality report shows it.
 #[inline]
 pub fn verify(meta: &mut PacketMeta, frame: &[u8]) -> ChecksumVerdict {
-    if !is_plain(meta) {
+    if !is_plain(meta, meta.flags.has(PacketFlags::IPV6)) {
         return ChecksumVerdict::Unknown;
     }
     let verdict = judge(meta, frame);
@@ -34,12 +34,13 @@ pub fn verify(meta: &mut PacketMeta, frame: &[u8]) -> ChecksumVerdict {
     verdict
 }
 
-/// Whether descriptor and frame say all that the checksum covers.
+/// Whether descriptor and frame say all that the checksum covers: with options or extension
+/// headers, the addresses in the pseudo-header may be others than those in the header.
 #[inline]
-pub(crate) fn is_plain(meta: &PacketMeta) -> bool {
+pub(crate) fn is_plain(meta: &PacketMeta, ipv6: bool) -> bool {
     let network_len = meta.l4_offset.wrapping_sub(meta.l3_offset);
     matches!(meta.kind, PacketKind::Tcp | PacketKind::Udp)
-        && if meta.flags.has(PacketFlags::IPV6) { network_len == 40 } else { network_len <= 60 }
+        && network_len == if ipv6 { 40 } else { 20 }
 }
 
 /// The flag that goes with a verdict.
@@ -57,7 +58,11 @@ fn judge(meta: &PacketMeta, frame: &[u8]) -> ChecksumVerdict {
     let (l3, l4) = (usize::from(meta.l3_offset), usize::from(meta.l4_offset));
     let header_len = usize::from(meta.payload_offset.wrapping_sub(meta.l4_offset));
     let len = header_len + meta.payload_len as usize;
-    let addresses = if meta.flags.has(PacketFlags::IPV6) { l3 + 8..l3 + 40 } else { l3 + 12..l3 + 20 };
+    let addresses = if meta.flags.has(PacketFlags::IPV6) {
+        l3 + 8..l3 + 40
+    } else {
+        l3 + 12..l3 + 20
+    };
     let (Some(segment), Some(addresses)) = (frame.get(l4..l4 + len), frame.get(addresses)) else {
         return ChecksumVerdict::Unknown;
     };

@@ -217,7 +217,10 @@ mod tests {
         observe(&mut clock, DAY);
         assert_eq!(observe(&mut clock, 3 * DAY), DAY);
         assert_eq!(observe(&mut clock, 3 * DAY + 1), 3 * DAY + 1);
-        assert_eq!((clock.stats().leaps_clamped, clock.stats().leaps_followed), (1, 1));
+        assert_eq!(
+            (clock.stats().leaps_clamped, clock.stats().leaps_followed),
+            (1, 1)
+        );
     }
 
     /// One packet a day: time runs one packet late, and does not stand still.

@@ -1,10 +1,32 @@
-//! Peels tunnels and pins each packet to its shard.
+//! Peels tunnels, pins each packet to its shard, keeps stream time.
+//!
+//! ```text
+//!                ┌── plain packet: one straight line ──┐
+//!  Frame ──► dispatch                                  ├──► PacketMeta: key, shard, lengths
+//!                └── anything else: the peel loop ─────┤
+//!                        ▲                             └──► FragmentRef ─► defragmentation ─┐
+//!                        └── dispatch_datagram ◄────────────────────────────── Datagram ────┘
+//! ```
+//!
+//! Owns the in-order step's knowledge of packets: which bytes are the innermost IP packet, its
+//! canonical key ([`flowpin_packet::FlowKey`]), its shard, stream time ([`Clock`]), and what the
+//! capture itself is worth ([`Quality`]).
+//!
+//! Guarantees: both directions of a connection, and ICMP errors about it, have one key and one
+//! shard, under any tunnel; the shard depends on `id_seed` and the packet only. No input makes it
+//! panic, allocate, or loop for longer than the frame is long.
+//!
+//! Deliberately does not: keep state per connection, reassemble (`flowpin-defrag` does; the engine
+//! joins them), or look at payload.
+
 mod checksum;
 mod clock;
 mod dispatcher;
 mod fast;
 mod hash;
 mod key;
+mod outside;
+mod peel;
 mod ports;
 mod quality;
 mod transport;
@@ -12,5 +34,7 @@ mod transport;
 pub use checksum::{ChecksumVerdict, verify};
 pub use clock::{Clock, ClockStats};
 pub use dispatcher::{DispatchOptions, Dispatched, Dispatcher};
+pub use outside::{NO_VLAN, tunnel_uid, tunnels, vlans};
+pub use peel::TunnelLayer;
 pub use quality::{NonIpCounts, Quality};
 pub use transport::decode;

@@ -3,7 +3,15 @@
 /// UDP ports of tunnels: L2TP, GTP-U, Teredo, VXLAN, VXLAN-GPE, AYIYA, CAPWAP data, GENEVE,
 /// VXLAN as Linux first numbered it.
 pub(crate) const TUNNEL_PORTS: [u16; 9] = [
-    L2TP, GTPU, TEREDO, VXLAN, VXLAN_GPE, AYIYA, CAPWAP, GENEVE, VXLAN_LINUX,
+    L2TP,
+    GTPU,
+    TEREDO,
+    VXLAN,
+    VXLAN_GPE,
+    AYIYA,
+    CAPWAP,
+    GENEVE,
+    VXLAN_LINUX,
 ];
 
 pub(crate) const L2TP: u16 = 1701;
@@ -52,7 +60,9 @@ mod tests {
         for port in TUNNEL_PORTS {
             assert!(may_be_tunnel(port, 40_000) && may_be_tunnel(40_000, port));
         }
-        let accidents = (0..=u16::MAX).filter(|&port| may_be_tunnel(port, 53)).count();
+        let accidents = (0..=u16::MAX)
+            .filter(|&port| may_be_tunnel(port, 53))
+            .count();
         assert_eq!(accidents, TUNNEL_PORTS.len() * 16);
     }
 }

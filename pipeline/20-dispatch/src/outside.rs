@@ -1,0 +1,108 @@
+//! What stands around a packet: VLAN tags and tunnels, read again when somebody asks.
+//!
+//! Once per connection, and once per packet inside a tunnel: so nothing of it burdens the
+//! descriptor. The walk is that of the peel loop, without its checks of lengths: those held when
+//! the packet was dispatched, and around a reassembled datagram they cannot hold.
+
+use crate::hash::mix_words;
+use crate::peel::{Peel, TunnelLayer, Watch, first_layer};
+use core::net::IpAddr;
+use flowpin_packet::{PacketFlags, PacketMeta};
+use flowpin_record::{TunnelKind, Uid};
+
+/// No such VLAN tag.
+pub const NO_VLAN: u16 = 0xffff;
+
+/// The VLANs of a packet, outermost first; [`NO_VLAN`] where there is none. `frame` is the
+/// packet's frame (`FrameBytes::frame`).
+pub fn vlans(meta: &PacketMeta, frame: &[u8]) -> [u16; 2] {
+    let mut vlans = [NO_VLAN; 2];
+    if !meta.flags.has(PacketFlags::VLAN) {
+        return vlans;
+    }
+    let mut free = vlans.iter_mut();
+    walk(
+        meta,
+        frame,
+        |id| free.next().map_or((), |vlan| *vlan = id),
+        |_| (),
+    );
+    vlans
+}
+
+/// Hands over the tunnels around a packet, outermost first.
+pub fn tunnels(meta: &PacketMeta, frame: &[u8], each: impl FnMut(TunnelLayer)) {
+    if meta.flags.has(PacketFlags::TUNNELLED) {
+        walk(meta, frame, |_| (), each);
+    }
+}
+
+/// The identifier of a tunnel: both directions have the same.
+///
+/// Made from the outer addresses and the kind. The number in the header counts where it is the
+/// network's (VXLAN, GENEVE) or the mirror session's (ERSPAN); elsewhere each side chooses its
+/// own. UDP ports do not count: some tunnels vary the sender's from packet to packet.
+pub fn tunnel_uid(id_seed: u64, layer: &TunnelLayer) -> Uid {
+    let (low, high) = match layer.addresses {
+        Some((source, destination)) if source <= destination => (words(source), words(destination)),
+        Some((source, destination)) => (words(destination), words(source)),
+        None => ([0; 3], [0; 3]),
+    };
+    let number = match layer.kind {
+        TunnelKind::Vxlan | TunnelKind::Geneve | TunnelKind::Erspan => layer.id,
+        // The service path is all that a service header without addresses has.
+        TunnelKind::Nsh if layer.addresses.is_none() => layer.id,
+        _ => 0,
+    };
+    let head = u64::from(number) << 8 | layer.kind as u64;
+    Uid(mix_words(
+        id_seed ^ TUNNEL,
+        [head].into_iter().chain(low).chain(high),
+    ))
+}
+
+fn walk(meta: &PacketMeta, frame: &[u8], vlan: impl FnMut(u16), tunnel: impl FnMut(TunnelLayer)) {
+    let Some(first) = first_layer(meta.link) else {
+        return;
+    };
+    let watch = Report {
+        l3_offset: meta.l3_offset,
+        vlan,
+        tunnel,
+    };
+    let mut peel = Peel::new(frame, meta.wire_len as usize, watch);
+    peel.lenient = true;
+    peel.run(first);
+}
+
+/// Passes on what stands before the packet's own header.
+struct Report<V, T> {
+    l3_offset: u16,
+    vlan: V,
+    tunnel: T,
+}
+
+impl<V: FnMut(u16), T: FnMut(TunnelLayer)> Watch for Report<V, T> {
+    fn vlan(&mut self, id: u16) {
+        (self.vlan)(id);
+    }
+
+    fn tunnel(&mut self, layer: TunnelLayer) {
+        if layer.inner_offset <= self.l3_offset {
+            (self.tunnel)(layer);
+        }
+    }
+}
+
+fn words(address: IpAddr) -> [u64; 3] {
+    match address {
+        IpAddr::V4(address) => [4, 0, u64::from(address.to_bits())],
+        IpAddr::V6(address) => {
+            let bits = address.to_bits();
+            [6, (bits >> 64) as u64, bits as u64]
+        }
+    }
+}
+
+/// Keeps tunnels' identifiers apart from others made with the same seed.
+const TUNNEL: u64 = 0x7475_6e6e_656c_0000;

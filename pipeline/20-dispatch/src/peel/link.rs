@@ -1,0 +1,131 @@
+//! Layer 2: frames, tags, labels and framings.
+
+use super::{NonIp, Peel, Step, Watch};
+use flowpin_packet::{LinkType, Malformed, PacketFlags, Reason};
+use flowpin_wire::link::{
+    EthernetFrame, FabricPathTag, LlcHeader, MplsStack, PppFrame, PppoeSession, ServiceTag,
+    VlanTag, VnTag,
+};
+use flowpin_wire::{Next, ether_type};
+
+impl<W: Watch> Peel<'_, W> {
+    pub(super) fn link(&mut self, next: Next) -> Result<Step, Malformed> {
+        let bytes = self.rest();
+        match next {
+            Next::Ethernet => {
+                let frame = EthernetFrame::parse(bytes)?;
+                self.typed(frame.header_len(), frame.type_or_length(), frame.next())
+            }
+            Next::Vlan => {
+                let tag = VlanTag::parse(bytes)?;
+                if self.error.is_none() {
+                    self.flags = self.flags.with(PacketFlags::VLAN);
+                    self.watch.vlan(tag.vlan_id());
+                }
+                self.typed(tag.header_len(), tag.type_or_length(), tag.next())
+            }
+            Next::VnTag => {
+                let tag = VnTag::parse(bytes)?;
+                self.typed(tag.header_len(), tag.type_or_length(), tag.next())
+            }
+            Next::ServiceTag => {
+                self.plain(ServiceTag::HEADER_LEN, ServiceTag::parse(bytes)?.next())
+            }
+            Next::FabricPath => self.plain(
+                FabricPathTag::HEADER_LEN,
+                FabricPathTag::parse(bytes)?.next(),
+            ),
+            Next::Llc => self.llc(),
+            Next::Mpls => {
+                let stack = MplsStack::parse(bytes)?;
+                self.plain(stack.header_len(), stack.next())
+            }
+            Next::PppoeSession => self.pppoe(),
+            Next::Ppp => {
+                let frame = PppFrame::parse(bytes)?;
+                match frame.next() {
+                    Next::Opaque => Ok(Step::NonIp(NonIp::Ppp)),
+                    next => self.plain(frame.header_len(), next),
+                }
+            }
+            Next::Nsh => self.service_header(),
+            Next::Arp => Ok(Step::NonIp(NonIp::Arp)),
+            _ => Ok(Step::NonIp(NonIp::Other)),
+        }
+    }
+
+    fn plain(&mut self, header_len: usize, next: Next) -> Result<Step, Malformed> {
+        self.enter(header_len, None);
+        Ok(Step::Next(next))
+    }
+
+    /// A header that ends with a type, or with the payload's length.
+    fn typed(&mut self, header_len: usize, field: u16, next: Next) -> Result<Step, Malformed> {
+        if next == Next::Llc {
+            // What is longer than the frame is left to the headers inside.
+            let rest = self
+                .wire_end
+                .saturating_sub(self.at)
+                .saturating_sub(header_len);
+            self.enter(header_len, Some(usize::from(field).min(rest)));
+            return Ok(Step::Next(next));
+        }
+        if next != Next::Opaque {
+            return self.plain(header_len, next);
+        }
+        Ok(Step::NonIp(match field {
+            LLDP => NonIp::Lldp,
+            PPPOE_DISCOVERY => NonIp::Ppp,
+            _ => NonIp::Other,
+        }))
+    }
+
+    fn llc(&mut self) -> Result<Step, Malformed> {
+        let header = LlcHeader::parse(self.rest())?;
+        if header.next() != Next::Opaque {
+            return self.plain(header.header_len(), header.next());
+        }
+        let spanning_tree = (header.dsap(), header.ssap()) == (STP_SAP, STP_SAP)
+            || self.rest().get(3..8) == Some(&PER_VLAN_STP);
+        Ok(Step::NonIp(if spanning_tree {
+            NonIp::Stp
+        } else {
+            NonIp::Other
+        }))
+    }
+
+    fn pppoe(&mut self) -> Result<Step, Malformed> {
+        let session = match PppoeSession::parse(self.rest(), self.wire_len()) {
+            Ok(session) => session,
+            Err(refused) if refused.reason == Reason::Unsupported => {
+                return Ok(Step::NonIp(NonIp::Ppp));
+            }
+            Err(refused) => return Err(refused),
+        };
+        self.enter(
+            session.header_len(),
+            Some(usize::from(session.payload_len())),
+        );
+        Ok(Step::Next(session.next()))
+    }
+}
+
+/// What a frame of a link type begins with; none for types that are not read.
+pub(crate) const fn first_layer(link: LinkType) -> Option<Next> {
+    match link {
+        LinkType::Ethernet => Some(Next::Ethernet),
+        LinkType::Raw => Some(Next::Ip),
+        LinkType::Ipv4 => Some(Next::Ipv4),
+        LinkType::Ipv6 => Some(Next::Ipv6),
+        _ => None,
+    }
+}
+
+const LLDP: u16 = 0x88cc;
+const PPPOE_DISCOVERY: u16 = 0x8863;
+/// Service access point of the spanning tree protocol (IEEE 802.1D).
+const STP_SAP: u8 = 0x42;
+/// SNAP organisation and protocol of Cisco's spanning tree per VLAN.
+const PER_VLAN_STP: [u8; 5] = [0x00, 0x00, 0x0c, 0x01, 0x0b];
+
+const _: () = assert!(ether_type::PPPOE_SESSION == PPPOE_DISCOVERY + 1);

@@ -1,0 +1,242 @@
+//! The peel loop: any stack of headers, down to the innermost packet that can be read.
+//!
+//! ```text
+//!            ┌──────────────────────────────────────────────┐
+//!            ▼                                              │ payload is a frame or packet
+//!  link ─► network ─► transport ─► tunnel header validates ─┘
+//!             │           │
+//!             │           ├─► packet (also: remembered, in case what is inside a tunnel fails)
+//!             │           └─► ICMP error ─► the quoted packet, read the same way
+//!             └─► fragment (reassembled by others, then the loop goes on)
+//! ```
+//!
+//! Decisions where protocols leave a choice:
+//!
+//! - A tunnel whose header does not validate is no tunnel: the packet counts for its own
+//!   endpoints.
+//! - A tunnel that holds something refused, or no IP packet, counts for its own endpoints too;
+//!   a refusal is counted besides. So no packet is lost, and none is believed that a receiver
+//!   would drop.
+//! - A frame that the capture cut counts for the innermost endpoints that can be read.
+//! - An ICMP error counts for the innermost endpoints in the packet that it quotes. One that
+//!   quotes nothing legible is a one-way message of its own.
+//!
+//! Each round takes at least one byte and counts against [`LAYERS_MAX`], so the loop ends.
+
+mod ip;
+mod link;
+mod network;
+mod quote;
+mod transport;
+mod tunnel;
+
+pub(crate) use link::first_layer;
+pub(crate) use network::{Found, Network};
+pub use tunnel::TunnelLayer;
+
+use flowpin_packet::{FragmentRef, Layer, LinkType, Malformed, PacketFlags, Reason, bad};
+use flowpin_wire::Next;
+
+/// Layers that are peeled before a packet is refused: frames, tags, packets, tunnel headers.
+pub(crate) const LAYERS_MAX: u8 = 16;
+
+/// Where the loop stands.
+pub(crate) struct Peel<'a, W> {
+    /// The captured bytes, from the start of the frame.
+    pub(crate) bytes: &'a [u8],
+    /// Where the current layer starts.
+    pub(crate) at: usize,
+    /// Where its packet ends, as the headers around it claim.
+    pub(crate) wire_end: usize,
+    /// Where it ends in the capture: at most `wire_end`, at most the length of `bytes`.
+    pub(crate) captured_end: usize,
+    /// Layers so far.
+    pub(crate) layers: u8,
+    /// VLAN, TUNNELLED and what the caller knows.
+    pub(crate) flags: PacketFlags,
+    /// Refuse IP headers whose checksum does not hold.
+    pub(crate) verify: bool,
+    /// Lengths beyond the end are no error: quotes end early, and so do bytes around a datagram
+    /// that was reassembled.
+    pub(crate) lenient: bool,
+    /// An IP header's checksum was 0 and wrong: left to the sender's adapter.
+    pub(crate) ip_checksum_offloaded: bool,
+    /// The ICMP error whose quote is being read.
+    pub(crate) error: Option<quote::IcmpError>,
+    /// The innermost packet so far.
+    pub(crate) outer: Option<Found>,
+    /// The innermost IP header so far.
+    pub(crate) network: Option<Network>,
+    /// Told of tags and tunnels.
+    pub(crate) watch: W,
+}
+
+/// Told what is peeled off. The dispatcher does not want to know; who describes a connection's
+/// outside does.
+pub(crate) trait Watch {
+    /// A VLAN tag.
+    fn vlan(&mut self, id: u16);
+    /// A tunnel header, entered; it may turn out that nothing inside can be read.
+    fn tunnel(&mut self, layer: TunnelLayer);
+}
+
+impl Watch for () {
+    fn vlan(&mut self, _id: u16) {}
+    fn tunnel(&mut self, _layer: TunnelLayer) {}
+}
+
+/// What a step found.
+pub(crate) enum Step {
+    /// Another layer, at `at`.
+    Next(Next),
+    /// A packet.
+    Packet(Found),
+    /// A fragment.
+    Fragment(FragmentRef),
+    /// No IP packet.
+    NonIp(NonIp),
+}
+
+/// What was found instead of an IP packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NonIp {
+    Arp,
+    Lldp,
+    Stp,
+    Ppp,
+    Ieee80211,
+    Other,
+    UnsupportedLink(LinkType),
+}
+
+/// What the loop found.
+pub(crate) enum Outcome {
+    /// A packet; with it, why what is inside its tunnel was refused.
+    Packet(Found, Option<Malformed>),
+    /// A fragment.
+    Fragment(FragmentRef),
+    /// No IP packet.
+    NonIp(NonIp),
+    /// The capture cut the frame before the first addresses.
+    Headless,
+    /// Refused.
+    Malformed(Malformed),
+}
+
+impl<'a, W: Watch> Peel<'a, W> {
+    /// At the first byte of a frame of `wire_len` bytes.
+    pub(crate) fn new(bytes: &'a [u8], wire_len: usize, watch: W) -> Self {
+        let wire_end = wire_len.max(bytes.len());
+        Self {
+            bytes,
+            at: 0,
+            wire_end,
+            captured_end: bytes.len(),
+            layers: 0,
+            flags: PacketFlags(0),
+            verify: false,
+            lenient: false,
+            ip_checksum_offloaded: false,
+            error: None,
+            outer: None,
+            network: None,
+            watch,
+        }
+    }
+
+    /// Peels from `next` on.
+    pub(crate) fn run(&mut self, mut next: Next) -> Outcome {
+        loop {
+            let step = match self.layers {
+                LAYERS_MAX.. => Err(bad(Layer::Nesting, Reason::TooDeep, 0)),
+                _ => self.step(next),
+            };
+            self.layers = self.layers.saturating_add(1);
+            match step {
+                Ok(Step::Next(inner)) => next = inner,
+                Ok(Step::Packet(found)) => return Outcome::Packet(self.finish(found), None),
+                Ok(Step::Fragment(fragment)) => return Outcome::Fragment(fragment),
+                Ok(Step::NonIp(what)) => {
+                    return match self.outer.take() {
+                        Some(found) => Outcome::Packet(self.finish(found), None),
+                        None => Outcome::NonIp(what),
+                    };
+                }
+                Err(refused) => return self.give_up(refused),
+            }
+        }
+    }
+
+    /// One layer cannot be read.
+    fn give_up(&mut self, refused: Malformed) -> Outcome {
+        let cut = self.is_truncation(refused);
+        match self.outer.take() {
+            Some(found) => {
+                // A quote is expected to end somewhere, and a cut frame too.
+                let refusal = (!cut && self.error.is_none()).then_some(refused);
+                Outcome::Packet(self.finish(found), refusal)
+            }
+            None if cut => Outcome::Headless,
+            None => Outcome::Malformed(refused),
+        }
+    }
+
+    fn step(&mut self, next: Next) -> Result<Step, Malformed> {
+        match next {
+            Next::Ipv4 => self.ipv4(),
+            Next::Ipv6 => self.ipv6(),
+            Next::Ip => match Next::from_ip_version(self.rest()) {
+                Next::Opaque if self.rest().is_empty() => {
+                    Err(bad(Layer::Ipv4, Reason::Truncated, 0))
+                }
+                Next::Opaque => Err(bad(Layer::Ipv4, Reason::WrongVersion, 0)),
+                version => Ok(Step::Next(version)),
+            },
+            _ => self.link(next),
+        }
+    }
+
+    /// What was captured of the current layer.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.bytes
+            .get(self.at..self.captured_end)
+            .unwrap_or_default()
+    }
+
+    /// How long the current layer was on the wire; without bound if lengths do not matter.
+    pub(crate) fn wire_len(&self) -> usize {
+        if self.lenient {
+            WITHOUT_BOUND
+        } else {
+            self.wire_end.saturating_sub(self.at)
+        }
+    }
+
+    /// Whether the capture has less of the current layer than there was.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.captured_end < self.wire_end
+    }
+
+    /// Whether a layer was refused only because the capture cut it.
+    pub(crate) fn is_truncation(&self, refused: Malformed) -> bool {
+        refused.reason == Reason::Truncated && self.is_cut()
+    }
+
+    /// Goes behind a header. `payload_len` is how long the payload was on the wire, where the
+    /// header says.
+    pub(crate) fn enter(&mut self, header_len: usize, payload_len: Option<usize>) {
+        self.at = self.at.saturating_add(header_len);
+        if let Some(len) = payload_len {
+            self.wire_end = self.at.saturating_add(len);
+            self.captured_end = self.captured_end.min(self.wire_end);
+        }
+    }
+}
+
+/// More than any packet, and no risk of overflow.
+const WITHOUT_BOUND: usize = u32::MAX as usize;
+
+/// An offset into the frame as the descriptor holds it.
+pub(crate) fn offset(at: usize) -> Result<u16, Malformed> {
+    u16::try_from(at).map_err(|_| bad(Layer::Nesting, Reason::TooLong, u16::MAX))
+}

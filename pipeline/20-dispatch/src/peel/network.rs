@@ -1,0 +1,115 @@
+//! An IP header as the peel loop remembers it, and the packet behind it.
+
+use crate::hash::Hasher;
+use crate::key::{ipv4_key, ipv6_key};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use flowpin_packet::{PacketFlags, PacketMeta};
+
+/// What a packet's key and descriptor need of its IP header.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Network {
+    /// Where the header starts.
+    pub(crate) l3: u16,
+    /// Whether it is IPv6.
+    pub(crate) ipv6: bool,
+    /// An IPv4 address stands in the low 32 bits.
+    pub(crate) source: u128,
+    pub(crate) destination: u128,
+    /// Where a source route ends: transport checksums cover this address.
+    pub(crate) final_destination: u128,
+    /// Length of the packet with its header.
+    pub(crate) ip_len: u32,
+    /// IPv4's identification, 0 for IPv6.
+    pub(crate) identification: u16,
+    /// The length field is 0: it was the adapter's to fill in.
+    pub(crate) unsegmented: bool,
+    /// It is a fragment (only in a quote: others are reassembled), and not the first.
+    pub(crate) later_fragment: bool,
+}
+
+impl Network {
+    pub(crate) fn addresses(&self) -> (IpAddr, IpAddr) {
+        (
+            address(self.source, self.ipv6),
+            address(self.destination, self.ipv6),
+        )
+    }
+
+    /// Source and destination as the pseudo-header has them; the length is that of the family's.
+    pub(crate) fn pseudo_header(&self) -> ([u8; 32], usize) {
+        let mut bytes = [0; 32];
+        if self.ipv6 {
+            put(&mut bytes, 0, &self.source.to_be_bytes());
+            put(&mut bytes, 16, &self.final_destination.to_be_bytes());
+            (bytes, 32)
+        } else {
+            put(&mut bytes, 0, &(self.source as u32).to_be_bytes());
+            put(
+                &mut bytes,
+                4,
+                &(self.final_destination as u32).to_be_bytes(),
+            );
+            (bytes, 8)
+        }
+    }
+}
+
+/// A packet with all that its key is made from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    /// The descriptor, but for key and hash.
+    pub(crate) meta: PacketMeta,
+    /// The header whose addresses give the key.
+    pub(crate) network: Network,
+    /// Source and destination port, or what stands for them.
+    pub(crate) ports: (u16, u16),
+    /// Protocol in the key.
+    pub(crate) protocol: u8,
+    /// Type of an ICMP request or one-way message.
+    pub(crate) subkind: u8,
+}
+
+impl Found {
+    /// Computes key, hash and direction.
+    pub(crate) fn seal(mut self, hasher: &Hasher) -> PacketMeta {
+        let (network, (from, to)) = (&self.network, self.ports);
+        let (protocol, subkind) = (self.protocol, self.subkind);
+        let high_to_low;
+        let meta = &mut self.meta;
+        if network.ipv6 {
+            let (low, high);
+            (meta.key, high_to_low, low, high) = ipv6_key(
+                network.source,
+                network.destination,
+                from,
+                to,
+                protocol,
+                subkind,
+            );
+            meta.hash = hasher.ipv6(meta.key, low, high);
+            meta.flags = meta.flags.with(PacketFlags::IPV6);
+        } else {
+            let (source, destination) = (network.source as u32, network.destination as u32);
+            (meta.key, high_to_low) = ipv4_key(source, destination, from, to, protocol, subkind);
+            meta.hash = hasher.ipv4(meta.key);
+        }
+        if high_to_low {
+            meta.flags = meta.flags.with(PacketFlags::HIGH_TO_LOW);
+        }
+        self.meta
+    }
+}
+
+fn address(bits: u128, ipv6: bool) -> IpAddr {
+    if ipv6 {
+        IpAddr::V6(Ipv6Addr::from_bits(bits))
+    } else {
+        IpAddr::V4(Ipv4Addr::from_bits(bits as u32))
+    }
+}
+
+fn put(bytes: &mut [u8], at: usize, from: &[u8]) {
+    for (to, from) in bytes.iter_mut().skip(at).zip(from) {
+        *to = *from;
+    }
+}

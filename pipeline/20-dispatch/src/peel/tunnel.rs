@@ -1,0 +1,244 @@
+//! Tunnels: entered only if their header validates.
+
+use super::{Found, Peel, Step, Watch, offset};
+use crate::ports;
+use core::net::IpAddr;
+use flowpin_packet::{Malformed, PacketFlags};
+use flowpin_record::TunnelKind;
+use flowpin_wire::tunnel::{
+    AyiyaHeader, CapwapHeader, Erspan2Header, Erspan3Header, GeneveHeader, GreHeader, GtpuHeader,
+    L2tpHeader, NshHeader, TeredoHeader, VxlanGpeHeader, VxlanHeader,
+};
+use flowpin_wire::{Next, ip_protocol};
+
+/// One tunnel around a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TunnelLayer {
+    /// What it is.
+    pub kind: TunnelKind,
+    /// The number in its header: VNI, TEID, key, session, service path; 0 where there is none.
+    pub id: u32,
+    /// Outer source and destination. None for a service header without an IP packet around.
+    pub addresses: Option<(IpAddr, IpAddr)>,
+    /// Outer UDP ports; 0 for tunnels directly over IP.
+    pub ports: (u16, u16),
+    /// Where, from the start of the frame, the inner frame or packet starts.
+    pub inner_offset: u16,
+}
+
+/// A tunnel header that validated.
+struct Entered {
+    kind: TunnelKind,
+    id: u32,
+    next: Next,
+    header_len: usize,
+}
+
+impl<W: Watch> Peel<'_, W> {
+    /// A UDP datagram, `found`, whose payload may be a tunnel.
+    pub(super) fn udp_tunnel(
+        &mut self,
+        found: Found,
+        header_len: usize,
+        payload_len: usize,
+    ) -> Result<Step, Malformed> {
+        let (from, to) = found.ports;
+        if !ports::may_be_tunnel(from, to) {
+            return Ok(Step::Packet(found));
+        }
+        let payload = self.rest().get(header_len..).unwrap_or_default();
+        let payload = payload.get(..payload_len).unwrap_or(payload);
+        let wire_len = if self.lenient {
+            payload_len.max(payload.len())
+        } else {
+            payload_len
+        };
+        // The receiver's port first: the sender's is often chosen at random.
+        let entered = of_port(to, payload, wire_len).or_else(|| of_port(from, payload, wire_len));
+        match entered {
+            Some(entered) if entered.next != Next::Opaque => {
+                self.enter(header_len, Some(payload_len));
+                self.enter_tunnel(found, entered)
+            }
+            _ => Ok(Step::Packet(found)),
+        }
+    }
+
+    /// A packet of another protocol, `found`, that may be a tunnel.
+    pub(super) fn ip_tunnel(&mut self, found: Found) -> Result<Step, Malformed> {
+        let bytes = self.rest();
+        let plain = |next| Entered {
+            kind: TunnelKind::Ip,
+            id: 0,
+            next,
+            header_len: 0,
+        };
+        let version = Next::from_ip_version(bytes);
+        let entered = match found.protocol {
+            ip_protocol::IPV4 if version == Next::Ipv4 => Some(plain(Next::Ipv4)),
+            ip_protocol::IPV6 if version == Next::Ipv6 => Some(plain(Next::Ipv6)),
+            ip_protocol::ETHERNET => Some(plain(Next::Ethernet)),
+            ip_protocol::MPLS => Some(plain(Next::Mpls)),
+            ip_protocol::NSH => nsh(bytes),
+            ip_protocol::L2TP => L2tpHeader::parse_over_ip(bytes).ok().map(|header| Entered {
+                kind: TunnelKind::L2tp,
+                id: header.session_id(),
+                next: header.next(),
+                header_len: header.header_len(),
+            }),
+            ip_protocol::GRE => gre(bytes),
+            _ => None,
+        };
+        match entered {
+            Some(entered) if entered.next != Next::Opaque => self.enter_tunnel(found, entered),
+            _ => Ok(Step::Packet(found)),
+        }
+    }
+
+    /// A service header that follows a link header or another tunnel's.
+    pub(super) fn service_header(&mut self) -> Result<Step, Malformed> {
+        let header = NshHeader::parse(self.rest())?;
+        if header.next() == Next::Opaque {
+            return Ok(Step::NonIp(super::NonIp::Other));
+        }
+        let (id, header_len) = (header.service_path(), header.header_len());
+        self.enter(header_len, None);
+        self.told(TunnelKind::Nsh, id, (0, 0))?;
+        Ok(Step::Next(header.next()))
+    }
+
+    fn enter_tunnel(&mut self, found: Found, entered: Entered) -> Result<Step, Malformed> {
+        self.enter(entered.header_len, None);
+        let ports = found.ports;
+        self.outer = Some(found);
+        self.told(entered.kind, entered.id, ports)?;
+        Ok(Step::Next(entered.next))
+    }
+
+    /// Marks what follows as tunnelled. What is in a quote says nothing about the packet itself.
+    fn told(&mut self, kind: TunnelKind, id: u32, ports: (u16, u16)) -> Result<(), Malformed> {
+        if self.error.is_none() {
+            self.flags = self.flags.with(PacketFlags::TUNNELLED);
+            self.watch.tunnel(TunnelLayer {
+                kind,
+                id,
+                addresses: self.network.map(|network| network.addresses()),
+                ports,
+                inner_offset: offset(self.at)?,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The tunnel that runs on `port`, if the payload is of that kind.
+fn of_port(port: u16, payload: &[u8], wire_len: usize) -> Option<Entered> {
+    let entered = |kind, id, next, header_len| {
+        Some(Entered {
+            kind,
+            id,
+            next,
+            header_len,
+        })
+    };
+    match port {
+        ports::VXLAN | ports::VXLAN_LINUX => {
+            let header = VxlanHeader::parse(payload).ok()?;
+            entered(
+                TunnelKind::Vxlan,
+                header.network_id(),
+                header.next(),
+                header.header_len(),
+            )
+        }
+        ports::VXLAN_GPE => {
+            let header = VxlanGpeHeader::parse(payload).ok()?;
+            entered(
+                TunnelKind::Vxlan,
+                header.network_id(),
+                header.next(),
+                header.header_len(),
+            )
+        }
+        ports::GENEVE => {
+            let header = GeneveHeader::parse(payload).ok()?;
+            entered(
+                TunnelKind::Geneve,
+                header.network_id(),
+                header.next(),
+                header.header_len(),
+            )
+        }
+        ports::GTPU => {
+            let header = GtpuHeader::parse(payload, wire_len).ok()?;
+            entered(
+                TunnelKind::Gtpu,
+                header.endpoint_id(),
+                header.next(),
+                header.header_len(),
+            )
+        }
+        ports::L2TP => {
+            let header = L2tpHeader::parse(payload, wire_len).ok()?;
+            let id = u32::from(header.tunnel_id()) << 16 ^ header.session_id();
+            entered(TunnelKind::L2tp, id, header.next(), header.header_len())
+        }
+        ports::TEREDO => {
+            let header = TeredoHeader::parse(payload, wire_len).ok()?;
+            entered(TunnelKind::Teredo, 0, header.next(), header.header_len())
+        }
+        ports::CAPWAP => {
+            let header = CapwapHeader::parse(payload).ok()?;
+            entered(TunnelKind::Capwap, 0, header.next(), header.header_len())
+        }
+        ports::AYIYA => {
+            let header = AyiyaHeader::parse(payload).ok()?;
+            entered(TunnelKind::Ayiya, 0, header.next(), header.header_len())
+        }
+        _ => None,
+    }
+}
+
+/// GRE, with ERSPAN's header behind it.
+fn gre(bytes: &[u8]) -> Option<Entered> {
+    let header = GreHeader::parse(bytes).ok()?;
+    let behind = header.header_len();
+    let (kind, id, next, header_len) = match header.next() {
+        Next::Erspan2 => {
+            let inner = Erspan2Header::parse(header.payload()).ok()?;
+            (
+                TunnelKind::Erspan,
+                u32::from(inner.session_id()),
+                inner.next(),
+                inner.header_len(),
+            )
+        }
+        Next::Erspan3 => {
+            let inner = Erspan3Header::parse(header.payload()).ok()?;
+            (
+                TunnelKind::Erspan,
+                u32::from(inner.session_id()),
+                inner.next(),
+                inner.header_len(),
+            )
+        }
+        next => (TunnelKind::Gre, header.key().unwrap_or(0), next, 0),
+    };
+    Some(Entered {
+        kind,
+        id,
+        next,
+        header_len: behind.saturating_add(header_len),
+    })
+}
+
+fn nsh(bytes: &[u8]) -> Option<Entered> {
+    let header = NshHeader::parse(bytes).ok()?;
+    let (next, header_len) = (header.next(), header.header_len());
+    Some(Entered {
+        kind: TunnelKind::Nsh,
+        id: header.service_path(),
+        next,
+        header_len,
+    })
+}
