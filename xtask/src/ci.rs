@@ -88,6 +88,7 @@ impl Steps<'_> {
             }
             let scripts = source::shell_scripts(root)?;
             let status = Command::new("shellcheck")
+                .arg("--severity=warning")
                 .args(&scripts)
                 .current_dir(root)
                 .status()
