@@ -1,1 +1,29 @@
-//! Merges the workers' records by time and writes them.
+//! Records to files: formatted on the workers, merged by time, written once.
+//!
+//! ```text
+//!  worker 0: Formatter ──RecordBatch──┐            ┌─► eve.json   (all types)
+//!  worker 1: Formatter ──RecordBatch──┼─► Merger ──┼─► conn.log, weird.log, …
+//!  input:    Formatter ──RecordBatch──┘  (by key)  └─► conn.parquet, …
+//!               ▲                           │
+//!               └────── empty batches ──────┘
+//! ```
+//!
+//! Owns the formats, the order of the output and the files. Guarantees that the files are
+//! byte-identical for any number of workers, and that a failure leaves whole records behind.
+//! Does not decide threads: [`Merger`] and [`Writers`] are plain structures that the engine
+//! drives from where it likes.
+
+mod batch;
+mod error;
+mod files;
+mod format;
+mod merge;
+mod page;
+mod text;
+
+pub use batch::RecordBatch;
+pub use error::OutputError;
+pub use files::{Disk, FileInfo, OutputSummary, Storage, Target, Writers};
+pub use format::Formatter;
+pub use merge::Merger;
+pub use page::records_page;

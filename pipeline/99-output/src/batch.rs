@@ -1,0 +1,200 @@
+//! What a worker hands over: finished text of records, and the typed records for Parquet.
+//!
+//! ```text
+//!  entries  │ key, type, lengths, ─┐ │ …            sorted by key
+//!  text     │ EVE │ Zeek │ CSV │ ◄─┘ EVE │ …        one record's texts lie together
+//!  rows     │ ConnRow │ …                           only for Parquet
+//! ```
+
+use crate::text::TextBuffer;
+use core::cmp::Ordering;
+use flowpin_packet::Timestamp;
+use flowpin_record::{AnomalyRecord, ConnRow, RecordKey, RecordType, TunnelRecord};
+
+/// A format whose records are text, by its place in a record's texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(crate) enum TextFormat {
+    /// EVE JSON.
+    Eve,
+    /// Zeek, separated by tabs.
+    ZeekTsv,
+    /// Zeek, JSON lines.
+    ZeekJson,
+    /// Comma-separated values.
+    Csv,
+}
+
+impl TextFormat {
+    /// How many there are.
+    pub(crate) const COUNT: usize = 4;
+}
+
+/// Records of one worker, complete up to a watermark and sorted by key.
+///
+/// Send it back to its formatter once it is merged ([`crate::Formatter::recycle`]): its memory is
+/// used again.
+#[derive(Debug, Default)]
+pub struct RecordBatch {
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) text: TextBuffer,
+    pub(crate) rows: Rows,
+    pub(crate) watermark: RecordKey,
+    pub(crate) built: [u64; RecordType::COUNT],
+}
+
+impl RecordBatch {
+    /// How many records are in it.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether no record is in it.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Up to where the worker has delivered everything.
+    pub fn watermark(&self) -> RecordKey {
+        self.watermark
+    }
+
+    /// How many records of each type the worker built since its last batch, written or not.
+    pub fn built(&self) -> [u64; RecordType::COUNT] {
+        self.built
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+        self.text.clear();
+        self.rows.clear();
+        self.watermark = RecordKey::default();
+        self.built = [0; RecordType::COUNT];
+    }
+
+    /// Moves the entries from `first` on to the end of `to`, with their text and rows.
+    pub(crate) fn move_tail(&mut self, first: usize, to: &mut Self) {
+        for entry in self.entries.drain(first..) {
+            let offset = to.text.len();
+            to.text.extend(entry.text_in(&self.text));
+            let row = to.rows.adopt(&self.rows, &entry);
+            to.entries.push(Entry {
+                offset,
+                row,
+                ..entry
+            });
+        }
+    }
+
+    /// One record, to be written.
+    #[inline]
+    pub(crate) fn record(&self, index: usize) -> Option<RecordRef<'_>> {
+        let entry = self.entries.get(index)?;
+        Some(RecordRef {
+            entry,
+            text: entry.text_in(&self.text),
+            rows: &self.rows,
+        })
+    }
+}
+
+/// One record of a batch: its place in the output, and where its texts are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pub(crate) key: RecordKey,
+    /// Orders records of one key and type, should there ever be such: their identifier.
+    pub(crate) tie: u64,
+    pub(crate) offset: usize,
+    pub(crate) lens: [u16; TextFormat::COUNT],
+    pub(crate) row: u32,
+    pub(crate) record_type: RecordType,
+}
+
+impl Entry {
+    /// The order of the output: by key; ties, which should not be, by type and identifier.
+    #[inline]
+    pub(crate) fn order(&self, other: &Self) -> Ordering {
+        let rank = |entry: &Self| (entry.record_type, entry.tie);
+        self.key
+            .cmp(&other.key)
+            .then_with(|| rank(self).cmp(&rank(other)))
+    }
+
+    fn text_in<'a>(&self, text: &'a TextBuffer) -> &'a [u8] {
+        let len: usize = self.lens.iter().map(|&len| usize::from(len)).sum();
+        text.as_slice()
+            .get(self.offset..self.offset + len)
+            .unwrap_or_default()
+    }
+}
+
+/// The typed records of a batch.
+#[derive(Debug, Default)]
+pub(crate) struct Rows {
+    pub(crate) conns: Vec<ConnRow>,
+    pub(crate) anomalies: Vec<AnomalyRecord>,
+    pub(crate) tunnels: Vec<TunnelRecord>,
+}
+
+impl Rows {
+    fn clear(&mut self) {
+        self.conns.clear();
+        self.anomalies.clear();
+        self.tunnels.clear();
+    }
+
+    /// Copies the row of `entry`, if there is one, and returns its new place.
+    fn adopt(&mut self, from: &Self, entry: &Entry) -> u32 {
+        let index = entry.row as usize;
+        match entry.record_type {
+            RecordType::Conn | RecordType::ConnLong => adopt(&mut self.conns, &from.conns, index),
+            RecordType::Anomaly => adopt(&mut self.anomalies, &from.anomalies, index),
+            RecordType::Tunnel => adopt(&mut self.tunnels, &from.tunnels, index),
+        }
+    }
+}
+
+fn adopt<R: Copy>(to: &mut Vec<R>, from: &[R], index: usize) -> u32 {
+    push_row(to, from.get(index).copied())
+}
+
+/// Appends a row, if there is one, and returns its place.
+pub(crate) fn push_row<R>(rows: &mut Vec<R>, row: Option<R>) -> u32 {
+    let index = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+    rows.extend(row);
+    index
+}
+
+/// A record on its way to the files.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RecordRef<'a> {
+    pub(crate) entry: &'a Entry,
+    text: &'a [u8],
+    pub(crate) rows: &'a Rows,
+}
+
+impl<'a> RecordRef<'a> {
+    /// The record's stream time.
+    pub(crate) fn time(&self) -> Timestamp {
+        self.entry.key.time
+    }
+
+    /// Its text in one format.
+    #[inline]
+    pub(crate) fn text(&self, format: TextFormat) -> &'a [u8] {
+        let (before, rest) = self
+            .entry
+            .lens
+            .split_at_checked(format as usize)
+            .unwrap_or_default();
+        let start: usize = before.iter().map(|&len| usize::from(len)).sum();
+        let len = rest.first().map_or(0, |&len| usize::from(len));
+        self.text.get(start..start + len).unwrap_or_default()
+    }
+
+    /// How many bytes its texts have in all formats.
+    #[inline]
+    pub(crate) fn text_len(&self) -> usize {
+        self.text.len()
+    }
+}

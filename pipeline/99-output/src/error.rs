@@ -1,0 +1,76 @@
+//! What can go wrong on the way out, said so that one knows what to do.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Output could not be written. What was written before is intact and readable.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    /// The directory for log files cannot be made or used.
+    #[error("cannot use {path} as log directory: {source}; {}", advice(source))]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file cannot be created.
+    #[error("cannot create {path}: {source}; {}", advice(source))]
+    Create {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file cannot be written any further.
+    #[error(
+        "cannot write {path}: {source}; {}; the first {kept_bytes} bytes are kept, whole records",
+        advice(source)
+    )]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// How long it is now; it ends with a whole record.
+        kept_bytes: u64,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Records could not be encoded as Parquet: a defect, not the system's fault.
+    #[error("cannot encode {path}: {reason}; please report it")]
+    Encode {
+        /// The file.
+        path: PathBuf,
+        /// What the encoder said.
+        reason: String,
+    },
+}
+
+impl OutputError {
+    /// The file or directory in question.
+    pub fn path(&self) -> &PathBuf {
+        match self {
+            Self::Directory { path, .. }
+            | Self::Create { path, .. }
+            | Self::Write { path, .. }
+            | Self::Encode { path, .. } => path,
+        }
+    }
+}
+
+/// What to do about a failure of the file system.
+fn advice(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "free some space or choose another directory with -l"
+        }
+        io::ErrorKind::FileTooLarge => "raise the file size limit (ulimit -f) or rotate files",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "choose a directory that you may write to with -l"
+        }
+        io::ErrorKind::IsADirectory | io::ErrorKind::NotADirectory => {
+            "something else has that name: move it or choose another directory with -l"
+        }
+        io::ErrorKind::BrokenPipe => "its reader went away",
+        _ => "check the disk or choose another directory with -l",
+    }
+}

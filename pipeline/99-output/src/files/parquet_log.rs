@@ -1,0 +1,146 @@
+//! A log in Parquet: rows gathered to row groups, files rotated like text logs.
+
+use super::FileInfo;
+use super::arrow_rows::{ArrowRows, arrow_schema};
+use super::parquet_file::{Layout, ParquetFile};
+use super::rotation::Rotation;
+use super::storage::Storage;
+use crate::OutputError;
+use flowpin_packet::Timestamp;
+use flowpin_record::Row;
+use std::path::PathBuf;
+
+/// One record type's log.
+pub(super) struct ParquetLog<R> {
+    layout: Layout,
+    rotation: Rotation,
+    rows: ArrowRows<R>,
+    open: Option<(PathBuf, ParquetFile)>,
+    /// How long the present file will about be, as of the last rows encoded.
+    len: u64,
+    closed: Vec<FileInfo>,
+    closed_bytes: u64,
+}
+
+impl<R: Row> ParquetLog<R> {
+    pub(super) fn new(rotation: Rotation) -> Result<Self, OutputError> {
+        let schema = arrow_schema::<R>();
+        let layout = Layout::new(schema.clone()).map_err(|error| OutputError::Encode {
+            path: rotation.clone().first(Timestamp::default()),
+            reason: error.to_string(),
+        })?;
+        Ok(Self {
+            layout,
+            rotation,
+            rows: ArrowRows::new(schema),
+            open: None,
+            len: 0,
+            closed: Vec::new(),
+            closed_bytes: 0,
+        })
+    }
+
+    /// Creates the first file now, so that what is wrong with it is said at once.
+    pub(super) fn create_early(&mut self, storage: &mut dyn Storage) -> Result<(), OutputError> {
+        if self.rotation.name_is_fixed() {
+            let path = self.rotation.first(Timestamp::default());
+            self.create(storage, path)?;
+        }
+        Ok(())
+    }
+
+    /// Appends a record.
+    pub(super) fn write(
+        &mut self,
+        storage: &mut dyn Storage,
+        time: Timestamp,
+        row: &R,
+    ) -> Result<(), OutputError> {
+        if self.open.is_none() {
+            let path = self.rotation.first(time);
+            self.create(storage, path)?;
+        } else if let Some(path) = self.rotation.next(time, self.len) {
+            self.close()?;
+            self.create(storage, path)?;
+        }
+        self.rows.push(row);
+        if self.rows.len() < BATCH_ROWS {
+            return Ok(());
+        }
+        self.gather()?;
+        self.len = self
+            .open
+            .as_ref()
+            .map_or(0, |(_, file)| file.len_expected());
+        Ok(())
+    }
+
+    /// How many bytes all files would about have if the present one ended here.
+    pub(super) fn bytes_expected(&self) -> u64 {
+        self.closed_bytes + self.len
+    }
+
+    /// Ends the present file.
+    pub(super) fn close(&mut self) -> Result<(), OutputError> {
+        let gathered = self.gather();
+        let Some((path, mut file)) = self.open.take() else {
+            return gathered;
+        };
+        let done = gathered.and_then(|()| file.finish_group());
+        self.closed.push(info(path, &file));
+        self.closed_bytes += file.len();
+        self.len = 0;
+        done
+    }
+
+    /// The files, in the order in which they were begun.
+    pub(super) fn files(&self) -> impl Iterator<Item = FileInfo> {
+        let open = self
+            .open
+            .iter()
+            .map(|(path, file)| info(path.clone(), file));
+        self.closed.iter().cloned().chain(open)
+    }
+
+    fn create(&mut self, storage: &mut dyn Storage, path: PathBuf) -> Result<(), OutputError> {
+        match storage.create(&path) {
+            Ok(target) => {
+                let file = ParquetFile::begin(path.clone(), target, self.layout.clone())?;
+                self.open = Some((path, file));
+                self.len = 0;
+                Ok(())
+            }
+            Err(source) => Err(OutputError::Create { path, source }),
+        }
+    }
+
+    /// Encodes the rows that wait, and writes a row group once it is large enough.
+    fn gather(&mut self) -> Result<(), OutputError> {
+        let Some((path, file)) = &mut self.open else {
+            return Ok(());
+        };
+        let batch = self.rows.take().map_err(|error| OutputError::Encode {
+            path: path.clone(),
+            reason: error.to_string(),
+        })?;
+        file.gather(&batch)?;
+        if file.rows_gathered() >= GROUP_ROWS {
+            file.finish_group()?;
+        }
+        Ok(())
+    }
+}
+
+fn info(path: PathBuf, file: &ParquetFile) -> FileInfo {
+    FileInfo {
+        path,
+        bytes: file.len(),
+        records: file.rows_stored(),
+    }
+}
+
+/// Rows that are turned into columns at a time.
+const BATCH_ROWS: usize = 4096;
+
+/// Rows of a row group: about ten megabytes of memory while it is gathered.
+const GROUP_ROWS: usize = 32 * BATCH_ROWS;

@@ -1,0 +1,193 @@
+//! A log in a text format: one file after the other, written in large pieces of whole lines.
+
+use super::FileInfo;
+use super::rotation::Rotation;
+use super::storage::{Storage, Target, write_all};
+use crate::OutputError;
+use flowpin_packet::Timestamp;
+use std::io;
+use std::path::PathBuf;
+
+/// What stands above and below the records of a file.
+pub(super) struct Frame {
+    /// The lines above the first record, which came at that time.
+    pub(super) header: Box<dyn Fn(Timestamp) -> Vec<u8> + Send>,
+    /// The lines below the last record, which came at that time.
+    pub(super) footer: fn(Timestamp) -> Vec<u8>,
+}
+
+/// One log.
+pub(super) struct TextLog {
+    frame: Frame,
+    rotation: Rotation,
+    open: Option<OpenFile>,
+    closed: Vec<FileInfo>,
+}
+
+struct OpenFile {
+    info: FileInfo,
+    target: Box<dyn Target>,
+    /// Whole lines that are not written yet.
+    buffer: Vec<u8>,
+    /// How many of these lines are records.
+    unwritten: u64,
+    /// Time of the first and the last record, none before the first.
+    times: Option<(Timestamp, Timestamp)>,
+}
+
+impl TextLog {
+    pub(super) fn new(frame: Frame, rotation: Rotation) -> Self {
+        Self {
+            frame,
+            rotation,
+            open: None,
+            closed: Vec::new(),
+        }
+    }
+
+    /// A log whose only file is open already: standard output.
+    pub(super) fn over(target: Box<dyn Target>, frame: Frame, rotation: Rotation) -> Self {
+        Self {
+            open: Some(OpenFile::new(PathBuf::from("standard output"), target)),
+            ..Self::new(frame, rotation)
+        }
+    }
+
+    /// Creates the first file now, so that what is wrong with it is said at once.
+    pub(super) fn create_early(&mut self, storage: &mut dyn Storage) -> Result<(), OutputError> {
+        if self.rotation.name_is_fixed() {
+            let path = self.rotation.first(Timestamp::default());
+            self.open = Some(create(storage, path)?);
+        }
+        Ok(())
+    }
+
+    /// Appends a record.
+    pub(super) fn write(
+        &mut self,
+        storage: &mut dyn Storage,
+        time: Timestamp,
+        text: &[u8],
+    ) -> Result<(), OutputError> {
+        if let Some(open) = &self.open {
+            let bytes = open.info.bytes + text.len() as u64;
+            // A file holds one record at least, however small the limit is.
+            if open.times.is_some()
+                && let Some(path) = self.rotation.next(time, bytes)
+            {
+                self.close()?;
+                self.open = Some(create(storage, path)?);
+            }
+        }
+        let open = match &mut self.open {
+            Some(open) => open,
+            none => none.insert(create(storage, self.rotation.first(time))?),
+        };
+        if open.times.is_none() {
+            open.put(&(self.frame.header)(time))?;
+        }
+        let first = open.times.map_or(time, |(first, _)| first);
+        open.put(text)?;
+        open.times = Some((first, time));
+        open.info.records += 1;
+        open.unwritten += 1;
+        Ok(())
+    }
+
+    /// Hands everything to the system that waits in the buffer.
+    pub(super) fn flush(&mut self) -> Result<(), OutputError> {
+        self.open.as_mut().map_or(Ok(()), OpenFile::flush)
+    }
+
+    /// Ends the present file as its format wants it.
+    pub(super) fn close(&mut self) -> Result<(), OutputError> {
+        let Some(mut open) = self.open.take() else {
+            return Ok(());
+        };
+        let done = open.end(&self.frame);
+        self.closed.push(open.info);
+        done
+    }
+
+    /// The files, in the order in which they were begun.
+    pub(super) fn files(&self) -> impl Iterator<Item = &FileInfo> {
+        self.closed
+            .iter()
+            .chain(self.open.iter().map(|open| &open.info))
+    }
+}
+
+fn create(storage: &mut dyn Storage, path: PathBuf) -> Result<OpenFile, OutputError> {
+    match storage.create(&path) {
+        Ok(target) => Ok(OpenFile::new(path, target)),
+        Err(source) => Err(OutputError::Create { path, source }),
+    }
+}
+
+impl OpenFile {
+    fn new(path: PathBuf, target: Box<dyn Target>) -> Self {
+        Self {
+            info: FileInfo {
+                path,
+                bytes: 0,
+                records: 0,
+            },
+            target,
+            buffer: Vec::with_capacity(BUFFER_LEN),
+            unwritten: 0,
+            times: None,
+        }
+    }
+
+    fn put(&mut self, lines: &[u8]) -> Result<(), OutputError> {
+        if self.buffer.len() + lines.len() > BUFFER_LEN {
+            self.flush()?;
+        }
+        self.buffer.extend_from_slice(lines);
+        self.info.bytes += lines.len() as u64;
+        Ok(())
+    }
+
+    fn end(&mut self, frame: &Frame) -> Result<(), OutputError> {
+        // A file without a record still has its header, so that readers know its columns.
+        let (_, last) = self.times.unwrap_or_default();
+        if self.times.is_none() {
+            self.put(&(frame.header)(last))?;
+        }
+        self.flush()?;
+        self.put(&(frame.footer)(last))?;
+        self.flush()
+    }
+
+    fn flush(&mut self) -> Result<(), OutputError> {
+        let written = write_all(self.target.as_mut(), &self.buffer);
+        let result = written.map_err(|(count, source)| self.cut_back(count, source));
+        self.buffer.clear();
+        self.unwritten = 0;
+        result
+    }
+
+    /// After a failure `count` bytes into the buffer: leaves whole lines behind.
+    fn cut_back(&mut self, count: usize, source: io::Error) -> OutputError {
+        let flushed = self.info.bytes - self.buffer.len() as u64;
+        let written = self.buffer.get(..count).unwrap_or_default();
+        let whole = memchr::memrchr(b'\n', written).map_or(0, |end| end + 1);
+        let lost = self.buffer.get(whole..).unwrap_or_default();
+        let lost_lines = memchr::memchr_iter(b'\n', lost).count() as u64;
+        // Lines of a header count as lines only.
+        self.info.records -= lost_lines.min(self.unwritten);
+        self.info.bytes = flushed + whole as u64;
+        if whole < count {
+            // A pipe cannot be cut; its reader sees the end of the line missing.
+            let _ = self.target.cut(self.info.bytes);
+        }
+        OutputError::Write {
+            path: self.info.path.clone(),
+            kept_bytes: self.info.bytes,
+            source,
+        }
+    }
+}
+
+/// Pieces of this size cost the file system least per byte.
+const BUFFER_LEN: usize = 1 << 20;

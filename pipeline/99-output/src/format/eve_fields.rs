@@ -1,0 +1,165 @@
+//! Every field of EVE JSON, for the documentation. A test holds this and the writers together.
+
+/// Path and meaning of each field, by event type.
+pub(crate) const FIELDS: &[(&str, &[(&str, &str)])] =
+    &[("flow", FLOW), ("anomaly", ANOMALY), ("tunnel", TUNNEL)];
+
+const FLOW: &[(&str, &str)] = &[
+    (
+        "timestamp",
+        "Stream time at which the record was due: of the packet that ended the connection, or last packet and time-out.",
+    ),
+    ("flow_id", "The upper 53 bits of `flowpin.uid`."),
+    ("event_type", "`flow`."),
+    (
+        "vlan",
+        "VLAN identifiers of the first packet, outermost first; only if tagged.",
+    ),
+    ("src_ip", "Address of the client (who opened)."),
+    (
+        "src_port",
+        "Its port; not for ICMP and protocols without ports.",
+    ),
+    ("dest_ip", "Address of the server."),
+    ("dest_port", "Its port."),
+    ("ip_v", "4 or 6."),
+    ("proto", "Protocol, as Suricata spells it."),
+    ("icmp_type", "ICMP: type of the first packet."),
+    ("icmp_code", "ICMP: its code."),
+    (
+        "response_icmp_type",
+        "ICMP: type of the reply, if there was one.",
+    ),
+    ("response_icmp_code", "ICMP: its code."),
+    ("flow.pkts_toserver", "Packets from the client."),
+    ("flow.pkts_toclient", "Packets from the server."),
+    ("flow.bytes_toserver", "Bytes of the client's frames."),
+    ("flow.bytes_toclient", "Bytes of the server's frames."),
+    ("flow.start", "Capture time of the first packet."),
+    ("flow.end", "Latest capture time of any packet."),
+    ("flow.age", "Difference of the whole seconds of both."),
+    ("flow.state", "`new`, `established`, `closed`."),
+    (
+        "flow.reason",
+        "`timeout`, `forced`, `shutdown`, `tcp_reuse`; finer: `flowpin.reason`.",
+    ),
+    ("flow.alerted", "`false`: there are no rules yet."),
+    ("community_id", "Community ID, version 1."),
+    (
+        "tcp.tcp_flags",
+        "Control bits of both sides, or-ed, hexadecimal.",
+    ),
+    ("tcp.tcp_flags_ts", "Those of the client."),
+    ("tcp.tcp_flags_tc", "Those of the server."),
+    ("tcp.syn", "Seen; the same for the next seven."),
+    ("tcp.fin", ""),
+    ("tcp.rst", ""),
+    ("tcp.psh", ""),
+    ("tcp.ack", ""),
+    ("tcp.urg", ""),
+    ("tcp.ecn", ""),
+    ("tcp.cwr", ""),
+    ("tcp.state", "Suricata's TCP state."),
+    (
+        "tcp.ts_gap",
+        "Bytes of the client were acknowledged but never captured.",
+    ),
+    ("tcp.tc_gap", "Bytes of the server were."),
+    ("tunnel.kind", "Kind of the innermost tunnel."),
+    ("tunnel.uid", "Its identifier."),
+    ("flowpin.uid", "Identifier, as in `conn.log`."),
+    ("flowpin.conn_state", "Zeek's `conn_state`."),
+    ("flowpin.history", "Zeek's `history`."),
+    (
+        "flowpin.reason",
+        "Why it was written: `timeout`, `closed`, `reused`, `evicted`, `end_of_input`, `interim`.",
+    ),
+    (
+        "flowpin.first_packet",
+        "Position of the first packet in the input.",
+    ),
+    (
+        "flowpin.payload_toserver",
+        "Transport payload from the client, repetitions included.",
+    ),
+    ("flowpin.payload_toclient", "Likewise from the server."),
+    (
+        "flowpin.rtt_us",
+        "TCP: mean round-trip time of the handshake.",
+    ),
+    (
+        "flowpin.missed_bytes",
+        "TCP: bytes acknowledged but never captured; here and below only if not 0.",
+    ),
+    ("flowpin.duplicates", "Frames captured twice."),
+    ("flowpin.snapped", "Packets cut short in the capture."),
+    (
+        "flowpin.bad_checksums",
+        "Packets with a bad transport checksum.",
+    ),
+    (
+        "flowpin.icmp_errors",
+        "ICMP errors that quote the connection.",
+    ),
+    (
+        "flowpin.interim",
+        "Which interim record this is, from 1: its sums so far.",
+    ),
+    (
+        "flowpin.flipped",
+        "The direction was turned because only the source port is well known.",
+    ),
+    ("flowpin.midstream", "TCP: no beginning was seen."),
+];
+
+const ANOMALY: &[(&str, &str)] = &[
+    ("timestamp", "When the packet was captured."),
+    ("event_type", "`anomaly`."),
+    ("pcap_cnt", "Position of the packet in the input."),
+    ("src_ip", "Source, if an IP header could be read."),
+    ("dest_ip", "Destination, likewise."),
+    ("ip_v", "4 or 6, likewise."),
+    ("anomaly.type", "`decode`."),
+    (
+        "anomaly.event",
+        "`decoder.`, the layer, `.`, what was wrong.",
+    ),
+    (
+        "flowpin.offset",
+        "Where, in bytes from the start of that layer.",
+    ),
+    (
+        "flowpin.suppressed",
+        "How many more of this kind were not written since the last one that was.",
+    ),
+];
+
+const TUNNEL: &[(&str, &str)] = &[
+    ("timestamp", "Stream time at which the record was due."),
+    ("event_type", "`tunnel`."),
+    ("src_ip", "The lower outer address."),
+    ("dest_ip", "The higher outer address."),
+    ("ip_v", "4 or 6."),
+    ("tunnel.kind", "What it is."),
+    (
+        "tunnel.uid",
+        "Its identifier, as in the connections inside.",
+    ),
+    ("tunnel.id", "VNI, TEID, key, session or service path."),
+    ("tunnel.parent", "The tunnel around it, if any."),
+    (
+        "tunnel.pkts_toserver",
+        "Packets inside from the lower address.",
+    ),
+    (
+        "tunnel.pkts_toclient",
+        "Packets inside from the higher address.",
+    ),
+    (
+        "tunnel.bytes_toserver",
+        "Bytes of the inner packets, from the lower address.",
+    ),
+    ("tunnel.bytes_toclient", "Likewise from the higher address."),
+    ("tunnel.start", "Capture time of its first packet."),
+    ("tunnel.end", "Capture time of its last packet."),
+];

@@ -1,0 +1,285 @@
+//! From records to text, on the worker.
+//!
+//! ```text
+//!  flow ──conn(key, record)──► Formatter ──┬─ EVE text ──┐
+//!                                          ├─ Zeek text ─┼─► held, until the watermark passes
+//!                                          └─ typed row ─┘        │ take_batch: sorted by key
+//!                                                                 ▼
+//!                              merger ◄────────────────────── RecordBatch
+//! ```
+//!
+//! Owns the buffers; they go out with a batch and come home for reuse, so that a worker allocates
+//! only while they grow. Guarantees that a batch holds every record up to its watermark and none
+//! behind it. Does not merge and does not write files.
+
+mod columns;
+mod eve;
+mod eve_fields;
+mod eve_words;
+mod stats;
+
+pub(crate) use columns::{csv_header, flat_name, zeek_footer, zeek_header};
+pub(crate) use eve_fields::FIELDS as EVE_FIELDS;
+pub(crate) use stats::stats_line;
+
+use crate::batch::{Entry, RecordBatch, TextFormat, push_row};
+use crate::text::DateCache;
+use core::hint::black_box;
+use flowpin_config::{Format, OutputPlan};
+use flowpin_packet::Timestamp;
+use flowpin_record::{
+    AnomalyRecord, CommunityId, ConnRecord, ConnRow, RecordKey, RecordSink, RecordType, Row,
+    TunnelRecord,
+};
+
+/// Formats one worker's records and holds them until the watermark has passed them.
+#[derive(Debug)]
+pub struct Formatter {
+    formats: Formats,
+    community_seed: Option<u16>,
+    dates: DateCache,
+    hold: RecordBatch,
+    /// The least key in `hold`.
+    earliest: RecordKey,
+    spare: Vec<RecordBatch>,
+}
+
+impl Formatter {
+    /// A formatter for the formats of `plan`.
+    pub fn new(plan: &OutputPlan) -> Self {
+        Self {
+            formats: Formats::of(plan),
+            community_seed: plan.community_id.then_some(plan.community_seed),
+            dates: DateCache::default(),
+            hold: RecordBatch::default(),
+            earliest: LAST_KEY,
+            spare: Vec::new(),
+        }
+    }
+
+    /// Hands over all records with a time up to and including `watermark`, sorted by key.
+    ///
+    /// The caller guarantees that none of them will come any more.
+    pub fn take_batch(&mut self, watermark: Timestamp) -> RecordBatch {
+        self.take_batch_up_to(RecordKey {
+            time: watermark,
+            ..LAST_KEY
+        })
+    }
+
+    /// Hands over all records up to and including `watermark`, sorted by key.
+    ///
+    /// A finer watermark than [`Formatter::take_batch`]'s, for a stream whose time stands still.
+    pub fn take_batch_up_to(&mut self, watermark: RecordKey) -> RecordBatch {
+        let mut batch = RecordBatch::default();
+        if self.earliest <= watermark && !self.hold.is_empty() {
+            batch = self.spare.pop().unwrap_or_default();
+            self.hold.entries.sort_unstable_by(Entry::order);
+            let count = self
+                .hold
+                .entries
+                .partition_point(|entry| entry.key <= watermark);
+            self.hold.move_tail(count, &mut batch);
+            core::mem::swap(&mut self.hold, &mut batch);
+            self.earliest = self
+                .hold
+                .entries
+                .first()
+                .map_or(LAST_KEY, |entry| entry.key);
+        }
+        core::mem::swap(&mut batch.built, &mut self.hold.built);
+        batch.watermark = watermark;
+        batch
+    }
+
+    /// Takes a merged batch home, so that its memory is used again.
+    pub fn recycle(&mut self, mut batch: RecordBatch) {
+        // Ticks without a record are many; their batches never had memory.
+        if self.spare.len() < SPARE_MAX && batch.entries.capacity() > 0 {
+            batch.clear();
+            self.spare.push(batch);
+        }
+    }
+
+    /// Bytes of text that wait for the watermark.
+    pub fn held_bytes(&self) -> usize {
+        self.hold.text.len()
+    }
+
+    /// Puts a record's entry down.
+    #[inline]
+    fn push(&mut self, entry: Entry) {
+        self.earliest = self.earliest.min(entry.key);
+        self.hold.entries.push(entry);
+    }
+
+    /// Writes a record in the formats that go by columns.
+    fn put_columns<R: Row>(&mut self, row: &R, lens: &mut [u16; TextFormat::COUNT]) {
+        let (text, dates) = (&mut self.hold.text, &mut self.dates);
+        let [_, tsv, json, csv] = lens;
+        if self.formats.zeek_tsv {
+            *tsv = short(text.line(|line| columns::zeek_tsv(line, row)));
+        }
+        if self.formats.zeek_json {
+            *json = short(text.line(|line| columns::zeek_json(line, row)));
+        }
+        if self.formats.csv {
+            *csv = short(text.line(|line| columns::csv(line, dates, row)));
+        }
+    }
+
+    fn count(&mut self, record_type: RecordType) {
+        if let Some(count) = self.hold.built.get_mut(record_type as usize) {
+            *count += 1;
+        }
+    }
+}
+
+impl RecordSink for Formatter {
+    #[inline]
+    fn conn(&mut self, key: RecordKey, record: &ConnRecord) {
+        let record_type = if record.interim > 0 {
+            RecordType::ConnLong
+        } else {
+            RecordType::Conn
+        };
+        self.count(record_type);
+        if !self.formats.any() {
+            // Built is built: the work before must not be optimised away.
+            black_box(record);
+            return;
+        }
+        let community_id = self
+            .community_seed
+            .map(|seed| CommunityId::of(seed, record));
+        let mut entry = entry(key, record_type, record.uid.0, self.hold.text.len());
+        if self.formats.eve {
+            let (text, dates) = (&mut self.hold.text, &mut self.dates);
+            let id = community_id.as_ref();
+            entry.lens[0] = short(text.line(|line| eve::conn(line, dates, key, record, id)));
+        }
+        if self.formats.columns() {
+            let row = ConnRow {
+                record: *record,
+                community_id,
+            };
+            self.put_columns(&row, &mut entry.lens);
+            if self.formats.parquet {
+                entry.row = push_row(&mut self.hold.rows.conns, Some(row));
+            }
+        }
+        self.push(entry);
+    }
+
+    fn anomaly(&mut self, key: RecordKey, record: &AnomalyRecord) {
+        self.count(RecordType::Anomaly);
+        if !self.formats.any() {
+            black_box(record);
+            return;
+        }
+        let tie = record.packet_number;
+        let mut entry = entry(key, RecordType::Anomaly, tie, self.hold.text.len());
+        if self.formats.eve {
+            let (text, dates) = (&mut self.hold.text, &mut self.dates);
+            entry.lens[0] = short(text.line(|line| eve::anomaly(line, dates, record)));
+        }
+        self.put_columns(record, &mut entry.lens);
+        if self.formats.parquet {
+            entry.row = push_row(&mut self.hold.rows.anomalies, Some(*record));
+        }
+        self.push(entry);
+    }
+
+    fn tunnel(&mut self, key: RecordKey, record: &TunnelRecord) {
+        self.count(RecordType::Tunnel);
+        if !self.formats.any() {
+            black_box(record);
+            return;
+        }
+        let mut entry = entry(key, RecordType::Tunnel, record.uid.0, self.hold.text.len());
+        if self.formats.eve {
+            let (text, dates) = (&mut self.hold.text, &mut self.dates);
+            entry.lens[0] = short(text.line(|line| eve::tunnel(line, dates, key.time, record)));
+        }
+        self.put_columns(record, &mut entry.lens);
+        if self.formats.parquet {
+            entry.row = push_row(&mut self.hold.rows.tunnels, Some(*record));
+        }
+        self.push(entry);
+    }
+}
+
+/// What is to be written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Formats {
+    pub(crate) eve: bool,
+    pub(crate) zeek_tsv: bool,
+    pub(crate) zeek_json: bool,
+    pub(crate) csv: bool,
+    pub(crate) parquet: bool,
+}
+
+impl Formats {
+    /// The formats of a plan; standard output takes EVE JSON only.
+    pub(crate) fn of(plan: &OutputPlan) -> Self {
+        let has = |format| !plan.to_stdout && plan.formats.contains(&format);
+        Self {
+            eve: plan.to_stdout || has(Format::Eve),
+            zeek_tsv: has(Format::ZeekTsv),
+            zeek_json: has(Format::ZeekJson),
+            csv: has(Format::Csv),
+            parquet: has(Format::Parquet),
+        }
+    }
+
+    /// Whether any record is written at all.
+    pub(crate) fn any(self) -> bool {
+        self != Self::default()
+    }
+
+    /// Whether the typed record is needed behind its EVE text.
+    fn columns(self) -> bool {
+        self.zeek_tsv | self.zeek_json | self.csv | self.parquet
+    }
+
+    /// Whether records are written in this format.
+    pub(crate) fn text(self, format: TextFormat) -> bool {
+        match format {
+            TextFormat::Eve => self.eve,
+            TextFormat::ZeekTsv => self.zeek_tsv,
+            TextFormat::ZeekJson => self.zeek_json,
+            TextFormat::Csv => self.csv,
+        }
+    }
+}
+
+/// A record's entry, its texts still to be written.
+#[inline]
+fn entry(key: RecordKey, record_type: RecordType, tie: u64, offset: usize) -> Entry {
+    let (lens, row) = ([0; TextFormat::COUNT], 0);
+    Entry {
+        key,
+        tie,
+        offset,
+        lens,
+        row,
+        record_type,
+    }
+}
+
+/// A line's length, which is far below `u16::MAX`.
+#[inline]
+fn short(len: usize) -> u16 {
+    const { assert!(crate::text::LINE_LEN_MAX <= u16::MAX as usize) };
+    u16::try_from(len).unwrap_or(u16::MAX)
+}
+
+/// No record comes behind it.
+const LAST_KEY: RecordKey = RecordKey {
+    time: Timestamp::MAX,
+    number: u64::MAX,
+    ordinal: u32::MAX,
+};
+
+/// Batches kept for reuse: those of a few ticks that are on their way.
+const SPARE_MAX: usize = 8;

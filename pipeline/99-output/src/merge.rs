@@ -1,0 +1,153 @@
+//! Many workers' records into one order.
+//!
+//! ```text
+//!  worker 0  ─┐ batches, each sorted, complete up to its watermark
+//!  worker 1  ─┼─► Merger ──► all records up to the least watermark, by key ──► Writers
+//!  input     ─┘
+//! ```
+//!
+//! Owns the batches until they are merged. Guarantees that the order does not depend on how the
+//! records were spread over the sources. With one source a batch passes straight through.
+
+use crate::batch::{Entry, RecordBatch};
+use crate::{OutputError, Writers};
+use flowpin_record::RecordKey;
+use std::collections::VecDeque;
+
+/// Merges the batches of several sources (workers, and the input stage) by [`RecordKey`].
+#[derive(Debug)]
+pub struct Merger {
+    sources: Vec<Source>,
+    /// Up to where everything was written.
+    written: RecordKey,
+}
+
+#[derive(Debug, Default)]
+struct Source {
+    batches: VecDeque<RecordBatch>,
+    /// Position in the first batch.
+    next: usize,
+    /// Up to where the source has delivered everything.
+    watermark: RecordKey,
+}
+
+impl Merger {
+    /// A merger for so many sources.
+    pub fn new(sources: usize) -> Self {
+        Self {
+            sources: (0..sources).map(|_| Source::default()).collect(),
+            written: RecordKey::default(),
+        }
+    }
+
+    /// Takes a batch of one source; each source's batches come in order. A source that there is
+    /// not is a defect of the caller.
+    pub fn push(&mut self, source: usize, batch: RecordBatch) {
+        debug_assert!(source < self.sources.len(), "no such source");
+        if let Some(source) = self.sources.get_mut(source) {
+            debug_assert!(source.watermark <= batch.watermark, "watermarks only rise");
+            source.watermark = source.watermark.max(batch.watermark);
+            source.batches.push_back(batch);
+        }
+    }
+
+    /// Writes everything that all sources have delivered, in order. Batches that are done go to
+    /// `recycle` with their source's number.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to write; the records up to there are in the files.
+    pub fn drain(
+        &mut self,
+        writers: &mut Writers,
+        mut recycle: impl FnMut(usize, RecordBatch),
+    ) -> Result<(), OutputError> {
+        let watermark = self.sources.iter().map(|source| source.watermark).min();
+        let watermark = watermark.unwrap_or_default();
+        for (number, source) in self.sources.iter_mut().enumerate() {
+            source.retire(number, writers, &mut recycle);
+        }
+        while let Some((first, until)) = self.next_run(watermark) {
+            let Some(source) = self.sources.get_mut(first) else {
+                break;
+            };
+            source.write_run(watermark, until.as_ref(), writers)?;
+            source.retire(first, writers, &mut recycle);
+        }
+        debug_assert!(self.written <= watermark, "watermarks only rise");
+        self.written = watermark;
+        writers.end_of_tick()
+    }
+
+    /// The source whose record comes next, and the record of another source before which its run
+    /// ends; none if all up to the watermark is written.
+    fn next_run(&self, watermark: RecordKey) -> Option<(usize, Option<Entry>)> {
+        let mut best: Option<(usize, &Entry)> = None;
+        let mut second: Option<&Entry> = None;
+        for (number, source) in self.sources.iter().enumerate() {
+            let Some(head) = source.head().filter(|head| head.key <= watermark) else {
+                continue;
+            };
+            match best {
+                Some((_, entry)) if entry.order(head).is_le() => {
+                    if second.is_none_or(|second| head.order(second).is_lt()) {
+                        second = Some(head);
+                    }
+                }
+                _ => {
+                    second = best.map(|(_, entry)| entry);
+                    best = Some((number, head));
+                }
+            }
+        }
+        best.map(|(number, _)| (number, second.copied()))
+    }
+}
+
+impl Source {
+    fn head(&self) -> Option<&Entry> {
+        self.batches.front()?.entries.get(self.next)
+    }
+
+    /// Writes records of the first batch as long as they come before `until`.
+    fn write_run(
+        &mut self,
+        watermark: RecordKey,
+        until: Option<&Entry>,
+        writers: &mut Writers,
+    ) -> Result<(), OutputError> {
+        let Some(batch) = self.batches.front() else {
+            return Ok(());
+        };
+        while let Some(record) = batch.record(self.next) {
+            let behind = until.is_some_and(|until| record.entry.order(until).is_gt());
+            if behind || record.entry.key > watermark {
+                break;
+            }
+            self.next += 1;
+            writers.write(&record)?;
+        }
+        Ok(())
+    }
+
+    /// Sends finished batches home.
+    fn retire(
+        &mut self,
+        number: usize,
+        writers: &mut Writers,
+        recycle: &mut impl FnMut(usize, RecordBatch),
+    ) {
+        while self
+            .batches
+            .front()
+            .is_some_and(|batch| self.next >= batch.len())
+        {
+            let Some(batch) = self.batches.pop_front() else {
+                break;
+            };
+            self.next = 0;
+            writers.count_built(batch.built);
+            recycle(number, batch);
+        }
+    }
+}

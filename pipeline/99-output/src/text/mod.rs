@@ -1,0 +1,162 @@
+//! Text of records, written without allocation and almost without branches.
+//!
+//! ```text
+//!  TextBuffer  │ line │ line │ line │ ← LINE_LEN_MAX free →│
+//!                                   ▲ Line writes here, then commits
+//! ```
+//!
+//! A [`Line`] writes into a place of fixed size, so every copy of known length is a few moves;
+//! variable text is written in full width and the place advances by the part that counts.
+
+mod address;
+mod digits;
+mod time;
+
+pub(crate) use time::{DateCache, file_name_time, zeek_header_time};
+
+/// No line of any format is longer: a test writes the longest there can be.
+pub(crate) const LINE_LEN_MAX: usize = 4096;
+
+/// Bytes of finished lines, with room for the next one always initialised.
+#[derive(Debug, Default)]
+pub(crate) struct TextBuffer {
+    /// Initialised throughout, so that reuse costs nothing.
+    bytes: Vec<u8>,
+    /// How many count.
+    len: usize,
+}
+
+impl TextBuffer {
+    /// The finished lines.
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or_default()
+    }
+
+    /// How many bytes the finished lines have.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Forgets all lines, keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// Appends a finished line.
+    pub(crate) fn extend(&mut self, line: &[u8]) {
+        self.grow(line.len());
+        if let Some(place) = self.bytes.get_mut(self.len..self.len + line.len()) {
+            place.copy_from_slice(line);
+            self.len += line.len();
+        }
+    }
+
+    /// Writes a line and returns its length.
+    #[inline]
+    pub(crate) fn line(&mut self, write: impl FnOnce(&mut Line<'_>)) -> usize {
+        if self.bytes.len() < self.len + LINE_LEN_MAX {
+            self.grow(LINE_LEN_MAX);
+        }
+        let free = self.bytes.get_mut(self.len..).unwrap_or_default();
+        let Some(place) = free.first_chunk_mut() else {
+            return 0;
+        };
+        let mut line = Line { place, at: 0 };
+        write(&mut line);
+        let written = line.at;
+        self.len += written;
+        written
+    }
+
+    #[cold]
+    fn grow(&mut self, more: usize) {
+        let wanted = self.len + more;
+        if self.bytes.len() < wanted {
+            self.bytes.resize(wanted.next_power_of_two(), 0);
+        }
+    }
+}
+
+/// A line being written.
+#[derive(Debug)]
+pub(crate) struct Line<'a> {
+    place: &'a mut [u8; LINE_LEN_MAX],
+    at: usize,
+}
+
+impl Line<'_> {
+    /// Appends text of known length.
+    #[inline]
+    pub(crate) fn put<const N: usize>(&mut self, text: &[u8; N]) {
+        self.put_first(text, N);
+    }
+
+    /// Writes all of `text` but advances by its first `len` bytes only.
+    #[inline]
+    pub(crate) fn put_first<const N: usize>(&mut self, text: &[u8; N], len: usize) {
+        let free = self.place.get_mut(self.at..).unwrap_or_default();
+        if let Some(place) = free.first_chunk_mut() {
+            *place = *text;
+            self.at += len;
+        } else {
+            debug_assert!(false, "a line is longer than LINE_LEN_MAX");
+        }
+    }
+
+    /// Appends text whose length is only known at run time.
+    #[inline]
+    pub(crate) fn put_str(&mut self, text: &str) {
+        let end = self.at + text.len();
+        if let Some(place) = self.place.get_mut(self.at..end) {
+            place.copy_from_slice(text.as_bytes());
+            self.at = end;
+        } else {
+            debug_assert!(false, "a line is longer than LINE_LEN_MAX");
+        }
+    }
+
+    /// Appends a short word: at most 16 bytes, copied in full width.
+    #[inline]
+    pub(crate) fn put_word(&mut self, word: &Word) {
+        self.put_first(&word.text, usize::from(word.len));
+    }
+
+    /// Appends `true` or `false`.
+    #[inline]
+    pub(crate) fn put_bool(&mut self, value: bool) {
+        let text = if value { b"true " } else { b"false" };
+        self.put_first(text, if value { 4 } else { 5 });
+    }
+}
+
+/// A word of at most 16 bytes, padded so that copying it is one move.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Word {
+    text: [u8; 16],
+    len: u8,
+}
+
+impl Word {
+    /// Pads a word; one longer than 16 bytes is cut (a test looks at all that there are).
+    pub(crate) const fn new(word: &str) -> Self {
+        let mut text = [0; 16];
+        let mut from = word.as_bytes();
+        let mut len = 0_u8;
+        while let [first, rest @ ..] = from {
+            if len == 16 {
+                break;
+            }
+            text[len as usize] = *first;
+            len += 1;
+            from = rest;
+        }
+        Self { text, len }
+    }
+}
+
+#[cfg(test)]
+pub(crate) fn written(write: impl FnOnce(&mut Line<'_>)) -> String {
+    let mut buffer = TextBuffer::default();
+    buffer.line(write);
+    String::from_utf8(buffer.as_slice().to_vec()).unwrap()
+}

@@ -1,0 +1,191 @@
+//! Times as text: ISO 8601 in UTC, and seconds since the epoch.
+
+use super::Line;
+use flowpin_packet::Timestamp;
+
+/// The date of the day written last: nearly all times of a capture lie on the same day.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DateCache {
+    day: u64,
+    text: [u8; 11],
+}
+
+impl Default for DateCache {
+    fn default() -> Self {
+        Self {
+            day: 0,
+            text: *b"1970-01-01T",
+        }
+    }
+}
+
+impl DateCache {
+    /// `YYYY-MM-DDT` of a day since the epoch.
+    #[inline]
+    fn date(&mut self, day: u64) -> &[u8; 11] {
+        if day != self.day {
+            *self = Self {
+                day,
+                text: date_text(day),
+            };
+        }
+        &self.text
+    }
+}
+
+impl Line<'_> {
+    /// Appends `2024-02-29T23:59:59.123456+0000`, EVE's form.
+    #[inline]
+    pub(crate) fn put_eve_time(&mut self, dates: &mut DateCache, time: Timestamp) {
+        self.put_seconds(dates, time.secs());
+        self.put(b".");
+        self.put_six_digits(time.subsec_nanos() / 1000);
+        self.put(b"+0000");
+    }
+
+    /// Appends `2024-02-29T23:59:59.123456789Z`, RFC 3339 in full precision.
+    #[inline]
+    pub(crate) fn put_rfc3339_time(&mut self, dates: &mut DateCache, time: Timestamp) {
+        self.put_seconds(dates, time.secs());
+        self.put(b".");
+        self.put_nine_digits(time.subsec_nanos());
+        self.put(b"Z");
+    }
+
+    /// Appends seconds with six decimals, Zeek's form of times and intervals.
+    #[inline]
+    pub(crate) fn put_seconds_micros(&mut self, nanos: u64) {
+        self.put_u64(nanos / 1_000_000_000);
+        self.put(b".");
+        self.put_six_digits((nanos % 1_000_000_000 / 1000) as u32);
+    }
+
+    /// Appends seconds with nine decimals.
+    #[inline]
+    pub(crate) fn put_seconds_nanos(&mut self, nanos: u64) {
+        self.put_u64(nanos / 1_000_000_000);
+        self.put(b".");
+        self.put_nine_digits((nanos % 1_000_000_000) as u32);
+    }
+
+    /// Appends date and time of day.
+    #[inline]
+    fn put_seconds(&mut self, dates: &mut DateCache, secs: u64) {
+        let (day, second) = (secs / 86_400, secs % 86_400);
+        self.put(dates.date(day));
+        let ([a, b], [c, d]) = (two_digits(second / 3600), two_digits(second / 60 % 60));
+        let [e, f] = two_digits(second % 60);
+        self.put(&[a, b, b':', c, d, b':', e, f]);
+    }
+}
+
+/// `2024-02-29-23-59-59`: how Zeek's headers write a time.
+pub(crate) fn zeek_header_time(time: Timestamp) -> [u8; 19] {
+    let (day, second) = (time.secs() / 86_400, time.secs() % 86_400);
+    let [y, e, a, r, _, m, n, _, d, t, _] = date_text(day);
+    let ([g, h], [i, j]) = (two_digits(second / 3600), two_digits(second / 60 % 60));
+    let [k, l] = two_digits(second % 60);
+    let dash = b'-';
+    [
+        y, e, a, r, dash, m, n, dash, d, t, dash, g, h, dash, i, j, dash, k, l,
+    ]
+}
+
+/// `2024-02-29T23-59-59Z`: a time in a file's name, without letters that a file system refuses.
+pub(crate) fn file_name_time(time: Timestamp) -> String {
+    let text = zeek_header_time(time);
+    let text = core::str::from_utf8(&text).unwrap_or_default();
+    let (date, clock) = text.split_at_checked(10).unwrap_or_default();
+    format!("{date}T{}Z", clock.trim_start_matches('-'))
+}
+
+/// Two digits of a number below 100.
+#[inline]
+fn two_digits(value: u64) -> [u8; 2] {
+    let digit = |value: u64| b'0' + (value % 10) as u8;
+    [digit(value / 10), digit(value)]
+}
+
+/// `YYYY-MM-DDT` of a day since the epoch, by the proleptic Gregorian calendar.
+///
+/// Years begin in March here, so that the day that may be missing is the last one.
+fn date_text(day: u64) -> [u8; 11] {
+    // 719,468 days from 0000-03-01 to 1970-01-01; 146,097 days in 400 years.
+    let day = day + 719_468;
+    let (era, day_of_era) = (day / 146_097, day % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    // Months from March have 31, 30, 31, 30, 31 days, over and over: 153 in five.
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day_of_month = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = (month_from_march + 2) % 12 + 1;
+    let year = era * 400 + year_of_era + u64::from(month < 3);
+    let ([a, b], [c, d]) = (two_digits(year / 100), two_digits(year % 100));
+    let ([e, f], [g, h]) = (two_digits(month), two_digits(day_of_month));
+    [a, b, c, d, b'-', e, f, b'-', g, h, b'T']
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DateCache, file_name_time, zeek_header_time};
+    use crate::text::written;
+    use flowpin_packet::Timestamp;
+
+    fn eve(secs: u64, nanos: u32) -> String {
+        let mut dates = DateCache::default();
+        written(|line| line.put_eve_time(&mut dates, Timestamp::new(secs, nanos)))
+    }
+
+    /// Leap days, turns of centuries, and the last moment that a timestamp can hold.
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        assert_eq!(eve(0, 0), "1970-01-01T00:00:00.000000+0000");
+        assert_eq!(
+            eve(951_782_399, 999_999_999),
+            "2000-02-28T23:59:59.999999+0000"
+        );
+        assert_eq!(eve(951_782_400, 0), "2000-02-29T00:00:00.000000+0000");
+        assert_eq!(eve(1_709_251_199, 1_000), "2024-02-29T23:59:59.000001+0000");
+        assert_eq!(eve(1_709_251_200, 0), "2024-03-01T00:00:00.000000+0000");
+        assert_eq!(eve(4_107_542_399, 0), "2100-02-28T23:59:59.000000+0000");
+        assert_eq!(eve(4_107_542_400, 0), "2100-03-01T00:00:00.000000+0000");
+        let mut dates = DateCache::default();
+        let last = written(|line| line.put_rfc3339_time(&mut dates, Timestamp::MAX));
+        assert_eq!(last, "2554-07-21T23:34:33.709551615Z");
+    }
+
+    /// Every day of 800 years follows the one before: an independent count of days.
+    #[test]
+    fn each_day_follows_the_last() {
+        let (mut year, mut month, mut day) = (1970, 1, 1);
+        for index in 0..200_000_u64 {
+            let text = super::date_text(index);
+            let expected = format!("{year:04}-{month:02}-{day:02}T");
+            assert_eq!(core::str::from_utf8(&text).unwrap(), expected);
+            let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+            let days = match month {
+                2 => 28 + i32::from(leap),
+                4 | 6 | 9 | 11 => 30,
+                _ => 31,
+            };
+            day += 1;
+            if day > days {
+                (day, month) = (1, month + 1);
+            }
+            if month > 12 {
+                (month, year) = (1, year + 1);
+            }
+        }
+    }
+
+    /// Headers and file names use the same moment.
+    #[test]
+    fn header_and_file_name_times_are_utc() {
+        let time = Timestamp::new(1_709_251_199, 5);
+        assert_eq!(&zeek_header_time(time), b"2024-02-29-23-59-59");
+        assert_eq!(file_name_time(time), "2024-02-29T23-59-59Z");
+        let text = written(|line| line.put_seconds_micros(1_500_000_999));
+        assert_eq!(text, "1.500000");
+    }
+}
