@@ -73,7 +73,8 @@ impl From<ConfigError> for Failure {
 
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
-        let exit = match error {
+        let exit = match &error {
+            RunError::Capture(error) if error.is_usage() => Exit::Usage,
             RunError::Capture(_) => Exit::InputUnreadable,
             _ => Exit::Failed,
         };
