@@ -25,6 +25,8 @@ pub(crate) struct Reader {
     from: usize,
     /// Where in the (decompressed) bytes `rest[from]` is.
     offset: u64,
+    /// (Decompressed) bytes read so far.
+    bytes_out: u64,
     /// How many bytes the record at `rest[from]` has at least.
     need: usize,
     /// No more bytes come, and why, if that is not their end.
@@ -55,6 +57,7 @@ impl Reader {
             rest: Vec::new(),
             from: 0,
             offset: 0,
+            bytes_out: 0,
             need: 0,
             ended: false,
             failure: None,
@@ -118,16 +121,24 @@ impl Reader {
     pub(crate) fn fill(&mut self, piece: &mut Piece, piece_len: usize) -> usize {
         self.head = None;
         let rest = self.rest.get(self.from..).unwrap_or_default();
-        let want = piece_len.max(self.need.saturating_sub(rest.len()));
-        let room = rest.len() + want + READ_ALIGN;
+        // PERF: the kernel copies faster from page borders to page borders: the first piece is
+        // cut so that all later ones begin at one. See docs/decisions/0002.
+        let past_border = self.bytes_out as usize % READ_ALIGN;
+        let want = if piece_len > READ_ALIGN {
+            piece_len - past_border
+        } else {
+            piece_len
+        };
+        let want = want.max(self.need.saturating_sub(rest.len()));
+        let room = rest.len() + want + 2 * READ_ALIGN;
         if piece.bytes.len() < room {
             let room = room.max(piece_len + REST_LEN_USUAL);
             piece.bytes.reserve_exact(room - piece.bytes.len());
             piece.bytes.resize(room, 0);
         }
-        // PERF: the kernel copies faster to whole cache lines; see docs/decisions/0002.
         let address = piece.bytes.as_ptr().addr();
-        let read_at = (address + rest.len()).next_multiple_of(READ_ALIGN) - address;
+        let border = (address + rest.len()).next_multiple_of(READ_ALIGN) - address;
+        let read_at = border + past_border;
         let start = read_at - rest.len();
         if let Some(carried) = piece.bytes.get_mut(start..read_at) {
             carried.copy_from_slice(rest);
@@ -198,8 +209,8 @@ impl Reader {
             .map_or((0, Order::Little), Format::last_link)
     }
 
-    /// The next frame, without taking it; more is read if need be.
-    pub(crate) fn head(&mut self) -> Option<Frame> {
+    /// The next frame, without taking it. If need be, more is read, `read_len` bytes at once.
+    pub(crate) fn head(&mut self, read_len: usize) -> Option<Frame> {
         if let Some((frame, _)) = self.head {
             return Some(frame);
         }
@@ -219,7 +230,7 @@ impl Reader {
             if self.finished || self.ended {
                 return None;
             }
-            self.read_more(MERGE_READ_LEN.max(self.need));
+            self.read_more(read_len.max(self.need));
         }
     }
 
@@ -306,6 +317,7 @@ impl Reader {
                 }
             }
         }
+        self.bytes_out += count as u64;
         count
     }
 
@@ -320,11 +332,9 @@ impl Reader {
     }
 }
 
-/// Bytes looked at to tell what a file is: a cache line, so that later reads stay aligned.
+/// Bytes looked at to tell what a file is.
 const HEAD_LEN: usize = 64;
-/// Where in a piece the kernel copies to.
-const READ_ALIGN: usize = 64;
+/// Bytes of a file that lie so far from a page border are read to memory that does, too.
+const READ_ALIGN: usize = 4096;
 /// Room for what is carried over from piece to piece, so that it rarely has to grow.
 const REST_LEN_USUAL: usize = 64 << 10;
-/// Bytes read at once when captures are merged frame by frame.
-const MERGE_READ_LEN: usize = 64 << 10;

@@ -122,7 +122,7 @@ impl Files {
                 });
             }
         };
-        let first = reader.head().map(|frame| frame.time);
+        let first = reader.head(0).map(|frame| frame.time);
         reader.settle(&mut report);
         // Thousands of files must not hold thousands of descriptors until their time comes.
         let keep = first.is_some() && (alone || !reader.can_reopen());

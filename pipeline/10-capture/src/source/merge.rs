@@ -15,12 +15,13 @@ pub(super) struct Merge {
 impl Source {
     /// Lets a capture take part, from its next frame on. False if it has no more.
     pub(super) fn enter(&mut self, index: usize) -> bool {
+        let read_len = self.piece_len.min(MERGE_READ_LEN);
         let many = self.merge.heads.len() >= HELD_OPEN_MAX;
         let head = self.files.reader(index).and_then(|reader| {
             if many {
                 reader.let_go();
             }
-            reader.head()
+            reader.head(read_len)
         });
         match head {
             Some(frame) => self.merge.heads.push(Reverse((frame.time, index))),
@@ -80,7 +81,7 @@ impl Source {
             self.merge.heads.pop();
             return true;
         };
-        if let Some(frame) = reader.head() {
+        if let Some(frame) = reader.head(0) {
             let bytes = reader.head_bytes();
             let end = piece.len + bytes.len();
             if end > self.piece_len && piece.len > 0 {
@@ -113,6 +114,9 @@ impl Source {
 
 /// Captures beyond this number are opened for each read: the usual limit is 1024 descriptors.
 const HELD_OPEN_MAX: usize = 256;
+
+/// Bytes read at once from each of the captures that are merged.
+const MERGE_READ_LEN: usize = 64 << 10;
 
 /// Bytes of a piece that a frame counts for at least, so that frames without bytes are limited.
 const FRAME_COST: usize = 16;

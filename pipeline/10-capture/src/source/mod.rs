@@ -298,6 +298,3 @@ impl Source {
 
 /// A piece holds at least a few records.
 const PIECE_LEN_MIN: usize = 64;
-
-#[cfg(test)]
-mod tests;

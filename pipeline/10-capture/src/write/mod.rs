@@ -21,6 +21,3 @@ fn check(wire_len: u32, bytes: &[u8]) -> io::Result<u32> {
     }
     Ok(captured_len)
 }
-
-#[cfg(test)]
-mod tests;

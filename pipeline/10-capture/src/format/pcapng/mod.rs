@@ -314,6 +314,3 @@ const BLOCK_LEN_MAX: u32 = 1 << 20;
 const INTERFACE_COUNT_MAX: u32 = 65_536;
 /// Link types that a report lists.
 const LINK_COUNT_MAX: usize = 64;
-
-#[cfg(test)]
-mod tests;
