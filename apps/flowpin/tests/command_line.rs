@@ -1,0 +1,192 @@
+//! The command as its users meet it: help, settings, refusals, exit codes.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn flowpin(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_flowpin"))
+        .args(args)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+fn stdout(output: &Output) -> &str {
+    str::from_utf8(&output.stdout).unwrap()
+}
+
+fn stderr(output: &Output) -> &str {
+    str::from_utf8(&output.stderr).unwrap()
+}
+
+/// A bundled capture.
+fn capture(name: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../testkit/captures")
+        .join(name);
+    path.to_str().unwrap().to_owned()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// The one line of an error: which exit code, and what it says.
+#[track_caller]
+fn assert_refused(output: &Output, exit: i32, parts: &[&str]) {
+    assert_eq!(code(output), exit, "{}", stderr(output));
+    assert_eq!(stderr(output).lines().count(), 1, "{}", stderr(output));
+    for part in parts {
+        assert!(stderr(output).contains(part), "{part}: {}", stderr(output));
+    }
+}
+
+/// What scripts rely on is in the help: exit codes; what people look for: examples.
+#[test]
+fn help_has_examples_and_exit_codes() {
+    for args in [&["--help"][..], &["run", "--help"], &["slice", "--help"]] {
+        let output = flowpin(args);
+        assert_eq!(code(&output), 0);
+        assert!(stdout(&output).contains("Examples:"), "{args:?}");
+        assert!(stdout(&output).contains("Exit codes:"), "{args:?}");
+    }
+    let version = flowpin(&["-V"]);
+    assert!(stdout(&version).starts_with("flowpin "));
+}
+
+/// No line of any help is wider than a document's.
+#[test]
+fn help_fits_a_hundred_columns() {
+    for args in [&["--help"][..], &["run", "--help"], &["slice", "--help"]] {
+        let output = flowpin(args);
+        for line in stdout(&output).lines() {
+            assert!(line.chars().count() <= 100, "{line}");
+        }
+    }
+}
+
+/// Usage errors: exit code 2, the option named.
+#[test]
+fn unknown_option_is_a_usage_error() {
+    let output = flowpin(&["run", "--frobnicate"]);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("'--frobnicate'"));
+    let output = flowpin(&["run", "-r", "x.pcap", "--format", "xml"]);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("zeek-json"), "{}", stderr(&output));
+}
+
+/// A value that cannot be read is shown with what would do.
+#[test]
+fn values_need_units_and_known_shapes() {
+    for (args, part) in [
+        (["--memory", "64"], "needs a unit"),
+        (["--interim", "soon"], "not a number with a unit"),
+        (["--pipeline", "4x4"], "2xN"),
+        (["--cpus", "0-"], "list of processors"),
+    ] {
+        let output = flowpin(&["run", "-r", "x.pcap", args[0], args[1]]);
+        assert_eq!(code(&output), 2);
+        assert!(stderr(&output).contains(part), "{}", stderr(&output));
+    }
+}
+
+/// Without an input there is nothing to do, and the way out is said.
+#[test]
+fn no_input_is_a_usage_error() {
+    assert_refused(&flowpin(&["run"]), 2, &["nothing to read", "-r"]);
+    assert_refused(
+        &flowpin(&["slice", "-r", "x.pcap", "-w", "y.pcap"]),
+        2,
+        &["--uid", "--filter"],
+    );
+}
+
+/// Each mistake in a configuration file is one line with file, line and column.
+#[test]
+fn configuration_errors_name_file_line_and_column() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("flowpin.toml");
+    for (content, place) in [
+        ("[input]\nfliter = 'tcp'\n", ":2:1: unknown field `fliter`"),
+        ("[pipeline]\nmemory = \"lots\"\n", ":2:10: `lots`"),
+        ("[output\n", ":1:8: "),
+    ] {
+        std::fs::write(&file, content).unwrap();
+        let output = flowpin(&["run", "-c", text(&file)]);
+        let expected = format!("flowpin: {}{place}", file.display());
+        assert_refused(&output, 2, &[&expected]);
+    }
+    let output = flowpin(&["run", "-c", "/does/not/exist.toml"]);
+    assert_refused(&output, 2, &["/does/not/exist.toml"]);
+}
+
+/// Flags win over the file, the file over the defaults; what is printed can be used as a file.
+#[test]
+fn flags_win_over_the_file_and_what_is_printed_reads_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("flowpin.toml");
+    std::fs::write(&file, "[input]\ncount = 7\nfilter = 'udp'\n").unwrap();
+    let first = flowpin(&["run", "-c", text(&file), "-n", "3", "--print-config"]);
+    assert_eq!(code(&first), 0, "{}", stderr(&first));
+    assert!(stdout(&first).contains("\ncount = 3\n"));
+    assert!(stdout(&first).contains("\nfilter = \"udp\"\n"));
+    std::fs::write(&file, stdout(&first)).unwrap();
+    let again = flowpin(&["run", "-c", text(&file), "--print-config"]);
+    assert_eq!(stdout(&again), stdout(&first));
+}
+
+/// Pipes take JSON lines only, and a log directory contradicts a pipe.
+#[test]
+fn contradicting_outputs_are_usage_errors() {
+    let output = flowpin(&["run", "-r", "x", "--output", "-", "--format", "parquet"]);
+    assert_refused(&output, 2, &["JSON lines"]);
+    let output = flowpin(&["run", "-r", "x", "--output", "-", "-l", "logs"]);
+    assert_eq!(code(&output), 2);
+}
+
+/// Completions and manual pages come from the same definition as the help.
+#[test]
+fn completions_and_manual_are_generated() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let output = flowpin(&["completions", shell]);
+        assert_eq!(code(&output), 0);
+        assert!(stdout(&output).contains("community-id"), "{shell}");
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let output = flowpin(&["man", text(dir.path())]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let page = std::fs::read_to_string(dir.path().join("flowpin-run.1")).unwrap();
+    assert!(
+        page.contains("EXIT") || page.contains("Exit codes"),
+        "{page}"
+    );
+    assert!(dir.path().join("flowpin.1").exists());
+    assert!(stdout(&flowpin(&["man"])).contains(".TH flowpin 1"));
+}
+
+/// Input that cannot be read: exit code 3, the path, nothing written.
+#[test]
+fn unreadable_input_is_one_line_with_the_path() {
+    let dir = tempfile::tempdir().unwrap();
+    let logs = dir.path().join("logs");
+    let empty = dir.path().join("empty");
+    std::fs::create_dir(&empty).unwrap();
+    std::fs::write(empty.join("notes.txt"), "no capture").unwrap();
+    let notes = empty.join("notes.txt");
+    for path in ["/does/not/exist.pcap", text(&empty), text(&notes)] {
+        let output = flowpin(&["run", "-r", path, "-l", text(&logs)]);
+        assert_refused(&output, 3, &[path]);
+    }
+}
+
+/// A filter that does not compile is the user's to correct: exit code 2, the expression shown.
+#[test]
+fn filter_that_does_not_compile_is_a_usage_error() {
+    let output = flowpin(&["run", "-r", &capture("http.pcapng"), "tcp", "prot", "80"]);
+    assert_refused(&output, 2, &["tcp prot 80"]);
+}

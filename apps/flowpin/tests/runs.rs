@@ -1,0 +1,219 @@
+//! Whole runs of the command over bundled captures.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_flowpin"));
+    command.args(args).stdin(Stdio::null());
+    command
+}
+
+fn flowpin(args: &[&str]) -> Output {
+    command(args).output().unwrap()
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+fn stdout(output: &Output) -> &str {
+    str::from_utf8(&output.stdout).unwrap()
+}
+
+fn stderr(output: &Output) -> &str {
+    str::from_utf8(&output.stderr).unwrap()
+}
+
+/// A bundled capture.
+fn capture(name: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../testkit/captures")
+        .join(name);
+    path.to_str().unwrap().to_owned()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// The machine's summary of a run without records.
+fn summary(args: &[&str]) -> serde_json::Value {
+    let output = flowpin(&[&["run", "--format", "none", "--json"], args].concat());
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Every packet of every bundled capture is accounted for, and none is misdirected.
+#[test]
+fn every_packet_is_accounted_for() {
+    let all = summary(&["-r", &capture("")]);
+    assert_eq!(all["conservation"]["missing"], 0);
+    assert_eq!(all["losses"]["packets_misdirected"], 0);
+    assert_eq!(all["conservation"]["received"], all["traffic"]["packets"]);
+    assert!(all["connections"]["total"].as_u64().unwrap() > 100);
+    assert!(all["inputs"].as_array().unwrap().len() > 10);
+}
+
+/// The summary is the result and goes to standard output; records in a pipe take its place.
+#[test]
+fn summary_makes_way_for_records() {
+    let dir = tempfile::tempdir().unwrap();
+    let logs = dir.path().join("new/logs");
+    let http = capture("http.pcapng");
+    let output = flowpin(&["run", "-r", &http, "-l", text(&logs)]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert_eq!(stderr(&output), "");
+    assert!(stdout(&output).contains("Every packet accounted for"));
+    assert!(!stdout(&output).contains('\u{1b}'), "no colours in a pipe");
+    let records = std::fs::read_to_string(logs.join("eve.json")).unwrap();
+
+    let output = flowpin(&["run", "-r", &http, "--output", "-"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert_eq!(stdout(&output), records);
+    assert!(stderr(&output).contains("Every packet accounted for"));
+
+    let output = flowpin(&["run", "-r", &http, "-l", text(&logs), "-q"]);
+    assert_eq!((stdout(&output), stderr(&output)), ("", ""));
+}
+
+/// A filter behind the options and one given by `-f` are the same; what it turns away is told.
+#[test]
+fn filter_works_as_words_and_as_option() {
+    let lab = capture("lab-day.pcapng");
+    let words = summary(&["-r", &lab, "udp", "port", "53"]);
+    let option = summary(&["-r", &lab, "-f", "udp port 53"]);
+    assert_eq!(words["connections"], option["connections"]);
+    assert!(words["inputs"][0]["filtered"].as_u64().unwrap() > 0);
+    let count = summary(&["-r", &lab, "-n", "10"]);
+    assert_eq!(count["traffic"]["packets"], 10);
+    assert_eq!(count["stopped_early"], true);
+}
+
+/// A capture in a pipe gives what the file gives.
+#[test]
+fn standard_input_is_read_like_a_file() {
+    let http = capture("http.pcapng");
+    let mut child = command(&["run", "-r", "-", "--output", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let bytes = std::fs::read(&http).unwrap();
+    let writer = std::thread::spawn(move || stdin.write_all(&bytes));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
+    assert_eq!(code(&output), 0);
+    assert_eq!(
+        stdout(&output),
+        stdout(&flowpin(&["run", "-r", &http, "--output", "-"]))
+    );
+}
+
+/// A file cut off in a packet: what came before is written, the place is named, exit code 4.
+#[test]
+fn truncated_capture_is_analysed_up_to_the_cut() {
+    let dir = tempfile::tempdir().unwrap();
+    let bytes = std::fs::read(capture("ssh.pcap")).unwrap();
+    let cut = dir.path().join("cut.pcap");
+    std::fs::write(&cut, &bytes[..bytes.len() - 7]).unwrap();
+    let output = flowpin(&["run", "-r", text(&cut), "-l", text(dir.path()), "-q"]);
+    assert_eq!(code(&output), 4, "{}", stderr(&output));
+    assert_eq!(stderr(&output).lines().count(), 1);
+    assert!(stderr(&output).contains(text(&cut)), "{}", stderr(&output));
+    let records = std::fs::read_to_string(dir.path().join("eve.json")).unwrap();
+    assert!(records.lines().count() > 0);
+}
+
+/// A full disk: exit code 1, the path and what to do.
+#[test]
+#[cfg(target_os = "linux")]
+fn full_disk_is_one_line_with_the_path() {
+    let lab = capture("lab-day.pcapng");
+    let output = command(&["run", "-r", &lab, "--output", "-", "-q"])
+        .stdout(std::fs::File::create("/dev/full").unwrap())
+        .output()
+        .unwrap();
+    assert_eq!(code(&output), 1, "{}", stderr(&output));
+    assert_eq!(stderr(&output).lines().count(), 1, "{}", stderr(&output));
+    assert!(stderr(&output).contains("space"), "{}", stderr(&output));
+}
+
+/// A log directory that cannot be one: exit code 1, the path.
+#[test]
+fn unusable_log_directory_is_one_line_with_the_path() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let output = flowpin(&["run", "-r", &capture("http.pcapng"), "-l", text(&file)]);
+    assert_eq!(code(&output), 1, "{}", stderr(&output));
+    assert_eq!(stderr(&output).lines().count(), 1);
+    assert!(stderr(&output).contains(text(&file)));
+}
+
+/// `flowpin … | head -n 1` is no failure.
+#[test]
+fn closed_pipe_is_success() {
+    let mut child = command(&["run", "-r", &capture(""), "--output", "-", "-q"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = String::new();
+    BufReader::with_capacity(64, child.stdout.take().unwrap())
+        .read_line(&mut first)
+        .unwrap();
+    assert!(first.starts_with('{'), "{first}");
+    let mut errors = String::new();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut errors)
+        .unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{errors}");
+    assert_eq!(errors, "");
+}
+
+/// From a record's uid to exactly the packets that it counted, and from them to the same record.
+#[test]
+fn slice_gives_the_packets_of_a_record() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("one.pcap");
+    let lab = capture("lab-day.pcapng");
+    let records = flowpin(&["run", "-r", &lab, "--output", "-", "-q"]);
+    let record: serde_json::Value = stdout(&records)
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .find(|record| record["proto"] == "TCP" && record["flow"]["pkts_toclient"] != 0)
+        .unwrap();
+    let uid = record["flowpin"]["uid"].as_str().unwrap();
+    let output = flowpin(&["slice", "-r", &lab, "--uid", uid, "-w", text(&out)]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let again = flowpin(&["run", "-r", text(&out), "--output", "-", "-q"]);
+    let again: serde_json::Value = serde_json::from_str(stdout(&again).trim()).unwrap();
+    for field in ["pkts_toserver", "pkts_toclient", "bytes_toserver"] {
+        assert_eq!(again["flow"][field], record["flow"][field], "{field}");
+    }
+    assert_eq!(again["flowpin"]["uid"], uid);
+}
+
+/// A uid that is none, and one that no connection has.
+#[test]
+fn slice_says_what_is_wrong_with_a_uid() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("none.pcap");
+    let http = capture("http.pcapng");
+    let slice = |uid: &str| flowpin(&["slice", "-r", &http, "--uid", uid, "-w", text(&out)]);
+    let output = slice("CX");
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("`CX`"));
+    let output = slice("123456");
+    assert!(stderr(&output).contains("flow_id"));
+    let output = slice("C00000000001");
+    assert_eq!(code(&output), 1);
+    assert!(stderr(&output).contains("no packet found"));
+}
