@@ -1,8 +1,8 @@
 //! Wire formats of layers 2 to 4: zero-copy views, every length checked.
 //!
 //! ```text
-//!  link::EthernetFrame ─next()─► link::VlanTag ─next()─► ip::Ipv4Packet ─protocol()─►
-//!      transport::UdpDatagram ─port─► tunnel::VxlanHeader ─next()─► link::EthernetFrame …
+//!  medium::LinkFrame ─next()─► link::EthernetFrame ─next()─► link::VlanTag ─next()─►
+//!      ip::Ipv4Packet ─protocol()─► transport::UdpDatagram ─port─► tunnel::VxlanHeader ─next()─► …
 //! ```
 //!
 //! Owns what a header looks like, and nothing else: which view comes next is the caller's
@@ -28,6 +28,7 @@ pub mod checksum;
 pub mod ip;
 pub mod ip_protocol;
 pub mod link;
+pub mod medium;
 mod next;
 pub mod transport;
 pub mod tunnel;
