@@ -1,0 +1,184 @@
+"""Runs a program and says what it cost; refuses while the machine is busy with other things."""
+
+import datetime
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TARGET = os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target"))
+# Share of the machine that other processes may take while a figure is measured.
+BUSY_SHARE_MAX = 0.04
+COPY_BLOCK = 1 << 20
+
+
+class Busy(Exception):
+    """Other processes were using the processors."""
+
+
+def machine_jiffies():
+    """(busy, stolen) seconds of all processors since boot."""
+    with open("/proc/stat", encoding="ascii") as file:
+        fields = [int(word) for word in file.readline().split()[1:9]]
+    user, nice, system, _idle, _iowait, irq, softirq, steal = fields
+    per_second = os.sysconf("SC_CLK_TCK")
+    return (user + nice + system + irq + softirq) / per_second, steal / per_second
+
+
+def wait_until_quiet(seconds=60):
+    """Waits until others use less than the threshold; Busy if they do not stop."""
+    end = time.monotonic() + seconds
+    while True:
+        before, at = machine_jiffies()[0], time.monotonic()
+        time.sleep(0.5)
+        share = (machine_jiffies()[0] - before) / (time.monotonic() - at) / os.cpu_count()
+        if share <= BUSY_SHARE_MAX:
+            return
+        if time.monotonic() > end:
+            raise Busy(f"other processes use {share:.0%} of the processors; "
+                       f"the limit is {BUSY_SHARE_MAX:.0%}")
+
+
+def run_once(command, stdout=None, ok=(0,)):
+    """One run: CPU seconds by getrusage, wall seconds, peak resident bytes, share of others."""
+    busy, stolen = machine_jiffies()
+    start = time.monotonic()
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
+                               stdout=stdout or subprocess.DEVNULL, stderr=subprocess.PIPE)
+    message = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = time.monotonic() - start
+    busy_after, stolen_after = machine_jiffies()
+    code = os.waitstatus_to_exitcode(status)
+    process.returncode = code
+    if code not in ok:
+        raise SystemExit(f"{' '.join(command)}: exit code {code}\n{message.decode()[-2000:]}")
+    cpu = usage.ru_utime + usage.ru_stime
+    others = max(0.0, busy_after - busy - cpu)
+    return {
+        "cpu_s": round(cpu, 4), "user_s": round(usage.ru_utime, 4),
+        "system_s": round(usage.ru_stime, 4), "wall_s": round(wall, 4),
+        "peak_resident_bytes": usage.ru_maxrss * 1024,
+        "others_share": round(others / wall / os.cpu_count(), 4),
+        "stolen_s": round(stolen_after - stolen, 2),
+    }
+
+
+def run_quiet(command, allow_busy=False, tries=5, **options):
+    """As `run_once`, repeated until nothing else disturbed it."""
+    for _ in range(tries):
+        if not allow_busy:
+            wait_until_quiet()
+        result = run_once(command, **options)
+        if allow_busy or result["others_share"] <= BUSY_SHARE_MAX:
+            return result
+    raise Busy(f"disturbed {tries} times in a row: {' '.join(command)}")
+
+
+def copy_anew(source, target):
+    """Writes the file again, so that every tool finds it in the page cache, laid out alike."""
+    if os.path.exists(target):
+        os.unlink(target)
+    with open(source, "rb", buffering=0) as read, open(target, "wb", buffering=0) as write:
+        while block := read.read(COPY_BLOCK):
+            write.write(block)
+        os.fsync(write.fileno())
+
+
+def machine():
+    """What figures depend on."""
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        text = file.read()
+    model = re.search(r"model name\s*: (.*)", text)
+    with open("/proc/meminfo", encoding="ascii") as file:
+        memory = int(file.readline().split()[1]) // 1024
+    return {"processor": model.group(1).strip() if model else os.uname().machine,
+            "cores": os.cpu_count(), "memory_mib": memory,
+            "kernel": re.match(r"[\d.]+", os.uname().release).group(0),
+            "virtual": "hypervisor" in text}
+
+
+def commit():
+    """The commit that was measured, with a mark if the tree differs from it."""
+    def git(*words):
+        return subprocess.run(["git", "-C", ROOT, *words], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True, check=False).stdout.strip()
+    changed = git("status", "--porcelain", "--untracked-files=no")
+    return (git("rev-parse", "--short=12", "HEAD") or "unknown") + ("+changes" if changed else "")
+
+
+def summary(values):
+    """Median and extremes."""
+    return {"median": round(statistics.median(values), 4), "least": round(min(values), 4),
+            "most": round(max(values), 4), "runs": len(values)}
+
+
+def build(package, *more):
+    """Builds a package for release and returns the folder of the programs."""
+    done = subprocess.run(["cargo", "build", "--release", "-q", "-p", package, *more], cwd=ROOT,
+                          check=False)
+    if done.returncode != 0:
+        raise SystemExit(f"building {package} failed")
+    return os.path.join(TARGET, "release")
+
+
+def need(program, package):
+    """The path of a program, or an end that says how to get it."""
+    path = shutil.which(program)
+    if not path:
+        raise SystemExit(f"{program} is missing: apt-get install {package}")
+    return path
+
+
+def mix_trace(target, replicas):
+    """The multiplied mix trace; made if it is not there."""
+    original = os.path.join(shared(), "corpus", "mix", "mix-dev.pcap")
+    if not os.path.exists(original):
+        raise SystemExit(f"{original} is missing: give a capture with -r instead")
+    folder = build("flowpin-testkit")
+    subprocess.run([os.path.join(folder, "replicate"), "-r", original, "-n", str(replicas),
+                    "-w", target], check=True)
+
+
+def shared():
+    """The folder of shared test material."""
+    return os.environ.get("FLOWPIN_SHARED", os.path.join(os.path.dirname(ROOT), "shared"))
+
+
+def packets_of(path):
+    """How many packets a classic little-endian pcap file holds, and its bytes."""
+    count, at = 0, 24
+    size = os.path.getsize(path)
+    with open(path, "rb") as file:
+        data = memoryview(b"")
+        base = 0
+        while at + 16 <= size:
+            if at + 16 > base + len(data):
+                file.seek(at)
+                base, data = at, memoryview(file.read(1 << 24))
+            offset = at - base
+            if offset + 16 > len(data):
+                break
+            at += 16 + int.from_bytes(data[offset + 8:offset + 12], "little")
+            count += 1
+    return count, size
+
+
+def write_record(kind, result, table):
+    """Writes JSON and a table to `bench/record/`."""
+    slug = re.sub(r"[^a-z0-9]+", "-", f"{machine()['processor']} {os.cpu_count()} cores".lower())
+    name = f"{datetime.date.today().isoformat()}-{slug.strip('-')}-{kind}"
+    folder = os.path.join(ROOT, "bench", "record")
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as file:
+        json.dump(result, file, indent=1)
+        file.write("\n")
+    with open(os.path.join(folder, name + ".md"), "w", encoding="utf-8") as file:
+        file.write(table)
+    print(table)
+    print(f"written to bench/record/{name}.json and .md", file=sys.stderr)
