@@ -15,10 +15,10 @@ Examples:
 Exit codes:
   0  done
   1  failed: output could not be written, no memory, …
-  2  usage or configuration
+  2  usage, configuration or filter
   3  input unreadable: nothing was analysed
-  4  input truncated or damaged: what came before the damage is analysed and written
-  130, 143  stopped by INT or TERM: what was read until then is analysed and written";
+  4  input truncated or damaged: what came before is analysed
+  130, 143  stopped by INT or TERM: what was read is analysed";
 
 pub(super) const RUN_ABOUT: &str = "\
 Analyses captures and writes one record for each connection.
@@ -47,10 +47,11 @@ Settings come from the defaults, then the file named by -c, then the options her
 Exit codes:
   0  done
   1  failed: output could not be written, no memory, …
-  2  usage or configuration
+  2  usage, configuration or filter
   3  input unreadable: nothing was analysed
-  4  input truncated or damaged: what came before the damage is analysed and written
-  130, 143  stopped by INT or TERM: what was read until then is analysed and written
+  4  input truncated or damaged: what came before is analysed
+  130, 143  stopped by INT or TERM: what was read is analysed
+
 A reader that closes our standard output early is no error.";
 
 pub(super) const SLICE_ABOUT: &str = "\
