@@ -68,3 +68,6 @@ pub(crate) fn width(to_stderr: bool) -> usize {
 
 const WIDTH_MIN: usize = 60;
 const WIDTH_MAX: usize = 110;
+
+#[cfg(test)]
+mod tests;

@@ -151,34 +151,47 @@ fn worker_row(at: usize, worker: &WorkerReport, total: u64) -> Vec<Cell> {
     row
 }
 
-/// Where every packet went.
+/// Where every packet went: received = finished + absorbed + held + lost.
 pub(super) fn conservation(page: &mut Page, report: &RunReport) {
     let sums = &report.conservation;
     page.title("Every packet accounted for", "");
-    let parts = [
+    let ways = [
         (sums.on_connections, "on connections"),
         (
             sums.icmp_errors,
-            "ICMP errors, on the connections they quote",
+            "ICMP errors on the connections they quote",
         ),
-        (sums.absorbed, "absorbed in datagrams as fragments"),
-        (sums.held, "fragments held at the end"),
         (sums.non_ip, "not IP (ARP, LLDP, …)"),
         (sums.unsupported_link, "of a link type that is not read"),
-        (sums.malformed, "refused as malformed"),
-        (sums.lost, "lost (see above)"),
+        (sums.malformed, "refused"),
     ];
-    let terms: Vec<String> = parts
-        .iter()
-        .enumerate()
-        .filter(|&(at, &(count, _))| at == 0 || count > 0)
-        .map(|(_, &(count, what))| format!("{} {what}", number::count(count)))
-        .collect();
-    let received = number::count(sums.received);
+    let finished: u64 = ways.iter().map(|(count, _)| count).sum();
     page.line(Cell::left(format!(
-        "{received} received = {}",
-        terms.join(" + ")
+        "{} received = {} finished + {} absorbed + {} held + {} lost",
+        number::count(sums.received),
+        number::count(finished),
+        number::count(sums.absorbed),
+        number::count(sums.held),
+        number::count(sums.lost),
     )));
+    let terms: Vec<String> = ways
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{} {what}", number::count(*count)))
+        .collect();
+    if !terms.is_empty() {
+        page.line(Cell::dim(format!("finished: {}", terms.join(", "))));
+    }
+    if sums.absorbed > 0 {
+        page.line(Cell::dim(
+            "absorbed: fragments that became part of a datagram",
+        ));
+    }
+    if sums.held > 0 {
+        page.line(Cell::dim(
+            "held: fragments that still waited for others at the end of the input",
+        ));
+    }
     let missing = sums.missing();
     if missing != 0 {
         page.line(Cell::alert(format!(

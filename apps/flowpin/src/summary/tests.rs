@@ -1,0 +1,157 @@
+//! The summary as a whole, over a report made by hand.
+
+use super::{Detail, json, text};
+use flowpin_counters::Loss;
+use flowpin_engine::{Conservation, InputReport, OutputReport, RunReport, Traffic, WorkerReport};
+use flowpin_packet::{Layer, Reason, Timestamp, bad};
+use flowpin_record::ConnState;
+use std::time::Duration;
+
+/// A run with something in every section.
+fn report() -> RunReport {
+    let mut report = RunReport {
+        packets: 86_620,
+        frame_bytes: 30_734_812,
+        wall: Duration::from_millis(28),
+        cpu: Duration::from_millis(54),
+        peak_memory_bytes: 47 << 20,
+        first: Some(Timestamp::new(1_295_981_542, 708_292_000)),
+        last: Some(Timestamp::new(1_295_982_063, 12_345)),
+        pipeline: "2x2".to_owned(),
+        conservation: Conservation {
+            received: 86_620,
+            on_connections: 86_000,
+            icmp_errors: 100,
+            absorbed: 20,
+            non_ip: 480,
+            malformed: 20,
+            ..Conservation::default()
+        },
+        ..RunReport::default()
+    };
+    let traffic = |connections, packets, bytes| Traffic {
+        connections,
+        packets,
+        bytes,
+    };
+    let sums = &mut report.connections;
+    sums.by_protocol
+        .insert(6, traffic(4_121, 70_000, 28_100_000));
+    sums.by_protocol
+        .insert(17, traffic(2_401, 16_000, 2_400_000));
+    sums.by_protocol.insert(253, traffic(1, 2, 120));
+    sums.by_state[ConnState::SF as usize] = 6_000;
+    sums.by_state[ConnState::S0 as usize] = 523;
+    sums.by_port
+        .insert((6, 443), traffic(2_001, 50_000, 23_100_000));
+    sums.by_port
+        .insert((17, 53), traffic(2_399, 15_000, 2_300_000));
+    sums.by_address.insert(
+        "10.0.0.1".parse().unwrap(),
+        traffic(4_000, 80_000, 30_000_000),
+    );
+    sums.by_address
+        .insert("2001:db8::1".parse().unwrap(), traffic(4, 80, 30_000));
+    report.quality.duplicates = 1_204;
+    report.quality.tcp_connections = 4_121;
+    report.quality.one_sided = 3;
+    report.quality.missed_bytes = 1_200_000;
+    report.quality.stream_bytes = 25_000_000;
+    report.quality.backwards = 12;
+    report.quality.backwards_max_ns = 3_200_000;
+    report.losses.count(Loss::ConnectionsEvicted, 42);
+    for _ in 0..20 {
+        report.refusals.count(bad(Layer::Tcp, Reason::Truncated, 0));
+    }
+    for packets in [60_000, 26_000] {
+        report.workers.push(WorkerReport {
+            packets,
+            connections: packets / 20,
+            heaviest_packets: packets / 2 + 20_000,
+            cpu_ns: packets * 200,
+        });
+    }
+    report.inputs.push(InputReport {
+        path: "captures/one.pcap".into(),
+        format: "pcap, gzip".to_owned(),
+        packets: 86_620,
+        filtered: 0,
+        damage: None,
+    });
+    report.outputs.push(OutputReport {
+        path: "logs/eve.json".into(),
+        records: 6_523,
+        bytes: 4_123_456,
+    });
+    report
+}
+
+/// The text without styles.
+fn plain(report: &RunReport, width: usize) -> String {
+    let styled = text(report, Detail::Some, width);
+    anstream::adapter::strip_str(&styled).to_string()
+}
+
+/// What a person looks for is there, in words.
+#[test]
+fn summary_tells_figures_and_what_they_mean() {
+    let text = plain(&report(), 100);
+    for part in [
+        "86,620",
+        "30.7 MB",
+        "3.09 Mpps",
+        "8 min 40 s  2011-01-25 18:52:22 to 19:01:03 UTC",
+        "IP protocol 253",
+        "443/tcp",
+        "https",
+        "2001:db8::1",
+        "were captured twice",
+        "connections_evicted",
+        "raise --memory",
+        "one connection has 58.1 % of all packets",
+        "86,620 received = 86,600 finished + 20 absorbed + 0 held + 0 lost",
+        "logs/eve.json",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+/// No line is wider than the screen, on a narrow one too, where tables leave a choice.
+#[test]
+fn explanations_wrap_to_the_screen() {
+    for line in plain(&report(), 100).lines() {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+}
+
+/// Without packets there is a summary all the same, without divisions by zero.
+#[test]
+fn empty_run_has_a_summary() {
+    let text = plain(&RunReport::default(), 80);
+    assert!(text.contains("0 received = 0 finished"), "{text}");
+    assert!(text.contains("none: no cap was reached"), "{text}");
+    assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+}
+
+/// A packet that went nowhere is a defect, and the summary says so.
+#[test]
+fn missing_packets_are_said_to_be_a_defect() {
+    let mut report = report();
+    report.conservation.received += 1;
+    assert!(plain(&report, 100).contains("1 packets are not accounted for"));
+}
+
+/// Machines find every loss counter, those at 0 too, and whole numbers as numbers.
+#[test]
+fn json_has_every_counter() {
+    let value: serde_json::Value = serde_json::from_str(&json(&report()).unwrap()).unwrap();
+    assert_eq!(value["schema"], 1);
+    assert_eq!(value["conservation"]["missing"], 0);
+    assert_eq!(value["losses"]["connections_evicted"], 42);
+    assert_eq!(value["losses"].as_object().unwrap().len(), Loss::ALL.len());
+    assert_eq!(
+        value["connections"]["by_server_port"][0]["service"],
+        "https"
+    );
+    assert_eq!(value["traffic"]["first"], "2011-01-25T18:52:22.708292000Z");
+}
