@@ -1,1 +1,50 @@
 //! The connection table: direction, states, expiry, eviction.
+//!
+//! ```text
+//!  PacketMeta ──hash──► index ──handle──► entry (128 bytes hot, 40 cold)
+//!                                           │        ▲
+//!        tick ──► timer wheel ──────────────┴────────┘ ──► ConnRecord ──► RecordSink
+//! ```
+//!
+//! One [`Table`] a worker, which holds whole shards. Guarantees:
+//!
+//! - What is recorded depends on the packets of a shard and on stream time only: not on the
+//!   number of tables, the dispatch secret, batches, or when ticks come.
+//! - A connection ends exactly at its deadline, whether a packet or a tick finds out.
+//! - A shard never uses more than its part of the memory. When it is full its stalest 1/16 end
+//!   early, and that is counted.
+//! - Nothing is allocated after [`Table::new`], and no packet makes it panic.
+//!
+//! Deliberately does not keep bytes or reassemble, knows no application protocol and does not
+//! know how packets were encapsulated: it asks its [`FlowObserver`].
+
+mod conn_state;
+mod counters;
+mod entry;
+mod fuzz;
+mod history;
+mod identity;
+mod index;
+mod observe;
+mod options;
+mod ports;
+mod record;
+mod shards;
+mod stream;
+mod suricata;
+mod table;
+mod tcp;
+mod timeouts;
+mod wheel;
+
+pub use counters::{FlowCounters, Transport};
+#[doc(hidden)]
+pub use fuzz::fuzz_flow;
+pub use observe::{Event, FlowObserver, NO_VLAN, Sighting};
+pub use options::{BATCH_MAX, FlowOptions};
+pub use shards::ShardSet;
+pub use table::Table;
+pub use timeouts::Timeouts;
+
+/// Stream time between two slots of the timer wheel; watermarks are multiples of it (67 ms).
+pub const GRANULE_NS: u64 = 1 << 26;

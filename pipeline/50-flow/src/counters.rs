@@ -1,0 +1,161 @@
+//! What a table counts, for the summary and the tests of conservation.
+
+use flowpin_counters::Losses;
+use flowpin_packet::PacketKind;
+use flowpin_record::{ConnRecord, ConnState, EndReason};
+
+/// What carries a connection, for counting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Transport {
+    /// TCP.
+    Tcp,
+    /// UDP.
+    Udp,
+    /// ICMP and ICMPv6.
+    Icmp,
+    /// SCTP.
+    Sctp,
+    /// Anything else over IP.
+    Other,
+}
+
+impl Transport {
+    /// All, in counter order.
+    pub const ALL: [Self; 5] = [Self::Tcp, Self::Udp, Self::Icmp, Self::Sctp, Self::Other];
+
+    /// The name in the summary.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tcp => "tcp",
+            Self::Udp => "udp",
+            Self::Icmp => "icmp",
+            Self::Sctp => "sctp",
+            Self::Other => "other",
+        }
+    }
+
+    /// By what a packet is.
+    pub const fn of(kind: PacketKind) -> Self {
+        match kind {
+            PacketKind::Tcp => Self::Tcp,
+            PacketKind::Udp => Self::Udp,
+            PacketKind::Sctp => Self::Sctp,
+            PacketKind::Icmp | PacketKind::IcmpError => Self::Icmp,
+            PacketKind::Other => Self::Other,
+        }
+    }
+}
+
+/// The figures of one table; add up those of all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlowCounters {
+    /// Packets received: `packets = counted on connections + icmp_errors + misdirected +
+    /// unplaced`, always.
+    pub packets: u64,
+    /// ICMP errors counted on the connection that they quote.
+    pub icmp_errors: u64,
+    /// Packets of shards that this table does not hold: must stay 0.
+    pub misdirected: u64,
+    /// Packets without room for a connection even after eviction: must stay 0.
+    pub unplaced: u64,
+    /// Connections begun, by [`Transport`].
+    pub created: [u64; 5],
+    /// Records written, by [`EndReason`]; interim ones too, although those connections go on.
+    pub records: [u64; 6],
+    /// Connections ended, by [`ConnState`] in the order of [`ConnState::ALL`].
+    pub states: [u64; 13],
+    /// Connections open now.
+    pub live: u64,
+    /// The most that were open at once; the sum over tables is an upper bound.
+    pub live_max: u64,
+    /// Frames captured twice.
+    pub duplicates: u64,
+    /// Packets cut short by the capture.
+    pub snapped: u64,
+    /// Packets with a bad transport checksum.
+    pub bad_checksums: u64,
+    /// TCP segments that brought nothing but bytes sent before.
+    pub retransmissions: u64,
+    /// TCP bytes acknowledged that the capture does not have.
+    pub missed_bytes: u64,
+    /// Connections ended of which only one direction was seen.
+    pub one_sided: u64,
+    /// Connections ended of which no beginning was seen (TCP).
+    pub midstream: u64,
+    /// What was lost, by name.
+    pub losses: Losses,
+}
+
+impl FlowCounters {
+    /// Connections begun.
+    pub fn created_total(&self) -> u64 {
+        self.created.iter().sum()
+    }
+
+    /// Connections that ended for a reason.
+    pub fn ended(&self, reason: EndReason) -> u64 {
+        self.records.get(reason as usize).copied().unwrap_or(0)
+    }
+
+    /// Connections that ended.
+    pub fn ended_total(&self) -> u64 {
+        self.records.iter().sum::<u64>() - self.ended(EndReason::Interim)
+    }
+
+    /// Adds another table's figures.
+    pub fn add(&mut self, other: &Self) {
+        let pairs = [
+            (&mut self.packets, other.packets),
+            (&mut self.icmp_errors, other.icmp_errors),
+            (&mut self.misdirected, other.misdirected),
+            (&mut self.unplaced, other.unplaced),
+            (&mut self.live, other.live),
+            (&mut self.live_max, other.live_max),
+            (&mut self.duplicates, other.duplicates),
+            (&mut self.snapped, other.snapped),
+            (&mut self.bad_checksums, other.bad_checksums),
+            (&mut self.retransmissions, other.retransmissions),
+            (&mut self.missed_bytes, other.missed_bytes),
+            (&mut self.one_sided, other.one_sided),
+            (&mut self.midstream, other.midstream),
+        ];
+        for (mine, theirs) in pairs {
+            *mine += theirs;
+        }
+        let mine = self
+            .created
+            .iter_mut()
+            .chain(&mut self.records)
+            .chain(&mut self.states);
+        let theirs = other
+            .created
+            .iter()
+            .chain(&other.records)
+            .chain(&other.states);
+        for (mine, theirs) in mine.zip(theirs) {
+            *mine += theirs;
+        }
+        self.losses.add(&other.losses);
+    }
+
+    pub(crate) fn begun(&mut self, kind: PacketKind) {
+        self.created[Transport::of(kind) as usize] += 1;
+    }
+
+    pub(crate) fn recorded(&mut self, record: &ConnRecord) {
+        self.records[record.reason as usize] += 1;
+        if record.reason == EndReason::Interim {
+            return;
+        }
+        if let Some(at) = ConnState::ALL
+            .iter()
+            .position(|&state| state == record.conn_state)
+        {
+            self.states[at] += 1;
+        }
+        let one_sided = record.to_server.packets == 0 || record.to_client.packets == 0;
+        self.one_sided += u64::from(one_sided);
+        self.midstream += u64::from(record.midstream);
+    }
+}

@@ -1,0 +1,117 @@
+//! Zeek's `history` in one word: five bits a letter.
+
+use flowpin_record::History;
+
+/// The letters so far, in order: 24 of five bits, their number above them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Letters(u128);
+
+impl Letters {
+    pub(crate) const NONE: Self = Self(0);
+
+    /// Appends a letter of the alphabet below; beyond 24 letters nothing.
+    #[inline]
+    pub(crate) fn push(&mut self, code: u8) {
+        let len = self.len();
+        if len < History::LEN_MAX {
+            self.0 |= u128::from(code & 31) << (len * 5);
+            self.0 += 1 << COUNT_SHIFT;
+        }
+    }
+
+    /// Appends the letter `upper`, in lower case if the server caused it.
+    #[inline]
+    pub(crate) fn push_for(&mut self, upper: Letter, by_client: bool) {
+        self.push(upper as u8 * 2 + u8::from(!by_client));
+    }
+
+    #[inline]
+    fn len(self) -> usize {
+        (self.0 >> COUNT_SHIFT) as usize
+    }
+
+    /// As records have it.
+    pub(crate) fn history(self) -> History {
+        let mut out = History {
+            letters: [0; History::LEN_MAX],
+            len: self.len() as u8,
+        };
+        let mut rest = self.0;
+        for letter in out.letters.iter_mut().take(self.len()) {
+            *letter = ALPHABET.get((rest & 31) as usize).copied().unwrap_or(b'?');
+            rest >>= 5;
+        }
+        out
+    }
+}
+
+impl core::fmt::Debug for Letters {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        out.write_str(self.history().as_str())
+    }
+}
+
+/// An event of the history. Its place in the alphabet is twice its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Letter {
+    /// `^`: turned around. Has no lower case.
+    Flip,
+    /// `S`: SYN.
+    Syn,
+    /// `H`: SYN-ACK.
+    SynAck,
+    /// `A`: pure acknowledgement.
+    Ack,
+    /// `D`: payload.
+    Data,
+    /// `F`: FIN.
+    Fin,
+    /// `R`: RST.
+    Rst,
+    /// `C`: bad checksum; this one and the next three are repeated at 10, 100, … of them.
+    Checksum,
+    /// `G`: bytes acknowledged that were never seen.
+    Gap,
+    /// `T`: payload sent again.
+    Retransmission,
+    /// `W`: window of zero.
+    ZeroWindow,
+    /// `I`: FIN and RST in one segment.
+    Inconsistent,
+    /// `Q`: SYN with FIN or RST.
+    MultiFlag,
+}
+
+const ALPHABET: &[u8; 26] = b"^^SsHhAaDdFfRrCcGgTtWwIiQq";
+const COUNT_SHIFT: u32 = 120;
+const _: () = assert!(History::LEN_MAX * 5 <= COUNT_SHIFT as usize && History::LEN_MAX < 32);
+
+/// Whether the `count`-th event of a kind is written again: the first, the 10th, the 100th, ….
+#[inline]
+pub(crate) fn is_repeated_at(count: u32) -> bool {
+    matches!(
+        count,
+        1 | 10 | 100 | 1_000 | 10_000 | 100_000 | 1_000_000 | 10_000_000 | 100_000_000
+    ) || count == 1_000_000_000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Letter, Letters};
+
+    /// Upper case is the client's, `^` belongs to nobody, and what does not fit is left out.
+    #[test]
+    fn letters_come_back_in_order_and_stop_at_the_limit() {
+        let mut letters = Letters::NONE;
+        letters.push_for(Letter::Flip, true);
+        letters.push_for(Letter::Syn, true);
+        letters.push_for(Letter::SynAck, false);
+        letters.push_for(Letter::MultiFlag, false);
+        assert_eq!(letters.history().as_str(), "^Shq");
+        for _ in 0..30 {
+            letters.push_for(Letter::Data, true);
+        }
+        assert_eq!(letters.history().as_str(), "^ShqDDDDDDDDDDDDDDDDDDDD");
+    }
+}

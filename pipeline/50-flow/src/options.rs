@@ -1,0 +1,67 @@
+//! What a table needs to know.
+
+use crate::Timeouts;
+use crate::entry::{Cold, Extra, Hot};
+use flowpin_packet::{Endpoints, SHARD_COUNT};
+
+/// Packets looked up together.
+pub const BATCH_MAX: usize = 32;
+
+/// Settings of a [`crate::Table`]; the same for all tables of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowOptions {
+    /// Whose time-outs hold.
+    pub timeouts: Timeouts,
+    /// Stream time between interim records of a connection that goes on; none: no such records.
+    pub interim_ns: Option<u64>,
+    /// Memory for connections over all 256 shards, however many tables hold them. Less than
+    /// 2 MiB counts as 2 MiB.
+    pub memory_bytes: u64,
+    /// Key of the identifiers.
+    pub id_seed: u64,
+}
+
+impl Default for FlowOptions {
+    fn default() -> Self {
+        Self {
+            timeouts: Timeouts::Zeek,
+            interim_ns: None,
+            memory_bytes: 1 << 30,
+            id_seed: 0,
+        }
+    }
+}
+
+impl FlowOptions {
+    /// Each shard's part of the memory.
+    pub(crate) fn shard_bytes(&self) -> u64 {
+        (self.memory_bytes / SHARD_COUNT as u64).max(SHARD_BYTES_MIN)
+    }
+
+    /// Most connections in a shard.
+    pub(crate) fn per_shard_max(&self) -> u32 {
+        let most = self.shard_bytes() / CONNECTION_BYTES;
+        // The index has 24 bits of a hash to tell slots apart.
+        u32::try_from(most).unwrap_or(u32::MAX).min(PER_SHARD_MAX)
+    }
+}
+
+/// Enough for some connections with all that one can have: eviction always finds others.
+const SHARD_BYTES_MIN: u64 = 8 << 10;
+
+const PER_SHARD_MAX: u32 = 14 << 20;
+
+/// What a connection costs: its entry, its links in the timer wheel, its slots in the index (at
+/// least 7/16 of them are in use) and in the lists of free handles.
+pub(crate) const CONNECTION_BYTES: u64 = (size_of::<Hot>() + size_of::<Cold>()) as u64 + 8 + 19 + 8;
+
+/// What addresses cost that the key does not hold.
+pub(crate) const ADDRESSES_BYTES: u64 = size_of::<Endpoints>() as u64 + 4;
+
+/// What rare facts about a connection cost.
+pub(crate) const EXTRA_BYTES: u64 = size_of::<Extra>() as u64 + 4;
+
+const _: () = assert!(
+    SHARD_BYTES_MIN >= 16 * (CONNECTION_BYTES + ADDRESSES_BYTES + EXTRA_BYTES),
+    "a shard has room for 16 connections"
+);

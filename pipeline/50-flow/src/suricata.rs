@@ -1,0 +1,141 @@
+//! Suricata's `tcp.state` and `flow.state`, from the control bits.
+//!
+//! ```text
+//!  none ─SYN► syn_sent ─SYN-ACK► syn_recv ─ACK► established ◄─ picked up in the middle
+//!       client's FIN: close_wait ─server's FIN► last_ack ─client's ACK► closed
+//!       server's FIN: fin_wait1 ─ACK of it► fin_wait2 ─client's FIN► time_wait ─ACK► closed
+//!                     fin_wait1 ─client's FIN without it► closing ─ACK► time_wait
+//!       RST, in any state but none: closed
+//! ```
+//!
+//! The states are the server's, as Suricata has them. It validates sequence numbers before it
+//! follows a packet; here only a bad checksum keeps a packet out.
+
+use flowpin_packet::TcpFlags;
+use flowpin_record::{FlowState, TcpState};
+
+/// The state after a segment. `acks_fin`: it acknowledges the other side's FIN.
+pub(crate) fn next(state: TcpState, flags: TcpFlags, to_server: bool, acks_fin: bool) -> TcpState {
+    let (syn, ack) = (flags.has(TcpFlags::SYN), flags.has(TcpFlags::ACK));
+    let (fin, rst) = (flags.has(TcpFlags::FIN), flags.has(TcpFlags::RST));
+    if rst {
+        return if state == TcpState::None {
+            state
+        } else {
+            TcpState::Closed
+        };
+    }
+    match state {
+        TcpState::None => match (syn, ack, fin) {
+            (true, true, _) => TcpState::SynRecv,
+            (true, false, _) => TcpState::SynSent,
+            (false, _, true) => TcpState::None,
+            (false, ..) => TcpState::Established,
+        },
+        TcpState::SynSent if syn && ack && !to_server => TcpState::SynRecv,
+        TcpState::SynRecv if fin => closing(to_server),
+        TcpState::SynRecv if ack && !syn && to_server => TcpState::Established,
+        TcpState::Established if fin => closing(to_server),
+        TcpState::FinWait1 if fin && to_server && acks_fin => TcpState::TimeWait,
+        TcpState::FinWait1 if fin && to_server => TcpState::Closing,
+        TcpState::FinWait1 if to_server && acks_fin => TcpState::FinWait2,
+        TcpState::FinWait2 if fin && to_server => TcpState::TimeWait,
+        TcpState::Closing if ack && acks_fin => TcpState::TimeWait,
+        TcpState::CloseWait if fin && !to_server => TcpState::LastAck,
+        TcpState::LastAck if ack && to_server && !fin => TcpState::Closed,
+        TcpState::TimeWait if ack && !fin => TcpState::Closed,
+        other => other,
+    }
+}
+
+/// The first FIN.
+fn closing(to_server: bool) -> TcpState {
+    if to_server {
+        TcpState::CloseWait
+    } else {
+        TcpState::FinWait1
+    }
+}
+
+/// The flow's state that goes with a TCP state.
+pub(crate) fn flow_state(state: TcpState) -> FlowState {
+    match state {
+        TcpState::None | TcpState::SynSent | TcpState::SynRecv => FlowState::New,
+        TcpState::Established
+        | TcpState::FinWait1
+        | TcpState::FinWait2
+        | TcpState::Closing
+        | TcpState::CloseWait => FlowState::Established,
+        TcpState::LastAck | TcpState::TimeWait | TcpState::Closed => FlowState::Closed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::next;
+    use flowpin_packet::TcpFlags;
+    use flowpin_record::TcpState;
+
+    const S: TcpFlags = TcpFlags::SYN;
+    const A: TcpFlags = TcpFlags::ACK;
+    const SA: TcpFlags = TcpFlags(0x12);
+    const FA: TcpFlags = TcpFlags(0x11);
+
+    fn run(steps: &[(TcpFlags, bool, bool)]) -> TcpState {
+        steps
+            .iter()
+            .fold(TcpState::None, |state, &(flags, to_server, acks_fin)| {
+                next(state, flags, to_server, acks_fin)
+            })
+    }
+
+    /// Who closes first decides which way the states go.
+    #[test]
+    fn both_ways_of_closing_end_in_closed() {
+        let open = [(S, true, false), (SA, false, false), (A, true, false)];
+        assert_eq!(run(&open), TcpState::Established);
+        let by_client = [(FA, true, false), (FA, false, true), (A, true, true)];
+        assert_eq!(
+            run(&[&open[..], &by_client[..1]].concat()),
+            TcpState::CloseWait
+        );
+        assert_eq!(
+            run(&[&open[..], &by_client[..2]].concat()),
+            TcpState::LastAck
+        );
+        assert_eq!(run(&[&open[..], &by_client[..]].concat()), TcpState::Closed);
+        let by_server = [
+            (FA, false, false),
+            (A, true, true),
+            (FA, true, true),
+            (A, false, true),
+        ];
+        assert_eq!(
+            run(&[&open[..], &by_server[..1]].concat()),
+            TcpState::FinWait1
+        );
+        assert_eq!(
+            run(&[&open[..], &by_server[..2]].concat()),
+            TcpState::FinWait2
+        );
+        assert_eq!(
+            run(&[&open[..], &by_server[..3]].concat()),
+            TcpState::TimeWait
+        );
+        assert_eq!(run(&[&open[..], &by_server[..]].concat()), TcpState::Closed);
+        let crossed = [(FA, false, false), (FA, true, false)];
+        assert_eq!(run(&[&open[..], &crossed[..]].concat()), TcpState::Closing);
+    }
+
+    /// A stray RST or FIN begins nothing; a RST ends anything.
+    #[test]
+    fn a_reset_closes_what_was_open() {
+        assert_eq!(run(&[(TcpFlags::RST, true, false)]), TcpState::None);
+        assert_eq!(run(&[(FA, true, false)]), TcpState::None);
+        assert_eq!(
+            run(&[(S, true, false), (TcpFlags::RST, false, false)]),
+            TcpState::Closed
+        );
+        assert_eq!(run(&[(A, false, false)]), TcpState::Established);
+    }
+}

@@ -1,0 +1,290 @@
+//! A connection's first packet: room for it, and who is the client.
+
+use super::{Cause, Table, granule_before};
+use crate::entry::{Bits, Cold, FREE_KEY, Handle, Hot, NIL, UNLINKED};
+use crate::history::Letter;
+use crate::observe::{FlowObserver, NO_VLAN};
+use crate::options::{ADDRESSES_BYTES, CONNECTION_BYTES, EXTRA_BYTES};
+use crate::ports::is_server_port;
+use crate::timeouts::Class;
+use flowpin_counters::Loss;
+use flowpin_packet::{
+    Endpoints, FlowKey, FrameBytes, PacketFlags, PacketKind, PacketMeta, Seq, TcpFlags,
+};
+use flowpin_record::RecordSink;
+
+impl Table {
+    /// Makes an entry for a packet that belongs to no connection; [`NIL`] if it cannot have one.
+    #[inline(never)]
+    #[expect(clippy::too_many_arguments, reason = "as the packet's way")]
+    pub(super) fn begin<S: RecordSink, O: FlowObserver>(
+        &mut self,
+        key: FlowKey,
+        frames: FrameBytes<'_>,
+        meta: &PacketMeta,
+        side: usize,
+        cause: &mut Cause,
+        sink: &mut S,
+        observer: &mut O,
+    ) -> Handle {
+        if !self.index.owns(meta.hash) {
+            self.counters.misdirected += 1;
+            self.counters.losses.count(Loss::Misdirected, 1);
+            return NIL;
+        }
+        let own_addresses = key.is_ipv6() || meta.kind == PacketKind::IcmpError;
+        let bytes = CONNECTION_BYTES + if own_addresses { ADDRESSES_BYTES } else { 0 };
+        let handle = if self.make_room(meta.hash, bytes, NIL, cause, sink) {
+            self.insert(key, meta)
+        } else {
+            NIL
+        };
+        if handle == NIL {
+            self.counters.unplaced += 1;
+            return NIL;
+        }
+        *self.used_mut(meta.hash) += bytes;
+        if own_addresses {
+            let addresses = match meta.kind {
+                PacketKind::IcmpError => super::icmp_error::addresses(frames, meta),
+                _ => frames.endpoints(meta),
+            };
+            self.cold[handle].addresses = self.addresses.insert(addresses).unwrap_or(NIL);
+        }
+        self.set_up(handle, frames, meta, side, observer);
+        handle
+    }
+
+    /// Slots for an entry in both slabs and the index.
+    fn insert(&mut self, key: FlowKey, meta: &PacketMeta) -> Handle {
+        if self.counters.live == 0 {
+            self.wheel.skip_to(granule_before(meta.stream_time));
+        }
+        let hot = Hot::new(key, meta.hash, meta.stream_time, first_class(meta.kind));
+        let Some(handle) = self.hot.insert(hot) else {
+            return NIL;
+        };
+        let cold = self.cold.insert(Cold {
+            start: meta.time,
+            first_packet: meta.number,
+            start_seq: [Seq(0); 2],
+            rtt: 0,
+            vlans: [NO_VLAN; 2],
+            addresses: NIL,
+        });
+        debug_assert_eq!(cold, Some(handle), "both slabs give out the same handles");
+        if cold != Some(handle) || !self.index.insert(meta.hash, handle) {
+            self.hot[handle].key = FREE_KEY;
+            self.hot.remove(handle);
+            if let Some(cold) = cold {
+                self.cold.remove(cold);
+            }
+            return NIL;
+        }
+        self.counters.live += 1;
+        self.counters.live_max = self.counters.live_max.max(self.counters.live);
+        handle
+    }
+
+    /// Turns an entry whose connection has ended into a new connection of the same key.
+    #[inline(never)]
+    pub(super) fn begin_again<O: FlowObserver>(
+        &mut self,
+        handle: Handle,
+        frames: FrameBytes<'_>,
+        meta: &PacketMeta,
+        side: usize,
+        observer: &mut O,
+    ) {
+        self.free_extra(handle);
+        let Hot {
+            key, hash, slot, ..
+        } = self.hot[handle];
+        let class = first_class(meta.kind);
+        self.hot[handle] = Hot {
+            slot,
+            ..Hot::new(key, hash, meta.stream_time, class)
+        };
+        let addresses = self.cold[handle].addresses;
+        self.cold[handle] = Cold {
+            start: meta.time,
+            first_packet: meta.number,
+            start_seq: [Seq(0); 2],
+            rtt: 0,
+            vlans: [NO_VLAN; 2],
+            addresses,
+        };
+        if meta.kind == PacketKind::IcmpError
+            && let Some(stored) = self.addresses.get_mut(addresses)
+        {
+            *stored = super::icmp_error::addresses(frames, meta);
+        }
+        self.set_up(handle, frames, meta, side, observer);
+    }
+
+    /// Direction, VLANs, and what only the first packet tells.
+    fn set_up<O: FlowObserver>(
+        &mut self,
+        handle: Handle,
+        frames: FrameBytes<'_>,
+        meta: &PacketMeta,
+        side: usize,
+        observer: &mut O,
+    ) {
+        self.counters.begun(meta.kind);
+        let (hot, cold) = (&mut self.hot[handle], &mut self.cold[handle]);
+        orient(hot, frames, meta, side);
+        hot.end = meta.time;
+        if matches!(meta.kind, PacketKind::Icmp | PacketKind::IcmpError) {
+            let types = u32::from(meta.icmp_type()) << 8 | u32::from(meta.icmp_code);
+            cold.start_seq[0] = Seq(types);
+        }
+        if meta.kind == PacketKind::IcmpError {
+            hot.bits.set(Bits::ICMP_ERROR);
+        }
+        hot.bits.set(Bits::CHANGED);
+        if meta.flags.has(PacketFlags::VLAN) {
+            cold.vlans = observer.vlans(frames, meta);
+        }
+    }
+
+    /// What has to wait until the packet was counted: the tunnel, which needs an `Extra`, and
+    /// the time-out, which the packet decides.
+    #[inline(never)]
+    pub(super) fn finish_beginning<S: RecordSink, O: FlowObserver>(
+        &mut self,
+        handle: Handle,
+        frames: FrameBytes<'_>,
+        meta: &PacketMeta,
+        cause: &mut Cause,
+        sink: &mut S,
+        observer: &mut O,
+    ) {
+        if meta.flags.has(PacketFlags::TUNNELLED)
+            && let Some(tunnel) = observer.tunnel(frames, meta)
+            && let Some(extra) = self.extra_of(handle, cause, sink)
+        {
+            self.extra[extra].tunnel = Some(tunnel);
+        }
+        self.schedule(handle);
+    }
+
+    /// Frees an entry and all that belongs to it.
+    pub(super) fn remove(&mut self, handle: Handle) {
+        let Hot { hash, slot, .. } = self.hot[handle];
+        if slot != UNLINKED {
+            self.wheel.unlink(handle, slot);
+        }
+        self.index.remove(hash, handle);
+        self.free(handle);
+    }
+
+    /// As [`Table::remove`], but the index and the wheel are left alone.
+    pub(super) fn free(&mut self, handle: Handle) {
+        self.free_extra(handle);
+        let hash = self.hot[handle].hash;
+        let mut bytes = CONNECTION_BYTES;
+        let addresses = self.cold[handle].addresses;
+        if addresses != NIL {
+            self.addresses.remove(addresses);
+            bytes += ADDRESSES_BYTES;
+        }
+        let used = self.used_mut(hash);
+        *used = used.saturating_sub(bytes);
+        self.hot[handle].key = FREE_KEY;
+        self.hot.remove(handle);
+        self.cold.remove(handle);
+        self.counters.live -= 1;
+    }
+
+    fn free_extra(&mut self, handle: Handle) {
+        let Hot { extra, hash, .. } = self.hot[handle];
+        if extra != NIL {
+            self.extra.remove(extra);
+            self.hot[handle].extra = NIL;
+            let used = self.used_mut(hash);
+            *used = used.saturating_sub(EXTRA_BYTES);
+        }
+    }
+}
+
+const fn first_class(kind: PacketKind) -> Class {
+    match kind {
+        PacketKind::Tcp => Class::Attempt,
+        PacketKind::Udp => Class::UdpNew,
+        PacketKind::Icmp | PacketKind::IcmpError => Class::IcmpNew,
+        PacketKind::Sctp | PacketKind::Other => Class::OtherNew,
+    }
+}
+
+/// Decides who is the client: who sent SYN (INIT); else who received SYN-ACK (INIT ACK); else who
+/// sent the first packet, unless only the source port is a server's.
+fn orient(hot: &mut Hot, frames: FrameBytes<'_>, meta: &PacketMeta, side: usize) {
+    let sender_is_client = match beginning(frames, meta) {
+        Beginning::Request => true,
+        Beginning::Answer => {
+            hot.history.push_for(Letter::Flip, true);
+            false
+        }
+        Beginning::Unseen => {
+            let flipped = is_from_server(hot, frames, meta, side);
+            if flipped {
+                hot.bits.set(Bits::FLIPPED);
+                hot.history.push_for(Letter::Flip, true);
+            }
+            if meta.kind == PacketKind::Tcp {
+                hot.bits.set(Bits::MIDSTREAM);
+            }
+            !flipped
+        }
+    };
+    let client = if sender_is_client { side } else { side ^ 1 };
+    if client == 1 {
+        hot.bits.set(Bits::CLIENT_HIGH);
+    }
+    // Only a handshake seen from its SYN on can be timed.
+    if meta.kind != PacketKind::Tcp
+        || !sender_is_client
+        || !meta.tcp_flags.has(TcpFlags::SYN)
+        || meta.tcp_flags.has(TcpFlags::ACK)
+        || meta.flags.has(PacketFlags::BAD_CHECKSUM)
+    {
+        hot.bits.set(Bits::RTT_VOID);
+    }
+}
+
+enum Beginning {
+    Request,
+    Answer,
+    Unseen,
+}
+
+fn beginning(frames: FrameBytes<'_>, meta: &PacketMeta) -> Beginning {
+    match meta.kind {
+        PacketKind::Tcp if meta.tcp_flags.has(TcpFlags::SYN) => {
+            if meta.tcp_flags.has(TcpFlags::ACK) {
+                Beginning::Answer
+            } else {
+                Beginning::Request
+            }
+        }
+        PacketKind::Sctp => match super::packet::sctp_chunk(frames, meta) {
+            Some(super::packet::SCTP_INIT) => Beginning::Request,
+            Some(super::packet::SCTP_INIT_ACK) => Beginning::Answer,
+            _ => Beginning::Unseen,
+        },
+        _ => Beginning::Unseen,
+    }
+}
+
+/// Whether only the source port is well known. A broadcast has no server at its other end.
+fn is_from_server(hot: &Hot, frames: FrameBytes<'_>, meta: &PacketMeta, side: usize) -> bool {
+    let (low, high) = hot.key.ports();
+    let (source, destination) = if side == 0 { (low, high) } else { (high, low) };
+    if !is_server_port(meta.kind, source) || is_server_port(meta.kind, destination) {
+        return false;
+    }
+    let Endpoints { low, high } = frames.endpoints(meta);
+    let to = if side == 0 { high } else { low };
+    hot.key.is_ipv6() || to.first_chunk() != Some(&[255; 4])
+}

@@ -1,0 +1,206 @@
+//! The table itself: batches in, records out.
+//!
+//! ```text
+//!  process:  find candidates, ask for their lines ─► packet by packet: look again, count
+//!  tick:     collect what is due                     packet.rs  begin.rs  expiry.rs  room.rs
+//! ```
+
+mod begin;
+mod expiry;
+mod icmp_error;
+mod packet;
+mod room;
+
+use crate::counters::FlowCounters;
+use crate::entry::{Cold, Extra, Handle, Hot, NIL};
+use crate::identity::Identity;
+use crate::index::Index;
+use crate::options::{ADDRESSES_BYTES, BATCH_MAX, EXTRA_BYTES, FlowOptions};
+use crate::record::Parts;
+use crate::shards::ShardSet;
+use crate::timeouts::Rules;
+use crate::wheel::Wheel;
+use crate::{FlowObserver, GRANULE_NS};
+use flowpin_memory::Slab;
+use flowpin_packet::{Endpoints, FrameBytes, PacketMeta, SHARD_COUNT, Timestamp};
+use flowpin_record::{RecordKey, RecordSink};
+use std::io;
+
+/// The connections of some shards. See the crate.
+#[derive(Debug)]
+pub struct Table {
+    rules: Rules,
+    /// 0: no interim records.
+    interim_ns: u64,
+    identity: Identity,
+    shards: ShardSet,
+    index: Index,
+    hot: Slab<Hot>,
+    /// In step with `hot`: the same handles.
+    cold: Slab<Cold>,
+    extra: Slab<Extra>,
+    addresses: Slab<Endpoints>,
+    wheel: Wheel,
+    /// Memory in use, by shard, and how much each may use.
+    used_bytes: Box<[u64; SHARD_COUNT]>,
+    shard_bytes: u64,
+    /// For choosing what to evict.
+    scratch: Vec<(Timestamp, Handle)>,
+    now: Timestamp,
+    counters: FlowCounters,
+}
+
+impl Table {
+    /// Reserves a table for some shards. Address space only: memory is used as connections come.
+    ///
+    /// # Errors
+    ///
+    /// Where the system refuses the address space.
+    pub fn new(options: &FlowOptions, shards: ShardSet) -> io::Result<Self> {
+        let per_shard = options.per_shard_max();
+        let shard_bytes = options.shard_bytes();
+        let shard_count = shards.len() as u64;
+        // Address space that no 32-bit handle reaches is no use.
+        let fitting = |each: u64| {
+            let count = shard_count.saturating_mul(shard_bytes / each.max(1));
+            u32::try_from(count).unwrap_or(u32::MAX - 1)
+        };
+        let capacity = u32::try_from(shard_count.saturating_mul(per_shard.into()));
+        let capacity = capacity.unwrap_or(u32::MAX - 1);
+        Ok(Self {
+            rules: Rules::new(options.timeouts),
+            interim_ns: options.interim_ns.unwrap_or(0),
+            identity: Identity::new(options.id_seed),
+            shards,
+            index: Index::new(&shards, per_shard)?,
+            hot: Slab::with_capacity(capacity)?,
+            cold: Slab::with_capacity(capacity)?,
+            extra: Slab::with_capacity(fitting(EXTRA_BYTES).min(capacity))?,
+            addresses: Slab::with_capacity(fitting(ADDRESSES_BYTES).min(capacity))?,
+            wheel: Wheel::new(capacity)?,
+            used_bytes: Box::new([0; SHARD_COUNT]),
+            shard_bytes,
+            scratch: Vec::with_capacity(per_shard as usize),
+            now: Timestamp(0),
+            counters: FlowCounters::default(),
+        })
+    }
+
+    /// Asks for the lines that [`Table::process`] will read first. Worth calling some hundred
+    /// instructions ahead: as soon as a batch's hashes are known.
+    #[inline]
+    pub fn prefetch(&self, batch: &[PacketMeta]) {
+        for meta in batch {
+            self.index.prefetch(meta.hash);
+        }
+    }
+
+    /// Counts packets on their connections, in order. Records of connections that end on the way
+    /// go to `sink`. Batches of up to [`BATCH_MAX`] are looked up together; their borders change
+    /// nothing else.
+    ///
+    /// Packets must come in the order of their stream time.
+    pub fn process<S: RecordSink, O: FlowObserver>(
+        &mut self,
+        frames: FrameBytes<'_>,
+        batch: &[PacketMeta],
+        sink: &mut S,
+        observer: &mut O,
+    ) {
+        self.counters.packets += batch.len() as u64;
+        for part in batch.chunks(BATCH_MAX) {
+            let mut found = [NIL; BATCH_MAX];
+            for (meta, found) in part.iter().zip(&mut found) {
+                *found = self.index.first(meta.hash);
+                self.hot.prefetch(*found);
+            }
+            for (meta, found) in part.iter().zip(found) {
+                self.packet(frames, meta, found, sink, observer);
+            }
+        }
+    }
+
+    /// Stream time has come to `now`: ends what is due.
+    ///
+    /// Returns the watermark: the last multiple of [`GRANULE_NS`] *before* `now`. Every record
+    /// with a key time up to the watermark has been given to `sink`, and none will come later,
+    /// provided that no packet with a stream time before `now` does.
+    pub fn tick<S: RecordSink>(&mut self, now: Timestamp, sink: &mut S) -> Timestamp {
+        self.now = self.now.max(now);
+        let granule = granule_before(self.now);
+        self.collect_until(granule, sink);
+        Timestamp(granule * GRANULE_NS)
+    }
+
+    /// The input has ended: ends all connections, those that were due by the last tick at their
+    /// deadline, the others at that tick's time. Tick with the stream's last time first.
+    pub fn finish<S: RecordSink>(&mut self, sink: &mut S) {
+        for shard in self.shards.iter() {
+            let handles: Vec<Handle> = self.index.handles(shard).collect();
+            for handle in handles {
+                self.end_with_input(handle, sink);
+            }
+            self.index.clear(shard);
+        }
+        self.wheel.clear();
+        self.counters.live = 0;
+    }
+
+    /// What was counted so far.
+    pub fn counters(&self) -> &FlowCounters {
+        &self.counters
+    }
+
+    /// The shards that this table holds.
+    pub fn shards(&self) -> &ShardSet {
+        &self.shards
+    }
+
+    /// Connections open now, due ones that nobody looked at yet included.
+    pub fn live(&self) -> u64 {
+        self.counters.live
+    }
+
+    /// All parts of a connection.
+    fn parts(&self, handle: Handle) -> Parts<'_> {
+        let (hot, cold) = (&self.hot[handle], &self.cold[handle]);
+        Parts {
+            hot,
+            cold,
+            extra: self.extra.get(hot.extra),
+            addresses: self.addresses.get(cold.addresses),
+        }
+    }
+}
+
+/// What causes records: a packet. Each gets the next ordinal.
+struct Cause {
+    time: Timestamp,
+    number: u64,
+    ordinal: u32,
+}
+
+impl Cause {
+    fn of(meta: &PacketMeta) -> Self {
+        Self {
+            time: meta.stream_time,
+            number: meta.number,
+            ordinal: 0,
+        }
+    }
+
+    fn next_key(&mut self) -> RecordKey {
+        self.ordinal += 1;
+        RecordKey {
+            time: self.time,
+            number: self.number,
+            ordinal: self.ordinal,
+        }
+    }
+}
+
+/// The last granule that ends before a point in time: what is due by then cannot be caused by a
+/// packet of that time any more.
+fn granule_before(now: Timestamp) -> u64 {
+    now.0.saturating_sub(1) / GRANULE_NS
+}

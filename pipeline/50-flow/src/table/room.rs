@@ -1,0 +1,116 @@
+//! Room for another connection: what a full shard gives up.
+//!
+//! The stalest sixteenth of the shard, by (time since which it idles, first packet): a total
+//! order in which nothing depends on the secret, on other shards, or on when ticks come. For the
+//! same reason all granules that have passed are collected first: what is there then is decided
+//! by stream time alone.
+
+use super::{Cause, Table, granule_before};
+use crate::entry::Handle;
+use flowpin_counters::Loss;
+use flowpin_packet::{Shard, Timestamp};
+use flowpin_record::{EndReason, RecordSink};
+
+/// The share of a full shard that ends at once.
+const SHARE: usize = 16;
+
+impl Table {
+    /// Sees to it that a shard may use `bytes` more; `keep` stays. False if that cannot be.
+    #[inline]
+    pub(super) fn make_room<S: RecordSink>(
+        &mut self,
+        hash: u32,
+        bytes: u64,
+        keep: Handle,
+        cause: &mut Cause,
+        sink: &mut S,
+    ) -> bool {
+        if *self.used_mut(hash) + bytes <= self.shard_bytes {
+            return true;
+        }
+        self.evict_until(hash, bytes, keep, cause, sink)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn evict_until<S: RecordSink>(
+        &mut self,
+        hash: u32,
+        bytes: u64,
+        keep: Handle,
+        cause: &mut Cause,
+        sink: &mut S,
+    ) -> bool {
+        self.collect_until(granule_before(cause.time), sink);
+        while *self.used_mut(hash) + bytes > self.shard_bytes {
+            if !self.evict(Shard((hash >> 24) as u8), keep, cause, sink) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Ends the stalest sixteenth of a shard, one connection at least; false if there is none.
+    fn evict<S: RecordSink>(
+        &mut self,
+        shard: Shard,
+        keep: Handle,
+        cause: &mut Cause,
+        sink: &mut S,
+    ) -> bool {
+        let mut stale = core::mem::take(&mut self.scratch);
+        stale.clear();
+        let mut ahead = self.index.handles(shard);
+        for handle in ahead.by_ref().take(AHEAD) {
+            self.hot.prefetch(handle);
+        }
+        for handle in self.index.handles(shard).filter(|&handle| handle != keep) {
+            if let Some(coming) = ahead.next() {
+                self.hot.prefetch(coming);
+            }
+            stale.push((self.hot[handle].since, handle));
+        }
+        drop(ahead);
+        let count = (stale.len() / SHARE).max(1).min(stale.len());
+        if let Some(last) = count.checked_sub(1) {
+            let by_age = |left: &(Timestamp, Handle), right: &(Timestamp, Handle)| {
+                let first = |handle| self.cold[handle].first_packet;
+                left.0
+                    .cmp(&right.0)
+                    .then_with(|| first(left.1).cmp(&first(right.1)))
+            };
+            stale.select_nth_unstable_by(last, by_age);
+            stale.truncate(count);
+            stale.sort_unstable_by(by_age);
+        }
+        for &(_, handle) in &stale {
+            self.write_interim(handle, cause.time, sink);
+            let deadline = self.deadline(handle);
+            if deadline <= cause.time {
+                // Its time was over anyway.
+                self.end(
+                    handle,
+                    self.timeout_key(handle, deadline),
+                    EndReason::Timeout,
+                    sink,
+                );
+            } else {
+                self.end(handle, cause.next_key(), EndReason::Evicted, sink);
+                self.counters.losses.count(Loss::ConnectionsEvicted, 1);
+            }
+            self.remove(handle);
+        }
+        let evicted = !stale.is_empty();
+        self.scratch = stale;
+        evicted
+    }
+
+    /// Memory that the shard of a hash uses.
+    #[inline]
+    pub(super) fn used_mut(&mut self, hash: u32) -> &mut u64 {
+        &mut self.used_bytes[(hash >> 24) as usize]
+    }
+}
+
+/// How many entries to ask for before they are read.
+const AHEAD: usize = 16;

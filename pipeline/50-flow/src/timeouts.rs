@@ -1,0 +1,101 @@
+//! After how long without a packet a connection has ended, by tool and by state.
+//!
+//! Zeek's are those of its base configuration (`tcp_attempt_delay`, `tcp_close_delay`,
+//! `tcp_inactivity_timeout`, `udp_inactivity_timeout`, …), Suricata's those of `flow-timeouts` in
+//! its default configuration. With Zeek's, an attempt without an answer and a closed connection
+//! end at a fixed time after the attempt and the close, whatever comes in between; all others
+//! are counted from the last packet.
+
+/// Whose time-outs hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Timeouts {
+    /// Zeek's: TCP 5 min, 5 s for an attempt and after a close; UDP, ICMP and others 1 min.
+    #[default]
+    Zeek,
+    /// Suricata's: TCP 60 s new, 600 s established, 60 s closed; others 30 s new, 300 s
+    /// established.
+    Suricata,
+    /// None: a connection ends with the input, or when another one takes its place.
+    None,
+}
+
+/// What kind of time-out a connection has now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Class {
+    /// TCP: SYN without an answer.
+    Attempt,
+    /// TCP: an answer, but not established.
+    TcpNew,
+    TcpEstablished,
+    /// TCP: both sides closed, or one reset.
+    TcpClosed,
+    UdpNew,
+    UdpEstablished,
+    IcmpNew,
+    IcmpEstablished,
+    OtherNew,
+    OtherEstablished,
+}
+
+/// The time-outs of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Rules {
+    after_ns: [u64; 16],
+    fixed: u16,
+}
+
+impl Rules {
+    pub(crate) fn new(timeouts: Timeouts) -> Self {
+        // In the order of `Class`.
+        let (secs, fixed): ([u64; 10], u16) = match timeouts {
+            Timeouts::Zeek => (
+                [5, 300, 300, 5, 60, 60, 60, 60, 60, 60],
+                1 << Class::Attempt as u8 | 1 << Class::TcpClosed as u8,
+            ),
+            Timeouts::Suricata => ([60, 60, 600, 60, 30, 300, 30, 300, 30, 300], 0),
+            Timeouts::None => ([u64::MAX; 10], 0),
+        };
+        let mut after_ns = [u64::MAX; 16];
+        for (to, from) in after_ns.iter_mut().zip(secs) {
+            *to = from.saturating_mul(1_000_000_000);
+        }
+        Self { after_ns, fixed }
+    }
+
+    /// How long a connection of this class lives without a packet, in nanoseconds.
+    #[inline]
+    pub(crate) fn after_ns(&self, class: Class) -> u64 {
+        self.after_ns[class as usize & 15]
+    }
+
+    /// Whether the deadline stays where it is when a packet comes.
+    #[inline]
+    pub(crate) fn is_fixed(&self, class: Class) -> bool {
+        self.fixed >> (class as u8) & 1 != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Class, Rules, Timeouts};
+
+    /// The table is in the order of the classes: a slip would give UDP the limits of TCP.
+    #[test]
+    fn the_published_limits_hold() {
+        let zeek = Rules::new(Timeouts::Zeek);
+        assert_eq!(zeek.after_ns(Class::TcpEstablished), 300_000_000_000);
+        assert_eq!(zeek.after_ns(Class::TcpClosed), 5_000_000_000);
+        assert_eq!(zeek.after_ns(Class::UdpNew), 60_000_000_000);
+        assert!(zeek.is_fixed(Class::Attempt) && !zeek.is_fixed(Class::TcpNew));
+        let suricata = Rules::new(Timeouts::Suricata);
+        assert_eq!(suricata.after_ns(Class::TcpEstablished), 600_000_000_000);
+        assert_eq!(suricata.after_ns(Class::UdpEstablished), 300_000_000_000);
+        assert_eq!(suricata.after_ns(Class::OtherEstablished), 300_000_000_000);
+        assert!(!suricata.is_fixed(Class::TcpClosed));
+        assert_eq!(
+            Rules::new(Timeouts::None).after_ns(Class::Attempt),
+            u64::MAX
+        );
+    }
+}
