@@ -133,7 +133,7 @@ impl<T> Consumer<T> {
 impl<T> Drop for Consumer<T> {
     fn drop(&mut self) {
         self.release();
-        // Release: pairs with `Producer::is_closed`.
+        // Release: whoever sees it sees the final `head` too; pairs with `Producer::is_closed`.
         self.shared.head.closed.store(true, Ordering::Release);
     }
 }

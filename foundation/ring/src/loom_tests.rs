@@ -1,5 +1,5 @@
-//! Every interleaving of two threads, by loom: `RUSTFLAGS="--cfg loom" cargo test -p flowpin-ring
-//! --release`.
+//! Every interleaving of two threads, by loom:
+//! `RUSTFLAGS="--cfg loom" cargo test -p flowpin-ring --release --lib`.
 //!
 //! Tries are bounded on both sides, never a spin: a spin loop has endless interleavings. loom
 //! also tracks each slot, so a slot touched by both sides without a hand-over fails the model.
@@ -124,5 +124,21 @@ fn items_left_behind_are_dropped_once() {
         drop(consumer);
         let _refused: usize = sender.join().unwrap();
         assert_eq!(drops.load(Ordering::Relaxed), 3);
+    });
+}
+
+/// Who sees that the consumer is gone sees all slots that it gave back: so what is not free then
+/// was never taken.
+#[test]
+fn a_closed_ring_shows_what_was_taken() {
+    loom::model(|| {
+        let (mut producer, mut consumer) = ring_with_chunk::<u8>(2, 2);
+        assert_eq!(producer.push_slice(&[0, 1]), 2);
+        let receiver = loom::thread::spawn(move || consumer.pop().is_some());
+        if producer.is_closed() {
+            assert_eq!(producer.free(), 1);
+        }
+        assert!(receiver.join().unwrap());
+        assert!(producer.is_closed());
     });
 }

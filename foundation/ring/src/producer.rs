@@ -121,10 +121,11 @@ impl<T> Producer<T> {
         self.shared.slots.count()
     }
 
-    /// Whether the consumer was dropped: nobody will take what is pushed.
+    /// Whether the consumer was dropped: nobody will take what is pushed, and what is not free
+    /// was never taken.
     #[inline]
     pub fn is_closed(&self) -> bool {
-        // Acquire: pairs with the Release store in the consumer's drop.
+        // Acquire: the final `head` is visible to who sees this; pairs with the consumer's drop.
         self.shared.head.closed.load(Ordering::Acquire)
     }
 

@@ -1,9 +1,22 @@
 //! Waiting for another thread, without burning a core and without losing a wake-up.
 
-use std::sync::atomic::{AtomicBool, Ordering, fence};
-use std::sync::{Arc, Mutex};
-use std::thread::{self, Thread};
-use std::time::Duration;
+#[cfg(loom)]
+use loom::{
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering, fence},
+    },
+    thread::{self, Thread, park as park_a_while},
+};
+use std::sync::Arc;
+#[cfg(not(loom))]
+use std::{
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering, fence},
+    },
+    thread::{self, Thread},
+};
 
 /// Wakes one thread that waits until something is there.
 ///
@@ -33,14 +46,16 @@ impl Bell {
 
     /// Calls `look` until it finds something. One thread at a time may wait at a bell.
     pub fn wait_for<R>(&self, mut look: impl FnMut() -> Option<R>) -> R {
-        for round in 0u32.. {
+        // The model sleeps at once: it is about lost wake-ups.
+        let rounds = if cfg!(loom) { 0 } else { YIELDS };
+        for round in 0..rounds {
             if let Some(found) = look() {
                 return found;
             }
-            match round {
-                0..SPINS => (0..32).for_each(|_| core::hint::spin_loop()),
-                SPINS..YIELDS => thread::yield_now(),
-                _ => break,
+            if round < SPINS {
+                (0..32).for_each(|_| core::hint::spin_loop());
+            } else {
+                thread::yield_now();
             }
         }
         loop {
@@ -60,19 +75,19 @@ impl Bell {
         fence(Ordering::SeqCst);
         let mut found = look();
         if found.is_none() {
-            thread::park_timeout(SLEEP_MAX);
+            park_a_while();
             found = look();
         }
         self.asleep.store(false, Ordering::Relaxed);
         found
     }
 
+    /// Wakes the waiter. Several rings in a row cost one system call: a thread that was told
+    /// once is not told again before it has run.
     #[cold]
     fn wake(&self) {
-        // One wake-up is enough: whoever rings next need not make the system call again.
-        if self.asleep.swap(false, Ordering::Relaxed)
-            && let Ok(mut sleeper) = self.sleeper.lock()
-            && let Some(thread) = sleeper.take()
+        if let Ok(sleeper) = self.sleeper.lock()
+            && let Some(thread) = &*sleeper
         {
             thread.unpark();
         }
@@ -90,9 +105,46 @@ impl Drop for LastWord {
     }
 }
 
+/// The model has no timeout: a wake-up that were lost would hang it.
+#[cfg(not(loom))]
+fn park_a_while() {
+    thread::park_timeout(core::time::Duration::from_millis(10));
+}
+
 /// Looks with pauses between them, before yielding: about 3 µs.
 const SPINS: u32 = 32;
 /// Looks in all before sleeping: about 100 µs where nobody else wants the core.
 const YIELDS: u32 = SPINS + 200;
-/// The longest sleep: what a wake-up lost against all proof would cost.
-const SLEEP_MAX: Duration = Duration::from_millis(10);
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::Bell;
+    use loom::sync::Arc;
+    use loom::sync::atomic::{AtomicU32, Ordering};
+
+    /// `RUSTFLAGS="--cfg loom" cargo test -p flowpin-handoff --release --lib`: whatever the
+    /// interleaving, a waiter that sleeps without end is woken for every change that it waits
+    /// for. Without either fence it is not.
+    #[test]
+    fn no_wake_up_is_lost() {
+        loom::model(|| {
+            let bell = Arc::new(Bell::default());
+            let count = Arc::new(AtomicU32::new(0));
+            // This thread rings, for loom takes an `unpark` for the end of whatever its thread
+            // waits for, be it the `join` below.
+            let waiter = {
+                let (bell, count) = (Arc::clone(&bell), Arc::clone(&count));
+                loom::thread::spawn(move || {
+                    for step in 1..=2 {
+                        bell.wait_for(|| (count.load(Ordering::Relaxed) >= step).then_some(()));
+                    }
+                })
+            };
+            for step in 1..=2 {
+                count.store(step, Ordering::Relaxed);
+                bell.ring();
+            }
+            waiter.join().unwrap();
+        });
+    }
+}
