@@ -1,49 +1,6 @@
-//! The command as its users meet it: help, settings, refusals, exit codes.
+//! Help, settings, refusals.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-
-fn flowpin(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_flowpin"))
-        .args(args)
-        .stdin(Stdio::null())
-        .output()
-        .unwrap()
-}
-
-fn code(output: &Output) -> i32 {
-    output.status.code().unwrap()
-}
-
-fn stdout(output: &Output) -> &str {
-    str::from_utf8(&output.stdout).unwrap()
-}
-
-fn stderr(output: &Output) -> &str {
-    str::from_utf8(&output.stderr).unwrap()
-}
-
-/// A bundled capture.
-fn capture(name: &str) -> String {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../../testkit/captures")
-        .join(name);
-    path.to_str().unwrap().to_owned()
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
-
-/// The one line of an error: which exit code, and what it says.
-#[track_caller]
-fn assert_refused(output: &Output, exit: i32, parts: &[&str]) {
-    assert_eq!(code(output), exit, "{}", stderr(output));
-    assert_eq!(stderr(output).lines().count(), 1, "{}", stderr(output));
-    for part in parts {
-        assert!(stderr(output).contains(part), "{part}: {}", stderr(output));
-    }
-}
+use crate::program::{assert_refused, capture, code, flowpin, stderr, stdout, text};
 
 /// What scripts rely on is in the help: exit codes; what people look for: examples.
 #[test]

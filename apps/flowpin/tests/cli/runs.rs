@@ -1,42 +1,8 @@
-//! Whole runs of the command over bundled captures.
+//! Whole runs over bundled captures.
 
+use crate::program::{assert_refused, capture, code, command, flowpin, stderr, stdout, text};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-
-fn command(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_flowpin"));
-    command.args(args).stdin(Stdio::null());
-    command
-}
-
-fn flowpin(args: &[&str]) -> Output {
-    command(args).output().unwrap()
-}
-
-fn code(output: &Output) -> i32 {
-    output.status.code().unwrap()
-}
-
-fn stdout(output: &Output) -> &str {
-    str::from_utf8(&output.stdout).unwrap()
-}
-
-fn stderr(output: &Output) -> &str {
-    str::from_utf8(&output.stderr).unwrap()
-}
-
-/// A bundled capture.
-fn capture(name: &str) -> String {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../../testkit/captures")
-        .join(name);
-    path.to_str().unwrap().to_owned()
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
+use std::process::Stdio;
 
 /// The machine's summary of a run without records.
 fn summary(args: &[&str]) -> serde_json::Value {
@@ -121,9 +87,7 @@ fn truncated_capture_is_analysed_up_to_the_cut() {
     let cut = dir.path().join("cut.pcap");
     std::fs::write(&cut, &bytes[..bytes.len() - 7]).unwrap();
     let output = flowpin(&["run", "-r", text(&cut), "-l", text(dir.path()), "-q"]);
-    assert_eq!(code(&output), 4, "{}", stderr(&output));
-    assert_eq!(stderr(&output).lines().count(), 1);
-    assert!(stderr(&output).contains(text(&cut)), "{}", stderr(&output));
+    assert_refused(&output, 4, &[text(&cut)]);
     let records = std::fs::read_to_string(dir.path().join("eve.json")).unwrap();
     assert!(records.lines().count() > 0);
 }
@@ -137,9 +101,7 @@ fn full_disk_is_one_line_with_the_path() {
         .stdout(std::fs::File::create("/dev/full").unwrap())
         .output()
         .unwrap();
-    assert_eq!(code(&output), 1, "{}", stderr(&output));
-    assert_eq!(stderr(&output).lines().count(), 1, "{}", stderr(&output));
-    assert!(stderr(&output).contains("space"), "{}", stderr(&output));
+    assert_refused(&output, 1, &["space"]);
 }
 
 /// A log directory that cannot be one: exit code 1, the path.
@@ -149,9 +111,7 @@ fn unusable_log_directory_is_one_line_with_the_path() {
     let file = dir.path().join("file");
     std::fs::write(&file, "").unwrap();
     let output = flowpin(&["run", "-r", &capture("http.pcapng"), "-l", text(&file)]);
-    assert_eq!(code(&output), 1, "{}", stderr(&output));
-    assert_eq!(stderr(&output).lines().count(), 1);
-    assert!(stderr(&output).contains(text(&file)));
+    assert_refused(&output, 1, &[text(&file)]);
 }
 
 /// `flowpin … | head -n 1` is no failure.

@@ -1,0 +1,6 @@
+//! The command as its users meet it: the real program, its words, files and exit codes.
+#![allow(clippy::unwrap_used, reason = "also in functions that tests share")]
+
+mod program;
+mod runs;
+mod usage;
