@@ -1,9 +1,9 @@
 //! The dispatcher: from a frame to its descriptor.
 
-use crate::checksum::{ChecksumVerdict, verify};
+use crate::checksum::verify;
 use crate::fast::{self, Origin};
 use crate::hash::Hasher;
-use crate::peel::{Found, Network, NonIp, Outcome, Peel, first_layer};
+use crate::peel::{Found, Network, NonIp, Outcome, Peel};
 use crate::quality::Quality;
 use core::net::IpAddr;
 use flowpin_packet::{
@@ -11,6 +11,7 @@ use flowpin_packet::{
     PeelContext, Timestamp,
 };
 use flowpin_wire::Next;
+use flowpin_wire::checksum::ChecksumVerdict;
 
 /// What the dispatcher is to do.
 #[derive(Clone, Copy, Debug)]
@@ -244,10 +245,6 @@ impl Dispatcher {
     ) -> Dispatched {
         let snapped = frame.captured_len < frame.wire_len;
         self.quality.snapped += u64::from(snapped);
-        let Some(first) = first_layer(frame.link) else {
-            self.quality.count_unsupported(frame.link);
-            return Dispatched::UnsupportedLink;
-        };
         let mut peel = Peel::new(captured, frame.wire_len as usize, ());
         peel.verify = self.options.verify_network;
         if snapped {
@@ -266,7 +263,7 @@ impl Dispatcher {
             link: frame.link,
             ..PacketMeta::default()
         };
-        let outcome = peel.run(first);
+        let outcome = peel.run(Next::Link(frame.link));
         self.quality.offloaded_ip_checksums += u64::from(peel.ip_checksum_offloaded);
         let dispatched = self.conclude(outcome, &peel, &common, None, meta);
         match dispatched {
@@ -353,7 +350,7 @@ impl Dispatcher {
     #[inline]
     pub(crate) fn verify(&mut self, captured: &[u8], meta: &mut PacketMeta) {
         match verify(meta, captured) {
-            ChecksumVerdict::Good | ChecksumVerdict::Unknown => {}
+            ChecksumVerdict::Good | ChecksumVerdict::NotChecked => {}
             ChecksumVerdict::Bad => self.quality.bad_checksums += 1,
             ChecksumVerdict::Offloaded => self.quality.offloaded_checksums += 1,
         }

@@ -11,12 +11,12 @@
 //! returned and the peel loop starts from the beginning; it gives the same answer for packets that
 //! this one accepts (property test in `tests.rs`), so nothing is decided here.
 
-use crate::checksum;
 use crate::hash::Hasher;
 use crate::key::{ipv4_key, ipv6_key};
 use crate::ports::may_be_tunnel;
 use crate::transport::fingerprint;
 use flowpin_packet::{Frame, PacketFlags, PacketKind, PacketMeta, Seq, TcpFlags, Timestamp};
+use flowpin_wire::checksum::Sum;
 use flowpin_wire::{ether_type, ip_protocol};
 
 /// What the caller knows of the packet.
@@ -116,7 +116,7 @@ fn ipv4(
     if h[0] != 0x45 || ip_len > wire_rest || fragment != 0 {
         return None;
     }
-    if verify && !checksum::holds(checksum::sum(&h[..20])) {
+    if verify && Sum::of(&h[..20]).fold() != 0xffff {
         return None;
     }
     let source = u32::from_be_bytes([h[12], h[13], h[14], h[15]]);

@@ -31,9 +31,10 @@ mod ports;
 mod quality;
 mod transport;
 
-pub use checksum::{ChecksumVerdict, verify};
+pub use checksum::verify;
 pub use clock::{Clock, ClockStats};
 pub use dispatcher::{DispatchOptions, Dispatched, Dispatcher};
+pub use flowpin_wire::checksum::ChecksumVerdict;
 pub use outside::{NO_VLAN, tunnel_uid, tunnels, vlans};
 pub use peel::TunnelLayer;
 pub use quality::{NonIpCounts, Quality};

@@ -5,10 +5,11 @@
 //! the packet was dispatched, and around a reassembled datagram they cannot hold.
 
 use crate::hash::mix_words;
-use crate::peel::{Peel, TunnelLayer, Watch, first_layer};
+use crate::peel::{Peel, TunnelLayer, Watch};
 use core::net::IpAddr;
 use flowpin_packet::{PacketFlags, PacketMeta};
 use flowpin_record::{TunnelKind, Uid};
+use flowpin_wire::Next;
 
 /// No such VLAN tag.
 pub const NO_VLAN: u16 = 0xffff;
@@ -62,9 +63,6 @@ pub fn tunnel_uid(id_seed: u64, layer: &TunnelLayer) -> Uid {
 }
 
 fn walk(meta: &PacketMeta, frame: &[u8], vlan: impl FnMut(u16), tunnel: impl FnMut(TunnelLayer)) {
-    let Some(first) = first_layer(meta.link) else {
-        return;
-    };
     let watch = Report {
         l3_offset: meta.l3_offset,
         vlan,
@@ -72,7 +70,7 @@ fn walk(meta: &PacketMeta, frame: &[u8], vlan: impl FnMut(u16), tunnel: impl FnM
     };
     let mut peel = Peel::new(frame, meta.wire_len as usize, watch);
     peel.lenient = true;
-    peel.run(first);
+    peel.run(Next::Link(meta.link));
 }
 
 /// Passes on what stands before the packet's own header.

@@ -1,8 +1,8 @@
 //! IPv4 and IPv6 headers, and fragments of either.
 
 use super::{Network, Peel, Step, Watch, offset};
-use crate::checksum::ipv4_header_holds;
 use flowpin_packet::{FragmentRef, Layer, Malformed, PeelContext, Reason, bad};
+use flowpin_wire::checksum::{ChecksumVerdict, verify_ipv4_header};
 use flowpin_wire::ip::{Extensions, FragmentHeader, Ipv4Packet, Ipv6Packet};
 use flowpin_wire::ip_protocol;
 
@@ -11,11 +11,9 @@ impl<W: Watch> Peel<'_, W> {
         let packet = Ipv4Packet::parse(self.rest(), self.wire_len())?;
         let header_len = packet.header_len();
         if self.verify && self.error.is_none() {
-            let header = self.rest().get(..header_len).unwrap_or_default();
-            match ipv4_header_holds(header) {
-                true => {}
-                false if packet.checksum() == 0 => self.ip_checksum_offloaded = true,
-                false => return Err(bad(Layer::Ipv4, Reason::Checksum, 10)),
+            match verify_ipv4_header(&packet) {
+                ChecksumVerdict::Bad => return Err(bad(Layer::Ipv4, Reason::Checksum, 10)),
+                verdict => self.ip_checksum_offloaded |= verdict == ChecksumVerdict::Offloaded,
             }
         }
         let network = Network {

@@ -6,6 +6,7 @@ use flowpin_wire::link::{
     EthernetFrame, FabricPathTag, LlcHeader, MplsStack, PppFrame, PppoeSession, ServiceTag,
     VlanTag, VnTag,
 };
+use flowpin_wire::medium::LinkFrame;
 use flowpin_wire::{Next, ether_type};
 
 impl<W: Watch> Peel<'_, W> {
@@ -49,8 +50,35 @@ impl<W: Watch> Peel<'_, W> {
                 }
             }
             Next::Nsh => self.service_header(),
+            Next::Link(link) => self.medium(link),
             Next::Arp => Ok(Step::NonIp(NonIp::Arp)),
             _ => Ok(Step::NonIp(NonIp::Other)),
+        }
+    }
+
+    /// A frame of another link type, or of any at the beginning.
+    fn medium(&mut self, link: LinkType) -> Result<Step, Malformed> {
+        let wireless = matches!(
+            link,
+            LinkType::Ieee80211
+                | LinkType::Ieee80211Radiotap
+                | LinkType::Ieee80211Prism
+                | LinkType::Ieee80211Avs
+        );
+        let other = if wireless {
+            NonIp::Ieee80211
+        } else {
+            NonIp::Other
+        };
+        match LinkFrame::parse(link, self.rest()) {
+            Ok(frame) if frame.next() == Next::Opaque => Ok(Step::NonIp(other)),
+            Ok(frame) => self.plain(frame.header_len(), frame.next()),
+            Err(_) if link == LinkType::Unsupported => {
+                Ok(Step::NonIp(NonIp::UnsupportedLink(link)))
+            }
+            // A part of a packet, or several: nothing wrong, and nothing that is read.
+            Err(refused) if refused.reason == Reason::Unsupported => Ok(Step::NonIp(other)),
+            Err(refused) => Err(refused),
         }
     }
 
@@ -107,17 +135,6 @@ impl<W: Watch> Peel<'_, W> {
             Some(usize::from(session.payload_len())),
         );
         Ok(Step::Next(session.next()))
-    }
-}
-
-/// What a frame of a link type begins with; none for types that are not read.
-pub(crate) const fn first_layer(link: LinkType) -> Option<Next> {
-    match link {
-        LinkType::Ethernet => Some(Next::Ethernet),
-        LinkType::Raw => Some(Next::Ip),
-        LinkType::Ipv4 => Some(Next::Ipv4),
-        LinkType::Ipv6 => Some(Next::Ipv6),
-        _ => None,
     }
 }
 

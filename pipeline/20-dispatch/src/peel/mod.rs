@@ -30,7 +30,6 @@ mod quote;
 mod transport;
 mod tunnel;
 
-pub(crate) use link::first_layer;
 pub(crate) use network::{Found, Network};
 pub use tunnel::TunnelLayer;
 

@@ -4,6 +4,7 @@ use crate::hash::Hasher;
 use crate::key::{ipv4_key, ipv6_key};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use flowpin_packet::{PacketFlags, PacketMeta};
+use flowpin_wire::checksum::PseudoHeader;
 
 /// What a packet's key and descriptor need of its IP header.
 #[derive(Clone, Copy, Debug)]
@@ -35,21 +36,16 @@ impl Network {
         )
     }
 
-    /// Source and destination as the pseudo-header has them; the length is that of the family's.
-    pub(crate) fn pseudo_header(&self) -> ([u8; 32], usize) {
-        let mut bytes = [0; 32];
+    /// The addresses that transport checksums cover.
+    pub(crate) fn pseudo_header(&self) -> PseudoHeader {
         if self.ipv6 {
-            put(&mut bytes, 0, &self.source.to_be_bytes());
-            put(&mut bytes, 16, &self.final_destination.to_be_bytes());
-            (bytes, 32)
+            PseudoHeader::v6(
+                self.source.to_be_bytes(),
+                self.final_destination.to_be_bytes(),
+            )
         } else {
-            put(&mut bytes, 0, &(self.source as u32).to_be_bytes());
-            put(
-                &mut bytes,
-                4,
-                &(self.final_destination as u32).to_be_bytes(),
-            );
-            (bytes, 8)
+            let (source, destination) = (self.source as u32, self.final_destination as u32);
+            PseudoHeader::v4(source.to_be_bytes(), destination.to_be_bytes())
         }
     }
 }
@@ -105,11 +101,5 @@ fn address(bits: u128, ipv6: bool) -> IpAddr {
         IpAddr::V6(Ipv6Addr::from_bits(bits))
     } else {
         IpAddr::V4(Ipv4Addr::from_bits(bits as u32))
-    }
-}
-
-fn put(bytes: &mut [u8], at: usize, from: &[u8]) {
-    for (to, from) in bytes.iter_mut().skip(at).zip(from) {
-        *to = *from;
     }
 }

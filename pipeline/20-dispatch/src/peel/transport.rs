@@ -1,9 +1,10 @@
 //! Transport headers: where a packet's ports are, and where a tunnel may begin.
 
 use super::{Found, Network, Peel, Step, Watch, offset};
-use crate::checksum::{ChecksumVerdict, flags_of, judge_segment};
+use crate::checksum::{flags_of, is_plain};
 use crate::transport::{fingerprint, read_tcp};
 use flowpin_packet::{Malformed, PacketKind, PacketMeta, TcpFlags};
+use flowpin_wire::checksum::verify_transport;
 use flowpin_wire::ip_protocol;
 use flowpin_wire::transport::{
     IcmpFamily, IcmpKind, IcmpMessage, Ports, SctpPacket, TcpSegment, UdpDatagram,
@@ -73,6 +74,7 @@ impl<W: Watch> Peel<'_, W> {
         found.meta.payload_len = packet.payload_len();
         let folded = (packet.checksum() >> 16 ^ packet.checksum()) as u16;
         found.meta.fingerprint = fingerprint(folded, network.identification, found.meta.ip_len);
+        self.verify_odd(&mut found);
         Ok(Step::Packet(found))
     }
 
@@ -162,7 +164,7 @@ impl<W: Watch> Peel<'_, W> {
 
     /// Verifies TCP or UDP here if their addresses cannot be found from the descriptor later.
     fn verify_odd(&self, found: &mut Found) {
-        if self.verify && !crate::checksum::is_plain(&found.meta, found.network.ipv6) {
+        if self.verify && !is_plain(&found.meta, found.network.ipv6) {
             self.verify_segment(found);
         }
     }
@@ -178,13 +180,10 @@ impl<W: Watch> Peel<'_, W> {
             return;
         }
         let meta = &found.meta;
-        let header_len = usize::from(meta.payload_offset.wrapping_sub(meta.l4_offset));
-        let len = header_len.saturating_add(meta.payload_len as usize);
-        let (pseudo, pseudo_len) = found.network.pseudo_header();
-        let verdict = match (self.rest().get(..len), pseudo.get(..pseudo_len)) {
-            (Some(segment), Some(addresses)) => judge_segment(segment, addresses, meta.protocol),
-            _ => ChecksumVerdict::Unknown,
-        };
+        let header_len = u32::from(meta.payload_offset.wrapping_sub(meta.l4_offset));
+        let len = header_len.saturating_add(meta.payload_len);
+        let pseudo = found.network.pseudo_header();
+        let verdict = verify_transport(pseudo, meta.protocol, self.rest(), len);
         found.meta.flags = found.meta.flags.with(flags_of(verdict));
     }
 }
