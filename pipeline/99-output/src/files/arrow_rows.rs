@@ -99,7 +99,8 @@ impl Builder {
         }
     }
 
-    /// Appends a value; one that is not of the column's kind is a defect and written as none.
+    /// Appends a value; one that is not of the column's kind is a defect and written as none, as
+    /// is a time after the year 2262, which Arrow cannot hold.
     fn push(&mut self, value: Value<'_>) {
         match (self, value) {
             (Self::Time(to), Value::Time(time)) => to.append_option(i64::try_from(time.0).ok()),
@@ -149,4 +150,34 @@ impl Builder {
 /// Seconds as a double: exact to the nanosecond up to 104 days.
 fn seconds(nanos: u64) -> f64 {
     nanos as f64 / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ArrowRows, arrow_schema};
+    use arrow_array::Array;
+    use core::net::IpAddr;
+    use flowpin_packet::Timestamp;
+    use flowpin_record::{Row, TunnelKind, TunnelRecord, Uid};
+
+    /// A time that does not fit must not wrap to one before 1970.
+    #[test]
+    fn a_time_behind_arrows_range_is_null() {
+        let mut rows = ArrowRows::new(arrow_schema::<TunnelRecord>());
+        rows.push(&TunnelRecord {
+            uid: Uid(1),
+            parent: Uid(0),
+            kind: TunnelKind::Ip,
+            id: 0,
+            addresses: (IpAddr::from([0; 4]), IpAddr::from([0; 4])),
+            first: Timestamp(0),
+            last: Timestamp::MAX,
+            packets: [0; 2],
+            bytes: [0; 2],
+        });
+        let batch = rows.take().unwrap();
+        let nulls = |name| batch.column_by_name(name).unwrap().null_count();
+        assert_eq!((nulls("ts"), nulls("end_ts")), (0, 1));
+        assert_eq!(batch.num_columns(), TunnelRecord::COLUMNS.len());
+    }
 }

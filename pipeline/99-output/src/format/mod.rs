@@ -41,6 +41,8 @@ pub struct Formatter {
     hold: RecordBatch,
     /// The least key in `hold`.
     earliest: RecordKey,
+    /// Records since the last batch, by type.
+    built: [u64; RecordType::COUNT],
     spare: Vec<RecordBatch>,
 }
 
@@ -53,6 +55,7 @@ impl Formatter {
             dates: DateCache::default(),
             hold: RecordBatch::default(),
             earliest: LAST_KEY,
+            built: [0; RecordType::COUNT],
             spare: Vec::new(),
         }
     }
@@ -87,7 +90,7 @@ impl Formatter {
                 .first()
                 .map_or(LAST_KEY, |entry| entry.key);
         }
-        core::mem::swap(&mut batch.built, &mut self.hold.built);
+        batch.built = core::mem::take(&mut self.built);
         batch.watermark = watermark;
         batch
     }
@@ -129,7 +132,7 @@ impl Formatter {
     }
 
     fn count(&mut self, record_type: RecordType) {
-        if let Some(count) = self.hold.built.get_mut(record_type as usize) {
+        if let Some(count) = self.built.get_mut(record_type as usize) {
             *count += 1;
         }
     }

@@ -1,0 +1,203 @@
+//! A full disk, a file that cannot be made, a reader that leaves: what is left is whole.
+#![allow(clippy::unwrap_used, reason = "tests stop where something is missing")]
+
+mod support;
+
+use flowpin_config::{Format, OutputPlan};
+use flowpin_output::{OutputError, Writers};
+use flowpin_record::StatsRecord;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use std::io::ErrorKind;
+use std::path::Path;
+use support::{ALL_FORMATS, FullAt, Random, files, plan, write_all};
+
+/// However much space there is: the error names the file, and every file ends with a whole
+/// record; Parquet can be read.
+#[test]
+fn a_full_disk_leaves_whole_records() {
+    let records = Random(7).records(3000);
+    let mut failed_in = std::collections::BTreeSet::new();
+    for formats in [&ALL_FORMATS[..], &[Format::Csv], &[Format::Parquet]] {
+        for space in (0..400_000).step_by(13_777) {
+            let medium = FullAt::bytes(space);
+            let plan = plan(Path::new("/tmp"), formats);
+            let opened = Writers::open_in(&plan, Box::new(medium.clone()));
+            let error = match opened {
+                Ok(mut writers) => match write_all(&plan, &mut writers, &records) {
+                    Ok(()) => continue,
+                    Err(error) => {
+                        assert!(writers.is_closed());
+                        assert!(writers.finish().is_ok(), "a failure is told once");
+                        check_summary(&writers, &medium);
+                        error
+                    }
+                },
+                Err(error) => error,
+            };
+            assert!(matches!(error, OutputError::Write { .. }), "{error}");
+            let text = error.to_string();
+            assert!(
+                text.contains("free some space") && !text.contains('\n'),
+                "{text}"
+            );
+            failed_in.insert(error.path().clone());
+            check_contents(&medium);
+        }
+    }
+    assert!(failed_in.len() > 3, "{failed_in:?}");
+}
+
+/// Every text file ends with a whole line, every Parquet file can be read.
+fn check_contents(medium: &FullAt) {
+    for (path, bytes) in medium.contents() {
+        if path.extension().unwrap() == "parquet" {
+            // One that had no space for its first few bytes is empty.
+            if !bytes.is_empty() {
+                parquet_rows(bytes);
+            }
+        } else {
+            assert!(bytes.is_empty() || bytes.ends_with(b"\n"), "{path:?}");
+        }
+    }
+}
+
+/// The summary says how long the files really are and how many records are really in them.
+fn check_summary(writers: &Writers, medium: &FullAt) {
+    let contents = medium.contents();
+    for file in writers.summary().files {
+        let bytes = &contents[&file.path];
+        assert_eq!(file.bytes, bytes.len() as u64, "{:?}", file.path);
+        let rows = match file.path.extension().unwrap().to_str().unwrap() {
+            "parquet" if bytes.is_empty() => 0,
+            "parquet" => parquet_rows(bytes.clone()),
+            "csv" => lines(bytes).saturating_sub(1),
+            _ => lines(bytes),
+        };
+        assert_eq!(file.records, rows, "{:?}", file.path);
+    }
+}
+
+fn lines(bytes: &[u8]) -> u64 {
+    let text = std::str::from_utf8(bytes).unwrap();
+    text.lines().filter(|line| !line.starts_with('#')).count() as u64
+}
+
+fn parquet_rows(bytes: Vec<u8>) -> u64 {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(bytes_of(bytes)).unwrap();
+    reader
+        .build()
+        .unwrap()
+        .map(|batch| batch.unwrap().num_rows() as u64)
+        .sum()
+}
+
+fn bytes_of(bytes: Vec<u8>) -> std::fs::File {
+    use std::io::Write;
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&bytes).unwrap();
+    file
+}
+
+/// A disk that fills up between two row groups: the first one stays readable.
+#[test]
+fn parquet_keeps_its_finished_row_groups() {
+    let mut random = Random(1);
+    let record = |random: &mut Random| random.conn(support::START);
+    let mut records = Vec::new();
+    for number in 0..150_000_u64 {
+        let mut conn = record(&mut random);
+        conn.interim = 0;
+        let key = flowpin_record::RecordKey {
+            time: support::START,
+            number,
+            ordinal: 0,
+        };
+        records.push((key, support::Any::Conn(conn)));
+    }
+    let plan = plan(Path::new("/tmp"), &[Format::Parquet]);
+    let whole = FullAt::bytes(u64::MAX / 2);
+    let mut writers = Writers::open_in(&plan, Box::new(whole.clone())).unwrap();
+    write_all(&plan, &mut writers, &records).unwrap();
+    let len = whole.contents().values().next().unwrap().len() as u64;
+    let medium = FullAt::bytes(len - 1000);
+    let mut writers = Writers::open_in(&plan, Box::new(medium.clone())).unwrap();
+    write_all(&plan, &mut writers, &records).unwrap_err();
+    check_summary(&writers, &medium);
+    assert_eq!(writers.summary().files[0].records, 131_072);
+}
+
+/// A reader that has seen enough is no failure.
+#[test]
+fn a_reader_that_leaves_is_success() {
+    let records = Random(8).records(3000);
+    let mut medium = FullAt::bytes(100_000);
+    medium.error = Some(ErrorKind::BrokenPipe);
+    let plan = OutputPlan {
+        to_stdout: true,
+        ..plan(Path::new("/nowhere"), &[Format::Csv])
+    };
+    let mut writers = Writers::open_in(&plan, Box::new(medium.clone())).unwrap();
+    write_all(&plan, &mut writers, &records).unwrap();
+    assert!(writers.is_closed() && writers.summary().reader_left);
+    let text = medium.contents().into_values().next().unwrap();
+    assert!(text.starts_with(b"{\"timestamp\":"));
+}
+
+/// The real thing: a device that is always full.
+#[test]
+fn the_kernels_full_device_gives_a_clear_error() {
+    if !Path::new("/dev/full").exists() {
+        println!("skipped: this system has no /dev/full");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("/dev/full", dir.path().join("eve.json")).unwrap();
+    let plan = plan(dir.path(), &[Format::Eve, Format::ZeekTsv]);
+    let mut writers = Writers::open(&plan).unwrap();
+    let error = write_all(&plan, &mut writers, &Random(9).records(100)).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("eve.json") && text.contains("free some space"),
+        "{text}"
+    );
+    let log = &files_without_links(dir.path())["conn.log"];
+    assert!(log.ends_with(b"\n"), "the other log is ended properly");
+    assert!(String::from_utf8_lossy(log).contains("\n#close\t"));
+}
+
+fn files_without_links(dir: &Path) -> std::collections::BTreeMap<String, Vec<u8>> {
+    std::fs::remove_file(dir.join("eve.json")).unwrap();
+    files(dir)
+}
+
+/// A directory that cannot be made is told when the files are opened, not hours later.
+#[test]
+fn what_is_wrong_with_the_directory_is_said_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let error = Writers::open(&plan(&file.join("below"), &[Format::Eve])).unwrap_err();
+    assert!(matches!(error, OutputError::Directory { .. }), "{error}");
+    assert!(error.to_string().contains("-l"), "{error}");
+    std::fs::create_dir(dir.path().join("eve.json")).unwrap();
+    let error = Writers::open(&plan(dir.path(), &[Format::Eve])).unwrap_err();
+    assert!(matches!(error, OutputError::Create { .. }), "{error}");
+}
+
+/// Figures about the run go to a file of their own, as one line of JSON whatever their names.
+#[test]
+fn stats_have_their_own_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = plan(dir.path(), &[Format::Eve]);
+    let mut writers = Writers::open(&plan).unwrap();
+    writers.finish().unwrap();
+    let mut stats = StatsRecord::default();
+    stats.put("worker.0.packets", 7);
+    stats.put("odd \"name\"\n", 8);
+    writers.write_stats(&stats).unwrap();
+    let text = std::fs::read_to_string(dir.path().join("stats.json")).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["stats"]["worker.0.packets"], 7);
+    assert_eq!(value["stats"]["odd \"name\"\n"], 8);
+    assert_eq!(files(dir.path())["eve.json"], b"");
+}
