@@ -25,6 +25,8 @@
 
 mod bytes;
 pub mod checksum;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod ip;
 pub mod ip_protocol;
 pub mod link;

@@ -42,7 +42,7 @@ impl<'a> LlcHeader<'a> {
             // Only unnumbered frames (low bits 11) have one control octet.
             _ => (Next::Opaque, if control & 3 == 3 { 3 } else { 4 }),
         };
-        let payload = bytes.get(usize::from(header_len)..).unwrap_or_default();
+        let payload = bytes.get(usize::from(header_len)..).ok_or(short)?;
         Ok(Self {
             dsap,
             ssap,
@@ -156,7 +156,11 @@ mod tests {
     /// A header cut short is refused, also in the middle of SNAP.
     #[test]
     fn short_headers_are_refused() {
-        for bytes in [&[0xaa, 0xaa][..], &[0xaa, 0xaa, 3, 0, 0, 0, 8]] {
+        for bytes in [
+            &[0xaa, 0xaa][..],
+            &[0xaa, 0xaa, 3, 0, 0, 0, 8],
+            &[0xf0, 0xf0, 0],
+        ] {
             let got = LlcHeader::parse(bytes).unwrap_err();
             assert_eq!(got, bad(Layer::Ethernet, Reason::Truncated, 0));
         }

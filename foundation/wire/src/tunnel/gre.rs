@@ -107,7 +107,8 @@ fn version_0(bytes: &[u8], flags: u16, protocol: u16) -> Result<GreHeader<'_>, M
     if flags & ROUTING != 0 {
         offset = behind_routes(bytes, offset)?;
     }
-    let payload = bytes.get(offset..).unwrap_or_default();
+    let short = refuse(Reason::Truncated, 4);
+    let payload = bytes.get(offset..).ok_or(short)?;
     let (next, skipped) = carried(protocol, flags, payload);
     Ok(GreHeader {
         flags,
@@ -116,7 +117,7 @@ fn version_0(bytes: &[u8], flags: u16, protocol: u16) -> Result<GreHeader<'_>, M
         sequence_number,
         next,
         header_len: u16::try_from(offset.saturating_add(skipped)).unwrap_or(u16::MAX),
-        payload: payload.get(skipped..).unwrap_or_default(),
+        payload: payload.get(skipped..).ok_or(short)?,
     })
 }
 
@@ -300,6 +301,10 @@ mod tests {
         let parse = |bytes: &[u8]| GreHeader::parse(bytes).unwrap_err();
         assert_eq!(parse(&[0, 0, 8]), refuse(Reason::Truncated, 0));
         assert_eq!(parse(&[0x20, 0, 8, 0, 0, 0]), refuse(Reason::Truncated, 4));
+        assert_eq!(
+            parse(&[0, 0, 0x88, 0x3e, 0, 0, 0]),
+            refuse(Reason::Truncated, 4)
+        );
         assert_eq!(parse(&[0, 2, 8, 0]), refuse(Reason::WrongVersion, 1));
         assert_eq!(parse(&[0x01, 0, 8, 0]), refuse(Reason::IllegalValue, 0));
         assert_eq!(
