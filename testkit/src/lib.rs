@@ -4,5 +4,9 @@
 //! own readers and decoders, so that no test checks code against itself.
 
 pub mod build;
+pub mod corpus;
 pub mod multiply;
+pub mod oracle;
 pub mod pcap;
+pub mod product;
+pub mod reorder;
