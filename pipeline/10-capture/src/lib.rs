@@ -15,6 +15,8 @@
 //! cut off or damaged, all frames before are delivered and the place is reported; nothing is
 //! allocated per frame; memory is limited by the longest record, which is limited itself.
 
+#![forbid(unsafe_code)]
+
 mod bytes;
 mod error;
 mod filter;

@@ -146,6 +146,7 @@ impl Reader {
         let into = piece.bytes.get_mut(read_at..read_at + want);
         piece.len = read_at + self.read_full(into.unwrap_or_default());
         self.rest.clear();
+        self.rest.reserve(REST_LEN_USUAL);
         self.from = 0;
         start
     }
