@@ -201,3 +201,62 @@ fn stats_have_their_own_file() {
     assert_eq!(value["stats"]["odd \"name\"\n"], 8);
     assert_eq!(files(dir.path())["eve.json"], b"");
 }
+
+/// The directory of a small file system, for the test below; in a child process only.
+const SMALL_DISK: &str = "FLOWPIN_SMALL_DISK";
+
+/// Fills a small file system. Runs in the child process that
+/// [`a_really_full_disk_leaves_whole_records`] starts.
+#[test]
+#[ignore = "needs the small disk that another test makes"]
+fn fill_the_small_disk() {
+    let Some(dir) = std::env::var_os(SMALL_DISK) else {
+        return;
+    };
+    let dir = Path::new(&dir);
+    for formats in [&[Format::Eve][..], &[Format::Parquet], &ALL_FORMATS] {
+        let plan = plan(&dir.join("logs"), formats);
+        let mut writers = Writers::open(&plan).unwrap();
+        let records = Random(7).records(20_000);
+        let error = write_all(&plan, &mut writers, &records).unwrap_err();
+        println!("{error}");
+        let text = error.to_string();
+        assert!(text.contains("free some space"), "{text}");
+        let written = files(&plan.dir);
+        assert!(!written.is_empty());
+        for (name, bytes) in written {
+            match name.rsplit_once('.').unwrap().1 {
+                "parquet" if bytes.is_empty() => {}
+                "parquet" => drop(parquet_rows(bytes)),
+                _ => assert!(bytes.is_empty() || bytes.ends_with(b"\n"), "{name}"),
+            }
+        }
+        std::fs::remove_dir_all(&plan.dir).unwrap();
+    }
+}
+
+/// A file system that the kernel says is full, as far as a test may mount one.
+#[test]
+fn a_really_full_disk_leaves_whole_records() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = std::env::current_exe().unwrap();
+    let script = format!(
+        "mount -t tmpfs -o size=400k none '{dir}' || exit 77
+         {SMALL_DISK}='{dir}' exec '{program}' --exact fill_the_small_disk --ignored --nocapture",
+        dir = dir.path().display(),
+        program = program.display(),
+    );
+    let unshare = std::process::Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", &script])
+        .output();
+    match unshare {
+        Ok(output) if output.status.success() => {
+            let said = String::from_utf8_lossy(&output.stdout);
+            assert!(said.contains("1 passed"), "{said}");
+        }
+        Ok(output) if output.status.code() == Some(101) => {
+            panic!("{}", String::from_utf8_lossy(&output.stderr));
+        }
+        _ => println!("skipped: no file system may be mounted here"),
+    }
+}

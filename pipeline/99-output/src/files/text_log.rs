@@ -1,20 +1,13 @@
 //! A log in a text format: one file after the other, written in large pieces of whole lines.
 
 use super::FileInfo;
+use super::frames::Frame;
 use super::rotation::Rotation;
 use super::storage::{Storage, Target, write_all};
 use crate::OutputError;
 use flowpin_packet::Timestamp;
 use std::io;
 use std::path::PathBuf;
-
-/// What stands above and below the records of a file.
-pub(super) struct Frame {
-    /// The lines above the first record, which came at that time.
-    pub(super) header: Box<dyn Fn(Timestamp) -> Vec<u8> + Send>,
-    /// The lines below the last record, which came at that time.
-    pub(super) footer: fn(Timestamp) -> Vec<u8>,
-}
 
 /// One log.
 pub(super) struct TextLog {

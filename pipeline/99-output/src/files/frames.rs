@@ -1,0 +1,48 @@
+//! What stands above and below the records of a text file.
+
+use crate::batch::TextFormat;
+use crate::format::{csv_header, zeek_footer, zeek_header};
+use flowpin_packet::Timestamp;
+use flowpin_record::{AnomalyRecord, ConnRow, RecordType, Row, TunnelRecord};
+
+/// Header and footer of a file.
+pub(super) struct Frame {
+    /// The lines above the first record, which came at that time.
+    pub(super) header: Box<dyn Fn(Timestamp) -> Vec<u8> + Send>,
+    /// The lines below the last record, which came at that time.
+    pub(super) footer: fn(Timestamp) -> Vec<u8>,
+}
+
+/// EVE JSON has neither header nor footer.
+pub(super) fn eve_frame() -> Frame {
+    Frame {
+        header: Box::new(|_| Vec::new()),
+        footer: |_| Vec::new(),
+    }
+}
+
+/// Header, footer and file extension of a format that goes by columns.
+pub(super) fn column_frame(format: TextFormat, record_type: RecordType) -> (Frame, &'static str) {
+    match record_type {
+        RecordType::Conn | RecordType::ConnLong => frame_of::<ConnRow>(format, record_type),
+        RecordType::Anomaly => frame_of::<AnomalyRecord>(format, record_type),
+        RecordType::Tunnel => frame_of::<TunnelRecord>(format, record_type),
+    }
+}
+
+fn frame_of<R: Row>(format: TextFormat, record_type: RecordType) -> (Frame, &'static str) {
+    let stem = record_type.file_stem();
+    match format {
+        TextFormat::ZeekTsv => {
+            let header = Box::new(move |open| zeek_header::<R>(stem, open));
+            let footer = zeek_footer;
+            (Frame { header, footer }, "log")
+        }
+        TextFormat::Csv => {
+            let header = Box::new(|_| csv_header::<R>());
+            let footer = |_| Vec::new();
+            (Frame { header, footer }, "csv")
+        }
+        TextFormat::ZeekJson | TextFormat::Eve => (eve_frame(), "json"),
+    }
+}

@@ -1,0 +1,339 @@
+//! All logs of a plan together, and the size limit over them.
+
+use super::frames::{column_frame, eve_frame};
+use super::parquet_logs::ParquetLogs;
+use super::rotation::Rotation;
+use super::storage::{self, Disk, Storage};
+use super::text_log::TextLog;
+use super::{FileInfo, OutputSummary};
+use crate::OutputError;
+use crate::batch::{RecordRef, TextFormat};
+use crate::format::{Formats, stats_line};
+use flowpin_config::OutputPlan;
+use flowpin_counters::Loss;
+use flowpin_record::{RecordType, StatsRecord};
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+/// Writes records to all files of a plan.
+pub struct Writers {
+    plan: OutputPlan,
+    storage: Box<dyn Storage>,
+    /// All types in one file.
+    eve: Option<TextLog>,
+    /// A file for each type, made when its first record comes.
+    columns: Vec<ColumnLog>,
+    parquet: Option<ParquetLogs>,
+    /// Bytes of text written so far.
+    text_bytes: u64,
+    summary: OutputSummary,
+    state: State,
+}
+
+struct ColumnLog {
+    format: TextFormat,
+    record_type: RecordType,
+    log: TextLog,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Open,
+    /// The size limit was reached.
+    Full,
+    /// Finished, failed, or the reader of standard output went away.
+    Ended,
+}
+
+impl core::fmt::Debug for Writers {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        out.debug_struct("Writers")
+            .field("plan", &self.plan)
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Writers {
+    /// Makes the directory and the main files of `plan`, so that what is wrong is said at once.
+    ///
+    /// # Errors
+    ///
+    /// The directory or a file cannot be made.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use flowpin_config::{Format, OutputPlan};
+    /// use flowpin_output::{Formatter, Merger, Writers};
+    /// use flowpin_packet::Timestamp;
+    ///
+    /// let plan = OutputPlan { formats: vec![Format::None], ..OutputPlan::default() };
+    /// let (mut formatter, mut merger) = (Formatter::new(&plan), Merger::new(1));
+    /// let mut writers = Writers::open(&plan)?;
+    /// // … the worker calls `formatter.conn(key, &record)`, as a `RecordSink` …
+    /// merger.push(0, formatter.take_batch(Timestamp::MAX));
+    /// merger.drain(&mut writers, |_, batch| formatter.recycle(batch))?;
+    /// writers.finish()?;
+    /// assert_eq!(writers.summary().written, [0; 4]);
+    /// # Ok::<(), flowpin_output::OutputError>(())
+    /// ```
+    pub fn open(plan: &OutputPlan) -> Result<Self, OutputError> {
+        Self::open_in(plan, Box::new(Disk))
+    }
+
+    /// Like [`Writers::open`], with files made by `storage`.
+    ///
+    /// # Errors
+    ///
+    /// The directory or a file cannot be made.
+    pub fn open_in(plan: &OutputPlan, storage: Box<dyn Storage>) -> Result<Self, OutputError> {
+        let formats = Formats::of(plan);
+        let mut writers = Self {
+            plan: plan.clone(),
+            storage,
+            eve: None,
+            columns: Vec::new(),
+            parquet: None,
+            text_bytes: 0,
+            summary: OutputSummary::default(),
+            state: State::Open,
+        };
+        if plan.to_stdout {
+            writers.open_stdout()?;
+        } else if formats.any() {
+            std::fs::create_dir_all(&plan.dir).map_err(|source| OutputError::Directory {
+                path: plan.dir.clone(),
+                source,
+            })?;
+            writers.open_files(formats)?;
+        }
+        Ok(writers)
+    }
+
+    fn open_stdout(&mut self) -> Result<(), OutputError> {
+        let path = PathBuf::from("standard output");
+        let target = self.storage.stdout();
+        let target = target.map_err(|source| OutputError::Create { path, source })?;
+        let never = OutputPlan::default();
+        let rotation = Rotation::new(&never, "eve", "json");
+        self.eve = Some(TextLog::over(target, eve_frame(), rotation));
+        Ok(())
+    }
+
+    fn open_files(&mut self, formats: Formats) -> Result<(), OutputError> {
+        let storage = self.storage.as_mut();
+        if formats.eve {
+            let rotation = Rotation::new(&self.plan, "eve", "json");
+            let log = self.eve.insert(TextLog::new(eve_frame(), rotation));
+            log.create_early(storage)?;
+        }
+        for format in [TextFormat::ZeekTsv, TextFormat::ZeekJson, TextFormat::Csv] {
+            if !formats.text(format) {
+                continue;
+            }
+            for record_type in RecordType::ALL {
+                let (frame, extension) = column_frame(format, record_type);
+                let rotation = Rotation::new(&self.plan, record_type.file_stem(), extension);
+                let mut log = TextLog::new(frame, rotation);
+                if record_type == RecordType::Conn {
+                    log.create_early(storage)?;
+                }
+                self.columns.push(ColumnLog {
+                    format,
+                    record_type,
+                    log,
+                });
+            }
+        }
+        if formats.parquet {
+            let logs = self.parquet.insert(ParquetLogs::new(&self.plan)?);
+            logs.create_early(storage)?;
+        }
+        Ok(())
+    }
+
+    /// Whether nothing is written any more: finished, failed, or the reader of standard output
+    /// went away (which is success: the run may stop).
+    pub fn is_closed(&self) -> bool {
+        self.state == State::Ended
+    }
+
+    /// What was written so far.
+    pub fn summary(&self) -> OutputSummary {
+        let text = self
+            .eve
+            .iter()
+            .chain(self.columns.iter().map(|column| &column.log));
+        let mut files: Vec<_> = text.flat_map(TextLog::files).cloned().collect();
+        files.extend(self.parquet.iter().flat_map(ParquetLogs::files));
+        let mut summary = self.summary.clone();
+        summary.files.splice(0..0, files);
+        summary
+    }
+
+    /// Appends a record to every file that it belongs to.
+    #[inline]
+    pub(crate) fn write(&mut self, record: &RecordRef<'_>) -> Result<(), OutputError> {
+        if self.state == State::Open && self.plan.total_bytes_max.is_some() {
+            self.check_limit(record);
+        }
+        match self.state {
+            State::Open => {}
+            State::Full => {
+                self.summary.losses.count(Loss::RecordsOverLimit, 1);
+                return Ok(());
+            }
+            State::Ended => return Ok(()),
+        }
+        let done = self.write_everywhere(record);
+        if done.is_ok()
+            && let Some(count) = self
+                .summary
+                .written
+                .get_mut(record.entry.record_type as usize)
+        {
+            *count += 1;
+        }
+        self.or_fail(done)
+    }
+
+    #[inline]
+    fn write_everywhere(&mut self, record: &RecordRef<'_>) -> Result<(), OutputError> {
+        let (storage, time) = (self.storage.as_mut(), record.time());
+        self.text_bytes += record.text_len() as u64;
+        if let Some(eve) = &mut self.eve {
+            eve.write(storage, time, record.text(TextFormat::Eve))?;
+        }
+        for column in &mut self.columns {
+            if column.record_type == record.entry.record_type {
+                column
+                    .log
+                    .write(storage, time, record.text(column.format))?;
+            }
+        }
+        if let Some(parquet) = &mut self.parquet {
+            parquet.write(storage, record)?;
+        }
+        Ok(())
+    }
+
+    /// Stops writing for good if the record would pass the limit over all files.
+    fn check_limit(&mut self, record: &RecordRef<'_>) {
+        let parquet = self.parquet.as_ref().map_or(0, ParquetLogs::bytes_expected);
+        let bytes = self.text_bytes + record.text_len() as u64 + parquet;
+        if self.plan.total_bytes_max.is_some_and(|max| bytes > max) {
+            self.state = State::Full;
+        }
+    }
+
+    pub(crate) fn count_built(&mut self, built: [u64; RecordType::COUNT]) {
+        for (sum, count) in self.summary.built.iter_mut().zip(built) {
+            *sum += count;
+        }
+    }
+
+    /// All records of a tick were written: who reads standard output gets them now.
+    pub(crate) fn end_of_tick(&mut self) -> Result<(), OutputError> {
+        if self.plan.to_stdout {
+            self.flush()
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Hands everything to the system that waits in buffers; for live input, now and then. Row
+    /// groups of Parquet wait until they are full.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to write.
+    pub fn flush(&mut self) -> Result<(), OutputError> {
+        if self.state == State::Ended {
+            return Ok(());
+        }
+        let done = self.text_logs().try_for_each(TextLog::flush);
+        self.or_fail(done)
+    }
+
+    /// Ends all files as their formats want it.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to write; the other files are ended all the same.
+    pub fn finish(&mut self) -> Result<(), OutputError> {
+        if self.state == State::Ended {
+            return Ok(());
+        }
+        self.state = State::Ended;
+        let done = self.close_all();
+        self.forgive_reader(done)
+    }
+
+    /// Writes figures about the run to `stats.json`, a file of its own: they may differ between
+    /// runs. Does nothing where no log files are written.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn write_stats(&mut self, stats: &StatsRecord) -> Result<(), OutputError> {
+        if self.plan.to_stdout || !Formats::of(&self.plan).any() {
+            return Ok(());
+        }
+        let path = self.plan.dir.join("stats.json");
+        let text = stats_line(stats);
+        let done = self.storage.create(&path).and_then(|mut target| {
+            storage::write_all(target.as_mut(), &text).map_err(|(_, source)| source)
+        });
+        done.map_err(|source| OutputError::Create {
+            path: path.clone(),
+            source,
+        })?;
+        let (bytes, records) = (text.len() as u64, 1);
+        self.summary.files.push(FileInfo {
+            path,
+            bytes,
+            records,
+        });
+        Ok(())
+    }
+
+    fn text_logs(&mut self) -> impl Iterator<Item = &mut TextLog> {
+        self.eve
+            .iter_mut()
+            .chain(self.columns.iter_mut().map(|column| &mut column.log))
+    }
+
+    /// After a failure: ends the other files, and passes the failure on.
+    fn or_fail(&mut self, done: Result<(), OutputError>) -> Result<(), OutputError> {
+        if done.is_err() {
+            self.state = State::Ended;
+            // The first failure is the one to tell.
+            let _ = self.close_all();
+        }
+        self.forgive_reader(done)
+    }
+
+    /// A reader that closes our standard output early has seen enough: that is success.
+    fn forgive_reader(&mut self, done: Result<(), OutputError>) -> Result<(), OutputError> {
+        match done {
+            Err(OutputError::Write { source, .. })
+                if self.plan.to_stdout && source.kind() == ErrorKind::BrokenPipe =>
+            {
+                self.summary.reader_left = true;
+                Ok(())
+            }
+            done => done,
+        }
+    }
+
+    /// Ends all files; returns the first failure.
+    fn close_all(&mut self) -> Result<(), OutputError> {
+        let text = self
+            .text_logs()
+            .map(TextLog::close)
+            .fold(Ok(()), Result::and);
+        let parquet = self.parquet.as_mut().map_or(Ok(()), ParquetLogs::close);
+        text.and(parquet)
+    }
+}
