@@ -10,8 +10,9 @@
 //! Which of them is the client's is one bit, so that turning a connection moves nothing.
 
 use crate::history::Letters;
+use crate::observe::NO_VLAN;
 use crate::timeouts::Class;
-use flowpin_packet::{FlowKey, Seq, TcpFlags, Timestamp};
+use flowpin_packet::{FlowKey, PacketMeta, Seq, TcpFlags, Timestamp};
 use flowpin_record::{TcpState, TunnelKind, Uid};
 
 /// Where an entry lies in the slabs.
@@ -78,6 +79,23 @@ pub(crate) struct Cold {
     pub(crate) vlans: [u16; 2],
     /// Handle of the addresses where the key does not hold them, or [`NIL`].
     pub(crate) addresses: Handle,
+    /// Interim records written.
+    pub(crate) interims: u32,
+}
+
+impl Cold {
+    /// Of a connection whose first packet this is.
+    pub(crate) const fn new(meta: &PacketMeta, addresses: Handle) -> Self {
+        Self {
+            start: meta.time,
+            first_packet: meta.number,
+            start_seq: [Seq(0); 2],
+            rtt: 0,
+            vlans: [NO_VLAN; 2],
+            addresses,
+            interims: 0,
+        }
+    }
 }
 
 const _: () = assert!(size_of::<Cold>() == 40);
@@ -103,7 +121,6 @@ pub(crate) struct Extra {
     /// One past the last byte seen, where the other side acknowledged more than that.
     pub(crate) seen_end: [Seq; 2],
     pub(crate) islands: [crate::stream::Islands; 2],
-    pub(crate) interims: u32,
 }
 
 impl Extra {
@@ -124,7 +141,6 @@ impl Extra {
         gaps: [0; 2],
         seen_end: [Seq(0); 2],
         islands: [crate::stream::Islands::NONE; 2],
-        interims: 0,
     };
 }
 

@@ -173,9 +173,10 @@ impl Parts<'_> {
         let end = (u64::from(wraps) << 32)
             .saturating_add(next.0.into())
             .saturating_add(beyond.unsigned_abs().into());
-        let size = end.saturating_sub(self.cold.start_seq[side].0.into());
-        let controls = 1 + u64::from(hot.tcp_flags[side].has(TcpFlags::FIN));
-        size.saturating_sub(controls)
+        // Wraps are counted from the first byte on, which the SYN precedes.
+        let first = self.cold.start_seq[side].plus(1);
+        let fin = u64::from(hot.tcp_flags[side].has(TcpFlags::FIN));
+        end.saturating_sub(first.0.into()).saturating_sub(fin)
     }
 
     fn conn_state(

@@ -123,7 +123,7 @@ pub(crate) fn advance(
     if acknowledges && hot.ends[segment.peer].state() == EndState::Inactive {
         // Number the silent side as if its SYN had been seen.
         cold.start_seq[segment.peer] = Seq(segment.ack.0.wrapping_sub(1));
-        hot.next[segment.peer] = cold.start_seq[segment.peer];
+        hot.next[segment.peer] = segment.ack;
     }
     take_sequence(hot, cold, extra.as_deref_mut(), &segment, &mut rare);
     change_states(hot, cold, &segment);
@@ -146,16 +146,16 @@ pub(crate) fn advance(
 fn meet(hot: &mut Hot, cold: &mut Cold, extra: Option<&mut Extra>, segment: &Segment) {
     let me = segment.me;
     let syn = segment.has(TcpFlags::SYN);
-    let (start, next) = match hot.ends[me].state() {
-        EndState::Inactive if syn => (segment.seq, segment.end),
-        EndState::Inactive => (Seq(segment.seq.0.wrapping_sub(1)), segment.seq),
+    let start = match hot.ends[me].state() {
+        EndState::Inactive if syn => segment.seq,
+        EndState::Inactive => Seq(segment.seq.0.wrapping_sub(1)),
         EndState::Closed => return,
         EndState::Reset if hot.ends[me].previous() != EndState::Inactive => return,
-        _ if syn && segment.seq != cold.start_seq[me] => (segment.seq, segment.end),
+        _ if syn && segment.seq != cold.start_seq[me] => segment.seq,
         _ => return,
     };
     cold.start_seq[me] = start;
-    hot.next[me] = next;
+    hot.next[me] = start.plus(1);
     if let Some(extra) = extra {
         extra.wraps[me] = 0;
         extra.islands[me] = crate::stream::Islands::NONE;

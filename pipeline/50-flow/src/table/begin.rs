@@ -3,7 +3,7 @@
 use super::{Cause, Table, granule_before};
 use crate::entry::{Bits, Cold, FREE_KEY, Handle, Hot, NIL, UNLINKED};
 use crate::history::Letter;
-use crate::observe::{FlowObserver, NO_VLAN};
+use crate::observe::FlowObserver;
 use crate::options::{ADDRESSES_BYTES, CONNECTION_BYTES, EXTRA_BYTES};
 use crate::ports::is_server_port;
 use crate::timeouts::Class;
@@ -64,14 +64,7 @@ impl Table {
         let Some(handle) = self.hot.insert(hot) else {
             return NIL;
         };
-        let cold = self.cold.insert(Cold {
-            start: meta.time,
-            first_packet: meta.number,
-            start_seq: [Seq(0); 2],
-            rtt: 0,
-            vlans: [NO_VLAN; 2],
-            addresses: NIL,
-        });
+        let cold = self.cold.insert(Cold::new(meta, NIL));
         debug_assert_eq!(cold, Some(handle), "both slabs give out the same handles");
         if cold != Some(handle) || !self.index.insert(meta.hash, handle) {
             self.hot[handle].key = FREE_KEY;
@@ -106,14 +99,7 @@ impl Table {
             ..Hot::new(key, hash, meta.stream_time, class)
         };
         let addresses = self.cold[handle].addresses;
-        self.cold[handle] = Cold {
-            start: meta.time,
-            first_packet: meta.number,
-            start_seq: [Seq(0); 2],
-            rtt: 0,
-            vlans: [NO_VLAN; 2],
-            addresses,
-        };
+        self.cold[handle] = Cold::new(meta, addresses);
         if meta.kind == PacketKind::IcmpError
             && let Some(stored) = self.addresses.get_mut(addresses)
         {

@@ -87,12 +87,13 @@ impl Table {
         hot.since.plus_nanos(self.rules.after_ns(hot.class))
     }
 
-    /// The key of the record that a time-out causes: no packet has this time and this number.
+    /// The key of the record that a time-out or the input's end causes: behind all that the
+    /// packet of that number may have caused at the same time.
     pub(super) fn timeout_key(&self, handle: Handle, deadline: Timestamp) -> RecordKey {
         RecordKey {
             time: deadline,
             number: self.cold[handle].first_packet,
-            ordinal: 0,
+            ordinal: END_ORDINAL,
         }
     }
 
@@ -124,14 +125,9 @@ impl Table {
             return;
         };
         self.hot[handle].bits.clear(Bits::CHANGED);
-        let number = self.cold[handle].first_packet;
-        let nth = match self.extra.get_mut(self.hot[handle].extra) {
-            Some(extra) => {
-                extra.interims += 1;
-                extra.interims
-            }
-            None => 1,
-        };
+        let cold = &mut self.cold[handle];
+        cold.interims = cold.interims.saturating_add(1);
+        let (number, nth) = (cold.first_packet, cold.interims);
         let key = RecordKey {
             time: boundary,
             number,
@@ -236,5 +232,7 @@ impl Table {
     }
 }
 
-/// Apart from the ordinal of a last record of the same connection at the same moment.
-const INTERIM_ORDINAL: u32 = 1;
+/// Of a connection's last record. What packets cause comes before: ordinals from 1.
+const END_ORDINAL: u32 = 1 << 23;
+/// Before the last record of the same connection at the same moment.
+const INTERIM_ORDINAL: u32 = END_ORDINAL - 1;
