@@ -17,6 +17,8 @@ mod eve;
 mod eve_fields;
 mod eve_words;
 mod stats;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use columns::{csv_header, flat_name, zeek_footer, zeek_header};
 pub(crate) use eve_fields::FIELDS as EVE_FIELDS;
