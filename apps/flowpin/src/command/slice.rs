@@ -32,22 +32,34 @@ pub(crate) fn slice(args: &SliceArgs) -> Result<Exit, Failure> {
     if let Some(bar) = bar {
         bar.clear();
     }
-    let packets = outcome?;
+    let found = outcome?;
     if let Some(number) = signals.received() {
         return Ok(Exit::Signal(number));
     }
-    if packets == 0 {
-        return Err(Failure::failed(anyhow!(
-            "no packet found: are the input, --timeouts, --memory and --id-seed those of the run \
-             that wrote the uid?"
-        )));
+    if found.packets == 0 {
+        return Err(Failure::failed(anyhow!(nothing_found(&uids))));
     }
     print(&format!(
-        "{}: {} packets\n",
+        "{}: {}\n",
         args.write.display(),
-        number::count(packets)
+        number::things(found.packets, "packet")
     ))?;
+    let lacking = uids.len().saturating_sub(found.connections);
+    if lacking > 0 {
+        return Err(Failure::failed(anyhow!(
+            "{lacking} of {} connections not found; {SAME_RUN}",
+            uids.len()
+        )));
+    }
     Ok(Exit::Done)
+}
+
+fn nothing_found(uids: &[Uid]) -> String {
+    if uids.is_empty() {
+        "no packet passes the filter".to_owned()
+    } else {
+        format!("no packet found; {SAME_RUN}")
+    }
 }
 
 fn uid(text: &str) -> anyhow::Result<Uid> {
@@ -59,3 +71,6 @@ fn uid(text: &str) -> anyhow::Result<Uid> {
     text.parse()
         .with_context(|| format!("`{text}` is not a connection's uid"))
 }
+
+const SAME_RUN: &str =
+    "are the input, --timeouts, --memory and --id-seed those of the run that wrote the uid?";

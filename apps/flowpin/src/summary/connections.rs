@@ -67,10 +67,7 @@ pub(super) fn ports(page: &mut Page, report: &RunReport, detail: Detail) {
             vec![
                 Cell::left(format!("{port}/{transport}")),
                 Cell::left(service::name(protocol, port)),
-                Cell::right(format!(
-                    "{} connections",
-                    number::count(traffic.connections)
-                )),
+                Cell::right(number::things(traffic.connections, "connection")),
                 Cell::right(number::bytes(traffic.bytes)),
                 Cell::bar(traffic.bytes, report.frame_bytes),
             ]
@@ -106,10 +103,7 @@ pub(super) fn talkers(page: &mut Page, report: &RunReport, detail: Detail) {
         .map(|(address, traffic)| {
             vec![
                 Cell::left(address.to_string()),
-                Cell::right(format!(
-                    "{} connections",
-                    number::count(traffic.connections)
-                )),
+                Cell::right(number::things(traffic.connections, "connection")),
                 Cell::right(number::bytes(traffic.bytes)),
                 Cell::bar(traffic.bytes, report.frame_bytes),
             ]

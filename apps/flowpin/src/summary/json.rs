@@ -50,6 +50,7 @@ struct Run {
 struct Volume {
     packets: u64,
     bytes: u64,
+    filtered: u64,
     first: Option<String>,
     last: Option<String>,
     duration_s: f64,
@@ -141,7 +142,7 @@ struct Input {
     path: String,
     format: String,
     packets: u64,
-    filtered: u64,
+    notes: Vec<String>,
     damage: Option<String>,
 }
 
@@ -204,6 +205,7 @@ fn volume(report: &RunReport) -> Volume {
     Volume {
         packets: report.packets,
         bytes: report.frame_bytes,
+        filtered: report.filtered,
         first: report.first.map(number::rfc3339),
         last: report.last.map(number::rfc3339),
         duration_s: seconds(span),
@@ -307,7 +309,7 @@ fn inputs(report: &RunReport) -> Vec<Input> {
             path: input.path.display().to_string(),
             format: input.format.clone(),
             packets: input.packets,
-            filtered: input.filtered,
+            notes: input.notes.clone(),
             damage: input.damage.clone(),
         })
         .collect()

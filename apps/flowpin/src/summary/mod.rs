@@ -63,11 +63,13 @@ pub(crate) fn width(to_stderr: bool) -> usize {
     let columns = screen
         .size_checked()
         .map(|(_, columns)| usize::from(columns));
-    columns.unwrap_or(WIDTH_MAX).clamp(WIDTH_MIN, WIDTH_MAX)
+    columns.map_or(WIDTH_PLAIN, |columns| columns.clamp(WIDTH_MIN, WIDTH_MAX))
 }
 
 const WIDTH_MIN: usize = 60;
 const WIDTH_MAX: usize = 110;
+/// Without a screen.
+const WIDTH_PLAIN: usize = 100;
 
 #[cfg(test)]
 mod tests;

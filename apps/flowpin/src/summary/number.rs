@@ -16,6 +16,12 @@ pub(crate) fn count(value: u64) -> String {
     out
 }
 
+/// `1 packet`, `1,234 packets`.
+pub(crate) fn things(value: u64, name: &str) -> String {
+    let plural = if value == 1 { "" } else { "s" };
+    format!("{} {name}{plural}", count(value))
+}
+
 /// Bytes of traffic, in powers of 1000: `30.7 MB`.
 pub(crate) fn bytes(value: u64) -> String {
     si(real(value), "B")
@@ -153,7 +159,7 @@ pub(crate) const fn real(value: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{bytes, count, date_and_time, duration, percent, rfc3339, si};
+    use super::{bytes, count, date_and_time, duration, percent, rfc3339, si, things};
     use flowpin_packet::Timestamp;
     use std::time::Duration;
 
@@ -164,6 +170,8 @@ mod tests {
         assert_eq!(count(999), "999");
         assert_eq!(count(1_000), "1,000");
         assert_eq!(count(12_345_678), "12,345,678");
+        assert_eq!(things(1, "packet"), "1 packet");
+        assert_eq!(things(1_000, "packet"), "1,000 packets");
     }
 
     /// Three digits, also where rounding would make a fourth.

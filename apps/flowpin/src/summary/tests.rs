@@ -75,7 +75,7 @@ fn report() -> RunReport {
         path: "captures/one.pcap".into(),
         format: "pcap, gzip".to_owned(),
         packets: 86_620,
-        filtered: 0,
+        notes: Vec::new(),
         damage: None,
     });
     report.outputs.push(OutputReport {

@@ -3,13 +3,12 @@
 use super::Detail;
 use super::number;
 use super::page::{Cell, Page};
-use flowpin_engine::{RunReport, WorkerReport};
+use flowpin_engine::{InputReport, RunReport, WorkerReport};
 
 /// What was read.
 pub(super) fn inputs(page: &mut Page, report: &RunReport, detail: Detail) {
     page.title("Read", "");
     let shown = detail.rows(INPUT_ROWS);
-    let has_filtered = report.inputs.iter().any(|input| input.filtered > 0);
     // A damaged file is shown also where it is not among the first.
     let visible = |at: &usize, damaged: bool| *at < shown || damaged;
     let rows: Vec<_> = report
@@ -17,23 +16,7 @@ pub(super) fn inputs(page: &mut Page, report: &RunReport, detail: Detail) {
         .iter()
         .enumerate()
         .filter(|(at, input)| visible(at, input.damage.is_some()))
-        .map(|(_, input)| {
-            let mut row = vec![
-                Cell::left(input.path.display().to_string()),
-                Cell::right(format!("{} packets", number::count(input.packets))),
-            ];
-            if has_filtered {
-                row.push(Cell::right(format!(
-                    "{} filtered out",
-                    number::count(input.filtered)
-                )));
-            }
-            row.push(match &input.damage {
-                Some(damage) => Cell::alert(damage.clone()),
-                None => Cell::dim(input.format.clone()),
-            });
-            row
-        })
+        .map(|(_, input)| input_row(input))
         .collect();
     page.rows(&rows);
     if report.inputs.len() > rows.len() {
@@ -42,9 +25,28 @@ pub(super) fn inputs(page: &mut Page, report: &RunReport, detail: Detail) {
             report.inputs.len() - rows.len()
         )));
     }
+    if report.filtered > 0 {
+        page.line(Cell::left(format!(
+            "{} packets did not pass the filter and count nowhere below",
+            number::count(report.filtered)
+        )));
+    }
     if report.stopped_early {
         page.line(Cell::alert("stopped before the end of the input"));
     }
+}
+
+fn input_row(input: &InputReport) -> Vec<Cell> {
+    let about = match &input.damage {
+        Some(damage) => Cell::alert(damage.clone()),
+        None if input.notes.is_empty() => Cell::dim(input.format.clone()),
+        None => Cell::left(format!("{}; {}", input.format, input.notes.join("; "))),
+    };
+    vec![
+        Cell::left(input.path.display().to_string()),
+        Cell::right(number::things(input.packets, "packet")),
+        about,
+    ]
 }
 
 /// How much, over which time, and how fast.
@@ -139,10 +141,10 @@ pub(super) fn workers(page: &mut Page, report: &RunReport, detail: Detail) {
 fn worker_row(at: usize, worker: &WorkerReport, total: u64) -> Vec<Cell> {
     let mut row = vec![
         Cell::right((at + 1).to_string()),
-        Cell::right(format!("{} packets", number::count(worker.packets))),
+        Cell::right(number::things(worker.packets, "packet")),
         Cell::right(number::percent(worker.packets, total)),
         Cell::bar(worker.packets, total),
-        Cell::right(format!("{} connections", number::count(worker.connections))),
+        Cell::right(number::things(worker.connections, "connection")),
     ];
     if worker.cpu_ns > 0 {
         let time = std::time::Duration::from_nanos(worker.cpu_ns);
@@ -214,7 +216,7 @@ pub(super) fn outputs(page: &mut Page, report: &RunReport, detail: Detail) {
         .map(|output| {
             vec![
                 Cell::left(output.path.display().to_string()),
-                Cell::right(format!("{} records", number::count(output.records))),
+                Cell::right(number::things(output.records, "record")),
                 Cell::right(number::bytes(output.bytes)),
             ]
         })
