@@ -1,0 +1,99 @@
+//! What is fuzzed, and what fuzzing starts from.
+//!
+//! A target is a function in the crate it tests. Two engines drive them: libFuzzer (through
+//! `cargo fuzz`, nightly), which sees the code's branches, and `mutate` (any tool chain), which
+//! does not. `fuzz/run` takes the better one that there is.
+
+#![forbid(unsafe_code)]
+
+use flowpin_capture::{Options, Source};
+use flowpin_packet::Piece;
+use std::path::{Path, PathBuf};
+
+/// A target: any bytes may go in; a broken law comes out as a panic.
+pub type Target = fn(&[u8]);
+
+/// All targets, by name.
+pub fn targets() -> Vec<(&'static str, Target)> {
+    let mut targets: Vec<(&'static str, Target)> = vec![
+        ("capture", flowpin_capture::fuzz_capture),
+        ("defrag", flowpin_defrag::fuzz_defrag),
+        ("flow", flowpin_flow::fuzz_flow),
+    ];
+    targets.extend(flowpin_wire::fuzz::TARGETS);
+    targets
+}
+
+/// Inputs to start from: kept finds, and parts of the bundled captures.
+pub fn seeds(target: &str) -> Vec<Vec<u8>> {
+    let mut seeds = files_in(&folder().join("regressions").join(target));
+    let captures = files_in(&folder().join("../testkit/captures"));
+    if target == "capture" {
+        // Whole files; the beginning of the longer ones.
+        seeds.extend(captures.into_iter().map(|capture| head(&capture, 4096)));
+        return seeds;
+    }
+    for capture in captures {
+        for frame in frames(capture) {
+            // Each family of views begins at its own layer of the commonest frame.
+            let layer_at = match target {
+                "wire_ip" => 14,
+                "wire_transport" | "wire_checksum" => 34,
+                "wire_tunnel" => 42,
+                _ => 0,
+            };
+            let mut seed = match target {
+                "wire_medium" => Vec::new(),
+                "wire_stack" => vec![0],
+                _ => vec![0, 0],
+            };
+            seed.extend(frame.get(layer_at..).unwrap_or_default());
+            seeds.push(seed);
+        }
+    }
+    seeds
+}
+
+/// This workspace's folder.
+pub fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Some frames of a capture of any format.
+fn frames(capture: Vec<u8>) -> Vec<Vec<u8>> {
+    let options = Options {
+        packet_count_max: Some(40),
+        ..Options::default()
+    };
+    let mut frames = Vec::new();
+    let Ok(mut source) = Source::from_memory(vec![("seed".into(), capture)], &options) else {
+        return frames;
+    };
+    let mut piece = Piece::default();
+    while let Ok(true) = source.fill(&mut piece) {
+        let mut walk = source.walk(&piece);
+        while let Some(frame) = walk.next_frame() {
+            let start = frame.start as usize;
+            let bytes = piece.bytes.get(start..start + frame.captured_len as usize);
+            frames.push(head(bytes.unwrap_or_default(), 400));
+        }
+    }
+    frames
+}
+
+fn head(bytes: &[u8], len: usize) -> Vec<u8> {
+    bytes.get(..len).unwrap_or(bytes).to_vec()
+}
+
+/// The contents of all files in a folder, in the order of their names.
+fn files_in(folder: &Path) -> Vec<Vec<u8>> {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+        .iter()
+        .filter_map(|path| std::fs::read(path).ok())
+        .collect()
+}
