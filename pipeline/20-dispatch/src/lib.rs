@@ -23,18 +23,24 @@ mod checksum;
 mod clock;
 mod dispatcher;
 mod fast;
+mod fuzz;
 mod hash;
 mod key;
 mod outside;
 mod peel;
 mod ports;
 mod quality;
+mod slow;
+#[cfg(test)]
+mod tests;
 mod transport;
 
 pub use checksum::verify;
 pub use clock::{Clock, ClockStats};
 pub use dispatcher::{DispatchOptions, Dispatched, Dispatcher};
 pub use flowpin_wire::checksum::ChecksumVerdict;
+#[doc(hidden)]
+pub use fuzz::fuzz_dispatch;
 pub use outside::{NO_VLAN, tunnel_uid, tunnels, vlans};
 pub use peel::TunnelLayer;
 pub use quality::{NonIpCounts, Quality};

@@ -69,7 +69,7 @@ fn walk(meta: &PacketMeta, frame: &[u8], vlan: impl FnMut(u16), tunnel: impl FnM
         tunnel,
     };
     let mut peel = Peel::new(frame, meta.wire_len as usize, watch);
-    peel.lenient = true;
+    peel.again = true;
     peel.run(Next::Link(meta.link));
 }
 

@@ -90,7 +90,8 @@ impl Quality {
     }
 }
 
-const LINKS: [LinkType; LINK_TYPES] = [
+/// All link types, by their number.
+pub(crate) const LINKS: [LinkType; LINK_TYPES] = [
     LinkType::Ethernet,
     LinkType::Raw,
     LinkType::Ipv4,

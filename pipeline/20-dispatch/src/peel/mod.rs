@@ -55,9 +55,9 @@ pub(crate) struct Peel<'a, W> {
     pub(crate) flags: PacketFlags,
     /// Refuse IP headers whose checksum does not hold.
     pub(crate) verify: bool,
-    /// Lengths beyond the end are no error: quotes end early, and so do bytes around a datagram
-    /// that was reassembled.
-    pub(crate) lenient: bool,
+    /// The packet was dispatched before, and only what stands around it is wanted. Around a
+    /// datagram that was reassembled, outer lengths are those of one fragment.
+    pub(crate) again: bool,
     /// An IP header's checksum was 0 and wrong: left to the sender's adapter.
     pub(crate) ip_checksum_offloaded: bool,
     /// The ICMP error whose quote is being read.
@@ -134,7 +134,7 @@ impl<'a, W: Watch> Peel<'a, W> {
             layers: 0,
             flags: PacketFlags(0),
             verify: false,
-            lenient: false,
+            again: false,
             ip_checksum_offloaded: false,
             error: None,
             outer: None,
@@ -202,9 +202,10 @@ impl<'a, W: Watch> Peel<'a, W> {
             .unwrap_or_default()
     }
 
-    /// How long the current layer was on the wire; without bound if lengths do not matter.
+    /// How long the current layer was on the wire; without bound where lengths beyond the end are
+    /// no error, as in a quote.
     pub(crate) fn wire_len(&self) -> usize {
-        if self.lenient {
+        if self.again || self.error.is_some() {
             WITHOUT_BOUND
         } else {
             self.wire_end.saturating_sub(self.at)
@@ -227,7 +228,9 @@ impl<'a, W: Watch> Peel<'a, W> {
         self.at = self.at.saturating_add(header_len);
         if let Some(len) = payload_len {
             self.wire_end = self.at.saturating_add(len);
-            self.captured_end = self.captured_end.min(self.wire_end);
+            if !self.again {
+                self.captured_end = self.captured_end.min(self.wire_end);
+            }
         }
     }
 }

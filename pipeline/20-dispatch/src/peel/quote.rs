@@ -39,7 +39,6 @@ impl<W: Watch> Peel<'_, W> {
         self.outer = Some(found);
         self.enter(message.header_len(), None);
         self.captured_end = self.captured_end.min(self.at.saturating_add(quoted_len));
-        self.lenient = true;
         Step::Next(Next::Ip)
     }
 

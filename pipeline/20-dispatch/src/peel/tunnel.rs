@@ -46,15 +46,17 @@ impl<W: Watch> Peel<'_, W> {
         if !ports::may_be_tunnel(from, to) {
             return Ok(Step::Packet(found));
         }
-        let payload = self.rest().get(header_len..).unwrap_or_default();
-        let payload = payload.get(..payload_len).unwrap_or(payload);
-        let wire_len = if self.lenient {
-            payload_len.max(payload.len())
-        } else {
-            payload_len
-        };
+        let rest = self.rest().get(header_len..).unwrap_or_default();
+        let payload = rest.get(..payload_len).unwrap_or(rest);
         // The receiver's port first: the sender's is often chosen at random.
-        let entered = of_port(to, payload, wire_len).or_else(|| of_port(from, payload, wire_len));
+        let of_ports = |payload: &[u8], wire_len| {
+            of_port(to, payload, wire_len).or_else(|| of_port(from, payload, wire_len))
+        };
+        let mut entered = of_ports(payload, payload_len);
+        if self.again && entered.is_none() {
+            // The outer length is one fragment's; what is inside has its own by now.
+            entered = of_ports(rest, rest.len());
+        }
         match entered {
             Some(entered) if entered.next != Next::Opaque => {
                 self.enter(header_len, Some(payload_len));

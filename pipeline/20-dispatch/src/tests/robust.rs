@@ -1,0 +1,205 @@
+//! Hostile, cut and odd frames; and that it does not matter which path describes a packet, nor
+//! where its header is read.
+
+use super::stack::{any_ip, any_layer, any_port, wrap_all};
+use super::{Pin, fields, whole_frame};
+use crate::fast::Origin;
+use crate::{DispatchOptions, Dispatched, Dispatcher, decode, fuzz_dispatch, verify};
+use flowpin_packet::{Frame, FrameBytes, LinkType, PacketFlags, PacketKind, PacketMeta, Timestamp};
+use flowpin_testkit::build::{IpPacket, Tcp};
+use proptest::prelude::*;
+
+const ORIGIN: Origin = Origin {
+    number: 9,
+    stream_time: Timestamp(5),
+};
+
+/// What both paths say of a frame: the plain one only if it accepts.
+pub(super) fn both_paths(
+    options: DispatchOptions,
+    bytes: &[u8],
+    frame: &Frame,
+) -> (Dispatched, PacketMeta, PacketMeta) {
+    let (mut meta, mut slow) = (PacketMeta::default(), PacketMeta::default());
+    let mut dispatcher = Dispatcher::new(options);
+    let dispatched =
+        dispatcher.dispatch(bytes, frame, ORIGIN.number, ORIGIN.stream_time, &mut meta);
+    let captured = &bytes[frame.start as usize..][..frame.captured_len as usize];
+    let mut looped = Dispatcher::new(options);
+    let slowly = looped.dispatch_slowly(captured, frame, ORIGIN, &mut slow);
+    assert_eq!(dispatched, slowly);
+    (dispatched, meta, slow)
+}
+
+/// The descriptor, however the work is divided between input and worker.
+pub(super) fn every_cut(bytes: &[u8], frame: &Frame) -> [Option<PacketMeta>; 3] {
+    let cut = |decode_now, verify_now| {
+        let options = DispatchOptions {
+            decode: decode_now,
+            checksums: verify_now,
+            ..DispatchOptions::default()
+        };
+        let mut meta = PacketMeta::default();
+        let mut dispatcher = Dispatcher::new(options);
+        let dispatched =
+            dispatcher.dispatch(bytes, frame, ORIGIN.number, ORIGIN.stream_time, &mut meta);
+        if dispatched != Dispatched::Packet {
+            return None;
+        }
+        let captured = FrameBytes {
+            piece: bytes,
+            extra: &[],
+        }
+        .frame(&meta);
+        if !decode_now {
+            decode(&mut meta, captured);
+        }
+        if !verify_now {
+            verify(&mut meta, captured);
+        }
+        Some(meta)
+    };
+    [cut(false, false), cut(true, false), cut(true, true)]
+}
+
+/// A TCP or UDP packet of the plain form, or nearly.
+fn any_packet() -> impl Strategy<Value = IpPacket> {
+    let payload = prop::collection::vec(any::<u8>(), 0..60);
+    (
+        any_ip(),
+        any_port(),
+        any_port(),
+        any::<(u32, u8, bool)>(),
+        payload,
+    )
+        .prop_map(|(ip, from, to, (seq, flags, tcp), payload)| {
+            if tcp {
+                ip.tcp(Tcp::new(from, to, seq, !seq, flags), &payload)
+            } else {
+                ip.udp(from, to, &payload)
+            }
+        })
+}
+
+/// A frame with tags, padding, a snap length and perhaps a changed byte.
+fn any_frame() -> impl Strategy<Value = (Vec<u8>, Frame)> {
+    (
+        any_packet(),
+        prop::collection::vec(0u16..4096, 0..4),
+        0usize..8,
+        prop::option::weighted(0.3, any::<prop::sample::Index>()),
+        prop::option::weighted(0.5, (any::<prop::sample::Index>(), any::<u8>())),
+    )
+        .prop_map(|(packet, vlans, padding, snap, change)| {
+            let mut bytes = packet.tagged(&vlans);
+            bytes.extend(vec![0; padding]);
+            if let Some((at, value)) = change {
+                let at = at.index(bytes.len());
+                bytes[at] = value;
+            }
+            let mut frame = whole_frame(LinkType::Ethernet, &bytes);
+            if let Some(snap) = snap {
+                frame.captured_len = snap.index(bytes.len()) as u32;
+            }
+            (bytes, frame)
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    /// The straight line decides nothing: the peel loop gives the same descriptor.
+    #[test]
+    fn both_paths_describe_a_packet_alike((bytes, frame) in any_frame(), verify in any::<bool>()) {
+        let options = DispatchOptions {
+            verify_network: verify, checksums: verify, ..DispatchOptions::default()
+        };
+        let (dispatched, meta, slow) = both_paths(options, &bytes, &frame);
+        if dispatched == Dispatched::Packet {
+            prop_assert_eq!(fields(&meta), fields(&slow));
+        }
+    }
+
+    /// `--cut` moves work, not results.
+    #[test]
+    fn every_cut_gives_the_same_descriptor((bytes, frame) in any_frame()) {
+        let [capture, l2, l3] = every_cut(&bytes, &frame).map(|meta| meta.map(|m| fields(&m)));
+        prop_assert_eq!(&capture, &l3);
+        prop_assert_eq!(&l2, &l3);
+    }
+
+    /// However short a snap length, nothing panics, the flag is set, and as long as the ports
+    /// were captured the packet keeps its connection.
+    #[test]
+    fn a_snapped_packet_keeps_its_key(
+        packet in any_packet(), layers in prop::collection::vec(any_layer(), 0..2),
+    ) {
+        let bytes = wrap_all(&packet, &layers, false).ethernet();
+        let mut dispatcher = Dispatcher::new(DispatchOptions::default());
+        let mut whole = PacketMeta::default();
+        let mut frame = whole_frame(LinkType::Ethernet, &bytes);
+        dispatcher.dispatch(&bytes, &frame, 1, Timestamp(0), &mut whole);
+        for captured_len in 0..bytes.len() {
+            frame.captured_len = captured_len as u32;
+            let mut meta = PacketMeta::default();
+            let got = dispatcher.dispatch(&bytes, &frame, 1, Timestamp(0), &mut meta);
+            if got == Dispatched::Packet {
+                prop_assert!(meta.flags.has(PacketFlags::SNAPPED));
+                prop_assert!(!meta.flags.has(PacketFlags::BAD_CHECKSUM));
+            } else {
+                prop_assert_eq!(got, Dispatched::Headless);
+            }
+            if captured_len >= usize::from(whole.l4_offset) + 4 {
+                prop_assert_eq!(meta.key, whole.key);
+                prop_assert_eq!(meta.hash, whole.hash);
+                prop_assert_eq!(meta.ip_len, whole.ip_len);
+            }
+            if captured_len >= usize::from(whole.payload_offset) {
+                prop_assert_eq!(meta.payload_len, whole.payload_len);
+                prop_assert_eq!(meta.seq, whole.seq);
+            }
+        }
+    }
+
+    /// Changed bytes in stacks of tunnels: no panic, and lengths that the frame has.
+    #[test]
+    fn damaged_stacks_do_no_harm(
+        packet in any_packet(), layers in prop::collection::vec(any_layer(), 0..4),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),
+        mtu in 60usize..2000, link in 0u8..26,
+    ) {
+        let wrapped = wrap_all(&packet, &layers, false);
+        for fragment in wrapped.fragments(mtu) {
+            let mut bytes = fragment.ethernet();
+            for (at, value) in &changes {
+                let at = at.index(bytes.len());
+                bytes[at] = *value;
+            }
+            fuzz_dispatch(&[&[0, 0][..], &bytes].concat());
+            fuzz_dispatch(&[&[link, 0][..], &bytes].concat());
+        }
+    }
+
+    /// Random bytes of any link type.
+    #[test]
+    fn random_bytes_do_no_harm(data in prop::collection::vec(any::<u8>(), 0..200)) {
+        fuzz_dispatch(&data);
+    }
+}
+
+/// A packet is described whatever the link type in front of it.
+#[test]
+fn bare_packets_and_frames_have_the_same_key() {
+    let packet = flowpin_testkit::build::Ip::v4([1, 2, 3, 4], [5, 6, 7, 8]).udp(9, 10, b"x");
+    let mut pin = Pin::new(DispatchOptions::default());
+    let framed = pin.push(&packet.ethernet()).unwrap();
+    let raw = pin.push_as(LinkType::Raw, &packet.bytes).unwrap();
+    assert_eq!(
+        (framed.meta.key, framed.meta.hash),
+        (raw.meta.key, raw.meta.hash)
+    );
+    assert_eq!(raw.meta.kind, PacketKind::Udp);
+    let null = [&[2, 0, 0, 0][..], &packet.bytes].concat();
+    let null = pin.push_as(LinkType::Null, &null).unwrap();
+    assert_eq!(null.meta.key, framed.meta.key);
+}
