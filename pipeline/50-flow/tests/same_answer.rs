@@ -1,6 +1,8 @@
 //! The first promise: the same records for any number of tables, any batches, any ticks, any
 //! secret; and conservation.
 
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
 mod support;
 
 use core::net::IpAddr;
@@ -104,7 +106,7 @@ fn packet(step: &Step) -> Packet {
         packet.router = Some("2001:db8::ffff".parse().unwrap());
     }
     // All collide where the family lets them.
-    packet.digest = (step.marks % 5 == 0).then_some(1);
+    packet.digest = step.marks.is_multiple_of(5).then_some(1);
     packet = match step.marks {
         2 => packet.flag(PacketFlags::BAD_CHECKSUM),
         3 => packet.flag(PacketFlags::SNAPPED),
