@@ -2,6 +2,7 @@
 
 use flowpin_capture::CaptureError;
 use flowpin_output::OutputError;
+use std::path::PathBuf;
 
 /// Why a run failed. Each prints as one line: what, where, what to do.
 #[derive(Debug, thiserror::Error)]
@@ -21,4 +22,17 @@ pub enum RunError {
     /// A worker ended before its input did: a defect (exit code 1).
     #[error("worker {0} stopped unexpectedly; please report it")]
     WorkerLost(usize),
+    /// A slice needs to read its input twice (exit code 2).
+    #[error(
+        "cannot slice standard input by --uid, which takes two passes: save it to a file first"
+    )]
+    SliceFromPipe,
+    /// The slice cannot be written (exit code 1).
+    #[error("cannot write {path}: {source}; check the disk or choose another file with -w", path = path.display())]
+    SliceWrite {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
 }

@@ -10,9 +10,22 @@
 //! file format. Records are byte-identical for every shape, because each decision is taken either
 //! in the in-order step (which is sequential) or per shard (which no shape changes).
 
+mod anomalies;
 mod error;
+mod input;
+mod memory;
+mod odd;
+mod output;
+mod probe;
 mod report;
+mod run;
+mod shape;
+mod single;
+mod slice;
 mod sums;
+mod threads;
+mod tunnels;
+mod worker;
 
 pub use error::RunError;
 pub use flowpin_config::Plan;
@@ -20,6 +33,7 @@ pub use report::{
     CaptureQuality, Conservation, InputReport, OutputReport, Progress, ProgressSink, RunReport,
     WorkerReport,
 };
+pub use slice::SliceReport;
 pub use sums::{ConnectionSums, FoldHash, Traffic};
 
 use std::path::Path;
@@ -38,14 +52,13 @@ pub fn run(
     stop: &StopFlag,
     progress: &dyn ProgressSink,
 ) -> Result<RunReport, RunError> {
-    let _ = (plan, stop, progress);
-    Ok(RunReport::default())
+    run::run(plan, stop, progress)
 }
 
 /// Writes the packets of some connections, fragments included, to a capture file.
 ///
 /// `uids` are connection identifiers as records print them; empty: all that `plan.filter` lets
-/// through. Returns how many packets were written.
+/// through.
 ///
 /// # Errors
 /// As [`run`].
@@ -55,7 +68,6 @@ pub fn slice(
     out: &Path,
     stop: &StopFlag,
     progress: &dyn ProgressSink,
-) -> Result<u64, RunError> {
-    let _ = (plan, uids, out, stop, progress);
-    Ok(0)
+) -> Result<SliceReport, RunError> {
+    slice::slice(plan, uids, out, stop, progress)
 }

@@ -1,7 +1,10 @@
 //! What a run found out, for the summary: sums, losses, and the quality of the capture.
 
+use crate::run::Ended;
 use crate::sums::ConnectionSums;
+use flowpin_capture::{Compression, FileReport};
 use flowpin_counters::{Losses, Refusals};
+use flowpin_output::FileInfo;
 use flowpin_packet::Timestamp;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -64,6 +67,8 @@ pub struct RunReport {
     pub workers: Vec<WorkerReport>,
     /// The input files, in the order they were given.
     pub inputs: Vec<InputReport>,
+    /// Packets that the filter turned away; not among `packets`.
+    pub filtered: u64,
     /// The files written.
     pub outputs: Vec<OutputReport>,
     /// The run was stopped before the input ended (a signal, or `-n`).
@@ -71,6 +76,51 @@ pub struct RunReport {
 }
 
 impl RunReport {
+    /// Puts together what the stages found out. Times and memory are the caller's.
+    pub(crate) fn of(ended: Ended) -> Self {
+        let Ended {
+            shape,
+            input,
+            workers,
+            output,
+        } = ended;
+        let mut report = Self {
+            packets: input.packets,
+            frame_bytes: input.frame_bytes,
+            first: input.first,
+            last: input.last,
+            pipeline: shape.to_string(),
+            conservation: input.conservation,
+            quality: input.quality,
+            losses: input.losses,
+            refusals: input.refusals,
+            inputs: input.inputs,
+            filtered: input.filtered,
+            outputs: output.files,
+            ..Self::default()
+        };
+        report.losses.add(&output.losses);
+        for worker in workers {
+            let (flow, sums) = (&worker.counters, &worker.sums);
+            report.connections.add(sums);
+            report.losses.add(&flow.losses);
+            let stray = flow.misdirected + flow.unplaced;
+            report.conservation.on_connections += flow.packets - flow.icmp_errors - stray;
+            report.conservation.icmp_errors += flow.icmp_errors;
+            report.conservation.lost += stray;
+            report.quality.offloaded += worker.checksums.offloaded;
+            report.workers.push(worker.report);
+        }
+        let sums = &report.connections;
+        report.quality.duplicates = sums.duplicates;
+        report.quality.one_sided = sums.one_sided;
+        report.quality.tcp_connections = sums.by_protocol.get(&6).map_or(0, |t| t.connections);
+        report.quality.missed_bytes = sums.missed_bytes;
+        report.quality.stream_bytes = sums.stream_bytes;
+        report.quality.bad_checksums = sums.bad_checksums;
+        report
+    }
+
     /// Whether some input was truncated or damaged (exit code 4).
     pub fn is_damaged(&self) -> bool {
         self.inputs.iter().any(|input| input.damage.is_some())
@@ -167,10 +217,26 @@ pub struct InputReport {
     pub format: String,
     /// Packets read from it.
     pub packets: u64,
-    /// Packets that the filter turned away.
-    pub filtered: u64,
+    /// What a user should know about it, one line each.
+    pub notes: Vec<String>,
     /// Where and how it is truncated or damaged, in one line.
     pub damage: Option<String>,
+}
+
+impl InputReport {
+    pub(crate) fn of(file: &FileReport) -> Self {
+        let compression = match file.compression {
+            Compression::None => String::new(),
+            other => format!(", {}", other.name()),
+        };
+        Self {
+            path: file.path.clone(),
+            format: format!("{}{compression}", file.format),
+            packets: file.packets,
+            notes: file.notes(),
+            damage: file.damage.as_ref().map(ToString::to_string),
+        }
+    }
 }
 
 /// One output file.
@@ -182,4 +248,14 @@ pub struct OutputReport {
     pub records: u64,
     /// Its length in bytes.
     pub bytes: u64,
+}
+
+impl OutputReport {
+    pub(crate) fn of(file: &FileInfo) -> Self {
+        Self {
+            path: file.path.clone(),
+            records: file.records,
+            bytes: file.bytes,
+        }
+    }
 }

@@ -16,7 +16,7 @@ pub struct ConnectionSums {
     pub by_port: HashMap<(u8, u16), Traffic, FoldHash>,
     /// By address, both ends.
     pub by_address: HashMap<IpAddr, Traffic, FoldHash>,
-    /// Connections whose addresses found no place in `by_address` ([`ADDRESSES_MAX`]).
+    /// Connections whose addresses found no place in `by_address` (131,072 are kept).
     pub addresses_untracked: u64,
     /// TCP connections with one silent side that was acknowledged.
     pub one_sided: u64,
@@ -33,7 +33,7 @@ pub struct ConnectionSums {
 }
 
 /// Addresses kept for the top talkers; later ones are counted as untracked.
-pub const ADDRESSES_MAX: usize = 1 << 17;
+pub(crate) const ADDRESSES_MAX: usize = 1 << 17;
 
 /// Connections, packets and bytes of one row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

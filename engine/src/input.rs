@@ -1,0 +1,207 @@
+//! The input stage: walks pieces, dispatches frames, reassembles datagrams, keeps time.
+//!
+//! ```text
+//!  piece ► frame ► number, time ► dispatch ─packet──────────► lane (a worker's batch)
+//!                                   ▲    └─fragment► defrag ─┐
+//!                                   └──── whole datagram ────┘
+//! ```
+//!
+//! Everything here happens in the order of the input, on one thread: it is the in-order step.
+
+use crate::memory;
+use crate::odd::{Arrival, Odd};
+use crate::report::{CaptureQuality, Conservation, InputReport, Progress};
+use crate::tunnels::Tunnels;
+use flowpin_capture::{CaptureError, Source};
+use flowpin_config::Plan;
+use flowpin_counters::{Loss, Losses, Refusals};
+use flowpin_defrag::Defragmenter;
+use flowpin_dispatch::{Clock, DispatchOptions, Dispatched, Dispatcher};
+use flowpin_output::{Formatter, RecordBatch};
+use flowpin_packet::{FragmentRef, FrameBytes, PacketFlags, PacketMeta, Piece, Timestamp};
+
+/// Where described packets go: one worker on this thread, or the batches of several.
+pub(crate) trait Lane {
+    /// Where the next descriptor is to be written. What was there does not matter.
+    fn slot(&mut self) -> &mut PacketMeta;
+
+    /// The descriptor in the slot is complete; its frame lies in `piece`.
+    fn commit(&mut self, piece: &Piece);
+
+    /// As [`Lane::commit`], but its bytes are `datagram`, which must be kept with it.
+    fn commit_datagram(&mut self, piece: &Piece, datagram: &[u8]);
+
+    /// A fragment, found in `bytes`, is about to be reassembled. If it completes its datagram,
+    /// [`Lane::commit_datagram`] follows.
+    fn fragment(&mut self, fragment: &FragmentRef, bytes: &[u8]) {
+        let _ = (fragment, bytes);
+    }
+}
+
+/// The input stage.
+pub(crate) struct InputStage {
+    source: Source,
+    clock: Clock,
+    dispatcher: Dispatcher,
+    odd: Odd,
+    number: u64,
+    frame_bytes: u64,
+    first: Option<Timestamp>,
+}
+
+impl InputStage {
+    /// A stage that has read nothing.
+    pub(crate) fn new(plan: &Plan, options: DispatchOptions, source: Source) -> Self {
+        let defragmenter = Defragmenter::new(memory::defrag(plan, options.secret));
+        let formatter = Formatter::new(&plan.output);
+        Self {
+            source,
+            clock: Clock::new(plan.clock_leap_max_ns),
+            dispatcher: Dispatcher::new(options),
+            odd: Odd::new(defragmenter, Tunnels::new(plan.id_seed), formatter),
+            number: 0,
+            frame_bytes: 0,
+            first: None,
+        }
+    }
+
+    /// Reads the next piece; false at the end of the input.
+    pub(crate) fn fill(&mut self, piece: &mut Piece) -> Result<bool, CaptureError> {
+        self.source.fill(piece)
+    }
+
+    /// Hands every packet of `piece` to `lane`, and returns the stream time at its end.
+    pub(crate) fn walk<L: Lane>(&mut self, piece: &Piece, lane: &mut L) -> Timestamp {
+        let bytes = piece.bytes.get(..piece.len).unwrap_or_default();
+        let mut walk = self.source.walk(piece);
+        while let Some(frame) = walk.next_frame() {
+            self.number += 1;
+            self.frame_bytes += u64::from(frame.wire_len);
+            let now = self.clock.observe(frame.time);
+            let slot = lane.slot();
+            match self
+                .dispatcher
+                .dispatch(bytes, &frame, self.number, now, slot)
+            {
+                Dispatched::Packet => {
+                    if slot.flags.has(PacketFlags::TUNNELLED) {
+                        let frames = FrameBytes {
+                            piece: bytes,
+                            extra: &[],
+                        };
+                        self.odd.tunnelled(frames.frame(slot), slot);
+                    }
+                    lane.commit(piece);
+                }
+                other => {
+                    let arrival = Arrival {
+                        number: self.number,
+                        time: frame.time,
+                        stream_time: now,
+                    };
+                    self.odd
+                        .handle(other, arrival, &mut self.dispatcher, piece, lane);
+                }
+            }
+        }
+        drop(walk);
+        let now = self.clock.now();
+        if self.first.is_none() && self.number > 0 {
+            self.first = Some(now);
+        }
+        now
+    }
+
+    /// The stage's own records up to `now`.
+    pub(crate) fn tick(&mut self, now: Timestamp) -> RecordBatch {
+        self.odd.defragmenter.expire(now);
+        self.odd.tunnels.tick(now, &mut self.odd.formatter);
+        // A packet that is yet to come may have the same time as the last one.
+        self.odd
+            .formatter
+            .take_batch(Timestamp(now.0.saturating_sub(1)))
+    }
+
+    /// Takes a written batch home.
+    pub(crate) fn recycle(&mut self, batch: RecordBatch) {
+        self.odd.formatter.recycle(batch);
+    }
+
+    /// How far reading has come.
+    pub(crate) fn progress(&self) -> Progress {
+        let progress = self.source.progress();
+        Progress {
+            bytes_read: progress.bytes_read,
+            bytes_total: progress.bytes_total,
+            packets: self.number,
+            files_done: progress.files_done,
+            files_total: progress.files_total,
+        }
+    }
+
+    /// Ends the stage: its last records, and what it counted.
+    pub(crate) fn finish(mut self) -> (RecordBatch, InputSummary) {
+        let now = self.clock.now();
+        self.odd.tunnels.finish(now, &mut self.odd.formatter);
+        let batch = self.odd.formatter.take_batch(Timestamp::MAX);
+        let (quality, clock) = (self.dispatcher.quality(), self.clock.stats());
+        let fragments = *self.odd.defragmenter.stats();
+        let mut losses = self.odd.losses;
+        losses.add(&fragments.losses);
+        losses.count(Loss::ClockLeaps, clock.leaps_clamped);
+        let report = self.source.report();
+        let fragments_lost = [
+            Loss::FragmentTimeout,
+            Loss::FragmentMemory,
+            Loss::FragmentCount,
+            Loss::FragmentOverlap,
+        ]
+        .map(|loss| fragments.losses.of(loss));
+        let refused =
+            quality.refused + quality.headless + fragments.refused + self.odd.datagrams_refused;
+        let summary = InputSummary {
+            packets: self.number,
+            frame_bytes: self.frame_bytes,
+            first: self.first,
+            last: (self.number > 0).then_some(now),
+            refusals: quality.refusals.clone(),
+            conservation: Conservation {
+                received: self.number,
+                non_ip: quality.non_ip.total(),
+                unsupported_link: quality.unsupported_total(),
+                // Each datagram went on: as a packet, or as a fragment of another one.
+                absorbed: fragments.absorbed - fragments.datagrams,
+                held: fragments.held,
+                malformed: refused,
+                lost: fragments_lost.iter().sum(),
+                ..Conservation::default()
+            },
+            quality: CaptureQuality {
+                snapped: quality.snapped,
+                offloaded: quality.offloaded_checksums + quality.offloaded_ip_checksums,
+                backwards: clock.backwards,
+                backwards_max_ns: clock.backwards_max_ns,
+                leaps: clock.leaps_clamped + clock.leaps_followed,
+                ..CaptureQuality::default()
+            },
+            inputs: report.files.iter().map(InputReport::of).collect(),
+            filtered: report.rejected_by_filter,
+            losses,
+        };
+        (batch, summary)
+    }
+}
+
+/// What the input stage found out.
+pub(crate) struct InputSummary {
+    pub(crate) packets: u64,
+    pub(crate) frame_bytes: u64,
+    pub(crate) first: Option<Timestamp>,
+    pub(crate) last: Option<Timestamp>,
+    pub(crate) refusals: Refusals,
+    pub(crate) conservation: Conservation,
+    pub(crate) quality: CaptureQuality,
+    pub(crate) inputs: Vec<InputReport>,
+    pub(crate) filtered: u64,
+    pub(crate) losses: Losses,
+}

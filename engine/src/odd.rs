@@ -1,0 +1,178 @@
+//! Frames that are not plain packets: fragments, refusals, tunnels.
+
+use crate::anomalies::{Anomalies, Oddity};
+use crate::input::Lane;
+use crate::tunnels::Tunnels;
+use flowpin_counters::Losses;
+use flowpin_defrag::{Defragmenter, Inserted};
+use flowpin_dispatch::{Dispatched, Dispatcher};
+use flowpin_output::Formatter;
+use flowpin_packet::{
+    FragmentRef, FrameBytes, Malformed, PacketFlags, PacketMeta, Piece, Timestamp,
+};
+
+/// The part of the input stage that only odd frames need.
+pub(crate) struct Odd {
+    pub(crate) defragmenter: Defragmenter,
+    pub(crate) anomalies: Anomalies,
+    pub(crate) tunnels: Tunnels,
+    pub(crate) formatter: Formatter,
+    pub(crate) losses: Losses,
+    /// Datagrams that were refused once they were whole.
+    pub(crate) datagrams_refused: u64,
+    /// The datagram at hand; kept for its memory.
+    datagram: Vec<u8>,
+}
+
+/// When a frame came.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) number: u64,
+    pub(crate) time: Timestamp,
+    pub(crate) stream_time: Timestamp,
+}
+
+impl Odd {
+    pub(crate) fn new(defragmenter: Defragmenter, tunnels: Tunnels, formatter: Formatter) -> Self {
+        Self {
+            defragmenter,
+            anomalies: Anomalies::new(),
+            tunnels,
+            formatter,
+            losses: Losses::default(),
+            datagrams_refused: 0,
+            datagram: Vec::new(),
+        }
+    }
+
+    /// Does what is to be done with a frame that did not become a packet at once.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn handle<L: Lane>(
+        &mut self,
+        dispatched: Dispatched,
+        arrival: Arrival,
+        dispatcher: &mut Dispatcher,
+        piece: &Piece,
+        lane: &mut L,
+    ) {
+        match dispatched {
+            Dispatched::Malformed(what) => self.refuse(what, arrival, dispatcher),
+            Dispatched::Fragment(fragment) => {
+                self.fragment(fragment, arrival, dispatcher, piece, lane);
+            }
+            // Counted by the dispatcher; nothing more to say.
+            Dispatched::Packet
+            | Dispatched::NonIp
+            | Dispatched::Headless
+            | Dispatched::UnsupportedLink => {}
+        }
+    }
+
+    /// Adds a tunnelled packet to its tunnels' sums.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn tunnelled(&mut self, frame: &[u8], meta: &PacketMeta) {
+        self.tunnels.count(frame, meta, &mut self.losses);
+    }
+
+    fn refuse(&mut self, what: Malformed, arrival: Arrival, dispatcher: &Dispatcher) {
+        let oddity = Oddity {
+            what,
+            time: arrival.time,
+            stream_time: arrival.stream_time,
+            number: arrival.number,
+            addresses: dispatcher.refused_addresses(),
+        };
+        self.anomalies
+            .tell(&oddity, &mut self.losses, &mut self.formatter);
+    }
+
+    /// IP → reassemble → peel → IP …: a datagram may hold a fragment of another one. Each round
+    /// peels at least one layer, and the layers are limited.
+    fn fragment<L: Lane>(
+        &mut self,
+        mut fragment: FragmentRef,
+        arrival: Arrival,
+        dispatcher: &mut Dispatcher,
+        piece: &Piece,
+        lane: &mut L,
+    ) {
+        let in_piece = piece.bytes.get(..piece.len).unwrap_or_default();
+        let mut nested = false;
+        loop {
+            let bytes = if nested {
+                self.datagram.as_slice()
+            } else {
+                in_piece
+            };
+            lane.fragment(&fragment, bytes);
+            let ready = match self.defragmenter.insert(bytes, &fragment) {
+                Inserted::Complete(ready) => ready,
+                Inserted::Held => return,
+                Inserted::Refused(what) => return self.refuse(what, arrival, dispatcher),
+                Inserted::Lone => return lone(bytes, &fragment, nested, dispatcher, piece, lane),
+            };
+            let (extra, defragmenter) = (&mut self.datagram, &mut self.defragmenter);
+            let datagram = if nested {
+                defragmenter.assemble_nested(ready, &fragment, extra)
+            } else {
+                extra.clear();
+                defragmenter.assemble(ready, in_piece, &fragment, extra)
+            };
+            match dispatcher.dispatch_datagram(&self.datagram, &datagram, lane.slot()) {
+                Dispatched::Packet => return self.whole(piece, lane),
+                Dispatched::Fragment(inner) => {
+                    fragment = inner;
+                    nested = true;
+                }
+                Dispatched::Malformed(what) => {
+                    self.datagrams_refused += 1;
+                    return self.refuse(what, arrival, dispatcher);
+                }
+                Dispatched::NonIp | Dispatched::Headless | Dispatched::UnsupportedLink => {
+                    self.datagrams_refused += 1;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Hands the datagram at hand, which the lane's slot describes, to the lane.
+    fn whole<L: Lane>(&mut self, piece: &Piece, lane: &mut L) {
+        let slot = lane.slot();
+        let frame = FrameBytes {
+            piece: &[],
+            extra: &self.datagram,
+        }
+        .frame(slot);
+        if slot.flags.has(PacketFlags::TUNNELLED) {
+            self.tunnels.count(frame, slot, &mut self.losses);
+        }
+        lane.commit_datagram(piece, frame);
+    }
+}
+
+/// A fragment that goes on alone, keyed by its addresses.
+fn lone<L: Lane>(
+    bytes: &[u8],
+    fragment: &FragmentRef,
+    nested: bool,
+    dispatcher: &mut Dispatcher,
+    piece: &Piece,
+    lane: &mut L,
+) {
+    let slot = lane.slot();
+    dispatcher.dispatch_lone(bytes, fragment, slot);
+    if nested {
+        // Its bytes are a datagram's, which the lane must keep.
+        slot.flags = slot.flags.with(PacketFlags::REASSEMBLED);
+        let start = fragment.frame_start as usize;
+        let frame = bytes
+            .get(start..start + slot.captured_len as usize)
+            .unwrap_or_default();
+        lane.commit_datagram(piece, frame);
+    } else {
+        lane.commit(piece);
+    }
+}

@@ -1,0 +1,205 @@
+//! From a plan to a report: opens everything, runs the pipeline, sums up.
+
+use crate::input::{InputStage, InputSummary};
+use crate::memory;
+use crate::output::{Output, OutputSummary};
+use crate::report::{ProgressSink, RunReport};
+use crate::shape::Shape;
+use crate::worker::{Explain, Finished, Late, Worker};
+use crate::{RunError, StopFlag, probe, single, threads};
+use flowpin_capture::Source;
+use flowpin_config::{Checksums, Cut, FullRing, Plan};
+use flowpin_dispatch::DispatchOptions;
+use flowpin_flow::ShardSet;
+use flowpin_output::{Formatter, Writers};
+use flowpin_packet::{SHARD_COUNT, Shard};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// Pieces of input that may be under way between input and workers.
+const PIECES_OUT: usize = 8;
+
+/// What a pipeline needs to know besides its stages.
+pub(crate) struct Context<'a> {
+    pub(crate) stop: &'a StopFlag,
+    pub(crate) progress: &'a dyn ProgressSink,
+    /// Processors to pin threads to: input, workers, output. Empty: not pinned.
+    pub(crate) cpus: Vec<usize>,
+    pub(crate) workers: usize,
+    /// Which worker owns each shard.
+    pub(crate) owners: &'a [u8; SHARD_COUNT],
+    pub(crate) pieces_out: usize,
+    pub(crate) drop_when_full: bool,
+}
+
+impl Context<'_> {
+    /// Whether a signal asks to stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        // Relaxed: a flag and nothing behind it; seen a piece later is soon enough.
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Shows how far the input is.
+    pub(crate) fn progress(&self, input: &InputStage) {
+        self.progress.update(&input.progress());
+    }
+
+    /// The processor of one thread.
+    pub(crate) fn cpu(&self, thread: usize) -> Option<usize> {
+        self.cpus.get(thread).copied()
+    }
+}
+
+/// Pins this thread. A refusal (a container that may not) costs speed only.
+pub(crate) fn pin(cpu: Option<usize>) {
+    if let Some(cpu) = cpu {
+        let _unpinned = flowpin_cpu::pin_current_thread(cpu);
+    }
+}
+
+/// What a pipeline leaves.
+pub(crate) struct Ended {
+    pub(crate) shape: Shape,
+    pub(crate) input: InputSummary,
+    pub(crate) workers: Vec<Finished>,
+    pub(crate) output: OutputSummary,
+}
+
+pub(crate) fn run(
+    plan: &Plan,
+    stop: &StopFlag,
+    progress: &dyn ProgressSink,
+) -> Result<RunReport, RunError> {
+    let started = Instant::now();
+    let cpu_before = flowpin_cpu::process_cpu_time().total();
+    let secret = plan.dispatch_seed.unwrap_or_else(random);
+    let source = open(plan)?;
+    let cores = flowpin_cpu::allowed_cpus().len().max(1);
+    let shape = Shape::choose(plan, cores, || probe::costs(plan, secret));
+    let owners = owners(shape.workers());
+    let context = Context {
+        stop,
+        progress,
+        cpus: cpus(plan, shape, cores),
+        workers: shape.workers(),
+        owners: &owners,
+        pieces_out: PIECES_OUT,
+        drop_when_full: plan.full_ring == FullRing::Drop,
+    };
+    let (options, late) = division(plan, shape, secret);
+    let mut workers = workers(plan, &owners, shape.workers(), late, secret)?;
+    let output = Output::new(workers.len(), Writers::open(&plan.output)?);
+    pin(context.cpu(0));
+    let input = InputStage::new(plan, options, source);
+    let ended = match (shape, workers.pop()) {
+        (Shape::Single, Some(worker)) => single::run(&context, input, worker, output),
+        (shape, last) => {
+            workers.extend(last);
+            threads::run(&context, shape, input, workers, output)
+        }
+    }?;
+    let mut report = RunReport::of(ended);
+    report.wall = started.elapsed();
+    report.cpu = flowpin_cpu::process_cpu_time()
+        .total()
+        .saturating_sub(cpu_before);
+    report.peak_memory_bytes = flowpin_cpu::peak_resident_bytes();
+    report.stopped_early = context.is_stopped();
+    Ok(report)
+}
+
+/// Opens the input of a plan.
+pub(crate) fn open(plan: &Plan) -> Result<Source, RunError> {
+    let options = flowpin_capture::Options {
+        filter: plan.filter.clone(),
+        packet_count_max: plan.packet_count_max,
+        ..flowpin_capture::Options::default()
+    };
+    Ok(Source::open(&plan.inputs, &options)?)
+}
+
+/// What the input thread does, and what is left to the workers.
+pub(crate) fn division(plan: &Plan, shape: Shape, secret: u64) -> (DispatchOptions, Late) {
+    let verify = plan.checksums == Checksums::All;
+    // On one thread there is nothing to divide: the bytes are in its cache right now.
+    let cut = if shape == Shape::Single {
+        Cut::L3
+    } else {
+        plan.cut
+    };
+    let options = DispatchOptions {
+        id_seed: plan.id_seed,
+        secret,
+        verify_network: verify,
+        checksums: verify && cut == Cut::L3,
+        decode: cut != Cut::Capture,
+    };
+    let late = Late {
+        decode: cut == Cut::Capture,
+        verify: verify && cut != Cut::L3,
+    };
+    (options, late)
+}
+
+/// Deals the shards out: each worker gets every N-th, so that any N divides them evenly.
+fn owners(workers: usize) -> [u8; SHARD_COUNT] {
+    let mut owners = [0; SHARD_COUNT];
+    for (owner, worker) in owners
+        .iter_mut()
+        .zip((0..=u8::MAX).cycle().take(workers).cycle())
+    {
+        *owner = worker;
+    }
+    owners
+}
+
+fn workers(
+    plan: &Plan,
+    owners: &[u8; SHARD_COUNT],
+    count: usize,
+    late: Late,
+    secret: u64,
+) -> Result<Vec<Worker>, RunError> {
+    (0..count)
+        .map(|number| {
+            let shards: ShardSet = (0..=u8::MAX)
+                .map(Shard)
+                .filter(|shard| {
+                    owners.get(usize::from(shard.0)).map(|&o| usize::from(o)) == Some(number)
+                })
+                .collect();
+            let formatter = Formatter::new(&plan.output);
+            let explain = Explain {
+                id_seed: plan.id_seed,
+            };
+            Worker::new(
+                &memory::flow(plan),
+                shards,
+                formatter,
+                late,
+                secret,
+                explain,
+            )
+            .map_err(RunError::Memory)
+        })
+        .collect()
+}
+
+/// The processors for a shape's threads: those asked for, or some that share a cache. Not pinned
+/// with fewer cores than threads: the scheduler then does better.
+fn cpus(plan: &Plan, shape: Shape, cores: usize) -> Vec<usize> {
+    if !plan.cpus.is_empty() {
+        return plan.cpus.clone();
+    }
+    match shape {
+        Shape::Single => Vec::new(),
+        _ if shape.threads() > cores => Vec::new(),
+        _ => flowpin_cpu::choose_cpus(shape.threads()),
+    }
+}
+
+/// A secret from the system's entropy.
+pub(crate) fn random() -> u64 {
+    RandomState::new().hash_one(0u8)
+}

@@ -1,0 +1,148 @@
+//! Which m-stage-n-way shape a run takes, and on which processors.
+
+use core::fmt;
+use flowpin_config::{PipelineShape, Plan};
+
+/// A pipeline with its number of workers decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Everything on one thread.
+    Single,
+    /// An input thread, which also merges the output, and workers.
+    InputAndWorkers(usize),
+    /// An input thread, workers, an output thread.
+    InputWorkersOutput(usize),
+}
+
+impl Shape {
+    /// What `--pipeline` asks for; `auto` is chosen from `cores` and the stages' costs, which
+    /// are measured only then.
+    pub(crate) fn choose(
+        plan: &Plan,
+        cores: usize,
+        costs: impl FnOnce() -> Option<StageCosts>,
+    ) -> Self {
+        match plan.pipeline {
+            PipelineShape::Single => Self::Single,
+            PipelineShape::InputAndWorkers(n) => Self::InputAndWorkers(workers(n)),
+            PipelineShape::InputWorkersOutput(n) => Self::InputWorkersOutput(workers(n)),
+            PipelineShape::Auto if cores == 1 => Self::Single,
+            PipelineShape::Auto => costs().map_or(Self::Single, |costs| costs.best(cores)),
+        }
+    }
+
+    /// How many workers.
+    pub(crate) const fn workers(self) -> usize {
+        match self {
+            Self::Single => 1,
+            Self::InputAndWorkers(n) | Self::InputWorkersOutput(n) => n,
+        }
+    }
+}
+
+/// At least one worker, at most one a shard.
+fn workers(asked: u16) -> usize {
+    usize::from(asked).clamp(1, flowpin_packet::SHARD_COUNT)
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Single => write!(f, "1x1"),
+            Self::InputAndWorkers(n) => write!(f, "2x{n}"),
+            Self::InputWorkersOutput(n) => write!(f, "3x{n}"),
+        }
+    }
+}
+
+/// Cycles a packet that each stage costs, measured on the first packets of the input.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct StageCosts {
+    /// Reading, walking, peeling, hashing.
+    pub(crate) input: f64,
+    /// What a worker does.
+    pub(crate) worker: f64,
+    /// Merging and writing.
+    pub(crate) output: f64,
+}
+
+impl StageCosts {
+    /// Cycles to pass one descriptor between two cores: a chunk-wise ring, three cache lines.
+    const FIFO: f64 = 12.0;
+
+    /// The papers' rule: the slowest of C_in + C_fifo, (C_app + C_fifo)/N and C_out sets the
+    /// pace. Of shapes within a tenth of the best, the one with the fewest threads is taken: it
+    /// costs the least and leaves cores to others.
+    fn best(&self, cores: usize) -> Shape {
+        let mut shapes = vec![Shape::Single];
+        shapes.extend((1..cores).map(Shape::InputAndWorkers));
+        shapes.extend((1..cores.saturating_sub(1)).map(Shape::InputWorkersOutput));
+        shapes.sort_by_key(|shape| shape.threads());
+        let fastest = shapes
+            .iter()
+            .map(|&shape| self.pace(shape))
+            .fold(f64::MAX, f64::min);
+        shapes
+            .into_iter()
+            .find(|&shape| self.pace(shape) <= fastest * 1.1)
+            .unwrap_or(Shape::Single)
+    }
+
+    /// Cycles a packet of a shape's slowest stage.
+    fn pace(&self, shape: Shape) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "a few hundred at most")]
+        let worker = (self.worker + Self::FIFO) / shape.workers() as f64;
+        match shape {
+            Shape::Single => self.input + self.worker + self.output,
+            Shape::InputAndWorkers(_) => (self.input + Self::FIFO + self.output).max(worker),
+            Shape::InputWorkersOutput(_) => (self.input + Self::FIFO).max(worker).max(self.output),
+        }
+    }
+}
+
+impl Shape {
+    /// How many threads it has.
+    pub(crate) const fn threads(self) -> usize {
+        match self {
+            Self::Single => 1,
+            Self::InputAndWorkers(n) => n + 1,
+            Self::InputWorkersOutput(n) => n + 2,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With one core there is nothing to divide; with two, the second must pay for the hand-over.
+    #[test]
+    fn threads_are_taken_only_where_they_pay() {
+        let even = StageCosts {
+            input: 100.0,
+            worker: 100.0,
+            output: 10.0,
+        };
+        assert_eq!(even.best(1), Shape::Single);
+        assert_eq!(even.best(2), Shape::InputAndWorkers(1));
+        let light = StageCosts {
+            input: 100.0,
+            worker: 5.0,
+            output: 0.0,
+        };
+        assert_eq!(light.best(2), Shape::Single);
+    }
+
+    /// One input core caps the gain: more workers than it can feed are not started.
+    #[test]
+    fn workers_stop_where_the_input_is_the_slowest() {
+        let heavy = StageCosts {
+            input: 50.0,
+            worker: 400.0,
+            output: 5.0,
+        };
+        let shape = heavy.best(64);
+        assert!(shape.workers() <= 9, "{shape}");
+        assert!(shape.workers() >= 6, "{shape}");
+    }
+}

@@ -1,0 +1,215 @@
+//! `2xN` and `3xN`: an input thread, N workers, and the output on the input thread or its own.
+//!
+//! ```text
+//!  input thread ──batches──► worker 0 ──records──┐
+//!     ▲  │                   worker 1 ──records──┼─► merge, write   2xN: on the input thread,
+//!     │  └──────────────────► …                  │   whenever it waits and after each piece
+//!     └── pieces come home ◄──┘                  └─► 3xN: on a thread of its own
+//! ```
+//!
+//! Nobody waits for somebody who waits for them: the input thread goes on taking results while it
+//! waits for pieces, and an output thread waits for nobody but the disk.
+
+mod outlet;
+
+use crate::RunError;
+use crate::input::{InputStage, Lane};
+use crate::output::Output;
+use crate::run::{Context, Ended};
+use crate::shape::Shape;
+use crate::worker::{Finished, Worker};
+use flowpin_handoff::{
+    Bell, HandoffError, HandoffOptions, InputEnd, ResultSender, WorkerEnd, handoff, results,
+};
+use flowpin_output::RecordBatch;
+use flowpin_packet::{PacketMeta, Piece};
+use outlet::Outlet;
+use std::sync::Arc;
+use std::thread::{self, Builder, Scope, ScopedJoinHandle};
+
+/// Results of one source that may be under way: a tick's worth each.
+const RESULTS_OUT: usize = 16;
+
+/// Runs the input through several workers.
+pub(crate) fn run(
+    context: &Context<'_>,
+    shape: Shape,
+    mut input: InputStage,
+    workers: Vec<Worker>,
+    output: Output,
+) -> Result<Ended, RunError> {
+    let count = workers.len();
+    let own_thread = matches!(shape, Shape::InputWorkersOutput(_));
+    let bell = Arc::<Bell>::default();
+    let (mut to_workers, ends) = handoff(HandoffOptions {
+        workers: count,
+        batches_out: context.pieces_out,
+        drop_when_full: context.drop_when_full,
+        bell: Arc::clone(&bell),
+    });
+    let results_bell = if own_thread { Arc::default() } else { bell };
+    // The input stage is the last source.
+    let (mut senders, receiver) = results(count + 1, RESULTS_OUT, results_bell);
+    let input_sender = senders.pop().filter(|_| own_thread);
+    thread::scope(|scope| {
+        let mut threads = Vec::with_capacity(count);
+        for ((worker, end), sender) in workers.into_iter().zip(ends).zip(senders) {
+            threads.push(start(scope, context, worker, end, sender)?);
+        }
+        let mut outlet = match input_sender {
+            Some(sender) => Outlet::start(scope, context, sender, receiver, output)?,
+            None => Outlet::here(receiver, output, count),
+        };
+        let fed = feed(context, &mut input, &mut to_workers, &mut outlet);
+        let ended = fed.and_then(|()| Ok(to_workers.finish_while(|| outlet.collect())?));
+        let (batch, mut summary) = input.finish();
+        outlet.deliver(batch);
+        // A failure to write comes first: it is why a worker may have stopped.
+        let written = outlet.close()?;
+        summary.losses.add(&ended.map_err(lost)?);
+        let workers = threads
+            .into_iter()
+            .enumerate()
+            .map(|(number, thread)| thread.join().map_err(|_| RunError::WorkerLost(number)));
+        Ok(Ended {
+            shape,
+            workers: workers.collect::<Result<_, _>>()?,
+            input: summary,
+            output: written,
+        })
+    })
+}
+
+/// Why feeding ended early.
+#[derive(Debug)]
+enum FeedError {
+    Run(RunError),
+    Handoff(HandoffError),
+}
+
+impl From<HandoffError> for FeedError {
+    fn from(error: HandoffError) -> Self {
+        Self::Handoff(error)
+    }
+}
+
+fn lost(error: FeedError) -> RunError {
+    match error {
+        FeedError::Run(error) => error,
+        FeedError::Handoff(HandoffError::WorkerGone { worker }) => RunError::WorkerLost(worker),
+    }
+}
+
+/// Sends the whole input to the workers.
+fn feed(
+    context: &Context<'_>,
+    input: &mut InputStage,
+    to_workers: &mut InputEnd,
+    outlet: &mut Outlet<'_>,
+) -> Result<(), FeedError> {
+    let owners = context.owners;
+    let mut meta = PacketMeta::default();
+    while !context.is_stopped() && !outlet.has_failed() {
+        let mut piece = to_workers.take_piece_while(|| outlet.collect())?;
+        if !input
+            .fill(&mut piece)
+            .map_err(|error| FeedError::Run(error.into()))?
+        {
+            to_workers.put_back(piece);
+            break;
+        }
+        let now = input.walk(
+            &piece,
+            &mut FanOut {
+                to_workers,
+                owners,
+                meta: &mut meta,
+            },
+        );
+        to_workers.send_piece(piece, now)?;
+        outlet.deliver(input.tick(now));
+        outlet.collect();
+        outlet.recycle(input);
+        context.progress(input);
+    }
+    Ok(())
+}
+
+/// Deals packets out to the batches of the workers that own their shards.
+struct FanOut<'a> {
+    to_workers: &'a mut InputEnd,
+    /// Which worker owns each shard.
+    owners: &'a [u8; flowpin_packet::SHARD_COUNT],
+    meta: &'a mut PacketMeta,
+}
+
+impl FanOut<'_> {
+    #[inline]
+    fn owner(&self) -> usize {
+        usize::from(self.owners[usize::from(self.meta.shard().0)])
+    }
+}
+
+impl Lane for FanOut<'_> {
+    #[inline]
+    fn slot(&mut self) -> &mut PacketMeta {
+        self.meta
+    }
+
+    #[inline]
+    fn commit(&mut self, _: &Piece) {
+        let owner = self.owner();
+        self.to_workers.batch_for(owner).metas.push(*self.meta);
+    }
+
+    fn commit_datagram(&mut self, _: &Piece, datagram: &[u8]) {
+        let owner = self.owner();
+        let batch = self.to_workers.batch_for(owner);
+        self.meta.frame_start = u32::try_from(batch.extra.len()).unwrap_or(u32::MAX);
+        batch.extra.extend_from_slice(datagram);
+        batch.metas.push(*self.meta);
+    }
+}
+
+fn start<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    context: &Context<'_>,
+    worker: Worker,
+    end: WorkerEnd,
+    results: ResultSender<RecordBatch>,
+) -> Result<ScopedJoinHandle<'scope, Finished>, RunError> {
+    let number = end.worker();
+    let cpu = context.cpu(number + 1);
+    Builder::new()
+        .name(format!("worker-{number}"))
+        .spawn_scoped(scope, move || {
+            crate::run::pin(cpu);
+            work(worker, end, results)
+        })
+        .map_err(RunError::Thread)
+}
+
+/// A worker thread, from its first batch to its last record.
+fn work(
+    mut worker: Worker,
+    mut end: WorkerEnd,
+    mut results: ResultSender<RecordBatch>,
+) -> Finished {
+    while let Some(mut batch) = end.recv() {
+        let mut metas = core::mem::take(&mut batch.metas);
+        worker.process(batch.bytes(), &mut metas);
+        batch.metas = metas;
+        let now = batch.stream_time;
+        end.give_back(batch);
+        worker.recycle(results.empty());
+        if results.send(worker.tick(now)).is_err() {
+            break;
+        }
+    }
+    let (records, mut finished) = worker.finish();
+    // Without a receiver the output has failed, and says so itself.
+    let _undelivered = results.send(records);
+    let cpu_ns = flowpin_cpu::thread_cpu_time().as_nanos();
+    finished.report.cpu_ns = u64::try_from(cpu_ns).unwrap_or(u64::MAX);
+    finished
+}

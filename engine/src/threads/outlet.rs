@@ -1,0 +1,163 @@
+//! Where records go from the threads: to the output on this thread, or to one of its own.
+
+use crate::RunError;
+use crate::input::InputStage;
+use crate::output::{Output, OutputSummary};
+use crate::run::Context;
+use flowpin_handoff::{ResultReceiver, ResultSender};
+use flowpin_output::RecordBatch;
+use std::thread::{Builder, Scope, ScopedJoinHandle};
+
+/// The way of the records, as the input thread sees it.
+pub(super) enum Outlet<'scope> {
+    /// The input thread merges and writes.
+    Here(Box<Here>),
+    /// A thread of its own does.
+    Thread {
+        sender: ResultSender<RecordBatch>,
+        thread: ScopedJoinHandle<'scope, Result<OutputSummary, RunError>>,
+        /// The receiver is gone: writing failed.
+        failed: bool,
+    },
+}
+
+/// Merging and writing on the input thread.
+pub(super) struct Here {
+    receiver: ResultReceiver<RecordBatch>,
+    output: Output,
+    /// The input stage's number among the sources.
+    input_source: usize,
+    /// The input stage's batches on their way home.
+    home: Vec<RecordBatch>,
+    failure: Option<RunError>,
+}
+
+impl<'scope> Outlet<'scope> {
+    pub(super) fn here(
+        receiver: ResultReceiver<RecordBatch>,
+        output: Output,
+        input_source: usize,
+    ) -> Self {
+        let home = Vec::new();
+        Self::Here(Box::new(Here {
+            receiver,
+            output,
+            input_source,
+            home,
+            failure: None,
+        }))
+    }
+
+    pub(super) fn start(
+        scope: &'scope Scope<'scope, '_>,
+        context: &Context<'_>,
+        sender: ResultSender<RecordBatch>,
+        receiver: ResultReceiver<RecordBatch>,
+        output: Output,
+    ) -> Result<Self, RunError> {
+        let cpu = context.cpu(context.workers + 1);
+        let thread = Builder::new()
+            .name("output".to_owned())
+            .spawn_scoped(scope, move || {
+                crate::run::pin(cpu);
+                write_all(receiver, output)
+            })
+            .map_err(RunError::Thread)?;
+        Ok(Self::Thread {
+            sender,
+            thread,
+            failed: false,
+        })
+    }
+
+    /// Takes a batch of the input stage.
+    pub(super) fn deliver(&mut self, batch: RecordBatch) {
+        match self {
+            Self::Here(here) => here.output.push(here.input_source, batch),
+            Self::Thread { sender, failed, .. } => *failed |= sender.send(batch).is_err(),
+        }
+    }
+
+    /// Merges and writes what is there, if that is this thread's work.
+    pub(super) fn collect(&mut self) {
+        if let Self::Here(here) = self {
+            here.collect();
+        }
+    }
+
+    /// Gives the input stage its written batches back.
+    pub(super) fn recycle(&mut self, input: &mut InputStage) {
+        match self {
+            Self::Here(here) => here.home.drain(..).for_each(|batch| input.recycle(batch)),
+            Self::Thread { sender, .. } => input.recycle(sender.empty()),
+        }
+    }
+
+    /// Whether writing has failed: no use to go on.
+    pub(super) fn has_failed(&self) -> bool {
+        match self {
+            Self::Here(here) => here.failure.is_some(),
+            Self::Thread { failed, .. } => *failed,
+        }
+    }
+
+    /// Takes what is still under way, and completes all files.
+    pub(super) fn close(self) -> Result<OutputSummary, RunError> {
+        match self {
+            Self::Here(here) => match here.failure {
+                Some(failure) => Err(failure),
+                None => write_all(here.receiver, here.output),
+            },
+            Self::Thread { sender, thread, .. } => {
+                drop(sender);
+                // A panic there is a defect; the process reports it by itself.
+                thread
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            }
+        }
+    }
+}
+
+impl Here {
+    fn collect(&mut self) {
+        let Self {
+            receiver,
+            output,
+            input_source,
+            home,
+            failure,
+        } = self;
+        let mut any = false;
+        while let Some((source, batch)) = receiver.try_recv() {
+            any = true;
+            // After a failure results are thrown away, so that no worker waits for ever.
+            if failure.is_none() {
+                output.push(source, batch);
+            }
+        }
+        if any && failure.is_none() {
+            *failure = output
+                .write(|source, batch| {
+                    if source == *input_source {
+                        home.push(batch);
+                    } else {
+                        receiver.give_back(source, batch);
+                    }
+                })
+                .err();
+        }
+    }
+}
+
+/// Writes all results until every sender is gone.
+fn write_all(
+    mut receiver: ResultReceiver<RecordBatch>,
+    mut output: Output,
+) -> Result<OutputSummary, RunError> {
+    while let Some((source, batch)) = receiver.recv() {
+        output.push(source, batch);
+        output.write(|source, batch| receiver.give_back(source, batch))?;
+    }
+    output.close()
+}

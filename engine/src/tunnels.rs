@@ -1,0 +1,147 @@
+//! Tunnels that were peeled, summed in the in-order step: a tunnel's packets go to all workers.
+
+use core::net::{IpAddr, Ipv4Addr};
+use flowpin_counters::{Loss, Losses};
+use flowpin_dispatch::TunnelLayer;
+use flowpin_packet::{PacketMeta, Timestamp};
+use flowpin_record::{RecordKey, RecordSink, TunnelKind, TunnelRecord, Uid};
+use std::collections::BTreeMap;
+
+/// Tunnels summed at once; packets of further ones are counted as untracked.
+const TUNNELS_MAX: usize = 1 << 16;
+
+/// A tunnel is over when it carried nothing for so long (Zeek's `Tunnel::expiration_interval`
+/// is one day, which a long capture's memory does not last).
+const IDLE_NS_MAX: u64 = 300_000_000_000;
+
+/// Behind every record that the connection table may write for the same packet.
+const ORDINAL: u32 = 1 << 25;
+
+/// The innermost tunnel of a packet.
+pub(crate) fn innermost(
+    frame: &[u8],
+    meta: &PacketMeta,
+    id_seed: u64,
+) -> Option<(TunnelKind, Uid)> {
+    let mut innermost = None;
+    flowpin_dispatch::tunnels(meta, frame, |layer| {
+        innermost = Some((layer.kind, flowpin_dispatch::tunnel_uid(id_seed, &layer)));
+    });
+    innermost
+}
+
+/// Sums over tunnels. Ordered by identifier, so that a sweep writes in one order.
+#[derive(Debug)]
+pub(crate) struct Tunnels {
+    id_seed: u64,
+    sums: BTreeMap<Uid, Sum>,
+    /// When to look for idle ones again.
+    next_sweep: Timestamp,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Sum {
+    record: TunnelRecord,
+    first_number: u64,
+    last_seen: Timestamp,
+}
+
+impl Tunnels {
+    pub(crate) const fn new(id_seed: u64) -> Self {
+        Self {
+            id_seed,
+            sums: BTreeMap::new(),
+            next_sweep: Timestamp(0),
+        }
+    }
+
+    /// Counts a packet on each tunnel around it.
+    pub(crate) fn count(&mut self, frame: &[u8], meta: &PacketMeta, losses: &mut Losses) {
+        let mut parent = Uid::default();
+        let (id_seed, sums) = (self.id_seed, &mut self.sums);
+        flowpin_dispatch::tunnels(meta, frame, |layer| {
+            let uid = flowpin_dispatch::tunnel_uid(id_seed, &layer);
+            let inner_offset = u32::from(layer.inner_offset);
+            let is_full = sums.len() >= TUNNELS_MAX;
+            let (addresses, turned) = in_order(&layer);
+            let sum = match sums.entry(uid) {
+                std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
+                std::collections::btree_map::Entry::Vacant(_) if is_full => {
+                    losses.count(Loss::TunnelsUntracked, 1);
+                    return;
+                }
+                std::collections::btree_map::Entry::Vacant(entry) => entry.insert(Sum {
+                    record: TunnelRecord {
+                        uid,
+                        parent,
+                        kind: layer.kind,
+                        id: layer.id,
+                        addresses,
+                        first: meta.time,
+                        last: meta.time,
+                        packets: [0; 2],
+                        bytes: [0; 2],
+                    },
+                    first_number: meta.number,
+                    last_seen: meta.stream_time,
+                }),
+            };
+            sum.last_seen = meta.stream_time;
+            sum.record.last = sum.record.last.max(meta.time);
+            let [from_low, from_high] = &mut sum.record.packets;
+            *(if turned { from_high } else { from_low }) += 1;
+            let [from_low, from_high] = &mut sum.record.bytes;
+            let bytes = u64::from(meta.wire_len.saturating_sub(inner_offset));
+            *(if turned { from_high } else { from_low }) += bytes;
+            parent = uid;
+        });
+    }
+
+    /// Writes the tunnels that have been idle for long.
+    pub(crate) fn tick(&mut self, now: Timestamp, sink: &mut impl RecordSink) {
+        if self.sums.is_empty() || now < self.next_sweep {
+            return;
+        }
+        self.next_sweep = now.plus_nanos(IDLE_NS_MAX / 10);
+        self.sums.retain(|_, sum| {
+            let keep = now.nanos_since(sum.last_seen) < IDLE_NS_MAX;
+            if !keep {
+                sum.write(now, sink);
+            }
+            keep
+        });
+    }
+
+    /// Writes all that are left.
+    pub(crate) fn finish(&mut self, now: Timestamp, sink: &mut impl RecordSink) {
+        for sum in std::mem::take(&mut self.sums).into_values() {
+            sum.write(now, sink);
+        }
+    }
+}
+
+impl Sum {
+    fn write(&self, now: Timestamp, sink: &mut impl RecordSink) {
+        // Several tunnels may begin with one packet: the nesting tells them apart, and the uid
+        // behind it.
+        let ordinal = ORDINAL + u32::from(self.record.parent != Uid::default());
+        sink.tunnel(
+            RecordKey {
+                time: now,
+                number: self.first_number,
+                ordinal,
+            },
+            &self.record,
+        );
+    }
+}
+
+/// The outer addresses, the lower one first, and whether the packet came from the higher one.
+fn in_order(layer: &TunnelLayer) -> ((IpAddr, IpAddr), bool) {
+    let nowhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+    match layer.addresses {
+        Some((source, destination)) if source > destination => ((destination, source), true),
+        Some(addresses) => (addresses, false),
+        None => ((nowhere, nowhere), false),
+    }
+}
