@@ -34,13 +34,17 @@ impl Source {
     /// more: then the lane is set for the one that is left.
     pub(super) fn fill_merged(&mut self, piece: &mut Piece, mut frames: Vec<Frame>) -> bool {
         frames.clear();
-        while self.remaining > 0 && frames.len() < self.piece_len / FRAME_COST {
+        // Counts frames that the filter rejects too, so that the caller hears from us even if
+        // nothing passes for hours.
+        let mut looked_at = 0;
+        while self.remaining > 0 && looked_at < self.piece_len {
             self.admit();
             if self.merge.heads.len() < 2 {
                 break;
             }
-            if !self.merge_one(piece, &mut frames) {
-                break;
+            match self.merge_one(piece, &mut frames) {
+                Some(len) => looked_at += len + FRAME_COST,
+                None => break,
             }
         }
         if frames.is_empty() && self.merge.heads.len() < 2 {
@@ -71,21 +75,19 @@ impl Source {
         }
     }
 
-    /// Copies the earliest frame, if the filter lets it pass. False if the piece is full.
-    fn merge_one(&mut self, piece: &mut Piece, frames: &mut Vec<Frame>) -> bool {
-        let Some(&Reverse((_, index))) = self.merge.heads.peek() else {
-            return false;
-        };
-        let file = self.files.files.get_mut(index);
-        let Some(reader) = file.and_then(|file| file.reader.as_deref_mut()) else {
-            self.merge.heads.pop();
-            return true;
-        };
+    /// Copies the earliest frame, if the filter lets it pass, and returns its length. None if
+    /// the piece is full.
+    fn merge_one(&mut self, piece: &mut Piece, frames: &mut Vec<Frame>) -> Option<usize> {
+        let &Reverse((_, index)) = self.merge.heads.peek()?;
+        let file = self.files.files.get_mut(index)?;
+        let reader = file.reader.as_deref_mut()?;
+        let mut len = 0;
         if let Some(frame) = reader.head(0) {
             let bytes = reader.head_bytes();
-            let end = piece.len + bytes.len();
+            len = bytes.len();
+            let end = piece.len + len;
             if end > self.piece_len && piece.len > 0 {
-                return false;
+                return None;
             }
             let link = reader.last_link();
             let passes = match &mut self.filters {
@@ -108,7 +110,7 @@ impl Source {
         }
         self.merge.heads.pop();
         self.enter(index);
-        true
+        Some(len)
     }
 }
 

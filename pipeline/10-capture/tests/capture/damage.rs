@@ -146,3 +146,22 @@ fn a_cut_file_header_is_damage_not_refusal() {
         assert!(report.files[0].damage.is_some(), "{kind:?}");
     }
 }
+
+/// What fuzzing found once must not come back.
+#[test]
+fn regressions_found_by_fuzzing_do_no_harm() {
+    let regressions = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/regressions");
+    let Ok(targets) = std::fs::read_dir(regressions) else {
+        return;
+    };
+    for target in targets.map(|entry| entry.unwrap().path()) {
+        if target
+            .file_name()
+            .is_some_and(|name| name.to_string_lossy().contains("capture"))
+        {
+            for case in std::fs::read_dir(target).unwrap() {
+                flowpin_capture::fuzz_capture(&std::fs::read(case.unwrap().path()).unwrap());
+            }
+        }
+    }
+}

@@ -105,9 +105,15 @@ fn mistakes_are_one_clear_line_with_the_path() {
 /// Bytes that trickle through a pipe make the same pieces as the same bytes in a file.
 #[test]
 fn a_trickling_pipe_makes_the_same_pieces_as_a_file() {
-    let dir = tempfile::tempdir().unwrap();
     let samples: Vec<_> = (0..40).flat_map(|i| later(three(), i)).collect();
-    let bytes = kinds()[0].capture(&samples);
+    for compression in [Compression::None, Compression::Gzip, Compression::Lz4] {
+        check_trickle(&compress(compression, &kinds()[0].capture(&samples)));
+    }
+}
+
+fn check_trickle(bytes: &[u8]) {
+    let dir = tempfile::tempdir().unwrap();
+    let bytes = bytes.to_vec();
     let (plain, pipe) = (dir.path().join("file"), dir.path().join("pipe"));
     fs::write(&plain, &bytes).unwrap();
     assert!(

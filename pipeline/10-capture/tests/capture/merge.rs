@@ -1,7 +1,8 @@
 //! Several captures make one stream, by time.
 
-use crate::build::{Kind, Sample, kinds, pieces_of, read, samples};
-use flowpin_capture::Options;
+use crate::build::{Kind, Sample, kinds, pieces_of, read, samples, three};
+use flowpin_capture::{Options, Source};
+use flowpin_packet::Piece;
 use proptest::prelude::*;
 
 /// The slow obvious way: all captures open from the start, always take the one whose next
@@ -76,4 +77,25 @@ fn ties_go_to_the_capture_named_first() {
     let (got, _) = read(write(kinds()[0], &captures), &Options::default()).unwrap();
     let marks: Vec<_> = got.iter().map(|s| s.bytes[0]).collect();
     assert_eq!(marks, [3, 1, 4, 2, 5, 6]);
+}
+
+/// Where captures overlap and a filter rejects all, filling still comes back now and then, so
+/// that progress is shown and signals are heard.
+#[test]
+fn a_merge_that_rejects_everything_comes_back_now_and_then() {
+    let samples: Vec<_> = (0..200).flat_map(|_| three()).collect();
+    let capture = kinds()[0].capture(&samples);
+    let options = Options {
+        filter: "greater 5000".to_owned(),
+        ..pieces_of(1024)
+    };
+    let named = vec![("a".into(), capture.clone()), ("b".into(), capture)];
+    let mut source = Source::from_memory(named, &options).unwrap();
+    let (mut piece, mut pieces) = (Piece::default(), 0);
+    while source.fill(&mut piece).unwrap() {
+        assert!(source.walk(&piece).next_frame().is_none());
+        pieces += 1;
+    }
+    assert!(pieces > 50, "{pieces}");
+    assert_eq!(source.report().rejected_by_filter, 1200);
 }
