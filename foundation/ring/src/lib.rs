@@ -64,8 +64,8 @@ use sync::Arc;
 /// If so many slots do not fit the address space.
 pub fn ring<T: Send>(capacity: usize) -> (Producer<T>, Consumer<T>) {
     let per_chunk = CHUNK_BYTES / size_of::<T>().max(1);
-    // A ring of fewer than two chunks would let only one side work at a time.
-    ring_with_chunk(capacity, per_chunk.clamp(1, (capacity / 2).max(1)))
+    // A ring of a few chunks only would let one side wait for the other all the time.
+    ring_with_chunk(capacity, per_chunk.clamp(1, (capacity / 4).max(1)))
 }
 
 /// A ring of at least `capacity` slots with a chunk of `chunk` items. Both are rounded up to
@@ -80,5 +80,7 @@ pub fn ring_with_chunk<T: Send>(capacity: usize, chunk: usize) -> (Producer<T>, 
     (Producer::new(Arc::clone(&shared)), Consumer::new(shared))
 }
 
-/// The default chunk: long enough that the two index lines matter little beside the items' own.
-const CHUNK_BYTES: usize = 512;
+/// The default chunk.
+// PERF: 32-byte items pushed and popped one by one, 1024 slots, two cores far apart (2-core
+// virtual EPYC): 11.4 ns an item with 512 bytes, 7.5 with 2 KiB or 4 KiB; bench `ring_bench`.
+const CHUNK_BYTES: usize = 2048;
