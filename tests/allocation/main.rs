@@ -1,0 +1,95 @@
+//! No allocation per packet: a run over twice the packets of the same connections allocates no
+//! more often than a run over them once.
+//!
+//! In a program of its own, because it counts what the whole process allocates.
+
+use flowpin_config::{Cut, Format, Input, Plan};
+use flowpin_testkit::build::{Ip, Tcp, flags};
+use flowpin_testkit::pcap::ethernet_file;
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use std::alloc::System;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+const CONNECTIONS: u32 = 500;
+
+/// A capture of the same connections with `rounds` exchanges on each: TCP, UDP, IPv6, tagged.
+fn capture(rounds: u32) -> Vec<u8> {
+    let mut frames = Vec::new();
+    for round in 0..rounds {
+        for nth in 0..CONNECTIONS {
+            frames.push(frame(nth, round));
+        }
+    }
+    let timed = frames.iter().zip(1u64..);
+    ethernet_file(timed.map(|(frame, n)| (n * 10_000, frame.as_slice()))).unwrap()
+}
+
+fn frame(nth: u32, round: u32) -> Vec<u8> {
+    let [_, _, high, low] = nth.to_be_bytes();
+    let port = 2000 + u16::from_be_bytes([high, low]);
+    let ip = match nth % 3 {
+        0 => Ip::v6(port, 2),
+        _ => Ip::v4([10, 0, high, low], [10, 9, 9, 9]),
+    };
+    let is_back = round % 2 == 1;
+    let way = if is_back { ip.reversed() } else { ip };
+    if nth.is_multiple_of(2) {
+        let (from, to) = if is_back { (53, port) } else { (port, 53) };
+        return way.udp(from, to, &[7; 100]).ethernet();
+    }
+    let (from, to) = if is_back { (80, port) } else { (port, 80) };
+    let (kind, seq, len) = match round {
+        0 => (flags::SYN, 0, 0),
+        1 => (flags::SYN | flags::ACK, 0, 0),
+        _ => (flags::ACK, 1 + (round / 2 - 1) * 200, 200),
+    };
+    let tcp = Tcp::new(from, to, seq, 1 + (round.saturating_sub(1) / 2) * 200, kind);
+    way.tcp(tcp, &vec![5; len]).tagged(&[7])
+}
+
+/// How often the process allocates during a run.
+fn allocations(capture: &Path, pipeline: &str, cut: Cut) -> usize {
+    let mut plan = Plan {
+        inputs: vec![Input::File(capture.to_owned())],
+        pipeline: pipeline.parse().unwrap(),
+        cut,
+        dispatch_seed: Some(1),
+        memory_bytes: 64 << 20,
+        ..Plan::default()
+    };
+    plan.output.formats = vec![Format::None];
+    let stop = Arc::new(AtomicBool::new(false));
+    let region = Region::new(ALLOCATOR);
+    let report = flowpin_engine::run(&plan, &stop, &()).unwrap();
+    let count = region.change().allocations;
+    assert_eq!(report.connections.total(), u64::from(CONNECTIONS));
+    count
+}
+
+/// Long runs must not allocate more often than short ones, on any thread: the pieces, batches,
+/// tables and buffers of the start serve until the end.
+#[test]
+fn packets_cause_no_allocation() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = [40u32, 80, 160].map(|rounds| {
+        let path = folder.path().join(format!("{rounds}.pcap"));
+        fs::write(&path, capture(rounds)).unwrap();
+        path
+    });
+    for (pipeline, cut) in [("1x1", Cut::L2), ("2x1", Cut::L2), ("2x2", Cut::Capture)] {
+        // The first run also pays for what the process sets up once.
+        allocations(&paths[2], pipeline, cut);
+        let [short, middle, long] = paths
+            .each_ref()
+            .map(|path| allocations(path, pipeline, cut));
+        println!("{pipeline}: {short}, {middle}, {long} allocations");
+        assert_eq!(middle, long, "{pipeline}: 40,000 packets more allocate");
+        assert!(middle <= short + 8, "{pipeline}: {short} against {middle}");
+    }
+}

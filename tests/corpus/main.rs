@@ -1,0 +1,21 @@
+//! Tests of the whole command: bundled captures always, the public corpus where it is there.
+//!
+//! | module | holds the command to |
+//! | --- | --- |
+//! | `captures` | what is known about our own recordings |
+//! | `promise` | the same bytes for any pipeline, run and secret; every packet accounted for |
+//! | `damage` | flipped bytes and cut files: no panic, bounded memory, a prefix |
+//! | `tshark` | Wireshark's conversation statistics |
+//! | `zeek` | Zeek's expected `conn.log` |
+//! | `community_id` | the reference implementation in Python |
+//!
+//! `FLOWPIN_TEST_LONG=1` runs everything on every capture; otherwise a fixed sample.
+
+mod captures;
+mod community_id;
+mod damage;
+mod explained;
+mod promise;
+mod records;
+mod tshark;
+mod zeek;

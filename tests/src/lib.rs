@@ -1,0 +1,1 @@
+//! Nothing: the tests beside this folder are the point of the package.
