@@ -55,6 +55,14 @@ pub fn run(
     run::run(plan, stop, progress)
 }
 
+/// Opens the inputs and compiles the filter, and does nothing else: for `-T`.
+///
+/// # Errors
+/// What would keep [`run`] from beginning.
+pub fn check(plan: &Plan) -> Result<(), RunError> {
+    run::open(plan).map(drop)
+}
+
 /// Writes the packets of some connections, fragments included, to a capture file.
 ///
 /// `uids` are connection identifiers as records print them; empty: all that `plan.filter` lets

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub(crate) struct Bar {
     bar: ProgressBar,
+    /// The template once the input's size is known.
+    with_total: &'static str,
     state: Mutex<State>,
 }
 
@@ -30,8 +32,14 @@ impl Bar {
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(REDRAWS));
         bar.set_style(style(SPINNER));
+        let columns = console::Term::stderr().size().1;
         Some(Self {
             bar,
+            with_total: if columns < BAR_COLUMNS_MIN {
+                NARROW
+            } else {
+                WIDE
+            },
             state: Mutex::new(State {
                 started: Instant::now(),
                 drawn: None,
@@ -62,7 +70,7 @@ impl ProgressSink for Bar {
         if let (Some(total), false) = (progress.bytes_total, state.has_total) {
             state.has_total = true;
             self.bar.set_length(total);
-            self.bar.set_style(style(WITH_TOTAL));
+            self.bar.set_style(style(self.with_total));
         }
         self.bar.set_position(progress.bytes_read);
         self.bar
@@ -74,7 +82,7 @@ fn message(progress: &Progress, elapsed: Duration) -> String {
     let rate = number::rate(progress.packets, elapsed);
     let mut text = format!(
         "{} packets  {}",
-        number::count(progress.packets),
+        number::si(number::real(progress.packets), ""),
         number::si(rate, "pps")
     );
     if progress.files_total > 1 {
@@ -91,8 +99,11 @@ fn style(template: &str) -> ProgressStyle {
         .progress_chars("█▉▊▋▌▍▎▏ ")
 }
 
-const WITH_TOTAL: &str =
+const WIDE: &str =
     "{percent:>3} % ▕{wide_bar}▏ {decimal_bytes} of {decimal_total_bytes}  {msg}  {eta} left";
+const NARROW: &str = "{percent:>3} %  {decimal_bytes}  {msg}  {eta} left";
+/// On a narrower screen, figures leave no room for a bar.
+const BAR_COLUMNS_MIN: u16 = 90;
 const SPINNER: &str = "{spinner} {decimal_bytes} in {elapsed}  {msg}";
 const REDRAWS: u8 = 10;
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -112,7 +123,7 @@ mod tests {
             ..Progress::default()
         };
         let text = message(&progress, Duration::from_secs(1));
-        assert_eq!(text, "1,500,000 packets  1.50 Mpps");
+        assert_eq!(text, "1.50 M packets  1.50 Mpps");
         progress.files_total = 3;
         progress.files_done = 1;
         assert!(message(&progress, Duration::from_secs(1)).ends_with("  file 2/3"));

@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::progress::Bar;
 use crate::signals::Signals;
 use crate::summary::{self, Detail};
-use flowpin_config::{Plan, Settings};
+use flowpin_config::{Input, Plan, Settings};
 use flowpin_engine::RunReport;
 use std::io::IsTerminal;
 
@@ -19,8 +19,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     }
     require_input(&plan)?;
     if args.show.test {
-        print("the configuration, the inputs and the filter are good\n")?;
-        return Ok(Exit::Done);
+        return test(plan);
     }
     let signals = Signals::install().map_err(Failure::failed)?;
     let bar = bar(args, &plan);
@@ -32,6 +31,16 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     show(args, &plan, &report)?;
     tell_damage(&report);
     Ok(exit(&report, &signals))
+}
+
+/// `-T`: what can be known without running. Standard input is left alone: it can be read once.
+fn test(mut plan: Plan) -> Result<Exit, Failure> {
+    plan.inputs.retain(|input| *input != Input::Stdin);
+    if !plan.inputs.is_empty() {
+        flowpin_engine::check(&plan)?;
+    }
+    print("the configuration, the inputs and the filter are good\n")?;
+    Ok(Exit::Done)
 }
 
 /// A bar, unless records go to the same terminal.

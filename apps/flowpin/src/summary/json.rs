@@ -332,5 +332,5 @@ fn seconds(nanos: u64) -> f64 {
 
 /// Raised when a field is renamed, removed or changes its meaning; new fields do not raise it.
 const SCHEMA: u32 = 1;
-const PORTS_MAX: usize = 1000;
-const TALKERS_MAX: usize = 1000;
+const PORTS_MAX: usize = 100;
+const TALKERS_MAX: usize = 100;

@@ -2,7 +2,7 @@
 
 use crate::program::{assert_refused, capture, code, command, flowpin, stderr, stdout, text};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 /// The machine's summary of a run without records.
 fn summary(args: &[&str]) -> serde_json::Value {
@@ -76,6 +76,50 @@ fn standard_input_is_read_like_a_file() {
         stdout(&output),
         stdout(&flowpin(&["run", "-r", &http, "--output", "-"]))
     );
+}
+
+/// INT stops cleanly: what was read is written, and the exit code tells which signal it was.
+#[test]
+#[cfg(target_os = "linux")]
+fn interrupt_stops_cleanly() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = command(&["run", "-r", "-", "-l", text(dir.path()), "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let bytes = std::fs::read(capture("http.pcapng")).unwrap();
+    stdin.write_all(&bytes).unwrap();
+    while !catches_interrupt(child.id()) {
+        std::thread::yield_now();
+    }
+    let kill = format!("kill -INT {}", child.id());
+    assert!(
+        Command::new("sh")
+            .args(["-c", &kill])
+            .status()
+            .unwrap()
+            .success()
+    );
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), 130);
+    let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(summary["conservation"]["missing"], 0);
+    assert_eq!(summary["stopped_early"], true);
+    assert!(dir.path().join("eve.json").exists());
+}
+
+/// Whether a process has a handler for INT (signal 2), by the kernel's word.
+#[cfg(target_os = "linux")]
+fn catches_interrupt(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let caught = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigCgt:"))
+        .unwrap();
+    u64::from_str_radix(caught.trim(), 16).unwrap() & 0b10 != 0
 }
 
 /// A file cut off in a packet: what came before is written, the place is named, exit code 4.

@@ -144,6 +144,23 @@ fn unreadable_input_is_one_line_with_the_path() {
 /// A filter that does not compile is the user's to correct: exit code 2, the expression shown.
 #[test]
 fn filter_that_does_not_compile_is_a_usage_error() {
-    let output = flowpin(&["run", "-r", &capture("http.pcapng"), "tcp", "prot", "80"]);
+    let http = capture("http.pcapng");
+    let output = flowpin(&["run", "-r", &http, "tcp", "prot", "80"]);
     assert_refused(&output, 2, &["tcp prot 80"]);
+    let output = flowpin(&["run", "-T", "-r", &http, "tcp", "prot", "80"]);
+    assert_refused(&output, 2, &["tcp prot 80"]);
+}
+
+/// `-T` says that all is good, or what is not, and writes nothing.
+#[test]
+fn test_of_the_configuration_writes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let logs = dir.path().join("logs");
+    let http = capture("http.pcapng");
+    let output = flowpin(&["run", "-T", "-r", &http, "-l", text(&logs), "tcp"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(stdout(&output).contains("good"));
+    assert!(!logs.exists());
+    let output = flowpin(&["run", "-T", "-r", "/does/not/exist.pcap"]);
+    assert_refused(&output, 3, &["/does/not/exist.pcap"]);
 }
