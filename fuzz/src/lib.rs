@@ -18,6 +18,7 @@ pub fn targets() -> Vec<(&'static str, Target)> {
     let mut targets: Vec<(&'static str, Target)> = vec![
         ("capture", flowpin_capture::fuzz_capture),
         ("defrag", flowpin_defrag::fuzz_defrag),
+        ("dispatch", flowpin_dispatch::fuzz_dispatch),
         ("flow", flowpin_flow::fuzz_flow),
     ];
     targets.extend(flowpin_wire::fuzz::TARGETS);
@@ -45,6 +46,8 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
             let mut seed = match target {
                 "wire_medium" => Vec::new(),
                 "wire_stack" => vec![0],
+                // Defragmentation and flow make up packets of their own.
+                "defrag" | "flow" => Vec::new(),
                 _ => vec![0, 0],
             };
             seed.extend(frame.get(layer_at..).unwrap_or_default());
