@@ -38,11 +38,21 @@ impl Line<'_> {
         self.put_first(&text, 8 - zeros as usize);
     }
 
-    /// Appends the six digits of a number below 10^6, leading zeros too.
+    /// Appends a decimal point and the six digits of a number below 10^6, leading zeros too.
     #[inline]
-    pub(crate) fn put_six_digits(&mut self, value: u32) {
-        let text = (eight_digits(u64::from(value)) | ASCII_ZEROS) >> 16;
-        self.put_first(&text.to_le_bytes(), 6);
+    pub(crate) fn put_point_and_micros(&mut self, value: u32) {
+        // Of eight digits the first is dropped and the second, 0 too, gives way to the point.
+        let text = (eight_digits(u64::from(value)) | ASCII_ZEROS) >> 8;
+        self.put_first(&(text - 0x30 + 0x2e).to_le_bytes(), 7);
+    }
+
+    /// Appends `hh:mm:ss`, given as the number `hhmmss`.
+    #[inline]
+    pub(crate) fn put_hour_minute_second(&mut self, value: u32) {
+        let digits = eight_digits(u64::from(value)) | ASCII_ZEROS;
+        let pair = |shift: u32| digits >> shift & 0xffff;
+        let text = pair(16) | 0x3a << 16 | pair(32) << 24 | 0x3a << 40 | pair(48) << 48;
+        self.put(&text.to_le_bytes());
     }
 
     /// Appends the nine digits of a number below 10^9, leading zeros too.
@@ -99,7 +109,11 @@ mod tests {
             let value = value >> shift;
             prop_assert_eq!(written(|line| line.put_u64(value)), value.to_string());
             let short = u32::try_from(value % 1_000_000).unwrap();
-            prop_assert_eq!(written(|line| line.put_six_digits(short)), format!("{short:06}"));
+            let point = written(|line| line.put_point_and_micros(short));
+            prop_assert_eq!(point, format!(".{short:06}"));
+            let (hour, minute, second) = (short / 10_000, short / 100 % 100, short % 100);
+            let clock = written(|line| line.put_hour_minute_second(short));
+            prop_assert_eq!(clock, format!("{hour:02}:{minute:02}:{second:02}"));
             let nine = u32::try_from(value % 1_000_000_000).unwrap();
             prop_assert_eq!(written(|line| line.put_nine_digits(nine)), format!("{nine:09}"));
             prop_assert_eq!(written(|line| line.put_hex(value as u8)), format!("{:02x}", value as u8));

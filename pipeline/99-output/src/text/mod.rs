@@ -1,7 +1,7 @@
 //! Text of records, written without allocation and almost without branches.
 //!
 //! ```text
-//!  TextBuffer  │ line │ line │ line │ ← LINE_LEN_MAX free →│
+//!  TextBuffer  │ line │ line │ line │ ←── PLACE_LEN free ──→│
 //!                                   ▲ Line writes here, then commits
 //! ```
 //!
@@ -16,6 +16,9 @@ pub(crate) use time::{DateCache, file_name_time, zeek_header_time};
 
 /// No line of any format is longer: a test writes the longest there can be.
 pub(crate) const LINE_LEN_MAX: usize = 4096;
+
+/// Room for a line and for what a full-width copy writes behind it.
+const PLACE_LEN: usize = LINE_LEN_MAX + 256;
 
 /// Bytes of finished lines, with room for the next one always initialised.
 #[derive(Debug, Default)]
@@ -54,8 +57,8 @@ impl TextBuffer {
     /// Writes a line and returns its length.
     #[inline]
     pub(crate) fn line(&mut self, write: impl FnOnce(&mut Line<'_>)) -> usize {
-        if self.bytes.len() < self.len + LINE_LEN_MAX {
-            self.grow(LINE_LEN_MAX);
+        if self.bytes.len() < self.len + PLACE_LEN {
+            self.grow(PLACE_LEN);
         }
         let free = self.bytes.get_mut(self.len..).unwrap_or_default();
         let Some(place) = free.first_chunk_mut() else {
@@ -80,7 +83,7 @@ impl TextBuffer {
 /// A line being written.
 #[derive(Debug)]
 pub(crate) struct Line<'a> {
-    place: &'a mut [u8; LINE_LEN_MAX],
+    place: &'a mut [u8; PLACE_LEN],
     at: usize,
 }
 
@@ -92,15 +95,18 @@ impl Line<'_> {
     }
 
     /// Writes all of `text` but advances by its first `len` bytes only.
+    // PERF: the mask spares a comparison and a branch at each of the 70 or so copies of a record:
+    // the compiler sees that the place is always large enough.
     #[inline]
     pub(crate) fn put_first<const N: usize>(&mut self, text: &[u8; N], len: usize) {
-        let free = self.place.get_mut(self.at..).unwrap_or_default();
-        if let Some(place) = free.first_chunk_mut() {
+        const { assert!(LINE_LEN_MAX.is_power_of_two() && LINE_LEN_MAX + N <= PLACE_LEN) };
+        debug_assert!(self.at < LINE_LEN_MAX, "a line is longer than LINE_LEN_MAX");
+        let at = self.at & (LINE_LEN_MAX - 1);
+        let place = self.place.get_mut(at..at + N).unwrap_or_default();
+        if let Some(place) = place.first_chunk_mut() {
             *place = *text;
-            self.at += len;
-        } else {
-            debug_assert!(false, "a line is longer than LINE_LEN_MAX");
         }
+        self.at = at + len;
     }
 
     /// Appends text whose length is only known at run time.

@@ -7,26 +7,27 @@ use flowpin_packet::Timestamp;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DateCache {
     day: u64,
-    text: [u8; 11],
+    /// `YYYY-MM-DDT`, padded.
+    text: [u8; 16],
 }
 
 impl Default for DateCache {
     fn default() -> Self {
         Self {
             day: 0,
-            text: *b"1970-01-01T",
+            text: padded(*b"1970-01-01T"),
         }
     }
 }
 
 impl DateCache {
-    /// `YYYY-MM-DDT` of a day since the epoch.
+    /// `YYYY-MM-DDT` of a day since the epoch, in the first eleven bytes.
     #[inline]
-    fn date(&mut self, day: u64) -> &[u8; 11] {
+    fn date(&mut self, day: u64) -> &[u8; 16] {
         if day != self.day {
             *self = Self {
                 day,
-                text: date_text(day),
+                text: padded(date_text(day)),
             };
         }
         &self.text
@@ -38,8 +39,7 @@ impl Line<'_> {
     #[inline]
     pub(crate) fn put_eve_time(&mut self, dates: &mut DateCache, time: Timestamp) {
         self.put_seconds(dates, time.secs());
-        self.put(b".");
-        self.put_six_digits(time.subsec_nanos() / 1000);
+        self.put_point_and_micros(time.subsec_nanos() / 1000);
         self.put(b"+0000");
     }
 
@@ -56,8 +56,7 @@ impl Line<'_> {
     #[inline]
     pub(crate) fn put_seconds_micros(&mut self, nanos: u64) {
         self.put_u64(nanos / 1_000_000_000);
-        self.put(b".");
-        self.put_six_digits((nanos % 1_000_000_000 / 1000) as u32);
+        self.put_point_and_micros((nanos % 1_000_000_000 / 1000) as u32);
     }
 
     /// Appends seconds with nine decimals.
@@ -71,12 +70,17 @@ impl Line<'_> {
     /// Appends date and time of day.
     #[inline]
     fn put_seconds(&mut self, dates: &mut DateCache, secs: u64) {
-        let (day, second) = (secs / 86_400, secs % 86_400);
-        self.put(dates.date(day));
-        let ([a, b], [c, d]) = (two_digits(second / 3600), two_digits(second / 60 % 60));
-        let [e, f] = two_digits(second % 60);
-        self.put(&[a, b, b':', c, d, b':', e, f]);
+        let (day, second) = (secs / 86_400, (secs % 86_400) as u32);
+        self.put_first(dates.date(day), 11);
+        let (minute, hour) = (second / 60 % 60, second / 3600);
+        self.put_hour_minute_second(hour * 10_000 + minute * 100 + second % 60);
     }
+}
+
+/// A date, padded for a copy in full width.
+const fn padded(date: [u8; 11]) -> [u8; 16] {
+    let [a, b, c, d, e, f, g, h, i, j, k] = date;
+    [a, b, c, d, e, f, g, h, i, j, k, 0, 0, 0, 0, 0]
 }
 
 /// `2024-02-29-23-59-59`: how Zeek's headers write a time.
