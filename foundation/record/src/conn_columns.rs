@@ -31,13 +31,9 @@ const fn zeek(name: &'static str, kind: Kind, doc: &'static str, value: Getter) 
 }
 
 const fn more(name: &'static str, kind: Kind, doc: &'static str, value: Getter) -> Column<ConnRow> {
-    let zeek = false;
     Column {
-        name,
-        kind,
-        zeek,
-        doc,
-        value,
+        zeek: false,
+        ..zeek(name, kind, doc, value)
     }
 }
 
