@@ -8,7 +8,9 @@
 //! callgrind with two numbers of rounds and divide the difference.
 
 use flowpin_flow::{FlowOptions, ShardSet, Table};
-use flowpin_packet::{FlowKey, FrameBytes, PacketFlags, PacketKind, PacketMeta, Seq, TcpFlags, Timestamp};
+use flowpin_packet::{
+    FlowKey, FrameBytes, PacketFlags, PacketKind, PacketMeta, Seq, TcpFlags, Timestamp,
+};
 use flowpin_record::{AnomalyRecord, ConnRecord, RecordKey, RecordSink, TunnelRecord};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -16,27 +18,35 @@ use std::time::{Duration, Instant};
 fn main() -> std::io::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let what = arguments.next().unwrap_or_else(|| "mix".to_owned());
-    let mut number = |default| arguments.next().and_then(|text| text.parse().ok()).unwrap_or(default);
+    let mut number = |default| {
+        arguments
+            .next()
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(default)
+    };
     let (connections, rounds): (u64, u64) = (number(50_000), number(40));
     let memory_bytes = if what == "syn" { 64 << 20 } else { 4 << 30 };
-    let mut table = Table::new(&FlowOptions { memory_bytes, ..FlowOptions::default() }, ShardSet::ALL)?;
-    let mut source = Source { connections, what, packets: 0 };
+    let mut table = Table::new(
+        &FlowOptions {
+            memory_bytes,
+            ..FlowOptions::default()
+        },
+        ShardSet::ALL,
+    )?;
+    let mut source = Source {
+        connections,
+        what,
+        packets: 0,
+    };
     let mut sink = Count(0);
     let mut spent = Duration::ZERO;
     let mut packets = 0u64;
     let mut batches = vec![PacketMeta::default(); 512];
     for _ in 0..rounds {
         for _ in 0..(connections * 13).div_ceil(512) {
-            for meta in &mut batches {
-                *meta = source.next();
-            }
-            let frames = FrameBytes { piece: &[], extra: &[] };
+            source.fill(&mut batches);
             let start = Instant::now();
-            for batch in batches.chunks(32) {
-                table.prefetch(batch);
-                table.process(frames, batch, &mut sink, &mut ());
-            }
-            table.tick(batches[511].stream_time, &mut sink);
+            run(&mut table, &batches, &mut sink);
             spent += start.elapsed();
             packets += 512;
         }
@@ -52,6 +62,21 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
+#[inline(never)]
+fn run(table: &mut Table, piece: &[PacketMeta], sink: &mut Count) {
+    let frames = FrameBytes {
+        piece: &[],
+        extra: &[],
+    };
+    for batch in piece.chunks(32) {
+        table.prefetch(batch);
+        table.process(frames, batch, sink, &mut ());
+    }
+    if let Some(last) = piece.last() {
+        table.tick(last.stream_time, sink);
+    }
+}
+
 struct Source {
     connections: u64,
     what: String,
@@ -59,6 +84,13 @@ struct Source {
 }
 
 impl Source {
+    #[inline(never)]
+    fn fill(&mut self, piece: &mut [PacketMeta]) {
+        for meta in piece {
+            *meta = self.next();
+        }
+    }
+
     fn next(&mut self) -> PacketMeta {
         let nth = self.packets;
         self.packets += 1;
@@ -72,9 +104,11 @@ impl Source {
                 let mut meta = segment(connection, step, time, nth);
                 if step >= 4 {
                     // Acknowledgements only: numbers stay.
+                    let server = step == 4;
+                    meta.flags = PacketFlags(if server { 2 } else { 0 });
                     meta.payload_len = 0;
-                    meta.seq = Seq(if step == 4 { 501 } else { 9001 });
-                    meta.ack = Seq(if step == 4 { 9001 } else { 501 });
+                    meta.seq = Seq(if server { 1 } else { 501 });
+                    meta.ack = Seq(if server { 501 } else { 1 });
                 }
                 meta
             }
@@ -82,7 +116,12 @@ impl Source {
                 // Each group of connections goes through its 13 steps together.
                 let group = self.connections;
                 let (epoch, within) = (nth / (group * 13), nth % (group * 13));
-                segment(mix(epoch * group + within % group), within / group, time, nth)
+                segment(
+                    mix(epoch * group + within % group),
+                    within / group,
+                    time,
+                    nth,
+                )
             }
         }
     }
@@ -91,10 +130,10 @@ impl Source {
 /// A step of a connection: SYN, SYN-ACK, ACK, three requests and answers with ACKs, both FINs.
 fn segment(connection: u64, step: u64, time: Timestamp, number: u64) -> PacketMeta {
     let (syn, ack, fin) = (TcpFlags::SYN, TcpFlags::ACK, TcpFlags::FIN);
-    // (from the server, flags, payload, client's bytes before, server's bytes before)
-    let (back, flags, len, client, server) = match step {
+    // (from the server, flags, payload, sequence number, acknowledgement)
+    let (back, flags, len, seq, acked) = match step {
         0 => (false, syn, 0, 0, 0),
-        1 => (true, syn.with(ack), 0, 1, 0),
+        1 => (true, syn.with(ack), 0, 0, 1),
         2 => (false, ack, 0, 1, 1),
         3 => (false, ack, 500, 1, 1),
         4 => (true, ack, 0, 1, 501),
@@ -107,11 +146,16 @@ fn segment(connection: u64, step: u64, time: Timestamp, number: u64) -> PacketMe
         11 => (true, ack.with(fin), 0, 3701, 802),
         _ => (false, ack, 0, 802, 3702),
     };
-    let (seq, acked) = if back && step > 1 { (client, server) } else { (client, server) };
-    let (seq, acked) = if step == 1 { (0, 1) } else { (seq, acked) };
-    let direction = if back { PacketFlags::HIGH_TO_LOW } else { PacketFlags(0) };
+    let direction = if back {
+        PacketFlags::HIGH_TO_LOW
+    } else {
+        PacketFlags(0)
+    };
     PacketMeta {
-        key: FlowKey { low: 6 << 48 | connection >> 20 & 0xffff_ffff_ffff, high: connection },
+        key: FlowKey {
+            low: 6 << 48 | connection >> 20 & 0xffff_ffff_ffff,
+            high: connection,
+        },
         time,
         stream_time: time,
         number: number + 1,

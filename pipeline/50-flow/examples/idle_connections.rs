@@ -9,7 +9,10 @@ use flowpin_record::{AnomalyRecord, ConnRecord, RecordKey, RecordSink, TunnelRec
 
 fn main() -> std::io::Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let count = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(1_000_000u64);
+    let count = arguments
+        .next()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(1_000_000u64);
     let what = arguments.next().unwrap_or_else(|| "tcp".to_owned());
     let options = FlowOptions {
         timeouts: Timeouts::Zeek,
@@ -28,7 +31,10 @@ fn main() -> std::io::Result<()> {
             let address = nth * 64 + 38;
             bytes[address..address + 8].copy_from_slice(&number.to_be_bytes());
         }
-        let frames = FrameBytes { piece: &bytes, extra: &[] };
+        let frames = FrameBytes {
+            piece: &bytes,
+            extra: &[],
+        };
         table.prefetch(&batch);
         table.process(frames, &batch, &mut Nothing, &mut ());
         table.tick(Timestamp(number * 10), &mut Nothing);
@@ -47,10 +53,17 @@ fn packet(number: u64, nth: usize, what: &str) -> PacketMeta {
     let place = mix(mixed);
     let tcp = what == "tcp";
     let ipv6 = what == "udp6";
-    let family = if ipv6 { FlowKey::IPV6_BIT } else { number << 16 & 0xffff_ffff_0000 };
+    let family = if ipv6 {
+        FlowKey::IPV6_BIT
+    } else {
+        number << 16 & 0xffff_ffff_0000
+    };
     let protocol = if tcp { 6 } else { 17 };
     PacketMeta {
-        key: FlowKey { low: family | u64::from(protocol) << 48 | 80, high: mixed },
+        key: FlowKey {
+            low: family | u64::from(protocol) << 48 | 80,
+            high: mixed,
+        },
         time: Timestamp(number * 10),
         stream_time: Timestamp(number * 10),
         number,
@@ -59,14 +72,22 @@ fn packet(number: u64, nth: usize, what: &str) -> PacketMeta {
         captured_len: 64,
         wire_len: 60,
         ip_len: 46,
-        kind: if tcp { PacketKind::Tcp } else { PacketKind::Udp },
+        kind: if tcp {
+            PacketKind::Tcp
+        } else {
+            PacketKind::Udp
+        },
         protocol,
         // In the middle of a connection: the longest time-out.
         tcp_flags: flowpin_packet::TcpFlags::ACK,
         seq: Seq(number as u32),
         window: 1,
         l3_offset: 14,
-        flags: if ipv6 { PacketFlags::IPV6 } else { PacketFlags(0) },
+        flags: if ipv6 {
+            PacketFlags::IPV6
+        } else {
+            PacketFlags(0)
+        },
         ..PacketMeta::default()
     }
 }
@@ -80,7 +101,11 @@ fn mix(word: u64) -> u64 {
 /// Pages in memory now.
 fn resident_bytes() -> std::io::Result<u64> {
     let statm = std::fs::read_to_string("/proc/self/statm")?;
-    let pages: u64 = statm.split_whitespace().nth(1).and_then(|n| n.parse().ok()).unwrap_or(0);
+    let pages: u64 = statm
+        .split_whitespace()
+        .nth(1)
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(0);
     Ok(pages * 4096)
 }
 

@@ -25,7 +25,7 @@ pub(crate) const NIL: Handle = Handle::MAX;
 pub(crate) const UNLINKED: u16 = u16::MAX;
 
 /// What every packet of a connection reads or writes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(128))]
 pub(crate) struct Hot {
     pub(crate) key: FlowKey,
@@ -65,7 +65,7 @@ pub(crate) struct Hot {
 const _: () = assert!(size_of::<Hot>() == 128);
 
 /// What only the first packets and the record read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cold {
     /// Capture time of the first packet.
     pub(crate) start: Timestamp,
@@ -170,6 +170,9 @@ pub(crate) enum EndState {
 pub(crate) struct End(u8);
 
 impl End {
+    /// Sent SYN, and nothing before it.
+    pub(crate) const SYN_SENT: Self = Self(EndState::SynSent as u8);
+
     #[inline]
     pub(crate) const fn state(self) -> EndState {
         Self::decode(self.0 & 15)
@@ -237,6 +240,11 @@ impl Seen {
         let new = !self.has(letter, direction);
         self.0 |= letter << (direction & 1);
         new
+    }
+
+    #[inline]
+    pub(crate) const fn is_quiet(self) -> bool {
+        self.0 & Self::QUIET != 0
     }
 
     #[inline]

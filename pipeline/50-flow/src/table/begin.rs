@@ -1,6 +1,7 @@
 //! A connection's first packet: room for it, and who is the client.
 
-use super::{Cause, Table, granule_before};
+use super::count::{SCTP_INIT, SCTP_INIT_ACK};
+use super::{Arrival, Cause, Table, granule_before};
 use crate::entry::{Bits, Cold, FREE_KEY, Handle, Hot, NIL, UNLINKED};
 use crate::history::Letter;
 use crate::observe::FlowObserver;
@@ -8,25 +9,21 @@ use crate::options::{ADDRESSES_BYTES, CONNECTION_BYTES, EXTRA_BYTES};
 use crate::ports::is_server_port;
 use crate::timeouts::Class;
 use flowpin_counters::Loss;
-use flowpin_packet::{
-    Endpoints, FlowKey, FrameBytes, PacketFlags, PacketKind, PacketMeta, Seq, TcpFlags,
-};
+use flowpin_packet::{Endpoints, FlowKey, PacketFlags, PacketKind, PacketMeta, Seq, TcpFlags};
 use flowpin_record::RecordSink;
 
 impl Table {
     /// Makes an entry for a packet that belongs to no connection; [`NIL`] if it cannot have one.
     #[inline(never)]
-    #[expect(clippy::too_many_arguments, reason = "as the packet's way")]
     pub(super) fn begin<S: RecordSink, O: FlowObserver>(
         &mut self,
         key: FlowKey,
-        frames: FrameBytes<'_>,
-        meta: &PacketMeta,
-        side: usize,
+        arrival: &Arrival<'_>,
         cause: &mut Cause,
         sink: &mut S,
         observer: &mut O,
     ) -> Handle {
+        let meta = arrival.meta;
         if !self.index.owns(meta.hash) {
             self.counters.misdirected += 1;
             self.counters.losses.count(Loss::Misdirected, 1);
@@ -46,12 +43,12 @@ impl Table {
         *self.used_mut(meta.hash) += bytes;
         if own_addresses {
             let addresses = match meta.kind {
-                PacketKind::IcmpError => super::icmp_error::addresses(frames, meta),
-                _ => frames.endpoints(meta),
+                PacketKind::IcmpError => super::icmp_error::addresses(arrival),
+                _ => arrival.frames.endpoints(meta),
             };
             self.cold[handle].addresses = self.addresses.insert(addresses).unwrap_or(NIL);
         }
-        self.set_up(handle, frames, meta, side, observer);
+        self.set_up(handle, arrival, observer);
         handle
     }
 
@@ -84,11 +81,10 @@ impl Table {
     pub(super) fn begin_again<O: FlowObserver>(
         &mut self,
         handle: Handle,
-        frames: FrameBytes<'_>,
-        meta: &PacketMeta,
-        side: usize,
+        arrival: &Arrival<'_>,
         observer: &mut O,
     ) {
+        let meta = arrival.meta;
         self.free_extra(handle);
         let Hot {
             key, hash, slot, ..
@@ -103,23 +99,17 @@ impl Table {
         if meta.kind == PacketKind::IcmpError
             && let Some(stored) = self.addresses.get_mut(addresses)
         {
-            *stored = super::icmp_error::addresses(frames, meta);
+            *stored = super::icmp_error::addresses(arrival);
         }
-        self.set_up(handle, frames, meta, side, observer);
+        self.set_up(handle, arrival, observer);
     }
 
     /// Direction, VLANs, and what only the first packet tells.
-    fn set_up<O: FlowObserver>(
-        &mut self,
-        handle: Handle,
-        frames: FrameBytes<'_>,
-        meta: &PacketMeta,
-        side: usize,
-        observer: &mut O,
-    ) {
+    fn set_up<O: FlowObserver>(&mut self, handle: Handle, arrival: &Arrival<'_>, observer: &mut O) {
+        let meta = arrival.meta;
         self.counters.begun(meta.kind);
         let (hot, cold) = (&mut self.hot[handle], &mut self.cold[handle]);
-        orient(hot, frames, meta, side);
+        orient(hot, arrival);
         hot.end = meta.time;
         if matches!(meta.kind, PacketKind::Icmp | PacketKind::IcmpError) {
             let types = u32::from(meta.icmp_type()) << 8 | u32::from(meta.icmp_code);
@@ -130,7 +120,7 @@ impl Table {
         }
         hot.bits.set(Bits::CHANGED);
         if meta.flags.has(PacketFlags::VLAN) {
-            cold.vlans = observer.vlans(frames, meta);
+            cold.vlans = observer.vlans(arrival.frames, meta);
         }
     }
 
@@ -140,14 +130,13 @@ impl Table {
     pub(super) fn finish_beginning<S: RecordSink, O: FlowObserver>(
         &mut self,
         handle: Handle,
-        frames: FrameBytes<'_>,
-        meta: &PacketMeta,
+        arrival: &Arrival<'_>,
         cause: &mut Cause,
         sink: &mut S,
         observer: &mut O,
     ) {
-        if meta.flags.has(PacketFlags::TUNNELLED)
-            && let Some(tunnel) = observer.tunnel(frames, meta)
+        if arrival.meta.flags.has(PacketFlags::TUNNELLED)
+            && let Some(tunnel) = observer.tunnel(arrival.frames, arrival.meta)
             && let Some(extra) = self.extra_of(handle, cause, sink)
         {
             self.extra[extra].tunnel = Some(tunnel);
@@ -205,15 +194,16 @@ const fn first_class(kind: PacketKind) -> Class {
 
 /// Decides who is the client: who sent SYN (INIT); else who received SYN-ACK (INIT ACK); else who
 /// sent the first packet, unless only the source port is a server's.
-fn orient(hot: &mut Hot, frames: FrameBytes<'_>, meta: &PacketMeta, side: usize) {
-    let sender_is_client = match beginning(frames, meta) {
+fn orient(hot: &mut Hot, arrival: &Arrival<'_>) {
+    let (meta, side) = (arrival.meta, arrival.side);
+    let sender_is_client = match beginning(arrival) {
         Beginning::Request => true,
         Beginning::Answer => {
             hot.history.push_for(Letter::Flip, true);
             false
         }
         Beginning::Unseen => {
-            let flipped = is_from_server(hot, frames, meta, side);
+            let flipped = is_from_server(hot, arrival);
             if flipped {
                 hot.bits.set(Bits::FLIPPED);
                 hot.history.push_for(Letter::Flip, true);
@@ -245,7 +235,8 @@ enum Beginning {
     Unseen,
 }
 
-fn beginning(frames: FrameBytes<'_>, meta: &PacketMeta) -> Beginning {
+fn beginning(arrival: &Arrival<'_>) -> Beginning {
+    let meta = arrival.meta;
     match meta.kind {
         PacketKind::Tcp if meta.tcp_flags.has(TcpFlags::SYN) => {
             if meta.tcp_flags.has(TcpFlags::ACK) {
@@ -254,9 +245,9 @@ fn beginning(frames: FrameBytes<'_>, meta: &PacketMeta) -> Beginning {
                 Beginning::Request
             }
         }
-        PacketKind::Sctp => match super::packet::sctp_chunk(frames, meta) {
-            Some(super::packet::SCTP_INIT) => Beginning::Request,
-            Some(super::packet::SCTP_INIT_ACK) => Beginning::Answer,
+        PacketKind::Sctp => match arrival.sctp_chunk() {
+            Some(SCTP_INIT) => Beginning::Request,
+            Some(SCTP_INIT_ACK) => Beginning::Answer,
             _ => Beginning::Unseen,
         },
         _ => Beginning::Unseen,
@@ -264,13 +255,14 @@ fn beginning(frames: FrameBytes<'_>, meta: &PacketMeta) -> Beginning {
 }
 
 /// Whether only the source port is well known. A broadcast has no server at its other end.
-fn is_from_server(hot: &Hot, frames: FrameBytes<'_>, meta: &PacketMeta, side: usize) -> bool {
+fn is_from_server(hot: &Hot, arrival: &Arrival<'_>) -> bool {
+    let (meta, side) = (arrival.meta, arrival.side);
     let (low, high) = hot.key.ports();
     let (source, destination) = if side == 0 { (low, high) } else { (high, low) };
     if !is_server_port(meta.kind, source) || is_server_port(meta.kind, destination) {
         return false;
     }
-    let Endpoints { low, high } = frames.endpoints(meta);
+    let Endpoints { low, high } = arrival.frames.endpoints(meta);
     let to = if side == 0 { high } else { low };
     hot.key.is_ipv6() || to.first_chunk() != Some(&[255; 4])
 }

@@ -4,11 +4,12 @@
 //! stream time before the deadline if packets came since the last one. A packet at or after such
 //! a moment finds it passed; the timer wheel finds the rest.
 
-use super::{Cause, Table};
+use super::count::SCTP_INIT;
+use super::{Arrival, Cause, Table};
 use crate::GRANULE_NS;
 use crate::entry::{Bits, Handle, NIL, UNLINKED};
 use crate::tcp;
-use flowpin_packet::{FrameBytes, PacketFlags, PacketKind, PacketMeta, TcpFlags, Timestamp};
+use flowpin_packet::{PacketFlags, PacketKind, PacketMeta, TcpFlags, Timestamp};
 use flowpin_record::{EndReason, RecordKey, RecordSink};
 
 impl Table {
@@ -17,12 +18,11 @@ impl Table {
     pub(super) fn ends_before<S: RecordSink>(
         &mut self,
         handle: Handle,
-        frames: FrameBytes<'_>,
-        meta: &PacketMeta,
-        side: usize,
+        arrival: &Arrival<'_>,
         cause: &mut Cause,
         sink: &mut S,
     ) -> bool {
+        let meta = arrival.meta;
         if self.interim_ns != 0 {
             self.write_interim(handle, meta.stream_time, sink);
         }
@@ -36,7 +36,7 @@ impl Table {
             );
             return true;
         }
-        if self.is_reused(handle, frames, meta, side) {
+        if self.is_reused(handle, arrival) {
             self.end(handle, cause.next_key(), EndReason::Reused, sink);
             return true;
         }
@@ -61,22 +61,15 @@ impl Table {
         self.schedule(handle);
     }
 
-    fn is_reused(
-        &self,
-        handle: Handle,
-        frames: FrameBytes<'_>,
-        meta: &PacketMeta,
-        side: usize,
-    ) -> bool {
+    fn is_reused(&self, handle: Handle, arrival: &Arrival<'_>) -> bool {
+        let meta = arrival.meta;
         let hot = &self.hot[handle];
         match meta.kind {
             _ if meta.flags.has(PacketFlags::BAD_CHECKSUM) => false,
             PacketKind::Tcp if meta.tcp_flags.has(TcpFlags::SYN) => {
-                tcp::is_reuse(hot, &self.cold[handle], meta, side)
+                tcp::is_reuse(hot, &self.cold[handle], meta, arrival.side)
             }
-            PacketKind::Sctp if hot.bits.has(Bits::OVER) => {
-                super::packet::sctp_chunk(frames, meta) == Some(super::packet::SCTP_INIT)
-            }
+            PacketKind::Sctp if hot.bits.has(Bits::OVER) => arrival.sctp_chunk() == Some(SCTP_INIT),
             _ => false,
         }
     }

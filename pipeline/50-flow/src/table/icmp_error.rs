@@ -5,12 +5,12 @@
 //! one-way connection of their own, from who reports to who is told, with type and code where
 //! ports would be.
 
-use super::{Cause, Table};
+use super::{Arrival, Cause, Table};
 use crate::entry::Handle;
 use crate::observe::{Event, FlowObserver};
 use crate::record::{ICMP, ICMP_ERROR_PROTOCOL, ICMPV6};
 use crate::tcp::Rare;
-use flowpin_packet::{Endpoints, FlowKey, FrameBytes, PacketMeta};
+use flowpin_packet::{Endpoints, FlowKey, PacketMeta};
 use flowpin_record::{EndReason, RecordSink};
 
 impl Table {
@@ -18,18 +18,12 @@ impl Table {
     #[inline(never)]
     pub(super) fn icmp_error<S: RecordSink, O: FlowObserver>(
         &mut self,
-        frames: FrameBytes<'_>,
-        meta: &PacketMeta,
-        hint: Handle,
+        quoted: Handle,
+        arrival: &Arrival<'_>,
         sink: &mut S,
         observer: &mut O,
     ) {
-        let side = usize::from(meta.high_to_low());
-        let quoted = if self.is_connection(hint, frames, meta) {
-            hint
-        } else {
-            self.find(frames, meta)
-        };
+        let meta = arrival.meta;
         if self.hot.get(quoted).is_some() {
             self.write_interim(quoted, meta.stream_time, sink);
             if self.deadline(quoted) > meta.stream_time {
@@ -38,9 +32,9 @@ impl Table {
                     bits: Rare::ICMP_ERROR,
                     ..Rare::default()
                 };
-                self.note(quoted, side, &rare, &mut cause, sink);
+                self.note(quoted, arrival.side, &rare, &mut cause, sink);
                 if O::OBSERVES {
-                    self.tell(quoted, side, meta, Event::IcmpError, observer);
+                    self.tell(quoted, arrival, Event::IcmpError, observer);
                 }
                 return;
             }
@@ -49,7 +43,12 @@ impl Table {
         // The reporter is the lower endpoint of this connection, whatever its address.
         let key = own_key(meta);
         let handle = self.find_key(meta.hash, key);
-        self.count_on(handle, key, 0, frames, meta, sink, observer);
+        let arrival = Arrival {
+            frames: arrival.frames,
+            meta,
+            side: 0,
+        };
+        self.count_on(handle, key, &arrival, sink, observer);
     }
 
     /// Ends a connection whose deadline has passed.
@@ -85,7 +84,8 @@ fn own_key(meta: &PacketMeta) -> FlowKey {
 /// Who sent the error (low) and to whom (high): the addresses of the header in front of the ICMP
 /// header, which is the eight bytes before the quoted packet. Where extension headers hide it:
 /// the quoted destination and source.
-pub(super) fn addresses(frames: FrameBytes<'_>, meta: &PacketMeta) -> Endpoints {
+pub(super) fn addresses(arrival: &Arrival<'_>) -> Endpoints {
+    let (frames, meta) = (arrival.frames, arrival.meta);
     let frame = frames.frame(meta);
     let before = usize::from(meta.l3_offset)
         .checked_sub(ICMP_HEADER_LEN)

@@ -6,9 +6,11 @@
 //! ```
 
 mod begin;
+mod count;
 mod expiry;
 mod icmp_error;
 mod packet;
+mod rare;
 mod room;
 
 use crate::counters::FlowCounters;
@@ -171,6 +173,14 @@ impl Table {
             addresses: self.addresses.get(cold.addresses),
         }
     }
+}
+
+/// A packet on its way through the table.
+struct Arrival<'a> {
+    frames: FrameBytes<'a>,
+    meta: &'a PacketMeta,
+    /// Its direction: 0 from the key's lower endpoint, 1 from the higher.
+    side: usize,
 }
 
 /// What causes records: a packet. Each gets the next ordinal.

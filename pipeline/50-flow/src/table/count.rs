@@ -1,0 +1,166 @@
+//! What a packet adds to its connection.
+
+use super::{Arrival, Cause, Table};
+use crate::entry::{Bits, Handle, Hot, Seen};
+use crate::history::Letter;
+use crate::tcp::{self, Rare};
+use crate::timeouts::Class;
+use flowpin_packet::{PacketFlags, PacketKind, PacketMeta};
+use flowpin_record::RecordSink;
+
+impl Table {
+    /// Adds a packet to the sums and applies it to the state.
+    #[inline]
+    pub(super) fn count<S: RecordSink>(
+        &mut self,
+        handle: Handle,
+        arrival: &Arrival<'_>,
+        cause: &mut Cause,
+        sink: &mut S,
+    ) {
+        let (meta, side) = (arrival.meta, arrival.side & 1);
+        if !add_lengths(&mut self.hot[handle], side, meta) {
+            self.spill(handle, side, cause, sink);
+            add_lengths(&mut self.hot[handle], side, meta);
+        }
+        let hot = &mut self.hot[handle];
+        let mut rare = Rare {
+            bits: look_for_duplicate(hot, side, meta),
+            ..Rare::default()
+        };
+        if meta
+            .flags
+            .has_any(PacketFlags::SNAPPED.with(PacketFlags::BAD_CHECKSUM))
+        {
+            if meta.flags.has(PacketFlags::SNAPPED) {
+                rare.bits |= Rare::SNAPPED;
+            }
+            if meta.flags.has(PacketFlags::BAD_CHECKSUM) {
+                // It counts, but no host accepted it: no state, no longer life.
+                rare.bits |= Rare::BAD_CHECKSUM;
+                return self.note(handle, side, &rare, cause, sink);
+            }
+        }
+        if meta.kind != PacketKind::Tcp {
+            self.count_datagram(handle, arrival);
+        } else {
+            hot.tcp_flags[side] = hot.tcp_flags[side].with(meta.tcp_flags);
+            if tcp::is_in_order(hot, side, meta) {
+                hot.next[side] = meta.seq.plus(meta.payload_len);
+                hot.since = meta.stream_time;
+                tcp::mark_letter(hot, side, meta);
+            } else {
+                self.count_segment(handle, side, meta, &mut rare);
+            }
+        }
+        if rare.bits != 0 {
+            self.note(handle, side, &rare, cause, sink);
+        }
+    }
+
+    /// A TCP segment that is not simply the next one.
+    fn count_segment(&mut self, handle: Handle, side: usize, meta: &PacketMeta, rare: &mut Rare) {
+        let (hot, cold) = (&mut self.hot[handle], &mut self.cold[handle]);
+        let before = hot.class;
+        if !tcp::take_expected(hot, cold, meta, side) {
+            let duplicate = rare.bits;
+            *rare = tcp::advance(hot, cold, self.extra.get_mut(hot.extra), meta, side);
+            rare.bits |= duplicate;
+        }
+        if hot.class != before || !self.rules.is_fixed(before) {
+            hot.since = meta.stream_time;
+        }
+        if hot.class != before {
+            self.schedule(handle);
+        }
+    }
+
+    /// A packet of anything but TCP.
+    #[inline]
+    fn count_datagram(&mut self, handle: Handle, arrival: &Arrival<'_>) {
+        let hot = &mut self.hot[handle];
+        let before = hot.class;
+        if !hot.seen.has(Seen::DATA, arrival.side) || arrival.meta.kind == PacketKind::Sctp {
+            note_datagram(hot, arrival);
+        }
+        if hot.class != before || !self.rules.is_fixed(before) {
+            hot.since = arrival.meta.stream_time;
+        }
+        if hot.class != before {
+            self.schedule(handle);
+        }
+    }
+}
+
+/// Adds a packet's lengths; false, and nothing is added, if a sum would overflow.
+#[inline]
+fn add_lengths(hot: &mut Hot, side: usize, meta: &PacketMeta) -> bool {
+    let packets = u64::from(hot.packets[side]) + 1;
+    let frame = u64::from(hot.frame_bytes[side]) + u64::from(meta.wire_len);
+    let ip = u64::from(hot.ip_bytes[side]) + u64::from(meta.ip_len);
+    let payload = u64::from(hot.payload_bytes[side]) + u64::from(meta.payload_len);
+    if (packets | frame | ip | payload) >> 32 != 0 {
+        return false;
+    }
+    hot.packets[side] = packets as u32;
+    hot.frame_bytes[side] = frame as u32;
+    hot.ip_bytes[side] = ip as u32;
+    hot.payload_bytes[side] = payload as u32;
+    hot.end = hot.end.max(meta.time);
+    true
+}
+
+/// Whether the packet is the previous one of its direction again, at most 50 ms later.
+#[inline]
+fn look_for_duplicate(hot: &mut Hot, side: usize, meta: &PacketMeta) -> u16 {
+    let time = (meta.time.0 >> DUPLICATE_UNIT_BITS) as u16;
+    let same = meta.fingerprint == hot.fingerprint[side] && meta.fingerprint != 0;
+    let soon = time.wrapping_sub(hot.fingerprint_time[side]) <= DUPLICATE_UNITS;
+    hot.fingerprint[side] = meta.fingerprint;
+    hot.fingerprint_time[side] = time;
+    if same && soon { Rare::DUPLICATE } else { 0 }
+}
+
+/// Times of duplicates are kept in 16 bits of 2²² ns (4.2 ms); 12 of them are 50 ms.
+const DUPLICATE_UNIT_BITS: u32 = 22;
+const DUPLICATE_UNITS: u16 = 12;
+
+/// The first packet of a direction, of anything but TCP; for SCTP each, since some end it.
+#[cold]
+fn note_datagram(hot: &mut Hot, arrival: &Arrival<'_>) {
+    let (meta, side) = (arrival.meta, arrival.side);
+    let lettered = matches!(meta.kind, PacketKind::Udp | PacketKind::Sctp);
+    if hot.seen.mark(Seen::DATA, side) && lettered {
+        let by_client = side == hot.client();
+        hot.history.push_for(Letter::Data, by_client);
+    }
+    let both = hot.seen.has(Seen::DATA, 0) && hot.seen.has(Seen::DATA, 1);
+    hot.class = match (meta.kind, both) {
+        (PacketKind::Udp, false) => Class::UdpNew,
+        (PacketKind::Udp, true) => Class::UdpEstablished,
+        (PacketKind::Icmp | PacketKind::IcmpError, false) => Class::IcmpNew,
+        (PacketKind::Icmp | PacketKind::IcmpError, true) => Class::IcmpEstablished,
+        (_, false) => Class::OtherNew,
+        (_, true) => Class::OtherEstablished,
+    };
+    if meta.kind == PacketKind::Sctp {
+        let chunk = arrival.sctp_chunk();
+        if hot.bits.has(Bits::OVER) || matches!(chunk, Some(SCTP_ABORT | SCTP_SHUTDOWN_COMPLETE)) {
+            hot.bits.set(Bits::OVER);
+            hot.class = Class::TcpClosed;
+        }
+    }
+}
+
+impl Arrival<'_> {
+    /// Type of the first chunk (RFC 9260 §3.2), which begins 12 bytes into the packet.
+    pub(super) fn sctp_chunk(&self) -> Option<u8> {
+        let chunk = usize::from(self.meta.l4_offset) + 12;
+        self.frames.frame(self.meta).get(chunk).copied()
+    }
+}
+
+pub(super) const SCTP_INIT: u8 = 1;
+pub(super) const SCTP_INIT_ACK: u8 = 2;
+const SCTP_ABORT: u8 = 6;
+const SCTP_SHUTDOWN_COMPLETE: u8 = 14;

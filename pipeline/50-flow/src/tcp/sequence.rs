@@ -1,0 +1,137 @@
+//! Sequence and acknowledgement numbers: how far each stream got, and what is missing of it.
+
+use super::{FAR_BYTES, Rare, Segment};
+use crate::entry::{Bits, Cold, EndState, Extra, Hot};
+use flowpin_packet::{Seq, TcpFlags};
+
+/// Numbers a side's stream at its first segment, and anew where a SYN says otherwise.
+pub(super) fn meet(hot: &mut Hot, cold: &mut Cold, extra: Option<&mut Extra>, segment: &Segment) {
+    let me = segment.me;
+    let syn = segment.has(TcpFlags::SYN);
+    let start = match hot.ends[me].state() {
+        EndState::Inactive if syn => segment.seq,
+        EndState::Inactive => Seq(segment.seq.0.wrapping_sub(1)),
+        EndState::Closed => return,
+        EndState::Reset if hot.ends[me].previous() != EndState::Inactive => return,
+        _ if syn && segment.seq != cold.start_seq[me] => segment.seq,
+        _ => return,
+    };
+    cold.start_seq[me] = start;
+    hot.next[me] = start.plus(1);
+    if let Some(extra) = extra {
+        extra.wraps[me] = 0;
+        extra.islands[me] = crate::stream::Islands::NONE;
+    }
+    hot.bits.clear(Bits::BEHIND_ACK << me);
+}
+
+/// Numbers a side that has not been heard by what is acknowledged to it, as if its SYN had been
+/// seen: by the first acknowledgement, and by those that go beyond.
+pub(super) fn number_silent_side(hot: &mut Hot, cold: &mut Cold, segment: &Segment) {
+    let peer = segment.peer;
+    let unnumbered = cold.start_seq[peer] == Seq(0) && hot.next[peer] == Seq(0);
+    if unnumbered || segment.ack.is_after(hot.next[peer]) {
+        cold.start_seq[peer] = Seq(segment.ack.0.wrapping_sub(1));
+        hot.next[peer] = segment.ack;
+    }
+}
+
+/// Moves the sender's stream on, or notes what lies beyond a hole.
+pub(super) fn take_sequence(
+    hot: &mut Hot,
+    cold: &Cold,
+    extra: Option<&mut Extra>,
+    segment: &Segment,
+    rare: &mut Rare,
+) {
+    let me = segment.me;
+    let next = hot.next[me];
+    let behind = hot.bits.has(Bits::BEHIND_ACK << me);
+    let islands_end = extra.as_ref().and_then(|extra| extra.islands[me].end());
+    let seen_end = extra
+        .as_ref()
+        .filter(|_| behind)
+        .map(|extra| extra.seen_end[me]);
+    let distance = segment
+        .end
+        .distance_from(islands_end.or(seen_end).unwrap_or(next));
+    let reset = hot.ends[me].state() == EndState::Reset;
+    let lone_fin = segment.has(TcpFlags::FIN) && next == cold.start_seq[me].plus(1);
+    if segment.is_far(distance) {
+        return;
+    }
+    if lone_fin && segment.end.distance_from(next) < 0 {
+        // Nothing but the SYN was seen, so more than 2 GiB may lie between.
+        move_next(hot, me, segment.end, Rare::WRAP, rare);
+        return;
+    }
+    if reset {
+        return;
+    }
+    if distance <= 0 && segment.len > 0 {
+        rare.bits |= Rare::RETRANSMISSION;
+    }
+    if segment.end.distance_from(next) <= 0 {
+        if let (true, true, Some(extra)) = (behind, distance > 0, extra) {
+            extra.seen_end[me] = segment.end;
+        }
+        return;
+    }
+    hot.bits.clear(Bits::BEHIND_ACK << me);
+    let one_sided = hot.ends[segment.peer].state() == EndState::Inactive;
+    if segment.seq.distance_from(next) <= 0 || one_sided || segment.has(TcpFlags::RST) {
+        let mut to = segment.end;
+        if let Some(extra) = extra {
+            to = extra.islands[me].absorb(to);
+        }
+        move_next(hot, me, to, Rare::WRAP, rare);
+    } else {
+        rare.island = (segment.seq, segment.end);
+        rare.bits |= Rare::ISLAND;
+    }
+}
+
+/// What the other side received, the capture should have: if not, it is missed.
+pub(super) fn take_acknowledgement(
+    hot: &mut Hot,
+    extra: Option<&mut Extra>,
+    segment: &Segment,
+    rare: &mut Rare,
+) {
+    let peer = segment.peer;
+    let next = hot.next[peer];
+    let ahead = segment.ack.distance_from(next);
+    // A zero far away is more likely a broken field than the end of a big stream.
+    if ahead <= 0
+        || hot.ends[peer].state() == EndState::Inactive
+        || segment.ack.0 == 0 && ahead.unsigned_abs() > FAR_BYTES
+    {
+        return;
+    }
+    let mut missed = ahead.unsigned_abs();
+    let mut seen_end = next;
+    let mut to = segment.ack;
+    if let Some(extra) = extra {
+        let islands = &mut extra.islands[peer];
+        missed = islands.uncovered(next, segment.ack);
+        seen_end = islands.end().unwrap_or(next);
+        to = islands.absorb(segment.ack);
+    }
+    // Only between sides that shook hands: elsewhere acknowledgements prove nothing.
+    if missed > 0 && hot.ends[peer].is_clean() && hot.ends[segment.me].is_clean() {
+        rare.bits |= Rare::GAP;
+        rare.missed = missed;
+        rare.seen_end = seen_end;
+        if segment.ack.is_after(seen_end) {
+            hot.bits.set(Bits::BEHIND_ACK << peer);
+        }
+    }
+    move_next(hot, peer, to, Rare::PEER_WRAP, rare);
+}
+
+fn move_next(hot: &mut Hot, side: usize, to: Seq, wrap: u16, rare: &mut Rare) {
+    if to.0 < hot.next[side].0 {
+        rare.bits |= wrap;
+    }
+    hot.next[side] = to;
+}
