@@ -119,7 +119,7 @@ pub enum Value<'a> {
     Time(Timestamp),
     /// [`Kind::Interval`], in nanoseconds.
     Interval(u64),
-    /// [`Kind::Text`] or [`Kind::Enum`]: ASCII, without quotes, backslashes and control letters.
+    /// [`Kind::Text`] or [`Kind::Enum`]: printable ASCII without quotes, backslashes, commas.
     Text(&'a str),
     /// [`Kind::Text`] or [`Kind::UidSet`]: one identifier.
     Uid(Uid),

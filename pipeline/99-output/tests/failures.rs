@@ -101,25 +101,29 @@ fn bytes_of(bytes: Vec<u8>) -> std::fs::File {
 /// A disk that fills up between two row groups: the first one stays readable.
 #[test]
 fn parquet_keeps_its_finished_row_groups() {
-    let mut random = Random(1);
-    let record = |random: &mut Random| random.conn(support::START);
-    let mut records = Vec::new();
-    for number in 0..150_000_u64 {
-        let mut conn = record(&mut random);
-        conn.interim = 0;
-        let key = flowpin_record::RecordKey {
-            time: support::START,
-            number,
-            ordinal: 0,
-        };
-        records.push((key, support::Any::Conn(conn)));
-    }
+    let records: Vec<_> = (0..140_000)
+        .map(|number| {
+            let key = flowpin_record::RecordKey {
+                time: support::START,
+                number,
+                ordinal: 0,
+            };
+            let uid = flowpin_record::Uid(number);
+            (
+                key,
+                support::Any::Conn(flowpin_record::ConnRecord {
+                    uid,
+                    ..support::web()
+                }),
+            )
+        })
+        .collect();
     let plan = plan(Path::new("/tmp"), &[Format::Parquet]);
     let whole = FullAt::bytes(u64::MAX / 2);
     let mut writers = Writers::open_in(&plan, Box::new(whole.clone())).unwrap();
     write_all(&plan, &mut writers, &records).unwrap();
     let len = whole.contents().values().next().unwrap().len() as u64;
-    let medium = FullAt::bytes(len - 1000);
+    let medium = FullAt::bytes(len - 100);
     let mut writers = Writers::open_in(&plan, Box::new(medium.clone())).unwrap();
     write_all(&plan, &mut writers, &records).unwrap_err();
     check_summary(&writers, &medium);

@@ -144,7 +144,7 @@ impl OpenFile {
     fn end(&mut self, frame: &Frame) -> Result<(), OutputError> {
         // A file without a record still has its header, so that readers know its columns.
         let (_, last) = self.times.unwrap_or_default();
-        if self.times.is_none() {
+        if self.info.bytes == 0 {
             self.put(&(frame.header)(last))?;
         }
         self.flush()?;

@@ -99,8 +99,9 @@ impl Formatter {
 
     /// Takes a merged batch home, so that its memory is used again.
     pub fn recycle(&mut self, mut batch: RecordBatch) {
-        // Ticks without a record are many; their batches never had memory.
-        if self.spare.len() < SPARE_MAX && batch.entries.capacity() > 0 {
+        // Ticks without a record are many; their batches never had memory. A flood's have too much.
+        let useful = batch.entries.capacity() > 0 && batch.text.capacity() <= SPARE_BYTES_MAX;
+        if self.spare.len() < SPARE_MAX && useful {
             batch.clear();
             self.spare.push(batch);
         }
@@ -288,3 +289,6 @@ const LAST_KEY: RecordKey = RecordKey {
 
 /// Batches kept for reuse: those of a few ticks that are on their way.
 const SPARE_MAX: usize = 8;
+
+/// Batches of more text are given back to the system, so that one flood does not cost for ever.
+const SPARE_BYTES_MAX: usize = 16 << 20;

@@ -40,6 +40,11 @@ impl TextBuffer {
         self.len
     }
 
+    /// How much memory it has.
+    pub(crate) fn capacity(&self) -> usize {
+        self.bytes.capacity()
+    }
+
     /// Forgets all lines, keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.len = 0;
