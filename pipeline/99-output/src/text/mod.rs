@@ -101,7 +101,8 @@ impl Line<'_> {
 
     /// Writes all of `text` but advances by its first `len` bytes only.
     // PERF: the mask spares a comparison and a branch at each of the 70 or so copies of a record:
-    // the compiler sees that the place is always large enough.
+    // the compiler sees that the place is always large enough. Together with the clock's digits in
+    // one register 2,208 → 2,022 instructions an EVE record (`format_bench eve`, EPYC).
     #[inline]
     pub(crate) fn put_first<const N: usize>(&mut self, text: &[u8; N], len: usize) {
         const { assert!(LINE_LEN_MAX.is_power_of_two() && LINE_LEN_MAX + N <= PLACE_LEN) };
