@@ -76,6 +76,7 @@ impl From<RunError> for Failure {
         let exit = match &error {
             RunError::Capture(error) if error.is_usage() => Exit::Usage,
             RunError::Capture(_) => Exit::InputUnreadable,
+            RunError::SliceFromPipe => Exit::Usage,
             _ => Exit::Failed,
         };
         Self {
@@ -86,8 +87,36 @@ impl From<RunError> for Failure {
 }
 
 impl fmt::Display for Failure {
+    /// One line: the error and its causes, except those that a text before has told already.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let line = format!("{:#}", self.error).replace('\n', " ");
+        let mut line = String::new();
+        for cause in self.error.chain() {
+            let text = cause.to_string().replace('\n', " ");
+            if !line.contains(&text) {
+                let separator = if line.is_empty() { "" } else { ": " };
+                line.push_str(separator);
+                line.push_str(&text);
+            }
+        }
         f.write_str(&line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Failure;
+    use anyhow::anyhow;
+
+    /// Errors that quote their cause must not say it twice; others must say it once.
+    #[test]
+    fn causes_are_told_once() {
+        let quoted = anyhow!("no space").context("cannot write x: no space; free some");
+        let line = Failure::failed(quoted).to_string();
+        assert_eq!(line, "cannot write x: no space; free some");
+        let plain = anyhow!("no space\nleft").context("cannot write x");
+        assert_eq!(
+            Failure::failed(plain).to_string(),
+            "cannot write x: no space left"
+        );
     }
 }

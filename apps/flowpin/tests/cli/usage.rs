@@ -138,7 +138,10 @@ fn unreadable_input_is_one_line_with_the_path() {
     for path in ["/does/not/exist.pcap", text(&empty), text(&notes)] {
         let output = flowpin(&["run", "-r", path, "-l", text(&logs)]);
         assert_refused(&output, 3, &[path]);
+        assert!(!logs.exists());
     }
+    let output = flowpin(&["run", "-r", "/does/not/exist.pcap"]);
+    assert_eq!(stderr(&output).matches("os error").count(), 1);
 }
 
 /// A filter that does not compile is the user's to correct: exit code 2, the expression shown.
