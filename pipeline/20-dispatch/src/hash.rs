@@ -16,7 +16,7 @@ use flowpin_packet::FlowKey;
 /// The keys of both hashes.
 #[derive(Clone, Debug)]
 pub(crate) struct Hasher {
-    shard: [u64; 3],
+    shard: [u64; 2],
     place: [u64; 5],
 }
 
@@ -24,7 +24,7 @@ impl Hasher {
     pub(crate) fn new(id_seed: u64, secret: u64) -> Self {
         // Different starts, so that equal seeds do not make equal keys.
         let mut seeds = SplitMix(id_seed ^ 0x5348_4152_4400_0000);
-        let shard = [(); 3].map(|()| seeds.next());
+        let shard = [(); 2].map(|()| seeds.next());
         let mut seeds = SplitMix(secret ^ 0x504c_4143_4500_0000);
         let place = [(); 5].map(|()| seeds.next());
         Self { shard, place }
@@ -53,10 +53,8 @@ impl Hasher {
     #[inline]
     fn join(&self, key: FlowKey, place: u64) -> u32 {
         let shard = fold(key.low ^ self.shard[0], key.high ^ self.shard[1]);
-        // A second round: the shard's bits come from 48-bit endpoints that differ little.
-        let shard = fold(shard ^ self.shard[2], MULTIPLIER);
         // The middle of a product depends on all bits of both factors.
-        ((shard >> 56) as u32) << 24 | ((place >> 20) as u32 & 0x00ff_ffff)
+        ((shard >> 8) as u32 & 0xff00_0000) | ((place >> 20) as u32 & 0x00ff_ffff)
     }
 }
 

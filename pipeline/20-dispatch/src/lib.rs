@@ -19,6 +19,8 @@
 //! Deliberately does not: keep state per connection, reassemble (`flowpin-defrag` does; the engine
 //! joins them), or look at payload.
 
+#![deny(clippy::indexing_slicing)]
+
 mod checksum;
 mod clock;
 mod dispatcher;
