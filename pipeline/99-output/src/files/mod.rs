@@ -41,7 +41,7 @@ pub struct OutputSummary {
     pub built: [u64; RecordType::COUNT],
     /// Records written, by type; each counts once, in however many formats.
     pub written: [u64; RecordType::COUNT],
-    /// [`Loss::RecordsOverLimit`].
+    /// Only `records_over_limit` can be there.
     pub losses: Losses,
     /// The reader of standard output went away before the end.
     pub reader_left: bool,
