@@ -1,7 +1,7 @@
 //! EVE JSON, as Suricata writes it; what Suricata has no name for stands under `flowpin`.
 //!
 //! The layout is written out by hand: it nests, and it is the format that most records take.
-//! [`FIELDS`] lists every field for the documentation; a test holds both together.
+//! [`super::EVE_FIELDS`] lists every field for the documentation; a test holds both together.
 
 use super::eve_words::{
     CONN_STATES, END_REASONS, EVE_REASONS, FLOW_STATES, PROTOCOLS, TCP_STATES, TUNNELS,
