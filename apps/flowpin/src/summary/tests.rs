@@ -99,7 +99,7 @@ fn summary_tells_figures_and_what_they_mean() {
     for part in [
         "86,620",
         "30.7 MB",
-        "3.09 Mpps",
+        "at 3.09 Mpps",
         "8 min 40 s  2011-01-25 18:52:22 to 19:01:03 UTC",
         "IP protocol 253",
         "443/tcp",

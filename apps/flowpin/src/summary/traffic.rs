@@ -59,7 +59,7 @@ pub(super) fn traffic(page: &mut Page, report: &RunReport) {
             Cell::left("packets"),
             Cell::right(number::count(packets)),
             Cell::left(format!(
-                "{} analysed",
+                "at {}",
                 number::si(number::rate(packets, report.wall), "pps")
             )),
         ],
@@ -67,7 +67,7 @@ pub(super) fn traffic(page: &mut Page, report: &RunReport) {
             Cell::left("bytes"),
             Cell::right(number::bytes(bytes)),
             Cell::left(format!(
-                "{} analysed, {} a packet",
+                "at {}, {} a packet",
                 number::si(8.0 * number::rate(bytes, report.wall), "bit/s"),
                 number::bytes(mean)
             )),

@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "also in functions that tests share")]
 
 mod program;
+mod readme;
 mod runs;
 mod usage;

@@ -1,0 +1,48 @@
+//! What the README shows is what the command prints.
+
+use crate::program::{code, command, stderr, stdout};
+use std::path::Path;
+
+/// The example in the README stays true, apart from figures about speed.
+#[test]
+#[cfg(unix)]
+fn readme_shows_what_the_command_prints() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let (_, example) = readme
+        .split_once("```console\n$ flowpin run -r testkit")
+        .unwrap();
+    let (example, _) = example.split_once("```").unwrap();
+    let (line, shown) = example.split_once('\n').unwrap();
+    let args: Vec<String> = format!("run -r testkit{line}")
+        .split_whitespace()
+        .map(str::to_owned)
+        .collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+
+    let dir = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(root.join("testkit"), dir.path().join("testkit")).unwrap();
+    let output = command(&args).current_dir(dir.path()).output().unwrap();
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert_eq!(
+        lasting(shown),
+        lasting(stdout(&output)),
+        "the README's example is stale: {args:?}"
+    );
+}
+
+/// The lines that do not depend on the machine.
+fn lasting(text: &str) -> Vec<&str> {
+    let mut section = "";
+    text.lines()
+        .filter(|line| {
+            if line.starts_with(|c: char| c.is_ascii_alphabetic()) {
+                section = line;
+            }
+            let about_speed = ["pps", "bit/s", "analysed in", "pipeline"];
+            !line.is_empty()
+                && !section.starts_with("Workers")
+                && !about_speed.iter().any(|word| line.contains(word))
+        })
+        .collect()
+}
