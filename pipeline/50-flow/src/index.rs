@@ -5,7 +5,7 @@
 //!  slot:     │ hash (32) │ handle + 1 (32) │                    0: empty
 //! ```
 //!
-//! Linear probing from the hash's low bits. A shard that is 7/8 full moves to its place in the
+//! Linear probing from the hash's low bits. A shard that is 3/4 full moves to its place in the
 //! next class, so one step moves one shard's slots, and by their tags alone: no entry is touched
 //! and nothing is allocated. Does not compare keys: that is the caller's, who has the entries.
 
@@ -43,7 +43,7 @@ impl Index {
     /// Reserves room for `per_shard` connections in each shard.
     pub(crate) fn new(shards: &ShardSet, per_shard: u32) -> io::Result<Self> {
         let shard_count = shards.len() as u32;
-        let wanted = u64::from(per_shard) * 8 / 7 + 1;
+        let wanted = u64::from(per_shard) * 4 / 3 + 1;
         let class_max = wanted
             .next_power_of_two()
             .trailing_zeros()
@@ -108,7 +108,7 @@ impl Index {
     /// Whether the next insertion moves the shard to a larger region.
     #[inline]
     fn is_full(region: Region) -> bool {
-        region.used + 1 > (region.mask + 1) / 8 * 7
+        region.used + 1 > (region.mask + 1) / 4 * 3
     }
 
     /// Enters a handle; false if there is no room, which the caps rule out.
@@ -251,7 +251,7 @@ impl Iterator for Candidates<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Handle> {
-        // At most 7/8 of the slots are in use, so an empty one ends every search.
+        // At most 3/4 of the slots are in use, so an empty one ends every search.
         loop {
             let slot = *self.slots.get(self.at as usize)?;
             if slot == 0 {

@@ -52,8 +52,8 @@ const SHARD_BYTES_MIN: u64 = 8 << 10;
 const PER_SHARD_MAX: u32 = 14 << 20;
 
 /// What a connection costs: its entry, its links in the timer wheel, its slots in the index (at
-/// least 7/16 of them are in use) and in the lists of free handles.
-pub(crate) const CONNECTION_BYTES: u64 = (size_of::<Hot>() + size_of::<Cold>()) as u64 + 8 + 19 + 8;
+/// least 3/8 of them are in use) and in the lists of free handles.
+pub(crate) const CONNECTION_BYTES: u64 = (size_of::<Hot>() + size_of::<Cold>()) as u64 + 8 + 22 + 8;
 
 /// What addresses cost that the key does not hold.
 pub(crate) const ADDRESSES_BYTES: u64 = size_of::<Endpoints>() as u64 + 4;
