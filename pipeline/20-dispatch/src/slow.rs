@@ -50,7 +50,7 @@ impl Dispatcher {
         };
         let outcome = peel.run(Next::Ip);
         let sum = (header_len, datagram.ip_len);
-        self.conclude(outcome, &peel, &common, Some(sum), meta)
+        self.conclude(outcome, &mut peel, &common, Some(sum), meta)
     }
 
     /// Describes a fragment that could not wait for the others: keyed by addresses and protocol.
@@ -98,14 +98,14 @@ impl Dispatcher {
             link: fragment.context.link,
             ..PacketMeta::default()
         };
-        let found = Found {
+        let mut found = Found {
             meta: described,
             network,
             ports: (0, 0),
             protocol: fragment.protocol,
             subkind: 0,
         };
-        *meta = found.seal(&self.hasher);
+        *meta = *found.seal(&self.hasher);
     }
 
     #[cold]
@@ -139,7 +139,7 @@ impl Dispatcher {
         };
         let outcome = peel.run(Next::Link(frame.link));
         self.quality.offloaded_ip_checksums += u64::from(peel.ip_checksum_offloaded);
-        let dispatched = self.conclude(outcome, &peel, &common, None, meta);
+        let dispatched = self.conclude(outcome, &mut peel, &common, None, meta);
         match dispatched {
             Dispatched::Packet => self.quality.packets += 1,
             Dispatched::Fragment(_) => self.quality.fragments += 1,
@@ -155,20 +155,23 @@ impl Dispatcher {
     fn conclude(
         &mut self,
         outcome: Outcome,
-        peel: &Peel<'_, ()>,
+        peel: &mut Peel<'_, ()>,
         common: &PacketMeta,
         sum: Option<(usize, u32)>,
         meta: &mut PacketMeta,
     ) -> Dispatched {
         match outcome {
-            Outcome::Packet(found, refusal) => {
+            Outcome::Packet(refusal) => {
+                let Some(found) = &mut peel.found else {
+                    return Dispatched::Headless;
+                };
                 if let Some(refusal) = refusal {
                     self.quality.refusals.count(refusal);
                     self.quality.inner_refused += 1;
                 }
                 self.quality.unsegmented += u64::from(found.network.unsegmented);
                 let reassembled = sum.filter(|&(l3, _)| l3 == usize::from(found.network.l3));
-                *meta = found.seal(&self.hasher);
+                *meta = *found.seal(&self.hasher);
                 if let Some((_, ip_len)) = reassembled {
                     meta.ip_len = ip_len;
                 }

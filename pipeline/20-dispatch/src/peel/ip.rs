@@ -16,12 +16,16 @@ impl<W: Watch> Peel<'_, W> {
                 verdict => self.ip_checksum_offloaded |= verdict == ChecksumVerdict::Offloaded,
             }
         }
+        let final_destination = match packet.options() {
+            [] => packet.destination(),
+            _ => packet.final_destination(),
+        };
         let network = Network {
             l3: offset(self.at)?,
             ipv6: false,
             source: u128::from(u32::from_be_bytes(packet.source())),
             destination: u128::from(u32::from_be_bytes(packet.destination())),
-            final_destination: u128::from(u32::from_be_bytes(packet.final_destination())),
+            final_destination: u128::from(u32::from_be_bytes(final_destination)),
             ip_len: packet.packet_len(),
             identification: packet.identification(),
             unsegmented: packet.is_offloaded(),

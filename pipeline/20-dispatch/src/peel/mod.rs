@@ -62,8 +62,8 @@ pub(crate) struct Peel<'a, W> {
     pub(crate) ip_checksum_offloaded: bool,
     /// The ICMP error whose quote is being read.
     pub(crate) error: Option<quote::IcmpError>,
-    /// The innermost packet so far.
-    pub(crate) outer: Option<Found>,
+    /// The innermost packet so far. It stands if what is inside it cannot be read.
+    pub(crate) found: Option<Found>,
     /// The innermost IP header so far.
     pub(crate) network: Option<Network>,
     /// Told of tags and tunnels.
@@ -88,8 +88,8 @@ impl Watch for () {
 pub(crate) enum Step {
     /// Another layer, at `at`.
     Next(Next),
-    /// A packet.
-    Packet(Found),
+    /// A packet: `found`.
+    Packet,
     /// A fragment.
     Fragment(FragmentRef),
     /// No IP packet.
@@ -110,8 +110,8 @@ pub(crate) enum NonIp {
 
 /// What the loop found.
 pub(crate) enum Outcome {
-    /// A packet; with it, why what is inside its tunnel was refused.
-    Packet(Found, Option<Malformed>),
+    /// A packet, in `found`; and why what is inside its tunnel was refused.
+    Packet(Option<Malformed>),
     /// A fragment.
     Fragment(FragmentRef),
     /// No IP packet.
@@ -137,7 +137,7 @@ impl<'a, W: Watch> Peel<'a, W> {
             again: false,
             ip_checksum_offloaded: false,
             error: None,
-            outer: None,
+            found: None,
             network: None,
             watch,
         }
@@ -153,28 +153,27 @@ impl<'a, W: Watch> Peel<'a, W> {
             self.layers = self.layers.saturating_add(1);
             match step {
                 Ok(Step::Next(inner)) => next = inner,
-                Ok(Step::Packet(found)) => return Outcome::Packet(self.finish(found), None),
+                Ok(Step::Packet) => return self.packet(None),
                 Ok(Step::Fragment(fragment)) => return Outcome::Fragment(fragment),
-                Ok(Step::NonIp(what)) => {
-                    return match self.outer.take() {
-                        Some(found) => Outcome::Packet(self.finish(found), None),
-                        None => Outcome::NonIp(what),
-                    };
-                }
+                Ok(Step::NonIp(_)) if self.found.is_some() => return self.packet(None),
+                Ok(Step::NonIp(what)) => return Outcome::NonIp(what),
                 Err(refused) => return self.give_up(refused),
             }
         }
     }
 
+    fn packet(&mut self, refusal: Option<Malformed>) -> Outcome {
+        self.finish();
+        Outcome::Packet(refusal)
+    }
+
     /// One layer cannot be read.
     fn give_up(&mut self, refused: Malformed) -> Outcome {
         let cut = self.is_truncation(refused);
-        match self.outer.take() {
-            Some(found) => {
-                // A quote is expected to end somewhere, and a cut frame too.
-                let refusal = (!cut && self.error.is_none()).then_some(refused);
-                Outcome::Packet(self.finish(found), refusal)
-            }
+        match self.found {
+            // A quote is expected to end somewhere, and a cut frame too.
+            Some(_) if cut || self.error.is_some() => self.packet(None),
+            Some(_) => self.packet(Some(refused)),
             None if cut => Outcome::Headless,
             None => Outcome::Malformed(refused),
         }

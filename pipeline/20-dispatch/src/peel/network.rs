@@ -2,6 +2,7 @@
 
 use crate::hash::Hasher;
 use crate::key::{ipv4_key, ipv6_key};
+use crate::transport::fingerprint;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use flowpin_packet::{PacketFlags, PacketMeta};
 use flowpin_wire::checksum::PseudoHeader;
@@ -66,8 +67,14 @@ pub(crate) struct Found {
 }
 
 impl Found {
+    /// Takes note of the transport's checksum.
+    pub(crate) fn read_checksum(&mut self, checksum: u16) {
+        self.meta.fingerprint =
+            fingerprint(checksum, self.network.identification, self.meta.ip_len);
+    }
+
     /// Computes key, hash and direction.
-    pub(crate) fn seal(mut self, hasher: &Hasher) -> PacketMeta {
+    pub(crate) fn seal(&mut self, hasher: &Hasher) -> &PacketMeta {
         let (network, (from, to)) = (&self.network, self.ports);
         let (protocol, subkind) = (self.protocol, self.subkind);
         let high_to_low;
@@ -92,7 +99,7 @@ impl Found {
         if high_to_low {
             meta.flags = meta.flags.with(PacketFlags::HIGH_TO_LOW);
         }
-        self.meta
+        meta
     }
 }
 

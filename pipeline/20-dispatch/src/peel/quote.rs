@@ -1,7 +1,7 @@
 //! ICMP errors: the packet that they quote decides where they count.
 
 use super::{Found, Peel, Step, Watch};
-use flowpin_packet::{PacketFlags, PacketKind, TcpFlags};
+use flowpin_packet::{PacketFlags, PacketKind, PacketMeta, TcpFlags};
 use flowpin_wire::Next;
 use flowpin_wire::transport::IcmpMessage;
 
@@ -20,12 +20,11 @@ pub(crate) struct IcmpError {
 }
 
 impl<W: Watch> Peel<'_, W> {
-    /// Goes on with the packet that `message` quotes. `found` is the message by itself: what
-    /// remains if nothing in the quote can be read.
-    pub(super) fn quote(&mut self, found: Found, message: &IcmpMessage<'_>) -> Step {
+    /// Goes on with the packet that `message` quotes. The message by itself was found: it remains
+    /// if nothing in the quote can be read.
+    pub(super) fn quote(&mut self, message: &IcmpMessage<'_>) -> Step {
         let quoted_len = message.quoted().len();
-        let meta = &found.meta;
-        self.error = Some(IcmpError {
+        self.error = self.found.as_ref().map(|Found { meta, .. }| IcmpError {
             ip_len: meta.ip_len,
             payload_len: meta.payload_len,
             fingerprint: meta.fingerprint,
@@ -36,25 +35,24 @@ impl<W: Watch> Peel<'_, W> {
             protocol: meta.protocol,
             flags: meta.flags,
         });
-        self.outer = Some(found);
         self.enter(message.header_len(), None);
         self.captured_end = self.captured_end.min(self.at.saturating_add(quoted_len));
         Step::Next(Next::Ip)
     }
 
     /// Turns a packet that was read from a quote into the error that quotes it.
-    pub(super) fn finish(&self, found: Found) -> Found {
-        match self.error {
+    pub(super) fn finish(&mut self) {
+        if let (Some(error), Some(found)) = (&self.error, &mut self.found) {
             // The message itself, if the quote was not legible.
-            Some(error) if error.l4_offset != found.meta.l4_offset => error.about(found),
-            _ => found,
+            if error.l4_offset != found.meta.l4_offset {
+                error.tell(&mut found.meta);
+            }
         }
     }
 }
 
 impl IcmpError {
-    fn about(&self, mut found: Found) -> Found {
-        let meta = &mut found.meta;
+    fn tell(&self, meta: &mut PacketMeta) {
         meta.ip_len = self.ip_len;
         meta.payload_len = self.payload_len;
         meta.fingerprint = self.fingerprint;
@@ -66,6 +64,5 @@ impl IcmpError {
         meta.protocol = self.protocol;
         meta.flags = self.flags;
         (meta.seq, meta.ack, meta.window) = Default::default();
-        found
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Found, Network, Peel, Step, Watch, offset};
 use crate::checksum::{flags_of, is_plain};
-use crate::transport::{fingerprint, read_tcp};
+use crate::transport::read_tcp;
 use flowpin_packet::{Malformed, PacketKind, PacketMeta, TcpFlags};
 use flowpin_wire::checksum::verify_transport;
 use flowpin_wire::ip_protocol;
@@ -35,14 +35,14 @@ impl<W: Watch> Peel<'_, W> {
 
     fn tcp(&mut self, network: &Network) -> Result<Step, Malformed> {
         let segment = TcpSegment::parse(self.rest(), self.wire_len())?;
-        let ports = (segment.source(), segment.destination());
-        let mut found = self.found(network, ip_protocol::TCP, PacketKind::Tcp)?;
-        found.ports = ports;
-        found.meta.payload_offset = offset(self.at + segment.header_len())?;
+        let payload_offset = offset(self.at + segment.header_len())?;
+        let found = self.find(network, ip_protocol::TCP, PacketKind::Tcp)?;
+        found.ports = (segment.source(), segment.destination());
+        found.meta.payload_offset = payload_offset;
         found.meta.payload_len = segment.payload_len();
         read_tcp(&mut found.meta, &segment, network.identification);
-        self.verify_odd(&mut found);
-        Ok(Step::Packet(found))
+        self.verify_odd();
+        Ok(Step::Packet)
     }
 
     fn udp(&mut self, network: &Network) -> Result<Step, Malformed> {
@@ -52,30 +52,26 @@ impl<W: Watch> Peel<'_, W> {
         } else {
             UdpDatagram::parse(bytes, wire_len)?
         };
-        let mut found = self.found(network, ip_protocol::UDP, PacketKind::Udp)?;
+        let payload_offset = offset(self.at + datagram.header_len())?;
+        let found = self.find(network, ip_protocol::UDP, PacketKind::Udp)?;
         found.ports = (datagram.source(), datagram.destination());
-        found.meta.payload_offset = offset(self.at + datagram.header_len())?;
+        found.meta.payload_offset = payload_offset;
         found.meta.payload_len = datagram.payload_len();
-        found.meta.fingerprint = fingerprint(
-            datagram.checksum(),
-            network.identification,
-            found.meta.ip_len,
-        );
-        self.verify_odd(&mut found);
-        let payload_len = datagram.payload_len() as usize;
-        self.udp_tunnel(found, datagram.header_len(), payload_len)
+        found.read_checksum(datagram.checksum());
+        self.verify_odd();
+        self.udp_tunnel(datagram.header_len(), datagram.payload_len() as usize)
     }
 
     fn sctp(&mut self, network: &Network) -> Result<Step, Malformed> {
         let packet = SctpPacket::parse(self.rest(), self.wire_len())?;
-        let mut found = self.found(network, ip_protocol::SCTP, PacketKind::Sctp)?;
+        let payload_offset = offset(self.at + packet.header_len())?;
+        let found = self.find(network, ip_protocol::SCTP, PacketKind::Sctp)?;
         found.ports = (packet.source(), packet.destination());
-        found.meta.payload_offset = offset(self.at + packet.header_len())?;
+        found.meta.payload_offset = payload_offset;
         found.meta.payload_len = packet.payload_len();
-        let folded = (packet.checksum() >> 16 ^ packet.checksum()) as u16;
-        found.meta.fingerprint = fingerprint(folded, network.identification, found.meta.ip_len);
-        self.verify_odd(&mut found);
-        Ok(Step::Packet(found))
+        found.read_checksum((packet.checksum() >> 16 ^ packet.checksum()) as u16);
+        self.verify_odd();
+        Ok(Step::Packet)
     }
 
     fn icmp(&mut self, network: &Network, family: IcmpFamily) -> Result<Step, Malformed> {
@@ -84,7 +80,8 @@ impl<W: Watch> Peel<'_, W> {
             IcmpFamily::V4 => ip_protocol::ICMP,
             IcmpFamily::V6 => ip_protocol::ICMPV6,
         };
-        let mut found = self.found(network, protocol, PacketKind::Icmp)?;
+        let payload_offset = offset(self.at + message.header_len())?;
+        let found = self.find(network, protocol, PacketKind::Icmp)?;
         // Types of requests and replies share a key; one-way messages have one of their own.
         let (subkind, port) = match message.kind() {
             IcmpKind::Request { .. } => (message.icmp_type(), message.identifier()),
@@ -95,51 +92,51 @@ impl<W: Watch> Peel<'_, W> {
         found.ports = (port, port);
         found.meta.tcp_flags = TcpFlags(message.icmp_type());
         found.meta.icmp_code = message.code();
-        found.meta.payload_offset = offset(self.at + message.header_len())?;
+        found.meta.payload_offset = payload_offset;
         found.meta.payload_len = message.payload_len();
-        found.meta.fingerprint = fingerprint(
-            message.checksum(),
-            network.identification,
-            found.meta.ip_len,
-        );
-        self.verify_icmp(&mut found);
+        found.read_checksum(message.checksum());
+        if self.verify {
+            self.verify_segment();
+        }
         // An error within a quote does not occur (RFC 1122 §3.2.2): not followed.
         if message.is_error() && self.error.is_none() {
-            return Ok(self.quote(found, &message));
+            return Ok(self.quote(&message));
         }
-        Ok(Step::Packet(found))
+        Ok(Step::Packet)
     }
 
     /// A protocol that is not read, or one that carries others.
     fn other(&mut self, network: &Network, protocol: u8) -> Result<Step, Malformed> {
-        let found = self.found(network, protocol, PacketKind::Other)?;
-        self.ip_tunnel(found)
+        self.find(network, protocol, PacketKind::Other)?;
+        self.ip_tunnel(protocol)
     }
 
     /// A packet known by its addresses and protocol alone.
-    pub(super) fn bare(&self, network: &Network, protocol: u8) -> Result<Step, Malformed> {
-        Ok(Step::Packet(self.found(
-            network,
-            protocol,
-            PacketKind::Other,
-        )?))
+    pub(super) fn bare(&mut self, network: &Network, protocol: u8) -> Result<Step, Malformed> {
+        self.find(network, protocol, PacketKind::Other)?;
+        Ok(Step::Packet)
     }
 
     /// A transport header that is not whole: the ports, if they are there.
-    fn cut(&self, network: &Network, protocol: u8) -> Result<Step, Malformed> {
-        let mut found = self.found(network, protocol, PacketKind::Other)?;
-        if matches!(
-            protocol,
-            ip_protocol::TCP | ip_protocol::UDP | ip_protocol::SCTP
-        ) && let Some(ports) = Ports::parse(self.rest())
-        {
+    fn cut(&mut self, network: &Network, protocol: u8) -> Result<Step, Malformed> {
+        let ports = match protocol {
+            ip_protocol::TCP | ip_protocol::UDP | ip_protocol::SCTP => Ports::parse(self.rest()),
+            _ => None,
+        };
+        let found = self.find(network, protocol, PacketKind::Other)?;
+        if let Some(ports) = ports {
             found.ports = (ports.source, ports.destination);
         }
-        Ok(Step::Packet(found))
+        Ok(Step::Packet)
     }
 
-    /// A packet whose transport header starts here, without ports.
-    fn found(&self, network: &Network, protocol: u8, kind: PacketKind) -> Result<Found, Malformed> {
+    /// A packet whose transport header starts here, without ports: the innermost so far.
+    fn find(
+        &mut self,
+        network: &Network,
+        protocol: u8,
+        kind: PacketKind,
+    ) -> Result<&mut Found, Malformed> {
         let l4_offset = offset(self.at)?;
         let wire_len = self.wire_end.saturating_sub(self.at);
         let meta = PacketMeta {
@@ -153,37 +150,36 @@ impl<W: Watch> Peel<'_, W> {
             flags: self.flags,
             ..PacketMeta::default()
         };
-        Ok(Found {
+        let found = Found {
             meta,
             network: *network,
             ports: (0, 0),
             protocol,
             subkind: 0,
-        })
+        };
+        Ok(self.found.insert(found))
     }
 
-    /// Verifies TCP or UDP here if their addresses cannot be found from the descriptor later.
-    fn verify_odd(&self, found: &mut Found) {
-        if self.verify && !is_plain(&found.meta, found.network.ipv6) {
-            self.verify_segment(found);
+    /// Verifies here what the descriptor alone does not allow to verify later.
+    fn verify_odd(&mut self) {
+        let odd = |found: &Found| !is_plain(&found.meta, found.network.ipv6);
+        if self.verify && self.found.as_ref().is_some_and(odd) {
+            self.verify_segment();
         }
     }
 
-    fn verify_icmp(&self, found: &mut Found) {
-        if self.verify {
-            self.verify_segment(found);
-        }
-    }
-
-    fn verify_segment(&self, found: &mut Found) {
+    fn verify_segment(&mut self) {
+        let segment = self.rest();
         if self.error.is_some() {
             return;
         }
-        let meta = &found.meta;
-        let header_len = u32::from(meta.payload_offset.wrapping_sub(meta.l4_offset));
-        let len = header_len.saturating_add(meta.payload_len);
-        let pseudo = found.network.pseudo_header();
-        let verdict = verify_transport(pseudo, meta.protocol, self.rest(), len);
-        found.meta.flags = found.meta.flags.with(flags_of(verdict));
+        if let Some(found) = &mut self.found {
+            let meta = &mut found.meta;
+            let header_len = u32::from(meta.payload_offset.wrapping_sub(meta.l4_offset));
+            let len = header_len.saturating_add(meta.payload_len);
+            let pseudo = found.network.pseudo_header();
+            let verdict = verify_transport(pseudo, meta.protocol, segment, len);
+            meta.flags = meta.flags.with(flags_of(verdict));
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Tunnels: entered only if their header validates.
 
-use super::{Found, Peel, Step, Watch, offset};
+use super::{Peel, Step, Watch, offset};
 use crate::ports;
 use core::net::IpAddr;
 use flowpin_packet::{Malformed, PacketFlags};
@@ -35,16 +35,15 @@ struct Entered {
 }
 
 impl<W: Watch> Peel<'_, W> {
-    /// A UDP datagram, `found`, whose payload may be a tunnel.
+    /// A UDP datagram was found, whose payload may be a tunnel.
     pub(super) fn udp_tunnel(
         &mut self,
-        found: Found,
         header_len: usize,
         payload_len: usize,
     ) -> Result<Step, Malformed> {
-        let (from, to) = found.ports;
+        let (from, to) = self.ports();
         if !ports::may_be_tunnel(from, to) {
-            return Ok(Step::Packet(found));
+            return Ok(Step::Packet);
         }
         let rest = self.rest().get(header_len..).unwrap_or_default();
         let payload = rest.get(..payload_len).unwrap_or(rest);
@@ -60,14 +59,14 @@ impl<W: Watch> Peel<'_, W> {
         match entered {
             Some(entered) if entered.next != Next::Opaque => {
                 self.enter(header_len, Some(payload_len));
-                self.enter_tunnel(found, entered)
+                self.enter_tunnel(entered)
             }
-            _ => Ok(Step::Packet(found)),
+            _ => Ok(Step::Packet),
         }
     }
 
-    /// A packet of another protocol, `found`, that may be a tunnel.
-    pub(super) fn ip_tunnel(&mut self, found: Found) -> Result<Step, Malformed> {
+    /// A packet of another protocol was found, which may be a tunnel's.
+    pub(super) fn ip_tunnel(&mut self, protocol: u8) -> Result<Step, Malformed> {
         let bytes = self.rest();
         let plain = |next| Entered {
             kind: TunnelKind::Ip,
@@ -76,7 +75,7 @@ impl<W: Watch> Peel<'_, W> {
             header_len: 0,
         };
         let version = Next::from_ip_version(bytes);
-        let entered = match found.protocol {
+        let entered = match protocol {
             ip_protocol::IPV4 if version == Next::Ipv4 => Some(plain(Next::Ipv4)),
             ip_protocol::IPV6 if version == Next::Ipv6 => Some(plain(Next::Ipv6)),
             ip_protocol::ETHERNET => Some(plain(Next::Ethernet)),
@@ -92,8 +91,8 @@ impl<W: Watch> Peel<'_, W> {
             _ => None,
         };
         match entered {
-            Some(entered) if entered.next != Next::Opaque => self.enter_tunnel(found, entered),
-            _ => Ok(Step::Packet(found)),
+            Some(entered) if entered.next != Next::Opaque => self.enter_tunnel(entered),
+            _ => Ok(Step::Packet),
         }
     }
 
@@ -109,12 +108,14 @@ impl<W: Watch> Peel<'_, W> {
         Ok(Step::Next(header.next()))
     }
 
-    fn enter_tunnel(&mut self, found: Found, entered: Entered) -> Result<Step, Malformed> {
+    fn enter_tunnel(&mut self, entered: Entered) -> Result<Step, Malformed> {
         self.enter(entered.header_len, None);
-        let ports = found.ports;
-        self.outer = Some(found);
-        self.told(entered.kind, entered.id, ports)?;
+        self.told(entered.kind, entered.id, self.ports())?;
         Ok(Step::Next(entered.next))
+    }
+
+    fn ports(&self) -> (u16, u16) {
+        self.found.as_ref().map_or((0, 0), |found| found.ports)
     }
 
     /// Marks what follows as tunnelled. What is in a quote says nothing about the packet itself.
