@@ -341,9 +341,9 @@ mod tests {
         let shards: ShardSet = [Shard(0)].into_iter().collect();
         let mut index = Index::new(&shards, 100).unwrap();
         let fitted = (0..1000).take_while(|&n| index.insert(7, n)).count();
-        assert_eq!(fitted, 112);
+        assert_eq!(fitted, 192);
         assert_eq!(index.candidates(8).next(), None);
-        assert_eq!(index.candidates(7).count(), 112);
+        assert_eq!(index.candidates(7).count(), 192);
         assert!(!index.owns(1 << 24) && index.owns(5));
         assert!(!index.insert(1 << 24, 1));
         assert_eq!(index.candidates(1 << 24).next(), None);

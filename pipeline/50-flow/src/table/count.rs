@@ -24,14 +24,12 @@ impl Table {
             add_lengths(&mut self.hot[handle], side, meta);
         }
         let hot = &mut self.hot[handle];
-        let mut rare = Rare {
-            bits: look_for_duplicate(hot, side, meta),
-            ..Rare::default()
-        };
-        if meta
-            .flags
-            .has_any(PacketFlags::SNAPPED.with(PacketFlags::BAD_CHECKSUM))
-        {
+        let mut rare = Rare::default();
+        if is_duplicate(hot, side, meta) {
+            rare.bits |= Rare::DUPLICATE;
+        }
+        remember(hot, side, meta);
+        if meta.flags.has_any(MARKS) {
             if meta.flags.has(PacketFlags::SNAPPED) {
                 rare.bits |= Rare::SNAPPED;
             }
@@ -44,12 +42,10 @@ impl Table {
         if meta.kind != PacketKind::Tcp {
             self.count_datagram(handle, arrival);
         } else {
-            hot.tcp_flags[side] = hot.tcp_flags[side].with(meta.tcp_flags);
             if tcp::is_in_order(hot, side, meta) {
-                hot.next[side] = meta.seq.plus(meta.payload_len);
-                hot.since = meta.stream_time;
-                tcp::mark_letter(hot, side, meta);
+                count_in_order(hot, side, meta);
             } else {
+                hot.tcp_flags[side] = hot.tcp_flags[side].with(meta.tcp_flags);
                 self.count_segment(handle, side, meta, &mut rare);
             }
         }
@@ -94,7 +90,7 @@ impl Table {
 
 /// Adds a packet's lengths; false, and nothing is added, if a sum would overflow.
 #[inline]
-fn add_lengths(hot: &mut Hot, side: usize, meta: &PacketMeta) -> bool {
+pub(super) fn add_lengths(hot: &mut Hot, side: usize, meta: &PacketMeta) -> bool {
     let packets = u64::from(hot.packets[side]) + 1;
     let frame = u64::from(hot.frame_bytes[side]) + u64::from(meta.wire_len);
     let ip = u64::from(hot.ip_bytes[side]) + u64::from(meta.ip_len);
@@ -110,16 +106,37 @@ fn add_lengths(hot: &mut Hot, side: usize, meta: &PacketMeta) -> bool {
     true
 }
 
+/// A segment that changes nothing but sums and perhaps the history: see [`tcp::is_in_order`].
+#[inline]
+pub(super) fn count_in_order(hot: &mut Hot, side: usize, meta: &PacketMeta) {
+    remember(hot, side, meta);
+    hot.tcp_flags[side] = hot.tcp_flags[side].with(meta.tcp_flags);
+    hot.next[side] = meta.seq.plus(meta.payload_len);
+    hot.since = meta.stream_time;
+    tcp::mark_letter(hot, side, meta);
+}
+
 /// Whether the packet is the previous one of its direction again, at most 50 ms later.
 #[inline]
-fn look_for_duplicate(hot: &mut Hot, side: usize, meta: &PacketMeta) -> u16 {
-    let time = (meta.time.0 >> DUPLICATE_UNIT_BITS) as u16;
-    let same = meta.fingerprint == hot.fingerprint[side] && meta.fingerprint != 0;
-    let soon = time.wrapping_sub(hot.fingerprint_time[side]) <= DUPLICATE_UNITS;
-    hot.fingerprint[side] = meta.fingerprint;
-    hot.fingerprint_time[side] = time;
-    if same && soon { Rare::DUPLICATE } else { 0 }
+pub(super) fn is_duplicate(hot: &Hot, side: usize, meta: &PacketMeta) -> bool {
+    let later = duplicate_time(meta).wrapping_sub(hot.fingerprint_time[side]);
+    meta.fingerprint == hot.fingerprint[side] && meta.fingerprint != 0 && later <= DUPLICATE_UNITS
 }
+
+/// Keeps what tells a duplicate of this packet.
+#[inline]
+fn remember(hot: &mut Hot, side: usize, meta: &PacketMeta) {
+    hot.fingerprint[side] = meta.fingerprint;
+    hot.fingerprint_time[side] = duplicate_time(meta);
+}
+
+#[inline]
+const fn duplicate_time(meta: &PacketMeta) -> u16 {
+    (meta.time.0 >> DUPLICATE_UNIT_BITS) as u16
+}
+
+/// Packets that leave a mark on their connection.
+pub(super) const MARKS: PacketFlags = PacketFlags::SNAPPED.with(PacketFlags::BAD_CHECKSUM);
 
 /// Times of duplicates are kept in 16 bits of 2²² ns (4.2 ms); 12 of them are 50 ms.
 const DUPLICATE_UNIT_BITS: u32 = 22;

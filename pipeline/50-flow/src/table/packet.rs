@@ -1,8 +1,10 @@
 //! One packet: which connection it belongs to.
 
+use super::count::{MARKS, add_lengths, count_in_order, is_duplicate};
 use super::{Arrival, Cause, Table};
 use crate::entry::{Bits, Handle, Hot, NIL};
 use crate::observe::{Event, FlowObserver, Sighting};
+use crate::tcp;
 use flowpin_packet::{FlowKey, FrameBytes, PacketKind, PacketMeta, TcpFlags};
 use flowpin_record::{RecordSink, Uid};
 
@@ -18,11 +20,15 @@ impl Table {
         sink: &mut S,
         observer: &mut O,
     ) {
-        let arrival = Arrival {
-            frames,
-            meta,
-            side: usize::from(meta.high_to_low()),
-        };
+        let side = usize::from(meta.high_to_low());
+        if self.count_next(hint, frames, meta, side) {
+            if O::OBSERVES {
+                let arrival = Arrival { frames, meta, side };
+                self.tell(hint, &arrival, Event::Ongoing, observer);
+            }
+            return;
+        }
+        let arrival = Arrival { frames, meta, side };
         let handle = if self.is_connection(hint, frames, meta) {
             hint
         } else {
@@ -32,6 +38,38 @@ impl Table {
             return self.icmp_error(handle, &arrival, sink, observer);
         }
         self.count_on(handle, meta.key, &arrival, sink, observer);
+    }
+
+    /// Most packets: the next segment of a stream where nothing else happens. False, and nothing
+    /// is changed, if it is anything else; then the long way decides.
+    // PERF: half the instructions of the long way, and one unpredictable branch (`flow_bench`).
+    #[inline]
+    fn count_next(
+        &mut self,
+        hint: Handle,
+        frames: FrameBytes<'_>,
+        meta: &PacketMeta,
+        side: usize,
+    ) -> bool {
+        let limit = self.established_ns;
+        match self.hot.get_mut(hint) {
+            Some(hot)
+                if hot.key == meta.key
+                    && meta.kind == PacketKind::Tcp
+                    && meta.stream_time.0.wrapping_sub(hot.since.0) < limit
+                    && tcp::is_in_order(hot, side, meta)
+                    && !meta.flags.has_any(MARKS) => {}
+            _ => return false,
+        }
+        if meta.key.is_ipv6() && !self.has_addresses(hint, frames, meta) {
+            return false;
+        }
+        let hot = &mut self.hot[hint];
+        if is_duplicate(hot, side, meta) || !add_lengths(hot, side, meta) {
+            return false;
+        }
+        count_in_order(hot, side, meta);
+        true
     }
 
     /// Counts a packet on a connection, or on a new one if `handle` is [`NIL`] or has ended.

@@ -62,11 +62,11 @@ impl Table {
         stale.clear();
         let mut ahead = self.index.handles(shard);
         for handle in ahead.by_ref().take(AHEAD) {
-            self.hot.prefetch(handle);
+            self.prefetch_age(handle);
         }
         for handle in self.index.handles(shard).filter(|&handle| handle != keep) {
             if let Some(coming) = ahead.next() {
-                self.hot.prefetch(coming);
+                self.prefetch_age(coming);
             }
             stale.push((self.hot[handle].since, handle));
         }
@@ -83,7 +83,11 @@ impl Table {
             stale.truncate(count);
             stale.sort_unstable_by(by_age);
         }
-        for &(_, handle) in &stale {
+        for (nth, &(_, handle)) in stale.iter().enumerate() {
+            if let Some(&(_, coming)) = stale.get(nth + AHEAD / 4) {
+                self.hot.prefetch(coming);
+                self.cold.prefetch(coming);
+            }
             self.write_interim(handle, cause.time, sink);
             let deadline = self.deadline(handle);
             if deadline <= cause.time {
@@ -105,6 +109,13 @@ impl Table {
         evicted
     }
 
+    /// Asks for the one line that tells a connection's age.
+    fn prefetch_age(&self, handle: Handle) {
+        if let Some(hot) = self.hot.get(handle) {
+            flowpin_cpu::prefetch::read(&hot.since);
+        }
+    }
+
     /// Memory that the shard of a hash uses.
     #[inline]
     pub(super) fn used_mut(&mut self, hash: u32) -> &mut u64 {
@@ -113,4 +124,4 @@ impl Table {
 }
 
 /// How many entries to ask for before they are read.
-const AHEAD: usize = 16;
+const AHEAD: usize = 32;
