@@ -104,6 +104,9 @@ impl<O: FlowObserver, const TIMED: bool> Lane for SingleLane<O, TIMED> {
 
     #[inline]
     fn commit(&mut self, piece: &Piece) {
+        if let Some(meta) = self.batch.get(self.len) {
+            self.worker.prefetch(meta);
+        }
         self.len += 1;
         if self.len == BATCH {
             self.flush(piece);

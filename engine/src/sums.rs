@@ -8,7 +8,9 @@ use std::collections::HashMap;
 /// Sums over all finished connections.
 #[derive(Clone, Debug, Default)]
 pub struct ConnectionSums {
-    /// Connections by IP protocol number.
+    tcp: Traffic,
+    udp: Traffic,
+    /// By IP protocol number; TCP and UDP only once [`ConnectionSums::settle`] was called.
     pub by_protocol: HashMap<u8, Traffic, FoldHash>,
     /// Connections by Zeek's state (TCP, UDP and ICMP alike), in [`ConnState::ALL`]'s order.
     pub by_state: [u64; ConnState::ALL.len()],
@@ -74,10 +76,12 @@ impl ConnectionSums {
             packets: up.packets + down.packets,
             bytes: up.frame_bytes + down.frame_bytes,
         };
-        self.by_protocol
-            .entry(record.protocol)
-            .or_default()
-            .add(&traffic);
+        match record.protocol {
+            // PERF: nearly all connections; no table is asked for them.
+            TCP => self.tcp.add(&traffic),
+            UDP => self.udp.add(&traffic),
+            other => self.by_protocol.entry(other).or_default().add(&traffic),
+        }
         if let Some(count) = self.by_state.get_mut(record.conn_state as usize) {
             *count += 1;
         }
@@ -100,6 +104,16 @@ impl ConnectionSums {
         self.duplicates += u64::from(up.duplicates) + u64::from(down.duplicates);
         self.bad_checksums += u64::from(up.bad_checksums) + u64::from(down.bad_checksums);
         self.heaviest_packets = self.heaviest_packets.max(traffic.packets);
+    }
+
+    /// Completes the tables after the last connection was counted.
+    pub fn settle(&mut self) {
+        for (protocol, traffic) in [(TCP, &mut self.tcp), (UDP, &mut self.udp)] {
+            let traffic = core::mem::take(traffic);
+            if traffic.connections > 0 {
+                self.by_protocol.entry(protocol).or_default().add(&traffic);
+            }
+        }
     }
 
     fn count_address(&mut self, address: IpAddr, traffic: &Traffic) {
@@ -159,10 +173,11 @@ impl ConnectionSums {
 }
 
 const TCP: u8 = 6;
+const UDP: u8 = 17;
 
 /// Whether a protocol's endpoints have port numbers (TCP, UDP, DCCP, SCTP, UDP-Lite).
 const fn has_ports(protocol: u8) -> bool {
-    matches!(protocol, TCP | 17 | 33 | 132 | 136)
+    matches!(protocol, TCP | UDP | 33 | 132 | 136)
 }
 
 /// A keyed multiply-and-fold hash: a few cycles for the short keys of these tables.
@@ -199,7 +214,12 @@ impl FoldHasher {
 }
 
 impl Hasher for FoldHasher {
+    #[inline]
     fn write(&mut self, bytes: &[u8]) {
+        // Addresses: the keys that come by the million.
+        if let Some(ipv4) = bytes.first_chunk().filter(|_| bytes.len() == 4) {
+            return self.mix(u64::from(u32::from_le_bytes(*ipv4)));
+        }
         for chunk in bytes.chunks(8) {
             let mut word = [0; 8];
             word.iter_mut()

@@ -76,6 +76,13 @@ impl<O: FlowObserver> Worker<O> {
         })
     }
 
+    /// Asks for the memory that [`Worker::process`] will read first. Called as soon as a packet's
+    /// hash is known, some hundred instructions ahead.
+    #[inline]
+    pub(crate) fn prefetch(&self, meta: &PacketMeta) {
+        self.table.prefetch(core::slice::from_ref(meta));
+    }
+
     /// Handles packets, in the order of the input.
     #[inline]
     pub(crate) fn process(&mut self, frames: FrameBytes<'_>, metas: &mut [PacketMeta]) {
@@ -131,7 +138,8 @@ impl<O: FlowObserver> Worker<O> {
             heaviest_packets: self.records.sums.heaviest_packets,
             cpu_ns: 0,
         };
-        let sums = self.records.sums;
+        let mut sums = self.records.sums;
+        sums.settle();
         (
             batch,
             Finished {
