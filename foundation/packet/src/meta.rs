@@ -27,7 +27,9 @@ pub enum PacketKind {
     /// An ICMP or ICMPv6 error. The key is that of the packet it quotes, the direction too, so
     /// it lands on the worker that has the quoted connection.
     IcmpError,
-    /// Another protocol over IP (ESP, OSPF, …), or a lone fragment: keyed by addresses.
+    /// Another protocol over IP (ESP, OSPF, …), or a lone fragment: keyed by addresses. Also a
+    /// packet whose transport header the capture cut: keyed by ports if they are there, counted
+    /// for its connection, and without anything to tell of its state.
     #[default]
     Other,
 }

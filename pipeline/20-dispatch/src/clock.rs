@@ -44,6 +44,16 @@ pub struct ClockStats {
 }
 
 /// Stream time.
+///
+/// ```
+/// use flowpin_dispatch::Clock;
+/// use flowpin_packet::Timestamp;
+/// let mut clock = Clock::new(3_600_000_000_000);
+/// assert_eq!(clock.observe(Timestamp::new(100, 0)), Timestamp::new(100, 0));
+/// assert_eq!(clock.observe(Timestamp::new(99, 0)), Timestamp::new(100, 0));
+/// assert_eq!(clock.observe(Timestamp::new(101, 0)), Timestamp::new(101, 0));
+/// assert_eq!(clock.stats().backwards, 1);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Clock {
     now: Timestamp,

@@ -58,6 +58,28 @@ pub enum Dispatched {
 }
 
 /// Finds the packet in each frame, its key and its shard.
+///
+/// ```
+/// use flowpin_dispatch::{DispatchOptions, Dispatched, Dispatcher};
+/// use flowpin_packet::{Frame, LinkType, PacketKind, PacketMeta, Timestamp};
+/// // An IPv4 packet with a UDP datagram: 10.0.0.1:7 → 10.0.0.2:53, no payload.
+/// let bytes = [
+///     0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, //
+///     0, 7, 0, 53, 0, 8, 0, 0,
+/// ];
+/// let frame = Frame {
+///     start: 0,
+///     captured_len: 28,
+///     wire_len: 28,
+///     link: LinkType::Raw,
+///     time: Timestamp(1),
+/// };
+/// let mut dispatcher = Dispatcher::new(DispatchOptions::default());
+/// let mut meta = PacketMeta::default();
+/// let found = dispatcher.dispatch(&bytes, &frame, 1, Timestamp(1), &mut meta);
+/// assert_eq!((found, meta.kind), (Dispatched::Packet, PacketKind::Udp));
+/// assert_eq!((meta.key.ports(), meta.high_to_low()), ((7, 53), false));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Dispatcher {
     pub(crate) options: DispatchOptions,

@@ -63,6 +63,29 @@ pub enum Inserted {
 }
 
 /// Reassembles IPv4 and IPv6 datagrams.
+///
+/// ```
+/// use flowpin_defrag::{DefragOptions, Defragmenter, Inserted};
+/// use flowpin_packet::FragmentRef;
+/// // Two fragments of one datagram, as dispatch describes them; their headers are the same here.
+/// let mut bytes = [0; 20 + 8];
+/// bytes[0] = 0x45;
+/// let first = FragmentRef {
+///     payload_start: 20,
+///     unfragmentable_len: 20,
+///     captured_len: 8,
+///     payload_len: 8,
+///     more: true,
+///     ..FragmentRef::default()
+/// };
+/// let last = FragmentRef { offset: 8, more: false, ..first };
+/// let mut defragmenter = Defragmenter::new(DefragOptions::default());
+/// assert!(matches!(defragmenter.insert(&bytes, &last), Inserted::Held));
+/// let Inserted::Complete(ready) = defragmenter.insert(&bytes, &first) else { panic!() };
+/// let mut extra = Vec::new();
+/// let datagram = defragmenter.assemble(ready, &bytes, &first, &mut extra);
+/// assert_eq!((datagram.len, extra.len()), (36, 36));
+/// ```
 #[derive(Debug)]
 pub struct Defragmenter {
     pub(crate) options: DefragOptions,
