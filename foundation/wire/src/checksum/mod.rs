@@ -12,6 +12,8 @@
 mod crc32c;
 mod pseudo;
 mod sum;
+#[cfg(test)]
+mod tests;
 mod verify;
 
 pub use crc32c::crc32c;

@@ -36,7 +36,8 @@ impl<'a> GtpuHeader<'a> {
     /// [`Reason::Truncated`]; [`Reason::WrongVersion`] also for GTP'; [`Reason::IllegalValue`]
     /// for the spare bit or a payload that is neither IP nor Ethernet;
     /// [`Reason::LengthBeyondPacket`]; [`Reason::LengthTooSmall`] for an extension header of
-    /// length 0 or beyond the message; [`Reason::TooDeep`]; [`Reason::Unsupported`] for a message type that does not exist.
+    /// length 0 or beyond the message; [`Reason::TooDeep`]; [`Reason::Unsupported`] for a message
+    /// type that does not exist.
     pub fn parse(bytes: &'a [u8], wire_len: usize) -> Result<Self, Malformed> {
         let Some((header, rest)) = bytes.split_first_chunk::<{ GtpuHeader::HEADER_LEN }>() else {
             return Err(refuse(Reason::Truncated, 0));
