@@ -22,6 +22,7 @@ pub(crate) fn run(root: &Path, is_quick: bool) -> Result<ExitCode> {
     steps.cargo("lints", LINTS, &[]);
     if !is_quick {
         steps.cargo("tests", TESTS, &[]);
+        steps.loom();
         steps.cargo("documentation", DOCS, &[("RUSTDOCFLAGS", "-D warnings")]);
     }
     Ok(steps.finish())
@@ -72,6 +73,15 @@ impl Steps<'_> {
             }
             Ok(findings.iter().all(|finding| !finding.is_error))
         });
+    }
+
+    /// All orders in which the threads of a model can meet. A build of its own, so that the flag
+    /// does not make everything else stale.
+    fn loom(&mut self) {
+        let target = std::env::var("CARGO_TARGET_DIR").unwrap_or("target".to_owned());
+        let target = format!("{target}/loom");
+        let env = [("RUSTFLAGS", "--cfg loom"), ("CARGO_TARGET_DIR", &target)];
+        self.cargo("loom models", LOOM, &env);
     }
 
     fn shell_scripts(&mut self) {
@@ -151,4 +161,13 @@ const LINTS: &[&str] = &[
     "warnings",
 ];
 const TESTS: &[&str] = &["test", "--workspace", "--locked", "--no-fail-fast"];
+const LOOM: &[&str] = &[
+    "test",
+    "--locked",
+    "--lib",
+    "-p",
+    "flowpin-ring",
+    "-p",
+    "flowpin-handoff",
+];
 const DOCS: &[&str] = &["doc", "--workspace", "--no-deps", "--locked"];
