@@ -32,10 +32,18 @@ pub(crate) fn run(
             break;
         }
     }
-    let (batch, finished) = lane.worker.finish();
-    output.push(WORKER, batch);
     let (batch, summary) = input.finish();
     output.push(INPUT, batch);
+    while let Some(batch) = lane.worker.end_some() {
+        output.push(WORKER, batch);
+        output.write(|source, batch| {
+            if source == WORKER {
+                lane.worker.recycle(batch);
+            }
+        })?;
+    }
+    let (batch, finished) = lane.worker.finish();
+    output.push(WORKER, batch);
     output.write(|_, _| {})?;
     let output = output.close()?;
     Ok(Ended {

@@ -22,6 +22,9 @@ use flowpin_record::{
 /// Packets that are handled together, so that their cache misses overlap.
 pub(crate) const BATCH: usize = 32;
 
+/// Connections that end together with the input: their records go out before the next are made.
+const ENDS: usize = 1 << 12;
+
 /// What the cut leaves to the worker.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Late {
@@ -127,9 +130,15 @@ impl<O: FlowObserver> Worker<O> {
         self.records.formatter.recycle(batch);
     }
 
-    /// Ends all connections that are still open; the last records.
+    /// Ends some of the connections that are still open, as the input has ended; none once all
+    /// records were delivered.
+    pub(crate) fn end_some(&mut self) -> Option<RecordBatch> {
+        let delivered = self.table.finish_some(ENDS, &mut self.records)?;
+        Some(self.records.formatter.take_batch_up_to(delivered))
+    }
+
+    /// What the worker leaves, after [`Worker::end_some`] has no more; the last records.
     pub(crate) fn finish(mut self) -> (RecordBatch, Finished) {
-        self.table.finish(&mut self.records);
         let batch = self.records.formatter.take_batch(Timestamp::MAX);
         let counters = self.table.counters().clone();
         let report = WorkerReport {

@@ -206,6 +206,12 @@ fn work(
             break;
         }
     }
+    while let Some(records) = worker.end_some() {
+        worker.recycle(results.empty());
+        if results.send(records).is_err() {
+            break;
+        }
+    }
     let (records, mut finished) = worker.finish();
     // Without a receiver the output has failed, and says so itself.
     let _undelivered = results.send(records);

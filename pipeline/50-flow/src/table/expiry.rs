@@ -191,26 +191,41 @@ impl Table {
         }
     }
 
+    /// The keys of all last records when the input has ended, in order. Writes the interim records
+    /// that are due before.
+    pub(super) fn all_ends<S: RecordSink>(&mut self, sink: &mut S) -> Vec<(RecordKey, Handle)> {
+        let mut handles: Vec<Handle> = self
+            .shards
+            .iter()
+            .flat_map(|shard| self.index.handles(shard))
+            .collect();
+        // As they lie in memory: entries are read one behind the other.
+        handles.sort_unstable();
+        let mut ends = Vec::with_capacity(handles.len());
+        for handle in handles {
+            self.write_interim(handle, self.now, sink);
+            let time = self.deadline(handle).min(self.now);
+            ends.push((self.timeout_key(handle, time), handle));
+        }
+        ends.sort_unstable();
+        ends
+    }
+
     /// The last record of a connection when the input has ended. Frees its entry; the index and
     /// the wheel are cleared as a whole.
-    pub(super) fn end_with_input<S: RecordSink>(&mut self, handle: Handle, sink: &mut S) {
-        self.write_interim(handle, self.now, sink);
-        let deadline = self.deadline(handle);
-        if deadline <= self.now {
-            self.end(
-                handle,
-                self.timeout_key(handle, deadline),
-                EndReason::Timeout,
-                sink,
-            );
+    pub(super) fn end_with_input<S: RecordSink>(
+        &mut self,
+        handle: Handle,
+        key: RecordKey,
+        sink: &mut S,
+    ) {
+        let is_due = self.deadline(handle) <= self.now;
+        let reason = if is_due {
+            EndReason::Timeout
         } else {
-            self.end(
-                handle,
-                self.timeout_key(handle, self.now),
-                EndReason::EndOfInput,
-                sink,
-            );
-        }
+            EndReason::EndOfInput
+        };
+        self.end(handle, key, reason, sink);
         self.free(handle);
     }
 

@@ -53,6 +53,8 @@ pub struct Table {
     scratch: Vec<(Timestamp, Handle)>,
     now: Timestamp,
     counters: FlowCounters,
+    /// Once the input has ended: what is left, in the order of the records.
+    ending: Option<std::vec::IntoIter<(RecordKey, Handle)>>,
 }
 
 impl Table {
@@ -78,6 +80,12 @@ impl Table {
             0 => rules.after_ns(Class::TcpEstablished),
             _ => 0,
         };
+        let mut hot = Slab::with_capacity(capacity)?;
+        let mut cold = Slab::with_capacity(capacity)?;
+        // A machine without huge pages is slower, nothing else.
+        let _unavailable = hot
+            .prefer_huge_pages()
+            .and_then(|()| cold.prefer_huge_pages());
         Ok(Self {
             rules,
             interim_ns,
@@ -85,8 +93,8 @@ impl Table {
             identity: Identity::new(options.id_seed),
             shards,
             index: Index::new(&shards, per_shard)?,
-            hot: Slab::with_capacity(capacity)?,
-            cold: Slab::with_capacity(capacity)?,
+            hot,
+            cold,
             extra: Slab::with_capacity(fitting(EXTRA_BYTES).min(capacity))?,
             addresses: Slab::with_capacity(fitting(ADDRESSES_BYTES).min(capacity))?,
             wheel: Wheel::new(capacity)?,
@@ -95,6 +103,7 @@ impl Table {
             scratch: Vec::with_capacity(per_shard as usize),
             now: Timestamp(0),
             counters: FlowCounters::default(),
+            ending: None,
         })
     }
 
@@ -123,7 +132,7 @@ impl Table {
         for part in batch.chunks(BATCH_MAX) {
             let mut found = [NIL; BATCH_MAX];
             for (meta, found) in part.iter().zip(&mut found) {
-                *found = self.index.first(meta.hash);
+                *found = self.index.guess(meta.hash);
                 self.hot.prefetch(*found);
             }
             for (meta, found) in part.iter().zip(found) {
@@ -147,15 +156,35 @@ impl Table {
     /// The input has ended: ends all connections, those that were due by the last tick at their
     /// deadline, the others at that tick's time. Tick with the stream's last time first.
     pub fn finish<S: RecordSink>(&mut self, sink: &mut S) {
-        for shard in self.shards.iter() {
-            let handles: Vec<Handle> = self.index.handles(shard).collect();
-            for handle in handles {
-                self.end_with_input(handle, sink);
-            }
-            self.index.clear(shard);
+        while self.finish_some(usize::MAX, sink).is_some() {}
+    }
+
+    /// As [`Table::finish`], but ends `count` connections at a time, so that their records can go
+    /// out before the next ones are made. Returns the key up to which all records were given;
+    /// none once nothing is left. No packet may come any more.
+    pub fn finish_some<S: RecordSink>(&mut self, count: usize, sink: &mut S) -> Option<RecordKey> {
+        if self.ending.is_none() {
+            self.ending = Some(self.all_ends(sink).into_iter());
+            self.shards.iter().for_each(|shard| self.index.clear(shard));
+            self.wheel.clear();
         }
-        self.wheel.clear();
-        self.counters.live = 0;
+        let mut ending = self.ending.take()?;
+        let mut last = None;
+        for _ in 0..count {
+            let Some((key, handle)) = ending.next() else {
+                break;
+            };
+            // PERF: sorted by time, the entries lie anywhere: their lines are asked for in time.
+            if let Some(&(_, later)) = ending.as_slice().get(ENDS_AHEAD) {
+                self.hot.prefetch(later);
+                self.cold.prefetch(later);
+            }
+            self.end_with_input(handle, key, sink);
+            last = Some(key);
+        }
+        self.counters.live = ending.len() as u64;
+        self.ending = Some(ending);
+        last
     }
 
     /// What was counted so far.
@@ -218,6 +247,9 @@ impl Cause {
         }
     }
 }
+
+/// How many connections ahead the last ones are fetched.
+const ENDS_AHEAD: usize = 8;
 
 /// The last granule that ends before a point in time: what is due by then cannot be caused by a
 /// packet of that time any more.
