@@ -56,7 +56,7 @@ CAPTURES = [
     ("mqtt", "pcapng.gz", NG, {}, [steps.mqtt]),
     ("sip", "pcap", [*MICRO, "-y", "LINUX_SLL"], COOKED, [steps.sip]),
     ("ntp", "pcap", MICRO, {}, [steps.ntp]),
-    ("scan", "pcap", [*MICRO, "-s", "60"], {}, [steps.scan]),
+    ("scan", "pcap", [*MICRO, "-s", "80"], {}, [steps.scan]),
     ("icmp", "pcapng", NG, {}, [steps.icmp]),
     ("midstream", "pcap", MICRO, {}, [steps.midstream]),
     ("offload", "pcap.gz", MICRO, {"side": "c", "link": "c0"}, [steps.http]),

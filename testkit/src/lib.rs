@@ -8,5 +8,6 @@ pub mod corpus;
 pub mod multiply;
 pub mod oracle;
 pub mod pcap;
+mod pcapng;
 pub mod product;
 pub mod reorder;

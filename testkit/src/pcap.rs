@@ -1,10 +1,11 @@
-//! Classic pcap files, read whole and written as a stream.
+//! Classic pcap files, read whole and written as a stream; simple pcapng files, read.
 //!
 //! For tests and tools that make captures. Owns no clever format support: microseconds and
 //! nanoseconds in either byte order are read, little endian is written. The product's reader is
 //! `flowpin-capture`; this one is deliberately separate, so that a test does not check a reader
 //! against itself.
 
+use crate::pcapng;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
@@ -47,7 +48,7 @@ impl Capture {
     /// Reads a file.
     ///
     /// # Errors
-    /// The file cannot be read or is no classic pcap file; a packet cut off at the end is left
+    /// The file cannot be read or is no pcap file; a packet cut off at the end is left
     /// out without an error.
     pub fn open(path: &Path) -> io::Result<Self> {
         let bytes = std::fs::read(path).map_err(|error| {
@@ -60,9 +61,13 @@ impl Capture {
     /// Finds the packets in the bytes of a file.
     ///
     /// # Errors
-    /// The bytes do not start like a classic pcap file.
+    /// The bytes do not start like a capture file.
     pub fn parse(bytes: Vec<u8>) -> io::Result<Self> {
-        let no_pcap = || io::Error::new(io::ErrorKind::InvalidData, "not a classic pcap file");
+        if pcapng::is_pcapng(&bytes) {
+            return pcapng::parse(bytes);
+        }
+        let no_pcap =
+            || io::Error::new(io::ErrorKind::InvalidData, "neither pcap nor simple pcapng");
         let magic = word(&bytes, 0, false).ok_or_else(no_pcap)?;
         let (big_endian, nanos) = match (magic, magic.swap_bytes()) {
             (MAGIC_MICROS, _) => (false, false),

@@ -3,6 +3,8 @@
 //!
 //! In a program of its own, because it counts what the whole process allocates.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use flowpin_config::{Cut, Format, Input, Plan};
 use flowpin_testkit::build::{Ip, Tcp, flags};
 use flowpin_testkit::pcap::ethernet_file;

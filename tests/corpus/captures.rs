@@ -35,7 +35,10 @@ fn check(path: &Path) {
         left = others;
         left.extend(&mine[count..]);
     }
-    assert!(left.is_empty(), "{name}: not made by any program: {left:#?}");
+    assert!(
+        left.is_empty(),
+        "{name}: not made by any program: {left:#?}"
+    );
 }
 
 /// Neighbour discovery and multicast reports, which every IPv6 host sends by itself.
@@ -50,7 +53,12 @@ fn is_one_of(flow: &Value, entry: &Value) -> bool {
         other => other.to_uppercase(),
     };
     let same = |field: &str, side: &str| {
-        address(flow, field) == entry[side].as_str().unwrap().parse::<std::net::IpAddr>().unwrap()
+        address(flow, field)
+            == entry[side]
+                .as_str()
+                .unwrap()
+                .parse::<std::net::IpAddr>()
+                .unwrap()
     };
     let ports = if protocol.contains("ICMP") {
         flow["icmp_type"] == entry["client_port"]
@@ -58,7 +66,10 @@ fn is_one_of(flow: &Value, entry: &Value) -> bool {
         within(&flow["src_port"], &entry["client_port"])
             && within(&flow["dest_port"], &entry["server_port"])
     };
-    flow["proto"] == protocol.as_str() && same("src_ip", "client") && same("dest_ip", "server") && ports
+    flow["proto"] == protocol.as_str()
+        && same("src_ip", "client")
+        && same("dest_ip", "server")
+        && ports
 }
 
 /// Whether a port is the one, or between the two.
@@ -71,10 +82,14 @@ fn within(port: &Value, known: &Value) -> bool {
 
 fn certain(name: &str, flow: &Value, entry: &Value) {
     if let Some(state) = entry["conn_state"].as_str() {
-        assert_eq!(flow["flowpin"]["conn_state"], state, "{name}: {entry}\n{flow}");
+        assert_eq!(
+            flow["flowpin"]["conn_state"], state,
+            "{name}: {entry}\n{flow}"
+        );
     }
     if let Some(packets) = entry["packets"].as_u64() {
-        let flow_packets = number(&flow["flow"]["pkts_toserver"]) + number(&flow["flow"]["pkts_toclient"]);
+        let flow_packets =
+            number(&flow["flow"]["pkts_toserver"]) + number(&flow["flow"]["pkts_toclient"]);
         assert_eq!(flow_packets, packets, "{name}: {entry}\n{flow}");
     }
     if let Some(tunnel) = entry["tunnel"].as_str().filter(|&tunnel| tunnel != "vlan") {

@@ -54,7 +54,12 @@ fn reference(python: &Path, seed: &str, flows: &[Value]) -> Vec<String> {
     for flow in flows {
         let (protocol, ports) = protocol_and_ports(flow);
         let (source, destination) = (address(flow, "src_ip"), address(flow, "dest_ip"));
-        writeln!(lines, "{protocol} {source} {destination} {} {}", ports.0, ports.1).unwrap();
+        writeln!(
+            lines,
+            "{protocol} {source} {destination} {} {}",
+            ports.0, ports.1
+        )
+        .unwrap();
     }
     let mut process = Command::new(python)
         .args(["-c", SCRIPT, seed])
@@ -81,7 +86,11 @@ fn protocol_and_ports(flow: &Value) -> (u64, (u64, u64)) {
         "SCTP" => (132, ports),
         "ICMP" => (1, icmp),
         "IPv6-ICMP" => (58, icmp),
-        _ => (number(&flow["flowpin"]["ip_proto"]), (0, 0)),
+        name => {
+            let named = (0..=u8::MAX).find(|&n| flowpin_record::eve_protocol_name(n) == Some(name));
+            let number = named.map_or_else(|| name.parse().unwrap(), u64::from);
+            (number, (0, 0))
+        }
     }
 }
 

@@ -12,7 +12,10 @@ impl Explained {
     /// Reads the lines `capture TAB kind TAB explanation`; `#` starts a comment.
     pub(crate) fn parse(text: &str) -> Self {
         let mut rows = BTreeMap::new();
-        for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+        for line in text
+            .lines()
+            .filter(|line| !line.starts_with('#') && !line.is_empty())
+        {
             let mut parts = line.splitn(3, '\t');
             let mut next = || parts.next().unwrap_or_default().trim().to_owned();
             let (capture, kind, why) = (next(), next(), next());

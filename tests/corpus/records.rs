@@ -21,9 +21,7 @@ pub(crate) fn records(path: &Path, more: &[&str]) -> Records {
     let text = String::from_utf8(outcome.stdout).unwrap();
     let events = text
         .lines()
-        .map(|line| {
-            serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
-        })
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
         .collect();
     Records {
         events,

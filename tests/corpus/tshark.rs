@@ -30,7 +30,9 @@ fn sample() -> Vec<(String, PathBuf)> {
     });
     let public = corpus::captures(&[], "public captures against tshark");
     let public = public.into_iter().enumerate().filter(|(nth, capture)| {
-        let always = ALWAYS.iter().any(|start| capture.category.starts_with(start));
+        let always = ALWAYS
+            .iter()
+            .any(|start| capture.category.starts_with(start));
         always || corpus::is_long() || nth % 10 == 0
     });
     bundled
@@ -43,7 +45,10 @@ fn sample() -> Vec<(String, PathBuf)> {
 fn conversations_are_those_of_tshark() {
     let settings = [("ip.defragment", "TRUE"), ("tcp.check_checksum", "FALSE")];
     let Ok(mut sharkd) = Sharkd::start(&settings) else {
-        corpus::skip("conversations against tshark", "sharkd is not installed (tshark)");
+        corpus::skip(
+            "conversations against tshark",
+            "sharkd is not installed (tshark)",
+        );
         return;
     };
     let mut explained = Explained::parse(include_str!("../explained/tshark.tsv"));
@@ -69,8 +74,16 @@ fn conversations_are_those_of_tshark() {
         compared.push(name);
     }
     open.extend(explained.stale(&compared));
-    println!("{same} of {} captures agree, {connections} conversations", compared.len());
-    assert!(open.is_empty(), "{} not explained:\n{}", open.len(), open.join("\n"));
+    println!(
+        "{same} of {} captures agree, {connections} conversations",
+        compared.len()
+    );
+    assert!(
+        open.is_empty(),
+        "{} not explained:\n{}",
+        open.len(),
+        open.join("\n")
+    );
 }
 
 /// Kinds of difference, with an example each.
@@ -87,7 +100,10 @@ fn differences(ours: &Records, theirs: &[Conversation], path: &Path) -> BTreeMap
         match (mine.get(tuple), theirs.get(tuple)) {
             (Some(a), Some(b)) if a == b => {}
             (Some(a), Some(b)) if sums(a) == sums(b) => {
-                note("split", format!("{tuple:?}: {} here, {} there", a.len(), b.len()));
+                note(
+                    "split",
+                    format!("{tuple:?}: {} here, {} there", a.len(), b.len()),
+                );
             }
             (Some(a), Some(b)) => {
                 let fragments = *has_fragments.get_or_insert_with(|| absorbed(path) > 0);
@@ -95,7 +111,10 @@ fn differences(ours: &Records, theirs: &[Conversation], path: &Path) -> BTreeMap
                 // Frames: one each for a whole datagram; bytes: ours hold all its fragments.
                 let is_fragments = fragments && ours.1 >= theirs.1 && a.len() == b.len();
                 if !is_fragments {
-                    note("counts", format!("{tuple:?}: {ours:?} here, {theirs:?} there"));
+                    note(
+                        "counts",
+                        format!("{tuple:?}: {ours:?} here, {theirs:?} there"),
+                    );
                 }
             }
             (Some(a), None) => note("extra", format!("{tuple:?}: {:?} here only", sums(a))),
@@ -110,7 +129,9 @@ fn differences(ours: &Records, theirs: &[Conversation], path: &Path) -> BTreeMap
 fn by_tuple(conversations: Vec<Conversation>) -> ByTuple {
     let mut map = ByTuple::new();
     for conversation in conversations {
-        map.entry(conversation.tuple()).or_default().push(conversation);
+        map.entry(conversation.tuple())
+            .or_default()
+            .push(conversation);
     }
     map
 }

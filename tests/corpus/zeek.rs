@@ -93,7 +93,12 @@ fn fields_are_those_that_zeek_expects() {
     }
     open.extend(explained.stale(&compared));
     println!("{score:?} over {} expected logs", compared.len());
-    assert!(open.is_empty(), "{} not explained:\n{}", open.len(), open.join("\n"));
+    assert!(
+        open.is_empty(),
+        "{} not explained:\n{}",
+        open.len(),
+        open.join("\n")
+    );
 }
 
 #[derive(Debug, Default)]
@@ -106,10 +111,28 @@ struct Score {
 
 fn conn_log(trace: &Path, checksums: &str) -> Log {
     let folder = tempfile::tempdir().unwrap();
-    let words = ["run", "--format", "zeek", "--timeouts", "zeek", "-k", checksums];
-    let paths = ["-r", trace.to_str().unwrap(), "-l", folder.path().to_str().unwrap()];
+    let words = [
+        "run",
+        "--format",
+        "zeek",
+        "--timeouts",
+        "zeek",
+        "-k",
+        checksums,
+    ];
+    let paths = [
+        "-r",
+        trace.to_str().unwrap(),
+        "-l",
+        folder.path().to_str().unwrap(),
+    ];
     let outcome = product::run(&[&words[..], &paths].concat()).unwrap();
-    assert!(outcome.analysed(), "{}: {}", trace.display(), outcome.stderr);
+    assert!(
+        outcome.analysed(),
+        "{}: {}",
+        trace.display(),
+        outcome.stderr
+    );
     // Without a connection there may be no file.
     let text = fs::read_to_string(folder.path().join("conn.log")).unwrap_or_default();
     Log::parse(&text)
@@ -123,7 +146,9 @@ fn compare(expected: &Log, ours: &Log, score: &mut Score) -> BTreeMap<String, St
     for row in &expected.rows {
         score.rows += 1;
         let Some(nth) = best(row, &left, has_tuple) else {
-            found.entry("missing".to_owned()).or_insert(format!("{row:?}"));
+            found
+                .entry("missing".to_owned())
+                .or_insert(format!("{row:?}"));
             continue;
         };
         score.rows_found += 1;
@@ -146,7 +171,9 @@ fn compare(expected: &Log, ours: &Log, score: &mut Score) -> BTreeMap<String, St
         }
     }
     if let Some(row) = left.first() {
-        found.entry("extra".to_owned()).or_insert(format!("{}: {row:?}", left.len()));
+        found
+            .entry("extra".to_owned())
+            .or_insert(format!("{}: {row:?}", left.len()));
     }
     found
 }
@@ -157,12 +184,19 @@ fn best(row: &Row, left: &[&Row], has_tuple: bool) -> Option<usize> {
     let candidates = left.iter().enumerate().filter(|(_, mine)| {
         !has_tuple || same_tuple(row, mine) || same_tuple(&reversed(row), mine)
     });
-    let start = |row: &Row| row.get("ts").and_then(|ts| ts.parse::<f64>().ok()).unwrap_or(0.0);
+    let start = |row: &Row| {
+        row.get("ts")
+            .and_then(|ts| ts.parse::<f64>().ok())
+            .unwrap_or(0.0)
+    };
     let rank = |mine: &Row| {
         let differing = COMPARED
             .iter()
             .filter(|&&field| row.contains_key(field) && row.get(field) != mine.get(field));
-        #[expect(clippy::cast_possible_truncation, reason = "milliseconds, only to rank")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "milliseconds, only to rank"
+        )]
         let apart_ms = if row.contains_key("ts") {
             ((start(row) - start(mine)).abs() * 1000.0) as u64
         } else {
@@ -170,11 +204,15 @@ fn best(row: &Row, left: &[&Row], has_tuple: bool) -> Option<usize> {
         };
         (apart_ms, differing.count())
     };
-    candidates.min_by_key(|(_, mine)| rank(mine)).map(|(nth, _)| nth)
+    candidates
+        .min_by_key(|(_, mine)| rank(mine))
+        .map(|(nth, _)| nth)
 }
 
 fn same_tuple(a: &Row, b: &Row) -> bool {
-    let proto = a.get("proto").is_none_or(|proto| b.get("proto") == Some(proto));
+    let proto = a
+        .get("proto")
+        .is_none_or(|proto| b.get("proto") == Some(proto));
     proto && TUPLE.iter().all(|&field| a.get(field) == b.get(field))
 }
 
