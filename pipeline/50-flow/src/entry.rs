@@ -30,7 +30,7 @@ pub(crate) const UNLINKED: u16 = u16::MAX;
 pub(crate) struct Hot {
     pub(crate) key: FlowKey,
     /// Stream time from which the time-out counts: of the last packet, or of the event that
-    /// fixed the deadline.
+    /// fixed the deadline. Only ever grows, so that a deadline comes nearer only with the class.
     pub(crate) since: Timestamp,
     /// Latest capture time.
     pub(crate) end: Timestamp,

@@ -32,16 +32,26 @@ impl Letters {
 
     /// As records have it.
     pub(crate) fn history(self) -> History {
-        let mut out = History {
-            letters: [0; History::LEN_MAX],
-            len: self.len() as u8,
-        };
-        let mut rest = self.0;
-        for letter in out.letters.iter_mut().take(self.len()) {
-            *letter = ALPHABET.get((rest & 31) as usize).copied().unwrap_or(b'?');
+        // PERF: gathered in registers; bytes stored one by one and then copied wait for each other.
+        let (mut first, mut last) = (0u128, 0u64);
+        let (len, mut rest) = (self.len(), self.0);
+        for nth in 0..len.min(History::LEN_MAX) {
+            let letter = ALPHABET.get((rest & 31) as usize).copied().unwrap_or(b'?');
             rest >>= 5;
+            if nth < 16 {
+                first |= u128::from(letter) << (nth * 8);
+            } else {
+                last |= u64::from(letter) << ((nth - 16) * 8);
+            }
         }
-        out
+        let mut letters = [0; History::LEN_MAX];
+        let (low, high) = letters.split_at_mut(16);
+        low.copy_from_slice(&first.to_le_bytes());
+        high.copy_from_slice(&last.to_le_bytes());
+        History {
+            letters,
+            len: len as u8,
+        }
     }
 }
 

@@ -483,6 +483,33 @@ fn time_that_runs_backwards_does_not_shorten_a_connection() {
     assert_eq!(record.to_server.packets, 3);
 }
 
+/// Stream time does not follow the first packet behind a gap of hours; the connection that it
+/// begins goes on all the same when the next one confirms the gap.
+#[test]
+fn a_connection_survives_the_gap_that_it_begins_after() {
+    let before = Packet::udp(end("10.0.0.8", 5000), end("10.0.0.2", 7), 30);
+    let packet = Packet::udp(end("10.0.0.9", 5000), end("10.0.0.2", 7), 30);
+    let year = 365 * 86_400 * SEC;
+    for tick_every in [0, 1] {
+        let mut told = trace(&[(0, before)]);
+        told.push_leaping(T0, year, packet);
+        told.push(T0 + year + MS, packet);
+        let (records, _) = run(
+            &told,
+            &Plan {
+                tick_every,
+                ..Plan::default()
+            },
+        );
+        assert_eq!(records.len(), 2);
+        assert_eq!(records[0].0.time.0, T0 + 60 * SEC);
+        assert_eq!(
+            (records[1].1.to_server.packets, records[1].1.start.0),
+            (2, T0 + year)
+        );
+    }
+}
+
 /// Addresses and ports may be the same on both sides.
 #[test]
 fn a_host_may_talk_to_itself() {

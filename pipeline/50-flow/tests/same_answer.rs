@@ -71,7 +71,11 @@ fn build(steps: &[Step], secret: u64, shuffled: bool) -> Trace {
         if shuffled {
             captured -= mix(nth as u64) % (2_000 * MS);
         }
-        trace.push(captured, packet(step));
+        match step.marks {
+            7 => trace.push_leaping(captured, 7_200_000 * MS, packet(step)),
+            8 => trace.push_leaping(captured, 4_000 * MS, packet(step)),
+            _ => trace.push(captured, packet(step)),
+        }
     }
     trace
 }
@@ -219,7 +223,10 @@ fn crowd(secret: u64, shuffled: bool) -> Trace {
         } else {
             time
         };
-        trace.push(captured, packet(&step));
+        match step.marks {
+            7 => trace.push_leaping(captured, 7_200_000 * MS, packet(&step)),
+            _ => trace.push(captured, packet(&step)),
+        }
     }
     trace
 }

@@ -9,7 +9,9 @@ use crate::options::{ADDRESSES_BYTES, CONNECTION_BYTES, EXTRA_BYTES};
 use crate::ports::is_server_port;
 use crate::timeouts::Class;
 use flowpin_counters::Loss;
-use flowpin_packet::{Endpoints, FlowKey, PacketFlags, PacketKind, PacketMeta, Seq, TcpFlags};
+use flowpin_packet::{
+    Endpoints, FlowKey, PacketFlags, PacketKind, PacketMeta, Seq, TcpFlags, Timestamp,
+};
 use flowpin_record::RecordSink;
 
 impl Table {
@@ -57,7 +59,7 @@ impl Table {
         if self.counters.live == 0 {
             self.wheel.skip_to(granule_before(meta.stream_time));
         }
-        let hot = Hot::new(key, meta.hash, meta.stream_time, first_class(meta.kind));
+        let hot = Hot::new(key, meta.hash, birth(meta), first_class(meta.kind));
         let Some(handle) = self.hot.insert(hot) else {
             return NIL;
         };
@@ -92,7 +94,7 @@ impl Table {
         let class = first_class(meta.kind);
         self.hot[handle] = Hot {
             slot,
-            ..Hot::new(key, hash, meta.stream_time, class)
+            ..Hot::new(key, hash, birth(meta), class)
         };
         let addresses = self.cold[handle].addresses;
         self.cold[handle] = Cold::new(meta, addresses);
@@ -181,6 +183,13 @@ impl Table {
             *used = used.saturating_sub(EXTRA_BYTES);
         }
     }
+}
+
+/// From when a new connection's time-out counts: stream time, or the packet's own if that is
+/// later. Stream time does not follow the first packet behind a gap of hours, in case that one is
+/// wrong; the connection that it begins must not end when the second packet confirms it.
+fn birth(meta: &PacketMeta) -> Timestamp {
+    meta.stream_time.max(meta.time)
 }
 
 const fn first_class(kind: PacketKind) -> Class {

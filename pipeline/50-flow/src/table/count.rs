@@ -64,7 +64,7 @@ impl Table {
             rare.bits |= duplicate;
         }
         if hot.class != before || !self.rules.is_fixed(before) {
-            hot.since = meta.stream_time;
+            hot.since = hot.since.max(meta.stream_time);
         }
         if hot.class != before {
             self.schedule(handle);
@@ -80,7 +80,7 @@ impl Table {
             note_datagram(hot, arrival);
         }
         if hot.class != before || !self.rules.is_fixed(before) {
-            hot.since = arrival.meta.stream_time;
+            hot.since = hot.since.max(arrival.meta.stream_time);
         }
         if hot.class != before {
             self.schedule(handle);
@@ -112,7 +112,7 @@ pub(super) fn count_in_order(hot: &mut Hot, side: usize, meta: &PacketMeta) {
     remember(hot, side, meta);
     hot.tcp_flags[side] = hot.tcp_flags[side].with(meta.tcp_flags);
     hot.next[side] = meta.seq.plus(meta.payload_len);
-    hot.since = meta.stream_time;
+    hot.since = hot.since.max(meta.stream_time);
     tcp::mark_letter(hot, side, meta);
 }
 

@@ -6,9 +6,9 @@
 
 use super::count::SCTP_INIT;
 use super::{Arrival, Cause, Table};
-use crate::GRANULE_NS;
 use crate::entry::{Bits, Handle, NIL, UNLINKED};
 use crate::tcp;
+use crate::{BATCH_MAX, GRANULE_NS};
 use flowpin_packet::{PacketFlags, PacketKind, PacketMeta, TcpFlags, Timestamp};
 use flowpin_record::{EndReason, RecordKey, RecordSink};
 
@@ -57,7 +57,7 @@ impl Table {
             return;
         }
         hot.bits.set(Bits::CHANGED);
-        hot.since = meta.stream_time;
+        hot.since = hot.since.max(meta.stream_time);
         self.schedule(handle);
     }
 
@@ -152,25 +152,21 @@ impl Table {
     pub(super) fn collect_until<S: RecordSink>(&mut self, granule: u64, sink: &mut S) {
         let limit = Timestamp(granule.saturating_mul(GRANULE_NS));
         for slot in self.wheel.go_to(granule) {
-            let mut handle = self.wheel.take(slot);
-            let mut ahead = handle;
-            for _ in 0..AHEAD {
-                ahead = self.prefetch_after(ahead);
-            }
-            while handle != NIL {
-                ahead = self.prefetch_after(ahead);
-                let next = self.wheel.after(handle);
-                self.collect(handle, limit, sink);
-                handle = next;
+            let mut next = self.wheel.take(slot);
+            while next != NIL {
+                // PERF: their entries lie anywhere. A batch is asked for before it is looked at.
+                let mut batch = [NIL; BATCH_MAX];
+                for handle in &mut batch {
+                    *handle = next;
+                    self.hot.prefetch(next);
+                    self.cold.prefetch(next);
+                    next = self.wheel.after(next);
+                }
+                for handle in batch.into_iter().take_while(|&handle| handle != NIL) {
+                    self.collect(handle, limit, sink);
+                }
             }
         }
-    }
-
-    /// Asks for an entry's lines and returns the one behind it.
-    fn prefetch_after(&self, handle: Handle) -> Handle {
-        self.hot.prefetch(handle);
-        self.cold.prefetch(handle);
-        self.wheel.after(handle)
     }
 
     /// Looks at a connection that the timer wheel gave back.

@@ -141,7 +141,7 @@ pub(crate) fn advance(
     hot.class = states::class_of(hot);
     let holes = rare.bits & Rare::ISLAND != 0
         || extra.is_some_and(|extra| extra.islands.iter().any(|islands| !islands.is_empty()));
-    hot.seen.set_quiet(states::is_quiet(hot, holes));
+    hot.seen.set_quiet(states::is_quiet(hot, cold, holes));
     rare
 }
 

@@ -29,11 +29,16 @@ pub(super) fn meet(hot: &mut Hot, cold: &mut Cold, extra: Option<&mut Extra>, se
 /// seen: by the first acknowledgement, and by those that go beyond.
 pub(super) fn number_silent_side(hot: &mut Hot, cold: &mut Cold, segment: &Segment) {
     let peer = segment.peer;
-    let unnumbered = cold.start_seq[peer] == Seq(0) && hot.next[peer] == Seq(0);
-    if unnumbered || segment.ack.is_after(hot.next[peer]) {
+    if !is_numbered(hot, cold, peer) || segment.ack.is_after(hot.next[peer]) {
         cold.start_seq[peer] = Seq(segment.ack.0.wrapping_sub(1));
         hot.next[peer] = segment.ack;
     }
+}
+
+/// Whether a side's stream has a beginning: no stream has these two numbers, since the second
+/// follows the first.
+pub(super) fn is_numbered(hot: &Hot, cold: &Cold, side: usize) -> bool {
+    cold.start_seq[side] != Seq(0) || hot.next[side] != Seq(0)
 }
 
 /// Moves the sender's stream on, or notes what lies beyond a hole.

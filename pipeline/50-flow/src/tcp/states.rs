@@ -122,12 +122,11 @@ pub(super) fn class_of(hot: &Hot) -> Class {
 }
 
 /// Whether data in order and plain acknowledgements change nothing but sums.
-pub(super) fn is_quiet(hot: &Hot, holes: bool) -> bool {
-    let calm = |side: usize| {
-        matches!(
-            hot.ends[side].state(),
-            EndState::Established | EndState::Partial | EndState::Inactive
-        )
+pub(super) fn is_quiet(hot: &Hot, cold: &Cold, holes: bool) -> bool {
+    let calm = |side: usize| match hot.ends[side].state() {
+        EndState::Established | EndState::Partial => true,
+        EndState::Inactive => super::sequence::is_numbered(hot, cold, side),
+        _ => false,
     };
     let behind = hot.bits.has(Bits::BEHIND_ACK | (Bits::BEHIND_ACK << 1));
     let timing =

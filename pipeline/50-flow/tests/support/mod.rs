@@ -197,6 +197,14 @@ impl Trace {
         self.metas.push(meta);
     }
 
+    /// A packet captured `leap` later than what stream time follows.
+    pub fn push_leaping(&mut self, time: u64, leap: u64, packet: Packet) {
+        self.push(time, packet);
+        if let Some(meta) = self.metas.last_mut() {
+            meta.time = meta.time.plus_nanos(leap);
+        }
+    }
+
     /// Bytes enough for addresses and the first SCTP chunk.
     fn frame(
         &mut self,
