@@ -1,4 +1,4 @@
-//! `1x1`: everything on one thread. A batch of 32 descriptors never leaves the first-level cache.
+//! `1x1`: everything on one thread. A batch of 128 descriptors never leaves the first-level cache.
 
 use crate::RunError;
 use crate::input::{InputStage, Lane};

@@ -56,7 +56,9 @@ impl Index {
                 region.mask = (1 << CLASS_MIN) - 1;
             }
         }
-        let slots = Reserved::new((shard_count.max(1) as usize) << (class_max + 1))?;
+        let mut slots = Reserved::new((shard_count.max(1) as usize) << (class_max + 1))?;
+        // A machine without huge pages is slower, nothing else.
+        let _unavailable = slots.prefer_huge_pages();
         Ok(Self {
             slots,
             regions,

@@ -32,9 +32,12 @@ pub(crate) struct Wheel {
 
 impl Wheel {
     pub(crate) fn new(capacity: u32) -> io::Result<Self> {
+        let mut links = Reserved::new(capacity as usize)?;
+        // A machine without huge pages is slower, nothing else.
+        let _unavailable = links.prefer_huge_pages();
         Ok(Self {
             heads: vec![NIL; SLOTS as usize].into_boxed_slice(),
-            links: Reserved::new(capacity as usize)?,
+            links,
             granule: 0,
         })
     }
