@@ -1,5 +1,7 @@
 //! What is one connection, who is its client, when it ends: everything but TCP's states.
 
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
 mod support;
 
 use flowpin_flow::{Event, FlowObserver, FlowOptions, NO_VLAN, Sighting, Timeouts};
@@ -243,6 +245,47 @@ fn a_connection_ends_exactly_at_its_deadline() {
         let times: Vec<_> = records.iter().map(|(key, _)| key.time.0 - T0).collect();
         assert_eq!(times, [60 * SEC + 5, 120 * SEC + 5, 500 * SEC]);
     }
+}
+
+/// The watermark is the last multiple of the granule before now: a packet of this very moment can
+/// still cause a record of this moment.
+#[test]
+fn the_watermark_lies_before_now() {
+    use flowpin_flow::{GRANULE_NS, ShardSet, Table};
+    use flowpin_packet::Timestamp;
+    let time = T0.next_multiple_of(GRANULE_NS);
+    let syn = |seq| Packet::tcp(end("10.0.0.9", 5000), end("10.0.0.2", 7), "S", seq, 0, 0);
+    let mut told = Trace::default();
+    told.push(time, syn(1));
+    told.push(time, syn(2));
+    told.push(time + 5 * SEC, syn(3));
+    let mut table = Table::new(&FlowOptions::default(), ShardSet::ALL).unwrap();
+    let mut records = support::Records::default();
+    table.process(told.frames(), &told.metas[..1], &mut records, &mut ());
+    assert_eq!(
+        table.tick(Timestamp(time), &mut records),
+        Timestamp(time - GRANULE_NS)
+    );
+    table.process(told.frames(), &told.metas[1..2], &mut records, &mut ());
+    assert_eq!(records.0[0].0.time.0, time);
+    assert_eq!(
+        table.tick(Timestamp(time + 1), &mut records),
+        Timestamp(time)
+    );
+    // Due at a multiple: collected as soon as the watermark says so, not before.
+    let due = (time + 5 * SEC).next_multiple_of(GRANULE_NS);
+    table.tick(Timestamp(due), &mut records);
+    assert_eq!(records.0.len(), 1);
+    table.tick(Timestamp(due + 1), &mut records);
+    assert_eq!(
+        (records.0.len(), records.0[1].0.time.0),
+        (2, time + 5 * SEC)
+    );
+    assert_eq!(
+        table.tick(Timestamp(0), &mut records),
+        Timestamp(due),
+        "it never goes back"
+    );
 }
 
 /// Closed connections end after a fixed delay, and are said to have closed.
