@@ -55,6 +55,11 @@ impl Wheel {
         (1..=steps).map(move |step| slot_of(from + step))
     }
 
+    /// The slot that is collected next.
+    pub(crate) fn next_slot(&self) -> u16 {
+        slot_of(self.granule + 1)
+    }
+
     /// Empties a slot; its entries hang together by [`Wheel::after`].
     pub(crate) fn take(&mut self, slot: u16) -> Handle {
         self.heads

@@ -152,19 +152,29 @@ impl Table {
     pub(super) fn collect_until<S: RecordSink>(&mut self, granule: u64, sink: &mut S) {
         let limit = Timestamp(granule.saturating_mul(GRANULE_NS));
         for slot in self.wheel.go_to(granule) {
-            let mut next = self.wheel.take(slot);
-            while next != NIL {
-                // PERF: their entries lie anywhere. A batch is asked for before it is looked at.
-                let mut batch = [NIL; BATCH_MAX];
-                for handle in &mut batch {
-                    *handle = next;
-                    self.hot.prefetch(next);
-                    self.cold.prefetch(next);
-                    next = self.wheel.after(next);
-                }
-                for handle in batch.into_iter().take_while(|&handle| handle != NIL) {
-                    self.collect(handle, limit, sink);
-                }
+            self.collect_slot(slot, limit, sink);
+        }
+    }
+
+    /// Ends what is due by now, within the granule that has begun.
+    pub(super) fn collect_now<S: RecordSink>(&mut self, sink: &mut S) {
+        let slot = self.wheel.next_slot();
+        self.collect_slot(slot, self.now, sink);
+    }
+
+    fn collect_slot<S: RecordSink>(&mut self, slot: u16, limit: Timestamp, sink: &mut S) {
+        let mut next = self.wheel.take(slot);
+        while next != NIL {
+            // PERF: their entries lie anywhere. A batch is asked for before it is looked at.
+            let mut batch = [NIL; BATCH_MAX];
+            for handle in &mut batch {
+                *handle = next;
+                self.hot.prefetch(next);
+                self.cold.prefetch(next);
+                next = self.wheel.after(next);
+            }
+            for handle in batch.into_iter().take_while(|&handle| handle != NIL) {
+                self.collect(handle, limit, sink);
             }
         }
     }
@@ -197,10 +207,12 @@ impl Table {
             .collect();
         // As they lie in memory: entries are read one behind the other.
         handles.sort_unstable();
+        // Right behind the last packet, and so behind every watermark.
+        let input_end = self.now.plus_nanos(1);
         let mut ends = Vec::with_capacity(handles.len());
         for handle in handles {
             self.write_interim(handle, self.now, sink);
-            let time = self.deadline(handle).min(self.now);
+            let time = self.deadline(handle).min(input_end);
             ends.push((self.timeout_key(handle, time), handle));
         }
         ends.sort_unstable();
@@ -249,5 +261,3 @@ impl Table {
 const END_ORDINAL: u32 = 1 << 23;
 /// Before the last record of the same connection at the same moment.
 const INTERIM_ORDINAL: u32 = END_ORDINAL - 1;
-/// How many entries of a slot to ask for before they are read.
-const AHEAD: usize = 4;

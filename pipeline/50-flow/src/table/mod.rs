@@ -52,6 +52,8 @@ pub struct Table {
     /// For choosing what to evict.
     scratch: Vec<(Timestamp, Handle)>,
     now: Timestamp,
+    /// Number of the last packet.
+    last_number: u64,
     counters: FlowCounters,
     /// Once the input has ended: what is left, in the order of the records.
     ending: Option<std::vec::IntoIter<(RecordKey, Handle)>>,
@@ -102,6 +104,7 @@ impl Table {
             shard_bytes,
             scratch: Vec::with_capacity(per_shard as usize),
             now: Timestamp(0),
+            last_number: 0,
             counters: FlowCounters::default(),
             ending: None,
         })
@@ -129,6 +132,7 @@ impl Table {
         observer: &mut O,
     ) {
         self.counters.packets += batch.len() as u64;
+        self.last_number = batch.last().map_or(self.last_number, |meta| meta.number);
         let mut parts = batch.chunks(BATCH_MAX).peekable();
         let mut guesses = parts
             .peek()
@@ -168,8 +172,22 @@ impl Table {
         Timestamp(granule * GRANULE_NS)
     }
 
+    /// As [`Table::tick`], but ends exactly what is due by `now`, and returns the key of the last
+    /// record that a packet so far may have caused. For a stream whose time stands still, so
+    /// that its records need not wait for the granule's end; costs a look at all connections
+    /// that end in this granule.
+    pub fn tick_exactly<S: RecordSink>(&mut self, now: Timestamp, sink: &mut S) -> RecordKey {
+        self.tick(now, sink);
+        self.collect_now(sink);
+        RecordKey {
+            time: self.now,
+            number: self.last_number,
+            ordinal: u32::MAX,
+        }
+    }
+
     /// The input has ended: ends all connections, those that were due by the last tick at their
-    /// deadline, the others at that tick's time. Tick with the stream's last time first.
+    /// deadline, the others a nanosecond behind that tick. Tick with the stream's last time first.
     pub fn finish<S: RecordSink>(&mut self, sink: &mut S) {
         while self.finish_some(usize::MAX, sink).is_some() {}
     }
