@@ -23,6 +23,9 @@ use flowpin_record::{
 /// parts, whose descriptors (12 KiB) stay in the first-level cache.
 pub(crate) const BATCH: usize = 128;
 
+/// Records that may wait for the end of their granule: some 50 MB as text.
+const HELD_RECORDS_MAX: usize = 1 << 16;
+
 /// Connections that end together with the input: their records go out before the next are made.
 const ENDS: usize = 1 << 12;
 
@@ -118,6 +121,11 @@ impl<O: FlowObserver> Worker<O> {
     /// Takes note of the stream's time, and returns all records up to the watermark.
     pub(crate) fn tick(&mut self, now: Timestamp) -> RecordBatch {
         let watermark = self.table.tick(now, &mut self.records);
+        if self.records.formatter.held_records() > HELD_RECORDS_MAX {
+            // Stream time stands still, or crawls. What is recorded does not depend on ticks.
+            let delivered = self.table.tick_exactly(now, &mut self.records);
+            return self.records.formatter.take_batch_up_to(delivered);
+        }
         self.records.formatter.take_batch(watermark)
     }
 

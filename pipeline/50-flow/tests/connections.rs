@@ -243,7 +243,41 @@ fn a_connection_ends_exactly_at_its_deadline() {
         let at = trace(&[(5, packet), (60 * SEC + 5, packet), (500 * SEC, other)]);
         let (records, _) = run(&at, &plan);
         let times: Vec<_> = records.iter().map(|(key, _)| key.time.0 - T0).collect();
-        assert_eq!(times, [60 * SEC + 5, 120 * SEC + 5, 500 * SEC]);
+        // The input's end is a nanosecond behind its last packet.
+        assert_eq!(times, [60 * SEC + 5, 120 * SEC + 5, 500 * SEC + 1]);
+    }
+}
+
+/// While time stands still a watermark by granules would hold all records back. The exact one must
+/// lie behind every record so far and before every later one, also those of the input's end.
+#[test]
+fn an_exact_tick_divides_the_records_of_one_moment() {
+    use flowpin_flow::{ShardSet, Table};
+    let time = T0 + 1;
+    let mut told = Trace::default();
+    for nth in 0..200u32 {
+        // The same ports again and again: each SYN ends the connection before it.
+        let (client, server) = (end("10.0.0.9", 5000), end("10.0.0.2", 7));
+        let seq = nth.wrapping_mul(0x1234_5678);
+        told.push(time, Packet::tcp(client, server, "S", seq, 0, 0));
+        told.push(
+            time,
+            Packet::tcp(server, client, "RA", 0, seq.wrapping_add(1), 0),
+        );
+    }
+    let mut table = Table::new(&FlowOptions::default(), ShardSet::ALL).unwrap();
+    let mut given = support::Records::default();
+    let mut watermarks = Vec::new();
+    for part in told.metas.chunks(40) {
+        table.process(told.frames(), part, &mut given, &mut ());
+        let watermark = table.tick_exactly(flowpin_packet::Timestamp(time), &mut given);
+        watermarks.push((given.0.len(), watermark));
+    }
+    table.finish(&mut given);
+    assert!(given.0.len() > 150, "{}", given.0.len());
+    for (count, watermark) in watermarks {
+        assert!(given.0[..count].iter().all(|(key, _)| *key <= watermark));
+        assert!(given.0[count..].iter().all(|(key, _)| *key > watermark));
     }
 }
 

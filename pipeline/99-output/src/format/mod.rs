@@ -107,6 +107,11 @@ impl Formatter {
         }
     }
 
+    /// Records that wait for the watermark.
+    pub fn held_records(&self) -> usize {
+        self.hold.len()
+    }
+
     /// Bytes of text that wait for the watermark.
     pub fn held_bytes(&self) -> usize {
         self.hold.text.len()
