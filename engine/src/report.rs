@@ -101,8 +101,8 @@ impl RunReport {
         };
         report.losses.add(&output.losses);
         for worker in workers {
-            let (flow, sums) = (&worker.counters, &worker.sums);
-            report.connections.add(sums);
+            let flow = &worker.counters;
+            report.connections.add(worker.sums);
             report.losses.add(&flow.losses);
             let stray = flow.misdirected + flow.unplaced;
             report.conservation.on_connections += flow.packets - flow.icmp_errors - stray;

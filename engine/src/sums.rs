@@ -37,6 +37,9 @@ pub struct ConnectionSums {
 /// Addresses kept for the top talkers; later ones are counted as untracked.
 pub(crate) const ADDRESSES_MAX: usize = 1 << 17;
 
+/// Addresses that there is room for from the start (3 MiB, resident as they come).
+const ADDRESSES_EXPECTED: usize = 1 << 16;
+
 /// Connections, packets and bytes of one row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
@@ -63,7 +66,7 @@ impl ConnectionSums {
         Self {
             by_protocol: HashMap::with_hasher(hasher),
             by_port: HashMap::with_hasher(hasher),
-            by_address: HashMap::with_hasher(hasher),
+            by_address: HashMap::with_capacity_and_hasher(ADDRESSES_EXPECTED, hasher),
             ..Self::default()
         }
     }
@@ -127,7 +130,11 @@ impl ConnectionSums {
     }
 
     /// Adds another worker's sums.
-    pub fn add(&mut self, other: &Self) {
+    pub fn add(&mut self, other: Self) {
+        if self.by_protocol.is_empty() {
+            *self = other;
+            return;
+        }
         for (&protocol, traffic) in &other.by_protocol {
             self.by_protocol.entry(protocol).or_default().add(traffic);
         }
@@ -166,8 +173,13 @@ impl ConnectionSums {
             .iter()
             .map(|(&key, &traffic)| (key, traffic))
             .collect();
-        rows.sort_unstable_by(|a, b| b.1.bytes.cmp(&a.1.bytes).then(a.0.cmp(&b.0)));
-        rows.truncate(count);
+        let order =
+            |a: &(K, Traffic), b: &(K, Traffic)| b.1.bytes.cmp(&a.1.bytes).then(a.0.cmp(&b.0));
+        if count < rows.len() {
+            rows.select_nth_unstable_by(count, order);
+            rows.truncate(count);
+        }
+        rows.sort_unstable_by(order);
         rows
     }
 }
