@@ -278,6 +278,8 @@ impl Bits {
     pub(crate) const BEHIND_ACK: u16 = 1 << 12;
     /// The connection is over: a fixed delay, then its record.
     pub(crate) const OVER: u16 = 1 << 14;
+    /// Its last record was written ahead of its removal.
+    pub(crate) const TOLD: u16 = 1 << 15;
 
     #[inline]
     pub(crate) const fn has(self, bit: u16) -> bool {

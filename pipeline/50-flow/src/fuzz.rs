@@ -44,8 +44,12 @@ pub fn fuzz_flow(data: &[u8]) {
             table.process(frames, &batch, &mut sink, &mut ());
             batch.clear();
         }
-        if command & 15 == 0 {
-            sink.watermark = table.tick(Timestamp(now), &mut sink);
+        match command & 15 {
+            0 => sink.watermark = table.tick(Timestamp(now), &mut sink),
+            4 => {
+                table.tick_exactly(Timestamp(now), &mut sink);
+            }
+            _ => {}
         }
     }
     table.tick(Timestamp(now), &mut sink);

@@ -55,9 +55,11 @@ impl Wheel {
         (1..=steps).map(move |step| slot_of(from + step))
     }
 
-    /// The slot that is collected next.
-    pub(crate) fn next_slot(&self) -> u16 {
-        slot_of(self.granule + 1)
+    /// The first entry of the granule that has begun but not ended; the others hang on it by
+    /// [`Wheel::after`].
+    pub(crate) fn next_up(&self) -> Handle {
+        let slot = slot_of(self.granule + 1);
+        self.heads.get(usize::from(slot)).copied().unwrap_or(NIL)
     }
 
     /// Empties a slot; its entries hang together by [`Wheel::after`].

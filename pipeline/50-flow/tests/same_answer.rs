@@ -174,6 +174,7 @@ proptest! {
         secret in any::<u64>(),
         tick_every in 1usize..20,
         batch in 1usize..40,
+        exact_every in 0usize..4,
     ) {
         let options = FlowOptions { timeouts, interim_ns, ..FlowOptions::default() };
         let trace = build(&steps, 0, shuffled);
@@ -181,7 +182,7 @@ proptest! {
         conserved(&trace, &plain);
         let other = build(&steps, secret, shuffled);
         for tables in [1, 2, 3, 7] {
-            let plan = Plan { options, tables, batch, tick_every };
+            let plan = Plan { options, tables, batch, tick_every, exact_every };
             let outcome = run(&other, &plan);
             conserved(&other, &outcome);
             same(&plain, &outcome);
@@ -254,22 +255,22 @@ fn evictions_do_not_depend_on_how_the_work_is_divided() {
             conserved(&trace, &plain);
             let evicted = plain.1.ended(EndReason::Evicted);
             assert!(evicted > 5_000, "{evicted} evictions test nothing");
-            for (tables, batch, tick_every, secret) in [
-                (1, 32, 700, 5),
-                (2, 7, 64, 6),
-                (3, 32, 0, 7),
-                (7, 31, 4096, 8),
+            for (tables, batch, tick_every, exact_every, secret) in [
+                (1, 32, 700, 0, 5),
+                (2, 7, 64, 3, 6),
+                (3, 32, 0, 0, 7),
+                (7, 31, 4096, 0, 8),
+                (1, 32, 9, 1, 9),
             ] {
                 let trace = crowd(secret, shuffled);
-                let outcome = run(
-                    &trace,
-                    &Plan {
-                        options,
-                        tables,
-                        batch,
-                        tick_every,
-                    },
-                );
+                let plan = Plan {
+                    options,
+                    tables,
+                    batch,
+                    tick_every,
+                    exact_every,
+                };
+                let outcome = run(&trace, &plan);
                 conserved(&trace, &outcome);
                 same(&plain, &outcome);
             }

@@ -156,10 +156,23 @@ impl Table {
         }
     }
 
-    /// Ends what is due by now, within the granule that has begun.
-    pub(super) fn collect_now<S: RecordSink>(&mut self, sink: &mut S) {
-        let slot = self.wheel.next_slot();
-        self.collect_slot(slot, self.now, sink);
+    /// Writes the last records of what is due by now, within the granule that has begun. The
+    /// entries stay until the granule's end: when a full shard has room must not depend on when
+    /// this is called.
+    pub(super) fn tell_now<S: RecordSink>(&mut self, sink: &mut S) {
+        let mut handle = self.wheel.next_up();
+        while handle != NIL {
+            let next = self.wheel.after(handle);
+            self.hot.prefetch(next);
+            self.write_interim(handle, self.now, sink);
+            let deadline = self.deadline(handle);
+            if deadline <= self.now {
+                let key = self.timeout_key(handle, deadline);
+                self.end(handle, key, EndReason::Timeout, sink);
+                self.hot[handle].bits.set(Bits::TOLD);
+            }
+            handle = next;
+        }
     }
 
     fn collect_slot<S: RecordSink>(&mut self, slot: u16, limit: Timestamp, sink: &mut S) {
@@ -237,7 +250,7 @@ impl Table {
         self.free(handle);
     }
 
-    /// Writes the last record of a connection.
+    /// Writes the last record of a connection, unless that was done ahead.
     pub(super) fn end<S: RecordSink>(
         &mut self,
         handle: Handle,
@@ -245,6 +258,9 @@ impl Table {
         reason: EndReason,
         sink: &mut S,
     ) {
+        if self.hot[handle].bits.has(Bits::TOLD) {
+            return;
+        }
         let over = self.hot[handle].bits.has(Bits::OVER);
         let reason = if over && reason == EndReason::Timeout {
             EndReason::Closed

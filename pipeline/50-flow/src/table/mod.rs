@@ -172,13 +172,13 @@ impl Table {
         Timestamp(granule * GRANULE_NS)
     }
 
-    /// As [`Table::tick`], but ends exactly what is due by `now`, and returns the key of the last
+    /// As [`Table::tick`], but writes exactly what is due by `now`, and returns the key of the last
     /// record that a packet so far may have caused. For a stream whose time stands still, so
     /// that its records need not wait for the granule's end; costs a look at all connections
     /// that end in this granule.
     pub fn tick_exactly<S: RecordSink>(&mut self, now: Timestamp, sink: &mut S) -> RecordKey {
         self.tick(now, sink);
-        self.collect_now(sink);
+        self.tell_now(sink);
         RecordKey {
             time: self.now,
             number: self.last_number,

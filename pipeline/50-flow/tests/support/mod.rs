@@ -282,6 +282,8 @@ pub struct Plan {
     pub batch: usize,
     /// Ticks after every so many packets; 0: only at the end.
     pub tick_every: usize,
+    /// Every so many of these ticks are exact; 0: none.
+    pub exact_every: usize,
 }
 
 impl Default for Plan {
@@ -291,6 +293,7 @@ impl Default for Plan {
             tables: 1,
             batch: 32,
             tick_every: 0,
+            exact_every: 0,
         }
     }
 }
@@ -322,7 +325,7 @@ pub fn run_observed<O: FlowObserver>(
     } else {
         plan.tick_every
     };
-    for piece in trace.metas.chunks(step) {
+    for (count, piece) in trace.metas.chunks(step).enumerate() {
         for (nth, table) in tables.iter_mut().enumerate() {
             let mine: Vec<PacketMeta> = piece
                 .iter()
@@ -335,8 +338,12 @@ pub fn run_observed<O: FlowObserver>(
                 table.process(trace.frames(), batch, &mut records, observer);
             }
             let now = piece.last().unwrap().stream_time;
-            let mark = table.tick(now, &mut records);
-            assert!(mark < now && now.0 - mark.0 <= flowpin_flow::GRANULE_NS);
+            if plan.exact_every > 0 && (count + nth) % plan.exact_every == 0 {
+                table.tick_exactly(now, &mut records);
+            } else {
+                let mark = table.tick(now, &mut records);
+                assert!(mark < now && now.0 - mark.0 <= flowpin_flow::GRANULE_NS);
+            }
             for (key, _) in &records.0[before..] {
                 assert!(key.time > watermark, "a record came after its watermark");
             }
