@@ -46,7 +46,6 @@ pub(crate) struct InputStage {
     odd: Odd,
     number: u64,
     frame_bytes: u64,
-    first: Option<Timestamp>,
 }
 
 impl InputStage {
@@ -61,7 +60,6 @@ impl InputStage {
             odd: Odd::new(defragmenter, Tunnels::new(plan.id_seed), formatter),
             number: 0,
             frame_bytes: 0,
-            first: None,
         }
     }
 
@@ -105,11 +103,7 @@ impl InputStage {
             }
         }
         drop(walk);
-        let now = self.clock.now();
-        if self.first.is_none() && self.number > 0 {
-            self.first = Some(now);
-        }
-        now
+        self.clock.now()
     }
 
     /// The stage's own records up to `now`.
@@ -162,7 +156,7 @@ impl InputStage {
         let summary = InputSummary {
             packets: self.number,
             frame_bytes: self.frame_bytes,
-            first: self.first,
+            first: self.clock.first(),
             last: (self.number > 0).then_some(now),
             refusals: quality.refusals.clone(),
             conservation: Conservation {

@@ -57,6 +57,7 @@ pub struct ClockStats {
 #[derive(Clone, Debug)]
 pub struct Clock {
     now: Timestamp,
+    first: Timestamp,
     /// Added to capture times: above 0 once the capture has continued in the past.
     shift_ns: u64,
     leap_max_ns: u64,
@@ -75,6 +76,7 @@ impl Clock {
     pub const fn new(leap_max_ns: u64) -> Self {
         Self {
             now: Timestamp(0),
+            first: Timestamp(0),
             shift_ns: 0,
             leap_max_ns,
             started: false,
@@ -110,6 +112,11 @@ impl Clock {
         self.now
     }
 
+    /// Stream time at the first packet; none before it.
+    pub fn first(&self) -> Option<Timestamp> {
+        self.started.then_some(self.first)
+    }
+
     /// What happened so far.
     pub const fn stats(&self) -> ClockStats {
         self.stats
@@ -123,6 +130,7 @@ impl Clock {
         let (behind_before, behind_time) = core::mem::take(&mut self.behind);
         if !self.started {
             self.started = true;
+            self.first = time;
             self.now = time;
         } else if time < self.now {
             let behind_ns = self.now.nanos_since(time);
