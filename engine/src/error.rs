@@ -28,7 +28,10 @@ pub enum RunError {
     )]
     SliceFromPipe,
     /// The slice cannot be written (exit code 1).
-    #[error("cannot write {path}: {source}; check the disk or choose another file with -w", path = path.display())]
+    #[error(
+        "cannot write {path}: {source}; check the disk or choose another file with -w",
+        path = path.display()
+    )]
     SliceWrite {
         /// The file.
         path: PathBuf,

@@ -1,7 +1,9 @@
 //! Small bit sets on packets.
 
 macro_rules! bit_set {
-    ($(#[$meta:meta])* $name:ident : $int:ty { $($(#[$cmeta:meta])* $constant:ident = $value:expr,)* }) => {
+    ($(#[$meta:meta])* $name:ident : $int:ty {
+        $($(#[$cmeta:meta])* $constant:ident = $value:expr,)*
+    }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         #[repr(transparent)]

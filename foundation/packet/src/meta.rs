@@ -47,8 +47,8 @@ pub enum PacketKind {
 ///
 /// "Lower" and "higher" compare (address, port) as big-endian numbers. `subkind` is the request
 /// type of an ICMP request/reply pair (low 7 bits), whose `port`s both hold the identifier, or the
-/// type of a one-way ICMP message, whose ports hold its code; 0 for other protocols. Two IPv6 connections may share a digest: compare their
-/// addresses as well ([`Endpoints`]).
+/// type of a one-way ICMP message, whose ports hold its code; 0 for other protocols. Two IPv6
+/// connections may share a digest: compare their addresses as well ([`Endpoints`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FlowKey {
     /// Family, subkind, protocol, ports and, for IPv4, the lower address.

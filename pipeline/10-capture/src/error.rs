@@ -11,7 +11,10 @@ pub enum CaptureError {
     #[error("no input: name a capture file, a directory, or - for standard input")]
     NoInput,
     /// A file or directory could not be opened or read.
-    #[error("cannot read {path}: {source}; check the path and its permissions", path = path.display())]
+    #[error(
+        "cannot read {path}: {source}; check the path and its permissions",
+        path = path.display()
+    )]
     Unreadable {
         /// What was to be opened.
         path: PathBuf,

@@ -69,7 +69,7 @@ pub(crate) fn describe<const DECODE: bool>(
 
 #[cold]
 #[inline(never)]
-fn rare_flags(frame: &Frame, origin: Origin, meta: &mut PacketMeta) {
+pub(crate) fn rare_flags(frame: &Frame, origin: Origin, meta: &mut PacketMeta) {
     if frame.captured_len < frame.wire_len {
         meta.flags = meta.flags.with(PacketFlags::SNAPPED);
     }
@@ -232,6 +232,6 @@ const fn undecoded(decoded: bool) -> u16 {
 
 /// The direction's flag, without a branch: half of all packets go either way.
 #[inline]
-fn down(high_to_low: bool) -> u16 {
+pub(crate) fn down(high_to_low: bool) -> u16 {
     u16::from(high_to_low) * PacketFlags::HIGH_TO_LOW.0
 }

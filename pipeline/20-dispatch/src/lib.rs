@@ -30,6 +30,7 @@ mod hash;
 mod key;
 mod outside;
 mod peel;
+mod plain;
 mod ports;
 mod quality;
 mod slow;

@@ -4,7 +4,8 @@
 //! - `data`: packets in order on connections that stay open
 //! - `syn`: a flood, in 64 MiB
 //!
-//! Prints nanoseconds of processor time a packet; for instructions run it under `perf stat -e instructions:u` or
+//! Prints nanoseconds of processor time a packet; for instructions run it under
+//! `perf stat -e instructions:u` or
 //! callgrind with two numbers of rounds and divide the difference.
 
 use flowpin_flow::{FlowOptions, ShardSet, Table};

@@ -347,7 +347,8 @@ mod tests {
             }
             let used = index.used(Shard(3)) + index.used(Shard(200));
             prop_assert_eq!(used as usize, model.len());
-            let mut all: Vec<u32> = index.handles(Shard(3)).chain(index.handles(Shard(200))).collect();
+            let (some, others) = (index.handles(Shard(3)), index.handles(Shard(200)));
+            let mut all: Vec<u32> = some.chain(others).collect();
             all.sort_unstable();
             let mut want: Vec<u32> = model.keys().copied().collect();
             want.sort_unstable();

@@ -3,7 +3,7 @@
 //!
 //! ```sh
 //! cargo build --release -p flowpin-output --example format_bench
-//! perf stat -e instructions:u,cycles:u,branch-misses:u target/release/examples/format_bench eve 1000000
+//! perf stat -e instructions:u,cycles:u target/release/examples/format_bench eve 1000000
 //! ```
 
 use core::net::{IpAddr, Ipv4Addr};

@@ -63,12 +63,13 @@ time, the same for any number of workers; each type has one file, but for EVE JS
 | `--format` | files | notes |
 | --- | --- | --- |
 | `eve` | `eve.json` | as Suricata writes it; our own fields under `flowpin` |
-| `zeek` | `conn.log`, … | tabs, Zeek's header; `#open` and `#close` are the stream times of the first \
-and last record |
+| `zeek` | `conn.log`, … | tabs, Zeek's header; `#open` and `#close` are the stream times of \
+the first and last record |
 | `zeek-json` | `conn.json`, … | unset columns are left out |
 | `csv` | `conn.csv`, … | RFC 4180 with a header line, lines end in LF; times in RFC 3339 with \
 nanoseconds, intervals in seconds; unset is empty |
-| `parquet` | `conn.parquet`, … | zstd; row groups of 131,072 records; readable while it is written |
+| `parquet` | `conn.parquet`, … | zstd; row groups of 131,072 records; readable while it is \
+written |
 
 `--output -` writes EVE JSON to standard output instead. Figures about the run itself stand in
 `stats.json`, since they may differ between runs.

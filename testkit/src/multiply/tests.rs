@@ -1,3 +1,5 @@
+//! The multiplied trace against its original.
+
 use super::*;
 use crate::pcap::{Writer, ethernet_file};
 use std::collections::HashSet;

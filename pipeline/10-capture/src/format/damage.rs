@@ -15,7 +15,10 @@ pub(crate) enum DamageKind {
     #[error("the file ends inside a block")]
     CutBlock,
     /// A captured length that cannot be.
-    #[error("a packet of {0} captured bytes, more than {max} can be", max = super::CAPTURED_LEN_MAX)]
+    #[error(
+        "a packet of {0} captured bytes, more than {max} can be",
+        max = super::CAPTURED_LEN_MAX
+    )]
     PacketTooLong(u32),
     /// A block length that cannot be.
     #[error("a block of {0} bytes, which is too short or no multiple of 4")]

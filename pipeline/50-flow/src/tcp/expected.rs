@@ -172,7 +172,9 @@ mod tests {
         #[test]
         fn shortcuts_change_nothing(
             segments in prop::collection::vec(segment(), 1..30),
-            void in any::<bool>(), client_high in any::<bool>(), isn in prop_oneof![Just(0u32), Just(u32::MAX)],
+            void in any::<bool>(),
+            client_high in any::<bool>(),
+            isn in prop_oneof![Just(0u32), Just(u32::MAX)],
         ) {
             let mut hot = Hot::new(FlowKey::default(), 0, Timestamp(9), Class::Attempt);
             if void { hot.bits.set(Bits::RTT_VOID); }

@@ -7,7 +7,8 @@ pub(crate) const FIELDS: &[(&str, &[(&str, &str)])] =
 const FLOW: &[(&str, &str)] = &[
     (
         "timestamp",
-        "Stream time at which the record was due: of the packet that ended the connection, or last packet and time-out.",
+        "Stream time at which the record was due: of the packet that ended the connection, or \
+         last packet and time-out.",
     ),
     ("flow_id", "The upper 53 bits of `flowpin.uid`."),
     ("event_type", "`flow`."),

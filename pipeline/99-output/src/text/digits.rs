@@ -116,7 +116,8 @@ mod tests {
             prop_assert_eq!(clock, format!("{hour:02}:{minute:02}:{second:02}"));
             let nine = u32::try_from(value % 1_000_000_000).unwrap();
             prop_assert_eq!(written(|line| line.put_nine_digits(nine)), format!("{nine:09}"));
-            prop_assert_eq!(written(|line| line.put_hex(value as u8)), format!("{:02x}", value as u8));
+            let byte = value as u8;
+            prop_assert_eq!(written(|line| line.put_hex(byte)), format!("{byte:02x}"));
         }
     }
 
