@@ -16,9 +16,9 @@ use flowpin_capture::{CaptureError, Source};
 use flowpin_config::Plan;
 use flowpin_counters::{Loss, Losses, Refusals};
 use flowpin_defrag::Defragmenter;
-use flowpin_dispatch::{Clock, DispatchOptions, Dispatched, Dispatcher};
+use flowpin_dispatch::{Clock, DispatchOptions, Dispatcher};
 use flowpin_output::{Formatter, RecordBatch};
-use flowpin_packet::{FragmentRef, FrameBytes, PacketFlags, PacketMeta, Piece, Timestamp};
+use flowpin_packet::{FragmentRef, PacketMeta, Piece, Timestamp};
 
 /// Where described packets go: one worker on this thread, or the batches of several.
 pub(crate) trait Lane {
@@ -76,30 +76,17 @@ impl InputStage {
             self.number += 1;
             self.frame_bytes += u64::from(frame.wire_len);
             let now = self.clock.observe(frame.time);
-            let slot = lane.slot();
-            match self
-                .dispatcher
-                .dispatch(bytes, &frame, self.number, now, slot)
-            {
-                Dispatched::Packet => {
-                    if slot.flags.has(PacketFlags::TUNNELLED) {
-                        let frames = FrameBytes {
-                            piece: bytes,
-                            extra: &[],
-                        };
-                        self.odd.tunnelled(frames.frame(slot), slot);
-                    }
-                    lane.commit(piece);
-                }
-                other => {
-                    let arrival = Arrival {
-                        number: self.number,
-                        time: frame.time,
-                        stream_time: now,
-                    };
-                    self.odd
-                        .handle(other, arrival, &mut self.dispatcher, piece, lane);
-                }
+            let (number, slot) = (self.number, lane.slot());
+            let dispatcher = &mut self.dispatcher;
+            if dispatcher.dispatch_plain(bytes, &frame, number, now, slot) {
+                lane.commit(piece);
+            } else {
+                let arrival = Arrival {
+                    number,
+                    time: frame.time,
+                    stream_time: now,
+                };
+                self.odd.frame(frame, arrival, dispatcher, piece, lane);
             }
         }
         drop(walk);

@@ -8,7 +8,7 @@ use flowpin_defrag::{Defragmenter, Inserted};
 use flowpin_dispatch::{Dispatched, Dispatcher};
 use flowpin_output::Formatter;
 use flowpin_packet::{
-    FragmentRef, FrameBytes, Malformed, PacketFlags, PacketMeta, Piece, Timestamp,
+    FragmentRef, Frame, FrameBytes, Malformed, PacketFlags, PacketMeta, Piece, Timestamp,
 };
 
 /// The part of the input stage that only odd frames need.
@@ -45,10 +45,37 @@ impl Odd {
         }
     }
 
+    /// Does what is to be done with a frame that is not of the commonest form.
+    #[inline(never)]
+    pub(crate) fn frame<L: Lane>(
+        &mut self,
+        frame: Frame,
+        arrival: Arrival,
+        dispatcher: &mut Dispatcher,
+        piece: &Piece,
+        lane: &mut L,
+    ) {
+        let bytes = piece.bytes.get(..piece.len).unwrap_or_default();
+        let slot = lane.slot();
+        match dispatcher.dispatch_other(bytes, frame, arrival.number, arrival.stream_time, slot) {
+            Dispatched::Packet => {
+                if slot.flags.has(PacketFlags::TUNNELLED) {
+                    let frames = FrameBytes {
+                        piece: bytes,
+                        extra: &[],
+                    };
+                    self.tunnelled(frames.frame(slot), slot);
+                }
+                lane.commit(piece);
+            }
+            other => self.handle(other, arrival, dispatcher, piece, lane),
+        }
+    }
+
     /// Does what is to be done with a frame that did not become a packet at once.
     #[cold]
     #[inline(never)]
-    pub(crate) fn handle<L: Lane>(
+    fn handle<L: Lane>(
         &mut self,
         dispatched: Dispatched,
         arrival: Arrival,
@@ -72,7 +99,7 @@ impl Odd {
     /// Adds a tunnelled packet to its tunnels' sums.
     #[cold]
     #[inline(never)]
-    pub(crate) fn tunnelled(&mut self, frame: &[u8], meta: &PacketMeta) {
+    fn tunnelled(&mut self, frame: &[u8], meta: &PacketMeta) {
         self.tunnels.count(frame, meta, &mut self.losses);
     }
 

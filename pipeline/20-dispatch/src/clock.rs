@@ -62,8 +62,9 @@ pub struct Clock {
     shift_ns: u64,
     leap_max_ns: u64,
     started: bool,
-    /// The next packet must be looked at closely: the first one, or one after an oddity.
-    watchful: bool,
+    /// A step of that much or more must be looked at closely. 0, and so every step, for the first
+    /// packet, for one after an oddity, and once capture times are shifted.
+    step_end_ns: u64,
     /// The last packet was too far ahead: its time.
     ahead: Option<Timestamp>,
     /// How many packets in a row were too far behind, and the last one's time.
@@ -80,7 +81,7 @@ impl Clock {
             shift_ns: 0,
             leap_max_ns,
             started: false,
-            watchful: true,
+            step_end_ns: 0,
             ahead: None,
             behind: (0, Timestamp(0)),
             stats: ClockStats {
@@ -97,9 +98,8 @@ impl Clock {
     /// Takes a packet's capture time and returns the stream time at this packet.
     #[inline]
     pub fn observe(&mut self, time: Timestamp) -> Timestamp {
-        let time = time.plus_nanos(self.shift_ns);
         let step = time.0.wrapping_sub(self.now.0);
-        if step > self.leap_max_ns || self.watchful {
+        if step >= self.step_end_ns {
             return self.observe_oddity(time);
         }
         self.now = time;
@@ -126,6 +126,7 @@ impl Clock {
     #[cold]
     #[inline(never)]
     fn observe_oddity(&mut self, time: Timestamp) -> Timestamp {
+        let time = time.plus_nanos(self.shift_ns);
         let ahead_before = self.ahead.take();
         let (behind_before, behind_time) = core::mem::take(&mut self.behind);
         if !self.started {
@@ -152,7 +153,12 @@ impl Clock {
                 Some(before) => self.follow(before, time),
             }
         }
-        self.watchful = self.ahead.is_some() || self.behind.0 > 0;
+        let watchful = self.ahead.is_some() || self.behind.0 > 0 || self.shift_ns > 0;
+        self.step_end_ns = if watchful {
+            0
+        } else {
+            self.leap_max_ns.saturating_add(1)
+        };
         self.now
     }
 

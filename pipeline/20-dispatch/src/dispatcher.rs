@@ -41,6 +41,9 @@ impl Default for DispatchOptions {
     }
 }
 
+/// No link type has this number.
+const NO_LINK: u8 = u8::MAX;
+
 /// What a frame turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dispatched {
@@ -84,6 +87,8 @@ pub enum Dispatched {
 #[derive(Clone, Debug)]
 pub struct Dispatcher {
     pub(crate) options: DispatchOptions,
+    /// The link type's number of frames that may be plain; [`NO_LINK`] without decoding.
+    plain_link: u8,
     /// Anything is to be verified.
     checks: bool,
     pub(crate) hasher: Hasher,
@@ -97,6 +102,11 @@ impl Dispatcher {
         let hasher = Hasher::new(options.id_seed, options.secret);
         Self {
             options,
+            plain_link: if options.decode {
+                LinkType::Ethernet as u8
+            } else {
+                NO_LINK
+            },
             checks: options.verify_network || options.checksums,
             hasher,
             quality: Quality::default(),
@@ -144,8 +154,7 @@ impl Dispatcher {
         let Some(captured) = bytes.get(start..end) else {
             return false;
         };
-        if frame.link != LinkType::Ethernet
-            || !self.options.decode
+        if frame.link as u8 != self.plain_link
             || plain::describe(captured, frame, origin, &self.hasher, meta).is_none()
         {
             return false;
@@ -155,7 +164,8 @@ impl Dispatcher {
         }
         if frame.captured_len < frame.wire_len || frame.time < stream_time {
             self.quality.snapped += u64::from(frame.captured_len < frame.wire_len);
-            rare_flags(frame, origin, meta);
+            let frame = *frame;
+            rare_flags(&frame, origin, meta);
         }
         self.quality.packets += 1;
         true

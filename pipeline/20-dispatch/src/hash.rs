@@ -53,8 +53,9 @@ impl Hasher {
     #[inline]
     fn join(&self, key: FlowKey, place: u64) -> u32 {
         let shard = fold(key.low ^ self.shard[0], key.high ^ self.shard[1]);
-        // The middle of a product depends on all bits of both factors.
-        ((shard >> 8) as u32 & 0xff00_0000) | ((place >> 20) as u32 & 0x00ff_ffff)
+        // Bits 32 to 39 and 40 to 63: of a product's lower half those depend on most bits of both
+        // factors. A double shift joins them.
+        (((shard >> 32) << 24) | (place >> 40)) as u32
     }
 }
 

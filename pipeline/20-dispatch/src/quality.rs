@@ -33,8 +33,6 @@ impl NonIpCounts {
 /// [`Dispatcher::dispatch`]: crate::Dispatcher::dispatch
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Quality {
-    /// Frames in.
-    pub frames: u64,
     /// Frames that became a packet at once.
     pub packets: u64,
     /// Frames that hold a fragment.

@@ -297,7 +297,7 @@ fn frames_without_packet_are_counted_by_kind() {
         + quality.refused
         + quality.headless
         + quality.unsupported_total();
-    assert_eq!((quality.frames, sum), (9, 9));
+    assert_eq!(sum, 9);
 }
 
 /// VLANs are read from the outside in.
