@@ -69,6 +69,11 @@ impl Rules {
         self.after_ns[class as usize & 15]
     }
 
+    /// As [`Rules::after_ns`], of all classes.
+    pub(crate) const fn all_after_ns(&self) -> [u64; 16] {
+        self.after_ns
+    }
+
     /// Whether the deadline stays where it is when a packet comes.
     #[inline]
     pub(crate) fn is_fixed(&self, class: Class) -> bool {

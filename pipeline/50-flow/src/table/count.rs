@@ -116,6 +116,19 @@ pub(super) fn count_in_order(hot: &mut Hot, side: usize, meta: &PacketMeta) {
     tcp::mark_letter(hot, side, meta);
 }
 
+/// Whether a datagram changes nothing but sums and how long its connection lives.
+#[inline]
+pub(super) fn is_known_datagram(hot: &Hot, side: usize, meta: &PacketMeta) -> bool {
+    meta.kind == PacketKind::Udp && hot.seen.has(Seen::DATA, side)
+}
+
+/// See [`is_known_datagram`]. No time-out of UDP is fixed.
+#[inline]
+pub(super) fn count_known_datagram(hot: &mut Hot, side: usize, meta: &PacketMeta) {
+    remember(hot, side, meta);
+    hot.since = hot.since.max(meta.stream_time);
+}
+
 /// Whether the packet is the previous one of its direction again, at most 50 ms later.
 #[inline]
 pub(super) fn is_duplicate(hot: &Hot, side: usize, meta: &PacketMeta) -> bool {

@@ -20,7 +20,7 @@ use crate::index::Index;
 use crate::options::{ADDRESSES_BYTES, BATCH_MAX, EXTRA_BYTES, FlowOptions};
 use crate::record::Parts;
 use crate::shards::ShardSet;
-use crate::timeouts::{Class, Rules};
+use crate::timeouts::Rules;
 use crate::wheel::Wheel;
 use crate::{FlowObserver, GRANULE_NS};
 use flowpin_memory::Slab;
@@ -34,9 +34,9 @@ pub struct Table {
     rules: Rules,
     /// 0: no interim records.
     interim_ns: u64,
-    /// How long an established TCP connection lives without a packet. 0 with interim records:
-    /// then each packet must look whether one is due.
-    established_ns: u64,
+    /// How long a connection lives without a packet, by class. 0 with interim records: then each
+    /// packet must look whether one is due.
+    quiet_ns: [u64; 16],
     identity: Identity,
     shards: ShardSet,
     index: Index,
@@ -78,9 +78,9 @@ impl Table {
         let capacity = capacity.unwrap_or(u32::MAX - 1);
         let rules = Rules::new(options.timeouts);
         let interim_ns = options.interim_ns.unwrap_or(0);
-        let established_ns = match interim_ns {
-            0 => rules.after_ns(Class::TcpEstablished),
-            _ => 0,
+        let quiet_ns = match interim_ns {
+            0 => rules.all_after_ns(),
+            _ => [0; 16],
         };
         let mut hot = Slab::with_capacity(capacity)?;
         let mut cold = Slab::with_capacity(capacity)?;
@@ -91,7 +91,7 @@ impl Table {
         Ok(Self {
             rules,
             interim_ns,
-            established_ns,
+            quiet_ns,
             identity: Identity::new(options.id_seed),
             shards,
             index: Index::new(&shards, per_shard)?,

@@ -1,6 +1,8 @@
 //! One packet: which connection it belongs to.
 
-use super::count::{MARKS, add_lengths, count_in_order, is_duplicate};
+use super::count::{
+    MARKS, add_lengths, count_in_order, count_known_datagram, is_duplicate, is_known_datagram,
+};
 use super::{Arrival, Cause, Table};
 use crate::entry::{Bits, Handle, Hot, NIL};
 use crate::observe::{Event, FlowObserver, Sighting};
@@ -40,7 +42,8 @@ impl Table {
         self.count_on(handle, meta.key, &arrival, sink, observer);
     }
 
-    /// Most packets: the next segment of a stream where nothing else happens. False, and nothing
+    /// Most packets: the next segment of a stream where nothing else happens, or a datagram that is
+    /// not its side's first. False, and nothing
     /// is changed, if it is anything else; then the long way decides.
     // PERF: half the instructions of the long way, and one unpredictable branch (`flow_bench`).
     #[inline]
@@ -51,24 +54,28 @@ impl Table {
         meta: &PacketMeta,
         side: usize,
     ) -> bool {
-        let limit = self.established_ns;
-        match self.hot.get_mut(hint) {
-            Some(hot)
-                if hot.key == meta.key
-                    && meta.kind == PacketKind::Tcp
-                    && meta.stream_time.0.wrapping_sub(hot.since.0) < limit
-                    && tcp::is_in_order(hot, side, meta)
-                    && !meta.flags.has_any(MARKS) => {}
-            _ => return false,
-        }
-        if meta.key.is_ipv6() && !self.has_addresses(hint, frames, meta) {
+        let Some(hot) = self.hot.get(hint) else {
+            return false;
+        };
+        let limit = self.quiet_ns[hot.class as usize & 15];
+        let is_tcp = meta.kind == PacketKind::Tcp;
+        if hot.key != meta.key
+            || meta.stream_time.0.wrapping_sub(hot.since.0) >= limit
+            || meta.flags.has_any(MARKS)
+            || !(is_tcp && tcp::is_in_order(hot, side, meta) || is_known_datagram(hot, side, meta))
+            || meta.key.is_ipv6() && !self.has_addresses(hint, frames, meta)
+        {
             return false;
         }
         let hot = &mut self.hot[hint];
         if is_duplicate(hot, side, meta) || !add_lengths(hot, side, meta) {
             return false;
         }
-        count_in_order(hot, side, meta);
+        if is_tcp {
+            count_in_order(hot, side, meta);
+        } else {
+            count_known_datagram(hot, side, meta);
+        }
         true
     }
 

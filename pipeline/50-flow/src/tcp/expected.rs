@@ -16,6 +16,7 @@ const CONTROLS: TcpFlags = TcpFlags::SYN
 const SYN: u8 = TcpFlags::SYN.0;
 const SYN_ACK: u8 = TcpFlags::SYN.with(TcpFlags::ACK).0;
 const ACK: u8 = TcpFlags::ACK.0;
+const FIN_ACK: u8 = TcpFlags::FIN.with(TcpFlags::ACK).0;
 
 /// Whether a segment is the next one of its stream, on a connection where that changes nothing
 /// but sums and perhaps a letter: most are.
@@ -50,7 +51,7 @@ pub(crate) fn mark_letter(hot: &mut Hot, side: usize, meta: &PacketMeta) {
     }
 }
 
-/// Takes a step of an undisturbed handshake; false, and nothing is changed, if it is not one.
+/// Takes a step of an undisturbed handshake or close; false, and nothing is changed, if it is not one.
 #[inline]
 pub(crate) fn take_expected(
     hot: &mut Hot,
@@ -66,6 +67,7 @@ pub(crate) fn take_expected(
         (SYN, TcpState::None) => by_client && take_syn(hot, cold, meta, side),
         (SYN_ACK, TcpState::SynSent) => !by_client && take_syn_ack(hot, cold, meta, side),
         (ACK, TcpState::SynRecv) => by_client && take_ack(hot, cold, meta, side),
+        (ACK | FIN_ACK, _) => take_close(hot, meta, side),
         _ => false,
     }
 }
@@ -130,6 +132,55 @@ fn take_ack(hot: &mut Hot, cold: &mut Cold, meta: &PacketMeta, side: usize) -> b
     hot.tcp_state = TcpState::Established;
     hot.class = Class::TcpEstablished;
     hot.seen.set_quiet(true);
+    true
+}
+
+/// The next segment of a stream, itself a FIN or behind one of either side.
+#[inline]
+fn take_close(hot: &mut Hot, meta: &PacketMeta, side: usize) -> bool {
+    let (me, peer) = (side & 1, side & 1 ^ 1);
+    let (mine, other) = (hot.ends[me].state(), hot.ends[peer].state());
+    let open = |end| matches!(end, EndState::Established | EndState::Partial);
+    let closed = |end| end == EndState::Closed;
+    let fin = meta.tcp_flags.has(TcpFlags::FIN);
+    let is_step = if fin {
+        open(mine) && (open(other) || closed(other)) && !hot.seen.has(Seen::FIN, me)
+    } else {
+        closed(mine) && (open(other) || closed(other)) || open(mine) && closed(other)
+    };
+    let odd = (Bits::BEHIND_ACK | Bits::CONTROL_IS_RST) * 0b11;
+    if !is_step
+        || hot.bits.has(odd)
+        || !hot.bits.has(Bits::RTT_KNOWN | Bits::RTT_VOID)
+        || meta.seq != hot.next[me]
+        || meta.ack.is_after(hot.next[peer])
+        || meta.payload_len >= i32::MAX.unsigned_abs()
+        || meta.seq.0 >= u32::MAX - meta.payload_len
+    {
+        return false;
+    }
+    let end = meta.seq.plus(meta.payload_len).plus(u32::from(fin));
+    hot.next[me] = end;
+    if fin {
+        hot.seen.mark(Seen::FIN, me);
+        hot.history.push_for(Letter::Fin, me == hot.client());
+        hot.control_seq[me] = end;
+        hot.ends[me].set(EndState::Closed);
+        if !hot.closed(me) {
+            hot.bits.set(Bits::CLOSED << me);
+            if hot.closed(peer) {
+                hot.bits.set(Bits::OVER);
+            }
+        }
+    } else {
+        mark_letter(hot, me, meta);
+    }
+    let acks_fin = hot.tcp_flags[peer].has(TcpFlags::FIN)
+        && meta.ack.distance_from(hot.control_seq[peer]) >= 0;
+    let to_server = me == hot.client();
+    hot.tcp_state = crate::suricata::next(hot.tcp_state, meta.tcp_flags, to_server, acks_fin);
+    hot.class = super::states::class_of(hot);
+    hot.seen.set_quiet(false);
     true
 }
 
