@@ -2,7 +2,7 @@
 
 use flowpin_counters::Losses;
 use flowpin_packet::PacketKind;
-use flowpin_record::{ConnRecord, ConnState, EndReason};
+use flowpin_record::{ConnRecord, EndReason};
 
 /// What carries a connection, for counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,7 +63,7 @@ pub struct FlowCounters {
     pub created: [u64; 5],
     /// Records written, by [`EndReason`]; interim ones too, although those connections go on.
     pub records: [u64; 6],
-    /// Connections ended, by [`ConnState`] in the order of [`ConnState::ALL`].
+    /// Connections ended, by [`ConnState`](flowpin_record::ConnState), in the order of its `ALL`.
     pub states: [u64; 13],
     /// Connections open now.
     pub live: u64,
@@ -148,11 +148,9 @@ impl FlowCounters {
         if record.reason == EndReason::Interim {
             return;
         }
-        if let Some(at) = ConnState::ALL
-            .iter()
-            .position(|&state| state == record.conn_state)
-        {
-            self.states[at] += 1;
+        // The states are numbered in the order of `ConnState::ALL`.
+        if let Some(count) = self.states.get_mut(record.conn_state as usize) {
+            *count += 1;
         }
         let one_sided = record.to_server.packets == 0 || record.to_client.packets == 0;
         self.one_sided += u64::from(one_sided);

@@ -3,7 +3,8 @@
 use crate::conn_state::{self, Outcome};
 use crate::entry::{Bits, Cold, End, EndState, Extra, Hot};
 use crate::identity::Identity;
-use flowpin_packet::{Endpoints, FlowKey, Seq, TcpFlags};
+use core::net::{IpAddr, Ipv4Addr};
+use flowpin_packet::{Endpoints, Seq, TcpFlags};
 use flowpin_record::{
     ConnRecord, ConnState, Direction, EndReason, FlowState, History, RecordEndpoint, TcpState, Uid,
 };
@@ -24,17 +25,10 @@ pub(crate) struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// The addresses in key order.
-    pub(crate) fn endpoints(&self) -> Endpoints {
-        self.addresses
-            .copied()
-            .unwrap_or_else(|| ipv4_endpoints(self.hot.key))
-    }
-
     pub(crate) fn uid(&self, identity: Identity) -> Uid {
         identity.uid(
             self.hot.key,
-            &self.endpoints(),
+            self.addresses,
             self.cold.start,
             self.cold.first_packet,
         )
@@ -101,15 +95,22 @@ impl Parts<'_> {
     /// Client and server; ICMP has types and codes for ports, as Zeek writes them.
     fn sides(&self, icmp: Option<(u8, u8)>) -> (RecordEndpoint, RecordEndpoint) {
         let hot = self.hot;
-        let endpoints = self.endpoints();
         let ipv6 = hot.key.is_ipv6();
         let ports = hot.key.ports();
+        // PERF: without a way through sixteen bytes each, most of them 0.
+        let (low, high) = match self.addresses {
+            Some(&Endpoints { low, high }) => (
+                Endpoints::address(low, ipv6),
+                Endpoints::address(high, ipv6),
+            ),
+            None => (ipv4_of(hot.key.low), ipv4_of(hot.key.high)),
+        };
         let low = RecordEndpoint {
-            address: Endpoints::address(endpoints.low, ipv6),
+            address: low,
             port: ports.0,
         };
         let high = RecordEndpoint {
-            address: Endpoints::address(endpoints.high, ipv6),
+            address: high,
             port: ports.1,
         };
         let (mut client, mut server) = if hot.client() == 0 {
@@ -207,18 +208,9 @@ impl Parts<'_> {
     }
 }
 
-/// The addresses of an IPv4 key.
-pub(crate) fn ipv4_endpoints(key: FlowKey) -> Endpoints {
-    let address = |word: u64| {
-        let mut out = [0; 16];
-        let [a, b, c, d] = ((word >> 16) as u32).to_be_bytes();
-        out[..4].copy_from_slice(&[a, b, c, d]);
-        out
-    };
-    Endpoints {
-        low: address(key.low),
-        high: address(key.high),
-    }
+/// The address in one word of an IPv4 key.
+const fn ipv4_of(word: u64) -> IpAddr {
+    IpAddr::V4(Ipv4Addr::from_bits((word >> 16) as u32))
 }
 
 pub(crate) const ICMP: u8 = 1;

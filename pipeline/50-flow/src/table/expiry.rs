@@ -228,7 +228,8 @@ impl Table {
             let time = self.deadline(handle).min(input_end);
             ends.push((self.timeout_key(handle, time), handle));
         }
-        ends.sort_unstable();
+        // PERF: time and number as one word; no two connections have the same number.
+        ends.sort_unstable_by_key(|(key, _)| u128::from(key.time.0) << 64 | u128::from(key.number));
         ends
     }
 
