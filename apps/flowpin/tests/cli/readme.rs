@@ -24,10 +24,21 @@ fn readme_shows_what_the_command_prints() {
     std::os::unix::fs::symlink(root.join("testkit"), dir.path().join("testkit")).unwrap();
     let output = command(&args).current_dir(dir.path()).output().unwrap();
     assert_eq!(code(&output), 0, "{}", stderr(&output));
-    assert_eq!(
-        lasting(shown),
-        lasting(stdout(&output)),
-        "the README's example is stale: {args:?}"
+    let printed = stdout(&output);
+    if std::env::var_os("UPDATE_README").is_some() {
+        let fresh = readme.replace(shown, printed);
+        std::fs::write(root.join("README.md"), fresh).unwrap();
+        return;
+    }
+    let (shown, printed) = (lasting(shown), lasting(printed));
+    let stale: Vec<_> = shown
+        .iter()
+        .zip(&printed)
+        .filter(|(shown, printed)| shown != printed)
+        .collect();
+    assert!(
+        stale.is_empty() && shown.len() == printed.len(),
+        "the README's example is stale, mend it by UPDATE_README=1: {stale:#?}"
     );
 }
 
