@@ -10,11 +10,15 @@ use std::collections::HashMap;
 pub struct ConnectionSums {
     tcp: Traffic,
     udp: Traffic,
+    /// By server port, TCP's and behind them UDP's: one more than the place in `port_rows`.
+    port_places: Box<[u32]>,
+    port_rows: Vec<Traffic>,
     /// By IP protocol number; TCP and UDP only once [`ConnectionSums::settle`] was called.
     pub by_protocol: HashMap<u8, Traffic, FoldHash>,
     /// Connections by Zeek's state (TCP, UDP and ICMP alike), in [`ConnState::ALL`]'s order.
     pub by_state: [u64; ConnState::ALL.len()],
-    /// By (protocol, server port): what port numbers suggest until protocols are identified.
+    /// By (protocol, server port): what port numbers suggest until protocols are identified. TCP
+    /// and UDP only once [`ConnectionSums::settle`] was called.
     pub by_port: HashMap<(u8, u16), Traffic, FoldHash>,
     /// By address, both ends.
     pub by_address: HashMap<IpAddr, Traffic, FoldHash>,
@@ -40,6 +44,9 @@ pub(crate) const ADDRESSES_MAX: usize = 1 << 17;
 /// Addresses that there is room for from the start (3 MiB, resident as they come).
 const ADDRESSES_EXPECTED: usize = 1 << 16;
 
+/// Port numbers of a protocol.
+const PORTS: usize = 1 << 16;
+
 /// Connections, packets and bytes of one row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
@@ -64,6 +71,7 @@ impl ConnectionSums {
     pub fn new(secret: u64) -> Self {
         let hasher = FoldHash { secret };
         Self {
+            port_places: vec![0; 2 * PORTS].into_boxed_slice(),
             by_protocol: HashMap::with_hasher(hasher),
             by_port: HashMap::with_hasher(hasher),
             by_address: HashMap::with_capacity_and_hasher(ADDRESSES_EXPECTED, hasher),
@@ -88,12 +96,7 @@ impl ConnectionSums {
         if let Some(count) = self.by_state.get_mut(record.conn_state as usize) {
             *count += 1;
         }
-        if has_ports(record.protocol) {
-            self.by_port
-                .entry((record.protocol, record.server.port))
-                .or_default()
-                .add(&traffic);
-        }
+        self.count_port(record.protocol, record.server.port, &traffic);
         self.count_address(record.client.address, &traffic);
         if record.server.address != record.client.address {
             self.count_address(record.server.address, &traffic);
@@ -116,6 +119,39 @@ impl ConnectionSums {
             if traffic.connections > 0 {
                 self.by_protocol.entry(protocol).or_default().add(&traffic);
             }
+        }
+        let places = core::mem::take(&mut self.port_places);
+        let rows = core::mem::take(&mut self.port_rows);
+        for (protocol, places) in [TCP, UDP].into_iter().zip(places.chunks(PORTS)) {
+            for (port, &place) in (0..=u16::MAX).zip(places) {
+                let row = (place as usize).checked_sub(1);
+                if let Some(traffic) = row.and_then(|row| rows.get(row)) {
+                    let sums = self.by_port.entry((protocol, port)).or_default();
+                    sums.add(traffic);
+                }
+            }
+        }
+    }
+
+    // PERF: nearly all connections are TCP's or UDP's; a table of ports needs no hash.
+    #[inline]
+    fn count_port(&mut self, protocol: u8, port: u16, traffic: &Traffic) {
+        let place = match protocol {
+            TCP => self.port_places.get_mut(usize::from(port)),
+            UDP => self.port_places.get_mut(PORTS + usize::from(port)),
+            _ => None,
+        };
+        if let Some(place) = place {
+            if *place == 0 {
+                self.port_rows.push(Traffic::default());
+                *place = u32::try_from(self.port_rows.len()).unwrap_or(0);
+            }
+            if let Some(sums) = self.port_rows.get_mut((*place as usize).wrapping_sub(1)) {
+                sums.add(traffic);
+            }
+        } else if has_ports(protocol) {
+            let sums = self.by_port.entry((protocol, port)).or_default();
+            sums.add(traffic);
         }
     }
 
@@ -232,6 +268,13 @@ impl Hasher for FoldHasher {
         if let Some(ipv4) = bytes.first_chunk().filter(|_| bytes.len() == 4) {
             return self.mix(u64::from(u32::from_le_bytes(*ipv4)));
         }
+        if let Some(ipv6) = bytes.first_chunk().filter(|_| bytes.len() == 16) {
+            let address = u128::from_le_bytes(*ipv6);
+            #[expect(clippy::cast_possible_truncation, reason = "both halves are mixed")]
+            let (low, high) = (address as u64, (address >> 64) as u64);
+            self.mix(low);
+            return self.mix(high);
+        }
         for chunk in bytes.chunks(8) {
             let mut word = [0; 8];
             word.iter_mut()
@@ -241,21 +284,22 @@ impl Hasher for FoldHasher {
         }
     }
 
+    #[inline]
     fn write_u8(&mut self, n: u8) {
         self.mix(u64::from(n));
     }
 
+    #[inline]
     fn write_u16(&mut self, n: u16) {
         self.mix(u64::from(n));
     }
 
-    fn write_usize(&mut self, n: usize) {
-        self.mix(n as u64);
-    }
+    // PERF: lengths and families add nothing: IPv4 and IPv6 are told apart by their bytes.
+    #[inline]
+    fn write_usize(&mut self, _: usize) {}
 
-    fn write_isize(&mut self, n: isize) {
-        self.mix(n.cast_unsigned() as u64);
-    }
+    #[inline]
+    fn write_isize(&mut self, _: isize) {}
 
     fn finish(&self) -> u64 {
         self.state
