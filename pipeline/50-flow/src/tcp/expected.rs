@@ -51,7 +51,8 @@ pub(crate) fn mark_letter(hot: &mut Hot, side: usize, meta: &PacketMeta) {
     }
 }
 
-/// Takes a step of an undisturbed handshake or close; false, and nothing is changed, if it is not one.
+/// Takes a step of an undisturbed handshake or close; false, and nothing is changed, if it is not
+/// one.
 #[inline]
 pub(crate) fn take_expected(
     hot: &mut Hot,
