@@ -1,7 +1,7 @@
 //! The dispatcher: from a frame to its descriptor.
 
 use crate::checksum::verify;
-use crate::fast::{self, Origin, rare_flags};
+use crate::fast::{self, Origin, oddities, rare_flags};
 use crate::hash::Hasher;
 use crate::plain;
 use crate::quality::Quality;
@@ -162,10 +162,10 @@ impl Dispatcher {
         if self.checks && !self.check(captured, meta) {
             return false;
         }
-        if frame.captured_len < frame.wire_len || frame.time < stream_time {
-            self.quality.snapped += u64::from(frame.captured_len < frame.wire_len);
-            let frame = *frame;
-            rare_flags(&frame, origin, meta);
+        let (snapped, late) = oddities(frame, origin);
+        if snapped || late {
+            self.quality.snapped += u64::from(snapped);
+            rare_flags(snapped, late, meta);
         }
         self.quality.packets += 1;
         true

@@ -54,8 +54,9 @@ pub(crate) fn describe<const DECODE: bool>(
         _ => return None,
     };
     meta.flags = PacketFlags(flags);
-    if frame.captured_len < frame.wire_len || frame.time < origin.stream_time {
-        rare_flags(frame, origin, meta);
+    let (snapped, late) = oddities(frame, origin);
+    if snapped || late {
+        rare_flags(snapped, late, meta);
     }
     meta.time = frame.time;
     meta.stream_time = origin.stream_time;
@@ -67,13 +68,22 @@ pub(crate) fn describe<const DECODE: bool>(
     Some(())
 }
 
+/// Whether the capture cut the frame, and whether it comes behind stream time.
+#[inline(always)]
+pub(crate) fn oddities(frame: &Frame, origin: Origin) -> (bool, bool) {
+    (
+        frame.captured_len < frame.wire_len,
+        frame.time < origin.stream_time,
+    )
+}
+
 #[cold]
 #[inline(never)]
-pub(crate) fn rare_flags(frame: &Frame, origin: Origin, meta: &mut PacketMeta) {
-    if frame.captured_len < frame.wire_len {
+pub(crate) fn rare_flags(snapped: bool, late: bool, meta: &mut PacketMeta) {
+    if snapped {
         meta.flags = meta.flags.with(PacketFlags::SNAPPED);
     }
-    if frame.time < origin.stream_time {
+    if late {
         meta.flags = meta.flags.with(PacketFlags::OUT_OF_ORDER);
     }
 }

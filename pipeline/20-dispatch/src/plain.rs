@@ -35,11 +35,11 @@ pub(crate) fn describe(
 ) -> Option<()> {
     let h: &[u8; HEADERS] = captured.first_chunk()?;
     let ip_len = u32::from(u16::from_be_bytes([h[16], h[17]]));
-    // "More fragments" and the offset, as they stand in memory: one instruction tests them there.
-    let fragment = u16::from_ne_bytes([h[20], h[21]]) & u16::from_be(0x3fff);
+    // One word for "more fragments", the fragment's offset and the protocol. Time to live lies in
+    // between.
+    let what = u32::from_be_bytes(*h[20..24].first_chunk()?) & 0x3fff_00ff;
     if [h[12], h[13]] != ether_type::IPV4.to_be_bytes()
         || h[14] != 0x45
-        || fragment != 0
         || 14 + ip_len > frame.wire_len
     {
         return None;
@@ -51,7 +51,7 @@ pub(crate) fn describe(
     meta.captured_len = frame.captured_len;
     meta.wire_len = frame.wire_len;
     meta.link = LinkType::Ethernet;
-    transport(h, ip_len, meta)?;
+    transport(h, what, ip_len, meta)?;
     meta.ip_len = ip_len;
     (meta.l3_offset, meta.l4_offset) = (14, 34);
 
@@ -59,17 +59,17 @@ pub(crate) fn describe(
     let destination = u32::from_be_bytes([h[30], h[31], h[32], h[33]]);
     let ports = u32::from_be_bytes([h[34], h[35], h[36], h[37]]);
     let (from, to) = ((ports >> 16) as u16, ports as u16);
-    let (key, high_to_low) = ipv4_key(source, destination, from, to, h[23], 0);
+    let (key, high_to_low) = ipv4_key(source, destination, from, to, what as u8, 0);
     meta.key = key;
     meta.hash = hasher.ipv4(key);
     meta.flags = PacketFlags(down(high_to_low));
     Some(())
 }
 
-/// Reads the transport header.
+/// Reads the transport header. `what` is the protocol, or something else of a fragment.
 #[inline(always)]
-fn transport(h: &[u8; HEADERS], ip_len: u32, meta: &mut PacketMeta) -> Option<()> {
-    let checksum = if h[23] == ip_protocol::TCP {
+fn transport(h: &[u8; HEADERS], what: u32, ip_len: u32, meta: &mut PacketMeta) -> Option<()> {
+    let checksum = if what == u32::from(ip_protocol::TCP) {
         let header_len = u32::from(h[46] >> 4) << 2;
         if header_len < 20 {
             return None;
@@ -82,7 +82,7 @@ fn transport(h: &[u8; HEADERS], ip_len: u32, meta: &mut PacketMeta) -> Option<()
         meta.tcp_flags = TcpFlags(h[47]);
         meta.window = u16::from_be_bytes([h[48], h[49]]);
         u16::from_be_bytes([h[50], h[51]])
-    } else if h[23] == ip_protocol::UDP {
+    } else if what == u32::from(ip_protocol::UDP) {
         let length = u32::from(u16::from_be_bytes([h[38], h[39]]));
         let from = u16::from_be_bytes([h[34], h[35]]);
         let to = u16::from_be_bytes([h[36], h[37]]);

@@ -99,7 +99,15 @@ impl<'a> Walk<'a> {
                 });
             }
         }
-        self.next_slowly()
+        // PERF: field by field, or the compiler keeps the frames of both ways in memory.
+        let slow = self.next_slowly()?;
+        Some(Frame {
+            start: slow.start,
+            captured_len: slow.captured_len,
+            wire_len: slow.wire_len,
+            link: slow.link,
+            time: slow.time,
+        })
     }
 
     /// Any format, with filter and limits; and the end of the piece.
