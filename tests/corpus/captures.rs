@@ -41,10 +41,16 @@ fn check(path: &Path) {
     );
 }
 
-/// Neighbour discovery and multicast reports, which every IPv6 host sends by itself.
+/// What no program of the recording asked for: neighbour discovery and multicast reports, which
+/// every IPv6 host sends by itself; and ARP inside VXLAN, which is no IP packet, so that its outer
+/// datagram is a connection.
 fn is_background(flow: &Value) -> bool {
     let kind = number(&flow["icmp_type"]);
-    flow["proto"] == "IPv6-ICMP" && (matches!(kind, 130..=137 | 143))
+    let is_discovery = flow["proto"] == "IPv6-ICMP" && matches!(kind, 130..=137 | 143);
+    // 8 bytes of VXLAN, 14 of Ethernet, 28 of ARP.
+    let payload = &flow["flowpin"]["payload_toserver"];
+    let is_arp = flow["dest_port"] == 4789 && number(payload).is_multiple_of(50);
+    is_discovery || is_arp
 }
 
 fn is_one_of(flow: &Value, entry: &Value) -> bool {

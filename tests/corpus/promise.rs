@@ -20,8 +20,8 @@ const SHAPES: &[&[&str]] = &[
     &["--pipeline", "3x2", "--cut", "l3"],
 ];
 const FORMATS: &str = "eve,zeek,zeek-json,csv,parquet";
-/// So little that shards fill up and evict; the least that is accepted.
-const TINY: &str = "1 MiB";
+/// So little memory and so long lives that shards fill up and evict: the least that is accepted.
+const FULL: &[&str] = &["--memory", "1 MiB", "--timeouts", "none"];
 
 type Files = BTreeMap<String, Vec<u8>>;
 
@@ -153,7 +153,7 @@ fn each_capture_gives_the_same_bytes_for_any_pipeline() {
         let turn = (!corpus::is_long()).then_some(nth);
         compare(std::slice::from_ref(&input), turn, &[], &mut failures);
         if corpus::is_long() {
-            compare(&[input], turn, &["--memory", TINY], &mut failures);
+            compare(&[input], turn, FULL, &mut failures);
         }
     }
     assert_none(&failures);
@@ -167,8 +167,8 @@ fn bundled_captures_give_the_same_bytes_for_every_pipeline() {
     let folder = tempfile::tempdir().unwrap();
     let shuffled = shuffled(&inputs, folder.path());
     for inputs in [&inputs, &shuffled] {
-        let more = ["--memory", TINY, "--interim", "1 s"];
-        compare(inputs, None, &more, &mut failures);
+        compare(inputs, None, &["--interim", "1 s"], &mut failures);
+        compare(inputs, None, FULL, &mut failures);
         for input in inputs {
             compare(std::slice::from_ref(input), Some(5), &[], &mut failures);
         }
@@ -186,7 +186,7 @@ fn all_captures_as_one_stream_give_the_same_bytes_for_every_pipeline() {
         .filter(|input| is_readable(input))
         .collect();
     compare(&readable, None, &[], &mut failures);
-    compare(&readable, None, &["--memory", TINY], &mut failures);
+    compare(&readable, None, FULL, &mut failures);
     assert_none(&failures);
 }
 
@@ -204,8 +204,8 @@ fn shuffled_timestamps_give_the_same_bytes_for_every_pipeline() {
     let folder = tempfile::tempdir().unwrap();
     let shuffled = shuffled(&inputs(), folder.path());
     compare(&shuffled, None, &[], &mut failures);
-    let more = ["--memory", TINY, "--timeouts", "suricata"];
-    compare(&shuffled, None, &more, &mut failures);
+    compare(&shuffled, None, &["--timeouts", "suricata"], &mut failures);
+    compare(&shuffled, None, FULL, &mut failures);
     assert_none(&failures);
 }
 
@@ -216,8 +216,15 @@ fn little_memory_does_evict() {
         return;
     };
     let mix = shared.join("corpus/mix/mix-dev.pcap");
-    let words = ["run", "--json", "--format", "none", "--memory", TINY, "-r"];
-    let outcome = product::run(&[&words[..], &[mix.to_str().unwrap()]].concat()).unwrap();
+    let words = [
+        "run",
+        "--json",
+        "--format",
+        "none",
+        "-r",
+        mix.to_str().unwrap(),
+    ];
+    let outcome = product::run(&[&words[..], FULL].concat()).unwrap();
     let summary = outcome.json().unwrap();
     assert!(
         number(&summary["losses"]["connections_evicted"]) > 0,

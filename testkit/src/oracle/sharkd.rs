@@ -39,54 +39,69 @@ impl Sharkd {
 
     fn set_up(&mut self) -> io::Result<()> {
         for (name, value) in self.settings.clone() {
-            self.call("setconf", &json!({"name": name, "value": value}))?;
+            self.send("setconf", &json!({"name": name, "value": value}))?;
+            let answer = self.answer()?;
+            if answer.get("error").is_some() {
+                return Err(io::Error::other(format!("{name}: {}", answer["error"])));
+            }
         }
         Ok(())
     }
 
     /// The TCP, UDP and SCTP conversations of a capture, sorted; none if it cannot read the file
-    /// (or dies of it).
+    /// (or dies of it). Of a file that is cut short: those of what came before.
     ///
     /// # Errors
     /// It cannot be started again after it died.
     pub fn conversations(&mut self, path: &Path) -> io::Result<Option<Vec<Conversation>>> {
-        let answer = self.call("load", &json!({"file": path})).and_then(|_| {
-            let taps = json!({"tap0": "conv:TCP", "tap1": "conv:UDP", "tap2": "conv:SCTP"});
-            self.call("tap", &taps)
-        });
-        match answer {
-            Ok(result) => {
+        match self.load_and_tap(path) {
+            Ok(result) => Ok(result.map(|result| {
                 let mut found: Vec<_> = rows(&result).collect();
                 found.sort();
-                Ok(Some(found))
-            }
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(None),
-            Err(_) => {
-                self.restart()?;
-                Ok(None)
+                found
+            })),
+            Err(_) => self.restart().map(|()| None),
+        }
+    }
+
+    /// A file that is cut short is loaded without an answer: so both requests go out together.
+    fn load_and_tap(&mut self, path: &Path) -> io::Result<Option<Value>> {
+        let load = self.send("load", &json!({"file": path}))?;
+        let taps = json!({"tap0": "conv:TCP", "tap1": "conv:UDP", "tap2": "conv:SCTP"});
+        let tap = self.send("tap", &taps)?;
+        let mut is_loaded = true;
+        loop {
+            let mut answer = self.answer()?;
+            if answer["id"] == load {
+                is_loaded = answer.get("error").is_none();
+            } else if answer["id"] == tap {
+                return Ok(is_loaded.then(|| answer["result"].take()));
             }
         }
     }
 
-    fn call(&mut self, method: &str, params: &Value) -> io::Result<Value> {
+    fn send(&mut self, method: &str, params: &Value) -> io::Result<u64> {
         self.number += 1;
         let request = json!({
             "jsonrpc": "2.0", "id": self.number, "method": method, "params": params});
         writeln!(self.requests, "{request}")?;
         self.requests.flush()?;
+        Ok(self.number)
+    }
+
+    fn answer(&mut self) -> io::Result<Value> {
         let mut line = Vec::new();
         if self.answers.read_until(b'\n', &mut line)? == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let mut answer: Value = serde_json::from_slice(&line).map_err(io::Error::other)?;
-        if answer.get("error").is_some() {
-            let text = answer["error"]["message"].to_string();
-            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
-        }
-        Ok(answer["result"].take())
+        serde_json::from_slice(&line).map_err(io::Error::other)
     }
 
-    fn restart(&mut self) -> io::Result<()> {
+    /// Ends the process and starts another one with the same preferences.
+    ///
+    /// # Errors
+    /// As [`Sharkd::start`].
+    pub fn restart(&mut self) -> io::Result<()> {
         self.stop();
         let (process, requests, answers) = spawn()?;
         self.process = process;
