@@ -26,6 +26,9 @@ use flowpin_packet::Timestamp;
 /// Packets in a row, far in the past and in agreement, after which the past is believed.
 const RETURN_COUNT: u32 = 64;
 
+/// As far as stream time is led, the year 2262: what falls due later must still have a time.
+const LATEST: Timestamp = Timestamp(1 << 63);
+
 /// What happened to time, for the capture-quality report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClockStats {
@@ -126,7 +129,7 @@ impl Clock {
     #[cold]
     #[inline(never)]
     fn observe_oddity(&mut self, time: Timestamp) -> Timestamp {
-        let time = time.plus_nanos(self.shift_ns);
+        let time = time.plus_nanos(self.shift_ns).min(LATEST);
         let ahead_before = self.ahead.take();
         let (behind_before, behind_time) = core::mem::take(&mut self.behind);
         if !self.started {
@@ -209,6 +212,20 @@ mod tests {
         assert_eq!(observe(&mut clock, 5), 5);
         assert_eq!(clock.stats(), Default::default());
         assert_eq!(observe(&mut clock, 500 * DAY), 5);
+    }
+
+    /// A capture may claim times up to the year 2554. What falls due after them must still have a
+    /// time of its own, or everything would fall due at once.
+    #[test]
+    fn stream_time_stays_clear_of_the_end_of_time() {
+        let mut clock = Clock::new(HOUR);
+        for _ in 0..4 {
+            assert!(observe(&mut clock, u64::MAX) <= 1 << 63);
+        }
+        observe(&mut clock, DAY);
+        for _ in 0..200 {
+            assert!(observe(&mut clock, u64::MAX - 5) <= 1 << 63);
+        }
     }
 
     /// One packet with a broken time must not end connections, nor stop time after it.
