@@ -15,6 +15,7 @@ mod frame;
 mod link;
 mod malformed;
 mod meta;
+mod network_map;
 mod seq;
 mod time;
 
@@ -24,5 +25,6 @@ pub use frame::{Frame, FrameBytes, Piece};
 pub use link::LinkType;
 pub use malformed::{Layer, Malformed, Reason, bad};
 pub use meta::{Endpoints, FlowKey, PacketKind, PacketMeta, SHARD_COUNT, Shard};
+pub use network_map::{Network, NetworkError, NetworkMap};
 pub use seq::Seq;
 pub use time::Timestamp;
