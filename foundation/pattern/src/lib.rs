@@ -1,0 +1,23 @@
+//! Patterns over the first bytes of a connection, compiled into small automata.
+//!
+//! ```text
+//!  .pat files ─► parse ─► rewrite ─┐
+//!  own patterns ──────► parse ─────┴─► determinise ─► merge ─► Automaton ─► cache
+//! ```
+//!
+//! Owns l7-filter's file format and dialect, the limits on what compiling may cost, and the
+//! automata. Guarantees: the same patterns make the same tables; a pattern that would break a limit
+//! is refused by name; a search needs no memory but its [`State`], and goes on where it was.
+//!
+//! Deliberately does not know protocols, connections or directions.
+
+mod automaton;
+mod build;
+mod dialect;
+mod refusal;
+
+pub use automaton::{Automaton, Fed, State};
+pub use build::Limits;
+pub use dialect::own;
+pub use refusal::Refusal;
+pub use regex_syntax::hir::Hir;
