@@ -1,6 +1,7 @@
 //! Why settings were refused, in one line each.
 
 use crate::{ByteSize, Plan};
+use flowpin_packet::Network;
 use std::path::PathBuf;
 
 /// Why there is no plan.
@@ -35,6 +36,12 @@ pub enum ConfigError {
     /// Too little memory.
     #[error("memory of {0} is too little: at least {min}", min = ByteSize(Plan::MEMORY_BYTES_MIN))]
     MemoryTooSmall(ByteSize),
+    /// A network in two groups of hosts.
+    #[error("the network {0} is in [[hosts]] twice")]
+    NetworkTwice(Network),
+    /// Hosts without networks.
+    #[error("[[hosts]] number {0} names no networks")]
+    HostsNowhere(usize),
     /// An empty list of formats.
     #[error("no output format: name at least one, or `none`")]
     NoFormat,

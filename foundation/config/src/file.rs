@@ -68,7 +68,23 @@ impl Settings {
                 }
             }
         }
+        self.write_hosts(&mut out);
         out
+    }
+
+    /// `[[hosts]]`, as many as there are; an example if there are none.
+    fn write_hosts(&self, out: &mut String) {
+        out.push_str(HOSTS_COMMENT);
+        for group in &self.hosts {
+            let table = toml::Table::try_from(group).unwrap_or_default();
+            out.push_str("\n[[hosts]]\n");
+            for (key, value) in &table {
+                out.push_str(&format!("{key} = {value}\n"));
+            }
+        }
+        if self.hosts.is_empty() {
+            out.push_str(HOSTS_EXAMPLE);
+        }
     }
 }
 
@@ -84,6 +100,16 @@ fn one_line(message: &str) -> String {
     let lines: Vec<&str> = message.lines().map(str::trim).collect();
     lines.join("; ")
 }
+
+const HOSTS_COMMENT: &str = "
+# Hosts whose system is known: how they resolve overlapping fragments and segments. Of networks
+# inside each other the longest counts. Keys: those of [other_hosts], and `networks`.
+";
+const HOSTS_EXAMPLE: &str = "
+# [[hosts]]
+# networks = [\"10.0.0.0/8\", \"2001:db8::/32\"]
+# system = \"linux\"
+";
 
 type Key = (&'static str, &'static str, &'static str);
 
@@ -167,6 +193,72 @@ const KEYS: &[(&str, &[Key])] = &[
                 "clock_leap_max",
                 "\"1 h\"",
                 "Greatest leap of the capture's clock that is believed.",
+            ),
+        ],
+    ),
+    (
+        "defragmentation",
+        &[
+            (
+                "memory",
+                "\"256 MiB\"",
+                "For fragments that wait; a quarter of all memory if not set, 512 MiB at most.",
+            ),
+            (
+                "host_memory",
+                "\"64 MiB\"",
+                "For fragments from one address; no limit of its own if not set.",
+            ),
+            (
+                "datagram_memory",
+                "\"128 KiB\"",
+                "For the fragments of one datagram.",
+            ),
+            (
+                "fragments_max",
+                "1024",
+                "Fragments of one datagram: what has more is not put together.",
+            ),
+            (
+                "timeout",
+                "\"30 s\"",
+                "Capture time that an IPv4 datagram may take from its first fragment on.",
+            ),
+            ("ipv6_timeout", "\"60 s\"", "As above, for IPv6."),
+            (
+                "by_vlan",
+                "false",
+                "Never put fragments of different VLANs together.",
+            ),
+            (
+                "by_tunnel",
+                "false",
+                "Never put fragments of different tunnels together.",
+            ),
+        ],
+    ),
+    (
+        "other_hosts",
+        &[
+            (
+                "system",
+                "\"windows\"",
+                "What hosts run that no [[hosts]] names; stands for the overlap policies.",
+            ),
+            (
+                "fragments",
+                "\"first\"",
+                "IPv4: first, last, bsd, bsd-right, linux, windows, solaris, refuse.",
+            ),
+            (
+                "ipv6_fragments",
+                "\"refuse\"",
+                "IPv6: as above; no system stands for it, as RFC 5722 forbids overlaps.",
+            ),
+            (
+                "segments",
+                "\"first\"",
+                "Overlapping TCP segments: first, last, bsd, linux, old-linux, windows, vista, …",
             ),
         ],
     ),

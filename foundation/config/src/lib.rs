@@ -7,18 +7,27 @@
 //! Unknown keys are refused, values carry their units, errors name file, line and column. Nothing
 //! is opened before the plan is whole. Owns names, units and defaults; does not read captures.
 
+mod defragmentation;
 mod error;
 mod file;
+mod hosts;
 mod names;
 mod plan;
 mod settings;
 mod text;
 mod units;
 
+pub use defragmentation::DefragmentationPlan;
 pub use error::ConfigError;
+pub use hosts::{
+    FragmentOverlap, HostGroup, HostPolicy, HostsPlan, NetworkText, SegmentOverlap, System,
+};
 pub use names::{CpuList, CpuListError, NameError, Named, ShapeError};
 pub use plan::{
     Checksums, Cut, Format, FullRing, Input, OutputPlan, PipelineShape, Plan, Timeouts,
 };
-pub use settings::{ConnectionSettings, InputSettings, OutputSettings, PipelineSettings, Settings};
+pub use settings::{
+    ConnectionSettings, DefragmentationSettings, HostGroupSettings, HostSettings, InputSettings,
+    OutputSettings, PipelineSettings, Settings,
+};
 pub use units::{ByteSize, Span, UnitError};

@@ -1,6 +1,9 @@
 //! The words for choices: the same in the file, on the command line and in what is printed.
 
-use crate::{Checksums, Cut, Format, FullRing, PipelineShape, Timeouts};
+use crate::{
+    Checksums, Cut, Format, FragmentOverlap, FullRing, PipelineShape, SegmentOverlap, System,
+    Timeouts,
+};
 use core::fmt;
 use core::str::FromStr;
 
@@ -107,6 +110,62 @@ impl Named for FullRing {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
         (Self::Wait, "wait", "the input waits for the worker"),
         (Self::Drop, "drop", "drop and count"),
+    ];
+}
+
+impl Named for FragmentOverlap {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::First, "first", "what came first stays"),
+        (Self::Last, "last", "what came last wins"),
+        (Self::Bsd, "bsd", "old stays where it starts no later"),
+        (
+            Self::BsdRight,
+            "bsd-right",
+            "new wins where old starts no later",
+        ),
+        (Self::Linux, "linux", "old stays where it starts before new"),
+        (Self::Windows, "windows", "new wins where it encloses old"),
+        (
+            Self::Solaris,
+            "solaris",
+            "new wins where it starts before old and ends no earlier",
+        ),
+        (
+            Self::Refuse,
+            "refuse",
+            "the datagram is given up, exact repetitions excepted",
+        ),
+    ];
+}
+
+impl Named for SegmentOverlap {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::First, "first", "what came first stays"),
+        (Self::Last, "last", "what came last wins"),
+        (Self::Bsd, "bsd", "as 4.4BSD and its descendants"),
+        (Self::Linux, "linux", "as Linux since 2.4"),
+        (Self::OldLinux, "old-linux", "as Linux up to 2.2"),
+        (Self::Windows, "windows", "as Windows up to Server 2003"),
+        (Self::Solaris, "solaris", "as Solaris"),
+        (Self::Macos, "macos", "as classic Mac OS"),
+        (Self::Hpux, "hpux", "as HP-UX 11"),
+        (Self::Irix, "irix", "as IRIX"),
+        (Self::Vista, "vista", "as Windows since Vista"),
+    ];
+}
+
+impl Named for System {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Bsd, "bsd", "FreeBSD, OpenBSD, NetBSD"),
+        (Self::Linux, "linux", "Linux since 4.19"),
+        (Self::Linux26, "linux-2.6", "Linux 2.4 to 4.18"),
+        (Self::OldLinux, "old-linux", "Linux up to 2.2"),
+        (Self::Windows, "windows", "Windows up to Server 2003"),
+        (Self::Vista, "vista", "Windows since Vista"),
+        (Self::Solaris, "solaris", "Solaris"),
+        (Self::Macos, "macos", "Mac OS"),
+        (Self::Hpux, "hpux", "HP-UX 11"),
+        (Self::Irix, "irix", "IRIX"),
     ];
 }
 

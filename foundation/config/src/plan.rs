@@ -1,5 +1,6 @@
 //! The plan of one run, complete and checked.
 
+use crate::{DefragmentationPlan, HostsPlan};
 use std::path::PathBuf;
 
 /// Where packets come from.
@@ -155,6 +156,10 @@ pub struct Plan {
     pub dispatch_seed: Option<u64>,
     /// Forward leaps of the capture's clock beyond this are clamped and counted.
     pub clock_leap_max_ns: u64,
+    /// Fragments.
+    pub defragmentation: DefragmentationPlan,
+    /// What is known of the hosts.
+    pub hosts: HostsPlan,
     /// Records.
     pub output: OutputPlan,
 }
@@ -176,6 +181,8 @@ impl Default for Plan {
             id_seed: 0,
             dispatch_seed: None,
             clock_leap_max_ns: 3_600_000_000_000,
+            defragmentation: DefragmentationPlan::default(),
+            hosts: HostsPlan::default(),
             output: OutputPlan::default(),
         }
     }

@@ -5,8 +5,9 @@
 //! ```
 
 use crate::{
-    ByteSize, Checksums, ConfigError, CpuList, Cut, Format, FullRing, Input, OutputPlan,
-    PipelineShape, Plan, Span, Timeouts,
+    ByteSize, Checksums, ConfigError, CpuList, Cut, Format, FragmentOverlap, FullRing, HostGroup,
+    HostPolicy, HostsPlan, Input, NetworkText, OutputPlan, PipelineShape, Plan, SegmentOverlap,
+    Span, System, Timeouts,
 };
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -73,6 +74,52 @@ sections! {
         clock_leap_max: Span,
     }
 
+    /// `[defragmentation]`: caps and keys of fragments.
+    DefragmentationSettings {
+        /// All fragments that wait.
+        memory: ByteSize,
+        /// Those of one source address.
+        host_memory: ByteSize,
+        /// Those of one datagram.
+        datagram_memory: ByteSize,
+        /// Fragments of one datagram.
+        fragments_max: u16,
+        /// How long an IPv4 datagram may take.
+        timeout: Span,
+        /// How long an IPv6 datagram may take.
+        ipv6_timeout: Span,
+        /// Fragments of different VLANs never belong together.
+        by_vlan: bool,
+        /// Fragments of different tunnels never belong together.
+        by_tunnel: bool,
+    }
+
+    /// `[other_hosts]`: what is assumed of hosts that no `[[hosts]]` names.
+    HostSettings {
+        /// Stands for `fragments` and `segments`.
+        system: System,
+        /// Overlapping IPv4 fragments.
+        fragments: FragmentOverlap,
+        /// Overlapping IPv6 fragments.
+        ipv6_fragments: FragmentOverlap,
+        /// Overlapping segments.
+        segments: SegmentOverlap,
+    }
+
+    /// `[[hosts]]`: hosts whose system is known.
+    HostGroupSettings {
+        /// Where they are.
+        networks: Vec<NetworkText>,
+        /// Stands for `fragments` and `segments`.
+        system: System,
+        /// Overlapping IPv4 fragments.
+        fragments: FragmentOverlap,
+        /// Overlapping IPv6 fragments.
+        ipv6_fragments: FragmentOverlap,
+        /// Overlapping segments.
+        segments: SegmentOverlap,
+    }
+
     /// `[output]`: what is written where.
     OutputSettings {
         /// Where log files go.
@@ -104,6 +151,12 @@ pub struct Settings {
     pub pipeline: PipelineSettings,
     /// How connections are followed.
     pub connections: ConnectionSettings,
+    /// Caps and keys of fragments.
+    pub defragmentation: DefragmentationSettings,
+    /// What is assumed of hosts that are not named.
+    pub other_hosts: HostSettings,
+    /// Hosts whose system is known.
+    pub hosts: Vec<HostGroupSettings>,
     /// What is written where.
     pub output: OutputSettings,
 }
@@ -125,6 +178,13 @@ impl Settings {
             input: self.input.over(below.input),
             pipeline: self.pipeline.over(below.pipeline),
             connections: self.connections.over(below.connections),
+            defragmentation: self.defragmentation.over(below.defragmentation),
+            other_hosts: self.other_hosts.over(below.other_hosts),
+            hosts: if self.hosts.is_empty() {
+                below.hosts
+            } else {
+                self.hosts
+            },
             output: self.output.over(below.output),
         }
     }
@@ -140,6 +200,9 @@ impl Settings {
             input,
             pipeline,
             connections,
+            defragmentation,
+            other_hosts,
+            hosts,
             output,
         } = self;
         let paths = input.read.unwrap_or_default();
@@ -161,6 +224,8 @@ impl Settings {
             clock_leap_max_ns: connections
                 .clock_leap_max
                 .map_or(defaults.clock_leap_max_ns, |span| span.0),
+            defragmentation: defragmentation.into(),
+            hosts: hosts_plan(hosts, &other_hosts),
             output: output_plan(output, defaults.output),
         };
         check(&plan)?;
@@ -193,6 +258,9 @@ impl From<&Plan> for Settings {
                 id_seed: Some(plan.id_seed),
                 clock_leap_max: Some(Span(plan.clock_leap_max_ns)),
             },
+            defragmentation: (&plan.defragmentation).into(),
+            other_hosts: host_settings(&plan.hosts.others),
+            hosts: plan.hosts.groups.iter().map(group_settings).collect(),
             output: OutputSettings {
                 dir: Some(output.dir.clone()),
                 stdout: Some(output.to_stdout),
@@ -204,6 +272,56 @@ impl From<&Plan> for Settings {
                 size_max: output.total_bytes_max.map(ByteSize),
             },
         }
+    }
+}
+
+fn hosts_plan(groups: Vec<HostGroupSettings>, others: &HostSettings) -> HostsPlan {
+    let groups = groups.into_iter().map(|group| {
+        let networks = group.networks.unwrap_or_default();
+        HostGroup {
+            networks: networks.into_iter().map(|network| network.0).collect(),
+            policy: HostPolicy {
+                system: group.system,
+                fragments: group.fragments,
+                ipv6_fragments: group.ipv6_fragments,
+                segments: group.segments,
+            },
+        }
+    });
+    HostsPlan {
+        groups: groups.collect(),
+        others: HostPolicy {
+            system: others.system,
+            fragments: others.fragments,
+            ipv6_fragments: others.ipv6_fragments,
+            segments: others.segments,
+        },
+    }
+}
+
+fn host_settings(policy: &HostPolicy) -> HostSettings {
+    HostSettings {
+        system: policy.system,
+        fragments: policy.fragments,
+        ipv6_fragments: policy.ipv6_fragments,
+        segments: policy.segments,
+    }
+}
+
+fn group_settings(group: &HostGroup) -> HostGroupSettings {
+    let HostSettings {
+        system,
+        fragments,
+        ipv6_fragments,
+        segments,
+    } = host_settings(&group.policy);
+    let networks = group.networks.iter().copied().map(NetworkText);
+    HostGroupSettings {
+        networks: Some(networks.collect()),
+        system,
+        fragments,
+        ipv6_fragments,
+        segments,
     }
 }
 
@@ -269,6 +387,16 @@ fn check(plan: &Plan) -> Result<(), ConfigError> {
             return Err(ConfigError::Zero(what));
         }
     }
+    if let Some(what) = plan.defragmentation.zero() {
+        return Err(ConfigError::Zero(what));
+    }
+    let mut groups = plan.hosts.groups.iter();
+    if let Some(index) = groups.position(|group| group.networks.is_empty()) {
+        return Err(ConfigError::HostsNowhere(index + 1));
+    }
+    if let Some(network) = plan.hosts.repeated() {
+        return Err(ConfigError::NetworkTwice(network));
+    }
     check_formats(&plan.output)
 }
 
@@ -315,6 +443,10 @@ mod tests {
         let text = "[input]\nread = ['-']\nfilter = 'tcp'\ncount = 9\n\
             [pipeline]\nshape = '2x3'\ncut = 'l3'\ncpus = '0-2'\nmemory = '64 MiB'\nseed = 4\n\
             [connections]\nchecksums = 'none'\ntimeouts = 'none'\ninterim = '5 min'\n\
+            [defragmentation]\nmemory = '9 MiB'\nby_vlan = true\n\
+            [other_hosts]\nsystem = 'bsd'\nipv6_fragments = 'last'\n\
+            [[hosts]]\nnetworks = ['10.0.0.0/8', '::/0']\nsystem = 'linux'\nsegments = 'vista'\n\
+            [[hosts]]\nnetworks = ['10.1.0.0/16']\nfragments = 'bsd-right'\n\
             [output]\nformats = ['zeek', 'csv', 'zeek']\nrotate_every = '1 h'";
         let first = plan(text).unwrap();
         let again = Settings::from(&first).into_plan().unwrap();
@@ -343,6 +475,9 @@ mod tests {
             "[input]\ncount = 0",
             "[pipeline]\nmemory = '1 KiB'",
             "[connections]\ninterim = '0 s'",
+            "[defragmentation]\nmemory = '0 B'",
+            "[[hosts]]\nsystem = 'linux'",
+            "[[hosts]]\nnetworks = ['::/0', '10.0.0.0/8', '::/0']",
             "[output]\nformats = []",
             "[output]\nformats = ['none', 'eve']",
             "[output]\nstdout = true\nrotate_every = '1 h'",

@@ -1,7 +1,8 @@
 //! Settings that are written as text: how serde reads and writes them.
 
 use crate::{
-    ByteSize, Checksums, CpuList, Cut, Format, FullRing, Named, PipelineShape, Span, Timeouts,
+    ByteSize, Checksums, CpuList, Cut, Format, FragmentOverlap, FullRing, Named, NetworkText,
+    PipelineShape, SegmentOverlap, Span, System, Timeouts,
 };
 use core::fmt::{self, Display};
 use core::marker::PhantomData;
@@ -77,6 +78,10 @@ by_text! {
     Span, "a time with its unit, such as \"30 s\"", parsed, Span::to_string;
     CpuList, "a list of processors, such as \"0,2-5\"", parsed, CpuList::to_string;
     PipelineShape, "\"auto\", \"1x1\", \"2xN\" or \"3xN\"", parsed, PipelineShape::to_string;
+    NetworkText, "a network, such as \"10.0.0.0/8\"", parsed, NetworkText::to_string;
+    FragmentOverlap, "the name of a policy", named, |value| value.name().to_owned();
+    SegmentOverlap, "the name of a policy", named, |value| value.name().to_owned();
+    System, "the name of a system", named, |value| value.name().to_owned();
     Format, "the name of a format", named, |value| value.name().to_owned();
     Cut, "\"capture\", \"l2\" or \"l3\"", named, |value| value.name().to_owned();
     Checksums, "\"all\" or \"none\"", named, |value| value.name().to_owned();
