@@ -1,0 +1,266 @@
+//! All rules, compiled: shared by all workers, never written after the start.
+
+use crate::lead::First;
+use crate::protocols;
+use crate::table::{How, On, Protocol, ProtocolId, RuleId};
+use crate::{Check, Lead};
+use flowpin_pattern::{Automaton, Limits, Refusal, own};
+
+/// A rule's expression that could not be compiled: a mistake in the table.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("rule {rule}: {refusal}")]
+pub struct BadRule {
+    /// The rule.
+    pub rule: &'static str,
+    /// Why.
+    pub refusal: Refusal,
+}
+
+/// A rule with the protocol that it tells.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    pub(crate) name: &'static str,
+    pub(crate) protocol: ProtocolId,
+}
+
+/// A check in the lists by first byte.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) lead: Lead,
+    pub(crate) rule: RuleId,
+    pub(crate) check: Check,
+}
+
+/// The most checks that one first byte may call for: one bit each in a search.
+pub(crate) const CANDIDATES_MAX: usize = 128;
+
+/// What the rules over one transport come to.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    pub(crate) automaton: Automaton,
+    /// By pattern of the automaton: its rule.
+    pub(crate) pattern_rules: Vec<RuleId>,
+    /// By first byte: where its checks are in `candidates`.
+    ranges: Vec<(u32, u32)>,
+    candidates: Vec<Candidate>,
+    /// By rule: its protocol.
+    protocols: Vec<ProtocolId>,
+}
+
+impl Compiled {
+    pub(crate) fn protocol_of(&self, rule: RuleId) -> ProtocolId {
+        let protocol = self.protocols.get(usize::from(rule.0)).copied();
+        protocol.unwrap_or(ProtocolId(u16::MAX))
+    }
+
+    /// The checks for a direction that begins so, by rank; at most [`CANDIDATES_MAX`].
+    #[inline]
+    pub(crate) fn candidates(&self, bytes: &[u8]) -> &[Candidate] {
+        let Some(&first) = bytes.first() else {
+            return &[];
+        };
+        self.ranges
+            .get(usize::from(first))
+            .and_then(|&(from, to)| self.candidates.get(from as usize..to as usize))
+            .unwrap_or_default()
+    }
+}
+
+/// Knows all protocols.
+///
+/// ```
+/// let identifier = flowpin_identify::Identifier::new().unwrap();
+/// let ssh = identifier.find("ssh").unwrap();
+/// assert_eq!(identifier.protocol(ssh).map(|p| p.ports), Some(&[22][..]));
+/// ```
+#[derive(Debug)]
+pub struct Identifier {
+    protocols: Vec<&'static Protocol>,
+    rules: Vec<Known>,
+    tcp: Compiled,
+    udp: Compiled,
+    sctp: Compiled,
+}
+
+impl Identifier {
+    /// Compiles the project's own set.
+    ///
+    /// # Errors
+    /// A rule whose expression is not one.
+    pub fn new() -> Result<Self, BadRule> {
+        Self::of(protocols::all().collect())
+    }
+
+    /// Compiles a part of it.
+    pub(crate) fn of(protocols: Vec<&'static Protocol>) -> Result<Self, BadRule> {
+        let mut rules = Vec::new();
+        for (index, protocol) in protocols.iter().enumerate() {
+            let id = ProtocolId(u16::try_from(index).unwrap_or(u16::MAX));
+            rules.extend(protocol.rules.iter().map(|rule| Known {
+                name: rule.name,
+                protocol: id,
+            }));
+        }
+        Ok(Self {
+            tcp: compile(&protocols, &rules, On::Tcp)?,
+            udp: compile(&protocols, &rules, On::Udp)?,
+            sctp: compile(&protocols, &rules, On::Sctp)?,
+            protocols,
+            rules,
+        })
+    }
+
+    /// All protocols; a [`ProtocolId`] is an index.
+    pub fn protocols(&self) -> &[&'static Protocol] {
+        &self.protocols
+    }
+
+    /// A protocol.
+    pub fn protocol(&self, id: ProtocolId) -> Option<&'static Protocol> {
+        self.protocols.get(usize::from(id.0)).copied()
+    }
+
+    /// A protocol by name.
+    pub fn find(&self, name: &str) -> Option<ProtocolId> {
+        let index = self.protocols.iter().position(|one| one.name == name)?;
+        u16::try_from(index).ok().map(ProtocolId)
+    }
+
+    /// A rule's name.
+    pub fn rule_name(&self, rule: RuleId) -> &'static str {
+        self.rules
+            .get(usize::from(rule.0))
+            .map_or("", |rule| rule.name)
+    }
+
+    /// The protocol that is often on this port. A hint, no more.
+    pub fn hint(&self, port: u16) -> Option<ProtocolId> {
+        let index = self
+            .protocols
+            .iter()
+            .position(|one| one.ports.contains(&port))?;
+        u16::try_from(index).ok().map(ProtocolId)
+    }
+
+    /// The automata of the project's patterns, for TCP, UDP and SCTP.
+    pub fn automata(&self) -> [&Automaton; 3] {
+        [
+            &self.tcp.automaton,
+            &self.udp.automaton,
+            &self.sctp.automaton,
+        ]
+    }
+
+    pub(crate) fn on(&self, on: On) -> &Compiled {
+        match on {
+            On::Tcp => &self.tcp,
+            On::Udp => &self.udp,
+            On::Sctp => &self.sctp,
+        }
+    }
+}
+
+fn compile(protocols: &[&'static Protocol], rules: &[Known], on: On) -> Result<Compiled, BadRule> {
+    let mut patterns = Vec::new();
+    let mut pattern_rules = Vec::new();
+    let mut checks: Vec<(bool, u8, Candidate)> = Vec::new();
+    let numbered = protocols.iter().flat_map(|one| one.rules).zip(0u16..);
+    for (rule, number) in numbered.filter(|(rule, _)| rule.on == on) {
+        let name = rule.name;
+        match rule.how {
+            How::Pattern(expression) => {
+                let refused = |refusal| BadRule {
+                    rule: name,
+                    refusal,
+                };
+                patterns.push(own(expression).map_err(refused)?);
+                pattern_rules.push(RuleId(number));
+            }
+            How::Check(leads, check) => checks.extend(leads.iter().map(|&lead| {
+                let candidate = Candidate {
+                    lead,
+                    rule: RuleId(number),
+                    check,
+                };
+                // Where the first byte may be any, special leads come before those of others.
+                (lead.mask & 0xff == 0, rule.rank, candidate)
+            })),
+        }
+    }
+    let limits = Limits::default();
+    let automaton = Automaton::build(&patterns, true, &limits).map_err(|refusal| BadRule {
+        rule: "all patterns together",
+        refusal,
+    })?;
+    checks.sort_by_key(|&(any, rank, one)| (rank, any, one.rule));
+    let mut ranges = Vec::new();
+    let mut candidates = Vec::new();
+    let mark = |list: &Vec<Candidate>| u32::try_from(list.len()).unwrap_or(u32::MAX);
+    for first in 0..=u8::MAX {
+        let from = mark(&candidates);
+        let fitting = checks
+            .iter()
+            .filter(|(_, _, one)| one.lead.may_begin(first));
+        candidates.extend(fitting.map(|&(_, _, one)| one).take(CANDIDATES_MAX));
+        ranges.push((from, mark(&candidates)));
+    }
+    Ok(Compiled {
+        automaton,
+        pattern_rules,
+        ranges,
+        candidates,
+        protocols: rules.iter().map(|rule| rule.protocol).collect(),
+    })
+}
+
+/// Asks the checks in `alive` and clears the bits of those that said no.
+///
+/// `ended`: no more bytes will come, so whoever needs more says no. `held`: something of a better
+/// rank is undecided.
+pub(crate) struct Asked {
+    /// The best rule that said yes, unless a better one is undecided.
+    pub(crate) yes: Option<RuleId>,
+    /// The best that said likely.
+    pub(crate) likely: Option<RuleId>,
+}
+
+pub(crate) fn ask(
+    candidates: &[Candidate],
+    alive: &mut u128,
+    look: &crate::Look<'_>,
+    ended: bool,
+    mut held: bool,
+) -> Asked {
+    use crate::Answer;
+    let first = First::of(look.bytes);
+    let mut asked = Asked {
+        yes: None,
+        likely: None,
+    };
+    for (index, one) in candidates.iter().enumerate() {
+        let bit = 1u128.wrapping_shl(u32::try_from(index).unwrap_or(u32::MAX));
+        if *alive & bit == 0 {
+            continue;
+        }
+        let is_short = ended && look.bytes.len() < usize::from(one.lead.len_min);
+        if is_short || !first.fits(&one.lead) {
+            *alive &= !bit;
+            continue;
+        }
+        match (one.check)(look) {
+            Some(Answer::Yes) => {
+                if !held {
+                    asked.yes = Some(one.rule);
+                    return asked;
+                }
+            }
+            Some(Answer::Likely) => {
+                asked.likely = asked.likely.or(Some(one.rule));
+                *alive &= !bit;
+            }
+            None if !ended => held = true,
+            Some(Answer::No) | None => *alive &= !bit,
+        }
+    }
+    asked
+}

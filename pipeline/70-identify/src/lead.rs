@@ -1,0 +1,106 @@
+//! Which checks are worth asking: a few bits of the first 8 bytes.
+
+/// A condition on the first 8 bytes: a check is asked only where one of its leads fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Lead {
+    pub(crate) mask: u64,
+    pub(crate) value: u64,
+    /// Fewer bytes than these are no datagram of it.
+    pub(crate) len_min: u16,
+}
+
+impl Lead {
+    /// Always fits. For protocols whose first bytes may be anything; there should be few.
+    pub const ANY: Self = Self {
+        mask: 0,
+        value: 0,
+        len_min: 1,
+    };
+
+    /// The bytes begin so (the first 8 are looked at).
+    pub const fn start(literal: &[u8]) -> Self {
+        Self::at(0, literal)
+    }
+
+    /// These bytes at `at`; `at` and their number are 8 together at most.
+    pub const fn at(at: usize, literal: &[u8]) -> Self {
+        let mut lead = Self::ANY;
+        let mut index = 0;
+        while index < literal.len() && at + index < 8 {
+            lead = lead.masked(at + index, 0xff, literal[index]);
+            index += 1;
+        }
+        lead
+    }
+
+    /// And at `at` (below 8) the bits of `mask` are as in `value`.
+    pub const fn masked(mut self, at: usize, mask: u8, value: u8) -> Self {
+        assert!(at < 8 && value & !mask == 0, "outside the first 8 bytes");
+        self.mask |= (mask as u64) << (at * 8);
+        self.value |= (value as u64) << (at * 8);
+        if (self.len_min as usize) <= at {
+            self.len_min = at as u16 + 1;
+        }
+        self
+    }
+
+    /// And these bytes at `at`.
+    pub const fn and(self, at: usize, literal: &[u8]) -> Self {
+        let other = Self::at(at, literal);
+        Self {
+            mask: self.mask | other.mask,
+            value: self.value | other.value,
+            len_min: if self.len_min > other.len_min {
+                self.len_min
+            } else {
+                other.len_min
+            },
+        }
+    }
+
+    /// And a datagram has at least so many bytes.
+    pub const fn len_min(mut self, len: u16) -> Self {
+        self.len_min = len;
+        self
+    }
+
+    /// Whether the bytes may begin with `byte`.
+    pub(crate) const fn may_begin(&self, byte: u8) -> bool {
+        byte as u64 & self.mask & 0xff == self.value & 0xff
+    }
+}
+
+/// The first 8 bytes as a word, and which of them are there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct First {
+    word: u64,
+    there: u64,
+}
+
+impl First {
+    #[inline]
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        if let Some(first) = bytes.first_chunk::<8>() {
+            return Self {
+                word: u64::from_le_bytes(*first),
+                there: u64::MAX,
+            };
+        }
+        let mut first = [0; 8];
+        let mut there = [0; 8];
+        for ((to, seen), from) in first.iter_mut().zip(&mut there).zip(bytes) {
+            *to = *from;
+            *seen = u8::MAX;
+        }
+        Self {
+            word: u64::from_le_bytes(first),
+            there: u64::from_le_bytes(there),
+        }
+    }
+
+    /// Whether the lead fits as far as bytes are there.
+    #[inline]
+    pub(crate) const fn fits(self, lead: &Lead) -> bool {
+        (self.word ^ lead.value) & lead.mask & self.there == 0
+    }
+}

@@ -1,0 +1,50 @@
+//! Which protocol a connection speaks, from its first bytes, whatever its ports.
+//!
+//! ```text
+//!                  ┌ patterns, one automaton ┐
+//!  first bytes ──► ┤                         ├─► Yes ─► Verdict ─► bytes before it are replayed
+//!  or datagram     └ leads ─► few checks     ┘    └ more bytes? ─► kept, until a limit
+//! ```
+//!
+//! Owns the protocol table (`protocols`), what is remembered of undecided connections, and what is
+//! learnt from TLS and QUIC on the way. Guarantees: a verdict depends on the bytes of each
+//! direction and on whose turn it was, not on segments, workers or time; searches and bytes are
+//! capped in each shard; nothing is allocated per packet; no bytes make it panic.
+//!
+//! Deliberately does not: reassemble, track connections, parse messages. A port is evidence beside
+//! a structure, or a hint; never a verdict.
+
+#![deny(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+#![cfg_attr(
+    test,
+    allow(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)
+)]
+
+mod identifier;
+mod kept;
+mod lead;
+mod look;
+pub mod protocols;
+mod search;
+mod table;
+#[cfg(test)]
+mod testing;
+mod verdict;
+
+pub use identifier::{BadRule, Identifier};
+pub use kept::STREAM_BYTES_MAX;
+pub use lead::Lead;
+pub use look::{Answer, Check, Look};
+pub use search::{Search, SearchOptions, Searches, Whose};
+pub use table::{Group, On, Protocol, ProtocolId, Rule, RuleId};
+pub use verdict::{Confidence, GaveUp, Step, Verdict};
+
+/// Datagrams of a connection that are looked at: a search ends there.
+pub const DATAGRAMS_MAX: u8 = 12;
+
+/// How much of the datagrams before is remembered.
+pub const HEAD_LEN: usize = 32;

@@ -1,0 +1,8 @@
+//! Names, addresses, neighbours.
+
+mod dns;
+mod message;
+
+use crate::table::Protocol;
+
+pub(super) const ALL: &[&Protocol] = &[&dns::PROTOCOL];
