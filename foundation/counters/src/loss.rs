@@ -33,11 +33,18 @@ losses! {
     /// Datagrams given up because not all fragments came in time.
     FragmentTimeout = "fragment_timeout", "fragments whose datagram was never complete";
     /// Fragments given up because fragment memory was full.
-    FragmentMemory = "fragment_memory", "fragment memory was full: raise --memory";
+    FragmentMemory = "fragment_memory", "fragment memory was full, the oldest went: raise --memory";
     /// Fragments of a datagram that had too many.
     FragmentCount = "fragment_count", "a datagram with more fragments than the limit";
     /// Fragments given up because they overlap where that is forbidden.
-    FragmentOverlap = "fragment_overlap", "overlapping IPv6 fragments, refused by RFC 5722";
+    FragmentOverlap = "fragment_overlap",
+        "fragments that overlap where their receiver allows none, or contradict a length";
+    /// Fragments given up because those of one source filled its share of memory.
+    FragmentHostMemory = "fragment_host_memory",
+        "one source filled its share of fragment memory: see [defragmentation]";
+    /// Fragments of a datagram that took more memory than one may.
+    FragmentDatagramMemory = "fragment_datagram_memory",
+        "a datagram whose fragments take more memory than the limit";
     /// Tunnels whose sums could not be kept.
     TunnelsUntracked = "tunnels_untracked", "more tunnels at once than the limit";
     /// Anomaly records not written because there were too many of one reason.

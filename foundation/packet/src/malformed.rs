@@ -1,4 +1,7 @@
 //! Why a packet was refused: a value, never a panic, and cheap enough for a flood.
+//!
+//! The same pairs of layer and reason name what was accepted and is odd, as a repeated fragment is:
+//! such packets are told in anomaly records and not counted as refused.
 
 /// Why a packet was refused, in which layer and at which byte.
 ///
@@ -130,7 +133,23 @@ named_enum! {
         TooDeep = "too_deep",
         /// A fragment overlaps another one where that is forbidden.
         Overlap = "overlap",
-        /// A fragment reaches past the greatest datagram.
+        /// A fragment reaches past the greatest datagram ("ping of death").
         TooLong = "too_long",
+        /// A fragment overlaps another one with other bytes.
+        OverlapDiffers = "overlap_differs",
+        /// A last fragment ends inside those before it ("teardrop").
+        Teardrop = "teardrop",
+        /// A fragment contradicts the datagram's length.
+        LengthConflict = "length_conflict",
+        /// A fragment repeats an earlier one.
+        Duplicate = "duplicate",
+        /// A first fragment too small for the transport header's flags (RFC 1858, RFC 3128).
+        Tiny = "tiny",
+        /// A first fragment without the whole header chain (RFC 7112).
+        HeaderChainCut = "header_chain_cut",
+        /// A fragment that is the whole datagram (RFC 6946).
+        Atomic = "atomic",
+        /// A fragment inside a tunnel.
+        Tunnelled = "tunnelled",
     }
 }
