@@ -1,0 +1,240 @@
+//! One connection in memory: a cache line, and what the next segment in order does to it.
+//!
+//! ```text
+//!  sides[0]: the client's stream (32 bytes)        sides[1]: the server's
+//!  │ offset │ next │ acked │ window │ stamp │ held │ phase, shift, policy, marks │ …
+//! ```
+//!
+//! A side is a stream: `next` belongs to its sender, `acked` and `window` come from its
+//! receiver's segments.
+
+use crate::OverlapPolicy;
+use flowpin_packet::{FrameBytes, PacketFlags, PacketMeta, Seq, TcpFlags};
+
+/// No handle.
+pub(crate) const NIL: u32 = u32::MAX;
+
+/// The most that a receiver's window can hold (RFC 7323 §2.3); nothing further away is believed.
+pub(crate) const FAR_BYTES: u32 = 1 << 30;
+
+/// How far a stream has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Phase {
+    /// Nothing is known of it.
+    #[default]
+    Unseen,
+    /// Only numbered by what the other side acknowledges.
+    Guessed,
+    /// Its SYN was seen, and nothing that confirms it.
+    Syn,
+    /// Data is expected.
+    Open,
+    /// All bytes up to the FIN were told.
+    Finished,
+    /// A RST ended it.
+    Reset,
+    /// Not reassembled by configuration.
+    Ignored,
+}
+
+/// Facts about a stream, one bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Marks(u8);
+
+impl Marks {
+    /// Its sender's next segment can take the short way.
+    pub(crate) const QUIET: u8 = 1;
+    /// Its sender was seen.
+    pub(crate) const SEEN: u8 = 1 << 1;
+    /// Its sender's SYN had time stamps.
+    pub(crate) const STAMP: u8 = 1 << 2;
+    /// Its segments have time stamps, which must not grow older.
+    pub(crate) const STAMPED: u8 = 1 << 3;
+    /// Nobody wants its bytes (any more).
+    pub(crate) const SKIPPED: u8 = 1 << 4;
+    /// Its SYN had a window scale.
+    pub(crate) const SCALED: u8 = 1 << 5;
+    /// Its SYN was seen.
+    pub(crate) const SYN: u8 = 1 << 6;
+
+    #[inline]
+    pub(crate) const fn has(self, mark: u8) -> bool {
+        self.0 & mark != 0
+    }
+
+    #[inline]
+    pub(crate) const fn set(&mut self, mark: u8, on: bool) {
+        self.0 = if on { self.0 | mark } else { self.0 & !mark };
+    }
+}
+
+/// One direction.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Side {
+    /// Bytes before `next`.
+    pub(crate) offset: u64,
+    /// The next byte to be told.
+    pub(crate) next: Seq,
+    /// The receiver has everything before it.
+    pub(crate) acked: Seq,
+    /// The receiver takes so many bytes behind `acked`.
+    pub(crate) window: u32,
+    /// The last time stamp of its sender (RFC 7323 §4.3: TS.Recent).
+    pub(crate) stamp: u32,
+    /// Handle of what is held behind a hole, or [`NIL`].
+    pub(crate) held: u32,
+    pub(crate) phase: Phase,
+    /// Shift of the receiver's windows.
+    pub(crate) shift: u8,
+    /// The receiver's.
+    pub(crate) policy: OverlapPolicy,
+    pub(crate) marks: Marks,
+}
+
+impl Side {
+    pub(crate) const fn new(policy: OverlapPolicy) -> Self {
+        Self {
+            offset: 0,
+            next: Seq(0),
+            acked: Seq(0),
+            window: 0,
+            stamp: 0,
+            held: NIL,
+            phase: Phase::Unseen,
+            shift: SHIFT_MAX,
+            policy,
+            marks: Marks(0),
+        }
+    }
+
+    /// One past what the receiver would take.
+    pub(crate) const fn edge(&self) -> Seq {
+        self.acked.plus(self.window)
+    }
+
+    /// Whether its end was told, or will never be.
+    pub(crate) const fn is_over(&self) -> bool {
+        matches!(self.phase, Phase::Finished | Phase::Reset | Phase::Ignored)
+    }
+}
+
+/// RFC 7323 §2.3: greater shifts count as 14; as good as no limit where the shift is unknown.
+pub(crate) const SHIFT_MAX: u8 = 14;
+
+/// Both directions: [0] to the server, [1] to the client.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Connection {
+    pub(crate) sides: [Side; 2],
+}
+
+// PERF: a segment in order touches one line.
+const _: () = assert!(size_of::<Connection>() == 64);
+
+const CONTROLS: u8 =
+    TcpFlags::SYN.0 | TcpFlags::FIN.0 | TcpFlags::RST.0 | TcpFlags::URG.0 | TcpFlags::ACK.0;
+const ODD: PacketFlags = PacketFlags::SNAPPED.with(PacketFlags::BAD_CHECKSUM);
+
+impl Connection {
+    pub(crate) const fn new(policies: [OverlapPolicy; 2]) -> Self {
+        let [to_server, to_client] = policies;
+        Self {
+            sides: [Side::new(to_server), Side::new(to_client)],
+        }
+    }
+
+    /// Decides whether next segments can take the short way.
+    pub(crate) fn settle(&mut self) {
+        let [first, second] = &mut self.sides;
+        let calm = |side: &Side| side.held == NIL && !side.acked.is_after(side.next);
+        let both = calm(first) && calm(second);
+        let ready = |side: &Side, peer: &Side| {
+            let open = side.phase == Phase::Open && side.marks.has(Marks::SEEN);
+            let heard = matches!(peer.phase, Phase::Open | Phase::Finished | Phase::Guessed);
+            open && heard && !side.marks.has(Marks::SKIPPED)
+        };
+        let (there, back) = (ready(first, second), ready(second, first));
+        first.marks.set(Marks::QUIET, both && there);
+        second.marks.set(Marks::QUIET, both && back);
+    }
+
+    /// A stream and the other one.
+    pub(crate) const fn both(&mut self, to_server: bool) -> (&mut Side, &mut Side) {
+        let [first, second] = &mut self.sides;
+        if to_server {
+            (first, second)
+        } else {
+            (second, first)
+        }
+    }
+
+    /// A stream.
+    pub(crate) const fn side(&mut self, to_server: bool) -> &mut Side {
+        self.both(to_server).0
+    }
+
+    /// Whether no segment was seen.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.sides.iter().all(|side| side.phase == Phase::Unseen)
+    }
+
+    /// Takes a segment that is the next of its stream where nothing else happens, and returns the
+    /// offset of its bytes; none, and nothing is changed, for anything else.
+    #[inline]
+    pub(crate) fn take_in_order(
+        &mut self,
+        frames: FrameBytes<'_>,
+        meta: &PacketMeta,
+        to_server: bool,
+        depth: u64,
+    ) -> Option<u64> {
+        let (side, peer) = self.both(to_server);
+        let end = meta.seq.plus(meta.payload_len);
+        let offset = side.offset.wrapping_add(u64::from(meta.payload_len));
+        // RFC 9293 §3.10.7.4: acceptable if inside the window; an acknowledgement, if it is of
+        // what was sent and not of old.
+        let ahead = meta.ack.0.wrapping_sub(peer.acked.0);
+        if meta.tcp_flags.0 & CONTROLS != TcpFlags::ACK.0
+            || meta.flags.has_any(ODD)
+            || meta.seq != side.next
+            || !side.marks.has(Marks::QUIET)
+            || ahead > peer.next.0.wrapping_sub(peer.acked.0)
+            || end.0.wrapping_sub(side.acked.0) > side.window
+            || offset > depth
+        {
+            return None;
+        }
+        if side.marks.has(Marks::STAMPED) {
+            let stamp = plain_stamp(frames, meta)?;
+            // RFC 7323 §5.3, R1; the stamp is kept only from what was next to be acknowledged.
+            if stamp.wrapping_sub(side.stamp).cast_signed() < 0 {
+                return None;
+            }
+            if side.acked == meta.seq {
+                side.stamp = stamp;
+            }
+        }
+        let at = side.offset;
+        side.next = end;
+        side.offset = offset;
+        peer.acked = meta.ack;
+        peer.window = u32::from(meta.window) << (peer.shift & 15);
+        Some(at)
+    }
+}
+
+/// The time stamp of a segment whose options are that alone, padded as RFC 7323 appendix A has
+/// it: nearly all are. None means to look closer.
+#[inline]
+pub(crate) fn plain_stamp(frames: FrameBytes<'_>, meta: &PacketMeta) -> Option<u32> {
+    let at = usize::from(meta.l4_offset).wrapping_add(20);
+    let options = frames.frame(meta).get(at..)?.first_chunk::<8>()?;
+    let &[1, 1, 8, 10, a, b, c, d] = options else {
+        return None;
+    };
+    // Only if the header reaches that far.
+    (usize::from(meta.payload_offset) >= at.wrapping_add(12))
+        .then_some(u32::from_be_bytes([a, b, c, d]))
+}

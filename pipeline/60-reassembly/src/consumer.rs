@@ -1,0 +1,138 @@
+//! Who gets the bytes, and what else is told.
+
+/// A place in a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The connection's handle in the connection table.
+    pub handle: u32,
+    /// Whether the stream goes from the client to the server.
+    pub to_server: bool,
+    /// Bytes of the stream before this place, gaps included; 0 is the first behind the SYN, or
+    /// where the capture picked the stream up.
+    pub offset: u64,
+}
+
+/// Told of each stream in order: every offset once, as data, as a gap or as an urgent byte, then
+/// the end. `()` wants nothing and costs nothing.
+pub trait StreamConsumer {
+    /// Whether any method does anything; without it the calls for data in order are compiled out.
+    const WANTS: bool = true;
+
+    /// The next bytes of a stream; never empty.
+    fn data(&mut self, at: Span, bytes: &[u8]) {
+        let _ = (at, bytes);
+    }
+
+    /// Bytes of a stream that the capture does not have; `len` is never 0.
+    fn gap(&mut self, at: Span, len: u64) {
+        let _ = (at, len);
+    }
+
+    /// A byte that the receiver reads out of band ([`crate::Urgent::OutOfBand`]).
+    fn urgent(&mut self, at: Span, byte: u8) {
+        let _ = (at, byte);
+    }
+
+    /// A side's SYN: what it offers. Told again for a SYN that is sent again.
+    fn handshake(&mut self, at: Span, handshake: Handshake) {
+        let _ = (at, handshake);
+    }
+
+    /// The stream has ended; nothing more is told of it. Once for each stream that began.
+    fn closed(&mut self, at: Span, how: Closed) {
+        let _ = (at, how);
+    }
+
+    /// Something that honest systems do not do, or that is worth knowing.
+    fn anomaly(&mut self, at: Span, what: Anomaly) {
+        let _ = (at, what);
+    }
+}
+
+impl StreamConsumer for () {
+    const WANTS: bool = false;
+}
+
+/// The options of a SYN (RFC 9293 §3.2, RFC 7323, RFC 2018, RFC 7413).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Handshake {
+    /// Largest segment that the side wants to receive.
+    pub mss: Option<u16>,
+    /// Shift of the windows that it will advertise.
+    pub window_scale: Option<u8>,
+    /// It understands selective acknowledgements.
+    pub sack_permitted: bool,
+    /// It wants time stamps.
+    pub timestamps: bool,
+    /// Bytes of its fast-open cookie; 0 asks for one.
+    pub fast_open: Option<u8>,
+}
+
+/// How a stream ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closed {
+    /// The sender's FIN, all bytes before it told.
+    Fin,
+    /// A RST of either side.
+    Reset,
+    /// The connection ended without either: timed out, evicted, or the input ended.
+    Ended,
+}
+
+/// What was odd about a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Anomaly {
+    /// It overlaps held bytes and differs from them: one of the two was meant for us only.
+    OverlapDiffers,
+    /// A SYN inside a connection (RFC 9293 §3.10.7.4: not believed).
+    SynInConnection,
+    /// A SYN-ACK that acknowledges something else than the SYN.
+    SynAckMismatch,
+    /// A RST whose number the receiver would not accept (RFC 5961 §3).
+    InvalidReset,
+    /// Data behind the end of its stream.
+    DataAfterClose,
+    /// A SYN with data; delivered only if it is acknowledged (RFC 7413).
+    DataOnSyn,
+    /// Data that lies outside any window the receiver could have.
+    OutOfWindow,
+    /// A time stamp older than the last one (RFC 7323 §5: the receiver drops it).
+    OldTimestamp,
+    /// The urgent pointer was used (RFC 6093 advises against it).
+    UrgentData,
+    /// A second FIN with another number.
+    FinChanged,
+}
+
+impl Anomaly {
+    /// All, in the order of their numbers.
+    pub const ALL: &'static [Self] = &[
+        Self::OverlapDiffers,
+        Self::SynInConnection,
+        Self::SynAckMismatch,
+        Self::InvalidReset,
+        Self::DataAfterClose,
+        Self::DataOnSyn,
+        Self::OutOfWindow,
+        Self::OldTimestamp,
+        Self::UrgentData,
+        Self::FinChanged,
+    ];
+
+    /// Its name in records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OverlapDiffers => "tcp_overlap_differs",
+            Self::SynInConnection => "tcp_syn_in_connection",
+            Self::SynAckMismatch => "tcp_syn_ack_mismatch",
+            Self::InvalidReset => "tcp_invalid_reset",
+            Self::DataAfterClose => "tcp_data_after_close",
+            Self::DataOnSyn => "tcp_data_on_syn",
+            Self::OutOfWindow => "tcp_out_of_window",
+            Self::OldTimestamp => "tcp_old_timestamp",
+            Self::UrgentData => "tcp_urgent_data",
+            Self::FinChanged => "tcp_fin_changed",
+        }
+    }
+}

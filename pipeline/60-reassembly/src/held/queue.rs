@@ -1,0 +1,141 @@
+//! What one stream holds, and its place among the streams of its shard that have holes.
+
+use super::Held;
+use crate::connection::NIL;
+use flowpin_packet::Seq;
+
+/// One stream with a hole.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Queue {
+    /// Root of its tree of pieces, or [`NIL`].
+    pub(crate) root: u32,
+    /// Bytes held.
+    pub(crate) bytes: u32,
+    /// Memory that they cost.
+    pub(crate) cost: u32,
+    /// The streams of the shard whose holes are older and newer, plus one; 0: none.
+    older: u32,
+    newer: u32,
+    /// Whose it is.
+    pub(crate) handle: u32,
+    pub(crate) to_server: bool,
+    pub(crate) shard: u8,
+    /// Where the stream ends, if a FIN came.
+    pub(crate) fin: Option<Seq>,
+    /// A byte that is read out of band.
+    pub(crate) urgent: Option<Seq>,
+}
+
+/// What a queue without pieces costs.
+pub(crate) const QUEUE_BYTES: u64 = size_of::<Queue>() as u64 + 4;
+
+impl Queue {
+    pub(super) const EMPTY: Self = Self {
+        root: NIL,
+        bytes: 0,
+        cost: 0,
+        older: 0,
+        newer: 0,
+        handle: NIL,
+        to_server: false,
+        shard: 0,
+        fin: None,
+        urgent: None,
+    };
+}
+
+impl Held {
+    /// A queue for a stream; none if its shard is full.
+    pub(crate) fn open(&mut self, handle: u32, to_server: bool, shard: u8) -> Option<u32> {
+        if !self.charge(shard, QUEUE_BYTES) {
+            return None;
+        }
+        let queue = self.queues.insert(Queue {
+            handle,
+            to_server,
+            shard,
+            ..Queue::EMPTY
+        });
+        match queue {
+            Some(queue) => self.enlist(queue, shard),
+            None => self.discharge(shard, QUEUE_BYTES),
+        }
+        queue
+    }
+
+    /// Frees a queue and all that it holds; returns how many bytes that were.
+    pub(crate) fn close(&mut self, queue: u32) -> u32 {
+        if queue == NIL {
+            return 0;
+        }
+        let old = self.queue(queue);
+        while let Some((first, _)) = self.first(queue) {
+            self.remove_piece(queue, first);
+        }
+        self.delist(queue, old.shard);
+        self.queues.remove(queue);
+        self.discharge(old.shard, QUEUE_BYTES);
+        old.bytes
+    }
+
+    /// Where a stream ends, and which byte is out of band.
+    pub(crate) fn mark(&mut self, queue: u32, fin: Option<Seq>, urgent: Option<Seq>) {
+        if let Some(queue) = self.queues.get_mut(queue) {
+            queue.fin = fin.or(queue.fin);
+            queue.urgent = urgent.or(queue.urgent);
+        }
+    }
+
+    /// The FIN was not one that its receiver took.
+    pub(crate) fn forget_fin(&mut self, queue: u32) {
+        if let Some(queue) = self.queues.get_mut(queue) {
+            queue.fin = None;
+        }
+    }
+
+    /// A hole was closed, and another is before what is left: it is a new hole.
+    pub(crate) fn renew(&mut self, queue: u32) {
+        let shard = self.queue(queue).shard;
+        self.delist(queue, shard);
+        self.enlist(queue, shard);
+    }
+
+    /// The queue of a shard whose hole is the oldest.
+    pub(crate) fn oldest(&self, shard: u8) -> Option<u32> {
+        let [oldest, _] = self.ends.get(usize::from(shard))?;
+        oldest.checked_sub(1)
+    }
+
+    /// Makes a queue the newest of its shard.
+    fn enlist(&mut self, queue: u32, shard: u8) {
+        let Some([oldest, newest]) = self.ends.get_mut(usize::from(shard)) else {
+            return;
+        };
+        let older = *newest;
+        *newest = queue.saturating_add(1);
+        if *oldest == 0 {
+            *oldest = *newest;
+        }
+        if let Some(before) = older.checked_sub(1).and_then(|at| self.queues.get_mut(at)) {
+            before.newer = queue.saturating_add(1);
+        }
+        if let Some(entry) = self.queues.get_mut(queue) {
+            (entry.older, entry.newer) = (older, 0);
+        }
+    }
+
+    fn delist(&mut self, queue: u32, shard: u8) {
+        let Queue { older, newer, .. } = self.queue(queue);
+        let Some([oldest, newest]) = self.ends.get_mut(usize::from(shard)) else {
+            return;
+        };
+        match older.checked_sub(1).and_then(|at| self.queues.get_mut(at)) {
+            Some(before) => before.newer = newer,
+            None => *oldest = newer,
+        }
+        match newer.checked_sub(1).and_then(|at| self.queues.get_mut(at)) {
+            Some(behind) => behind.older = older,
+            None => *newest = older,
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The pieces of one stream, ordered by their first byte: a treap.
+//!
+//! A node's priority is drawn when it is made, and no node has a higher one than its parent, so
+//! that the tree is as deep as a random one whatever order the keys come in: O(log n).
+
+use super::Held;
+use super::blocks::Block;
+use crate::Extent;
+use crate::connection::NIL;
+use flowpin_packet::Seq;
+
+/// Bytes of one segment, in one block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    pub(crate) start: Seq,
+    /// What is left of its segment around it without a hole: policies compare that. Its start may
+    /// have been delivered.
+    pub(crate) run: Extent,
+    left: u32,
+    right: u32,
+    priority: u32,
+    pub(super) block: Block,
+    /// Where in the block its bytes begin.
+    pub(super) skip: u16,
+    pub(crate) len: u16,
+    /// It came while it was outside the receiver's window.
+    pub(crate) outside: bool,
+}
+
+impl Piece {
+    pub(super) const fn new(
+        start: Seq,
+        len: u16,
+        run: Extent,
+        outside: bool,
+        block: Block,
+    ) -> Self {
+        Self {
+            start,
+            run,
+            left: NIL,
+            right: NIL,
+            priority: 0,
+            block,
+            skip: 0,
+            len,
+            outside,
+        }
+    }
+
+    pub(crate) const fn end(&self) -> Seq {
+        self.start.plus(self.len as u32)
+    }
+}
+
+impl Held {
+    /// A piece; an empty one for a handle that was never given out.
+    pub(crate) fn piece(&self, piece: u32) -> Piece {
+        self.pieces.get(piece).copied().unwrap_or(Piece::new(
+            Seq(0),
+            0,
+            Extent {
+                start: Seq(0),
+                end: Seq(0),
+            },
+            false,
+            Block::NONE,
+        ))
+    }
+
+    /// The last piece that starts at `at` or before.
+    pub(super) fn floor(&mut self, root: u32, at: Seq) -> Option<u32> {
+        let (mut here, mut found) = (root, None);
+        while let Some(piece) = self.visit(here) {
+            (here, found) = if piece.start.is_after(at) {
+                (piece.left, found)
+            } else {
+                (piece.right, Some(here))
+            };
+        }
+        found
+    }
+
+    /// The first piece that starts after `at`.
+    pub(super) fn above(&mut self, root: u32, at: Seq) -> Option<u32> {
+        let (mut here, mut found) = (root, None);
+        while let Some(piece) = self.visit(here) {
+            (here, found) = if piece.start.is_after(at) {
+                (piece.left, Some(here))
+            } else {
+                (piece.right, found)
+            };
+        }
+        found
+    }
+
+    /// The first piece of all.
+    pub(super) fn lowest(&mut self, root: u32) -> Option<u32> {
+        let (mut here, mut found) = (root, None);
+        while let Some(piece) = self.visit(here) {
+            (here, found) = (piece.left, Some(here));
+        }
+        found
+    }
+
+    /// The last piece of all.
+    pub(super) fn highest(&mut self, root: u32) -> Option<u32> {
+        let (mut here, mut found) = (root, None);
+        while let Some(piece) = self.visit(here) {
+            (here, found) = (piece.right, Some(here));
+        }
+        found
+    }
+
+    fn visit(&mut self, piece: u32) -> Option<&Piece> {
+        self.steps = self.steps.wrapping_add(1);
+        self.pieces.get(piece)
+    }
+
+    /// Puts a piece into a tree, at the place of `root`; returns what stands there now.
+    pub(super) fn link(&mut self, root: u32, piece: u32) -> u32 {
+        self.dice ^= self.dice << 13;
+        self.dice ^= self.dice >> 7;
+        self.dice ^= self.dice << 17;
+        let [a, b, c, d, ..] = self.dice.to_be_bytes();
+        if let Some(new) = self.pieces.get_mut(piece) {
+            new.priority = u32::from_be_bytes([a, b, c, d]);
+        }
+        self.link_at(root, piece)
+    }
+
+    fn link_at(&mut self, root: u32, piece: u32) -> u32 {
+        let new = self.piece(piece);
+        let Some(here) = self.visit(root).copied() else {
+            return piece;
+        };
+        if new.priority > here.priority {
+            let (left, right) = self.split(root, new.start);
+            self.set_children(piece, left, right);
+            return piece;
+        }
+        if new.start.is_after(here.start) {
+            let right = self.link_at(here.right, piece);
+            self.set_children(root, here.left, right);
+        } else {
+            let left = self.link_at(here.left, piece);
+            self.set_children(root, left, here.right);
+        }
+        root
+    }
+
+    /// Takes a piece out of a tree; returns what stands at the place of `root` now.
+    pub(super) fn unlink(&mut self, root: u32, piece: u32) -> u32 {
+        let start = self.piece(piece).start;
+        let Some(here) = self.visit(root).copied() else {
+            return NIL;
+        };
+        if root == piece {
+            return self.merge(here.left, here.right);
+        }
+        if start.is_after(here.start) {
+            let right = self.unlink(here.right, piece);
+            self.set_children(root, here.left, right);
+        } else {
+            let left = self.unlink(here.left, piece);
+            self.set_children(root, left, here.right);
+        }
+        root
+    }
+
+    /// The pieces that start before `at`, and the others.
+    fn split(&mut self, root: u32, at: Seq) -> (u32, u32) {
+        let Some(here) = self.visit(root).copied() else {
+            return (NIL, NIL);
+        };
+        if at.is_after(here.start) {
+            let (left, right) = self.split(here.right, at);
+            self.set_children(root, here.left, left);
+            (root, right)
+        } else {
+            let (left, right) = self.split(here.left, at);
+            self.set_children(root, right, here.right);
+            (left, root)
+        }
+    }
+
+    /// Two trees, all of the first before all of the second, as one.
+    fn merge(&mut self, first: u32, second: u32) -> u32 {
+        let Some(left) = self.visit(first).copied() else {
+            return second;
+        };
+        let Some(right) = self.visit(second).copied() else {
+            return first;
+        };
+        if left.priority > right.priority {
+            let below = self.merge(left.right, second);
+            self.set_children(first, left.left, below);
+            first
+        } else {
+            let below = self.merge(first, right.left);
+            self.set_children(second, below, right.right);
+            second
+        }
+    }
+
+    fn set_children(&mut self, piece: u32, left: u32, right: u32) {
+        if let Some(piece) = self.pieces.get_mut(piece) {
+            (piece.left, piece.right) = (left, right);
+        }
+    }
+}

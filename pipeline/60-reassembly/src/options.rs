@@ -1,0 +1,66 @@
+//! What a reassembler needs to know.
+
+use crate::OverlapPolicy;
+use flowpin_packet::{NetworkMap, SHARD_COUNT};
+
+/// What becomes of urgent data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Urgent {
+    /// It is read like all other data, as RFC 6093 §4 advises.
+    #[default]
+    InLine,
+    /// The byte before the urgent pointer is read out of band, as BSD sockets do by default.
+    OutOfBand,
+}
+
+/// Settings of a [`crate::Reassembler`]; the same for all of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReassemblyOptions {
+    /// How the receiver at an address resolves overlaps.
+    pub policy: NetworkMap<OverlapPolicy>,
+    /// Memory for bytes behind holes, over all 256 shards, however many reassemblers hold them.
+    pub memory_bytes: u64,
+    /// Memory for one stream's bytes behind holes.
+    pub stream_bytes_max: u32,
+    /// How many bytes of each stream are delivered; 0: all.
+    pub depth_bytes: u64,
+    /// Whether connections are reassembled that were open when the capture began.
+    pub midstream: bool,
+    /// Whether streams are reassembled of which the capture never has the other direction.
+    pub one_sided: bool,
+    /// Whether old time stamps are refused (RFC 7323 §5, PAWS).
+    pub paws: bool,
+    /// What becomes of urgent data.
+    pub urgent: Urgent,
+}
+
+impl Default for ReassemblyOptions {
+    fn default() -> Self {
+        Self {
+            policy: NetworkMap::new(OverlapPolicy::default(), []),
+            memory_bytes: 256 << 20,
+            stream_bytes_max: 1 << 20,
+            depth_bytes: 0,
+            midstream: true,
+            one_sided: true,
+            paws: true,
+            urgent: Urgent::InLine,
+        }
+    }
+}
+
+impl ReassemblyOptions {
+    /// Each shard's part of the memory.
+    pub(crate) fn shard_bytes(&self) -> u64 {
+        const { assert!(SHARD_COUNT == 256, "the shift below") };
+        self.memory_bytes >> 8
+    }
+
+    /// The depth, as a number that no stream reaches if there is none.
+    pub(crate) fn depth(&self) -> u64 {
+        match self.depth_bytes {
+            0 => u64::MAX,
+            depth => depth,
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What is given up where memory ends: holes, the oldest first.
+//!
+//! A hole is given up by telling it as a gap, so that what lies behind it is delivered and its
+//! memory is free. First a stream's own, if it holds its most; then the shard's oldest: honest
+//! holes close within a round trip, those of a flood are old.
+
+use super::segment::Segment;
+use super::{Place, Reassembler, count};
+use crate::StreamConsumer;
+use crate::connection::{Connection, NIL};
+use crate::held::{QUEUE_BYTES, block_cost};
+
+impl Reassembler {
+    /// Sees to it that a segment can be stored.
+    pub(super) fn make_room<C: StreamConsumer>(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        segment: &Segment<'_>,
+        consumer: &mut C,
+    ) {
+        let need = cost_of(segment.bytes.len());
+        let most = u64::from(self.options.stream_bytes_max);
+        loop {
+            let held = connection.side(place.to_server).held;
+            let queue = self.held.queue(held);
+            if queue.root == NIL || u64::from(queue.cost).saturating_add(need) <= most {
+                break;
+            }
+            count(&mut self.stats.stream_cap_reached, 1);
+            self.give_up_hole(connection, place, consumer);
+        }
+        while !self.held.has_room(segment.shard, need) {
+            let Some(oldest) = self.held.oldest(segment.shard) else {
+                return;
+            };
+            count(&mut self.stats.shard_cap_reached, 1);
+            let victim = self.held.queue(oldest);
+            let place_of = Place {
+                handle: victim.handle,
+                to_server: victim.to_server,
+            };
+            if victim.handle == place.handle {
+                self.give_up_hole(connection, place_of, consumer);
+            } else if let Some(mut other) = self.load(victim.handle) {
+                self.give_up_hole(&mut other, place_of, consumer);
+                other.settle();
+                self.save(victim.handle, &other);
+            }
+        }
+    }
+
+    /// Gives up the first hole of a stream: something of what it holds is free afterwards.
+    pub(super) fn give_up_hole<C: StreamConsumer>(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        consumer: &mut C,
+    ) {
+        let side = connection.side(place.to_server);
+        let (held, next) = (side.held, side.next);
+        match self.held.first(held) {
+            // The receiver has not taken it: no reason to believe in the hole before it.
+            Some((_, first)) if first.outside => {
+                let lost = self.held.drop_first(held);
+                count(&mut self.stats.out_of_window, lost);
+                self.stats.held = self.stats.held.saturating_sub(lost.into());
+            }
+            Some((_, first)) => {
+                if first.start != next {
+                    self.tell_gap(connection, place, first.start, consumer);
+                }
+                let limit = self.limit(connection, place);
+                self.drain(connection, place, limit, consumer);
+            }
+            None => {
+                match self.held.queue(held).fin {
+                    Some(fin) => {
+                        if fin.is_after(next) {
+                            self.tell_gap(connection, place, fin, consumer);
+                        }
+                        return self.finish(connection, place, consumer);
+                    }
+                    None => self.held.close(held),
+                };
+                connection.side(place.to_server).held = NIL;
+                return;
+            }
+        }
+        let side = connection.side(place.to_server);
+        let queue = self.held.queue(side.held);
+        if queue.root == NIL && queue.fin.is_none() {
+            self.held.close(side.held);
+            side.held = NIL;
+        } else if queue.fin == Some(side.next) {
+            self.finish(connection, place, consumer);
+        }
+    }
+}
+
+/// What a segment of so many bytes costs, in pieces of the largest size but for the last.
+fn cost_of(len: usize) -> u64 {
+    let whole = (len >> 11) as u64;
+    whole
+        .saturating_add(1)
+        .saturating_mul(block_cost(len.min(2048)))
+        .saturating_add(QUEUE_BYTES)
+}

@@ -1,0 +1,364 @@
+//! A segment's bytes and its FIN: delivered, held, or counted; and what is acknowledged.
+
+use super::deliver::deliver;
+use super::handshake::peer_seen;
+use super::segment::Segment;
+use super::{Place, Reassembler, count};
+use crate::connection::{Connection, FAR_BYTES, Marks, NIL, Phase};
+use crate::held::{Arrived, later};
+use crate::{Anomaly, Extent, StreamConsumer, Urgent};
+use flowpin_packet::{Seq, TcpFlags};
+
+impl Reassembler {
+    /// Whether a segment lies where its receiver could take it, or took it before.
+    pub(super) fn is_near<C: StreamConsumer>(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        segment: &Segment<'_>,
+        consumer: &mut C,
+    ) -> bool {
+        let side = connection.side(place.to_server);
+        let near = segment.start.distance_from(side.next).unsigned_abs() <= FAR_BYTES
+            && segment.len <= FAR_BYTES;
+        if !near {
+            self.tell_anomaly(connection, place, Anomaly::OutOfWindow, consumer);
+        }
+        near
+    }
+
+    /// What a segment of the other side says about the stream at `place`.
+    pub(super) fn take_acknowledgement<C: StreamConsumer>(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        segment: &Segment<'_>,
+        consumer: &mut C,
+    ) {
+        let side = connection.side(place.to_server);
+        let ahead = segment.ack.distance_from(side.acked);
+        let dated = ahead < 0 || ahead.unsigned_abs() > FAR_BYTES;
+        if !segment.has(TcpFlags::ACK) || dated || side.phase == Phase::Unseen {
+            return;
+        }
+        let shift = if segment.has(TcpFlags::SYN) {
+            0
+        } else {
+            side.shift
+        };
+        side.acked = segment.ack;
+        side.window = u32::from(segment.window) << (shift & 15);
+        let confirms = side.phase == Phase::Syn;
+        if confirms {
+            side.phase = Phase::Open;
+            self.drain(connection, place, Some(segment.ack), consumer);
+            // What came with the SYN and is not acknowledged was not taken.
+            let side = connection.side(place.to_server);
+            let held = core::mem::replace(&mut side.held, NIL);
+            let refused = self.held.close(held);
+            count(&mut self.stats.syn_refused, refused);
+            self.stats.held = self.stats.held.saturating_sub(refused.into());
+        }
+        self.advance(connection, place, None, consumer);
+    }
+
+    /// One past what the receiver takes now; none if nobody says.
+    pub(super) fn limit(&self, connection: &mut Connection, place: Place) -> Option<Seq> {
+        let seen = peer_seen(connection, place);
+        let side = connection.side(place.to_server);
+        if side.phase == Phase::Syn {
+            // Data on a SYN waits for its acknowledgement.
+            return Some(side.acked);
+        }
+        seen.then(|| side.edge())
+    }
+
+    /// A segment's data and FIN.
+    pub(super) fn take_data<C: StreamConsumer>(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        segment: &Segment<'_>,
+        consumer: &mut C,
+    ) {
+        let fin = segment.has(TcpFlags::FIN);
+        let side = connection.side(place.to_server);
+        let behind = side.next.distance_from(segment.start);
+        if segment.len <= 1 && behind == 1 && !fin {
+            // RFC 9293 §3.8.4.
+            count(&mut self.stats.keep_alives, 1);
+        }
+        if segment.len > 0 || fin {
+            if self.is_unwanted(connection, place, segment, consumer) {
+                return;
+            }
+            self.note_urgent(connection, place, segment, consumer);
+            if self.must_wait(connection, place, segment) {
+                self.make_room(connection, place, segment, consumer);
+            }
+            self.place_bytes(connection, place, segment, consumer);
+            if fin {
+                self.note_fin(connection, place, segment, consumer);
+            }
+        }
+        self.advance(connection, place, Some(segment.start), consumer);
+    }
+
+    /// Data that is not reassembled: behind the end, of one direction only, or skipped.
+    fn is_unwanted<C: StreamConsumer>(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        segment: &Segment<'_>,
+        consumer: &mut C,
+    ) -> bool {
+        let alone = !peer_seen(connection, place) && !self.options.one_sided;
+        let depth = self.depth;
+        let side = connection.side(place.to_server);
+        let fresh = fresh_len(side.next, segment);
+        let old = segment.len.saturating_sub(fresh);
+        if side.is_over() {
+            count(&mut self.stats.duplicate, old);
+            count(&mut self.stats.after_close, fresh);
+            if fresh > 0 {
+                self.tell_anomaly(connection, place, Anomaly::DataAfterClose, consumer);
+            }
+            return true;
+        }
+        if alone && side.phase != Phase::Syn {
+            count(&mut self.stats.ignored, segment.len);
+            (side.next, side.acked) = (segment.end, segment.end);
+            return true;
+        }
+        let skipped = side.marks.has(Marks::SKIPPED) || side.offset >= depth;
+        if skipped && side.held == NIL && side.phase == Phase::Open {
+            count(&mut self.stats.duplicate, old);
+            count(&mut self.stats.beyond_depth, fresh);
+            if segment.end.is_after(side.next) {
+                let moved = segment.end.0.wrapping_sub(side.next.0);
+                side.offset = side.offset.wrapping_add(u64::from(moved));
+                side.next = segment.end;
+            }
+            if segment.has(TcpFlags::FIN) && segment.end == side.next {
+                self.finish(connection, place, consumer);
+            }
+            return true;
+        }
+        false
+    }
+
+    /// Whether some of a segment's bytes may have to be stored.
+    fn must_wait(&self, connection: &mut Connection, place: Place, segment: &Segment<'_>) -> bool {
+        let limit = self.limit(connection, place);
+        let side = connection.side(place.to_server);
+        segment.start.is_after(side.next)
+            || side.held != NIL
+            || limit.is_some_and(|limit| segment.end.is_after(limit))
+    }
+
+    /// Delivers or stores what is new of a segment.
+    fn place_bytes<C: StreamConsumer>(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        segment: &Segment<'_>,
+        consumer: &mut C,
+    ) {
+        let side = connection.side(place.to_server);
+        let fresh = fresh_len(side.next, segment);
+        let old = segment.len.saturating_sub(fresh);
+        count(&mut self.stats.duplicate, old);
+        let bytes = segment.bytes.get(old as usize..).unwrap_or_default();
+        let captured = u32::try_from(bytes.len()).unwrap_or(u32::MAX).min(fresh);
+        count(&mut self.stats.not_captured, fresh.saturating_sub(captured));
+        if captured == 0 {
+            return;
+        }
+        let start = segment.start.plus(old);
+        let extent = Extent {
+            start,
+            end: start.plus(captured),
+        };
+        let now = self.direct_len(connection, place, extent);
+        let (now, rest) = bytes.split_at_checked(now as usize).unwrap_or((bytes, &[]));
+        if !now.is_empty() {
+            let urgent = self.urgent_mark(connection, place, segment);
+            let stats = &mut self.stats;
+            deliver(stats, self.depth, connection, place, now, urgent, consumer);
+        }
+        if !rest.is_empty() {
+            self.store(connection, place, segment, (rest, extent), consumer);
+        }
+    }
+
+    /// How many bytes of a segment can be delivered without a look at what is held.
+    fn direct_len(&mut self, connection: &mut Connection, place: Place, new: Extent) -> u32 {
+        let limit = self.limit(connection, place);
+        let side = connection.side(place.to_server);
+        if new.start != side.next {
+            return 0;
+        }
+        let mut end = new.end;
+        if let Some((_, first)) = self.held.first(side.held)
+            && end.is_after(first.start)
+        {
+            end = first.start;
+        }
+        if let Some(limit) = limit
+            && end.is_after(limit)
+        {
+            end = later(limit, new.start);
+        }
+        end.0.wrapping_sub(new.start.0)
+    }
+
+    /// Holds bytes that cannot be delivered yet.
+    fn store<C: StreamConsumer>(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        segment: &Segment<'_>,
+        (bytes, extent): (&[u8], Extent),
+        consumer: &mut C,
+    ) {
+        let limit = self.limit(connection, place);
+        let side = connection.side(place.to_server);
+        let (next, policy) = (side.next, side.policy);
+        let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        let start = Seq(extent.end.0.wrapping_sub(len));
+        let Some(queue) = self.queue_of(connection, place, segment.shard) else {
+            return count(&mut self.stats.no_room, len);
+        };
+        if start.is_after(next) {
+            count(&mut self.stats.out_of_order, 1);
+        }
+        // What lies outside the window the receiver drops, unless we do not know its window yet.
+        let inside = limit.map_or(len, |limit| {
+            let room = limit.distance_from(start);
+            u32::try_from(room).unwrap_or(0).min(len)
+        });
+        let (taken, refused) = bytes
+            .split_at_checked(inside as usize)
+            .unwrap_or((bytes, &[]));
+        if inside == 0 && limit == Some(next) && connection.side(place.to_server).window == 0 {
+            count(&mut self.stats.window_probes, 1);
+        }
+        let before = self.held.queue(queue).bytes;
+        let mut differs = false;
+        for (start, bytes, outside) in [(start, taken, false), (start.plus(inside), refused, true)]
+        {
+            if bytes.is_empty() {
+                continue;
+            }
+            let arrived = Arrived {
+                start,
+                extent,
+                bytes,
+                outside,
+            };
+            let done = self.held.insert(queue, arrived, next, policy);
+            count(&mut self.stats.overlapped, done.overlapped);
+            count(&mut self.stats.no_room, done.no_room);
+            differs |= done.differs;
+        }
+        let after = u64::from(self.held.queue(queue).bytes);
+        let held = self.stats.held.saturating_add(after);
+        self.stats.held = held.saturating_sub(u64::from(before));
+        if differs {
+            self.tell_anomaly(connection, place, Anomaly::OverlapDiffers, consumer);
+        }
+    }
+
+    /// The stream's queue, made if there is none; none if there is no room.
+    pub(super) fn queue_of(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        shard: u8,
+    ) -> Option<u32> {
+        let side = connection.side(place.to_server);
+        if side.held == NIL {
+            side.held = self.held.open(place.handle, place.to_server, shard)?;
+        }
+        Some(side.held)
+    }
+
+    /// The byte before the urgent pointer, if it is read out of band.
+    fn note_urgent<C: StreamConsumer>(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        segment: &Segment<'_>,
+        consumer: &mut C,
+    ) {
+        let Some(urgent) = segment.urgent else {
+            return;
+        };
+        let next = connection.side(place.to_server).next;
+        if urgent.distance_from(next) < 0 {
+            return;
+        }
+        self.tell_anomaly(connection, place, Anomaly::UrgentData, consumer);
+        let now = segment.start.distance_from(next) <= 0 && segment.end.is_after(urgent);
+        if self.options.urgent == Urgent::OutOfBand
+            && !now
+            && let Some(queue) = self.queue_of(connection, place, segment.shard)
+        {
+            self.held.mark(queue, None, Some(urgent));
+        }
+    }
+
+    /// Which byte of a segment in order is read out of band.
+    fn urgent_mark(
+        &self,
+        connection: &mut Connection,
+        place: Place,
+        segment: &Segment<'_>,
+    ) -> Option<Seq> {
+        if self.options.urgent == Urgent::InLine {
+            return None;
+        }
+        let held = connection.side(place.to_server).held;
+        segment.urgent.or(self.held.queue(held).urgent)
+    }
+
+    /// A FIN: the stream ends behind its bytes.
+    fn note_fin<C: StreamConsumer>(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        segment: &Segment<'_>,
+        consumer: &mut C,
+    ) {
+        let limit = self.limit(connection, place);
+        let side = connection.side(place.to_server);
+        let ahead = segment.end.distance_from(side.next);
+        if ahead == 0 && side.phase != Phase::Syn {
+            return self.finish(connection, place, consumer);
+        }
+        let outside = limit.is_some_and(|limit| segment.end.is_after(limit));
+        if ahead < 0 || outside && side.phase != Phase::Syn {
+            return;
+        }
+        let Some(queue) = self.queue_of(connection, place, segment.shard) else {
+            return;
+        };
+        match self.held.queue(queue).fin {
+            // The receiver comes to the earlier one first.
+            Some(known) if segment.end.is_after(known) => {
+                self.tell_anomaly(connection, place, Anomaly::FinChanged, consumer);
+            }
+            Some(known) if known != segment.end => {
+                self.held.mark(queue, Some(segment.end), None);
+                self.tell_anomaly(connection, place, Anomaly::FinChanged, consumer);
+            }
+            _ => self.held.mark(queue, Some(segment.end), None),
+        }
+    }
+}
+
+/// How many of a segment's bytes lie at `next` or behind it.
+fn fresh_len(next: Seq, segment: &Segment<'_>) -> u32 {
+    let fresh = segment.end.distance_from(next);
+    u32::try_from(fresh).unwrap_or(0).min(segment.len)
+}

@@ -1,0 +1,177 @@
+//! How a connection opens: SYN, SYN-ACK, both at once, with data; or in the middle.
+
+use super::segment::Segment;
+use super::{Place, Reassembler, count, span};
+use crate::connection::{Connection, FAR_BYTES, Marks, NIL, Phase, SHIFT_MAX};
+use crate::{Anomaly, StreamConsumer};
+use flowpin_packet::{Seq, TcpFlags};
+
+impl Reassembler {
+    /// A SYN or SYN-ACK, first or again.
+    pub(super) fn take_syn<C: StreamConsumer>(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        segment: &Segment<'_>,
+        consumer: &mut C,
+    ) {
+        if !self.answers_syn(connection, place, segment) {
+            self.tell_anomaly(connection, place, Anomaly::SynAckMismatch, consumer);
+            return count(&mut self.stats.out_of_window, segment.len);
+        }
+        let side = connection.side(place.to_server);
+        // The SYN's number follows from how far the stream has come.
+        let first = Seq(side.next.0.wrapping_sub(low_word(side.offset)));
+        let again = side.marks.has(Marks::SYN) && first == segment.start;
+        match side.phase {
+            Phase::Unseen | Phase::Guessed => {}
+            Phase::Syn if again => {}
+            // Nothing has confirmed the one before: whoever is answered will show.
+            Phase::Syn => {
+                let held = core::mem::replace(&mut side.held, NIL);
+                let refused = self.held.close(held);
+                count(&mut self.stats.syn_refused, refused);
+                self.stats.held = self.stats.held.saturating_sub(refused.into());
+                self.tell_anomaly(connection, place, Anomaly::SynInConnection, consumer);
+            }
+            _ if again => {
+                count(&mut self.stats.duplicate, segment.len);
+                return self.take_acknowledgement(connection, place.back(), segment, consumer);
+            }
+            _ => {
+                self.tell_anomaly(connection, place, Anomaly::SynInConnection, consumer);
+                return count(&mut self.stats.out_of_window, segment.len);
+            }
+        }
+        self.number(connection, place, segment);
+        consumer.handshake(span(connection, place), segment.handshake);
+        if segment.has(TcpFlags::ACK) {
+            self.guess(connection, place.back(), segment.ack);
+            self.take_acknowledgement(connection, place.back(), segment, consumer);
+        }
+        if segment.len > 0 {
+            // RFC 9293 §3.10.7.2 lets it wait; what is acknowledged was taken (RFC 7413 §4.2).
+            self.tell_anomaly(connection, place, Anomaly::DataOnSyn, consumer);
+        }
+        self.take_data(connection, place, segment, consumer);
+    }
+
+    /// Whether a SYN-ACK, if it is one, acknowledges the SYN that was seen (RFC 9293 §3.10.7.3).
+    fn answers_syn(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        segment: &Segment<'_>,
+    ) -> bool {
+        let peer = connection.side(!place.to_server);
+        if !segment.has(TcpFlags::ACK) || peer.phase != Phase::Syn {
+            return true;
+        }
+        let end = self.held.end(peer.held, peer.next);
+        segment.ack.distance_from(peer.next) >= 0 && segment.ack.distance_from(end) <= 0
+    }
+
+    /// A stream begins behind its SYN.
+    fn number(&mut self, connection: &mut Connection, place: Place, segment: &Segment<'_>) {
+        let (side, peer) = connection.both(place.to_server);
+        let offered = &segment.handshake;
+        (side.next, side.acked, side.offset) = (segment.start, segment.start, 0);
+        side.phase = Phase::Syn;
+        side.stamp = segment.stamp.unwrap_or(0);
+        side.marks.set(Marks::SYN | Marks::SEEN, true);
+        side.marks.set(Marks::STAMP, offered.timestamps);
+        side.marks
+            .set(Marks::SCALED, offered.window_scale.is_some());
+        // RFC 7323 §2.2: the window of a SYN is never scaled, and others only if both ask for it.
+        peer.window = u32::from(segment.window);
+        peer.shift = offered.window_scale.unwrap_or(0).min(SHIFT_MAX);
+        if side.marks.has(Marks::SYN) && peer.marks.has(Marks::SYN) {
+            if !(side.marks.has(Marks::SCALED) && peer.marks.has(Marks::SCALED)) {
+                (side.shift, peer.shift) = (0, 0);
+            }
+            let stamped = side.marks.has(Marks::STAMP) && peer.marks.has(Marks::STAMP);
+            side.marks.set(Marks::STAMPED, stamped && self.options.paws);
+            peer.marks.set(Marks::STAMPED, stamped && self.options.paws);
+        } else if offered.window_scale.is_none() {
+            side.shift = 0;
+        }
+    }
+
+    /// Numbers a stream that was not seen by what its receiver acknowledges.
+    fn guess(&mut self, connection: &mut Connection, place: Place, ack: Seq) {
+        let side = connection.side(place.to_server);
+        if side.phase == Phase::Unseen || side.phase == Phase::Guessed && ack.is_after(side.next) {
+            (side.next, side.acked) = (ack, ack);
+            side.phase = Phase::Guessed;
+        }
+    }
+
+    /// Segments after the handshake, or without one: numbers what has no number yet.
+    pub(super) fn meet<C: StreamConsumer>(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        segment: &Segment<'_>,
+        consumer: &mut C,
+    ) {
+        let peer_seen = peer_seen(connection, place);
+        let side = connection.side(place.to_server);
+        side.marks.set(Marks::SEEN, true);
+        let far = segment.start.distance_from(side.next).unsigned_abs() > FAR_BYTES;
+        match side.phase {
+            Phase::Unseen => (side.next, side.acked) = (segment.start, segment.start),
+            Phase::Guessed if far => (side.next, side.acked) = (segment.start, segment.start),
+            Phase::Syn if far && side.held == NIL => {
+                (side.next, side.acked) = (segment.start, segment.start);
+                side.phase = Phase::Open;
+                self.tell_anomaly(connection, place, Anomaly::SynInConnection, consumer);
+            }
+            _ => {}
+        }
+        let side = connection.side(place.to_server);
+        if matches!(side.phase, Phase::Unseen | Phase::Guessed | Phase::Syn) {
+            side.phase = Phase::Open;
+        }
+        if !peer_seen {
+            // Nobody says what the receiver takes: anything near.
+            (side.acked, side.window) = (side.next, FAR_BYTES);
+        }
+        if segment.has(TcpFlags::ACK) {
+            self.guess(connection, place.back(), segment.ack);
+        }
+    }
+
+    /// RFC 7323 §5.3: a segment with a time stamp older than the last one is not acceptable.
+    pub(super) fn is_fresh_stamp<C: StreamConsumer>(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        segment: &Segment<'_>,
+        consumer: &mut C,
+    ) -> bool {
+        let side = connection.side(place.to_server);
+        let (true, Some(stamp)) = (side.marks.has(Marks::STAMPED), segment.stamp) else {
+            return true;
+        };
+        if stamp.wrapping_sub(side.stamp).cast_signed() < 0 {
+            self.tell_anomaly(connection, place, Anomaly::OldTimestamp, consumer);
+            return false;
+        }
+        // RFC 7323 §4.3: only of a segment that was next to be acknowledged.
+        if segment.start.distance_from(side.acked) <= 0 {
+            side.stamp = stamp;
+        }
+        true
+    }
+}
+
+/// Whether the other side was ever seen.
+pub(super) fn peer_seen(connection: &mut Connection, place: Place) -> bool {
+    connection.side(!place.to_server).marks.has(Marks::SEEN)
+}
+
+/// The low 32 bits.
+fn low_word(wide: u64) -> u32 {
+    let [.., a, b, c, d] = wide.to_be_bytes();
+    u32::from_be_bytes([a, b, c, d])
+}

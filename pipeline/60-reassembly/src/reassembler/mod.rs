@@ -1,0 +1,301 @@
+//! All streams of a worker: the short way of a segment in order, and the way of all others.
+
+mod caps;
+mod close;
+mod data;
+mod deliver;
+mod handshake;
+mod segment;
+
+use crate::connection::{Connection, Marks, NIL, Phase};
+use crate::held::Held;
+use crate::{Anomaly, OverlapPolicy, ReassemblyOptions, ReassemblyStats, Span, StreamConsumer};
+use flowpin_memory::Slab;
+use flowpin_packet::{Endpoints, FrameBytes, PacketFlags, PacketMeta, TcpFlags};
+use segment::Segment;
+use std::io;
+
+/// The TCP streams of one worker's connections.
+///
+/// ```
+/// use flowpin_packet::{FrameBytes, PacketKind, PacketMeta, Seq, TcpFlags};
+/// use flowpin_reassembly::{Reassembler, ReassemblyOptions, Span, StreamConsumer};
+///
+/// struct Text(Vec<u8>);
+/// impl StreamConsumer for Text {
+///     fn data(&mut self, _: Span, bytes: &[u8]) {
+///         self.0.extend_from_slice(bytes);
+///     }
+/// }
+///
+/// let mut text = Text(Vec::new());
+/// let mut reassembler = Reassembler::new(&ReassemblyOptions::default(), 256, 1000)?;
+/// let frames = FrameBytes { piece: b"world, hello", extra: &[] };
+/// // The connection table's handle is 7; `frame_start` says where the payload lies.
+/// for (frame_start, seq, flags, len) in [(0, 99, 2, 0), (0, 107, 16, 5), (7, 100, 16, 5)] {
+///     let meta = PacketMeta {
+///         kind: PacketKind::Tcp,
+///         seq: Seq(seq),
+///         tcp_flags: TcpFlags(flags),
+///         payload_len: len,
+///         frame_start,
+///         captured_len: len,
+///         ..PacketMeta::default()
+///     };
+///     reassembler.segment(frames, &meta, 7, true, flags == 2, &mut text);
+/// }
+/// reassembler.end(7, &mut text);
+/// assert_eq!(text.0, b"helloworld"); // two bytes were missing: told as a gap
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Reassembler {
+    connections: Slab<Connection>,
+    held: Held,
+    options: ReassemblyOptions,
+    depth: u64,
+    stats: ReassemblyStats,
+}
+
+/// A stream of a connection.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    handle: u32,
+    to_server: bool,
+}
+
+impl Place {
+    /// The other direction.
+    const fn back(self) -> Self {
+        Self {
+            handle: self.handle,
+            to_server: !self.to_server,
+        }
+    }
+}
+
+impl Reassembler {
+    /// Reserves room for `shards` shards and for connections with handles below
+    /// `connections_max`.
+    ///
+    /// # Errors
+    ///
+    /// Where the system refuses the address space.
+    pub fn new(options: &ReassemblyOptions, shards: u32, connections_max: u32) -> io::Result<Self> {
+        Ok(Self {
+            connections: Slab::with_capacity(connections_max)?,
+            held: Held::new(shards, options.shard_bytes())?,
+            options: options.clone(),
+            depth: options.depth(),
+            stats: ReassemblyStats::default(),
+        })
+    }
+
+    /// Asks for the line that [`Reassembler::segment`] will read first. Any handle is fine.
+    #[inline]
+    pub fn prefetch(&self, handle: u32) {
+        self.connections.prefetch(handle);
+    }
+
+    /// Takes a TCP segment of the connection with the connection table's `handle`.
+    ///
+    /// `begins` says that it is the connection's first; whatever the handle meant before is
+    /// over.
+    // PERF: see `examples/reassembly_bench.rs`.
+    #[inline]
+    pub fn segment<C: StreamConsumer>(
+        &mut self,
+        frames: FrameBytes<'_>,
+        meta: &PacketMeta,
+        handle: u32,
+        to_server: bool,
+        begins: bool,
+        consumer: &mut C,
+    ) {
+        if !begins
+            && let Some(connection) = self.connections.get_mut(handle)
+            && let Some(offset) = connection.take_in_order(frames, meta, to_server, self.depth)
+        {
+            let len = u64::from(meta.payload_len);
+            self.stats.in_order = self.stats.in_order.wrapping_add(len);
+            if C::WANTS && len > 0 {
+                let at = Span {
+                    handle,
+                    to_server,
+                    offset,
+                };
+                consumer.data(at, frames.payload(meta));
+            }
+            return;
+        }
+        let place = Place { handle, to_server };
+        self.look_closer(frames, meta, place, begins, consumer);
+    }
+
+    /// The connection is over: tells what is held, the gaps before it, and the ends of its
+    /// streams, and frees all. Nothing happens for a handle without a connection.
+    pub fn end<C: StreamConsumer>(&mut self, handle: u32, consumer: &mut C) {
+        let Some(mut connection) = self.connections.get(handle).copied() else {
+            return;
+        };
+        if connection.is_fresh() {
+            return;
+        }
+        self.end_streams(&mut connection, handle, consumer);
+        if let Some(place) = self.connections.get_mut(handle) {
+            *place = Connection::new([OverlapPolicy::First; 2]);
+        }
+    }
+
+    /// Nobody wants more of a stream: its bytes are neither stored nor told from now on, only
+    /// its end is.
+    pub fn skip(&mut self, handle: u32, to_server: bool) {
+        let Some(connection) = self.connections.get_mut(handle) else {
+            return;
+        };
+        let side = connection.side(to_server);
+        side.marks.set(Marks::SKIPPED, true);
+        let held = core::mem::replace(&mut side.held, NIL);
+        connection.settle();
+        let bytes = u64::from(self.held.close(held));
+        self.stats.beyond_depth = self.stats.beyond_depth.saturating_add(bytes);
+        self.stats.held = self.stats.held.saturating_sub(bytes);
+    }
+
+    /// What was counted so far.
+    pub fn stats(&self) -> ReassemblyStats {
+        ReassemblyStats {
+            steps: self.held.steps,
+            memory_bytes: self.held.memory_bytes,
+            memory_bytes_max: self.held.memory_bytes_max,
+            ..self.stats
+        }
+    }
+
+    /// Every segment that is not simply the next one.
+    #[cold]
+    #[inline(never)]
+    fn look_closer<C: StreamConsumer>(
+        &mut self,
+        frames: FrameBytes<'_>,
+        meta: &PacketMeta,
+        place: Place,
+        begins: bool,
+        consumer: &mut C,
+    ) {
+        if begins {
+            self.end(place.handle, consumer);
+        }
+        let segment = Segment::read(frames, meta);
+        count(&mut self.stats.considered, segment.len);
+        let Some(mut connection) = self.load(place.handle) else {
+            return count(&mut self.stats.no_room, segment.len);
+        };
+        self.take(&mut connection, place, &segment, (frames, meta), consumer);
+        connection.settle();
+        self.save(place.handle, &connection);
+    }
+
+    /// A connection's line, to work on; none for a handle beyond the promised number.
+    fn load(&mut self, handle: u32) -> Option<Connection> {
+        while self.connections.high_water() <= handle {
+            self.connections
+                .insert(Connection::new([OverlapPolicy::First; 2]))?;
+        }
+        self.connections.get(handle).copied()
+    }
+
+    fn save(&mut self, handle: u32, connection: &Connection) {
+        if let Some(place) = self.connections.get_mut(handle) {
+            *place = *connection;
+        }
+    }
+
+    fn take<C: StreamConsumer>(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        segment: &Segment<'_>,
+        (frames, meta): (FrameBytes<'_>, &PacketMeta),
+        consumer: &mut C,
+    ) {
+        if meta.flags.has(PacketFlags::BAD_CHECKSUM) {
+            return count(&mut self.stats.bad_checksum, segment.len);
+        }
+        if connection.is_fresh() {
+            self.begin(connection, place, segment, frames.endpoints(meta), meta);
+        }
+        if connection.side(place.to_server).phase == Phase::Ignored {
+            return count(&mut self.stats.ignored, segment.len);
+        }
+        if segment.has(TcpFlags::RST) {
+            return self.take_reset(connection, place, segment, consumer);
+        }
+        if segment.has(TcpFlags::SYN) {
+            return self.take_syn(connection, place, segment, consumer);
+        }
+        if !self.is_fresh_stamp(connection, place, segment, consumer) {
+            return count(&mut self.stats.old_timestamp, segment.len);
+        }
+        self.meet(connection, place, segment, consumer);
+        if !self.is_near(connection, place, segment, consumer) {
+            return count(&mut self.stats.out_of_window, segment.len);
+        }
+        self.take_acknowledgement(connection, place.back(), segment, consumer);
+        self.take_data(connection, place, segment, consumer);
+    }
+
+    /// The first segment of a connection: who receives what, and whether it is wanted.
+    fn begin(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        segment: &Segment<'_>,
+        endpoints: Endpoints,
+        meta: &PacketMeta,
+    ) {
+        let ipv6 = meta.key.is_ipv6();
+        let policy = |address| self.options.policy.of(Endpoints::address(address, ipv6));
+        let (low, high) = (policy(endpoints.low), policy(endpoints.high));
+        let (receiver, sender) = if meta.high_to_low() {
+            (low, high)
+        } else {
+            (high, low)
+        };
+        *connection = Connection::new([OverlapPolicy::First; 2]);
+        let (side, peer) = connection.both(place.to_server);
+        (side.policy, peer.policy) = (receiver, sender);
+        if !segment.has(TcpFlags::SYN) {
+            count(&mut self.stats.midstream, 1);
+            if !self.options.midstream {
+                (side.phase, peer.phase) = (Phase::Ignored, Phase::Ignored);
+            }
+        }
+    }
+
+    fn tell_anomaly<C: StreamConsumer>(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        what: Anomaly,
+        consumer: &mut C,
+    ) {
+        if let Some(seen) = self.stats.anomalies.get_mut(what as usize) {
+            *seen = seen.saturating_add(1);
+        }
+        consumer.anomaly(span(connection, place), what);
+    }
+}
+
+/// Where a stream has come to.
+fn span(connection: &mut Connection, place: Place) -> Span {
+    Span {
+        handle: place.handle,
+        to_server: place.to_server,
+        offset: connection.side(place.to_server).offset,
+    }
+}
+
+fn count(counter: &mut u64, more: u32) {
+    *counter = counter.saturating_add(u64::from(more));
+}

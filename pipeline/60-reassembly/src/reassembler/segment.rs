@@ -1,0 +1,85 @@
+//! A segment that needs a closer look.
+
+use crate::Handshake;
+use crate::connection::plain_stamp;
+use flowpin_packet::{FrameBytes, PacketMeta, Seq, TcpFlags};
+use flowpin_wire::transport::{TcpOption, TcpSegment};
+
+/// A segment's fields and captured bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Segment<'a> {
+    flags: TcpFlags,
+    /// Number of the first byte of data: a SYN's comes before it (RFC 9293 §3.4).
+    pub(super) start: Seq,
+    /// One past its data.
+    pub(super) end: Seq,
+    pub(super) ack: Seq,
+    pub(super) window: u16,
+    /// Bytes claimed, and those captured.
+    pub(super) len: u32,
+    pub(super) bytes: &'a [u8],
+    pub(super) stamp: Option<u32>,
+    /// The place of the urgent byte.
+    pub(super) urgent: Option<Seq>,
+    /// Of a SYN.
+    pub(super) handshake: Handshake,
+    pub(super) shard: u8,
+}
+
+impl<'a> Segment<'a> {
+    pub(super) fn read(frames: FrameBytes<'a>, meta: &PacketMeta) -> Self {
+        let flags = meta.tcp_flags;
+        let start = meta.seq.plus(u32::from(flags.has(TcpFlags::SYN)));
+        let mut segment = Self {
+            flags,
+            start,
+            end: start.plus(meta.payload_len),
+            ack: meta.ack,
+            window: meta.window,
+            len: meta.payload_len,
+            bytes: frames.payload(meta),
+            stamp: plain_stamp(frames, meta),
+            urgent: None,
+            handshake: Handshake::default(),
+            shard: meta.shard().0,
+        };
+        if segment.stamp.is_none() || flags.has_any(TcpFlags::SYN.with(TcpFlags::URG)) {
+            segment.read_header(frames, meta);
+        }
+        segment
+    }
+
+    pub(super) const fn has(&self, flag: TcpFlags) -> bool {
+        self.flags.has(flag)
+    }
+
+    fn read_header(&mut self, frames: FrameBytes<'_>, meta: &PacketMeta) {
+        let from = usize::from(meta.l4_offset);
+        let bytes = frames.frame(meta).get(from..).unwrap_or_default();
+        let Ok(header) = TcpSegment::parse(bytes, usize::MAX) else {
+            return;
+        };
+        let offered = &mut self.handshake;
+        for option in header.options() {
+            match option {
+                TcpOption::MaximumSegmentSize(mss) => offered.mss = Some(mss),
+                TcpOption::WindowScale(shift) => offered.window_scale = Some(shift),
+                TcpOption::SackPermitted => offered.sack_permitted = true,
+                TcpOption::Timestamps(stamp, _) => {
+                    offered.timestamps = true;
+                    self.stamp = Some(stamp);
+                }
+                TcpOption::FastOpen(cookie) => {
+                    offered.fast_open = u8::try_from(cookie.len()).ok();
+                }
+                TcpOption::Sack(_) | TcpOption::Other(..) => {}
+            }
+        }
+        // RFC 6093 §3.1: what systems do is the older reading, in which the pointer is one past
+        // the urgent byte.
+        let pointer = u32::from(header.urgent_pointer());
+        if self.flags.has(TcpFlags::URG) && pointer > 0 {
+            self.urgent = Some(self.start.plus(pointer.wrapping_sub(1)));
+        }
+    }
+}
