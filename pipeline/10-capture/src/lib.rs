@@ -17,6 +17,7 @@
 
 #![forbid(unsafe_code)]
 
+mod attention;
 mod bytes;
 mod error;
 mod filter;
@@ -29,6 +30,7 @@ mod report;
 mod source;
 mod write;
 
+pub use attention::Attention;
 pub use error::CaptureError;
 pub use format::{CAPTURED_LEN_MAX, Damage};
 pub use link::{link_name, link_number, link_type};

@@ -11,6 +11,8 @@ use std::io::{self, Read};
 pub(crate) enum Unopened {
     Unreadable(io::Error),
     Refused(Refusal),
+    /// The run is to stop, and nothing has come yet.
+    Stopped,
 }
 
 /// A capture from which frames can be taken, either a piece at a time ([`Reader::fill`], no
@@ -31,6 +33,8 @@ pub(crate) struct Reader {
     need: usize,
     /// No more bytes come, and why, if that is not their end.
     ended: bool,
+    /// A piece was begun and nothing of it is given out yet: so many bytes are still to be read.
+    owed: Option<usize>,
     failure: Option<String>,
     /// No more frames come.
     finished: bool,
@@ -44,7 +48,14 @@ pub(crate) struct Reader {
 impl Reader {
     /// Begins a capture: tells compression and format by its first bytes.
     pub(crate) fn begin(mut raw: Raw) -> Result<Self, Unopened> {
-        let head = raw.peek(HEAD_LEN).map_err(Unopened::Unreadable)?;
+        if let Err(error) = raw.peek(HEAD_LEN) {
+            return Err(if raw.is_stopped() {
+                Unopened::Stopped
+            } else {
+                Unopened::Unreadable(error)
+            });
+        }
+        let head = raw.head();
         if head.is_empty() {
             return Err(Unopened::Refused(Refusal::Empty));
         }
@@ -60,6 +71,7 @@ impl Reader {
             bytes_out: 0,
             need: 0,
             ended: false,
+            owed: None,
             failure: None,
             finished: false,
             head: None,
@@ -74,6 +86,7 @@ impl Reader {
                 reader.offset = header_len as u64;
                 reader.format = Some(format);
             }
+            Ok(None) if reader.is_stopped() => reader.finished = true,
             Ok(None) => {
                 let kind = DamageKind::CutHeader;
                 let what = reader.failure.take().unwrap_or_else(|| kind.to_string());
@@ -104,6 +117,11 @@ impl Reader {
         self.stream.raw_mut().let_go();
     }
 
+    /// Whether reading ended because the run is to stop.
+    fn is_stopped(&self) -> bool {
+        self.stream.raw().is_stopped()
+    }
+
     /// Bytes read, as they lie on disk.
     pub(crate) fn bytes_read(&self) -> u64 {
         self.stream.raw().served()
@@ -117,7 +135,8 @@ impl Reader {
     /// Fills a piece with what is not walked yet and about `piece_len` bytes more. Returns where
     /// in the piece to start.
     ///
-    /// The same bytes always make the same pieces, however they trickle in.
+    /// The same bytes always make the same pieces, however they trickle in. If somebody calls
+    /// meanwhile, the piece has nothing to walk, and the next one goes on with these bytes.
     pub(crate) fn fill(&mut self, piece: &mut Piece, piece_len: usize) -> usize {
         self.head = None;
         let rest = self.rest.get(self.from..).unwrap_or_default();
@@ -129,6 +148,7 @@ impl Reader {
         } else {
             piece_len
         };
+        let want = self.owed.take().unwrap_or(want);
         let want = want.max(self.need.saturating_sub(rest.len()));
         let room = rest.len() + want + 2 * READ_ALIGN;
         if piece.bytes.len() < room {
@@ -144,7 +164,16 @@ impl Reader {
             carried.copy_from_slice(rest);
         }
         let into = piece.bytes.get_mut(read_at..read_at + want);
-        piece.len = read_at + self.read_full(into.unwrap_or_default());
+        let count = self.read_full(into.unwrap_or_default(), true);
+        piece.len = read_at + count;
+        if count < want && !self.ended {
+            let read = piece.bytes.get(read_at..piece.len).unwrap_or_default();
+            self.rest.drain(..self.from);
+            self.rest.extend_from_slice(read);
+            self.from = 0;
+            self.owed = Some(want - count);
+            return piece.len;
+        }
         self.rest.clear();
         self.rest.reserve(REST_LEN_USUAL);
         self.from = 0;
@@ -153,6 +182,9 @@ impl Reader {
 
     /// Takes back what of a piece was not walked, `walked` bytes of it being done.
     pub(crate) fn keep(&mut self, unwalked: &[u8], walked: usize) {
+        if self.owed.is_some() {
+            return;
+        }
         self.offset += walked as u64;
         self.rest.clear();
         self.from = 0;
@@ -174,7 +206,9 @@ impl Reader {
             Next::Frame(frame, record_start) => return Some((frame, record_start)),
             Next::Need(need) => {
                 self.need = need;
-                if self.ended {
+                if self.stream.raw().is_stopped() {
+                    self.finished = true;
+                } else if self.ended {
                     let may_end = format.may_end() && *pos >= bytes.len();
                     let cut = format.cut();
                     match self.failure.take() {
@@ -296,13 +330,13 @@ impl Reader {
         self.from = 0;
         let have = rest.len();
         rest.resize(have + len, 0);
-        let count = self.read_full(rest.get_mut(have..).unwrap_or_default());
+        let count = self.read_full(rest.get_mut(have..).unwrap_or_default(), false);
         rest.truncate(have + count);
         self.rest = rest;
     }
 
-    /// Reads until `into` is full or nothing more comes.
-    fn read_full(&mut self, into: &mut [u8]) -> usize {
+    /// Reads until `into` is full or nothing more comes; or, if it `may_pause`, somebody calls.
+    fn read_full(&mut self, into: &mut [u8], may_pause: bool) -> usize {
         let mut count = 0;
         while let Some(room) = into.get_mut(count..).filter(|room| !room.is_empty()) {
             if self.ended {
@@ -311,7 +345,12 @@ impl Reader {
             match self.stream.read(room) {
                 Ok(0) => self.ended = true,
                 Ok(read) => count += read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                    if may_pause {
+                        break;
+                    }
+                }
+                Err(_) if self.is_stopped() => self.ended = true,
                 Err(error) => {
                     self.ended = true;
                     self.failure = Some(self.describe(&error));

@@ -1,5 +1,6 @@
 //! Bytes of a capture, decompressed on the way if need be.
 
+mod pipe;
 mod raw;
 
 pub(crate) use raw::Raw;

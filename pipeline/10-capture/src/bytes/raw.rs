@@ -1,5 +1,7 @@
 //! Bytes as they lie on disk or come through a pipe.
 
+use super::pipe::Pipe;
+use crate::attention::Attention;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
@@ -28,9 +30,8 @@ enum Origin {
         handle: Option<File>,
         offset: u64,
     },
-    /// Anything else with a path: a named pipe, a device.
-    Pipe(File),
-    Stdin,
+    /// Anything else: a named pipe, a device, standard input.
+    Pipe(Pipe),
     Memory(io::Cursor<Vec<u8>>),
 }
 
@@ -38,8 +39,8 @@ impl Raw {
     const TAIL_LEN: usize = 8;
 
     /// Opens a file, or a pipe that has a path. Also tells a regular file's size.
-    pub(crate) fn open(path: &Path) -> io::Result<(Self, Option<u64>)> {
-        let file = File::open(path)?;
+    pub(crate) fn open(path: &Path, attention: &Attention) -> io::Result<(Self, Option<u64>)> {
+        let file = Pipe::open(path)?;
         let meta = file.metadata()?;
         if meta.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
@@ -53,12 +54,13 @@ impl Raw {
             };
             Ok((Self::new(origin), Some(meta.len())))
         } else {
-            Ok((Self::new(Origin::Pipe(file)), None))
+            let pipe = Pipe::new(file, attention);
+            Ok((Self::new(Origin::Pipe(pipe)), None))
         }
     }
 
-    pub(crate) fn stdin() -> Self {
-        Self::new(Origin::Stdin)
+    pub(crate) fn stdin(attention: &Attention) -> io::Result<Self> {
+        Ok(Self::new(Origin::Pipe(Pipe::stdin(attention)?)))
     }
 
     pub(crate) fn memory(bytes: Vec<u8>) -> Self {
@@ -80,6 +82,11 @@ impl Raw {
         matches!(self.origin, Origin::File { .. })
     }
 
+    /// Whether reading ended because the run is to stop.
+    pub(crate) const fn is_stopped(&self) -> bool {
+        matches!(&self.origin, Origin::Pipe(pipe) if pipe.is_stopped())
+    }
+
     /// Lets go of the descriptor between reads, where that is possible.
     pub(crate) fn let_go(&mut self) {
         if let Origin::File { handle, .. } = &mut self.origin {
@@ -97,8 +104,13 @@ impl Raw {
         self.tail
     }
 
-    /// The first `len` bytes, or all if there are fewer. Only before the first read.
-    pub(crate) fn peek(&mut self, len: usize) -> io::Result<&[u8]> {
+    /// The bytes looked at by [`Raw::peek`].
+    pub(crate) fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    /// Looks at the first `len` bytes, or all if there are fewer. Only before the first read.
+    pub(crate) fn peek(&mut self, len: usize) -> io::Result<()> {
         let mut have = self.head.len();
         self.head.resize(len.max(have), 0);
         while let Some(room) = self.head.get_mut(have..).filter(|room| !room.is_empty()) {
@@ -113,7 +125,7 @@ impl Raw {
             }
         }
         self.head.truncate(have);
-        Ok(&self.head)
+        Ok(())
     }
 
     /// Whether the bytes began as a legacy LZ4 frame.
@@ -168,8 +180,7 @@ impl Origin {
                 *offset += count as u64;
                 Ok(count)
             }
-            Self::Pipe(file) => file.read(into),
-            Self::Stdin => io::stdin().lock().read(into),
+            Self::Pipe(pipe) => pipe.read(into),
             Self::Memory(bytes) => bytes.read(into),
         }
     }

@@ -1,5 +1,6 @@
 //! The captures of one input: found, looked at once, in the order of their first packets.
 
+use crate::attention::Attention;
 use crate::bytes::Raw;
 use crate::error::CaptureError;
 use crate::format::Damage;
@@ -30,16 +31,17 @@ pub(super) struct Files {
     pub(super) skipped: usize,
     /// The sum of all sizes; none if one of them is unknown.
     pub(super) bytes_total: Option<u64>,
+    attention: Attention,
 }
 
 impl Files {
     /// Finds the captures and looks at the head of each.
-    pub(super) fn open(inputs: &[Input]) -> Result<Self, CaptureError> {
+    pub(super) fn open(inputs: &[Input], attention: &Attention) -> Result<Self, CaptureError> {
         if inputs.is_empty() {
             return Err(CaptureError::NoInput);
         }
         let (candidates, directories) = candidates(inputs)?;
-        let mut files = Self::empty();
+        let mut files = Self::empty(attention);
         let mut looked_at = vec![(0_usize, 0_usize); directories.len()];
         let alone = candidates.len() == 1;
         for candidate in candidates {
@@ -48,7 +50,7 @@ impl Files {
                 Candidate::Named(path) => (path.clone(), None),
                 Candidate::Found(path, directory) => (path.clone(), Some(*directory)),
             };
-            let opened = open_raw(&candidate)
+            let opened = open_raw(&candidate, attention)
                 .map_err(Unopened::Unreadable)
                 .and_then(|(raw, size)| Ok((Reader::begin(raw)?, size)));
             let accepted = files.look_at(path, opened, directory.is_some(), alone)?;
@@ -67,7 +69,7 @@ impl Files {
 
     /// Captures that are in memory, by name.
     pub(super) fn open_memory(captures: Vec<(PathBuf, Vec<u8>)>) -> Result<Self, CaptureError> {
-        let mut files = Self::empty();
+        let mut files = Self::empty(&Attention::default());
         for (path, bytes) in captures {
             let size = bytes.len() as u64;
             let opened = Reader::begin(Raw::memory(bytes)).map(|reader| (reader, Some(size)));
@@ -79,12 +81,13 @@ impl Files {
         files.ready()
     }
 
-    const fn empty() -> Self {
+    fn empty(attention: &Attention) -> Self {
         Self {
             files: Vec::new(),
             pending: VecDeque::new(),
             skipped: 0,
             bytes_total: None,
+            attention: attention.clone(),
         }
     }
 
@@ -102,6 +105,10 @@ impl Files {
         };
         let (mut reader, size) = match opened {
             Ok(opened) => opened,
+            Err(Unopened::Stopped) => {
+                self.push(report, None, None);
+                return Ok(true);
+            }
             Err(Unopened::Unreadable(source)) if in_directory => {
                 report.damage = Some(unreadable(&source));
                 self.push(report, None, None);
@@ -166,7 +173,7 @@ impl Files {
         if file.reader.is_some() {
             return true;
         }
-        let opened = Raw::open(&file.report.path)
+        let opened = Raw::open(&file.report.path, &self.attention)
             .map_err(Unopened::Unreadable)
             .and_then(|(raw, _)| Reader::begin(raw));
         let source = match opened {
@@ -176,6 +183,7 @@ impl Files {
             }
             Err(Unopened::Unreadable(source)) => source,
             Err(Unopened::Refused(refusal)) => io::Error::other(refusal.to_string()),
+            Err(Unopened::Stopped) => return false,
         };
         file.report.damage = Some(unreadable(&source));
         false
@@ -198,10 +206,10 @@ impl Files {
     }
 }
 
-fn open_raw(candidate: &Candidate) -> io::Result<(Raw, Option<u64>)> {
+fn open_raw(candidate: &Candidate, attention: &Attention) -> io::Result<(Raw, Option<u64>)> {
     match candidate {
-        Candidate::Stdin => Ok((Raw::stdin(), None)),
-        Candidate::Named(path) | Candidate::Found(path, _) => Raw::open(path),
+        Candidate::Stdin => Ok((Raw::stdin(attention)?, None)),
+        Candidate::Named(path) | Candidate::Found(path, _) => Raw::open(path, attention),
     }
 }
 

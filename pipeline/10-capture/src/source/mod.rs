@@ -15,6 +15,7 @@ mod walk;
 
 pub use walk::Walk;
 
+use crate::attention::Attention;
 use crate::error::CaptureError;
 use crate::filter::Filters;
 use crate::format::Order;
@@ -107,7 +108,19 @@ impl Source {
     /// If something that was named cannot be read or is no capture, if a directory holds none,
     /// if no link type can be decoded, or if the filter does not compile.
     pub fn open(inputs: &[Input], options: &Options) -> Result<Self, CaptureError> {
-        Self::new(Files::open(inputs)?, options)
+        Self::open_attentive(inputs, options, &Attention::default())
+    }
+
+    /// As [`Self::open`], but somebody may call while a pipe keeps the source waiting.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_attentive(
+        inputs: &[Input],
+        options: &Options,
+        attention: &Attention,
+    ) -> Result<Self, CaptureError> {
+        Self::new(Files::open(inputs, attention)?, options)
     }
 
     /// Captures that are in memory already, with a name for each.
