@@ -1,6 +1,6 @@
 //! In what order records are written, for any number of workers.
 
-use crate::{AnomalyRecord, ConnRecord, TunnelRecord};
+use crate::{AnomalyRecord, ConnRecord, FloodRecord, ScanRecord, TunnelRecord};
 use flowpin_packet::Timestamp;
 
 /// The place of a record in the output. Unique, so that the order is total.
@@ -25,4 +25,13 @@ pub trait RecordSink {
     fn anomaly(&mut self, key: RecordKey, record: &AnomalyRecord);
     /// A tunnel's sums over one interval.
     fn tunnel(&mut self, key: RecordKey, record: &TunnelRecord);
+    /// A scan begins, goes on or is over. Only the output stage knows, so that other sinks need
+    /// not take it.
+    fn scan(&mut self, key: RecordKey, record: &ScanRecord) {
+        let _ = (key, record);
+    }
+    /// A flood begins, goes on or is over; likewise.
+    fn flood(&mut self, key: RecordKey, record: &FloodRecord) {
+        let _ = (key, record);
+    }
 }

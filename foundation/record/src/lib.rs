@@ -11,10 +11,14 @@ mod anomaly;
 mod community_id;
 mod conn;
 mod conn_columns;
+mod flood;
 mod key;
 mod locality;
 mod other_columns;
 mod protocol;
+mod samples;
+mod scan;
+mod scan_columns;
 mod schema;
 mod stats;
 mod tunnel;
@@ -26,9 +30,12 @@ pub use conn::{
     ConnRecord, ConnState, Direction, EndReason, FlowState, History, RecordEndpoint, TcpState,
 };
 pub use conn_columns::ConnRow;
+pub use flood::{FloodKind, FloodRecord};
 pub use key::{RecordKey, RecordSink};
 pub use locality::is_local;
 pub use protocol::{eve_protocol_name, has_ports, zeek_protocol_name};
+pub use samples::Samples;
+pub use scan::{EpisodeState, ScanKind, ScanMethod, ScanRecord};
 pub use schema::{Column, Kind, RecordType, Row, Value};
 pub use stats::StatsRecord;
 pub use tunnel::{TunnelKind, TunnelRecord};

@@ -11,7 +11,7 @@ impl Row for TunnelRecord {
     const COLUMNS: &'static [Column<Self>] = TUNNEL;
 }
 
-const fn column<R>(
+pub(crate) const fn column<R>(
     name: &'static str,
     kind: Kind,
     doc: &'static str,

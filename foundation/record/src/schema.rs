@@ -25,14 +25,25 @@ pub enum RecordType {
     Anomaly,
     /// What a tunnel carried.
     Tunnel,
+    /// Somebody asks many hosts or ports.
+    Scan,
+    /// Somebody is sent more than anybody asks for.
+    Flood,
 }
 
 impl RecordType {
     /// How many types there are.
-    pub const COUNT: usize = 4;
+    pub const COUNT: usize = 6;
 
     /// All, in table order.
-    pub const ALL: [Self; Self::COUNT] = [Self::Conn, Self::ConnLong, Self::Anomaly, Self::Tunnel];
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Conn,
+        Self::ConnLong,
+        Self::Anomaly,
+        Self::Tunnel,
+        Self::Scan,
+        Self::Flood,
+    ];
 
     /// The stem of its files' names, as Zeek's users know them.
     pub const fn file_stem(self) -> &'static str {
@@ -41,6 +52,8 @@ impl RecordType {
             Self::ConnLong => "conn_long",
             Self::Anomaly => "weird",
             Self::Tunnel => "tunnel",
+            Self::Scan => "scan",
+            Self::Flood => "flood",
         }
     }
 
@@ -54,6 +67,14 @@ impl RecordType {
             }
             Self::Anomaly => "A packet that was refused or is odd, rate-limited by reason.",
             Self::Tunnel => "What one tunnel carried.",
+            Self::Scan => {
+                "A scan: a record when it is recognised, one for each window that it lasts, one \
+                 when it is over. Each has the figures since its beginning."
+            }
+            Self::Flood => {
+                "A flood against one host: a record when it is recognised, one for each window \
+                 that it lasts, one when it is over. Each has the figures since its beginning."
+            }
         }
     }
 }
@@ -79,6 +100,10 @@ pub enum Kind {
     Bool,
     /// Identifiers of other records.
     UidSet,
+    /// Addresses, each once.
+    AddressSet,
+    /// Ports, each once.
+    PortSet,
 }
 
 impl Kind {
@@ -94,6 +119,8 @@ impl Kind {
             Self::Count => "count",
             Self::Bool => "bool",
             Self::UidSet => "set[string]",
+            Self::AddressSet => "set[addr]",
+            Self::PortSet => "set[port]",
         }
     }
 
@@ -102,7 +129,12 @@ impl Kind {
         match self {
             Self::Time => "timestamp (ns, UTC)",
             Self::Interval => "double (seconds)",
-            Self::Text | Self::Enum | Self::Address | Self::UidSet => "string",
+            Self::Text
+            | Self::Enum
+            | Self::Address
+            | Self::UidSet
+            | Self::AddressSet
+            | Self::PortSet => "string",
             Self::Port => "uint16",
             Self::Count => "uint64",
             Self::Bool => "boolean",
@@ -131,12 +163,34 @@ pub enum Value<'a> {
     Count(u64),
     /// [`Kind::Bool`].
     Bool(bool),
+    /// [`Kind::AddressSet`]; not empty.
+    Addresses(&'a [IpAddr]),
+    /// [`Kind::PortSet`]; not empty.
+    Ports(&'a [u16]),
 }
 
 impl<'a> Value<'a> {
     /// The count, none if there is no number.
     pub fn count(number: Option<u64>) -> Self {
         number.map_or(Self::Unset, Self::Count)
+    }
+
+    /// The addresses, none if there are none.
+    pub const fn addresses(addresses: &'a [IpAddr]) -> Self {
+        if addresses.is_empty() {
+            Self::Unset
+        } else {
+            Self::Addresses(addresses)
+        }
+    }
+
+    /// The ports, none if there are none.
+    pub const fn ports(ports: &'a [u16]) -> Self {
+        if ports.is_empty() {
+            Self::Unset
+        } else {
+            Self::Ports(ports)
+        }
     }
 
     /// The text, none if it is empty.

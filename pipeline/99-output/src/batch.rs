@@ -9,7 +9,9 @@
 use crate::text::TextBuffer;
 use core::cmp::Ordering;
 use flowpin_packet::Timestamp;
-use flowpin_record::{AnomalyRecord, ConnRow, RecordKey, RecordType, TunnelRecord};
+use flowpin_record::{
+    AnomalyRecord, ConnRow, FloodRecord, RecordKey, RecordType, ScanRecord, TunnelRecord,
+};
 
 /// A format whose records are text, by its place in a record's texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +136,8 @@ pub(crate) struct Rows {
     pub(crate) conns: Vec<ConnRow>,
     pub(crate) anomalies: Vec<AnomalyRecord>,
     pub(crate) tunnels: Vec<TunnelRecord>,
+    pub(crate) scans: Vec<ScanRecord>,
+    pub(crate) floods: Vec<FloodRecord>,
 }
 
 impl Rows {
@@ -141,6 +145,8 @@ impl Rows {
         self.conns.clear();
         self.anomalies.clear();
         self.tunnels.clear();
+        self.scans.clear();
+        self.floods.clear();
     }
 
     /// Copies the row of `entry`, if there is one, and returns its new place.
@@ -150,6 +156,8 @@ impl Rows {
             RecordType::Conn | RecordType::ConnLong => adopt(&mut self.conns, &from.conns, index),
             RecordType::Anomaly => adopt(&mut self.anomalies, &from.anomalies, index),
             RecordType::Tunnel => adopt(&mut self.tunnels, &from.tunnels, index),
+            RecordType::Scan => adopt(&mut self.scans, &from.scans, index),
+            RecordType::Flood => adopt(&mut self.floods, &from.floods, index),
         }
     }
 }

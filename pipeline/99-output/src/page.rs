@@ -2,7 +2,9 @@
 
 use crate::format::{EVE_FIELDS, flat_name};
 use core::fmt::Write;
-use flowpin_record::{AnomalyRecord, ConnRow, RecordType, Row, TunnelRecord};
+use flowpin_record::{
+    AnomalyRecord, ConnRow, FloodRecord, RecordType, Row, ScanRecord, TunnelRecord,
+};
 
 /// The page as Markdown, made from the tables that the writers use.
 pub fn records_page() -> String {
@@ -15,6 +17,8 @@ pub fn records_page() -> String {
             RecordType::ConnLong => page += "The columns of `conn`.\n",
             RecordType::Anomaly => put_table::<AnomalyRecord>(&mut page),
             RecordType::Tunnel => put_table::<TunnelRecord>(&mut page),
+            RecordType::Scan => put_table::<ScanRecord>(&mut page),
+            RecordType::Flood => put_table::<FloodRecord>(&mut page),
         }
     }
     page += EVE;
@@ -67,9 +71,9 @@ time, the same for any number of workers; each type has one file, but for EVE JS
 the first and last record |
 | `zeek-json` | `conn.json`, … | unset columns are left out |
 | `csv` | `conn.csv`, … | RFC 4180 with a header line, lines end in LF; times in RFC 3339 with \
-nanoseconds, intervals in seconds; unset is empty |
+nanoseconds, intervals in seconds; unset is empty; sets separated by spaces |
 | `parquet` | `conn.parquet`, … | zstd; row groups of 131,072 records; readable while it is \
-written |
+written; sets as in CSV |
 
 `--output -` writes EVE JSON to standard output instead. Figures about the run itself stand in
 `stats.json`, since they may differ between runs.

@@ -203,7 +203,7 @@ fn every_eve_field_is_documented() {
 #[test]
 fn column_formats_agree_cell_by_cell() {
     let (dir, records) = written(500);
-    for stem in ["conn", "conn_long", "weird", "tunnel"] {
+    for stem in ["conn", "conn_long", "weird", "tunnel", "scan", "flood"] {
         let tsv = zeek_lines(dir.path(), &format!("{stem}.log"));
         let json = json_lines(dir.path(), &format!("{stem}.json"));
         let csv = csv_lines(dir.path(), &format!("{stem}.csv"));
@@ -225,7 +225,12 @@ fn column_formats_agree_cell_by_cell() {
                 match name.as_str() {
                     "ts" | "end_ts" => assert!(in_csv.ends_with('Z')),
                     "duration" => assert!(in_csv.starts_with(cell.as_str())),
-                    "local_orig" | "local_resp" => assert_eq!(in_csv == "true", cell == "T"),
+                    "local_orig" | "local_resp" | "estimated" => {
+                        assert_eq!(in_csv == "true", cell == "T");
+                    }
+                    "source_samples" | "host_samples" | "port_samples" => {
+                        assert_eq!(*in_csv, cell.replace(',', " "), "{name}");
+                    }
                     _ => assert_eq!(in_csv, cell, "{name}"),
                 }
             }
@@ -253,7 +258,11 @@ fn column_formats_agree_cell_by_cell() {
 /// A JSON value as Zeek's TSV spells it.
 fn json_cell(value: &Value) -> String {
     match value {
-        Value::Array(values) => json_cell(&values[0]),
+        Value::Array(values) => {
+            let cells: Vec<_> = values.iter().map(json_cell).collect();
+            cells.join(",")
+        }
+        Value::Number(number) => number.to_string(),
         Value::Bool(value) => if *value { "T" } else { "F" }.to_owned(),
         Value::String(text) => text.clone(),
         other => panic!("unexpected {other}"),
@@ -264,7 +273,7 @@ fn json_cell(value: &Value) -> String {
 #[test]
 fn parquet_says_what_csv_says() {
     let (dir, _) = written(10_000);
-    for stem in ["conn", "conn_long", "weird", "tunnel"] {
+    for stem in ["conn", "conn_long", "weird", "tunnel", "scan", "flood"] {
         let csv = csv_lines(dir.path(), &format!("{stem}.csv"));
         let parquet = parquet_lines(&dir.path().join(format!("{stem}.parquet")));
         assert_eq!(csv.len(), parquet.len());

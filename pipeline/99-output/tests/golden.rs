@@ -11,7 +11,7 @@ use flowpin_record::{
     AnomalyRecord, ConnState, Direction, EndReason, FlowState, History, RecordEndpoint, RecordKey,
     TcpState, TunnelKind, TunnelRecord, Uid,
 };
-use support::{Any, SECOND, START, files, longest, plan, web, write_all};
+use support::{Any, SECOND, START, files, flood, longest, plan, scan, web, write_all};
 
 fn endpoint(address: &str, port: u16) -> RecordEndpoint {
     RecordEndpoint {
@@ -28,7 +28,8 @@ fn history(letters: &str) -> History {
 }
 
 /// One of each kind: TCP, a single UDP packet, ICMP echo over IPv6 and a VLAN, SCTP, an interim
-/// record with everything in it, an anomaly with and without addresses, a tunnel.
+/// record with everything in it, an anomaly with and without addresses, a tunnel,
+/// a scan and a flood.
 fn records() -> Vec<(RecordKey, Any)> {
     let one = Direction {
         packets: 1,
@@ -109,6 +110,8 @@ fn records() -> Vec<(RecordKey, Any)> {
         Any::Anomaly(broken),
         Any::Conn(sctp),
         Any::Tunnel(tunnel),
+        Any::Scan(scan()),
+        Any::Flood(flood()),
     ];
     let keys = (0..).map(|index: u64| RecordKey {
         time: Timestamp(START.0 + index * SECOND),

@@ -25,7 +25,12 @@ fn data_type(kind: Kind) -> DataType {
     match kind {
         Kind::Time => DataType::Timestamp(TimeUnit::Nanosecond, Some(UTC.into())),
         Kind::Interval => DataType::Float64,
-        Kind::Text | Kind::Enum | Kind::Address | Kind::UidSet => DataType::Utf8,
+        Kind::Text
+        | Kind::Enum
+        | Kind::Address
+        | Kind::UidSet
+        | Kind::AddressSet
+        | Kind::PortSet => DataType::Utf8,
         Kind::Port => DataType::UInt16,
         Kind::Count => DataType::UInt64,
         Kind::Bool => DataType::Boolean,
@@ -90,9 +95,12 @@ impl Builder {
                 Self::Time(TimestampNanosecondBuilder::new().with_timezone(Arc::from(UTC)))
             }
             Kind::Interval => Self::Interval(Float64Builder::new()),
-            Kind::Text | Kind::Enum | Kind::Address | Kind::UidSet => {
-                Self::Text(StringBuilder::new())
-            }
+            Kind::Text
+            | Kind::Enum
+            | Kind::Address
+            | Kind::UidSet
+            | Kind::AddressSet
+            | Kind::PortSet => Self::Text(StringBuilder::new()),
             Kind::Port => Self::Port(UInt16Builder::new()),
             Kind::Count => Self::Count(UInt64Builder::new()),
             Kind::Bool => Self::Bool(BooleanBuilder::new()),
@@ -114,6 +122,8 @@ impl Builder {
                 let _ = write!(to, "{address}");
                 to.append_value("");
             }
+            (Self::Text(to), Value::Addresses(addresses)) => put_set(to, addresses),
+            (Self::Text(to), Value::Ports(ports)) => put_set(to, ports),
             (Self::Port(to), Value::Port(port)) => to.append_value(port),
             (Self::Count(to), Value::Count(count)) => to.append_value(count),
             (Self::Bool(to), Value::Bool(value)) => to.append_value(value),
@@ -145,6 +155,16 @@ impl Builder {
             Self::Bool(from) => Arc::new(from.finish()),
         }
     }
+}
+
+/// A set as text, separated by spaces.
+fn put_set<T: core::fmt::Display>(to: &mut StringBuilder, items: &[T]) {
+    for (index, item) in items.iter().enumerate() {
+        let separator = if index == 0 { "" } else { " " };
+        // Writing to an Arrow builder cannot fail.
+        let _ = write!(to, "{separator}{item}");
+    }
+    to.append_value("");
 }
 
 /// Seconds as a double: exact to the nanosecond up to 104 days.

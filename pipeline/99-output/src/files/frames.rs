@@ -3,7 +3,9 @@
 use crate::batch::TextFormat;
 use crate::format::{csv_header, zeek_footer, zeek_header};
 use flowpin_packet::Timestamp;
-use flowpin_record::{AnomalyRecord, ConnRow, RecordType, Row, TunnelRecord};
+use flowpin_record::{
+    AnomalyRecord, ConnRow, FloodRecord, RecordType, Row, ScanRecord, TunnelRecord,
+};
 
 /// Header and footer of a file.
 pub(super) struct Frame {
@@ -27,6 +29,8 @@ pub(super) fn column_frame(format: TextFormat, record_type: RecordType) -> (Fram
         RecordType::Conn | RecordType::ConnLong => frame_of::<ConnRow>(format, record_type),
         RecordType::Anomaly => frame_of::<AnomalyRecord>(format, record_type),
         RecordType::Tunnel => frame_of::<TunnelRecord>(format, record_type),
+        RecordType::Scan => frame_of::<ScanRecord>(format, record_type),
+        RecordType::Flood => frame_of::<FloodRecord>(format, record_type),
     }
 }
 

@@ -120,6 +120,11 @@ impl ParquetFile {
         Ok(file)
     }
 
+    /// Whether its path still leads to it.
+    pub(super) fn is_at_its_path(&self) -> bool {
+        self.target.is_at(&self.path)
+    }
+
     /// Rows in finished row groups: those that a reader sees.
     pub(super) fn rows_stored(&self) -> u64 {
         let rows: i64 = self.groups.iter().map(RowGroupMetaData::num_rows).sum();

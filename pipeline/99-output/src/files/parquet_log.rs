@@ -80,6 +80,22 @@ impl<R: Row> ParquetLog<R> {
         self.closed_bytes + self.len
     }
 
+    /// Makes the present file anew if it was moved away; the rows before stay in the old one.
+    pub(super) fn reopen(&mut self, storage: &mut dyn Storage) -> Result<(), OutputError> {
+        let moved = self
+            .open
+            .as_ref()
+            .filter(|(_, file)| !file.is_at_its_path())
+            .map(|(path, _)| path.clone());
+        match moved {
+            None => Ok(()),
+            Some(path) => {
+                self.close()?;
+                self.create(storage, path)
+            }
+        }
+    }
+
     /// Ends the present file.
     pub(super) fn close(&mut self) -> Result<(), OutputError> {
         let gathered = self.gather();

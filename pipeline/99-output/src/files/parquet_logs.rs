@@ -7,7 +7,7 @@ use super::storage::Storage;
 use crate::OutputError;
 use crate::batch::RecordRef;
 use flowpin_config::OutputPlan;
-use flowpin_record::{AnomalyRecord, ConnRow, RecordType, TunnelRecord};
+use flowpin_record::{AnomalyRecord, ConnRow, FloodRecord, RecordType, ScanRecord, TunnelRecord};
 
 /// One log for each type.
 pub(super) struct ParquetLogs {
@@ -15,6 +15,8 @@ pub(super) struct ParquetLogs {
     conn_long: ParquetLog<ConnRow>,
     anomaly: ParquetLog<AnomalyRecord>,
     tunnel: ParquetLog<TunnelRecord>,
+    scan: ParquetLog<ScanRecord>,
+    flood: ParquetLog<FloodRecord>,
 }
 
 impl ParquetLogs {
@@ -25,6 +27,8 @@ impl ParquetLogs {
             conn_long: ParquetLog::new(rotation(RecordType::ConnLong))?,
             anomaly: ParquetLog::new(rotation(RecordType::Anomaly))?,
             tunnel: ParquetLog::new(rotation(RecordType::Tunnel))?,
+            scan: ParquetLog::new(rotation(RecordType::Scan))?,
+            flood: ParquetLog::new(rotation(RecordType::Flood))?,
         })
     }
 
@@ -36,7 +40,11 @@ impl ParquetLogs {
     /// The files of all types.
     pub(super) fn files(&self) -> impl Iterator<Item = FileInfo> {
         let conns = self.conn.files().chain(self.conn_long.files());
-        conns.chain(self.anomaly.files()).chain(self.tunnel.files())
+        let others = self.anomaly.files().chain(self.tunnel.files());
+        conns
+            .chain(others)
+            .chain(self.scan.files())
+            .chain(self.flood.files())
     }
 
     pub(super) fn write(
@@ -62,6 +70,14 @@ impl ParquetLogs {
                 Some(row) => self.tunnel.write(storage, time, row),
                 None => Ok(()),
             },
+            RecordType::Scan => match rows.scans.get(index) {
+                Some(row) => self.scan.write(storage, time, row),
+                None => Ok(()),
+            },
+            RecordType::Flood => match rows.floods.get(index) {
+                Some(row) => self.flood.write(storage, time, row),
+                None => Ok(()),
+            },
         }
     }
 
@@ -70,11 +86,28 @@ impl ParquetLogs {
             + self.conn_long.bytes_expected()
             + self.anomaly.bytes_expected()
             + self.tunnel.bytes_expected()
+            + self.scan.bytes_expected()
+            + self.flood.bytes_expected()
+    }
+
+    /// Makes files anew that were moved away.
+    pub(super) fn reopen(&mut self, storage: &mut dyn Storage) -> Result<(), OutputError> {
+        self.conn.reopen(storage)?;
+        self.conn_long.reopen(storage)?;
+        self.anomaly.reopen(storage)?;
+        self.tunnel.reopen(storage)?;
+        self.scan.reopen(storage)?;
+        self.flood.reopen(storage)
     }
 
     pub(super) fn close(&mut self) -> Result<(), OutputError> {
         let (conn, conn_long) = (self.conn.close(), self.conn_long.close());
         let (anomaly, tunnel) = (self.anomaly.close(), self.tunnel.close());
-        conn.and(conn_long).and(anomaly).and(tunnel)
+        let (scan, flood) = (self.scan.close(), self.flood.close());
+        conn.and(conn_long)
+            .and(anomaly)
+            .and(tunnel)
+            .and(scan)
+            .and(flood)
     }
 }

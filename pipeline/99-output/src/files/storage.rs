@@ -1,8 +1,9 @@
 //! Where bytes go: files on disk, standard output, or a test's faulty medium.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// An open file.
@@ -13,12 +14,26 @@ pub trait Target: Write + Seek + Send {
     ///
     /// What the system says; pipes cannot be cut.
     fn cut(&mut self, len: u64) -> io::Result<()>;
+
+    /// Whether `path` still leads to this file. Without knowing: yes.
+    fn is_at(&self, path: &Path) -> bool {
+        let _ = path;
+        true
+    }
 }
 
 impl Target for File {
     fn cut(&mut self, len: u64) -> io::Result<()> {
         self.set_len(len)?;
         self.seek(SeekFrom::Start(len)).map(|_| ())
+    }
+
+    fn is_at(&self, path: &Path) -> bool {
+        let identity = |meta: Metadata| (meta.dev(), meta.ino());
+        match (self.metadata(), path.metadata()) {
+            (Ok(mine), Ok(there)) => identity(mine) == identity(there),
+            _ => false,
+        }
     }
 }
 

@@ -92,6 +92,23 @@ impl TextLog {
         self.open.as_mut().map_or(Ok(()), OpenFile::flush)
     }
 
+    /// Makes the present file anew if it was moved away; the records before stay in the old one.
+    pub(super) fn reopen(&mut self, storage: &mut dyn Storage) -> Result<(), OutputError> {
+        let moved = self
+            .open
+            .as_ref()
+            .filter(|open| !open.target.is_at(&open.info.path))
+            .map(|open| open.info.path.clone());
+        match moved {
+            None => self.flush(),
+            Some(path) => {
+                self.close()?;
+                self.open = Some(create(storage, path)?);
+                Ok(())
+            }
+        }
+    }
+
     /// Ends the present file as its format wants it.
     pub(super) fn close(&mut self) -> Result<(), OutputError> {
         let Some(mut open) = self.open.take() else {

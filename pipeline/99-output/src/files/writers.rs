@@ -75,7 +75,7 @@ impl Writers {
     /// merger.push(0, formatter.take_batch(Timestamp::MAX));
     /// merger.drain(&mut writers, |_, batch| formatter.recycle(batch))?;
     /// writers.finish()?;
-    /// assert_eq!(writers.summary().written, [0; 4]);
+    /// assert_eq!(writers.summary().written, [0; flowpin_record::RecordType::COUNT]);
     /// # Ok::<(), flowpin_output::OutputError>(())
     /// ```
     pub fn open(plan: &OutputPlan) -> Result<Self, OutputError> {
@@ -254,6 +254,39 @@ impl Writers {
         }
         let done = self.text_logs().try_for_each(TextLog::flush);
         self.or_fail(done)
+    }
+
+    /// Makes files anew that were moved away (by `logrotate`, say); the records before stay in
+    /// the old ones. A file that is still where it was is gone on with.
+    ///
+    /// # Errors
+    ///
+    /// An old file cannot be completed, or a new one not be made.
+    pub fn reopen(&mut self) -> Result<(), OutputError> {
+        if self.state == State::Ended || self.plan.to_stdout {
+            return self.flush();
+        }
+        let done = self.reopen_all();
+        self.or_fail(done)
+    }
+
+    fn reopen_all(&mut self) -> Result<(), OutputError> {
+        let storage = self.storage.as_mut();
+        for log in self
+            .eve
+            .iter_mut()
+            .chain(self.columns.iter_mut().map(|column| &mut column.log))
+        {
+            log.reopen(storage)?;
+        }
+        self.parquet
+            .as_mut()
+            .map_or(Ok(()), |parquet| parquet.reopen(storage))
+    }
+
+    /// Records written so far, of all types.
+    pub fn records_written(&self) -> u64 {
+        self.summary.written.iter().sum()
     }
 
     /// Ends all files as their formats want it.

@@ -15,7 +15,7 @@ pub(super) fn zeek_tsv<R: Row>(line: &mut Line<'_>, row: &R) {
         match (column.value)(row) {
             Value::Unset => line.put(b"-"),
             Value::Bool(value) => line.put(if value { b"T" } else { b"F" }),
-            value => put_plain(line, value),
+            value => put_plain(line, value, b","),
         }
     }
     line.put(b"\n");
@@ -35,17 +35,22 @@ pub(super) fn zeek_json<R: Row>(line: &mut Line<'_>, row: &R) {
         line.put(b"\":");
         match (column.kind, value) {
             (_, Value::Bool(value)) => line.put_bool(value),
-            (Kind::UidSet, value) => {
+            (Kind::PortSet, value) => {
+                line.put(b"[");
+                put_plain(line, value, b",");
+                line.put(b"]");
+            }
+            (Kind::UidSet | Kind::AddressSet, value) => {
                 line.put(b"[\"");
-                put_plain(line, value);
+                put_plain(line, value, b"\",\"");
                 line.put(b"\"]");
             }
             (Kind::Text | Kind::Enum | Kind::Address, value) => {
                 line.put(b"\"");
-                put_plain(line, value);
+                put_plain(line, value, b"");
                 line.put(b"\"");
             }
-            (_, value) => put_plain(line, value),
+            (_, value) => put_plain(line, value, b""),
         }
     }
     line.put(b"}\n");
@@ -64,14 +69,15 @@ pub(super) fn csv<R: Row>(line: &mut Line<'_>, dates: &mut DateCache, row: &R) {
             Value::Time(time) => line.put_rfc3339_time(dates, time),
             Value::Interval(nanos) => line.put_seconds_nanos(nanos),
             Value::Bool(value) => line.put_bool(value),
-            value => put_plain(line, value),
+            value => put_plain(line, value, b" "),
         }
     }
     line.put(b"\n");
 }
 
-/// A value as both of Zeek's writers have it. No text of ours needs an escape (see [`Value`]).
-fn put_plain(line: &mut Line<'_>, value: Value<'_>) {
+/// A value as both of Zeek's writers have it; `separator` between the members of a set. No text of
+/// ours needs an escape (see [`Value`]).
+fn put_plain<const N: usize>(line: &mut Line<'_>, value: Value<'_>, separator: &[u8; N]) {
     match value {
         Value::Unset | Value::Bool(_) => {}
         Value::Time(Timestamp(nanos)) | Value::Interval(nanos) => line.put_seconds_micros(nanos),
@@ -80,6 +86,22 @@ fn put_plain(line: &mut Line<'_>, value: Value<'_>) {
         Value::Address(address) => line.put_address(address),
         Value::Port(port) => line.put_u64(u64::from(port)),
         Value::Count(count) => line.put_u64(count),
+        Value::Addresses(addresses) => {
+            for (index, &address) in addresses.iter().enumerate() {
+                if index > 0 {
+                    line.put(separator);
+                }
+                line.put_address(address);
+            }
+        }
+        Value::Ports(ports) => {
+            for (index, &port) in ports.iter().enumerate() {
+                if index > 0 {
+                    line.put(separator);
+                }
+                line.put_u64(u64::from(port));
+            }
+        }
     }
 }
 

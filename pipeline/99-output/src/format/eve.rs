@@ -282,7 +282,7 @@ pub(super) fn tunnel(
     line.put(b"\"}}\n");
 }
 
-fn put_addresses(line: &mut Line<'_>, source: IpAddr, destination: IpAddr) {
+pub(super) fn put_addresses(line: &mut Line<'_>, source: IpAddr, destination: IpAddr) {
     line.put(b",\"src_ip\":\"");
     line.put_address_in_full(source);
     line.put(b"\",\"dest_ip\":\"");
@@ -292,7 +292,7 @@ fn put_addresses(line: &mut Line<'_>, source: IpAddr, destination: IpAddr) {
 }
 
 #[inline]
-fn ip_version(address: IpAddr) -> &'static [u8; 1] {
+pub(super) fn ip_version(address: IpAddr) -> &'static [u8; 1] {
     if address.is_ipv4() { b"4" } else { b"6" }
 }
 

@@ -1,8 +1,13 @@
 //! Every field of EVE JSON, for the documentation. A test holds this and the writers together.
 
 /// Path and meaning of each field, by event type.
-pub(crate) const FIELDS: &[(&str, &[(&str, &str)])] =
-    &[("flow", FLOW), ("anomaly", ANOMALY), ("tunnel", TUNNEL)];
+pub(crate) const FIELDS: &[(&str, &[(&str, &str)])] = &[
+    ("flow", FLOW),
+    ("anomaly", ANOMALY),
+    ("tunnel", TUNNEL),
+    ("scan", SCAN),
+    ("flood", FLOOD),
+];
 
 const FLOW: &[(&str, &str)] = &[
     (
@@ -163,4 +168,104 @@ const TUNNEL: &[(&str, &str)] = &[
     ("tunnel.bytes_toclient", "Likewise from the higher address."),
     ("tunnel.start", "Capture time of its first packet."),
     ("tunnel.end", "Capture time of its last packet."),
+];
+
+const SCAN: &[(&str, &str)] = &[
+    (
+        "timestamp",
+        "Stream time at which it was decided: the end of an interval of 1.07 s.",
+    ),
+    ("event_type", "`scan`."),
+    ("src_ip", "Who scans; of several, the first."),
+    ("dest_ip", "A vertical scan's host."),
+    ("ip_v", "4 or 6."),
+    ("proto", "Protocol; not for an IP-protocol scan."),
+    (
+        "scan.state",
+        "`begun`: the alarm; `ongoing`: once for each window; `over`.",
+    ),
+    (
+        "scan.kind",
+        "`vertical`: ports of a host; `horizontal`: hosts by one port; `block`: both.",
+    ),
+    ("scan.method", "With what it asks, in nmap's words."),
+    ("scan.hosts", "Different hosts asked."),
+    (
+        "scan.ports",
+        "Different ports asked; of an IP-protocol scan: protocols.",
+    ),
+    ("scan.targets", "Different pairs of host and port asked."),
+    ("scan.open", "Targets that accepted."),
+    ("scan.closed", "Targets that refused."),
+    (
+        "scan.filtered",
+        "Targets that did not answer, or for which a third party refused.",
+    ),
+    (
+        "scan.attempts",
+        "New connections tried, repetitions included.",
+    ),
+    (
+        "scan.estimated",
+        "Whether the counts are estimates (standard error 2 %) or exact.",
+    ),
+    (
+        "scan.sources",
+        "How many ask for the same at the same time; above 1 all but one are decoys.",
+    ),
+    ("scan.source_samples", "Some of these, the first first."),
+    ("scan.host_samples", "The hosts asked first."),
+    ("scan.port_samples", "The ports asked first."),
+    ("scan.start", "Capture time of its first attempt."),
+    ("scan.end", "Capture time of its last attempt."),
+    (
+        "flowpin.uid",
+        "Its identifier, the same in all records of this scan.",
+    ),
+    (
+        "flowpin.first_packet",
+        "Number of the packet of its first attempt.",
+    ),
+];
+
+const FLOOD: &[(&str, &str)] = &[
+    (
+        "timestamp",
+        "Stream time at which it was decided: the end of an interval of 1.07 s.",
+    ),
+    ("event_type", "`flood`."),
+    ("src_ip", "The source seen first; it may be forged."),
+    ("dest_ip", "Who is flooded."),
+    (
+        "dest_port",
+        "The port that most of it went to; not for ICMP.",
+    ),
+    ("ip_v", "4 or 6."),
+    ("proto", "Protocol."),
+    (
+        "flood.state",
+        "`begun`: the alarm; `ongoing`: once for each window; `over`.",
+    ),
+    (
+        "flood.kind",
+        "`syn`: handshakes never done; `icmp`; `udp`: not answered.",
+    ),
+    ("flood.sources", "Source addresses, which may be forged."),
+    ("flood.source_samples", "The sources seen first."),
+    ("flood.packets", "Packets of the flood."),
+    (
+        "flood.peak_rate",
+        "The most packets per second, over about a second.",
+    ),
+    (
+        "flood.estimated",
+        "Whether packets and sources are estimates (standard error 4 %) or exact.",
+    ),
+    ("flood.start", "Capture time of its first packet."),
+    ("flood.end", "Capture time of its last packet."),
+    (
+        "flowpin.uid",
+        "Its identifier, the same in all records of this flood.",
+    ),
+    ("flowpin.first_packet", "Number of its first packet."),
 ];

@@ -15,6 +15,7 @@
 mod columns;
 mod eve;
 mod eve_fields;
+mod eve_scan;
 mod eve_words;
 mod stats;
 #[cfg(test)]
@@ -30,8 +31,8 @@ use core::hint::black_box;
 use flowpin_config::{Format, OutputPlan};
 use flowpin_packet::Timestamp;
 use flowpin_record::{
-    AnomalyRecord, CommunityId, ConnRecord, ConnRow, RecordKey, RecordSink, RecordType, Row,
-    TunnelRecord,
+    AnomalyRecord, CommunityId, ConnRecord, ConnRow, FloodRecord, RecordKey, RecordSink,
+    RecordType, Row, ScanRecord, TunnelRecord,
 };
 
 /// Formats one worker's records and holds them until the watermark has passed them.
@@ -215,6 +216,42 @@ impl RecordSink for Formatter {
         self.put_columns(record, &mut entry.lens);
         if self.formats.parquet {
             entry.row = push_row(&mut self.hold.rows.tunnels, Some(*record));
+        }
+        self.push(entry);
+    }
+
+    fn scan(&mut self, key: RecordKey, record: &ScanRecord) {
+        self.count(RecordType::Scan);
+        if !self.formats.any() {
+            black_box(record);
+            return;
+        }
+        let mut entry = entry(key, RecordType::Scan, record.uid.0, self.hold.text.len());
+        if self.formats.eve {
+            let (text, dates) = (&mut self.hold.text, &mut self.dates);
+            entry.lens[0] = short(text.line(|line| eve_scan::scan(line, dates, key.time, record)));
+        }
+        self.put_columns(record, &mut entry.lens);
+        if self.formats.parquet {
+            entry.row = push_row(&mut self.hold.rows.scans, Some(*record));
+        }
+        self.push(entry);
+    }
+
+    fn flood(&mut self, key: RecordKey, record: &FloodRecord) {
+        self.count(RecordType::Flood);
+        if !self.formats.any() {
+            black_box(record);
+            return;
+        }
+        let mut entry = entry(key, RecordType::Flood, record.uid.0, self.hold.text.len());
+        if self.formats.eve {
+            let (text, dates) = (&mut self.hold.text, &mut self.dates);
+            entry.lens[0] = short(text.line(|line| eve_scan::flood(line, dates, key.time, record)));
+        }
+        self.put_columns(record, &mut entry.lens);
+        if self.formats.parquet {
+            entry.row = push_row(&mut self.hold.rows.floods, Some(*record));
         }
         self.push(entry);
     }

@@ -6,8 +6,9 @@ use flowpin_config::{Format, OutputPlan};
 use flowpin_output::{Formatter, Merger, OutputError, Storage, Target, Writers};
 use flowpin_packet::{Layer, Reason, TcpFlags, Timestamp, bad};
 use flowpin_record::{
-    AnomalyRecord, ConnRecord, ConnState, Direction, EndReason, FlowState, History, RecordEndpoint,
-    RecordKey, RecordSink, TcpState, TunnelKind, TunnelRecord, Uid,
+    AnomalyRecord, ConnRecord, ConnState, Direction, EndReason, EpisodeState, FloodKind,
+    FloodRecord, FlowState, History, RecordEndpoint, RecordKey, RecordSink, Samples, ScanKind,
+    ScanMethod, ScanRecord, TcpState, TunnelKind, TunnelRecord, Uid,
 };
 use std::collections::BTreeMap;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -20,6 +21,8 @@ pub(crate) enum Any {
     Conn(ConnRecord),
     Anomaly(AnomalyRecord),
     Tunnel(TunnelRecord),
+    Scan(ScanRecord),
+    Flood(FloodRecord),
 }
 
 /// Gives a record to a formatter.
@@ -28,6 +31,8 @@ pub(crate) fn put(sink: &mut impl RecordSink, key: RecordKey, record: &Any) {
         Any::Conn(record) => sink.conn(key, record),
         Any::Anomaly(record) => sink.anomaly(key, record),
         Any::Tunnel(record) => sink.tunnel(key, record),
+        Any::Scan(record) => sink.scan(key, record),
+        Any::Flood(record) => sink.flood(key, record),
     }
 }
 
@@ -125,6 +130,52 @@ pub(crate) fn longest() -> ConnRecord {
         midstream: true,
         icmp: Some((255, 255)),
         ..web()
+    }
+}
+
+/// A scan with as many samples as fit.
+pub(crate) fn scan() -> ScanRecord {
+    let address = |last| IpAddr::from([10, 0, 0, last]);
+    ScanRecord {
+        uid: Uid(77),
+        state: EpisodeState::Begun,
+        kind: ScanKind::Block,
+        method: ScanMethod::SctpCookieEcho,
+        source: address(1),
+        source_count: 3,
+        sources: Samples::first(address(0), [address(1), address(2), address(3)]),
+        first: START,
+        last: START.plus_nanos(SECOND),
+        first_packet: 5,
+        attempts: 2100,
+        hosts: 200,
+        ports: 10,
+        targets: 2000,
+        open: 1,
+        closed: 99,
+        filtered: 1900,
+        estimated: true,
+        host_samples: Samples::first(address(0), (10..20).map(address)),
+        port_samples: Samples::first(0, 1..100),
+    }
+}
+
+/// A flood; its samples are few.
+pub(crate) fn flood() -> FloodRecord {
+    FloodRecord {
+        uid: Uid(78),
+        state: EpisodeState::Over,
+        kind: FloodKind::Syn,
+        target: IpAddr::V6(Ipv6Addr::LOCALHOST),
+        port: Some(80),
+        first: START,
+        last: START.plus_nanos(2 * SECOND),
+        first_packet: 6,
+        source_count: 10_000_000,
+        sources: Samples::first(IpAddr::from([0; 4]), [IpAddr::from([1, 2, 3, 4])]),
+        packets: 10_000_001,
+        peak_rate: 5_000_000,
+        estimated: false,
     }
 }
 
@@ -233,6 +284,39 @@ impl Random {
         }
     }
 
+    fn scan(&mut self, time: Timestamp) -> ScanRecord {
+        let sources = self.below(3) as usize;
+        let source = self.address(true);
+        let ports = [self.next() as u16; 3];
+        ScanRecord {
+            uid: Uid(self.next()),
+            kind: ScanKind::Vertical,
+            method: [ScanMethod::Udp, ScanMethod::IpProtocol][self.below(2) as usize],
+            source,
+            sources: Samples::first(source, vec![source; sources]),
+            first: time,
+            last: time,
+            attempts: self.number(),
+            host_samples: Samples::first(source, vec![source; sources]),
+            port_samples: Samples::first(0, ports),
+            ..scan()
+        }
+    }
+
+    fn flood(&mut self, time: Timestamp) -> FloodRecord {
+        let target = self.address(false);
+        FloodRecord {
+            uid: Uid(self.next()),
+            kind: FloodKind::ALL[self.below(3) as usize],
+            target,
+            port: (self.below(2) == 0).then_some(53),
+            first: time,
+            last: time,
+            packets: self.number(),
+            ..flood()
+        }
+    }
+
     /// `count` records with keys that rise, in steps from none to seconds.
     pub(crate) fn records(&mut self, count: usize) -> Vec<(RecordKey, Any)> {
         let mut time = START;
@@ -240,9 +324,11 @@ impl Random {
             .map(|number| {
                 let step = [0, 1, 1000, SECOND / 50, SECOND][self.below(5) as usize];
                 time = time.plus_nanos(step * self.below(3));
-                let record = match self.below(12) {
+                let record = match self.below(14) {
                     0 => Any::Anomaly(self.anomaly(time)),
                     1 => Any::Tunnel(self.tunnel(time)),
+                    2 => Any::Scan(self.scan(time)),
+                    3 => Any::Flood(self.flood(time)),
                     _ => Any::Conn(self.conn(time)),
                 };
                 let key = RecordKey {
