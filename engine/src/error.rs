@@ -22,10 +22,19 @@ pub enum RunError {
     /// A worker ended before its input did: a defect (exit code 1).
     #[error("worker {0} stopped unexpectedly; please report it")]
     WorkerLost(usize),
-    /// A slice needs to read its input twice (exit code 2).
+    /// A processor of `--cpus` is not there, or not for us (exit code 2).
     #[error(
-        "cannot slice standard input by --uid, which takes two passes: save it to a file first"
+        "--cpus names processor {cpu}, which this process may not use; it may use {}",
+        ranges(allowed)
     )]
+    NoSuchCpu {
+        /// The first of them.
+        cpu: usize,
+        /// Those that may be used, in order.
+        allowed: Vec<usize>,
+    },
+    /// A slice needs to read its input twice (exit code 2).
+    #[error("cannot slice a pipe by --uid, which takes two passes: save it to a file first")]
     SliceFromPipe,
     /// The slice cannot be written (exit code 1).
     #[error(
@@ -38,4 +47,39 @@ pub enum RunError {
         /// What the system said.
         source: std::io::Error,
     },
+}
+
+/// Processors in order, as `--cpus` takes them: "0-3,6".
+fn ranges(cpus: &[usize]) -> String {
+    let mut text = String::new();
+    let mut rest = cpus;
+    while let Some(&first) = rest.first() {
+        let count = rest
+            .iter()
+            .zip(first..)
+            .take_while(|&(&cpu, expected)| cpu == expected)
+            .count();
+        if !text.is_empty() {
+            text.push(',');
+        }
+        text.push_str(&first.to_string());
+        if count > 1 {
+            text.push_str(&format!("-{}", first + count - 1));
+        }
+        rest = rest.get(count..).unwrap_or_default();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ranges;
+
+    /// What is printed can be given to `--cpus`.
+    #[test]
+    fn processors_are_told_as_ranges() {
+        assert_eq!(ranges(&[0, 1, 2, 3, 6, 8, 9]), "0-3,6,8-9");
+        assert_eq!(ranges(&[5]), "5");
+        assert_eq!(ranges(&[]), "");
+    }
 }

@@ -11,6 +11,7 @@
 //! in the in-order step (which is sequential) or per shard (which no shape changes).
 
 mod anomalies;
+mod control;
 mod error;
 mod input;
 mod memory;
@@ -27,6 +28,7 @@ mod threads;
 mod tunnels;
 mod worker;
 
+pub use control::{Control, StopFlag};
 pub use error::RunError;
 pub use flowpin_config::Plan;
 pub use report::{
@@ -37,11 +39,6 @@ pub use slice::SliceReport;
 pub use sums::{ConnectionSums, FoldHash, Traffic};
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
-/// Set from a signal handler: the run stops after the piece at hand and flushes.
-pub type StopFlag = Arc<AtomicBool>;
 
 /// Runs a plan from the first packet to the last record.
 ///
@@ -49,10 +46,10 @@ pub type StopFlag = Arc<AtomicBool>;
 /// A [`RunError`]. Damaged input is not an error: see [`RunReport::is_damaged`].
 pub fn run(
     plan: &Plan,
-    stop: &StopFlag,
+    control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<RunReport, RunError> {
-    run::run(plan, stop, progress)
+    run::run(plan, control, progress)
 }
 
 /// Opens the inputs and compiles the filter, and does nothing else: for `-T`.
@@ -60,7 +57,8 @@ pub fn run(
 /// # Errors
 /// What would keep [`run`] from beginning.
 pub fn check(plan: &Plan) -> Result<(), RunError> {
-    run::open(plan).map(drop)
+    run::check_cpus(plan)?;
+    run::open(plan, &Control::default()).map(drop)
 }
 
 /// Writes the packets of some connections, fragments included, to a capture file.
@@ -74,8 +72,8 @@ pub fn slice(
     plan: &Plan,
     uids: &[flowpin_record::Uid],
     out: &Path,
-    stop: &StopFlag,
+    control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<SliceReport, RunError> {
-    slice::slice(plan, uids, out, stop, progress)
+    slice::slice(plan, uids, out, control, progress)
 }

@@ -1,7 +1,7 @@
 //! The output stage: merges what workers and input stage deliver, and writes it.
 
-use crate::RunError;
 use crate::report::OutputReport;
+use crate::{Control, RunError};
 use flowpin_counters::Losses;
 use flowpin_output::{Merger, RecordBatch, Writers};
 
@@ -9,6 +9,9 @@ use flowpin_output::{Merger, RecordBatch, Writers};
 pub(crate) struct Output {
     merger: Merger,
     writers: Writers,
+    control: Control,
+    /// Requests to reopen that were met.
+    reopened: u32,
 }
 
 /// What was written.
@@ -20,10 +23,12 @@ pub(crate) struct OutputSummary {
 
 impl Output {
     /// An output with one source for each worker, and one more for the input stage.
-    pub(crate) fn new(workers: usize, writers: Writers) -> Self {
+    pub(crate) fn new(workers: usize, writers: Writers, control: &Control) -> Self {
         Self {
             merger: Merger::new(workers + 1),
             writers,
+            reopened: control.reopens(),
+            control: control.clone(),
         }
     }
 
@@ -37,7 +42,14 @@ impl Output {
         &mut self,
         recycle: impl FnMut(usize, RecordBatch),
     ) -> Result<(), RunError> {
-        Ok(self.merger.drain(&mut self.writers, recycle)?)
+        self.merger.drain(&mut self.writers, recycle)?;
+        let reopens = self.control.reopens();
+        if reopens != self.reopened {
+            self.reopened = reopens;
+            self.writers.reopen()?;
+        }
+        self.control.tell_records(self.writers.records_written());
+        Ok(())
     }
 
     /// Whether nobody reads any more what is written: the run may end.

@@ -1,5 +1,6 @@
 //! What the stages cost on the first packets of the input, to choose a shape from.
 
+use crate::Control;
 use crate::input::InputStage;
 use crate::memory;
 use crate::output::Output;
@@ -27,7 +28,8 @@ pub(crate) fn costs(plan: &Plan, secret: u64) -> Option<StageCosts> {
     if plan.inputs.contains(&Input::Stdin) {
         return None;
     }
-    let source = open(plan).ok()?;
+    let control = Control::default();
+    let source = open(plan, &control).ok()?;
     if source.progress().bytes_total? < INPUT_BYTES_MIN {
         return None;
     }
@@ -54,7 +56,11 @@ pub(crate) fn costs(plan: &Plan, secret: u64) -> Option<StageCosts> {
         to_stdout,
         ..plan.output.clone()
     };
-    let mut output = Output::new(1, Writers::open_in(&nowhere, Box::new(Nowhere)).ok()?);
+    let mut output = Output::new(
+        1,
+        Writers::open_in(&nowhere, Box::new(Nowhere)).ok()?,
+        &control,
+    );
     let mut piece = Piece::default();
     let mut sums = Sums::default();
     for number in 0..2 * PIECES {

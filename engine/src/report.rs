@@ -71,8 +71,11 @@ pub struct RunReport {
     pub filtered: u64,
     /// The files written.
     pub outputs: Vec<OutputReport>,
-    /// The run was stopped before the input ended (a signal, or `-n`).
+    /// A signal stopped the run before the input ended.
     pub stopped_early: bool,
+    /// The run read as many packets as `-n` asked for, and no further: it is complete, the input
+    /// may not be.
+    pub stopped_after: Option<u64>,
 }
 
 impl RunReport {

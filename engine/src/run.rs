@@ -6,7 +6,7 @@ use crate::output::{Output, OutputSummary};
 use crate::report::{ProgressSink, RunReport};
 use crate::shape::Shape;
 use crate::worker::{Explain, Finished, Late, Worker};
-use crate::{RunError, StopFlag, probe, single, threads};
+use crate::{Control, RunError, probe, single, threads};
 use flowpin_capture::Source;
 use flowpin_config::{Checksums, Cut, FullRing, Plan};
 use flowpin_dispatch::DispatchOptions;
@@ -14,7 +14,6 @@ use flowpin_flow::ShardSet;
 use flowpin_output::{Formatter, Writers};
 use flowpin_packet::{SHARD_COUNT, Shard};
 use std::hash::{BuildHasher, RandomState};
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Pieces of input that may be under way between input and workers.
@@ -22,7 +21,7 @@ const PIECES_OUT: usize = 8;
 
 /// What a pipeline needs to know besides its stages.
 pub(crate) struct Context<'a> {
-    pub(crate) stop: &'a StopFlag,
+    pub(crate) control: &'a Control,
     pub(crate) progress: &'a dyn ProgressSink,
     /// Processors to pin threads to: input, workers, output. Empty: not pinned.
     pub(crate) cpus: Vec<usize>,
@@ -36,8 +35,7 @@ pub(crate) struct Context<'a> {
 impl Context<'_> {
     /// Whether a signal asks to stop.
     pub(crate) fn is_stopped(&self) -> bool {
-        // Relaxed: a flag and nothing behind it; seen a piece later is soon enough.
-        self.stop.load(Ordering::Relaxed)
+        self.control.is_stopped()
     }
 
     /// Shows how far the input is.
@@ -68,18 +66,23 @@ pub(crate) struct Ended {
 
 pub(crate) fn run(
     plan: &Plan,
-    stop: &StopFlag,
+    control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<RunReport, RunError> {
     let started = Instant::now();
     let cpu_before = flowpin_cpu::process_cpu_time().total();
+    check_cpus(plan)?;
     let secret = plan.dispatch_seed.unwrap_or_else(random);
-    let source = open(plan)?;
+    let source = open(plan, control)?;
+    // What comes through a pipe cannot be read twice.
+    let is_repeatable = source.progress().bytes_total.is_some();
     let cores = flowpin_cpu::allowed_cpus().len().max(1);
-    let shape = Shape::choose(plan, cores, || probe::costs(plan, secret));
+    let shape = Shape::choose(plan, cores, || {
+        is_repeatable.then(|| probe::costs(plan, secret)).flatten()
+    });
     let owners = owners(shape.workers());
     let context = Context {
-        stop,
+        control,
         progress,
         cpus: cpus(plan, shape, cores),
         workers: shape.workers(),
@@ -89,7 +92,8 @@ pub(crate) fn run(
     };
     let (options, late) = division(plan, shape, secret);
     let mut workers = workers(plan, &owners, shape.workers(), late, secret)?;
-    let output = Output::new(workers.len(), Writers::open(&plan.output)?);
+    let writers = Writers::open(&plan.output)?;
+    let output = Output::new(workers.len(), writers, control);
     pin(context.cpu(0));
     let input = InputStage::new(plan, options, source);
     let ended = match (shape, workers.pop()) {
@@ -106,17 +110,31 @@ pub(crate) fn run(
         .saturating_sub(cpu_before);
     report.peak_memory_bytes = flowpin_cpu::peak_resident_bytes();
     report.stopped_early = context.is_stopped();
+    report.stopped_after = plan.packet_count_max.filter(|&most| report.packets >= most);
     Ok(report)
 }
 
 /// Opens the input of a plan.
-pub(crate) fn open(plan: &Plan) -> Result<Source, RunError> {
+pub(crate) fn open(plan: &Plan, control: &Control) -> Result<Source, RunError> {
     let options = flowpin_capture::Options {
         filter: plan.filter.clone(),
         packet_count_max: plan.packet_count_max,
         ..flowpin_capture::Options::default()
     };
-    Ok(Source::open(&plan.inputs, &options)?)
+    let attention = control.attention();
+    Ok(Source::open_attentive(&plan.inputs, &options, &attention)?)
+}
+
+/// Whether this process may use all processors that were asked for.
+pub(crate) fn check_cpus(plan: &Plan) -> Result<(), RunError> {
+    if plan.cpus.is_empty() {
+        return Ok(());
+    }
+    let allowed = flowpin_cpu::allowed_cpus();
+    match plan.cpus.iter().find(|cpu| !allowed.contains(cpu)) {
+        None => Ok(()),
+        Some(&cpu) => Err(RunError::NoSuchCpu { cpu, allowed }),
+    }
 }
 
 /// What the input thread does, and what is left to the workers.

@@ -11,9 +11,9 @@ use crate::run::{division, open, random};
 use crate::shape::Shape;
 use crate::single::SingleLane;
 use crate::worker::{Explain, Late, Worker};
-use crate::{RunError, StopFlag};
+use crate::{Control, RunError};
 use flowpin_capture::{PcapngWriter, link_number};
-use flowpin_config::{Format, Input, OutputPlan, Plan};
+use flowpin_config::{Format, OutputPlan, Plan};
 use flowpin_flow::{FlowObserver, ShardSet, Sighting};
 use flowpin_output::Formatter;
 use flowpin_packet::{FragmentRef, FrameBytes, LinkType, PacketMeta, Piece};
@@ -22,7 +22,6 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
 /// Datagrams whose fragments are remembered until they are whole.
 const DATAGRAMS_MAX: usize = 1 << 20;
@@ -40,21 +39,18 @@ pub(crate) fn slice(
     plan: &Plan,
     uids: &[Uid],
     out: &Path,
-    stop: &StopFlag,
+    control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<SliceReport, RunError> {
     if uids.is_empty() {
-        let packets = write(plan, None, out, stop, progress)?;
+        let packets = write(plan, None, out, control, progress)?;
         return Ok(SliceReport {
             packets,
             connections: 0,
         });
     }
-    if plan.inputs.contains(&Input::Stdin) {
-        return Err(RunError::SliceFromPipe);
-    }
-    let found = find(plan, uids, stop, progress)?;
-    let packets = write(plan, Some(&found.numbers), out, stop, progress)?;
+    let found = find(plan, uids, control, progress)?;
+    let packets = write(plan, Some(&found.numbers), out, control, progress)?;
     Ok(SliceReport {
         packets,
         connections: found.uids.len(),
@@ -65,7 +61,7 @@ pub(crate) fn slice(
 fn find(
     plan: &Plan,
     uids: &[Uid],
-    stop: &StopFlag,
+    control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<Found, RunError> {
     let silent = OutputPlan {
@@ -76,6 +72,11 @@ fn find(
         output: silent,
         ..plan.clone()
     };
+    let source = open(&plan, control)?;
+    // The second pass would find an empty pipe.
+    if source.progress().bytes_total.is_none() {
+        return Err(RunError::SliceFromPipe);
+    }
     let secret = random();
     let (options, _) = division(&plan, Shape::Single, secret);
     let seeker = Seeker {
@@ -102,9 +103,9 @@ fn find(
         last: None,
         parts: HashMap::new(),
     };
-    let mut input = InputStage::new(&plan, options, open(&plan)?);
+    let mut input = InputStage::new(&plan, options, source);
     let mut piece = Piece::default();
-    while !stop.load(Ordering::Relaxed) && input.fill(&mut piece)? {
+    while !control.is_stopped() && input.fill(&mut piece)? {
         let now = input.walk(&piece, &mut lane);
         lane.inner.finish_piece(&piece);
         let batch = lane.inner.worker.tick(now);
@@ -234,20 +235,20 @@ fn write(
     plan: &Plan,
     numbers: Option<&[u64]>,
     out: &Path,
-    stop: &StopFlag,
+    control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<u64, RunError> {
     let failed = |source| RunError::SliceWrite {
         path: PathBuf::from(out),
         source,
     };
-    let mut source = open(plan)?;
+    let mut source = open(plan, control)?;
     let file = File::create(out).map_err(failed)?;
     let mut writer = PcapngWriter::new(BufWriter::with_capacity(1 << 20, file)).map_err(failed)?;
     let mut interfaces: Vec<(LinkType, u32)> = Vec::new();
     let mut wanted = numbers.map(|numbers| numbers.iter().copied().peekable());
     let (mut piece, mut number, mut written) = (Piece::default(), 0, 0);
-    while !stop.load(Ordering::Relaxed) && source.fill(&mut piece)? {
+    while !control.is_stopped() && source.fill(&mut piece)? {
         let mut walk = source.walk(&piece);
         while let Some(frame) = walk.next_frame() {
             number += 1;

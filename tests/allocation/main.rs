@@ -6,14 +6,13 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use flowpin_config::{Cut, Format, Input, Plan};
+use flowpin_engine::Control;
 use flowpin_testkit::build::{Ip, Tcp, flags};
 use flowpin_testkit::pcap::ethernet_file;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use std::alloc::System;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -66,9 +65,8 @@ fn allocations(capture: &Path, pipeline: &str, cut: Cut) -> usize {
         ..Plan::default()
     };
     plan.output.formats = vec![Format::None];
-    let stop = Arc::new(AtomicBool::new(false));
     let region = Region::new(ALLOCATOR);
-    let report = flowpin_engine::run(&plan, &stop, &()).unwrap();
+    let report = flowpin_engine::run(&plan, &Control::default(), &()).unwrap();
     let count = region.change().allocations;
     assert_eq!(report.connections.total(), u64::from(CONNECTIONS));
     count

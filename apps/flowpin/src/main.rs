@@ -5,6 +5,7 @@
 
 mod cli;
 mod command;
+mod counters;
 mod exit;
 mod progress;
 mod signals;

@@ -48,6 +48,11 @@ impl Bar {
         })
     }
 
+    /// Prints a line above the bar.
+    pub(crate) fn print(&self, line: &str) {
+        self.bar.suspend(|| anstream::eprintln!("{line}"));
+    }
+
     /// Takes the bar off the screen.
     pub(crate) fn clear(&self) {
         self.bar.finish_and_clear();

@@ -52,6 +52,11 @@ Exit codes:
   4  input truncated or damaged: what came before is analysed
   130, 143  stopped by INT or TERM: what was read is analysed
 
+Signals:
+  INT, TERM  stop, and write what was found until then; a second one ends at once
+  HUP        make log files anew that were moved away, as after `logrotate`
+  USR1       print the counters to standard error
+
 A reader that closes our standard output early is no error.";
 
 pub(super) const SLICE_ABOUT: &str = "\

@@ -169,6 +169,7 @@ impl RunArgs {
                 rotate_size,
                 size_max: self.output.output_max,
             },
+            ..Settings::default()
         })
     }
 }

@@ -1,13 +1,14 @@
 //! `flowpin run`: from captures to records and a summary.
 
-use super::{plan, print, require_input, sink};
+use super::{plan, print, require_input};
 use crate::cli::RunArgs;
+use crate::counters::Counters;
 use crate::exit::{Exit, Failure};
 use crate::progress::Bar;
 use crate::signals::Signals;
 use crate::summary::{self, Detail};
 use flowpin_config::{Input, Plan, Settings};
-use flowpin_engine::RunReport;
+use flowpin_engine::{Control, RunReport};
 use std::io::IsTerminal;
 
 /// Does what `flowpin run` was told.
@@ -21,12 +22,15 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if args.show.test {
         return test(plan);
     }
-    let signals = Signals::install().map_err(Failure::failed)?;
-    let bar = bar(args, &plan);
-    let outcome = flowpin_engine::run(&plan, &signals.stop, sink(bar.as_ref()));
-    if let Some(bar) = bar {
-        bar.clear();
-    }
+    let control = Control::default();
+    let mut signals = Signals::install(&control.stop).map_err(Failure::failed)?;
+    let counters = Counters::new(&control, bar(args, &plan));
+    let (reopens, asked) = (control.clone(), counters.clone());
+    signals
+        .listen(move || reopens.reopen_outputs(), move || asked.print())
+        .map_err(Failure::failed)?;
+    let outcome = flowpin_engine::run(&plan, &control, &counters);
+    counters.clear();
     let report = outcome?;
     show(args, &plan, &report)?;
     tell_damage(&report);

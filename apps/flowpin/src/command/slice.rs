@@ -7,6 +7,7 @@ use crate::progress::Bar;
 use crate::signals::Signals;
 use crate::summary::number;
 use anyhow::{Context, anyhow};
+use flowpin_engine::Control;
 use flowpin_record::Uid;
 
 /// Does what `flowpin slice` was told.
@@ -25,10 +26,10 @@ pub(crate) fn slice(args: &SliceArgs) -> Result<Exit, Failure> {
             "nothing chosen: name connections with `--uid`, or packets with `--filter`"
         )));
     }
-    let signals = Signals::install().map_err(Failure::failed)?;
+    let control = Control::default();
+    let signals = Signals::install(&control.stop).map_err(Failure::failed)?;
     let bar = Bar::on_terminal();
-    let outcome =
-        flowpin_engine::slice(&plan, &uids, &args.write, &signals.stop, sink(bar.as_ref()));
+    let outcome = flowpin_engine::slice(&plan, &uids, &args.write, &control, sink(bar.as_ref()));
     if let Some(bar) = bar {
         bar.clear();
     }

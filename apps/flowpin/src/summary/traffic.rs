@@ -31,6 +31,12 @@ pub(super) fn inputs(page: &mut Page, report: &RunReport, detail: Detail) {
             number::count(report.filtered)
         )));
     }
+    if let Some(packets) = report.stopped_after {
+        page.line(Cell::left(format!(
+            "stopped after {}, as asked (-n)",
+            number::things(packets, "packet")
+        )));
+    }
     if report.stopped_early {
         page.line(Cell::alert("stopped before the end of the input"));
     }

@@ -4,4 +4,6 @@
 mod program;
 mod readme;
 mod runs;
+#[cfg(target_os = "linux")]
+mod signals;
 mod usage;

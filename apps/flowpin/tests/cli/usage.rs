@@ -52,6 +52,19 @@ fn values_need_units_and_known_shapes() {
     }
 }
 
+/// A processor that is not there, or not for us, is told with those that are.
+#[test]
+fn processors_that_cannot_be_used_are_a_usage_error() {
+    let http = capture("http.pcapng");
+    for check in [
+        &["run", "-r", &http, "--cpus", "0,1000"][..],
+        &["run", "-T", "-r", &http, "--cpus", "1000"],
+    ] {
+        let output = flowpin(check);
+        assert_refused(&output, 2, &["--cpus names processor 1000", "it may use "]);
+    }
+}
+
 /// Without an input there is nothing to do, and the way out is said.
 #[test]
 fn no_input_is_a_usage_error() {

@@ -1,0 +1,131 @@
+//! Signals, each while the input waits for a pipe: the hardest moment to be heard in.
+
+use crate::program::{capture, code, command, text};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use tempfile::TempDir;
+
+/// A run that has read a capture from a pipe which stays open.
+struct Waiting {
+    child: Child,
+    stdin: ChildStdin,
+    dir: TempDir,
+}
+
+impl Waiting {
+    /// Starts it; what is in `sent` will have been read.
+    fn new(sent: &[u8], arguments: &[&str]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let mut args = vec!["run", "-r", "-", "-l", text(dir.path())];
+        args.extend(arguments);
+        let mut child = command(&args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        while !catches(child.id(), [1, 2, 10, 15]) {
+            std::thread::yield_now();
+        }
+        stdin.write_all(sent).unwrap();
+        let waiting = Self { child, stdin, dir };
+        while rustix::io::ioctl_fionread(&waiting.stdin).unwrap() > 0 {
+            std::thread::yield_now();
+        }
+        waiting
+    }
+
+    fn signal(&self, name: &str) {
+        let kill = format!("kill -{name} {}", self.child.id());
+        let killed = Command::new("sh").args(["-c", &kill]).status().unwrap();
+        assert!(killed.success());
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.dir.path().join(name)
+    }
+}
+
+/// Whether a process has handlers for these signals, by the kernel's word.
+fn catches(pid: u32, signals: [u32; 4]) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let caught = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigCgt:"))
+        .unwrap();
+    let caught = u64::from_str_radix(caught.trim(), 16).unwrap();
+    signals
+        .iter()
+        .all(|signal| caught & (1 << (signal - 1)) != 0)
+}
+
+fn http() -> Vec<u8> {
+    std::fs::read(capture("http.pcapng")).unwrap()
+}
+
+/// INT and TERM stop cleanly though no byte comes: what was read is written, and the exit code
+/// tells which signal it was.
+#[test]
+fn stop_is_heard_while_the_input_waits() {
+    for (name, exit) in [("INT", 130), ("TERM", 143)] {
+        for shape in ["1x1", "2x2", "3x1"] {
+            let run = Waiting::new(&http(), &["--json", "--pipeline", shape]);
+            run.signal(name);
+            let Waiting { child, stdin, dir } = run;
+            let output = child.wait_with_output().unwrap();
+            drop(stdin);
+            assert_eq!(code(&output), exit);
+            let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert_eq!(summary["conservation"]["missing"], 0);
+            assert_eq!(summary["stopped_early"], true);
+            assert_eq!(summary["damaged"], false);
+            assert!(summary["traffic"]["packets"].as_u64().unwrap() > 0);
+            let records = std::fs::read_to_string(dir.path().join("eve.json")).unwrap();
+            let connections = summary["connections"]["total"].as_u64().unwrap();
+            assert_eq!(records.lines().count() as u64, connections);
+        }
+    }
+}
+
+/// USR1 tells how far the run is, and the run goes on.
+#[test]
+fn user_signal_prints_counters() {
+    let mut run = Waiting::new(&http(), &["-q"]);
+    run.signal("USR1");
+    let mut line = String::new();
+    let mut errors = BufReader::new(run.child.stderr.take().unwrap());
+    errors.read_line(&mut line).unwrap();
+    assert!(line.starts_with("flowpin: packets "), "{line}");
+    assert!(line.contains(" records 0 "), "{line}");
+    drop(run.stdin);
+    assert_eq!(run.child.wait().unwrap().code(), Some(0));
+}
+
+/// HUP after a file was moved away, as `logrotate` does: records before stay in the old file,
+/// those after are in a new one, and together they are what they would have been.
+#[test]
+fn hangup_makes_moved_files_anew() {
+    let whole = std::fs::read(capture("lab-day.pcapng")).unwrap();
+    for shape in ["1x1", "3x2"] {
+        let dir = tempfile::tempdir().unwrap();
+        let lab = capture("lab-day.pcapng");
+        let args = ["run", "-r", &lab, "-q", "-l", text(dir.path())];
+        assert!(command(&args).status().unwrap().success());
+        let expected = std::fs::read_to_string(dir.path().join("eve.json")).unwrap();
+
+        let mut run = Waiting::new(&whole[..400_000], &["-q", "--pipeline", shape]);
+        let (eve, old) = (run.path("eve.json"), run.path("eve.json.1"));
+        std::fs::rename(&eve, &old).unwrap();
+        run.signal("HUP");
+        while !eve.exists() {
+            std::thread::yield_now();
+        }
+        run.stdin.write_all(&whole[400_000..]).unwrap();
+        drop(run.stdin);
+        assert_eq!(run.child.wait().unwrap().code(), Some(0));
+        let read = |path: &Path| std::fs::read_to_string(path).unwrap();
+        assert_eq!(read(&old) + &read(&eve), expected);
+    }
+}
