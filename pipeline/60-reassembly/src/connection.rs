@@ -8,7 +8,7 @@
 //! A side is a stream: `next` belongs to its sender, `acked` and `window` come from its
 //! receiver's segments.
 
-use crate::OverlapPolicy;
+use flowpin_config::SegmentOverlap;
 use flowpin_packet::{FrameBytes, PacketFlags, PacketMeta, Seq, TcpFlags};
 
 /// No handle.
@@ -89,12 +89,12 @@ pub(crate) struct Side {
     /// Shift of the receiver's windows.
     pub(crate) shift: u8,
     /// The receiver's.
-    pub(crate) policy: OverlapPolicy,
+    pub(crate) policy: SegmentOverlap,
     pub(crate) marks: Marks,
 }
 
 impl Side {
-    pub(crate) const fn new(policy: OverlapPolicy) -> Self {
+    pub(crate) const fn new(policy: SegmentOverlap) -> Self {
         Self {
             offset: 0,
             next: Seq(0),
@@ -138,7 +138,7 @@ const CONTROLS: u8 =
 const ODD: PacketFlags = PacketFlags::SNAPPED.with(PacketFlags::BAD_CHECKSUM);
 
 impl Connection {
-    pub(crate) const fn new(policies: [OverlapPolicy; 2]) -> Self {
+    pub(crate) const fn new(policies: [SegmentOverlap; 2]) -> Self {
         let [to_server, to_client] = policies;
         Self {
             sides: [Side::new(to_server), Side::new(to_client)],

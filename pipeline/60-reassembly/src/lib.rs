@@ -48,6 +48,6 @@ pub use consumer::{Anomaly, Closed, Handshake, Span, StreamConsumer};
 #[doc(hidden)]
 pub use fuzz::fuzz_reassembly;
 pub use options::{ReassemblyOptions, Urgent};
-pub use policy::{Extent, OverlapPolicy};
+pub use policy::{Extent, new_wins, takes_reset};
 pub use reassembler::Reassembler;
 pub use stats::ReassemblyStats;

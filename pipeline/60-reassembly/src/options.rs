@@ -1,6 +1,6 @@
 //! What a reassembler needs to know.
 
-use crate::OverlapPolicy;
+use flowpin_config::SegmentOverlap;
 use flowpin_packet::{NetworkMap, SHARD_COUNT};
 
 /// What becomes of urgent data.
@@ -17,7 +17,7 @@ pub enum Urgent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReassemblyOptions {
     /// How the receiver at an address resolves overlaps.
-    pub policy: NetworkMap<OverlapPolicy>,
+    pub policy: NetworkMap<SegmentOverlap>,
     /// Memory for bytes behind holes, over all 256 shards, however many reassemblers hold them.
     pub memory_bytes: u64,
     /// Memory for one stream's bytes behind holes.
@@ -37,7 +37,7 @@ pub struct ReassemblyOptions {
 impl Default for ReassemblyOptions {
     fn default() -> Self {
         Self {
-            policy: NetworkMap::new(OverlapPolicy::default(), []),
+            policy: NetworkMap::new(SegmentOverlap::default(), []),
             memory_bytes: 256 << 20,
             stream_bytes_max: 1 << 20,
             depth_bytes: 0,

@@ -2,7 +2,9 @@
 
 use super::blocks::{Block, PIECE_BYTES_MAX, block_cost};
 use super::{Held, Piece};
-use crate::{Extent, OverlapPolicy};
+use crate::Extent;
+use crate::policy::new_wins;
+use flowpin_config::SegmentOverlap;
 use flowpin_packet::Seq;
 
 /// A segment's bytes, as far as they are of interest.
@@ -37,7 +39,7 @@ impl Held {
         queue: u32,
         arrived: Arrived<'_>,
         next: Seq,
-        policy: OverlapPolicy,
+        policy: SegmentOverlap,
     ) -> Inserted {
         let mut done = Inserted::default();
         let len = u32::try_from(arrived.bytes.len()).unwrap_or(u32::MAX);
@@ -58,7 +60,7 @@ impl Held {
             let new_wins = match (piece.outside, arrived.outside) {
                 (true, false) => true,
                 (false, true) => false,
-                _ => policy.new_wins(old, arrived.extent),
+                _ => new_wins(policy, old, arrived.extent),
             };
             if new_wins {
                 done.no_room = done

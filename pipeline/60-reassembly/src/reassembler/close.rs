@@ -4,6 +4,7 @@ use super::segment::Segment;
 use super::{Place, Reassembler, count, span};
 use crate::connection::{Connection, FAR_BYTES, Marks, NIL, Phase};
 use crate::held::later;
+use crate::policy::takes_reset;
 use crate::{Anomaly, Closed, StreamConsumer};
 use flowpin_packet::TcpFlags;
 
@@ -82,7 +83,7 @@ impl Reassembler {
                     next.plus(FAR_BYTES)
                 };
                 let seq = segment.start;
-                side.policy.takes_reset(seq, next, later(edge, next))
+                takes_reset(side.policy, seq, next, later(edge, next))
                     || !heard && seq.distance_from(next) >= 0
             }
         }

@@ -9,7 +9,8 @@ mod segment;
 
 use crate::connection::{Connection, Marks, NIL, Phase};
 use crate::held::Held;
-use crate::{Anomaly, OverlapPolicy, ReassemblyOptions, ReassemblyStats, Span, StreamConsumer};
+use crate::{Anomaly, ReassemblyOptions, ReassemblyStats, Span, StreamConsumer};
+use flowpin_config::SegmentOverlap;
 use flowpin_memory::Slab;
 use flowpin_packet::{Endpoints, FrameBytes, PacketFlags, PacketMeta, TcpFlags};
 use segment::Segment;
@@ -143,7 +144,7 @@ impl Reassembler {
         }
         self.end_streams(&mut connection, handle, consumer);
         if let Some(place) = self.connections.get_mut(handle) {
-            *place = Connection::new([OverlapPolicy::First; 2]);
+            *place = Connection::new([SegmentOverlap::First; 2]);
         }
     }
 
@@ -200,7 +201,7 @@ impl Reassembler {
     fn load(&mut self, handle: u32) -> Option<Connection> {
         while self.connections.high_water() <= handle {
             self.connections
-                .insert(Connection::new([OverlapPolicy::First; 2]))?;
+                .insert(Connection::new([SegmentOverlap::First; 2]))?;
         }
         self.connections.get(handle).copied()
     }
@@ -262,7 +263,7 @@ impl Reassembler {
         } else {
             (high, low)
         };
-        *connection = Connection::new([OverlapPolicy::First; 2]);
+        *connection = Connection::new([SegmentOverlap::First; 2]);
         let (side, peer) = connection.both(place.to_server);
         (side.policy, peer.policy) = (receiver, sender);
         if !segment.has(TcpFlags::SYN) {
