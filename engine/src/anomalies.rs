@@ -1,4 +1,5 @@
-//! Anomaly records of the input stage, rate-limited per reason.
+//! Anomaly records of the input stage, rate-limited per reason: packets that were refused, and
+//! packets that were accepted and are odd.
 
 use core::net::IpAddr;
 use flowpin_counters::{Loss, Losses};
@@ -13,6 +14,8 @@ const PER_SECOND_MAX: u32 = 10;
 #[derive(Debug)]
 pub(crate) struct Anomalies {
     limits: Box<[[Limit; Reason::ALL.len()]; Layer::ALL.len()]>,
+    /// The packet that was told of last, and how often: a packet may be odd in several ways.
+    last: (u64, u32),
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,6 +39,7 @@ impl Anomalies {
     pub(crate) fn new() -> Self {
         Self {
             limits: Box::new([[Limit::default(); Reason::ALL.len()]; Layer::ALL.len()]),
+            last: (0, 0),
         }
     }
 
@@ -65,10 +69,15 @@ impl Anomalies {
             return;
         }
         limit.written += 1;
+        let before = match self.last {
+            (number, count) if number == oddity.number => count,
+            _ => 0,
+        };
+        self.last = (oddity.number, before + 1);
         let key = RecordKey {
             time: oddity.stream_time,
             number: oddity.number,
-            ordinal: ORDINAL,
+            ordinal: ORDINAL + before,
         };
         let record = AnomalyRecord {
             time: oddity.time,
@@ -93,12 +102,47 @@ mod tests {
     #[derive(Default)]
     struct Collect(Vec<AnomalyRecord>);
 
+    #[derive(Default)]
+    struct Keys(Vec<RecordKey>);
+
+    impl RecordSink for Keys {
+        fn conn(&mut self, _: RecordKey, _: &ConnRecord) {}
+        fn anomaly(&mut self, key: RecordKey, _: &AnomalyRecord) {
+            self.0.push(key);
+        }
+        fn tunnel(&mut self, _: RecordKey, _: &TunnelRecord) {}
+    }
+
     impl RecordSink for Collect {
         fn conn(&mut self, _: RecordKey, _: &ConnRecord) {}
         fn anomaly(&mut self, _: RecordKey, record: &AnomalyRecord) {
             self.0.push(*record);
         }
         fn tunnel(&mut self, _: RecordKey, _: &TunnelRecord) {}
+    }
+
+    /// A packet that is odd in two ways makes two records, whose keys must differ: the order of
+    /// records is that of their keys.
+    #[test]
+    fn records_of_one_packet_have_keys_of_their_own() {
+        let (mut anomalies, mut losses) = (Anomalies::new(), Losses::default());
+        let mut sink = Keys::default();
+        for (number, reason) in [
+            (7, Reason::Duplicate),
+            (7, Reason::Tiny),
+            (8, Reason::Duplicate),
+        ] {
+            let oddity = Oddity {
+                what: bad(Layer::Fragment, reason, 0),
+                time: Timestamp(1),
+                stream_time: Timestamp(1),
+                number,
+                addresses: None,
+            };
+            anomalies.tell(&oddity, &mut losses, &mut sink);
+        }
+        let ordinals: Vec<u32> = sink.0.iter().map(|key| key.ordinal).collect();
+        assert_eq!(ordinals, [ORDINAL, ORDINAL + 1, ORDINAL]);
     }
 
     /// A flood of one reason must not flood the output; the next record tells how many were left

@@ -9,7 +9,7 @@
 //! Everything here happens in the order of the input, on one thread: it is the in-order step.
 
 use crate::memory;
-use crate::odd::{Arrival, Odd};
+use crate::odd::{Arrival, KeptApart, Odd};
 use crate::report::{CaptureQuality, Conservation, InputReport, Progress};
 use crate::tunnels::Tunnels;
 use flowpin_capture::{CaptureError, Source};
@@ -53,11 +53,13 @@ impl InputStage {
     pub(crate) fn new(plan: &Plan, options: DispatchOptions, source: Source) -> Self {
         let defragmenter = Defragmenter::new(memory::defrag(plan, options.secret));
         let formatter = Formatter::new(&plan.output);
+        let tunnels = Tunnels::new(plan.id_seed);
+        let kept_apart = KeptApart::new(&plan.defragmentation, plan.id_seed);
         Self {
             source,
             clock: Clock::new(plan.clock_leap_max_ns),
             dispatcher: Dispatcher::new(options),
-            odd: Odd::new(defragmenter, Tunnels::new(plan.id_seed), formatter),
+            odd: Odd::new(defragmenter, kept_apart, tunnels, formatter),
             number: 0,
             frame_bytes: 0,
         }
@@ -134,13 +136,6 @@ impl InputStage {
         losses.add(&fragments.losses);
         losses.count(Loss::ClockLeaps, clock.leaps_clamped);
         let report = self.source.report();
-        let fragments_lost = [
-            Loss::FragmentTimeout,
-            Loss::FragmentMemory,
-            Loss::FragmentCount,
-            Loss::FragmentOverlap,
-        ]
-        .map(|loss| fragments.losses.of(loss));
         let refused =
             quality.refused + quality.headless + fragments.refused + self.odd.datagrams_refused;
         let summary = InputSummary {
@@ -157,7 +152,7 @@ impl InputStage {
                 absorbed: fragments.absorbed - fragments.datagrams,
                 held: fragments.held,
                 malformed: refused,
-                lost: fragments_lost.iter().sum(),
+                lost: fragments.lost(),
                 ..Conservation::default()
             },
             quality: CaptureQuality {

@@ -1,8 +1,8 @@
 //! From pieces to one datagram with one header.
 
-use crate::block::BLOCK_LEN;
-use crate::defragmenter::{Defragmenter, slice};
-use crate::partial::{Header, Partial};
+use crate::defragmenter::Defragmenter;
+use crate::part::slice;
+use crate::store::{BLOCK_LEN, Body, Header};
 use flowpin_packet::{Datagram, FragmentRef};
 
 /// A datagram whose fragments are all there: to be assembled, once.
@@ -64,37 +64,37 @@ impl Defragmenter {
             context: fragment.context,
             ..Datagram::default()
         };
-        if let Some(partial) = self.table.get(number) {
-            let payload_len = partial.len.unwrap_or(0);
-            let header_len = u32::from(partial.header.len);
-            self.write_bytes(partial, fragment.ipv6, payload_len, extra);
+        if let Some(body) = self.store.body(number) {
+            let payload_len = body.len.unwrap_or(0);
+            let header_len = u32::from(body.header.len);
+            self.write_bytes(body, fragment.ipv6, payload_len, extra);
             datagram.captured_len = narrow(extra.len().saturating_sub(header_start));
             datagram.len = header_len.saturating_add(payload_len);
-            datagram.wire_len = partial.wire_len;
-            datagram.ip_len = partial.ip_len;
-            datagram.context.flags = partial.flags;
-            datagram.context.layers = partial.layers;
+            datagram.wire_len = body.wire_len;
+            datagram.ip_len = body.ip_len;
+            datagram.context.flags = body.flags;
+            datagram.context.layers = body.layers;
         }
-        self.release(number);
+        self.store.release(number);
         datagram
     }
 
     /// The header, then the payload up to the first byte that was not captured.
-    fn write_bytes(&self, partial: &Partial, ipv6: bool, payload_len: u32, extra: &mut Vec<u8>) {
-        let mut header = partial.header;
+    fn write_bytes(&self, body: &Body, ipv6: bool, payload_len: u32, extra: &mut Vec<u8>) {
+        let mut header = body.header;
         if ipv6 {
             patch_ipv6(&mut header, payload_len);
         } else {
             patch_ipv4(&mut header, payload_len);
         }
         extra.extend_from_slice(slice(&header.bytes, 0, usize::from(header.len)));
-        let mut left = payload_len.min(partial.cut_at) as usize;
-        for &block in &partial.blocks {
+        let mut left = payload_len.min(body.cut_at) as usize;
+        for &block in &body.blocks {
             let len = left.min(BLOCK_LEN);
-            let Some(block) = self.blocks.get(block) else {
+            let Some(block) = self.store.block(block) else {
                 break;
             };
-            extra.extend_from_slice(slice(&block.bytes, 0, len));
+            extra.extend_from_slice(slice(block, 0, len));
             left = left.saturating_sub(len);
         }
     }

@@ -7,8 +7,9 @@ use flowpin_packet::{FragmentRef, Timestamp};
 /// what the fragment claims, and its bytes follow.
 pub fn fuzz_defrag(data: &[u8]) {
     let mut defragmenter = Defragmenter::new(DefragOptions {
-        memory_bytes: 48 << 10,
-        datagrams_max: 6,
+        memory_bytes: MEMORY_BYTES,
+        host_bytes: 24 << 10,
+        datagram_bytes: 20 << 10,
         fragments_max: 8,
         ..DefragOptions::default()
     });
@@ -46,7 +47,7 @@ pub fn fuzz_defrag(data: &[u8]) {
             stream_time: Timestamp(now),
             ..FragmentRef::default()
         };
-        if let Inserted::Complete(ready) = defragmenter.insert(bytes, &fragment) {
+        if let Inserted::Complete(ready) = defragmenter.insert(bytes, &fragment, 0) {
             extra.clear();
             let datagram = defragmenter.assemble(ready, bytes, &fragment, &mut extra);
             assert!(datagram.captured_len <= datagram.len);
@@ -54,7 +55,9 @@ pub fn fuzz_defrag(data: &[u8]) {
         }
         let stats = defragmenter.stats();
         assert_eq!(stats.accounted(), stats.received);
-        assert!(defragmenter.memory_bytes() <= 48 << 10);
+        assert!(defragmenter.allocated_bytes() <= MEMORY_BYTES);
         rest = bytes.get(usize::from(captured >> 3)..).unwrap_or_default();
     }
 }
+
+const MEMORY_BYTES: u64 = 48 << 10;

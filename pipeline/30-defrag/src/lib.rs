@@ -33,20 +33,23 @@
 )]
 
 mod assemble;
-mod block;
-
+mod check;
 mod defragmenter;
 mod fuzz;
+mod oddities;
+mod options;
 mod overlap;
-mod partial;
+mod part;
+mod room;
 mod stats;
-mod table;
+mod store;
 #[cfg(test)]
 mod tests;
 
 pub use assemble::Ready;
-pub use defragmenter::{DefragOptions, Defragmenter, Inserted};
+pub use defragmenter::{Defragmenter, Inserted};
 #[doc(hidden)]
 pub use fuzz::fuzz_defrag;
-pub use overlap::OverlapPolicy;
+pub use oddities::Oddities;
+pub use options::DefragOptions;
 pub use stats::DefragStats;

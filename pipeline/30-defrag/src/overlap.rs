@@ -1,4 +1,17 @@
 //! Which bytes count where fragments overlap.
+//!
+//! ```text
+//!  units of 8 bytes   0  1  2  3  4  5
+//!  old, came first    ·  O  O  O  O  ·        for each unit that both hold:
+//!  new, came later    N  N  ·  ·  ·  ·        does new win, given where both start and end?
+//! ```
+//!
+//! The rules of each system are those that Novak observed ("Target-Based Fragmentation
+//! Reassembly", 2005; the method is Shankar and Paxson's, "Active Mapping", 2003). What 4.4BSD and
+//! Linux 2.x do is also known from their published sources: a fragment is trimmed by what wins over
+//! it, and starts from then on where its rest starts. That decides where three overlap.
+
+use flowpin_config::FragmentOverlap;
 
 /// The part of a datagram that one fragment brought: units of 8 bytes, `end` exclusive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -7,31 +20,26 @@ pub(crate) struct Range {
     pub(crate) end: u16,
 }
 
-/// What is done where fragments overlap.
-///
-/// A receiving system has a policy of its own, and an analyser that has another one can be shown
-/// a different datagram. A policy here answers one question: for a unit of 8 bytes that both an
-/// earlier and a later fragment hold, does the later one win, given where both start and end?
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OverlapPolicy {
-    /// What came first stays (RFC 791 leaves it open).
-    First,
-    /// The datagram is given up, unless the later fragment repeats an earlier one exactly (RFC
-    /// 5722, RFC 8200 §4.5).
-    Refuse,
+/// Whether a unit of `old` is overwritten by `new`, which came later.
+#[inline]
+pub(crate) const fn new_wins(policy: FragmentOverlap, old: Range, new: Range) -> bool {
+    match policy {
+        FragmentOverlap::First | FragmentOverlap::Refuse => false,
+        FragmentOverlap::Last => true,
+        FragmentOverlap::Bsd => old.start > new.start,
+        FragmentOverlap::BsdRight => old.start <= new.start,
+        FragmentOverlap::Linux => old.start >= new.start,
+        FragmentOverlap::Windows => new.start < old.start && new.end > old.end,
+        FragmentOverlap::Solaris => new.start < old.start && new.end >= old.end,
+    }
 }
 
-impl OverlapPolicy {
-    /// Whether any overlap that is no repetition ends the datagram.
-    pub(crate) const fn refuses(self) -> bool {
-        matches!(self, Self::Refuse)
-    }
+/// Whether a fragment's start moves to where its rest starts.
+pub(crate) const fn trims(policy: FragmentOverlap) -> bool {
+    matches!(policy, FragmentOverlap::Bsd | FragmentOverlap::Linux)
+}
 
-    /// Whether a unit of `old` is overwritten by `new`, which came later.
-    #[inline]
-    pub(crate) const fn new_wins(self, _old: Range, _new: Range) -> bool {
-        match self {
-            Self::First | Self::Refuse => false,
-        }
-    }
+/// Whether overlaps end the datagram.
+pub(crate) const fn refuses(policy: FragmentOverlap) -> bool {
+    matches!(policy, FragmentOverlap::Refuse)
 }

@@ -14,12 +14,12 @@ pub struct DefragStats {
     pub held: u64,
     /// Fragments that went on alone, because a cap was reached.
     pub lone: u64,
-    /// Fragments refused by themselves: too long, empty, not a multiple of 8.
+    /// Fragments refused by themselves: too long, empty, not a multiple of 8, without headers.
     pub refused: u64,
     /// Datagrams completed.
     pub datagrams: u64,
-    /// Fragments given up: `FragmentTimeout`, `FragmentMemory`, `FragmentCount`,
-    /// `FragmentOverlap`.
+    /// Fragments given up: `FragmentTimeout`, `FragmentMemory`, `FragmentHostMemory`,
+    /// `FragmentDatagramMemory`, `FragmentCount`, `FragmentOverlap`.
     pub losses: Losses,
 }
 
@@ -31,10 +31,21 @@ impl DefragStats {
             self.held,
             self.lone,
             self.refused,
+            self.lost(),
+        ]
+        .iter()
+        .fold(0, |sum, count| sum.saturating_add(*count))
+    }
+
+    /// Fragments given up, for any reason.
+    pub fn lost(&self) -> u64 {
+        [
             self.losses.of(Loss::FragmentTimeout),
             self.losses.of(Loss::FragmentMemory),
             self.losses.of(Loss::FragmentCount),
             self.losses.of(Loss::FragmentOverlap),
+            self.losses.of(Loss::FragmentHostMemory),
+            self.losses.of(Loss::FragmentDatagramMemory),
         ]
         .iter()
         .fold(0, |sum, count| sum.saturating_add(*count))

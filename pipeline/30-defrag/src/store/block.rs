@@ -1,7 +1,7 @@
-//! Pooled blocks: the payload of datagrams that are not complete yet.
+//! Blocks: the payload of datagrams that are not complete yet.
 //!
 //! ```text
-//!  bytes   │ 4,096 bytes of the datagram, at their place                  │
+//!  bytes   │ 2,048 bytes of the datagram, at their place                  │
 //!  owners  │ for each 8 bytes the number of the fragment they came from,  │
 //!          │ from 1; 0: not there yet                                     │
 //! ```
@@ -12,20 +12,15 @@
 use crate::overlap::Range;
 
 /// Bytes of payload in a block.
-pub(crate) const BLOCK_LEN: usize = 4096;
+pub(crate) const BLOCK_LEN: usize = 2048;
 /// Bytes in a unit: fragments start at multiples of it (RFC 791 §3.1).
 const UNIT_LEN: usize = 8;
 /// Units in a block.
 const BLOCK_UNITS: usize = BLOCK_LEN / UNIT_LEN;
 /// Blocks that the greatest datagram needs.
-pub(crate) const BLOCKS_PER_DATAGRAM: usize = 16;
-/// What a block costs of the memory cap.
-pub(crate) const BLOCK_COST: u64 = size_of::<Block>() as u64;
+pub(crate) const BLOCKS_PER_DATAGRAM: usize = 32;
 
 const _: () = assert!(BLOCK_LEN * BLOCKS_PER_DATAGRAM == 1 << 16);
-
-/// No block.
-pub(crate) const NONE: u32 = u32::MAX;
 
 #[derive(Debug)]
 pub(crate) struct Block {
@@ -62,11 +57,38 @@ pub(crate) fn spans(range: Range) -> impl Iterator<Item = Span> {
     })
 }
 
+/// How many blocks a fragment lies in.
+pub(crate) fn blocks_of(range: Range) -> usize {
+    spans(range).count()
+}
+
 impl Block {
-    /// Puts the part of a fragment's `payload` in its place; what is there stays unless
-    /// `wins` says otherwise of its owner. Returns how many units are new.
+    pub(crate) const fn new() -> Self {
+        Self {
+            bytes: [0; BLOCK_LEN],
+            owners: [0; BLOCK_UNITS],
+        }
+    }
+
+    /// Nothing is there any more.
+    pub(crate) fn clear(&mut self) {
+        self.owners = [0; BLOCK_UNITS];
+    }
+
+    /// Puts the part of a fragment's `payload` where nothing is yet.
     #[inline]
-    pub(crate) fn place(
+    pub(crate) fn fill(&mut self, span: Span, payload: &[u8], owner: u16) {
+        let (from, to) = span.units;
+        if let Some(owners) = self.owners.get_mut(from..to) {
+            owners.fill(owner);
+        }
+        let bytes = self.bytes.get_mut(bytes_of(span)).unwrap_or_default();
+        copy(bytes, payload.get(span.skipped..).unwrap_or_default());
+    }
+
+    /// Puts the part of a fragment's `payload` where nothing is, and over those owners that
+    /// `wins` says. Returns how many units are new.
+    pub(crate) fn merge(
         &mut self,
         span: Span,
         payload: &[u8],
@@ -74,23 +96,12 @@ impl Block {
         mut wins: impl FnMut(u16) -> bool,
     ) -> u32 {
         let (from, to) = span.units;
-        let Some(owners) = self.owners.get_mut(from..to) else {
-            return 0;
-        };
-        let bytes = self
-            .bytes
-            .get_mut(from.saturating_mul(UNIT_LEN)..)
-            .unwrap_or_default();
-        let payload = payload.get(span.skipped..).unwrap_or_default();
-        if owners.iter().all(|&old| old == 0) {
-            owners.fill(owner);
-            let len = owners.len().saturating_mul(UNIT_LEN).min(payload.len());
-            copy(bytes, payload.get(..len).unwrap_or_default());
-            return u32::try_from(owners.len()).unwrap_or(0);
-        }
-        let mut new = 0u32;
+        let owners = self.owners.get_mut(from..to).unwrap_or_default();
+        let bytes = self.bytes.get_mut(bytes_of(span)).unwrap_or_default();
         let units = bytes.chunks_exact_mut(UNIT_LEN).zip(owners);
+        let payload = payload.get(span.skipped..).unwrap_or_default();
         let mut payload = payload.chunks(UNIT_LEN);
+        let mut new = 0u32;
         for (bytes, old) in units {
             let from = payload.next().unwrap_or_default();
             if *old == 0 || wins(*old) {
@@ -102,66 +113,38 @@ impl Block {
         new
     }
 
+    /// Whether nothing of a span is there.
+    #[inline]
+    pub(crate) fn is_free(&self, span: Span) -> bool {
+        self.owners_of(span).iter().all(|&owner| owner == 0)
+    }
+
     /// The owner of all units of a span: 0 if none is there, `None` if owners differ.
     pub(crate) fn owner(&self, span: Span) -> Option<u16> {
-        let owners = self
-            .owners
-            .get(span.units.0..span.units.1)
-            .unwrap_or_default();
+        let owners = self.owners_of(span);
         let first = *owners.first()?;
         owners.iter().all(|&owner| owner == first).then_some(first)
     }
 
-    /// Whether the bytes of a span are those of a fragment's `payload`.
-    pub(crate) fn holds(&self, span: Span, payload: &[u8]) -> bool {
-        let (from, to) = span.units;
+    /// Whether what is there of a span is what a fragment's `payload` has there.
+    pub(crate) fn agrees(&self, span: Span, payload: &[u8]) -> bool {
         let payload = payload.get(span.skipped..).unwrap_or_default();
-        let bytes = from.saturating_mul(UNIT_LEN)..to.saturating_mul(UNIT_LEN);
-        let bytes = self.bytes.get(bytes).unwrap_or_default();
-        bytes.iter().zip(payload).all(|(have, new)| have == new)
+        let bytes = self.bytes.get(bytes_of(span)).unwrap_or_default();
+        let units = bytes.chunks(UNIT_LEN).zip(payload.chunks(UNIT_LEN));
+        units
+            .zip(self.owners_of(span))
+            .filter(|&(_, &owner)| owner != 0)
+            .all(|((have, new), _)| have.iter().zip(new).all(|(have, new)| have == new))
+    }
+
+    fn owners_of(&self, span: Span) -> &[u16] {
+        let (from, to) = span.units;
+        self.owners.get(from..to).unwrap_or_default()
     }
 }
 
-/// Blocks, handed out by number and kept for reuse.
-#[derive(Debug, Default)]
-pub(crate) struct Blocks {
-    // Boxed: growing the list must not copy what the blocks hold.
-    blocks: Vec<Box<Block>>,
-    free: Vec<u32>,
-}
-
-impl Blocks {
-    /// A block without owners. The caller keeps count of the cap.
-    pub(crate) fn take(&mut self) -> u32 {
-        if let Some(number) = self.free.pop() {
-            return number;
-        }
-        let number = u32::try_from(self.blocks.len()).unwrap_or(NONE);
-        let block = Block {
-            bytes: [0; BLOCK_LEN],
-            owners: [0; BLOCK_UNITS],
-        };
-        self.blocks.push(Box::new(block));
-        number
-    }
-
-    /// Takes a block back.
-    pub(crate) fn give_back(&mut self, number: u32) {
-        if let Some(block) = self.get_mut(number) {
-            block.owners = [0; BLOCK_UNITS];
-            self.free.push(number);
-        }
-    }
-
-    pub(crate) fn get(&self, number: u32) -> Option<&Block> {
-        self.blocks.get(number as usize).map(|block| &**block)
-    }
-
-    pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut Block> {
-        self.blocks
-            .get_mut(number as usize)
-            .map(|block| &mut **block)
-    }
+const fn bytes_of(span: Span) -> core::ops::Range<usize> {
+    span.units.0.saturating_mul(UNIT_LEN)..span.units.1.saturating_mul(UNIT_LEN)
 }
 
 /// As much as fits.

@@ -1,19 +1,27 @@
 //! Frames that are not plain packets: fragments, refusals, tunnels.
 
+mod fragments;
+
 use crate::anomalies::{Anomalies, Oddity};
 use crate::input::Lane;
 use crate::tunnels::Tunnels;
+use core::net::IpAddr;
 use flowpin_counters::Losses;
-use flowpin_defrag::{Defragmenter, Inserted};
+use flowpin_defrag::{Defragmenter, Inserted, Oddities};
 use flowpin_dispatch::{Dispatched, Dispatcher};
 use flowpin_output::Formatter;
 use flowpin_packet::{
-    FragmentRef, Frame, FrameBytes, Malformed, PacketFlags, PacketMeta, Piece, Timestamp,
+    FragmentRef, Frame, FrameBytes, Layer, Malformed, PacketFlags, PacketMeta, Piece, Timestamp,
+    bad,
 };
+
+pub(crate) use fragments::KeptApart;
+use fragments::{addresses, is_atomic};
 
 /// The part of the input stage that only odd frames need.
 pub(crate) struct Odd {
     pub(crate) defragmenter: Defragmenter,
+    kept_apart: KeptApart,
     pub(crate) anomalies: Anomalies,
     pub(crate) tunnels: Tunnels,
     pub(crate) formatter: Formatter,
@@ -33,9 +41,15 @@ pub(crate) struct Arrival {
 }
 
 impl Odd {
-    pub(crate) fn new(defragmenter: Defragmenter, tunnels: Tunnels, formatter: Formatter) -> Self {
+    pub(crate) fn new(
+        defragmenter: Defragmenter,
+        kept_apart: KeptApart,
+        tunnels: Tunnels,
+        formatter: Formatter,
+    ) -> Self {
         Self {
             defragmenter,
+            kept_apart,
             anomalies: Anomalies::new(),
             tunnels,
             formatter,
@@ -59,12 +73,19 @@ impl Odd {
         let slot = lane.slot();
         match dispatcher.dispatch_other(bytes, frame, arrival.number, arrival.stream_time, slot) {
             Dispatched::Packet => {
+                let frames = FrameBytes {
+                    piece: bytes,
+                    extra: &[],
+                };
+                let frame = frames.frame(slot);
                 if slot.flags.has(PacketFlags::TUNNELLED) {
-                    let frames = FrameBytes {
-                        piece: bytes,
-                        extra: &[],
-                    };
-                    self.tunnelled(frames.frame(slot), slot);
+                    self.tunnelled(frame, slot);
+                }
+                let packet = frame.get(usize::from(slot.l3_offset)..).unwrap_or_default();
+                if is_atomic(packet) {
+                    // RFC 6946: it is a packet like any other, and worth a remark.
+                    let (low, high) = addresses(packet, true);
+                    self.remark(Oddities::ATOMIC, arrival, Some((low, high)));
                 }
                 lane.commit(piece);
             }
@@ -84,7 +105,9 @@ impl Odd {
         lane: &mut L,
     ) {
         match dispatched {
-            Dispatched::Malformed(what) => self.refuse(what, arrival, dispatcher),
+            Dispatched::Malformed(what) => {
+                self.tell(what, arrival, dispatcher.refused_addresses());
+            }
             Dispatched::Fragment(fragment) => {
                 self.fragment(fragment, arrival, dispatcher, piece, lane);
             }
@@ -103,13 +126,26 @@ impl Odd {
         self.tunnels.count(frame, meta, &mut self.losses);
     }
 
-    fn refuse(&mut self, what: Malformed, arrival: Arrival, dispatcher: &Dispatcher) {
+    /// Tells what is odd about a packet that was accepted.
+    #[cold]
+    fn remark(
+        &mut self,
+        oddities: Oddities,
+        arrival: Arrival,
+        addresses: Option<(IpAddr, IpAddr)>,
+    ) {
+        for reason in oddities.reasons() {
+            self.tell(bad(Layer::Fragment, reason, 0), arrival, addresses);
+        }
+    }
+
+    fn tell(&mut self, what: Malformed, arrival: Arrival, addresses: Option<(IpAddr, IpAddr)>) {
         let oddity = Oddity {
             what,
             time: arrival.time,
             stream_time: arrival.stream_time,
             number: arrival.number,
-            addresses: dispatcher.refused_addresses(),
+            addresses,
         };
         self.anomalies
             .tell(&oddity, &mut self.losses, &mut self.formatter);
@@ -134,10 +170,25 @@ impl Odd {
                 in_piece
             };
             lane.fragment(&fragment, bytes);
-            let ready = match self.defragmenter.insert(bytes, &fragment) {
+            let context = self.kept_apart.context(bytes, &fragment);
+            let inserted = self.defragmenter.insert(bytes, &fragment, context);
+            let odd = self.defragmenter.oddities();
+            if !odd.is_empty() || matches!(inserted, Inserted::Refused(_)) {
+                let header = bytes.get(fragment.header_start as usize..);
+                let addresses = addresses(header.unwrap_or_default(), fragment.ipv6);
+                if let Inserted::Refused(what) = inserted {
+                    return self.tell(what, arrival, Some(addresses));
+                }
+                self.remark(odd, arrival, Some(addresses));
+            }
+            let bytes = if nested {
+                self.datagram.as_slice()
+            } else {
+                in_piece
+            };
+            let ready = match inserted {
                 Inserted::Complete(ready) => ready,
-                Inserted::Held => return,
-                Inserted::Refused(what) => return self.refuse(what, arrival, dispatcher),
+                Inserted::Held | Inserted::Refused(_) => return,
                 Inserted::Lone => return lone(bytes, &fragment, nested, dispatcher, piece, lane),
             };
             let (extra, defragmenter) = (&mut self.datagram, &mut self.defragmenter);
@@ -155,7 +206,7 @@ impl Odd {
                 }
                 Dispatched::Malformed(what) => {
                     self.datagrams_refused += 1;
-                    return self.refuse(what, arrival, dispatcher);
+                    return self.tell(what, arrival, dispatcher.refused_addresses());
                 }
                 Dispatched::NonIp | Dispatched::Headless | Dispatched::UnsupportedLink => {
                     self.datagrams_refused += 1;
