@@ -38,7 +38,7 @@ mod verdict;
 pub use identifier::{BadRule, Identifier};
 pub use kept::STREAM_BYTES_MAX;
 pub use lead::Lead;
-pub use look::{Answer, Check, Look};
+pub use look::{Answer, Check, Cursor, Look};
 pub use search::{Search, SearchOptions, Searches, Whose};
 pub use table::{Group, On, Protocol, ProtocolId, Rule, RuleId};
 pub use verdict::{Confidence, GaveUp, Step, Verdict};

@@ -273,6 +273,7 @@ impl Memory {
             ports: whose.ports,
             to_server: whose.to_server,
             on: whose.on,
+            ended: true,
         };
         let mut likely = progress.likely;
         if let Some(verdict) = datagram_verdict(compiled, &look, &mut likely) {
@@ -342,7 +343,7 @@ impl Memory {
         // What was held back by a better rank that never decided is good enough now; what may
         // still grow in a later turn stays alive.
         let mut alive = side.alive;
-        let look = look(whose, all, reply);
+        let look = look(whose, all, reply, true);
         let asked = ask(compiled.candidates(all), &mut alive, &look, true, false);
         match asked.yes {
             Some(rule) => sure(compiled, rule, whose.to_server),
@@ -419,7 +420,7 @@ fn advance(
             .wrapping_shl(u32::try_from(candidates.len()).unwrap_or(0))
             .wrapping_sub(1);
     }
-    let look = look(whose, seen.all, seen.other);
+    let look = look(whose, seen.all, seen.other, ended);
     let held = !side.state.is_dead();
     let asked = ask(candidates, &mut side.alive, &look, ended, held);
     side.over = ended || (side.alive == 0 && side.state.is_dead());
@@ -442,7 +443,7 @@ fn advance(
     Step::Undecided
 }
 
-fn look<'a>(whose: Whose, bytes: &'a [u8], reply: &'a [u8]) -> Look<'a> {
+fn look<'a>(whose: Whose, bytes: &'a [u8], reply: &'a [u8], ended: bool) -> Look<'a> {
     Look {
         bytes,
         len: bytes.len(),
@@ -451,6 +452,7 @@ fn look<'a>(whose: Whose, bytes: &'a [u8], reply: &'a [u8]) -> Look<'a> {
         ports: whose.ports,
         to_server: whose.to_server,
         on: whose.on,
+        ended,
     }
 }
 

@@ -26,12 +26,28 @@
 //!
 //! Name the RFC or the specification at the check.
 
+mod chat;
+mod encrypted;
+mod files;
+mod mail;
 mod naming;
 mod remote;
+mod web;
 
 use crate::table::Protocol;
 
 /// All protocols: a [`ProtocolId`](crate::ProtocolId) is a place here.
 pub(crate) fn all() -> impl Iterator<Item = &'static Protocol> {
-    [naming::ALL, remote::ALL].into_iter().flatten().copied()
+    [
+        chat::ALL,
+        encrypted::ALL,
+        files::ALL,
+        mail::ALL,
+        naming::ALL,
+        remote::ALL,
+        web::ALL,
+    ]
+    .into_iter()
+    .flatten()
+    .copied()
 }

@@ -1,0 +1,23 @@
+//! Files over the net.
+
+mod afp;
+mod ftp;
+mod git;
+mod nfs;
+mod rsync;
+mod smb;
+mod smb1;
+mod tftp;
+
+use crate::table::Protocol;
+
+pub(super) const ALL: &[&Protocol] = &[
+    &afp::PROTOCOL,
+    &ftp::PROTOCOL,
+    &git::PROTOCOL,
+    &nfs::PROTOCOL,
+    &rsync::PROTOCOL,
+    &smb::PROTOCOL,
+    &smb1::PROTOCOL,
+    &tftp::PROTOCOL,
+];

@@ -1,0 +1,15 @@
+//! Mail and news.
+
+mod imap;
+mod nntp;
+mod pop3;
+mod smtp;
+
+use crate::table::Protocol;
+
+pub(super) const ALL: &[&Protocol] = &[
+    &imap::PROTOCOL,
+    &nntp::PROTOCOL,
+    &pop3::PROTOCOL,
+    &smtp::PROTOCOL,
+];

@@ -1,0 +1,31 @@
+//! HTTP/1. RFC 9112 §3: a request line; §4: a status line.
+
+use super::lines::{Head, METHODS};
+use crate::{Answer, Group, Lead, Look, On, Protocol, Rule};
+
+pub(super) const PROTOCOL: Protocol = Protocol {
+    name: "http",
+    groups: &[Group::Web],
+    ports: &[80, 8000, 8080, 8888, 3128],
+    rules: &[
+        Rule::check("http-request", On::Tcp, METHODS, request).ranked(110),
+        Rule::check("http-status", On::Tcp, &[Lead::start(b"HTTP/1.")], status).ranked(110),
+    ],
+};
+
+fn request(look: &Look<'_>) -> Option<Answer> {
+    let head = Head::of(look.bytes);
+    match head.line() {
+        Some(line) => Answer::when(Head::is_request(line)),
+        // A target longer than what is looked at.
+        None if look.ended => Answer::when(look.bytes.len() > 64 && head.is_request_begun()),
+        None if head.is_request_begun() => None,
+        None => Some(Answer::No),
+    }
+}
+
+fn status(look: &Look<'_>) -> Option<Answer> {
+    let [minor, space, a, b, c] = look.array(7)?;
+    let is_code = matches!(a, b'1'..=b'5') && b.is_ascii_digit() && c.is_ascii_digit();
+    Answer::when(matches!(minor, b'0' | b'1') && space == b' ' && is_code)
+}

@@ -1,0 +1,37 @@
+//! SOAP over HTTP. SOAP 1.1 §6.1.1: the SOAPAction field; SOAP 1.2 part 2 §7: its media type.
+
+use super::lines::{Head, contains};
+use crate::{Answer, Group, Lead, Look, On, Protocol, Rule};
+
+pub(super) const PROTOCOL: Protocol = Protocol {
+    name: "soap",
+    groups: &[Group::Web, Group::Messaging],
+    ports: &[],
+    rules: &[Rule::check(
+        "soap-request",
+        On::Tcp,
+        &[
+            Lead::start(b"POST "),
+            Lead::start(b"HTTP/1.1"),
+            Lead::start(b"M-POST "),
+        ],
+        check,
+    )
+    .ranked(40)],
+};
+
+fn check(look: &Look<'_>) -> Option<Answer> {
+    let head = Head::of(look.bytes);
+    let is_soap = head.field(b"soapaction").is_some()
+        || head
+            .field(b"content-type")
+            .is_some_and(|kind| contains(kind, b"application/soap+xml"))
+        || contains(head.body().get(..256).unwrap_or(head.body()), b":envelope ");
+    if is_soap {
+        return Some(Answer::Yes);
+    }
+    if head.is_whole() || look.ended {
+        return Some(Answer::No);
+    }
+    None
+}

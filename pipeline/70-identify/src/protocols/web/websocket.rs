@@ -1,0 +1,46 @@
+//! WebSocket. RFC 6455 §4.1: an upgrade, asked for and granted.
+
+use super::lines::Head;
+use crate::{Answer, Group, Lead, Look, On, Protocol, Rule};
+
+pub(super) const PROTOCOL: Protocol = Protocol {
+    name: "websocket",
+    groups: &[Group::Web],
+    ports: &[],
+    rules: &[
+        Rule::check("websocket-key", On::Tcp, &[Lead::start(b"GET ")], request).ranked(50),
+        Rule::check(
+            "websocket-accept",
+            On::Tcp,
+            &[Lead::start(b"HTTP/1.1")],
+            response,
+        )
+        .ranked(50),
+    ],
+};
+
+fn request(look: &Look<'_>) -> Option<Answer> {
+    field(look, b"sec-websocket-key")
+}
+
+fn response(look: &Look<'_>) -> Option<Answer> {
+    // RFC 6455 §4.2.2: the status is 101.
+    if !look.has(8, b" 101")? {
+        return Some(Answer::No);
+    }
+    field(look, b"sec-websocket-accept")
+}
+
+fn field(look: &Look<'_>, name: &[u8]) -> Option<Answer> {
+    let head = Head::of(look.bytes);
+    if head
+        .field(name)
+        .is_some_and(|value| (20..=32).contains(&value.len()))
+    {
+        return Some(Answer::Yes);
+    }
+    if head.is_whole() || look.ended {
+        return Some(Answer::No);
+    }
+    None
+}
