@@ -18,11 +18,7 @@ fn fragment_bytes(plan: &Plan) -> u64 {
 /// What the connection tables may use, over all workers.
 pub(crate) fn flow(plan: &Plan) -> FlowOptions {
     FlowOptions {
-        timeouts: match plan.timeouts {
-            flowpin_config::Timeouts::Zeek => flowpin_flow::Timeouts::Zeek,
-            flowpin_config::Timeouts::Suricata => flowpin_flow::Timeouts::Suricata,
-            flowpin_config::Timeouts::None => flowpin_flow::Timeouts::None,
-        },
+        timeouts: plan.timeouts,
         interim_ns: plan.interim_ns,
         memory_bytes: plan.memory_bytes.saturating_sub(fragment_bytes(plan)),
         id_seed: plan.id_seed,

@@ -63,10 +63,11 @@ pub enum FullRing {
 /// `--timeouts`: after how long without a packet a connection has ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Timeouts {
-    /// Zeek's: TCP 5 min (5 s after a close), UDP and ICMP 1 min.
+    /// Zeek's: TCP 5 min, 5 s for an attempt and after a close; UDP, ICMP and others 1 min.
     #[default]
     Zeek,
-    /// Suricata's: TCP 60 s new, 600 s established, 60 s closed; UDP 30/300 s; ICMP 30 s.
+    /// Suricata's: TCP 60 s new, 600 s established, 60 s closed; others 30 s new, 300 s
+    /// established.
     Suricata,
     /// Never: a connection ends with the input only (as tshark counts).
     None,

@@ -38,13 +38,13 @@ mod timeouts;
 mod wheel;
 
 pub use counters::{FlowCounters, Transport};
+pub use flowpin_config::Timeouts;
 #[doc(hidden)]
 pub use fuzz::fuzz_flow;
 pub use observe::{Event, FlowObserver, NO_VLAN, Sighting};
 pub use options::{BATCH_MAX, FlowOptions};
 pub use shards::ShardSet;
 pub use table::Table;
-pub use timeouts::Timeouts;
 
 /// Stream time between two slots of the timer wheel; watermarks are multiples of it (67 ms).
 pub const GRANULE_NS: u64 = 1 << 26;

@@ -6,18 +6,7 @@
 //! end at a fixed time after the attempt and the close, whatever comes in between; all others
 //! are counted from the last packet.
 
-/// Whose time-outs hold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Timeouts {
-    /// Zeek's: TCP 5 min, 5 s for an attempt and after a close; UDP, ICMP and others 1 min.
-    #[default]
-    Zeek,
-    /// Suricata's: TCP 60 s new, 600 s established, 60 s closed; others 30 s new, 300 s
-    /// established.
-    Suricata,
-    /// None: a connection ends with the input, or when another one takes its place.
-    None,
-}
+use flowpin_config::Timeouts;
 
 /// What kind of time-out a connection has now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
