@@ -36,6 +36,18 @@ pub enum RunError {
     /// A slice needs to read its input twice (exit code 2).
     #[error("cannot slice a pipe by --uid, which takes two passes: save it to a file first")]
     SliceFromPipe,
+    /// A pcap file cannot hold a slice with several link types (exit code 2).
+    #[error(
+        "{path} holds the first {packets} packets only: a pcap file has one link type, and the next \
+         packet has another; give -w a name that ends in .pcapng",
+        path = path.display()
+    )]
+    SliceLinks {
+        /// The file.
+        path: PathBuf,
+        /// Packets before the first of another link type.
+        packets: u64,
+    },
     /// The slice cannot be written (exit code 1).
     #[error(
         "cannot write {path}: {source}; check the disk or choose another file with -w",

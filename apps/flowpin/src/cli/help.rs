@@ -64,13 +64,20 @@ Gets from records back to packets: writes the packets of the named connections, 
 and the ICMP errors about them included, to a capture file.
 
 A connection is named by its uid as `flowpin run` wrote it. Give the same input and the same \
---timeouts, --memory and --id-seed as then, so that the same connections are found.";
+--timeouts, --memory and --id-seed as then, so that the same connections are found.
+
+Records made from a slice have other uids than those made from the whole, since a packet's position \
+in the input is part of the uid: compare them by Community ID and start.
+
+A name that ends in .pcap gives a pcap file (nanoseconds, one link type), any other name pcapng, \
+which holds several link types.";
 
 pub(super) const SLICE_AFTER: &str = "\
 Examples:
   flowpin slice -r big.pcap --uid C0XWfTK4LReq -w one.pcap
   flowpin slice -r big.pcap --uid C0XWfTK4LReq --uid C4YnRUSLWmGz -w two.pcap
-  flowpin slice -r captures/ --filter 'host 10.1.2.3' -w host.pcap
+  flowpin slice -r captures/ --filter 'host 10.1.2.3' -w host.pcapng
+  flowpin slice -r big.pcap --uid C0XWfTK4LReq -w - | tshark -r -
 
 Exit codes: as for `flowpin run`; 1 also if no packet was found.";
 

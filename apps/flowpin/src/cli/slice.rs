@@ -16,7 +16,7 @@ pub(crate) struct SliceArgs {
     #[arg(long = "uid", value_name = "UID", help_heading = "Input")]
     pub(crate) uids: Vec<String>,
 
-    /// The capture to write
+    /// The capture to write: pcap if it ends in .pcap, else pcapng; `-` for standard output
     #[arg(
         short = 'w',
         long = "write",

@@ -9,6 +9,7 @@ use crate::summary::number;
 use anyhow::{Context, anyhow};
 use flowpin_engine::Control;
 use flowpin_record::Uid;
+use std::path::Path;
 
 /// Does what `flowpin slice` was told.
 pub(crate) fn slice(args: &SliceArgs) -> Result<Exit, Failure> {
@@ -40,11 +41,12 @@ pub(crate) fn slice(args: &SliceArgs) -> Result<Exit, Failure> {
     if found.packets == 0 {
         return Err(Failure::failed(anyhow!(nothing_found(&uids))));
     }
-    print(&format!(
-        "{}: {}\n",
-        args.write.display(),
-        number::things(found.packets, "packet")
-    ))?;
+    let packets = number::things(found.packets, "packet");
+    if args.write == Path::new("-") {
+        anstream::eprintln!("{packets}");
+    } else {
+        print(&format!("{}: {packets}\n", args.write.display()))?;
+    }
     let lacking = uids.len().saturating_sub(found.connections);
     if lacking > 0 {
         return Err(Failure::failed(anyhow!(

@@ -184,6 +184,70 @@ fn slice_gives_the_packets_of_a_record() {
     assert_eq!(again["community_id"], record["community_id"]);
 }
 
+/// The name's ending decides the format; a pcap file cannot hold two link types, which is said
+/// with the way out.
+#[test]
+fn slice_writes_the_format_of_the_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let http = capture("http.pcapng");
+    // A raw IP packet of another link type (101), a day before all others.
+    let raw = dir.path().join("raw.pcap");
+    let words: [u32; 10] = [
+        0xa1b2_c3d4,
+        0x0004_0002,
+        0,
+        0,
+        65535,
+        101,
+        1_000_000,
+        0,
+        20,
+        20,
+    ];
+    let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    bytes.extend([
+        0x45, 0, 0, 20, 0, 0, 0, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,
+    ]);
+    std::fs::write(&raw, bytes).unwrap();
+    let slice = |out: &str, more: &[&str]| {
+        let mut args = vec!["slice", "-r", &http, "--filter", "ip", "-w", out];
+        args.extend(more);
+        flowpin(&args)
+    };
+    let begins = |path: &str, magic: u32| {
+        assert!(
+            std::fs::read(path)
+                .unwrap()
+                .starts_with(&magic.to_le_bytes())
+        );
+        assert_eq!(summary(&["-r", path])["conservation"]["missing"], 0);
+    };
+    let name = |name: &str| text(&dir.path().join(name)).to_owned();
+    let (pcap, pcapng, none) = (name("a.pcap"), name("a.pcapng"), name("a"));
+    for (path, magic) in [
+        (&pcap, 0xa1b2_3c4d),
+        (&pcapng, 0x0a0d_0d0a),
+        (&none, 0x0a0d_0d0a),
+    ] {
+        assert_eq!(code(&slice(path, &[])), 0);
+        begins(path, magic);
+    }
+    let counts = [&pcap, &pcapng].map(|path| summary(&["-r", path])["traffic"].clone());
+    assert_eq!(counts[0]["bytes"], counts[1]["bytes"]);
+    assert_eq!(counts[0]["first"], counts[1]["first"]);
+    let both = ["-r", text(&raw)];
+    assert_eq!(code(&slice(&pcapng, &both)), 0);
+    assert_refused(
+        &slice(&pcap, &both),
+        2,
+        &[&pcap, "one link type", ".pcapng"],
+    );
+    begins(&pcap, 0xa1b2_3c4d);
+    let piped = slice("-", &[]);
+    assert!(piped.stdout.starts_with(&0x0a0d_0d0a_u32.to_le_bytes()));
+    assert!(stderr(&piped).ends_with(" packets\n"));
+}
+
 /// A uid that is none, and one that no connection has.
 #[test]
 fn slice_says_what_is_wrong_with_a_uid() {
