@@ -296,7 +296,10 @@ impl Defragmenter {
             return;
         };
         body.count(part);
-        if lies != Lies::Repeated {
+        if lies == Lies::Repeated {
+            // It may be the last one, where the one before it claimed that more follow.
+            body.note_extent(part);
+        } else {
             let taken = body.place(part, lies, policy, blocks);
             let cost = BLOCK_COST.saturating_mul(taken as u64);
             self.store.charge(number, cost);

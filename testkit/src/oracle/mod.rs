@@ -1,5 +1,6 @@
 //! Other programs' answers about a capture, to compare with.
 
+pub mod fragments;
 pub mod segments;
 pub mod sharkd;
 pub mod zeek;

@@ -199,7 +199,8 @@ impl Body {
         taken
     }
 
-    fn note_extent(&mut self, part: &Part<'_>) {
+    /// Notes where a fragment ends: in the datagram, and in the capture.
+    pub(crate) fn note_extent(&mut self, part: &Part<'_>) {
         let end = part.end();
         self.reach = self.reach.max(end);
         if !part.more {
