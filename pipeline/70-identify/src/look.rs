@@ -107,6 +107,12 @@ impl<'a> Look<'a> {
         self.array(at).map(u32::from_le_bytes)
     }
 
+    /// A length of two bytes at `at`, the first the higher.
+    #[inline]
+    pub fn len16_at(&self, at: usize) -> Option<usize> {
+        self.be16(at).map(usize::from)
+    }
+
     /// Whether `literal` is at `at`: `None` if the bytes end inside it and agree so far.
     #[inline]
     pub fn has(&self, at: usize, literal: &[u8]) -> Option<bool> {

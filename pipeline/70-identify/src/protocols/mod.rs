@@ -26,12 +26,17 @@
 //!
 //! Name the RFC or the specification at the check.
 
+mod access;
+mod calls;
 mod chat;
+mod database;
 mod encrypted;
 mod files;
 mod mail;
+mod media;
 mod naming;
 mod remote;
+mod telemetry;
 mod web;
 
 use crate::table::Protocol;
@@ -39,12 +44,17 @@ use crate::table::Protocol;
 /// All protocols: a [`ProtocolId`](crate::ProtocolId) is a place here.
 pub(crate) fn all() -> impl Iterator<Item = &'static Protocol> {
     [
+        access::ALL,
+        calls::ALL,
         chat::ALL,
+        database::ALL,
         encrypted::ALL,
         files::ALL,
         mail::ALL,
+        media::ALL,
         naming::ALL,
         remote::ALL,
+        telemetry::ALL,
         web::ALL,
     ]
     .into_iter()

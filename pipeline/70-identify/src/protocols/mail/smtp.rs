@@ -12,11 +12,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
             On::Tcp,
             r"220[ -][^\r\n]+(E?SMTP|[Ss]imple [Mm]ail)",
         ),
-        Rule::pattern(
-            "smtp-hello",
-            On::Tcp,
-            r"(?i)(EHLO|HELO|LHLO) [!-~]+ ?\r\n",
-        ),
+        Rule::pattern("smtp-hello", On::Tcp, r"(?i)(EHLO|HELO|LHLO) [!-~]+ ?\r\n"),
         Rule::check(
             "smtp-after-greeting",
             On::Tcp,

@@ -1,0 +1,51 @@
+//! SOCKS. RFC 1928 §3: version 5 and methods; version 4's request.
+
+use crate::{Answer, Group, Lead, Look, On, Protocol, Rule};
+
+pub(super) const PROTOCOL: Protocol = Protocol {
+    name: "socks",
+    groups: &[Group::Tunnel],
+    ports: &[1080],
+    rules: &[
+        Rule::check("socks-5", On::Tcp, &[Lead::start(&[5])], five),
+        Rule::check(
+            "socks-4",
+            On::Tcp,
+            &[Lead::start(&[4, 1]), Lead::start(&[4, 2])],
+            four,
+        ),
+    ],
+};
+
+/// Few bytes, so both directions must agree: a list of methods, and one of them chosen.
+fn five(look: &Look<'_>) -> Option<Answer> {
+    let count = usize::from(look.u8(1)?);
+    if look.to_server {
+        if !(1..=8).contains(&count) || look.bytes.len() > count.saturating_add(2) {
+            return Some(Answer::No);
+        }
+        let methods = look.range(2, count)?;
+        return Answer::likely(methods.iter().all(|&method| method < 10 || method >= 0x80));
+    }
+    let offered = look.reply.first() == Some(&5)
+        && usize::from(look.reply.get(1).copied()?).saturating_add(2) == look.reply.len();
+    let known = look.reply.get(2..)?.contains(&look.u8(1)?);
+    Answer::when(offered && known)
+}
+
+/// A port, an address, a name that ends in 0. 4A: an address 0.0.0.x and a host's name.
+fn four(look: &Look<'_>) -> Option<Answer> {
+    let port = look.be16(2)?;
+    let rest = look.range(8, look.bytes.len().saturating_sub(8))?;
+    let end = rest.iter().position(|&byte| byte == 0)?;
+    let is_name = rest
+        .get(..end)?
+        .iter()
+        .all(|&byte| (b'!'..=b'~').contains(&byte));
+    let is_named = look.be32(4)? < 256;
+    let is_whole = is_named || look.bytes.len() == end.saturating_add(9);
+    if port == 0 || !is_name || !is_whole {
+        return Some(Answer::No);
+    }
+    Answer::when(look.reply.len() == 8 && look.reply.first() == Some(&0) || is_named)
+}

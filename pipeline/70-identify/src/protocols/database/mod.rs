@@ -1,0 +1,25 @@
+//! Databases and caches.
+
+mod cassandra;
+mod drda;
+mod memcached;
+mod mongodb;
+mod mssql;
+mod mysql;
+mod oracle;
+mod postgresql;
+mod redis;
+
+use crate::table::Protocol;
+
+pub(super) const ALL: &[&Protocol] = &[
+    &cassandra::PROTOCOL,
+    &drda::PROTOCOL,
+    &memcached::PROTOCOL,
+    &mongodb::PROTOCOL,
+    &mssql::PROTOCOL,
+    &mysql::PROTOCOL,
+    &oracle::PROTOCOL,
+    &postgresql::PROTOCOL,
+    &redis::PROTOCOL,
+];
