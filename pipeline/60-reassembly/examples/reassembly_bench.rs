@@ -4,7 +4,7 @@
 //! - `stamped`: the same with time stamps
 //! - `acks`: acknowledgements without data
 //! - `swapped`: each two segments exchanged
-//! - `behind`: all segments behind a hole that closes every 64 segments
+//! - `behind`: all segments behind a hole that closes every 32 segments
 //! - `short`: whole connections of 13 packets (handshake, data both ways, close)
 //! - `none`: the loop that makes the segments, to subtract
 //!
@@ -91,6 +91,7 @@ impl Bench {
         };
         let mut piece = vec![0; 64 * 1500];
         for frame in piece.chunks_mut(1500) {
+            frame[32] = 5 << 4;
             frame[40..44].copy_from_slice(&[1, 1, 8, 10]);
         }
         Ok(Self {
@@ -102,7 +103,12 @@ impl Bench {
     }
 
     fn open(&mut self, stamped: bool) {
-        // SYN segments of this piece have a time stamp option; the others' bytes are zeros.
+        if stamped {
+            // The headers are eight words long, with the time stamp option in the last three.
+            self.piece
+                .chunks_mut(1500)
+                .for_each(|frame| frame[32] = 8 << 4);
+        }
         let syn = TcpFlags::SYN;
         for handle in 0..self.connections {
             for (to_server, flags, seq, ack) in [
@@ -129,8 +135,8 @@ impl Bench {
                 Kind::Order | Kind::Stamped | Kind::None => {}
                 Kind::Acks => (seq, len) = (1, 0),
                 Kind::Swapped => seq = at(round ^ 1),
-                // The first of each 64 comes last.
-                Kind::Behind => seq = at((round & !63) | ((round + 1) & 63)),
+                // The first of each 32 comes last.
+                Kind::Behind => seq = at((round & !31) | ((round + 1) & 31)),
                 Kind::Short => {
                     self.connection(handle, consumer);
                     continue;
@@ -146,15 +152,19 @@ impl Bench {
                 continue;
             }
             self.send(&meta, handle, true, false, consumer);
-            if round % 3 == 2 && kind != Kind::Acks {
+            let acknowledges = match kind {
+                Kind::Swapped => round % 2 == 1,
+                Kind::Behind => round % 32 == 31,
+                Kind::Acks => false,
+                _ => round % 3 == 2,
+            };
+            if acknowledges {
                 let highest = at(round + 1);
                 let mut back = self::meta(handle, false, TcpFlags::ACK, 1, highest, 0);
                 if kind != Kind::Stamped {
                     back.payload_offset = 40;
                 }
-                if matches!(kind, Kind::Order | Kind::Stamped) {
-                    self.send(&back, handle, false, false, consumer);
-                }
+                self.send(&back, handle, false, false, consumer);
             }
         }
     }

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!  sides[0]: the client's stream (32 bytes)        sides[1]: the server's
-//!  │ offset │ next │ acked │ window │ stamp │ held │ phase, shift, policy, marks │ …
+//!  │ offset │ next │ acked │ edge │ stamp │ held │ phase, shift, policy, marks │ …
 //! ```
 //!
-//! A side is a stream: `next` belongs to its sender, `acked` and `window` come from its
+//! A side is a stream: `next` belongs to its sender, `acked` and `edge` come from its
 //! receiver's segments.
 
 use flowpin_config::SegmentOverlap;
@@ -45,6 +45,8 @@ pub(crate) struct Marks(u8);
 impl Marks {
     /// Its sender's next segment can take the short way.
     pub(crate) const QUIET: u8 = 1;
+    /// So it can if its time stamp is not old.
+    pub(crate) const QUIET_STAMPED: u8 = 1 << 7;
     /// Its sender was seen.
     pub(crate) const SEEN: u8 = 1 << 1;
     /// Its sender's SYN had time stamps.
@@ -79,8 +81,8 @@ pub(crate) struct Side {
     pub(crate) next: Seq,
     /// The receiver has everything before it.
     pub(crate) acked: Seq,
-    /// The receiver takes so many bytes behind `acked`.
-    pub(crate) window: u32,
+    /// One past what the receiver takes: `acked` and its window.
+    pub(crate) edge: Seq,
     /// The last time stamp of its sender (RFC 7323 §4.3: TS.Recent).
     pub(crate) stamp: u32,
     /// Handle of what is held behind a hole, or [`NIL`].
@@ -99,7 +101,7 @@ impl Side {
             offset: 0,
             next: Seq(0),
             acked: Seq(0),
-            window: 0,
+            edge: Seq(0),
             stamp: 0,
             held: NIL,
             phase: Phase::Unseen,
@@ -109,9 +111,10 @@ impl Side {
         }
     }
 
-    /// One past what the receiver would take.
-    pub(crate) const fn edge(&self) -> Seq {
-        self.acked.plus(self.window)
+    /// Numbers the stream anew from its next byte on; the window stays as large as it is.
+    pub(crate) const fn renumber(&mut self, next: Seq) {
+        let window = self.edge.0.wrapping_sub(self.acked.0);
+        (self.next, self.acked, self.edge) = (next, next, next.plus(window));
     }
 
     /// Whether its end was told, or will never be.
@@ -156,8 +159,11 @@ impl Connection {
             open && heard && !side.marks.has(Marks::SKIPPED)
         };
         let (there, back) = (ready(first, second), ready(second, first));
-        first.marks.set(Marks::QUIET, both && there);
-        second.marks.set(Marks::QUIET, both && back);
+        for (side, quiet) in [(first, both && there), (second, both && back)] {
+            let stamped = side.marks.has(Marks::STAMPED);
+            side.marks.set(Marks::QUIET, quiet && !stamped);
+            side.marks.set(Marks::QUIET_STAMPED, quiet && stamped);
+        }
     }
 
     /// A stream and the other one.
@@ -182,45 +188,76 @@ impl Connection {
 
     /// Takes a segment that is the next of its stream where nothing else happens, and returns the
     /// offset of its bytes; none, and nothing is changed, for anything else.
+    // PERF: streams without time stamps have code of their own, which needs fewer registers: some
+    // 50 instructions and 10 cycles instead of 60 and 14 (64 KiB of connections, 2-core EPYC,
+    // bench `reassembly_bench order` less `none`).
     #[inline]
     pub(crate) fn take_in_order(
         &mut self,
-        frames: FrameBytes<'_>,
+        frames: &FrameBytes<'_>,
         meta: &PacketMeta,
         to_server: bool,
         depth: u64,
     ) -> Option<u64> {
-        let (side, peer) = self.both(to_server);
+        let me = usize::from(!to_server);
+        let marks = self.sides.get(me)?.marks;
+        if marks.has(Marks::QUIET) {
+            self.take_next(meta, me, depth)
+        } else if marks.has(Marks::QUIET_STAMPED) {
+            self.take_next_stamped(frames, meta, me, depth)
+        } else {
+            None
+        }
+    }
+
+    #[inline]
+    #[expect(clippy::indexing_slicing, reason = "masked")]
+    fn take_next(&mut self, meta: &PacketMeta, me: usize, depth: u64) -> Option<u64> {
+        let (me, peer) = (me & 1, me & 1 ^ 1);
         let end = meta.seq.plus(meta.payload_len);
-        let offset = side.offset.wrapping_add(u64::from(meta.payload_len));
+        let at = self.sides[me].offset;
+        let offset = at.wrapping_add(u64::from(meta.payload_len));
         // RFC 9293 §3.10.7.4: acceptable if inside the window; an acknowledgement, if it is of
         // what was sent and not of old.
-        let ahead = meta.ack.0.wrapping_sub(peer.acked.0);
+        let acked = self.sides[peer].acked.0;
         if meta.tcp_flags.0 & CONTROLS != TcpFlags::ACK.0
             || meta.flags.has_any(ODD)
-            || meta.seq != side.next
-            || !side.marks.has(Marks::QUIET)
-            || ahead > peer.next.0.wrapping_sub(peer.acked.0)
-            || end.0.wrapping_sub(side.acked.0) > side.window
+            || meta.seq != self.sides[me].next
+            || meta.ack.0.wrapping_sub(acked) > self.sides[peer].next.0.wrapping_sub(acked)
+            || self.sides[me].edge.distance_from(end) < 0
             || offset > depth
         {
             return None;
         }
-        if side.marks.has(Marks::STAMPED) {
-            let stamp = plain_stamp(frames, meta)?;
-            // RFC 7323 §5.3, R1; the stamp is kept only from what was next to be acknowledged.
-            if stamp.wrapping_sub(side.stamp).cast_signed() < 0 {
-                return None;
-            }
-            if side.acked == meta.seq {
-                side.stamp = stamp;
-            }
+        self.sides[me].next = end;
+        self.sides[me].offset = offset;
+        self.sides[peer].acked = meta.ack;
+        let window = u32::from(meta.window).wrapping_shl(self.sides[peer].shift.into());
+        self.sides[peer].edge = meta.ack.plus(window);
+        Some(at)
+    }
+
+    /// As [`Self::take_next`], where a time stamp must not grow older.
+    #[inline(never)]
+    fn take_next_stamped(
+        &mut self,
+        frames: &FrameBytes<'_>,
+        meta: &PacketMeta,
+        me: usize,
+        depth: u64,
+    ) -> Option<u64> {
+        let stamp = plain_stamp(frames, meta)?;
+        let side = self.sides.get_mut(me)?;
+        // RFC 7323 §5.3, R1; the stamp is kept only from what was next to be acknowledged.
+        let age = stamp.wrapping_sub(side.stamp).cast_signed();
+        let counts = side.acked == meta.seq;
+        if age < 0 {
+            return None;
         }
-        let at = side.offset;
-        side.next = end;
-        side.offset = offset;
-        peer.acked = meta.ack;
-        peer.window = u32::from(meta.window) << (peer.shift & 15);
+        let at = self.take_next(meta, me, depth)?;
+        if counts && let Some(side) = self.sides.get_mut(me) {
+            side.stamp = stamp;
+        }
         Some(at)
     }
 }
@@ -228,7 +265,7 @@ impl Connection {
 /// The time stamp of a segment whose options are that alone, padded as RFC 7323 appendix A has
 /// it: nearly all are. None means to look closer.
 #[inline]
-pub(crate) fn plain_stamp(frames: FrameBytes<'_>, meta: &PacketMeta) -> Option<u32> {
+pub(crate) fn plain_stamp(frames: &FrameBytes<'_>, meta: &PacketMeta) -> Option<u32> {
     let at = usize::from(meta.l4_offset).wrapping_add(20);
     let options = frames.frame(meta).get(at..)?.first_chunk::<8>()?;
     let &[1, 1, 8, 10, a, b, c, d] = options else {

@@ -78,7 +78,7 @@ impl Reassembler {
                 let next = later(side.next, side.acked);
                 let heard = peer.marks.has(Marks::SEEN);
                 let edge = if heard {
-                    side.edge()
+                    side.edge
                 } else {
                     next.plus(FAR_BYTES)
                 };

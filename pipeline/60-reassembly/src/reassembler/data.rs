@@ -47,7 +47,8 @@ impl Reassembler {
             side.shift
         };
         side.acked = segment.ack;
-        side.window = u32::from(segment.window) << (shift & 15);
+        let window = u32::from(segment.window).wrapping_shl(shift.into());
+        side.edge = segment.ack.plus(window);
         let confirms = side.phase == Phase::Syn;
         if confirms {
             side.phase = Phase::Open;
@@ -70,7 +71,7 @@ impl Reassembler {
             // Data on a SYN waits for its acknowledgement.
             return Some(side.acked);
         }
-        seen.then(|| side.edge())
+        seen.then_some(side.edge)
     }
 
     /// A segment's data and FIN.
@@ -127,7 +128,7 @@ impl Reassembler {
         }
         if alone && side.phase != Phase::Syn {
             count(&mut self.stats.ignored, segment.len);
-            (side.next, side.acked) = (segment.end, segment.end);
+            side.renumber(segment.end);
             return true;
         }
         let skipped = side.marks.has(Marks::SKIPPED) || side.offset >= depth;
@@ -240,7 +241,7 @@ impl Reassembler {
         let (taken, refused) = bytes
             .split_at_checked(inside as usize)
             .unwrap_or((bytes, &[]));
-        if inside == 0 && limit == Some(next) && connection.side(place.to_server).window == 0 {
+        if inside == 0 && limit == Some(next) {
             count(&mut self.stats.window_probes, 1);
         }
         let before = self.held.queue(queue).bytes;

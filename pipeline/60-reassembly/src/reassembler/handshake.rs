@@ -75,7 +75,8 @@ impl Reassembler {
     fn number(&mut self, connection: &mut Connection, place: Place, segment: &Segment<'_>) {
         let (side, peer) = connection.both(place.to_server);
         let offered = &segment.handshake;
-        (side.next, side.acked, side.offset) = (segment.start, segment.start, 0);
+        side.renumber(segment.start);
+        side.offset = 0;
         side.phase = Phase::Syn;
         side.stamp = segment.stamp.unwrap_or(0);
         side.marks.set(Marks::SYN | Marks::SEEN, true);
@@ -83,7 +84,7 @@ impl Reassembler {
         side.marks
             .set(Marks::SCALED, offered.window_scale.is_some());
         // RFC 7323 §2.2: the window of a SYN is never scaled, and others only if both ask for it.
-        peer.window = u32::from(segment.window);
+        peer.edge = peer.acked.plus(segment.window.into());
         peer.shift = offered.window_scale.unwrap_or(0).min(SHIFT_MAX);
         if side.marks.has(Marks::SYN) && peer.marks.has(Marks::SYN) {
             if !(side.marks.has(Marks::SCALED) && peer.marks.has(Marks::SCALED)) {
@@ -101,7 +102,7 @@ impl Reassembler {
     fn guess(&mut self, connection: &mut Connection, place: Place, ack: Seq) {
         let side = connection.side(place.to_server);
         if side.phase == Phase::Unseen || side.phase == Phase::Guessed && ack.is_after(side.next) {
-            (side.next, side.acked) = (ack, ack);
+            side.renumber(ack);
             side.phase = Phase::Guessed;
         }
     }
@@ -119,10 +120,10 @@ impl Reassembler {
         side.marks.set(Marks::SEEN, true);
         let far = segment.start.distance_from(side.next).unsigned_abs() > FAR_BYTES;
         match side.phase {
-            Phase::Unseen => (side.next, side.acked) = (segment.start, segment.start),
-            Phase::Guessed if far => (side.next, side.acked) = (segment.start, segment.start),
+            Phase::Unseen => side.renumber(segment.start),
+            Phase::Guessed if far => side.renumber(segment.start),
             Phase::Syn if far && side.held == NIL => {
-                (side.next, side.acked) = (segment.start, segment.start);
+                side.renumber(segment.start);
                 side.phase = Phase::Open;
                 self.tell_anomaly(connection, place, Anomaly::SynInConnection, consumer);
             }
@@ -134,7 +135,7 @@ impl Reassembler {
         }
         if !peer_seen {
             // Nobody says what the receiver takes: anything near.
-            (side.acked, side.window) = (side.next, FAR_BYTES);
+            (side.acked, side.edge) = (side.next, side.next.plus(FAR_BYTES));
         }
         if segment.has(TcpFlags::ACK) {
             self.guess(connection, place.back(), segment.ack);

@@ -115,7 +115,7 @@ impl Reassembler {
     ) {
         if !begins
             && let Some(connection) = self.connections.get_mut(handle)
-            && let Some(offset) = connection.take_in_order(frames, meta, to_server, self.depth)
+            && let Some(offset) = connection.take_in_order(&frames, meta, to_server, self.depth)
         {
             let len = u64::from(meta.payload_len);
             self.stats.in_order = self.stats.in_order.wrapping_add(len);
@@ -130,7 +130,7 @@ impl Reassembler {
             return;
         }
         let place = Place { handle, to_server };
-        self.look_closer(frames, meta, place, begins, consumer);
+        self.look_closer(&frames, meta, place, begins, consumer);
     }
 
     /// The connection is over: tells what is held, the gaps before it, and the ends of its
@@ -178,7 +178,7 @@ impl Reassembler {
     #[inline(never)]
     fn look_closer<C: StreamConsumer>(
         &mut self,
-        frames: FrameBytes<'_>,
+        frames: &FrameBytes<'_>,
         meta: &PacketMeta,
         place: Place,
         begins: bool,
@@ -217,7 +217,7 @@ impl Reassembler {
         connection: &mut Connection,
         place: Place,
         segment: &Segment<'_>,
-        (frames, meta): (FrameBytes<'_>, &PacketMeta),
+        (frames, meta): (&FrameBytes<'_>, &PacketMeta),
         consumer: &mut C,
     ) {
         if meta.flags.has(PacketFlags::BAD_CHECKSUM) {

@@ -27,7 +27,7 @@ pub(super) struct Segment<'a> {
 }
 
 impl<'a> Segment<'a> {
-    pub(super) fn read(frames: FrameBytes<'a>, meta: &PacketMeta) -> Self {
+    pub(super) fn read(frames: &FrameBytes<'a>, meta: &PacketMeta) -> Self {
         let flags = meta.tcp_flags;
         let start = meta.seq.plus(u32::from(flags.has(TcpFlags::SYN)));
         let mut segment = Self {
@@ -43,7 +43,9 @@ impl<'a> Segment<'a> {
             handshake: Handshake::default(),
             shard: meta.shard().0,
         };
-        if segment.stamp.is_none() || flags.has_any(TcpFlags::SYN.with(TcpFlags::URG)) {
+        let header_len = meta.payload_offset.wrapping_sub(meta.l4_offset);
+        let options = usize::from(header_len) > TcpSegment::HEADER_LEN;
+        if segment.stamp.is_none() && options || flags.has_any(TcpFlags::SYN.with(TcpFlags::URG)) {
             segment.read_header(frames, meta);
         }
         segment
@@ -53,7 +55,7 @@ impl<'a> Segment<'a> {
         self.flags.has(flag)
     }
 
-    fn read_header(&mut self, frames: FrameBytes<'_>, meta: &PacketMeta) {
+    fn read_header(&mut self, frames: &FrameBytes<'_>, meta: &PacketMeta) {
         let from = usize::from(meta.l4_offset);
         let bytes = frames.frame(meta).get(from..).unwrap_or_default();
         let Ok(header) = TcpSegment::parse(bytes, usize::MAX) else {

@@ -3,7 +3,8 @@
     dead_code,
     missing_docs,
     unreachable_pub,
-    reason = "each test file uses a part"
+    clippy::unwrap_used,
+    reason = "test code, of which each file uses a part"
 )]
 
 use flowpin_config::SegmentOverlap;
