@@ -205,10 +205,11 @@ impl Reassembler {
         {
             end = first.start;
         }
-        if let Some(limit) = limit
-            && end.is_after(limit)
-        {
-            end = later(limit, new.start);
+        let fin = self.held.queue(side.held).fin;
+        for limit in [limit, fin].into_iter().flatten() {
+            if end.is_after(limit) {
+                end = later(limit, new.start);
+            }
         }
         end.0.wrapping_sub(new.start.0)
     }

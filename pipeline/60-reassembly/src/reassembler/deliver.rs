@@ -23,10 +23,14 @@ impl Reassembler {
             let Some((handle, first)) = self.held.first(queue) else {
                 return any;
             };
-            let end = match limit {
+            let mut end = match limit {
                 Some(limit) if first.outside => earlier(limit, first.end()),
                 _ => first.end(),
             };
+            // Behind the FIN the receiver reads no more.
+            if let Some(fin) = self.held.queue(queue).fin {
+                end = earlier(end, fin);
+            }
             if first.start != next || !end.is_after(next) {
                 return any;
             }
