@@ -6,6 +6,10 @@
 
 #![forbid(unsafe_code)]
 
+mod fragments;
+
+pub use fragments::fuzz_defrag_oracle;
+
 use flowpin_capture::{Options, Source};
 use flowpin_packet::Piece;
 use std::path::{Path, PathBuf};
@@ -18,6 +22,7 @@ pub fn targets() -> Vec<(&'static str, Target)> {
     let mut targets: Vec<(&'static str, Target)> = vec![
         ("capture", flowpin_capture::fuzz_capture),
         ("defrag", flowpin_defrag::fuzz_defrag),
+        ("defrag_oracle", fuzz_defrag_oracle),
         ("dispatch", flowpin_dispatch::fuzz_dispatch),
         ("flow", flowpin_flow::fuzz_flow),
     ];
@@ -47,7 +52,7 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
                 "wire_medium" => Vec::new(),
                 "wire_stack" => vec![0],
                 // Defragmentation and flow make up packets of their own.
-                "defrag" | "flow" => Vec::new(),
+                "defrag" | "defrag_oracle" | "flow" => Vec::new(),
                 _ => vec![0, 0],
             };
             seed.extend(frame.get(layer_at..).unwrap_or_default());
