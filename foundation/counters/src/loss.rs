@@ -53,6 +53,19 @@ losses! {
     ClockLeaps = "clock_leaps_clamped", "the capture's clock leapt forward";
     /// Records not written because the output's size limit was reached.
     RecordsOverLimit = "records_over_limit", "the output reached its size limit";
+    /// Attempts to connect beyond a shard's share of a second that scan detection only summed up.
+    ScanAttemptsSummed = "scan_attempts_summed",
+        "so many new connections a second that scans among them are estimated";
+    /// Sources that scan detection forgot because there were too many.
+    ScanSourcesForgotten = "scan_sources_forgotten",
+        "more sources than are watched for scans; those that asked least were forgotten";
+    /// Targets that scan detection forgot: of sources that fail often, but do not scan.
+    ScanTargetsForgotten = "scan_targets_forgotten",
+        "a source failed at more targets than are kept, without a scan's pattern";
+    /// Scans that were recognised and not followed because there were too many.
+    ScansUntracked = "scans_untracked", "more scans at once than the limit";
+    /// Floods that were recognised and not followed because there were too many.
+    FloodsUntracked = "floods_untracked", "more floods at once than the limit";
     /// Packets that reached a worker which does not own their shard: a defect.
     Misdirected = "packets_misdirected", "a packet reached the wrong worker: please report it";
 }

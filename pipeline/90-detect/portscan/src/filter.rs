@@ -1,0 +1,188 @@
+//! What happens to attempts beyond a shard's cap: which are logged all the same, and how the rest
+//! is summed up.
+//!
+//! ```text
+//!  beyond the cap ──► source asked in this shard before, and something else? ──► log, marked late
+//!                                     │ no
+//!                                     └──► remember it; sums by target (Unlogged)
+//! ```
+
+use crate::event::Begin;
+use crate::sketch::{add_to, hash_address, hash_target, mix};
+use flowpin_packet::SHARD_COUNT;
+use flowpin_record::FloodKind;
+
+/// A set of shards.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Shards([u64; SHARD_COUNT / 64]);
+
+impl Shards {
+    /// Adds a shard; whether it is new.
+    pub(crate) fn insert(&mut self, shard: u8) -> bool {
+        let Some(word) = self.0.get_mut(usize::from(shard) / 64) else {
+            return false;
+        };
+        let bit = 1 << (shard % 64);
+        let new = *word & bit == 0;
+        *word |= bit;
+        new
+    }
+
+    pub(crate) fn join(&mut self, other: Self) {
+        for (mine, theirs) in self.0.iter_mut().zip(other.0) {
+            *mine |= theirs;
+        }
+    }
+
+    pub(crate) fn count(self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+}
+
+/// Remembers, for each shard that is over its cap, who asked and who asked what: two Bloom filters
+/// (1970) of 64 KiB, two bits an item.
+#[derive(Debug)]
+pub(crate) struct Filter {
+    /// Made when the first shard is full; pages of shards that never are stay untouched.
+    words: Vec<u64>,
+    used: Shards,
+}
+
+const WORDS: usize = 1 << 13;
+
+impl Filter {
+    pub(crate) fn new() -> Self {
+        let (words, used) = (Vec::new(), Shards::default());
+        Self { words, used }
+    }
+
+    /// Whether the source has asked something else in this shard before. Remembers it.
+    pub(crate) fn asked_before(&mut self, first: &Begin) -> bool {
+        if self.words.is_empty() {
+            self.words = vec![0; 2 * WORDS * SHARD_COUNT];
+        }
+        self.used.insert(first.shard);
+        let start = usize::from(first.shard) * 2 * WORDS;
+        let Some(words) = self.words.get_mut(start..start + 2 * WORDS) else {
+            return false;
+        };
+        let (sources, questions) = words.split_at_mut(WORDS);
+        let source = hash_address(&first.source, u64::from(first.probe as u8));
+        let question = mix(source ^ hash_target(&first.target, first.port));
+        let known_source = set(sources, source);
+        let known_question = set(questions, question);
+        known_source && !known_question
+    }
+
+    /// Forgets all.
+    pub(crate) fn clear(&mut self) {
+        for (index, words) in self.words.chunks_mut(2 * WORDS).enumerate() {
+            let word = self.used.0.get(index / 64).copied().unwrap_or(0);
+            if word >> (index % 64) & 1 == 1 {
+                words.fill(0);
+            }
+        }
+        self.used = Shards::default();
+    }
+}
+
+/// Sets the two bits of a hash; whether both were set.
+fn set(words: &mut [u64], hash: u64) -> bool {
+    let mut known = true;
+    for part in [hash, hash >> 32] {
+        let index = (part >> 6) as usize & (WORDS - 1);
+        if let Some(word) = words.get_mut(index) {
+            let bit = 1 << (part & 63);
+            known &= *word & bit != 0;
+            *word |= bit;
+        }
+    }
+    known
+}
+
+/// Attempts that were not logged: by target how many (Count-Min, Cormode and Muthukrishnan 2005)
+/// and from how many sources.
+#[derive(Clone, Debug)]
+pub(crate) struct Unlogged {
+    /// Shards that were over their cap.
+    pub(crate) shards: Shards,
+    pub(crate) attempts: u64,
+    counts: Vec<u32>,
+    sources: Vec<u8>,
+}
+
+const ROWS: usize = 2;
+const COLUMNS: usize = 1 << 12;
+const BUCKETS: usize = 64;
+/// Registers of a bucket: a standard error of 3.3 %.
+pub(crate) const REGISTERS: usize = 1 << 10;
+
+impl Unlogged {
+    pub(crate) fn new() -> Self {
+        Self {
+            shards: Shards::default(),
+            attempts: 0,
+            counts: vec![0; FloodKind::COUNT * ROWS * COLUMNS],
+            sources: vec![0; BUCKETS * REGISTERS],
+        }
+    }
+
+    /// Counts packets to a target.
+    pub(crate) fn count(
+        &mut self,
+        kind: FloodKind,
+        target: &[u8; 16],
+        source: &[u8; 16],
+        packets: u32,
+    ) {
+        let hash = hash_address(target, 0);
+        for place in places(kind, hash) {
+            if let Some(count) = self.counts.get_mut(place) {
+                *count = count.saturating_add(packets);
+            }
+        }
+        let start = bucket(hash) * REGISTERS;
+        if let Some(registers) = self.sources.get_mut(start..start + REGISTERS) {
+            add_to(registers, hash_address(source, 1));
+        }
+    }
+
+    /// Adds another worker's: sums, and for the rest the union.
+    pub(crate) fn join(&mut self, other: &Self) {
+        self.shards.join(other.shards);
+        self.attempts += other.attempts;
+        for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
+            *mine = mine.saturating_add(*theirs);
+        }
+        for (mine, theirs) in self.sources.iter_mut().zip(&other.sources) {
+            *mine = (*mine).max(*theirs);
+        }
+    }
+
+    /// At least how many packets went to a target, and not many more.
+    pub(crate) fn packets_to(&self, kind: FloodKind, target: &[u8; 16]) -> u64 {
+        let counts = places(kind, hash_address(target, 0))
+            .map(|place| self.counts.get(place).copied().unwrap_or(0));
+        counts.into_iter().min().map_or(0, u64::from)
+    }
+
+    /// Registers that have counted the sources that asked this target, and a few more.
+    pub(crate) fn sources_of(&self, target: &[u8; 16]) -> &[u8] {
+        let start = bucket(hash_address(target, 0)) * REGISTERS;
+        self.sources
+            .get(start..start + REGISTERS)
+            .unwrap_or_default()
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "masked")]
+fn places(kind: FloodKind, hash: u64) -> [usize; ROWS] {
+    let row = |row: usize, part: u64| {
+        (kind as usize * ROWS + row) * COLUMNS + (part as usize & (COLUMNS - 1))
+    };
+    [row(0, hash), row(1, hash >> 32)]
+}
+
+fn bucket(hash: u64) -> usize {
+    (hash >> 58) as usize & (BUCKETS - 1)
+}

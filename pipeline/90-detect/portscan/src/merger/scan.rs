@@ -1,0 +1,249 @@
+//! What one source asked in one way, and the scan that it is, if it is one.
+
+use super::sources::Asker;
+use super::targets::{Outcome, Seen, Target, Targets};
+use super::{Host, Now, SCAN_ORDINAL, uid, verdict};
+use crate::options::ScanOptions;
+use crate::summary::Attempt;
+use flowpin_packet::Timestamp;
+use flowpin_record::{EpisodeState, RecordKey, RecordSink, Samples, ScanRecord};
+
+/// What one source asked in one way.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    pub(super) targets: Targets,
+    /// Packet number and time of the first attempt.
+    pub(super) first: (u64, Timestamp),
+    last: Timestamp,
+    pub(super) last_interval: u64,
+    attempts: u64,
+    /// Accepted attempts: reset at once, and with a handshake.
+    accepted: [u64; 2],
+    /// Attempts of this interval that were logged beyond the cap.
+    pub(super) late: u64,
+    /// How many more were probably not logged.
+    pub(super) missed: u64,
+    pub(super) scan: Option<Scan>,
+    /// What was known when the targets became too many.
+    remembered: Option<Box<Remembered>>,
+}
+
+#[derive(Debug)]
+struct Remembered {
+    signature: [u64; 16],
+    hosts: Samples<Host, 4>,
+    ports: Samples<u16, 8>,
+}
+
+/// A scan that goes on.
+#[derive(Debug)]
+pub(super) struct Scan {
+    /// Interval of the last record, and attempts up to it.
+    told: u64,
+    told_attempts: u64,
+    /// Another source that asks the same and was first.
+    leader: Option<Asker>,
+    /// Others that ask the same, and the first of them.
+    others: u64,
+    some: Vec<Host>,
+}
+
+impl Scan {
+    pub(super) const fn new(told: u64, leader: Option<Asker>) -> Self {
+        Self {
+            told,
+            told_attempts: 0,
+            leader,
+            others: 0,
+            some: Vec::new(),
+        }
+    }
+
+    pub(super) fn join(&mut self, host: Host) {
+        self.others += 1;
+        if self.some.len() < 3 {
+            self.some.push(host);
+        }
+    }
+}
+
+/// Of 16 parts of two sources' signatures, so many must be equal: they ask nearly the same.
+const LIKE_MIN: usize = 12;
+
+/// And they must have begun together.
+const TOGETHER_NS_MAX: u64 = 10_000_000_000;
+
+impl Asked {
+    /// Adds an attempt; true at the first that changes anything in this interval.
+    pub(super) fn add(&mut self, attempt: &Attempt, outcome: Outcome, interval: u64) -> bool {
+        if self.attempts == 0 || self.targets.exact_len() == 0 && self.scan.is_none() {
+            self.first = (attempt.number, attempt.time);
+            self.last = attempt.time;
+            self.attempts = 0;
+        }
+        let is_first = self.attempts == 0 || self.last_interval != interval;
+        self.last = self.last.max(attempt.time);
+        self.last_interval = interval;
+        self.attempts += 1;
+        self.late += u64::from(attempt.late);
+        match outcome {
+            Outcome::HalfOpen => self.accepted[0] += 1,
+            Outcome::Idle => self.accepted[1] += 1,
+            _ => {}
+        }
+        self.targets.add(attempt, outcome, interval);
+        is_first
+    }
+
+    /// Begins to be a scan: what was forgotten before is none of it.
+    pub(super) fn begin(&mut self, scan: Scan) {
+        if !self.targets.is_sketch() {
+            let attempts = self
+                .targets
+                .iter()
+                .map(|(_, seen)| u64::from(seen.attempts));
+            self.attempts = attempts.sum();
+            let first = self.targets.iter().map(|(_, seen)| seen.first).min();
+            self.first = first.unwrap_or(self.first);
+        }
+        self.scan = Some(scan);
+    }
+
+    pub(super) fn signature(&self) -> [u64; 16] {
+        match &self.remembered {
+            Some(remembered) => remembered.signature,
+            None => self.targets.signature(),
+        }
+    }
+
+    /// Whether another asks the same as this.
+    pub(super) fn is_like(&self, other: &Self, signature: &[u64; 16]) -> bool {
+        let (first, second) = (self.first.1.0, other.first.1.0);
+        if first.abs_diff(second) > TOGETHER_NS_MAX {
+            return false;
+        }
+        let mine = self.signature();
+        let same = mine.iter().zip(signature).filter(|(a, b)| a == b);
+        same.count() >= LIKE_MIN
+    }
+
+    /// Whether nobody else leads it.
+    pub(super) fn is_leader(&self) -> bool {
+        let scan = self.scan.as_ref();
+        scan.is_some_and(|scan| scan.leader.is_none())
+    }
+
+    /// Whether a record is due: a window after the last, if anything was asked since.
+    pub(super) fn is_due(&self, index: u64, window: u64) -> bool {
+        let scan = self.scan.as_ref();
+        scan.is_some_and(|scan| index >= scan.told + window && self.attempts > scan.told_attempts)
+    }
+
+    /// Keeps what the sketch that follows does not.
+    pub(super) fn remember(&mut self) {
+        if self.remembered.is_none() && !self.targets.is_sketch() {
+            let (hosts, ports) = self.samples();
+            let signature = self.targets.signature();
+            self.remembered = Some(Box::new(Remembered {
+                signature,
+                hosts,
+                ports,
+            }));
+        }
+    }
+
+    /// The hosts and the ports asked first.
+    fn samples(&self) -> (Samples<Host, 4>, Samples<u16, 8>) {
+        let nobody = Host {
+            ipv6: false,
+            address: [0; 16],
+        };
+        if let Some(remembered) = &self.remembered {
+            return (remembered.hosts, remembered.ports);
+        }
+        let hosts = firsts::<_, 4>(self.targets.iter(), |target| target.host);
+        let ports = firsts::<_, 8>(self.targets.iter(), |target| target.port);
+        (Samples::first(nobody, hosts), Samples::first(0, ports))
+    }
+
+    /// Writes a record of the scan as it stands.
+    pub(super) fn write(
+        &mut self,
+        asker: &Asker,
+        state: EpisodeState,
+        now: Now,
+        options: &ScanOptions,
+        sink: &mut impl RecordSink,
+    ) {
+        let record = self.record(asker, state, options);
+        let Some(scan) = &mut self.scan else {
+            return;
+        };
+        scan.told = now.index;
+        scan.told_attempts = self.attempts;
+        let key = RecordKey {
+            time: now.time,
+            number: self.first.0,
+            ordinal: SCAN_ORDINAL + asker.probe as u32 * 4 + state as u32,
+        };
+        sink.scan(key, &record);
+    }
+
+    fn record(&self, asker: &Asker, state: EpisodeState, options: &ScanOptions) -> ScanRecord {
+        let counts = self.targets.counts();
+        let (hosts, ports) = self.samples();
+        // Of what was asked once, as much again may have been missed as of all attempts.
+        let logged = self.attempts.max(1);
+        let [targets_once, hosts_once, ports_once] = counts.once;
+        let more = |once: u64| once * self.missed / logged;
+        let targets = counts.targets + more(targets_once);
+        let scaled = |part: u64| part * targets / counts.targets.max(1);
+        let (others, some) = self
+            .scan
+            .as_ref()
+            .map_or((0, &[][..]), |scan| (scan.others, scan.some.as_slice()));
+        let source = asker.host.ip();
+        let sources = core::iter::once(source).chain(some.iter().map(|host| host.ip()));
+        let connects = self.accepted[1] > self.accepted[0];
+        ScanRecord {
+            uid: uid(options, asker.host, self.first.0, asker.probe as u64),
+            state,
+            kind: verdict::kind(&counts),
+            method: asker.probe.method(connects),
+            source,
+            source_count: others + 1,
+            sources: Samples::first(source, sources),
+            first: self.first.1,
+            last: self.last,
+            first_packet: self.first.0,
+            attempts: self.attempts + self.missed,
+            hosts: counts.hosts + more(hosts_once),
+            ports: counts.ports + more(ports_once),
+            targets,
+            open: scaled(counts.open),
+            closed: scaled(counts.closed),
+            filtered: scaled(counts.filtered),
+            estimated: self.missed > 0 || self.targets.is_sketch(),
+            host_samples: Samples::first(source, hosts.as_slice().iter().map(|host| host.ip())),
+            port_samples: ports,
+        }
+    }
+}
+
+/// The `N` different values that came first.
+fn firsts<'a, T: Copy + Ord, const N: usize>(
+    targets: impl Iterator<Item = (&'a Target, &'a Seen)>,
+    value: impl Fn(&Target) -> T,
+) -> impl Iterator<Item = T> {
+    let mut first = std::collections::BTreeMap::new();
+    for (target, seen) in targets {
+        let number = first.entry(value(target)).or_insert(seen.first.0);
+        *number = seen.first.0.min(*number);
+    }
+    let mut order: Vec<_> = first
+        .into_iter()
+        .map(|(value, number)| (number, value))
+        .collect();
+    order.sort_unstable();
+    order.into_iter().take(N).map(|(_, value)| value)
+}

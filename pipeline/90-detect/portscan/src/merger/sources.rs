@@ -1,0 +1,339 @@
+//! Everybody who asks, and what is known of each.
+
+use super::scan::{Asked, Scan};
+use super::targets::{EXACT_MAX, Meaning};
+use super::{Host, Now, intervals, verdict};
+use crate::event::Probe;
+use crate::options::ScanOptions;
+use crate::sketch::balls;
+use crate::summary::{Attempt, Interval};
+use flowpin_counters::{Loss, Losses};
+use flowpin_record::{EpisodeState, RecordSink};
+use std::collections::{BTreeSet, HashMap};
+
+/// A source that asks in one way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Asker {
+    pub(super) probe: Probe,
+    pub(super) host: Host,
+}
+
+/// All sources. Sums over them are free of order; where order matters, keys are sorted.
+#[derive(Debug, Default)]
+pub(super) struct Sources {
+    map: HashMap<Asker, Source>,
+    /// Those that scan, by key.
+    scans: BTreeSet<Asker>,
+    /// Targets that are kept one by one, over all.
+    targets: usize,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Source {
+    /// Connections that were used: in this half of a window, and in the one before.
+    used: [u32; 2],
+    half: u64,
+    last: u64,
+    pub(super) asked: Option<Box<Asked>>,
+}
+
+/// Sources beyond which those that asked least are forgotten.
+const SOURCES_MAX: usize = 1 << 16;
+
+/// Targets kept one by one, over all sources, likewise.
+const TARGETS_MAX: usize = 1 << 20;
+
+/// Scans at once.
+const SCANS_MAX: usize = 512;
+
+impl Sources {
+    pub(super) fn len(&self) -> usize {
+        self.map.len()
+    }
+
+    pub(super) const fn targets(&self) -> usize {
+        self.targets
+    }
+
+    pub(super) fn has_scans(&self) -> bool {
+        !self.scans.is_empty()
+    }
+
+    /// Takes the attempts of an interval and decides.
+    pub(super) fn interval(
+        &mut self,
+        now: Now,
+        all: &Interval,
+        options: &ScanOptions,
+        losses: &mut Losses,
+        sink: &mut impl RecordSink,
+    ) {
+        let mut changed = Vec::new();
+        for attempt in &all.attempts {
+            self.attempt(now, attempt, options, &mut changed);
+        }
+        let full_shards = all.unlogged.as_ref().map_or(0, |sums| sums.shards.count());
+        let mut begun = Vec::new();
+        for asker in &changed {
+            let is_scan = self.judge(now, asker, full_shards, options, losses);
+            if is_scan {
+                begun.push(*asker);
+            }
+        }
+        self.begin(now, begun, options, losses, sink);
+        self.go_on(now, options, sink);
+        self.keep_within_caps(now, options, losses);
+    }
+
+    /// Ends all scans: the input has ended.
+    pub(super) fn end(&mut self, now: Now, options: &ScanOptions, sink: &mut impl RecordSink) {
+        self.go_on(now, options, sink);
+    }
+
+    fn attempt(
+        &mut self,
+        now: Now,
+        attempt: &Attempt,
+        options: &ScanOptions,
+        changed: &mut Vec<Asker>,
+    ) {
+        let meaning = Meaning::of(attempt);
+        if matches!(meaning, Meaning::Nothing) {
+            return;
+        }
+        let host = |address| Host {
+            ipv6: attempt.ipv6,
+            address,
+        };
+        let asker = Asker {
+            probe: attempt.probe,
+            host: host(attempt.source),
+        };
+        let is_allowed = asker.host.is_in(&options.allow_sources)
+            || host(attempt.target).is_in(&options.allow_targets);
+        if is_allowed {
+            return;
+        }
+        let source = self.map.entry(asker).or_default();
+        source.age(now.index, options);
+        source.last = now.index;
+        let Meaning::Question(outcome) = meaning else {
+            let [used, _] = &mut source.used;
+            *used = used.saturating_add(1);
+            return;
+        };
+        let asked = source.asked.get_or_insert_with(Box::default);
+        let exact = asked.targets.exact_len();
+        if asked.add(attempt, outcome, now.index) {
+            changed.push(asker);
+        }
+        self.targets += asked.targets.exact_len() - exact;
+    }
+
+    /// Whether a source that asked something in this interval has begun to scan with it.
+    fn judge(
+        &mut self,
+        now: Now,
+        asker: &Asker,
+        full_shards: u32,
+        options: &ScanOptions,
+        losses: &mut Losses,
+    ) -> bool {
+        let Some(source) = self.map.get_mut(asker) else {
+            return false;
+        };
+        let used = u64::from(source.used[0]) + u64::from(source.used[1]);
+        let Some(asked) = &mut source.asked else {
+            return false;
+        };
+        let late = core::mem::take(&mut asked.late);
+        asked.missed += balls(late, full_shards) - late;
+        if asked.scan.is_none() && asked.targets.exact_len() < verdict::targets_min(options) {
+            return false;
+        }
+        let exact = asked.targets.exact_len();
+        let is_scan = asked.scan.is_none() && {
+            let since = now.index.saturating_sub(intervals(options.window_ns));
+            asked.targets.forget_before(since);
+            verdict::is_scan(asker.probe, &asked.targets, used, options)
+        };
+        if asked.targets.exact_len() > EXACT_MAX {
+            if is_scan || asked.scan.is_some() {
+                asked.remember();
+                asked.targets.condense();
+            } else {
+                // So many targets, and no line through them: it begins anew.
+                losses.count(Loss::ScanTargetsForgotten, asked.targets.exact_len() as u64);
+                asked.targets = super::targets::Targets::default();
+            }
+        }
+        self.targets = self.targets + asked.targets.exact_len() - exact;
+        is_scan
+    }
+
+    /// Begins scans, in the order of their first packets, so that the first of several sources
+    /// that ask the same is the one that leads.
+    fn begin(
+        &mut self,
+        now: Now,
+        mut begun: Vec<Asker>,
+        options: &ScanOptions,
+        losses: &mut Losses,
+        sink: &mut impl RecordSink,
+    ) {
+        begun.sort_unstable_by_key(|asker| {
+            let asked = self.map.get(asker).and_then(|source| source.asked.as_ref());
+            (asked.map(|asked| asked.first), *asker)
+        });
+        let mut leaders = Vec::new();
+        for asker in begun {
+            if self.scans.len() >= SCANS_MAX {
+                losses.count(Loss::ScansUntracked, 1);
+                continue;
+            }
+            let leader = self.leader_of(&asker);
+            if let Some(leader) = leader {
+                self.join(&leader, &asker);
+            } else {
+                leaders.push(asker);
+            }
+            let Some(asked) = self.asked(&asker) else {
+                continue;
+            };
+            asked.begin(Scan::new(now.index, leader));
+            self.scans.insert(asker);
+        }
+        for asker in leaders {
+            if let Some(asked) = self.asked(&asker) {
+                asked.write(&asker, EpisodeState::Begun, now, options, sink);
+            }
+        }
+    }
+
+    /// Who already asks the same.
+    fn leader_of(&self, asker: &Asker) -> Option<Asker> {
+        let asked = self.map.get(asker)?.asked.as_ref()?;
+        let signature = asked.signature();
+        self.scans.iter().copied().find(|other| {
+            let theirs = self.map.get(other).and_then(|source| source.asked.as_ref());
+            other.probe == asker.probe
+                && other.host.ipv6 == asker.host.ipv6
+                && theirs
+                    .is_some_and(|theirs| theirs.is_leader() && theirs.is_like(asked, &signature))
+        })
+    }
+
+    fn join(&mut self, leader: &Asker, asker: &Asker) {
+        if let Some(scan) = self.asked(leader).and_then(|asked| asked.scan.as_mut()) {
+            scan.join(asker.host);
+        }
+    }
+
+    fn asked(&mut self, asker: &Asker) -> Option<&mut Asked> {
+        self.map.get_mut(asker)?.asked.as_deref_mut()
+    }
+
+    /// Writes what scans came to, and ends those that are quiet.
+    fn go_on(&mut self, now: Now, options: &ScanOptions, sink: &mut impl RecordSink) {
+        let window = intervals(options.window_ns);
+        let quiet = (window / 4).max(2);
+        let askers: Vec<_> = self.scans.iter().copied().collect();
+        for asker in askers {
+            let Some(asked) = self.asked(&asker) else {
+                continue;
+            };
+            let over = now.is_last || now.index >= asked.last_interval + quiet;
+            let leads = asked.is_leader();
+            if over {
+                if leads {
+                    asked.write(&asker, EpisodeState::Over, now, options, sink);
+                }
+                self.targets -= asked.targets.exact_len();
+                self.map.remove(&asker);
+                self.scans.remove(&asker);
+            } else if leads && asked.is_due(now.index, window) {
+                asked.write(&asker, EpisodeState::Ongoing, now, options, sink);
+            }
+        }
+    }
+
+    /// Forgets sources that have not asked for a window; if that is not enough, those that asked
+    /// least, longest ago.
+    fn keep_within_caps(&mut self, now: Now, options: &ScanOptions, losses: &mut Losses) {
+        if self.map.len() <= SOURCES_MAX && self.targets <= TARGETS_MAX {
+            return;
+        }
+        let since = now.index.saturating_sub(intervals(options.window_ns));
+        self.retain(|_, source| source.is_scanning() || source.last >= since);
+        if self.map.len() <= SOURCES_MAX && self.targets <= TARGETS_MAX {
+            return;
+        }
+        let mut ranks: Vec<_> = self
+            .map
+            .iter()
+            .filter(|(_, source)| !source.is_scanning())
+            .map(|(asker, source)| (source.evidence(), source.last, *asker))
+            .collect();
+        // Down to three quarters of the cap, so that this is not the work of every interval; and
+        // half of the rest, where it is the targets that are too many.
+        let excess = self.map.len().saturating_sub(SOURCES_MAX / 4 * 3);
+        let excess = if self.targets > TARGETS_MAX {
+            excess.max(ranks.len() / 2)
+        } else {
+            excess
+        };
+        let excess = excess.min(ranks.len());
+        if excess == 0 {
+            return;
+        }
+        ranks.select_nth_unstable(excess - 1);
+        ranks.truncate(excess);
+        losses.count(Loss::ScanSourcesForgotten, excess as u64);
+        for (_, _, asker) in ranks {
+            if let Some(source) = self.map.remove(&asker) {
+                self.targets -= source.exact_len();
+            }
+        }
+    }
+
+    fn retain(&mut self, keep: impl Fn(&Asker, &Source) -> bool) {
+        let mut freed = 0;
+        self.map.retain(|asker, source| {
+            let keep = keep(asker, source);
+            if !keep {
+                freed += source.exact_len();
+            }
+            keep
+        });
+        self.targets -= freed;
+    }
+}
+
+impl Source {
+    /// Used connections count for between half a window and a whole one.
+    fn age(&mut self, index: u64, options: &ScanOptions) {
+        let half = index / intervals(options.window_ns / 2);
+        match half.saturating_sub(self.half) {
+            0 => {}
+            1 => self.used = [0, self.used[0]],
+            _ => self.used = [0; 2],
+        }
+        self.half = half;
+    }
+
+    fn is_scanning(&self) -> bool {
+        self.asked
+            .as_ref()
+            .is_some_and(|asked| asked.scan.is_some())
+    }
+
+    fn exact_len(&self) -> usize {
+        let asked = self.asked.as_ref();
+        asked.map_or(0, |asked| asked.targets.exact_len())
+    }
+
+    /// What speaks for keeping it.
+    fn evidence(&self) -> u64 {
+        self.exact_len() as u64
+    }
+}

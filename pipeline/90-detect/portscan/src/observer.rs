@@ -1,0 +1,344 @@
+//! The worker's side: logs attempts, marks what became of them, closes intervals.
+//!
+//! ```text
+//!  interval   i−1 (previous)      i (current)
+//!             │ attempt … │       │ attempt … │     an attempt can still be answered until the
+//!             └─ slots: handle → attempt ──┘        interval behind its own has ended
+//! ```
+
+use crate::INTERVAL_SHIFT;
+use crate::event::{Begin, Probe, Run, Steps};
+use crate::filter::{Filter, Unlogged};
+use crate::summary::{Attempt, Interval, RunKey, Runs, Summary};
+use flowpin_counters::{Loss, Losses};
+use flowpin_packet::{SHARD_COUNT, Timestamp};
+
+/// Observes the connections of one worker.
+///
+/// Calls must come in the order of stream time. All caps are by shard and depend on the shard's
+/// own events only, so that it does not matter which worker has which shards.
+#[derive(Debug)]
+pub struct Observer {
+    /// From when on the next interval counts.
+    end: u64,
+    current: Log,
+    previous: Log,
+    /// By handle: the position of its attempt, counted from the first log on, wrapping.
+    slots: Vec<u32>,
+    counts: Box<[Counts; SHARD_COUNT]>,
+    filter: Filter,
+    ready: Vec<Interval>,
+    told: u64,
+    spare: Vec<Vec<Attempt>>,
+    losses: Losses,
+}
+
+#[derive(Debug, Default)]
+struct Log {
+    interval: Interval,
+    /// Position of the first attempt.
+    base: u32,
+}
+
+/// What a shard has logged of the current interval.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    attempts: u16,
+    late: u16,
+    runs: u16,
+}
+
+/// Attempts that a shard logs in an interval whoever made them: over all shards 131,072.
+const ATTEMPTS_MAX: u16 = 512;
+
+/// Attempts that a shard logs beyond that, of sources that asked before.
+const LATE_MAX: u16 = 1024;
+
+/// Connections with many packets that a shard logs.
+const RUNS_MAX: u16 = 64;
+
+/// A position that no log has: logs are far shorter.
+const FORGOTTEN: u32 = 1 << 31;
+
+/// Logs kept for reuse.
+const SPARE_MAX: usize = 4;
+
+impl Default for Observer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Observer {
+    /// An observer that has seen nothing.
+    pub fn new() -> Self {
+        Self {
+            end: 0,
+            current: Log::default(),
+            previous: Log::default(),
+            slots: Vec::new(),
+            counts: Box::new([Counts::default(); SHARD_COUNT]),
+            filter: Filter::new(),
+            ready: Vec::new(),
+            told: 0,
+            spare: Vec::new(),
+            losses: Losses::default(),
+        }
+    }
+
+    /// A connection began.
+    #[inline]
+    pub fn began(&mut self, first: &Begin) {
+        if first.stream_time.0 >= self.end {
+            self.roll(first.stream_time);
+        }
+        let mut late = false;
+        let counts = &mut self.counts[usize::from(first.shard)];
+        if !is_question(first) {
+            return self.forget(first.handle);
+        }
+        if counts.attempts < ATTEMPTS_MAX {
+            counts.attempts += 1;
+        } else if self.is_late(first) {
+            late = true;
+        } else {
+            return self.forget(first.handle);
+        }
+        let attempts = &mut self.current.interval.attempts;
+        #[expect(clippy::cast_possible_truncation, reason = "capped by shard")]
+        let position = self.current.base.wrapping_add(attempts.len() as u32);
+        attempts.push(Attempt {
+            source: first.source,
+            target: first.target,
+            time: first.time,
+            number: first.number,
+            handle: first.handle,
+            port: first.port,
+            steps: Steps::NONE,
+            probe: first.probe,
+            ipv6: first.ipv6,
+            late,
+        });
+        self.point(first.handle, position);
+    }
+
+    /// Something happened on a connection. Saying it twice does no harm.
+    #[inline]
+    pub fn saw(&mut self, handle: u32, stream_time: Timestamp, steps: Steps) {
+        if stream_time.0 >= self.end {
+            self.roll(stream_time);
+        }
+        let Some(&position) = self.slots.get(handle as usize) else {
+            return;
+        };
+        for log in [&mut self.current, &mut self.previous] {
+            let index = position.wrapping_sub(log.base) as usize;
+            if let Some(attempt) = log.interval.attempts.get_mut(index)
+                && attempt.handle == handle
+            {
+                attempt.steps = attempt.steps.with(steps);
+                return;
+            }
+        }
+    }
+
+    /// One direction of a connection has had another [`Run::PACKETS`] packets: ICMP requests; UDP
+    /// of which less than an eighth was answered; SYNs alone.
+    pub fn packets(&mut self, run: &Run) {
+        if run.stream_time.0 >= self.end {
+            self.roll(run.stream_time);
+        }
+        if is_group(&run.target, run.ipv6) {
+            return;
+        }
+        let key = RunKey {
+            kind: run.kind,
+            ipv6: run.ipv6,
+            target: run.target,
+            source: run.source,
+            port: run.port,
+            shard: run.shard,
+        };
+        let interval = &mut self.current.interval;
+        if let Some(runs) = interval.runs.get_mut(&key) {
+            runs.packets += u64::from(Run::PACKETS);
+            runs.last = runs.last.max(run.time);
+            return;
+        }
+        let counts = &mut self.counts[usize::from(run.shard)];
+        if counts.runs < RUNS_MAX {
+            counts.runs += 1;
+            let runs = Runs {
+                packets: u64::from(Run::PACKETS),
+                first: (run.time, run.number),
+                last: run.time,
+            };
+            interval.runs.insert(key, runs);
+        } else {
+            unlogged(interval).count(run.kind, &run.target, &run.source, Run::PACKETS);
+        }
+    }
+
+    /// The stream's time is now `now`: hands over the intervals that this closes, if any. The
+    /// records that come of them have times behind `now`'s interval's begin.
+    pub fn tick(&mut self, now: Timestamp) -> Option<Summary> {
+        if now.0 >= self.end {
+            self.roll(now);
+        }
+        let upto = self.current.interval.index.saturating_sub(1);
+        if upto <= self.told {
+            return None;
+        }
+        self.told = upto;
+        let intervals = core::mem::take(&mut self.ready);
+        Some(Summary { upto, intervals })
+    }
+
+    /// Hands over what is left: the input has ended.
+    pub fn finish(&mut self) -> Summary {
+        for log in [&mut self.previous, &mut self.current] {
+            let interval = core::mem::take(&mut log.interval);
+            if !interval.is_empty() {
+                self.ready.push(interval);
+            }
+        }
+        let intervals = core::mem::take(&mut self.ready);
+        let upto = u64::MAX;
+        Summary { upto, intervals }
+    }
+
+    /// What did not fit.
+    pub const fn losses(&self) -> &Losses {
+        &self.losses
+    }
+
+    /// Attempts that are held.
+    pub fn held(&self) -> usize {
+        let waiting: usize = self.ready.iter().map(|log| log.attempts.len()).sum();
+        waiting + self.current.interval.attempts.len() + self.previous.interval.attempts.len()
+    }
+
+    /// Begins the interval of `now`.
+    #[cold]
+    #[inline(never)]
+    fn roll(&mut self, now: Timestamp) {
+        let index = now.0 >> INTERVAL_SHIFT;
+        let behind_next = index > self.current.interval.index + 1;
+        #[expect(clippy::cast_possible_truncation, reason = "capped by shard")]
+        let logged = self.current.interval.attempts.len() as u32;
+        let mut next = Log {
+            interval: Interval {
+                index,
+                attempts: self.spare.pop().unwrap_or_default(),
+                ..Interval::default()
+            },
+            base: self.current.base.wrapping_add(logged),
+        };
+        core::mem::swap(&mut self.current, &mut next);
+        core::mem::swap(&mut self.previous, &mut next);
+        self.put_by(next);
+        if behind_next {
+            let old = Log {
+                interval: Interval {
+                    index: index - 1,
+                    ..Interval::default()
+                },
+                base: self.current.base,
+            };
+            let old = core::mem::replace(&mut self.previous, old);
+            self.put_by(old);
+        }
+        self.counts.fill(Counts::default());
+        self.filter.clear();
+        self.end = (index + 1).saturating_mul(crate::INTERVAL_NS);
+    }
+
+    fn put_by(&mut self, log: Log) {
+        if !log.interval.is_empty() {
+            self.ready.push(log.interval);
+        } else if self.spare.len() < SPARE_MAX {
+            self.spare.push(log.interval.attempts);
+        }
+    }
+
+    /// Takes a decided summary's memory home.
+    pub fn recycle(&mut self, summary: Summary) {
+        for mut interval in summary.intervals {
+            if self.spare.len() < SPARE_MAX {
+                interval.attempts.clear();
+                self.spare.push(interval.attempts);
+            }
+        }
+    }
+
+    /// Beyond the cap: whether to log it all the same; else it is summed up.
+    #[cold]
+    fn is_late(&mut self, first: &Begin) -> bool {
+        let counts = &mut self.counts[usize::from(first.shard)];
+        let sums = unlogged(&mut self.current.interval);
+        sums.shards.insert(first.shard);
+        if self.filter.asked_before(first) && counts.late < LATE_MAX {
+            counts.late += 1;
+            return true;
+        }
+        sums.attempts += 1;
+        self.losses.count(Loss::ScanAttemptsSummed, 1);
+        if let Some(kind) = first.probe.flood() {
+            sums.count(kind, &first.target, &first.source, 1);
+        }
+        false
+    }
+
+    #[inline]
+    fn forget(&mut self, handle: u32) {
+        let nowhere = self.current.base.wrapping_add(FORGOTTEN);
+        self.point(handle, nowhere);
+    }
+
+    #[inline]
+    fn point(&mut self, handle: u32, position: u32) {
+        match self.slots.get_mut(handle as usize) {
+            Some(slot) => *slot = position,
+            None => self.grow(handle, position),
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, handle: u32, position: u32) {
+        let len = (handle as usize + 1).next_power_of_two();
+        self.slots.resize(len, position.wrapping_add(FORGOTTEN));
+        if let Some(slot) = self.slots.get_mut(handle as usize) {
+            *slot = position;
+        }
+    }
+}
+
+fn unlogged(interval: &mut Interval) -> &mut Unlogged {
+    interval
+        .unlogged
+        .get_or_insert_with(|| Box::new(Unlogged::new()))
+}
+
+/// Whether it may be a scanner's. Nobody scans groups. An acknowledgement to a higher port than
+/// its own is more likely a server's, whose client was not captured.
+#[inline]
+fn is_question(first: &Begin) -> bool {
+    match first.probe {
+        Probe::Other => false,
+        Probe::Syn => true,
+        Probe::Ack | Probe::Maimon => first.port < first.source_port,
+        _ => !is_group(&first.target, first.ipv6),
+    }
+}
+
+/// Multicast (RFC 5771, RFC 4291 §2.7), and addresses that end in 255, which are broadcasts of
+/// most networks.
+#[inline]
+fn is_group(address: &[u8; 16], ipv6: bool) -> bool {
+    let [first, _, _, last, ..] = *address;
+    if ipv6 {
+        first == 0xff
+    } else {
+        first >= 224 || last == 255
+    }
+}
