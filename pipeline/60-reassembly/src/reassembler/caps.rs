@@ -8,7 +8,7 @@ use super::segment::Segment;
 use super::{Place, Reassembler, count};
 use crate::StreamConsumer;
 use crate::connection::{Connection, NIL};
-use crate::held::{QUEUE_BYTES, block_cost};
+use crate::held::{QUEUE_BYTES, block_cost, earlier};
 
 impl Reassembler {
     /// Sees to it that a segment can be stored.
@@ -67,8 +67,10 @@ impl Reassembler {
                 self.stats.held = self.stats.held.saturating_sub(lost.into());
             }
             Some((_, first)) => {
-                if first.start != next {
-                    self.tell_gap(connection, place, first.start, consumer);
+                let fin = self.held.queue(held).fin;
+                let to = fin.map_or(first.start, |fin| earlier(fin, first.start));
+                if to.is_after(next) {
+                    self.tell_gap(connection, place, to, consumer);
                 }
                 let limit = self.limit(connection, place);
                 self.drain(connection, place, limit, consumer);
