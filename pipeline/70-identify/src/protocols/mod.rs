@@ -27,16 +27,28 @@
 //! Name the RFC or the specification at the check.
 
 mod access;
+mod building;
 mod calls;
 mod chat;
 mod database;
 mod encrypted;
 mod files;
+mod games;
+mod industrial;
+mod ledger;
+mod local;
 mod mail;
+mod management;
 mod media;
+mod messaging;
 mod naming;
+mod peers;
 mod remote;
+mod routing;
 mod telemetry;
+mod things;
+mod trade;
+mod tunnel;
 mod web;
 
 use crate::table::Protocol;
@@ -45,16 +57,28 @@ use crate::table::Protocol;
 pub(crate) fn all() -> impl Iterator<Item = &'static Protocol> {
     [
         access::ALL,
+        building::ALL,
         calls::ALL,
         chat::ALL,
         database::ALL,
         encrypted::ALL,
         files::ALL,
+        games::ALL,
+        industrial::ALL,
+        ledger::ALL,
+        local::ALL,
         mail::ALL,
+        management::ALL,
         media::ALL,
+        messaging::ALL,
         naming::ALL,
+        peers::ALL,
         remote::ALL,
+        routing::ALL,
         telemetry::ALL,
+        things::ALL,
+        trade::ALL,
+        tunnel::ALL,
         web::ALL,
     ]
     .into_iter()

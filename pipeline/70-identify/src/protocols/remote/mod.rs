@@ -1,7 +1,19 @@
 //! Screens and shells from afar.
 
+mod citrix;
+mod radmin;
+mod rdp;
 mod ssh;
+mod telnet;
+mod vnc;
 
 use crate::table::Protocol;
 
-pub(super) const ALL: &[&Protocol] = &[&ssh::PROTOCOL];
+pub(super) const ALL: &[&Protocol] = &[
+    &citrix::PROTOCOL,
+    &radmin::PROTOCOL,
+    &rdp::PROTOCOL,
+    &ssh::PROTOCOL,
+    &telnet::PROTOCOL,
+    &vnc::PROTOCOL,
+];

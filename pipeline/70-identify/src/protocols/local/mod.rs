@@ -1,0 +1,17 @@
+//! Neighbours on the same link.
+
+mod rxrpc;
+mod sonos;
+mod tivo;
+mod uftp;
+mod zug;
+
+use crate::table::Protocol;
+
+pub(super) const ALL: &[&Protocol] = &[
+    &rxrpc::PROTOCOL,
+    &sonos::PROTOCOL,
+    &tivo::PROTOCOL,
+    &uftp::PROTOCOL,
+    &zug::PROTOCOL,
+];

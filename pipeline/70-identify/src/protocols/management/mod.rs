@@ -1,0 +1,19 @@
+//! Watching and steering devices.
+
+mod capwap;
+mod gtp;
+mod nat_pmp;
+mod openflow;
+mod pptp;
+mod rmcp;
+
+use crate::table::Protocol;
+
+pub(super) const ALL: &[&Protocol] = &[
+    &capwap::PROTOCOL,
+    &gtp::PROTOCOL,
+    &nat_pmp::PROTOCOL,
+    &openflow::PROTOCOL,
+    &pptp::PROTOCOL,
+    &rmcp::PROTOCOL,
+];
