@@ -19,6 +19,10 @@ pub enum Next {
     Vlan,
     /// A VN-Tag behind its type: [`crate::link::VnTag`].
     VnTag,
+    /// An 802.1BR E-tag behind its type: [`crate::link::ExtenderTag`].
+    ExtenderTag,
+    /// Cisco metadata behind its type: [`crate::link::CiscoMetadata`].
+    CiscoMetadata,
     /// An 802.1ah service tag behind its type: [`crate::link::ServiceTag`].
     ServiceTag,
     /// A FabricPath tag behind its type: [`crate::link::FabricPathTag`].
@@ -62,6 +66,8 @@ impl Next {
             ether_type::BRIDGED => Self::Ethernet,
             ether_type::LLC => Self::Llc,
             ether_type::VN_TAG => Self::VnTag,
+            ether_type::EXTENDER_TAG => Self::ExtenderTag,
+            ether_type::CISCO_METADATA => Self::CiscoMetadata,
             ether_type::SERVICE_INSTANCE => Self::ServiceTag,
             ether_type::FABRIC_PATH => Self::FabricPath,
             ether_type::NSH => Self::Nsh,
@@ -116,8 +122,12 @@ pub mod ether_type {
     pub const SERVICE_INSTANCE: u16 = 0x88e7;
     /// Cisco FabricPath.
     pub const FABRIC_PATH: u16 = 0x8903;
+    /// Cisco metadata (TrustSec).
+    pub const CISCO_METADATA: u16 = 0x8909;
     /// Cisco VN-Tag.
     pub const VN_TAG: u16 = 0x8926;
+    /// IEEE 802.1BR E-tag.
+    pub const EXTENDER_TAG: u16 = 0x893f;
     /// Network Service Header.
     pub const NSH: u16 = 0x894f;
     /// An old type of outer VLAN tags.

@@ -2,8 +2,8 @@
 
 use super::{check_payload, packet};
 use crate::link::{
-    EthernetFrame, FabricPathTag, LlcHeader, MplsStack, PppFrame, PppoeSession, ServiceTag,
-    VlanTag, VnTag, looks_like_ethernet,
+    CiscoMetadata, EthernetFrame, ExtenderTag, FabricPathTag, LlcHeader, MplsStack, PppFrame,
+    PppoeSession, ServiceTag, VlanTag, VnTag, looks_like_ethernet,
 };
 
 /// Every view of layer 2 over the same bytes.
@@ -26,6 +26,12 @@ pub fn fuzz_link(data: &[u8]) {
         check_payload(bytes, view.header_len(), view.payload());
     }
     if let Ok(view) = VnTag::parse(bytes) {
+        check_payload(bytes, view.header_len(), view.payload());
+    }
+    if let Ok(view) = ExtenderTag::parse(bytes) {
+        check_payload(bytes, view.header_len(), view.payload());
+    }
+    if let Ok(view) = CiscoMetadata::parse(bytes) {
         check_payload(bytes, view.header_len(), view.payload());
     }
     if let Ok(view) = FabricPathTag::parse(bytes) {

@@ -5,8 +5,8 @@ use super::medium::LINK_TYPES;
 use crate::checksum::{PseudoHeader, verify_ipv4_header, verify_transport};
 use crate::ip::{Extensions, Ipv4Packet, Ipv6Packet};
 use crate::link::{
-    EthernetFrame, FabricPathTag, LlcHeader, MplsStack, PppFrame, PppoeSession, ServiceTag,
-    VlanTag, VnTag,
+    CiscoMetadata, EthernetFrame, ExtenderTag, FabricPathTag, LlcHeader, MplsStack, PppFrame,
+    PppoeSession, ServiceTag, VlanTag, VnTag,
 };
 use crate::medium::LinkFrame;
 use crate::transport::{IcmpFamily, IcmpMessage, SctpPacket, TcpSegment, UdpDatagram};
@@ -59,6 +59,8 @@ fn step(next: Next, bytes: &[u8]) -> Step<'_> {
         Next::Llc => views!(LlcHeader::parse(bytes)?),
         Next::Vlan => views!(VlanTag::parse(bytes)?),
         Next::VnTag => views!(VnTag::parse(bytes)?),
+        Next::ExtenderTag => views!(ExtenderTag::parse(bytes)?),
+        Next::CiscoMetadata => views!(CiscoMetadata::parse(bytes)?),
         Next::ServiceTag => views!(ServiceTag::parse(bytes)?),
         Next::FabricPath => views!(FabricPathTag::parse(bytes)?),
         Next::Mpls => views!(MplsStack::parse(bytes)?),

@@ -2,8 +2,8 @@
 
 use super::{check_payload, packet};
 use crate::tunnel::{
-    AyiyaHeader, CapwapHeader, Erspan2Header, Erspan3Header, GeneveHeader, GreHeader, GtpuHeader,
-    L2tpHeader, NshHeader, TeredoHeader, VxlanGpeHeader, VxlanHeader, WireguardMessage,
+    AyiyaHeader, CapwapHeader, EoipHeader, Erspan2Header, Erspan3Header, GeneveHeader, GreHeader,
+    GtpuHeader, L2tpHeader, NshHeader, TeredoHeader, VxlanGpeHeader, VxlanHeader, WireguardMessage,
 };
 
 /// Every tunnel over the same bytes.
@@ -12,6 +12,9 @@ pub fn fuzz_tunnel(data: &[u8]) {
         return;
     };
     if let Ok(view) = GreHeader::parse(bytes) {
+        check_payload(bytes, view.header_len(), view.payload());
+    }
+    if let Ok(view) = EoipHeader::parse(bytes) {
         check_payload(bytes, view.header_len(), view.payload());
     }
     if let Ok(view) = Erspan2Header::parse(bytes) {

@@ -3,6 +3,7 @@
 //! Each view has `next()`, which says what `payload()` is, and `header_len()`, which says where
 //! it starts.
 
+mod bridge_tags;
 mod ethernet;
 mod llc;
 mod mpls;
@@ -11,6 +12,7 @@ mod pppoe;
 mod tags;
 mod vlan;
 
+pub use bridge_tags::{CiscoMetadata, ExtenderTag};
 pub use ethernet::{EthernetFrame, looks_like_ethernet};
 pub use llc::LlcHeader;
 pub use mpls::{MplsLabel, MplsStack};

@@ -7,6 +7,7 @@
 //! ```
 
 use super::check_carried;
+use crate::ip::Ipv6Packet;
 use crate::{Next, ip_protocol};
 use flowpin_packet::{Layer, Malformed, Reason, bad};
 
@@ -34,9 +35,9 @@ impl<'a> AyiyaHeader<'a> {
         else {
             return Err(refuse(Reason::Truncated, 0));
         };
-        // Identities: none, integer, or text, of 1 to 2^15 bytes; in use are up to 16.
+        // Identities: none, integer, or text, of 1 to 2^15 bytes.
         let (identity_exponent, identity_type) = (identity >> 4, identity & 0xf);
-        if identity_exponent > 4 || identity_type > 2 {
+        if identity_type > 2 {
             return Err(refuse(Reason::IllegalValue, 0));
         }
         // Hashes: none, MD5, SHA-1. Operations: 0 to 6, of which 1 forwards.
@@ -62,6 +63,13 @@ impl<'a> AyiyaHeader<'a> {
             .get(usize::from(header_len)..)
             .ok_or(refuse(Reason::Truncated, 8))?;
         check_carried(next, payload, Layer::Ayiya, header_len)?;
+        // In use are identities of up to 16 bytes. A longer one is believed only before a whole
+        // IPv6 packet, since more payloads of other protocols look like a short header's.
+        if identity_exponent > 4
+            && (next != Next::Ipv6 || Ipv6Packet::parse(payload, payload.len()).is_err())
+        {
+            return Err(refuse(Reason::IllegalValue, 0));
+        }
         Ok(Self {
             next,
             header_len,
@@ -121,6 +129,20 @@ mod tests {
         );
     }
 
+    /// draft-massar-v6ops-ayiya-02 §3: an identity has up to 2^15 bytes.
+    #[test]
+    fn long_identities_need_a_whole_packet_behind() {
+        let mut bytes = vec![0x82, 0x52, 0x11, 41, 0, 0, 0, 1];
+        bytes.extend([b'x'; 256 + 20]);
+        bytes.extend([0x60, 0, 0, 0, 0, 1, 59, 64]);
+        bytes.extend([9; 33]);
+        let got = AyiyaHeader::parse(&bytes).unwrap();
+        assert_eq!((got.next(), got.header_len()), (Next::Ipv6, 284));
+        bytes.pop();
+        let got = AyiyaHeader::parse(&bytes).unwrap_err();
+        assert_eq!(got, refuse(Reason::IllegalValue, 0));
+    }
+
     /// Each rule is refused at its field.
     #[test]
     fn broken_rules_are_refused_at_their_fields() {
@@ -131,7 +153,7 @@ mod tests {
             parse(&bytes)
         };
         assert_eq!(parse(&[0x41; 7]), refuse(Reason::Truncated, 0));
-        assert_eq!(changed(0, 0x51), refuse(Reason::IllegalValue, 0));
+        assert_eq!(changed(0, 0x43), refuse(Reason::IllegalValue, 0));
         assert_eq!(changed(1, 0x53), refuse(Reason::Unsupported, 1));
         assert_eq!(changed(2, 0x17), refuse(Reason::Unsupported, 2));
         assert_eq!(changed(3, 6), refuse(Reason::Unsupported, 3));

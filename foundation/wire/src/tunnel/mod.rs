@@ -6,6 +6,7 @@
 
 mod ayiya;
 mod capwap;
+mod eoip;
 mod erspan;
 mod geneve;
 mod gre;
@@ -18,6 +19,7 @@ mod wireguard;
 
 pub use ayiya::AyiyaHeader;
 pub use capwap::CapwapHeader;
+pub use eoip::EoipHeader;
 pub use erspan::{Erspan2Header, Erspan3Header};
 pub use geneve::{GeneveHeader, GeneveOption, GeneveOptions};
 pub use gre::GreHeader;

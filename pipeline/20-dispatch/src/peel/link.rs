@@ -3,8 +3,8 @@
 use super::{NonIp, Peel, Step, Watch};
 use flowpin_packet::{LinkType, Malformed, PacketFlags, Reason};
 use flowpin_wire::link::{
-    EthernetFrame, FabricPathTag, LlcHeader, MplsStack, PppFrame, PppoeSession, ServiceTag,
-    VlanTag, VnTag,
+    CiscoMetadata, EthernetFrame, ExtenderTag, FabricPathTag, LlcHeader, MplsStack, PppFrame,
+    PppoeSession, ServiceTag, VlanTag, VnTag,
 };
 use flowpin_wire::medium::LinkFrame;
 use flowpin_wire::{Next, ether_type};
@@ -27,6 +27,14 @@ impl<W: Watch> Peel<'_, W> {
             }
             Next::VnTag => {
                 let tag = VnTag::parse(bytes)?;
+                self.typed(tag.header_len(), tag.type_or_length(), tag.next())
+            }
+            Next::ExtenderTag => {
+                let tag = ExtenderTag::parse(bytes)?;
+                self.typed(tag.header_len(), tag.type_or_length(), tag.next())
+            }
+            Next::CiscoMetadata => {
+                let tag = CiscoMetadata::parse(bytes)?;
                 self.typed(tag.header_len(), tag.type_or_length(), tag.next())
             }
             Next::ServiceTag => {

@@ -14,7 +14,8 @@
 //!
 //! - A tunnel whose header does not validate is no tunnel: the packet counts for its own
 //!   endpoints.
-//! - A tunnel that holds something refused, or no IP packet, counts for its own endpoints too;
+//! - A tunnel that holds something refused, no IP packet, or one without content (RFC 8200 §4.7),
+//!   counts for its own endpoints too;
 //!   a refusal is counted besides. So no packet is lost, and none is believed that a receiver
 //!   would drop.
 //! - A frame that the capture cut counts for the innermost endpoints that can be read.

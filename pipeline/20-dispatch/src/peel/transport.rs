@@ -1,6 +1,6 @@
 //! Transport headers: where a packet's ports are, and where a tunnel may begin.
 
-use super::{Found, Network, Peel, Step, Watch, offset};
+use super::{Found, Network, NonIp, Peel, Step, Watch, offset};
 use crate::checksum::{flags_of, is_plain};
 use crate::transport::read_tcp;
 use flowpin_packet::{Malformed, PacketKind, PacketMeta, TcpFlags};
@@ -22,6 +22,11 @@ impl<W: Watch> Peel<'_, W> {
             ip_protocol::SCTP => self.sctp(network),
             ip_protocol::ICMP if !network.ipv6 => self.icmp(network, IcmpFamily::V4),
             ip_protocol::ICMPV6 if network.ipv6 => self.icmp(network, IcmpFamily::V6),
+            // RFC 8200 §4.7: nothing follows, or nothing that counts. In a tunnel (Teredo's
+            // bubbles) it keeps the tunnel open: traffic of the tunnel's endpoints.
+            ip_protocol::NO_NEXT_HEADER if network.ipv6 && self.found.is_some() => {
+                return Ok(Step::NonIp(NonIp::Other));
+            }
             _ => return self.other(network, protocol),
         };
         match step {

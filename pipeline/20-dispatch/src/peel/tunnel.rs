@@ -6,8 +6,8 @@ use core::net::IpAddr;
 use flowpin_packet::{Malformed, PacketFlags};
 use flowpin_record::TunnelKind;
 use flowpin_wire::tunnel::{
-    AyiyaHeader, CapwapHeader, Erspan2Header, Erspan3Header, GeneveHeader, GreHeader, GtpuHeader,
-    L2tpHeader, NshHeader, TeredoHeader, VxlanGpeHeader, VxlanHeader,
+    AyiyaHeader, CapwapHeader, EoipHeader, Erspan2Header, Erspan3Header, GeneveHeader, GreHeader,
+    GtpuHeader, L2tpHeader, NshHeader, TeredoHeader, VxlanGpeHeader, VxlanHeader,
 };
 use flowpin_wire::{Next, ip_protocol};
 
@@ -145,23 +145,17 @@ fn of_port(port: u16, payload: &[u8], wire_len: usize) -> Option<Entered> {
         })
     };
     match port {
-        ports::VXLAN | ports::VXLAN_LINUX => {
-            let header = VxlanHeader::parse(payload).ok()?;
-            entered(
-                TunnelKind::Vxlan,
-                header.network_id(),
-                header.next(),
-                header.header_len(),
-            )
-        }
-        ports::VXLAN_GPE => {
-            let header = VxlanGpeHeader::parse(payload).ok()?;
-            entered(
-                TunnelKind::Vxlan,
-                header.network_id(),
-                header.next(),
-                header.header_len(),
-            )
+        ports::VXLAN | ports::VXLAN_LINUX | ports::VXLAN_GPE => {
+            let plain = VxlanHeader::parse(payload);
+            // The P bit tells the extension from VXLAN, also on VXLAN's port, where some send it.
+            let (id, next) = match plain {
+                Ok(header) if port != ports::VXLAN_GPE => (header.network_id(), header.next()),
+                _ => {
+                    let header = VxlanGpeHeader::parse(payload).ok()?;
+                    (header.network_id(), header.next())
+                }
+            };
+            entered(TunnelKind::Vxlan, id, next, VxlanHeader::HEADER_LEN)
         }
         ports::GENEVE => {
             let header = GeneveHeader::parse(payload).ok()?;
@@ -204,6 +198,14 @@ fn of_port(port: u16, payload: &[u8], wire_len: usize) -> Option<Entered> {
 
 /// GRE, with ERSPAN's header behind it.
 fn gre(bytes: &[u8]) -> Option<Entered> {
+    if let Ok(header) = EoipHeader::parse(bytes) {
+        return Some(Entered {
+            kind: TunnelKind::Gre,
+            id: u32::from(header.tunnel_id()),
+            next: header.next(),
+            header_len: header.header_len(),
+        });
+    }
     let header = GreHeader::parse(bytes).ok()?;
     let behind = header.header_len();
     let (kind, id, next, header_len) = match header.next() {

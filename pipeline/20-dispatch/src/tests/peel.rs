@@ -81,6 +81,33 @@ fn a_frame_without_packet_in_a_tunnel_counts_for_the_tunnel() {
     assert_eq!(dispatcher.quality().refusals.total(), 0);
 }
 
+/// An IPv6 packet that holds nothing (RFC 8200 §4.7), as Teredo sends to keep a way open, is no
+/// connection of its own inside a tunnel; by itself it is all that there is.
+#[test]
+fn a_packet_without_content_counts_for_the_tunnel() {
+    let empty = Ip::v6(1, 2).packet(59, b"");
+    let meta = packet(&outer().udp(5555, 3544, &tunnel::teredo(&empty)).ethernet());
+    assert_eq!(
+        (meta.key.ports(), meta.kind),
+        ((5555, 3544), PacketKind::Udp)
+    );
+    let meta = packet(&empty.ethernet());
+    assert_eq!((meta.protocol, meta.kind), (59, PacketKind::Other));
+}
+
+/// Tags of bridges and fabrics stand between a frame's addresses and its type.
+#[test]
+fn tags_of_fabrics_are_passed() {
+    let plain = syn().ethernet();
+    let (addresses, rest) = plain.split_at(12);
+    let e_tag = [0x89, 0x3f, 0x10, 0, 0, 0xd8, 0, 0];
+    let metadata = [0x89, 0x09, 1, 1, 0, 1, 0, 2];
+    for tag in [e_tag, metadata] {
+        let meta = packet(&[addresses, &tag, rest].concat());
+        assert_eq!(meta.key, packet(&plain).key);
+    }
+}
+
 /// However deep the stack, the loop ends, and the packet counts for what was reached.
 #[test]
 fn nesting_has_a_limit() {

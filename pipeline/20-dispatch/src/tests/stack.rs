@@ -19,6 +19,8 @@ pub(crate) enum Tunnel {
     Vxlan,
     VxlanLinux,
     VxlanGpe,
+    VxlanGpeBridged,
+    Eoip,
     Geneve,
     Gtpu,
     GtpuExtended,
@@ -26,7 +28,7 @@ pub(crate) enum Tunnel {
     MplsInIp,
 }
 
-pub(crate) const TUNNELS: [Tunnel; 18] = [
+pub(crate) const TUNNELS: [Tunnel; 20] = [
     Tunnel::Ip,
     Tunnel::Gre,
     Tunnel::GreKey,
@@ -40,6 +42,8 @@ pub(crate) const TUNNELS: [Tunnel; 18] = [
     Tunnel::Vxlan,
     Tunnel::VxlanLinux,
     Tunnel::VxlanGpe,
+    Tunnel::VxlanGpeBridged,
+    Tunnel::Eoip,
     Tunnel::Geneve,
     Tunnel::Gtpu,
     Tunnel::GtpuExtended,
@@ -109,6 +113,15 @@ impl Layer {
                 let next = if v4 { 1 } else { 2 };
                 let head = with(&[0x0c, 0, 0, next], &vni);
                 ip.udp(port, 4790, &with(&head, &inner.bytes))
+            }
+            Tunnel::VxlanGpeBridged => {
+                let head = with(&[0x0c, 0, 0, 3], &vni);
+                ip.udp(port, 4789, &with(&head, &frame))
+            }
+            Tunnel::Eoip => {
+                let len = (frame.len() as u16).to_be_bytes();
+                let head = [0x20, 1, 0x64, 0, len[0], len[1], 7, 0];
+                ip.packet(47, &with(&head, &frame))
             }
             Tunnel::Geneve => ip.udp(port, 6081, &tunnel::geneve(7, &frame)),
             Tunnel::Gtpu => ip.udp(2152, 2152, &tunnel::gtpu(id, inner)),
