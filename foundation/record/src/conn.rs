@@ -158,7 +158,8 @@ impl FlowState {
     }
 }
 
-/// Suricata's `tcp.state`.
+/// Suricata's `tcp.state`: the server's state (RFC 9293 §3.3.2) as a watcher can tell it. So a
+/// client that closes first leads through [`Self::CloseWait`], a server through [`Self::FinWait1`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum TcpState {
@@ -171,19 +172,19 @@ pub enum TcpState {
     SynRecv,
     /// Handshake complete or picked up in the middle.
     Established,
-    /// First FIN seen.
+    /// The server closed first.
     FinWait1,
-    /// First FIN acknowledged.
+    /// The client has acknowledged the server's FIN.
     FinWait2,
-    /// Both FINs seen, the last not acknowledged.
+    /// The client closed first, then the server, whose FIN is not acknowledged.
     LastAck,
-    /// Server closed first.
+    /// The client closed first.
     CloseWait,
-    /// Both FINs crossed.
+    /// The server closed first, and the client's FIN crossed its own.
     Closing,
-    /// Both FINs acknowledged.
+    /// The server closed first, then the client.
     TimeWait,
-    /// Reset.
+    /// Both have closed and the last FIN is acknowledged, or one reset.
     Closed,
 }
 
