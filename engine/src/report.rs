@@ -175,8 +175,8 @@ impl Conservation {
 pub struct CaptureQuality {
     /// Packets seen twice in a row on their connection.
     pub duplicates: u64,
-    /// TCP connections with packets in one direction only, though an acknowledgement shows that
-    /// the other side sent.
+    /// TCP connections with packets in one direction only, though these acknowledge what the
+    /// other side must have sent.
     pub one_sided: u64,
     /// TCP connections in all (for the share).
     pub tcp_connections: u64,

@@ -2,7 +2,8 @@
 
 use core::hash::{BuildHasher, Hasher};
 use core::net::IpAddr;
-use flowpin_record::{ConnRecord, ConnState};
+use flowpin_packet::TcpFlags;
+use flowpin_record::{ConnRecord, ConnState, Direction};
 use std::collections::HashMap;
 
 /// Sums over all finished connections.
@@ -24,7 +25,8 @@ pub struct ConnectionSums {
     pub by_address: HashMap<IpAddr, Traffic, FoldHash>,
     /// Connections whose addresses found no place in `by_address` (131,072 are kept).
     pub addresses_untracked: u64,
-    /// TCP connections with one silent side that was acknowledged.
+    /// TCP connections of which one direction is not in the capture, though the other proves that
+    /// it was there: see [`is_one_sided`].
     pub one_sided: u64,
     /// Sums of the records' quality fields.
     pub missed_bytes: u64,
@@ -102,8 +104,7 @@ impl ConnectionSums {
             self.count_address(record.server.address, &traffic);
         }
         if record.protocol == TCP {
-            let silent = up.packets == 0 || down.packets == 0;
-            self.one_sided += u64::from(silent && up.missed_bytes + down.missed_bytes > 0);
+            self.one_sided += u64::from(is_one_sided(up, down));
             self.missed_bytes += up.missed_bytes + down.missed_bytes;
             self.stream_bytes += up.stream_bytes + down.stream_bytes;
         }
@@ -220,6 +221,20 @@ impl ConnectionSums {
     }
 }
 
+/// Whether only one direction of a TCP connection was captured though its packets prove that the
+/// other existed: one side is silent, and the other acknowledges, which it can only do to what it
+/// has received (RFC 9293 §3.4). A lone packet counts only if it is a SYN-ACK: others are often
+/// late ones of a connection whose end was captured, both ways.
+fn is_one_sided(up: &Direction, down: &Direction) -> bool {
+    let heard = match (up.packets, down.packets) {
+        (_, 0) => up,
+        (0, _) => down,
+        _ => return false,
+    };
+    let flags = heard.tcp_flags;
+    flags.has(TcpFlags::ACK) && (heard.packets > 1 || flags.has(TcpFlags::SYN))
+}
+
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
@@ -308,3 +323,36 @@ impl Hasher for FoldHasher {
 
 const FOLD_A: u64 = 0x9e37_79b9_7f4a_7c15;
 const FOLD_B: u64 = 0xa24b_aed4_963e_e407;
+
+#[cfg(test)]
+mod tests {
+    use super::is_one_sided;
+    use flowpin_packet::TcpFlags;
+    use flowpin_record::Direction;
+
+    fn heard(packets: u64, flags: u8) -> Direction {
+        Direction {
+            packets,
+            tcp_flags: TcpFlags(flags),
+            ..Direction::default()
+        }
+    }
+
+    /// Only an acknowledgement proves that there was something to acknowledge.
+    #[test]
+    fn a_silent_side_counts_if_it_was_acknowledged() {
+        let silent = Direction::default();
+        for (direction, expected) in [
+            (heard(1, 0x12), true),  // a lone SYN-ACK
+            (heard(9, 0x1a), true),  // SYN, ACKs, data
+            (heard(3, 0x18), true),  // the middle of a download
+            (heard(5, 0x02), false), // a SYN repeated
+            (heard(1, 0x11), false), // a late FIN
+            (heard(1, 0x14), false), // a late reset
+        ] {
+            assert_eq!(is_one_sided(&direction, &silent), expected, "{direction:?}");
+            assert_eq!(is_one_sided(&silent, &direction), expected, "{direction:?}");
+            assert!(!is_one_sided(&heard(1, 0x02), &direction));
+        }
+    }
+}
