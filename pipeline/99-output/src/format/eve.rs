@@ -14,7 +14,7 @@ use flowpin_record::{
     AnomalyRecord, CommunityId, ConnRecord, Direction, RecordKey, TunnelRecord, Uid, has_ports,
 };
 
-/// Appends a `flow` event.
+/// Appends a `flow` event; `flow_interim` for a connection that goes on.
 pub(super) fn conn(
     line: &mut Line<'_>,
     dates: &mut DateCache,
@@ -26,7 +26,13 @@ pub(super) fn conn(
     line.put_eve_time(dates, key.time);
     line.put(b"\",\"flow_id\":");
     line.put_u64(record.uid.flow_id());
-    line.put(b",\"event_type\":\"flow\"");
+    // Suricata tells of a flow once, so its users add up all `flow` events: sums so far must not
+    // be among them.
+    if record.interim == 0 {
+        line.put(b",\"event_type\":\"flow\"");
+    } else {
+        line.put(b",\"event_type\":\"flow_interim\"");
+    }
     put_vlans(line, record.vlans);
     put_endpoints(line, record);
     put_flow(line, dates, record);

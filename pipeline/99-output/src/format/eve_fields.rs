@@ -16,7 +16,11 @@ const FLOW: &[(&str, &str)] = &[
          last packet and time-out.",
     ),
     ("flow_id", "The upper 53 bits of `flowpin.uid`."),
-    ("event_type", "`flow`."),
+    (
+        "event_type",
+        "`flow`; `flow_interim` for sums so far of a connection that goes on (`--interim`), which \
+         must not be added to those of `flow`.",
+    ),
     (
         "vlan",
         "VLAN identifiers of the first packet, outermost first; only if tagged.",
