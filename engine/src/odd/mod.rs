@@ -11,8 +11,8 @@ use flowpin_defrag::{Defragmenter, Inserted, Oddities};
 use flowpin_dispatch::{Dispatched, Dispatcher};
 use flowpin_output::Formatter;
 use flowpin_packet::{
-    FragmentRef, Frame, FrameBytes, Layer, Malformed, PacketFlags, PacketMeta, Piece, Timestamp,
-    bad,
+    FragmentRef, Frame, FrameBytes, Layer, Malformed, PacketFlags, PacketKind, PacketMeta, Piece,
+    Timestamp, bad,
 };
 
 pub(crate) use fragments::KeptApart;
@@ -82,7 +82,8 @@ impl Odd {
                     self.tunnelled(frame, slot);
                 }
                 let packet = frame.get(usize::from(slot.l3_offset)..).unwrap_or_default();
-                if is_atomic(packet) {
+                // An ICMP error is described by the packet that it quotes.
+                if slot.kind != PacketKind::IcmpError && is_atomic(packet) {
                     // RFC 6946: it is a packet like any other, and worth a remark.
                     let (low, high) = addresses(packet, true);
                     self.remark(Oddities::ATOMIC, arrival, Some((low, high)));

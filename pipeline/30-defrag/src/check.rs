@@ -1,19 +1,36 @@
 //! What a fragment claims by itself, before any other one is looked at.
 
 use crate::part::Part;
+use flowpin_config::FragmentOverlap;
 use flowpin_packet::{FragmentRef, Layer, Malformed, Reason, bad};
 
 /// Greatest length of an IPv4 packet, and of an IPv6 packet's payload.
 pub(crate) const DATAGRAM_LEN_MAX: u32 = 65_535;
 
+/// RFC 791 §3.1, RFC 8200 §4.5: all fragments but the last are multiples of 8 long. IPv6 refuses
+/// others (RFC 8200 §4.5), and so does 4.4BSD; Linux leaves out what is too much, and as RFC 791 does
+/// not say, so do we. Whether something was left out.
+pub(crate) fn align(
+    part: &mut Part<'_>,
+    ipv6: bool,
+    policy: FragmentOverlap,
+) -> Result<bool, Malformed> {
+    if !part.more || part.payload_len.is_multiple_of(8) {
+        return Ok(false);
+    }
+    part.payload_len &= !7;
+    let len = usize::from(part.payload_len);
+    part.payload = part.payload.get(..len).unwrap_or(part.payload);
+    if ipv6 || policy == FragmentOverlap::Bsd || part.payload_len == 0 {
+        return Err(bad(Layer::Fragment, Reason::IllegalValue, 0));
+    }
+    Ok(true)
+}
+
 /// Checks lengths.
 pub(crate) fn lengths(fragment: &FragmentRef, part: &Part<'_>) -> Result<(), Malformed> {
     if fragment.payload_len == 0 {
         return Err(bad(Layer::Fragment, Reason::LengthTooSmall, 0));
-    }
-    // RFC 791 §3.1, RFC 8200 §4.5: all but the last are multiples of 8 long.
-    if fragment.more && !fragment.payload_len.is_multiple_of(8) {
-        return Err(bad(Layer::Fragment, Reason::IllegalValue, 0));
     }
     // "Ping of death". RFC 8200 §4.5: the payload length must not exceed 65,535.
     let header_len = u32::from(fragment.unfragmentable_len);

@@ -80,10 +80,10 @@ impl Defragmenter {
         add(&mut self.stats.received, 1);
         self.odd = Oddities::default();
         self.expire(fragment.stream_time);
-        let part = Part::new(bytes, fragment);
+        let mut part = Part::new(bytes, fragment);
         let key = Key::new(bytes, fragment, context);
         let policy = self.policy(&key);
-        if let Err(refused) = self.check(fragment, &part, policy) {
+        if let Err(refused) = self.check(fragment, &mut part, policy) {
             add(&mut self.stats.refused, 1);
             return Inserted::Refused(refused);
         }
@@ -138,10 +138,13 @@ impl Defragmenter {
     fn check(
         &mut self,
         fragment: &FragmentRef,
-        part: &Part<'_>,
+        part: &mut Part<'_>,
         policy: FragmentOverlap,
     ) -> Result<(), Malformed> {
         check::lengths(fragment, part)?;
+        if check::align(part, fragment.ipv6, policy)? {
+            self.odd = self.odd.with(Oddities::MISALIGNED);
+        }
         if check::is_tiny(part) {
             self.odd = self.odd.with(Oddities::TINY);
         }

@@ -21,6 +21,8 @@ impl Oddities {
     pub const TUNNELLED: Self = Self(1 << 5);
     /// The fragment is the whole datagram (RFC 6946).
     pub const ATOMIC: Self = Self(1 << 6);
+    /// It is not the last and its length is no multiple of 8; the rest was left out.
+    pub const MISALIGNED: Self = Self(1 << 7);
 
     /// Whether there are none.
     #[inline]
@@ -41,7 +43,7 @@ impl Oddities {
 
     /// The reasons to be told.
     pub fn reasons(self) -> impl Iterator<Item = Reason> {
-        const ALL: [(Oddities, Reason); 7] = [
+        const ALL: [(Oddities, Reason); 8] = [
             (Oddities::OVERLAP, Reason::Overlap),
             (Oddities::OVERLAP_DIFFERS, Reason::OverlapDiffers),
             (Oddities::DUPLICATE, Reason::Duplicate),
@@ -49,6 +51,7 @@ impl Oddities {
             (Oddities::HEADER_CHAIN_CUT, Reason::HeaderChainCut),
             (Oddities::TUNNELLED, Reason::Tunnelled),
             (Oddities::ATOMIC, Reason::Atomic),
+            (Oddities::MISALIGNED, Reason::IllegalValue),
         ];
         ALL.into_iter()
             .filter(move |&(oddity, _)| self.has(oddity))

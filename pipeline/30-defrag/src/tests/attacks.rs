@@ -23,6 +23,34 @@ fn teardrop_is_refused_by_name() {
     }
 }
 
+/// The teardrop that was sent: its first fragment is 36 bytes long, which is no multiple of 8. For
+/// IPv4 the 4 bytes too much are left out, as Linux does; 4.4BSD and IPv6 refuse such fragments.
+#[test]
+fn a_misaligned_fragment_is_cut() {
+    for (policy, ipv6, is_cut) in [
+        (FragmentOverlap::First, false, true),
+        (FragmentOverlap::Linux, false, true),
+        (FragmentOverlap::Bsd, false, false),
+        (FragmentOverlap::First, true, false),
+    ] {
+        let mut defragmenter = Defragmenter::new(with_policy(policy));
+        let whole = Whole::new(ipv6, 242, 0, vec![1; 72]);
+        let first = whole.fragment(0, 36, 0);
+        if !is_cut {
+            assert_eq!(refusal(&mut defragmenter, &first), Reason::IllegalValue);
+            continue;
+        }
+        insert_held(&mut defragmenter, &first);
+        assert_eq!(defragmenter.oddities(), Oddities::MISALIGNED);
+        let short = Whole::new(ipv6, 242, 0, vec![2; 28]);
+        let reason = refusal(&mut defragmenter, &short.fragment(24, 28, 0));
+        assert_eq!(reason, Reason::Teardrop);
+        let rest = whole.fragment(32, 72, 0);
+        let found = insert(&mut defragmenter, &rest).expect("complete");
+        assert_eq!(super::datagram_bytes(&found), whole.bytes());
+    }
+}
+
 /// RFC 1858 §3, RFC 3128: a first fragment without TCP's flags, and one that begins at 8. They
 /// are accepted, as hosts do, and told.
 #[test]
