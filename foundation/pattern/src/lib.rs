@@ -14,10 +14,17 @@
 mod automaton;
 mod build;
 mod dialect;
+pub mod l7;
+mod rating;
 mod refusal;
+mod rewrite;
+mod set;
 
 pub use automaton::{Automaton, Fed, State};
 pub use build::Limits;
 pub use dialect::own;
+pub use rating::{FALSE_MATCH_MAX, RATED_BYTES, Rating};
 pub use refusal::Refusal;
 pub use regex_syntax::hir::Hir;
+pub use rewrite::{Rewrite, Rewritten, rewrite};
+pub use set::{Compiled, GROUPS_MAX, Group, Matched, PatternSet, SetState, Source};

@@ -32,6 +32,9 @@ pub enum Refusal {
     /// Something that these automata cannot do.
     #[error("uses {0}, which is not supported")]
     Unsupported(&'static str),
+    /// No room for another automaton.
+    #[error("would need more than {0} automata beside the others")]
+    Groups(usize),
     /// It matches without any byte.
     #[error("matches nothing at all, and so everything")]
     Empty,
