@@ -7,6 +7,7 @@
 //! | `damage` | flipped bytes and cut files: no panic, bounded memory, a prefix |
 //! | `tshark` | Wireshark's conversation statistics |
 //! | `zeek` | Zeek's expected `conn.log` |
+//! | `fragments` | what others expect of captures with fragments |
 //! | `community_id` | the reference implementation in Python |
 //!
 //! `FLOWPIN_TEST_LONG=1` runs everything on every capture; otherwise a fixed sample.
@@ -17,6 +18,7 @@ mod captures;
 mod community_id;
 mod damage;
 mod explained;
+mod fragments;
 mod promise;
 mod records;
 mod tshark;
