@@ -1,0 +1,125 @@
+//! What else is noted of a connection: duplicates, cut packets, what an observer is told.
+
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
+mod support;
+
+use flowpin_flow::{Event, FlowObserver, NO_VLAN, Sighting};
+use flowpin_packet::{FrameBytes, PacketFlags, PacketMeta};
+use flowpin_record::{TunnelKind, Uid};
+use support::{MS, Packet, Plan, SEC, T0, Trace, end, only, run, run_observed};
+
+fn trace(packets: &[(u64, Packet)]) -> Trace {
+    let mut trace = Trace::default();
+    for &(time, packet) in packets {
+        trace.push(T0 + time, packet);
+    }
+    trace
+}
+
+/// A frame captured twice is told from one sent twice.
+#[test]
+fn duplicates_are_the_same_frame_within_50_ms() {
+    let packet = Packet::udp(end("10.0.0.9", 5000), end("10.0.0.2", 7), 30).fingerprint(7);
+    let back = Packet::udp(end("10.0.0.2", 7), end("10.0.0.9", 5000), 30).fingerprint(7);
+    let unknown = packet.fingerprint(0);
+    let duplicates = |packets: &[(u64, Packet)]| {
+        let record = only(&trace(packets)).1;
+        (record.to_server.duplicates, record.to_client.duplicates)
+    };
+    assert_eq!(
+        duplicates(&[(0, packet), (MS, packet), (2 * MS, packet)]),
+        (2, 0)
+    );
+    assert_eq!(
+        duplicates(&[(0, packet), (MS, back), (2 * MS, packet), (3 * MS, back)]),
+        (1, 1)
+    );
+    assert_eq!(duplicates(&[(0, packet), (60 * MS, packet)]), (0, 0));
+    assert_eq!(
+        duplicates(&[(0, packet), (MS, packet.fingerprint(8)), (2 * MS, packet)]),
+        (0, 0)
+    );
+    assert_eq!(duplicates(&[(0, unknown), (MS, unknown)]), (0, 0));
+}
+
+/// What the observer knows of the first packet is in the record; it is told of every packet.
+#[test]
+fn the_observer_is_asked_once_and_told_always() {
+    #[derive(Default)]
+    struct Watch {
+        asked: u32,
+        events: Vec<(u64, Event, bool)>,
+        uids: Vec<Uid>,
+    }
+    impl FlowObserver for Watch {
+        fn packet(&mut self, sighting: &Sighting<'_>) {
+            self.events
+                .push((sighting.meta.number, sighting.event, sighting.to_server));
+            self.uids.push(sighting.uid);
+        }
+        fn vlans(&mut self, _: FrameBytes<'_>, _: &PacketMeta) -> [u16; 2] {
+            self.asked += 1;
+            [100, NO_VLAN]
+        }
+        fn tunnel(&mut self, _: FrameBytes<'_>, _: &PacketMeta) -> Option<(TunnelKind, Uid)> {
+            self.asked += 1;
+            Some((TunnelKind::Vxlan, Uid(9)))
+        }
+    }
+    let (host, server) = (end("10.0.0.9", 5000), end("10.0.0.2", 7));
+    let up = Packet::udp(host, server, 30)
+        .flag(PacketFlags::VLAN)
+        .flag(PacketFlags::TUNNELLED);
+    let down = Packet::udp(server, host, 30).flag(PacketFlags::VLAN);
+    let error = Packet::icmp_error("10.0.0.254", &down, (3, 3));
+    let told = trace(&[(0, up), (1, down), (2, error), (3, up), (90 * SEC, up)]);
+    let mut watch = Watch::default();
+    let (records, _) = run_observed(&told, &Plan::default(), &mut watch);
+    assert_eq!(watch.asked, 4);
+    assert_eq!(
+        watch.events,
+        [
+            (1, Event::New, true),
+            (2, Event::Ongoing, false),
+            (3, Event::IcmpError, false),
+            (4, Event::Ongoing, true),
+            (5, Event::New, true),
+        ]
+    );
+    assert_eq!(records[0].1.vlans, [100, NO_VLAN]);
+    assert_eq!(records[0].1.tunnel, Some((TunnelKind::Vxlan, Uid(9))));
+    assert_eq!(watch.uids[..4], [records[0].1.uid; 4]);
+    assert_eq!(watch.uids[4], records[1].1.uid);
+    assert_ne!(records[0].1.uid, records[1].1.uid);
+}
+
+/// Cut and damaged packets are counted apart.
+#[test]
+fn cut_packets_are_counted() {
+    let packet = Packet::udp(end("10.0.0.9", 5000), end("10.0.0.2", 7), 30);
+    let told = trace(&[
+        (0, packet.flag(PacketFlags::SNAPPED)),
+        (1, packet),
+        (
+            2,
+            packet
+                .flag(PacketFlags::SNAPPED)
+                .flag(PacketFlags::BAD_CHECKSUM),
+        ),
+    ]);
+    let (records, counters) = run(&told, &Plan::default());
+    let record = records[0].1;
+    assert_eq!(
+        (record.to_server.snapped, record.to_server.bad_checksums),
+        (2, 1)
+    );
+    assert_eq!(
+        (
+            counters.snapped,
+            counters.bad_checksums,
+            record.to_server.packets
+        ),
+        (2, 1, 3)
+    );
+}
