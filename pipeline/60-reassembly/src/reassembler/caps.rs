@@ -73,7 +73,14 @@ impl Reassembler {
                     self.tell_gap(connection, place, to, consumer);
                 }
                 let limit = self.limit(connection, place);
-                self.drain(connection, place, limit, consumer);
+                let at_fin = fin == Some(connection.side(place.to_server).next);
+                if !self.drain(connection, place, limit, consumer) && !at_fin {
+                    // Cannot be; but whoever makes room must get some.
+                    let lost = self.held.drop_first(held);
+                    count(&mut self.stats.no_room, lost);
+                    self.stats.held = self.stats.held.saturating_sub(lost.into());
+                    debug_assert!(false, "a hole was given up and nothing was free");
+                }
             }
             None => {
                 match self.held.queue(held).fin {

@@ -96,6 +96,10 @@ impl Reassembler {
             self.note_urgent(connection, place, segment, consumer);
             if self.must_wait(connection, place, segment) {
                 self.make_room(connection, place, segment, consumer);
+                // Giving up a hole may have brought the stream to its end.
+                if self.is_unwanted(connection, place, segment, consumer) {
+                    return;
+                }
             }
             self.place_bytes(connection, place, segment, consumer);
             if fin {
@@ -127,8 +131,12 @@ impl Reassembler {
             return true;
         }
         if alone && side.phase != Phase::Syn {
-            count(&mut self.stats.ignored, segment.len);
             side.renumber(segment.end);
+            let held = core::mem::replace(&mut side.held, NIL);
+            let left = self.held.close(held);
+            count(&mut self.stats.ignored, segment.len);
+            count(&mut self.stats.ignored, left);
+            self.stats.held = self.stats.held.saturating_sub(left.into());
             return true;
         }
         let skipped = side.marks.has(Marks::SKIPPED) || side.offset >= depth;
