@@ -7,8 +7,10 @@
 #![forbid(unsafe_code)]
 
 mod fragments;
+mod segments;
 
 pub use fragments::fuzz_defrag_oracle;
+pub use segments::fuzz_reassembly_oracle;
 
 use flowpin_capture::{Options, Source};
 use flowpin_packet::Piece;
@@ -25,6 +27,9 @@ pub fn targets() -> Vec<(&'static str, Target)> {
         ("defrag_oracle", fuzz_defrag_oracle),
         ("dispatch", flowpin_dispatch::fuzz_dispatch),
         ("flow", flowpin_flow::fuzz_flow),
+        ("portscan", flowpin_portscan::fuzz_portscan),
+        ("reassembly", flowpin_reassembly::fuzz_reassembly),
+        ("reassembly_oracle", fuzz_reassembly_oracle),
     ];
     targets.extend(flowpin_wire::fuzz::TARGETS);
     targets
@@ -52,7 +57,7 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
                 "wire_medium" => Vec::new(),
                 "wire_stack" => vec![0],
                 // Defragmentation and flow make up packets of their own.
-                "defrag" | "defrag_oracle" | "flow" => Vec::new(),
+                "defrag" | "defrag_oracle" | "flow" | "portscan" => Vec::new(),
                 _ => vec![0, 0],
             };
             seed.extend(frame.get(layer_at..).unwrap_or_default());

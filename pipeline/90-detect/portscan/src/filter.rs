@@ -7,7 +7,7 @@
 //!                                     └──► remember it; sums by target (Unlogged)
 //! ```
 
-use crate::event::Begin;
+use crate::event::Probe;
 use crate::sketch::{add_to, hash_address, hash_target, mix};
 use flowpin_packet::SHARD_COUNT;
 use flowpin_record::FloodKind;
@@ -17,6 +17,15 @@ use flowpin_record::FloodKind;
 pub(crate) struct Shards([u64; SHARD_COUNT / 64]);
 
 impl Shards {
+    pub(crate) fn has(self, shard: u8) -> bool {
+        let word = self.0.get(usize::from(shard) / 64);
+        word.is_some_and(|word| word >> (shard % 64) & 1 == 1)
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == [0; SHARD_COUNT / 64]
+    }
+
     /// Adds a shard; whether it is new.
     pub(crate) fn insert(&mut self, shard: u8) -> bool {
         let Some(word) = self.0.get_mut(usize::from(shard) / 64) else {
@@ -34,9 +43,27 @@ impl Shards {
         }
     }
 
+    /// Shards that are in both.
+    pub(crate) fn common(self, other: Self) -> Self {
+        let mut both = self;
+        for (mine, theirs) in both.0.iter_mut().zip(other.0) {
+            *mine &= theirs;
+        }
+        both
+    }
+
     pub(crate) fn count(self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
+}
+
+/// Who asks what.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Question {
+    pub(crate) source: [u8; 16],
+    pub(crate) target: [u8; 16],
+    pub(crate) port: u16,
+    pub(crate) probe: Probe,
 }
 
 /// Remembers, for each shard that is over its cap, who asked and who asked what: two Bloom filters
@@ -46,31 +73,48 @@ pub(crate) struct Filter {
     /// Made when the first shard is full; pages of shards that never are stay untouched.
     words: Vec<u64>,
     used: Shards,
+    /// Attempts that each shard's filters hold.
+    items: Vec<u32>,
 }
 
 const WORDS: usize = 1 << 13;
 
+/// More attempts than these, and a shard's filters begin anew: one in ten sources that ask once
+/// would be taken for known.
+const ITEMS_MAX: u32 = 100_000;
+
 impl Filter {
     pub(crate) fn new() -> Self {
-        let (words, used) = (Vec::new(), Shards::default());
-        Self { words, used }
+        Self {
+            words: Vec::new(),
+            used: Shards::default(),
+            items: Vec::new(),
+        }
     }
 
     /// Whether the source has asked something else in this shard before. Remembers it.
-    pub(crate) fn asked_before(&mut self, first: &Begin) -> bool {
+    pub(crate) fn asked_before(&mut self, shard: u8, question: &Question) -> bool {
         if self.words.is_empty() {
             self.words = vec![0; 2 * WORDS * SHARD_COUNT];
+            self.items = vec![0; SHARD_COUNT];
         }
-        self.used.insert(first.shard);
-        let start = usize::from(first.shard) * 2 * WORDS;
-        let Some(words) = self.words.get_mut(start..start + 2 * WORDS) else {
+        self.used.insert(shard);
+        let start = usize::from(shard) * 2 * WORDS;
+        let words = self.words.get_mut(start..start + 2 * WORDS);
+        let items = self.items.get_mut(usize::from(shard));
+        let (Some(words), Some(items)) = (words, items) else {
             return false;
         };
+        if *items >= ITEMS_MAX {
+            *items = 0;
+            words.fill(0);
+        }
+        *items += 1;
         let (sources, questions) = words.split_at_mut(WORDS);
-        let source = hash_address(&first.source, u64::from(first.probe as u8));
-        let question = mix(source ^ hash_target(&first.target, first.port));
+        let source = hash_address(&question.source, u64::from(question.probe as u8));
+        let all = mix(source ^ hash_target(&question.target, question.port));
         let known_source = set(sources, source);
-        let known_question = set(questions, question);
+        let known_question = set(questions, all);
         known_source && !known_question
     }
 
@@ -82,6 +126,7 @@ impl Filter {
                 words.fill(0);
             }
         }
+        self.items.fill(0);
         self.used = Shards::default();
     }
 }

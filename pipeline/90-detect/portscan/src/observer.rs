@@ -8,7 +8,7 @@
 
 use crate::INTERVAL_SHIFT;
 use crate::event::{Begin, Probe, Run, Steps};
-use crate::filter::{Filter, Unlogged};
+use crate::filter::{Filter, Question, Shards, Unlogged};
 use crate::summary::{Attempt, Interval, RunKey, Runs, Summary};
 use flowpin_counters::{Loss, Losses};
 use flowpin_packet::{SHARD_COUNT, Timestamp};
@@ -27,6 +27,8 @@ pub struct Observer {
     slots: Vec<u32>,
     counts: Box<[Counts; SHARD_COUNT]>,
     filter: Filter,
+    /// Shards that were over their cap in this period, whose filters hold every attempt.
+    stressed: Shards,
     ready: Vec<Interval>,
     told: u64,
     spare: Vec<Vec<Attempt>>,
@@ -46,6 +48,8 @@ struct Counts {
     attempts: u16,
     late: u16,
     runs: u16,
+    /// Place and one of the last attempt, 0 if none.
+    last: u32,
 }
 
 /// Attempts that a shard logs in an interval whoever made them: over all shards 131,072.
@@ -56,6 +60,9 @@ const LATE_MAX: u16 = 1024;
 
 /// Connections with many packets that a shard logs.
 const RUNS_MAX: u16 = 64;
+
+/// Intervals over which filters remember, so that slower scans are known too.
+pub(crate) const PERIOD: u64 = 16;
 
 /// A position that no log has: logs are far shorter.
 const FORGOTTEN: u32 = 1 << 31;
@@ -79,6 +86,7 @@ impl Observer {
             slots: Vec::new(),
             counts: Box::new([Counts::default(); SHARD_COUNT]),
             filter: Filter::new(),
+            stressed: Shards::default(),
             ready: Vec::new(),
             told: 0,
             spare: Vec::new(),
@@ -92,13 +100,16 @@ impl Observer {
         if first.stream_time.0 >= self.end {
             self.roll(first.stream_time);
         }
-        let mut late = false;
         let counts = &mut self.counts[usize::from(first.shard)];
+        let mut late = false;
         if !is_question(first) {
             return self.forget(first.handle);
         }
         if counts.attempts < ATTEMPTS_MAX {
             counts.attempts += 1;
+            if !self.stressed.is_empty() {
+                self.remember(first);
+            }
         } else if self.is_late(first) {
             late = true;
         } else {
@@ -106,20 +117,24 @@ impl Observer {
         }
         let attempts = &mut self.current.interval.attempts;
         #[expect(clippy::cast_possible_truncation, reason = "capped by shard")]
-        let position = self.current.base.wrapping_add(attempts.len() as u32);
+        let place = attempts.len() as u32;
+        let counts = &mut self.counts[usize::from(first.shard)];
+        let before = core::mem::replace(&mut counts.last, place + 1);
         attempts.push(Attempt {
             source: first.source,
             target: first.target,
             time: first.time,
             number: first.number,
             handle: first.handle,
+            before,
             port: first.port,
             steps: Steps::NONE,
             probe: first.probe,
             ipv6: first.ipv6,
+            shard: first.shard,
             late,
         });
-        self.point(first.handle, position);
+        self.point(first.handle, self.current.base.wrapping_add(place));
     }
 
     /// Something happened on a connection. Saying it twice does no harm.
@@ -249,7 +264,10 @@ impl Observer {
             self.put_by(old);
         }
         self.counts.fill(Counts::default());
-        self.filter.clear();
+        if index / PERIOD != self.previous.interval.index / PERIOD || behind_next {
+            self.filter.clear();
+            self.stressed = Shards::default();
+        }
         self.end = (index + 1).saturating_mul(crate::INTERVAL_NS);
     }
 
@@ -274,10 +292,15 @@ impl Observer {
     /// Beyond the cap: whether to log it all the same; else it is summed up.
     #[cold]
     fn is_late(&mut self, first: &Begin) -> bool {
-        let counts = &mut self.counts[usize::from(first.shard)];
         let sums = unlogged(&mut self.current.interval);
         sums.shards.insert(first.shard);
-        if self.filter.asked_before(first) && counts.late < LATE_MAX {
+        if self.stressed.insert(first.shard) {
+            self.remember_logged(first.shard);
+        }
+        let asked_before = self.filter.asked_before(first.shard, &question(first));
+        let counts = &mut self.counts[usize::from(first.shard)];
+        let sums = unlogged(&mut self.current.interval);
+        if asked_before && counts.late < LATE_MAX {
             counts.late += 1;
             return true;
         }
@@ -287,6 +310,33 @@ impl Observer {
             sums.count(kind, &first.target, &first.source, 1);
         }
         false
+    }
+
+    /// Within the cap of a shard that was over it: so that the source is known once it is again.
+    #[cold]
+    fn remember(&mut self, first: &Begin) {
+        if self.stressed.has(first.shard) {
+            self.filter.asked_before(first.shard, &question(first));
+        }
+    }
+
+    /// The shard's attempts of this interval, from before it was over its cap.
+    fn remember_logged(&mut self, shard: u8) {
+        let attempts = &self.current.interval.attempts;
+        let mut place = self.counts[usize::from(shard)].last;
+        while let Some(attempt) = (place as usize)
+            .checked_sub(1)
+            .and_then(|place| attempts.get(place))
+        {
+            let asked = Question {
+                source: attempt.source,
+                target: attempt.target,
+                port: attempt.port,
+                probe: attempt.probe,
+            };
+            self.filter.asked_before(shard, &asked);
+            place = attempt.before;
+        }
     }
 
     #[inline]
@@ -310,6 +360,15 @@ impl Observer {
         if let Some(slot) = self.slots.get_mut(handle as usize) {
             *slot = position;
         }
+    }
+}
+
+fn question(first: &Begin) -> Question {
+    Question {
+        source: first.source,
+        target: first.target,
+        port: first.port,
+        probe: first.probe,
     }
 }
 

@@ -136,42 +136,32 @@ fn tau(mut x: f64) -> f64 {
     }
 }
 
-/// How many balls fell into `bins` bins, if all but the first of each bin are `seen`: solves
-/// n − bins (1 − (1 − 1/bins)ⁿ) = seen.
-pub(crate) fn balls(seen: u64, bins: u32) -> u64 {
-    if seen == 0 || bins == 0 {
-        return seen;
+/// How many of `empty` bins of `all` really hold a ball that was not seen, if `balls` others were
+/// thrown, and a share `lost` of those that are alone in their bin is not seen.
+///
+/// A bin looks empty if it is (e^−λ), or if it holds one ball that was lost (λ e^−λ · lost).
+pub(crate) fn unseen(balls: u64, all: u32, empty: u32, lost: f64) -> u64 {
+    let mut unseen = 0.0;
+    if all == 0 {
+        return 0;
     }
-    let bins_f = f64::from(bins);
-    let visible = |n: u64| n as f64 - bins_f * (1.0 - power(1.0 - 1.0 / bins_f, n));
-    let (mut low, mut high) = (seen, seen + u64::from(bins));
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if visible(middle) < seen as f64 {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+    for _ in 0..20 {
+        let each = (balls as f64 + unseen) / f64::from(all) * lost;
+        unseen = f64::from(empty) * each / (1.0 + each);
     }
-    low
-}
-
-/// By multiplication alone, so that every processor gives the same bits.
-fn power(mut base: f64, mut exponent: u64) -> f64 {
-    let mut result = 1.0;
-    while exponent > 0 {
-        if exponent & 1 == 1 {
-            result *= base;
-        }
-        base *= base;
-        exponent >>= 1;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at most the number of bins"
+    )]
+    {
+        (unseen + 0.5) as u64
     }
-    result
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Distinct, balls, mix};
+    use super::{Distinct, mix, unseen};
 
     /// Within four standard errors, from nothing to millions, also where the registers begin to
     /// fill and where they are full.
@@ -208,18 +198,19 @@ mod tests {
         assert_eq!(left, all);
     }
 
-    /// Counting the balls behind the first in each bin gives back all balls.
+    /// Bins that look empty, because their only ball was lost, are found from the others.
     #[test]
-    fn balls_are_found_from_those_that_were_not_first() {
-        for count in [300_u64, 1000, 5000] {
+    fn lost_balls_are_found_from_those_that_were_seen() {
+        for count in [300_u64, 500, 1000, 3000] {
             let mut bins = [0_u64; 256];
             for ball in 0..count {
                 bins[(mix(ball * 3 + 1) & 255) as usize] += 1;
             }
-            let seen = bins.iter().map(|balls| balls.saturating_sub(1)).sum();
-            let found = balls(seen, 256);
-            assert!(found.abs_diff(count) <= count / 25, "{count}: {found}");
+            let seen = bins.iter().filter(|&&balls| balls > 1).sum();
+            let empty = bins.iter().filter(|&&balls| balls < 2).count() as u32;
+            let found = seen + unseen(seen, 256, empty, 1.0);
+            assert!(found.abs_diff(count) <= count / 20, "{count}: {found}");
         }
-        assert_eq!((balls(0, 256), balls(5, 0)), (0, 5));
+        assert_eq!((unseen(0, 256, 256, 1.0), unseen(5, 0, 0, 1.0)), (0, 0));
     }
 }

@@ -15,10 +15,13 @@ pub(crate) struct Attempt {
     pub(crate) number: u64,
     /// Only to find it again on the worker: differs with their number.
     pub(crate) handle: u32,
+    /// The shard's attempt before this one in the log: its place and one, 0 if none. Likewise.
+    pub(crate) before: u32,
     pub(crate) port: u16,
     pub(crate) steps: Steps,
     pub(crate) probe: Probe,
     pub(crate) ipv6: bool,
+    pub(crate) shard: u8,
     /// Logged beyond the shard's cap, because its source had asked before.
     pub(crate) late: bool,
 }

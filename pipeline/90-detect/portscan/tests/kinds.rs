@@ -273,7 +273,7 @@ fn ordinary_hosts_give_no_alarm() {
         events.with(time, Conn::new(host(3), far, 53, Probe::Udp), steps);
         // Health checks of 30 servers, half open, once a second each.
         let server = host(1000 + number % 30);
-        let check = Conn::new(host(4), server, 8080, Probe::Syn).from_port(number as u16);
+        let check = Conn::new(host(4), server, 8080, Probe::Syn).at_port(number as u16);
         events.with(time, check, SYN_ACK.with(Steps::ABORTED));
     }
     // Somebody traces a route: 90 ports of one host, most told by routers, some by nobody.
@@ -288,7 +288,7 @@ fn ordinary_hosts_give_no_alarm() {
     }
     // A server whose clients' connections began before the capture closes them all.
     for client in 0..100_u16 {
-        let conn = Conn::new(host(6), host(7), 40_000 + client, Probe::Maimon).from_port(80);
+        let conn = Conn::new(host(6), host(7), 40_000 + client, Probe::Maimon).at_port(80);
         events.begin(T0 + u64::from(client) * MS, conn);
     }
     records(events).assert_quiet();
@@ -301,7 +301,7 @@ fn a_syn_flood_is_told_with_rate_and_sources() {
         let mut events = Events::default();
         for number in 0..50_000 {
             let source = 0x4000_0000 + (number % sources) as u32 * 7;
-            let conn = Conn::new(source, host(2), 80, Probe::Syn).from_port(number as u16);
+            let conn = Conn::new(source, host(2), 80, Probe::Syn).at_port(number as u16);
             events.begin(T0 + number * SEC / 10_000, conn);
         }
         let records = records(events);

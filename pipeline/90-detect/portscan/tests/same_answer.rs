@@ -37,7 +37,7 @@ fn traffic(seed: u64, heavy: bool) -> Vec<Event> {
                 1 => Conn::new(who, whom + number as u32, 80, probe),
                 2 => Conn::new(who + (number % 3) as u32, whom, (number / 3) as u16, probe),
                 3 => Conn::new(random.next() as u32, whom, 80, probe),
-                4 => Conn::new(who, whom, 80, probe).from_port(low),
+                4 => Conn::new(who, whom, 80, probe).at_port(low),
                 _ => Conn::new(
                     who.wrapping_add((number % 2) as u32 * random.next() as u32),
                     whom,

@@ -1,9 +1,12 @@
 //! What one source asked in one way, and the scan that it is, if it is one.
 
-use super::sources::Asker;
+use super::sources::{Asker, Period};
 use super::targets::{Outcome, Seen, Target, Targets};
 use super::{Host, Now, SCAN_ORDINAL, uid, verdict};
+use crate::filter::Shards;
+use crate::observer::PERIOD;
 use crate::options::ScanOptions;
+use crate::sketch::unseen;
 use crate::summary::Attempt;
 use flowpin_packet::Timestamp;
 use flowpin_record::{EpisodeState, RecordKey, RecordSink, Samples, ScanRecord};
@@ -19,13 +22,24 @@ pub(super) struct Asked {
     attempts: u64,
     /// Accepted attempts: reset at once, and with a handshake.
     accepted: [u64; 2],
-    /// Attempts of this interval that were logged beyond the cap.
-    pub(super) late: u64,
-    /// How many more were probably not logged.
-    pub(super) missed: u64,
+    /// The present period of the workers' filters.
+    period: InPeriod,
+    /// How many attempts were probably not logged: in earlier periods, and in this.
+    missed: [u64; 2],
     pub(super) scan: Option<Scan>,
     /// What was known when the targets became too many.
     remembered: Option<Box<Remembered>>,
+}
+
+/// Attempts in a period of the workers' filters.
+#[derive(Debug, Default)]
+struct InPeriod {
+    index: u64,
+    logged: u64,
+    /// Shards with a logged attempt.
+    shards: Shards,
+    /// Shards whose first logged attempt was late: before it there was one more.
+    firsts_lost: u64,
 }
 
 #[derive(Debug)]
@@ -81,18 +95,45 @@ impl Asked {
             self.last = attempt.time;
             self.attempts = 0;
         }
-        let is_first = self.attempts == 0 || self.last_interval != interval;
+        let is_change = self.attempts == 0 || self.last_interval != interval;
         self.last = self.last.max(attempt.time);
         self.last_interval = interval;
         self.attempts += 1;
-        self.late += u64::from(attempt.late);
+        let index = interval / PERIOD;
+        if self.period.index != index {
+            self.period = InPeriod {
+                index,
+                ..InPeriod::default()
+            };
+            let [before, now] = self.missed;
+            self.missed = [before + now, 0];
+        }
+        self.period.logged += 1;
+        let is_first = self.period.shards.insert(attempt.shard);
+        self.period.firsts_lost += u64::from(is_first && attempt.late);
         match outcome {
             Outcome::HalfOpen => self.accepted[0] += 1,
             Outcome::Idle => self.accepted[1] += 1,
             _ => {}
         }
         self.targets.add(attempt, outcome, interval);
-        is_first
+        is_change
+    }
+
+    /// Guesses how many attempts of this period were not logged.
+    pub(super) fn guess_missed(&mut self, period: &Period) {
+        let mine = &self.period;
+        let full = period.shards();
+        let empty = full.count() - full.common(mine.shards).count();
+        let known = mine.logged + mine.firsts_lost;
+        let alone = unseen(known, full.count(), empty, period.lost());
+        self.missed[1] = mine.firsts_lost + alone;
+    }
+
+    /// How many attempts were probably not logged.
+    fn missed(&self) -> u64 {
+        let [before, now] = self.missed;
+        before + now
     }
 
     /// Begins to be a scan: what was forgotten before is none of it.
@@ -195,7 +236,7 @@ impl Asked {
         // Of what was asked once, as much again may have been missed as of all attempts.
         let logged = self.attempts.max(1);
         let [targets_once, hosts_once, ports_once] = counts.once;
-        let more = |once: u64| once * self.missed / logged;
+        let more = |once: u64| once * self.missed() / logged;
         let targets = counts.targets + more(targets_once);
         let scaled = |part: u64| part * targets / counts.targets.max(1);
         let (others, some) = self
@@ -216,14 +257,14 @@ impl Asked {
             first: self.first.1,
             last: self.last,
             first_packet: self.first.0,
-            attempts: self.attempts + self.missed,
+            attempts: self.attempts + self.missed(),
             hosts: counts.hosts + more(hosts_once),
             ports: counts.ports + more(ports_once),
             targets,
             open: scaled(counts.open),
             closed: scaled(counts.closed),
             filtered: scaled(counts.filtered),
-            estimated: self.missed > 0 || self.targets.is_sketch(),
+            estimated: self.missed() > 0 || self.targets.is_sketch(),
             host_samples: Samples::first(source, hosts.as_slice().iter().map(|host| host.ip())),
             port_samples: ports,
         }

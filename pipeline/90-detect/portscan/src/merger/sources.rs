@@ -4,8 +4,9 @@ use super::scan::{Asked, Scan};
 use super::targets::{EXACT_MAX, Meaning};
 use super::{Host, Now, intervals, verdict};
 use crate::event::Probe;
+use crate::filter::Shards;
+use crate::observer::PERIOD;
 use crate::options::ScanOptions;
-use crate::sketch::balls;
 use crate::summary::{Attempt, Interval};
 use flowpin_counters::{Loss, Losses};
 use flowpin_record::{EpisodeState, RecordSink};
@@ -26,6 +27,40 @@ pub(super) struct Sources {
     scans: BTreeSet<Asker>,
     /// Targets that are kept one by one, over all.
     targets: usize,
+    period: Period,
+}
+
+/// What was logged and what was not, in a period of the workers' filters.
+#[derive(Debug, Default)]
+pub(super) struct Period {
+    index: u64,
+    shards: Shards,
+    logged: u64,
+    unlogged: u64,
+}
+
+impl Period {
+    fn add(&mut self, interval: u64, all: &Interval) {
+        if self.index != interval / PERIOD {
+            *self = Self::default();
+            self.index = interval / PERIOD;
+        }
+        self.logged += all.attempts.len() as u64;
+        if let Some(sums) = &all.unlogged {
+            self.shards.join(sums.shards);
+            self.unlogged += sums.attempts;
+        }
+    }
+
+    /// Shards that were over their cap.
+    pub(super) const fn shards(&self) -> Shards {
+        self.shards
+    }
+
+    /// The share of first attempts that was not logged.
+    pub(super) fn lost(&self) -> f64 {
+        self.unlogged as f64 / (self.logged + self.unlogged).max(1) as f64
+    }
 }
 
 #[derive(Debug, Default)]
@@ -72,10 +107,10 @@ impl Sources {
         for attempt in &all.attempts {
             self.attempt(now, attempt, options, &mut changed);
         }
-        let full_shards = all.unlogged.as_ref().map_or(0, |sums| sums.shards.count());
+        self.period.add(now.index, all);
         let mut begun = Vec::new();
         for asker in &changed {
-            let is_scan = self.judge(now, asker, full_shards, options, losses);
+            let is_scan = self.judge(now, asker, options, losses);
             if is_scan {
                 begun.push(*asker);
             }
@@ -135,7 +170,6 @@ impl Sources {
         &mut self,
         now: Now,
         asker: &Asker,
-        full_shards: u32,
         options: &ScanOptions,
         losses: &mut Losses,
     ) -> bool {
@@ -146,8 +180,7 @@ impl Sources {
         let Some(asked) = &mut source.asked else {
             return false;
         };
-        let late = core::mem::take(&mut asked.late);
-        asked.missed += balls(late, full_shards) - late;
+        asked.guess_missed(&self.period);
         if asked.scan.is_none() && asked.targets.exact_len() < verdict::targets_min(options) {
             return false;
         }

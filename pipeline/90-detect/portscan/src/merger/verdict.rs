@@ -71,6 +71,10 @@ pub(super) fn is_scan(probe: Probe, targets: &Targets, used: u64, options: &Scan
     let is_block = sum >= FAILURE * doubt * u64::from(options.hosts_min + options.ports_min)
         && failed >= 4 * hosts.len() as u64
         && failed >= 4 * ports.len() as u64;
+    if probe == Probe::IpProtocol {
+        // One protocol on many hosts is what a router speaks with its neighbours.
+        return is_line(most(&hosts), ports_min);
+    }
     is_line(most(&hosts), ports_min) || is_line(most(&ports), options.hosts_min) || is_block
 }
 

@@ -35,7 +35,7 @@ impl Conn {
         }
     }
 
-    pub(crate) fn from_port(self, source_port: u16) -> Self {
+    pub(crate) fn at_port(self, source_port: u16) -> Self {
         Self {
             source_port,
             ..self
