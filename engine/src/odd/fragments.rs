@@ -118,6 +118,35 @@ const PRIME: u64 = 0x9e37_79b9_7f4a_7c15;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flowpin_packet::{LinkType, PacketFlags, PeelContext};
+
+    /// VLANs count where they are to, and only there.
+    #[test]
+    fn vlans_keep_fragments_apart_where_they_are_to() {
+        let context = |by_vlan: bool, tag: u8| {
+            let mut frame = vec![0; 12];
+            frame.extend([0x81, 0, 0, tag, 8, 0, 0x45]);
+            frame.resize(18 + 28, 0);
+            let fragment = FragmentRef {
+                header_start: 18,
+                wire_len: 46,
+                context: PeelContext {
+                    link: LinkType::Ethernet,
+                    flags: PacketFlags::VLAN,
+                    ..PeelContext::default()
+                },
+                ..FragmentRef::default()
+            };
+            let plan = DefragmentationPlan {
+                by_vlan,
+                ..DefragmentationPlan::default()
+            };
+            KeptApart::new(&plan, 0).context(&frame, &fragment)
+        };
+        assert_eq!(context(false, 5), 0);
+        assert_eq!(context(true, 5), context(true, 5));
+        assert_ne!(context(true, 5), context(true, 6));
+    }
 
     /// Only the Fragment header makes a packet atomic; it may stand behind others, and IPv4 has
     /// none.

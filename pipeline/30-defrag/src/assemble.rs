@@ -1,7 +1,7 @@
 //! From pieces to one datagram with one header.
 
 use crate::defragmenter::Defragmenter;
-use crate::part::slice;
+use crate::store::slice;
 use crate::store::{BLOCK_LEN, Body, Header};
 use flowpin_packet::{Datagram, FragmentRef};
 

@@ -1,6 +1,6 @@
 //! What a fragment claims by itself, before any other one is looked at.
 
-use crate::part::Part;
+use crate::store::Part;
 use flowpin_config::FragmentOverlap;
 use flowpin_packet::{FragmentRef, Layer, Malformed, Reason, bad};
 

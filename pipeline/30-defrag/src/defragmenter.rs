@@ -2,9 +2,9 @@
 
 use crate::assemble::Ready;
 use crate::check::{self, DATAGRAM_LEN_MAX};
-use crate::overlap::refuses;
-use crate::part::Part;
 use crate::stats::{DefragStats, add};
+use crate::store::Part;
+use crate::store::refuses;
 use crate::store::{BLOCK_COST, BODY_COST, GivenUp, Key, Lies, NONE, Need, Nook, Store, blocks_of};
 use crate::{DefragOptions, Oddities};
 use flowpin_config::FragmentOverlap;

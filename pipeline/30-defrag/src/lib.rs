@@ -38,8 +38,6 @@ mod defragmenter;
 mod fuzz;
 mod oddities;
 mod options;
-mod overlap;
-mod part;
 mod room;
 mod stats;
 mod store;

@@ -9,7 +9,7 @@
 //! With an owner for each unit, adding a fragment costs its own length, in whatever order
 //! fragments come; a sorted list would cost the number of those that wait.
 
-use crate::overlap::Range;
+use super::overlap::Range;
 
 /// Bytes of payload in a block.
 pub(crate) const BLOCK_LEN: usize = 2048;

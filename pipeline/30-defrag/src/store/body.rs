@@ -1,9 +1,9 @@
 //! The fragments of a datagram that is not complete yet.
 
 use super::block::{BLOCKS_PER_DATAGRAM, Block, spans};
+use super::overlap::{Range, new_wins, trims};
+use super::part::Part;
 use super::pool::{NONE, Pool};
-use crate::overlap::{Range, new_wins, trims};
-use crate::part::Part;
 use flowpin_config::FragmentOverlap;
 use flowpin_packet::{PacketFlags, Reason};
 

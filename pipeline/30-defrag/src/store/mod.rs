@@ -15,11 +15,15 @@ mod block;
 mod body;
 mod hosts;
 mod index;
+mod overlap;
+mod part;
 mod pool;
 mod slot;
 
 pub(crate) use block::{BLOCK_LEN, blocks_of};
 pub(crate) use body::{Body, Header, Lies};
+pub(crate) use overlap::refuses;
+pub(crate) use part::{Part, slice};
 pub(crate) use pool::NONE;
 pub(crate) use slot::{GivenUp, Key, Nook};
 

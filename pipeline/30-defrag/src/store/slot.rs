@@ -4,8 +4,8 @@
 //! A flood is mostly single small fragments of datagrams that never come. They must cost little,
 //! or they would push out each other, and with them the datagrams that are real, within a blink.
 
+use super::part::Part;
 use super::pool::NONE;
-use crate::part::Part;
 use flowpin_packet::{FragmentRef, PacketFlags, Timestamp};
 
 /// Which fragments belong together: RFC 791 §2.3 and RFC 8200 §4.5, and the VLAN and the tunnel

@@ -1,6 +1,6 @@
 //! A fragment as it is put into its datagram.
 
-use crate::overlap::Range;
+use super::overlap::Range;
 use flowpin_packet::{FragmentRef, PacketFlags};
 
 /// A fragment: what it says of itself and its bytes.
