@@ -2,13 +2,13 @@
 //!
 //! The library's automata tell a match one byte late, keep going after it, and hold 4 bytes a
 //! transition. Ours tells it at once and ends there, so many states fall together; a transition
-//! takes 2 bytes.
+//! takes 2 bytes. Its lazy automaton is used, so that what lies behind a match, which is most where
+//! many patterns meet, is never determinised.
 
 use crate::{Automaton, Refusal};
-use regex_automata::dfa::Automaton as _;
-use regex_automata::dfa::{StartKind, dense};
+use regex_automata::hybrid::LazyStateID;
+use regex_automata::hybrid::dfa::{Cache, Config, DFA};
 use regex_automata::nfa::thompson;
-use regex_automata::util::primitives::StateID;
 use regex_automata::util::start;
 use regex_automata::{Anchored, MatchKind};
 use regex_syntax::hir::Hir;
@@ -63,7 +63,12 @@ impl Automaton {
     /// The limit that would be broken.
     pub fn build(patterns: &[Hir], anchored: bool, limits: &Limits) -> Result<Self, Refusal> {
         let plain = determinise(patterns, anchored, limits)?;
-        Ok(lay_out(&plain, &merge(&plain)))
+        let block = merge(&plain);
+        let states = block.iter().max().map_or(0, |&last| last as usize + 1);
+        if states > limits.states.min(usize::from(u16::MAX)) {
+            return Err(Refusal::States(limits.states));
+        }
+        Ok(lay_out(&plain, &block))
     }
 }
 
@@ -77,29 +82,29 @@ fn determinise(patterns: &[Hir], anchored: bool, limits: &Limits) -> Result<Plai
         )
         .build_many_from_hir(patterns)
         .map_err(|_| Refusal::Expanded(limits.expanded_bytes))?;
-    let kind = if anchored {
-        StartKind::Anchored
-    } else {
-        StartKind::Unanchored
-    };
-    let dfa = dense::Builder::new()
-        .configure(
-            dense::Config::new()
-                .accelerate(false)
-                .start_kind(kind)
-                .match_kind(MatchKind::All)
-                .dfa_size_limit(Some(limits.working_bytes))
-                .determinize_size_limit(Some(limits.working_bytes)),
-        )
-        .build_from_nfa(&nfa)
+    let config = Config::new()
+        .match_kind(MatchKind::All)
+        .cache_capacity(limits.working_bytes)
+        .skip_cache_capacity_check(true)
+        .minimum_cache_clear_count(Some(0));
+    let dfa = DFA::builder()
+        .configure(config)
+        .build_from_nfa(nfa.clone())
         .map_err(|_| Refusal::Working(limits.working_bytes))?;
+    let mut lazy = Lazy {
+        cache: dfa.create_cache(),
+        dfa,
+        limits: *limits,
+    };
     let mode = if anchored {
         Anchored::Yes
     } else {
         Anchored::No
     };
-    let start = dfa
-        .start_state(&start::Config::new().anchored(mode))
+    let start = start::Config::new().anchored(mode);
+    let start = lazy
+        .dfa
+        .start_state(&mut lazy.cache, &start)
         .map_err(|_| Refusal::Unsupported("look-behind"))?;
     let (samples, class_of) = classes(&nfa);
     let mut plain = Plain {
@@ -108,7 +113,7 @@ fn determinise(patterns: &[Hir], anchored: bool, limits: &Limits) -> Result<Plai
         next: vec![Vec::new()],
         accept: vec![(0, 0)],
     };
-    plain.explore(&dfa, start, limits)?;
+    plain.explore(&mut lazy, start)?;
     Ok(plain)
 }
 
@@ -130,32 +135,58 @@ fn classes(nfa: &thompson::NFA) -> (Vec<u8>, [usize; 256]) {
     (samples, class_of)
 }
 
+/// The library's automaton, determinised where one looks.
+struct Lazy {
+    dfa: DFA,
+    cache: Cache,
+    limits: Limits,
+}
+
+impl Lazy {
+    fn next(&mut self, id: LazyStateID, byte: u8) -> Result<LazyStateID, Refusal> {
+        self.dfa
+            .next_state(&mut self.cache, id, byte)
+            .map_err(|_| Refusal::Working(self.limits.working_bytes))
+    }
+
+    fn end(&mut self, id: LazyStateID) -> Result<LazyStateID, Refusal> {
+        self.dfa
+            .next_eoi_state(&mut self.cache, id)
+            .map_err(|_| Refusal::Working(self.limits.working_bytes))
+    }
+
+    /// The first of the patterns that a state stands for, plus one.
+    fn matched(&self, id: LazyStateID) -> u16 {
+        if !id.is_match() {
+            return 0;
+        }
+        (0..self.dfa.match_len(&self.cache, id))
+            .map(|index| self.dfa.match_pattern(&self.cache, id, index).as_usize())
+            .min()
+            .and_then(|pattern| u16::try_from(pattern + 1).ok())
+            .unwrap_or(0)
+    }
+}
+
 impl Plain {
     /// Walks the automaton from `start`, which becomes state 1; 0 is dead.
-    fn explore(
-        &mut self,
-        dfa: &dense::DFA<Vec<u32>>,
-        start: StateID,
-        limits: &Limits,
-    ) -> Result<(), Refusal> {
-        let mut number: HashMap<StateID, u32> = HashMap::from([(start, 1)]);
+    fn explore(&mut self, lazy: &mut Lazy, start: LazyStateID) -> Result<(), Refusal> {
+        let states_max = lazy.limits.states.min(usize::from(u16::MAX));
+        let mut number: HashMap<LazyStateID, u32> = HashMap::from([(start, 1)]);
         let mut queue = vec![start];
         let mut at = 0;
         while let Some(&id) = queue.get(at) {
             at += 1;
             // A match is told on the byte after it, whichever that is.
-            let behind = self
-                .samples
-                .first()
-                .map_or(id, |&byte| dfa.next_state(id, byte));
-            let now = matched(dfa, behind);
-            self.accept
-                .push((now, matched(dfa, dfa.next_eoi_state(id))));
+            let behind = lazy.next(id, self.samples.first().copied().unwrap_or(0))?;
+            let now = lazy.matched(behind);
+            let end = lazy.end(id)?;
+            self.accept.push((now, lazy.matched(end)));
             let mut row = Vec::new();
             if now == 0 {
                 for &byte in &self.samples {
-                    let to = dfa.next_state(id, byte);
-                    if dfa.is_dead_state(to) {
+                    let to = lazy.next(id, byte)?;
+                    if to.is_dead() {
                         row.push(0);
                         continue;
                     }
@@ -168,33 +199,13 @@ impl Plain {
                 }
             }
             self.next.push(row);
-            // Twice: merging will bring it down.
-            if queue.len() > limits.states.min(usize::from(u16::MAX)) * 2 {
-                return Err(Refusal::States(limits.states));
+            // Merging brings it down by less than this.
+            if queue.len() > states_max + states_max / 2 {
+                return Err(Refusal::States(lazy.limits.states));
             }
-        }
-        let merged_max = limits.states.min(usize::from(u16::MAX));
-        let live = merge(self)
-            .iter()
-            .max()
-            .map_or(0, |&last| last as usize + 1);
-        if live > merged_max {
-            return Err(Refusal::States(limits.states));
         }
         Ok(())
     }
-}
-
-/// The first of the patterns that a library state stands for, plus one.
-fn matched(dfa: &dense::DFA<Vec<u32>>, id: StateID) -> u16 {
-    if !dfa.is_match_state(id) {
-        return 0;
-    }
-    (0..dfa.match_len(id))
-        .map(|index| dfa.match_pattern(id, index).as_usize())
-        .min()
-        .and_then(|pattern| u16::try_from(pattern + 1).ok())
-        .unwrap_or(0)
 }
 
 /// Moore's refinement: by state, the number of its block, in the order of first states.

@@ -13,7 +13,9 @@
 
 mod automaton;
 mod build;
+pub mod cache;
 mod dialect;
+mod fuzz;
 pub mod l7;
 mod rating;
 mod refusal;
@@ -23,6 +25,8 @@ mod set;
 pub use automaton::{Automaton, Fed, State};
 pub use build::Limits;
 pub use dialect::own;
+#[doc(hidden)]
+pub use fuzz::fuzz_pattern;
 pub use rating::{FALSE_MATCH_MAX, RATED_BYTES, Rating};
 pub use refusal::Refusal;
 pub use regex_syntax::hir::Hir;

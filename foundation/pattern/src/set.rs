@@ -11,6 +11,12 @@ use regex_syntax::hir::Hir;
 /// The most automata of a set: one state each is what a search keeps.
 pub const GROUPS_MAX: usize = 24;
 
+/// States of an automaton with several patterns: beyond it, two smaller ones cost less to build.
+const GROUP_STATES_MAX: usize = 4096;
+
+/// And so many are welcome, however few the parts have.
+const GROUP_STATES_SMALL: usize = 1024;
+
 /// A pattern to compile.
 #[derive(Clone, Debug)]
 pub struct Source {
@@ -208,7 +214,16 @@ fn group(
         return;
     }
     let sum: usize = list.iter().map(|&(_, _, states)| states).sum();
-    if list.len() == 1 || sum <= limits.states {
+    // More states than twice the parts have: they multiply, and will be better off apart.
+    let together = Limits {
+        states: limits
+            .states
+            .min(GROUP_STATES_MAX)
+            .min((sum * 2).max(GROUP_STATES_SMALL)),
+        ..*limits
+    };
+    let limits = if list.len() > 1 { &together } else { limits };
+    if list.len() == 1 || sum <= GROUP_STATES_MAX {
         let hirs: Vec<Hir> = list.iter().map(|(_, hir, _)| hir.clone()).collect();
         if let Ok(automaton) = Automaton::build(&hirs, anchored, limits) {
             return groups.push(Group {
@@ -220,7 +235,7 @@ fn group(
     }
     if list.len() > 1 {
         // The large ones make the trouble: most of the small ones stay together.
-        let (small, large) = list.split_at(list.len() - list.len().div_ceil(4));
+        let (small, large) = list.split_at(list.len() - list.len().div_ceil(3));
         group(small, anchored, is_hint, limits, groups);
         group(large, anchored, is_hint, limits, groups);
     }

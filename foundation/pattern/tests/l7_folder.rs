@@ -57,6 +57,11 @@ fn all_patterns_load_and_loose_ones_only_hint() {
             one.name, one.rating.random, one.rating.english, one.states
         );
     }
+    let bytes = set.to_bytes(7);
+    let begun = std::time::Instant::now();
+    let loaded = PatternSet::from_bytes(&bytes, 7);
+    println!("loaded {} bytes in {:?}", bytes.len(), begun.elapsed());
+    assert_eq!(loaded.as_ref(), Some(&set));
     assert!(errors.is_empty());
     assert_eq!(set.patterns.len() + refused.len(), sources.len());
     let english = |name: &str| {
