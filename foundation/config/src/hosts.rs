@@ -4,6 +4,7 @@
 //! than the host (Ptacek and Newsham, "Insertion, Evasion, and Denial of Service", 1998), so the
 //! policy is chosen by destination (Shankar and Paxson, "Active Mapping", 2003).
 
+use crate::{HostGroupSettings, HostSettings};
 use core::fmt::{self, Display};
 use core::str::FromStr;
 use flowpin_packet::{Network, NetworkError, NetworkMap};
@@ -201,6 +202,56 @@ impl HostsPlan {
             networks.extend(values.map(|network| (*network, of(*network, &group.policy))));
         }
         networks
+    }
+}
+
+pub(crate) fn hosts_plan(groups: Vec<HostGroupSettings>, others: &HostSettings) -> HostsPlan {
+    let groups = groups.into_iter().map(|group| {
+        let networks = group.networks.unwrap_or_default();
+        HostGroup {
+            networks: networks.into_iter().map(|network| network.0).collect(),
+            policy: HostPolicy {
+                system: group.system,
+                fragments: group.fragments,
+                ipv6_fragments: group.ipv6_fragments,
+                segments: group.segments,
+            },
+        }
+    });
+    HostsPlan {
+        groups: groups.collect(),
+        others: HostPolicy {
+            system: others.system,
+            fragments: others.fragments,
+            ipv6_fragments: others.ipv6_fragments,
+            segments: others.segments,
+        },
+    }
+}
+
+pub(crate) fn host_settings(policy: &HostPolicy) -> HostSettings {
+    HostSettings {
+        system: policy.system,
+        fragments: policy.fragments,
+        ipv6_fragments: policy.ipv6_fragments,
+        segments: policy.segments,
+    }
+}
+
+pub(crate) fn group_settings(group: &HostGroup) -> HostGroupSettings {
+    let HostSettings {
+        system,
+        fragments,
+        ipv6_fragments,
+        segments,
+    } = host_settings(&group.policy);
+    let networks = group.networks.iter().copied().map(NetworkText);
+    HostGroupSettings {
+        networks: Some(networks.collect()),
+        system,
+        fragments,
+        ipv6_fragments,
+        segments,
     }
 }
 

@@ -4,10 +4,10 @@
 //!  defaults ◄─overlaid by─ file ◄─overlaid by─ flags ──► Settings ──check──► Plan
 //! ```
 
+use crate::hosts::{group_settings, host_settings, hosts_plan};
 use crate::{
-    ByteSize, Checksums, ConfigError, CpuList, Cut, Format, FragmentOverlap, FullRing, HostGroup,
-    HostPolicy, HostsPlan, Input, NetworkText, OutputPlan, PipelineShape, Plan, SegmentOverlap,
-    Span, System, Timeouts,
+    ByteSize, Checksums, ConfigError, CpuList, Cut, Format, FragmentOverlap, FullRing, Input,
+    NetworkText, OutputPlan, PipelineShape, Plan, SegmentOverlap, Span, System, Timeouts,
 };
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -272,56 +272,6 @@ impl From<&Plan> for Settings {
                 size_max: output.total_bytes_max.map(ByteSize),
             },
         }
-    }
-}
-
-fn hosts_plan(groups: Vec<HostGroupSettings>, others: &HostSettings) -> HostsPlan {
-    let groups = groups.into_iter().map(|group| {
-        let networks = group.networks.unwrap_or_default();
-        HostGroup {
-            networks: networks.into_iter().map(|network| network.0).collect(),
-            policy: HostPolicy {
-                system: group.system,
-                fragments: group.fragments,
-                ipv6_fragments: group.ipv6_fragments,
-                segments: group.segments,
-            },
-        }
-    });
-    HostsPlan {
-        groups: groups.collect(),
-        others: HostPolicy {
-            system: others.system,
-            fragments: others.fragments,
-            ipv6_fragments: others.ipv6_fragments,
-            segments: others.segments,
-        },
-    }
-}
-
-fn host_settings(policy: &HostPolicy) -> HostSettings {
-    HostSettings {
-        system: policy.system,
-        fragments: policy.fragments,
-        ipv6_fragments: policy.ipv6_fragments,
-        segments: policy.segments,
-    }
-}
-
-fn group_settings(group: &HostGroup) -> HostGroupSettings {
-    let HostSettings {
-        system,
-        fragments,
-        ipv6_fragments,
-        segments,
-    } = host_settings(&group.policy);
-    let networks = group.networks.iter().copied().map(NetworkText);
-    HostGroupSettings {
-        networks: Some(networks.collect()),
-        system,
-        fragments,
-        ipv6_fragments,
-        segments,
     }
 }
 
