@@ -78,16 +78,23 @@ pub(super) fn is_scan(probe: Probe, targets: &Targets, used: u64, options: &Scan
     is_line(most(&hosts), ports_min) || is_line(most(&ports), options.hosts_min) || is_block
 }
 
-/// Over what a scan spreads: one line has four of five targets, or none has.
-pub(super) const fn kind(counts: &Counts) -> ScanKind {
-    if counts.host_most * 5 >= counts.targets * 4 && counts.ports >= counts.hosts {
+/// Over what a scan spreads: one line has four of five targets, or a few lines have all.
+pub(super) fn kind(counts: &Counts) -> ScanKind {
+    let Counts { hosts, ports, .. } = *counts;
+    let is_one = |most: u64| most * 5 >= counts.targets * 4;
+    let vertical = is_one(counts.host_most) || hosts <= FEW && ports >= 4 * hosts;
+    let horizontal = is_one(counts.port_most) || ports <= FEW && hosts >= 4 * ports;
+    if vertical && ports >= hosts {
         ScanKind::Vertical
-    } else if counts.port_most * 5 >= counts.targets * 4 {
+    } else if horizontal {
         ScanKind::Horizontal
     } else {
         ScanKind::Block
     }
 }
+
+/// A scan of more hosts than these by more ports is a block.
+const FEW: u64 = 4;
 
 fn add<K: Hash + Eq>(lines: &mut HashMap<K, u64>, line: K, weight: u64) {
     *lines.entry(line).or_insert(0) += weight;
