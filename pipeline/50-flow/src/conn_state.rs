@@ -1,19 +1,20 @@
 //! Zeek's `conn_state`, from the states of both sides.
 
 use crate::entry::{EndState, Hot};
-use flowpin_record::{ConnState, History};
+use crate::history::Letters;
+use flowpin_record::ConnState;
 
 /// What both sides came to.
-pub(crate) struct Outcome<'a> {
+pub(crate) struct Outcome {
     pub(crate) client: EndState,
     pub(crate) server: EndState,
-    pub(crate) history: &'a History,
+    pub(crate) history: Letters,
     /// Whether neither side sent a byte.
     pub(crate) empty: bool,
 }
 
 /// As Zeek's `base/protocols/conn` decides it for TCP.
-pub(crate) fn of_tcp(outcome: &Outcome<'_>) -> ConnState {
+pub(crate) fn of_tcp(outcome: &Outcome) -> ConnState {
     use EndState::{Closed, Established, Inactive, Partial, Reset, SynAckSent, SynSent};
     let (client, server) = (outcome.client, outcome.server);
     let unknown = |state| matches!(state, Inactive | Partial);
@@ -47,7 +48,8 @@ pub(crate) fn of_datagrams(client_sent: bool, server_sent: bool) -> ConnState {
 }
 
 /// A SYN, then nothing of the client's handshake, data in order or end but a RST.
-fn is_syn_then_reset(history: &History) -> bool {
+fn is_syn_then_reset(letters: Letters) -> bool {
+    let history = letters.history();
     let text = history.as_str();
     let text = text.strip_prefix('^').unwrap_or(text);
     let Some(rest) = text.strip_prefix('S') else {

@@ -32,27 +32,33 @@ impl Letters {
 
     /// As records have it.
     pub(crate) fn history(self) -> History {
-        // PERF: gathered in registers; bytes stored one by one and then copied wait for each other.
-        let (mut first, mut last) = (0u128, 0u64);
-        let (len, mut rest) = (self.len(), self.0);
-        for nth in 0..len.min(History::LEN_MAX) {
-            let letter = ALPHABET.get((rest & 31) as usize).copied().unwrap_or(b'?');
-            rest >>= 5;
-            if nth < 16 {
-                first |= u128::from(letter) << (nth * 8);
-            } else {
-                last |= u64::from(letter) << ((nth - 16) * 8);
-            }
-        }
-        let mut letters = [0; History::LEN_MAX];
-        let (low, high) = letters.split_at_mut(16);
-        low.copy_from_slice(&first.to_le_bytes());
-        high.copy_from_slice(&last.to_le_bytes());
-        History {
-            letters,
-            len: len as u8,
+        let mut history = History::default();
+        self.write(&mut history);
+        history
+    }
+
+    /// As [`Letters::history`], into its place.
+    #[inline]
+    pub(crate) fn write(self, history: &mut History) {
+        let len = self.len().min(History::LEN_MAX);
+        history.len = len as u8;
+        for (nth, eight) in history.letters.chunks_exact_mut(8).enumerate() {
+            let used = len.saturating_sub(nth * 8).min(8);
+            let word = match used {
+                0 => 0,
+                _ => eight_letters((self.0 >> (nth * 40)) as u64) & u64::MAX >> (64 - used * 8),
+            };
+            eight.copy_from_slice(&word.to_le_bytes());
         }
     }
+}
+
+/// The letters of eight codes.
+// PERF: pairs by a table of 2 KiB, without a loop whose end nobody can predict.
+#[inline]
+fn eight_letters(codes: u64) -> u64 {
+    let pair = |nth: u64| u64::from(PAIRS[(codes >> (nth * 10)) as usize & 1023]) << (nth * 16);
+    pair(0) | pair(1) | pair(2) | pair(3)
 }
 
 impl core::fmt::Debug for Letters {
@@ -95,6 +101,20 @@ pub(crate) enum Letter {
 
 const ALPHABET: &[u8; 26] = b"^^SsHhAaDdFfRrCcGgTtWwIiQq";
 const COUNT_SHIFT: u32 = 120;
+
+/// Two letters by their two codes, the first one's in the low bits.
+static PAIRS: [u16; 1024] = {
+    let mut pairs = [0; 1024];
+    let mut codes = 0;
+    while codes < 1024 {
+        let (first, second) = (codes & 31, codes >> 5);
+        if first < ALPHABET.len() && second < ALPHABET.len() {
+            pairs[codes] = u16::from_le_bytes([ALPHABET[first], ALPHABET[second]]);
+        }
+        codes += 1;
+    }
+    pairs
+};
 const _: () = assert!(History::LEN_MAX * 5 <= COUNT_SHIFT as usize && History::LEN_MAX < 32);
 
 /// Whether the `count`-th event of a kind is written again: the first, the 10th, the 100th, ….

@@ -3,8 +3,9 @@
 use crate::conn_state::{self, Outcome};
 use crate::entry::{Bits, Cold, End, EndState, Extra, Hot};
 use crate::identity::Identity;
+use crate::observe::NO_VLAN;
 use core::net::{IpAddr, Ipv4Addr};
-use flowpin_packet::{Endpoints, Seq, TcpFlags};
+use flowpin_packet::{Endpoints, FlowKey, Seq, TcpFlags, Timestamp};
 use flowpin_record::{
     ConnRecord, ConnState, Direction, EndReason, FlowState, History, RecordEndpoint, TcpState, Uid,
 };
@@ -47,100 +48,85 @@ impl Parts<'_> {
         self.hot.bits.has(Bits::ICMP_ERROR)
     }
 
-    /// The record as of now.
-    pub(crate) fn record(&self, identity: Identity, reason: EndReason, interim: u32) -> ConnRecord {
+    /// Writes the record as of now: all fields of `record`, whatever it held.
+    // PERF: in place. Parts that are built elsewhere and copied wait for their own bytes: written
+    // a few at a time and read sixteen at once, they cannot be forwarded (150 cycles a record).
+    pub(crate) fn write(
+        &self,
+        identity: Identity,
+        reason: EndReason,
+        interim: u32,
+        record: &mut ConnRecord,
+    ) {
         let Self { hot, cold, .. } = *self;
         let protocol = self.protocol();
-        let icmp = matches!(protocol, ICMP | ICMPV6)
-            .then(|| ((cold.start_seq[0].0 >> 8) as u8, cold.start_seq[0].0 as u8));
-        let (client, server) = self.sides(icmp);
-        let (up, down) = (hot.client(), hot.client() ^ 1);
-        let (to_server, to_client) = (self.direction(up, protocol), self.direction(down, protocol));
-        let history = hot.history.history();
-        let mut record = ConnRecord {
-            uid: self.uid(identity),
-            start: cold.start,
-            end: hot.end,
-            first_packet: cold.first_packet,
-            protocol,
-            client,
-            server,
-            to_server,
-            to_client,
-            conn_state: self.conn_state(protocol, &history, &to_server, &to_client),
-            history,
-            flow_state: FlowState::New,
-            tcp_state: TcpState::None,
-            reason,
-            interim,
-            rtt_ns: None,
-            vlans: cold.vlans,
-            tunnel: self.extra.and_then(|extra| extra.tunnel),
-            flipped: hot.bits.has(Bits::FLIPPED),
-            midstream: hot.bits.has(Bits::MIDSTREAM),
-            icmp,
-        };
+        record.uid = self.uid(identity);
+        record.start = cold.start;
+        record.end = hot.end;
+        record.first_packet = cold.first_packet;
+        record.protocol = protocol;
+        self.write_sides(record);
+        self.write_direction(hot.client(), protocol, &mut record.to_server);
+        self.write_direction(hot.client() ^ 1, protocol, &mut record.to_client);
+        record.conn_state = self.conn_state(protocol, &record.to_server, &record.to_client);
+        hot.history.write(&mut record.history);
+        record.reason = reason;
+        record.interim = interim;
+        record.vlans = cold.vlans;
+        record.tunnel = self.extra.and_then(|extra| extra.tunnel);
+        record.flipped = hot.bits.has(Bits::FLIPPED);
+        record.midstream = hot.bits.has(Bits::MIDSTREAM);
+        record.tcp_state = TcpState::None;
+        record.rtt_ns = None;
+        record.flow_state = FlowState::New;
         if protocol == TCP {
             record.tcp_state = hot.tcp_state;
             record.flow_state = crate::suricata::flow_state(hot.tcp_state);
             record.rtt_ns = hot.bits.has(Bits::RTT_KNOWN).then(|| cold.rtt.into());
         } else if hot.bits.has(Bits::OVER) {
             record.flow_state = FlowState::Closed;
-        } else if to_server.packets > 0 && to_client.packets > 0 {
+        } else if record.to_server.packets > 0 && record.to_client.packets > 0 {
             record.flow_state = FlowState::Established;
         }
-        record
     }
 
     /// Client and server; ICMP has types and codes for ports, as Zeek writes them.
-    fn sides(&self, icmp: Option<(u8, u8)>) -> (RecordEndpoint, RecordEndpoint) {
+    fn write_sides(&self, record: &mut ConnRecord) {
         let hot = self.hot;
         let ipv6 = hot.key.is_ipv6();
         let ports = hot.key.ports();
-        // PERF: without a way through sixteen bytes each, most of them 0.
-        let (low, high) = match self.addresses {
-            Some(&Endpoints { low, high }) => (
-                Endpoints::address(low, ipv6),
-                Endpoints::address(high, ipv6),
-            ),
-            None => (ipv4_of(hot.key.low), ipv4_of(hot.key.high)),
-        };
-        let low = RecordEndpoint {
-            address: low,
-            port: ports.0,
-        };
-        let high = RecordEndpoint {
-            address: high,
-            port: ports.1,
-        };
-        let (mut client, mut server) = if hot.client() == 0 {
-            (low, high)
+        let turned = hot.client() == 1;
+        if let Some(&Endpoints { low, high }) = self.addresses {
+            let (client, server) = if turned { (high, low) } else { (low, high) };
+            record.client.address = Endpoints::address(client, ipv6);
+            record.server.address = Endpoints::address(server, ipv6);
         } else {
-            (high, low)
-        };
-        if let Some((icmp_type, code)) = icmp {
+            let FlowKey { low, high } = hot.key;
+            let (client, server) = if turned { (high, low) } else { (low, high) };
+            record.client.address = ipv4_of(client);
+            record.server.address = ipv4_of(server);
+        }
+        (record.client.port, record.server.port) = if turned { (ports.1, ports.0) } else { ports };
+        record.icmp = None;
+        if matches!(record.protocol, ICMP | ICMPV6) {
+            let [.., icmp_type, code] = self.cold.start_seq[0].0.to_be_bytes();
             let family = if ipv6 { IcmpFamily::V6 } else { IcmpFamily::V4 };
             let counterpart = IcmpKind::of(family, icmp_type).counterpart();
-            client.port = icmp_type.into();
-            server.port = counterpart.unwrap_or(code).into();
+            record.client.port = icmp_type.into();
+            record.server.port = counterpart.unwrap_or(code).into();
+            record.icmp = Some((icmp_type, code));
         }
-        (client, server)
     }
 
-    fn direction(&self, side: usize, protocol: u8) -> Direction {
+    fn write_direction(&self, side: usize, protocol: u8, out: &mut Direction) {
         let hot = self.hot;
-        let mut out = Direction {
-            packets: hot.packets[side].into(),
-            frame_bytes: hot.frame_bytes[side].into(),
-            ip_bytes: hot.ip_bytes[side].into(),
-            payload_bytes: hot.payload_bytes[side].into(),
-            tcp_flags: if protocol == TCP {
-                hot.tcp_flags[side]
-            } else {
-                TcpFlags(0)
-            },
-            ..Direction::default()
-        };
+        out.packets = hot.packets[side].into();
+        out.frame_bytes = hot.frame_bytes[side].into();
+        out.ip_bytes = hot.ip_bytes[side].into();
+        out.payload_bytes = hot.payload_bytes[side].into();
+        out.missed_bytes = 0;
+        (out.duplicates, out.snapped) = (0, 0);
+        (out.bad_checksums, out.icmp_errors) = (0, 0);
         if let Some(extra) = self.extra {
             out.packets += extra.packets[side];
             out.frame_bytes += extra.frame_bytes[side];
@@ -152,12 +138,13 @@ impl Parts<'_> {
             out.bad_checksums = extra.bad_checksums[side];
             out.icmp_errors = extra.icmp_errors[side];
         }
-        out.stream_bytes = if protocol == TCP {
-            self.stream_bytes(side)
+        if protocol == TCP {
+            out.tcp_flags = hot.tcp_flags[side];
+            out.stream_bytes = self.stream_bytes(side);
         } else {
-            out.payload_bytes
-        };
-        out
+            out.tcp_flags = TcpFlags(0);
+            out.stream_bytes = out.payload_bytes;
+        }
     }
 
     /// Bytes by sequence numbers: from the SYN to the last one seen or acknowledged, without
@@ -180,13 +167,7 @@ impl Parts<'_> {
         end.saturating_sub(first.0.into()).saturating_sub(fin)
     }
 
-    fn conn_state(
-        &self,
-        protocol: u8,
-        history: &History,
-        to_server: &Direction,
-        to_client: &Direction,
-    ) -> ConnState {
+    fn conn_state(&self, protocol: u8, to_server: &Direction, to_client: &Direction) -> ConnState {
         match protocol {
             TCP => {
                 let (client, server): (EndState, EndState) = conn_state::sides(self.hot);
@@ -194,7 +175,7 @@ impl Parts<'_> {
                 conn_state::of_tcp(&Outcome {
                     client,
                     server,
-                    history,
+                    history: self.hot.history,
                     empty,
                 })
             }
@@ -207,6 +188,51 @@ impl Parts<'_> {
         }
     }
 }
+
+/// What [`Parts::write`] writes over.
+pub(crate) const BLANK: ConnRecord = ConnRecord {
+    uid: Uid(0),
+    start: Timestamp(0),
+    end: Timestamp(0),
+    first_packet: 0,
+    protocol: 0,
+    client: NOBODY,
+    server: NOBODY,
+    to_server: SILENCE,
+    to_client: SILENCE,
+    conn_state: ConnState::OTH,
+    history: History {
+        letters: [0; History::LEN_MAX],
+        len: 0,
+    },
+    flow_state: FlowState::New,
+    tcp_state: TcpState::None,
+    reason: EndReason::Timeout,
+    interim: 0,
+    rtt_ns: None,
+    vlans: [NO_VLAN; 2],
+    tunnel: None,
+    flipped: false,
+    midstream: false,
+    icmp: None,
+};
+const NOBODY: RecordEndpoint = RecordEndpoint {
+    address: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+    port: 0,
+};
+const SILENCE: Direction = Direction {
+    packets: 0,
+    frame_bytes: 0,
+    ip_bytes: 0,
+    payload_bytes: 0,
+    stream_bytes: 0,
+    missed_bytes: 0,
+    tcp_flags: TcpFlags(0),
+    duplicates: 0,
+    snapped: 0,
+    bad_checksums: 0,
+    icmp_errors: 0,
+};
 
 /// The address in one word of an IPv4 key.
 const fn ipv4_of(word: u64) -> IpAddr {

@@ -148,11 +148,7 @@ impl Table {
 
     /// Frees an entry and all that belongs to it.
     pub(super) fn remove(&mut self, handle: Handle) {
-        let Hot { hash, slot, .. } = self.hot[handle];
-        if slot != UNLINKED {
-            self.wheel.unlink(handle, slot);
-        }
-        self.index.remove(hash, handle);
+        self.index.remove(self.hot[handle].hash, handle);
         self.free(handle);
     }
 
@@ -168,7 +164,10 @@ impl Table {
         }
         let used = self.used_mut(hash);
         *used = used.saturating_sub(bytes);
-        self.hot[handle].key = FREE_KEY;
+        let hot = &mut self.hot[handle];
+        hot.key = FREE_KEY;
+        // Its place in the wheel is stale from now on.
+        hot.slot = UNLINKED;
         self.hot.remove(handle);
         self.cold.remove(handle);
         self.counters.live -= 1;

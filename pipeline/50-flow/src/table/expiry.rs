@@ -6,9 +6,10 @@
 
 use super::count::SCTP_INIT;
 use super::{Arrival, Cause, Table};
-use crate::entry::{Bits, Handle, NIL, UNLINKED};
+use crate::GRANULE_NS;
+use crate::entry::{Bits, Handle, UNLINKED};
 use crate::tcp;
-use crate::{BATCH_MAX, GRANULE_NS};
+use crate::wheel::{Block, SLOTS};
 use flowpin_packet::{PacketFlags, PacketKind, PacketMeta, TcpFlags, Timestamp};
 use flowpin_record::{EndReason, RecordKey, RecordSink};
 
@@ -126,11 +127,7 @@ impl Table {
             number,
             ordinal: INTERIM_ORDINAL,
         };
-        let record = self
-            .parts(handle)
-            .record(self.identity, EndReason::Interim, nth);
-        self.counters.recorded(&record);
-        sink.conn(key, &record);
+        self.hand_out(handle, EndReason::Interim, nth, key, sink);
     }
 
     /// Links a connection in the timer wheel if it would be looked at too late.
@@ -142,10 +139,34 @@ impl Table {
         if due == Timestamp::MAX || self.wheel.is_in_time(slot, due) {
             return;
         }
-        if slot != UNLINKED {
-            self.wheel.unlink(handle, slot);
+        let mut slot = self.wheel.link(handle, due);
+        if slot == UNLINKED {
+            self.hot[handle].slot = UNLINKED;
+            self.drop_stale();
+            slot = self.wheel.link(handle, due);
         }
-        self.hot[handle].slot = self.wheel.link(handle, due);
+        self.hot[handle].slot = slot;
+    }
+
+    /// Takes out of the wheel what stands there in vain: connections that ended or that are
+    /// linked elsewhere, and the second place of one that came back to its slot.
+    #[cold]
+    #[inline(never)]
+    fn drop_stale(&mut self) {
+        let hot = &mut self.hot;
+        self.wheel.retain(|handle, slot| match hot.get_mut(handle) {
+            Some(entry) if entry.slot == slot => {
+                entry.slot |= SEEN_SLOT;
+                true
+            }
+            _ => false,
+        });
+        self.wheel.retain(|handle, _| {
+            if let Some(entry) = hot.get_mut(handle) {
+                entry.slot &= !SEEN_SLOT;
+            }
+            true
+        });
     }
 
     /// Ends what is due by the end of a granule.
@@ -160,35 +181,61 @@ impl Table {
     /// entries stay until the granule's end: when a full shard has room must not depend on when
     /// this is called.
     pub(super) fn tell_now<S: RecordSink>(&mut self, sink: &mut S) {
-        let mut handle = self.wheel.next_up();
-        while handle != NIL {
-            let next = self.wheel.after(handle);
-            self.hot.prefetch(next);
-            self.write_interim(handle, self.now, sink);
-            let deadline = self.deadline(handle);
-            if deadline <= self.now {
-                let key = self.timeout_key(handle, deadline);
-                self.end(handle, key, EndReason::Timeout, sink);
-                self.hot[handle].bits.set(Bits::TOLD);
+        let (slot, mut next) = self.wheel.next_up();
+        while let Some(block) = self.wheel.block(next) {
+            next = block.next;
+            for handle in block.handles {
+                if self.is_linked(handle, slot) {
+                    self.tell_end(handle, sink);
+                }
             }
-            handle = next;
         }
     }
 
+    /// As [`Table::tell_now`], for one connection; a second time changes nothing.
+    fn tell_end<S: RecordSink>(&mut self, handle: Handle, sink: &mut S) {
+        self.write_interim(handle, self.now, sink);
+        let deadline = self.deadline(handle);
+        if deadline <= self.now {
+            let key = self.timeout_key(handle, deadline);
+            self.end(handle, key, EndReason::Timeout, sink);
+            self.hot[handle].bits.set(Bits::TOLD);
+        }
+    }
+
+    /// Whether a handle found in a slot of the wheel is not stale.
+    #[inline]
+    fn is_linked(&self, handle: Handle, slot: u16) -> bool {
+        self.hot.get(handle).is_some_and(|hot| hot.slot == slot)
+    }
+
     fn collect_slot<S: RecordSink>(&mut self, slot: u16, limit: Timestamp, sink: &mut S) {
-        let mut next = self.wheel.take(slot);
-        while next != NIL {
-            // PERF: their entries lie anywhere. A batch is asked for before it is looked at.
-            let mut batch = [NIL; BATCH_MAX];
-            for handle in &mut batch {
-                *handle = next;
-                self.hot.prefetch(next);
-                self.cold.prefetch(next);
-                next = self.wheel.after(next);
+        let first = self.wheel.take(slot);
+        let mut coming = self.wheel.open(first);
+        self.ask_for(coming.as_ref());
+        while let Some(block) = coming {
+            // PERF: entries lie anywhere. A block's are asked for while the one before is looked
+            // at, and the lines of the index once their entries are there.
+            coming = self.wheel.open(block.next);
+            self.ask_for(coming.as_ref());
+            for handle in block.handles {
+                if let Some(hot) = self.hot.get(handle) {
+                    self.index.prefetch(hot.hash);
+                }
             }
-            for handle in batch.into_iter().take_while(|&handle| handle != NIL) {
-                self.collect(handle, limit, sink);
+            for handle in block.handles {
+                if self.is_linked(handle, slot) {
+                    self.collect(handle, limit, sink);
+                }
             }
+        }
+    }
+
+    #[inline]
+    fn ask_for(&self, block: Option<&Block>) {
+        for &handle in block.map(|block| &block.handles).into_iter().flatten() {
+            self.hot.prefetch(handle);
+            self.cold.prefetch(handle);
         }
     }
 
@@ -268,9 +315,7 @@ impl Table {
         } else {
             reason
         };
-        let record = self.parts(handle).record(self.identity, reason, 0);
-        self.counters.recorded(&record);
-        sink.conn(key, &record);
+        self.hand_out(handle, reason, 0, key, sink);
     }
 }
 
@@ -278,3 +323,7 @@ impl Table {
 const END_ORDINAL: u32 = 1 << 23;
 /// Before the last record of the same connection at the same moment.
 const INTERIM_ORDINAL: u32 = END_ORDINAL - 1;
+
+/// Marks the slot of an entry that was found there, while stale ones are dropped.
+const SEEN_SLOT: u16 = 1 << 15;
+const _: () = assert!(SLOTS <= SEEN_SLOT as u64);

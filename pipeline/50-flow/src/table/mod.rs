@@ -18,14 +18,14 @@ use crate::entry::{Cold, Extra, Handle, Hot, NIL};
 use crate::identity::Identity;
 use crate::index::Index;
 use crate::options::{ADDRESSES_BYTES, BATCH_MAX, EXTRA_BYTES, FlowOptions};
-use crate::record::Parts;
+use crate::record::{BLANK, Parts};
 use crate::shards::ShardSet;
 use crate::timeouts::Rules;
 use crate::wheel::Wheel;
 use crate::{FlowObserver, GRANULE_NS};
 use flowpin_memory::Slab;
 use flowpin_packet::{Endpoints, FrameBytes, PacketMeta, SHARD_COUNT, Timestamp};
-use flowpin_record::{RecordKey, RecordSink};
+use flowpin_record::{ConnRecord, EndReason, RecordKey, RecordSink};
 use std::io;
 
 /// The connections of some shards. See the crate.
@@ -57,6 +57,8 @@ pub struct Table {
     counters: FlowCounters,
     /// Once the input has ended: what is left, in the order of the records.
     ending: Option<std::vec::IntoIter<(RecordKey, Handle)>>,
+    /// The last record written; each is written over it.
+    record: ConnRecord,
 }
 
 impl Table {
@@ -107,6 +109,7 @@ impl Table {
             last_number: 0,
             counters: FlowCounters::default(),
             ending: None,
+            record: BLANK,
         })
     }
 
@@ -233,6 +236,27 @@ impl Table {
     /// Connections open now, due ones that nobody looked at yet included.
     pub fn live(&self) -> u64 {
         self.counters.live
+    }
+
+    /// Writes a connection's record as of now, and hands it out.
+    fn hand_out<S: RecordSink>(
+        &mut self,
+        handle: Handle,
+        reason: EndReason,
+        interim: u32,
+        key: RecordKey,
+        sink: &mut S,
+    ) {
+        let (hot, cold) = (&self.hot[handle], &self.cold[handle]);
+        let parts = Parts {
+            hot,
+            cold,
+            extra: self.extra.get(hot.extra),
+            addresses: self.addresses.get(cold.addresses),
+        };
+        parts.write(self.identity, reason, interim, &mut self.record);
+        self.counters.recorded(&self.record);
+        sink.conn(key, &self.record);
     }
 
     /// All parts of a connection.

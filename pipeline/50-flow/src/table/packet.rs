@@ -5,6 +5,7 @@ use super::count::{
 };
 use super::{Arrival, Cause, Table};
 use crate::entry::{Bits, Handle, Hot, NIL};
+use crate::index::Look;
 use crate::observe::{Event, FlowObserver, Sighting};
 use crate::tcp;
 use flowpin_packet::{FlowKey, FrameBytes, PacketKind, PacketMeta, TcpFlags};
@@ -138,6 +139,24 @@ impl Table {
     /// The packet's connection, or [`NIL`].
     #[inline]
     fn find(&self, frames: FrameBytes<'_>, meta: &PacketMeta) -> Handle {
+        let mut nth = 0;
+        loop {
+            return match self.index.look(meta.hash, nth) {
+                Look::Absent => NIL,
+                Look::Perhaps(handle) if self.is_connection(handle, frames, meta) => handle,
+                Look::Perhaps(_) => self.search(frames, meta),
+                Look::Beyond => {
+                    nth += 1;
+                    continue;
+                }
+            };
+        }
+    }
+
+    /// Where two connections have the same hash.
+    #[cold]
+    #[inline(never)]
+    fn search(&self, frames: FrameBytes<'_>, meta: &PacketMeta) -> Handle {
         self.index
             .candidates(meta.hash)
             .find(|&handle| self.is_connection(handle, frames, meta))
