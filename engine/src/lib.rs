@@ -24,6 +24,7 @@ mod shape;
 mod single;
 mod slice;
 mod sums;
+mod talkers;
 mod threads;
 mod tunnels;
 mod worker;
@@ -37,6 +38,7 @@ pub use report::{
 };
 pub use slice::SliceReport;
 pub use sums::{ConnectionSums, FoldHash, Traffic};
+pub use talkers::Talkers;
 
 use std::path::Path;
 

@@ -35,7 +35,7 @@ impl ProgressSink for () {
 }
 
 /// Everything about a finished run.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct RunReport {
     /// Packets read from the input, before any filter of ours but behind the BPF filter.
     pub packets: u64,

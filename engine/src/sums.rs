@@ -1,5 +1,6 @@
 //! Sums over connections for the summary: exact, order-free, bounded.
 
+use crate::talkers::Talkers;
 use core::hash::{BuildHasher, Hasher};
 use core::net::IpAddr;
 use flowpin_packet::TcpFlags;
@@ -7,7 +8,7 @@ use flowpin_record::{ConnRecord, ConnState, Direction};
 use std::collections::HashMap;
 
 /// Sums over all finished connections.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct ConnectionSums {
     tcp: Traffic,
     udp: Traffic,
@@ -22,9 +23,7 @@ pub struct ConnectionSums {
     /// and UDP only once [`ConnectionSums::settle`] was called.
     pub by_port: HashMap<(u8, u16), Traffic, FoldHash>,
     /// By address, both ends.
-    pub by_address: HashMap<IpAddr, Traffic, FoldHash>,
-    /// Connections whose addresses found no place in `by_address` (131,072 are kept).
-    pub addresses_untracked: u64,
+    pub talkers: Talkers,
     /// TCP connections of which one direction is not in the capture, though the other proves that
     /// it was there: see [`is_one_sided`].
     pub one_sided: u64,
@@ -39,12 +38,6 @@ pub struct ConnectionSums {
     /// Packets of the heaviest connection.
     pub heaviest_packets: u64,
 }
-
-/// Addresses kept for the top talkers; later ones are counted as untracked.
-pub(crate) const ADDRESSES_MAX: usize = 1 << 17;
-
-/// Addresses that there is room for from the start (3 MiB, resident as they come).
-const ADDRESSES_EXPECTED: usize = 1 << 16;
 
 /// Port numbers of a protocol.
 const PORTS: usize = 1 << 16;
@@ -61,7 +54,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.connections += other.connections;
         self.packets += other.packets;
         self.bytes += other.bytes;
@@ -71,12 +64,12 @@ impl Traffic {
 impl ConnectionSums {
     /// With the tables' hashes keyed by `secret`, so that nobody can aim at them.
     pub fn new(secret: u64) -> Self {
-        let hasher = FoldHash { secret };
+        let hasher = FoldHash::keyed(secret);
         Self {
             port_places: vec![0; 2 * PORTS].into_boxed_slice(),
             by_protocol: HashMap::with_hasher(hasher),
             by_port: HashMap::with_hasher(hasher),
-            by_address: HashMap::with_capacity_and_hasher(ADDRESSES_EXPECTED, hasher),
+            talkers: Talkers::new(hasher),
             ..Self::default()
         }
     }
@@ -86,8 +79,10 @@ impl ConnectionSums {
         let (up, down) = (&record.to_server, &record.to_client);
         let traffic = Traffic {
             connections: 1,
-            packets: up.packets + down.packets,
-            bytes: up.frame_bytes + down.frame_bytes,
+            // PERF: saturating, since plain sums would be made of pairs of words, which wait for
+            // the single stores of a record that was written just now (150 cycles).
+            packets: up.packets.saturating_add(down.packets),
+            bytes: up.frame_bytes.saturating_add(down.frame_bytes),
         };
         match record.protocol {
             // PERF: nearly all connections; no table is asked for them.
@@ -99,9 +94,10 @@ impl ConnectionSums {
             *count += 1;
         }
         self.count_port(record.protocol, record.server.port, &traffic);
-        self.count_address(record.client.address, &traffic);
+        let (packets, bytes) = (traffic.packets, traffic.bytes);
+        self.talkers.count(&record.client.address, packets, bytes);
         if record.server.address != record.client.address {
-            self.count_address(record.server.address, &traffic);
+            self.talkers.count(&record.server.address, packets, bytes);
         }
         if record.protocol == TCP {
             self.one_sided += u64::from(is_one_sided(up, down));
@@ -115,6 +111,7 @@ impl ConnectionSums {
 
     /// Completes the tables after the last connection was counted.
     pub fn settle(&mut self) {
+        self.talkers.settle();
         for (protocol, traffic) in [(TCP, &mut self.tcp), (UDP, &mut self.udp)] {
             let traffic = core::mem::take(traffic);
             if traffic.connections > 0 {
@@ -156,16 +153,6 @@ impl ConnectionSums {
         }
     }
 
-    fn count_address(&mut self, address: IpAddr, traffic: &Traffic) {
-        if self.by_address.len() < ADDRESSES_MAX {
-            self.by_address.entry(address).or_default().add(traffic);
-        } else if let Some(sums) = self.by_address.get_mut(&address) {
-            sums.add(traffic);
-        } else {
-            self.addresses_untracked += 1;
-        }
-    }
-
     /// Adds another worker's sums.
     pub fn add(&mut self, other: Self) {
         if self.by_protocol.is_empty() {
@@ -181,10 +168,7 @@ impl ConnectionSums {
         for (&port, traffic) in &other.by_port {
             self.by_port.entry(port).or_default().add(traffic);
         }
-        for (&address, traffic) in &other.by_address {
-            self.by_address.entry(address).or_default().add(traffic);
-        }
-        self.addresses_untracked += other.addresses_untracked;
+        self.talkers.add(&other.talkers);
         self.one_sided += other.one_sided;
         self.missed_bytes += other.missed_bytes;
         self.stream_bytes += other.stream_bytes;
@@ -201,15 +185,24 @@ impl ConnectionSums {
             .sum()
     }
 
-    /// The `count` rows with the most bytes; ties by key, so the same for any pipeline.
+    /// The `count` rows of a table with the most bytes; ties by key, so the same for any pipeline.
     pub fn top<K: Copy + Ord, S>(
         table: &HashMap<K, Traffic, S>,
         count: usize,
     ) -> Vec<(K, Traffic)> {
-        let mut rows: Vec<_> = table
-            .iter()
-            .map(|(&key, &traffic)| (key, traffic))
-            .collect();
+        Self::top_of(table.iter().map(|(&key, &traffic)| (key, traffic)), count)
+    }
+
+    /// The `count` addresses with the most bytes, as [`ConnectionSums::top`].
+    pub fn top_talkers(&self, count: usize) -> Vec<(IpAddr, Traffic)> {
+        Self::top_of(self.talkers.iter(), count)
+    }
+
+    fn top_of<K: Copy + Ord>(
+        rows: impl Iterator<Item = (K, Traffic)>,
+        count: usize,
+    ) -> Vec<(K, Traffic)> {
+        let mut rows: Vec<_> = rows.collect();
         let order =
             |a: &(K, Traffic), b: &(K, Traffic)| b.1.bytes.cmp(&a.1.bytes).then(a.0.cmp(&b.0));
         if count < rows.len() {
@@ -247,6 +240,13 @@ const fn has_ports(protocol: u8) -> bool {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FoldHash {
     secret: u64,
+}
+
+impl FoldHash {
+    /// One that nobody who does not know the secret can aim at.
+    pub(crate) const fn keyed(secret: u64) -> Self {
+        Self { secret }
+    }
 }
 
 impl BuildHasher for FoldHash {

@@ -86,19 +86,20 @@ pub(super) fn ports(page: &mut Page, report: &RunReport, detail: Detail) {
 /// Addresses with the most bytes.
 pub(super) fn talkers(page: &mut Page, report: &RunReport, detail: Detail) {
     let sums = &report.connections;
-    if sums.by_address.is_empty() {
+    if sums.talkers.is_empty() {
         return;
     }
     let shown = match detail {
         Detail::Some => TALKER_ROWS,
         Detail::All => TALKER_ROWS_ALL,
     };
-    let known = u64::try_from(sums.by_address.len()).unwrap_or(u64::MAX);
+    let known = u64::try_from(sums.talkers.len()).unwrap_or(u64::MAX);
     page.title(
         "Top talkers",
         &format!("of {} addresses", number::count(known)),
     );
-    let rows: Vec<_> = ConnectionSums::top(&sums.by_address, shown)
+    let rows: Vec<_> = sums
+        .top_talkers(shown)
         .into_iter()
         .map(|(address, traffic)| {
             vec![
@@ -110,10 +111,11 @@ pub(super) fn talkers(page: &mut Page, report: &RunReport, detail: Detail) {
         })
         .collect();
     page.rows(&rows);
-    if sums.addresses_untracked > 0 {
+    let untracked = sums.talkers.untracked();
+    if untracked > 0 {
         page.line(Cell::dim(format!(
             "{} times an address found no place in this table and is not counted here",
-            number::count(sums.addresses_untracked)
+            number::count(untracked)
         )));
     }
 }

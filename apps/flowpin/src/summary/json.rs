@@ -237,13 +237,10 @@ fn connections(sums: &ConnectionSums) -> Connections {
                 service: Some(service::name(protocol, port)).filter(|name| !name.is_empty()),
             },
         ),
-        top_talkers: rows(
-            ConnectionSums::top(&sums.by_address, TALKERS_MAX),
-            |address| Talker {
-                address: address.to_string(),
-            },
-        ),
-        addresses_untracked: sums.addresses_untracked,
+        top_talkers: rows(sums.top_talkers(TALKERS_MAX), |address| Talker {
+            address: address.to_string(),
+        }),
+        addresses_untracked: sums.talkers.untracked(),
     }
 }
 

@@ -46,12 +46,13 @@ fn report() -> RunReport {
         .insert((6, 443), traffic(2_001, 50_000, 23_100_000));
     sums.by_port
         .insert((17, 53), traffic(2_399, 15_000, 2_300_000));
-    sums.by_address.insert(
-        "10.0.0.1".parse().unwrap(),
-        traffic(4_000, 80_000, 30_000_000),
-    );
-    sums.by_address
-        .insert("2001:db8::1".parse().unwrap(), traffic(4, 80, 30_000));
+    let [first, second] = ["10.0.0.1", "2001:db8::1"].map(|text| text.parse().unwrap());
+    for _ in 0..4_000 {
+        sums.talkers.count(&first, 20, 7_500);
+    }
+    for _ in 0..4 {
+        sums.talkers.count(&second, 20, 7_500);
+    }
     report.quality.duplicates = 1_204;
     report.quality.tcp_connections = 4_121;
     report.quality.one_sided = 3;
