@@ -17,7 +17,6 @@
 
 #![forbid(unsafe_code)]
 
-mod attention;
 mod bytes;
 mod error;
 mod filter;
@@ -30,7 +29,7 @@ mod report;
 mod source;
 mod write;
 
-pub use attention::Attention;
+pub use bytes::Attention;
 pub use error::CaptureError;
 pub use format::{CAPTURED_LEN_MAX, Damage};
 pub use link::{link_name, link_number, link_type};

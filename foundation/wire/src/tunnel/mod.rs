@@ -6,7 +6,6 @@
 
 mod ayiya;
 mod capwap;
-mod eoip;
 mod erspan;
 mod geneve;
 mod gre;
@@ -19,10 +18,9 @@ mod wireguard;
 
 pub use ayiya::AyiyaHeader;
 pub use capwap::CapwapHeader;
-pub use eoip::EoipHeader;
 pub use erspan::{Erspan2Header, Erspan3Header};
 pub use geneve::{GeneveHeader, GeneveOption, GeneveOptions};
-pub use gre::GreHeader;
+pub use gre::{EoipHeader, GreHeader};
 pub use gtpu::GtpuHeader;
 pub use l2tp::{L2tpHeader, L2tpVersion};
 pub use nsh::NshHeader;

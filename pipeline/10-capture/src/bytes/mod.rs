@@ -1,8 +1,10 @@
 //! Bytes of a capture, decompressed on the way if need be.
 
+mod attention;
 mod pipe;
 mod raw;
 
+pub use attention::Attention;
 pub(crate) use raw::Raw;
 
 use crate::magic::Compression;

@@ -1,6 +1,6 @@
 //! Bytes from a pipe, a device or standard input: waits for them, but not with deaf ears.
 
-use crate::attention::Attention;
+use super::attention::Attention;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};

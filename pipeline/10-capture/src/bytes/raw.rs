@@ -1,7 +1,7 @@
 //! Bytes as they lie on disk or come through a pipe.
 
+use super::attention::Attention;
 use super::pipe::Pipe;
-use crate::attention::Attention;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;

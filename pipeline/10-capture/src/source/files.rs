@@ -1,7 +1,6 @@
 //! The captures of one input: found, looked at once, in the order of their first packets.
 
-use crate::attention::Attention;
-use crate::bytes::Raw;
+use crate::bytes::{Attention, Raw};
 use crate::error::CaptureError;
 use crate::format::Damage;
 use crate::inputs::{Candidate, candidates};

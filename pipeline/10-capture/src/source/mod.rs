@@ -15,7 +15,7 @@ mod walk;
 
 pub use walk::Walk;
 
-use crate::attention::Attention;
+use crate::bytes::Attention;
 use crate::error::CaptureError;
 use crate::filter::Filters;
 use crate::format::Order;

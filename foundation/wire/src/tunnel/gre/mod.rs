@@ -6,6 +6,10 @@
 //!  version 1: key is payload length and call; then sequence and acknowledgement, each by its bit
 //! ```
 
+mod eoip;
+
+pub use eoip::EoipHeader;
+
 use crate::bytes::{be16, be32};
 use crate::{Next, ether_type};
 use flowpin_packet::{Layer, Malformed, Reason, bad};

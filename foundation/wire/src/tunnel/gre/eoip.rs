@@ -5,8 +5,8 @@
 //!  │ 0x20 0x01     │ 0x64 0x00     │ payload length │ tunnel id (little) │ frame …
 //! ```
 
-use super::check_carried;
 use crate::Next;
+use crate::tunnel::check_carried;
 use flowpin_packet::{Layer, Malformed, Reason, bad};
 
 /// An EoIP header: an Ethernet frame follows, or nothing in a keep-alive.
