@@ -263,6 +263,53 @@ const KEYS: &[(&str, &[Key])] = &[
         ],
     ),
     (
+        "scans",
+        &[
+            ("enabled", "true", "Look for scans and floods."),
+            (
+                "window",
+                "\"5 min\"",
+                "How far back attempts count: a slower scan is not seen.",
+            ),
+            (
+                "hosts",
+                "40",
+                "Hosts that refuse or do not answer on one port: a horizontal scan.",
+            ),
+            (
+                "ports",
+                "20",
+                "Ports of one host that refuse or do not answer: a vertical scan.",
+            ),
+            (
+                "protocols",
+                "10",
+                "Protocols asked of one host: an IP-protocol scan.",
+            ),
+            (
+                "syn_rate",
+                "1000",
+                "SYNs a second without a handshake, to one host: a flood.",
+            ),
+            ("icmp_rate", "1000", "ICMP requests a second to one host."),
+            (
+                "udp_rate",
+                "20000",
+                "UDP datagrams a second to one host, without an answer.",
+            ),
+            (
+                "allow_sources",
+                "[\"10.0.0.0/8\"]",
+                "Networks that may scan.",
+            ),
+            (
+                "allow_targets",
+                "[\"10.0.0.0/8\"]",
+                "Networks that may be scanned and flooded.",
+            ),
+        ],
+    ),
+    (
         "output",
         &[
             ("dir", "\".\"", "Where log files go."),

@@ -13,6 +13,7 @@ mod file;
 mod hosts;
 mod names;
 mod plan;
+mod scans;
 mod settings;
 mod text;
 mod units;
@@ -26,8 +27,9 @@ pub use names::{CpuList, CpuListError, NameError, Named, ShapeError};
 pub use plan::{
     Checksums, Cut, Format, FullRing, Input, OutputPlan, PipelineShape, Plan, Timeouts,
 };
+pub use scans::ScansPlan;
 pub use settings::{
     ConnectionSettings, DefragmentationSettings, HostGroupSettings, HostSettings, InputSettings,
-    OutputSettings, PipelineSettings, Settings,
+    OutputSettings, PipelineSettings, ScanSettings, Settings,
 };
 pub use units::{ByteSize, Span, UnitError};

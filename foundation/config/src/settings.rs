@@ -120,6 +120,30 @@ sections! {
         segments: SegmentOverlap,
     }
 
+    /// `[scans]`: what counts as a scan or a flood.
+    ScanSettings {
+        /// Whether scans and floods are looked for.
+        enabled: bool,
+        /// How far back attempts count.
+        window: Span,
+        /// Hosts that fail on one port.
+        hosts: u32,
+        /// Ports that fail on one host.
+        ports: u32,
+        /// Protocols asked of one host.
+        protocols: u32,
+        /// SYNs a second to one host.
+        syn_rate: u32,
+        /// ICMP requests a second to one host.
+        icmp_rate: u32,
+        /// Datagrams a second to one host.
+        udp_rate: u32,
+        /// Who may scan.
+        allow_sources: Vec<NetworkText>,
+        /// Who may be scanned and flooded.
+        allow_targets: Vec<NetworkText>,
+    }
+
     /// `[output]`: what is written where.
     OutputSettings {
         /// Where log files go.
@@ -153,6 +177,8 @@ pub struct Settings {
     pub connections: ConnectionSettings,
     /// Caps and keys of fragments.
     pub defragmentation: DefragmentationSettings,
+    /// What counts as a scan or a flood.
+    pub scans: ScanSettings,
     /// What is assumed of hosts that are not named.
     pub other_hosts: HostSettings,
     /// Hosts whose system is known.
@@ -179,6 +205,7 @@ impl Settings {
             pipeline: self.pipeline.over(below.pipeline),
             connections: self.connections.over(below.connections),
             defragmentation: self.defragmentation.over(below.defragmentation),
+            scans: self.scans.over(below.scans),
             other_hosts: self.other_hosts.over(below.other_hosts),
             hosts: if self.hosts.is_empty() {
                 below.hosts
@@ -201,6 +228,7 @@ impl Settings {
             pipeline,
             connections,
             defragmentation,
+            scans,
             other_hosts,
             hosts,
             output,
@@ -225,6 +253,7 @@ impl Settings {
                 .clock_leap_max
                 .map_or(defaults.clock_leap_max_ns, |span| span.0),
             defragmentation: defragmentation.into(),
+            scans: scans.into(),
             hosts: hosts_plan(hosts, &other_hosts),
             output: output_plan(output, defaults.output),
         };
@@ -259,6 +288,7 @@ impl From<&Plan> for Settings {
                 clock_leap_max: Some(Span(plan.clock_leap_max_ns)),
             },
             defragmentation: (&plan.defragmentation).into(),
+            scans: (&plan.scans).into(),
             other_hosts: host_settings(&plan.hosts.others),
             hosts: plan.hosts.groups.iter().map(group_settings).collect(),
             output: OutputSettings {
@@ -337,6 +367,9 @@ fn check(plan: &Plan) -> Result<(), ConfigError> {
             return Err(ConfigError::Zero(what));
         }
     }
+    if let Some(what) = plan.scans.zero() {
+        return Err(ConfigError::Zero(what));
+    }
     if let Some(what) = plan.defragmentation.zero() {
         return Err(ConfigError::Zero(what));
     }
@@ -394,6 +427,7 @@ mod tests {
             [pipeline]\nshape = '2x3'\ncut = 'l3'\ncpus = '0-2'\nmemory = '64 MiB'\nseed = 4\n\
             [connections]\nchecksums = 'none'\ntimeouts = 'none'\ninterim = '5 min'\n\
             [defragmentation]\nmemory = '9 MiB'\nby_vlan = true\n\
+            [scans]\nenabled = false\nports = 7\nallow_sources = ['10.0.0.0/8']\n\
             [other_hosts]\nsystem = 'bsd'\nipv6_fragments = 'last'\n\
             [[hosts]]\nnetworks = ['10.0.0.0/8', '::/0']\nsystem = 'linux'\nsegments = 'vista'\n\
             [[hosts]]\nnetworks = ['10.1.0.0/16']\nfragments = 'bsd-right'\n\
@@ -426,6 +460,7 @@ mod tests {
             "[pipeline]\nmemory = '1 KiB'",
             "[connections]\ninterim = '0 s'",
             "[defragmentation]\nmemory = '0 B'",
+            "[scans]\nhosts = 0",
             "[[hosts]]\nsystem = 'linux'",
             "[[hosts]]\nnetworks = ['::/0', '10.0.0.0/8', '::/0']",
             "[output]\nformats = []",
