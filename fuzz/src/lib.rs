@@ -57,7 +57,8 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
                 "wire_medium" => Vec::new(),
                 "wire_stack" => vec![0],
                 // Defragmentation and flow make up packets of their own.
-                "defrag" | "defrag_oracle" | "flow" | "portscan" => Vec::new(),
+                "defrag" | "defrag_oracle" | "flow" | "portscan" | "reassembly"
+                | "reassembly_oracle" => Vec::new(),
                 _ => vec![0, 0],
             };
             seed.extend(frame.get(layer_at..).unwrap_or_default());

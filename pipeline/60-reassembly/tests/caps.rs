@@ -196,9 +196,9 @@ fn traffic() -> impl Strategy<Value = Vec<(u32, u32, usize)>> {
 }
 
 fn play(worlds: &mut [World], traffic: &[(u32, u32, usize)]) -> Vec<(u32, Vec<Told>)> {
-    let count = u32::try_from(worlds.len()).unwrap();
+    let count = worlds.len() as u32;
     for (nth, &(connection, at, len)) in traffic.iter().enumerate() {
-        let shard = u8::try_from(connection % 4).unwrap();
+        let shard = (connection % 4) as u8;
         let world = &mut worlds[(u32::from(shard) % count) as usize];
         let text = [b'a' + (nth % 26) as u8; 200];
         world.send(&Out {

@@ -127,3 +127,29 @@ proptest! {
         }
     }
 }
+
+/// Found by fuzzing: windows that open and shrink while most of what is held lies outside.
+#[test]
+fn held_bytes_outside_the_window_end_as_the_oracles() {
+    let segment = |at: i64, len: usize, fill: u8| Step::Segment {
+        at,
+        bytes: (0..len).map(|nth| fill ^ (nth as u8 & 1)).collect(),
+    };
+    let acknowledge = |to, window| Step::Acknowledge { to, window };
+    let steps = [
+        segment(1736, 3840, 40),
+        segment(2968, 2816, 100),
+        segment(236, 240, 8),
+        segment(61, 64, 0),
+        segment(133, 232, 64),
+        segment(56, 48, 149),
+        acknowledge(2, 182),
+        segment(152, 3456, 2),
+        segment(2616, 2176, 0),
+        segment(664, 2560, 81),
+        segment(102, 40, 238),
+        acknowledge(2040, 24),
+        segment(-7, 8, 8),
+    ];
+    compare(SegmentOverlap::Bsd, 9, Some(40), &steps, 0);
+}

@@ -255,8 +255,10 @@ impl Reassembler {
         }
         let before = self.held.queue(queue).bytes;
         let mut differs = false;
-        for (start, bytes, outside) in [(start, taken, false), (start.plus(inside), refused, true)]
-        {
+        // What is outside first: it cuts nothing that is inside, so that the rest is decided as if
+        // all came at once.
+        let parts = [(start.plus(inside), refused, true), (start, taken, false)];
+        for (start, bytes, outside) in parts {
             if bytes.is_empty() {
                 continue;
             }
