@@ -242,12 +242,14 @@ pub(crate) fn ask(
         if *alive & bit == 0 {
             continue;
         }
-        let is_short = ended && look.bytes.len() < usize::from(one.lead.len_min);
-        if is_short || !first.fits(&one.lead) {
+        let is_short = look.bytes.len() < usize::from(one.lead.len_min);
+        if (is_short && ended) || !first.fits(&one.lead) {
             *alive &= !bit;
             continue;
         }
-        match (one.check)(look) {
+        // The lead is part of the evidence: no answer before all of it is there.
+        let answer = if is_short { None } else { (one.check)(look) };
+        match answer {
             Some(Answer::Yes) => {
                 if !held {
                     asked.yes = Some(one.rule);

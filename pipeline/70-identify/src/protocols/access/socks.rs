@@ -36,6 +36,7 @@ fn five(look: &Look<'_>) -> Option<Answer> {
 /// A port, an address, a name that ends in 0. 4A: an address 0.0.0.x and a host's name.
 fn four(look: &Look<'_>) -> Option<Answer> {
     let port = look.be16(2)?;
+    look.u8(8)?;
     let rest = look.range(8, look.bytes.len().saturating_sub(8))?;
     let end = rest.iter().position(|&byte| byte == 0)?;
     let is_name = rest
@@ -47,5 +48,6 @@ fn four(look: &Look<'_>) -> Option<Answer> {
     if port == 0 || !is_name || !is_whole {
         return Some(Answer::No);
     }
-    Answer::when(look.reply.len() == 8 && look.reply.first() == Some(&0) || is_named)
+    let on_port = look.on_port(&[1080]) && look.ended;
+    Answer::when(on_port || look.reply.len() == 8 && look.reply.first() == Some(&0) || is_named)
 }

@@ -6,7 +6,11 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     name: "cassandra",
     groups: &[Group::Database],
     ports: &[9042],
-    rules: &[Rule::check("cassandra-frame", On::Tcp, LEADS, check)],
+    rules: &[
+        Rule::check("cassandra-frame", On::Tcp, LEADS, check),
+        // Between nodes: a magic number, then flags and a checksum.
+        Rule::pattern("cassandra-internode", On::Tcp, r"\xca\x55\x2d\xfa"),
+    ],
 };
 
 const LEADS: &[Lead] = &[

@@ -24,7 +24,20 @@ fn check(look: &Look<'_>) -> Option<Answer> {
     Answer::when(match code {
         2013 => look.le32(16)? < 0x1_0000 * 2 && look.u8(20)? <= 1,
         2004 => look.le32(16)? < 512 && look.u8(20)?.is_ascii_graphic(),
-        1 => look.le32(16)? < 16 && look.le32(8)? != 0,
-        _ => look.le32(16)? == 0,
+        // An answer: flags, a cursor, where it starts, how many.
+        1 => {
+            let count = look.le32(32)?;
+            look.le32(16)? < 16
+                && look.le32(8)? != 0
+                && look.le32(28)? == 0
+                && (1..100_000).contains(&count)
+                && look.le32(36)?.checked_add(36)? <= len
+        }
+        _ => {
+            look.le32(16)? == 0
+                && look.le32(8)? == 0
+                && look.u8(20)?.is_ascii_graphic()
+                && look.u8(21)?.is_ascii_graphic()
+        }
     })
 }

@@ -14,7 +14,7 @@ const LEADS: &[Lead] = &[
     Lead::start(&[4, 1]).and(7, &[0]),
     Lead::start(&[0x10, 1]).and(7, &[0]),
     Lead::start(&[1, 1]).and(7, &[0]),
-    Lead::start(&[3, 1]).and(7, &[0]),
+    Lead::start(&[3]).masked(1, 0xf6, 0).and(7, &[0]),
     Lead::start(&[0x0e, 1]).and(7, &[0]),
 ];
 
@@ -33,6 +33,12 @@ fn check(look: &Look<'_>) -> Option<Answer> {
                 && matches!(look.u8(15)?, 0x70..=0x74 | 7)
         }
         // Batches, calls and transactions begin with headers: a length, then one of 18.
+        // A call before version 7.2 of the protocol: a name, or a number in its place.
+        3 if look.le32(8)? != 22 => {
+            let name = look.le16(8)?;
+            let is_text = look.u8(11)? == 0 && look.u8(13)? == 0 && look.u8(10)?.is_ascii_graphic();
+            name == 0xffff && look.le16(10)? < 20 || (2..=256).contains(&name) && is_text
+        }
         1 | 3 | 0x0e => look.le32(8)? == 22 && look.le32(12)? == 18 && look.le16(16)? == 2,
         // An answer: tokens.
         _ => {

@@ -53,6 +53,10 @@ fn packet(look: &Look<'_>, reply: &[u8], ended: bool) -> Option<Answer> {
     if opcode != 8 && is_plain(cursor, opcode).is_some() && look.len <= 512 && opcode == 7 {
         return Some(Answer::Yes);
     }
+    // The server's reset acknowledges the client's, which had number 0.
+    if opcode == 8 && look.len == 26 && look.u8(9)? == 1 && look.be32(10)? == 0 {
+        return Answer::when(look.be32(22)? == 0);
+    }
     // tls-auth: an HMAC of 16, 20, 32 or 64 bytes before packet number 1 and a time.
     for hmac in [16usize, 20, 32, 64] {
         let mut after = cursor;

@@ -14,7 +14,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
 
 const LONG: &[Lead] = &[Lead::ANY.masked(0, 0x80, 0x80).len_min(20)];
 const GOOGLE: &[Lead] = &[
-    Lead::ANY.masked(0, 0xcd, 0x09).and(9, b"Q").len_min(20),
+    Lead::ANY.masked(0, 0xc9, 0x09).len_min(20),
     Lead::ANY.masked(0, 0xcd, 0x0c).len_min(20),
     Lead::ANY.masked(0, 0xcd, 0x08).len_min(20),
 ];
@@ -43,7 +43,9 @@ fn long(look: &Look<'_>) -> Option<Answer> {
     if version == 0 {
         return negotiation(look);
     }
-    if !is_version(version) {
+    // RFC 9000 §15: 0x?a?a?a?a asks for negotiation.
+    let is_forced = version & 0x0f0f_0f0f == 0x0a0a_0a0a && look.len >= 1200;
+    if !(is_version(version) || is_forced) || (first & 0x40 == 0 && !is_google(version)) {
         return Some(Answer::No);
     }
     let is_short_ids = is_google(version) && version <= 0x5130_3438;
@@ -65,7 +67,7 @@ fn long(look: &Look<'_>) -> Option<Answer> {
     cursor.skip(to)?;
     let from = cursor.len8()?;
     // RFC 9000 §17.2: connection identifiers of at most 20 bytes.
-    if to > 20 || from > 20 {
+    if to > 20 || from > 20 || (to == 0 && from == 0) {
         return Some(Answer::No);
     }
     cursor.skip(from)?;

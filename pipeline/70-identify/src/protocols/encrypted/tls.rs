@@ -74,8 +74,11 @@ fn alert(look: &Look<'_>) -> Option<Answer> {
     }
     // In clear: two bytes; encrypted: an explicit nonce and a tag around them.
     let is_clear = low == 2 && matches!(level, 1 | 2) && matches!(what, 0..=120);
-    Some(if is_clear {
+    let fills = look.ended && look.bytes.len() == usize::from(low).saturating_add(5);
+    Some(if is_clear || (fills && (18..=64).contains(&low)) {
         Answer::Yes
+    } else if (18..=64).contains(&low) && !look.ended {
+        return None;
     } else if (18..=64).contains(&low) {
         Answer::Likely
     } else {
@@ -88,10 +91,12 @@ fn midway(look: &Look<'_>) -> Option<Answer> {
     let mut at = 0usize;
     for count in 0..2 {
         let Some([kind, major, minor, high, low]) = look.array::<5>(at) else {
-            if look.ended && count > 0 && at == look.bytes.len() {
-                return Some(Answer::Likely);
-            }
-            return None;
+            // One record that ends where the bytes end: 38 bits have agreed.
+            return if look.ended {
+                Answer::when(count > 0 && at == look.bytes.len())
+            } else {
+                None
+            };
         };
         let len = usize::from(u16::from_be_bytes([high, low]));
         if !(20..=24).contains(&kind) || major != 3 || minor > 4 || len == 0 || len > 18_432 {

@@ -10,6 +10,8 @@ pub(super) const PROTOCOL: Protocol = Protocol {
         "afp-dsi",
         On::Tcp,
         &[
+            Lead::start(&[0, 2]),
+            Lead::start(&[1, 2]),
             Lead::start(&[0, 3]),
             Lead::start(&[0, 4]),
             Lead::start(&[1, 3]),
@@ -25,6 +27,10 @@ fn check(look: &Look<'_>) -> Option<Answer> {
     let len = look.be32(8)?;
     let reserved = look.be32(12)?;
     let is_first = id_high == 0 && id_low <= 1;
+    // The capture began late: a command or its answer, on its port.
+    if command == 2 {
+        return Answer::when(reserved == 0 && look.on_port(&[548]) && len < 1 << 24);
+    }
     if !is_first || reserved != 0 || offset > 256 || len > 512 {
         return Some(Answer::No);
     }
@@ -32,7 +38,7 @@ fn check(look: &Look<'_>) -> Option<Answer> {
     // An open session has an option of 4 bytes: the quantum.
     let whole = look.range(16, usize::try_from(len).ok()?)?;
     Answer::when(match (flags, command) {
-        (0, 4) => matches!(whole, [] | [0 | 1, 4, ..]),
+        (0, 4) => matches!(whole, [0 | 1, 4, ..]) || (whole.is_empty() && look.on_port(&[548])),
         (1, 4) => offset == 0 && matches!(whole, [0..=2, 4, ..]),
         (1, 3) => offset == 0 && len > 40,
         _ => len == 0 && look.on_port(&[548]),

@@ -2,6 +2,7 @@
 
 mod afp;
 mod ftp;
+mod ftp_data;
 mod git;
 mod nfs;
 mod rsync;
@@ -14,6 +15,7 @@ use crate::table::Protocol;
 pub(super) const ALL: &[&Protocol] = &[
     &afp::PROTOCOL,
     &ftp::PROTOCOL,
+    &ftp_data::PROTOCOL,
     &git::PROTOCOL,
     &nfs::PROTOCOL,
     &rsync::PROTOCOL,

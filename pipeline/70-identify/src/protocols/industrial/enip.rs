@@ -31,8 +31,13 @@ fn check(look: &Look<'_>) -> Option<Answer> {
         return Some(Answer::No);
     }
     Answer::when(match command {
-        0x65 => len == 4,
-        0x6f | 0x70 => len >= 6 && look.le32(24)? == 0,
-        _ => look.le32(4)? == 0 && len < 600,
+        0x65 => len == 4 && look.le32(24)? == 1,
+        // A handle of 0, a time-out, then a few items.
+        0x6f | 0x70 => {
+            let items = look.le16(30)?;
+            len >= 16 && look.le32(4)? != 0 && look.le32(24)? == 0 && (1..=4).contains(&items)
+        }
+        // Lists: nothing is asked, items are answered.
+        _ => look.le32(4)? == 0 && len < 600 && look.on_port(&[44818]),
     })
 }

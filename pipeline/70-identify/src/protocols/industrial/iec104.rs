@@ -50,11 +50,11 @@ fn check(look: &Look<'_>) -> Option<Answer> {
                 {
                     return Some(Answer::No);
                 }
-                bits = bits.saturating_add(6);
+                bits = bits.saturating_add(2);
                 cursor.skip(len.saturating_sub(7))?;
             }
         }
-        if bits >= 28 {
+        if bits >= 30 {
             return Some(Answer::Yes);
         }
     }

@@ -17,10 +17,7 @@ fn check(look: &Look<'_>) -> Option<Answer> {
     let service = look.be16(26)?;
     let is_small = call < 1 << 16 && sequence < 1 << 16 && serial < 1 << 20 && serial > 0;
     let is_kind = (1..=13).contains(&kind) && flags < 0x40 && security <= 4 && status <= 4;
-    Answer::when(
-        is_small
-            && is_kind
-            && look.be32(0)? != 0
-            && (service < 4096 || look.on_port(&[7000, 7001, 7003])),
-    )
+    // Small numbers alone are not evidence enough: many files have them.
+    let on_port = look.on_port(&[7000, 7001, 7002, 7003, 7004, 7005, 7007]);
+    Answer::when(is_small && is_kind && look.be32(0)? != 0 && service < 4096 && on_port)
 }

@@ -29,7 +29,8 @@ fn check(look: &Look<'_>) -> Option<Answer> {
     let at = 16usize;
     let inner = look.u8(at)?;
     let words = usize::from(look.u8(at.checked_add(1)?)?).checked_mul(4)?;
-    let is_known = (1..=24).contains(&kind) && (version == 0x40 || version == 0x50);
+    let is_reserved = look.u8(12)? == 0 && look.u8(15)? == 0;
+    let is_known = is_reserved && (1..=24).contains(&kind) && (version == 0x40 || version == 0x50);
     let fits = words >= 4 && words.checked_add(at)? <= look.len;
     Some(if is_known && inner == kind && fits {
         Answer::Yes

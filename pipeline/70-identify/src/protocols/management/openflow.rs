@@ -24,7 +24,11 @@ fn check(look: &Look<'_>) -> Option<Answer> {
         // Nothing else in it: the next message has the same version, or the port must help.
         let next = look.u8(8);
         return Some(match next {
-            Some(next) if next == version && look.u8(9)? <= 30 => Answer::Yes,
+            Some(next)
+                if next == version && look.u8(9)? <= 30 && (8..2048).contains(&look.be16(10)?) =>
+            {
+                Answer::Yes
+            }
             Some(_) => Answer::No,
             None if look.on_port(&[6653, 6633]) => Answer::Yes,
             None if look.ended => Answer::Likely,

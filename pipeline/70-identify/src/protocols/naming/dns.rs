@@ -21,7 +21,12 @@ fn datagram(look: &Look<'_>) -> Option<Answer> {
     if look.on_port(&[5353, 5355, 137]) {
         return Some(Answer::No);
     }
-    Some(message::check(look))
+    let whole = message::check(look);
+    if whole == Answer::No && look.on_port(&[53]) {
+        // Damaged: a header with one question still stands, on its port.
+        return Answer::when(message::is_header(look)?);
+    }
+    Some(whole)
 }
 
 /// RFC 1035 §4.2.2: over TCP a length of two bytes comes before the message.

@@ -58,6 +58,15 @@ fn walk(look: &Look<'_>) -> Option<Answer> {
     Some(Answer::No)
 }
 
+/// Whether a header is there that asks or answers one question, with few records.
+pub(super) fn is_header(look: &Look<'_>) -> Option<bool> {
+    let flags = look.be16(2)?;
+    let counts = [look.be16(6)?, look.be16(8)?, look.be16(10)?];
+    let few = counts.iter().filter(|&&count| count < 64).count();
+    let is_few = look.be16(4)? == 1 || counts == [0; 3];
+    Some(is_few && few >= 2 && flags & 0x0040 == 0 && flags >> 11 & 15 <= 5)
+}
+
 /// One record; where the next begins, or none if this one cannot be.
 fn entry(look: &Look<'_>, at: usize) -> Option<Option<usize>> {
     let at = name(look, at)?;

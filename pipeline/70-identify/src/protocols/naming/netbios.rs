@@ -41,7 +41,12 @@ fn is_encoded(name: &[u8]) -> bool {
 
 fn name(look: &Look<'_>) -> Option<Answer> {
     let label = look.u8(12)?;
-    Answer::when(label == 32 && is_encoded(look.range(13, 32)?))
+    let begins = look
+        .range(13, 4)?
+        .iter()
+        .all(|byte| (b'A'..=b'P').contains(byte));
+    let is_damaged = look.on_port(&[137]) && begins && look.be16(4)? <= 1;
+    Answer::when(is_damaged || (label == 32 && is_encoded(look.range(13, 32)?)))
 }
 
 fn datagram(look: &Look<'_>) -> Option<Answer> {
@@ -52,6 +57,10 @@ fn datagram(look: &Look<'_>) -> Option<Answer> {
         return Some(Answer::No);
     }
     // The length counts from the names on.
+    // An address, and the same port again: on its port it may be damaged behind that.
+    if look.on_port(&[138]) && look.u8(0)? & 0xf8 == 0x10 {
+        return Some(Answer::Yes);
+    }
     let is_named = look.u8(14)? == 32 && is_encoded(look.range(15, 32)?);
     Answer::when(is_named && len > 60)
 }

@@ -10,6 +10,12 @@ pub(super) const PROTOCOL: Protocol = Protocol {
         Rule::check("mqtt-connect", On::Tcp, &[Lead::start(&[0x10])], connect),
         Rule::check("mqtt-connack", On::Tcp, &[Lead::start(&[0x20, 2])], connack),
         Rule::check(
+            "mqtt-publish",
+            On::Tcp,
+            &[Lead::masked(Lead::ANY, 0, 0xf0, 0x30).and(2, &[0])],
+            publish,
+        ),
+        Rule::check(
             "mqtt-ping",
             On::Tcp,
             &[Lead::start(&[0xc0, 0]), Lead::start(&[0xd0, 0])],
@@ -54,4 +60,31 @@ fn ping(look: &Look<'_>) -> Option<Answer> {
     } else {
         Answer::Likely
     })
+}
+
+/// OASIS 3.1.1 §3.3, when the capture began late: the length is the rest, a topic in print.
+fn publish(look: &Look<'_>) -> Option<Answer> {
+    let len = usize::from(look.u8(1)?);
+    let topic = usize::from(look.be16(2)?);
+    if len > 127 || topic < 4 || topic.saturating_add(2) > len {
+        return Some(Answer::No);
+    }
+    let is_text = look
+        .range(4, topic)?
+        .iter()
+        .all(|byte| (b' '..=b'~').contains(byte));
+    if !is_text || look.bytes.len() < len.saturating_add(2) {
+        return if is_text && !look.ended {
+            None
+        } else {
+            Some(Answer::No)
+        };
+    }
+    // What follows is another packet, or nothing.
+    let next = look.u8(len.saturating_add(2));
+    match next {
+        None if !look.ended => None,
+        None => Some(Answer::Yes),
+        Some(next) => Answer::likely(matches!(next >> 4, 3 | 4 | 12)),
+    }
 }

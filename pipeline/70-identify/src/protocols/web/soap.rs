@@ -7,17 +7,24 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     name: "soap",
     groups: &[Group::Web, Group::Messaging],
     ports: &[],
-    rules: &[Rule::check(
-        "soap-request",
-        On::Tcp,
-        &[
-            Lead::start(b"POST "),
-            Lead::start(b"HTTP/1.1"),
-            Lead::start(b"M-POST "),
-        ],
-        check,
-    )
-    .ranked(40)],
+    rules: &[
+        Rule::pattern(
+            "soap-envelope",
+            On::Tcp,
+            r"<\?xml [^>]*>\s*<[A-Za-z0-9\-]+:Envelope[ >]",
+        ),
+        Rule::check(
+            "soap-request",
+            On::Tcp,
+            &[
+                Lead::start(b"POST "),
+                Lead::start(b"HTTP/1.1"),
+                Lead::start(b"M-POST "),
+            ],
+            check,
+        )
+        .ranked(40),
+    ],
 };
 
 fn check(look: &Look<'_>) -> Option<Answer> {
