@@ -45,6 +45,19 @@ losses! {
     /// Fragments of a datagram that took more memory than one may.
     FragmentDatagramMemory = "fragment_datagram_memory",
         "a datagram whose fragments take more memory than the limit";
+    /// Holes in streams told as gaps because their shard's memory for reassembly was full.
+    ReassemblyMemory = "reassembly_memory",
+        "memory for segments out of order was full, the oldest holes went: raise --memory";
+    /// Holes in streams told as gaps because the stream held its most.
+    ReassemblyStream = "reassembly_stream",
+        "a stream held more bytes out of order than the limit";
+    /// Bytes that a cap left no room for.
+    ReassemblyRoom = "reassembly_room", "bytes out of order that there was no room for";
+    /// Bytes behind the depth to which streams are reassembled.
+    ReassemblyDepth = "reassembly_depth", "bytes behind the depth limit of their stream";
+    /// Bytes of connections that are not reassembled: begun before the capture, or one-sided.
+    ReassemblyIgnored = "reassembly_ignored",
+        "bytes of connections that are not reassembled by configuration";
     /// Tunnels whose sums could not be kept.
     TunnelsUntracked = "tunnels_untracked", "more tunnels at once than the limit";
     /// Anomaly records not written because there were too many of one reason.

@@ -1,6 +1,7 @@
 //! Where every payload byte went, and what was seen on the way.
 
 use crate::Anomaly;
+use flowpin_counters::{Loss, Losses};
 
 macro_rules! stats {
     ($($(#[$meta:meta])* $field:ident,)*) => {
@@ -117,6 +118,21 @@ impl ReassemblyStats {
         ]
         .iter()
         .sum()
+    }
+
+    /// What was lost to caps and by configuration, by name.
+    pub fn losses(&self) -> Losses {
+        let mut losses = Losses::default();
+        for (loss, count) in [
+            (Loss::ReassemblyMemory, self.shard_cap_reached),
+            (Loss::ReassemblyStream, self.stream_cap_reached),
+            (Loss::ReassemblyRoom, self.no_room),
+            (Loss::ReassemblyDepth, self.beyond_depth),
+            (Loss::ReassemblyIgnored, self.ignored),
+        ] {
+            losses.count(loss, count);
+        }
+        losses
     }
 
     /// How often an anomaly was seen.
