@@ -190,7 +190,7 @@ impl World {
 }
 
 /// An IPv4 header of which only addresses count, a TCP header, and the bytes.
-fn frame(out: &Out<'_>, number: u64) -> (Vec<u8>, PacketMeta) {
+pub fn frame(out: &Out<'_>, number: u64) -> (Vec<u8>, PacketMeta) {
     let mut frame = vec![0; 20];
     let (source, destination) = if out.to_server { (1, 2) } else { (2, 1) };
     frame[12..16].copy_from_slice(&[10, 0, 0, source]);
