@@ -22,6 +22,7 @@
 mod event;
 mod filter;
 mod fuzz;
+mod hash;
 mod merger;
 mod observer;
 mod options;

@@ -1,8 +1,9 @@
-//! What counts as a scan or a flood.
+//! What counts as a scan or a flood: the configuration's `[scans]`, and the key of identifiers.
 
+use flowpin_config::ScansPlan;
 use flowpin_packet::Network;
 
-/// Thresholds and exceptions. The defaults are those of [`ScanOptions::default`].
+/// Thresholds and exceptions; the defaults are the configuration's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScanOptions {
     /// How far back attempts count, in nanoseconds of stream time: a slower scan is not seen.
@@ -27,19 +28,26 @@ pub struct ScanOptions {
     pub id_seed: u64,
 }
 
+impl ScanOptions {
+    /// What the configuration says.
+    pub fn new(plan: &ScansPlan, id_seed: u64) -> Self {
+        Self {
+            window_ns: plan.window_ns,
+            hosts_min: plan.hosts_min,
+            ports_min: plan.ports_min,
+            protocols_min: plan.protocols_min,
+            syn_rate: plan.syn_rate,
+            icmp_rate: plan.icmp_rate,
+            udp_rate: plan.udp_rate,
+            allow_sources: plan.allow_sources.clone(),
+            allow_targets: plan.allow_targets.clone(),
+            id_seed,
+        }
+    }
+}
+
 impl Default for ScanOptions {
     fn default() -> Self {
-        Self {
-            window_ns: 300_000_000_000,
-            hosts_min: 40,
-            ports_min: 20,
-            protocols_min: 10,
-            syn_rate: 1000,
-            icmp_rate: 1000,
-            udp_rate: 20_000,
-            allow_sources: Vec::new(),
-            allow_targets: Vec::new(),
-            id_seed: 0,
-        }
+        Self::new(&ScansPlan::default(), 0)
     }
 }

@@ -4,13 +4,14 @@ use super::targets::{Meaning, Outcome};
 use super::{FLOOD_ORDINAL, Host, Now, intervals, uid};
 use crate::INTERVAL_NS;
 use crate::filter::REGISTERS;
+use crate::hash::Map;
 use crate::options::ScanOptions;
 use crate::sketch::{Distinct, hash_address};
 use crate::summary::{Attempt, Interval};
 use flowpin_counters::{Loss, Losses};
 use flowpin_packet::Timestamp;
 use flowpin_record::{EpisodeState, FloodKind, FloodRecord, RecordKey, RecordSink, Samples};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Who is flooded with what.
 type Victim = (FloodKind, Host);
@@ -79,12 +80,7 @@ impl Floods {
         losses: &mut Losses,
         sink: &mut impl RecordSink,
     ) {
-        let runs: u64 = all.runs.values().map(|runs| runs.packets).sum();
-        let summed = all.unlogged.as_ref().map_or(0, |sums| sums.attempts);
-        let total = all.attempts.len() as u64 + runs + summed;
-        // Most intervals of most captures have too little of anything.
-        let least = FloodKind::ALL.map(|kind| threshold(kind, options));
-        if least.iter().any(|&least| total >= least / 2) {
+        if may_flood(all, options) {
             self.measure(now, all, options, losses, sink);
         }
         self.go_on(now, options, sink);
@@ -157,6 +153,29 @@ impl Floods {
     }
 }
 
+/// Whether there is enough of anything at all; most intervals of most captures have too little.
+fn may_flood(all: &Interval, options: &ScanOptions) -> bool {
+    let summed = all.unlogged.as_ref().map_or(0, |sums| sums.attempts);
+    let mut parts = [summed; FloodKind::COUNT];
+    for attempt in &all.attempts {
+        if let Some(kind) = attempt.probe.flood()
+            && is_part(kind, attempt)
+            && let Some(count) = parts.get_mut(kind as usize)
+        {
+            *count += 1;
+        }
+    }
+    for (key, runs) in &all.runs {
+        if let Some(count) = parts.get_mut(key.kind as usize) {
+            *count += runs.packets;
+        }
+    }
+    let pairs = FloodKind::ALL.iter().zip(parts);
+    pairs
+        .into_iter()
+        .any(|(&kind, count)| count >= threshold(kind, options) / 2)
+}
+
 /// The fewest packets of an interval that are a flood.
 fn threshold(kind: FloodKind, options: &ScanOptions) -> u64 {
     let rate = match kind {
@@ -188,8 +207,8 @@ fn victim_of(attempt: &Attempt) -> Option<Victim> {
 }
 
 /// What each victim got.
-fn loads(all: &Interval, options: &ScanOptions) -> HashMap<Victim, Load> {
-    let mut loads: HashMap<Victim, Load> = HashMap::new();
+fn loads(all: &Interval, options: &ScanOptions) -> Map<Victim, Load> {
+    let mut loads: Map<Victim, Load> = Map::default();
     for attempt in &all.attempts {
         let Some(victim) = victim_of(attempt) else {
             continue;

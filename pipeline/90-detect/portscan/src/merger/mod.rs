@@ -183,10 +183,23 @@ fn intervals(nanos: u64) -> u64 {
 }
 
 /// An address of either family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Host {
     pub(crate) ipv6: bool,
     pub(crate) address: [u8; 16],
+}
+
+impl std::hash::Hash for Host {
+    fn hash<H: std::hash::Hasher>(&self, hasher: &mut H) {
+        let word = u128::from_le_bytes(self.address);
+        #[expect(clippy::cast_possible_truncation, reason = "both halves are used")]
+        let (low, high) = (word as u64, (word >> 64) as u64);
+        hasher.write_u64(low);
+        // IPv4 addresses have no more; the family is compared.
+        if high != 0 {
+            hasher.write_u64(high);
+        }
+    }
 }
 
 impl Host {

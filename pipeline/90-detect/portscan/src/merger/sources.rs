@@ -5,24 +5,32 @@ use super::targets::{EXACT_MAX, Meaning};
 use super::{Host, Now, intervals, verdict};
 use crate::event::Probe;
 use crate::filter::Shards;
+use crate::hash::Map;
 use crate::observer::PERIOD;
 use crate::options::ScanOptions;
 use crate::summary::{Attempt, Interval};
 use flowpin_counters::{Loss, Losses};
 use flowpin_record::{EpisodeState, RecordSink};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// A source that asks in one way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Asker {
     pub(super) probe: Probe,
     pub(super) host: Host,
 }
 
+impl std::hash::Hash for Asker {
+    fn hash<H: std::hash::Hasher>(&self, hasher: &mut H) {
+        // Few ask in more than one way: the probe is compared.
+        self.host.hash(hasher);
+    }
+}
+
 /// All sources. Sums over them are free of order; where order matters, keys are sorted.
 #[derive(Debug, Default)]
 pub(super) struct Sources {
-    map: HashMap<Asker, Source>,
+    map: Map<Asker, Source>,
     /// Those that scan, by key.
     scans: BTreeSet<Asker>,
     /// Targets that are kept one by one, over all.

@@ -2,10 +2,10 @@
 
 use super::Host;
 use crate::event::{Probe, Steps};
+use crate::hash::Map;
 use crate::sketch::{Distinct, hash_target};
 use crate::summary::Attempt;
 use flowpin_packet::Timestamp;
-use std::collections::HashMap;
 
 /// Host and port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -103,7 +103,7 @@ pub(super) enum Targets {
     /// A few: searched one by one.
     Few(Vec<(Target, Seen)>),
     /// Up to [`EXACT_MAX`]; read in no order that matters.
-    Many(HashMap<Target, Seen>),
+    Many(Map<Target, Seen>),
     /// Beyond.
     Sketch(Box<Sketch>),
 }
@@ -163,7 +163,7 @@ impl Targets {
         match self {
             Self::Few(few) if few.len() < FEW_MAX => few.push((target, fresh)),
             Self::Few(few) => {
-                let mut many: HashMap<_, _> = few.drain(..).collect();
+                let mut many: Map<_, _> = few.drain(..).collect();
                 many.insert(target, fresh);
                 *self = Self::Many(many);
             }
@@ -227,8 +227,8 @@ impl Targets {
             return sketch.counts();
         }
         let mut counts = Counts::default();
-        let mut hosts: HashMap<Host, Line> = HashMap::new();
-        let mut ports: HashMap<u16, Line> = HashMap::new();
+        let mut hosts: Map<Host, Line> = Map::default();
+        let mut ports: Map<u16, Line> = Map::default();
         for (target, seen) in self.iter() {
             counts.targets += 1;
             counts.once[0] += u64::from(seen.attempts == 1);

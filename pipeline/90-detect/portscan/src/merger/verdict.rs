@@ -8,9 +8,9 @@
 
 use super::targets::{Counts, Outcome, Target, Targets};
 use crate::event::Probe;
+use crate::hash::Map;
 use crate::options::ScanOptions;
 use flowpin_record::ScanKind;
-use std::collections::HashMap;
 use std::hash::Hash;
 
 /// Weight of a failure: it can be halved and quartered.
@@ -37,8 +37,8 @@ pub(super) fn targets_min(options: &ScanOptions) -> usize {
 
 /// Whether these targets, against so many used connections, are a scan.
 pub(super) fn is_scan(probe: Probe, targets: &Targets, used: u64, options: &ScanOptions) -> bool {
-    let mut hosts = HashMap::new();
-    let mut ports = HashMap::new();
+    let mut hosts = Map::default();
+    let mut ports = Map::default();
     let (mut sum, mut failed) = (0, 0_u64);
     for (Target { host, port }, seen) in targets.iter() {
         let weight = weight(probe, seen.outcome);
@@ -96,10 +96,10 @@ pub(super) fn kind(counts: &Counts) -> ScanKind {
 /// A scan of more hosts than these by more ports is a block.
 const FEW: u64 = 4;
 
-fn add<K: Hash + Eq>(lines: &mut HashMap<K, u64>, line: K, weight: u64) {
+fn add<K: Hash + Eq>(lines: &mut Map<K, u64>, line: K, weight: u64) {
     *lines.entry(line).or_insert(0) += weight;
 }
 
-fn most<K>(lines: &HashMap<K, u64>) -> u64 {
+fn most<K>(lines: &Map<K, u64>) -> u64 {
     lines.values().copied().max().unwrap_or(0)
 }
