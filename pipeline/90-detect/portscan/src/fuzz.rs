@@ -56,7 +56,7 @@ pub fn fuzz_portscan(data: &[u8]) {
                 }
             }
             merger.decide(&mut check);
-            check.below = merger.watermark();
+            check.below = merger.watermark().min(stream_time);
         }
     }
     for (worker, observer) in observers.iter_mut().enumerate() {

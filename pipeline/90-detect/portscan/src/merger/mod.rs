@@ -85,7 +85,9 @@ impl Merger {
         self.decide_below(upto.min(INDEX_MAX), sink);
     }
 
-    /// Up to where all records were delivered: no later one has a time up to and including this.
+    /// Up to where all records were delivered: no later one has a time up to and including this,
+    /// but those of [`Merger::finish`], which have the time of the input's end. So what may be
+    /// written is the least of this and of the stream's time.
     pub fn watermark(&self) -> Timestamp {
         Timestamp(due(self.decided).0.saturating_sub(1))
     }
