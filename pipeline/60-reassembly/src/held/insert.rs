@@ -1,8 +1,9 @@
 //! A segment into the tree: what it overlaps with is decided piece by piece.
 
 use super::blocks::{Block, PIECE_BYTES_MAX, block_cost};
-use super::{Held, Piece};
+use super::{Held, Piece, Queue};
 use crate::Extent;
+use crate::connection::NIL;
 use crate::policy::new_wins;
 use flowpin_config::SegmentOverlap;
 use flowpin_packet::Seq;
@@ -81,7 +82,13 @@ impl Held {
         if !end.is_after(at) {
             return None;
         }
-        let root = self.queue(queue).root;
+        let Queue {
+            root, end: last, ..
+        } = self.queue(queue);
+        // Behind a hole most segments come in order: nothing to look for.
+        if root == NIL || !last.is_after(at) {
+            return None;
+        }
         if let Some(before) = self.floor(root, at)
             && self.piece(before).end().is_after(at)
         {
@@ -237,9 +244,15 @@ impl Held {
             self.discharge(self.queue(queue).shard, piece.block.cost());
             return;
         };
-        let root = self.queue(queue).root;
-        let root = self.link(root, handle);
+        let old = self.queue(queue);
+        let root = self.link(old.root, handle);
+        let end = if old.root == NIL {
+            piece.end()
+        } else {
+            later(old.end, piece.end())
+        };
         if let Some(queue) = self.queues.get_mut(queue) {
+            queue.end = end;
             queue.root = root;
             queue.bytes = queue.bytes.saturating_add(u32::from(piece.len));
             let cost = u32::try_from(piece.block.cost()).unwrap_or(0);

