@@ -51,7 +51,8 @@ for port in (22, 80):
 time.sleep(600)
 ' &
 children+=($!)
-ip netns exec "$here" tcpdump -q -n -U --immediate-mode -i veth0 -B 65536 -s 96 -w "$out" 2>/dev/null &
+ip netns exec "$here" \
+    tcpdump -q -n -U --immediate-mode -i veth0 -B 65536 -s 96 -w "$out" 2>/dev/null &
 tcpdump=$!
 for _ in $(seq 100); do [[ -s $out ]] && break; sleep 0.05; done
 sleep 0.3

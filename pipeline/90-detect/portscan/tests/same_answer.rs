@@ -91,12 +91,21 @@ fn same_for_all_plans(events: &[Event], options: &ScanOptions) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 12,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     /// However shards are spread over workers and whenever ticks come, the records are the same.
     #[test]
     fn records_do_not_depend_on_workers_or_ticks(seed in any::<u64>()) {
-        let options = ScanOptions { syn_rate: 30, udp_rate: 30, icmp_rate: 30, ..ScanOptions::default() };
+        let options = ScanOptions {
+            syn_rate: 30,
+            udp_rate: 30,
+            icmp_rate: 30,
+            ..ScanOptions::default()
+        };
         same_for_all_plans(&traffic(seed, false), &options);
     }
 }
