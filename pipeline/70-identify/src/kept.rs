@@ -32,7 +32,8 @@ pub(crate) struct Blocks {
 impl Blocks {
     pub(crate) fn new(shard_bytes_max: u32) -> io::Result<Self> {
         let count = |block: usize| {
-            let each = usize::try_from(shard_bytes_max).unwrap_or(usize::MAX) / block;
+            let whole = usize::try_from(shard_bytes_max).unwrap_or(usize::MAX);
+            let each = whole.checked_div(block).unwrap_or(0);
             u32::try_from(each.saturating_mul(256)).unwrap_or(u32::MAX - 1)
         };
         Ok(Self {

@@ -23,6 +23,11 @@ impl Lead {
     }
 
     /// These bytes at `at`; `at` and their number are 8 together at most.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing,
+        reason = "for constants: a mistake does not compile"
+    )]
     pub const fn at(at: usize, literal: &[u8]) -> Self {
         let mut lead = Self::ANY;
         let mut index = 0;
@@ -34,6 +39,11 @@ impl Lead {
     }
 
     /// And at `at` (below 8) the bits of `mask` are as in `value`.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation,
+        reason = "below 8, as asserted"
+    )]
     pub const fn masked(mut self, at: usize, mask: u8, value: u8) -> Self {
         assert!(at < 8 && value & !mask == 0, "outside the first 8 bytes");
         self.mask |= (mask as u64) << (at * 8);

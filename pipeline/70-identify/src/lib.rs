@@ -24,9 +24,11 @@
     allow(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)
 )]
 
+mod fuzz;
 mod identifier;
 mod kept;
 mod lead;
+pub mod learn;
 mod look;
 pub mod protocols;
 mod search;
@@ -35,12 +37,14 @@ mod table;
 mod testing;
 mod verdict;
 
+#[doc(hidden)]
+pub use fuzz::fuzz_identify;
 pub use identifier::{BadRule, Identifier};
 pub use kept::STREAM_BYTES_MAX;
 pub use lead::Lead;
 pub use look::{Answer, Check, Cursor, Look};
 pub use search::{Search, SearchOptions, Searches, Whose};
-pub use table::{Group, On, Protocol, ProtocolId, Rule, RuleId};
+pub use table::{Group, How, On, Protocol, ProtocolId, Rule, RuleId};
 pub use verdict::{Confidence, GaveUp, Step, Verdict};
 
 /// Datagrams of a connection that are looked at: a search ends there.

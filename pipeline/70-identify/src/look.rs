@@ -142,15 +142,13 @@ impl<'a> Look<'a> {
         ports.contains(&self.ports.0) || ports.contains(&self.ports.1)
     }
 
-    /// Whether the datagram is exactly so long on the wire; of a stream, whether at least so much
-    /// is there.
+    /// Whether the datagram is exactly so long on the wire; of a stream, whether so much comes.
     #[inline]
-    pub fn is_long(&self, len: usize) -> bool {
-        if matches!(self.on, On::Tcp) {
-            self.len >= len
-        } else {
-            self.len == len
+    pub fn is_long(&self, len: usize) -> Option<bool> {
+        if !matches!(self.on, On::Tcp) {
+            return Some(self.len == len);
         }
+        (self.len >= len || self.ended).then_some(self.len >= len)
     }
 
     /// Reads on from `at`.
@@ -185,6 +183,16 @@ pub struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
+    /// Reads `bytes` from their first on.
+    #[inline]
+    pub fn over(bytes: &'a [u8]) -> Self {
+        Self {
+            bytes,
+            at: 0,
+            len: bytes.len(),
+        }
+    }
+
     /// How far it is.
     #[inline]
     pub fn at(&self) -> usize {

@@ -25,7 +25,7 @@ fn five(look: &Look<'_>) -> Option<Answer> {
             return Some(Answer::No);
         }
         let methods = look.range(2, count)?;
-        return Answer::likely(methods.iter().all(|&method| method < 10 || method >= 0x80));
+        return Answer::likely(methods.iter().all(|&method| !(10..0x80).contains(&method)));
     }
     let offered = look.reply.first() == Some(&5)
         && usize::from(look.reply.get(1).copied()?).saturating_add(2) == look.reply.len();

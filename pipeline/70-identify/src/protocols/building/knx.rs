@@ -16,5 +16,5 @@ fn check(look: &Look<'_>) -> Option<Answer> {
     let service = look.be16(2)?;
     let len = usize::from(look.be16(4)?);
     let is_known = matches!(service >> 8, 2 | 3 | 4 | 5 | 6 | 7 | 9);
-    Answer::when(is_known && len >= 6 && look.is_long(len))
+    Answer::when(is_known && len >= 6 && look.is_long(len)?)
 }

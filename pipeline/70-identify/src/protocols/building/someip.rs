@@ -27,6 +27,6 @@ fn check(look: &Look<'_>) -> Option<Answer> {
     let whole = len.checked_add(8)?;
     // Several messages may share a datagram.
     Answer::when(
-        look.is_long(whole) || (look.len > whole && look.be32(whole.checked_add(12)?)? >> 24 == 1),
+        look.is_long(whole)? || (look.len > whole && look.be32(whole.checked_add(12)?)? >> 24 == 1),
     )
 }

@@ -94,7 +94,7 @@ fn negotiation(look: &Look<'_>) -> Option<Answer> {
     let from = cursor.len8()?;
     cursor.skip(from)?;
     let mut known = false;
-    if to > 20 || from > 20 || cursor.left() % 4 != 0 {
+    if to > 20 || from > 20 || !cursor.left().is_multiple_of(4) {
         return Some(Answer::No);
     }
     for _ in 0..16 {

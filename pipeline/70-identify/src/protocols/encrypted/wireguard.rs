@@ -27,7 +27,7 @@ fn check(look: &Look<'_>) -> Option<Answer> {
         3 => Answer::when(len == 64),
         // Data: padded to 16 bytes; a counter that grows under the same receiver.
         _ => {
-            let is_padded = len % 16 == 0 && look.be32(12)? == 0;
+            let is_padded = len.is_multiple_of(16) && look.be32(12)? == 0;
             let again = look.earlier.get(..8) == look.bytes.get(..8);
             Some(match (is_padded, again) {
                 (true, true) => Answer::Yes,

@@ -26,7 +26,7 @@ fn check(look: &Look<'_>) -> Option<Answer> {
     let [_, kind, id, status] = look.array(0)?;
     let len = usize::from(look.be16(6)?);
     let is_header = matches!(kind, 0 | 1 | 2 | 15) && id <= 3 && (status < 16 || kind == 1);
-    if !is_header || !look.is_long(len) || len < 8 {
+    if !is_header || !look.is_long(len)? || len < 8 {
         return Some(Answer::No);
     }
     // Opening a session: primary or secondary master, a timer.

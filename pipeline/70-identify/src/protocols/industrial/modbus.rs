@@ -37,16 +37,15 @@ fn check(look: &Look<'_>) -> Option<Answer> {
         43 => look.u8(8)? == 14,
         _ => false,
     };
-    let more = look.bytes.len().saturating_sub(len.saturating_add(6));
-    let is_all = look.bytes.len() == len.saturating_add(6);
-    let is_next = more >= 6 && look.be16(len.saturating_add(8))? == 0;
-    Some(
-        if (is_sized && on_port) || (on_port && (is_all || is_next)) || (is_sized && is_next) {
-            Answer::Yes
-        } else if is_sized {
-            Answer::Likely
-        } else {
-            Answer::No
-        },
-    )
+    if is_sized && on_port {
+        return Some(Answer::Yes);
+    }
+    // Otherwise the next message must begin where this one ends.
+    let end = len.saturating_add(6);
+    match look.be16(end.saturating_add(2)) {
+        Some(protocol) => Answer::when(protocol == 0 && (is_sized || on_port)),
+        None if !look.ended => None,
+        None if on_port && look.bytes.len() == end => Some(Answer::Yes),
+        None => Answer::likely(is_sized),
+    }
 }

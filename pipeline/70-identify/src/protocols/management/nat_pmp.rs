@@ -24,7 +24,7 @@ fn check(look: &Look<'_>) -> Option<Answer> {
         (0, 1 | 2) => look.len == 12 && look.be16(2)? == 0,
         (0, 128) => look.len == 12,
         (0, 129 | 130) => look.len == 16,
-        (2, _) => look.len >= 24 && look.len % 4 == 0 && opcode & 0x7f < 4,
+        (2, _) => look.len >= 24 && look.len.is_multiple_of(4) && opcode & 0x7f < 4,
         _ => false,
     };
     Answer::when(is_sized)

@@ -30,6 +30,6 @@ fn check(look: &Look<'_>) -> Option<Answer> {
     let same_first = before.u8(0)? & 0xc0 == 0x80;
     let time = look.be32(4)?.wrapping_sub(before.be32(4)?);
     let same_kind = before.u8(1)? & 0x7f == kind;
-    let is_close = (1..=64).contains(&gap) && (time < 1 << 20 || time > u32::MAX - (1 << 20));
+    let is_close = (1..=64).contains(&gap) && time.wrapping_add(1 << 20) < 2 << 20;
     Answer::when(same_source && same_first && is_close && (same_kind || gap == 1))
 }

@@ -45,7 +45,7 @@ fn framed(look: &Look<'_>) -> Option<Answer> {
 
 fn classic(look: &Look<'_>) -> Option<Answer> {
     let len = usize::from(look.be16(2)?);
-    if !look.is_long(len.saturating_add(20)) {
+    if !look.is_long(len.saturating_add(20))? {
         return Some(Answer::No);
     }
     if len == 0 {

@@ -24,7 +24,7 @@ fn check(look: &Look<'_>) -> Option<Answer> {
     } else {
         (usize::from(look.be16(2)?), 2)
     };
-    if !(1..=11).contains(&function) || len < 12 || !look.is_long(len) {
+    if !(1..=11).contains(&function) || len < 12 || !look.is_long(len)? {
         return Some(Answer::No);
     }
     // RFC 2165 §4: the language code stands where version 2 has its tag.

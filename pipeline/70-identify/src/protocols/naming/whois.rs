@@ -25,7 +25,11 @@ fn query(look: &Look<'_>) -> Option<Answer> {
         .iter()
         .position(|byte| !(b' '..=b'~').contains(byte));
     match end {
-        Some(end) => Answer::when(end >= 2 && look.bytes.get(end..) == Some(b"\r\n")),
+        Some(end) if end >= 2 => match look.has(end, b"\r\n")? {
+            true => Answer::when(look.is_long(end.saturating_add(2))?),
+            false => Some(Answer::No),
+        },
+        Some(_) => Some(Answer::No),
         None if look.bytes.len() > 128 => Some(Answer::No),
         None => None,
     }

@@ -18,17 +18,11 @@ fn check(look: &Look<'_>) -> Option<Answer> {
     let on_port = look.on_port(&[123]);
     // Control and private messages (RFC 9327; ntpdc's).
     if mode >= 6 {
-        return Answer::when(on_port && look.len >= 8 && look.len % 4 == 0);
+        return Answer::when(on_port && look.len >= 8 && look.len.is_multiple_of(4));
     }
     let [stratum, poll, precision] = look.array(1)?;
-    let is_precise = precision == 0 || (precision as i8) < 0 && (precision as i8) > -40;
-    if look.len < 48 || stratum > 16 || poll > 17 || !is_precise {
-        return Some(Answer::No);
-    }
-    // RFC 5905 §8: the answer's origin is the request's time of sending.
-    let asked = look.reply.get(..HALF).is_some() && look.range(24, 8)? != [0; 8];
-    let _ = asked;
-    Some(if on_port { Answer::Yes } else { Answer::No })
+    // 2^-1 to 2^-39 seconds, or not told.
+    let is_precise = precision == 0 || precision > 0xd8;
+    let is_packet = look.len >= 48 && stratum <= 16 && poll <= 17 && is_precise;
+    Answer::when(is_packet && on_port)
 }
-
-const HALF: usize = 24;
