@@ -76,6 +76,13 @@ pub struct Matched {
     pub is_hint: bool,
 }
 
+impl SetState {
+    /// A search that cannot match any more.
+    pub const OVER: Self = Self {
+        states: [State::DEAD; GROUPS_MAX],
+    };
+}
+
 impl PatternSet {
     /// Compiles patterns; those that break a limit are refused one by one.
     pub fn build(

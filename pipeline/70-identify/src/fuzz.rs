@@ -37,7 +37,14 @@ pub fn fuzz_identify(data: &[u8]) {
     };
     let whole = stream(&mut searches, &turns, ports, usize::MAX);
     let pieces = stream(&mut searches, &turns, ports, usize::from(settings >> 6) + 1);
-    assert_eq!(whole, pieces, "segments decide the verdict");
+    if whole != pieces {
+        let name = |rule: Option<crate::RuleId>| rule.map(|rule| identifier.rule_name(rule));
+        panic!(
+            "whole {:?}, in pieces {:?}: {turns:02x?}",
+            name(whole),
+            name(pieces)
+        );
+    }
     let mut search = Search::default();
     for (index, turn) in turns.iter().enumerate() {
         let whose = whose(On::Udp, ports, index % 2 == 0);

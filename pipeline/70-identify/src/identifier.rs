@@ -4,7 +4,7 @@ use crate::lead::First;
 use crate::protocols;
 use crate::table::{How, On, Protocol, ProtocolId, RuleId};
 use crate::{Check, Lead};
-use flowpin_pattern::{Automaton, Limits, Refusal, own};
+use flowpin_pattern::{Automaton, Limits, PatternSet, Refusal, own};
 
 /// A rule's expression that could not be compiled: a mistake in the table.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
@@ -80,6 +80,7 @@ pub struct Identifier {
     tcp: Compiled,
     udp: Compiled,
     sctp: Compiled,
+    loaded: Option<PatternSet>,
 }
 
 impl Identifier {
@@ -107,7 +108,34 @@ impl Identifier {
             sctp: compile(&protocols, &rules, On::Sctp)?,
             protocols,
             rules,
+            loaded: None,
         })
+    }
+
+    /// Also looks for these patterns, where the project's own rules find nothing.
+    #[must_use]
+    pub fn with_patterns(self, patterns: PatternSet) -> Self {
+        Self {
+            loaded: Some(patterns),
+            ..self
+        }
+    }
+
+    /// The name of a protocol, also of one that was loaded.
+    pub fn name(&self, id: ProtocolId) -> &str {
+        let own = self.protocol(id).map(|one| one.name);
+        own.or_else(|| self.loaded_name(id.0)).unwrap_or_default()
+    }
+
+    /// The patterns that were loaded.
+    pub fn loaded(&self) -> Option<&PatternSet> {
+        self.loaded.as_ref()
+    }
+
+    fn loaded_name(&self, number: u16) -> Option<&str> {
+        let place = usize::from(number.checked_sub(0x8000)?);
+        let pattern = self.loaded.as_ref()?.patterns.get(place)?;
+        Some(&pattern.name)
     }
 
     /// All protocols; a [`ProtocolId`] is an index.
@@ -127,10 +155,9 @@ impl Identifier {
     }
 
     /// A rule's name.
-    pub fn rule_name(&self, rule: RuleId) -> &'static str {
-        self.rules
-            .get(usize::from(rule.0))
-            .map_or("", |rule| rule.name)
+    pub fn rule_name(&self, rule: RuleId) -> &str {
+        let own = self.rules.get(usize::from(rule.0)).map(|rule| rule.name);
+        own.or_else(|| self.loaded_name(rule.0)).unwrap_or_default()
     }
 
     /// The protocol that is often on this port. A hint, no more.

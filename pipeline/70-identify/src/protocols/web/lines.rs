@@ -49,12 +49,16 @@ impl<'a> Head<'a> {
     /// Whether the line ends in a version of HTTP/1. Its target may hold anything that is visible.
     pub(super) fn is_request(line: &[u8]) -> bool {
         let version = line.len().checked_sub(9).and_then(|at| line.get(at..));
-        matches!(version, Some(b" HTTP/1.0" | b" HTTP/1.1"))
+        let is_visible = line.iter().all(|&byte| byte >= b' ');
+        is_visible && matches!(version, Some(b" HTTP/1.0" | b" HTTP/1.1"))
     }
 
     /// Whether what is there could be the beginning of a request line.
     pub(super) fn is_request_begun(&self) -> bool {
-        self.bytes.iter().all(|&byte| byte >= b' ' || byte == b'\r')
+        {
+            let line = self.bytes.strip_suffix(b"\r").unwrap_or(self.bytes);
+            line.iter().all(|&byte| byte >= b' ')
+        }
     }
 
     /// Whether the head's empty line is there.

@@ -1,0 +1,248 @@
+//! One worker's searches: where each stands, and the bytes that it may still need.
+
+mod datagram;
+mod loaded;
+mod progress;
+mod stream;
+
+use crate::identifier::{Compiled, Identifier};
+use crate::kept::Blocks;
+use crate::table::{On, RuleId};
+use crate::verdict::{Confidence, GaveUp, Step, Verdict};
+use flowpin_memory::Slab;
+use flowpin_packet::Shard;
+use progress::Progress;
+use std::io;
+use std::sync::Arc;
+
+/// A connection's search: nothing as long as nothing has to be remembered.
+///
+/// Once a [`Step`] other than undecided was returned, [`Searches::release`] it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Search(u32);
+
+/// Whose bytes they are.
+#[derive(Clone, Copy, Debug)]
+pub struct Whose {
+    /// The connection's shard: memory is capped in each.
+    pub shard: Shard,
+    /// The ports of client and server.
+    pub ports: (u16, u16),
+    /// Over what.
+    pub on: On,
+    /// Whether the client sent them.
+    pub to_server: bool,
+}
+
+/// How much the searches of one worker may keep.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchOptions {
+    /// Searches that go on at the same time in one shard.
+    pub shard_searches_max: u32,
+    /// Bytes before verdicts in one shard.
+    pub shard_bytes_max: u32,
+}
+
+impl Default for SearchOptions {
+    fn default() -> Self {
+        Self {
+            shard_searches_max: 4096,
+            shard_bytes_max: 1 << 20,
+        }
+    }
+}
+
+/// The searches of one worker.
+#[derive(Debug)]
+pub struct Searches {
+    identifier: Arc<Identifier>,
+    memory: Memory,
+}
+
+/// What they remember.
+#[derive(Debug)]
+struct Memory {
+    slab: Slab<Progress>,
+    /// By shard: searches that go on.
+    counts: Box<[u32; 256]>,
+    blocks: Blocks,
+    options: SearchOptions,
+}
+
+impl Searches {
+    /// No searches yet.
+    ///
+    /// # Errors
+    /// Where the system refuses address space.
+    pub fn new(identifier: Arc<Identifier>, options: SearchOptions) -> io::Result<Self> {
+        let memory = Memory {
+            slab: Slab::with_capacity(options.shard_searches_max.saturating_mul(256))?,
+            counts: Box::new([0; 256]),
+            blocks: Blocks::new(options.shard_bytes_max)?,
+            options,
+        };
+        Ok(Self { identifier, memory })
+    }
+
+    /// What is known.
+    pub fn identifier(&self) -> &Identifier {
+        &self.identifier
+    }
+
+    /// The next bytes of one direction of a stream, in order.
+    ///
+    /// After a verdict the bytes before it are in [`Searches::kept`], with as many of `bytes` as
+    /// the limit allows; if the first segment decided there are none: go on with `bytes`.
+    pub fn stream_bytes(&mut self, search: &mut Search, whose: Whose, bytes: &[u8]) -> Step {
+        if bytes.is_empty() {
+            return Step::Undecided;
+        }
+        let compiled = self.identifier.on(On::Tcp);
+        let step = match search.0.checked_sub(1) {
+            None => self.memory.first_segment(compiled, search, whose, bytes),
+            Some(handle) if self.memory.is_own_over(handle) => Step::GaveUp(GaveUp::NothingFits),
+            Some(handle) => self.memory.next_segment(compiled, handle, whose, bytes),
+        };
+        match self.identifier.loaded() {
+            None => step,
+            Some(set) => self.memory.loaded_bytes(set, search, whose, bytes, step),
+        }
+    }
+
+    /// The stream ends, or a gap that will not be filled: nothing more comes from this direction.
+    pub fn stream_ended(&mut self, search: &mut Search, whose: Whose) -> Step {
+        let compiled = self.identifier.on(On::Tcp);
+        match search.0.checked_sub(1) {
+            None => Step::Undecided,
+            Some(handle) => {
+                let step = self.memory.end_side(compiled, handle, whose);
+                match self.identifier.loaded() {
+                    None => step,
+                    Some(set) => self.memory.loaded_end(set, handle, whose, step),
+                }
+            }
+        }
+    }
+
+    /// A datagram. `wire_len`: its length on the wire, where the capture may have cut it.
+    pub fn datagram(
+        &mut self,
+        search: &mut Search,
+        whose: Whose,
+        bytes: &[u8],
+        wire_len: usize,
+    ) -> Step {
+        if bytes.is_empty() {
+            return Step::Undecided;
+        }
+        let compiled = self.identifier.on(whose.on);
+        let is_own_over = search
+            .0
+            .checked_sub(1)
+            .is_some_and(|one| self.memory.is_own_over(one));
+        let step = if is_own_over {
+            Step::GaveUp(GaveUp::NothingFits)
+        } else {
+            self.memory
+                .datagram(compiled, search, whose, bytes, wire_len)
+        };
+        match self.identifier.loaded() {
+            None => step,
+            Some(set) => self.memory.loaded_bytes(set, search, whose, bytes, step),
+        }
+    }
+
+    /// The bytes of one direction before the verdict, as far as they are kept.
+    pub fn kept(&self, search: Search, to_server: bool) -> &[u8] {
+        let progress = search
+            .0
+            .checked_sub(1)
+            .and_then(|handle| self.memory.slab.get(handle));
+        progress
+            .and_then(|progress| progress.sides.get(usize::from(side_of(to_server))))
+            .map_or(&[], |side| self.memory.blocks.bytes(side.kept))
+    }
+
+    /// Forgets a search: after a verdict, or when its connection ends.
+    pub fn release(&mut self, search: &mut Search) {
+        let Some(handle) = search.0.checked_sub(1) else {
+            return;
+        };
+        if let Some(progress) = self.memory.slab.get(handle).copied() {
+            for side in progress.sides {
+                let mut kept = side.kept;
+                self.memory.blocks.free(&mut kept, progress.shard);
+            }
+            if let Some(count) = self.memory.counts.get_mut(usize::from(progress.shard)) {
+                *count = count.saturating_sub(1);
+            }
+            self.memory.slab.remove(handle);
+        }
+        *search = Search::default();
+    }
+
+    /// Searches that go on.
+    pub fn live(&self) -> u32 {
+        self.memory.slab.len()
+    }
+}
+
+impl Memory {
+    fn begin(&mut self, search: &mut Search, progress: Progress) -> Step {
+        let Some(count) = self.counts.get_mut(usize::from(progress.shard)) else {
+            return Step::GaveUp(GaveUp::Memory);
+        };
+        if *count >= self.options.shard_searches_max {
+            return Step::GaveUp(GaveUp::Memory);
+        }
+        match self
+            .slab
+            .insert(progress)
+            .and_then(|handle| handle.checked_add(1))
+        {
+            Some(handle) => {
+                *count = count.saturating_add(1);
+                *search = Search(handle);
+                Step::Undecided
+            }
+            None => Step::GaveUp(GaveUp::Memory),
+        }
+    }
+
+    fn store(&mut self, handle: u32, progress: Progress) {
+        if let Some(slot) = self.slab.get_mut(handle) {
+            *slot = progress;
+        }
+    }
+}
+
+fn sure(compiled: &Compiled, rule: RuleId, to_server: bool) -> Step {
+    Step::Verdict(Verdict {
+        protocol: compiled.protocol_of(rule),
+        rule,
+        confidence: Confidence::Sure,
+        to_server,
+    })
+}
+
+fn likely(compiled: &Compiled, rule: RuleId, to_server: bool) -> Step {
+    Step::Verdict(Verdict {
+        protocol: compiled.protocol_of(rule),
+        rule,
+        confidence: Confidence::Likely,
+        to_server,
+    })
+}
+
+const fn side_of(to_server: bool) -> u8 {
+    if to_server { 0 } else { 1 }
+}
+
+impl Compiled {
+    fn rule_of(&self, pattern: u16) -> RuleId {
+        self.pattern_rules
+            .get(usize::from(pattern))
+            .copied()
+            .unwrap_or(RuleId(u16::MAX))
+    }
+}
