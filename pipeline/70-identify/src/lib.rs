@@ -24,6 +24,8 @@
     allow(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)
 )]
 
+#[cfg(test)]
+mod examples;
 mod fuzz;
 mod identifier;
 mod kept;

@@ -36,18 +36,27 @@ fn five(look: &Look<'_>) -> Option<Answer> {
 /// A port, an address, a name that ends in 0. 4A: an address 0.0.0.x and a host's name.
 fn four(look: &Look<'_>) -> Option<Answer> {
     let port = look.be16(2)?;
-    look.u8(8)?;
-    let rest = look.range(8, look.bytes.len().saturating_sub(8))?;
-    let end = rest.iter().position(|&byte| byte == 0)?;
-    let is_name = rest
-        .get(..end)?
-        .iter()
-        .all(|&byte| (b'!'..=b'~').contains(&byte));
     let is_named = look.be32(4)? < 256;
-    let is_whole = is_named || look.bytes.len() == end.saturating_add(9);
-    if port == 0 || !is_name || !is_whole {
+    look.u8(8)?;
+    let rest = look.from(8);
+    let end = rest.iter().position(|&byte| byte == 0);
+    let name = rest.get(..end.unwrap_or(rest.len()))?;
+    if port == 0 || name.len() > 128 || !name.iter().all(|byte| (b'!'..=b'~').contains(byte)) {
         return Some(Answer::No);
     }
-    let on_port = look.on_port(&[1080]) && look.ended;
-    Answer::when(on_port || look.reply.len() == 8 && look.reply.first() == Some(&0) || is_named)
+    let end = end?.saturating_add(9);
+    if is_named {
+        return Answer::when(look.u8(end)?.is_ascii_alphanumeric());
+    }
+    // Nothing may follow before the answer, which has 8 bytes.
+    if look.bytes.len() > end {
+        return Some(Answer::No);
+    }
+    if look.reply.len() >= 8 {
+        return Answer::when(look.reply.first() == Some(&0));
+    }
+    if look.ended {
+        return Answer::when(look.on_port(&[1080]));
+    }
+    None
 }

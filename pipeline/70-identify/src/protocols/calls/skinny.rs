@@ -22,21 +22,16 @@ fn check(look: &Look<'_>) -> Option<Answer> {
     if !(4..=2048).contains(&len) || !is_version || message > 0x160 {
         return Some(Answer::No);
     }
-    // The next message must begin where this ends, or this is all.
-    let next = usize::try_from(len).ok()?.checked_add(8)?;
-    if look.bytes.len() == next || look.bytes.len() < next {
-        let is_weak = version == 0 && len < 12;
-        return Some(
-            if look.on_port(&[2000]) && !is_weak && look.bytes.len() >= 12 {
-                Answer::Yes
-            } else if look.ended {
-                Answer::No
-            } else {
-                return None;
-            },
-        );
+    // Version 0 is too common a number to tell anything by itself.
+    let on_port = look.on_port(&[2000]);
+    if on_port && (version > 0 || len >= 12) {
+        return Some(Answer::Yes);
     }
+    // The next message must begin where this one ends.
+    let next = usize::try_from(len).ok()?.checked_add(8)?;
     let further = look.le32(next)?;
     let same = look.le32(next.checked_add(4)?)?;
-    Answer::when((4..=2048).contains(&further) && same == version && message > 0)
+    let another = look.le32(next.checked_add(8)?)?;
+    let is_next = (4..=2048).contains(&further) && same == version && another <= 0x160;
+    Answer::when(is_next && (version > 0 || on_port) && message > 0)
 }

@@ -1,8 +1,15 @@
 //! Coins and ledgers.
 
 mod bitcoin;
+mod ethereum;
+mod monero;
 mod stratum;
 
 use crate::table::Protocol;
 
-pub(super) const ALL: &[&Protocol] = &[&bitcoin::PROTOCOL, &stratum::PROTOCOL];
+pub(super) const ALL: &[&Protocol] = &[
+    &bitcoin::PROTOCOL,
+    &ethereum::PROTOCOL,
+    &monero::PROTOCOL,
+    &stratum::PROTOCOL,
+];

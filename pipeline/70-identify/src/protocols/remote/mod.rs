@@ -4,6 +4,7 @@ mod citrix;
 mod radmin;
 mod rdp;
 mod ssh;
+mod teamviewer;
 mod telnet;
 mod vnc;
 
@@ -14,6 +15,7 @@ pub(super) const ALL: &[&Protocol] = &[
     &radmin::PROTOCOL,
     &rdp::PROTOCOL,
     &ssh::PROTOCOL,
+    &teamviewer::PROTOCOL,
     &telnet::PROTOCOL,
     &vnc::PROTOCOL,
 ];

@@ -1,7 +1,8 @@
 //! What carries others.
 
+mod alicloud;
 mod teredo;
 
 use crate::table::Protocol;
 
-pub(super) const ALL: &[&Protocol] = &[&teredo::PROTOCOL];
+pub(super) const ALL: &[&Protocol] = &[&alicloud::PROTOCOL, &teredo::PROTOCOL];
