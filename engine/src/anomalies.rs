@@ -84,6 +84,7 @@ impl Anomalies {
             packet_number: oddity.number,
             what: oddity.what,
             addresses: oddity.addresses,
+            connection: None,
             suppressed: core::mem::take(&mut limit.suppressed),
         };
         sink.anomaly(key, &record);

@@ -263,6 +263,47 @@ const KEYS: &[(&str, &[Key])] = &[
         ],
     ),
     (
+        "streams",
+        &[
+            ("enabled", "true", "Put TCP segments in order."),
+            (
+                "memory",
+                "\"128 MiB\"",
+                "Bytes behind holes, over all workers; an eighth of the memory if not set.",
+            ),
+            (
+                "stream_memory",
+                "\"1 MiB\"",
+                "The most of it for one direction of a connection.",
+            ),
+            (
+                "depth",
+                "\"0 B\"",
+                "How many bytes of each direction are looked at; 0: all.",
+            ),
+            (
+                "midstream",
+                "true",
+                "Also connections that were open when the capture began.",
+            ),
+            (
+                "one_sided",
+                "true",
+                "Also connections of which the capture has one direction only.",
+            ),
+            (
+                "paws",
+                "true",
+                "Drop segments with an old time stamp, as receivers do (RFC 7323).",
+            ),
+            (
+                "urgent_apart",
+                "false",
+                "Read the urgent byte apart, as receivers without SO_OOBINLINE do.",
+            ),
+        ],
+    ),
+    (
         "scans",
         &[
             ("enabled", "true", "Look for scans and floods."),

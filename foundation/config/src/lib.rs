@@ -15,6 +15,7 @@ mod names;
 mod plan;
 mod scans;
 mod settings;
+mod streams;
 mod text;
 mod units;
 
@@ -30,6 +31,7 @@ pub use plan::{
 pub use scans::ScansPlan;
 pub use settings::{
     ConnectionSettings, DefragmentationSettings, HostGroupSettings, HostSettings, InputSettings,
-    OutputSettings, PipelineSettings, ScanSettings, Settings,
+    OutputSettings, PipelineSettings, ScanSettings, Settings, StreamSettings,
 };
+pub use streams::StreamsPlan;
 pub use units::{ByteSize, Span, UnitError};

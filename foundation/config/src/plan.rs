@@ -1,6 +1,6 @@
 //! The plan of one run, complete and checked.
 
-use crate::{DefragmentationPlan, HostsPlan, ScansPlan};
+use crate::{DefragmentationPlan, HostsPlan, ScansPlan, StreamsPlan};
 use std::path::PathBuf;
 
 /// Where packets come from.
@@ -159,6 +159,8 @@ pub struct Plan {
     pub clock_leap_max_ns: u64,
     /// Fragments.
     pub defragmentation: DefragmentationPlan,
+    /// TCP streams.
+    pub streams: StreamsPlan,
     /// Scans and floods.
     pub scans: ScansPlan,
     /// What is known of the hosts.
@@ -185,6 +187,7 @@ impl Default for Plan {
             dispatch_seed: None,
             clock_leap_max_ns: 3_600_000_000_000,
             defragmentation: DefragmentationPlan::default(),
+            streams: StreamsPlan::default(),
             scans: ScansPlan::default(),
             hosts: HostsPlan::default(),
             output: OutputPlan::default(),

@@ -120,6 +120,26 @@ sections! {
         segments: SegmentOverlap,
     }
 
+    /// `[streams]`: how TCP streams are put together.
+    StreamSettings {
+        /// Whether segments are put in order at all.
+        enabled: bool,
+        /// Bytes behind holes, over all workers.
+        memory: ByteSize,
+        /// Those of one direction of a connection.
+        stream_memory: ByteSize,
+        /// How many bytes of each direction are looked at.
+        depth: ByteSize,
+        /// Connections that were open when the capture began.
+        midstream: bool,
+        /// Connections of which the capture has one direction only.
+        one_sided: bool,
+        /// Segments with an old time stamp are dropped.
+        paws: bool,
+        /// The urgent byte is read apart.
+        urgent_apart: bool,
+    }
+
     /// `[scans]`: what counts as a scan or a flood.
     ScanSettings {
         /// Whether scans and floods are looked for.
@@ -177,6 +197,8 @@ pub struct Settings {
     pub connections: ConnectionSettings,
     /// Caps and keys of fragments.
     pub defragmentation: DefragmentationSettings,
+    /// How TCP streams are put together.
+    pub streams: StreamSettings,
     /// What counts as a scan or a flood.
     pub scans: ScanSettings,
     /// What is assumed of hosts that are not named.
@@ -205,6 +227,7 @@ impl Settings {
             pipeline: self.pipeline.over(below.pipeline),
             connections: self.connections.over(below.connections),
             defragmentation: self.defragmentation.over(below.defragmentation),
+            streams: self.streams.over(below.streams),
             scans: self.scans.over(below.scans),
             other_hosts: self.other_hosts.over(below.other_hosts),
             hosts: if self.hosts.is_empty() {
@@ -228,6 +251,7 @@ impl Settings {
             pipeline,
             connections,
             defragmentation,
+            streams,
             scans,
             other_hosts,
             hosts,
@@ -253,6 +277,7 @@ impl Settings {
                 .clock_leap_max
                 .map_or(defaults.clock_leap_max_ns, |span| span.0),
             defragmentation: defragmentation.into(),
+            streams: streams.into(),
             scans: scans.into(),
             hosts: hosts_plan(hosts, &other_hosts),
             output: output_plan(output, defaults.output),
@@ -288,6 +313,7 @@ impl From<&Plan> for Settings {
                 clock_leap_max: Some(Span(plan.clock_leap_max_ns)),
             },
             defragmentation: (&plan.defragmentation).into(),
+            streams: (&plan.streams).into(),
             scans: (&plan.scans).into(),
             other_hosts: host_settings(&plan.hosts.others),
             hosts: plan.hosts.groups.iter().map(group_settings).collect(),
@@ -367,6 +393,9 @@ fn check(plan: &Plan) -> Result<(), ConfigError> {
             return Err(ConfigError::Zero(what));
         }
     }
+    if let Some(what) = plan.streams.zero() {
+        return Err(ConfigError::Zero(what));
+    }
     if let Some(what) = plan.scans.zero() {
         return Err(ConfigError::Zero(what));
     }
@@ -427,6 +456,7 @@ mod tests {
             [pipeline]\nshape = '2x3'\ncut = 'l3'\ncpus = '0-2'\nmemory = '64 MiB'\nseed = 4\n\
             [connections]\nchecksums = 'none'\ntimeouts = 'none'\ninterim = '5 min'\n\
             [defragmentation]\nmemory = '9 MiB'\nby_vlan = true\n\
+            [streams]\nmemory = '3 MiB'\ndepth = '1 MiB'\npaws = false\n\
             [scans]\nenabled = false\nports = 7\nallow_sources = ['10.0.0.0/8']\n\
             [other_hosts]\nsystem = 'bsd'\nipv6_fragments = 'last'\n\
             [[hosts]]\nnetworks = ['10.0.0.0/8', '::/0']\nsystem = 'linux'\nsegments = 'vista'\n\
@@ -460,6 +490,7 @@ mod tests {
             "[pipeline]\nmemory = '1 KiB'",
             "[connections]\ninterim = '0 s'",
             "[defragmentation]\nmemory = '0 B'",
+            "[streams]\nmemory = '0 B'",
             "[scans]\nhosts = 0",
             "[[hosts]]\nsystem = 'linux'",
             "[[hosts]]\nnetworks = ['::/0', '10.0.0.0/8', '::/0']",

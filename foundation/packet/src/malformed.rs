@@ -109,6 +109,8 @@ named_enum! {
         Ayiya = "ayiya",
         /// WireGuard.
         Wireguard = "wireguard",
+        /// TCP's streams: segments that are well formed and do not fit what came before.
+        Stream = "stream",
     }
 }
 
@@ -135,7 +137,7 @@ named_enum! {
         Overlap = "overlap",
         /// A fragment reaches past the greatest datagram ("ping of death").
         TooLong = "too_long",
-        /// A fragment overlaps another one with other bytes.
+        /// A fragment or segment overlaps another one with other bytes.
         OverlapDiffers = "overlap_differs",
         /// A last fragment ends inside those before it ("teardrop").
         Teardrop = "teardrop",
@@ -151,5 +153,23 @@ named_enum! {
         Atomic = "atomic",
         /// A fragment inside a tunnel.
         Tunnelled = "tunnelled",
+        /// A SYN inside a connection (RFC 9293 §3.10.7.4: not believed).
+        SynInConnection = "syn_in_connection",
+        /// A SYN-ACK that acknowledges something else than the SYN.
+        SynAckMismatch = "syn_ack_mismatch",
+        /// A RST whose number the receiver would not accept (RFC 5961 §3).
+        InvalidReset = "invalid_reset",
+        /// Data behind the end of its stream.
+        DataAfterClose = "data_after_close",
+        /// A SYN with data (RFC 7413).
+        DataOnSyn = "data_on_syn",
+        /// Data outside any window that the receiver could have.
+        OutOfWindow = "out_of_window",
+        /// A time stamp older than the last one (RFC 7323 §5).
+        OldTimestamp = "old_timestamp",
+        /// The urgent pointer was used (RFC 6093).
+        UrgentData = "urgent_data",
+        /// A second FIN with another number.
+        FinChanged = "fin_changed",
     }
 }

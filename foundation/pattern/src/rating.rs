@@ -113,7 +113,7 @@ fn probability(automaton: &Automaton, weights: &[f64; 256]) -> f64 {
     (matched + at_end_most).min(1.0)
 }
 
-/// English prose, order 0: letters, spaces, line ends, some punctuation and digits, capitals at 3 %.
+/// English prose, order 0: letters (3 % capitals), spaces, line ends, some punctuation, digits.
 fn english() -> [f64; 256] {
     // Per mille of the letters a to z.
     const LETTERS: [f64; 26] = [

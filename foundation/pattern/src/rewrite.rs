@@ -85,7 +85,7 @@ mod tests {
         assert!(rewrite(&own("ab").unwrap(), Rewrite::Anchored).anchored);
     }
 
-    /// What the rewriting is for: without it the wildcard doubles the states of every other pattern.
+    /// What the rewriting is for: a wildcard doubles the states of every other pattern.
     #[test]
     fn without_leading_wildcards_a_group_has_fewer_states() {
         let texts = [

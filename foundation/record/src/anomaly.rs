@@ -1,5 +1,6 @@
 //! Oddities: packets refused, fragments that do not fit.
 
+use crate::Uid;
 use core::net::IpAddr;
 use flowpin_packet::{Malformed, Timestamp};
 
@@ -14,6 +15,8 @@ pub struct AnomalyRecord {
     pub what: Malformed,
     /// Source and destination, where an IP header could be read.
     pub addresses: Option<(IpAddr, IpAddr)>,
+    /// The connection, where there is one, and the packet's source and destination ports.
+    pub connection: Option<(Uid, u16, u16)>,
     /// How many more of this layer and reason were not written since the last one that was.
     pub suppressed: u64,
 }

@@ -34,8 +34,11 @@ const ANOMALY: &[Column<AnomalyRecord>] = &[
     column(
         "uid",
         Kind::Text,
-        "Unset: a refused packet belongs to no connection.",
-        |_| Value::Unset,
+        "The connection; unset for refused packets, which belong to none.",
+        |row| {
+            row.connection
+                .map_or(Value::Unset, |(uid, ..)| Value::Uid(uid))
+        },
     ),
     column(
         "id.orig_h",
@@ -46,7 +49,15 @@ const ANOMALY: &[Column<AnomalyRecord>] = &[
                 .map_or(Value::Unset, |(source, _)| Value::Address(source))
         },
     ),
-    column("id.orig_p", Kind::Port, "Unset.", |_| Value::Unset),
+    column(
+        "id.orig_p",
+        Kind::Port,
+        "Source port, if it belongs to a connection.",
+        |row| {
+            row.connection
+                .map_or(Value::Unset, |(_, source, _)| Value::Port(source))
+        },
+    ),
     column(
         "id.resp_h",
         Kind::Address,
@@ -56,7 +67,15 @@ const ANOMALY: &[Column<AnomalyRecord>] = &[
                 .map_or(Value::Unset, |(_, to)| Value::Address(to))
         },
     ),
-    column("id.resp_p", Kind::Port, "Unset.", |_| Value::Unset),
+    column(
+        "id.resp_p",
+        Kind::Port,
+        "Destination port, likewise.",
+        |row| {
+            row.connection
+                .map_or(Value::Unset, |(.., to)| Value::Port(to))
+        },
+    ),
     column("name", Kind::Text, "What was wrong.", |row| {
         Value::Text(row.what.reason.name())
     }),

@@ -83,6 +83,7 @@ fn records() -> Vec<(RecordKey, Any)> {
         packet_number: 4,
         what: bad(Layer::Tcp, Reason::LengthTooSmall, 12),
         addresses: Some((IpAddr::from([1, 2, 3, 4]), IpAddr::from([5, 6, 7, 8]))),
+        connection: None,
         suppressed: 3,
     };
     let broken = AnomalyRecord {

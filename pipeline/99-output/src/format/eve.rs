@@ -9,7 +9,7 @@ use super::eve_words::{
 };
 use crate::text::{DateCache, Line};
 use core::net::IpAddr;
-use flowpin_packet::Timestamp;
+use flowpin_packet::{Layer, Timestamp};
 use flowpin_record::{
     AnomalyRecord, CommunityId, ConnRecord, Direction, RecordKey, TunnelRecord, Uid, has_ports,
 };
@@ -235,12 +235,28 @@ fn put_rare(line: &mut Line<'_>, record: &ConnRecord) {
 pub(super) fn anomaly(line: &mut Line<'_>, dates: &mut DateCache, record: &AnomalyRecord) {
     line.put(b"{\"timestamp\":\"");
     line.put_eve_time(dates, record.time);
-    line.put(b"\",\"event_type\":\"anomaly\",\"pcap_cnt\":");
+    line.put(b"\"");
+    if let Some((uid, ..)) = record.connection {
+        line.put(b",\"flow_id\":");
+        line.put_u64(uid.flow_id());
+    }
+    line.put(b",\"event_type\":\"anomaly\",\"pcap_cnt\":");
     line.put_u64(record.packet_number);
     if let Some((source, destination)) = record.addresses {
         put_addresses(line, source, destination);
     }
-    line.put(b",\"anomaly\":{\"type\":\"decode\",\"event\":\"decoder.");
+    if let Some((_, source, destination)) = record.connection {
+        line.put(b",\"src_port\":");
+        line.put_u64(source.into());
+        line.put(b",\"dest_port\":");
+        line.put_u64(destination.into());
+    }
+    line.put(b",\"anomaly\":{\"type\":\"");
+    if record.what.layer == Layer::Stream {
+        line.put(b"stream\",\"event\":\"");
+    } else {
+        line.put(b"decode\",\"event\":\"decoder.");
+    }
     line.put_str(record.what.layer.name());
     line.put(b".");
     line.put_str(record.what.reason.name());

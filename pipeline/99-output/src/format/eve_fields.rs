@@ -124,15 +124,21 @@ const FLOW: &[(&str, &str)] = &[
 
 const ANOMALY: &[(&str, &str)] = &[
     ("timestamp", "When the packet was captured."),
+    ("flow_id", "The connection, if it belongs to one."),
     ("event_type", "`anomaly`."),
     ("pcap_cnt", "Position of the packet in the input."),
     ("src_ip", "Source, if an IP header could be read."),
     ("dest_ip", "Destination, likewise."),
     ("ip_v", "4 or 6, likewise."),
-    ("anomaly.type", "`decode`."),
+    (
+        "src_port",
+        "Its source port, if it belongs to a connection.",
+    ),
+    ("dest_port", "Its destination port, likewise."),
+    ("anomaly.type", "`decode`, or `stream` for TCP segments."),
     (
         "anomaly.event",
-        "`decoder.`, the layer, `.`, what was wrong.",
+        "`decoder.` and the layer, or `stream`; `.`, what was wrong.",
     ),
     (
         "flowpin.offset",

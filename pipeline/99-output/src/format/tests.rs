@@ -34,6 +34,7 @@ fn oddity(number: u64) -> AnomalyRecord {
         packet_number: number,
         what: bad(Layer::Udp, Reason::Truncated, 1),
         addresses: None,
+        connection: None,
         suppressed: 0,
     }
 }

@@ -266,6 +266,7 @@ impl Random {
             packet_number: self.number(),
             what: bad(layer, reason, self.next() as u16),
             addresses: (self.below(2) == 0).then(|| (self.address(false), self.address(true))),
+            connection: (self.below(2) == 0).then(|| (Uid(self.next()), 7, 65_535)),
             suppressed: self.below(100),
         }
     }
