@@ -3,6 +3,7 @@
 use flowpin_config::Plan;
 use flowpin_defrag::DefragOptions;
 use flowpin_flow::FlowOptions;
+use flowpin_reassembly::{ReassemblyOptions, Urgent};
 
 /// Fragments get a quarter at most, and no more than this: room for a second of a million small
 /// useless fragments, so that a real datagram among them completes. It is taken only if needed.
@@ -15,12 +16,46 @@ fn fragment_bytes(plan: &Plan) -> u64 {
     set.unwrap_or(share).min(plan.memory_bytes / 2)
 }
 
+/// Bytes behind holes get an eighth at most, and no more than this.
+const SEGMENT_BYTES_MAX: u64 = 256 << 20;
+
+fn segment_bytes(plan: &Plan) -> u64 {
+    if !plan.streams.enabled {
+        return 0;
+    }
+    let share = (plan.memory_bytes / 8).min(SEGMENT_BYTES_MAX);
+    let set = plan.streams.memory_bytes;
+    set.unwrap_or(share).min(plan.memory_bytes / 4)
+}
+
+/// What reassembly may use, over all workers, and how it goes about it.
+pub(crate) fn reassembly(plan: &Plan) -> ReassemblyOptions {
+    let streams = &plan.streams;
+    ReassemblyOptions {
+        policy: plan.hosts.segments(),
+        memory_bytes: segment_bytes(plan),
+        stream_bytes_max: u32::try_from(streams.stream_bytes).unwrap_or(u32::MAX),
+        depth_bytes: streams.depth_bytes,
+        midstream: streams.midstream,
+        one_sided: streams.one_sided,
+        paws: streams.paws,
+        urgent: if streams.urgent_apart {
+            Urgent::OutOfBand
+        } else {
+            Urgent::InLine
+        },
+    }
+}
+
 /// What the connection tables may use, over all workers.
 pub(crate) fn flow(plan: &Plan) -> FlowOptions {
     FlowOptions {
         timeouts: plan.timeouts,
         interim_ns: plan.interim_ns,
-        memory_bytes: plan.memory_bytes.saturating_sub(fragment_bytes(plan)),
+        memory_bytes: plan
+            .memory_bytes
+            .saturating_sub(fragment_bytes(plan))
+            .saturating_sub(segment_bytes(plan)),
         id_seed: plan.id_seed,
     }
 }

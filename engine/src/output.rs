@@ -1,13 +1,44 @@
 //! The output stage: merges what workers and input stage deliver, and writes it.
 
 use crate::report::OutputReport;
+use crate::scans::ScanOutput;
 use crate::{Control, RunError};
+use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_output::{Merger, RecordBatch, Writers};
+use flowpin_packet::Timestamp;
+use flowpin_portscan::Summary;
+
+/// What a worker or the input stage hands over at a tick.
+#[derive(Debug, Default)]
+pub(crate) struct Delivery {
+    pub(crate) records: RecordBatch,
+    pub(crate) scans: Option<ScanNews>,
+}
+
+/// What a worker's scan detector hands over.
+#[derive(Debug)]
+pub(crate) enum ScanNews {
+    /// The intervals that a tick has closed.
+    Closed(Summary),
+    /// All that is left: the input ended at `end`.
+    Last { summary: Summary, end: Timestamp },
+}
+
+impl From<RecordBatch> for Delivery {
+    fn from(records: RecordBatch) -> Self {
+        Self {
+            records,
+            scans: None,
+        }
+    }
+}
 
 /// Merger and writers together.
 pub(crate) struct Output {
     merger: Merger,
+    /// The last source of the merger, behind the workers and the input stage.
+    scans: Option<ScanOutput>,
     writers: Writers,
     control: Control,
     /// Requests to reopen that were met.
@@ -23,26 +54,44 @@ pub(crate) struct OutputSummary {
 
 impl Output {
     /// An output with one source for each worker, and one more for the input stage.
-    pub(crate) fn new(workers: usize, writers: Writers, control: &Control) -> Self {
+    pub(crate) fn new(workers: usize, writers: Writers, plan: &Plan, control: &Control) -> Self {
+        let scans = ScanOutput::new(workers, plan);
         Self {
-            merger: Merger::new(workers + 1),
+            merger: Merger::new(workers + 1 + usize::from(scans.is_some())),
+            scans,
             writers,
             reopened: control.reopens(),
             control: control.clone(),
         }
     }
 
-    /// Takes a batch of one source.
-    pub(crate) fn push(&mut self, source: usize, batch: RecordBatch) {
-        self.merger.push(source, batch);
+    /// Takes what one source delivers.
+    pub(crate) fn push(&mut self, source: usize, delivery: impl Into<Delivery>) {
+        let Delivery { records, scans } = delivery.into();
+        if let Some(output) = &mut self.scans {
+            output.push(source, records.watermark(), scans);
+        }
+        self.merger.push(source, records);
     }
 
     /// Writes what all sources have delivered; batches that are done go to `recycle`.
     pub(crate) fn write(
         &mut self,
-        recycle: impl FnMut(usize, RecordBatch),
+        mut recycle: impl FnMut(usize, RecordBatch),
     ) -> Result<(), RunError> {
-        self.merger.drain(&mut self.writers, recycle)?;
+        let Self {
+            merger,
+            scans,
+            writers,
+            ..
+        } = self;
+        if let Some(scans) = scans {
+            merger.push(scans.source(), scans.take_batch());
+        }
+        merger.drain(writers, |source, batch| match scans {
+            Some(scans) if source == scans.source() => scans.recycle(batch),
+            _ => recycle(source, batch),
+        })?;
         let reopens = self.control.reopens();
         if reopens != self.reopened {
             self.reopened = reopens;
@@ -61,9 +110,13 @@ impl Output {
     pub(crate) fn close(mut self) -> Result<OutputSummary, RunError> {
         self.writers.finish()?;
         let summary = self.writers.summary();
+        let mut losses = summary.losses;
+        if let Some(scans) = &self.scans {
+            losses.add(scans.losses());
+        }
         Ok(OutputSummary {
             files: summary.files.iter().map(OutputReport::of).collect(),
-            losses: summary.losses,
+            losses,
         })
     }
 }

@@ -7,7 +7,8 @@ use crate::output::Output;
 use crate::run::{division, open};
 use crate::shape::{Shape, StageCosts};
 use crate::single::SingleLane;
-use crate::worker::{Explain, Late, Worker};
+use crate::stages::AllStages;
+use crate::worker::{Late, Worker};
 use flowpin_config::{Format, Input, OutputPlan, Plan};
 use flowpin_cpu::tsc;
 use flowpin_flow::ShardSet;
@@ -36,20 +37,14 @@ pub(crate) fn costs(plan: &Plan, secret: u64) -> Option<StageCosts> {
     let (options, _) = division(plan, Shape::Single, secret);
     let mut input = InputStage::new(plan, options, source);
     let formatter = Formatter::new(&plan.output);
-    let explain = Explain {
-        id_seed: plan.id_seed,
-    };
     let flow = memory::flow(plan);
-    let worker = Worker::new(
-        &flow,
-        ShardSet::ALL,
-        formatter,
-        Late::default(),
-        secret,
-        explain,
-    )
+    let shards = ShardSet::ALL;
+    let count = u32::try_from(shards.len()).unwrap_or(0);
+    let worker = Worker::new(&flow, shards, formatter, Late::default(), secret, |table| {
+        AllStages::new(plan, count, table.capacity())
+    })
     .ok()?;
-    let mut lane = SingleLane::<Explain, true>::new(worker);
+    let mut lane = SingleLane::<AllStages, true>::new(worker);
     // Nothing may be created on disk: as if for standard output, which goes nowhere.
     let to_stdout = plan.output.formats != [Format::None];
     let nowhere = OutputPlan {
@@ -59,6 +54,7 @@ pub(crate) fn costs(plan: &Plan, secret: u64) -> Option<StageCosts> {
     let mut output = Output::new(
         1,
         Writers::open_in(&nowhere, Box::new(Nowhere)).ok()?,
+        plan,
         &control,
     );
     let mut piece = Piece::default();

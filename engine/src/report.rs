@@ -6,6 +6,7 @@ use flowpin_capture::{Compression, FileReport};
 use flowpin_counters::{Losses, Refusals};
 use flowpin_output::FileInfo;
 use flowpin_packet::Timestamp;
+use flowpin_reassembly::ReassemblyStats;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -55,6 +56,8 @@ pub struct RunReport {
     pub pipeline: String,
     /// Connections, by transport, state, port and address.
     pub connections: ConnectionSums,
+    /// Where every byte of TCP payload went.
+    pub reassembly: ReassemblyStats,
     /// Where every packet went.
     pub conservation: Conservation,
     /// What the capture itself lacks.
@@ -107,6 +110,8 @@ impl RunReport {
             let flow = &worker.counters;
             report.connections.add(worker.sums);
             report.losses.add(&flow.losses);
+            report.losses.add(&worker.stages.losses);
+            report.reassembly.add(&worker.stages.reassembly);
             let stray = flow.misdirected + flow.unplaced;
             report.conservation.on_connections += flow.packets - flow.icmp_errors - stray;
             report.conservation.icmp_errors += flow.icmp_errors;

@@ -5,7 +5,8 @@ use crate::memory;
 use crate::output::{Output, OutputSummary};
 use crate::report::{ProgressSink, RunReport};
 use crate::shape::Shape;
-use crate::worker::{Explain, Finished, Late, Worker};
+use crate::stages::AllStages;
+use crate::worker::{Finished, Late, Worker};
 use crate::{Control, RunError, probe, single, threads};
 use flowpin_capture::Source;
 use flowpin_config::{Checksums, Cut, FullRing, Plan};
@@ -93,7 +94,7 @@ pub(crate) fn run(
     let (options, late) = division(plan, shape, secret);
     let mut workers = workers(plan, &owners, shape.workers(), late, secret)?;
     let writers = Writers::open(&plan.output)?;
-    let output = Output::new(workers.len(), writers, control);
+    let output = Output::new(workers.len(), writers, plan, control);
     pin(context.cpu(0));
     let input = InputStage::new(plan, options, source);
     let ended = match (shape, workers.pop()) {
@@ -188,17 +189,11 @@ fn workers(
                 })
                 .collect();
             let formatter = Formatter::new(&plan.output);
-            let explain = Explain {
-                id_seed: plan.id_seed,
-            };
-            Worker::new(
-                &memory::flow(plan),
-                shards,
-                formatter,
-                late,
-                secret,
-                explain,
-            )
+            let count = u32::try_from(shards.len()).unwrap_or(0);
+            let flow = memory::flow(plan);
+            Worker::new(&flow, shards, formatter, late, secret, |table| {
+                AllStages::new(plan, count, table.capacity())
+            })
             .map_err(RunError::Memory)
         })
         .collect()

@@ -5,8 +5,8 @@ use crate::input::{InputStage, Lane};
 use crate::output::Output;
 use crate::run::{Context, Ended};
 use crate::shape::Shape;
-use crate::worker::{BATCH, Explain, Worker};
-use flowpin_flow::FlowObserver;
+use crate::stages::{AllStages, Stages};
+use crate::worker::{BATCH, Worker};
 use flowpin_packet::{FrameBytes, PacketMeta, Piece};
 
 /// Runs the whole input through one worker.
@@ -16,7 +16,7 @@ pub(crate) fn run(
     worker: Worker,
     mut output: Output,
 ) -> Result<Ended, RunError> {
-    let mut lane = SingleLane::<Explain>::new(worker);
+    let mut lane = SingleLane::<AllStages>::new(worker);
     let mut piece = Piece::default();
     while !context.is_stopped() && input.fill(&mut piece)? {
         let now = input.walk(&piece, &mut lane);
@@ -34,16 +34,16 @@ pub(crate) fn run(
     }
     let (batch, summary) = input.finish();
     output.push(INPUT, batch);
-    while let Some(batch) = lane.worker.end_some() {
-        output.push(WORKER, batch);
+    while let Some(delivery) = lane.worker.end_some() {
+        output.push(WORKER, delivery);
         output.write(|source, batch| {
             if source == WORKER {
                 lane.worker.recycle(batch);
             }
         })?;
     }
-    let (batch, finished) = lane.worker.finish();
-    output.push(WORKER, batch);
+    let (delivery, finished) = lane.worker.finish();
+    output.push(WORKER, delivery);
     output.write(|_, _| {})?;
     let output = output.close()?;
     Ok(Ended {
@@ -59,7 +59,7 @@ const INPUT: usize = 1;
 
 /// Collects descriptors until there are enough for the worker. If `TIMED`, notes the cycles that
 /// the worker takes.
-pub(crate) struct SingleLane<O = Explain, const TIMED: bool = false> {
+pub(crate) struct SingleLane<O = AllStages, const TIMED: bool = false> {
     pub(crate) worker: Worker<O>,
     pub(crate) cycles: u64,
     batch: Box<[PacketMeta; BATCH]>,
@@ -70,7 +70,7 @@ pub(crate) struct SingleLane<O = Explain, const TIMED: bool = false> {
     overflow: PacketMeta,
 }
 
-impl<O: FlowObserver, const TIMED: bool> SingleLane<O, TIMED> {
+impl<O: Stages, const TIMED: bool> SingleLane<O, TIMED> {
     pub(crate) fn new(worker: Worker<O>) -> Self {
         Self {
             worker,
@@ -104,7 +104,7 @@ impl<O: FlowObserver, const TIMED: bool> SingleLane<O, TIMED> {
     }
 }
 
-impl<O: FlowObserver, const TIMED: bool> Lane for SingleLane<O, TIMED> {
+impl<O: Stages, const TIMED: bool> Lane for SingleLane<O, TIMED> {
     #[inline]
     fn slot(&mut self) -> &mut PacketMeta {
         // PERF: the remainder changes nothing, and spares the comparison.

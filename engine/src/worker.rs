@@ -2,22 +2,22 @@
 //!
 //! ```text
 //!  batch ──► [decode, verify] ──► connection table ──► formatter ──► records up to the watermark
-//!  ≤ 32      where the cut       one record a         text, by
-//!  at once   left it to us       connection           key
+//!  ≤ 128     where the cut          │  one record a    text, by
+//!  at once   left it to us          ▼  connection      key
+//!                                 stages: scans, reassembly (see there)
 //! ```
 //!
 //! Owns every table it touches; shares nothing. So no stage takes a lock, and a test drives a
 //! whole worker on one thread.
 
+use crate::output::{Delivery, ScanNews};
 use crate::report::WorkerReport;
+use crate::stages::{AllStages, Stages, StagesReport};
 use crate::sums::ConnectionSums;
-use crate::tunnels;
-use flowpin_flow::{FlowObserver, FlowOptions, ShardSet, Table};
+use flowpin_flow::{FlowOptions, ShardSet, Table};
 use flowpin_output::{Formatter, RecordBatch};
 use flowpin_packet::{FrameBytes, PacketMeta, Timestamp};
-use flowpin_record::{
-    AnomalyRecord, ConnRecord, RecordKey, RecordSink, TunnelKind, TunnelRecord, Uid,
-};
+use flowpin_record::{AnomalyRecord, ConnRecord, RecordKey, RecordSink, TunnelRecord};
 
 /// Packets that are handled together, so that their cache misses overlap: four of the table's
 /// parts, whose descriptors (12 KiB) stay in the first-level cache.
@@ -39,10 +39,12 @@ pub(crate) struct Late {
 }
 
 /// All state of one worker.
-pub(crate) struct Worker<O = Explain> {
+pub(crate) struct Worker<O = AllStages> {
     table: Table,
     records: Records,
-    observer: O,
+    stages: O,
+    /// Whether the scan detector has had its last tick.
+    ending: bool,
     late: Late,
     checksums: ChecksumCounts,
 }
@@ -59,25 +61,28 @@ pub(crate) struct Finished {
     pub(crate) sums: ConnectionSums,
     pub(crate) counters: flowpin_flow::FlowCounters,
     pub(crate) checksums: ChecksumCounts,
+    pub(crate) stages: StagesReport,
 }
 
-impl<O: FlowObserver> Worker<O> {
-    /// A worker for some shards.
+impl<O: Stages> Worker<O> {
+    /// A worker for some shards. `stages` makes what observes its table.
     pub(crate) fn new(
         flow: &FlowOptions,
         shards: ShardSet,
         formatter: Formatter,
         late: Late,
         secret: u64,
-        observer: O,
+        stages: impl FnOnce(&Table) -> std::io::Result<O>,
     ) -> std::io::Result<Self> {
+        let table = Table::new(flow, shards)?;
         Ok(Self {
-            table: Table::new(flow, shards)?,
+            stages: stages(&table)?,
+            ending: false,
+            table,
             records: Records {
                 formatter,
                 sums: ConnectionSums::new(secret),
             },
-            observer,
             late,
             checksums: ChecksumCounts::default(),
         })
@@ -98,7 +103,7 @@ impl<O: FlowObserver> Worker<O> {
                 self.catch_up(frames, batch);
             }
             self.table
-                .process(frames, batch, &mut self.records, &mut self.observer);
+                .process(frames, batch, &mut self.records, &mut self.stages);
         }
     }
 
@@ -119,19 +124,25 @@ impl<O: FlowObserver> Worker<O> {
     }
 
     /// Takes note of the stream's time, and returns all records up to the watermark.
-    pub(crate) fn tick(&mut self, now: Timestamp) -> RecordBatch {
-        let watermark = self.table.tick(now, &mut self.records);
-        if self.records.formatter.held_records() > HELD_RECORDS_MAX {
+    pub(crate) fn tick(&mut self, now: Timestamp) -> Delivery {
+        let (records, stages) = (&mut self.records, &mut self.stages);
+        let watermark = self.table.tick(now, records, stages);
+        let batch = if records.formatter.held_records() > HELD_RECORDS_MAX {
             // Stream time stands still, or crawls. What is recorded does not depend on ticks.
-            let delivered = self.table.tick_exactly(now, &mut self.records);
-            return self.records.formatter.take_batch_up_to(delivered);
+            let delivered = self.table.tick_exactly(now, records, stages);
+            records.formatter.take_batch_up_to(delivered)
+        } else {
+            records.formatter.take_batch(watermark)
+        };
+        Delivery {
+            records: batch,
+            scans: stages.tick(now).map(ScanNews::Closed),
         }
-        self.records.formatter.take_batch(watermark)
     }
 
     /// Who watches the packets.
-    pub(crate) const fn observer(&mut self) -> &mut O {
-        &mut self.observer
+    pub(crate) const fn stages(&mut self) -> &mut O {
+        &mut self.stages
     }
 
     /// Takes a written batch home.
@@ -141,14 +152,39 @@ impl<O: FlowObserver> Worker<O> {
 
     /// Ends some of the connections that are still open, as the input has ended; none once all
     /// records were delivered.
-    pub(crate) fn end_some(&mut self) -> Option<RecordBatch> {
-        let delivered = self.table.finish_some(ENDS, &mut self.records)?;
-        Some(self.records.formatter.take_batch_up_to(delivered))
+    pub(crate) fn end_some(&mut self) -> Option<Delivery> {
+        let scans = self.last_scans();
+        let (records, stages) = (&mut self.records, &mut self.stages);
+        let delivered = self.table.finish_some(ENDS, records, stages);
+        if delivered.is_none() && scans.is_none() {
+            return None;
+        }
+        let batch = match delivered {
+            Some(delivered) => records.formatter.take_batch_up_to(delivered),
+            None => records.formatter.take_batch(Timestamp::MAX),
+        };
+        Some(Delivery {
+            records: batch,
+            scans,
+        })
+    }
+
+    /// The scan detector's last, once: ahead of all records that the input's end causes.
+    fn last_scans(&mut self) -> Option<ScanNews> {
+        if core::mem::replace(&mut self.ending, true) {
+            return None;
+        }
+        let end = self.table.now().plus_nanos(1);
+        let summary = self.stages.last_tick()?;
+        Some(ScanNews::Last { summary, end })
     }
 
     /// What the worker leaves, after [`Worker::end_some`] has no more; the last records.
-    pub(crate) fn finish(mut self) -> (RecordBatch, Finished) {
-        let batch = self.records.formatter.take_batch(Timestamp::MAX);
+    pub(crate) fn finish(mut self) -> (Delivery, Finished) {
+        let delivery = Delivery {
+            records: self.records.formatter.take_batch(Timestamp::MAX),
+            scans: self.last_scans(),
+        };
         let counters = self.table.counters().clone();
         let report = WorkerReport {
             packets: counters.packets,
@@ -159,12 +195,13 @@ impl<O: FlowObserver> Worker<O> {
         let mut sums = self.records.sums;
         sums.settle();
         (
-            batch,
+            delivery,
             Finished {
                 report,
                 sums,
                 counters,
                 checksums: self.checksums,
+                stages: self.stages.report(),
             },
         )
     }
@@ -191,23 +228,5 @@ impl RecordSink for Records {
 
     fn tunnel(&mut self, key: RecordKey, record: &TunnelRecord) {
         self.formatter.tunnel(key, record);
-    }
-}
-
-/// Tells the connection table what only dispatch knows.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Explain {
-    pub(crate) id_seed: u64,
-}
-
-impl FlowObserver for Explain {
-    const OBSERVES: bool = false;
-
-    fn vlans(&mut self, frames: FrameBytes<'_>, meta: &PacketMeta) -> [u16; 2] {
-        flowpin_dispatch::vlans(meta, frames.frame(meta))
-    }
-
-    fn tunnel(&mut self, frames: FrameBytes<'_>, meta: &PacketMeta) -> Option<(TunnelKind, Uid)> {
-        tunnels::innermost(frames.frame(meta), meta, self.id_seed)
     }
 }

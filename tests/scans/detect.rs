@@ -99,7 +99,7 @@ pub(crate) fn detect(path: &Path, options: &ScanOptions) -> Found {
                 .flatten();
             table.process(frames, &[meta], &mut Found::default(), &mut watcher);
         }
-        table.tick(now, &mut Found::default());
+        table.tick(now, &mut Found::default(), &mut watcher);
         if let Some(summary) = watcher.observer.tick(now) {
             merger.add(0, summary);
             merger.decide(&mut found);
@@ -122,7 +122,7 @@ struct Watcher {
 }
 
 impl FlowObserver for Watcher {
-    fn packet(&mut self, sighting: &Sighting<'_>) {
+    fn packet<S: RecordSink>(&mut self, sighting: &Sighting<'_>, _: &mut S) {
         let (meta, handle) = (sighting.meta, sighting.handle);
         if sighting.event == Event::IcmpError {
             let steps = Steps::of_icmp_error(meta);

@@ -12,13 +12,14 @@ use crate::report::ProgressSink;
 use crate::run::{division, open, random};
 use crate::shape::Shape;
 use crate::single::SingleLane;
-use crate::worker::{Explain, Late, Worker};
+use crate::stages::{Explain, Stages};
+use crate::worker::{Late, Worker};
 use crate::{Control, RunError};
 use flowpin_config::{Format, OutputPlan, Plan};
 use flowpin_flow::{FlowObserver, ShardSet, Sighting};
 use flowpin_output::Formatter;
 use flowpin_packet::{FragmentRef, FrameBytes, PacketMeta, Piece};
-use flowpin_record::{TunnelKind, Uid};
+use flowpin_record::{RecordSink, TunnelKind, Uid};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use written::Written;
@@ -94,7 +95,7 @@ fn find(
         formatter,
         Late::default(),
         secret,
-        seeker,
+        |_| Ok(seeker),
     )
     .map_err(RunError::Memory)?;
     let mut lane = Gather {
@@ -108,15 +109,15 @@ fn find(
     while !control.is_stopped() && input.fill(&mut piece)? {
         let now = input.walk(&piece, &mut lane);
         lane.inner.finish_piece(&piece);
-        let batch = lane.inner.worker.tick(now);
-        lane.inner.worker.recycle(batch);
+        let delivery = lane.inner.worker.tick(now);
+        lane.inner.worker.recycle(delivery.records);
         input.tick(now);
         progress.update(&input.progress());
     }
     let Gather {
         mut inner, parts, ..
     } = lane;
-    let mut found = core::mem::take(&mut inner.worker.observer().found);
+    let mut found = core::mem::take(&mut inner.worker.stages().found);
     let mut numbers = core::mem::take(&mut found.numbers);
     // A datagram's packet stands for its fragments, each of which may stand for others.
     while let Some(number) = numbers.pop() {
@@ -144,9 +145,10 @@ struct Seeker {
 }
 
 impl FlowObserver for Seeker {
-    fn packet(&mut self, sighting: &Sighting<'_>) {
-        if self.wanted.contains(&sighting.uid) {
-            self.found.uids.insert(sighting.uid);
+    fn packet<S: RecordSink>(&mut self, sighting: &Sighting<'_>, _: &mut S) {
+        let uid = sighting.uid();
+        if self.wanted.contains(&uid) {
+            self.found.uids.insert(uid);
             self.found.numbers.push(sighting.meta.number);
         }
     }
@@ -159,6 +161,8 @@ impl FlowObserver for Seeker {
         self.explain.tunnel(frames, meta)
     }
 }
+
+impl Stages for Seeker {}
 
 /// Which datagram a fragment belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

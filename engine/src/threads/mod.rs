@@ -14,14 +14,13 @@ mod outlet;
 
 use crate::RunError;
 use crate::input::{InputStage, Lane};
-use crate::output::Output;
+use crate::output::{Delivery, Output};
 use crate::run::{Context, Ended};
 use crate::shape::Shape;
 use crate::worker::{Finished, Worker};
 use flowpin_handoff::{
     Bell, HandoffError, HandoffOptions, InputEnd, ResultSender, WorkerEnd, handoff, results,
 };
-use flowpin_output::RecordBatch;
 use flowpin_packet::{PacketMeta, Piece};
 use outlet::Outlet;
 use std::sync::Arc;
@@ -176,7 +175,7 @@ fn start<'scope>(
     context: &Context<'_>,
     worker: Worker,
     end: WorkerEnd,
-    results: ResultSender<RecordBatch>,
+    results: ResultSender<Delivery>,
 ) -> Result<ScopedJoinHandle<'scope, Finished>, RunError> {
     let number = end.worker();
     let cpu = context.cpu(number + 1);
@@ -190,31 +189,27 @@ fn start<'scope>(
 }
 
 /// A worker thread, from its first batch to its last record.
-fn work(
-    mut worker: Worker,
-    mut end: WorkerEnd,
-    mut results: ResultSender<RecordBatch>,
-) -> Finished {
+fn work(mut worker: Worker, mut end: WorkerEnd, mut results: ResultSender<Delivery>) -> Finished {
     while let Some(mut batch) = end.recv() {
         let mut metas = core::mem::take(&mut batch.metas);
         worker.process(batch.bytes(), &mut metas);
         batch.metas = metas;
         let now = batch.stream_time;
         end.give_back(batch);
-        worker.recycle(results.empty());
+        worker.recycle(results.empty().records);
         if results.send(worker.tick(now)).is_err() {
             break;
         }
     }
-    while let Some(records) = worker.end_some() {
-        worker.recycle(results.empty());
-        if results.send(records).is_err() {
+    while let Some(delivery) = worker.end_some() {
+        worker.recycle(results.empty().records);
+        if results.send(delivery).is_err() {
             break;
         }
     }
-    let (records, mut finished) = worker.finish();
+    let (delivery, mut finished) = worker.finish();
     // Without a receiver the output has failed, and says so itself.
-    let _undelivered = results.send(records);
+    let _undelivered = results.send(delivery);
     let cpu_ns = flowpin_cpu::thread_cpu_time().as_nanos();
     finished.report.cpu_ns = u64::try_from(cpu_ns).unwrap_or(u64::MAX);
     finished

@@ -2,7 +2,7 @@
 
 use crate::RunError;
 use crate::input::InputStage;
-use crate::output::{Output, OutputSummary};
+use crate::output::{Delivery, Output, OutputSummary};
 use crate::run::Context;
 use flowpin_handoff::{ResultReceiver, ResultSender};
 use flowpin_output::RecordBatch;
@@ -14,7 +14,7 @@ pub(super) enum Outlet<'scope> {
     Here(Box<Here>),
     /// A thread of its own does.
     Thread {
-        sender: ResultSender<RecordBatch>,
+        sender: ResultSender<Delivery>,
         thread: ScopedJoinHandle<'scope, Result<OutputSummary, RunError>>,
         /// The receiver is gone: writing failed.
         failed: bool,
@@ -23,7 +23,7 @@ pub(super) enum Outlet<'scope> {
 
 /// Merging and writing on the input thread.
 pub(super) struct Here {
-    receiver: ResultReceiver<RecordBatch>,
+    receiver: ResultReceiver<Delivery>,
     output: Output,
     /// The input stage's number among the sources.
     input_source: usize,
@@ -34,7 +34,7 @@ pub(super) struct Here {
 
 impl<'scope> Outlet<'scope> {
     pub(super) fn here(
-        receiver: ResultReceiver<RecordBatch>,
+        receiver: ResultReceiver<Delivery>,
         output: Output,
         input_source: usize,
     ) -> Self {
@@ -51,8 +51,8 @@ impl<'scope> Outlet<'scope> {
     pub(super) fn start(
         scope: &'scope Scope<'scope, '_>,
         context: &Context<'_>,
-        sender: ResultSender<RecordBatch>,
-        receiver: ResultReceiver<RecordBatch>,
+        sender: ResultSender<Delivery>,
+        receiver: ResultReceiver<Delivery>,
         output: Output,
     ) -> Result<Self, RunError> {
         let cpu = context.cpu(context.workers + 1);
@@ -74,7 +74,7 @@ impl<'scope> Outlet<'scope> {
     pub(super) fn deliver(&mut self, batch: RecordBatch) {
         match self {
             Self::Here(here) => here.output.push(here.input_source, batch),
-            Self::Thread { sender, failed, .. } => *failed |= sender.send(batch).is_err(),
+            Self::Thread { sender, failed, .. } => *failed |= sender.send(batch.into()).is_err(),
         }
     }
 
@@ -89,7 +89,7 @@ impl<'scope> Outlet<'scope> {
     pub(super) fn recycle(&mut self, input: &mut InputStage) {
         match self {
             Self::Here(here) => here.home.drain(..).for_each(|batch| input.recycle(batch)),
-            Self::Thread { sender, .. } => input.recycle(sender.empty()),
+            Self::Thread { sender, .. } => input.recycle(sender.empty().records),
         }
     }
 
@@ -142,7 +142,7 @@ impl Here {
                     if source == *input_source {
                         home.push(batch);
                     } else {
-                        receiver.give_back(source, batch);
+                        receiver.give_back(source, batch.into());
                     }
                 })
                 .err();
@@ -152,12 +152,12 @@ impl Here {
 
 /// Writes all results until every sender is gone.
 fn write_all(
-    mut receiver: ResultReceiver<RecordBatch>,
+    mut receiver: ResultReceiver<Delivery>,
     mut output: Output,
 ) -> Result<OutputSummary, RunError> {
     while let Some((source, batch)) = receiver.recv() {
         output.push(source, batch);
-        output.write(|source, batch| receiver.give_back(source, batch))?;
+        output.write(|source, batch| receiver.give_back(source, batch.into()))?;
     }
     output.close()
 }

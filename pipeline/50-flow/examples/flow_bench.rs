@@ -74,7 +74,7 @@ fn run(table: &mut Table, piece: &[PacketMeta], sink: &mut Count) {
         table.process(frames, batch, sink, &mut ());
     }
     if let Some(last) = piece.last() {
-        table.tick(last.stream_time, sink);
+        table.tick(last.stream_time, sink, &mut ());
     }
 }
 

@@ -37,7 +37,7 @@ fn main() -> std::io::Result<()> {
         };
         table.prefetch(&batch);
         table.process(frames, &batch, &mut Nothing, &mut ());
-        table.tick(Timestamp(number * 10), &mut Nothing);
+        table.tick(Timestamp(number * 10), &mut Nothing, &mut ());
     }
     let grown = resident_bytes()?.saturating_sub(before);
     println!(

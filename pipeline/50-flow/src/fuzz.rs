@@ -45,15 +45,15 @@ pub fn fuzz_flow(data: &[u8]) {
             batch.clear();
         }
         match command & 15 {
-            0 => sink.watermark = table.tick(Timestamp(now), &mut sink),
+            0 => sink.watermark = table.tick(Timestamp(now), &mut sink, &mut ()),
             4 => {
-                table.tick_exactly(Timestamp(now), &mut sink);
+                table.tick_exactly(Timestamp(now), &mut sink, &mut ());
             }
             _ => {}
         }
     }
-    table.tick(Timestamp(now), &mut sink);
-    table.finish(&mut sink);
+    table.tick(Timestamp(now), &mut sink, &mut ());
+    table.finish(&mut sink, &mut ());
     sink.check(&table, number);
 }
 

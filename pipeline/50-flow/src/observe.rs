@@ -1,7 +1,9 @@
 //! What the table asks of, and tells to, those around it.
 
-use flowpin_packet::{FrameBytes, PacketMeta};
-use flowpin_record::{TunnelKind, Uid};
+use crate::identity::Identity;
+use crate::record::Parts;
+use flowpin_packet::{Endpoints, FrameBytes, PacketMeta};
+use flowpin_record::{ConnRecord, RecordSink, TunnelKind, Uid};
 
 /// No VLAN, in records.
 pub const NO_VLAN: u16 = 0xffff;
@@ -11,12 +13,27 @@ pub const NO_VLAN: u16 = 0xffff;
 ///
 /// `()` wants nothing and knows nothing, and costs nothing.
 pub trait FlowObserver {
-    /// Whether [`FlowObserver::packet`] does anything; without it the call is compiled out.
+    /// Whether [`FlowObserver::packet`] and [`FlowObserver::ended`] do anything; without it the
+    /// calls are compiled out.
     const OBSERVES: bool = true;
 
+    /// A packet of the connection with this handle will be told of soon: time to ask for what is
+    /// kept of it. The handle may be any number.
+    #[inline]
+    fn prefetch(&self, handle: u32) {
+        let _ = handle;
+    }
+
     /// A packet was counted on a connection.
-    fn packet(&mut self, sighting: &Sighting<'_>) {
-        let _ = sighting;
+    #[inline]
+    fn packet<S: RecordSink>(&mut self, sighting: &Sighting<'_>, sink: &mut S) {
+        let _ = (sighting, sink);
+    }
+
+    /// A connection has ended: no more packets of it come, and its handle may soon mean another
+    /// one. Its record is about to be handed out.
+    fn ended(&mut self, handle: u32, record: &mut ConnRecord) {
+        let _ = (handle, record);
     }
 
     /// The VLANs around a packet whose flags say that there are some, outermost first.
@@ -37,19 +54,64 @@ impl FlowObserver for () {
 }
 
 /// One packet and its connection.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Sighting<'a> {
+    /// Where the packet's bytes are.
+    pub frames: FrameBytes<'a>,
     /// The packet.
     pub meta: &'a PacketMeta,
-    /// The connection's identifier, the same as in its record.
-    pub uid: Uid,
-    /// The connection's place in this table: unique among those that are open.
+    /// The connection's place in this table: unique among those that are open, below
+    /// [`crate::Table::capacity`].
     pub handle: u32,
     /// Whether it travels from the client to the server; for an ICMP error: the packet that it
     /// quotes.
     pub to_server: bool,
     /// What it did.
     pub event: Event,
+    pub(crate) identity: Identity,
+    pub(crate) connection: Parts<'a>,
+}
+
+impl Sighting<'_> {
+    /// The connection's identifier, the same as in its record. Computed when asked for.
+    pub fn uid(&self) -> Uid {
+        self.connection.uid(self.identity)
+    }
+
+    /// Packets so far in this one's direction and in the other, this one included.
+    #[inline]
+    pub fn packets(&self) -> (u64, u64) {
+        let (hot, extra) = (self.connection.hot, self.connection.extra);
+        let mine = usize::from(self.to_server) ^ hot.client() ^ 1;
+        let spilled = extra.map_or([0; 2], |extra| extra.packets);
+        let all = |side: usize| u64::from(hot.packets[side & 1]) + spilled[side & 1];
+        (all(mine), all(mine ^ 1))
+    }
+
+    /// The addresses of the client and of the server: 16 bytes each, IPv4 in the first four.
+    pub fn endpoints(&self) -> ([u8; 16], [u8; 16]) {
+        let hot = self.connection.hot;
+        let Endpoints { low, high } = match self.connection.addresses {
+            Some(&stored) => stored,
+            None => self.frames.endpoints(self.meta),
+        };
+        if hot.client() == 0 {
+            (low, high)
+        } else {
+            (high, low)
+        }
+    }
+
+    /// The ports of the client and of the server; for other protocols what stands in their place.
+    pub fn ports(&self) -> (u16, u16) {
+        let hot = self.connection.hot;
+        let (low, high) = hot.key.ports();
+        if hot.client() == 0 {
+            (low, high)
+        } else {
+            (high, low)
+        }
+    }
 }
 
 /// What a packet did to its connection.
@@ -59,6 +121,9 @@ pub enum Event {
     New,
     /// It belongs to one that there was.
     Ongoing,
+    /// As [`Event::Ongoing`], and it is simply the next one: data in order, an acknowledgement or
+    /// a datagram as there were others before, and not the eighth, sixteenth, … of its direction.
+    Plain,
     /// It is an ICMP error that quotes a packet of it; not counted as a packet.
     IcmpError,
 }

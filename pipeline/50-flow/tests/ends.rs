@@ -65,10 +65,10 @@ fn an_exact_tick_divides_the_records_of_one_moment() {
     let mut watermarks = Vec::new();
     for part in told.metas.chunks(40) {
         table.process(told.frames(), part, &mut given, &mut ());
-        let watermark = table.tick_exactly(flowpin_packet::Timestamp(time), &mut given);
+        let watermark = table.tick_exactly(flowpin_packet::Timestamp(time), &mut given, &mut ());
         watermarks.push((given.0.len(), watermark));
     }
-    table.finish(&mut given);
+    table.finish(&mut given, &mut ());
     assert!(given.0.len() > 150, "{}", given.0.len());
     for (count, watermark) in watermarks {
         assert!(given.0[..count].iter().all(|(key, _)| *key <= watermark));
@@ -92,26 +92,26 @@ fn the_watermark_lies_before_now() {
     let mut records = support::Records::default();
     table.process(told.frames(), &told.metas[..1], &mut records, &mut ());
     assert_eq!(
-        table.tick(Timestamp(time), &mut records),
+        table.tick(Timestamp(time), &mut records, &mut ()),
         Timestamp(time - GRANULE_NS)
     );
     table.process(told.frames(), &told.metas[1..2], &mut records, &mut ());
     assert_eq!(records.0[0].0.time.0, time);
     assert_eq!(
-        table.tick(Timestamp(time + 1), &mut records),
+        table.tick(Timestamp(time + 1), &mut records, &mut ()),
         Timestamp(time)
     );
     // Due at a multiple: collected as soon as the watermark says so, not before.
     let due = (time + 5 * SEC).next_multiple_of(GRANULE_NS);
-    table.tick(Timestamp(due), &mut records);
+    table.tick(Timestamp(due), &mut records, &mut ());
     assert_eq!(records.0.len(), 1);
-    table.tick(Timestamp(due + 1), &mut records);
+    table.tick(Timestamp(due + 1), &mut records, &mut ());
     assert_eq!(
         (records.0.len(), records.0[1].0.time.0),
         (2, time + 5 * SEC)
     );
     assert_eq!(
-        table.tick(Timestamp(0), &mut records),
+        table.tick(Timestamp(0), &mut records, &mut ()),
         Timestamp(due),
         "it never goes back"
     );

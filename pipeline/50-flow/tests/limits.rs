@@ -200,7 +200,7 @@ fn leaps_of_the_clock_are_cheap() {
             &mut records,
             &mut (),
         );
-        table.tick(trace.end(), &mut records);
+        table.tick(trace.end(), &mut records, &mut ());
     }
     assert_eq!(records.0.len(), 199);
 }
@@ -222,6 +222,7 @@ fn an_emptied_table_can_be_filled_again() {
         table.tick(
             flowpin_packet::Timestamp(T0 + (round * 400 + 390) * SEC),
             &mut records,
+            &mut (),
         );
         assert_eq!(table.live(), 0, "round {round}");
     }

@@ -6,7 +6,7 @@ mod support;
 
 use flowpin_flow::{Event, FlowObserver, NO_VLAN, Sighting};
 use flowpin_packet::{FrameBytes, PacketFlags, PacketMeta};
-use flowpin_record::{TunnelKind, Uid};
+use flowpin_record::{ConnRecord, RecordSink, TunnelKind, Uid};
 use support::{MS, Packet, Plan, SEC, T0, Trace, end, only, run, run_observed};
 
 fn trace(packets: &[(u64, Packet)]) -> Trace {
@@ -49,14 +49,18 @@ fn the_observer_is_asked_once_and_told_always() {
     #[derive(Default)]
     struct Watch {
         asked: u32,
+        ended: Vec<Uid>,
         events: Vec<(u64, Event, bool)>,
         uids: Vec<Uid>,
     }
     impl FlowObserver for Watch {
-        fn packet(&mut self, sighting: &Sighting<'_>) {
+        fn packet<S: RecordSink>(&mut self, sighting: &Sighting<'_>, _: &mut S) {
             self.events
                 .push((sighting.meta.number, sighting.event, sighting.to_server));
-            self.uids.push(sighting.uid);
+            self.uids.push(sighting.uid());
+        }
+        fn ended(&mut self, _: u32, record: &mut ConnRecord) {
+            self.ended.push(record.uid);
         }
         fn vlans(&mut self, _: FrameBytes<'_>, _: &PacketMeta) -> [u16; 2] {
             self.asked += 1;
@@ -83,7 +87,7 @@ fn the_observer_is_asked_once_and_told_always() {
             (1, Event::New, true),
             (2, Event::Ongoing, false),
             (3, Event::IcmpError, false),
-            (4, Event::Ongoing, true),
+            (4, Event::Plain, true),
             (5, Event::New, true),
         ]
     );
@@ -92,6 +96,7 @@ fn the_observer_is_asked_once_and_told_always() {
     assert_eq!(watch.uids[..4], [records[0].1.uid; 4]);
     assert_eq!(watch.uids[4], records[1].1.uid);
     assert_ne!(records[0].1.uid, records[1].1.uid);
+    assert_eq!(watch.ended, [records[0].1.uid, records[1].1.uid]);
 }
 
 /// Cut and damaged packets are counted apart.

@@ -33,7 +33,7 @@ impl Table {
         }
         let own_addresses = key.is_ipv6() || meta.kind == PacketKind::IcmpError;
         let bytes = CONNECTION_BYTES + if own_addresses { ADDRESSES_BYTES } else { 0 };
-        let handle = if self.make_room(meta.hash, bytes, NIL, cause, sink) {
+        let handle = if self.make_room(meta.hash, bytes, NIL, cause, sink, observer) {
             self.insert(key, meta)
         } else {
             NIL
@@ -139,7 +139,7 @@ impl Table {
     ) {
         if arrival.meta.flags.has(PacketFlags::TUNNELLED)
             && let Some(tunnel) = observer.tunnel(arrival.frames, arrival.meta)
-            && let Some(extra) = self.extra_of(handle, cause, sink)
+            && let Some(extra) = self.extra_of(handle, cause, sink, observer)
         {
             self.extra[extra].tunnel = Some(tunnel);
         }

@@ -3,24 +3,30 @@
 use super::{Arrival, Cause, Table};
 use crate::entry::{Bits, Handle, Hot, Seen};
 use crate::history::Letter;
+use crate::observe::Event;
+use crate::observe::FlowObserver;
 use crate::tcp::{self, Rare};
 use crate::timeouts::Class;
 use flowpin_packet::{PacketFlags, PacketKind, PacketMeta};
 use flowpin_record::RecordSink;
 
 impl Table {
-    /// Adds a packet to the sums and applies it to the state.
+    /// Adds a packet to the sums and applies it to the state. What it did, as the short way says
+    /// it: which way a packet takes depends on where batches end, and nobody must notice.
     #[inline]
-    pub(super) fn count<S: RecordSink>(
+    pub(super) fn count<S: RecordSink, O: FlowObserver>(
         &mut self,
         handle: Handle,
         arrival: &Arrival<'_>,
         cause: &mut Cause,
         sink: &mut S,
-    ) {
+        observer: &mut O,
+    ) -> Event {
         let (meta, side) = (arrival.meta, arrival.side & 1);
+        let mut is_plain = true;
         if !add_lengths(&mut self.hot[handle], side, meta) {
-            self.spill(handle, side, cause, sink);
+            is_plain = false;
+            self.spill(handle, side, cause, sink, observer);
             add_lengths(&mut self.hot[handle], side, meta);
         }
         let hot = &mut self.hot[handle];
@@ -36,22 +42,25 @@ impl Table {
             if meta.flags.has(PacketFlags::BAD_CHECKSUM) {
                 // It counts, but no host accepted it: no state, no longer life.
                 rare.bits |= Rare::BAD_CHECKSUM;
-                return self.note(handle, side, &rare, cause, sink);
+                self.note(handle, side, &rare, cause, sink, observer);
+                return Event::Ongoing;
             }
         }
         if meta.kind != PacketKind::Tcp {
+            is_plain &= is_known_datagram(hot, side, meta);
             self.count_datagram(handle, arrival);
+        } else if tcp::is_in_order(hot, side, meta) {
+            is_plain &= !count_in_order(hot, side, meta);
         } else {
-            if tcp::is_in_order(hot, side, meta) {
-                count_in_order(hot, side, meta);
-            } else {
-                hot.tcp_flags[side] = hot.tcp_flags[side].with(meta.tcp_flags);
-                self.count_segment(handle, side, meta, &mut rare);
-            }
+            is_plain = false;
+            hot.tcp_flags[side] = hot.tcp_flags[side].with(meta.tcp_flags);
+            self.count_segment(handle, side, meta, &mut rare);
         }
         if rare.bits != 0 {
-            self.note(handle, side, &rare, cause, sink);
+            is_plain = false;
+            self.note(handle, side, &rare, cause, sink, observer);
         }
+        event_of(&self.hot[handle], side, is_plain)
     }
 
     /// A TCP segment that is not simply the next one.
@@ -88,6 +97,19 @@ impl Table {
     }
 }
 
+/// What a packet did to a connection that there was.
+#[inline]
+pub(super) fn event_of(hot: &Hot, side: usize, is_plain: bool) -> Event {
+    if is_plain && !hot.packets[side].is_multiple_of(NEWS) {
+        Event::Plain
+    } else {
+        Event::Ongoing
+    }
+}
+
+/// Of so many packets of one direction one is told as more than [`Event::Plain`].
+const NEWS: u32 = 8;
+
 /// Adds a packet's lengths; false, and nothing is added, if a sum would overflow.
 #[inline]
 pub(super) fn add_lengths(hot: &mut Hot, side: usize, meta: &PacketMeta) -> bool {
@@ -107,13 +129,14 @@ pub(super) fn add_lengths(hot: &mut Hot, side: usize, meta: &PacketMeta) -> bool
 }
 
 /// A segment that changes nothing but sums and perhaps the history: see [`tcp::is_in_order`].
+/// Whether the history has changed.
 #[inline]
-pub(super) fn count_in_order(hot: &mut Hot, side: usize, meta: &PacketMeta) {
+pub(super) fn count_in_order(hot: &mut Hot, side: usize, meta: &PacketMeta) -> bool {
     remember(hot, side, meta);
     hot.tcp_flags[side] = hot.tcp_flags[side].with(meta.tcp_flags);
     hot.next[side] = meta.seq.plus(meta.payload_len);
     hot.since = hot.since.max(meta.stream_time);
-    tcp::mark_letter(hot, side, meta);
+    tcp::mark_letter(hot, side, meta)
 }
 
 /// Whether a datagram changes nothing but sums and how long its connection lives.

@@ -8,6 +8,7 @@ use super::count::SCTP_INIT;
 use super::{Arrival, Cause, Table};
 use crate::GRANULE_NS;
 use crate::entry::{Bits, Handle, UNLINKED};
+use crate::observe::FlowObserver;
 use crate::tcp;
 use crate::wheel::{Block, SLOTS};
 use flowpin_packet::{PacketFlags, PacketKind, PacketMeta, TcpFlags, Timestamp};
@@ -16,16 +17,17 @@ use flowpin_record::{EndReason, RecordKey, RecordSink};
 impl Table {
     /// Before a packet counts: writes what has fallen due, and whether the connection has ended.
     #[inline(never)]
-    pub(super) fn ends_before<S: RecordSink>(
+    pub(super) fn ends_before<S: RecordSink, O: FlowObserver>(
         &mut self,
         handle: Handle,
         arrival: &Arrival<'_>,
         cause: &mut Cause,
         sink: &mut S,
+        observer: &mut O,
     ) -> bool {
         let meta = arrival.meta;
         if self.interim_ns != 0 {
-            self.write_interim(handle, meta.stream_time, sink);
+            self.write_interim(handle, meta.stream_time, sink, observer);
         }
         let deadline = self.deadline(handle);
         if deadline <= meta.stream_time {
@@ -34,11 +36,12 @@ impl Table {
                 self.timeout_key(handle, deadline),
                 EndReason::Timeout,
                 sink,
+                observer,
             );
             return true;
         }
         if self.is_reused(handle, arrival) {
-            self.end(handle, cause.next_key(), EndReason::Reused, sink);
+            self.end(handle, cause.next_key(), EndReason::Reused, sink, observer);
             return true;
         }
         if self.interim_ns != 0 {
@@ -109,11 +112,12 @@ impl Table {
     }
 
     /// Writes the interim record that was due by `until`, if one was.
-    pub(super) fn write_interim<S: RecordSink>(
+    pub(super) fn write_interim<S: RecordSink, O: FlowObserver>(
         &mut self,
         handle: Handle,
         until: Timestamp,
         sink: &mut S,
+        observer: &mut O,
     ) {
         let Some(boundary) = self.boundary(handle).filter(|&boundary| boundary <= until) else {
             return;
@@ -127,7 +131,7 @@ impl Table {
             number,
             ordinal: INTERIM_ORDINAL,
         };
-        self.hand_out(handle, EndReason::Interim, nth, key, sink);
+        self.hand_out(handle, EndReason::Interim, nth, key, sink, observer);
     }
 
     /// Links a connection in the timer wheel if it would be looked at too late.
@@ -170,35 +174,49 @@ impl Table {
     }
 
     /// Ends what is due by the end of a granule.
-    pub(super) fn collect_until<S: RecordSink>(&mut self, granule: u64, sink: &mut S) {
+    pub(super) fn collect_until<S: RecordSink, O: FlowObserver>(
+        &mut self,
+        granule: u64,
+        sink: &mut S,
+        observer: &mut O,
+    ) {
         let limit = Timestamp(granule.saturating_mul(GRANULE_NS));
         for slot in self.wheel.go_to(granule) {
-            self.collect_slot(slot, limit, sink);
+            self.collect_slot(slot, limit, sink, observer);
         }
     }
 
     /// Writes the last records of what is due by now, within the granule that has begun. The
     /// entries stay until the granule's end: when a full shard has room must not depend on when
     /// this is called.
-    pub(super) fn tell_now<S: RecordSink>(&mut self, sink: &mut S) {
+    pub(super) fn tell_now<S: RecordSink, O: FlowObserver>(
+        &mut self,
+        sink: &mut S,
+        observer: &mut O,
+    ) {
         let (slot, mut next) = self.wheel.next_up();
         while let Some(block) = self.wheel.block(next) {
             next = block.next;
             for handle in block.handles {
                 if self.is_linked(handle, slot) {
-                    self.tell_end(handle, sink);
+                    self.tell_end(handle, sink, observer);
                 }
             }
         }
     }
 
     /// As [`Table::tell_now`], for one connection; a second time changes nothing.
-    fn tell_end<S: RecordSink>(&mut self, handle: Handle, sink: &mut S) {
-        self.write_interim(handle, self.now, sink);
+    fn tell_end<S: RecordSink, O: FlowObserver>(
+        &mut self,
+        handle: Handle,
+        sink: &mut S,
+        observer: &mut O,
+    ) {
+        self.write_interim(handle, self.now, sink, observer);
         let deadline = self.deadline(handle);
         if deadline <= self.now {
             let key = self.timeout_key(handle, deadline);
-            self.end(handle, key, EndReason::Timeout, sink);
+            self.end(handle, key, EndReason::Timeout, sink, observer);
             self.hot[handle].bits.set(Bits::TOLD);
         }
     }
@@ -209,7 +227,13 @@ impl Table {
         self.hot.get(handle).is_some_and(|hot| hot.slot == slot)
     }
 
-    fn collect_slot<S: RecordSink>(&mut self, slot: u16, limit: Timestamp, sink: &mut S) {
+    fn collect_slot<S: RecordSink, O: FlowObserver>(
+        &mut self,
+        slot: u16,
+        limit: Timestamp,
+        sink: &mut S,
+        observer: &mut O,
+    ) {
         let first = self.wheel.take(slot);
         let mut coming = self.wheel.open(first);
         self.ask_for(coming.as_ref());
@@ -225,7 +249,7 @@ impl Table {
             }
             for handle in block.handles {
                 if self.is_linked(handle, slot) {
-                    self.collect(handle, limit, sink);
+                    self.collect(handle, limit, sink, observer);
                 }
             }
         }
@@ -240,9 +264,15 @@ impl Table {
     }
 
     /// Looks at a connection that the timer wheel gave back.
-    fn collect<S: RecordSink>(&mut self, handle: Handle, limit: Timestamp, sink: &mut S) {
+    fn collect<S: RecordSink, O: FlowObserver>(
+        &mut self,
+        handle: Handle,
+        limit: Timestamp,
+        sink: &mut S,
+        observer: &mut O,
+    ) {
         self.hot[handle].slot = UNLINKED;
-        self.write_interim(handle, limit, sink);
+        self.write_interim(handle, limit, sink, observer);
         let deadline = self.deadline(handle);
         if deadline <= limit {
             self.end(
@@ -250,6 +280,7 @@ impl Table {
                 self.timeout_key(handle, deadline),
                 EndReason::Timeout,
                 sink,
+                observer,
             );
             self.remove(handle);
         } else {
@@ -259,7 +290,11 @@ impl Table {
 
     /// The keys of all last records when the input has ended, in order. Writes the interim records
     /// that are due before.
-    pub(super) fn all_ends<S: RecordSink>(&mut self, sink: &mut S) -> Vec<(RecordKey, Handle)> {
+    pub(super) fn all_ends<S: RecordSink, O: FlowObserver>(
+        &mut self,
+        sink: &mut S,
+        observer: &mut O,
+    ) -> Vec<(RecordKey, Handle)> {
         let mut handles: Vec<Handle> = self
             .shards
             .iter()
@@ -271,7 +306,7 @@ impl Table {
         let input_end = self.now.plus_nanos(1);
         let mut ends = Vec::with_capacity(handles.len());
         for handle in handles {
-            self.write_interim(handle, self.now, sink);
+            self.write_interim(handle, self.now, sink, observer);
             let time = self.deadline(handle).min(input_end);
             ends.push((self.timeout_key(handle, time), handle));
         }
@@ -282,11 +317,12 @@ impl Table {
 
     /// The last record of a connection when the input has ended. Frees its entry; the index and
     /// the wheel are cleared as a whole.
-    pub(super) fn end_with_input<S: RecordSink>(
+    pub(super) fn end_with_input<S: RecordSink, O: FlowObserver>(
         &mut self,
         handle: Handle,
         key: RecordKey,
         sink: &mut S,
+        observer: &mut O,
     ) {
         let is_due = self.deadline(handle) <= self.now;
         let reason = if is_due {
@@ -294,17 +330,18 @@ impl Table {
         } else {
             EndReason::EndOfInput
         };
-        self.end(handle, key, reason, sink);
+        self.end(handle, key, reason, sink, observer);
         self.free(handle);
     }
 
     /// Writes the last record of a connection, unless that was done ahead.
-    pub(super) fn end<S: RecordSink>(
+    pub(super) fn end<S: RecordSink, O: FlowObserver>(
         &mut self,
         handle: Handle,
         key: RecordKey,
         reason: EndReason,
         sink: &mut S,
+        observer: &mut O,
     ) {
         if self.hot[handle].bits.has(Bits::TOLD) {
             return;
@@ -315,7 +352,7 @@ impl Table {
         } else {
             reason
         };
-        self.hand_out(handle, reason, 0, key, sink);
+        self.hand_out(handle, reason, 0, key, sink, observer);
     }
 }
 

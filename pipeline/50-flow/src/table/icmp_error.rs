@@ -25,20 +25,20 @@ impl Table {
     ) {
         let meta = arrival.meta;
         if self.hot.get(quoted).is_some() {
-            self.write_interim(quoted, meta.stream_time, sink);
+            self.write_interim(quoted, meta.stream_time, sink, observer);
             if self.deadline(quoted) > meta.stream_time {
                 let mut cause = Cause::of(meta);
                 let rare = Rare {
                     bits: Rare::ICMP_ERROR,
                     ..Rare::default()
                 };
-                self.note(quoted, arrival.side, &rare, &mut cause, sink);
+                self.note(quoted, arrival.side, &rare, &mut cause, sink, observer);
                 if O::OBSERVES {
-                    self.tell(quoted, arrival, Event::IcmpError, observer);
+                    self.tell(quoted, arrival, Event::IcmpError, sink, observer);
                 }
                 return;
             }
-            self.expire(quoted, sink);
+            self.expire(quoted, sink, observer);
         }
         // The reporter is the lower endpoint of this connection, whatever its address.
         let key = own_key(meta);
@@ -52,13 +52,19 @@ impl Table {
     }
 
     /// Ends a connection whose deadline has passed.
-    fn expire<S: RecordSink>(&mut self, handle: Handle, sink: &mut S) {
+    fn expire<S: RecordSink, O: FlowObserver>(
+        &mut self,
+        handle: Handle,
+        sink: &mut S,
+        observer: &mut O,
+    ) {
         let deadline = self.deadline(handle);
         self.end(
             handle,
             self.timeout_key(handle, deadline),
             EndReason::Timeout,
             sink,
+            observer,
         );
         self.remove(handle);
     }

@@ -139,12 +139,12 @@ impl Table {
         let mut parts = batch.chunks(BATCH_MAX).peekable();
         let mut guesses = parts
             .peek()
-            .map_or([NIL; BATCH_MAX], |part| self.guess(part));
+            .map_or([NIL; BATCH_MAX], |part| self.guess(part, observer));
         while let Some(part) = parts.next() {
             // PERF: the next part's entries travel while this part is counted.
             let ahead = parts
                 .peek()
-                .map_or([NIL; BATCH_MAX], |part| self.guess(part));
+                .map_or([NIL; BATCH_MAX], |part| self.guess(part, observer));
             for (meta, guess) in part.iter().zip(guesses) {
                 self.packet(frames, meta, guess, sink, observer);
             }
@@ -154,11 +154,12 @@ impl Table {
 
     /// Where the connections of some packets probably are; asks for their lines.
     #[inline]
-    fn guess(&self, part: &[PacketMeta]) -> [Handle; BATCH_MAX] {
+    fn guess<O: FlowObserver>(&self, part: &[PacketMeta], observer: &O) -> [Handle; BATCH_MAX] {
         let mut guesses = [NIL; BATCH_MAX];
         for (meta, guess) in part.iter().zip(&mut guesses) {
             *guess = self.index.guess(meta.hash);
             self.hot.prefetch(*guess);
+            observer.prefetch(*guess);
         }
         guesses
     }
@@ -168,10 +169,15 @@ impl Table {
     /// Returns the watermark: the last multiple of [`GRANULE_NS`] *before* `now`. Every record
     /// with a key time up to the watermark has been given to `sink`, and none will come later,
     /// provided that no packet with a stream time before `now` does.
-    pub fn tick<S: RecordSink>(&mut self, now: Timestamp, sink: &mut S) -> Timestamp {
+    pub fn tick<S: RecordSink, O: FlowObserver>(
+        &mut self,
+        now: Timestamp,
+        sink: &mut S,
+        observer: &mut O,
+    ) -> Timestamp {
         self.now = self.now.max(now);
         let granule = granule_before(self.now);
-        self.collect_until(granule, sink);
+        self.collect_until(granule, sink, observer);
         Timestamp(granule * GRANULE_NS)
     }
 
@@ -179,9 +185,14 @@ impl Table {
     /// record that a packet so far may have caused. For a stream whose time stands still, so
     /// that its records need not wait for the granule's end; costs a look at all connections
     /// that end in this granule.
-    pub fn tick_exactly<S: RecordSink>(&mut self, now: Timestamp, sink: &mut S) -> RecordKey {
-        self.tick(now, sink);
-        self.tell_now(sink);
+    pub fn tick_exactly<S: RecordSink, O: FlowObserver>(
+        &mut self,
+        now: Timestamp,
+        sink: &mut S,
+        observer: &mut O,
+    ) -> RecordKey {
+        self.tick(now, sink, observer);
+        self.tell_now(sink, observer);
         RecordKey {
             time: self.now,
             number: self.last_number,
@@ -191,16 +202,21 @@ impl Table {
 
     /// The input has ended: ends all connections, those that were due by the last tick at their
     /// deadline, the others a nanosecond behind that tick. Tick with the stream's last time first.
-    pub fn finish<S: RecordSink>(&mut self, sink: &mut S) {
-        while self.finish_some(usize::MAX, sink).is_some() {}
+    pub fn finish<S: RecordSink, O: FlowObserver>(&mut self, sink: &mut S, observer: &mut O) {
+        while self.finish_some(usize::MAX, sink, observer).is_some() {}
     }
 
     /// As [`Table::finish`], but ends `count` connections at a time, so that their records can go
     /// out before the next ones are made. Returns the key up to which all records were given;
     /// none once nothing is left. No packet may come any more.
-    pub fn finish_some<S: RecordSink>(&mut self, count: usize, sink: &mut S) -> Option<RecordKey> {
+    pub fn finish_some<S: RecordSink, O: FlowObserver>(
+        &mut self,
+        count: usize,
+        sink: &mut S,
+        observer: &mut O,
+    ) -> Option<RecordKey> {
         if self.ending.is_none() {
-            self.ending = Some(self.all_ends(sink).into_iter());
+            self.ending = Some(self.all_ends(sink, observer).into_iter());
             self.shards.iter().for_each(|shard| self.index.clear(shard));
             self.wheel.clear();
         }
@@ -215,7 +231,7 @@ impl Table {
                 self.hot.prefetch(later);
                 self.cold.prefetch(later);
             }
-            self.end_with_input(handle, key, sink);
+            self.end_with_input(handle, key, sink, observer);
             last = Some(key);
         }
         self.counters.live = ending.len() as u64;
@@ -233,19 +249,30 @@ impl Table {
         &self.shards
     }
 
+    /// The stream's time at the last tick.
+    pub const fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Handles are below this.
+    pub fn capacity(&self) -> u32 {
+        self.hot.capacity()
+    }
+
     /// Connections open now, due ones that nobody looked at yet included.
     pub fn live(&self) -> u64 {
         self.counters.live
     }
 
     /// Writes a connection's record as of now, and hands it out.
-    fn hand_out<S: RecordSink>(
+    fn hand_out<S: RecordSink, O: FlowObserver>(
         &mut self,
         handle: Handle,
         reason: EndReason,
         interim: u32,
         key: RecordKey,
         sink: &mut S,
+        observer: &mut O,
     ) {
         let (hot, cold) = (&self.hot[handle], &self.cold[handle]);
         let parts = Parts {
@@ -255,6 +282,9 @@ impl Table {
             addresses: self.addresses.get(cold.addresses),
         };
         parts.write(self.identity, reason, interim, &mut self.record);
+        if O::OBSERVES && reason != EndReason::Interim {
+            observer.ended(handle, &mut self.record);
+        }
         self.counters.recorded(&self.record);
         sink.conn(key, &self.record);
     }

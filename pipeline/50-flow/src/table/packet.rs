@@ -1,7 +1,8 @@
 //! One packet: which connection it belongs to.
 
 use super::count::{
-    MARKS, add_lengths, count_in_order, count_known_datagram, is_duplicate, is_known_datagram,
+    MARKS, add_lengths, count_in_order, count_known_datagram, event_of, is_duplicate,
+    is_known_datagram,
 };
 use super::{Arrival, Cause, Table};
 use crate::entry::{Bits, Handle, Hot, NIL};
@@ -9,7 +10,7 @@ use crate::index::Look;
 use crate::observe::{Event, FlowObserver, Sighting};
 use crate::tcp;
 use flowpin_packet::{FlowKey, FrameBytes, PacketKind, PacketMeta, TcpFlags};
-use flowpin_record::{RecordSink, Uid};
+use flowpin_record::RecordSink;
 
 impl Table {
     /// Finds or begins the packet's connection and counts the packet on it. `hint` is where the
@@ -24,10 +25,10 @@ impl Table {
         observer: &mut O,
     ) {
         let side = usize::from(meta.high_to_low());
-        if self.count_next(hint, frames, meta, side) {
+        if let Some(event) = self.count_next(hint, frames, meta, side) {
             if O::OBSERVES {
                 let arrival = Arrival { frames, meta, side };
-                self.tell(hint, &arrival, Event::Ongoing, observer);
+                self.tell(hint, &arrival, event, sink, observer);
             }
             return;
         }
@@ -44,7 +45,7 @@ impl Table {
     }
 
     /// Most packets: the next segment of a stream where nothing else happens, or a datagram that is
-    /// not its side's first. False, and nothing
+    /// not its side's first. None, and nothing
     /// is changed, if it is anything else; then the long way decides.
     // PERF: half the instructions of the long way, and one unpredictable branch (`flow_bench`).
     #[inline]
@@ -54,10 +55,8 @@ impl Table {
         frames: FrameBytes<'_>,
         meta: &PacketMeta,
         side: usize,
-    ) -> bool {
-        let Some(hot) = self.hot.get(hint) else {
-            return false;
-        };
+    ) -> Option<Event> {
+        let hot = self.hot.get(hint)?;
         let limit = self.quiet_ns[hot.class as usize & 15];
         let is_tcp = meta.kind == PacketKind::Tcp;
         if hot.key != meta.key
@@ -66,18 +65,19 @@ impl Table {
             || !(is_tcp && tcp::is_in_order(hot, side, meta) || is_known_datagram(hot, side, meta))
             || meta.key.is_ipv6() && !self.has_addresses(hint, frames, meta)
         {
-            return false;
+            return None;
         }
         let hot = &mut self.hot[hint];
         if is_duplicate(hot, side, meta) || !add_lengths(hot, side, meta) {
-            return false;
+            return None;
         }
-        if is_tcp {
-            count_in_order(hot, side, meta);
+        let is_news = if is_tcp {
+            count_in_order(hot, side, meta)
         } else {
             count_known_datagram(hot, side, meta);
-        }
-        true
+            false
+        };
+        Some(event_of(hot, side, !is_news))
     }
 
     /// Counts a packet on a connection, or on a new one if `handle` is [`NIL`] or has ended.
@@ -95,7 +95,7 @@ impl Table {
         let mut event = Event::Ongoing;
         if let Some(hot) = self.hot.get(handle) {
             if self.needs_look(hot, arrival.meta)
-                && self.ends_before(handle, arrival, &mut cause, sink)
+                && self.ends_before(handle, arrival, &mut cause, sink, observer)
             {
                 self.begin_again(handle, arrival, observer);
                 event = Event::New;
@@ -107,12 +107,14 @@ impl Table {
             }
             event = Event::New;
         }
-        self.count(handle, arrival, &mut cause, sink);
-        if event == Event::New {
+        let counted = self.count(handle, arrival, &mut cause, sink, observer);
+        if event != Event::New {
+            event = counted;
+        } else {
             self.finish_beginning(handle, arrival, &mut cause, sink, observer);
         }
         if O::OBSERVES {
-            self.tell(handle, arrival, event, observer);
+            self.tell(handle, arrival, event, sink, observer);
         }
     }
 
@@ -174,24 +176,28 @@ impl Table {
     }
 
     /// Tells the observer.
-    pub(super) fn tell<O: FlowObserver>(
+    #[inline]
+    pub(super) fn tell<S: RecordSink, O: FlowObserver>(
         &self,
         handle: Handle,
         arrival: &Arrival<'_>,
         event: Event,
+        sink: &mut S,
         observer: &mut O,
     ) {
-        let Some(hot) = self.hot.get(handle) else {
+        if self.hot.get(handle).is_none() {
             return;
-        };
-        let uid: Uid = self.parts(handle).uid(self.identity);
-        let to_server = arrival.side == hot.client();
-        observer.packet(&Sighting {
+        }
+        let connection = self.parts(handle);
+        let sighting = Sighting {
+            frames: arrival.frames,
             meta: arrival.meta,
-            uid,
             handle,
-            to_server,
+            to_server: arrival.side == connection.hot.client(),
             event,
-        });
+            identity: self.identity,
+            connection,
+        };
+        observer.packet(&sighting, sink);
     }
 }

@@ -3,6 +3,7 @@
 use super::{Cause, Table};
 use crate::entry::{Extra, Handle, Hot, NIL};
 use crate::history::{Letter, is_repeated_at};
+use crate::observe::FlowObserver;
 use crate::options::EXTRA_BYTES;
 use crate::tcp::Rare;
 use flowpin_record::RecordSink;
@@ -11,15 +12,16 @@ impl Table {
     /// Writes down what few packets do.
     #[cold]
     #[inline(never)]
-    pub(super) fn note<S: RecordSink>(
+    pub(super) fn note<S: RecordSink, O: FlowObserver>(
         &mut self,
         handle: Handle,
         side: usize,
         rare: &Rare,
         cause: &mut Cause,
         sink: &mut S,
+        observer: &mut O,
     ) {
-        let Some(extra) = self.extra_of(handle, cause, sink) else {
+        let Some(extra) = self.extra_of(handle, cause, sink, observer) else {
             return;
         };
         let (extra, hot) = (&mut self.extra[extra], &mut self.hot[handle]);
@@ -68,14 +70,15 @@ impl Table {
 
     /// Moves sums that would overflow to where they have 64 bits.
     #[cold]
-    pub(super) fn spill<S: RecordSink>(
+    pub(super) fn spill<S: RecordSink, O: FlowObserver>(
         &mut self,
         handle: Handle,
         side: usize,
         cause: &mut Cause,
         sink: &mut S,
+        observer: &mut O,
     ) {
-        let Some(extra) = self.extra_of(handle, cause, sink) else {
+        let Some(extra) = self.extra_of(handle, cause, sink, observer) else {
             return;
         };
         let (extra, hot) = (&mut self.extra[extra], &mut self.hot[handle]);
@@ -90,17 +93,18 @@ impl Table {
     }
 
     /// The handle of a connection's [`Extra`], which it gets now if it has none.
-    pub(super) fn extra_of<S: RecordSink>(
+    pub(super) fn extra_of<S: RecordSink, O: FlowObserver>(
         &mut self,
         handle: Handle,
         cause: &mut Cause,
         sink: &mut S,
+        observer: &mut O,
     ) -> Option<Handle> {
         let Hot { extra, hash, .. } = self.hot[handle];
         if extra != NIL {
             return Some(extra);
         }
-        if !self.make_room(hash, EXTRA_BYTES, handle, cause, sink) {
+        if !self.make_room(hash, EXTRA_BYTES, handle, cause, sink, observer) {
             return None;
         }
         let extra = self.extra.insert(Extra::EMPTY)?;

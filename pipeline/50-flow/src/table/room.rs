@@ -7,6 +7,7 @@
 
 use super::{Cause, Table, granule_before};
 use crate::entry::Handle;
+use crate::observe::FlowObserver;
 use flowpin_counters::Loss;
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_record::{EndReason, RecordSink};
@@ -17,33 +18,35 @@ const SHARE: usize = 16;
 impl Table {
     /// Sees to it that a shard may use `bytes` more; `keep` stays. False if that cannot be.
     #[inline]
-    pub(super) fn make_room<S: RecordSink>(
+    pub(super) fn make_room<S: RecordSink, O: FlowObserver>(
         &mut self,
         hash: u32,
         bytes: u64,
         keep: Handle,
         cause: &mut Cause,
         sink: &mut S,
+        observer: &mut O,
     ) -> bool {
         if *self.used_mut(hash) + bytes <= self.shard_bytes {
             return true;
         }
-        self.evict_until(hash, bytes, keep, cause, sink)
+        self.evict_until(hash, bytes, keep, cause, sink, observer)
     }
 
     #[cold]
     #[inline(never)]
-    fn evict_until<S: RecordSink>(
+    fn evict_until<S: RecordSink, O: FlowObserver>(
         &mut self,
         hash: u32,
         bytes: u64,
         keep: Handle,
         cause: &mut Cause,
         sink: &mut S,
+        observer: &mut O,
     ) -> bool {
-        self.collect_until(granule_before(cause.time), sink);
+        self.collect_until(granule_before(cause.time), sink, observer);
         while *self.used_mut(hash) + bytes > self.shard_bytes {
-            if !self.evict(Shard((hash >> 24) as u8), keep, cause, sink) {
+            if !self.evict(Shard((hash >> 24) as u8), keep, cause, sink, observer) {
                 return false;
             }
         }
@@ -51,12 +54,13 @@ impl Table {
     }
 
     /// Ends the stalest sixteenth of a shard, one connection at least; false if there is none.
-    fn evict<S: RecordSink>(
+    fn evict<S: RecordSink, O: FlowObserver>(
         &mut self,
         shard: Shard,
         keep: Handle,
         cause: &mut Cause,
         sink: &mut S,
+        observer: &mut O,
     ) -> bool {
         let mut stale = core::mem::take(&mut self.scratch);
         stale.clear();
@@ -88,7 +92,7 @@ impl Table {
                 self.hot.prefetch(coming);
                 self.cold.prefetch(coming);
             }
-            self.write_interim(handle, cause.time, sink);
+            self.write_interim(handle, cause.time, sink, observer);
             let deadline = self.deadline(handle);
             if deadline <= cause.time {
                 // Its time was over anyway.
@@ -97,9 +101,10 @@ impl Table {
                     self.timeout_key(handle, deadline),
                     EndReason::Timeout,
                     sink,
+                    observer,
                 );
             } else {
-                self.end(handle, cause.next_key(), EndReason::Evicted, sink);
+                self.end(handle, cause.next_key(), EndReason::Evicted, sink, observer);
                 self.counters.losses.count(Loss::ConnectionsEvicted, 1);
             }
             self.remove(handle);

@@ -38,17 +38,19 @@ fn stays_below_wrap(meta: &PacketMeta) -> bool {
 }
 
 /// Marks data or an acknowledgement of a side; the first of each is a letter of the history.
+/// Whether it was.
 #[inline]
-pub(crate) fn mark_letter(hot: &mut Hot, side: usize, meta: &PacketMeta) {
+pub(crate) fn mark_letter(hot: &mut Hot, side: usize, meta: &PacketMeta) -> bool {
     let data = meta.payload_len > 0;
-    if hot
+    let is_first = hot
         .seen
-        .mark(if data { Seen::DATA } else { Seen::ACK }, side)
-    {
+        .mark(if data { Seen::DATA } else { Seen::ACK }, side);
+    if is_first {
         let by_client = side == hot.client();
         hot.history
             .push_for(if data { Letter::Data } else { Letter::Ack }, by_client);
     }
+    is_first
 }
 
 /// Takes a step of an undisturbed handshake or close; false, and nothing is changed, if it is not

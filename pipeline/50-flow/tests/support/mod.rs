@@ -339,9 +339,9 @@ pub fn run_observed<O: FlowObserver>(
             }
             let now = piece.last().unwrap().stream_time;
             if plan.exact_every > 0 && (count + nth) % plan.exact_every == 0 {
-                table.tick_exactly(now, &mut records);
+                table.tick_exactly(now, &mut records, observer);
             } else {
-                let mark = table.tick(now, &mut records);
+                let mark = table.tick(now, &mut records, observer);
                 assert!(mark < now && now.0 - mark.0 <= flowpin_flow::GRANULE_NS);
             }
             for (key, _) in &records.0[before..] {
@@ -353,8 +353,8 @@ pub fn run_observed<O: FlowObserver>(
     }
     let mut counters = FlowCounters::default();
     for table in &mut tables {
-        table.tick(trace.end(), &mut records);
-        table.finish(&mut records);
+        table.tick(trace.end(), &mut records, observer);
+        table.finish(&mut records, observer);
         assert_eq!(table.live(), 0);
         counters.add(table.counters());
     }

@@ -1,0 +1,194 @@
+//! The stages behind the connection table, in the order in which a packet meets them.
+//!
+//! ```text
+//!  connection table ──Sighting──► scans: what begins, is answered, refused, repeated
+//!                        └──────► reassembly: TCP segments to bytes in order ──► anomalies
+//! ```
+
+mod oddities;
+mod scans;
+
+use crate::memory;
+use crate::tunnels;
+use flowpin_config::Plan;
+use flowpin_counters::Losses;
+use flowpin_flow::{Event, FlowObserver, Sighting};
+use flowpin_packet::{FrameBytes, PacketKind, PacketMeta, Timestamp};
+use flowpin_portscan::Summary;
+use flowpin_reassembly::{Anomaly, Reassembler, ReassemblyStats, Span, StreamConsumer};
+use flowpin_record::{ConnRecord, RecordSink, TunnelKind, Uid};
+use oddities::Oddities;
+use scans::Scans;
+use std::io;
+
+/// What a worker's connection table is observed by.
+pub(crate) trait Stages: FlowObserver {
+    /// Stream time has come to `now`: what the scan detector has to hand over.
+    fn tick(&mut self, now: Timestamp) -> Option<Summary> {
+        let _ = now;
+        None
+    }
+
+    /// No packet will come any more: the scan detector's last.
+    fn last_tick(&mut self) -> Option<Summary> {
+        None
+    }
+
+    /// What was counted, once all connections have ended.
+    fn report(&self) -> StagesReport {
+        StagesReport::default()
+    }
+}
+
+/// What the stages of one worker leave.
+#[derive(Debug, Default)]
+pub(crate) struct StagesReport {
+    pub(crate) losses: Losses,
+    pub(crate) reassembly: ReassemblyStats,
+}
+
+/// All stages.
+#[derive(Debug)]
+pub(crate) struct AllStages {
+    explain: Explain,
+    scans: Option<Scans>,
+    reassembler: Option<Reassembler>,
+    oddities: Oddities,
+}
+
+impl AllStages {
+    /// For a table of `shards` shards whose handles are below `connections_max`.
+    pub(crate) fn new(plan: &Plan, shards: u32, connections_max: u32) -> io::Result<Self> {
+        let reassembler = if plan.streams.enabled {
+            let options = memory::reassembly(plan);
+            Some(Reassembler::new(&options, shards, connections_max)?)
+        } else {
+            None
+        };
+        Ok(Self {
+            explain: Explain {
+                id_seed: plan.id_seed,
+            },
+            scans: plan.scans.enabled.then(Scans::default),
+            reassembler,
+            oddities: Oddities::default(),
+        })
+    }
+}
+
+impl FlowObserver for AllStages {
+    #[inline]
+    fn prefetch(&self, handle: u32) {
+        if let Some(reassembler) = &self.reassembler {
+            reassembler.prefetch(handle);
+        }
+    }
+
+    #[inline]
+    fn packet<S: RecordSink>(&mut self, sighting: &Sighting<'_>, sink: &mut S) {
+        if sighting.event != Event::Plain
+            && let Some(scans) = &mut self.scans
+        {
+            scans.see(sighting);
+        }
+        if sighting.meta.kind == PacketKind::Tcp
+            && let Some(reassembler) = &mut self.reassembler
+        {
+            let mut listener = Listener {
+                oddities: &mut self.oddities,
+                sighting,
+                sink,
+            };
+            reassembler.segment(
+                sighting.frames,
+                sighting.meta,
+                sighting.handle,
+                sighting.to_server,
+                sighting.event == Event::New,
+                &mut listener,
+            );
+        }
+    }
+
+    fn ended(&mut self, handle: u32, record: &mut ConnRecord) {
+        if record.protocol == TCP
+            && let Some(reassembler) = &mut self.reassembler
+        {
+            reassembler.end(handle, &mut ());
+        }
+    }
+
+    fn vlans(&mut self, frames: FrameBytes<'_>, meta: &PacketMeta) -> [u16; 2] {
+        self.explain.vlans(frames, meta)
+    }
+
+    fn tunnel(&mut self, frames: FrameBytes<'_>, meta: &PacketMeta) -> Option<(TunnelKind, Uid)> {
+        self.explain.tunnel(frames, meta)
+    }
+}
+
+impl Stages for AllStages {
+    fn tick(&mut self, now: Timestamp) -> Option<Summary> {
+        self.scans
+            .as_mut()
+            .and_then(|scans| scans.observer.tick(now))
+    }
+
+    fn last_tick(&mut self) -> Option<Summary> {
+        self.scans.as_mut().map(|scans| scans.observer.finish())
+    }
+
+    fn report(&self) -> StagesReport {
+        let mut losses = self.oddities.losses();
+        let mut reassembly = ReassemblyStats::default();
+        if let Some(reassembler) = &self.reassembler {
+            reassembly = reassembler.stats();
+            losses.add(&reassembly.losses());
+        }
+        if let Some(scans) = &self.scans {
+            losses.add(scans.observer.losses());
+        }
+        StagesReport { losses, reassembly }
+    }
+}
+
+/// Hears what reassembly says about the segment at hand.
+struct Listener<'a, S> {
+    oddities: &'a mut Oddities,
+    sighting: &'a Sighting<'a>,
+    sink: &'a mut S,
+}
+
+impl<S: RecordSink> StreamConsumer for Listener<'_, S> {
+    /// Nobody wants the bytes yet.
+    const WANTS: bool = false;
+
+    fn anomaly(&mut self, at: Span, what: Anomaly) {
+        // Of another connection only if that one had to make room: not this packet's doing.
+        if at.handle == self.sighting.handle {
+            self.oddities.tell(self.sighting, what, self.sink);
+        }
+    }
+}
+
+/// Tells the connection table what only dispatch knows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Explain {
+    pub(crate) id_seed: u64,
+}
+
+impl FlowObserver for Explain {
+    const OBSERVES: bool = false;
+
+    fn vlans(&mut self, frames: FrameBytes<'_>, meta: &PacketMeta) -> [u16; 2] {
+        flowpin_dispatch::vlans(meta, frames.frame(meta))
+    }
+
+    fn tunnel(&mut self, frames: FrameBytes<'_>, meta: &PacketMeta) -> Option<(TunnelKind, Uid)> {
+        tunnels::innermost(frames.frame(meta), meta, self.id_seed)
+    }
+}
+
+impl Stages for Explain {}
+
+const TCP: u8 = 6;
