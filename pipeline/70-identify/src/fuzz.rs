@@ -126,7 +126,7 @@ mod tests {
         b"\x00\x01\x00\x00\x00\x06\x01\x03\x00\x00\x00\x0a",
         b"\xc0\x00\xd0\x00",
         b"\x03\x00\x00\x16\x11\xe0\x00\x00\x00\x01\x00\xc1\x02\x01\x00\xc2\x02\x01\x02\xc0\x01\x0a",
-        b"\x00\x2a\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x07example\x03org\x00\x00\x01\x00\x01",
+        b"\0\x1d\x12\x34\x01\0\0\x01\0\0\0\0\0\0\x07example\x03org\0\0\x01\0\x01",
         b"SSH-2.0-x\r\n",
         b"\xff\xfd\x18\xff\xfd\x20\xff\xfd\x23",
         b"\x10\x11\x00\x04MQTT\x04\x02\x00\x3c\x00\x05abcde",
@@ -141,7 +141,12 @@ mod tests {
         fn any_turns_are_searched_the_same_in_any_segments(
             settings in any::<u8>(),
             turns in prop::collection::vec(
-                (prop::sample::select(BEGINNINGS), 0usize..60, any::<u8>(), prop::collection::vec(any::<u8>(), 0..20)),
+                (
+                    prop::sample::select(BEGINNINGS),
+                    0usize..60,
+                    any::<u8>(),
+                    prop::collection::vec(any::<u8>(), 0..20),
+                ),
                 1..4,
             ),
         ) {

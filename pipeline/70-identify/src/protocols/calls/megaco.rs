@@ -9,6 +9,9 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     rules: &[Rule::pattern(
         "megaco-text",
         On::Udp,
-        r"(MEGACO|!)/[1-9] [\[<]?[a-zA-Z0-9.:@_\-]+[\]>]?(:[0-9]+)?\s+(T|Transaction|P|Reply|ER|PN)[= ]",
+        concat!(
+            r"(MEGACO|!)/[1-9] [\[<]?[a-zA-Z0-9.:@_\-]+[\]>]?(:[0-9]+)?\s+(T|Transaction",
+            r"|P|Reply|ER|PN)[= ]",
+        ),
     )],
 };

@@ -10,7 +10,11 @@ pub(super) const PROTOCOL: Protocol = Protocol {
         Rule::pattern(
             "irc-client",
             On::Tcp,
-            r"(CAP LS( 30[0-9])?\r?\n|(PASS [!-~]+\r?\n)?(NICK :?[!-~]+\r?\nUSER [!-~]+ [!-~]+ [!-~]+ :|USER [!-~]+ [!-~]+ [!-~]+ :[^\r\n]*\r?\nNICK ))",
+            concat!(
+                r"(CAP LS( 30[0-9])?\r?\n",
+                r"|(PASS [!-~]+\r?\n)?(NICK :?[!-~]+\r?\nUSER [!-~]+ [!-~]+ [!-~]+ :",
+                r"|USER [!-~]+ [!-~]+ [!-~]+ :[^\r\n]*\r?\nNICK ))",
+            ),
         ),
         Rule::pattern(
             "irc-server",

@@ -9,6 +9,9 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     rules: &[Rule::pattern(
         "xmpp-stream",
         On::Tcp,
-        r#"(<\?xml [^>]*>)?\s{0,4}<(stream:stream|open)\s[^>]*(jabber:|xmlns=['"]urn:ietf:params:xml:ns:xmpp)"#,
+        concat!(
+            r#"(<\?xml [^>]*>)?\s{0,4}<(stream:stream|open)\s[^>]*(jabber:"#,
+            r#"|xmlns=['"]urn:ietf:params:xml:ns:xmpp)"#,
+        ),
     )],
 };

@@ -10,7 +10,12 @@ pub(super) const PROTOCOL: Protocol = Protocol {
         Rule::pattern(
             "memcached-text",
             On::Tcp,
-            r"((set|add|replace|append|prepend) [!-~]+ [0-9]{1,10} [0-9]{1,10} [0-9]{1,9}( noreply)?\r\n|gets? [!-~]+( [!-~]+)*\r\n|stats( [a-z]+)?\r\n|version\r\n|VALUE [!-~]+ [0-9]+ [0-9]+\r\n|STAT pid [0-9]+\r\n|STORED\r\n)",
+            concat!(
+                r"((set|add|replace|append",
+                r"|prepend) [!-~]+ [0-9]{1,10} [0-9]{1,10} [0-9]{1,9}( noreply)?\r\n",
+                r"|gets? [!-~]+( [!-~]+)*\r\n|stats( [a-z]+)?\r\n|version\r\n",
+                r"|VALUE [!-~]+ [0-9]+ [0-9]+\r\n|STAT pid [0-9]+\r\n|STORED\r\n)",
+            ),
         ),
         Rule::check(
             "memcached-binary",

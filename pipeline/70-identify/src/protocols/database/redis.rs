@@ -9,6 +9,10 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     rules: &[Rule::pattern(
         "redis-command",
         On::Tcp,
-        r"(\*[1-9][0-9]?[0-9]?\r\n\$[1-9][0-9]?\r\n[A-Za-z]|-NOAUTH Authentication required|\+PONG\r\n|-ERR [a-z ]+(command|AUTH|password))",
+        concat!(
+            r"(\*[1-9][0-9]?[0-9]?\r\n\$[1-9][0-9]?\r\n[A-Za-z]",
+            r"|-NOAUTH Authentication required|\+PONG\r\n|-ERR [a-z ]+(command|AUTH",
+            r"|password))",
+        ),
     )],
 };

@@ -15,7 +15,10 @@ pub(super) const PROTOCOL: Protocol = Protocol {
         Rule::pattern(
             "imap-command",
             On::Tcp,
-            r"[A-Za-z0-9.]{1,12} (?i:CAPABILITY\r\n|STARTTLS\r\n|AUTHENTICATE [A-Z]|LOGIN [!-~]+ |ID \(|NAMESPACE\r\n|SELECT [!-~]+\r\n)",
+            concat!(
+                r"[A-Za-z0-9.]{1,12} (?i:CAPABILITY\r\n|STARTTLS\r\n|AUTHENTICATE [A-Z]",
+                r"|LOGIN [!-~]+ |ID \(|NAMESPACE\r\n|SELECT [!-~]+\r\n)",
+            ),
         ),
     ],
 };

@@ -15,7 +15,10 @@ pub(super) const PROTOCOL: Protocol = Protocol {
         Rule::pattern(
             "nntp-command",
             On::Tcp,
-            r"(?i)(AUTHINFO (USER|PASS|SASL) |MODE (READER|STREAM)\r\n|XOVER [0-9]|NEWGROUPS [0-9]{6})",
+            concat!(
+                r"(?i)(AUTHINFO (USER|PASS|SASL) |MODE (READER|STREAM)\r\n|XOVER [0-9]",
+                r"|NEWGROUPS [0-9]{6})",
+            ),
         ),
         Rule::check(
             "nntp-ready",

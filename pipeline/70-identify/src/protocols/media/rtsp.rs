@@ -9,6 +9,9 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     rules: &[Rule::pattern(
         "rtsp-line",
         On::Tcp,
-        r"(RTSP/[12]\.0 [1-5][0-9][0-9] |(OPTIONS|DESCRIBE|ANNOUNCE|SETUP|PLAY|PAUSE|TEARDOWN|GET_PARAMETER|SET_PARAMETER|RECORD|REDIRECT) rtsps?://)",
+        concat!(
+            r"(RTSP/[12]\.0 [1-5][0-9][0-9] |(OPTIONS|DESCRIBE|ANNOUNCE|SETUP|PLAY|PAUSE",
+            r"|TEARDOWN|GET_PARAMETER|SET_PARAMETER|RECORD|REDIRECT) rtsps?://)",
+        ),
     )],
 };

@@ -11,7 +11,10 @@ pub(super) const PROTOCOL: Protocol = Protocol {
         Rule::pattern(
             "whois-answer",
             On::Tcp,
-            r"(% (This is the|IANA WHOIS|\[whois)|% ?(RIPE|APNIC|AFRINIC|LACNIC)|#\r?\n# ARIN WHOIS|\s{0,4}Domain Name: [!-~]+\r?\n)",
+            concat!(
+                r"(% (This is the|IANA WHOIS|\[whois)|% ?(RIPE|APNIC|AFRINIC|LACNIC)",
+                r"|#\r?\n# ARIN WHOIS|\s{0,4}Domain Name: [!-~]+\r?\n)",
+            ),
         ),
     ],
 };

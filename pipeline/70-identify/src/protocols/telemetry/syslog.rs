@@ -19,7 +19,11 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     ],
 };
 
-const TIME: &str = r"([0-9]{1,4} )?<([0-9]{1,2}|1[0-8][0-9]|19[01])>(1 (-|[0-9]{4}-)|(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ 0-9][0-9] [0-9]{2}:|[0-9]{4}-[0-9]{2}-[0-9]{2}[T ])";
+const TIME: &str = concat!(
+    r"([0-9]{1,4} )?<([0-9]{1,2}|1[0-8][0-9]|19[01])>(1 (-|[0-9]{4}-)|(Jan|Feb|Mar|Apr",
+    r"|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ 0-9][0-9] [0-9]{2}:",
+    r"|[0-9]{4}-[0-9]{2}-[0-9]{2}[T ])",
+);
 
 /// A priority and text, without a time: half of the evidence is the port.
 fn plain(look: &Look<'_>) -> Option<Answer> {
