@@ -1,17 +1,25 @@
 //! Talk in text.
 
 mod irc;
+mod mumble;
 mod qq;
+mod teamspeak;
 mod telegram;
+mod viber;
 mod whatsapp;
 mod xmpp;
+mod zoom;
 
 use crate::table::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &irc::PROTOCOL,
+    &mumble::PROTOCOL,
     &qq::PROTOCOL,
+    &teamspeak::PROTOCOL,
     &telegram::PROTOCOL,
+    &viber::PROTOCOL,
     &whatsapp::PROTOCOL,
     &xmpp::PROTOCOL,
+    &zoom::PROTOCOL,
 ];

@@ -3,6 +3,7 @@
 mod bitcoin;
 mod ethereum;
 mod monero;
+mod nano;
 mod stratum;
 
 use crate::table::Protocol;
@@ -11,5 +12,6 @@ pub(super) const ALL: &[&Protocol] = &[
     &bitcoin::PROTOCOL,
     &ethereum::PROTOCOL,
     &monero::PROTOCOL,
+    &nano::PROTOCOL,
     &stratum::PROTOCOL,
 ];

@@ -1,8 +1,21 @@
 //! Peers without servers.
 
 mod bittorrent;
+mod direct_connect;
+mod dropbox;
+mod edonkey;
 mod gnutella;
+mod libp2p;
+mod syncthing;
 
 use crate::table::Protocol;
 
-pub(super) const ALL: &[&Protocol] = &[&bittorrent::PROTOCOL, &gnutella::PROTOCOL];
+pub(super) const ALL: &[&Protocol] = &[
+    &bittorrent::PROTOCOL,
+    &direct_connect::PROTOCOL,
+    &dropbox::PROTOCOL,
+    &edonkey::PROTOCOL,
+    &gnutella::PROTOCOL,
+    &libp2p::PROTOCOL,
+    &syncthing::PROTOCOL,
+];
