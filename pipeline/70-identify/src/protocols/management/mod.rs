@@ -4,6 +4,7 @@ mod capwap;
 mod gtp;
 mod nat_pmp;
 mod openflow;
+mod pfcp;
 mod pptp;
 mod rmcp;
 
@@ -14,6 +15,7 @@ pub(super) const ALL: &[&Protocol] = &[
     &gtp::PROTOCOL,
     &nat_pmp::PROTOCOL,
     &openflow::PROTOCOL,
+    &pfcp::PROTOCOL,
     &pptp::PROTOCOL,
     &rmcp::PROTOCOL,
 ];

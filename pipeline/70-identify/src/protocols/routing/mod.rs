@@ -1,9 +1,23 @@
 //! Routes, and routers that stand in for each other.
 
+mod babel;
+mod bfd;
 mod bgp;
 mod cpha;
 mod hsrp;
+mod ldp;
+mod rip;
+mod wccp;
 
 use crate::table::Protocol;
 
-pub(super) const ALL: &[&Protocol] = &[&bgp::PROTOCOL, &cpha::PROTOCOL, &hsrp::PROTOCOL];
+pub(super) const ALL: &[&Protocol] = &[
+    &babel::PROTOCOL,
+    &bfd::PROTOCOL,
+    &bgp::PROTOCOL,
+    &cpha::PROTOCOL,
+    &hsrp::PROTOCOL,
+    &ldp::PROTOCOL,
+    &rip::PROTOCOL,
+    &wccp::PROTOCOL,
+];

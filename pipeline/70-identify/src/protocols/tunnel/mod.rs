@@ -1,8 +1,25 @@
 //! What carries others.
 
 mod alicloud;
+mod esp_udp;
+mod geneve;
+mod l2tp;
+mod sstp;
+mod tailscale;
 mod teredo;
+mod vtun;
+mod vxlan;
 
 use crate::table::Protocol;
 
-pub(super) const ALL: &[&Protocol] = &[&alicloud::PROTOCOL, &teredo::PROTOCOL];
+pub(super) const ALL: &[&Protocol] = &[
+    &alicloud::PROTOCOL,
+    &esp_udp::PROTOCOL,
+    &geneve::PROTOCOL,
+    &l2tp::PROTOCOL,
+    &sstp::PROTOCOL,
+    &tailscale::PROTOCOL,
+    &teredo::PROTOCOL,
+    &vtun::PROTOCOL,
+    &vxlan::PROTOCOL,
+];
