@@ -27,6 +27,8 @@ pub fn targets() -> Vec<(&'static str, Target)> {
         ("defrag_oracle", fuzz_defrag_oracle),
         ("dispatch", flowpin_dispatch::fuzz_dispatch),
         ("flow", flowpin_flow::fuzz_flow),
+        ("identify", flowpin_identify::fuzz_identify),
+        ("pattern", flowpin_pattern::fuzz_pattern),
         ("portscan", flowpin_portscan::fuzz_portscan),
         ("reassembly", flowpin_reassembly::fuzz_reassembly),
         ("reassembly_oracle", fuzz_reassembly_oracle),

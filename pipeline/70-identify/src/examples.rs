@@ -55,9 +55,9 @@ const EXAMPLES: &[Example] = &[
     example("http2", Client, ANY, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", (18, b'X')),
     example("http2", Server, ANY, b"\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0\x64", (10, 0x70)),
     example(
-        "websocket", Client, ANY,
-        b"GET /c HTTP/1.1\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
-        (17, b'X'),
+        "websocket", Server, ANY,
+        b"HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+\r\n\r\n",
+        (34, b'X'),
     ),
     example("soap", Client, ANY, b"POST /s HTTP/1.1\r\nSOAPAction: \"x\"\r\n\r\n", (18, b'T')),
     example("fastcgi", Client, ANY, b"\x01\x01\0\x01\0\x08\0\0\0\x01\0\0\0\0\0\0", (9, 7)),

@@ -1,4 +1,4 @@
-//! WebSocket. RFC 6455 §4.1: an upgrade, asked for and granted.
+//! WebSocket. RFC 6455 §4.2.2: an upgrade, granted. The request for it is still HTTP.
 
 use super::lines::Head;
 use crate::{Answer, Group, Lead, Look, On, Protocol, Rule};
@@ -7,21 +7,14 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     name: "websocket",
     groups: &[Group::Web],
     ports: &[],
-    rules: &[
-        Rule::check("websocket-key", On::Tcp, &[Lead::start(b"GET ")], request).ranked(50),
-        Rule::check(
-            "websocket-accept",
-            On::Tcp,
-            &[Lead::start(b"HTTP/1.1")],
-            response,
-        )
-        .ranked(50),
-    ],
+    rules: &[Rule::check(
+        "websocket-accept",
+        On::Tcp,
+        &[Lead::start(b"HTTP/1.1")],
+        response,
+    )
+    .ranked(50)],
 };
-
-fn request(look: &Look<'_>) -> Option<Answer> {
-    field(look, b"sec-websocket-key")
-}
 
 fn response(look: &Look<'_>) -> Option<Answer> {
     // RFC 6455 §4.2.2: the status is 101.

@@ -1,0 +1,83 @@
+//! Identification on public captures, where they are at hand.
+
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use flowpin_identify::Identifier;
+use flowpin_identify_score::read;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+fn shared() -> Option<PathBuf> {
+    let shared = std::env::var_os("FLOWPIN_SHARED").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
+        PathBuf::from,
+    );
+    let captures = shared.join("corpus/nDPI/tests/cfgs/default/pcap");
+    if !captures.is_dir() {
+        println!("skipped: {} is not there", captures.display());
+        return None;
+    }
+    Some(shared)
+}
+
+fn all(shared: &Path, part: usize) -> Vec<String> {
+    let identifier = Arc::new(Identifier::new().unwrap());
+    let folder = shared.join("corpus/nDPI/tests/cfgs/default/pcap");
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    paths.sort();
+    paths
+        .iter()
+        .flat_map(|path| read(path, &identifier, part).unwrap_or_default())
+        .collect()
+}
+
+/// Segments decide nothing: byte by byte the verdicts are the same.
+#[test]
+fn verdicts_are_the_same_byte_by_byte() {
+    let Some(shared) = shared() else { return };
+    let whole = all(&shared, usize::MAX);
+    for part in [1, 5] {
+        let cut = all(&shared, part);
+        assert_eq!(whole.len(), cut.len());
+        let columns = |line: &str| line.split('\t').take(8).collect::<Vec<_>>().join(" ");
+        for (one, other) in whole.iter().zip(&cut) {
+            assert_eq!(columns(one), columns(other), "in parts of {part}");
+        }
+    }
+}
+
+/// Against another classifier's reviewed results, weighed so that no capture dominates.
+#[test]
+fn verdicts_agree_with_the_expected_results() {
+    let Some(shared) = shared() else { return };
+    let script = shared.join("tools/ident_score.py");
+    if !script.is_file() || Command::new("python3").arg("--version").output().is_err() {
+        println!("skipped: needs python3 and {}", script.display());
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let verdicts = folder.path().join("verdicts.tsv");
+    std::fs::write(&verdicts, all(&shared, usize::MAX).join("\n")).unwrap();
+    let output = Command::new("python3")
+        .arg(&script)
+        .arg(shared.join("corpus/nDPI/tests/cfgs/default/result"))
+        .arg(&verdicts)
+        .arg("--map")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("synonyms.tsv"))
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    println!("{text}");
+    let after = |label: &str| -> f64 {
+        let rest = &text[text.find(label).unwrap() + label.len()..];
+        rest.split_whitespace().next().unwrap().parse().unwrap()
+    };
+    assert!(after("precision") >= 0.975);
+    assert!(after("core recall") >= 0.95);
+    assert!(after("macro recall") >= 0.90);
+    assert!(after(">= 50 % recall") >= 95.0);
+}
