@@ -160,6 +160,12 @@ const EXAMPLES: &[Example] = &[
         ],
         (3, 0x45),
     ),
+    example("spotify", Datagram, ANY, b"SpotUdp0\x01\x02", (4, b'T')),
+    example(
+        "sd-rtn", Datagram, ANY,
+        b"\0\x60\x2d\x94\0\0\x21\0\0\0\0\0\x04SNI\0\x1c\0edge",
+        (14, b'M'),
+    ),
     // Encrypted and tunnels.
     example("tls", Server, ANY, b"\x15\x03\x03\0\x02\x02\x28", (1, 4)),
     example("dtls", Datagram, ANY, b"\x16\xfe\xfd\0\0\0\0\0\0\0\0\0\x04\x01\0\0\0", (1, 0xfc)),
