@@ -86,7 +86,7 @@ impl Wire {
         };
         let log = &mut self.log;
         self.reassembler
-            .segment(frames, &meta, 0, up, flags == TcpFlags::SYN, log);
+            .segment(&frames, &meta, 0, up, flags == TcpFlags::SYN, log);
     }
 }
 

@@ -100,7 +100,7 @@ impl FlowObserver for AllStages {
                 sink,
             };
             reassembler.segment(
-                sighting.frames,
+                &sighting.frames,
                 sighting.meta,
                 sighting.handle,
                 sighting.to_server,

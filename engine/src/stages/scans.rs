@@ -30,7 +30,7 @@ impl Scans {
             return;
         }
         let mut steps = Steps::of(meta, sighting.to_server, sctp_chunk(sighting));
-        if sighting.event == Event::Ongoing {
+        if sighting.event == Event::Ongoing && sighting.is_eighth {
             let (mine, theirs) = sighting.packets();
             if mine == REPEATED_AT && sighting.to_server && theirs == 0 {
                 steps = steps.with(Steps::REPEATED);

@@ -1,6 +1,6 @@
 //! What the table asks of, and tells to, those around it.
 
-use crate::identity::Identity;
+use crate::Table;
 use crate::record::Parts;
 use flowpin_packet::{Endpoints, FrameBytes, PacketMeta};
 use flowpin_record::{ConnRecord, RecordSink, TunnelKind, Uid};
@@ -68,30 +68,34 @@ pub struct Sighting<'a> {
     pub to_server: bool,
     /// What it did.
     pub event: Event,
-    pub(crate) identity: Identity,
-    pub(crate) connection: Parts<'a>,
+    /// Whether it is the eighth, sixteenth, … packet of its direction.
+    pub is_eighth: bool,
+    // PERF: what is asked of the connection is looked up when it is: most packets ask nothing.
+    pub(crate) table: &'a Table,
 }
 
 impl Sighting<'_> {
     /// The connection's identifier, the same as in its record. Computed when asked for.
     pub fn uid(&self) -> Uid {
-        self.connection.uid(self.identity)
+        self.table.uid(self.handle)
     }
 
     /// Packets so far in this one's direction and in the other, this one included.
     #[inline]
     pub fn packets(&self) -> (u64, u64) {
-        let (hot, extra) = (self.connection.hot, self.connection.extra);
+        let Parts { hot, extra, .. } = self.table.parts(self.handle);
         let mine = usize::from(self.to_server) ^ hot.client() ^ 1;
-        let spilled = extra.map_or([0; 2], |extra| extra.packets);
-        let all = |side: usize| u64::from(hot.packets[side & 1]) + spilled[side & 1];
+        let all = |side: usize| {
+            let spilled = extra.map_or(0, |extra| extra.packets[side & 1]);
+            u64::from(hot.packets[side & 1]) + spilled
+        };
         (all(mine), all(mine ^ 1))
     }
 
     /// The addresses of the client and of the server: 16 bytes each, IPv4 in the first four.
     pub fn endpoints(&self) -> ([u8; 16], [u8; 16]) {
-        let hot = self.connection.hot;
-        let Endpoints { low, high } = match self.connection.addresses {
+        let Parts { hot, addresses, .. } = self.table.parts(self.handle);
+        let Endpoints { low, high } = match addresses {
             Some(&stored) => stored,
             None => self.frames.endpoints(self.meta),
         };
@@ -104,7 +108,7 @@ impl Sighting<'_> {
 
     /// The ports of the client and of the server; for other protocols what stands in their place.
     pub fn ports(&self) -> (u16, u16) {
-        let hot = self.connection.hot;
+        let hot = self.table.parts(self.handle).hot;
         let (low, high) = hot.key.ports();
         if hot.client() == 0 {
             (low, high)

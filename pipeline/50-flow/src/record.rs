@@ -63,6 +63,7 @@ impl Parts<'_> {
         record.uid = self.uid(identity);
         record.start = cold.start;
         record.end = hot.end;
+        record.open_until = self.open_until(protocol);
         record.first_packet = cold.first_packet;
         record.protocol = protocol;
         self.write_sides(record);
@@ -87,6 +88,21 @@ impl Parts<'_> {
             record.flow_state = FlowState::Closed;
         } else if record.to_server.packets > 0 && record.to_client.packets > 0 {
             record.flow_state = FlowState::Established;
+        }
+    }
+
+    /// Zeek takes no note of the time once both sides have closed: `since` stands still from then
+    /// on, where a closed connection's deadline is fixed (`--timeouts zeek`). A reset closes its
+    /// sender's side only, so packets of the other still count.
+    fn open_until(&self, protocol: u8) -> Timestamp {
+        let (hot, start) = (self.hot, self.cold.start);
+        // Nearly always false, and else since packets came behind the close, or the clock leapt:
+        // stream time then says nothing about capture times.
+        let stands_still = hot.since < hot.end && hot.since >= start && protocol == TCP;
+        if stands_still && hot.ends.iter().all(|end| end.state() == EndState::Closed) {
+            hot.since
+        } else {
+            hot.end
         }
     }
 
@@ -194,6 +210,7 @@ pub(crate) const BLANK: ConnRecord = ConnRecord {
     uid: Uid(0),
     start: Timestamp(0),
     end: Timestamp(0),
+    open_until: Timestamp(0),
     first_packet: 0,
     protocol: 0,
     client: NOBODY,

@@ -136,6 +136,9 @@ fn a_closed_connection_lingers_and_is_called_closed() {
         (counters.ended(EndReason::Closed), counters.created_total()),
         (1, 2)
     );
+    // Zeek's duration ends with the second FIN, whatever comes behind it.
+    assert_eq!(records[0].1.open_until.0, closed_at);
+    assert!(records[0].1.end.0 > closed_at + 3 * SEC);
 }
 
 /// The three sets of time-outs.

@@ -210,7 +210,7 @@ impl Bench {
             extra: &[],
         };
         self.reassembler
-            .segment(frames, meta, handle, to_server, begins, consumer);
+            .segment(&frames, meta, handle, to_server, begins, consumer);
     }
 }
 

@@ -130,7 +130,7 @@ fn send(
         piece: &frame,
         extra: &[],
     };
-    reassembler.segment(frames, &meta, handle, to_server, begins, check);
+    reassembler.segment(&frames, &meta, handle, to_server, begins, check);
 }
 
 /// Where each stream is; none once it has ended.

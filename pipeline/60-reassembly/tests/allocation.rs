@@ -44,7 +44,7 @@ fn no_segment_allocates() {
             ..PacketMeta::default()
         };
         let begins = dice & 0x1f0 == 0;
-        reassembler.segment(frames, &meta, handle, dice & 1 == 0, begins, &mut ());
+        reassembler.segment(&frames, &meta, handle, dice & 1 == 0, begins, &mut ());
         if dice & 0x3e00 == 0 {
             reassembler.end(handle, &mut ());
         }

@@ -555,7 +555,7 @@ fn a_consumer_that_wants_nothing_changes_no_count() {
             piece: &frame,
             extra: &[],
         };
-        reassembler.segment(frames, &meta, 3, out.to_server, out.begins, &mut ());
+        reassembler.segment(&frames, &meta, 3, out.to_server, out.begins, &mut ());
     };
     send(&Out {
         flags: SYN,

@@ -108,7 +108,7 @@ pub(super) fn event_of(hot: &Hot, side: usize, is_plain: bool) -> Event {
 }
 
 /// Of so many packets of one direction one is told as more than [`Event::Plain`].
-const NEWS: u32 = 8;
+pub(super) const NEWS: u32 = 8;
 
 /// Adds a packet's lengths; false, and nothing is added, if a sum would overflow.
 #[inline]

@@ -25,7 +25,7 @@ use crate::wheel::Wheel;
 use crate::{FlowObserver, GRANULE_NS};
 use flowpin_memory::Slab;
 use flowpin_packet::{Endpoints, FrameBytes, PacketMeta, SHARD_COUNT, Timestamp};
-use flowpin_record::{ConnRecord, EndReason, RecordKey, RecordSink};
+use flowpin_record::{ConnRecord, EndReason, RecordKey, RecordSink, Uid};
 use std::io;
 
 /// The connections of some shards. See the crate.
@@ -289,8 +289,13 @@ impl Table {
         sink.conn(key, &self.record);
     }
 
+    /// A connection's identifier.
+    pub(crate) fn uid(&self, handle: Handle) -> Uid {
+        self.parts(handle).uid(self.identity)
+    }
+
     /// All parts of a connection.
-    fn parts(&self, handle: Handle) -> Parts<'_> {
+    pub(crate) fn parts(&self, handle: Handle) -> Parts<'_> {
         let (hot, cold) = (&self.hot[handle], &self.cold[handle]);
         Parts {
             hot,

@@ -1,7 +1,7 @@
 //! One packet: which connection it belongs to.
 
 use super::count::{
-    MARKS, add_lengths, count_in_order, count_known_datagram, event_of, is_duplicate,
+    MARKS, NEWS, add_lengths, count_in_order, count_known_datagram, event_of, is_duplicate,
     is_known_datagram,
 };
 use super::{Arrival, Cause, Table};
@@ -185,18 +185,17 @@ impl Table {
         sink: &mut S,
         observer: &mut O,
     ) {
-        if self.hot.get(handle).is_none() {
+        let Some(hot) = self.hot.get(handle) else {
             return;
-        }
-        let connection = self.parts(handle);
+        };
         let sighting = Sighting {
             frames: arrival.frames,
             meta: arrival.meta,
             handle,
-            to_server: arrival.side == connection.hot.client(),
+            to_server: arrival.side == hot.client(),
             event,
-            identity: self.identity,
-            connection,
+            is_eighth: hot.packets[arrival.side & 1].is_multiple_of(NEWS),
+            table: self,
         };
         observer.packet(&sighting, sink);
     }

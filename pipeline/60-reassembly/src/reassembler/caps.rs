@@ -42,9 +42,8 @@ impl Reassembler {
             };
             if victim.handle == place.handle {
                 self.give_up_hole(connection, place_of, consumer);
-            } else if let Some(mut other) = self.load(victim.handle) {
+            } else if let Some(&(mut other)) = self.connections.get(victim.handle) {
                 self.give_up_hole(&mut other, place_of, consumer);
-                other.settle();
                 self.save(victim.handle, &other);
             }
         }

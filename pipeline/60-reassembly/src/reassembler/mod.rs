@@ -43,7 +43,7 @@ use std::io;
 ///         captured_len: len,
 ///         ..PacketMeta::default()
 ///     };
-///     reassembler.segment(frames, &meta, 7, true, flags == 2, &mut text);
+///     reassembler.segment(&frames, &meta, 7, true, flags == 2, &mut text);
 /// }
 /// reassembler.end(7, &mut text);
 /// assert_eq!(text.0, b"helloworld"); // two bytes were missing: told as a gap
@@ -109,7 +109,7 @@ impl Reassembler {
     #[inline]
     pub fn segment<C: StreamConsumer>(
         &mut self,
-        frames: FrameBytes<'_>,
+        frames: &FrameBytes<'_>,
         meta: &PacketMeta,
         handle: u32,
         to_server: bool,
@@ -118,7 +118,7 @@ impl Reassembler {
     ) {
         if !begins
             && let Some(connection) = self.connections.get_mut(handle)
-            && let Some(offset) = connection.take_in_order(&frames, meta, to_server, self.depth)
+            && let Some(offset) = connection.take_in_order(frames, meta, to_server, self.depth)
         {
             let len = u64::from(meta.payload_len);
             self.stats.in_order = self.stats.in_order.wrapping_add(len);
@@ -133,18 +133,16 @@ impl Reassembler {
             return;
         }
         let place = Place { handle, to_server };
-        self.look_closer(&frames, meta, place, begins, consumer);
+        self.look_closer(frames, meta, place, begins, consumer);
     }
 
     /// The connection is over: tells what is held, the gaps before it, and the ends of its
     /// streams, and frees all. Nothing happens for a handle without a connection.
     pub fn end<C: StreamConsumer>(&mut self, handle: u32, consumer: &mut C) {
-        let Some(mut connection) = self.connections.get(handle).copied() else {
-            return;
+        let mut connection = match self.connections.get(handle) {
+            Some(connection) if !connection.is_fresh() => *connection,
+            _ => return,
         };
-        if connection.is_fresh() {
-            return;
-        }
         self.end_streams(&mut connection, handle, consumer);
         if let Some(place) = self.connections.get_mut(handle) {
             *place = Connection::new([SegmentOverlap::First; 2]);
@@ -190,28 +188,35 @@ impl Reassembler {
         if begins {
             self.end(place.handle, consumer);
         }
-        let segment = Segment::read(frames, meta);
+        let mut segment = Segment::read(frames, meta);
+        segment.read_options(frames, meta);
         count(&mut self.stats.considered, segment.len);
-        let Some(mut connection) = self.load(place.handle) else {
-            return count(&mut self.stats.no_room, segment.len);
+        self.reach(place.handle);
+        // PERF: matched, not `copied`: an option between would be copied once more, and that copy
+        // would wait for the first (60 cycles).
+        let mut connection = match self.connections.get(place.handle) {
+            Some(connection) => *connection,
+            None => return count(&mut self.stats.no_room, segment.len),
         };
         self.take(&mut connection, place, &segment, (frames, meta), consumer);
-        connection.settle();
         self.save(place.handle, &connection);
     }
 
-    /// A connection's line, to work on; none for a handle beyond the promised number.
-    fn load(&mut self, handle: u32) -> Option<Connection> {
+    /// Sees to it that there is a line for a handle, unless it is beyond the promised number.
+    fn reach(&mut self, handle: u32) {
         while self.connections.high_water() <= handle {
-            self.connections
-                .insert(Connection::new([SegmentOverlap::First; 2]))?;
+            let fresh = Connection::new([SegmentOverlap::First; 2]);
+            if self.connections.insert(fresh).is_none() {
+                return;
+            }
         }
-        self.connections.get(handle).copied()
     }
 
+    /// Puts a connection back, and decides whether its next segments can take the short way.
     fn save(&mut self, handle: u32, connection: &Connection) {
         if let Some(place) = self.connections.get_mut(handle) {
             *place = *connection;
+            place.settle();
         }
     }
 

@@ -134,7 +134,7 @@ impl World {
         self.reassembler.prefetch(out.handle);
         let log = &mut self.log;
         self.reassembler
-            .segment(frames, &meta, out.handle, out.to_server, out.begins, log);
+            .segment(&frames, &meta, out.handle, out.to_server, out.begins, log);
         self.check();
     }
 

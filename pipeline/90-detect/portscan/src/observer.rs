@@ -42,6 +42,22 @@ struct Log {
     base: u32,
 }
 
+impl Log {
+    /// Adds steps to an attempt; false if it is not here.
+    #[inline]
+    fn note(&mut self, position: u32, handle: u32, steps: Steps) -> bool {
+        let index = position.wrapping_sub(self.base) as usize;
+        let Some(attempt) = self.interval.attempts.get_mut(index) else {
+            return false;
+        };
+        if attempt.handle != handle {
+            return false;
+        }
+        attempt.steps = attempt.steps.with(steps);
+        true
+    }
+}
+
 /// What a shard has logged of the current interval.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
@@ -146,14 +162,9 @@ impl Observer {
         let Some(&position) = self.slots.get(handle as usize) else {
             return;
         };
-        for log in [&mut self.current, &mut self.previous] {
-            let index = position.wrapping_sub(log.base) as usize;
-            if let Some(attempt) = log.interval.attempts.get_mut(index)
-                && attempt.handle == handle
-            {
-                attempt.steps = attempt.steps.with(steps);
-                return;
-            }
+        // PERF: one behind the other, not a loop over an array of two made for it.
+        if !self.current.note(position, handle, steps) {
+            self.previous.note(position, handle, steps);
         }
     }
 
