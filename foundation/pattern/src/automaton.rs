@@ -130,6 +130,15 @@ impl Automaton {
         self.start <= self.accepting || self.step(self.start, byte) != 0
     }
 
+    /// How many patterns it was made from, as far as they can match first.
+    pub fn pattern_count(&self) -> u16 {
+        let by_state = self.patterns.iter().map(|&one| one.saturating_add(1));
+        by_state
+            .chain(self.at_end.iter().copied())
+            .max()
+            .unwrap_or(0)
+    }
+
     /// How many states.
     pub fn states(&self) -> usize {
         self.at_end.len()

@@ -4,7 +4,10 @@ use crate::lead::First;
 use crate::protocols;
 use crate::table::{How, On, Protocol, ProtocolId, RuleId};
 use crate::{Check, Lead};
-use flowpin_pattern::{Automaton, Limits, PatternSet, Refusal, own};
+use flowpin_pattern::{
+    Automaton, Group, Limits, PatternSet, Rating, Refusal, Rewrite, Source, cache, own,
+};
+use std::path::Path;
 
 /// A rule's expression that could not be compiled: a mistake in the table.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
@@ -92,8 +95,52 @@ impl Identifier {
         Self::of(protocols::all().collect())
     }
 
+    /// As [`Identifier::new`], with the automata from `path` if it holds those of this very set;
+    /// otherwise they are compiled and written there, if that is possible.
+    ///
+    /// # Errors
+    /// A rule whose expression is not one.
+    pub fn cached(path: &Path) -> Result<Self, BadRule> {
+        let protocols: Vec<&'static Protocol> = protocols::all().collect();
+        let mut sources = Vec::new();
+        for rule in protocols.iter().flat_map(|one| one.rules) {
+            if let How::Pattern(expression) = rule.how {
+                let refused = |refusal| BadRule {
+                    rule: rule.name,
+                    refusal,
+                };
+                sources.push(Source {
+                    name: format!("{:?} {}", rule.on, rule.name),
+                    hir: own(expression).map_err(refused)?,
+                });
+            }
+        }
+        let key = cache::key(&sources, Rewrite::Exact, &Limits::default());
+        let stored = PatternSet::load(path, key).map(|set| set.groups);
+        if let Some([tcp, udp, sctp]) = stored.as_deref() {
+            let automata = [tcp, udp, sctp].map(|group| Some(group.automaton.clone()));
+            return Self::with_automata(protocols, automata);
+        }
+        let fresh = Self::of(protocols)?;
+        let set = PatternSet {
+            patterns: sources.iter().map(named).collect(),
+            groups: fresh.automata().map(group).into(),
+        };
+        // Without a cache the next start takes longer, no more.
+        let _ = set.store(path, key);
+        Ok(fresh)
+    }
+
     /// Compiles a part of it.
     pub(crate) fn of(protocols: Vec<&'static Protocol>) -> Result<Self, BadRule> {
+        Self::with_automata(protocols, [None, None, None])
+    }
+
+    fn with_automata(
+        protocols: Vec<&'static Protocol>,
+        automata: [Option<Automaton>; 3],
+    ) -> Result<Self, BadRule> {
+        let [tcp, udp, sctp] = automata;
         let mut rules = Vec::new();
         for (index, protocol) in protocols.iter().enumerate() {
             let id = ProtocolId(u16::try_from(index).unwrap_or(u16::MAX));
@@ -103,9 +150,9 @@ impl Identifier {
             }));
         }
         Ok(Self {
-            tcp: compile(&protocols, &rules, On::Tcp)?,
-            udp: compile(&protocols, &rules, On::Udp)?,
-            sctp: compile(&protocols, &rules, On::Sctp)?,
+            tcp: compile(&protocols, &rules, On::Tcp, tcp)?,
+            udp: compile(&protocols, &rules, On::Udp, udp)?,
+            sctp: compile(&protocols, &rules, On::Sctp, sctp)?,
             protocols,
             rules,
             loaded: None,
@@ -187,7 +234,33 @@ impl Identifier {
     }
 }
 
-fn compile(protocols: &[&'static Protocol], rules: &[Known], on: On) -> Result<Compiled, BadRule> {
+/// For the cache: rules are not rated, and always decide.
+fn named(source: &Source) -> flowpin_pattern::Compiled {
+    flowpin_pattern::Compiled {
+        name: source.name.clone(),
+        rating: Rating {
+            random: 0.0,
+            english: 0.0,
+        },
+        states: 0,
+        anchored: true,
+    }
+}
+
+fn group(automaton: &Automaton) -> Group {
+    Group {
+        automaton: automaton.clone(),
+        patterns: (0..automaton.pattern_count()).collect(),
+        is_hint: false,
+    }
+}
+
+fn compile(
+    protocols: &[&'static Protocol],
+    rules: &[Known],
+    on: On,
+    ready: Option<Automaton>,
+) -> Result<Compiled, BadRule> {
     let mut patterns = Vec::new();
     let mut pattern_rules = Vec::new();
     let mut checks: Vec<(bool, u8, Candidate)> = Vec::new();
@@ -214,11 +287,16 @@ fn compile(protocols: &[&'static Protocol], rules: &[Known], on: On) -> Result<C
             })),
         }
     }
-    let limits = Limits::default();
-    let automaton = Automaton::build(&patterns, true, &limits).map_err(|refusal| BadRule {
-        rule: "all patterns together",
-        refusal,
-    })?;
+    let automaton = match ready {
+        Some(automaton) => automaton,
+        None => {
+            let refused = |refusal| BadRule {
+                rule: "all patterns together",
+                refusal,
+            };
+            Automaton::build(&patterns, true, &Limits::default()).map_err(refused)?
+        }
+    };
     checks.sort_by_key(|&(any, rank, one)| (rank, any, one.rule));
     let mut ranges = Vec::new();
     let mut candidates = Vec::new();
@@ -292,4 +370,23 @@ pub(crate) fn ask(
         }
     }
     asked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Identifier;
+
+    /// The second start finds what the first one left, and it is the same.
+    #[test]
+    fn a_cached_set_is_the_compiled_set() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("own-patterns");
+        let first = Identifier::cached(&path).unwrap();
+        assert!(path.is_file());
+        let second = Identifier::cached(&path).unwrap();
+        assert_eq!(first.automata(), second.automata());
+        std::fs::write(&path, b"nonsense").unwrap();
+        let third = Identifier::cached(&path).unwrap();
+        assert_eq!(first.automata(), third.automata());
+    }
 }
