@@ -262,6 +262,9 @@ pub struct ConnRecord {
     pub start: Timestamp,
     /// Latest capture time of any packet.
     pub end: Timestamp,
+    /// Until when Zeek counts its duration: TCP: the latest packet before both sides had closed,
+    /// which the last FIN itself is; else as `end`.
+    pub open_until: Timestamp,
     /// Number of the first packet in the input.
     pub first_packet: u64,
     /// IP protocol number.

@@ -39,7 +39,7 @@ const fn more(name: &'static str, kind: Kind, doc: &'static str, value: Getter) 
 
 /// Zeek leaves duration and sizes unset for a connection without an extent in time.
 fn if_lasting(row: &ConnRow, value: Value<'static>) -> Value<'static> {
-    if row.record.end > row.record.start {
+    if row.record.open_until > row.record.start {
         value
     } else {
         Value::Unset
@@ -113,11 +113,12 @@ const COLUMNS: &[Column<ConnRow>] = &[
     zeek(
         "duration",
         Kind::Interval,
-        "From the first packet to the last; unset, as both sizes, if it is 0.",
+        "From the first packet to the last; TCP: to the one with which both sides had closed. Unset, \
+         as both sizes, if it is 0.",
         |row| {
             if_lasting(
                 row,
-                Value::Interval(row.record.end.nanos_since(row.record.start)),
+                Value::Interval(row.record.open_until.nanos_since(row.record.start)),
             )
         },
     ),

@@ -109,6 +109,7 @@ fn record(index: u64) -> ConnRecord {
         uid: Uid(mixed),
         start: Timestamp(START - (mixed >> 30)),
         end: Timestamp(START + (mixed >> 31)),
+        open_until: Timestamp(START + (mixed >> 31)),
         first_packet: index * 13,
         protocol: if mixed & 0x300 == 0 { 17 } else { 6 },
         client: endpoint(mixed >> 7, mixed >> 9),

@@ -43,6 +43,7 @@ fn records() -> Vec<(RecordKey, Any)> {
         uid: Uid(1),
         start: START,
         end: START,
+        open_until: START,
         protocol: 17,
         client: endpoint("10.0.0.1", 5353),
         server: endpoint("224.0.0.251", 5353),
@@ -59,6 +60,7 @@ fn records() -> Vec<(RecordKey, Any)> {
     let echo = flowpin_record::ConnRecord {
         uid: Uid(u64::MAX),
         end: START.plus_nanos(SECOND),
+        open_until: START.plus_nanos(SECOND),
         protocol: 58,
         client: endpoint("fe80::1", 128),
         server: endpoint("2001:db8::2", 129),

@@ -63,6 +63,7 @@ fn longest() -> ConnRecord {
         uid: Uid(u64::MAX),
         start: Timestamp(0),
         end: Timestamp::MAX,
+        open_until: Timestamp::MAX,
         first_packet: u64::MAX,
         protocol: 6,
         client: endpoint,

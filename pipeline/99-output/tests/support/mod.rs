@@ -59,6 +59,7 @@ pub(crate) fn web() -> ConnRecord {
         uid: Uid(0x0123_4567_89ab_cdef),
         start: START.plus_nanos(123_456_789),
         end: START.plus_nanos(2 * SECOND + 5),
+        open_until: START.plus_nanos(2 * SECOND + 5),
         first_packet: 17,
         protocol: 6,
         client: RecordEndpoint {
@@ -109,6 +110,7 @@ pub(crate) fn longest() -> ConnRecord {
         uid: Uid(u64::MAX),
         start: Timestamp(0),
         end: Timestamp(i64::MAX as u64),
+        open_until: Timestamp(i64::MAX as u64),
         first_packet: u64::MAX,
         client: endpoint,
         server: endpoint,
@@ -240,6 +242,7 @@ impl Random {
             uid: Uid(self.next()),
             start: Timestamp(if lasting { end.0 - length } else { end.0 }),
             end,
+            open_until: end,
             first_packet: self.number(),
             protocol,
             client,
