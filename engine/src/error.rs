@@ -48,6 +48,24 @@ pub enum RunError {
         /// Packets before the first of another link type.
         packets: u64,
     },
+    /// The folder for streams holds something already (exit code 2).
+    #[error(
+        "{path} is not empty, and streams of another run would be mixed with these: give -w a new or \
+         an empty directory, or --force to write into this one",
+        path = path.display()
+    )]
+    StreamFolder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Streams cannot be written (exit code 1). What was written before is intact.
+    #[error("cannot write {path}: {source}", path = path.display())]
+    StreamWrite {
+        /// The file or the folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// The slice cannot be written (exit code 1).
     #[error(
         "cannot write {path}: {source}; check the disk or choose another file with -w",

@@ -25,6 +25,7 @@ mod shape;
 mod single;
 mod slice;
 mod stages;
+mod streams;
 mod sums;
 mod talkers;
 mod threads;
@@ -39,6 +40,10 @@ pub use report::{
     WorkerReport,
 };
 pub use slice::SliceReport;
+pub use streams::{
+    Conversation, DirectoryOptions, GAP_FILL_MAX, Gaps, StreamDirectory, StreamEnd, StreamPlace,
+    StreamSink, StreamsReport, Wanted, gap_note,
+};
 pub use sums::{ConnectionSums, FoldHash, Traffic};
 pub use talkers::Talkers;
 
@@ -80,4 +85,18 @@ pub fn slice(
     progress: &dyn ProgressSink,
 ) -> Result<SliceReport, RunError> {
     slice::slice(plan, uids, out, control, progress)
+}
+
+/// Tells `sink` the bytes of the wanted conversations, in the order in which they came.
+///
+/// # Errors
+/// As [`run`], and what the sink fails with.
+pub fn streams<K: StreamSink>(
+    plan: &Plan,
+    wanted: Wanted,
+    sink: &mut K,
+    control: &Control,
+    progress: &dyn ProgressSink,
+) -> Result<StreamsReport, RunError> {
+    streams::streams(plan, wanted, sink, control, progress)
 }

@@ -76,9 +76,10 @@ impl From<RunError> for Failure {
         let exit = match &error {
             RunError::Capture(error) if error.is_usage() => Exit::Usage,
             RunError::Capture(_) => Exit::InputUnreadable,
-            RunError::SliceFromPipe | RunError::SliceLinks { .. } | RunError::NoSuchCpu { .. } => {
-                Exit::Usage
-            }
+            RunError::SliceFromPipe
+            | RunError::SliceLinks { .. }
+            | RunError::StreamFolder { .. }
+            | RunError::NoSuchCpu { .. } => Exit::Usage,
             _ => Exit::Failed,
         };
         Self {

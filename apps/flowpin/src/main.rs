@@ -5,6 +5,7 @@
 
 mod cli;
 mod command;
+mod conversation;
 mod counters;
 mod exit;
 mod progress;
@@ -20,6 +21,7 @@ fn main() -> ExitCode {
     let outcome = match &cli.command {
         Command::Run(args) => command::run(args),
         Command::Slice(args) => command::slice(args),
+        Command::Streams(args) => command::streams(args),
         Command::Completions { shell } => command::completions(*shell),
         Command::Man { dir } => command::manual(dir.as_deref()),
     };

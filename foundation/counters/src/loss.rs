@@ -66,6 +66,15 @@ losses! {
     ClockLeaps = "clock_leaps_clamped", "the capture's clock leapt forward";
     /// Records not written because the output's size limit was reached.
     RecordsOverLimit = "records_over_limit", "the output reached its size limit";
+    /// Bytes of streams not written because the files' size limit was reached.
+    StreamBytesOverLimit = "stream_bytes_over_limit",
+        "bytes of streams that were not written: all files together reached their size limit";
+    /// Streams not written at all because there were too many files, or bytes in them.
+    StreamFilesOverLimit = "stream_files_over_limit",
+        "streams that were not written: the limit of files, or of all their bytes, was reached";
+    /// Bytes by which long gaps in streams are shorter in files than they were.
+    StreamGapsShortened = "stream_gap_bytes_left_out",
+        "bytes that are missing in the capture, in gaps too long to be filled in files";
     /// Attempts to connect beyond a shard's share of a second that scan detection only summed up.
     ScanAttemptsSummed = "scan_attempts_summed",
         "so many new connections a second that scans among them are estimated";

@@ -73,6 +73,41 @@ impl CommunityId {
     }
 }
 
+/// The text is not `1:` and 28 letters of base64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotACommunityId;
+
+impl core::fmt::Display for NotACommunityId {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        out.write_str("expected 1: and 28 letters of base64")
+    }
+}
+
+impl core::error::Error for NotACommunityId {}
+
+impl core::str::FromStr for CommunityId {
+    type Err = NotACommunityId;
+
+    /// ```
+    /// use flowpin_record::CommunityId;
+    /// let id: CommunityId = "1:wCb3OG7yAFWelaUydu0D+125CLM=".parse().unwrap();
+    /// assert_eq!(id.as_str(), "1:wCb3OG7yAFWelaUydu0D+125CLM=");
+    /// assert!("1:wCb3OG7yAFWelaUydu0D".parse::<CommunityId>().is_err());
+    /// ```
+    fn from_str(text: &str) -> Result<Self, NotACommunityId> {
+        let bytes: [u8; Self::TEXT_LEN] =
+            text.as_bytes().try_into().map_err(|_| NotACommunityId)?;
+        let digits = bytes
+            .strip_prefix(b"1:")
+            .and_then(|rest| rest.strip_suffix(b"="))
+            .ok_or(NotACommunityId)?;
+        if digits.iter().any(|digit| !BASE64.contains(digit)) {
+            return Err(NotACommunityId);
+        }
+        Ok(Self(bytes))
+    }
+}
+
 /// What stands in the place of the ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ports {

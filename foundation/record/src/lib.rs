@@ -25,7 +25,7 @@ mod tunnel;
 mod uid;
 
 pub use anomaly::AnomalyRecord;
-pub use community_id::{CommunityId, Ports};
+pub use community_id::{CommunityId, NotACommunityId, Ports};
 pub use conn::{
     ConnRecord, ConnState, Direction, EndReason, FlowState, History, RecordEndpoint, TcpState,
 };

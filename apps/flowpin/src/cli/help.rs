@@ -11,6 +11,7 @@ Examples:
   flowpin run -r captures/ -l logs --format zeek,parquet
   flowpin run -r big.pcap.zst --output - tcp port 443 | jq .dest_ip
   flowpin slice -r big.pcap --uid C0XWfTK4LReq -w one.pcap
+  flowpin streams -r big.pcap --follow C0XWfTK4LReq
 
 Exit codes:
   0  done
@@ -80,6 +81,31 @@ Examples:
   flowpin slice -r big.pcap --uid C0XWfTK4LReq -w - | tshark -r -
 
 Exit codes: as for `flowpin run`; 1 also if no packet was found.";
+
+pub(super) const STREAMS_ABOUT: &str = "\
+Puts TCP segments in order, as their receiver read them, and writes the bytes of each direction of \
+each connection to a file; or shows one conversation, TCP or UDP, on standard output.
+
+Files are named by sender and receiver as tcpflow names them, \
+128.129.130.131.02345-010.011.012.013.45103; the second stream between the same two ends has c1 \
+behind it, the third c2. A stream without bytes has no file. Overlapping segments are resolved as \
+their receiver does ([[hosts]] in the configuration).
+
+A conversation is named by its uid or flow_id as `flowpin run` wrote it, given the same input and \
+the same --timeouts, --memory and --id-seed; or by its Community ID, which may stand for several.
+
+One thread does it all, and what is written depends on the input and the options only.";
+
+pub(super) const STREAMS_AFTER: &str = "\
+Examples:
+  flowpin streams -r big.pcap -w streams/
+  flowpin streams -r big.pcap -w mail/ --from client --depth '1 MiB' tcp port 25
+  flowpin streams -r big.pcap --follow C0XWfTK4LReq
+      as a conversation: text as text, the rest in hexadecimal, in colours on a terminal
+  flowpin streams -r big.pcap --follow 1:wCb3OG7yAFWelaUydu0D+125CLM= --format json | jq .
+  flowpin streams -r big.pcap --follow C0XWfTK4LReq --format raw --from server > answer
+
+Exit codes: as for `flowpin run`; 1 also if no such conversation was found.";
 
 pub(super) const COMPLETIONS_AFTER: &str = "\
 Examples:

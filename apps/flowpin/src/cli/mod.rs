@@ -4,11 +4,13 @@ mod help;
 mod input;
 mod run;
 mod slice;
+mod streams;
 mod value;
 
 pub(crate) use input::{ConnectionArgs, InputArgs};
 pub(crate) use run::RunArgs;
 pub(crate) use slice::SliceArgs;
+pub(crate) use streams::{Show, StreamsArgs};
 
 use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
@@ -43,6 +45,10 @@ pub(crate) enum Command {
     /// Cut a capture down to the packets of some connections
     #[command(long_about = help::SLICE_ABOUT, after_long_help = help::SLICE_AFTER)]
     Slice(SliceArgs),
+    /// Write the bytes of TCP streams to files, or show one conversation
+    #[command(long_about = help::STREAMS_ABOUT, after_long_help = help::STREAMS_AFTER)]
+    #[command(after_help = "Examples, names and exit codes: `flowpin streams --help`.")]
+    Streams(Box<StreamsArgs>),
     /// Print a completion script for a shell
     #[command(after_long_help = help::COMPLETIONS_AFTER)]
     Completions {

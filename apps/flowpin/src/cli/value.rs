@@ -16,6 +16,14 @@ pub(super) fn on_off() -> impl TypedValueParser<Value = bool> {
     PossibleValuesParser::new(["on", "off"]).map(|word| word == "on")
 }
 
+/// A number that is not 0.
+pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("needs a number above 0".to_owned()),
+        Ok(number) => Ok(number),
+    }
+}
+
 /// What `--rotate` takes: a time or a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rotate {

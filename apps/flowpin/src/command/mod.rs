@@ -3,10 +3,12 @@
 mod generate;
 mod run;
 mod slice;
+mod streams;
 
 pub(crate) use generate::{completions, manual};
 pub(crate) use run::run;
 pub(crate) use slice::slice;
+pub(crate) use streams::streams;
 
 use crate::cli::InputArgs;
 use crate::exit::Failure;

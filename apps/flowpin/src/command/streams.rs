@@ -1,0 +1,197 @@
+//! `flowpin streams`: the bytes of conversations, as files or on standard output.
+
+use super::{plan, print, require_input, sink};
+use crate::cli::StreamsArgs;
+use crate::conversation::Printer;
+use crate::exit::{Exit, Failure};
+use crate::progress::Bar;
+use crate::signals::Signals;
+use crate::summary::number;
+use anyhow::{Context, anyhow};
+use flowpin_config::Plan;
+use flowpin_counters::Losses;
+use flowpin_engine::{
+    Control, DirectoryOptions, RunError, StreamDirectory, StreamSink, StreamsReport, Wanted,
+};
+use flowpin_record::CommunityId;
+use std::io::{ErrorKind, IsTerminal};
+use std::path::Path;
+
+/// Does what `flowpin streams` was told.
+pub(crate) fn streams(args: &StreamsArgs) -> Result<Exit, Failure> {
+    let plan = plan(&args.input, args.settings())?;
+    require_input(&plan)?;
+    if let Some(id) = &args.show.follow {
+        let wanted = wanted(id).map_err(Failure::usage)?;
+        return follow(args, &plan, wanted);
+    }
+    let path = args.files.write.clone().unwrap_or_default();
+    let mut directory = StreamDirectory::new(DirectoryOptions {
+        path: path.clone(),
+        force: args.files.force,
+        gaps: args.what.gaps(),
+        only: args.what.only(),
+        bytes_max: args.files.output_max.map_or(u64::MAX, |size| size.0),
+        files_max: args.files.files_max,
+        open_max: args.files.open_max,
+    });
+    let done = tell(&plan, Wanted::All, &mut directory, Bar::on_terminal())?;
+    print(&summary(&path, &directory, &done.report))?;
+    Ok(done.exit())
+}
+
+/// `--follow`.
+fn follow(args: &StreamsArgs, plan: &Plan, wanted: Wanted) -> Result<Exit, Failure> {
+    let seed = plan.output.community_seed;
+    let (what, format) = (&args.what, args.show.format);
+    let mut printer = Printer::on_stdout(format, what.gaps(), what.only(), seed);
+    let bar = Bar::on_terminal().filter(|_| !std::io::stdout().is_terminal());
+    let done = match tell(plan, wanted, &mut printer, bar).and_then(|done| {
+        printer.finish()?;
+        Ok(done)
+    }) {
+        Err(RunError::StreamWrite { source, .. }) if source.kind() == ErrorKind::BrokenPipe => {
+            return Ok(Exit::Done);
+        }
+        done => done?,
+    };
+    tell_losses(&done.report.losses);
+    let report = &done.report;
+    if report.found == 0 && !matches!(done.exit(), Exit::Signal(_)) {
+        return Err(Failure::failed(anyhow!("not found; {SAME_RUN}")));
+    }
+    if report.found == report.found_others && report.found > 0 {
+        return Err(Failure::failed(anyhow!(
+            "it is neither TCP nor UDP, and has no streams: `flowpin slice` writes its packets"
+        )));
+    }
+    if report.with_bytes == 0 {
+        anstream::eprintln!("flowpin: found, but nothing was said in it that the capture has");
+    }
+    Ok(done.exit())
+}
+
+/// A run that came to its end.
+struct Done {
+    report: StreamsReport,
+    signal: Option<u8>,
+}
+
+impl Done {
+    fn exit(&self) -> Exit {
+        match self.signal {
+            Some(number) => Exit::Signal(number),
+            None if self.report.is_damaged() => Exit::InputDamaged,
+            None => Exit::Done,
+        }
+    }
+}
+
+/// Runs the engine, with a bar if there is one, and tells damage.
+fn tell<K: StreamSink>(
+    plan: &Plan,
+    wanted: Wanted,
+    to: &mut K,
+    bar: Option<Bar>,
+) -> Result<Done, RunError> {
+    let control = Control::default();
+    let signals = Signals::install(&control.stop).map_err(RunError::Thread)?;
+    let outcome = flowpin_engine::streams(plan, wanted, to, &control, sink(bar.as_ref()));
+    if let Some(bar) = bar {
+        bar.clear();
+    }
+    let report = outcome?;
+    for input in &report.inputs {
+        if let Some(damage) = &input.damage {
+            let path = input.path.display();
+            anstream::eprintln!("flowpin: {path}: {damage}; what came before is told");
+        }
+    }
+    Ok(Done {
+        report,
+        signal: signals.received(),
+    })
+}
+
+/// What was written, and what was not.
+fn summary(path: &Path, directory: &StreamDirectory, report: &StreamsReport) -> String {
+    let mut text = format!(
+        "{}: {}, {}, of {}\n",
+        path.display(),
+        number::things(directory.files(), "file"),
+        number::bytes(directory.bytes()),
+        number::things(report.with_bytes, "connection"),
+    );
+    if report.gaps > 0 {
+        text.push_str(&format!(
+            "{} with {}: not in the capture\n",
+            number::things(report.gaps, "gap"),
+            number::bytes(report.gap_bytes)
+        ));
+    }
+    let mut losses = report.losses;
+    losses.add(&directory.losses());
+    for (loss, count) in losses.iter() {
+        let count = number::count(count);
+        text.push_str(&format!(
+            "{}: {count}: {}\n",
+            loss.name(),
+            loss.explanation()
+        ));
+    }
+    text
+}
+
+fn tell_losses(losses: &Losses) {
+    for (loss, count) in losses.iter() {
+        let count = number::count(count);
+        anstream::eprintln!("flowpin: {}: {count}: {}", loss.name(), loss.explanation());
+    }
+}
+
+/// What `--follow` names, by its form.
+fn wanted(text: &str) -> anyhow::Result<Wanted> {
+    if text.starts_with("1:") {
+        let id: CommunityId = text
+            .parse()
+            .with_context(|| format!("`{text}` is not a Community ID"))?;
+        return Ok(Wanted::CommunityId(id));
+    }
+    if !text.is_empty() && text.bytes().all(|letter| letter.is_ascii_digit()) {
+        let id = text
+            .parse()
+            .with_context(|| format!("`{text}` is not a flow_id"))?;
+        return Ok(Wanted::FlowId(id));
+    }
+    let uid = text
+        .parse()
+        .with_context(|| format!("`{text}` is no uid, flow_id or Community ID"))?;
+    Ok(Wanted::Uid(uid))
+}
+
+const SAME_RUN: &str =
+    "are the input, --timeouts, --memory and --id-seed those of the run that wrote the id?";
+
+#[cfg(test)]
+mod tests {
+    use super::wanted;
+    use flowpin_engine::Wanted;
+
+    /// Records name a connection in three ways; each can be given.
+    #[test]
+    fn conversations_are_named_as_records_name_them() {
+        assert!(matches!(wanted("C0XWfTK4LReq"), Ok(Wanted::Uid(_))));
+        assert_eq!(wanted("1234").unwrap(), Wanted::FlowId(1234));
+        let community = wanted("1:wCb3OG7yAFWelaUydu0D+125CLM=");
+        assert!(matches!(community, Ok(Wanted::CommunityId(_))));
+        for wrong in [
+            "",
+            "C0",
+            "1:short",
+            "1:wCb3OG7yAFWelaUydu0D+125CLM!",
+            "99999999999999999999",
+        ] {
+            assert!(wanted(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Names of files: `128.129.130.131.02345-010.011.012.013.45103`, as tcpflow has them.
+//!
+//! Sender first. IPv4 addresses have three digits for each byte and ports five, so that names
+//! sort as addresses do; IPv6 addresses are in their usual form (RFC 5952). A second stream
+//! between the same two ends has `c1` behind it. VLANs are not in the name: they do not tell
+//! connections apart.
+
+use core::net::{IpAddr, SocketAddr};
+
+/// The name of the first stream from one end to the other.
+pub(super) fn of(from: SocketAddr, to: SocketAddr) -> String {
+    format!("{}-{}", end(from), end(to))
+}
+
+/// The name of one that has so many before it.
+pub(super) fn counted(name: String, before: u32) -> String {
+    match before {
+        0 => name,
+        before => format!("{name}c{before}"),
+    }
+}
+
+fn end(end: SocketAddr) -> String {
+    let port = end.port();
+    match end.ip() {
+        IpAddr::V4(address) => {
+            let [a, b, c, d] = address.octets();
+            format!("{a:03}.{b:03}.{c:03}.{d:03}.{port:05}")
+        }
+        IpAddr::V6(address) => format!("{address}.{port:05}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{counted, of};
+
+    /// tcpflow(1): "128.129.130.131.02345-010.011.012.013.45103".
+    #[test]
+    fn names_are_those_of_tcpflow() {
+        let (a, b) = ("128.129.130.131:2345", "10.11.12.13:45103");
+        let name = of(a.parse().unwrap(), b.parse().unwrap());
+        assert_eq!(name, "128.129.130.131.02345-010.011.012.013.45103");
+        let (a, b) = ("[fd91:1::2]:41006", "[fd91:2::2]:80");
+        let name = of(a.parse().unwrap(), b.parse().unwrap());
+        assert_eq!(name, "fd91:1::2.41006-fd91:2::2.00080");
+        assert_eq!(counted(name.clone(), 0), name);
+        assert_eq!(counted("x".to_owned(), 1), "xc1");
+    }
+}

@@ -1,0 +1,209 @@
+//! Streams for people: the bytes of conversations, in order, for whoever writes or shows them.
+//!
+//! ```text
+//!  input stage ► connection table ► reassembly ► StreamSink
+//!  (as in a run)                                 a folder of files, a terminal
+//! ```
+//!
+//! One thread, so that both directions of a conversation, and all conversations, are told in the
+//! order in which their packets came. Everything before the sink is what a run does: the same
+//! filter, checksums, fragments, tunnels, connections and identifiers.
+
+mod directory;
+mod gaps;
+mod teller;
+
+pub use directory::{DirectoryOptions, StreamDirectory};
+pub use gaps::{GAP_FILL_MAX, Gaps, gap_note};
+
+use crate::input::InputStage;
+use crate::memory;
+use crate::report::{InputReport, ProgressSink};
+use crate::run::{division, open, random};
+use crate::shape::Shape;
+use crate::single::SingleLane;
+use crate::worker::{Late, Worker};
+use crate::{Control, RunError};
+use core::net::SocketAddr;
+use flowpin_config::{Format, OutputPlan, Plan};
+use flowpin_counters::Losses;
+use flowpin_flow::ShardSet;
+use flowpin_output::Formatter;
+use flowpin_packet::{Piece, Timestamp};
+use flowpin_record::{CommunityId, Uid};
+use teller::Teller;
+
+/// Which conversations are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// All TCP connections.
+    All,
+    /// The TCP connection or UDP conversation with this identifier.
+    Uid(Uid),
+    /// Those with this `flow_id` of EVE JSON.
+    FlowId(u64),
+    /// Those with this Community ID: several, if ports were used again.
+    CommunityId(CommunityId),
+}
+
+/// A conversation that is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conversation {
+    /// Its identifier, as in records.
+    pub uid: Uid,
+    /// IP protocol number: 6 TCP, 17 UDP.
+    pub protocol: u8,
+    /// Who began it.
+    pub client: SocketAddr,
+    /// The other side.
+    pub server: SocketAddr,
+}
+
+impl Conversation {
+    /// Sender and receiver of a stream.
+    pub const fn ends(&self, to_server: bool) -> (SocketAddr, SocketAddr) {
+        if to_server {
+            (self.client, self.server)
+        } else {
+            (self.server, self.client)
+        }
+    }
+}
+
+/// A place in a stream, and when it was come to.
+#[derive(Clone, Copy, Debug)]
+pub struct StreamPlace<'a> {
+    /// The conversation.
+    pub conversation: &'a Conversation,
+    /// A number for it: unique among those that go on, used again after their end.
+    pub handle: u32,
+    /// Whether the stream goes from the client to the server.
+    pub to_server: bool,
+    /// Bytes of the stream before this place, gaps included.
+    pub offset: u64,
+    /// Capture time of the conversation's last packet.
+    pub time: Timestamp,
+    /// That packet's number, from 1.
+    pub packet_number: u64,
+}
+
+/// Who gets the bytes.
+pub trait StreamSink {
+    /// The input is open; nothing was told yet.
+    ///
+    /// # Errors
+    /// The run ends with it.
+    fn begin(&mut self) -> Result<(), RunError> {
+        Ok(())
+    }
+
+    /// The next bytes of a stream; for UDP a datagram, which may be empty.
+    ///
+    /// # Errors
+    /// The run ends with it.
+    fn data(&mut self, at: &StreamPlace<'_>, bytes: &[u8]) -> Result<(), RunError>;
+
+    /// Bytes of a stream that the capture does not have; `len` is never 0.
+    ///
+    /// # Errors
+    /// The run ends with it.
+    fn gap(&mut self, at: &StreamPlace<'_>, len: u64) -> Result<(), RunError>;
+
+    /// Nothing more is told of a stream.
+    ///
+    /// # Errors
+    /// The run ends with it.
+    fn closed(&mut self, at: &StreamPlace<'_>, how: StreamEnd) -> Result<(), RunError>;
+}
+
+pub use flowpin_reassembly::Closed as StreamEnd;
+
+/// What was told.
+#[derive(Clone, Debug, Default)]
+pub struct StreamsReport {
+    /// Packets read.
+    pub packets: u64,
+    /// Conversations of which bytes were told.
+    pub with_bytes: u64,
+    /// Conversations found that were asked for; 0 if all were.
+    pub found: u64,
+    /// Those of them that are neither TCP nor UDP, so that nothing can be told.
+    pub found_others: u64,
+    /// Bytes told.
+    pub bytes: u64,
+    /// Gaps told.
+    pub gaps: u64,
+    /// Bytes in them.
+    pub gap_bytes: u64,
+    /// Caps reached, by name; those of the sink are the sink's.
+    pub losses: Losses,
+    /// The input files, in the order they were given.
+    pub inputs: Vec<InputReport>,
+}
+
+impl StreamsReport {
+    /// Whether some input was cut off or damaged.
+    pub fn is_damaged(&self) -> bool {
+        self.inputs.iter().any(|input| input.damage.is_some())
+    }
+}
+
+pub(crate) fn streams<K: StreamSink>(
+    plan: &Plan,
+    wanted: Wanted,
+    sink: &mut K,
+    control: &Control,
+    progress: &dyn ProgressSink,
+) -> Result<StreamsReport, RunError> {
+    let plan = silent(plan);
+    let source = open(&plan, control)?;
+    sink.begin()?;
+    let secret = random();
+    let (options, _) = division(&plan, Shape::Single, secret);
+    let worker = Worker::new(
+        &memory::flow(&plan),
+        ShardSet::ALL,
+        Formatter::new(&plan.output),
+        Late::default(),
+        secret,
+        |table| Teller::new(&plan, wanted, sink, table.capacity()),
+    )
+    .map_err(RunError::Memory)?;
+    let mut lane = SingleLane::<_>::new(worker);
+    let mut input = InputStage::new(&plan, options, source);
+    let mut piece = Piece::default();
+    while !control.is_stopped() && input.fill(&mut piece)? {
+        let now = input.walk(&piece, &mut lane);
+        lane.finish_piece(&piece);
+        let delivery = lane.worker.tick(now);
+        lane.worker.recycle(delivery.records);
+        let batch = input.tick(now);
+        input.recycle(batch);
+        lane.worker.stages().check()?;
+        progress.update(&input.progress());
+    }
+    let (_, summary) = input.finish();
+    while let Some(delivery) = lane.worker.end_some() {
+        lane.worker.recycle(delivery.records);
+        lane.worker.stages().check()?;
+    }
+    let mut report = lane.worker.stages().told();
+    let (_, finished) = lane.worker.finish();
+    report.losses.add(&finished.stages.losses);
+    report.losses.add(&finished.counters.losses);
+    report.losses.add(&summary.losses);
+    report.packets = summary.packets;
+    report.inputs = summary.inputs;
+    Ok(report)
+}
+
+/// The plan without records.
+fn silent(plan: &Plan) -> Plan {
+    Plan {
+        output: OutputPlan {
+            formats: vec![Format::None],
+            ..plan.output.clone()
+        },
+        ..plan.clone()
+    }
+}
