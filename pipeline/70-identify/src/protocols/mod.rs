@@ -41,10 +41,13 @@ mod mail;
 mod management;
 mod media;
 mod messaging;
+mod metrics;
 mod naming;
 mod peers;
 mod remote;
 mod routing;
+mod services;
+mod tables;
 mod telemetry;
 mod things;
 mod trade;
@@ -71,10 +74,13 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Protocol> {
         management::ALL,
         media::ALL,
         messaging::ALL,
+        metrics::ALL,
         naming::ALL,
         peers::ALL,
         remote::ALL,
         routing::ALL,
+        services::ALL,
+        tables::ALL,
         telemetry::ALL,
         things::ALL,
         trade::ALL,

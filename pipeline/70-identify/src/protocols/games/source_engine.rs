@@ -20,7 +20,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
         Rule::pattern(
             "source-answer",
             On::Udp,
-            r"\xff\xff\xff\xffI[\x02-\x40][ -~\x80-\xff]{1,64}\x00",
+            r"\xff\xff\xff\xffI[\x02-\x40][ -~\x80-\xff]+\x00",
         ),
     ],
 };

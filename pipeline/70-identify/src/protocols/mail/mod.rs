@@ -1,6 +1,8 @@
 //! Mail and news.
 
 mod imap;
+mod lmtp;
+mod managesieve;
 mod nntp;
 mod pop3;
 mod smtp;
@@ -9,6 +11,8 @@ use crate::table::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &imap::PROTOCOL,
+    &lmtp::PROTOCOL,
+    &managesieve::PROTOCOL,
     &nntp::PROTOCOL,
     &pop3::PROTOCOL,
     &smtp::PROTOCOL,

@@ -10,6 +10,7 @@ mod netbios;
 mod slp;
 mod ssdp;
 mod whois;
+mod ws_discovery;
 
 use crate::table::Protocol;
 
@@ -23,4 +24,5 @@ pub(super) const ALL: &[&Protocol] = &[
     &slp::PROTOCOL,
     &ssdp::PROTOCOL,
     &whois::PROTOCOL,
+    &ws_discovery::PROTOCOL,
 ];

@@ -7,23 +7,15 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     groups: &[Group::Peers],
     ports: &[411, 412],
     rules: &[
-        Rule::pattern("nmdc-lock", On::Tcp, r"\$Lock [!-~]{4,200} Pk="),
-        Rule::pattern(
-            "nmdc-name",
-            On::Tcp,
-            r"\$(MyNick|ValidateNick) [!-{}~]{1,64}\|",
-        ),
+        Rule::pattern("nmdc-lock", On::Tcp, r"\$Lock [!-~]+ Pk="),
+        Rule::pattern("nmdc-name", On::Tcp, r"\$(MyNick|ValidateNick) [!-{}~]+\|"),
         Rule::pattern(
             "nmdc-supports",
             On::Tcp,
-            r"\$Supports [A-Z][A-Za-z0-9]{2,24}[ |]",
+            r"\$Supports [A-Z][A-Za-z0-9]+[ |]",
         ),
         Rule::pattern("adc-support", On::Tcp, r"[CH]SUP (AD|RM)[A-Z0-9]{4}"),
-        Rule::pattern(
-            "nmdc-search",
-            On::Udp,
-            r"\$SR [!-{}~]{1,64} [^|]{1,400}\x05",
-        ),
+        Rule::pattern("nmdc-search", On::Udp, r"\$SR [!-{}~]+ [^|]+\x05"),
     ],
 };
 

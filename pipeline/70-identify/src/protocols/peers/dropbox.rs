@@ -15,7 +15,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
         Rule::pattern(
             "dropbox-discovery-1",
             On::Udp,
-            r#"\{"host_int": [0-9]{1,40}, "version": \["#,
+            r#"\{"host_int": [0-9]+, "version": \["#,
         ),
     ],
 };

@@ -21,7 +21,7 @@ fn control(look: &Look<'_>) -> Option<Answer> {
     let is_sized = usize::from(len) == look.len && (if has_key { len > 25 } else { len == 24 });
     let is_one = is_sized && first & 0x1f < 9 && multiplier != 0 && look.be32(4)? != 0;
     // Intervals in microseconds: below ten minutes.
-    let is_timed = look.be32(12)? < 600_000_000 && look.be32(16)? < 600_000_000;
+    let is_timed = (1..600_000_000).contains(&look.be32(12)?) && look.be32(16)? < 600_000_000;
     Answer::when(is_one && is_timed && look.be32(20)? < 600_000_000)
 }
 

@@ -33,7 +33,9 @@ fn check(look: &Look<'_>) -> Option<Answer> {
     );
     let is_sized = size >= 4 && size.checked_add(14)? <= len;
     let is_whole = !matches!(look.on, On::Udp) || len == look.len;
-    Answer::when(is_kind && is_sized && is_whole && look.be32(4)? != 0 && len < 4100)
+    Answer::when(
+        is_kind && is_sized && is_whole && look.be32(4)? != 0 && look.be16(8)? == 0 && len < 4100,
+    )
 }
 
 #[cfg(test)]
