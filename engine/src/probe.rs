@@ -7,7 +7,7 @@ use crate::output::Output;
 use crate::run::{division, open};
 use crate::shape::{Shape, StageCosts};
 use crate::single::SingleLane;
-use crate::stages::AllStages;
+use crate::stages::{AllStages, Planned};
 use crate::worker::{Late, Worker};
 use flowpin_config::{Format, Input, OutputPlan, Plan};
 use flowpin_cpu::tsc;

@@ -5,7 +5,7 @@ use crate::memory;
 use crate::output::{Output, OutputSummary};
 use crate::report::{ProgressSink, RunReport};
 use crate::shape::Shape;
-use crate::stages::AllStages;
+use crate::stages::{self, AllStages, Explain, Planned, Stages};
 use crate::worker::{Finished, Late, Worker};
 use crate::{Control, RunError, probe, single, threads};
 use flowpin_capture::Source;
@@ -92,17 +92,17 @@ pub(crate) fn run(
         drop_when_full: plan.full_ring == FullRing::Drop,
     };
     let (options, late) = division(plan, shape, secret);
-    let mut workers = workers(plan, &owners, shape.workers(), late, secret)?;
     let writers = Writers::open(&plan.output)?;
-    let output = Output::new(workers.len(), writers, plan, control);
+    let output = Output::new(shape.workers(), writers, plan, control);
     pin(context.cpu(0));
     let input = InputStage::new(plan, options, source);
-    let ended = match (shape, workers.pop()) {
-        (Shape::Single, Some(worker)) => single::run(&context, input, worker, output),
-        (shape, last) => {
-            workers.extend(last);
-            threads::run(&context, shape, input, workers, output)
-        }
+    // PERF: connections that nobody watches have code of their own.
+    let ended = if stages::are_wanted(plan) {
+        let workers = workers::<AllStages>(plan, &owners, shape.workers(), late, secret)?;
+        pump(&context, shape, input, workers, output)
+    } else {
+        let workers = workers::<Explain>(plan, &owners, shape.workers(), late, secret)?;
+        pump(&context, shape, input, workers, output)
     }?;
     let mut report = RunReport::of(ended);
     report.wall = started.elapsed();
@@ -113,6 +113,23 @@ pub(crate) fn run(
     report.stopped_early = context.is_stopped();
     report.stopped_after = plan.packet_count_max.filter(|&most| report.packets >= most);
     Ok(report)
+}
+
+/// Runs the whole input through the workers.
+fn pump<O: Stages>(
+    context: &Context<'_>,
+    shape: Shape,
+    input: InputStage,
+    mut workers: Vec<Worker<O>>,
+    output: Output,
+) -> Result<Ended, RunError> {
+    match (shape, workers.pop()) {
+        (Shape::Single, Some(worker)) => single::run(context, input, worker, output),
+        (shape, last) => {
+            workers.extend(last);
+            threads::run(context, shape, input, workers, output)
+        }
+    }
 }
 
 /// Opens the input of a plan.
@@ -173,13 +190,13 @@ fn owners(workers: usize) -> [u8; SHARD_COUNT] {
     owners
 }
 
-fn workers(
+fn workers<O: Planned>(
     plan: &Plan,
     owners: &[u8; SHARD_COUNT],
     count: usize,
     late: Late,
     secret: u64,
-) -> Result<Vec<Worker>, RunError> {
+) -> Result<Vec<Worker<O>>, RunError> {
     (0..count)
         .map(|number| {
             let shards: ShardSet = (0..=u8::MAX)
@@ -192,7 +209,7 @@ fn workers(
             let count = u32::try_from(shards.len()).unwrap_or(0);
             let flow = memory::flow(plan);
             Worker::new(&flow, shards, formatter, late, secret, |table| {
-                AllStages::new(plan, count, table.capacity())
+                O::new(plan, count, table.capacity())
             })
             .map_err(RunError::Memory)
         })

@@ -5,18 +5,18 @@ use crate::input::{InputStage, Lane};
 use crate::output::Output;
 use crate::run::{Context, Ended};
 use crate::shape::Shape;
-use crate::stages::{AllStages, Stages};
+use crate::stages::Stages;
 use crate::worker::{BATCH, Worker};
 use flowpin_packet::{FrameBytes, PacketMeta, Piece};
 
 /// Runs the whole input through one worker.
-pub(crate) fn run(
+pub(crate) fn run<O: Stages>(
     context: &Context<'_>,
     mut input: InputStage,
-    worker: Worker,
+    worker: Worker<O>,
     mut output: Output,
 ) -> Result<Ended, RunError> {
-    let mut lane = SingleLane::<AllStages>::new(worker);
+    let mut lane = SingleLane::<O>::new(worker);
     let mut piece = Piece::default();
     while !context.is_stopped() && input.fill(&mut piece)? {
         let now = input.walk(&piece, &mut lane);
@@ -59,7 +59,7 @@ const INPUT: usize = 1;
 
 /// Collects descriptors until there are enough for the worker. If `TIMED`, notes the cycles that
 /// the worker takes.
-pub(crate) struct SingleLane<O = AllStages, const TIMED: bool = false> {
+pub(crate) struct SingleLane<O, const TIMED: bool = false> {
     pub(crate) worker: Worker<O>,
     pub(crate) cycles: u64,
     batch: Box<[PacketMeta; BATCH]>,

@@ -12,7 +12,7 @@
 
 use crate::output::{Delivery, ScanNews};
 use crate::report::WorkerReport;
-use crate::stages::{AllStages, Stages, StagesReport};
+use crate::stages::{Stages, StagesReport};
 use crate::sums::ConnectionSums;
 use flowpin_flow::{FlowOptions, ShardSet, Table};
 use flowpin_output::{Formatter, RecordBatch};
@@ -39,7 +39,7 @@ pub(crate) struct Late {
 }
 
 /// All state of one worker.
-pub(crate) struct Worker<O = AllStages> {
+pub(crate) struct Worker<O> {
     table: Table,
     records: Records,
     stages: O,

@@ -22,7 +22,7 @@ use scans::Scans;
 use std::io;
 
 /// What a worker's connection table is observed by.
-pub(crate) trait Stages: FlowObserver {
+pub(crate) trait Stages: FlowObserver + Send {
     /// Stream time has come to `now`: what the scan detector has to hand over.
     fn tick(&mut self, now: Timestamp) -> Option<Summary> {
         let _ = now;
@@ -38,6 +38,12 @@ pub(crate) trait Stages: FlowObserver {
     fn report(&self) -> StagesReport {
         StagesReport::default()
     }
+}
+
+/// Stages that a plan says all about.
+pub(crate) trait Planned: Stages + Sized {
+    /// For a table of `shards` shards whose handles are below `connections_max`.
+    fn new(plan: &Plan, shards: u32, connections_max: u32) -> io::Result<Self>;
 }
 
 /// What the stages of one worker leave.
@@ -56,9 +62,13 @@ pub(crate) struct AllStages {
     oddities: Oddities,
 }
 
-impl AllStages {
-    /// For a table of `shards` shards whose handles are below `connections_max`.
-    pub(crate) fn new(plan: &Plan, shards: u32, connections_max: u32) -> io::Result<Self> {
+/// Whether anything but connections is looked at: without it they need not tell of themselves.
+pub(crate) const fn are_wanted(plan: &Plan) -> bool {
+    plan.streams.enabled || plan.scans.enabled
+}
+
+impl Planned for AllStages {
+    fn new(plan: &Plan, shards: u32, connections_max: u32) -> io::Result<Self> {
         let reassembler = if plan.streams.enabled {
             let options = memory::reassembly(plan);
             Some(Reassembler::new(&options, shards, connections_max)?)
@@ -73,6 +83,31 @@ impl AllStages {
             reassembler,
             oddities: Oddities::default(),
         })
+    }
+}
+
+impl Stages for AllStages {
+    fn tick(&mut self, now: Timestamp) -> Option<Summary> {
+        self.scans
+            .as_mut()
+            .and_then(|scans| scans.observer.tick(now))
+    }
+
+    fn last_tick(&mut self) -> Option<Summary> {
+        self.scans.as_mut().map(|scans| scans.observer.finish())
+    }
+
+    fn report(&self) -> StagesReport {
+        let mut losses = self.oddities.losses();
+        let mut reassembly = ReassemblyStats::default();
+        if let Some(reassembler) = &self.reassembler {
+            reassembly = reassembler.stats();
+            losses.add(&reassembly.losses());
+        }
+        if let Some(scans) = &self.scans {
+            losses.add(scans.observer.losses());
+        }
+        StagesReport { losses, reassembly }
     }
 }
 
@@ -127,31 +162,6 @@ impl FlowObserver for AllStages {
     }
 }
 
-impl Stages for AllStages {
-    fn tick(&mut self, now: Timestamp) -> Option<Summary> {
-        self.scans
-            .as_mut()
-            .and_then(|scans| scans.observer.tick(now))
-    }
-
-    fn last_tick(&mut self) -> Option<Summary> {
-        self.scans.as_mut().map(|scans| scans.observer.finish())
-    }
-
-    fn report(&self) -> StagesReport {
-        let mut losses = self.oddities.losses();
-        let mut reassembly = ReassemblyStats::default();
-        if let Some(reassembler) = &self.reassembler {
-            reassembly = reassembler.stats();
-            losses.add(&reassembly.losses());
-        }
-        if let Some(scans) = &self.scans {
-            losses.add(scans.observer.losses());
-        }
-        StagesReport { losses, reassembly }
-    }
-}
-
 /// Hears what reassembly says about the segment at hand.
 struct Listener<'a, S> {
     oddities: &'a mut Oddities,
@@ -190,5 +200,13 @@ impl FlowObserver for Explain {
 }
 
 impl Stages for Explain {}
+
+impl Planned for Explain {
+    fn new(plan: &Plan, _: u32, _: u32) -> io::Result<Self> {
+        Ok(Self {
+            id_seed: plan.id_seed,
+        })
+    }
+}
 
 const TCP: u8 = 6;

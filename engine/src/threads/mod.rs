@@ -17,6 +17,7 @@ use crate::input::{InputStage, Lane};
 use crate::output::{Delivery, Output};
 use crate::run::{Context, Ended};
 use crate::shape::Shape;
+use crate::stages::Stages;
 use crate::worker::{Finished, Worker};
 use flowpin_handoff::{
     Bell, HandoffError, HandoffOptions, InputEnd, ResultSender, WorkerEnd, handoff, results,
@@ -30,11 +31,11 @@ use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 const RESULTS_OUT: usize = 16;
 
 /// Runs the input through several workers.
-pub(crate) fn run(
+pub(crate) fn run<O: Stages>(
     context: &Context<'_>,
     shape: Shape,
     mut input: InputStage,
-    workers: Vec<Worker>,
+    workers: Vec<Worker<O>>,
     output: Output,
 ) -> Result<Ended, RunError> {
     let count = workers.len();
@@ -170,10 +171,10 @@ impl Lane for FanOut<'_> {
     }
 }
 
-fn start<'scope>(
+fn start<'scope, O: Stages + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     context: &Context<'_>,
-    worker: Worker,
+    worker: Worker<O>,
     end: WorkerEnd,
     results: ResultSender<Delivery>,
 ) -> Result<ScopedJoinHandle<'scope, Finished>, RunError> {
@@ -189,7 +190,11 @@ fn start<'scope>(
 }
 
 /// A worker thread, from its first batch to its last record.
-fn work(mut worker: Worker, mut end: WorkerEnd, mut results: ResultSender<Delivery>) -> Finished {
+fn work<O: Stages>(
+    mut worker: Worker<O>,
+    mut end: WorkerEnd,
+    mut results: ResultSender<Delivery>,
+) -> Finished {
     while let Some(mut batch) = end.recv() {
         let mut metas = core::mem::take(&mut batch.metas);
         worker.process(batch.bytes(), &mut metas);
