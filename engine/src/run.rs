@@ -5,7 +5,7 @@ use crate::memory;
 use crate::output::{Output, OutputSummary};
 use crate::report::{ProgressSink, RunReport};
 use crate::shape::Shape;
-use crate::stages::{self, AllStages, Explain, Planned, Stages};
+use crate::stages::{self, AllStages, Explain, Planned};
 use crate::worker::{Finished, Late, Worker};
 use crate::{Control, RunError, probe, single, threads};
 use flowpin_capture::Source;
@@ -116,7 +116,7 @@ pub(crate) fn run(
 }
 
 /// Runs the whole input through the workers.
-fn pump<O: Stages>(
+fn pump<O: Planned>(
     context: &Context<'_>,
     shape: Shape,
     input: InputStage,

@@ -22,7 +22,7 @@ use scans::Scans;
 use std::io;
 
 /// What a worker's connection table is observed by.
-pub(crate) trait Stages: FlowObserver + Send {
+pub(crate) trait Stages: FlowObserver {
     /// Stream time has come to `now`: what the scan detector has to hand over.
     fn tick(&mut self, now: Timestamp) -> Option<Summary> {
         let _ = now;
@@ -41,7 +41,7 @@ pub(crate) trait Stages: FlowObserver + Send {
 }
 
 /// Stages that a plan says all about.
-pub(crate) trait Planned: Stages + Sized {
+pub(crate) trait Planned: Stages + Send + Sized {
     /// For a table of `shards` shards whose handles are below `connections_max`.
     fn new(plan: &Plan, shards: u32, connections_max: u32) -> io::Result<Self>;
 }

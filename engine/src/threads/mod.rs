@@ -31,7 +31,7 @@ use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 const RESULTS_OUT: usize = 16;
 
 /// Runs the input through several workers.
-pub(crate) fn run<O: Stages>(
+pub(crate) fn run<O: Stages + Send>(
     context: &Context<'_>,
     shape: Shape,
     mut input: InputStage,
@@ -171,7 +171,7 @@ impl Lane for FanOut<'_> {
     }
 }
 
-fn start<'scope, O: Stages + 'scope>(
+fn start<'scope, O: Stages + Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     context: &Context<'_>,
     worker: Worker<O>,
