@@ -27,9 +27,11 @@
 //! Name the RFC or the specification at the check.
 
 mod access;
+mod broadcast;
 mod building;
 mod calls;
 mod chat;
+mod classic;
 mod database;
 mod encrypted;
 mod files;
@@ -47,9 +49,11 @@ mod peers;
 mod remote;
 mod routing;
 mod services;
+mod storage;
 mod tables;
 mod telemetry;
 mod things;
+mod tools;
 mod trade;
 mod tunnel;
 mod web;
@@ -60,9 +64,11 @@ use crate::table::Protocol;
 pub(crate) fn all() -> impl Iterator<Item = &'static Protocol> {
     [
         access::ALL,
+        broadcast::ALL,
         building::ALL,
         calls::ALL,
         chat::ALL,
+        classic::ALL,
         database::ALL,
         encrypted::ALL,
         files::ALL,
@@ -80,9 +86,11 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Protocol> {
         remote::ALL,
         routing::ALL,
         services::ALL,
+        storage::ALL,
         tables::ALL,
         telemetry::ALL,
         things::ALL,
+        tools::ALL,
         trade::ALL,
         tunnel::ALL,
         web::ALL,

@@ -1,9 +1,19 @@
 //! Telephony.
 
+mod h323;
+mod iax2;
 mod megaco;
 mod mgcp;
+mod sap;
 mod skinny;
 
 use crate::table::Protocol;
 
-pub(super) const ALL: &[&Protocol] = &[&megaco::PROTOCOL, &mgcp::PROTOCOL, &skinny::PROTOCOL];
+pub(super) const ALL: &[&Protocol] = &[
+    &h323::PROTOCOL,
+    &iax2::PROTOCOL,
+    &megaco::PROTOCOL,
+    &mgcp::PROTOCOL,
+    &sap::PROTOCOL,
+    &skinny::PROTOCOL,
+];

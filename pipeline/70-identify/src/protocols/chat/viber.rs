@@ -36,7 +36,7 @@ fn call(look: &Look<'_>) -> Option<Answer> {
         let is_padded = look.len == 34 && look.be16(32)? == 0;
         return Answer::likely(is_padded);
     }
-    Answer::when(look.len >= 34)
+    Answer::when(look.le32(24)? == 50)
 }
 
 #[cfg(test)]

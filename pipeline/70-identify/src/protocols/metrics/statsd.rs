@@ -9,7 +9,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     rules: &[Rule::pattern(
         "statsd-metric",
         On::Udp,
-        r"[A-Za-z_][A-Za-z0-9_.\-/,=]*:[+\-]?[0-9.]+\|(c|g|ms|h|s|d|m)(\||\n|$)",
+        r"[A-Za-z_][A-Za-z0-9_.\-/]*:[+\-]?[0-9.]+\|(c|g|ms|h|s|d|m)(\||\n|$)",
     )],
 };
 

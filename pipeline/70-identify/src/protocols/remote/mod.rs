@@ -3,10 +3,13 @@
 mod citrix;
 mod radmin;
 mod rdp;
+mod rlogin;
+mod spice;
 mod ssh;
 mod teamviewer;
 mod telnet;
 mod vnc;
+mod x11;
 
 use crate::table::Protocol;
 
@@ -14,8 +17,11 @@ pub(super) const ALL: &[&Protocol] = &[
     &citrix::PROTOCOL,
     &radmin::PROTOCOL,
     &rdp::PROTOCOL,
+    &rlogin::PROTOCOL,
+    &spice::PROTOCOL,
     &ssh::PROTOCOL,
     &teamviewer::PROTOCOL,
     &telnet::PROTOCOL,
     &vnc::PROTOCOL,
+    &x11::PROTOCOL,
 ];

@@ -1,8 +1,9 @@
 //! Money and health.
 
+mod dicom;
 mod fix;
 mod hl7;
 
 use crate::table::Protocol;
 
-pub(super) const ALL: &[&Protocol] = &[&fix::PROTOCOL, &hl7::PROTOCOL];
+pub(super) const ALL: &[&Protocol] = &[&dicom::PROTOCOL, &fix::PROTOCOL, &hl7::PROTOCOL];

@@ -1,0 +1,15 @@
+//! Disks over the net.
+
+mod ceph;
+mod drbd;
+mod iscsi;
+mod nbd;
+
+use crate::table::Protocol;
+
+pub(super) const ALL: &[&Protocol] = &[
+    &ceph::PROTOCOL,
+    &drbd::PROTOCOL,
+    &iscsi::PROTOCOL,
+    &nbd::PROTOCOL,
+];
