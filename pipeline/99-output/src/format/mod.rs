@@ -65,11 +65,12 @@ impl Formatter {
 
     /// Hands over all records with a time up to and including `watermark`, sorted by key.
     ///
-    /// The caller guarantees that none of them will come any more.
+    /// The caller guarantees that none of them will come any more. Time 0 promises nothing: who
+    /// has delivered what lies before the first moment has delivered no record.
     pub fn take_batch(&mut self, watermark: Timestamp) -> RecordBatch {
-        self.take_batch_up_to(RecordKey {
-            time: watermark,
-            ..LAST_KEY
+        self.take_batch_up_to(match watermark {
+            Timestamp(0) => RecordKey::default(),
+            time => RecordKey { time, ..LAST_KEY },
         })
     }
 

@@ -133,6 +133,17 @@ fn a_watermark_may_be_finer_than_time() {
     assert_eq!(formatter.take_batch_up_to(key(7, 9)).len(), 6);
 }
 
+/// A capture may begin at time 0, and then all of its first packets lie behind the watermark of
+/// a stage that has delivered what came before.
+#[test]
+fn nothing_is_complete_at_time_zero() {
+    let mut formatter = formatter(&FORMATS);
+    formatter.anomaly(key(0, 1), &oddity(1));
+    let batch = formatter.take_batch(Timestamp(0));
+    assert_eq!((batch.len(), batch.watermark()), (0, RecordKey::default()));
+    assert_eq!(formatter.take_batch(Timestamp(1)).len(), 1);
+}
+
 /// A line that does not fit would be cut in the middle: there must be room to spare.
 #[test]
 fn the_longest_record_takes_half_a_line_at_most() {
