@@ -1,6 +1,6 @@
 //! Connection counts, frames and bytes against Wireshark's conversation statistics.
 //!
-//! Under `--timeouts none -k none`, as tshark knows neither. Four differences are explained by
+//! Under `--timeouts none -k none`, as tshark knows neither. Five differences are explained by
 //! evidence in our own output, connection by connection; all others need a row in
 //! `tests/explained/tshark.tsv`:
 //!
@@ -8,6 +8,9 @@
 //!   here but a tunnel record with the same addresses.
 //! - *fragments*: tshark counts only the frame that completes a datagram, we count the bytes of
 //!   all its frames.
+//! - *incomplete*: tshark reads the ports of a first fragment whose others never come, or do not
+//!   fit; no receiver would, and we still hold it, or lost it by name. No more frames may be
+//!   missing in a capture than such fragments were in it.
 //! - *refused*: tshark counts packets whose lengths contradict each other; we refuse them and say
 //!   so. No more frames may be missing in a capture than were refused in it.
 //! - *snapped*: we take ports from a packet that was cut short behind them, and say so; tshark
@@ -123,6 +126,8 @@ fn differences(ours: &Records, theirs: &[Conversation], path: &Path) -> BTreeMap
         let example = format!("{tuple:?}: {ours:?} here, {theirs:?} there");
         if is_less && summary.has_refused(theirs.0 - ours.0) {
             // Refused, and said so.
+        } else if a.is_empty() && summary.has_incomplete(theirs.0) {
+            // Of datagrams that never became whole, and said so.
         } else if a.is_empty() {
             note("missing", example);
         } else if b.is_empty() {
@@ -196,6 +201,8 @@ fn sums(conversations: &[Conversation]) -> (u64, u64) {
 struct Summary {
     /// Fragments that were absorbed into datagrams, or still held.
     fragments: u64,
+    /// Fragments still held or lost, less those that an absence has been explained with.
+    incomplete: u64,
     /// Packets refused, less those that tshark's greater count has been explained with.
     refused: u64,
 }
@@ -210,14 +217,25 @@ impl Summary {
         let conservation = &summary["conservation"];
         Self {
             fragments: number(&conservation["absorbed"]) + number(&conservation["held"]),
+            incomplete: number(&conservation["held"]) + number(&conservation["lost"]),
             refused: number(&conservation["malformed"]),
         }
     }
 
     /// Whether so many frames more were refused than are explained yet.
     fn has_refused(&mut self, frames: u64) -> bool {
-        let left = self.refused.checked_sub(frames);
-        self.refused = left.unwrap_or(self.refused);
-        left.is_some()
+        take(&mut self.refused, frames)
     }
+
+    /// Likewise for fragments of datagrams that never became whole.
+    fn has_incomplete(&mut self, frames: u64) -> bool {
+        take(&mut self.incomplete, frames)
+    }
+}
+
+/// Takes some of what is left, if there is as much.
+fn take(left: &mut u64, count: u64) -> bool {
+    let rest = left.checked_sub(count);
+    *left = rest.unwrap_or(*left);
+    rest.is_some()
 }
