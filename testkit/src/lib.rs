@@ -3,6 +3,7 @@
 //! Owns nothing that the product links to. What it writes is made independently of the product's
 //! own readers and decoders, so that no test checks code against itself.
 
+pub mod attack;
 pub mod build;
 pub mod corpus;
 pub mod multiply;

@@ -2,7 +2,8 @@
 //! also when caps evict and when clocks run wild. And the second: every packet accounted for.
 
 use crate::records::number;
-use flowpin_testkit::pcap::Capture;
+use flowpin_testkit::attack::Attack;
+use flowpin_testkit::pcap::{Capture, ethernet_file};
 use flowpin_testkit::{corpus, product, reorder};
 use std::collections::BTreeMap;
 use std::fs;
@@ -31,7 +32,10 @@ type Files = BTreeMap<String, Vec<u8>>;
 /// An exit code that is no answer, or packets that are not accounted for.
 fn run(inputs: &[PathBuf], shape: &[&str], more: &[&str]) -> Result<Option<Files>, String> {
     let folder = tempfile::tempdir().unwrap();
-    let mut words: Vec<&str> = vec!["run", "--json", "--format", FORMATS];
+    let mut words: Vec<&str> = vec!["run", "--json"];
+    if !more.contains(&"--format") {
+        words.extend(["--format", FORMATS]);
+    }
     for input in inputs {
         words.extend(["-r", input.to_str().unwrap()]);
     }
@@ -207,6 +211,75 @@ fn shuffled_timestamps_give_the_same_bytes_for_every_pipeline() {
     compare(&shuffled, None, &["--timeouts", "suricata"], &mut failures);
     compare(&shuffled, None, FULL, &mut failures);
     assert_none(&failures);
+}
+
+/// A capture with a flood of forged SYNs, two scans amid it, and lying streams.
+fn attacked(folder: &Path, name: &str, attack: &Attack) -> PathBuf {
+    let frames = attack.frames();
+    let frames = frames.iter().map(|(time, frame)| (*time, frame.as_slice()));
+    let path = folder.join(name);
+    fs::write(&path, ethernet_file(frames).unwrap()).unwrap();
+    path
+}
+
+/// What no worker sees alone: a scan whose connections are spread over all of them, amid a flood
+/// that drives each shard beyond what it logs. And what makes records of its own: streams that
+/// lie. From the first moment of time on, and later; with room, and without.
+#[test]
+fn attacks_give_the_same_bytes_for_every_pipeline() {
+    let mut failures = Vec::new();
+    let folder = tempfile::tempdir().unwrap();
+    let csv = ["--format", "csv"];
+    let attack = Attack::default();
+    let early = Attack {
+        start_ns: 0,
+        ..attack
+    };
+    // More than 512 new connections a shard in one interval of about a second.
+    let heavy = Attack {
+        forged_sources: 160_000,
+        span_ns: 900_000_000,
+        ..attack
+    };
+    // A clock that never starts.
+    let frozen = Attack {
+        span_ns: 0,
+        forged_sources: 5000,
+        ..early
+    };
+    for (name, attack) in [
+        ("early", &early),
+        ("heavy", &heavy),
+        ("plain", &attack),
+        ("frozen", &frozen),
+    ] {
+        let input = attacked(folder.path(), name, attack);
+        if attack.span_ns > 0 {
+            let reference = run(std::slice::from_ref(&input), SHAPES[0], &csv).unwrap();
+            assert_attacks_are_told(name, &reference.unwrap());
+        }
+        for more in [&csv[..], &[&csv[..], FULL].concat()] {
+            compare(std::slice::from_ref(&input), None, more, &mut failures);
+        }
+    }
+    assert_none(&failures);
+}
+
+/// Without these records the comparison would show nothing.
+fn assert_attacks_are_told(name: &str, files: &Files) {
+    for (file, words) in [
+        ("scan.csv", "10.66.0.1,vertical,syn,1,"),
+        ("scan.csv", "10.66.0.4,horizontal,syn,"),
+        ("flood.csv", "over,10.66.0.3,syn,80,"),
+        ("weird.csv", "overlap_differs"),
+        ("weird.csv", "data_on_syn"),
+        ("weird.csv", "data_after_close"),
+        ("weird.csv", "checksum"),
+    ] {
+        let text = files.get(file).map(|bytes| String::from_utf8_lossy(bytes));
+        let is_there = text.as_ref().is_some_and(|text| text.contains(words));
+        assert!(is_there, "{name}: no {words} in {file}: {text:?}");
+    }
 }
 
 /// A test that evicts nothing would not test evictions.
