@@ -30,6 +30,7 @@ mod access;
 mod broadcast;
 mod building;
 mod calls;
+mod carrier;
 mod chat;
 mod classic;
 mod database;
@@ -46,6 +47,7 @@ mod messaging;
 mod metrics;
 mod naming;
 mod peers;
+mod plant;
 mod remote;
 mod routing;
 mod services;
@@ -56,6 +58,7 @@ mod things;
 mod tools;
 mod trade;
 mod tunnel;
+mod vehicles;
 mod web;
 
 use crate::table::Protocol;
@@ -67,6 +70,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Protocol> {
         broadcast::ALL,
         building::ALL,
         calls::ALL,
+        carrier::ALL,
         chat::ALL,
         classic::ALL,
         database::ALL,
@@ -83,6 +87,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Protocol> {
         metrics::ALL,
         naming::ALL,
         peers::ALL,
+        plant::ALL,
         remote::ALL,
         routing::ALL,
         services::ALL,
@@ -93,6 +98,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Protocol> {
         tools::ALL,
         trade::ALL,
         tunnel::ALL,
+        vehicles::ALL,
         web::ALL,
     ]
     .into_iter()

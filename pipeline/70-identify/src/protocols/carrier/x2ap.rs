@@ -1,0 +1,42 @@
+//! X2AP. TS 36.422 §7: 27 in SCTP; TS 36.423: what a message begins with.
+
+use super::chunk::payload;
+use crate::{Answer, Group, Lead, Look, On, Protocol, Rule};
+
+pub(super) const PROTOCOL: Protocol = Protocol {
+    name: "x2ap",
+    groups: &[Group::Management, Group::Tunnel],
+    ports: &[],
+    rules: &[Rule::check(
+        "x2ap-chunk",
+        On::Sctp,
+        &[Lead::ANY.len_min(12)],
+        check,
+    )],
+};
+
+fn check(look: &Look<'_>) -> Option<Answer> {
+    let Some((27, at)) = payload(look)? else {
+        return Some(Answer::No);
+    };
+    // A kind (initiating, successful, unsuccessful), a procedure, a criticality, a length.
+    let [kind, _, criticality] = look.array(at)?;
+    Answer::when(matches!(kind, 0 | 0x20 | 0x40) && matches!(criticality, 0 | 0x40 | 0x80))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::chunk::{data, told};
+
+    #[test]
+    fn its_first_words_tell() {
+        assert_eq!(told(&data(27, &[0x20, 6, 0, 0x2d])), Some("x2ap"));
+    }
+
+    /// The payload must be what its protocol number says.
+    #[test]
+    fn a_near_miss_does_not() {
+        assert_ne!(told(&data(27, &[0x20, 6, 1, 0x2d])), Some("x2ap"));
+        assert_ne!(told(&data(0, &[0x20, 6, 0, 0x2d])), Some("x2ap"));
+    }
+}
