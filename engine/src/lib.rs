@@ -35,10 +35,12 @@ mod worker;
 pub use control::{Control, StopFlag};
 pub use error::RunError;
 pub use flowpin_config::Plan;
+pub use flowpin_reassembly::{Anomaly, ReassemblyStats};
 pub use report::{
     CaptureQuality, Conservation, InputReport, OutputReport, Progress, ProgressSink, RunReport,
     WorkerReport,
 };
+pub use scans::ScanFindings;
 pub use slice::SliceReport;
 pub use streams::{
     Conversation, DirectoryOptions, GAP_FILL_MAX, Gaps, StreamDirectory, StreamEnd, StreamPlace,

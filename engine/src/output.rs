@@ -1,7 +1,7 @@
 //! The output stage: merges what workers and input stage deliver, and writes it.
 
 use crate::report::OutputReport;
-use crate::scans::ScanOutput;
+use crate::scans::{ScanFindings, ScanOutput};
 use crate::{Control, RunError};
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
@@ -50,6 +50,7 @@ pub(crate) struct Output {
 pub(crate) struct OutputSummary {
     pub(crate) files: Vec<OutputReport>,
     pub(crate) losses: Losses,
+    pub(crate) scans: ScanFindings,
 }
 
 impl Output {
@@ -111,12 +112,15 @@ impl Output {
         self.writers.finish()?;
         let summary = self.writers.summary();
         let mut losses = summary.losses;
-        if let Some(scans) = &self.scans {
+        let mut found = ScanFindings::default();
+        if let Some(scans) = &mut self.scans {
             losses.add(scans.losses());
+            found = scans.take_found();
         }
         Ok(OutputSummary {
             files: summary.files.iter().map(OutputReport::of).collect(),
             losses,
+            scans: found,
         })
     }
 }

@@ -1,6 +1,7 @@
 //! What a run found out, for the summary: sums, losses, and the quality of the capture.
 
 use crate::run::Ended;
+use crate::scans::ScanFindings;
 use crate::sums::ConnectionSums;
 use flowpin_capture::{Compression, FileReport};
 use flowpin_counters::{Losses, Refusals};
@@ -58,6 +59,8 @@ pub struct RunReport {
     pub connections: ConnectionSums,
     /// Where every byte of TCP payload went.
     pub reassembly: ReassemblyStats,
+    /// Scans and floods.
+    pub scans: ScanFindings,
     /// Where every packet went.
     pub conservation: Conservation,
     /// What the capture itself lacks.
@@ -103,6 +106,7 @@ impl RunReport {
             inputs: input.inputs,
             filtered: input.filtered,
             outputs: output.files,
+            scans: output.scans,
             ..Self::default()
         };
         report.losses.add(&output.losses);

@@ -1,5 +1,7 @@
 //! The summary for machines. The schema is documented in `docs/user/summary.md` and only grows.
 
+use super::scans::Scans;
+use super::streams::Streams;
 use super::{number, service};
 use flowpin_counters::Loss;
 use flowpin_engine::{ConnectionSums, RunReport, Traffic};
@@ -27,7 +29,9 @@ struct Summary {
     run: Run,
     traffic: Volume,
     connections: Connections,
+    scans: Scans,
     quality: Quality,
+    streams: Streams,
     losses: BTreeMap<&'static str, u64>,
     refusals: Vec<Refusal>,
     conservation: Conservation,
@@ -165,7 +169,9 @@ impl From<&RunReport> for Summary {
             run: run(report),
             traffic: volume(report),
             connections: connections(&report.connections),
+            scans: Scans::from(&report.scans),
             quality: quality(report),
+            streams: Streams::from(&report.reassembly),
             losses: Loss::ALL
                 .iter()
                 .map(|&loss| (loss.name(), report.losses.of(loss)))

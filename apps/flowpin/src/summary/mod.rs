@@ -7,7 +7,9 @@ mod json;
 pub(crate) mod number;
 mod page;
 mod quality;
+mod scans;
 mod service;
+mod streams;
 mod traffic;
 
 pub(crate) use json::json;
@@ -44,7 +46,9 @@ pub(crate) fn text(report: &RunReport, detail: Detail, width: usize) -> String {
     connections::states(&mut page, report);
     connections::ports(&mut page, report, detail);
     connections::talkers(&mut page, report, detail);
+    scans::scans(&mut page, report, detail);
     quality::quality(&mut page, report);
+    streams::streams(&mut page, report);
     quality::refusals(&mut page, report, detail);
     quality::losses(&mut page, report);
     traffic::workers(&mut page, report, detail);

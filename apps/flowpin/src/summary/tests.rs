@@ -2,9 +2,13 @@
 
 use super::{Detail, json, text};
 use flowpin_counters::Loss;
-use flowpin_engine::{Conservation, InputReport, OutputReport, RunReport, Traffic, WorkerReport};
+use flowpin_engine::{
+    Anomaly, Conservation, InputReport, OutputReport, RunReport, Traffic, WorkerReport,
+};
 use flowpin_packet::{Layer, Reason, Timestamp, bad};
-use flowpin_record::ConnState;
+use flowpin_record::{
+    ConnState, EpisodeState, FloodKind, FloodRecord, Samples, ScanKind, ScanMethod, ScanRecord, Uid,
+};
 use std::time::Duration;
 
 /// A run with something in every section.
@@ -60,6 +64,16 @@ fn report() -> RunReport {
     report.quality.stream_bytes = 25_000_000;
     report.quality.backwards = 12;
     report.quality.backwards_max_ns = 3_200_000;
+    report.reassembly.in_order = 24_000_000;
+    report.reassembly.considered = 10_000;
+    report.reassembly.duplicate = 10_000;
+    report.reassembly.gaps = 3;
+    report.reassembly.gap_bytes = 4_380;
+    report.reassembly.anomalies[Anomaly::OverlapDiffers as usize] = 2;
+    report.scans.scan_count = 1;
+    report.scans.scans.push(scan());
+    report.scans.flood_count = 7;
+    report.scans.floods.push(flood());
     report.losses.count(Loss::ConnectionsEvicted, 42);
     for _ in 0..20 {
         report.refusals.count(bad(Layer::Tcp, Reason::Truncated, 0));
@@ -87,6 +101,51 @@ fn report() -> RunReport {
     report
 }
 
+fn scan() -> ScanRecord {
+    let [source, host] = ["10.0.0.66", "10.0.0.1"].map(|text| text.parse().unwrap());
+    ScanRecord {
+        uid: Uid(1),
+        state: EpisodeState::Over,
+        kind: ScanKind::Vertical,
+        method: ScanMethod::Syn,
+        source,
+        source_count: 4,
+        sources: Samples::first(source, [source]),
+        first: Timestamp::new(1_295_981_600, 0),
+        last: Timestamp::new(1_295_981_602, 500_000_000),
+        first_packet: 9,
+        attempts: 1010,
+        hosts: 1,
+        ports: 1000,
+        targets: 1000,
+        open: 3,
+        closed: 990,
+        filtered: 7,
+        estimated: false,
+        host_samples: Samples::first(host, [host]),
+        port_samples: Samples::first(0, [22, 80]),
+    }
+}
+
+fn flood() -> FloodRecord {
+    let [source, target] = ["198.18.0.1", "10.0.0.2"].map(|text| text.parse().unwrap());
+    FloodRecord {
+        uid: Uid(2),
+        state: EpisodeState::Over,
+        kind: FloodKind::Syn,
+        target,
+        port: Some(80),
+        first: Timestamp::new(1_295_981_700, 0),
+        last: Timestamp::new(1_295_981_760, 0),
+        first_packet: 99,
+        source_count: 19_000,
+        sources: Samples::first(source, [source]),
+        packets: 20_000,
+        peak_rate: 1_234,
+        estimated: true,
+    }
+}
+
 /// The text without styles.
 fn plain(report: &RunReport, width: usize) -> String {
     let styled = text(report, Detail::Some, width);
@@ -112,6 +171,14 @@ fn summary_tells_figures_and_what_they_mean() {
         "one connection has 58.1 % of all packets",
         "86,620 received = 86,600 finished + 20 absorbed + 0 held + 0 lost",
         "logs/eve.json",
+        "Scans and floods  1 scan, 7 floods",
+        "by 10.0.0.66 and 3 decoys",
+        "asked 10.0.0.1 and 1,000 ports: 3 open, 990 closed,",
+        "on 10.0.0.2, port 80",
+        "about 20,000 packets from about 19,000 sources",
+        "and 6 more",
+        "tcp_overlap_differs",
+        "4.38 kB",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
@@ -131,6 +198,10 @@ fn empty_run_has_a_summary() {
     let text = plain(&RunReport::default(), 80);
     assert!(text.contains("0 received = 0 finished"), "{text}");
     assert!(text.contains("none: no cap was reached"), "{text}");
+    assert!(
+        !text.contains("Scans") && !text.contains("streams"),
+        "{text}"
+    );
     assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
 }
 
@@ -154,5 +225,11 @@ fn json_has_every_counter() {
         value["connections"]["by_server_port"][0]["service"],
         "https"
     );
+    assert_eq!(value["scans"]["scans"][0]["ports"], 1000);
+    assert_eq!(value["scans"]["floods"][0]["peak_packets_per_s"], 1234);
+    assert_eq!(value["streams"]["delivered_bytes"], 24_000_000);
+    assert_eq!(value["streams"]["anomalies"]["tcp_overlap_differs"], 2);
+    let anomalies = value["streams"]["anomalies"].as_object().unwrap();
+    assert_eq!(anomalies.len(), Anomaly::ALL.len());
     assert_eq!(value["traffic"]["first"], "2011-01-25T18:52:22.708292000Z");
 }

@@ -1,5 +1,9 @@
 //! Where the workers' observations meet: scans and floods, as one more source of records.
 
+mod found;
+
+pub use found::ScanFindings;
+
 use crate::output::ScanNews;
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
@@ -7,12 +11,14 @@ use flowpin_output::{Formatter, RecordBatch};
 use flowpin_packet::Timestamp;
 use flowpin_portscan::{Merger, ScanOptions};
 use flowpin_record::RecordKey;
+use found::Told;
 
 /// The scan detector's merger, and the formatter of its records.
 #[derive(Debug)]
 pub(crate) struct ScanOutput {
     merger: Merger,
     formatter: Formatter,
+    found: ScanFindings,
     /// By worker: up to where it has delivered its own records, and whether that was all.
     workers: Vec<(RecordKey, bool)>,
 }
@@ -24,6 +30,7 @@ impl ScanOutput {
         plan.scans.enabled.then(|| Self {
             merger: Merger::new(workers, options),
             formatter: Formatter::new(&plan.output),
+            found: ScanFindings::default(),
             workers: vec![(RecordKey::default(), false); workers],
         })
     }
@@ -40,17 +47,21 @@ impl ScanOutput {
             return;
         };
         *delivered = watermark;
+        let mut told = Told {
+            formatter: &mut self.formatter,
+            found: &mut self.found,
+        };
         match news {
             None => {}
             Some(ScanNews::Closed(summary)) => {
                 self.merger.add(source, summary);
-                self.merger.decide(&mut self.formatter);
+                self.merger.decide(&mut told);
             }
             Some(ScanNews::Last { summary, end }) => {
                 *is_done = true;
                 self.merger.add(source, summary);
                 if self.workers.iter().all(|worker| worker.1) {
-                    self.merger.finish(end, &mut self.formatter);
+                    self.merger.finish(end, &mut told);
                 }
             }
         }
@@ -75,6 +86,11 @@ impl ScanOutput {
     /// Takes a written batch home.
     pub(crate) fn recycle(&mut self, batch: RecordBatch) {
         self.formatter.recycle(batch);
+    }
+
+    /// What was found, once all workers have delivered their last.
+    pub(crate) fn take_found(&mut self) -> ScanFindings {
+        core::mem::take(&mut self.found)
     }
 
     /// What did not fit.
