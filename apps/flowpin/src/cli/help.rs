@@ -22,7 +22,7 @@ Exit codes:
   130, 143  stopped by INT or TERM: what was read is analysed";
 
 pub(super) const RUN_ABOUT: &str = "\
-Analyses captures and writes one record for each connection.
+Analyses captures and writes one record for each connection, each scan and flood, and each oddity.
 
 Captures are pcap or pcapng, also inside gzip, zstd, lz4 or xz. Several are merged by time into \
 one stream. A directory stands for all captures in it.";
@@ -42,8 +42,13 @@ Examples:
   zcat huge.pcap.gz | flowpin run -r - --pipeline 3x6
       from a pipe, on eight cores
 
+  flowpin run -r big.pcap --scans off --streams off
+      connections only
+
 Settings come from the defaults, then the file named by -c, then the options here. \
-`--print-config` prints the outcome as such a file.
+`--print-config` prints the outcome as such a file, each setting with its meaning. Only there: how \
+overlapping fragments and segments are read, by network ([[hosts]]); caps of fragments \
+([defragmentation]) and streams ([streams]); what counts as a scan or a flood, and who may ([scans]).
 
 Exit codes:
   0  done

@@ -4,7 +4,8 @@ use super::value::{self, Rotate};
 use super::{ConnectionArgs, InputArgs};
 use clap::{Args, ValueHint};
 use flowpin_config::{
-    CpuList, Cut, Format, OutputSettings, PipelineSettings, PipelineShape, Settings, Span,
+    CpuList, Cut, Format, OutputSettings, PipelineSettings, PipelineShape, ScanSettings, Settings,
+    Span, StreamSettings,
 };
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -23,6 +24,9 @@ pub(crate) struct RunArgs {
 
     #[command(flatten)]
     connections: ConnectionArgs,
+
+    #[command(flatten)]
+    stages: StageArgs,
 
     #[command(flatten)]
     records: RecordArgs,
@@ -83,6 +87,22 @@ struct CoreArgs {
     /// Dispatch secret; decides which worker gets what, never what is recorded
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+}
+
+/// What is looked at besides connections.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Analysis")]
+struct StageArgs {
+    /// Put TCP streams in order, and tell what is odd about them; how: `[streams]` in settings
+    /// [default: on]
+    #[arg(long, value_name = "on|off", hide_possible_values = true)]
+    #[arg(value_parser = value::on_off())]
+    streams: Option<bool>,
+
+    /// Look for scans and floods; thresholds and exceptions: `[scans]` in settings [default: on]
+    #[arg(long, value_name = "on|off", hide_possible_values = true)]
+    #[arg(value_parser = value::on_off())]
+    scans: Option<bool>,
 }
 
 /// What records hold.
@@ -159,6 +179,14 @@ impl RunArgs {
                 ..pipeline
             },
             connections,
+            streams: StreamSettings {
+                enabled: self.stages.streams,
+                ..StreamSettings::default()
+            },
+            scans: ScanSettings {
+                enabled: self.stages.scans,
+                ..ScanSettings::default()
+            },
             output: OutputSettings {
                 dir: self.output.log_dir.clone(),
                 stdout,

@@ -264,3 +264,57 @@ fn slice_says_what_is_wrong_with_a_uid() {
     assert_eq!(code(&output), 1);
     assert!(stderr(&output).contains("no packet found"));
 }
+
+/// A bundled capture of nmap: the scan is in the records, on the page and in the JSON.
+#[test]
+fn a_scan_is_told_everywhere() {
+    let scan = capture("scan.pcap");
+    let found = summary(&["-r", &scan]);
+    assert_eq!(found["scans"]["scan_count"], 1);
+    assert_eq!(found["scans"]["flood_count"], 0);
+    let scan_found = &found["scans"]["scans"][0];
+    assert_eq!(
+        (
+            &scan_found["kind"],
+            &scan_found["method"],
+            &scan_found["ports"]
+        ),
+        (&"vertical".into(), &"syn".into(), &60.into())
+    );
+    let page = flowpin(&["run", "-r", &scan, "--format", "none"]);
+    let page = stdout(&page);
+    assert!(page.contains("Scans and floods  1 scan"), "{page}");
+    assert!(page.contains("asked 2 hosts and 60 ports"), "{page}");
+    let records = flowpin(&["run", "-r", &scan, "--output", "-", "-q"]);
+    assert!(stdout(&records).contains(r#""event_type":"scan""#));
+}
+
+/// `off` wins over the settings' file, `on` as well; what is off leaves no trace.
+#[test]
+fn stages_can_be_switched_off_and_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = dir.path().join("off.toml");
+    std::fs::write(
+        &config,
+        "[scans]\nenabled = false\n[streams]\nenabled = false\n",
+    )
+    .unwrap();
+    let config = config.to_str().unwrap();
+    let (scan, http) = (capture("scan.pcap"), capture("http.pcapng"));
+    let inputs = ["-r", &scan, "-r", &http];
+    for (more, scans, streams) in [
+        (&[][..], true, true),
+        (&["--scans", "off"], false, true),
+        (&["--streams", "off"], true, false),
+        (&["-c", config], false, false),
+        (&["-c", config, "--scans", "on"], true, false),
+        (&["-c", config, "--streams", "on"], false, true),
+    ] {
+        let found = summary(&[&inputs[..], more].concat());
+        assert_eq!(found["scans"]["scan_count"] != 0, scans, "{more:?}");
+        assert_eq!(found["streams"]["payload_bytes"] != 0, streams, "{more:?}");
+        assert_eq!(found["conservation"]["missing"], 0);
+    }
+    let printed = flowpin(&["run", "--scans", "off", "--print-config"]);
+    assert!(stdout(&printed).contains("[scans]"), "{}", stdout(&printed));
+}
