@@ -32,6 +32,8 @@ mod kept;
 mod lead;
 pub mod learn;
 mod look;
+#[cfg(test)]
+mod noise;
 pub mod protocols;
 mod search;
 mod table;

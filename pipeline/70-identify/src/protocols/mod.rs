@@ -46,6 +46,7 @@ mod media;
 mod messaging;
 mod metrics;
 mod naming;
+mod neighbours;
 mod peers;
 mod plant;
 mod remote;
@@ -86,6 +87,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Protocol> {
         messaging::ALL,
         metrics::ALL,
         naming::ALL,
+        neighbours::ALL,
         peers::ALL,
         plant::ALL,
         remote::ALL,

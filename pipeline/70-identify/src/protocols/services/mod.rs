@@ -4,6 +4,7 @@ mod ajp;
 mod dubbo;
 mod hadoop_rpc;
 mod java_rmi;
+mod onc_rpc;
 mod pulsar;
 mod scgi;
 mod thrift;
@@ -17,6 +18,7 @@ pub(super) const ALL: &[&Protocol] = &[
     &dubbo::PROTOCOL,
     &hadoop_rpc::PROTOCOL,
     &java_rmi::PROTOCOL,
+    &onc_rpc::PROTOCOL,
     &pulsar::PROTOCOL,
     &scgi::PROTOCOL,
     &thrift::PROTOCOL,

@@ -4,6 +4,7 @@ mod alicloud;
 mod esp_udp;
 mod geneve;
 mod l2tp;
+mod softether;
 mod sstp;
 mod tailscale;
 mod teredo;
@@ -17,6 +18,7 @@ pub(super) const ALL: &[&Protocol] = &[
     &esp_udp::PROTOCOL,
     &geneve::PROTOCOL,
     &l2tp::PROTOCOL,
+    &softether::PROTOCOL,
     &sstp::PROTOCOL,
     &tailscale::PROTOCOL,
     &teredo::PROTOCOL,
