@@ -2,7 +2,8 @@
 
 use crate::detect::{Found, detect};
 use flowpin_portscan::ScanOptions;
-use flowpin_testkit::corpus;
+use flowpin_testkit::{corpus, product};
+use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
@@ -57,7 +58,8 @@ const FLOODS: &[(&str, &str)] = &[
     ("ping -q -f -c 20000 10.99.0.2", "icmp flood"),
 ];
 
-/// What each scanner does is one scan of its kind, and nothing else is found.
+/// What each scanner does is one scan of its kind, and nothing else is found: by the detector
+/// alone, and by the command.
 #[test]
 fn real_scanners_are_recognised() {
     if !can_run() {
@@ -128,7 +130,33 @@ fn record(command: &[&str]) -> Found {
     let script = corpus::workspace().join("testkit/record/scanners.sh");
     let status = Command::new(script).arg(&capture).args(command).status();
     assert!(status.unwrap().success(), "{command:?}");
-    detect(&capture, &ScanOptions::default())
+    let found = detect(&capture, &ScanOptions::default());
+    assert_eq!(words_of_run(&capture), found.words(), "{command:?}");
+    found
+}
+
+/// What `flowpin run` as a whole says, on several workers, in the words of [`Found::words`].
+fn words_of_run(capture: &Path) -> String {
+    let capture = capture.to_str().unwrap();
+    let words = ["run", "--json", "--format", "none", "--pipeline", "2x3"];
+    let outcome = product::run(&[&words[..], &["-r", capture]].concat()).unwrap();
+    let summary = outcome.json().unwrap();
+    let list = |kind: &str| summary["scans"][kind].as_array().cloned().unwrap();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let scans = list("scans").into_iter().map(|scan| {
+        let (kind, method) = (text(&scan["kind"]), text(&scan["method"]));
+        format!(
+            "{kind} {method} {} hosts {} ports",
+            scan["hosts"], scan["ports"]
+        )
+    });
+    let floods = list("floods").into_iter().map(|flood| {
+        let kind = text(&flood["kind"]);
+        format!("{kind} flood {} sources", flood["source_count"])
+    });
+    let mut words: Vec<_> = scans.chain(floods).collect();
+    words.sort();
+    words.join("; ")
 }
 
 fn can_run() -> bool {
