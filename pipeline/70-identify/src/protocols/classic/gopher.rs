@@ -1,17 +1,50 @@
 //! Gopher. RFC 1436 §3.8: a menu's lines, in four fields.
 
-use crate::{Group, On, Protocol, Rule};
+use crate::{Answer, Group, Lead, Look, On, Protocol, Rule};
 
 pub(super) const PROTOCOL: Protocol = Protocol {
     name: "gopher",
     groups: &[Group::Web],
     ports: &[70],
-    rules: &[Rule::pattern(
+    rules: &[Rule::check(
         "gopher-menu",
         On::Tcp,
-        r"[0-9+ghiIsT][^\t\r\n]+\t[^\t\r\n]*\t[A-Za-z0-9.\-]+\t[0-9]{1,5}(\t\+)?\r\n",
+        &[
+            Lead::ANY.masked(0, 0xf0, 0x30),
+            Lead::start(b"g"),
+            Lead::start(b"h"),
+            Lead::start(b"i"),
+            Lead::start(b"I"),
+            Lead::start(b"s"),
+            Lead::start(b"T"),
+        ],
+        menu,
     )],
 };
+
+/// The longest line that is waited for.
+const LINE_MAX: usize = 256;
+
+/// A kind and a title, a selector, a host, a port, and perhaps "+"; between tabs.
+fn menu(look: &Look<'_>) -> Option<Answer> {
+    let shown = look.bytes.get(..LINE_MAX).unwrap_or(look.bytes);
+    let Some(end) = shown.iter().position(|byte| *byte < b' ' && *byte != b'\t') else {
+        return if shown.len() < LINE_MAX {
+            None
+        } else {
+            Some(Answer::No)
+        };
+    };
+    let mut fields = shown.get(..end)?.split(|&byte| byte == b'\t').skip(2);
+    let host = fields.next().unwrap_or_default();
+    let port = fields.next().unwrap_or_default();
+    let is_host = !host.is_empty() && host.iter().all(u8::is_ascii_graphic);
+    let is_port = (1..=5).contains(&port.len()) && port.iter().all(u8::is_ascii_digit);
+    if !is_host || !is_port || fields.next().is_some_and(|plus| plus != b"+") {
+        return Some(Answer::No);
+    }
+    look.has(end, b"\r\n").and_then(Answer::when)
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! Steam: discovery in the house, connections to its servers.
 
-use crate::{Group, On, Protocol, Rule};
+use crate::{Answer, Group, Lead, Look, On, Protocol, Rule};
 
 pub(super) const PROTOCOL: Protocol = Protocol {
     name: "steam",
@@ -17,10 +17,15 @@ pub(super) const PROTOCOL: Protocol = Protocol {
             On::Udp,
             r"VS01[\x00-\xff]{2}[\x01-\x07]\x00",
         ),
-        Rule::pattern("steam-stream", On::Tcp, r"[\x00-\xff]{2}\x00\x00VT01"),
+        Rule::check("steam-stream", On::Tcp, &[Lead::at(2, b"\0\0VT01")], stream),
         Rule::pattern("steam-peer", On::Udp, r"\xff\xff\xff\xff\x73\x64\x70\x69"),
     ],
 };
+
+/// A length, then letters: the lead says it all.
+fn stream(look: &Look<'_>) -> Option<Answer> {
+    Answer::when(look.le16(0)? != 0)
+}
 
 #[cfg(test)]
 mod tests {

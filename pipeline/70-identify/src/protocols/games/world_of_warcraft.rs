@@ -1,17 +1,23 @@
 //! World of Warcraft: servers and clients greet each other in words.
 
-use crate::{Group, On, Protocol, Rule};
+use crate::{Answer, Group, Lead, Look, On, Protocol, Rule};
 
 pub(super) const PROTOCOL: Protocol = Protocol {
     name: "world-of-warcraft",
     groups: &[Group::Games],
     ports: &[3724],
-    rules: &[Rule::pattern(
+    rules: &[Rule::check(
         "wow-greeting",
         On::Tcp,
-        r".\x00WORLD OF WARCRAFT CONNECTION - ",
+        &[Lead::at(1, b"\0WORLD ")],
+        greeting,
     )],
 };
+
+fn greeting(look: &Look<'_>) -> Option<Answer> {
+    look.has(2, b"WORLD OF WARCRAFT CONNECTION")
+        .and_then(Answer::when)
+}
 
 #[cfg(test)]
 mod tests {
