@@ -7,6 +7,7 @@ mod openflow;
 mod pfcp;
 mod pptp;
 mod rmcp;
+mod tzsp;
 
 use crate::table::Protocol;
 
@@ -18,4 +19,5 @@ pub(super) const ALL: &[&Protocol] = &[
     &pfcp::PROTOCOL,
     &pptp::PROTOCOL,
     &rmcp::PROTOCOL,
+    &tzsp::PROTOCOL,
 ];

@@ -6,6 +6,7 @@ mod dropbox;
 mod edonkey;
 mod gnutella;
 mod libp2p;
+mod resilio;
 mod syncthing;
 
 use crate::table::Protocol;
@@ -17,5 +18,6 @@ pub(super) const ALL: &[&Protocol] = &[
     &edonkey::PROTOCOL,
     &gnutella::PROTOCOL,
     &libp2p::PROTOCOL,
+    &resilio::PROTOCOL,
     &syncthing::PROTOCOL,
 ];

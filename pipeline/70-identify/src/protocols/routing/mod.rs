@@ -6,6 +6,9 @@ mod bgp;
 mod cpha;
 mod hsrp;
 mod ldp;
+mod lisp;
+mod lsp_ping;
+mod olsr;
 mod rip;
 mod wccp;
 
@@ -18,6 +21,9 @@ pub(super) const ALL: &[&Protocol] = &[
     &cpha::PROTOCOL,
     &hsrp::PROTOCOL,
     &ldp::PROTOCOL,
+    &lisp::PROTOCOL,
+    &lsp_ping::PROTOCOL,
+    &olsr::PROTOCOL,
     &rip::PROTOCOL,
     &wccp::PROTOCOL,
 ];

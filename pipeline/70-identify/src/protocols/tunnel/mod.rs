@@ -4,6 +4,7 @@ mod alicloud;
 mod esp_udp;
 mod geneve;
 mod l2tp;
+mod mpls_udp;
 mod softether;
 mod sstp;
 mod tailscale;
@@ -18,6 +19,7 @@ pub(super) const ALL: &[&Protocol] = &[
     &esp_udp::PROTOCOL,
     &geneve::PROTOCOL,
     &l2tp::PROTOCOL,
+    &mpls_udp::PROTOCOL,
     &softether::PROTOCOL,
     &sstp::PROTOCOL,
     &tailscale::PROTOCOL,

@@ -6,6 +6,7 @@ mod nmea;
 mod ntrip;
 mod rtps;
 mod sbs_1;
+mod tcpcl;
 
 use crate::table::Protocol;
 
@@ -16,4 +17,5 @@ pub(super) const ALL: &[&Protocol] = &[
     &ntrip::PROTOCOL,
     &rtps::PROTOCOL,
     &sbs_1::PROTOCOL,
+    &tcpcl::PROTOCOL,
 ];
