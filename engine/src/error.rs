@@ -38,8 +38,8 @@ pub enum RunError {
     SliceFromPipe,
     /// A pcap file cannot hold a slice with several link types (exit code 2).
     #[error(
-        "{path} holds the first {packets} packets only: a pcap file has one link type, and the next \
-         packet has another; give -w a name that ends in .pcapng",
+        "{path} holds the first {packets} packets only: a pcap file has one link type, and the \
+         next packet has another; give -w a name that ends in .pcapng",
         path = path.display()
     )]
     SliceLinks {
@@ -50,8 +50,8 @@ pub enum RunError {
     },
     /// The folder for streams holds something already (exit code 2).
     #[error(
-        "{path} is not empty, and streams of another run would be mixed with these: give -w a new or \
-         an empty directory, or --force to write into this one",
+        "{path} is not empty, and streams of another run would be mixed with these: give -w a new \
+         or an empty directory, or --force to write into this one",
         path = path.display()
     )]
     StreamFolder {

@@ -113,8 +113,8 @@ const COLUMNS: &[Column<ConnRow>] = &[
     zeek(
         "duration",
         Kind::Interval,
-        "From the first packet to the last; TCP: to the one with which both sides had closed. Unset, \
-         as both sizes, if it is 0.",
+        "From the first packet to the last; TCP: to the one with which both sides had closed. \
+         Unset, as both sizes, if it is 0.",
         |row| {
             if_lasting(
                 row,

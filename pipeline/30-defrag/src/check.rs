@@ -8,8 +8,8 @@ use flowpin_packet::{FragmentRef, Layer, Malformed, Reason, bad};
 pub(crate) const DATAGRAM_LEN_MAX: u32 = 65_535;
 
 /// RFC 791 §3.1, RFC 8200 §4.5: all fragments but the last are multiples of 8 long. IPv6 refuses
-/// others (RFC 8200 §4.5), and so does 4.4BSD; Linux leaves out what is too much, and as RFC 791 does
-/// not say, so do we. Whether something was left out.
+/// others (RFC 8200 §4.5), and so does 4.4BSD; Linux leaves out what is too much, and as RFC 791
+/// does not say, so do we. Whether something was left out.
 pub(crate) fn align(
     part: &mut Part<'_>,
     ipv6: bool,

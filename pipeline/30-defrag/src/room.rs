@@ -2,10 +2,11 @@
 //!
 //! | cap | what goes | counted as |
 //! | --- | --- | --- |
-//! | all memory | the oldest datagram; of a source with more than an eighth, its own oldest | `fragment_memory`, `fragment_host_memory` |
+//! | all memory | the oldest datagram | `fragment_memory` |
+//! | likewise, and the source has over an eighth | its oldest datagram | `fragment_host_memory` |
 //! | one source's memory | its oldest datagram | `fragment_host_memory` |
-//! | one datagram's memory | its fragments; the rest of it goes on alone | `fragment_datagram_memory` |
-//! | one datagram's fragments | its fragments; the rest of it goes on alone | `fragment_count` |
+//! | one datagram's memory | its fragments; the rest goes on alone | `fragment_datagram_memory` |
+//! | one datagram's fragments | its fragments; the rest goes on alone | `fragment_count` |
 //! | time | its fragments | `fragment_timeout` |
 
 use crate::defragmenter::{Defragmenter, Inserted};

@@ -48,7 +48,8 @@ Examples:
 Settings come from the defaults, then the file named by -c, then the options here. \
 `--print-config` prints the outcome as such a file, each setting with its meaning. Only there: how \
 overlapping fragments and segments are read, by network ([[hosts]]); caps of fragments \
-([defragmentation]) and streams ([streams]); what counts as a scan or a flood, and who may ([scans]).
+([defragmentation]) and streams ([streams]); what counts as a scan or a flood, and who may \
+([scans]).
 
 Exit codes:
   0  done
@@ -72,8 +73,8 @@ and the ICMP errors about them included, to a capture file.
 A connection is named by its uid as `flowpin run` wrote it. Give the same input and the same \
 --timeouts, --memory and --id-seed as then, so that the same connections are found.
 
-Records made from a slice have other uids than those made from the whole, since a packet's position \
-in the input is part of the uid: compare them by Community ID and start.
+Records made from a slice have other uids than those made from the whole, since a packet's \
+position in the input is part of the uid: compare them by Community ID and start.
 
 A name that ends in .pcap gives a pcap file (nanoseconds, one link type), any other name pcapng, \
 which holds several link types.";
