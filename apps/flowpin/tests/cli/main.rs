@@ -6,4 +6,5 @@ mod readme;
 mod runs;
 #[cfg(target_os = "linux")]
 mod signals;
+mod streams;
 mod usage;

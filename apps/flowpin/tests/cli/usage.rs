@@ -5,7 +5,12 @@ use crate::program::{assert_refused, capture, code, flowpin, stderr, stdout, tex
 /// What scripts rely on is in the help: exit codes; what people look for: examples.
 #[test]
 fn help_has_examples_and_exit_codes() {
-    for args in [&["--help"][..], &["run", "--help"], &["slice", "--help"]] {
+    for args in [
+        &["--help"][..],
+        &["run", "--help"],
+        &["slice", "--help"],
+        &["streams", "--help"],
+    ] {
         let output = flowpin(args);
         assert_eq!(code(&output), 0);
         assert!(stdout(&output).contains("Examples:"), "{args:?}");
@@ -18,7 +23,12 @@ fn help_has_examples_and_exit_codes() {
 /// No line of any help is wider than a document's.
 #[test]
 fn help_fits_a_hundred_columns() {
-    for args in [&["--help"][..], &["run", "--help"], &["slice", "--help"]] {
+    for args in [
+        &["--help"][..],
+        &["run", "--help"],
+        &["slice", "--help"],
+        &["streams", "--help"],
+    ] {
         let output = flowpin(args);
         for line in stdout(&output).lines() {
             assert!(line.chars().count() <= 100, "{line}");

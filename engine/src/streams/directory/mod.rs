@@ -66,12 +66,22 @@ pub struct StreamDirectory {
 
 type Key = (u32, bool);
 
-#[derive(Debug)]
-enum Stream {
-    /// So many bytes are missing before the first one.
-    Waiting(u64),
+/// A stream that goes on.
+#[derive(Debug, Default)]
+struct Stream {
+    place: Place,
+    /// Bytes that are missing before the next one.
+    gap: u64,
+}
+
+/// Where a stream is written.
+#[derive(Clone, Debug, Default)]
+enum Place {
+    /// It has no bytes yet.
+    #[default]
+    Nowhere,
     /// Its file's name.
-    Written(Box<str>),
+    File(Box<str>),
     /// A limit forbids its file.
     Refused,
 }
@@ -109,32 +119,44 @@ impl StreamDirectory {
         self.options.only.is_none_or(|only| only == at.to_server)
     }
 
-    /// The file of a stream that has bytes; none if a limit forbids it.
+    /// The file of a stream that has bytes, filled up to them; none if a limit forbids it.
     fn file_of(&mut self, at: &StreamPlace<'_>) -> Result<Option<Box<str>>, RunError> {
         let key = (at.handle, at.to_server);
-        let gap = match self.streams.get(&key) {
-            Some(Stream::Written(name)) => return Ok(Some(name.clone())),
-            Some(Stream::Refused) => return Ok(None),
-            Some(Stream::Waiting(gap)) => *gap,
-            None => 0,
+        let stream = self.streams.entry(key).or_default();
+        let gap = core::mem::take(&mut stream.gap);
+        let place = stream.place.clone();
+        let name = match place {
+            Place::File(name) => name,
+            Place::Refused => return Ok(None),
+            Place::Nowhere => {
+                let made = self.make(at)?;
+                let place = made.clone().map_or(Place::Refused, Place::File);
+                self.streams.insert(key, Stream { place, gap: 0 });
+                let Some(name) = made else {
+                    return Ok(None);
+                };
+                name
+            }
         };
+        if gap > 0 {
+            self.fill(&name, gap)?;
+        }
+        Ok(Some(name))
+    }
+
+    /// Makes a stream's file, unless a limit forbids it.
+    fn make(&mut self, at: &StreamPlace<'_>) -> Result<Option<Box<str>>, RunError> {
         if self.made >= self.options.files_max || self.written >= self.options.bytes_max {
             self.losses.count(Loss::StreamFilesOverLimit, 1);
-            self.streams.insert(key, Stream::Refused);
             return Ok(None);
         }
         let (from, to) = at.conversation.ends(at.to_server);
         let name = name::of(from, to);
         let before = self.names.entry(name.clone().into()).or_insert(0);
-        let name = name::counted(name, *before);
+        let name: Box<str> = name::counted(name, *before).into();
         *before += 1;
         self.made += 1;
-        let name: Box<str> = name.into();
         self.files.make(&name)?;
-        self.streams.insert(key, Stream::Written(name.clone()));
-        if gap > 0 {
-            self.fill(&name, gap)?;
-        }
         Ok(Some(name))
     }
 
@@ -192,23 +214,22 @@ impl StreamSink for StreamDirectory {
         if !self.is_wanted(at) {
             return Ok(());
         }
-        let key = (at.handle, at.to_server);
-        match self.streams.entry(key).or_insert(Stream::Waiting(0)) {
-            Stream::Waiting(gap) => *gap = gap.saturating_add(len),
-            Stream::Refused => {}
-            Stream::Written(name) => {
-                let name = name.clone();
-                self.fill(&name, len)?;
-            }
-        }
+        let stream = self.streams.entry((at.handle, at.to_server)).or_default();
+        stream.gap = stream.gap.saturating_add(len);
         Ok(())
     }
 
     fn closed(&mut self, at: &StreamPlace<'_>, _: StreamEnd) -> Result<(), RunError> {
-        match self.streams.remove(&(at.handle, at.to_server)) {
-            Some(Stream::Written(name)) => self.files.close(&name),
-            _ => Ok(()),
+        let Some(stream) = self.streams.remove(&(at.handle, at.to_server)) else {
+            return Ok(());
+        };
+        let Place::File(name) = stream.place else {
+            return Ok(());
+        };
+        if stream.gap > 0 {
+            self.fill(&name, stream.gap)?;
         }
+        self.files.close(&name)
     }
 }
 
