@@ -16,9 +16,13 @@ pub(super) const PROTOCOL: Protocol = Protocol {
 
 fn control(look: &Look<'_>) -> Option<Answer> {
     let [first, flags, multiplier, len] = look.array(0)?;
-    // RFC 5880 §6.8.6: what a receiver must discard.
-    let has_key = flags & 4 != 0;
-    let is_sized = usize::from(len) == look.len && (if has_key { len > 25 } else { len == 24 });
+    // RFC 5880 §6.8.6: what a receiver must discard; §4.2 to §4.4: a key's kind and its length.
+    let is_sized = if flags & 4 == 0 {
+        len == 24
+    } else {
+        (1..=5).contains(&look.u8(24)?) && look.u8(25)?.checked_add(24) == Some(len)
+    };
+    let is_sized = is_sized && usize::from(len) == look.len;
     let is_one = is_sized && first & 0x1f < 9 && multiplier != 0 && look.be32(4)? != 0;
     // Intervals in microseconds: below ten minutes.
     let is_timed = (1..600_000_000).contains(&look.be32(12)?) && look.be32(16)? < 600_000_000;
