@@ -395,6 +395,36 @@ fn a_connection_in_the_middle_is_picked_up_if_wanted() {
     }
 }
 
+/// Two taps, or two queues of a card: what an answer acknowledges may come behind it, and is data
+/// that the capture has. A keep-alive's byte is none.
+#[test]
+fn an_answer_before_what_it_answers_loses_nothing() {
+    let mut world = World::new(&options(SegmentOverlap::First));
+    world.send(&Out {
+        begins: true,
+        ..server(9_000, 82, "answer")
+    });
+    world.send(&Out {
+        ack: 9_000,
+        ..client(77, "asked")
+    });
+    world.send(&Out {
+        ack: 9_006,
+        ..client(82, " more")
+    });
+    assert_eq!(world.text(true), "asked more");
+    let mut world = World::new(&options(SegmentOverlap::First));
+    world.send(&Out {
+        begins: true,
+        ..server(9_000, 82, "answer")
+    });
+    world.send(&Out {
+        ack: 9_006,
+        ..client(81, "k")
+    });
+    assert_eq!(world.text(true), "");
+}
+
 /// One direction only: in order it is read, holes are gaps at the end; or not at all.
 #[test]
 fn one_direction_alone_is_read_if_wanted() {

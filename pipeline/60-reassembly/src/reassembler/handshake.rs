@@ -116,12 +116,15 @@ impl Reassembler {
         consumer: &mut C,
     ) {
         let peer_seen = peer_seen(connection, place);
-        let side = connection.side(place.to_server);
+        let (side, peer) = connection.both(place.to_server);
         side.marks.set(Marks::SEEN, true);
-        let far = segment.start.distance_from(side.next).unsigned_abs() > FAR_BYTES;
+        let ahead = segment.start.distance_from(side.next);
+        let far = ahead.unsigned_abs() > FAR_BYTES;
+        // A capture may have an answer before what it answers. One byte before is a keep-alive.
+        let answered = ahead < 0 && segment.len > 1 && !peer.marks.has(Marks::SYN);
         match side.phase {
             Phase::Unseen => side.renumber(segment.start),
-            Phase::Guessed if far => side.renumber(segment.start),
+            Phase::Guessed if far || answered => side.renumber(segment.start),
             Phase::Syn if far && side.held == NIL => {
                 side.renumber(segment.start);
                 side.phase = Phase::Open;
