@@ -1,12 +1,16 @@
-//! Writes a capture of many connections that stay open and silent, to measure memory with.
+//! Writes a capture of many connections that stay open: silent, to measure memory with, or each
+//! sending in turn, to measure what their number costs.
 
 use flowpin_testkit::build::{Ip, Tcp, flags};
 use flowpin_testkit::pcap::{ETHERNET, Writer};
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: connections -n COUNT [--handshake|--syn|--udp] > OUT.pcap
-    COUNT may be 0: then the capture has no packet";
+const USAGE: &str =
+    "usage: connections -n COUNT [--handshake|--syn|--udp] [--rounds ROUNDS] > OUT.pcap
+    COUNT may be 0: then the capture has no packet.
+    --rounds (with --handshake): so often every connection sends 100 bytes and gets them
+    acknowledged, in an order that no cache foresees.";
 
 /// What each connection consists of.
 #[derive(Clone, Copy)]
@@ -17,11 +21,11 @@ enum Kind {
 }
 
 fn main() -> ExitCode {
-    let Some((count, kind)) = parse(std::env::args().skip(1)) else {
+    let Some((count, kind, rounds)) = parse(std::env::args().skip(1)) else {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
-    match write(count, kind) {
+    match write(count, kind, rounds) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("connections: {error}");
@@ -30,28 +34,27 @@ fn main() -> ExitCode {
     }
 }
 
-fn parse(mut words: impl Iterator<Item = String>) -> Option<(u32, Kind)> {
-    let (mut count, mut kind) = (None, Kind::Handshake);
+fn parse(mut words: impl Iterator<Item = String>) -> Option<(u32, Kind, u32)> {
+    let (mut count, mut kind, mut rounds) = (None, Kind::Handshake, 0);
     while let Some(word) = words.next() {
         match word.as_str() {
             "-n" => count = Some(words.next()?.parse().ok()?),
             "--handshake" => kind = Kind::Handshake,
             "--syn" => kind = Kind::Syn,
             "--udp" => kind = Kind::Udp,
+            "--rounds" => rounds = words.next()?.parse().ok()?,
             _ => return None,
         }
     }
-    Some((count?, kind))
+    Some((count?, kind, rounds))
 }
 
 /// Ten microseconds between connections, so that a million of them fit into any time-out.
-fn write(count: u32, kind: Kind) -> io::Result<()> {
+fn write(count: u32, kind: Kind, rounds: u32) -> io::Result<()> {
     let mut writer = Writer::new(BufWriter::new(io::stdout().lock()), ETHERNET, true)?;
     let mut time_ns = 1_700_000_000_000_000_000;
     for nth in 0..count {
-        let [_, a, b, c] = nth.to_be_bytes();
-        let there = Ip::v4([10, a, b, c], [192, 0, 2, 1 + (c & 63)]);
-        let port = 1024 + u16::from_be_bytes([b, c]) % 60_000;
+        let (there, port) = ends(nth);
         let frames = match kind {
             Kind::Udp => vec![there.udp(port, 53, b"?").ethernet()],
             Kind::Syn => vec![there.tcp(Tcp::syn(port, 80, nth), b"").ethernet()],
@@ -64,7 +67,36 @@ fn write(count: u32, kind: Kind) -> io::Result<()> {
         }
         time_ns += 7000;
     }
+    for round in 0..rounds {
+        for turn in 0..count {
+            // A prime that divides no usual count: every connection once, far from the one before.
+            let nth = (u64::from(turn) * 2_654_435_761 % u64::from(count)) as u32;
+            for frame in exchange(nth, round) {
+                let len = u32::try_from(frame.len()).map_err(io::Error::other)?;
+                writer.packet(time_ns, len, &frame)?;
+                time_ns += 1000;
+            }
+        }
+    }
     writer.finish()?.flush()
+}
+
+fn ends(nth: u32) -> (Ip, u16) {
+    let [_, a, b, c] = nth.to_be_bytes();
+    let there = Ip::v4([10, a, b, c], [192, 0, 2, 1 + (c & 63)]);
+    (there, 1024 + u16::from_be_bytes([b, c]) % 60_000)
+}
+
+/// A segment of data and its acknowledgement, behind the handshake of the same connection.
+fn exchange(nth: u32, round: u32) -> [Vec<u8>; 2] {
+    let (there, port) = ends(nth);
+    let seq = nth.wrapping_add(1).wrapping_add(round * 100);
+    let data = Tcp::new(port, 80, seq, 78, flags::ACK);
+    let answer = Tcp::new(80, port, 78, seq.wrapping_add(100), flags::ACK);
+    [
+        there.tcp(data, &[b'x'; 100]).ethernet(),
+        there.reversed().tcp(answer, b"").ethernet(),
+    ]
 }
 
 fn handshake(there: Ip, port: u16, seq: u32) -> Vec<Vec<u8>> {
