@@ -1,10 +1,12 @@
 //! The first promise: the same bytes for any pipeline, for every run, for every dispatch secret,
-//! also when caps evict and when clocks run wild. And the second: every packet accounted for.
+//! also when caps evict and when clocks run wild; and the same summary, but for times and workers.
+//! And the second: every packet accounted for.
 
 use crate::records::number;
 use flowpin_testkit::attack::Attack;
 use flowpin_testkit::pcap::{Capture, ethernet_file};
 use flowpin_testkit::{corpus, product, reorder};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -56,7 +58,19 @@ fn run(inputs: &[PathBuf], shape: &[&str], more: &[&str]) -> Result<Option<Files
     if !is_sound {
         return Err(format!("{conservation}\n{}", summary["losses"]));
     }
-    Ok(Some(product::files(folder.path()).unwrap()))
+    let mut files = product::files(folder.path()).unwrap();
+    files.insert("the summary".to_owned(), lasting(summary));
+    Ok(Some(files))
+}
+
+/// What of a summary depends on the input alone.
+fn lasting(mut summary: Value) -> Vec<u8> {
+    let fields = summary.as_object_mut().unwrap();
+    // The last: paths in a folder that is another for each run.
+    for field in ["run", "workers", "outputs"] {
+        fields.remove(field).unwrap();
+    }
+    serde_json::to_vec_pretty(&summary).unwrap()
 }
 
 /// The first difference, so that one sees what kind it is.
