@@ -12,11 +12,13 @@
 use crate::outcome::{Comparison, Streams, differences, ours};
 use flowpin_testkit::corpus;
 use std::net::{IpAddr, SocketAddr};
+use std::ops::Range;
 use std::path::Path;
 use std::process::Command;
 
 /// Streams followed by one process: each is a tap that sees every packet.
 const AT_ONCE: u32 = 400;
+const AT_FIRST: u32 = 30;
 
 /// Every stream of the categories is what Wireshark shows, or a row says why not.
 #[test]
@@ -62,28 +64,27 @@ const SETTINGS: [&str; 4] = ["-o", "tcp.check_checksum:FALSE", "-o", "ip.defragm
 
 /// What tshark shows of each stream.
 fn followed(path: &Path) -> Streams {
-    let tshark = || {
+    let tshark = |numbers: Range<u32>, more: &[&str]| {
         let mut command = Command::new("tshark");
-        command.arg("-n").arg("-r").arg(path).args(SETTINGS);
-        command
-    };
-    let mut command = tshark();
-    command.args(["-T", "fields", "-e", "tcp.stream"]);
-    let fields = command.output().unwrap().stdout;
-    let numbers = String::from_utf8_lossy(&fields)
-        .split([',', '\n'])
-        .filter_map(|number| number.parse::<u32>().ok())
-        .max()
-        .map_or(0..0, |last| 0..last + 1);
-    let mut found = Vec::new();
-    for first in numbers.clone().step_by(AT_ONCE as usize) {
-        let mut command = tshark();
-        command.arg("-q");
-        for number in first..numbers.end.min(first + AT_ONCE) {
+        command.arg("-n").arg("-r").arg(path);
+        command.args(SETTINGS).args(more);
+        for number in numbers {
             command.arg("-z").arg(format!("follow,tcp,raw,{number}"));
         }
         let text = command.output().unwrap().stdout;
-        found.extend(parse(&String::from_utf8_lossy(&text)));
+        String::from_utf8_lossy(&text).into_owned()
+    };
+    // Most captures have few: then the first process, which also says how many, is the only one.
+    let text = tshark(0..AT_FIRST, &["-T", "fields", "-e", "tcp.stream"]);
+    let fields = text.split("Follow: ").next().unwrap_or_default();
+    let count = fields
+        .split([',', '\n'])
+        .filter_map(|number| number.parse::<u32>().ok())
+        .max()
+        .map_or(0, |last| last + 1);
+    let mut found = parse(&text);
+    for first in (AT_FIRST..count).step_by(AT_ONCE as usize) {
+        found.extend(parse(&tshark(first..count.min(first + AT_ONCE), &["-q"])));
     }
     found.sort_by_key(|(number, ..)| *number);
     let mut streams = Streams::new();
