@@ -141,14 +141,16 @@ fn tau(mut x: f64) -> f64 {
 ///
 /// A bin looks empty if it is (e^−λ), or if it holds one ball that was lost (λ e^−λ · lost).
 pub(crate) fn unseen(balls: u64, all: u32, empty: u32, lost: f64) -> u64 {
-    let mut unseen = 0.0;
-    if all == 0 {
+    let each = lost / f64::from(all.max(1));
+    if all == 0 || empty == 0 || each <= 0.0 {
         return 0;
     }
-    for _ in 0..20 {
-        let each = (balls as f64 + unseen) / f64::from(all) * lost;
-        unseen = f64::from(empty) * each / (1.0 + each);
-    }
+    // With u of them: u = empty · λ lost / (1 + λ lost), λ = (balls + u) / all; the positive root.
+    // PERF: solved, not iterated: a flood asks this for every source.
+    let (balls, empty) = (balls as f64, f64::from(empty));
+    let half = (1.0 + each * (balls - empty)) / 2.0;
+    let product = each * empty * each * balls;
+    let unseen = ((half * half + product).sqrt() - half) / each;
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

@@ -88,6 +88,15 @@ const LIKE_MIN: usize = 12;
 const TOGETHER_NS_MAX: u64 = 10_000_000_000;
 
 impl Asked {
+    /// As new, but for the memory of a few targets.
+    pub(super) fn clear(&mut self) {
+        let targets = core::mem::take(&mut self.targets);
+        *self = Self {
+            targets: targets.cleared(),
+            ..Self::default()
+        };
+    }
+
     /// Adds an attempt; true at the first that changes anything in this interval.
     pub(super) fn add(&mut self, attempt: &Attempt, outcome: Outcome, interval: u64) -> bool {
         if self.attempts == 0 || self.targets.exact_len() == 0 && self.scan.is_none() {

@@ -36,6 +36,11 @@ pub(super) struct Sources {
     /// Targets that are kept one by one, over all.
     targets: usize,
     period: Period,
+    /// What forgotten sources leave.
+    // PERF: a flood brings new sources by the million: without this a third of their cost was
+    // the allocator's.
+    #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
+    spare: Vec<Box<Asked>>,
 }
 
 /// What was logged and what was not, in a period of the workers' filters.
@@ -85,6 +90,9 @@ const SOURCES_MAX: usize = 1 << 16;
 
 /// Targets kept one by one, over all sources, likewise.
 const TARGETS_MAX: usize = 1 << 20;
+
+/// What forgotten sources leave is kept for so many: an interval has no more new ones.
+const SPARE_MAX: usize = 1 << 17;
 
 /// Scans at once.
 const SCANS_MAX: usize = 512;
@@ -165,7 +173,10 @@ impl Sources {
             *used = used.saturating_add(1);
             return;
         };
-        let asked = source.asked.get_or_insert_with(Box::default);
+        let spare = &mut self.spare;
+        let asked = source
+            .asked
+            .get_or_insert_with(|| spare.pop().unwrap_or_default());
         let exact = asked.targets.exact_len();
         if asked.add(attempt, outcome, now.index) {
             changed.push(asker);
@@ -289,8 +300,7 @@ impl Sources {
                 if leads {
                     asked.write(&asker, EpisodeState::Over, now, options, sink);
                 }
-                self.targets -= asked.targets.exact_len();
-                self.map.remove(&asker);
+                self.forget(&asker);
                 self.scans.remove(&asker);
             } else if leads && asked.is_due(now.index, window) {
                 asked.write(&asker, EpisodeState::Ongoing, now, options, sink);
@@ -331,22 +341,39 @@ impl Sources {
         ranks.truncate(excess);
         losses.count(Loss::ScanSourcesForgotten, excess as u64);
         for (_, _, asker) in ranks {
-            if let Some(source) = self.map.remove(&asker) {
-                self.targets -= source.exact_len();
-            }
+            self.forget(&asker);
+        }
+    }
+
+    fn forget(&mut self, asker: &Asker) {
+        if let Some(source) = self.map.remove(asker) {
+            self.targets -= source.exact_len();
+            keep_spare(&mut self.spare, source.asked);
         }
     }
 
     fn retain(&mut self, keep: impl Fn(&Asker, &Source) -> bool) {
-        let mut freed = 0;
+        let (mut freed, spare) = (0, &mut self.spare);
         self.map.retain(|asker, source| {
             let keep = keep(asker, source);
             if !keep {
                 freed += source.exact_len();
+                keep_spare(spare, source.asked.take());
             }
             keep
         });
         self.targets -= freed;
+    }
+}
+
+/// Keeps what a source leaves, as far as sources may come.
+#[expect(clippy::vec_box, reason = "the boxes are what is kept")]
+fn keep_spare(spare: &mut Vec<Box<Asked>>, asked: Option<Box<Asked>>) {
+    if let Some(mut asked) = asked
+        && spare.len() < SPARE_MAX
+    {
+        asked.clear();
+        spare.push(asked);
     }
 }
 

@@ -113,6 +113,9 @@ pub(super) const EXACT_MAX: usize = 2048;
 
 const FEW_MAX: usize = 16;
 
+/// Room for so many is kept for the next source.
+const SPARE_TARGETS_MAX: usize = 4;
+
 /// Some 30 KB.
 #[derive(Debug)]
 pub(super) struct Sketch {
@@ -129,6 +132,17 @@ impl Default for Targets {
 }
 
 impl Targets {
+    /// None; with the memory of a few.
+    pub(super) fn cleared(self) -> Self {
+        match self {
+            Self::Few(mut few) if few.capacity() <= SPARE_TARGETS_MAX => {
+                few.clear();
+                Self::Few(few)
+            }
+            _ => Self::default(),
+        }
+    }
+
     /// Adds an attempt; whether the target is new.
     pub(super) fn add(&mut self, attempt: &Attempt, outcome: Outcome, interval: u64) -> bool {
         let target = Target {
