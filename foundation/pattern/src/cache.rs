@@ -20,11 +20,17 @@ const HEADER: usize = 32;
 
 /// What a set was compiled from, in one number.
 pub fn key(sources: &[Source], how: Rewrite, limits: &Limits) -> u64 {
-    let mut text = format!("{VERSION} {how:?} {limits:?} ");
+    let mut text = String::new();
     for source in sources {
         text.push_str(&format!("{}\n{:?}\n", source.name, source.hir));
     }
-    digest(text.as_bytes())
+    text_key(&text, how, limits)
+}
+
+/// As [`key`], of sources that are not parsed yet.
+pub fn text_key(text: &str, how: Rewrite, limits: &Limits) -> u64 {
+    let release = env!("CARGO_PKG_VERSION");
+    digest(format!("{VERSION} {release} {how:?} {limits:?} {text}").as_bytes())
 }
 
 impl PatternSet {

@@ -4,9 +4,7 @@ use crate::lead::First;
 use crate::protocols;
 use crate::table::{How, On, Protocol, ProtocolId, RuleId};
 use crate::{Check, Lead};
-use flowpin_pattern::{
-    Automaton, Group, Limits, PatternSet, Rating, Refusal, Rewrite, Source, cache, own,
-};
+use flowpin_pattern::{Automaton, Group, Limits, PatternSet, Rating, Refusal, Rewrite, cache, own};
 use std::path::Path;
 
 /// A rule's expression that could not be compiled: a mistake in the table.
@@ -102,20 +100,17 @@ impl Identifier {
     /// A rule whose expression is not one.
     pub fn cached(path: &Path) -> Result<Self, BadRule> {
         let protocols: Vec<&'static Protocol> = protocols::all().collect();
-        let mut sources = Vec::new();
+        // The text of the rules, not what they parse to: a start need not parse them.
+        let mut text = String::new();
+        let mut names = Vec::new();
         for rule in protocols.iter().flat_map(|one| one.rules) {
             if let How::Pattern(expression) = rule.how {
-                let refused = |refusal| BadRule {
-                    rule: rule.name,
-                    refusal,
-                };
-                sources.push(Source {
-                    name: format!("{:?} {}", rule.on, rule.name),
-                    hir: own(expression).map_err(refused)?,
-                });
+                let name = format!("{:?} {}", rule.on, rule.name);
+                text.extend([name.as_str(), "\n", expression, "\n"]);
+                names.push(name);
             }
         }
-        let key = cache::key(&sources, Rewrite::Exact, &Limits::default());
+        let key = cache::text_key(&text, Rewrite::Exact, &Limits::default());
         let stored = PatternSet::load(path, key).map(|set| set.groups);
         if let Some([tcp, udp, sctp]) = stored.as_deref() {
             let automata = [tcp, udp, sctp].map(|group| Some(group.automaton.clone()));
@@ -123,7 +118,7 @@ impl Identifier {
         }
         let fresh = Self::of(protocols)?;
         let set = PatternSet {
-            patterns: sources.iter().map(named).collect(),
+            patterns: names.into_iter().map(named).collect(),
             groups: fresh.automata().map(group).into(),
         };
         // Without a cache the next start takes longer, no more.
@@ -235,9 +230,9 @@ impl Identifier {
 }
 
 /// For the cache: rules are not rated, and always decide.
-fn named(source: &Source) -> flowpin_pattern::Compiled {
+fn named(name: String) -> flowpin_pattern::Compiled {
     flowpin_pattern::Compiled {
-        name: source.name.clone(),
+        name,
         rating: Rating {
             random: 0.0,
             english: 0.0,
@@ -273,7 +268,9 @@ fn compile(
                     rule: name,
                     refusal,
                 };
-                patterns.push(own(expression).map_err(refused)?);
+                if ready.is_none() {
+                    patterns.push(own(expression).map_err(refused)?);
+                }
                 pattern_rules.push(RuleId(number));
             }
             How::Check(leads, check) => checks.extend(leads.iter().map(|&lead| {
