@@ -22,6 +22,9 @@ pub enum RunError {
     /// A worker ended before its input did: a defect (exit code 1).
     #[error("worker {0} stopped unexpectedly; please report it")]
     WorkerLost(usize),
+    /// A rule of identification does not compile: a defect (exit code 1).
+    #[error("{0}; please report it")]
+    Rule(flowpin_identify::BadRule),
     /// A processor of `--cpus` is not there, or not for us (exit code 2).
     #[error(
         "--cpus names processor {cpu}, which this process may not use; it may use {}",

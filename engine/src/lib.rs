@@ -13,10 +13,12 @@
 mod anomalies;
 mod control;
 mod error;
+mod identification;
 mod input;
 mod memory;
 mod odd;
 mod output;
+mod ports;
 mod probe;
 mod report;
 mod run;
@@ -42,6 +44,7 @@ pub use report::{
 };
 pub use scans::ScanFindings;
 pub use slice::SliceReport;
+pub use stages::IdentifyStats;
 pub use streams::{
     Conversation, DirectoryOptions, GAP_FILL_MAX, Gaps, StreamDirectory, StreamEnd, StreamPlace,
     StreamSink, StreamsReport, Wanted, gap_note,

@@ -3,6 +3,7 @@
 use flowpin_config::Plan;
 use flowpin_defrag::DefragOptions;
 use flowpin_flow::FlowOptions;
+use flowpin_identify::SearchOptions;
 use flowpin_reassembly::{ReassemblyOptions, Urgent};
 
 /// Fragments get a quarter at most, and no more than this: room for a second of a million small
@@ -26,6 +27,20 @@ fn segment_bytes(plan: &Plan) -> u64 {
     let share = (plan.memory_bytes / 8).min(SEGMENT_BYTES_MAX);
     let set = plan.streams.memory_bytes;
     set.unwrap_or(share).min(plan.memory_bytes / 4)
+}
+
+/// First bytes of connections not yet identified get an eighth at most, and no more than this.
+const FIRST_BYTES_MAX: u64 = 128 << 20;
+
+// Also where nothing is identified: the connections that a run follows must be those that a slice
+// made from its records does.
+fn first_bytes(plan: &Plan) -> u64 {
+    (plan.memory_bytes / 8).min(FIRST_BYTES_MAX)
+}
+
+/// What identification may use, over all workers.
+pub(crate) fn identification(plan: &Plan) -> SearchOptions {
+    SearchOptions::within(first_bytes(plan))
 }
 
 /// What reassembly may use, over all workers, and how it goes about it.
@@ -55,7 +70,8 @@ pub(crate) fn flow(plan: &Plan) -> FlowOptions {
         memory_bytes: plan
             .memory_bytes
             .saturating_sub(fragment_bytes(plan))
-            .saturating_sub(segment_bytes(plan)),
+            .saturating_sub(segment_bytes(plan))
+            .saturating_sub(first_bytes(plan)),
         id_seed: plan.id_seed,
     }
 }

@@ -1,6 +1,7 @@
 //! What the stages cost on the first packets of the input, to choose a shape from.
 
 use crate::Control;
+use crate::identification::Identification;
 use crate::input::InputStage;
 use crate::memory;
 use crate::output::Output;
@@ -25,7 +26,11 @@ const INPUT_BYTES_MIN: u64 = 32 << 20;
 
 /// Cycles a packet of each stage, measured on the first megabytes of the input, whose records go
 /// nowhere; none if they cannot be read twice, or are too few to matter.
-pub(crate) fn costs(plan: &Plan, secret: u64) -> Option<StageCosts> {
+pub(crate) fn costs(
+    plan: &Plan,
+    known: Option<&Identification>,
+    secret: u64,
+) -> Option<StageCosts> {
     if plan.inputs.contains(&Input::Stdin) {
         return None;
     }
@@ -41,7 +46,7 @@ pub(crate) fn costs(plan: &Plan, secret: u64) -> Option<StageCosts> {
     let shards = ShardSet::ALL;
     let count = u32::try_from(shards.len()).unwrap_or(0);
     let worker = Worker::new(&flow, shards, formatter, Late::default(), secret, |table| {
-        AllStages::new(plan, count, table.capacity())
+        AllStages::new(plan, known, count, table.capacity())
     })
     .ok()?;
     let mut lane = SingleLane::<AllStages, true>::new(worker);

@@ -2,6 +2,7 @@
 
 use crate::run::Ended;
 use crate::scans::ScanFindings;
+use crate::stages::IdentifyStats;
 use crate::sums::ConnectionSums;
 use flowpin_capture::{Compression, FileReport};
 use flowpin_counters::{Losses, Refusals};
@@ -61,6 +62,8 @@ pub struct RunReport {
     pub reassembly: ReassemblyStats,
     /// Scans and floods.
     pub scans: ScanFindings,
+    /// What was looked at to tell protocols; none if they were not asked for.
+    pub identify: IdentifyStats,
     /// Where every packet went.
     pub conservation: Conservation,
     /// What the capture itself lacks.
@@ -116,6 +119,7 @@ impl RunReport {
             report.losses.add(&flow.losses);
             report.losses.add(&worker.stages.losses);
             report.reassembly.add(&worker.stages.reassembly);
+            report.identify.add(&worker.stages.identify);
             let stray = flow.misdirected + flow.unplaced;
             report.conservation.on_connections += flow.packets - flow.icmp_errors - stray;
             report.conservation.icmp_errors += flow.icmp_errors;

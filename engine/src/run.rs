@@ -1,5 +1,6 @@
 //! From a plan to a report: opens everything, runs the pipeline, sums up.
 
+use crate::identification::Identification;
 use crate::input::{InputStage, InputSummary};
 use crate::memory;
 use crate::output::{Output, OutputSummary};
@@ -75,11 +76,15 @@ pub(crate) fn run(
     check_cpus(plan)?;
     let secret = plan.dispatch_seed.unwrap_or_else(random);
     let source = open(plan, control)?;
+    let known = Identification::of(&plan.identify)?;
+    let known = known.as_ref();
     // What comes through a pipe cannot be read twice.
     let is_repeatable = source.progress().bytes_total.is_some();
     let cores = flowpin_cpu::allowed_cpus().len().max(1);
     let shape = Shape::choose(plan, cores, || {
-        is_repeatable.then(|| probe::costs(plan, secret)).flatten()
+        is_repeatable
+            .then(|| probe::costs(plan, known, secret))
+            .flatten()
     });
     let owners = owners(shape.workers());
     let context = Context {
@@ -98,10 +103,10 @@ pub(crate) fn run(
     let input = InputStage::new(plan, options, source);
     // PERF: connections that nobody watches have code of their own.
     let ended = if stages::are_wanted(plan) {
-        let workers = workers::<AllStages>(plan, &owners, shape.workers(), late, secret)?;
+        let workers = workers::<AllStages>(plan, known, &owners, shape.workers(), late, secret)?;
         pump(&context, shape, input, workers, output)
     } else {
-        let workers = workers::<Explain>(plan, &owners, shape.workers(), late, secret)?;
+        let workers = workers::<Explain>(plan, known, &owners, shape.workers(), late, secret)?;
         pump(&context, shape, input, workers, output)
     }?;
     let mut report = RunReport::of(ended);
@@ -192,6 +197,7 @@ fn owners(workers: usize) -> [u8; SHARD_COUNT] {
 
 fn workers<O: Planned>(
     plan: &Plan,
+    known: Option<&Identification>,
     owners: &[u8; SHARD_COUNT],
     count: usize,
     late: Late,
@@ -209,7 +215,7 @@ fn workers<O: Planned>(
             let count = u32::try_from(shards.len()).unwrap_or(0);
             let flow = memory::flow(plan);
             Worker::new(&flow, shards, formatter, late, secret, |table| {
-                O::new(plan, count, table.capacity())
+                O::new(plan, known, count, table.capacity())
             })
             .map_err(RunError::Memory)
         })

@@ -1,10 +1,11 @@
 //! Sums over connections for the summary: exact, order-free, bounded.
 
+use crate::ports::{Ports, has_ports};
 use crate::talkers::Talkers;
 use core::hash::{BuildHasher, Hasher};
 use core::net::IpAddr;
 use flowpin_packet::TcpFlags;
-use flowpin_record::{ConnRecord, ConnState, Direction};
+use flowpin_record::{App, ConnRecord, ConnState, Direction};
 use std::collections::HashMap;
 
 /// Sums over all finished connections.
@@ -12,16 +13,22 @@ use std::collections::HashMap;
 pub struct ConnectionSums {
     tcp: Traffic,
     udp: Traffic,
-    /// By server port, TCP's and behind them UDP's: one more than the place in `port_rows`.
-    port_places: Box<[u32]>,
-    port_rows: Vec<Traffic>,
+    ports: Ports,
+    unknown_ports: Ports,
+    /// By the protocol's number.
+    app_rows: Vec<(&'static str, Traffic)>,
     /// By IP protocol number; TCP and UDP only once [`ConnectionSums::settle`] was called.
     pub by_protocol: HashMap<u8, Traffic, FoldHash>,
     /// Connections by Zeek's state (TCP, UDP and ICMP alike), in [`ConnState::ALL`]'s order.
     pub by_state: [u64; ConnState::ALL.len()],
-    /// By (protocol, server port): what port numbers suggest until protocols are identified. TCP
-    /// and UDP only once [`ConnectionSums::settle`] was called.
+    /// By (protocol, server port). TCP and UDP only once [`ConnectionSums::settle`] was called.
     pub by_port: HashMap<(u8, u16), Traffic, FoldHash>,
+    /// The same of connections whose protocol was not identified.
+    pub by_unknown_port: HashMap<(u8, u16), Traffic, FoldHash>,
+    /// By application protocol, once [`ConnectionSums::settle`] was called.
+    pub by_app: HashMap<&'static str, Traffic, FoldHash>,
+    /// Connections with payload whose protocol was not identified.
+    pub unknown: Traffic,
     /// By address, both ends.
     pub talkers: Talkers,
     /// TCP connections of which one direction is not in the capture, though the other proves that
@@ -38,9 +45,6 @@ pub struct ConnectionSums {
     /// Packets of the heaviest connection.
     pub heaviest_packets: u64,
 }
-
-/// Port numbers of a protocol.
-const PORTS: usize = 1 << 16;
 
 /// Connections, packets and bytes of one row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,9 +70,12 @@ impl ConnectionSums {
     pub fn new(secret: u64) -> Self {
         let hasher = FoldHash::keyed(secret);
         Self {
-            port_places: vec![0; 2 * PORTS].into_boxed_slice(),
+            ports: Ports::new(),
+            unknown_ports: Ports::new(),
             by_protocol: HashMap::with_hasher(hasher),
             by_port: HashMap::with_hasher(hasher),
+            by_unknown_port: HashMap::with_hasher(hasher),
+            by_app: HashMap::with_hasher(hasher),
             talkers: Talkers::new(hasher),
             ..Self::default()
         }
@@ -93,7 +100,18 @@ impl ConnectionSums {
         if let Some(count) = self.by_state.get_mut(record.conn_state as usize) {
             *count += 1;
         }
-        self.count_port(record.protocol, record.server.port, &traffic);
+        let port = (record.protocol, record.server.port);
+        self.ports.count(port, &traffic, &mut self.by_port);
+        match &record.app {
+            Some(app) => self.count_app(app, &traffic),
+            None => {
+                let unknown = &mut self.by_unknown_port;
+                self.unknown_ports.count(port, &traffic, unknown);
+                if (up.payload_bytes | down.payload_bytes) != 0 && has_ports(record.protocol) {
+                    self.unknown.add(&traffic);
+                }
+            }
+        }
         let (packets, bytes) = (traffic.packets, traffic.bytes);
         self.talkers.count(&record.client.address, packets, bytes);
         if record.server.address != record.client.address {
@@ -118,37 +136,23 @@ impl ConnectionSums {
                 self.by_protocol.entry(protocol).or_default().add(&traffic);
             }
         }
-        let places = core::mem::take(&mut self.port_places);
-        let rows = core::mem::take(&mut self.port_rows);
-        for (protocol, places) in [TCP, UDP].into_iter().zip(places.chunks(PORTS)) {
-            for (port, &place) in (0..=u16::MAX).zip(places) {
-                let row = (place as usize).checked_sub(1);
-                if let Some(traffic) = row.and_then(|row| rows.get(row)) {
-                    let sums = self.by_port.entry((protocol, port)).or_default();
-                    sums.add(traffic);
-                }
+        self.ports.settle(&mut self.by_port);
+        self.unknown_ports.settle(&mut self.by_unknown_port);
+        for (name, traffic) in core::mem::take(&mut self.app_rows) {
+            if traffic.connections > 0 {
+                self.by_app.entry(name).or_default().add(&traffic);
             }
         }
     }
 
-    // PERF: nearly all connections are TCP's or UDP's; a table of ports needs no hash.
     #[inline]
-    fn count_port(&mut self, protocol: u8, port: u16, traffic: &Traffic) {
-        let place = match protocol {
-            TCP => self.port_places.get_mut(usize::from(port)),
-            UDP => self.port_places.get_mut(PORTS + usize::from(port)),
-            _ => None,
-        };
-        if let Some(place) = place {
-            if *place == 0 {
-                self.port_rows.push(Traffic::default());
-                *place = u32::try_from(self.port_rows.len()).unwrap_or(0);
-            }
-            if let Some(sums) = self.port_rows.get_mut((*place as usize).wrapping_sub(1)) {
-                sums.add(traffic);
-            }
-        } else if has_ports(protocol) {
-            let sums = self.by_port.entry((protocol, port)).or_default();
+    fn count_app(&mut self, app: &App, traffic: &Traffic) {
+        let number = usize::from(app.number);
+        if self.app_rows.len() <= number {
+            self.app_rows.resize(number + 1, ("", Traffic::default()));
+        }
+        if let Some((name, sums)) = self.app_rows.get_mut(number) {
+            *name = app.name;
             sums.add(traffic);
         }
     }
@@ -168,6 +172,13 @@ impl ConnectionSums {
         for (&port, traffic) in &other.by_port {
             self.by_port.entry(port).or_default().add(traffic);
         }
+        for (&port, traffic) in &other.by_unknown_port {
+            self.by_unknown_port.entry(port).or_default().add(traffic);
+        }
+        for (&name, traffic) in &other.by_app {
+            self.by_app.entry(name).or_default().add(traffic);
+        }
+        self.unknown.add(&other.unknown);
         self.talkers.add(&other.talkers);
         self.one_sided += other.one_sided;
         self.missed_bytes += other.missed_bytes;
@@ -230,11 +241,6 @@ fn is_one_sided(up: &Direction, down: &Direction) -> bool {
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;
-
-/// Whether a protocol's endpoints have port numbers (TCP, UDP, DCCP, SCTP, UDP-Lite).
-const fn has_ports(protocol: u8) -> bool {
-    matches!(protocol, TCP | UDP | 33 | 132 | 136)
-}
 
 /// A keyed multiply-and-fold hash: a few cycles for the short keys of these tables.
 #[derive(Clone, Copy, Debug, Default)]

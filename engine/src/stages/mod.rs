@@ -2,12 +2,16 @@
 //!
 //! ```text
 //!  connection table ──Sighting──► scans: what begins, is answered, refused, repeated
-//!                        └──────► reassembly: TCP segments to bytes in order ──► anomalies
+//!                        ├──────► reassembly: TCP segments to bytes in order ──► anomalies
+//!                        │                                       └─ first bytes ─┐
+//!                        └──────► datagrams ──────────────────► identify: which protocol it is
 //! ```
 
+mod identify;
 mod oddities;
 mod scans;
 
+use crate::identification::Identification;
 use crate::memory;
 use crate::tunnels;
 use flowpin_config::Plan;
@@ -15,8 +19,10 @@ use flowpin_counters::Losses;
 use flowpin_flow::{Event, FlowObserver, Sighting};
 use flowpin_packet::{FrameBytes, PacketKind, PacketMeta, Timestamp};
 use flowpin_portscan::Summary;
-use flowpin_reassembly::{Anomaly, Reassembler, ReassemblyStats, Span, StreamConsumer};
+use flowpin_reassembly::{Anomaly, Closed, Reassembler, ReassemblyStats, Span, StreamConsumer};
 use flowpin_record::{ConnRecord, RecordSink, TunnelKind, Uid};
+pub use identify::IdentifyStats;
+use identify::{Ending, Identify};
 use oddities::Oddities;
 use scans::Scans;
 use std::io;
@@ -43,7 +49,12 @@ pub(crate) trait Stages: FlowObserver {
 /// Stages that a plan says all about.
 pub(crate) trait Planned: Stages + Send + Sized {
     /// For a table of `shards` shards whose handles are below `connections_max`.
-    fn new(plan: &Plan, shards: u32, connections_max: u32) -> io::Result<Self>;
+    fn new(
+        plan: &Plan,
+        known: Option<&Identification>,
+        shards: u32,
+        connections_max: u32,
+    ) -> io::Result<Self>;
 }
 
 /// What the stages of one worker leave.
@@ -51,6 +62,7 @@ pub(crate) trait Planned: Stages + Send + Sized {
 pub(crate) struct StagesReport {
     pub(crate) losses: Losses,
     pub(crate) reassembly: ReassemblyStats,
+    pub(crate) identify: IdentifyStats,
 }
 
 /// All stages.
@@ -59,16 +71,22 @@ pub(crate) struct AllStages {
     explain: Explain,
     scans: Option<Scans>,
     reassembler: Option<Reassembler>,
+    identify: Option<Identify>,
     oddities: Oddities,
 }
 
 /// Whether anything but connections is looked at: without it they need not tell of themselves.
 pub(crate) const fn are_wanted(plan: &Plan) -> bool {
-    plan.streams.enabled || plan.scans.enabled
+    plan.streams.enabled || plan.scans.enabled || plan.identify.enabled
 }
 
 impl Planned for AllStages {
-    fn new(plan: &Plan, shards: u32, connections_max: u32) -> io::Result<Self> {
+    fn new(
+        plan: &Plan,
+        known: Option<&Identification>,
+        shards: u32,
+        connections_max: u32,
+    ) -> io::Result<Self> {
         let reassembler = if plan.streams.enabled {
             let options = memory::reassembly(plan);
             Some(Reassembler::new(&options, shards, connections_max)?)
@@ -81,6 +99,9 @@ impl Planned for AllStages {
             },
             scans: plan.scans.enabled.then(Scans::default),
             reassembler,
+            identify: known
+                .map(|known| Identify::new(known, memory::identification(plan), connections_max))
+                .transpose()?,
             oddities: Oddities::default(),
         })
     }
@@ -107,7 +128,16 @@ impl Stages for AllStages {
         if let Some(scans) = &self.scans {
             losses.add(scans.observer.losses());
         }
-        StagesReport { losses, reassembly }
+        let mut stats = IdentifyStats::default();
+        if let Some(identify) = &self.identify {
+            stats = identify.stats();
+            losses.add(identify.losses());
+        }
+        StagesReport {
+            losses,
+            reassembly,
+            identify: stats,
+        }
     }
 }
 
@@ -117,19 +147,30 @@ impl FlowObserver for AllStages {
         if let Some(reassembler) = &self.reassembler {
             reassembler.prefetch(handle);
         }
+        if let Some(identify) = &self.identify {
+            identify.prefetch(handle);
+        }
     }
 
     #[inline]
     fn packet<S: RecordSink>(&mut self, sighting: &Sighting<'_>, sink: &mut S) {
-        if sighting.event != Event::Plain
-            && let Some(scans) = &mut self.scans
-        {
-            scans.see(sighting);
+        if sighting.event != Event::Plain {
+            if let Some(scans) = &mut self.scans {
+                scans.see(sighting);
+            }
+            if let Some(identify) = &mut self.identify
+                && sighting.event == Event::New
+            {
+                identify.begin(sighting);
+            }
         }
-        if sighting.meta.kind == PacketKind::Tcp
-            && let Some(reassembler) = &mut self.reassembler
-        {
+        if sighting.meta.kind != PacketKind::Tcp {
+            if let Some(identify) = &mut self.identify {
+                identify.datagram(sighting);
+            }
+        } else if let Some(reassembler) = &mut self.reassembler {
             let mut listener = Listener {
+                identify: self.identify.as_mut(),
                 oddities: &mut self.oddities,
                 sighting,
                 sink,
@@ -149,7 +190,19 @@ impl FlowObserver for AllStages {
         if record.protocol == TCP
             && let Some(reassembler) = &mut self.reassembler
         {
-            reassembler.end(handle, &mut ());
+            match &mut self.identify {
+                Some(identify) => reassembler.end(handle, &mut Ending(identify)),
+                None => reassembler.end(handle, &mut ()),
+            }
+        }
+        if let Some(identify) = &mut self.identify {
+            identify.end(handle, record);
+        }
+    }
+
+    fn goes_on(&mut self, handle: u32, record: &mut ConnRecord) {
+        if let Some(identify) = &self.identify {
+            identify.tell(handle, record);
         }
     }
 
@@ -164,14 +217,31 @@ impl FlowObserver for AllStages {
 
 /// Hears what reassembly says about the segment at hand.
 struct Listener<'a, S> {
+    identify: Option<&'a mut Identify>,
     oddities: &'a mut Oddities,
     sighting: &'a Sighting<'a>,
     sink: &'a mut S,
 }
 
 impl<S: RecordSink> StreamConsumer for Listener<'_, S> {
-    /// Nobody wants the bytes yet.
-    const WANTS: bool = false;
+    #[inline]
+    fn data(&mut self, at: Span, bytes: &[u8]) {
+        if let Some(identify) = &mut self.identify {
+            identify.bytes(at, bytes);
+        }
+    }
+
+    fn gap(&mut self, at: Span, _: u64) {
+        if let Some(identify) = &mut self.identify {
+            identify.side_over(at);
+        }
+    }
+
+    fn closed(&mut self, at: Span, _: Closed) {
+        if let Some(identify) = &mut self.identify {
+            identify.side_over(at);
+        }
+    }
 
     fn anomaly(&mut self, at: Span, what: Anomaly) {
         // Of another connection only if that one had to make room: not this packet's doing.
@@ -202,7 +272,7 @@ impl FlowObserver for Explain {
 impl Stages for Explain {}
 
 impl Planned for Explain {
-    fn new(plan: &Plan, _: u32, _: u32) -> io::Result<Self> {
+    fn new(plan: &Plan, _: Option<&Identification>, _: u32, _: u32) -> io::Result<Self> {
         Ok(Self {
             id_seed: plan.id_seed,
         })

@@ -223,6 +223,7 @@ impl<K: StreamSink> Stages for Teller<'_, K> {
         StagesReport {
             losses: reassembly.losses(),
             reassembly,
+            ..StagesReport::default()
         }
     }
 }

@@ -304,6 +304,21 @@ const KEYS: &[(&str, &[Key])] = &[
         ],
     ),
     (
+        "identify",
+        &[
+            (
+                "enabled",
+                "true",
+                "Ask connections' first bytes which protocol they are.",
+            ),
+            (
+                "cache",
+                "\"/var/cache/flowpin\"",
+                "Where compiled patterns are kept; your cache folder if not set, \"\": nowhere.",
+            ),
+        ],
+    ),
+    (
         "scans",
         &[
             ("enabled", "true", "Look for scans and floods."),

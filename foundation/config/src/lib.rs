@@ -11,6 +11,7 @@ mod defragmentation;
 mod error;
 mod file;
 mod hosts;
+mod identify;
 mod names;
 mod plan;
 mod scans;
@@ -24,14 +25,15 @@ pub use error::ConfigError;
 pub use hosts::{
     FragmentOverlap, HostGroup, HostPolicy, HostsPlan, NetworkText, SegmentOverlap, System,
 };
+pub use identify::IdentifyPlan;
 pub use names::{CpuList, CpuListError, NameError, Named, ShapeError};
 pub use plan::{
     Checksums, Cut, Format, FullRing, Input, OutputPlan, PipelineShape, Plan, Timeouts,
 };
 pub use scans::ScansPlan;
 pub use settings::{
-    ConnectionSettings, DefragmentationSettings, HostGroupSettings, HostSettings, InputSettings,
-    OutputSettings, PipelineSettings, ScanSettings, Settings, StreamSettings,
+    ConnectionSettings, DefragmentationSettings, HostGroupSettings, HostSettings, IdentifySettings,
+    InputSettings, OutputSettings, PipelineSettings, ScanSettings, Settings, StreamSettings,
 };
 pub use streams::StreamsPlan;
 pub use units::{ByteSize, Span, UnitError};

@@ -1,6 +1,6 @@
 //! The plan of one run, complete and checked.
 
-use crate::{DefragmentationPlan, HostsPlan, ScansPlan, StreamsPlan};
+use crate::{DefragmentationPlan, HostsPlan, IdentifyPlan, ScansPlan, StreamsPlan};
 use std::path::PathBuf;
 
 /// Where packets come from.
@@ -161,6 +161,8 @@ pub struct Plan {
     pub defragmentation: DefragmentationPlan,
     /// TCP streams.
     pub streams: StreamsPlan,
+    /// Protocols.
+    pub identify: IdentifyPlan,
     /// Scans and floods.
     pub scans: ScansPlan,
     /// What is known of the hosts.
@@ -188,6 +190,7 @@ impl Default for Plan {
             clock_leap_max_ns: 3_600_000_000_000,
             defragmentation: DefragmentationPlan::default(),
             streams: StreamsPlan::default(),
+            identify: IdentifyPlan::default(),
             scans: ScansPlan::default(),
             hosts: HostsPlan::default(),
             output: OutputPlan::default(),

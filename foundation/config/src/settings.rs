@@ -140,6 +140,14 @@ sections! {
         urgent_apart: bool,
     }
 
+    /// `[identify]`: which protocols connections speak.
+    IdentifySettings {
+        /// Whether it is asked at all.
+        enabled: bool,
+        /// Where the compiled patterns are kept.
+        cache: PathBuf,
+    }
+
     /// `[scans]`: what counts as a scan or a flood.
     ScanSettings {
         /// Whether scans and floods are looked for.
@@ -199,6 +207,8 @@ pub struct Settings {
     pub defragmentation: DefragmentationSettings,
     /// How TCP streams are put together.
     pub streams: StreamSettings,
+    /// Which protocols connections speak.
+    pub identify: IdentifySettings,
     /// What counts as a scan or a flood.
     pub scans: ScanSettings,
     /// What is assumed of hosts that are not named.
@@ -228,6 +238,7 @@ impl Settings {
             connections: self.connections.over(below.connections),
             defragmentation: self.defragmentation.over(below.defragmentation),
             streams: self.streams.over(below.streams),
+            identify: self.identify.over(below.identify),
             scans: self.scans.over(below.scans),
             other_hosts: self.other_hosts.over(below.other_hosts),
             hosts: if self.hosts.is_empty() {
@@ -252,6 +263,7 @@ impl Settings {
             connections,
             defragmentation,
             streams,
+            identify,
             scans,
             other_hosts,
             hosts,
@@ -278,6 +290,7 @@ impl Settings {
                 .map_or(defaults.clock_leap_max_ns, |span| span.0),
             defragmentation: defragmentation.into(),
             streams: streams.into(),
+            identify: identify.into(),
             scans: scans.into(),
             hosts: hosts_plan(hosts, &other_hosts),
             output: output_plan(output, defaults.output),
@@ -314,6 +327,7 @@ impl From<&Plan> for Settings {
             },
             defragmentation: (&plan.defragmentation).into(),
             streams: (&plan.streams).into(),
+            identify: (&plan.identify).into(),
             scans: (&plan.scans).into(),
             other_hosts: host_settings(&plan.hosts.others),
             hosts: plan.hosts.groups.iter().map(group_settings).collect(),
@@ -457,6 +471,7 @@ mod tests {
             [connections]\nchecksums = 'none'\ntimeouts = 'none'\ninterim = '5 min'\n\
             [defragmentation]\nmemory = '9 MiB'\nby_vlan = true\n\
             [streams]\nmemory = '3 MiB'\ndepth = '1 MiB'\npaws = false\n\
+            [identify]\nenabled = false\ncache = 'there'\n\
             [scans]\nenabled = false\nports = 7\nallow_sources = ['10.0.0.0/8']\n\
             [other_hosts]\nsystem = 'bsd'\nipv6_fragments = 'last'\n\
             [[hosts]]\nnetworks = ['10.0.0.0/8', '::/0']\nsystem = 'linux'\nsegments = 'vista'\n\

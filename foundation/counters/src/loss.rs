@@ -58,6 +58,9 @@ losses! {
     /// Bytes of connections that are not reassembled: begun before the capture, or one-sided.
     ReassemblyIgnored = "reassembly_ignored",
         "bytes of connections that are not reassembled by configuration";
+    /// Connections whose protocol was not looked for any more because there was no memory.
+    IdentifyMemory = "identify_memory",
+        "no memory for first bytes of connections not yet identified: raise --memory";
     /// Tunnels whose sums could not be kept.
     TunnelsUntracked = "tunnels_untracked", "more tunnels at once than the limit";
     /// Anomaly records not written because there were too many of one reason.

@@ -1,6 +1,6 @@
 //! The connection record.
 
-use crate::{TunnelKind, Uid};
+use crate::{App, TunnelKind, Uid};
 use core::net::IpAddr;
 use flowpin_packet::{TcpFlags, Timestamp};
 
@@ -301,4 +301,6 @@ pub struct ConnRecord {
     pub midstream: bool,
     /// ICMP: type and code of the first packet.
     pub icmp: Option<(u8, u8)>,
+    /// Which protocol it speaks, if that was identified.
+    pub app: Option<App>,
 }

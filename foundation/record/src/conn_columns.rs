@@ -1,7 +1,7 @@
 //! The columns of connection records.
 
 use crate::schema::{Column, Kind, Row, Value};
-use crate::{CommunityId, ConnRecord, is_local, zeek_protocol_name};
+use crate::{App, CommunityId, ConnRecord, is_local, zeek_protocol_name};
 use flowpin_packet::TcpFlags;
 
 /// A connection record with what is computed from it once, when it is written.
@@ -61,6 +61,11 @@ fn vlan(row: &ConnRow, index: usize) -> Value<'static> {
     }
 }
 
+fn app(row: &ConnRow, part: fn(&App) -> Option<&'static str>) -> Value<'static> {
+    let text = row.record.app.as_ref().and_then(part);
+    text.map_or(Value::Unset, Value::Text)
+}
+
 const COLUMNS: &[Column<ConnRow>] = &[
     zeek(
         "ts",
@@ -107,8 +112,8 @@ const COLUMNS: &[Column<ConnRow>] = &[
     zeek(
         "service",
         Kind::Text,
-        "Application protocol; unset until one is identified.",
-        |_| Value::Unset,
+        "Application protocol, by the connection's bytes; where it changed (STARTTLS), the last.",
+        |row| app(row, |app| Some(app.name)),
     ),
     zeek(
         "duration",
@@ -400,5 +405,33 @@ const COLUMNS: &[Column<ConnRow>] = &[
         Kind::Bool,
         "TCP: no beginning was seen.",
         |row| Value::Bool(row.record.midstream),
+    ),
+    more(
+        "service_original",
+        Kind::Text,
+        "Application protocol before it changed: `smtp` before STARTTLS.",
+        |row| app(row, |app| app.original),
+    ),
+    more(
+        "service_rule",
+        Kind::Text,
+        "The rule that told `service`.",
+        |row| app(row, |app| Some(app.rule)),
+    ),
+    more(
+        "service_confidence",
+        Kind::Enum,
+        "`sure`: one whole structure; `likely`: weak signs that repeated.",
+        |row| app(row, |app| Some(app.confidence.name())),
+    ),
+    more(
+        "service_by",
+        Kind::Enum,
+        "Whose bytes told it: `client` or `server`.",
+        |row| {
+            app(row, |app| {
+                Some(if app.by_client { "client" } else { "server" })
+            })
+        },
     ),
 ];

@@ -8,6 +8,7 @@
 //! Does not write files: that is `flowpin-output`.
 
 mod anomaly;
+mod app;
 mod community_id;
 mod conn;
 mod conn_columns;
@@ -25,6 +26,7 @@ mod tunnel;
 mod uid;
 
 pub use anomaly::AnomalyRecord;
+pub use app::{App, Confidence};
 pub use community_id::{CommunityId, NotACommunityId, Ports};
 pub use conn::{
     ConnRecord, ConnState, Direction, EndReason, FlowState, History, RecordEndpoint, TcpState,

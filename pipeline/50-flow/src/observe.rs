@@ -36,6 +36,11 @@ pub trait FlowObserver {
         let _ = (handle, record);
     }
 
+    /// An interim record of a connection is about to be handed out.
+    fn goes_on(&mut self, handle: u32, record: &mut ConnRecord) {
+        let _ = (handle, record);
+    }
+
     /// The VLANs around a packet whose flags say that there are some, outermost first.
     fn vlans(&mut self, frames: FrameBytes<'_>, meta: &PacketMeta) -> [u16; 2] {
         let _ = (frames, meta);

@@ -77,6 +77,7 @@ impl Parts<'_> {
         record.tunnel = self.extra.and_then(|extra| extra.tunnel);
         record.flipped = hot.bits.has(Bits::FLIPPED);
         record.midstream = hot.bits.has(Bits::MIDSTREAM);
+        record.app = None;
         record.tcp_state = TcpState::None;
         record.rtt_ns = None;
         record.flow_state = FlowState::New;
@@ -232,6 +233,7 @@ pub(crate) const BLANK: ConnRecord = ConnRecord {
     flipped: false,
     midstream: false,
     icmp: None,
+    app: None,
 };
 const NOBODY: RecordEndpoint = RecordEndpoint {
     address: IpAddr::V4(Ipv4Addr::UNSPECIFIED),

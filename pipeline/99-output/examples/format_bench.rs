@@ -132,5 +132,6 @@ fn record(index: u64) -> ConnRecord {
         flipped: false,
         midstream: false,
         icmp: None,
+        app: None,
     }
 }

@@ -55,6 +55,7 @@ fn records() -> Vec<(RecordKey, Any)> {
         tcp_state: TcpState::None,
         reason: EndReason::Timeout,
         rtt_ns: None,
+        app: None,
         ..web()
     };
     let echo = flowpin_record::ConnRecord {

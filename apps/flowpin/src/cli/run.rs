@@ -4,8 +4,8 @@ use super::value::{self, Rotate};
 use super::{ConnectionArgs, InputArgs};
 use clap::{Args, ValueHint};
 use flowpin_config::{
-    CpuList, Cut, Format, OutputSettings, PipelineSettings, PipelineShape, ScanSettings, Settings,
-    Span, StreamSettings,
+    CpuList, Cut, Format, IdentifySettings, OutputSettings, PipelineSettings, PipelineShape,
+    ScanSettings, Settings, Span, StreamSettings,
 };
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -99,6 +99,11 @@ struct StageArgs {
     #[arg(value_parser = value::on_off())]
     streams: Option<bool>,
 
+    /// Ask connections' first bytes which protocol they are [default: on]
+    #[arg(long, value_name = "on|off", hide_possible_values = true)]
+    #[arg(value_parser = value::on_off())]
+    identify: Option<bool>,
+
     /// Look for scans and floods; thresholds and exceptions: `[scans]` in settings [default: on]
     #[arg(long, value_name = "on|off", hide_possible_values = true)]
     #[arg(value_parser = value::on_off())]
@@ -182,6 +187,10 @@ impl RunArgs {
             streams: StreamSettings {
                 enabled: self.stages.streams,
                 ..StreamSettings::default()
+            },
+            identify: IdentifySettings {
+                enabled: self.stages.identify,
+                ..IdentifySettings::default()
             },
             scans: ScanSettings {
                 enabled: self.stages.scans,

@@ -16,6 +16,7 @@ use crate::progress::Bar;
 use flowpin_config::{Plan, Settings};
 use flowpin_engine::ProgressSink;
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 /// The plan from the defaults, the file that `-c` names, and the flags.
 fn plan(input: &InputArgs, flags: anyhow::Result<Settings>) -> Result<Plan, Failure> {
@@ -25,6 +26,17 @@ fn plan(input: &InputArgs, flags: anyhow::Result<Settings>) -> Result<Plan, Fail
         None => Settings::default(),
     };
     Ok(flags.over(file).into_plan()?)
+}
+
+/// Where this user's programs keep what they can make again (XDG base directories); none if the
+/// environment does not say.
+fn cache_folder() -> Option<PathBuf> {
+    let of = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let cache = of("XDG_CACHE_HOME").filter(|path| path.is_absolute());
+    let cache = cache.or_else(|| Some(of("HOME")?.join(".cache")));
+    cache
+        .filter(|path| path.is_absolute())
+        .map(|path| path.join("flowpin"))
 }
 
 /// A plan without input can be printed, but not run.

@@ -1,6 +1,6 @@
 //! `flowpin run`: from captures to records and a summary.
 
-use super::{plan, print, require_input};
+use super::{cache_folder, plan, print, require_input};
 use crate::cli::RunArgs;
 use crate::counters::Counters;
 use crate::exit::{Exit, Failure};
@@ -13,7 +13,7 @@ use std::io::IsTerminal;
 
 /// Does what `flowpin run` was told.
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
-    let plan = plan(&args.input, args.settings())?;
+    let mut plan = plan(&args.input, args.settings())?;
     if args.show.print_config {
         print(&Settings::from(&plan).to_commented_toml())?;
         return Ok(Exit::Done);
@@ -22,6 +22,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if args.show.test {
         return test(plan);
     }
+    plan.identify.cache = plan.identify.cache.or_else(cache_folder);
     let control = Control::default();
     let mut signals = Signals::install(&control.stop).map_err(Failure::failed)?;
     let counters = Counters::new(&control, bar(args, &plan));

@@ -1,8 +1,8 @@
-//! Sections about connections: by transport, by how they went, by port, by address.
+//! Sections about connections: by transport, by how they went, by protocol, by port, by address.
 
 use super::page::{Cell, Page};
 use super::{Detail, number, service};
-use flowpin_engine::{ConnectionSums, RunReport};
+use flowpin_engine::{ConnectionSums, RunReport, Traffic};
 use flowpin_record::ConnState;
 
 /// Connections by transport protocol.
@@ -53,14 +53,75 @@ pub(super) fn states(page: &mut Page, report: &RunReport) {
     page.rows(&rows);
 }
 
-/// Traffic by the server's port.
-pub(super) fn ports(page: &mut Page, report: &RunReport, detail: Detail) {
+/// Connections by application protocol.
+pub(super) fn protocols(page: &mut Page, report: &RunReport, detail: Detail) {
     let sums = &report.connections;
-    if sums.by_port.is_empty() {
+    if report.identify.searched == 0 {
         return;
     }
-    page.title("Server ports", "what they suggest, by bytes");
-    let rows: Vec<_> = ConnectionSums::top(&sums.by_port, detail.rows(PORT_ROWS))
+    let unknown = &sums.unknown;
+    let known: u64 = sums.by_app.values().map(|one| one.connections).sum();
+    let spoken = known + unknown.connections;
+    page.title("Protocols", "by what was said, not by port");
+    let mut rows: Vec<_> = ConnectionSums::top(&sums.by_app, detail.rows(PROTOCOL_ROWS))
+        .into_iter()
+        .map(|(name, traffic)| protocol_row(Cell::left(name), &traffic, spoken, report))
+        .collect();
+    let more = sums.by_app.len() - rows.len();
+    if unknown.connections > 0 {
+        rows.push(protocol_row(
+            Cell::dim("not identified"),
+            unknown,
+            spoken,
+            report,
+        ));
+    }
+    page.rows(&rows);
+    if more > 0 {
+        page.line(Cell::dim(format!(
+            "and {} more (-v lists them)",
+            number::count(u64::try_from(more).unwrap_or(u64::MAX))
+        )));
+    }
+    if detail == Detail::All {
+        let stats = &report.identify;
+        page.line(Cell::dim(format!(
+            "bytes of {} packets of {} were looked at: {:.2} packets a connection",
+            number::count(stats.inspected),
+            number::things(stats.searched, "connection"),
+            number::real(stats.inspected) / number::real(stats.searched),
+        )));
+    }
+}
+
+fn protocol_row(name: Cell, traffic: &Traffic, spoken: u64, report: &RunReport) -> Vec<Cell> {
+    vec![
+        name,
+        Cell::right(number::things(traffic.connections, "connection")),
+        Cell::right(number::percent(traffic.connections, spoken)),
+        Cell::right(number::bytes(traffic.bytes)),
+        Cell::bar(traffic.bytes, report.frame_bytes),
+    ]
+}
+
+/// Traffic by the server's port: in detail all, else where only the port gives a hint.
+pub(super) fn ports(page: &mut Page, report: &RunReport, detail: Detail) {
+    let sums = &report.connections;
+    let all = detail == Detail::All || report.identify.searched == 0;
+    let (table, about) = if all {
+        (&sums.by_port, "what they suggest, by bytes")
+    } else {
+        (
+            &sums.by_unknown_port,
+            "of connections not identified, by bytes",
+        )
+    };
+    if table.is_empty() {
+        return;
+    }
+    page.title("Server ports", about);
+    let shown = detail.rows(if all { PORT_ROWS } else { UNKNOWN_PORT_ROWS });
+    let rows: Vec<_> = ConnectionSums::top(table, shown)
         .into_iter()
         .map(|((protocol, port), traffic)| {
             let transport = service::transport(protocol).to_lowercase();
@@ -73,11 +134,11 @@ pub(super) fn ports(page: &mut Page, report: &RunReport, detail: Detail) {
             ]
         })
         .collect();
-    let more = sums.by_port.len() - rows.len();
+    let more = table.len() - rows.len();
     page.rows(&rows);
     if more > 0 {
         page.line(Cell::dim(format!(
-            "and {} more (-v lists them)",
+            "and {} more (-v lists all ports)",
             number::count(u64::try_from(more).unwrap_or(u64::MAX))
         )));
     }
@@ -139,7 +200,9 @@ const fn meaning(state: ConnState) -> &'static str {
     }
 }
 
+const PROTOCOL_ROWS: usize = 15;
 const PORT_ROWS: usize = 10;
+const UNKNOWN_PORT_ROWS: usize = 5;
 const TALKER_ROWS: usize = 5;
 /// Even in detail: there may be a hundred thousand.
 const TALKER_ROWS_ALL: usize = 100;

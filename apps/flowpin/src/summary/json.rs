@@ -30,6 +30,7 @@ struct Summary {
     traffic: Volume,
     connections: Connections,
     scans: Scans,
+    identification: Identification,
     quality: Quality,
     streams: Streams,
     losses: BTreeMap<&'static str, u64>,
@@ -66,7 +67,10 @@ struct Connections {
     total: u64,
     by_transport: Vec<Row<Transport>>,
     by_state: BTreeMap<&'static str, u64>,
+    by_protocol: Vec<Row<Protocol>>,
+    not_identified: Row<Nothing>,
     by_server_port: Vec<Row<Port>>,
+    by_unidentified_server_port: Vec<Row<Port>>,
     top_talkers: Vec<Row<Talker>>,
     addresses_untracked: u64,
 }
@@ -84,6 +88,21 @@ struct Row<K: Serialize> {
 struct Transport {
     protocol: u8,
     name: String,
+}
+
+#[derive(Serialize)]
+struct Protocol {
+    name: &'static str,
+}
+
+#[derive(Serialize)]
+struct Nothing {}
+
+#[derive(Serialize)]
+struct Identification {
+    connections: u64,
+    packets: u64,
+    packets_per_connection: f64,
 }
 
 #[derive(Serialize)]
@@ -170,6 +189,7 @@ impl From<&RunReport> for Summary {
             traffic: volume(report),
             connections: connections(&report.connections),
             scans: Scans::from(&report.scans),
+            identification: identification(report),
             quality: quality(report),
             streams: Streams::from(&report.reassembly),
             losses: Loss::ALL
@@ -235,18 +255,41 @@ fn connections(sums: &ConnectionSums) -> Connections {
             .map(ConnState::name)
             .zip(sums.by_state)
             .collect(),
-        by_server_port: rows(
-            ConnectionSums::top(&sums.by_port, PORTS_MAX),
-            |(protocol, port)| Port {
-                protocol,
-                port,
-                service: Some(service::name(protocol, port)).filter(|name| !name.is_empty()),
-            },
+        by_protocol: rows(ConnectionSums::top(&sums.by_app, usize::MAX), |name| {
+            Protocol { name }
+        }),
+        not_identified: Row {
+            key: Nothing {},
+            connections: sums.unknown.connections,
+            packets: sums.unknown.packets,
+            bytes: sums.unknown.bytes,
+        },
+        by_server_port: rows(ConnectionSums::top(&sums.by_port, PORTS_MAX), port),
+        by_unidentified_server_port: rows(
+            ConnectionSums::top(&sums.by_unknown_port, PORTS_MAX),
+            port,
         ),
         top_talkers: rows(sums.top_talkers(TALKERS_MAX), |address| Talker {
             address: address.to_string(),
         }),
         addresses_untracked: sums.talkers.untracked(),
+    }
+}
+
+fn port((protocol, port): (u8, u16)) -> Port {
+    Port {
+        protocol,
+        port,
+        service: Some(service::name(protocol, port)).filter(|name| !name.is_empty()),
+    }
+}
+
+fn identification(report: &RunReport) -> Identification {
+    let stats = &report.identify;
+    Identification {
+        connections: stats.searched,
+        packets: stats.inspected,
+        packets_per_connection: number::real(stats.inspected) / number::real(stats.searched.max(1)),
     }
 }
 

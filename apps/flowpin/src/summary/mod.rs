@@ -44,6 +44,7 @@ pub(crate) fn text(report: &RunReport, detail: Detail, width: usize) -> String {
     traffic::traffic(&mut page, report);
     connections::transports(&mut page, report);
     connections::states(&mut page, report);
+    connections::protocols(&mut page, report, detail);
     connections::ports(&mut page, report, detail);
     connections::talkers(&mut page, report, detail);
     scans::scans(&mut page, report, detail);

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "also in functions that tests share")]
 
 mod program;
+mod protocols;
 mod readme;
 mod runs;
 #[cfg(target_os = "linux")]

@@ -7,6 +7,8 @@ use std::process::{Command, Output, Stdio};
 pub(crate) fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_flowpin"));
     command.args(args).stdin(Stdio::null());
+    // Not the user's own.
+    command.env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
     command
 }
 

@@ -282,8 +282,12 @@ impl Table {
             addresses: self.addresses.get(cold.addresses),
         };
         parts.write(self.identity, reason, interim, &mut self.record);
-        if O::OBSERVES && reason != EndReason::Interim {
-            observer.ended(handle, &mut self.record);
+        if O::OBSERVES {
+            if reason == EndReason::Interim {
+                observer.goes_on(handle, &mut self.record);
+            } else {
+                observer.ended(handle, &mut self.record);
+            }
         }
         self.counters.recorded(&self.record);
         sink.conn(key, &self.record);

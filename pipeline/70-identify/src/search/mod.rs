@@ -6,7 +6,7 @@ mod progress;
 mod stream;
 
 use crate::identifier::{Compiled, Identifier};
-use crate::kept::Blocks;
+use crate::kept::{Blocks, STREAM_BYTES_MAX};
 use crate::table::{On, RuleId};
 use crate::verdict::{Confidence, GaveUp, Step, Verdict};
 use flowpin_memory::Slab;
@@ -48,6 +48,25 @@ impl Default for SearchOptions {
         Self {
             shard_searches_max: 4096,
             shard_bytes_max: 1 << 20,
+        }
+    }
+}
+
+/// Both directions of one search.
+const SHARD_BYTES_MIN: u64 = 8192;
+const _: () = assert!(SHARD_BYTES_MIN >= 2 * STREAM_BYTES_MAX as u64);
+
+impl SearchOptions {
+    /// Half of `bytes` for searches, half for first bytes, in equal parts for all shards. Each
+    /// gets room for one search of either kind at least.
+    pub fn within(bytes: u64) -> Self {
+        let half = bytes.checked_div(2 * 256).unwrap_or(0);
+        let one = u64::try_from(size_of::<Progress>()).unwrap_or(u64::MAX);
+        let searches = half.checked_div(one).unwrap_or(0).clamp(2, 1 << 16);
+        let bytes = half.clamp(SHARD_BYTES_MIN, 1 << 28);
+        Self {
+            shard_searches_max: u32::try_from(searches).unwrap_or(u32::MAX),
+            shard_bytes_max: u32::try_from(bytes).unwrap_or(u32::MAX),
         }
     }
 }

@@ -4,8 +4,8 @@
 //! [`super::EVE_FIELDS`] lists every field for the documentation; a test holds both together.
 
 use super::eve_words::{
-    CONN_STATES, END_REASONS, EVE_REASONS, FLOW_STATES, PROTOCOLS, TCP_STATES, TUNNELS,
-    flag_fields, word,
+    CONFIDENCES, CONN_STATES, END_REASONS, EVE_REASONS, FLOW_STATES, PROTOCOLS, TCP_STATES,
+    TUNNELS, flag_fields, word,
 };
 use crate::text::{DateCache, Line};
 use core::net::IpAddr;
@@ -93,6 +93,16 @@ fn put_endpoints(line: &mut Line<'_>, record: &ConnRecord) {
     line.put(b",\"proto\":\"");
     line.put_word(word(&PROTOCOLS, usize::from(record.protocol)));
     line.put(b"\"");
+    if let Some(app) = &record.app {
+        line.put(b",\"app_proto\":\"");
+        line.put_str(app.name);
+        line.put(b"\"");
+        if let Some(original) = app.original {
+            line.put(b",\"app_proto_orig\":\"");
+            line.put_str(original);
+            line.put(b"\"");
+        }
+    }
     if let Some((kind, code)) = record.icmp {
         line.put(b",\"icmp_type\":");
         line.put_u64(u64::from(kind));
@@ -180,6 +190,18 @@ fn put_own(line: &mut Line<'_>, record: &ConnRecord) {
     if let Some(rtt_ns) = record.rtt_ns {
         line.put(b",\"rtt_us\":");
         line.put_u64(rtt_ns / 1000);
+    }
+    if let Some(app) = &record.app {
+        line.put(b",\"app_rule\":\"");
+        line.put_str(app.rule);
+        line.put(b"\",\"app_confidence\":\"");
+        line.put_word(word(&CONFIDENCES, app.confidence as usize));
+        line.put(b"\",\"app_by\":\"");
+        line.put(if app.by_client {
+            b"client\""
+        } else {
+            b"server\""
+        });
     }
     let rare = rarities(&record.to_server) | rarities(&record.to_client);
     let marked = record.flipped | record.midstream | (record.interim > 0);

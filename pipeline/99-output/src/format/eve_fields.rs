@@ -34,6 +34,14 @@ const FLOW: &[(&str, &str)] = &[
     ("dest_port", "Its port."),
     ("ip_v", "4 or 6."),
     ("proto", "Protocol, as Suricata spells it."),
+    (
+        "app_proto",
+        "Application protocol, by the connection's bytes; only if identified.",
+    ),
+    (
+        "app_proto_orig",
+        "What it was before it changed: `smtp` before STARTTLS.",
+    ),
     ("icmp_type", "ICMP: type of the first packet."),
     ("icmp_code", "ICMP: its code."),
     (
@@ -97,6 +105,12 @@ const FLOW: &[(&str, &str)] = &[
         "flowpin.rtt_us",
         "TCP: mean round-trip time of the handshake.",
     ),
+    ("flowpin.app_rule", "The rule that told `app_proto`."),
+    (
+        "flowpin.app_confidence",
+        "`sure`: one whole structure; `likely`: weak signs that repeated.",
+    ),
+    ("flowpin.app_by", "Whose bytes told it: `client`, `server`."),
     (
         "flowpin.missed_bytes",
         "TCP: bytes acknowledged but never captured; here and below only if not 0.",

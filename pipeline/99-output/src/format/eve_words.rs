@@ -2,7 +2,9 @@
 
 use crate::text::Word;
 use flowpin_packet::TcpFlags;
-use flowpin_record::{ConnState, EndReason, FlowState, TcpState, TunnelKind, eve_protocol_name};
+use flowpin_record::{
+    Confidence, ConnState, EndReason, FlowState, TcpState, TunnelKind, eve_protocol_name,
+};
 
 /// The word of an enum's variant.
 #[inline]
@@ -42,6 +44,8 @@ words! {
     EVE_REASONS: eve_name of EndReason { Timeout Closed Reused Evicted EndOfInput Interim }
     /// `flowpin.reason`.
     END_REASONS: name of EndReason { Timeout Closed Reused Evicted EndOfInput Interim }
+    /// `flowpin.app_confidence`.
+    CONFIDENCES: name of Confidence { Likely Sure }
     /// `tunnel.kind`.
     TUNNELS: name of TunnelKind {
         Ip Gre Erspan L2tp Nsh Capwap Teredo Vxlan Geneve Gtpu Ayiya

@@ -6,8 +6,8 @@ use core::net::{IpAddr, Ipv6Addr};
 use flowpin_config::{Format, OutputPlan};
 use flowpin_packet::{Layer, Reason, TcpFlags, Timestamp, bad};
 use flowpin_record::{
-    AnomalyRecord, ConnRecord, ConnState, Direction, EndReason, FlowState, History, RecordEndpoint,
-    RecordKey, RecordSink, TcpState, TunnelKind, Uid,
+    AnomalyRecord, App, Confidence, ConnRecord, ConnState, Direction, EndReason, FlowState,
+    History, RecordEndpoint, RecordKey, RecordSink, TcpState, TunnelKind, Uid,
 };
 
 const FORMATS: [Format; 4] = [Format::Eve, Format::ZeekTsv, Format::ZeekJson, Format::Csv];
@@ -82,6 +82,14 @@ fn longest() -> ConnRecord {
         flipped: true,
         midstream: true,
         icmp: Some((255, 255)),
+        app: Some(App {
+            name: "a-name-as-long-as-a-file-name-of-a-pattern-of-somebody",
+            original: Some("a-name-as-long-as-a-file-name-of-a-pattern-of-somebody"),
+            rule: "a-name-as-long-as-a-file-name-of-a-pattern-of-somebody",
+            confidence: Confidence::Likely,
+            by_client: false,
+            number: u16::MAX,
+        }),
     }
 }
 

@@ -6,9 +6,9 @@ use flowpin_config::{Format, OutputPlan};
 use flowpin_output::{Formatter, Merger, OutputError, Storage, Target, Writers};
 use flowpin_packet::{Layer, Reason, TcpFlags, Timestamp, bad};
 use flowpin_record::{
-    AnomalyRecord, ConnRecord, ConnState, Direction, EndReason, EpisodeState, FloodKind,
-    FloodRecord, FlowState, History, RecordEndpoint, RecordKey, RecordSink, Samples, ScanKind,
-    ScanMethod, ScanRecord, TcpState, TunnelKind, TunnelRecord, Uid,
+    AnomalyRecord, App, Confidence, ConnRecord, ConnState, Direction, EndReason, EpisodeState,
+    FloodKind, FloodRecord, FlowState, History, RecordEndpoint, RecordKey, RecordSink, Samples,
+    ScanKind, ScanMethod, ScanRecord, TcpState, TunnelKind, TunnelRecord, Uid,
 };
 use std::collections::BTreeMap;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -84,6 +84,14 @@ pub(crate) fn web() -> ConnRecord {
         flipped: false,
         midstream: false,
         icmp: None,
+        app: Some(App {
+            name: "http",
+            original: None,
+            rule: "http-request",
+            confidence: Confidence::Sure,
+            by_client: true,
+            number: 1,
+        }),
     }
 }
 
@@ -131,6 +139,14 @@ pub(crate) fn longest() -> ConnRecord {
         flipped: true,
         midstream: true,
         icmp: Some((255, 255)),
+        app: Some(App {
+            name: "a-name-as-long-as-a-file-name-of-a-pattern-of-somebody",
+            original: Some("a-name-as-long-as-a-file-name-of-a-pattern-of-somebody"),
+            rule: "a-name-as-long-as-a-file-name-of-a-pattern-of-somebody",
+            confidence: Confidence::Likely,
+            by_client: false,
+            number: u16::MAX,
+        }),
         ..web()
     }
 }

@@ -1,0 +1,122 @@
+//! Identification inside a run: turns, gaps, changes to TLS, little memory.
+#![allow(clippy::unwrap_used, reason = "also in functions that tests share")]
+
+use flowpin_config::{Format, Input, Plan};
+use flowpin_engine::{Control, RunReport};
+use flowpin_testkit::build::{Ip, Tcp, flags};
+use flowpin_testkit::pcap::ethernet_file;
+
+/// A TCP connection with its handshake; each turn is cut into segments of `size` bytes.
+fn talk(turns: &[(bool, &[u8])], size: usize) -> Vec<Vec<u8>> {
+    let ip = Ip::v4([10, 0, 0, 1], [10, 0, 0, 2]);
+    let (client, server) = (50_000, 50_001);
+    let mut next = [1001u32, 5001];
+    let ack = flags::ACK;
+    let mut frames = vec![
+        ip.tcp(Tcp::new(client, server, 1000, 0, flags::SYN), b""),
+        ip.reversed()
+            .tcp(Tcp::new(server, client, 5000, 1001, flags::SYN | ack), b""),
+        ip.tcp(Tcp::new(client, server, 1001, 5001, ack), b""),
+    ];
+    for &(to_server, turn) in turns {
+        for part in turn.chunks(size) {
+            let packet = if to_server {
+                ip.tcp(Tcp::new(client, server, next[0], next[1], ack), part)
+            } else {
+                let back = Tcp::new(server, client, next[1], next[0], ack);
+                ip.reversed().tcp(back, part)
+            };
+            next[usize::from(!to_server)] += u32::try_from(part.len()).unwrap();
+            frames.push(packet);
+        }
+    }
+    frames.iter().map(|packet| packet.ethernet()).collect()
+}
+
+/// A run over these frames: its report and the EVE records.
+fn run(frames: &[Vec<u8>], pipeline: &str) -> (RunReport, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("talk.pcap");
+    let timed = frames.iter().zip(1u64..);
+    let bytes = ethernet_file(timed.map(|(frame, n)| (n * 1000, frame.as_slice()))).unwrap();
+    std::fs::write(&path, bytes).unwrap();
+    let mut plan = Plan {
+        inputs: vec![Input::File(path)],
+        pipeline: pipeline.parse().unwrap(),
+        ..Plan::default()
+    };
+    plan.output.formats = vec![Format::Eve];
+    plan.output.dir = folder.path().to_owned();
+    let report = flowpin_engine::run(&plan, &Control::default(), &()).unwrap();
+    let records = std::fs::read_to_string(folder.path().join("eve.json")).unwrap();
+    (report, records)
+}
+
+fn client_hello() -> Vec<u8> {
+    let mut body = vec![3, 3];
+    body.extend([7; 32]);
+    body.extend([0, 0, 4, 0x13, 1, 0x13, 2, 1, 0]);
+    let len = |len: usize| u8::try_from(len).unwrap();
+    let mut hello = vec![22, 3, 1, 0, len(body.len() + 4), 1, 0, 0, len(body.len())];
+    hello.extend(body);
+    hello
+}
+
+/// RFC 3207: after STARTTLS the same connection is TLS. The record has both, however the turns
+/// are cut, and a mail that merely talks of it has not.
+#[test]
+fn mail_that_goes_over_to_tls_is_both() {
+    let hello = client_hello();
+    let mut turns: Vec<(bool, &[u8])> = vec![
+        (false, b"220 mail.example.org ESMTP ready\r\n"),
+        (true, b"EHLO client.example.org\r\n"),
+        (false, b"250-mail.example.org\r\n250 STARTTLS\r\n"),
+        (true, b"STARTTLS\r\n"),
+        (false, b"220 go ahead\r\n"),
+        (true, &hello),
+    ];
+    for size in [1, 7, 1000] {
+        let (report, records) = run(&talk(&turns, size), "1x1");
+        let expected = "\"app_proto\":\"tls\",\"app_proto_orig\":\"smtp\"";
+        assert!(records.contains(expected), "{size}: {records}");
+        assert_eq!(report.connections.by_app["tls"].connections, 1);
+    }
+    turns.truncate(5);
+    let (_, records) = run(&talk(&turns, 1000), "1x1");
+    assert!(records.contains("\"app_proto\":\"smtp\""), "{records}");
+    assert!(!records.contains("app_proto_orig"), "{records}");
+}
+
+/// A gap ends what can be told of a direction; the other one goes on.
+#[test]
+fn one_direction_is_enough() {
+    let turns: &[(bool, &[u8])] = &[
+        (true, b"GET / HTTP/1.1\r\nHost: a.example\r\n\r\n"),
+        (false, b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"),
+    ];
+    let whole = talk(turns, 1000);
+    for missing in [3, 4] {
+        let mut frames = whole.clone();
+        frames.remove(missing);
+        let (_, records) = run(&frames, "1x1");
+        assert!(records.contains("\"app_proto\":\"http\""), "{records}");
+    }
+}
+
+/// What was looked at is counted once a connection and once a packet, on any number of workers.
+#[test]
+fn what_was_looked_at_is_counted() {
+    let mut frames = talk(&[(true, b"SSH-2.0-x\r\n"), (false, b"SSH-2.0-y\r\n")], 1000);
+    let ip = Ip::v4([10, 0, 0, 3], [10, 0, 0, 4]);
+    for nth in 0..20u8 {
+        frames.push(ip.udp(50_002, 50_003, &[nth ^ 0x5a; 9]).ethernet());
+    }
+    for pipeline in ["1x1", "2x3"] {
+        let (report, _) = run(&frames, pipeline);
+        // The SSH client's first line decides; twelve datagrams are the limit.
+        assert_eq!(report.identify.searched, 2);
+        assert_eq!(report.identify.inspected, 1 + 12);
+        assert_eq!(report.connections.unknown.connections, 1);
+        assert_eq!(report.connections.by_app["ssh"].connections, 1);
+    }
+}

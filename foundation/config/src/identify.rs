@@ -1,0 +1,41 @@
+//! What is looked for in connections' first bytes.
+
+use crate::IdentifySettings;
+use std::path::PathBuf;
+
+/// Which protocol a connection speaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdentifyPlan {
+    /// Whether it is asked at all.
+    pub enabled: bool,
+    /// Where the compiled patterns are kept from one run to the next; none: nowhere.
+    pub cache: Option<PathBuf>,
+}
+
+impl Default for IdentifyPlan {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            cache: None,
+        }
+    }
+}
+
+impl From<IdentifySettings> for IdentifyPlan {
+    fn from(settings: IdentifySettings) -> Self {
+        let defaults = Self::default();
+        Self {
+            enabled: settings.enabled.unwrap_or(defaults.enabled),
+            cache: settings.cache.or(defaults.cache),
+        }
+    }
+}
+
+impl From<&IdentifyPlan> for IdentifySettings {
+    fn from(plan: &IdentifyPlan) -> Self {
+        Self {
+            enabled: Some(plan.enabled),
+            cache: plan.cache.clone(),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! What a connection speaks, as far as its bytes tell.
+
+/// The protocol of a connection, and why it is believed to be that.
+///
+/// Names are printable ASCII without quotes, backslashes, commas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct App {
+    /// The protocol (Suricata's `app_proto`, Zeek's `service`); where it changed: the last.
+    pub name: &'static str,
+    /// What it was before it changed (Suricata's `app_proto_orig`): `smtp` before STARTTLS.
+    pub original: Option<&'static str>,
+    /// The rule that said so.
+    pub rule: &'static str,
+    /// How sure it is.
+    pub confidence: Confidence,
+    /// Whether bytes of the client decided.
+    pub by_client: bool,
+    /// The protocol's number, the same for all records of a run: for sums.
+    pub number: u16,
+}
+
+/// How sure it is which protocol it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Confidence {
+    /// Weak signs that repeated.
+    Likely,
+    /// One whole structure.
+    Sure,
+}
+
+impl Confidence {
+    /// The name in records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Likely => "likely",
+            Self::Sure => "sure",
+        }
+    }
+}
