@@ -32,7 +32,7 @@ pub struct ConnectionSums {
     /// By address, both ends.
     pub talkers: Talkers,
     /// TCP connections of which one direction is not in the capture, though the other proves that
-    /// it was there: see [`is_one_sided`].
+    /// it was there: by what it acknowledges, or a SYN-ACK.
     pub one_sided: u64,
     /// Sums of the records' quality fields.
     pub missed_bytes: u64,

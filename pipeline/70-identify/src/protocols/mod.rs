@@ -5,11 +5,11 @@
 //! 1. A file `protocols/<folder>/<name>.rs` with `pub(super) const PROTOCOL: Protocol`, and its
 //!    line in the folder's `mod.rs`. A folder has 11 protocols at most: open a new one beside it.
 //! 2. Its rules, any of which is enough:
-//!    - text: [`Rule::pattern`], an expression from the first byte of a direction or datagram on.
+//!    - text: `Rule::pattern`, an expression from the first byte of a direction or datagram on.
 //!      Bounded and specific: a pattern that stays alive for long holds other verdicts back.
-//!    - binary: [`Rule::check`], a function that is asked where one of its [`Lead`]s fits. Give the
+//!    - binary: `Rule::check`, a function that is asked where one of its `Lead`s fits. Give the
 //!      narrowest leads that are true; `Lead::ANY` costs every connection.
-//! 3. A check returns `Option<Answer>`: `None` (use `?` on [`Look`]'s readers) as long as bytes
+//! 3. A check returns `Option<Answer>`: `None` (use `?` on `Look`'s readers) as long as bytes
 //!    that decide are missing. With more bytes an answer may come, never change.
 //!    - `Yes`: under one in 10 million other inputs, random or text, would pass. Count the bits:
 //!      a 16-bit length that must agree with the datagram's gives 16, a version of 2 in 256 gives
@@ -19,8 +19,8 @@
 //! 4. One direction alone should be enough wherever the protocol allows: write rules for what the
 //!    client and what the server begins with.
 //! 5. Where a general protocol carries a special one (JSON-RPC over HTTP), give the special rule a
-//!    lower rank ([`Rule::ranked`]): the general one waits until the special one has said no.
-//! 6. Tests in the file: a positive example and a near miss, as bytes ([`crate::testing`]). The
+//!    lower rank (`Rule::ranked`): the general one waits until the special one has said no.
+//! 6. Tests in the file: a positive example and a near miss, as bytes (`crate::testing`). The
 //!    law tests (no panic on any bytes, answers stable under more bytes, random data is not named)
 //!    find the rule by themselves.
 //!
