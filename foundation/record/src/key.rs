@@ -1,6 +1,9 @@
 //! In what order records are written, for any number of workers.
 
-use crate::{AnomalyRecord, ConnRecord, FloodRecord, ScanRecord, TunnelRecord};
+use crate::{
+    AnomalyRecord, ConnRecord, FloodRecord, MessagePlace, MessageSchema, ScanRecord, TunnelRecord,
+    Value,
+};
 use flowpin_packet::Timestamp;
 
 /// The place of a record in the output. Unique, so that the order is total.
@@ -33,5 +36,15 @@ pub trait RecordSink {
     /// A flood begins, goes on or is over; likewise.
     fn flood(&mut self, key: RecordKey, record: &FloodRecord) {
         let _ = (key, record);
+    }
+    /// A message of an application protocol; who takes none need not.
+    fn message(
+        &mut self,
+        key: RecordKey,
+        place: &MessagePlace,
+        schema: &MessageSchema,
+        values: &[Value<'_>],
+    ) {
+        let _ = (key, place, schema, values);
     }
 }

@@ -104,6 +104,18 @@ pub enum Kind {
     AddressSet,
     /// Ports, each once.
     PortSet,
+    /// A number that may be negative; only in messages, like those below.
+    Int,
+    /// Texts, in order.
+    TextList,
+    /// Texts, each once.
+    TextSet,
+    /// Numbers, in order.
+    CountList,
+    /// Lengths of time, in order.
+    IntervalList,
+    /// Addresses, in order.
+    AddressList,
 }
 
 impl Kind {
@@ -121,6 +133,12 @@ impl Kind {
             Self::UidSet => "set[string]",
             Self::AddressSet => "set[addr]",
             Self::PortSet => "set[port]",
+            Self::Int => "int",
+            Self::TextList => "vector[string]",
+            Self::TextSet => "set[string]",
+            Self::CountList => "vector[count]",
+            Self::IntervalList => "vector[interval]",
+            Self::AddressList => "vector[addr]",
         }
     }
 
@@ -138,6 +156,10 @@ impl Kind {
             Self::Port => "uint16",
             Self::Count => "uint64",
             Self::Bool => "boolean",
+            Self::Int => "int64",
+            Self::TextList | Self::TextSet | Self::AddressList => "list of string",
+            Self::CountList => "list of uint64",
+            Self::IntervalList => "list of double (seconds)",
         }
     }
 }
@@ -167,6 +189,13 @@ pub enum Value<'a> {
     Addresses(&'a [IpAddr]),
     /// [`Kind::PortSet`]; not empty.
     Ports(&'a [u16]),
+    /// [`Kind::Text`] or [`Kind::Enum`] off the wire, any bytes; each format escapes them as its
+    /// users expect. Only in messages, like those below.
+    Bytes(&'a [u8]),
+    /// [`Kind::Int`].
+    Int(i64),
+    /// A list of any kind: its members, of which some may be unset; may be empty.
+    List(&'a [Value<'a>]),
 }
 
 impl<'a> Value<'a> {
@@ -199,6 +228,15 @@ impl<'a> Value<'a> {
             Self::Unset
         } else {
             Self::Text(text)
+        }
+    }
+
+    /// The bytes, none if there are none.
+    pub const fn bytes(bytes: &'a [u8]) -> Self {
+        if bytes.is_empty() {
+            Self::Unset
+        } else {
+            Self::Bytes(bytes)
         }
     }
 }

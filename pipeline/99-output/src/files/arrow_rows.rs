@@ -30,7 +30,13 @@ fn data_type(kind: Kind) -> DataType {
         | Kind::Address
         | Kind::UidSet
         | Kind::AddressSet
-        | Kind::PortSet => DataType::Utf8,
+        | Kind::PortSet
+        | Kind::Int
+        | Kind::TextList
+        | Kind::TextSet
+        | Kind::CountList
+        | Kind::IntervalList
+        | Kind::AddressList => DataType::Utf8,
         Kind::Port => DataType::UInt16,
         Kind::Count => DataType::UInt64,
         Kind::Bool => DataType::Boolean,
@@ -100,7 +106,13 @@ impl Builder {
             | Kind::Address
             | Kind::UidSet
             | Kind::AddressSet
-            | Kind::PortSet => Self::Text(StringBuilder::new()),
+            | Kind::PortSet
+            | Kind::Int
+            | Kind::TextList
+            | Kind::TextSet
+            | Kind::CountList
+            | Kind::IntervalList
+            | Kind::AddressList => Self::Text(StringBuilder::new()),
             Kind::Port => Self::Port(UInt16Builder::new()),
             Kind::Count => Self::Count(UInt64Builder::new()),
             Kind::Bool => Self::Bool(BooleanBuilder::new()),

@@ -1,0 +1,127 @@
+//! Records of application messages: their columns are data, so that a grammar loaded at run time
+//! has them like a built-in parser.
+//!
+//! ```text
+//!  parser ──message(schema, time, values)──► MessageSink ──+ connection, key──► RecordSink
+//! ```
+//!
+//! What every such record has (time, connection, addresses, transaction number) is added by the
+//! sink; a schema lists what is the protocol's own.
+
+use crate::{Kind, RecordEndpoint, Uid, Value};
+use flowpin_packet::Timestamp;
+use std::borrow::Cow;
+
+/// What the records of one kind of message have: the parser's own columns.
+///
+/// # Examples
+///
+/// ```
+/// use flowpin_record::{Kind, MessageColumn, MessageSchema};
+///
+/// const COLUMNS: &[MessageColumn] = &[
+///     MessageColumn::new("method", "http.http_method", Kind::Text, "What is asked for."),
+///     MessageColumn::new("status_code", "http.status", Kind::Count, "What was answered."),
+/// ];
+/// static HTTP: MessageSchema = MessageSchema::new("http", "A request and its answer.", COLUMNS);
+/// assert_eq!(HTTP.file_stem, "http");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageSchema {
+    /// EVE's `event_type`: letters, digits and `_`.
+    pub name: Cow<'static, str>,
+    /// The stem of its files' names; that of Zeek's log where Zeek has one.
+    pub file_stem: Cow<'static, str>,
+    /// What a record tells of: a sentence, for the documentation.
+    pub doc: Cow<'static, str>,
+    /// The columns behind `ts`, `uid` and `id.*`, in order.
+    pub columns: Cow<'static, [MessageColumn]>,
+}
+
+impl MessageSchema {
+    /// A schema that is known when the program is built; its files are named as it is.
+    pub const fn new(
+        name: &'static str,
+        doc: &'static str,
+        columns: &'static [MessageColumn],
+    ) -> Self {
+        Self::in_file(name, name, doc, columns)
+    }
+
+    /// Like [`MessageSchema::new`], where Zeek's log has another name.
+    pub const fn in_file(
+        name: &'static str,
+        file_stem: &'static str,
+        doc: &'static str,
+        columns: &'static [MessageColumn],
+    ) -> Self {
+        Self {
+            name: Cow::Borrowed(name),
+            file_stem: Cow::Borrowed(file_stem),
+            doc: Cow::Borrowed(doc),
+            columns: Cow::Borrowed(columns),
+        }
+    }
+}
+
+/// One column of a message's record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageColumn {
+    /// The name in Zeek's logs, CSV and Parquet (where `.` becomes `_`); empty: it is not there.
+    pub name: Cow<'static, str>,
+    /// Where EVE has it: names from the event's object down, joined by dots (`http.hostname`);
+    /// empty: nowhere. Behind `[]` stands a member of an array's objects: the lists of all columns
+    /// of `dns.answers[].rrname`, `dns.answers[].ttl`, … become one array.
+    pub eve: Cow<'static, str>,
+    /// What it holds.
+    pub kind: Kind,
+    /// What it means: one sentence, for the documentation.
+    pub doc: Cow<'static, str>,
+}
+
+impl MessageColumn {
+    /// A column that is known when the program is built.
+    pub const fn new(name: &'static str, eve: &'static str, kind: Kind, doc: &'static str) -> Self {
+        Self {
+            name: Cow::Borrowed(name),
+            eve: Cow::Borrowed(eve),
+            kind,
+            doc: Cow::Borrowed(doc),
+        }
+    }
+}
+
+/// What a parser writes to.
+pub trait MessageSink {
+    /// A message is complete: a record of it.
+    ///
+    /// `time` is the capture time that the record is about, of a request for instance. `values`
+    /// stand in the order of the schema's columns; missing ones at the end are unset. They are
+    /// read before this returns.
+    fn message(&mut self, schema: &MessageSchema, time: Timestamp, values: &[Value<'_>]);
+
+    /// The protocol's rules are broken, or somebody plays with them. `event` is a fixed word:
+    /// lower case, joined by `_`. Records of it are rate-limited by the sink.
+    fn anomaly(&mut self, event: &'static str);
+}
+
+/// What a sink adds to a message: its connection and place there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessagePlace {
+    /// The capture time that the record is about.
+    pub time: Timestamp,
+    /// The connection.
+    pub uid: Uid,
+    /// IP protocol number.
+    pub protocol: u8,
+    /// Who opened the connection.
+    pub client: RecordEndpoint,
+    /// The other side.
+    pub server: RecordEndpoint,
+    /// What the connection speaks, as identified; empty if nothing was.
+    pub app: &'static str,
+    /// Which record of this connection's it is, from 0.
+    pub transaction: u32,
+    /// Number of the packet that completed it; none if the connection's end did.
+    pub packet_number: Option<u64>,
+}
