@@ -8,6 +8,7 @@
 //!
 //! Everything here happens in the order of the input, on one thread: it is the in-order step.
 
+use crate::crowd::Crowd;
 use crate::memory;
 use crate::odd::{Arrival, KeptApart, Odd};
 use crate::report::{CaptureQuality, Conservation, InputReport, Progress};
@@ -18,7 +19,7 @@ use flowpin_counters::{Loss, Losses, Refusals};
 use flowpin_defrag::Defragmenter;
 use flowpin_dispatch::{Clock, DispatchOptions, Dispatcher};
 use flowpin_output::{Formatter, RecordBatch};
-use flowpin_packet::{FragmentRef, PacketMeta, Piece, Timestamp};
+use flowpin_packet::{FragmentRef, PacketMeta, Piece, Tick, Timestamp};
 
 /// Where described packets go: one worker on this thread, or the batches of several.
 pub(crate) trait Lane {
@@ -42,6 +43,7 @@ pub(crate) trait Lane {
 pub(crate) struct InputStage {
     source: Source,
     clock: Clock,
+    crowd: Crowd,
     dispatcher: Dispatcher,
     odd: Odd,
     number: u64,
@@ -58,6 +60,7 @@ impl InputStage {
         Self {
             source,
             clock: Clock::new(plan.clock_leap_max_ns),
+            crowd: Crowd::default(),
             dispatcher: Dispatcher::new(options),
             odd: Odd::new(defragmenter, kept_apart, tunnels, formatter),
             number: 0,
@@ -70,8 +73,9 @@ impl InputStage {
         self.source.fill(piece)
     }
 
-    /// Hands every packet of `piece` to `lane`, and returns the stream time at its end.
-    pub(crate) fn walk<L: Lane>(&mut self, piece: &Piece, lane: &mut L) -> Timestamp {
+    /// Hands every packet of `piece` to `lane`, and returns what workers are to be told at
+    /// its end.
+    pub(crate) fn walk<L: Lane>(&mut self, piece: &Piece, lane: &mut L) -> Tick {
         let bytes = piece.bytes.get(..piece.len).unwrap_or_default();
         let mut walk = self.source.walk(piece);
         let (mut number, mut frame_bytes) = (self.number, self.frame_bytes);
@@ -94,8 +98,9 @@ impl InputStage {
             frame_bytes += u64::from(frame.wire_len);
         }
         drop(walk);
+        let packets = number - self.number;
         (self.number, self.frame_bytes) = (number, frame_bytes);
-        self.clock.now()
+        self.crowd.tick(self.clock.now(), packets)
     }
 
     /// The stage's own records up to `now`.

@@ -12,6 +12,7 @@
 
 mod anomalies;
 mod control;
+mod crowd;
 mod error;
 mod identification;
 mod input;

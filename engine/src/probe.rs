@@ -76,11 +76,11 @@ pub(crate) fn costs(
         if !input.fill(&mut piece).ok()? {
             break;
         }
-        let now = input.walk(&piece, &mut lane);
+        let tick = input.walk(&piece, &mut lane);
         lane.finish_piece(&piece);
         let walked = tsc();
-        output.push(0, lane.worker.tick(now));
-        output.push(1, input.tick(now));
+        output.push(0, lane.worker.tick(tick));
+        output.push(1, input.tick(tick.time));
         let ticked = tsc();
         output
             .write(|source, batch| match source {

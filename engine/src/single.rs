@@ -19,10 +19,10 @@ pub(crate) fn run<O: Stages>(
     let mut lane = SingleLane::<O>::new(worker);
     let mut piece = Piece::default();
     while !context.is_stopped() && input.fill(&mut piece)? {
-        let now = input.walk(&piece, &mut lane);
+        let tick = input.walk(&piece, &mut lane);
         lane.finish_piece(&piece);
-        output.push(WORKER, lane.worker.tick(now));
-        output.push(INPUT, input.tick(now));
+        output.push(WORKER, lane.worker.tick(tick));
+        output.push(INPUT, input.tick(tick.time));
         output.write(|source, batch| match source {
             WORKER => lane.worker.recycle(batch),
             _ => input.recycle(batch),

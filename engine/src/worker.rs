@@ -16,15 +16,12 @@ use crate::stages::{Stages, StagesReport};
 use crate::sums::ConnectionSums;
 use flowpin_flow::{FlowOptions, ShardSet, Table};
 use flowpin_output::{Formatter, RecordBatch};
-use flowpin_packet::{FrameBytes, PacketMeta, Timestamp};
+use flowpin_packet::{FrameBytes, PacketMeta, Tick, Timestamp};
 use flowpin_record::{AnomalyRecord, ConnRecord, RecordKey, RecordSink, TunnelRecord};
 
 /// Packets that are handled together, so that their cache misses overlap: four of the table's
 /// parts, whose descriptors (12 KiB) stay in the first-level cache.
 pub(crate) const BATCH: usize = 128;
-
-/// Records that may wait for the end of their granule: some 50 MB as text.
-const HELD_RECORDS_MAX: usize = 1 << 16;
 
 /// Connections that end together with the input: their records go out before the next are made.
 const ENDS: usize = 1 << 12;
@@ -43,6 +40,8 @@ pub(crate) struct Worker<O> {
     table: Table,
     records: Records,
     stages: O,
+    /// Up to where all records were delivered.
+    delivered: RecordKey,
     /// Whether the scan detector has had its last tick.
     ending: bool,
     late: Late,
@@ -77,6 +76,7 @@ impl<O: Stages> Worker<O> {
         let table = Table::new(flow, shards)?;
         Ok(Self {
             stages: stages(&table)?,
+            delivered: RecordKey::default(),
             ending: false,
             table,
             records: Records {
@@ -124,19 +124,18 @@ impl<O: Stages> Worker<O> {
     }
 
     /// Takes note of the stream's time, and returns all records up to the watermark.
-    pub(crate) fn tick(&mut self, now: Timestamp) -> Delivery {
+    pub(crate) fn tick(&mut self, tick: Tick) -> Delivery {
         let (records, stages) = (&mut self.records, &mut self.stages);
-        let watermark = self.table.tick(now, records, stages);
-        let batch = if records.formatter.held_records() > HELD_RECORDS_MAX {
-            // Stream time stands still, or crawls. What is recorded does not depend on ticks.
-            let delivered = self.table.tick_exactly(now, records, stages);
-            records.formatter.take_batch_up_to(delivered)
+        let watermark = if tick.is_exact {
+            self.table.tick_exactly(tick.time, records, stages)
         } else {
-            records.formatter.take_batch(watermark)
+            RecordKey::last_at(self.table.tick(tick.time, records, stages))
         };
+        // Behind an exact tick, those of the same granule have nothing to add.
+        self.delivered = self.delivered.max(watermark);
         Delivery {
-            records: batch,
-            scans: stages.tick(now).map(ScanNews::Closed),
+            records: records.formatter.take_batch_up_to(self.delivered),
+            scans: stages.tick(tick.time).map(ScanNews::Closed),
         }
     }
 

@@ -261,11 +261,17 @@ fn attacks_give_the_same_bytes_for_every_pipeline() {
         forged_sources: 5000,
         ..early
     };
+    // More packets at one moment than may wait for its granule to end.
+    let crowded = Attack {
+        forged_sources: 90_000,
+        ..frozen
+    };
     for (name, attack) in [
         ("early", &early),
         ("heavy", &heavy),
         ("plain", &attack),
         ("frozen", &frozen),
+        ("crowded", &crowded),
     ] {
         let input = attacked(folder.path(), name, attack);
         if attack.span_ns > 0 {

@@ -107,11 +107,11 @@ fn find(
     let mut input = InputStage::new(&plan, options, source);
     let mut piece = Piece::default();
     while !control.is_stopped() && input.fill(&mut piece)? {
-        let now = input.walk(&piece, &mut lane);
+        let tick = input.walk(&piece, &mut lane);
         lane.inner.finish_piece(&piece);
-        let delivery = lane.inner.worker.tick(now);
+        let delivery = lane.inner.worker.tick(tick);
         lane.inner.worker.recycle(delivery.records);
-        input.tick(now);
+        input.tick(tick.time);
         progress.update(&input.progress());
     }
     let Gather {

@@ -173,11 +173,11 @@ pub(crate) fn streams<K: StreamSink>(
     let mut input = InputStage::new(&plan, options, source);
     let mut piece = Piece::default();
     while !control.is_stopped() && input.fill(&mut piece)? {
-        let now = input.walk(&piece, &mut lane);
+        let tick = input.walk(&piece, &mut lane);
         lane.finish_piece(&piece);
-        let delivery = lane.worker.tick(now);
+        let delivery = lane.worker.tick(tick);
         lane.worker.recycle(delivery.records);
-        let batch = input.tick(now);
+        let batch = input.tick(tick.time);
         input.recycle(batch);
         lane.worker.stages().check()?;
         progress.update(&input.progress());

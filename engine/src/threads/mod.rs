@@ -118,7 +118,7 @@ fn feed(
             to_workers.put_back(piece);
             break;
         }
-        let now = input.walk(
+        let tick = input.walk(
             &piece,
             &mut FanOut {
                 to_workers,
@@ -126,8 +126,8 @@ fn feed(
                 meta: &mut meta,
             },
         );
-        to_workers.send_piece(piece, now)?;
-        outlet.deliver(input.tick(now));
+        to_workers.send_piece(piece, tick)?;
+        outlet.deliver(input.tick(tick.time));
         outlet.collect();
         outlet.recycle(input);
         context.progress(input);
@@ -199,10 +199,10 @@ fn work<O: Stages>(
         let mut metas = core::mem::take(&mut batch.metas);
         worker.process(batch.bytes(), &mut metas);
         batch.metas = metas;
-        let now = batch.stream_time;
+        let tick = batch.tick;
         end.give_back(batch);
         worker.recycle(results.empty().records);
-        if results.send(worker.tick(now)).is_err() {
+        if results.send(worker.tick(tick)).is_err() {
             break;
         }
     }

@@ -17,6 +17,7 @@ mod malformed;
 mod meta;
 mod network_map;
 mod seq;
+mod tick;
 mod time;
 
 pub use flags::{PacketFlags, TcpFlags};
@@ -27,4 +28,5 @@ pub use malformed::{Layer, Malformed, Reason, bad};
 pub use meta::{Endpoints, FlowKey, PacketKind, PacketMeta, SHARD_COUNT, Shard};
 pub use network_map::{Network, NetworkError, NetworkMap};
 pub use seq::Seq;
+pub use tick::Tick;
 pub use time::Timestamp;

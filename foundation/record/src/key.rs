@@ -19,6 +19,28 @@ pub struct RecordKey {
     pub ordinal: u32,
 }
 
+impl RecordKey {
+    /// Behind all keys.
+    pub const LAST: Self = Self {
+        time: Timestamp::MAX,
+        number: u64::MAX,
+        ordinal: u32::MAX,
+    };
+
+    /// The last key of a moment. Up to before time 0 there is nothing: its last key is the first
+    /// of all, behind which the records of time 0 lie.
+    pub const fn last_at(time: Timestamp) -> Self {
+        match time.0 {
+            0 => Self {
+                time,
+                number: 0,
+                ordinal: 0,
+            },
+            _ => Self { time, ..Self::LAST },
+        }
+    }
+}
+
 /// Where a stage puts its records. Records need not come in order: whoever merges sorts them
 /// once the watermark (the time up to which all was delivered) has passed.
 pub trait RecordSink {

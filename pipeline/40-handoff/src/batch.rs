@@ -1,6 +1,6 @@
 //! What one worker gets of one piece.
 
-use flowpin_packet::{FrameBytes, PacketMeta, Piece, Timestamp};
+use flowpin_packet::{FrameBytes, PacketMeta, Piece, Tick};
 use std::sync::Arc;
 
 /// The packets of one piece of input that belong to one worker, and the stream time at the
@@ -16,7 +16,7 @@ pub struct Batch {
     /// [`flowpin_packet::PacketFlags::REASSEMBLED`] point in here.
     pub extra: Vec<u8>,
     /// The stream's time at the end of the piece.
-    pub stream_time: Timestamp,
+    pub tick: Tick,
     /// The piece that the other descriptors point into; none if there are no packets.
     piece: Option<SharedPiece>,
 }

@@ -6,7 +6,7 @@ use crate::bell::{Bell, LastWord};
 use crate::pieces::Pieces;
 use crate::worker::WorkerEnd;
 use flowpin_counters::{Loss, Losses};
-use flowpin_packet::{Piece, Timestamp};
+use flowpin_packet::{Piece, Tick};
 use flowpin_ring::{Consumer, Producer, ring_with_chunk};
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ pub fn handoff(options: HandoffOptions) -> (InputEnd, Vec<WorkerEnd>) {
         open: (0..workers).map(|_| Batch::default()).collect(),
         pieces: Pieces::new(pieces),
         next_number: 0,
-        stream_time: Timestamp::default(),
+        tick: Tick::default(),
         drop_when_full: options.drop_when_full,
         losses: Losses::default(),
         bell: options.bell,
@@ -136,7 +136,7 @@ pub struct InputEnd {
     open: Vec<Batch>,
     pieces: Pieces,
     next_number: u64,
-    stream_time: Timestamp,
+    tick: Tick,
     drop_when_full: bool,
     losses: Losses,
     bell: Arc<Bell>,
@@ -209,15 +209,11 @@ impl InputEnd {
     pub fn send_piece(
         &mut self,
         mut piece: Piece,
-        stream_time: Timestamp,
+        tick: impl Into<Tick>,
     ) -> Result<(), HandoffError> {
-        debug_assert!(
-            stream_time >= self.stream_time,
-            "stream time went backwards"
-        );
+        self.set_tick(tick.into());
         piece.number = self.next_number;
         self.next_number += 1;
-        self.stream_time = stream_time;
         while !self.pieces.any_free() {
             // Only for a piece that was not taken from here.
             self.welcome_home()?;
@@ -239,13 +235,9 @@ impl InputEnd {
     /// # Errors
     ///
     /// If a worker is gone.
-    pub fn send_tick(&mut self, stream_time: Timestamp) -> Result<(), HandoffError> {
-        debug_assert!(
-            stream_time >= self.stream_time,
-            "stream time went backwards"
-        );
+    pub fn send_tick(&mut self, tick: impl Into<Tick>) -> Result<(), HandoffError> {
+        self.set_tick(tick.into());
         self.welcome_home()?;
-        self.stream_time = stream_time;
         for worker in 0..self.lanes.len() {
             self.send_batch(worker, None);
         }
@@ -289,6 +281,11 @@ impl InputEnd {
         &self.losses
     }
 
+    fn set_tick(&mut self, tick: Tick) {
+        debug_assert!(tick.time >= self.tick.time, "stream time went backwards");
+        self.tick = tick;
+    }
+
     /// Sends a worker its open batch and opens a spare one. Without a spare one the packets are
     /// dropped, and the time goes with a later batch.
     fn send_batch(&mut self, worker: usize, shell: Option<usize>) {
@@ -304,7 +301,7 @@ impl InputEnd {
         };
         let mut batch = core::mem::replace(open, next);
         batch.number = self.next_number.saturating_sub(1);
-        batch.stream_time = self.stream_time;
+        batch.tick = self.tick;
         let wants_piece = !batch.metas.is_empty();
         batch.set_piece(
             shell

@@ -64,7 +64,7 @@ impl WorkerEnd {
     }
 
     fn check_order(&mut self, batch: &Batch) {
-        let this = (batch.number, batch.stream_time);
+        let this = (batch.number, batch.tick.time);
         debug_assert!(
             this.0 >= self.last.0 && this.1 >= self.last.1,
             "{this:?} after {:?}",

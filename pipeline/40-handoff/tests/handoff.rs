@@ -57,7 +57,7 @@ fn look_at(batch: &Batch) -> Seen {
         assert_eq!(batch.bytes().frame(meta), [byte_of(meta.number)]);
     }
     let numbers = batch.metas.iter().map(|meta| meta.number).collect();
-    (batch.number, batch.stream_time.0, numbers)
+    (batch.number, batch.tick.time.0, numbers)
 }
 
 fn collect(mut worker: WorkerEnd) -> Vec<Seen> {

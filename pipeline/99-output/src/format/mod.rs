@@ -57,7 +57,7 @@ impl Formatter {
             community_seed: plan.community_id.then_some(plan.community_seed),
             dates: DateCache::default(),
             hold: RecordBatch::default(),
-            earliest: LAST_KEY,
+            earliest: RecordKey::LAST,
             built: [0; RecordType::COUNT],
             spare: Vec::new(),
         }
@@ -68,10 +68,7 @@ impl Formatter {
     /// The caller guarantees that none of them will come any more. Time 0 promises nothing: who
     /// has delivered what lies before the first moment has delivered no record.
     pub fn take_batch(&mut self, watermark: Timestamp) -> RecordBatch {
-        self.take_batch_up_to(match watermark {
-            Timestamp(0) => RecordKey::default(),
-            time => RecordKey { time, ..LAST_KEY },
-        })
+        self.take_batch_up_to(RecordKey::last_at(watermark))
     }
 
     /// Hands over all records up to and including `watermark`, sorted by key.
@@ -92,7 +89,7 @@ impl Formatter {
                 .hold
                 .entries
                 .first()
-                .map_or(LAST_KEY, |entry| entry.key);
+                .map_or(RecordKey::LAST, |entry| entry.key);
         }
         batch.built = core::mem::take(&mut self.built);
         batch.watermark = watermark;
@@ -107,11 +104,6 @@ impl Formatter {
             batch.clear();
             self.spare.push(batch);
         }
-    }
-
-    /// Records that wait for the watermark.
-    pub fn held_records(&self) -> usize {
-        self.hold.len()
     }
 
     /// Bytes of text that wait for the watermark.
@@ -322,13 +314,6 @@ fn short(len: usize) -> u16 {
     const { assert!(crate::text::LINE_LEN_MAX <= u16::MAX as usize) };
     u16::try_from(len).unwrap_or(u16::MAX)
 }
-
-/// No record comes behind it.
-const LAST_KEY: RecordKey = RecordKey {
-    time: Timestamp::MAX,
-    number: u64::MAX,
-    ordinal: u32::MAX,
-};
 
 /// Batches kept for reuse: those of a few ticks that are on their way.
 const SPARE_MAX: usize = 8;
