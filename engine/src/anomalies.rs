@@ -1,10 +1,11 @@
 //! Anomaly records of the input stage, rate-limited per reason: packets that were refused, and
 //! packets that were accepted and are odd.
 
+use crate::limit::{Keys, Limit};
 use core::net::IpAddr;
 use flowpin_counters::{Loss, Losses};
 use flowpin_packet::{Layer, Malformed, Reason, Timestamp};
-use flowpin_record::{AnomalyRecord, RecordKey, RecordSink};
+use flowpin_record::{AnomalyRecord, RecordSink};
 
 /// Anomaly records of one layer and reason in one second of stream time.
 const PER_SECOND_MAX: u32 = 10;
@@ -14,15 +15,7 @@ const PER_SECOND_MAX: u32 = 10;
 #[derive(Debug)]
 pub(crate) struct Anomalies {
     limits: Box<[[Limit; Reason::ALL.len()]; Layer::ALL.len()]>,
-    /// The packet that was told of last, and how often: a packet may be odd in several ways.
-    last: (u64, u32),
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Limit {
-    second: u64,
-    written: u32,
-    suppressed: u64,
+    keys: Keys,
 }
 
 /// A packet that was refused or is odd.
@@ -39,7 +32,7 @@ impl Anomalies {
     pub(crate) fn new() -> Self {
         Self {
             limits: Box::new([[Limit::default(); Reason::ALL.len()]; Layer::ALL.len()]),
-            last: (0, 0),
+            keys: Keys::from(ORDINAL),
         }
     }
 
@@ -58,34 +51,18 @@ impl Anomalies {
         else {
             return;
         };
-        let second = oddity.stream_time.secs();
-        if limit.second != second {
-            limit.second = second;
-            limit.written = 0;
-        }
-        if limit.written == PER_SECOND_MAX {
-            limit.suppressed += 1;
+        let Some(suppressed) = limit.allow(oddity.stream_time, PER_SECOND_MAX) else {
             losses.count(Loss::AnomaliesSuppressed, 1);
             return;
-        }
-        limit.written += 1;
-        let before = match self.last {
-            (number, count) if number == oddity.number => count,
-            _ => 0,
         };
-        self.last = (oddity.number, before + 1);
-        let key = RecordKey {
-            time: oddity.stream_time,
-            number: oddity.number,
-            ordinal: ORDINAL + before,
-        };
+        let key = self.keys.next(oddity.stream_time, oddity.number);
         let record = AnomalyRecord {
             time: oddity.time,
             packet_number: oddity.number,
             what: oddity.what,
             addresses: oddity.addresses,
             connection: None,
-            suppressed: core::mem::take(&mut limit.suppressed),
+            suppressed,
         };
         sink.anomaly(key, &record);
     }
@@ -98,15 +75,15 @@ const ORDINAL: u32 = 1 << 24;
 mod tests {
     use super::*;
     use flowpin_packet::bad;
-    use flowpin_record::{ConnRecord, TunnelRecord};
+    use flowpin_record::{ConnRecord, RecordKey, TunnelRecord};
 
     #[derive(Default)]
     struct Collect(Vec<AnomalyRecord>);
 
     #[derive(Default)]
-    struct Keys(Vec<RecordKey>);
+    struct CollectKeys(Vec<RecordKey>);
 
-    impl RecordSink for Keys {
+    impl RecordSink for CollectKeys {
         fn conn(&mut self, _: RecordKey, _: &ConnRecord) {}
         fn anomaly(&mut self, key: RecordKey, _: &AnomalyRecord) {
             self.0.push(key);
@@ -127,7 +104,7 @@ mod tests {
     #[test]
     fn records_of_one_packet_have_keys_of_their_own() {
         let (mut anomalies, mut losses) = (Anomalies::new(), Losses::default());
-        let mut sink = Keys::default();
+        let mut sink = CollectKeys::default();
         for (number, reason) in [
             (7, Reason::Duplicate),
             (7, Reason::Tiny),

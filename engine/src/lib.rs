@@ -16,6 +16,7 @@ mod crowd;
 mod error;
 mod identification;
 mod input;
+mod limit;
 mod memory;
 mod odd;
 mod output;

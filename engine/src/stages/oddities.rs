@@ -3,34 +3,27 @@
 //! By shard, reason and second of stream time: a worker sees only its shards, so this is the
 //! finest division that is the same for any number of workers.
 
+use crate::limit::{Keys, Limit};
 use core::net::IpAddr;
 use flowpin_counters::{Loss, Losses};
 use flowpin_flow::Sighting;
 use flowpin_packet::{Endpoints, Layer, Reason, SHARD_COUNT, bad};
 use flowpin_reassembly::Anomaly;
-use flowpin_record::{AnomalyRecord, RecordKey, RecordSink};
+use flowpin_record::{AnomalyRecord, RecordSink};
 
 /// Decides which oddities become records.
 #[derive(Debug)]
 pub(super) struct Oddities {
     limits: Box<[[Limit; Anomaly::ALL.len()]; SHARD_COUNT]>,
-    /// The packet that was told of last, and how often.
-    last: (u64, u32),
+    keys: Keys,
     losses: Losses,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Limit {
-    second: u64,
-    written: u32,
-    suppressed: u64,
 }
 
 impl Default for Oddities {
     fn default() -> Self {
         Self {
             limits: Box::new([[Limit::default(); Anomaly::ALL.len()]; SHARD_COUNT]),
-            last: (0, 0),
+            keys: Keys::from(ORDINAL),
             losses: Losses::default(),
         }
     }
@@ -50,27 +43,11 @@ impl Oddities {
         let Some(limit) = shard.and_then(|limits| limits.get_mut(what as usize)) else {
             return;
         };
-        let second = meta.stream_time.secs();
-        if limit.second != second {
-            limit.second = second;
-            limit.written = 0;
-        }
-        if limit.written == PER_SECOND_MAX {
-            limit.suppressed += 1;
+        let Some(suppressed) = limit.allow(meta.stream_time, PER_SECOND_MAX) else {
             self.losses.count(Loss::AnomaliesSuppressed, 1);
             return;
-        }
-        limit.written += 1;
-        let before = match self.last {
-            (number, count) if number == meta.number => count,
-            _ => 0,
         };
-        self.last = (meta.number, before + 1);
-        let key = RecordKey {
-            time: meta.stream_time,
-            number: meta.number,
-            ordinal: ORDINAL + before,
-        };
+        let key = self.keys.next(meta.stream_time, meta.number);
         let ((client, server), ports) = (sighting.endpoints(), sighting.ports());
         let address = |bytes| -> IpAddr { Endpoints::address(bytes, meta.key.is_ipv6()) };
         let (addresses, ports) = if sighting.to_server {
@@ -84,7 +61,7 @@ impl Oddities {
             what: bad(Layer::Stream, reason(what), 0),
             addresses: Some(addresses),
             connection: Some((sighting.uid(), ports.0, ports.1)),
-            suppressed: core::mem::take(&mut limit.suppressed),
+            suppressed,
         };
         sink.anomaly(key, &record);
     }
