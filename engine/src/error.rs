@@ -25,6 +25,17 @@ pub enum RunError {
     /// A rule of identification does not compile: a defect (exit code 1).
     #[error("{0}; please report it")]
     Rule(flowpin_identify::BadRule),
+    /// Patterns cannot be read (exit code 2).
+    #[error("cannot read patterns from {path}: {source}", path = path.display())]
+    Patterns {
+        /// The file or the folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A pattern is refused, where none may be (exit code 2).
+    #[error("{0}")]
+    PatternRefused(String),
     /// A processor of `--cpus` is not there, or not for us (exit code 2).
     #[error(
         "--cpus names processor {cpu}, which this process may not use; it may use {}",

@@ -68,12 +68,16 @@ pub fn run(
     run::run(plan, control, progress)
 }
 
-/// Opens the inputs and compiles the filter, and does nothing else: for `-T`.
+/// Opens the inputs, compiles the filter and the user's patterns, and does nothing else: for `-T`.
 ///
 /// # Errors
 /// What would keep [`run`] from beginning.
 pub fn check(plan: &Plan) -> Result<(), RunError> {
     run::check_cpus(plan)?;
+    let known = identification::Identification::of(&plan.identify)?;
+    if let Some(refused) = known.and_then(|known| known.refused.into_iter().next()) {
+        return Err(RunError::PatternRefused(refused));
+    }
     run::open(plan, &Control::default()).map(drop)
 }
 

@@ -31,6 +31,11 @@ pub struct Progress {
 pub trait ProgressSink {
     /// Called about once a piece (256 KiB) from the input thread; must return quickly.
     fn update(&self, progress: &Progress);
+
+    /// Something that the user should know now, and not only at the end.
+    fn note(&self, text: &str) {
+        let _ = text;
+    }
 }
 
 impl ProgressSink for () {

@@ -1,10 +1,11 @@
 //! Identification inside a run: turns, gaps, changes to TLS, little memory.
 #![allow(clippy::unwrap_used, reason = "also in functions that tests share")]
 
-use flowpin_config::{Format, Input, Plan};
-use flowpin_engine::{Control, RunReport};
+use flowpin_config::{Format, IdentifyPlan, Input, Plan};
+use flowpin_engine::{Control, Progress, ProgressSink, RunReport};
 use flowpin_testkit::build::{Ip, Tcp, flags};
 use flowpin_testkit::pcap::ethernet_file;
+use std::sync::Mutex;
 
 /// A TCP connection with its handshake; each turn is cut into segments of `size` bytes.
 fn talk(turns: &[(bool, &[u8])], size: usize) -> Vec<Vec<u8>> {
@@ -35,6 +36,10 @@ fn talk(turns: &[(bool, &[u8])], size: usize) -> Vec<Vec<u8>> {
 
 /// A run over these frames: its report and the EVE records.
 fn run(frames: &[Vec<u8>], pipeline: &str) -> (RunReport, String) {
+    run_with(frames, pipeline, IdentifyPlan::default())
+}
+
+fn run_with(frames: &[Vec<u8>], pipeline: &str, identify: IdentifyPlan) -> (RunReport, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("talk.pcap");
     let timed = frames.iter().zip(1u64..);
@@ -43,6 +48,7 @@ fn run(frames: &[Vec<u8>], pipeline: &str) -> (RunReport, String) {
     let mut plan = Plan {
         inputs: vec![Input::File(path)],
         pipeline: pipeline.parse().unwrap(),
+        identify,
         ..Plan::default()
     };
     plan.output.formats = vec![Format::Eve];
@@ -119,4 +125,68 @@ fn what_was_looked_at_is_counted() {
         assert_eq!(report.connections.unknown.connections, 1);
         assert_eq!(report.connections.by_app["ssh"].connections, 1);
     }
+}
+
+/// The user's patterns are asked where no built-in rule decides, and named as their files name
+/// them; also from the cache, which follows what the files say.
+#[test]
+fn patterns_of_the_user_name_what_no_rule_knows() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("greeting.pat");
+    let mut frames = talk(&[(true, b"come in please\n"), (false, b"thanks\n")], 1000);
+    let ip = Ip::v4([10, 0, 0, 3], [10, 0, 0, 4]);
+    frames.push(ip.udp(50_002, 50_003, b"come in please").ethernet());
+    let plan = IdentifyPlan {
+        patterns: vec![folder.path().to_owned()],
+        cache: Some(folder.path().join("cache")),
+        ..IdentifyPlan::default()
+    };
+    for name in ["greeting", "farewell"] {
+        std::fs::write(&file, format!("{name}\n^come in please\n")).unwrap();
+        for pipeline in ["1x1", "2x3", "1x1"] {
+            let (report, records) = run_with(&frames, pipeline, plan.clone());
+            assert_eq!(report.connections.by_app[name].connections, 2);
+            let proto = format!("\"app_proto\":\"{name}\"");
+            assert_eq!(records.matches(&proto).count(), 2, "{records}");
+            assert!(records.contains("greeting.pat"), "{records}");
+        }
+    }
+}
+
+/// A pattern that cannot be honoured is named, and the others are used.
+#[test]
+fn a_refused_pattern_is_named() {
+    struct Notes(Mutex<Vec<String>>);
+    impl ProgressSink for Notes {
+        fn update(&self, _: &Progress) {}
+        fn note(&self, text: &str) {
+            self.0.lock().unwrap().push(text.to_owned());
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("none.pcap");
+    std::fs::write(&path, ethernet_file([]).unwrap()).unwrap();
+    for (name, text) in [
+        ("good", "good\n^hello"),
+        ("bad", "bad\n(\n"),
+        ("wide", "wide\n^.*a.............................b\n"),
+    ] {
+        std::fs::write(folder.path().join(format!("{name}.pat")), text).unwrap();
+    }
+    let mut plan = Plan {
+        inputs: vec![Input::File(path)],
+        ..Plan::default()
+    };
+    plan.output.formats = vec![Format::None];
+    plan.identify.patterns = vec![folder.path().to_owned()];
+    let notes = Notes(Mutex::default());
+    flowpin_engine::run(&plan, &Control::default(), &notes).unwrap();
+    let notes = notes.0.into_inner().unwrap();
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    assert!(notes[0].contains("bad.pat:2: a group without its end"));
+    assert!(notes[1].contains("wide.pat:2: needs more than"));
+    assert!(flowpin_engine::check(&plan).is_err());
+    plan.identify.patterns = vec![folder.path().join("none")];
+    let error = flowpin_engine::run(&plan, &Control::default(), &()).unwrap_err();
+    assert!(error.to_string().contains("none"), "{error}");
 }

@@ -72,6 +72,13 @@ impl ProgressSink for Counters {
             bar.update(progress);
         }
     }
+
+    fn note(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.note(text),
+            None => anstream::eprintln!("flowpin: {text}"),
+        }
+    }
 }
 
 #[cfg(test)]

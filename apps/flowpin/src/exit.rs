@@ -79,6 +79,8 @@ impl From<RunError> for Failure {
             RunError::SliceFromPipe
             | RunError::SliceLinks { .. }
             | RunError::StreamFolder { .. }
+            | RunError::Patterns { .. }
+            | RunError::PatternRefused(_)
             | RunError::NoSuchCpu { .. } => Exit::Usage,
             _ => Exit::Failed,
         };

@@ -81,6 +81,10 @@ impl ProgressSink for Bar {
         self.bar
             .set_message(message(progress, now.duration_since(state.started)));
     }
+
+    fn note(&self, text: &str) {
+        self.print(&format!("flowpin: {text}"));
+    }
 }
 
 fn message(progress: &Progress, elapsed: Duration) -> String {

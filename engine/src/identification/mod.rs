@@ -2,11 +2,13 @@
 //!
 //! Made once, before the first packet, and only read afterwards.
 
+mod patterns;
 mod upgrades;
 
 use crate::RunError;
 use flowpin_config::IdentifyPlan;
-use flowpin_identify::{Identifier, ProtocolId, RuleId};
+use flowpin_identify::{Identifier, LOADED_FIRST, ProtocolId, RuleId};
+use flowpin_pattern::l7::PatternFileError;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,31 +17,50 @@ use std::sync::Arc;
 pub(crate) struct Identification {
     pub(crate) identifier: Arc<Identifier>,
     pub(crate) names: Arc<Names>,
+    /// The user's patterns that were refused: each with file, line, reason and advice.
+    pub(crate) refused: Vec<String>,
 }
 
 impl Identification {
     /// As the plan wants it; none if it wants none.
     ///
     /// # Errors
-    /// A rule that does not compile: a defect.
+    /// A built-in rule that does not compile: a defect. A path to patterns that cannot be read.
     pub(crate) fn of(plan: &IdentifyPlan) -> Result<Option<Self>, RunError> {
         if !plan.enabled {
             return Ok(None);
         }
         let cache = plan.cache.as_deref().filter(|path| path != &Path::new(""));
-        let identifier = match cache {
-            Some(folder) => {
-                // Without the folder nothing is kept, no more.
-                let _ = std::fs::create_dir_all(folder);
-                Identifier::cached(&folder.join(CACHE_FILE))
-            }
+        if let Some(folder) = cache {
+            // Without the folder nothing is kept, no more.
+            let _ = std::fs::create_dir_all(folder);
+        }
+        let mut identifier = match cache {
+            Some(folder) => Identifier::cached(&folder.join(CACHE_FILE)),
             None => Identifier::new(),
-        };
-        let identifier = identifier.map_err(RunError::Rule)?;
-        let names = Arc::new(Names::of(&identifier));
+        }
+        .map_err(RunError::Rule)?;
+        let (mut files, mut refused) = (Vec::new(), Vec::new());
+        if !plan.patterns.is_empty() {
+            let kept = cache.map(|folder| folder.join(PATTERNS_FILE));
+            let brought = patterns::bring(&plan.patterns, kept.as_deref())?;
+            identifier = identifier.with_patterns(brought.set);
+            files = brought.files;
+            refused = brought.refused.iter().map(told).collect();
+        }
+        let names = Arc::new(Names::of(&identifier, &files));
         let identifier = Arc::new(identifier);
-        Ok(Some(Self { identifier, names }))
+        Ok(Some(Self {
+            identifier,
+            names,
+            refused,
+        }))
     }
+}
+
+/// A refused pattern, as the user is told of it.
+pub(crate) fn told(error: &PatternFileError) -> String {
+    format!("{error}; {}", error.advice())
 }
 
 /// The names of protocols and rules, by number.
@@ -47,18 +68,33 @@ impl Identification {
 pub(crate) struct Names {
     protocols: Vec<&'static str>,
     rules: Vec<&'static str>,
+    /// By rule: its protocol.
+    of_rules: Vec<ProtocolId>,
+    /// By pattern of the user's: protocol and rule.
+    loaded: Vec<(&'static str, &'static str)>,
     /// By protocol: whether it may turn into TLS.
     upgrades: Vec<bool>,
     tls: Option<ProtocolId>,
 }
 
 impl Names {
-    fn of(identifier: &Identifier) -> Self {
+    /// `files`: those of the user's patterns.
+    fn of(identifier: &Identifier, files: &[String]) -> Self {
         let all = identifier.protocols();
-        let rules = all.iter().flat_map(|protocol| protocol.rules);
+        let rules = || {
+            let numbered = all.iter().zip(0u16..);
+            numbered.flat_map(|(one, number)| one.rules.iter().map(move |rule| (rule, number)))
+        };
+        let patterns = identifier.loaded().map_or(&[][..], |set| &set.patterns);
         Self {
             protocols: all.iter().map(|protocol| protocol.name).collect(),
-            rules: rules.map(|rule| rule.name).collect(),
+            rules: rules().map(|(rule, _)| rule.name).collect(),
+            of_rules: rules().map(|(_, number)| ProtocolId(number)).collect(),
+            loaded: patterns
+                .iter()
+                .zip(files)
+                .map(|(pattern, file)| (lasting(&pattern.name), lasting(&plain(file))))
+                .collect(),
             upgrades: all
                 .iter()
                 .map(|protocol| upgrades::TO_TLS.contains(&protocol.name))
@@ -68,13 +104,36 @@ impl Names {
     }
 
     pub(crate) fn protocol(&self, id: ProtocolId) -> &'static str {
-        let name = self.protocols.get(usize::from(id.0)).copied();
-        name.unwrap_or_default()
+        let own = self.protocols.get(usize::from(id.0)).copied();
+        own.or_else(|| Some(self.loaded(id.0)?.0))
+            .unwrap_or_default()
     }
 
     pub(crate) fn rule(&self, id: RuleId) -> &'static str {
-        let name = self.rules.get(usize::from(id.0)).copied();
-        name.unwrap_or_default()
+        let own = self.rules.get(usize::from(id.0)).copied();
+        own.or_else(|| Some(self.loaded(id.0)?.1))
+            .unwrap_or_default()
+    }
+
+    /// The protocol that a rule tells.
+    pub(crate) fn protocol_of(&self, rule: RuleId) -> ProtocolId {
+        let own = self.of_rules.get(usize::from(rule.0)).copied();
+        own.unwrap_or(ProtocolId(rule.0))
+    }
+
+    /// A protocol's number for sums: those of the user's patterns follow the built-in ones.
+    pub(crate) fn number(&self, id: ProtocolId) -> u16 {
+        match id.0.checked_sub(LOADED_FIRST) {
+            Some(place) => u16::try_from(self.protocols.len())
+                .unwrap_or(0)
+                .saturating_add(place),
+            None => id.0,
+        }
+    }
+
+    fn loaded(&self, number: u16) -> Option<(&'static str, &'static str)> {
+        let place = usize::from(number.checked_sub(LOADED_FIRST)?);
+        self.loaded.get(place).copied()
     }
 
     /// Whether a connection of this protocol may turn into TLS.
@@ -87,8 +146,30 @@ impl Names {
     }
 }
 
+/// A name for as long as the process lives. Records hold names without owning them, and go through
+/// threads and files by copy; there are as many as the user has patterns.
+fn lasting(name: &str) -> &'static str {
+    Box::leak(name.to_owned().into_boxed_str())
+}
+
+/// A file's name as records can hold it.
+fn plain(name: &str) -> String {
+    let letter = |one: char| match one {
+        '"' | '\\' | ',' => '_',
+        one if one.is_ascii_graphic() => one,
+        _ => '_',
+    };
+    name.chars().map(letter).take(NAME_LEN_MAX).collect()
+}
+
+/// Letters of a file's name in records.
+const NAME_LEN_MAX: usize = 48;
+
 /// What the compiled rules are called in the cache folder.
 const CACHE_FILE: &str = "protocols";
+
+/// And the user's patterns.
+const PATTERNS_FILE: &str = "patterns";
 
 #[cfg(test)]
 mod tests {
@@ -100,10 +181,13 @@ mod tests {
     #[test]
     fn names_are_those_of_the_identifier() {
         let identifier = Identifier::new().unwrap();
-        let names = Names::of(&identifier);
+        let names = Names::of(&identifier, &[]);
         for number in 0..u16::try_from(names.rules.len()).unwrap() {
             let rule = RuleId(number);
             assert_eq!(names.rule(rule), identifier.rule_name(rule));
+            let protocol = names.protocol_of(rule);
+            let known = identifier.protocol(protocol).unwrap();
+            assert!(known.rules.iter().any(|one| one.name == names.rule(rule)));
         }
         for name in TO_TLS {
             let id = identifier.find(name).expect(name);

@@ -63,10 +63,12 @@ struct State {
     search: Search,
     /// Of client and server.
     ports: (u16, u16),
-    protocol: ProtocolId,
+    /// The verdict.
     rule: RuleId,
     /// What it was before.
     original: ProtocolId,
+    /// Packets that were looked at.
+    inspected: u16,
     shard: Shard,
     bits: u8,
 }
@@ -74,6 +76,7 @@ struct State {
 const _: () = assert!(size_of::<State>() == 16);
 
 const NONE: ProtocolId = ProtocolId(u16::MAX);
+const NO_RULE: RuleId = RuleId(u16::MAX);
 
 impl State {
     const PHASE: u8 = 3;
@@ -83,17 +86,16 @@ impl State {
     const BY_SERVER: u8 = 1 << 3;
     /// The server spoke last.
     const SERVERS_TURN: u8 = 1 << 4;
-    const SEEN: u8 = 1 << 5;
     /// Nothing more comes from the client; the bit above: from the server.
-    const OVER: u8 = 1 << 6;
+    const OVER: u8 = 1 << 5;
 
     fn new(phase: Phase) -> Self {
         Self {
             search: Search::default(),
             ports: (0, 0),
-            protocol: NONE,
-            rule: RuleId(u16::MAX),
+            rule: NO_RULE,
             original: NONE,
+            inspected: 0,
             shard: Shard(0),
             bits: phase as u8,
         }
@@ -142,11 +144,12 @@ impl State {
     }
 
     fn app(&self, names: &Names) -> Option<App> {
-        if self.protocol == NONE {
+        if self.rule == NO_RULE {
             return None;
         }
+        let protocol = names.protocol_of(self.rule);
         Some(App {
-            name: names.protocol(self.protocol),
+            name: names.protocol(protocol),
             original: (self.original != NONE).then(|| names.protocol(self.original)),
             rule: names.rule(self.rule),
             confidence: if self.has(Self::LIKELY) {
@@ -155,7 +158,7 @@ impl State {
                 flowpin_record::Confidence::Sure
             },
             by_client: !self.has(Self::BY_SERVER),
-            number: self.protocol.0,
+            number: names.number(protocol),
         })
     }
 }
@@ -315,13 +318,17 @@ impl Identify {
 
     /// The connection has ended.
     pub(super) fn end(&mut self, handle: u32, record: &mut ConnRecord) {
-        if let Some(state) = self.states.get_mut(handle) {
-            record.app = state.app(&self.names);
-            if !state.is_done() {
-                self.searches.release(&mut state.search);
-                state.go_to(Phase::Done);
+        let Some(state) = self.states.get_mut(handle) else {
+            return;
+        };
+        if !state.is_done() {
+            if let Some(verdict) = self.searches.held(state.search) {
+                take(state, verdict, &self.names);
             }
+            self.searches.release(&mut state.search);
+            state.go_to(Phase::Done);
         }
+        record.app = state.app(&self.names);
     }
 
     pub(super) const fn losses(&self) -> &Losses {
@@ -336,14 +343,14 @@ impl Identify {
 impl IdentifyStats {
     fn count(&mut self, state: &mut State) {
         self.inspected += 1;
-        self.searched += u64::from(!state.has(State::SEEN));
-        state.set(State::SEEN, true);
+        self.searched += u64::from(state.inspected == 0);
+        state.inspected = state.inspected.saturating_add(1);
     }
 }
 
 /// A verdict: the first, or that it has become TLS.
 fn take(state: &mut State, verdict: Verdict, names: &Names) {
-    let is_first = state.protocol == NONE;
+    let is_first = state.rule == NO_RULE;
     let watched = is_first && names.may_become_tls(verdict.protocol);
     state.go_to(if watched {
         Phase::Watching
@@ -354,9 +361,8 @@ fn take(state: &mut State, verdict: Verdict, names: &Names) {
         if !names.is_tls(verdict.protocol) {
             return;
         }
-        state.original = state.protocol;
+        state.original = names.protocol_of(state.rule);
     }
-    state.protocol = verdict.protocol;
     state.rule = verdict.rule;
     state.set(State::LIKELY, verdict.confidence == Confidence::Likely);
     state.set(State::BY_SERVER, !verdict.to_server);

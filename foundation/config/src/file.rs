@@ -316,6 +316,11 @@ const KEYS: &[(&str, &[Key])] = &[
                 "\"/var/cache/flowpin\"",
                 "Where compiled patterns are kept; your cache folder if not set, \"\": nowhere.",
             ),
+            (
+                "patterns",
+                "[]",
+                "Files and folders with l7-filter patterns, asked where no built-in rule decides.",
+            ),
         ],
     ),
     (

@@ -10,6 +10,8 @@ pub struct IdentifyPlan {
     pub enabled: bool,
     /// Where the compiled patterns are kept from one run to the next; none: nowhere.
     pub cache: Option<PathBuf>,
+    /// Files and folders with l7-filter patterns, asked where no built-in rule decides.
+    pub patterns: Vec<PathBuf>,
 }
 
 impl Default for IdentifyPlan {
@@ -17,6 +19,7 @@ impl Default for IdentifyPlan {
         Self {
             enabled: true,
             cache: None,
+            patterns: Vec::new(),
         }
     }
 }
@@ -27,6 +30,7 @@ impl From<IdentifySettings> for IdentifyPlan {
         Self {
             enabled: settings.enabled.unwrap_or(defaults.enabled),
             cache: settings.cache.or(defaults.cache),
+            patterns: settings.patterns.unwrap_or(defaults.patterns),
         }
     }
 }
@@ -36,6 +40,7 @@ impl From<&IdentifyPlan> for IdentifySettings {
         Self {
             enabled: Some(plan.enabled),
             cache: plan.cache.clone(),
+            patterns: Some(plan.patterns.clone()),
         }
     }
 }

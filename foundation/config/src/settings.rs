@@ -146,6 +146,8 @@ sections! {
         enabled: bool,
         /// Where the compiled patterns are kept.
         cache: PathBuf,
+        /// Files and folders with l7-filter patterns.
+        patterns: Vec<PathBuf>,
     }
 
     /// `[scans]`: what counts as a scan or a flood.
@@ -471,7 +473,7 @@ mod tests {
             [connections]\nchecksums = 'none'\ntimeouts = 'none'\ninterim = '5 min'\n\
             [defragmentation]\nmemory = '9 MiB'\nby_vlan = true\n\
             [streams]\nmemory = '3 MiB'\ndepth = '1 MiB'\npaws = false\n\
-            [identify]\nenabled = false\ncache = 'there'\n\
+            [identify]\nenabled = false\ncache = 'there'\npatterns = ['p', 'q.pat']\n\
             [scans]\nenabled = false\nports = 7\nallow_sources = ['10.0.0.0/8']\n\
             [other_hosts]\nsystem = 'bsd'\nipv6_fragments = 'last'\n\
             [[hosts]]\nnetworks = ['10.0.0.0/8', '::/0']\nsystem = 'linux'\nsegments = 'vista'\n\

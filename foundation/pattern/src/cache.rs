@@ -15,7 +15,7 @@ use std::path::Path;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"flowpat\n");
 /// Of the format and of what the compiler makes: raised when either changes.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 const HEADER: usize = 32;
 
 /// What a set was compiled from, in one number.
@@ -59,6 +59,7 @@ impl PatternSet {
         for one in &self.patterns {
             number(&mut body, one.name.len());
             body.extend(one.name.as_bytes());
+            number(&mut body, usize::from(one.source));
             body.extend(one.rating.random.to_le_bytes());
             body.extend(one.rating.english.to_le_bytes());
             number(&mut body, one.states as usize);
@@ -178,6 +179,7 @@ impl<'a> Reader<'a> {
         let len = self.number()?;
         Some(Compiled {
             name: String::from_utf8(self.take(len)?.to_vec()).ok()?,
+            source: u16::try_from(self.number()?).ok()?,
             rating: Rating {
                 random: f64::from_le_bytes(self.array()?),
                 english: f64::from_le_bytes(self.array()?),

@@ -38,4 +38,28 @@ pub enum Refusal {
     /// It matches without any byte.
     #[error("matches nothing at all, and so everything")]
     Empty,
+    /// A name that records could not hold.
+    #[error("has a name that is not 1 to {0} printable ASCII letters without `\"`, `\\` and `,`")]
+    Name(usize),
+}
+
+impl Refusal {
+    /// What its author can do.
+    pub const fn advice(&self) -> &'static str {
+        match self {
+            Self::States(_) | Self::Working(_) => {
+                "anchor it with `^`, or take out `.*` and counted repetitions: each of them keeps \
+                 all that follows alive beside the rest"
+            }
+            Self::Expanded(_) => "use smaller counts: `x{m,n}` is written out n times",
+            Self::TooLong(_) => "make it shorter, or two patterns of it",
+            Self::Repeats(_) => "use `*` or `+`, or a smaller count",
+            Self::Depth(_) => "take out groups that hold one thing only",
+            Self::Syntax { .. } => "put a backslash before it if the letter itself is meant",
+            Self::Unsupported(_) => "write it without",
+            Self::Groups(_) => "load fewer patterns, or anchor some with `^`",
+            Self::Empty => "use `+` instead of `*`, or put a letter before it",
+            Self::Name(_) => "give it another name, best that of its file",
+        }
+    }
 }

@@ -31,6 +31,8 @@ pub struct Source {
 pub struct Compiled {
     /// Its name.
     pub name: String,
+    /// Its place among the sources.
+    pub source: u16,
     /// How often it matches by chance.
     pub rating: Rating,
     /// States of its own automaton, compiled alone.
@@ -84,23 +86,23 @@ impl SetState {
 }
 
 impl PatternSet {
-    /// Compiles patterns; those that break a limit are refused one by one.
+    /// Compiles patterns; those that break a limit are refused one by one, told by their place.
     pub fn build(
         sources: &[Source],
         how: Rewrite,
         limits: &Limits,
-    ) -> (Self, Vec<(String, Refusal)>) {
+    ) -> (Self, Vec<(usize, Refusal)>) {
         let mut set = Self::default();
         let mut refused = Vec::new();
         // By kind (anchored or not, hint or not): what is to be grouped.
         let mut kinds: [Vec<(u16, Hir, usize)>; 4] = Default::default();
-        for source in sources {
+        for (number, source) in sources.iter().enumerate() {
             let rewritten = rewrite(&source.hir, how);
             let alone = [rewritten.hir.clone()];
             let automaton = match Automaton::build(&alone, rewritten.anchored, limits) {
                 Ok(automaton) => automaton,
                 Err(refusal) => {
-                    refused.push((source.name.clone(), refusal));
+                    refused.push((number, refusal));
                     continue;
                 }
             };
@@ -108,6 +110,7 @@ impl PatternSet {
             let place = u16::try_from(set.patterns.len()).unwrap_or(u16::MAX);
             set.patterns.push(Compiled {
                 name: source.name.clone(),
+                source: u16::try_from(number).unwrap_or(u16::MAX),
                 rating,
                 states: u32::try_from(automaton.states()).unwrap_or(u32::MAX),
                 anchored: rewritten.anchored,
@@ -126,9 +129,16 @@ impl PatternSet {
                 .patterns
                 .iter()
                 .filter_map(|&place| set.patterns.get(usize::from(place)));
-            refused.extend(names.map(|one| (one.name.clone(), Refusal::Groups(GROUPS_MAX))));
+            refused.extend(names.map(|one| (usize::from(one.source), Refusal::Groups(GROUPS_MAX))));
         }
         (set, refused)
+    }
+
+    /// Without the automata of those that may only hint: what a search for verdicts needs.
+    #[must_use]
+    pub fn without_hints(mut self) -> Self {
+        self.groups.retain(|group| !group.is_hint);
+        self
     }
 
     /// A search that has seen nothing.

@@ -1,6 +1,6 @@
 //! l7-filter's own patterns, where they are at hand.
 
-use flowpin_pattern::l7::read_folder;
+use flowpin_pattern::l7::read_paths;
 use flowpin_pattern::{Limits, PatternSet, Rewrite, Source};
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ fn folder() -> Option<PathBuf> {
 fn all_patterns_load_and_loose_ones_only_hint() {
     let Some(folder) = folder() else { return };
     let limits = Limits::default();
-    let (patterns, errors) = read_folder(&folder, &limits).unwrap();
+    let (patterns, errors) = read_paths(&[folder], &limits).unwrap();
     for error in &errors {
         println!("{error}");
     }
@@ -48,8 +48,8 @@ fn all_patterns_load_and_loose_ones_only_hint() {
             group.is_hint
         );
     }
-    for (name, refusal) in &refused {
-        println!("refused {name}: {refusal}");
+    for (number, refusal) in &refused {
+        println!("refused {}: {refusal}", sources[*number].name);
     }
     for one in &set.patterns {
         println!(

@@ -2,7 +2,7 @@
 
 use crate::lead::First;
 use crate::protocols;
-use crate::table::{How, On, Protocol, ProtocolId, RuleId};
+use crate::table::{How, LOADED_FIRST, On, Protocol, ProtocolId, RuleId};
 use crate::{Check, Lead};
 use flowpin_pattern::{Automaton, Group, Limits, PatternSet, Rating, Refusal, Rewrite, cache, own};
 use std::path::Path;
@@ -154,11 +154,12 @@ impl Identifier {
         })
     }
 
-    /// Also looks for these patterns, where the project's own rules find nothing.
+    /// Also looks for these patterns, where the project's own rules find nothing. Those that may
+    /// only hint are not asked: a search looks for verdicts.
     #[must_use]
     pub fn with_patterns(self, patterns: PatternSet) -> Self {
         Self {
-            loaded: Some(patterns),
+            loaded: Some(patterns.without_hints()),
             ..self
         }
     }
@@ -175,7 +176,7 @@ impl Identifier {
     }
 
     fn loaded_name(&self, number: u16) -> Option<&str> {
-        let place = usize::from(number.checked_sub(0x8000)?);
+        let place = usize::from(number.checked_sub(LOADED_FIRST)?);
         let pattern = self.loaded.as_ref()?.patterns.get(place)?;
         Some(&pattern.name)
     }
@@ -233,6 +234,7 @@ impl Identifier {
 fn named(name: String) -> flowpin_pattern::Compiled {
     flowpin_pattern::Compiled {
         name,
+        source: 0,
         rating: Rating {
             random: 0.0,
             english: 0.0,

@@ -48,7 +48,7 @@ pub use kept::STREAM_BYTES_MAX;
 pub use lead::Lead;
 pub use look::{Answer, Check, Cursor, Look};
 pub use search::{Search, SearchOptions, Searches, Whose};
-pub use table::{Group, How, On, Protocol, ProtocolId, Rule, RuleId};
+pub use table::{Group, How, LOADED_FIRST, On, Protocol, ProtocolId, Rule, RuleId};
 pub use verdict::{Confidence, GaveUp, Step, Verdict};
 
 /// Datagrams of a connection that are looked at: a search ends there.

@@ -104,6 +104,11 @@ struct StageArgs {
     #[arg(value_parser = value::on_off())]
     identify: Option<bool>,
 
+    /// l7-filter patterns, a .pat file or a directory of them, asked where no built-in rule decides;
+    /// may be repeated (try them with `flowpin patterns test`)
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    patterns: Vec<PathBuf>,
+
     /// Look for scans and floods; thresholds and exceptions: `[scans]` in settings [default: on]
     #[arg(long, value_name = "on|off", hide_possible_values = true)]
     #[arg(value_parser = value::on_off())]
@@ -190,6 +195,7 @@ impl RunArgs {
             },
             identify: IdentifySettings {
                 enabled: self.stages.identify,
+                patterns: (!self.stages.patterns.is_empty()).then(|| self.stages.patterns.clone()),
                 ..IdentifySettings::default()
             },
             scans: ScanSettings {

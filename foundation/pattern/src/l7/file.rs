@@ -5,6 +5,9 @@ use crate::{Limits, Refusal};
 use regex_syntax::hir::Hir;
 use std::path::{Path, PathBuf};
 
+/// Letters of a name, at most: it stands in every record.
+const NAME_LEN_MAX: usize = 48;
+
 /// A pattern as its file has it.
 #[derive(Clone, Debug)]
 pub struct L7Pattern {
@@ -16,20 +19,75 @@ pub struct L7Pattern {
     pub hir: Hir,
     /// For the userspace filter, if the file has one of its own; told, not used.
     pub userspace: Option<String>,
+    /// Its file.
+    pub path: PathBuf,
+    /// The expression's line, from 1.
+    pub line: usize,
 }
 
 /// Why a file gives no pattern.
 #[derive(Debug, thiserror::Error)]
 pub enum PatternFileError {
     /// The file cannot be read.
-    #[error("{0}: {1}")]
-    Unreadable(PathBuf, std::io::Error),
+    #[error("{}: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
     /// A name or an expression is missing.
-    #[error("{0}: has no {1}")]
-    Incomplete(PathBuf, &'static str),
-    /// The expression is refused.
-    #[error("{0}: {1}")]
-    Refused(PathBuf, Refusal),
+    #[error("{}: has no {what}", path.display())]
+    Incomplete {
+        /// The file.
+        path: PathBuf,
+        /// What is missing.
+        what: &'static str,
+    },
+    /// The name or the expression is refused.
+    #[error("{}:{line}: {refusal}", path.display())]
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// Why.
+        refusal: Refusal,
+    },
+}
+
+impl PatternFileError {
+    /// The file.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Unreadable { path, .. }
+            | Self::Incomplete { path, .. }
+            | Self::Refused { path, .. } => path,
+        }
+    }
+
+    /// What its author can do.
+    pub const fn advice(&self) -> &'static str {
+        match self {
+            Self::Unreadable { .. } => "check its permissions",
+            Self::Incomplete { .. } => {
+                "the first line that is not empty and no comment is the name, the second the \
+                 expression"
+            }
+            Self::Refused { refusal, .. } => refusal.advice(),
+        }
+    }
+}
+
+impl L7Pattern {
+    /// The error that this pattern is refused, where it stands.
+    pub fn refused(&self, refusal: Refusal) -> PatternFileError {
+        PatternFileError::Refused {
+            path: self.path.clone(),
+            line: self.line,
+            refusal,
+        }
+    }
 }
 
 /// Reads one file's text.
@@ -42,7 +100,7 @@ pub fn parse(path: &Path, text: &[u8], limits: &Limits) -> Result<L7Pattern, Pat
     let mut name = None;
     let mut expression = None;
     let mut userspace = None;
-    for line in text.lines().map(str::trim_end) {
+    for (line, number) in text.lines().map(str::trim_end).zip(1..) {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
@@ -51,32 +109,78 @@ pub fn parse(path: &Path, text: &[u8], limits: &Limits) -> Result<L7Pattern, Pat
         } else if line.starts_with("userspace ") {
             // Flags of the userspace filter's library.
         } else if name.is_none() {
-            name = Some(line.trim().to_owned());
+            name = Some((line.trim().to_owned(), number));
         } else if expression.is_none() {
-            expression = Some(line.to_owned());
+            expression = Some((line.to_owned(), number));
         }
     }
-    let missing = |what| PatternFileError::Incomplete(path.to_owned(), what);
-    let name = name.ok_or_else(|| missing("name"))?;
-    let expression = expression.ok_or_else(|| missing("expression"))?;
-    let hir = parse_expression(&expression, limits)
-        .map_err(|refusal| PatternFileError::Refused(path.to_owned(), refusal))?;
+    let missing = |what| PatternFileError::Incomplete {
+        path: path.to_owned(),
+        what,
+    };
+    let refused = |line, refusal| PatternFileError::Refused {
+        path: path.to_owned(),
+        line,
+        refusal,
+    };
+    let (name, named) = name.ok_or_else(|| missing("name"))?;
+    if !is_name(&name) {
+        return Err(refused(named, Refusal::Name(NAME_LEN_MAX)));
+    }
+    let (expression, line) = expression.ok_or_else(|| missing("expression"))?;
+    let hir = parse_expression(&expression, limits).map_err(|why| refused(line, why))?;
     Ok(L7Pattern {
         name,
         expression,
         hir,
         userspace,
+        path: path.to_owned(),
+        line,
     })
 }
 
-/// Reads all `.pat` files of a folder, by name.
+/// Whether records of every format can hold it as it is.
+fn is_name(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"\"\\,".contains(&byte);
+    (1..=NAME_LEN_MAX).contains(&name.len()) && name.bytes().all(is_plain)
+}
+
+/// What files hold: patterns, and why others give none.
+pub type PatternFiles = (Vec<L7Pattern>, Vec<PatternFileError>);
+
+/// Reads files, whatever they are called, and all `.pat` files of folders, by name.
 ///
 /// # Errors
-/// Only if the folder cannot be read: files that give no pattern are listed beside those that do.
-pub fn read_folder(
-    folder: &Path,
+/// Only if a path is not there or a folder cannot be read, with its path: files that give no
+/// pattern are listed beside those that do.
+pub fn read_paths(
+    paths: &[PathBuf],
     limits: &Limits,
-) -> std::io::Result<(Vec<L7Pattern>, Vec<PatternFileError>)> {
+) -> Result<PatternFiles, (PathBuf, std::io::Error)> {
+    let mut files = Vec::new();
+    for path in paths {
+        let failed = |error| (path.clone(), error);
+        if std::fs::metadata(path).map_err(failed)?.is_dir() {
+            files.extend(files_of(path).map_err(failed)?);
+        } else {
+            files.push(path.clone());
+        }
+    }
+    let (mut patterns, mut errors) = (Vec::new(), Vec::new());
+    for path in files {
+        let read = std::fs::read(&path).map_err(|error| PatternFileError::Unreadable {
+            path: path.clone(),
+            error,
+        });
+        match read.and_then(|text| parse(&path, &text, limits)) {
+            Ok(pattern) => patterns.push(pattern),
+            Err(error) => errors.push(error),
+        }
+    }
+    Ok((patterns, errors))
+}
+
+fn files_of(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
@@ -85,16 +189,7 @@ pub fn read_folder(
         }
     }
     paths.sort();
-    let (mut patterns, mut errors) = (Vec::new(), Vec::new());
-    for path in paths {
-        let read = std::fs::read(&path);
-        let read = read.map_err(|error| PatternFileError::Unreadable(path.clone(), error));
-        match read.and_then(|text| parse(&path, &text, limits)) {
-            Ok(pattern) => patterns.push(pattern),
-            Err(error) => errors.push(error),
-        }
-    }
-    Ok((patterns, errors))
+    Ok(paths)
 }
 
 #[cfg(test)]
@@ -114,6 +209,20 @@ mod tests {
             ("smtp", "^220 .*smtp")
         );
         assert_eq!(pattern.userspace.as_deref(), Some("^220"));
+    }
+
+    /// The line is where an editor goes to.
+    #[test]
+    fn what_is_refused_is_named_with_its_line() {
+        let error = |text: &[u8]| {
+            let error = parse(Path::new("a.pat"), text, &Limits::default()).unwrap_err();
+            assert!(!error.advice().is_empty());
+            error.to_string()
+        };
+        let bad = error(b"# one\na\n\n(b\n");
+        assert_eq!(bad, "a.pat:4: a group without its end at byte 2");
+        assert!(error(b"a,b\nc\n").starts_with("a.pat:1: has a name"));
+        assert!(error(b"a b\nc\n").starts_with("a.pat:1: has a name"));
     }
 
     #[test]

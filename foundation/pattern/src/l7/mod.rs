@@ -16,4 +16,4 @@ mod expression;
 mod file;
 
 pub use expression::parse as parse_expression;
-pub use file::{L7Pattern, PatternFileError, parse as parse_file, read_folder};
+pub use file::{L7Pattern, PatternFileError, PatternFiles, parse as parse_file, read_paths};

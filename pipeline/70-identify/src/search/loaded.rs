@@ -8,7 +8,7 @@ use super::progress::Progress;
 use super::{Memory, Search, Whose, side_of};
 use crate::DATAGRAMS_MAX;
 use crate::kept::STREAM_BYTES_MAX;
-use crate::table::{On, ProtocolId, RuleId};
+use crate::table::{LOADED_FIRST, On, ProtocolId, RuleId};
 use crate::verdict::{Confidence, GaveUp, Step, Verdict};
 use flowpin_pattern::{Matched, PatternSet};
 
@@ -42,7 +42,7 @@ impl Memory {
             progress.datagrams = progress.datagrams.saturating_add(1);
         }
         let is_over = progress.show(set, whose, bytes);
-        let step = progress.loaded_step(set, whose, is_over);
+        let step = progress.loaded_step(set, is_over);
         match (step, handle) {
             (Step::Undecided, None) => return self.begin(search, progress),
             (_, Some(handle)) => self.store(handle, progress),
@@ -52,13 +52,7 @@ impl Memory {
     }
 
     /// One direction ends.
-    pub(super) fn loaded_end(
-        &mut self,
-        set: &PatternSet,
-        handle: u32,
-        whose: Whose,
-        own: Step,
-    ) -> Step {
+    pub(super) fn loaded_end(&mut self, set: &PatternSet, handle: u32, own: Step) -> Step {
         if matches!(own, Step::Verdict(_)) {
             return own;
         }
@@ -67,7 +61,7 @@ impl Memory {
         };
         progress.own_over |= own != Step::Undecided;
         progress.note(set.at_end(&progress.loaded.state));
-        let step = progress.loaded_step(set, whose, false);
+        let step = progress.loaded_step(set, false);
         self.store(handle, progress);
         step
     }
@@ -108,17 +102,24 @@ impl Progress {
             && self.loaded.found == 0
         {
             self.loaded.found = found.pattern.saturating_add(1);
+            self.loaded.found_to_server = self.loaded.turn == side_of(true);
         }
     }
 
-    fn loaded_step(&self, set: &PatternSet, whose: Whose, is_over: bool) -> Step {
-        match self.loaded.found.checked_sub(1) {
-            Some(pattern) if self.own_over => Step::Verdict(Verdict {
-                protocol: ProtocolId(loaded_number(pattern)),
-                rule: RuleId(loaded_number(pattern)),
-                confidence: Confidence::Sure,
-                to_server: whose.to_server,
-            }),
+    /// The verdict of a pattern that waits for the own rules to give up.
+    pub(super) fn held(&self) -> Option<Verdict> {
+        let number = loaded_number(self.loaded.found.checked_sub(1)?);
+        Some(Verdict {
+            protocol: ProtocolId(number),
+            rule: RuleId(number),
+            confidence: Confidence::Sure,
+            to_server: self.loaded.found_to_server,
+        })
+    }
+
+    fn loaded_step(&self, set: &PatternSet, is_over: bool) -> Step {
+        match self.held() {
+            Some(verdict) if self.own_over => Step::Verdict(verdict),
             Some(_) => Step::Undecided,
             None if self.own_over && (is_over || set.groups.is_empty()) => {
                 Step::GaveUp(GaveUp::NothingFits)
@@ -128,9 +129,8 @@ impl Progress {
     }
 }
 
-/// Loaded patterns are numbered from the middle, so that they cannot be own ones.
-pub(crate) const fn loaded_number(pattern: u16) -> u16 {
-    pattern | 0x8000
+const fn loaded_number(pattern: u16) -> u16 {
+    pattern | LOADED_FIRST
 }
 
 #[cfg(test)]
@@ -230,9 +230,13 @@ mod tests {
         let whose = whose(On::Udp, true, (50_000, 50_001));
         let bytes = b"\xff\xff\xff\xffhello";
         let mut found = None;
-        for _ in 0..crate::DATAGRAMS_MAX {
+        for count in 0..crate::DATAGRAMS_MAX {
             let step = searches.datagram(&mut search, whose, bytes, bytes.len());
             found = found.or(name(&searches, step));
+            // A connection that ends here is of the pattern's protocol, too.
+            let held = searches.held(search).map(Step::Verdict);
+            let last = held.and_then(|step| name(&searches, step));
+            assert_eq!(last.as_deref(), Some("game"), "after {count}");
         }
         assert_eq!(found.as_deref(), Some("game"));
         searches.release(&mut search);

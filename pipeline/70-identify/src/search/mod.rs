@@ -137,7 +137,7 @@ impl Searches {
                 let step = self.memory.end_side(compiled, handle, whose);
                 match self.identifier.loaded() {
                     None => step,
-                    Some(set) => self.memory.loaded_end(set, handle, whose, step),
+                    Some(set) => self.memory.loaded_end(set, handle, step),
                 }
             }
         }
@@ -180,6 +180,13 @@ impl Searches {
         progress
             .and_then(|progress| progress.sides.get(usize::from(side_of(to_server))))
             .map_or(&[], |side| self.memory.blocks.bytes(side.kept))
+    }
+
+    /// What a loaded pattern says that waits for the own rules to give up: the verdict, if the
+    /// connection ends here.
+    pub fn held(&self, search: Search) -> Option<Verdict> {
+        let handle = search.0.checked_sub(1)?;
+        self.memory.slab.get(handle)?.held()
     }
 
     /// Forgets a search: after a verdict, or when its connection ends.

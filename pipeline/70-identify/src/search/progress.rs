@@ -45,8 +45,9 @@ pub(super) struct Loaded {
     pub(super) turn: u8,
     /// Bytes looked at, by direction.
     pub(super) fed: [u16; 2],
-    /// The pattern that matched, plus one, if own rules still look.
+    /// The pattern that matched, plus one, if own rules still look; and in whose turn.
     pub(super) found: u16,
+    pub(super) found_to_server: bool,
 }
 
 impl Progress {
@@ -74,6 +75,7 @@ impl Progress {
                 turn: 0,
                 fed: [0; 2],
                 found: 0,
+                found_to_server: false,
             },
         }
     }

@@ -1,0 +1,62 @@
+//! Patterns that the user brings: read, then compiled or taken from the cache.
+
+use crate::RunError;
+use flowpin_pattern::l7::{self, PatternFileError};
+use flowpin_pattern::{Limits, PatternSet, Rewrite, Source, cache};
+use std::path::{Path, PathBuf};
+
+/// Patterns with the files that they come from.
+pub(super) struct Brought {
+    pub(super) set: PatternSet,
+    /// By pattern of the set: its file's name.
+    pub(super) files: Vec<String>,
+    pub(super) refused: Vec<PatternFileError>,
+}
+
+/// Reads and compiles what `paths` hold. `kept`: where the compiled set is kept, if anywhere.
+///
+/// # Errors
+/// A path that is not there or cannot be read.
+pub(super) fn bring(paths: &[PathBuf], kept: Option<&Path>) -> Result<Brought, RunError> {
+    let limits = Limits::default();
+    let read = l7::read_paths(paths, &limits);
+    let (patterns, mut refused) =
+        read.map_err(|(path, source)| RunError::Patterns { path, source })?;
+    let sources: Vec<Source> = patterns
+        .iter()
+        .map(|one| Source {
+            name: one.name.clone(),
+            hir: one.hir.clone(),
+        })
+        .collect();
+    let mut text = String::new();
+    for one in &patterns {
+        text.extend([one.name.as_str(), "\n", &one.expression, "\n"]);
+    }
+    let key = cache::text_key(&text, Rewrite::Exact, &limits);
+    let stored = kept.and_then(|path| PatternSet::load(path, key));
+    let set = stored.unwrap_or_else(|| {
+        let (set, broken) = PatternSet::build(&sources, Rewrite::Exact, &limits);
+        // A set that lacks some is compiled anew each time, so that each time they are named.
+        if let (Some(path), true) = (kept, broken.is_empty()) {
+            let _ = set.store(path, key);
+        }
+        let errors = broken.into_iter().filter_map(|(number, refusal)| {
+            patterns.get(number).map(|pattern| pattern.refused(refusal))
+        });
+        refused.extend(errors);
+        set
+    });
+    let file = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into());
+    let files = set
+        .patterns
+        .iter()
+        .map(|one| patterns.get(usize::from(one.source)))
+        .map(|one| one.and_then(|one| file(&one.path)).unwrap_or_default())
+        .collect();
+    Ok(Brought {
+        set,
+        files,
+        refused,
+    })
+}
