@@ -18,6 +18,7 @@ mod identification;
 mod input;
 mod limit;
 mod memory;
+mod messages;
 mod odd;
 mod output;
 mod ports;
@@ -40,6 +41,7 @@ pub use control::{Control, StopFlag};
 pub use error::RunError;
 pub use flowpin_config::Plan;
 pub use flowpin_reassembly::{Anomaly, ReassemblyStats};
+pub use messages::records_page;
 pub use report::{
     CaptureQuality, Conservation, InputReport, OutputReport, Progress, ProgressSink, RunReport,
     WorkerReport,

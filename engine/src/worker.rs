@@ -17,7 +17,10 @@ use crate::sums::ConnectionSums;
 use flowpin_flow::{FlowOptions, ShardSet, Table};
 use flowpin_output::{Formatter, RecordBatch};
 use flowpin_packet::{FrameBytes, PacketMeta, Tick, Timestamp};
-use flowpin_record::{AnomalyRecord, ConnRecord, RecordKey, RecordSink, TunnelRecord};
+use flowpin_record::{
+    AnomalyRecord, ConnRecord, MessagePlace, MessageSchema, RecordKey, RecordSink, TunnelRecord,
+    Value,
+};
 
 /// Packets that are handled together, so that their cache misses overlap: four of the table's
 /// parts, whose descriptors (12 KiB) stay in the first-level cache.
@@ -227,5 +230,15 @@ impl RecordSink for Records {
 
     fn tunnel(&mut self, key: RecordKey, record: &TunnelRecord) {
         self.formatter.tunnel(key, record);
+    }
+
+    fn message(
+        &mut self,
+        key: RecordKey,
+        place: &MessagePlace,
+        schema: &MessageSchema,
+        values: &[Value<'_>],
+    ) {
+        self.formatter.message(key, place, schema, values);
     }
 }

@@ -29,14 +29,16 @@ pub enum RecordType {
     Scan,
     /// Somebody is sent more than anybody asks for.
     Flood,
+    /// A message of an application protocol: one type for the counts, a file for each schema.
+    Message,
 }
 
 impl RecordType {
     /// How many types there are.
-    pub const COUNT: usize = 6;
+    pub const COUNT: usize = 7;
 
-    /// All, in table order.
-    pub const ALL: [Self; Self::COUNT] = [
+    /// All that have one table of columns: all but [`RecordType::Message`], in table order.
+    pub const TABLES: [Self; Self::COUNT - 1] = [
         Self::Conn,
         Self::ConnLong,
         Self::Anomaly,
@@ -54,6 +56,7 @@ impl RecordType {
             Self::Tunnel => "tunnel",
             Self::Scan => "scan",
             Self::Flood => "flood",
+            Self::Message => "message",
         }
     }
 
@@ -71,6 +74,7 @@ impl RecordType {
                 "A scan: a record when it is recognised, one for each window that it lasts, one \
                  when it is over. Each has the figures since its beginning."
             }
+            Self::Message => "A message of an application protocol.",
             Self::Flood => {
                 "A flood against one host: a record when it is recognised, one for each window \
                  that it lasts, one when it is over. Each has the figures since its beginning."

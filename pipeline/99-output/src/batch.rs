@@ -6,6 +6,7 @@
 //!  rows     │ ConnRow │ …                           only for Parquet
 //! ```
 
+use crate::messages::Messages;
 use crate::text::TextBuffer;
 use core::cmp::Ordering;
 use flowpin_packet::Timestamp;
@@ -43,6 +44,8 @@ pub struct RecordBatch {
     pub(crate) rows: Rows,
     pub(crate) watermark: RecordKey,
     pub(crate) built: [u64; RecordType::COUNT],
+    /// Messages among these, by their schema's number; empty if there are none.
+    pub(crate) built_messages: Vec<u64>,
 }
 
 impl RecordBatch {
@@ -72,13 +75,14 @@ impl RecordBatch {
         self.rows.clear();
         self.watermark = RecordKey::default();
         self.built = [0; RecordType::COUNT];
+        self.built_messages.clear();
     }
 
     /// Moves the entries from `first` on to the end of `to`, with their text and rows.
     pub(crate) fn move_tail(&mut self, first: usize, to: &mut Self) {
         for entry in self.entries.drain(first..) {
             let offset = to.text.len();
-            to.text.extend(entry.text_in(&self.text));
+            to.text.extend(entry.text_in(&self.text, &self.rows));
             let row = to.rows.adopt(&self.rows, &entry);
             to.entries.push(Entry {
                 offset,
@@ -94,7 +98,7 @@ impl RecordBatch {
         let entry = self.entries.get(index)?;
         Some(RecordRef {
             entry,
-            text: entry.text_in(&self.text),
+            text: entry.text_in(&self.text, &self.rows),
             rows: &self.rows,
         })
     }
@@ -107,6 +111,7 @@ pub(crate) struct Entry {
     /// Orders records of one key and type, should there ever be such: their identifier.
     pub(crate) tie: u64,
     pub(crate) offset: usize,
+    /// How long its texts are; of a message see its row.
     pub(crate) lens: [u16; TextFormat::COUNT],
     pub(crate) row: u32,
     pub(crate) record_type: RecordType,
@@ -122,8 +127,13 @@ impl Entry {
             .then_with(|| rank(self).cmp(&rank(other)))
     }
 
-    fn text_in<'a>(&self, text: &'a TextBuffer) -> &'a [u8] {
-        let len: usize = self.lens.iter().map(|&len| usize::from(len)).sum();
+    fn text_in<'a>(&self, text: &'a TextBuffer, rows: &Rows) -> &'a [u8] {
+        let len: usize = if self.record_type == RecordType::Message {
+            let lens = rows.messages.lens(self.row);
+            lens.iter().map(|&len| len as usize).sum()
+        } else {
+            self.lens.iter().map(|&len| usize::from(len)).sum()
+        };
         text.as_slice()
             .get(self.offset..self.offset + len)
             .unwrap_or_default()
@@ -138,6 +148,7 @@ pub(crate) struct Rows {
     pub(crate) tunnels: Vec<TunnelRecord>,
     pub(crate) scans: Vec<ScanRecord>,
     pub(crate) floods: Vec<FloodRecord>,
+    pub(crate) messages: Messages,
 }
 
 impl Rows {
@@ -147,6 +158,7 @@ impl Rows {
         self.tunnels.clear();
         self.scans.clear();
         self.floods.clear();
+        self.messages.clear();
     }
 
     /// Copies the row of `entry`, if there is one, and returns its new place.
@@ -158,6 +170,7 @@ impl Rows {
             RecordType::Tunnel => adopt(&mut self.tunnels, &from.tunnels, index),
             RecordType::Scan => adopt(&mut self.scans, &from.scans, index),
             RecordType::Flood => adopt(&mut self.floods, &from.floods, index),
+            RecordType::Message => self.messages.adopt(&from.messages, entry.row),
         }
     }
 }
@@ -190,6 +203,10 @@ impl<'a> RecordRef<'a> {
     /// Its text in one format.
     #[inline]
     pub(crate) fn text(&self, format: TextFormat) -> &'a [u8] {
+        if self.entry.record_type == RecordType::Message {
+            let lens = self.rows.messages.lens(self.entry.row);
+            return part(self.text, &lens, format as usize);
+        }
         let (before, rest) = self
             .entry
             .lens
@@ -205,4 +222,12 @@ impl<'a> RecordRef<'a> {
     pub(crate) fn text_len(&self) -> usize {
         self.text.len()
     }
+}
+
+/// One of several texts that lie together.
+fn part<'a>(text: &'a [u8], lens: &[u32], index: usize) -> &'a [u8] {
+    let (before, rest) = lens.split_at_checked(index).unwrap_or_default();
+    let start: usize = before.iter().map(|&len| len as usize).sum();
+    let len = rest.first().map_or(0, |&len| len as usize);
+    text.get(start..start + len).unwrap_or_default()
 }

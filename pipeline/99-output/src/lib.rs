@@ -18,12 +18,13 @@ mod error;
 mod files;
 mod format;
 mod merge;
+mod messages;
 mod page;
 mod text;
 
 pub use batch::RecordBatch;
 pub use error::OutputError;
-pub use files::{Disk, FileInfo, OutputSummary, Storage, Target, Writers};
-pub use format::Formatter;
+pub use files::{Disk, FileInfo, MessageCount, OutputSummary, Storage, Target, Writers};
+pub use format::{Formatter, MessageSchemas};
 pub use merge::Merger;
 pub use page::records_page;

@@ -146,7 +146,7 @@ impl Source {
                 break;
             };
             self.next = 0;
-            writers.count_built(batch.built);
+            writers.count_built(&batch);
             recycle(number, batch);
         }
     }

@@ -1,15 +1,15 @@
 //! The page of the documentation that lists every field of every format.
 
-use crate::format::{EVE_FIELDS, flat_name};
+use crate::format::{EVE_FIELDS, MESSAGE_EVE_FIELDS, MessageSchemas, flat_name};
 use core::fmt::Write;
 use flowpin_record::{
-    AnomalyRecord, ConnRow, FloodRecord, RecordType, Row, ScanRecord, TunnelRecord,
+    AnomalyRecord, ConnRow, FloodRecord, Kind, RecordType, Row, ScanRecord, TunnelRecord,
 };
 
-/// The page as Markdown, made from the tables that the writers use.
-pub fn records_page() -> String {
+/// The page as Markdown, made from the tables that the writers use, with these kinds of messages.
+pub fn records_page(schemas: &MessageSchemas) -> String {
     let mut page = String::from(INTRODUCTION);
-    for record_type in RecordType::ALL {
+    for record_type in RecordType::TABLES {
         let stem = record_type.file_stem();
         let _ = writeln!(page, "\n## `{stem}`\n\n{}\n", record_type.description());
         match record_type {
@@ -19,8 +19,10 @@ pub fn records_page() -> String {
             RecordType::Tunnel => put_table::<TunnelRecord>(&mut page),
             RecordType::Scan => put_table::<ScanRecord>(&mut page),
             RecordType::Flood => put_table::<FloodRecord>(&mut page),
+            RecordType::Message => {}
         }
     }
+    put_messages(&mut page, schemas);
     page += EVE;
     for (event_type, fields) in EVE_FIELDS {
         let _ = writeln!(
@@ -31,34 +33,73 @@ pub fn records_page() -> String {
             let _ = writeln!(page, "| `{path}` | {meaning} |");
         }
     }
+    put_message_events(&mut page, schemas);
     page
 }
 
-fn put_table<R: Row>(page: &mut String) {
-    *page += "| Zeek TSV and JSON | CSV and Parquet | Zeek type | Parquet type | meaning |\n";
-    *page += "| --- | --- | --- | --- | --- |\n";
-    for column in R::COLUMNS {
-        let zeek = if column.zeek {
-            format!("`{}`", column.name)
-        } else {
-            String::new()
-        };
-        let (flat, kind) = (flat_name(column), column.kind);
-        let _ = writeln!(
-            page,
-            "| {zeek} | `{flat}` | {} | {} | {} |",
-            kind.zeek_name(),
-            kind.parquet_name(),
-            column.doc
-        );
+/// The columns of messages.
+fn put_messages(page: &mut String, schemas: &MessageSchemas) {
+    for ready in schemas.iter() {
+        let (stem, doc) = (&ready.schema.file_stem, &ready.schema.doc);
+        let _ = writeln!(page, "\n## `{stem}`\n\n{doc}\n");
+        *page += TABLE_HEAD;
+        for field in &ready.fields {
+            let zeek = if field.zeek { &field.name } else { "" };
+            put_row(page, zeek, &field.flat_name(), field.kind, &field.doc);
+        }
     }
 }
+
+/// The events of messages: what all have, then what each has.
+fn put_message_events(page: &mut String, schemas: &MessageSchemas) {
+    if schemas.is_empty() {
+        return;
+    }
+    *page += MESSAGE_EVENTS;
+    for (path, meaning) in MESSAGE_EVE_FIELDS {
+        let _ = writeln!(page, "| `{path}` | {meaning} |");
+    }
+    for ready in schemas.iter() {
+        let name = &ready.schema.name;
+        let _ = writeln!(page, "\n### `{name}`\n\n| field | meaning |\n| --- | --- |");
+        let columns = ready.schema.columns.iter();
+        for column in columns.filter(|column| !column.eve.is_empty()) {
+            let _ = writeln!(page, "| `{}` | {} |", column.eve, column.doc);
+        }
+    }
+}
+
+fn put_table<R: Row>(page: &mut String) {
+    *page += TABLE_HEAD;
+    for column in R::COLUMNS {
+        let zeek = if column.zeek { column.name } else { "" };
+        put_row(page, zeek, &flat_name(column), column.kind, column.doc);
+    }
+}
+
+fn put_row(page: &mut String, zeek: &str, flat: &str, kind: Kind, doc: &str) {
+    let zeek = if zeek.is_empty() {
+        String::new()
+    } else {
+        format!("`{zeek}`")
+    };
+    let (in_zeek, in_parquet) = (kind.zeek_name(), kind.parquet_name());
+    let _ = writeln!(
+        page,
+        "| {zeek} | `{flat}` | {in_zeek} | {in_parquet} | {doc} |"
+    );
+}
+
+const TABLE_HEAD: &str = "\
+| Zeek TSV and JSON | CSV and Parquet | Zeek type | Parquet type | meaning |
+| --- | --- | --- | --- | --- |
+";
 
 const INTRODUCTION: &str = "\
 # Records
 
 <!-- @generated from the tables in `foundation/record` and `pipeline/99-output`:
-     cargo run -p flowpin-output --example records_page > docs/user/records.md -->
+     cargo run -p flowpin-engine --example records_page > docs/user/records.md -->
 
 Every format is written from one definition of each record. Records come in the order of stream
 time, the same for any number of workers; each type has one file, but for EVE JSON, where
@@ -83,6 +124,12 @@ Rotated files carry the start of their interval (stream time, UTC) or a number i
 past the limit by a record; Parquet looks every 4,096 records. The limit over all files stops
 writing and is counted as `records_over_limit`.
 
+Text off the wire may be any bytes. UTF-8 is written as it is; other bytes become `\\xHH`, and so
+do control characters and separators in Zeek's text (backslashes too, as Zeek does) and control
+characters in CSV. In JSON the backslash of `\\xHH` is escaped like any other. Lists of messages are
+joined by commas in Zeek's text, by spaces in CSV (spaces inside become `\\x20`), and lists in
+Parquet.
+
 If a file cannot be written any further, it is cut back to its last whole record (Parquet: row
 group), the other files are ended properly, and the run fails with one line that says what to do.
 ";
@@ -91,4 +138,11 @@ const EVE: &str = "
 ## EVE JSON
 
 Fields that do not apply are left out. IPv6 addresses are written in full, as Suricata does.
+";
+
+const MESSAGE_EVENTS: &str = "
+### All messages of application protocols
+
+| field | meaning |
+| --- | --- |
 ";

@@ -82,7 +82,7 @@ fn flow_events_have_the_fields_that_suricatas_tests_ask_for() {
     let Some(dir) = corpus("suricata-verify/tests") else {
         return;
     };
-    let page = flowpin_output::records_page();
+    let page = flowpin_output::records_page(&flowpin_output::MessageSchemas::default());
     let flow = page.split("\n### `flow`\n").nth(1).unwrap();
     let flow = flow.split("\n### ").next().unwrap();
     let ours: BTreeSet<_> = flow

@@ -196,7 +196,7 @@ fn every_eve_field_is_documented() {
         };
         leaves(&event, "", found.entry(of.to_owned()).or_default());
     }
-    let page = flowpin_output::records_page();
+    let page = flowpin_output::records_page(&flowpin_output::MessageSchemas::default());
     let mut documented: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for section in page.split("\n### `").skip(1) {
         let (event_type, rest) = section.split_once('`').unwrap();

@@ -1,22 +1,24 @@
 //! Records as Arrow columns, by the schema's table.
 
-use crate::format::flat_name;
+use crate::format::plain_text;
+use crate::messages::Stored;
 use arrow_array::builder::{
-    BooleanBuilder, Float64Builder, StringBuilder, TimestampNanosecondBuilder, UInt16Builder,
-    UInt64Builder,
+    BooleanBuilder, Float64Builder, Int64Builder, ListBuilder, StringBuilder,
+    TimestampNanosecondBuilder, UInt16Builder, UInt64Builder,
 };
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 use core::fmt::Write;
-use core::marker::PhantomData;
-use flowpin_record::{Kind, Row, Value};
+use flowpin_record::{Kind, Value};
 use std::sync::Arc;
 
-/// The Arrow schema of a record type.
-pub(super) fn arrow_schema<R: Row>() -> SchemaRef {
-    let fields = R::COLUMNS.iter().map(|column| {
-        let comment = [("comment".to_owned(), column.doc.to_owned())];
-        Field::new(flat_name(column), data_type(column.kind), true).with_metadata(comment.into())
+/// A column: its name, what it holds, what it means.
+pub(super) type Described = (String, Kind, String);
+
+fn arrow_schema(columns: &[Described]) -> SchemaRef {
+    let fields = columns.iter().map(|(name, kind, doc)| {
+        let comment = [("comment".to_owned(), doc.clone())];
+        Field::new(name, data_type(*kind), true).with_metadata(comment.into())
     });
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
@@ -30,45 +32,55 @@ fn data_type(kind: Kind) -> DataType {
         | Kind::Address
         | Kind::UidSet
         | Kind::AddressSet
-        | Kind::PortSet
-        | Kind::Int
-        | Kind::TextList
-        | Kind::TextSet
-        | Kind::CountList
-        | Kind::IntervalList
-        | Kind::AddressList => DataType::Utf8,
+        | Kind::PortSet => DataType::Utf8,
+        Kind::Int => DataType::Int64,
+        Kind::TextList | Kind::TextSet | Kind::AddressList => list_of(DataType::Utf8),
+        Kind::CountList => list_of(DataType::UInt64),
+        Kind::IntervalList => list_of(DataType::Float64),
         Kind::Port => DataType::UInt16,
         Kind::Count => DataType::UInt64,
         Kind::Bool => DataType::Boolean,
     }
 }
 
+fn list_of(member: DataType) -> DataType {
+    DataType::List(Arc::new(Field::new_list_field(member, true)))
+}
+
 const UTC: &str = "UTC";
 
 /// Rows being gathered.
-pub(super) struct ArrowRows<R> {
+pub(super) struct ArrowRows {
     schema: SchemaRef,
     builders: Vec<Builder>,
     len: usize,
-    row: PhantomData<fn(&R)>,
+    /// Text being made valid.
+    scratch: String,
 }
 
-impl<R: Row> ArrowRows<R> {
-    pub(super) fn new(schema: SchemaRef) -> Self {
+impl ArrowRows {
+    pub(super) fn new(columns: &[Described]) -> Self {
+        let builders = columns.iter().map(|(_, kind, _)| Builder::new(*kind));
         Self {
-            schema,
-            builders: R::COLUMNS
-                .iter()
-                .map(|column| Builder::new(column.kind))
-                .collect(),
+            schema: arrow_schema(columns),
+            builders: builders.collect(),
             len: 0,
-            row: PhantomData,
+            scratch: String::new(),
         }
     }
 
-    pub(super) fn push(&mut self, row: &R) {
-        for (builder, column) in self.builders.iter_mut().zip(R::COLUMNS) {
-            builder.push((column.value)(row));
+    pub(super) fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// Appends a row: a value for each column; missing ones are null.
+    pub(super) fn push<'a>(&mut self, values: impl Iterator<Item = Stored<'a>>) {
+        let mut values = values.fuse();
+        for builder in &mut self.builders {
+            match values.next().unwrap_or(Stored::Value(Value::Unset)) {
+                Stored::Value(value) => builder.push(value, &mut self.scratch),
+                Stored::List(list) => builder.push_list(list, &mut self.scratch),
+            }
         }
         self.len += 1;
     }
@@ -92,6 +104,10 @@ enum Builder {
     Port(UInt16Builder),
     Count(UInt64Builder),
     Bool(BooleanBuilder),
+    Int(Int64Builder),
+    Texts(ListBuilder<StringBuilder>),
+    Counts(ListBuilder<UInt64Builder>),
+    Intervals(ListBuilder<Float64Builder>),
 }
 
 impl Builder {
@@ -106,13 +122,13 @@ impl Builder {
             | Kind::Address
             | Kind::UidSet
             | Kind::AddressSet
-            | Kind::PortSet
-            | Kind::Int
-            | Kind::TextList
-            | Kind::TextSet
-            | Kind::CountList
-            | Kind::IntervalList
-            | Kind::AddressList => Self::Text(StringBuilder::new()),
+            | Kind::PortSet => Self::Text(StringBuilder::new()),
+            Kind::Int => Self::Int(Int64Builder::new()),
+            Kind::TextList | Kind::TextSet | Kind::AddressList => {
+                Self::Texts(ListBuilder::new(StringBuilder::new()))
+            }
+            Kind::CountList => Self::Counts(ListBuilder::new(UInt64Builder::new())),
+            Kind::IntervalList => Self::Intervals(ListBuilder::new(Float64Builder::new())),
             Kind::Port => Self::Port(UInt16Builder::new()),
             Kind::Count => Self::Count(UInt64Builder::new()),
             Kind::Bool => Self::Bool(BooleanBuilder::new()),
@@ -121,19 +137,15 @@ impl Builder {
 
     /// Appends a value; one that is not of the column's kind is a defect and written as none, as
     /// is a time after the year 2262, which Arrow cannot hold.
-    fn push(&mut self, value: Value<'_>) {
+    fn push(&mut self, value: Value<'_>, scratch: &mut String) {
         match (self, value) {
             (Self::Time(to), Value::Time(time)) => to.append_option(i64::try_from(time.0).ok()),
             (Self::Interval(to), Value::Interval(nanos)) => to.append_value(seconds(nanos)),
-            (Self::Text(to), Value::Text(text)) => to.append_value(text),
-            (Self::Text(to), Value::Uid(uid)) => {
-                to.append_value(core::str::from_utf8(&uid.text()).unwrap_or_default());
-            }
-            (Self::Text(to), Value::Address(address)) => {
-                // Writing to an Arrow builder cannot fail.
-                let _ = write!(to, "{address}");
-                to.append_value("");
-            }
+            (
+                Self::Text(to),
+                value @ (Value::Text(_) | Value::Bytes(_) | Value::Uid(_) | Value::Address(_)),
+            ) => put_text(to, value, scratch),
+            (Self::Int(to), Value::Int(number)) => to.append_value(number),
             (Self::Text(to), Value::Addresses(addresses)) => put_set(to, addresses),
             (Self::Text(to), Value::Ports(ports)) => put_set(to, ports),
             (Self::Port(to), Value::Port(port)) => to.append_value(port),
@@ -146,6 +158,36 @@ impl Builder {
         }
     }
 
+    /// Appends a list of values.
+    fn push_list<'a>(&mut self, list: impl Iterator<Item = Stored<'a>>, scratch: &mut String) {
+        let values = list.map(|member| match member {
+            Stored::Value(value) => value,
+            Stored::List(_) => Value::Unset,
+        });
+        match self {
+            Self::Texts(to) => {
+                values.for_each(|value| put_text(to.values(), value, scratch));
+                to.append(true);
+            }
+            Self::Counts(to) => {
+                to.append_value(values.map(|value| match value {
+                    Value::Count(count) => Some(count),
+                    _ => None,
+                }));
+            }
+            Self::Intervals(to) => {
+                to.append_value(values.map(|value| match value {
+                    Value::Interval(nanos) => Some(seconds(nanos)),
+                    _ => None,
+                }));
+            }
+            _ => {
+                debug_assert!(false, "a list in a column of another kind");
+                self.push_unset();
+            }
+        }
+    }
+
     fn push_unset(&mut self) {
         match self {
             Self::Time(to) => to.append_null(),
@@ -154,6 +196,10 @@ impl Builder {
             Self::Port(to) => to.append_null(),
             Self::Count(to) => to.append_null(),
             Self::Bool(to) => to.append_null(),
+            Self::Int(to) => to.append_null(),
+            Self::Texts(to) => to.append_null(),
+            Self::Counts(to) => to.append_null(),
+            Self::Intervals(to) => to.append_null(),
         }
     }
 
@@ -165,7 +211,34 @@ impl Builder {
             Self::Port(from) => Arc::new(from.finish()),
             Self::Count(from) => Arc::new(from.finish()),
             Self::Bool(from) => Arc::new(from.finish()),
+            Self::Int(from) => Arc::new(from.finish()),
+            Self::Texts(from) => Arc::new(from.finish()),
+            Self::Counts(from) => Arc::new(from.finish()),
+            Self::Intervals(from) => Arc::new(from.finish()),
         }
+    }
+}
+
+/// A value as text; null if it is none.
+fn put_text(to: &mut StringBuilder, value: Value<'_>, scratch: &mut String) {
+    match value {
+        Value::Text(text) => to.append_value(text),
+        Value::Bytes(bytes) => match core::str::from_utf8(bytes) {
+            Ok(text) => to.append_value(text),
+            Err(_) => {
+                plain_text(bytes, scratch);
+                to.append_value(&scratch);
+            }
+        },
+        Value::Uid(uid) => {
+            to.append_value(core::str::from_utf8(&uid.text()).unwrap_or_default());
+        }
+        Value::Address(address) => {
+            // Writing to an Arrow builder cannot fail.
+            let _ = write!(to, "{address}");
+            to.append_value("");
+        }
+        _ => to.append_null(),
     }
 }
 
@@ -186,7 +259,8 @@ fn seconds(nanos: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{ArrowRows, arrow_schema};
+    use super::ArrowRows;
+    use crate::files::parquet_log::{described, stored};
     use arrow_array::Array;
     use core::net::IpAddr;
     use flowpin_packet::Timestamp;
@@ -195,8 +269,8 @@ mod tests {
     /// A time that does not fit must not wrap to one before 1970.
     #[test]
     fn a_time_behind_arrows_range_is_null() {
-        let mut rows = ArrowRows::new(arrow_schema::<TunnelRecord>());
-        rows.push(&TunnelRecord {
+        let mut rows = ArrowRows::new(&described::<TunnelRecord>());
+        let record = TunnelRecord {
             uid: Uid(1),
             parent: Uid(0),
             kind: TunnelKind::Ip,
@@ -206,7 +280,8 @@ mod tests {
             last: Timestamp::MAX,
             packets: [0; 2],
             bytes: [0; 2],
-        });
+        };
+        rows.push(stored(&record));
         let batch = rows.take().unwrap();
         let nulls = |name| batch.column_by_name(name).unwrap().null_count();
         assert_eq!((nulls("ts"), nulls("end_ts")), (0, 1));

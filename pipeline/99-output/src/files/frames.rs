@@ -1,7 +1,9 @@
 //! What stands above and below the records of a text file.
 
 use crate::batch::TextFormat;
-use crate::format::{csv_header, zeek_footer, zeek_header};
+use crate::format::{
+    MessageField, ReadySchema, csv_header, zeek_footer, zeek_header, zeek_header_of,
+};
 use flowpin_packet::Timestamp;
 use flowpin_record::{
     AnomalyRecord, ConnRow, FloodRecord, RecordType, Row, ScanRecord, TunnelRecord,
@@ -31,6 +33,7 @@ pub(super) fn column_frame(format: TextFormat, record_type: RecordType) -> (Fram
         RecordType::Tunnel => frame_of::<TunnelRecord>(format, record_type),
         RecordType::Scan => frame_of::<ScanRecord>(format, record_type),
         RecordType::Flood => frame_of::<FloodRecord>(format, record_type),
+        RecordType::Message => (eve_frame(), "json"),
     }
 }
 
@@ -44,6 +47,31 @@ fn frame_of<R: Row>(format: TextFormat, record_type: RecordType) -> (Frame, &'st
         }
         TextFormat::Csv => {
             let header = Box::new(|_| csv_header::<R>());
+            let footer = |_| Vec::new();
+            (Frame { header, footer }, "csv")
+        }
+        TextFormat::ZeekJson | TextFormat::Eve => (eve_frame(), "json"),
+    }
+}
+
+/// Likewise of one kind of messages.
+pub(super) fn message_frame(format: TextFormat, ready: &ReadySchema) -> (Frame, &'static str) {
+    match format {
+        TextFormat::ZeekTsv => {
+            let columns = ready.fields.iter().filter(|field| field.zeek);
+            let columns: Vec<_> = columns.map(|one| (one.name.clone(), one.kind)).collect();
+            let stem = ready.schema.file_stem.clone();
+            let header = Box::new(move |open| {
+                let named = columns.iter().map(|(name, kind)| (name.as_str(), *kind));
+                zeek_header_of(&named.collect::<Vec<_>>(), &stem, open)
+            });
+            let footer = zeek_footer;
+            (Frame { header, footer }, "log")
+        }
+        TextFormat::Csv => {
+            let names: Vec<_> = ready.fields.iter().map(MessageField::flat_name).collect();
+            let line = (names.join(",") + "\n").into_bytes();
+            let header = Box::new(move |_| line.clone());
             let footer = |_| Vec::new();
             (Frame { header, footer }, "csv")
         }

@@ -32,6 +32,17 @@ pub struct FileInfo {
     pub records: u64,
 }
 
+/// The records of one kind of messages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MessageCount {
+    /// The name of their schema.
+    pub name: String,
+    /// Built by the workers.
+    pub built: u64,
+    /// Written, each once, in however many formats.
+    pub written: u64,
+}
+
 /// What was written, for the summary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutputSummary {
@@ -41,6 +52,8 @@ pub struct OutputSummary {
     pub built: [u64; RecordType::COUNT],
     /// Records written, by type; each counts once, in however many formats.
     pub written: [u64; RecordType::COUNT],
+    /// Messages built and written, by kind.
+    pub messages: Vec<MessageCount>,
     /// Only `records_over_limit` can be there.
     pub losses: Losses,
     /// The reader of standard output went away before the end.

@@ -1,20 +1,37 @@
 //! A log in Parquet: rows gathered to row groups, files rotated like text logs.
 
 use super::FileInfo;
-use super::arrow_rows::{ArrowRows, arrow_schema};
+use super::arrow_rows::{ArrowRows, Described};
 use super::parquet_file::{Layout, ParquetFile};
 use super::rotation::Rotation;
 use super::storage::Storage;
 use crate::OutputError;
+use crate::format::flat_name;
+use crate::messages::Stored;
 use flowpin_packet::Timestamp;
 use flowpin_record::Row;
 use std::path::PathBuf;
 
+/// The columns of a record type.
+pub(super) fn described<R: Row>() -> Vec<Described> {
+    let columns = R::COLUMNS.iter();
+    columns
+        .map(|column| (flat_name(column), column.kind, column.doc.to_owned()))
+        .collect()
+}
+
+/// The values of a record, column by column.
+pub(super) fn stored<R: Row>(row: &R) -> impl Iterator<Item = Stored<'_>> {
+    R::COLUMNS
+        .iter()
+        .map(|column| Stored::Value((column.value)(row)))
+}
+
 /// One record type's log.
-pub(super) struct ParquetLog<R> {
+pub(super) struct ParquetLog {
     layout: Layout,
     rotation: Rotation,
-    rows: ArrowRows<R>,
+    rows: ArrowRows,
     open: Option<(PathBuf, ParquetFile)>,
     /// How long the present file will about be, as of the last rows encoded.
     len: u64,
@@ -22,17 +39,17 @@ pub(super) struct ParquetLog<R> {
     closed_bytes: u64,
 }
 
-impl<R: Row> ParquetLog<R> {
-    pub(super) fn new(rotation: Rotation) -> Result<Self, OutputError> {
-        let schema = arrow_schema::<R>();
-        let layout = Layout::new(schema.clone()).map_err(|error| OutputError::Encode {
+impl ParquetLog {
+    pub(super) fn new(rotation: Rotation, columns: &[Described]) -> Result<Self, OutputError> {
+        let rows = ArrowRows::new(columns);
+        let layout = Layout::new(rows.schema().clone()).map_err(|error| OutputError::Encode {
             path: rotation.clone().first(Timestamp::default()),
             reason: error.to_string(),
         })?;
         Ok(Self {
             layout,
             rotation,
-            rows: ArrowRows::new(schema),
+            rows,
             open: None,
             len: 0,
             closed: Vec::new(),
@@ -49,12 +66,12 @@ impl<R: Row> ParquetLog<R> {
         Ok(())
     }
 
-    /// Appends a record.
-    pub(super) fn write(
+    /// Appends a record: its values, column by column.
+    pub(super) fn write<'a>(
         &mut self,
         storage: &mut dyn Storage,
         time: Timestamp,
-        row: &R,
+        values: impl Iterator<Item = Stored<'a>>,
     ) -> Result<(), OutputError> {
         if self.open.is_none() {
             let path = self.rotation.first(time);
@@ -63,7 +80,7 @@ impl<R: Row> ParquetLog<R> {
             self.close()?;
             self.create(storage, path)?;
         }
-        self.rows.push(row);
+        self.rows.push(values);
         if self.rows.len() < BATCH_ROWS {
             return Ok(());
         }

@@ -1,50 +1,62 @@
-//! The Parquet logs of all record types.
+//! The Parquet logs of all record types, and of all kinds of messages.
 
 use super::FileInfo;
-use super::parquet_log::ParquetLog;
+use super::parquet_log::{ParquetLog, described, stored};
 use super::rotation::Rotation;
 use super::storage::Storage;
 use crate::OutputError;
 use crate::batch::RecordRef;
+use crate::format::MessageSchemas;
 use flowpin_config::OutputPlan;
 use flowpin_record::{AnomalyRecord, ConnRow, FloodRecord, RecordType, ScanRecord, TunnelRecord};
 
-/// One log for each type.
+/// One log for each type, in table order; then one for each kind of messages.
 pub(super) struct ParquetLogs {
-    conn: ParquetLog<ConnRow>,
-    conn_long: ParquetLog<ConnRow>,
-    anomaly: ParquetLog<AnomalyRecord>,
-    tunnel: ParquetLog<TunnelRecord>,
-    scan: ParquetLog<ScanRecord>,
-    flood: ParquetLog<FloodRecord>,
+    logs: Vec<ParquetLog>,
 }
 
 impl ParquetLogs {
-    pub(super) fn new(plan: &OutputPlan) -> Result<Self, OutputError> {
-        let rotation = |of: RecordType| Rotation::new(plan, of.file_stem(), "parquet");
-        Ok(Self {
-            conn: ParquetLog::new(rotation(RecordType::Conn))?,
-            conn_long: ParquetLog::new(rotation(RecordType::ConnLong))?,
-            anomaly: ParquetLog::new(rotation(RecordType::Anomaly))?,
-            tunnel: ParquetLog::new(rotation(RecordType::Tunnel))?,
-            scan: ParquetLog::new(rotation(RecordType::Scan))?,
-            flood: ParquetLog::new(rotation(RecordType::Flood))?,
-        })
+    pub(super) fn new(plan: &OutputPlan, schemas: &MessageSchemas) -> Result<Self, OutputError> {
+        let rotation = |stem: &str| Rotation::new(plan, stem, "parquet");
+        let mut logs = Vec::new();
+        for record_type in RecordType::TABLES {
+            let columns = match record_type {
+                RecordType::Conn | RecordType::ConnLong => described::<ConnRow>(),
+                RecordType::Anomaly => described::<AnomalyRecord>(),
+                RecordType::Tunnel => described::<TunnelRecord>(),
+                RecordType::Scan => described::<ScanRecord>(),
+                RecordType::Flood => described::<FloodRecord>(),
+                RecordType::Message => continue,
+            };
+            logs.push(ParquetLog::new(
+                rotation(record_type.file_stem()),
+                &columns,
+            )?);
+        }
+        for ready in schemas.iter() {
+            let columns: Vec<_> = ready
+                .fields
+                .iter()
+                .map(|field| (field.flat_name(), field.kind, field.doc.clone()))
+                .collect();
+            logs.push(ParquetLog::new(
+                rotation(&ready.schema.file_stem),
+                &columns,
+            )?);
+        }
+        Ok(Self { logs })
     }
 
     /// Creates the main file now; the others when their first record comes.
     pub(super) fn create_early(&mut self, storage: &mut dyn Storage) -> Result<(), OutputError> {
-        self.conn.create_early(storage)
+        self.logs
+            .first_mut()
+            .map_or(Ok(()), |conn| conn.create_early(storage))
     }
 
     /// The files of all types.
     pub(super) fn files(&self) -> impl Iterator<Item = FileInfo> {
-        let conns = self.conn.files().chain(self.conn_long.files());
-        let others = self.anomaly.files().chain(self.tunnel.files());
-        conns
-            .chain(others)
-            .chain(self.scan.files())
-            .chain(self.flood.files())
+        self.logs.iter().flat_map(ParquetLog::files)
     }
 
     pub(super) fn write(
@@ -52,62 +64,55 @@ impl ParquetLogs {
         storage: &mut dyn Storage,
         record: &RecordRef<'_>,
     ) -> Result<(), OutputError> {
-        let (rows, index, time) = (record.rows, record.entry.row as usize, record.time());
-        match record.entry.record_type {
-            RecordType::Conn => match rows.conns.get(index) {
-                Some(row) => self.conn.write(storage, time, row),
-                None => Ok(()),
-            },
-            RecordType::ConnLong => match rows.conns.get(index) {
-                Some(row) => self.conn_long.write(storage, time, row),
-                None => Ok(()),
-            },
-            RecordType::Anomaly => match rows.anomalies.get(index) {
-                Some(row) => self.anomaly.write(storage, time, row),
-                None => Ok(()),
-            },
-            RecordType::Tunnel => match rows.tunnels.get(index) {
-                Some(row) => self.tunnel.write(storage, time, row),
-                None => Ok(()),
-            },
-            RecordType::Scan => match rows.scans.get(index) {
-                Some(row) => self.scan.write(storage, time, row),
-                None => Ok(()),
-            },
-            RecordType::Flood => match rows.floods.get(index) {
-                Some(row) => self.flood.write(storage, time, row),
-                None => Ok(()),
-            },
+        let (rows, row, time) = (record.rows, record.entry.row, record.time());
+        let record_type = record.entry.record_type;
+        let mut place = record_type as usize;
+        if record_type == RecordType::Message {
+            place += usize::from(rows.messages.row(row).schema);
+        }
+        let Some(log) = self.logs.get_mut(place) else {
+            return Ok(());
+        };
+        let index = row as usize;
+        match record_type {
+            RecordType::Conn | RecordType::ConnLong => {
+                let row = rows.conns.get(index);
+                row.map_or(Ok(()), |row| log.write(storage, time, stored(row)))
+            }
+            RecordType::Anomaly => {
+                let row = rows.anomalies.get(index);
+                row.map_or(Ok(()), |row| log.write(storage, time, stored(row)))
+            }
+            RecordType::Tunnel => {
+                let row = rows.tunnels.get(index);
+                row.map_or(Ok(()), |row| log.write(storage, time, stored(row)))
+            }
+            RecordType::Scan => {
+                let row = rows.scans.get(index);
+                row.map_or(Ok(()), |row| log.write(storage, time, stored(row)))
+            }
+            RecordType::Flood => {
+                let row = rows.floods.get(index);
+                row.map_or(Ok(()), |row| log.write(storage, time, stored(row)))
+            }
+            RecordType::Message => log.write(storage, time, rows.messages.values(row)),
         }
     }
 
     pub(super) fn bytes_expected(&self) -> u64 {
-        self.conn.bytes_expected()
-            + self.conn_long.bytes_expected()
-            + self.anomaly.bytes_expected()
-            + self.tunnel.bytes_expected()
-            + self.scan.bytes_expected()
-            + self.flood.bytes_expected()
+        self.logs.iter().map(ParquetLog::bytes_expected).sum()
     }
 
     /// Makes files anew that were moved away.
     pub(super) fn reopen(&mut self, storage: &mut dyn Storage) -> Result<(), OutputError> {
-        self.conn.reopen(storage)?;
-        self.conn_long.reopen(storage)?;
-        self.anomaly.reopen(storage)?;
-        self.tunnel.reopen(storage)?;
-        self.scan.reopen(storage)?;
-        self.flood.reopen(storage)
+        self.logs.iter_mut().try_for_each(|log| log.reopen(storage))
     }
 
+    /// Ends all files; returns the first failure.
     pub(super) fn close(&mut self) -> Result<(), OutputError> {
-        let (conn, conn_long) = (self.conn.close(), self.conn_long.close());
-        let (anomaly, tunnel) = (self.anomaly.close(), self.tunnel.close());
-        let (scan, flood) = (self.scan.close(), self.flood.close());
-        conn.and(conn_long)
-            .and(anomaly)
-            .and(tunnel)
-            .and(scan)
-            .and(flood)
+        self.logs
+            .iter_mut()
+            .map(ParquetLog::close)
+            .fold(Ok(()), Result::and)
     }
 }

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug)]
 pub(super) struct Rotation {
     dir: PathBuf,
-    stem: &'static str,
+    stem: String,
     extension: &'static str,
     every_ns: Option<u64>,
     bytes_max: Option<u64>,
@@ -28,10 +28,10 @@ pub(super) struct Rotation {
 }
 
 impl Rotation {
-    pub(super) fn new(plan: &OutputPlan, stem: &'static str, extension: &'static str) -> Self {
+    pub(super) fn new(plan: &OutputPlan, stem: &str, extension: &'static str) -> Self {
         Self {
             dir: plan.dir.clone(),
-            stem,
+            stem: stem.to_owned(),
             extension,
             every_ns: plan.rotate_every_ns.filter(|&every| every > 0),
             bytes_max: plan.rotate_bytes_max.filter(|&max| max > 0),

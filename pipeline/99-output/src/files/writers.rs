@@ -1,14 +1,14 @@
 //! All logs of a plan together, and the size limit over them.
 
-use super::frames::{column_frame, eve_frame};
+use super::frames::{column_frame, eve_frame, message_frame};
 use super::parquet_logs::ParquetLogs;
 use super::rotation::Rotation;
 use super::storage::{self, Disk, Storage};
 use super::text_log::TextLog;
-use super::{FileInfo, OutputSummary};
+use super::{FileInfo, MessageCount, OutputSummary};
 use crate::OutputError;
-use crate::batch::{RecordRef, TextFormat};
-use crate::format::{Formats, stats_line};
+use crate::batch::{RecordBatch, RecordRef, TextFormat};
+use crate::format::{Formats, MessageSchemas, stats_line};
 use flowpin_config::OutputPlan;
 use flowpin_counters::Loss;
 use flowpin_record::{RecordType, StatsRecord};
@@ -23,6 +23,8 @@ pub struct Writers {
     eve: Option<TextLog>,
     /// A file for each type, made when its first record comes.
     columns: Vec<ColumnLog>,
+    /// Likewise for each kind of messages, in each format.
+    messages: Vec<MessageLog>,
     parquet: Option<ParquetLogs>,
     /// Bytes of text written so far.
     text_bytes: u64,
@@ -33,6 +35,12 @@ pub struct Writers {
 struct ColumnLog {
     format: TextFormat,
     record_type: RecordType,
+    log: TextLog,
+}
+
+struct MessageLog {
+    format: TextFormat,
+    schema: u16,
     log: TextLog,
 }
 
@@ -88,15 +96,43 @@ impl Writers {
     ///
     /// The directory or a file cannot be made.
     pub fn open_in(plan: &OutputPlan, storage: Box<dyn Storage>) -> Result<Self, OutputError> {
+        Self::open_all(plan, &MessageSchemas::default(), storage)
+    }
+
+    /// Like [`Writers::open`], and for messages of these kinds.
+    ///
+    /// # Errors
+    ///
+    /// The directory or a file cannot be made.
+    pub fn with_messages(plan: &OutputPlan, schemas: &MessageSchemas) -> Result<Self, OutputError> {
+        Self::open_all(plan, schemas, Box::new(Disk))
+    }
+
+    fn open_all(
+        plan: &OutputPlan,
+        schemas: &MessageSchemas,
+        storage: Box<dyn Storage>,
+    ) -> Result<Self, OutputError> {
         let formats = Formats::of(plan);
         let mut writers = Self {
             plan: plan.clone(),
             storage,
             eve: None,
             columns: Vec::new(),
+            messages: Vec::new(),
             parquet: None,
             text_bytes: 0,
-            summary: OutputSummary::default(),
+            summary: OutputSummary {
+                messages: schemas
+                    .iter()
+                    .map(|ready| MessageCount {
+                        name: ready.schema.name.clone().into_owned(),
+                        built: 0,
+                        written: 0,
+                    })
+                    .collect(),
+                ..OutputSummary::default()
+            },
             state: State::Open,
         };
         if plan.to_stdout {
@@ -106,7 +142,7 @@ impl Writers {
                 path: plan.dir.clone(),
                 source,
             })?;
-            writers.open_files(formats)?;
+            writers.open_files(formats, schemas)?;
         }
         Ok(writers)
     }
@@ -121,7 +157,11 @@ impl Writers {
         Ok(())
     }
 
-    fn open_files(&mut self, formats: Formats) -> Result<(), OutputError> {
+    fn open_files(
+        &mut self,
+        formats: Formats,
+        schemas: &MessageSchemas,
+    ) -> Result<(), OutputError> {
         let storage = self.storage.as_mut();
         if formats.eve {
             let rotation = Rotation::new(&self.plan, "eve", "json");
@@ -132,7 +172,7 @@ impl Writers {
             if !formats.text(format) {
                 continue;
             }
-            for record_type in RecordType::ALL {
+            for record_type in RecordType::TABLES {
                 let (frame, extension) = column_frame(format, record_type);
                 let rotation = Rotation::new(&self.plan, record_type.file_stem(), extension);
                 let mut log = TextLog::new(frame, rotation);
@@ -145,9 +185,19 @@ impl Writers {
                     log,
                 });
             }
+            for (schema, ready) in (0..).zip(schemas.iter()) {
+                let (frame, extension) = message_frame(format, ready);
+                let rotation = Rotation::new(&self.plan, &ready.schema.file_stem, extension);
+                let log = TextLog::new(frame, rotation);
+                self.messages.push(MessageLog {
+                    format,
+                    schema,
+                    log,
+                });
+            }
         }
         if formats.parquet {
-            let logs = self.parquet.insert(ParquetLogs::new(&self.plan)?);
+            let logs = self.parquet.insert(ParquetLogs::new(&self.plan, schemas)?);
             logs.create_early(storage)?;
         }
         Ok(())
@@ -164,7 +214,8 @@ impl Writers {
         let text = self
             .eve
             .iter()
-            .chain(self.columns.iter().map(|column| &column.log));
+            .chain(self.columns.iter().map(|column| &column.log))
+            .chain(self.messages.iter().map(|messages| &messages.log));
         let mut files: Vec<_> = text.flat_map(TextLog::files).cloned().collect();
         files.extend(self.parquet.iter().flat_map(ParquetLogs::files));
         let mut summary = self.summary.clone();
@@ -187,15 +238,24 @@ impl Writers {
             State::Ended => return Ok(()),
         }
         let done = self.write_everywhere(record);
-        if done.is_ok()
-            && let Some(count) = self
-                .summary
-                .written
-                .get_mut(record.entry.record_type as usize)
-        {
-            *count += 1;
+        if done.is_ok() {
+            self.count_written(record);
         }
         self.or_fail(done)
+    }
+
+    #[inline]
+    fn count_written(&mut self, record: &RecordRef<'_>) {
+        let (summary, entry) = (&mut self.summary, record.entry);
+        if let Some(count) = summary.written.get_mut(entry.record_type as usize) {
+            *count += 1;
+        }
+        if entry.record_type == RecordType::Message {
+            let schema = usize::from(record.rows.messages.row(entry.row).schema);
+            if let Some(count) = summary.messages.get_mut(schema) {
+                count.written += 1;
+            }
+        }
     }
 
     #[inline]
@@ -205,11 +265,21 @@ impl Writers {
         if let Some(eve) = &mut self.eve {
             eve.write(storage, time, record.text(TextFormat::Eve))?;
         }
-        for column in &mut self.columns {
-            if column.record_type == record.entry.record_type {
-                column
-                    .log
-                    .write(storage, time, record.text(column.format))?;
+        if record.entry.record_type == RecordType::Message {
+            let schema = record.rows.messages.row(record.entry.row).schema;
+            for messages in &mut self.messages {
+                if messages.schema == schema {
+                    let text = record.text(messages.format);
+                    messages.log.write(storage, time, text)?;
+                }
+            }
+        } else {
+            for column in &mut self.columns {
+                if column.record_type == record.entry.record_type {
+                    column
+                        .log
+                        .write(storage, time, record.text(column.format))?;
+                }
             }
         }
         if let Some(parquet) = &mut self.parquet {
@@ -227,9 +297,13 @@ impl Writers {
         }
     }
 
-    pub(crate) fn count_built(&mut self, built: [u64; RecordType::COUNT]) {
-        for (sum, count) in self.summary.built.iter_mut().zip(built) {
+    pub(crate) fn count_built(&mut self, batch: &RecordBatch) {
+        for (sum, count) in self.summary.built.iter_mut().zip(batch.built) {
             *sum += count;
+        }
+        let messages = self.summary.messages.iter_mut();
+        for (message, count) in messages.zip(&batch.built_messages) {
+            message.built += count;
         }
     }
 
@@ -272,11 +346,9 @@ impl Writers {
 
     fn reopen_all(&mut self) -> Result<(), OutputError> {
         let storage = self.storage.as_mut();
-        for log in self
-            .eve
-            .iter_mut()
-            .chain(self.columns.iter_mut().map(|column| &mut column.log))
-        {
+        let columns = self.columns.iter_mut().map(|column| &mut column.log);
+        let messages = self.messages.iter_mut().map(|messages| &mut messages.log);
+        for log in self.eve.iter_mut().chain(columns).chain(messages) {
             log.reopen(storage)?;
         }
         self.parquet
@@ -335,6 +407,7 @@ impl Writers {
         self.eve
             .iter_mut()
             .chain(self.columns.iter_mut().map(|column| &mut column.log))
+            .chain(self.messages.iter_mut().map(|messages| &mut messages.log))
     }
 
     /// After a failure: ends the other files, and passes the failure on.

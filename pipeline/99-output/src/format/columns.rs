@@ -110,9 +110,15 @@ fn put_plain<const N: usize>(line: &mut Line<'_>, value: Value<'_>, separator: &
 
 /// The lines above the first record of a file in Zeek's format.
 pub(crate) fn zeek_header<R: Row>(path: &str, open: Timestamp) -> Vec<u8> {
-    let columns = || R::COLUMNS.iter().filter(|column| column.zeek);
-    let names: Vec<_> = columns().map(|column| column.name).collect();
-    let types: Vec<_> = columns().map(|column| column.kind.zeek_name()).collect();
+    let columns = R::COLUMNS.iter().filter(|column| column.zeek);
+    let columns: Vec<_> = columns.map(|column| (column.name, column.kind)).collect();
+    zeek_header_of(&columns, path, open)
+}
+
+/// Likewise, of columns by name and kind.
+pub(crate) fn zeek_header_of(columns: &[(&str, Kind)], path: &str, open: Timestamp) -> Vec<u8> {
+    let names: Vec<_> = columns.iter().map(|&(name, _)| name).collect();
+    let types: Vec<_> = columns.iter().map(|(_, kind)| kind.zeek_name()).collect();
     let open = zeek_header_time(open);
     let mut header = String::from("#separator \\x09\n#set_separator\t,\n");
     header += "#empty_field\t(empty)\n#unset_field\t-\n#path\t";

@@ -11,7 +11,8 @@ use crate::text::{DateCache, Line};
 use core::net::IpAddr;
 use flowpin_packet::{Layer, Timestamp};
 use flowpin_record::{
-    AnomalyRecord, CommunityId, ConnRecord, Direction, RecordKey, TunnelRecord, Uid, has_ports,
+    AnomalyRecord, CommunityId, ConnRecord, Direction, RecordEndpoint, RecordKey, TunnelRecord,
+    Uid, has_ports,
 };
 
 /// Appends a `flow` event; `flow_interim` for a connection that goes on.
@@ -71,28 +72,38 @@ fn put_vlans(line: &mut Line<'_>, vlans: [u16; 2]) {
     line.put(b"]");
 }
 
+/// Both sides of a connection, and its protocol.
 #[inline]
-fn put_endpoints(line: &mut Line<'_>, record: &ConnRecord) {
-    let ported = has_ports(record.protocol);
+pub(super) fn put_peers(
+    line: &mut Line<'_>,
+    protocol: u8,
+    client: RecordEndpoint,
+    server: RecordEndpoint,
+) {
     line.put(b",\"src_ip\":\"");
-    line.put_address_in_full(record.client.address);
-    if ported {
+    line.put_address_in_full(client.address);
+    if has_ports(protocol) {
         line.put(b"\",\"src_port\":");
-        line.put_u64(u64::from(record.client.port));
+        line.put_u64(u64::from(client.port));
         line.put(b",\"dest_ip\":\"");
-        line.put_address_in_full(record.server.address);
+        line.put_address_in_full(server.address);
         line.put(b"\",\"dest_port\":");
-        line.put_u64(u64::from(record.server.port));
+        line.put_u64(u64::from(server.port));
     } else {
         line.put(b"\",\"dest_ip\":\"");
-        line.put_address_in_full(record.server.address);
+        line.put_address_in_full(server.address);
         line.put(b"\"");
     }
     line.put(b",\"ip_v\":");
-    line.put(ip_version(record.client.address));
+    line.put(ip_version(client.address));
     line.put(b",\"proto\":\"");
-    line.put_word(word(&PROTOCOLS, usize::from(record.protocol)));
+    line.put_word(word(&PROTOCOLS, usize::from(protocol)));
     line.put(b"\"");
+}
+
+#[inline]
+fn put_endpoints(line: &mut Line<'_>, record: &ConnRecord) {
+    put_peers(line, record.protocol, record.client, record.server);
     if let Some(app) = &record.app {
         line.put(b",\"app_proto\":\"");
         line.put_str(app.name);

@@ -9,6 +9,36 @@ pub(crate) const FIELDS: &[(&str, &[(&str, &str)])] = &[
     ("flood", FLOOD),
 ];
 
+/// Those that every message of an application protocol has besides its own.
+pub(crate) const MESSAGE_FIELDS: &[(&str, &str)] = &[
+    ("timestamp", "Capture time of what it tells of."),
+    ("flow_id", "The upper 53 bits of `flowpin.uid`."),
+    (
+        "pcap_cnt",
+        "Number of the packet that completed it; not if the connection's end did.",
+    ),
+    ("event_type", "As the heading."),
+    (
+        "src_ip",
+        "Address of the client (who opened the connection).",
+    ),
+    ("src_port", "Its port."),
+    ("dest_ip", "Address of the server."),
+    ("dest_port", "Its port."),
+    ("ip_v", "4 or 6."),
+    ("proto", "Protocol, as Suricata spells it."),
+    (
+        "tx_id",
+        "Which message of its connection it is, from 0, all kinds counted.",
+    ),
+    (
+        "app_proto",
+        "Application protocol, by the connection's bytes.",
+    ),
+    ("community_id", "Community ID of the connection."),
+    ("flowpin.uid", "The connection's identifier in all formats."),
+];
+
 const FLOW: &[(&str, &str)] = &[
     (
         "timestamp",

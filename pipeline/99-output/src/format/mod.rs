@@ -13,16 +13,22 @@
 //! behind it. Does not merge and does not write files.
 
 mod columns;
+mod escape;
 mod eve;
 mod eve_fields;
 mod eve_scan;
 mod eve_words;
+mod message;
+mod schemas;
 mod stats;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use columns::{csv_header, flat_name, zeek_footer, zeek_header};
-pub(crate) use eve_fields::FIELDS as EVE_FIELDS;
+pub(crate) use columns::{csv_header, flat_name, zeek_footer, zeek_header, zeek_header_of};
+pub(crate) use escape::plain_text;
+pub(crate) use eve_fields::{FIELDS as EVE_FIELDS, MESSAGE_FIELDS as MESSAGE_EVE_FIELDS};
+pub use schemas::MessageSchemas;
+pub(crate) use schemas::{Field as MessageField, Ready as ReadySchema};
 pub(crate) use stats::stats_line;
 
 use crate::batch::{Entry, RecordBatch, TextFormat, push_row};
@@ -31,9 +37,10 @@ use core::hint::black_box;
 use flowpin_config::{Format, OutputPlan};
 use flowpin_packet::Timestamp;
 use flowpin_record::{
-    AnomalyRecord, CommunityId, ConnRecord, ConnRow, FloodRecord, RecordKey, RecordSink,
-    RecordType, Row, ScanRecord, TunnelRecord,
+    AnomalyRecord, CommunityId, ConnRecord, ConnRow, FloodRecord, MessagePlace, MessageSchema,
+    Ports, RecordKey, RecordSink, RecordType, Row, ScanRecord, TunnelRecord, Uid, Value,
 };
+use message::Message;
 
 /// Formats one worker's records and holds them until the watermark has passed them.
 #[derive(Debug)]
@@ -46,6 +53,11 @@ pub struct Formatter {
     earliest: RecordKey,
     /// Records since the last batch, by type.
     built: [u64; RecordType::COUNT],
+    schemas: MessageSchemas,
+    /// Messages since the last batch, by schema.
+    built_messages: Vec<u64>,
+    /// The connection whose message came last: often the next one's too.
+    last_id: Option<(Uid, CommunityId)>,
     spare: Vec<RecordBatch>,
 }
 
@@ -59,7 +71,18 @@ impl Formatter {
             hold: RecordBatch::default(),
             earliest: RecordKey::LAST,
             built: [0; RecordType::COUNT],
+            schemas: MessageSchemas::default(),
+            built_messages: Vec::new(),
+            last_id: None,
             spare: Vec::new(),
+        }
+    }
+
+    /// A formatter that takes messages of these kinds, too; others are not written.
+    pub fn with_messages(plan: &OutputPlan, schemas: &MessageSchemas) -> Self {
+        Self {
+            schemas: schemas.clone(),
+            ..Self::new(plan)
         }
     }
 
@@ -92,6 +115,7 @@ impl Formatter {
                 .map_or(RecordKey::LAST, |entry| entry.key);
         }
         batch.built = core::mem::take(&mut self.built);
+        batch.built_messages = core::mem::take(&mut self.built_messages);
         batch.watermark = watermark;
         batch
     }
@@ -130,6 +154,30 @@ impl Formatter {
         }
         if self.formats.csv {
             *csv = short(text.line(|line| columns::csv(line, dates, row)));
+        }
+    }
+
+    /// The Community ID of a message's connection, if it is wanted.
+    fn community_id(&mut self, place: &MessagePlace) -> Option<CommunityId> {
+        let seed = self.community_seed?;
+        if let Some((uid, id)) = self.last_id
+            && uid == place.uid
+        {
+            return Some(id);
+        }
+        let (client, server) = (place.client, place.server);
+        let ports = Ports::Pair(client.port, server.port);
+        let id = CommunityId::new(seed, place.protocol, client.address, server.address, ports);
+        self.last_id = Some((place.uid, id));
+        Some(id)
+    }
+
+    fn count_message(&mut self, schema: usize) {
+        if self.built_messages.len() <= schema {
+            self.built_messages.resize(self.schemas.len(), 0);
+        }
+        if let Some(count) = self.built_messages.get_mut(schema) {
+            *count += 1;
         }
     }
 
@@ -246,6 +294,47 @@ impl RecordSink for Formatter {
         if self.formats.parquet {
             entry.row = push_row(&mut self.hold.rows.floods, Some(*record));
         }
+        self.push(entry);
+    }
+
+    fn message(
+        &mut self,
+        key: RecordKey,
+        place: &MessagePlace,
+        schema: &MessageSchema,
+        values: &[Value<'_>],
+    ) {
+        let Some(number) = self.schemas.number(schema) else {
+            debug_assert!(false, "messages of an unknown kind");
+            return;
+        };
+        self.count(RecordType::Message);
+        self.count_message(number);
+        if !self.formats.any() {
+            black_box(values);
+            return;
+        }
+        let community_id = self.community_id(place);
+        let Some(ready) = self.schemas.get(number) else {
+            return;
+        };
+        let message = Message {
+            ready,
+            place,
+            values,
+            community_id: community_id.as_ref(),
+        };
+        let mut entry = entry(key, RecordType::Message, place.uid.0, self.hold.text.len());
+        let (text, dates) = (&mut self.hold.text, &mut self.dates);
+        let lens = message::put_all(text, dates, self.formats, &message);
+        let fields = if self.formats.parquet {
+            ready.fields.as_slice()
+        } else {
+            &[]
+        };
+        let values = fields.iter().map(|field| message.value(field));
+        let schema = u16::try_from(number).unwrap_or(u16::MAX);
+        entry.row = self.hold.rows.messages.push(schema, lens, values);
         self.push(entry);
     }
 }

@@ -122,7 +122,7 @@ fn a_batch_ends_at_its_watermark_and_is_sorted() {
         }
         entries
     };
-    assert_eq!(times(&mut formatter, 2), []);
+    assert_eq!(times(&mut formatter, 2), [0; 0]);
     assert_eq!(times(&mut formatter, 4), [3, 4]);
     formatter.anomaly(key(6, 6), &oddity(6));
     assert!(formatter.held_bytes() > 0);

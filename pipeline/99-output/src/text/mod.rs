@@ -12,6 +12,7 @@ mod address;
 mod digits;
 mod time;
 
+pub(crate) use digits::hex;
 pub(crate) use time::{DateCache, file_name_time, zeek_header_time};
 
 /// No line of any format is longer: a test writes the longest there can be.
@@ -50,9 +51,17 @@ impl TextBuffer {
         self.len = 0;
     }
 
-    /// Appends a finished line.
+    /// Forgets what was written behind the first `len` bytes.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+
+    /// Appends a finished line, or part of one.
+    #[inline]
     pub(crate) fn extend(&mut self, line: &[u8]) {
-        self.grow(line.len());
+        if self.bytes.len() < self.len + line.len() {
+            self.grow(line.len());
+        }
         if let Some(place) = self.bytes.get_mut(self.len..self.len + line.len()) {
             place.copy_from_slice(line);
             self.len += line.len();

@@ -1,5 +1,5 @@
 //! Prints the page that lists every field: `docs/user/records.md`.
 
 fn main() {
-    print!("{}", flowpin_output::records_page());
+    print!("{}", flowpin_engine::records_page());
 }

@@ -1,0 +1,356 @@
+//! Records of messages as text, by their schema.
+
+use super::Formats;
+use super::escape::{put_csv, put_csv_member, put_json, put_zeek};
+use super::eve::put_peers;
+use super::schemas::{Field, Node, Ready, Source};
+use crate::batch::TextFormat;
+use crate::text::{DateCache, TextBuffer};
+use flowpin_packet::Timestamp;
+use flowpin_record::{CommunityId, MessagePlace, Value};
+
+/// A record before it is text.
+#[derive(Clone, Copy)]
+pub(super) struct Message<'a> {
+    pub(super) ready: &'a Ready,
+    pub(super) place: &'a MessagePlace,
+    pub(super) values: &'a [Value<'a>],
+    pub(super) community_id: Option<&'a CommunityId>,
+}
+
+impl<'a> Message<'a> {
+    /// The value of a column.
+    pub(super) fn value(&self, field: &Field) -> Value<'a> {
+        let place = self.place;
+        match field.source {
+            Source::Time => Value::Time(place.time),
+            Source::Uid => Value::Uid(place.uid),
+            Source::ClientAddress => Value::Address(place.client.address),
+            Source::ClientPort => Value::Port(place.client.port),
+            Source::ServerAddress => Value::Address(place.server.address),
+            Source::ServerPort => Value::Port(place.server.port),
+            Source::Own(number) => self.own(number),
+            Source::CommunityId => self
+                .community_id
+                .map_or(Value::Unset, |id| Value::Text(id.as_str())),
+            Source::Transaction => Value::Count(u64::from(place.transaction)),
+            Source::PacketNumber => Value::count(place.packet_number),
+        }
+    }
+
+    fn own(&self, number: usize) -> Value<'a> {
+        self.values.get(number).copied().unwrap_or(Value::Unset)
+    }
+}
+
+/// Appends a record in all formats that are text, and returns how long it is in each.
+pub(super) fn put_all(
+    text: &mut TextBuffer,
+    dates: &mut DateCache,
+    formats: Formats,
+    message: &Message<'_>,
+) -> [u32; TextFormat::COUNT] {
+    let mut lens = [0; TextFormat::COUNT];
+    let [in_eve, tsv, json, in_csv] = &mut lens;
+    let mut at = text.len();
+    let mut since = |text: &TextBuffer| {
+        let len = text.len() - core::mem::replace(&mut at, text.len());
+        u32::try_from(len).unwrap_or(u32::MAX)
+    };
+    if formats.eve {
+        eve(text, dates, message);
+        *in_eve = since(text);
+    }
+    if formats.zeek_tsv {
+        zeek_tsv(text, message);
+        *tsv = since(text);
+    }
+    if formats.zeek_json {
+        zeek_json(text, message);
+        *json = since(text);
+    }
+    if formats.csv {
+        csv(text, dates, message);
+        *in_csv = since(text);
+    }
+    lens
+}
+
+/// Appends a record as an event of EVE JSON.
+fn eve(text: &mut TextBuffer, dates: &mut DateCache, message: &Message<'_>) {
+    let place = message.place;
+    text.line(|line| {
+        line.put(b"{\"timestamp\":\"");
+        line.put_eve_time(dates, place.time);
+        line.put(b"\",\"flow_id\":");
+        line.put_u64(place.uid.flow_id());
+        if let Some(number) = place.packet_number {
+            line.put(b",\"pcap_cnt\":");
+            line.put_u64(number);
+        }
+        line.put(b",\"event_type\":\"");
+    });
+    text.extend(message.ready.schema.name.as_bytes());
+    text.line(|line| {
+        line.put(b"\"");
+        put_peers(line, place.protocol, place.client, place.server);
+        line.put(b",\"tx_id\":");
+        line.put_u64(u64::from(place.transaction));
+        if !place.app.is_empty() {
+            line.put(b",\"app_proto\":\"");
+            line.put_str(place.app);
+            line.put(b"\"");
+        }
+        if let Some(id) = message.community_id {
+            line.put(b",\"community_id\":\"");
+            line.put(id.bytes());
+            line.put(b"\"");
+        }
+    });
+    put_members(text, dates, message, &message.ready.tree, None);
+    text.line(|line| {
+        line.put(b",\"flowpin\":{\"uid\":\"");
+        line.put(&place.uid.text());
+        line.put(b"\"}}\n");
+    });
+}
+
+/// Appends the members of an object that are set; in an array: those of its object `at`.
+fn put_members(
+    text: &mut TextBuffer,
+    dates: &mut DateCache,
+    message: &Message<'_>,
+    members: &[Node],
+    at: Option<usize>,
+) {
+    for node in members {
+        let start = text.len();
+        if !matches!(text.as_slice().last(), Some(b'{' | b'[')) {
+            text.extend(b",");
+        }
+        match node {
+            Node::Leaf { key, column } => match (message.own(*column), at) {
+                (Value::Unset, _) => text.truncate(start),
+                (value, None) => {
+                    text.extend(key);
+                    put_json_value(text, Some(dates), value);
+                }
+                (value, Some(at)) => match member(value, at) {
+                    Value::Unset => text.truncate(start),
+                    value => {
+                        text.extend(key);
+                        put_json_value(text, Some(dates), value);
+                    }
+                },
+            },
+            Node::Object { key, members } => {
+                text.extend(key);
+                text.extend(b"{");
+                let inside = text.len();
+                put_members(text, dates, message, members, at);
+                if text.len() == inside {
+                    text.truncate(start);
+                } else {
+                    text.extend(b"}");
+                }
+            }
+            Node::Array { key, members } => {
+                let count = longest(message, members);
+                if count == 0 {
+                    text.truncate(start);
+                    continue;
+                }
+                text.extend(key);
+                for index in 0..count {
+                    text.extend(if index == 0 { b"[{" } else { b",{" });
+                    put_members(text, dates, message, members, Some(index));
+                    text.extend(b"}");
+                }
+                text.extend(b"]");
+            }
+        }
+    }
+}
+
+/// What stands at a place of a list; anything else is a list of itself.
+fn member(value: Value<'_>, at: usize) -> Value<'_> {
+    match value {
+        Value::List(values) => values.get(at).copied().unwrap_or(Value::Unset),
+        value if at == 0 => value,
+        _ => Value::Unset,
+    }
+}
+
+/// How many objects an array has.
+fn longest(message: &Message<'_>, members: &[Node]) -> usize {
+    let count = |node: &Node| match node {
+        Node::Leaf { column, .. } => match message.own(*column) {
+            Value::Unset => 0,
+            Value::List(values) => values.len(),
+            _ => 1,
+        },
+        Node::Object { members, .. } | Node::Array { members, .. } => longest(message, members),
+    };
+    members.iter().map(count).max().unwrap_or(0)
+}
+
+/// Appends a record as Zeek writes it, separated by tabs.
+fn zeek_tsv(text: &mut TextBuffer, message: &Message<'_>) {
+    let mut separate = false;
+    for field in message.ready.fields.iter().filter(|field| field.zeek) {
+        if separate {
+            text.extend(b"\t");
+        }
+        separate = true;
+        match message.value(field) {
+            Value::List([]) => text.extend(b"(empty)"),
+            Value::List(values) => {
+                for (index, &value) in values.iter().enumerate() {
+                    if index > 0 {
+                        text.extend(b",");
+                    }
+                    put_zeek_value(text, value, true);
+                }
+            }
+            value => put_zeek_value(text, value, false),
+        }
+    }
+    text.extend(b"\n");
+}
+
+fn put_zeek_value(text: &mut TextBuffer, value: Value<'_>, in_set: bool) {
+    match value {
+        Value::Unset => text.extend(b"-"),
+        Value::Bool(value) => text.extend(if value { b"T" } else { b"F" }),
+        Value::Bytes(bytes) => put_zeek(text, bytes, in_set),
+        Value::Text(bytes) => put_zeek(text, bytes.as_bytes(), in_set),
+        value => put_simple(text, value),
+    }
+}
+
+/// Appends a record as Zeek's JSON writer has it: unset columns are left out.
+fn zeek_json(text: &mut TextBuffer, message: &Message<'_>) {
+    let mut first = true;
+    for field in message.ready.fields.iter().filter(|field| field.zeek) {
+        let value = message.value(field);
+        if value == Value::Unset {
+            continue;
+        }
+        text.extend(if first { b"{\"" } else { b",\"" });
+        first = false;
+        text.extend(field.name.as_bytes());
+        text.extend(b"\":");
+        put_json_value(text, None, value);
+    }
+    text.extend(b"}\n");
+}
+
+/// Appends a value as JSON; times as EVE has them if there are `dates`, else as Zeek does.
+fn put_json_value(text: &mut TextBuffer, mut dates: Option<&mut DateCache>, value: Value<'_>) {
+    match (value, dates.as_deref_mut()) {
+        (Value::Unset, _) => text.extend(b"null"),
+        (Value::Bool(value), _) => text.extend(if value { b"true" } else { b"false" }),
+        (Value::Bytes(bytes), _) => put_json(text, bytes),
+        (Value::Text(bytes), _) => put_json(text, bytes.as_bytes()),
+        (Value::Time(time), Some(dates)) => {
+            text.line(|line| {
+                line.put(b"\"");
+                line.put_eve_time(dates, time);
+                line.put(b"\"");
+            });
+        }
+        (Value::Uid(_), _) => {
+            text.extend(b"\"");
+            put_simple(text, value);
+            text.extend(b"\"");
+        }
+        (Value::Address(address), dates) => {
+            let in_full = dates.is_some();
+            text.line(|line| {
+                line.put(b"\"");
+                if in_full {
+                    line.put_address_in_full(address);
+                } else {
+                    line.put_address(address);
+                }
+                line.put(b"\"");
+            });
+        }
+        (Value::List(values), _) => {
+            text.extend(b"[");
+            for (index, &value) in values.iter().enumerate() {
+                if index > 0 {
+                    text.extend(b",");
+                }
+                put_json_value(text, dates.as_deref_mut(), value);
+            }
+            text.extend(b"]");
+        }
+        (value, _) => put_simple(text, value),
+    }
+}
+
+/// Appends a record as comma-separated values: all columns, nothing where one is unset.
+fn csv(text: &mut TextBuffer, dates: &mut DateCache, message: &Message<'_>) {
+    for (index, field) in message.ready.fields.iter().enumerate() {
+        if index > 0 {
+            text.extend(b",");
+        }
+        match message.value(field) {
+            Value::List(values) => put_csv_list(text, dates, values),
+            value => put_csv_value(text, dates, value),
+        }
+    }
+    text.extend(b"\n");
+}
+
+fn put_csv_value(text: &mut TextBuffer, dates: &mut DateCache, value: Value<'_>) {
+    match value {
+        Value::Unset => {}
+        Value::Time(time) => {
+            text.line(|line| line.put_rfc3339_time(dates, time));
+        }
+        Value::Interval(nanos) => {
+            text.line(|line| line.put_seconds_nanos(nanos));
+        }
+        Value::Bool(value) => text.extend(if value { b"true" } else { b"false" }),
+        Value::Bytes(bytes) => put_csv(text, bytes),
+        Value::Text(bytes) => put_csv(text, bytes.as_bytes()),
+        value => put_simple(text, value),
+    }
+}
+
+/// Always quoted, so that members need not be looked at before.
+fn put_csv_list(text: &mut TextBuffer, dates: &mut DateCache, values: &[Value<'_>]) {
+    text.extend(b"\"");
+    for (index, &value) in values.iter().enumerate() {
+        if index > 0 {
+            text.extend(b" ");
+        }
+        match value {
+            Value::Bytes(bytes) => put_csv_member(text, bytes),
+            Value::Text(bytes) => put_csv_member(text, bytes.as_bytes()),
+            value => put_csv_value(text, dates, value),
+        }
+    }
+    text.extend(b"\"");
+}
+
+/// Appends a value that is written alike everywhere and needs no escape.
+fn put_simple(text: &mut TextBuffer, value: Value<'_>) {
+    text.line(|line| match value {
+        Value::Time(Timestamp(nanos)) | Value::Interval(nanos) => line.put_seconds_micros(nanos),
+        Value::Uid(uid) => line.put(&uid.text()),
+        Value::Address(address) => line.put_address(address),
+        Value::Port(port) => line.put_u64(u64::from(port)),
+        Value::Count(count) => line.put_u64(count),
+        Value::Int(number) => {
+            if number < 0 {
+                line.put(b"-");
+            }
+            line.put_u64(number.unsigned_abs());
+        }
+        // Lists of messages are lists of values; the rest its caller has written.
+        _ => debug_assert!(false, "not a value of a message"),
+    });
+}

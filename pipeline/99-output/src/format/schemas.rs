@@ -1,0 +1,272 @@
+//! The kinds of messages of a run, made ready to be written: columns and EVE's tree.
+//!
+//! ```text
+//!  MessageSchema ──► fields   ts, uid, id.*, own columns, community_id, …    column formats
+//!                └─► tree     http ─┬─ hostname                              EVE
+//!                                   └─ request_headers[] ─┬─ name
+//!                                                         └─ value
+//! ```
+
+use flowpin_record::{Kind, MessageColumn, MessageSchema};
+use std::sync::Arc;
+
+/// All kinds of messages that a run may write; the same for formatters and writers.
+///
+/// # Examples
+///
+/// ```
+/// use flowpin_output::MessageSchemas;
+/// use flowpin_record::MessageSchema;
+///
+/// static ECHO: MessageSchema = MessageSchema::new("echo", "An echo.", &[]);
+/// let schemas = MessageSchemas::new([&ECHO]);
+/// assert_eq!(schemas.len(), 1);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct MessageSchemas {
+    all: Arc<[Ready]>,
+}
+
+/// One kind of messages.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    pub(crate) schema: MessageSchema,
+    /// The columns of Zeek, CSV and Parquet, in order.
+    pub(crate) fields: Vec<Field>,
+    /// EVE's fields.
+    pub(crate) tree: Vec<Node>,
+}
+
+impl MessageSchemas {
+    /// Of these schemas; of several with the same name the first counts.
+    pub fn new<'a>(schemas: impl IntoIterator<Item = &'a MessageSchema>) -> Self {
+        let mut all: Vec<Ready> = Vec::new();
+        for schema in schemas {
+            if all.iter().all(|known| known.schema.name != schema.name) {
+                all.push(Ready::of(schema));
+            }
+        }
+        Self { all: all.into() }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The schema's number, if it is one of these.
+    pub(crate) fn number(&self, schema: &MessageSchema) -> Option<usize> {
+        let name = &schema.name;
+        self.all.iter().position(|known| known.schema.name == *name)
+    }
+
+    pub(crate) fn get(&self, number: usize) -> Option<&Ready> {
+        self.all.get(number)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Ready> {
+        self.all.iter()
+    }
+}
+
+impl Ready {
+    fn of(schema: &MessageSchema) -> Self {
+        let mut tree = Vec::new();
+        for (column, own) in schema.columns.iter().enumerate() {
+            if !own.eve.is_empty() {
+                plant(&mut tree, &own.eve, column);
+            }
+        }
+        Self {
+            fields: fields(&schema.columns),
+            tree,
+            schema: schema.clone(),
+        }
+    }
+}
+
+/// A column of the formats that go by columns.
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    /// Whether Zeek's logs have it.
+    pub(crate) zeek: bool,
+    pub(crate) doc: String,
+    pub(crate) source: Source,
+}
+
+impl Field {
+    /// The name where a dot would have to be quoted.
+    pub(crate) fn flat_name(&self) -> String {
+        self.name.replace('.', "_")
+    }
+}
+
+/// Where a column's value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    Time,
+    Uid,
+    ClientAddress,
+    ClientPort,
+    ServerAddress,
+    ServerPort,
+    /// The schema's column with that number.
+    Own(usize),
+    CommunityId,
+    Transaction,
+    PacketNumber,
+}
+
+fn fields(columns: &[MessageColumn]) -> Vec<Field> {
+    let common = |&(name, kind, source, zeek, doc): &Common| Field {
+        name: String::from(name),
+        kind,
+        zeek,
+        doc: String::from(doc),
+        source,
+    };
+    let own = columns.iter().enumerate();
+    let own = own
+        .filter(|(_, column)| !column.name.is_empty())
+        .map(|(number, column)| Field {
+            name: column.name.clone().into_owned(),
+            kind: column.kind,
+            zeek: true,
+            doc: column.doc.clone().into_owned(),
+            source: Source::Own(number),
+        });
+    let before = BEFORE.iter().map(common);
+    before.chain(own).chain(BEHIND.iter().map(common)).collect()
+}
+
+type Common = (&'static str, Kind, Source, bool, &'static str);
+
+const BEFORE: &[Common] = &[
+    (
+        "ts",
+        Kind::Time,
+        Source::Time,
+        true,
+        "Capture time of what it tells of.",
+    ),
+    ("uid", Kind::Text, Source::Uid, true, "The connection."),
+    (
+        "id.orig_h",
+        Kind::Address,
+        Source::ClientAddress,
+        true,
+        "The client.",
+    ),
+    (
+        "id.orig_p",
+        Kind::Port,
+        Source::ClientPort,
+        true,
+        "Its port.",
+    ),
+    (
+        "id.resp_h",
+        Kind::Address,
+        Source::ServerAddress,
+        true,
+        "The server.",
+    ),
+    (
+        "id.resp_p",
+        Kind::Port,
+        Source::ServerPort,
+        true,
+        "Its port.",
+    ),
+];
+
+const BEHIND: &[Common] = &[
+    (
+        "community_id",
+        Kind::Text,
+        Source::CommunityId,
+        false,
+        "Community ID of the connection.",
+    ),
+    (
+        "transaction",
+        Kind::Count,
+        Source::Transaction,
+        false,
+        "Which record of its connection it is, from 0.",
+    ),
+    (
+        "packet_number",
+        Kind::Count,
+        Source::PacketNumber,
+        false,
+        "The packet that completed it; unset if the connection's end did.",
+    ),
+];
+
+/// A member of an object in EVE; keys are written with quotes and colon.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Node {
+    Leaf {
+        key: Vec<u8>,
+        column: usize,
+    },
+    Object {
+        key: Vec<u8>,
+        members: Vec<Node>,
+    },
+    /// The members of each of its objects.
+    Array {
+        key: Vec<u8>,
+        members: Vec<Node>,
+    },
+}
+
+impl Node {
+    fn key(&self) -> &[u8] {
+        match self {
+            Self::Leaf { key, .. } | Self::Object { key, .. } | Self::Array { key, .. } => key,
+        }
+    }
+}
+
+/// Adds the leaf of a column at its path.
+fn plant(members: &mut Vec<Node>, path: &str, column: usize) {
+    let (name, rest) = match path.split_once('.') {
+        None => (path, None),
+        Some((name, rest)) => (name, Some(rest)),
+    };
+    let stem = name.strip_suffix("[]");
+    let key = format!("\"{}\":", stem.unwrap_or(name)).into_bytes();
+    let Some(rest) = rest else {
+        members.push(Node::Leaf { key, column });
+        return;
+    };
+    let place = members.iter().position(|node| node.key() == key);
+    let place = place.unwrap_or_else(|| {
+        let (key, inside) = (key, Vec::new());
+        members.push(if stem.is_some() {
+            Node::Array {
+                key,
+                members: inside,
+            }
+        } else {
+            Node::Object {
+                key,
+                members: inside,
+            }
+        });
+        members.len() - 1
+    });
+    if let Some(Node::Object { members, .. } | Node::Array { members, .. }) = members.get_mut(place)
+    {
+        plant(members, rest, column);
+    }
+}

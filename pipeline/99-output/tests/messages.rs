@@ -1,0 +1,190 @@
+//! Messages in every format, by a schema that is data.
+#![allow(clippy::unwrap_used, reason = "tests stop where something is missing")]
+
+use flowpin_config::{Format, OutputPlan};
+use flowpin_output::{Formatter, Merger, MessageSchemas, Writers};
+use flowpin_packet::Timestamp;
+use flowpin_record::{
+    Kind, MessageColumn, MessagePlace, MessageSchema, RecordEndpoint, RecordKey, RecordSink, Uid,
+    Value,
+};
+use std::path::Path;
+
+const COLUMNS: &[MessageColumn] = &[
+    MessageColumn::new("query", "dns.rrname", Kind::Text, "What is asked for."),
+    MessageColumn::new("rcode", "dns.rcode", Kind::Count, "The answer's code."),
+    MessageColumn::new("AA", "dns.flags.aa", Kind::Bool, "Authoritative."),
+    MessageColumn::new("rtt", "dns.rtt", Kind::Interval, "How long it took."),
+    MessageColumn::new("answers", "dns.answers[].rdata", Kind::TextList, "Answers."),
+    MessageColumn::new("TTLs", "", Kind::IntervalList, "Their times to live."),
+    MessageColumn::new(
+        "",
+        "dns.answers[].ttl",
+        Kind::CountList,
+        "Their times to live.",
+    ),
+    MessageColumn::new("offset", "dns.offset", Kind::Int, "A number below zero."),
+];
+
+static ASKED: MessageSchema = MessageSchema::in_file("asked", "dns", "A question.", COLUMNS);
+static OTHER: MessageSchema = MessageSchema::new("other", "Nothing of it comes.", &[]);
+
+fn place(number: u64) -> MessagePlace {
+    let end = |address: [u8; 4], port| RecordEndpoint {
+        address: address.into(),
+        port,
+    };
+    MessagePlace {
+        time: Timestamp::new(1_700_000_000, 123_456_789),
+        uid: Uid(62),
+        protocol: 17,
+        client: end([10, 0, 0, 1], 1234),
+        server: end([10, 0, 0, 2], 53),
+        app: "dns",
+        transaction: 7,
+        packet_number: Some(number).filter(|&number| number > 0),
+    }
+}
+
+/// Writes one record in a format and returns its file.
+fn written(format: Format, file: &str) -> Vec<u8> {
+    let dir = tempfile::tempdir().unwrap();
+    write(format, dir.path());
+    std::fs::read(dir.path().join(file)).unwrap()
+}
+
+fn write(format: Format, dir: &Path) {
+    let plan = OutputPlan {
+        dir: dir.to_owned(),
+        formats: vec![format],
+        ..OutputPlan::default()
+    };
+    let schemas = MessageSchemas::new([&OTHER, &ASKED]);
+    let mut formatter = Formatter::with_messages(&plan, &schemas);
+    let mut writers = Writers::with_messages(&plan, &schemas).unwrap();
+    let answers = [
+        Value::Bytes(b"a,\"b"),
+        Value::Bytes(b"\xff c"),
+        Value::Unset,
+    ];
+    let (ttls, seconds) = (
+        [Value::Interval(5_000_000_000), Value::Interval(0)],
+        [Value::Count(5)],
+    );
+    let values = [
+        Value::Bytes(b"x\t\xc3\xa9\\"),
+        Value::Count(3),
+        Value::Bool(true),
+        Value::Unset,
+        Value::List(&answers),
+        Value::List(&ttls),
+        Value::List(&seconds),
+        Value::Int(-5),
+    ];
+    for (number, values) in [(2, &values[..]), (0, &[])] {
+        let key = RecordKey {
+            time: Timestamp(5 - number),
+            number,
+            ordinal: 1,
+        };
+        formatter.message(key, &place(number), &ASKED, values);
+    }
+    let mut merger = Merger::new(1);
+    merger.push(0, formatter.take_batch(Timestamp::MAX));
+    merger.drain(&mut writers, |_, _| ()).unwrap();
+    writers.finish().unwrap();
+    let summary = writers.summary();
+    let counts: Vec<_> = summary
+        .messages
+        .iter()
+        .map(|one| (one.name.as_str(), one.built, one.written))
+        .collect();
+    assert_eq!(counts, [("other", 0, 0), ("asked", 2, 2)]);
+    assert_eq!(
+        std::fs::read_dir(dir).unwrap().count(),
+        if format == Format::Eve { 1 } else { 2 }
+    );
+}
+
+fn text(format: Format, file: &str) -> String {
+    String::from_utf8(written(format, file)).unwrap()
+}
+
+/// Nested by paths, arrays zipped, unset fields and empty objects left out, common fields first.
+#[test]
+fn eve_nests_by_paths() {
+    let text = text(Format::Eve, "eve.json");
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(
+        lines[0],
+        r#"{"timestamp":"2023-11-14T22:13:20.123456+0000","flow_id":0,"pcap_cnt":2,"event_type":"asked","src_ip":"10.0.0.1","src_port":1234,"dest_ip":"10.0.0.2","dest_port":53,"ip_v":4,"proto":"UDP","tx_id":7,"app_proto":"dns","community_id":"1:Ea0b+QAKyyyZmzLMpe+46vMamSo=","dns":{"rrname":"x\té\\","rcode":3,"flags":{"aa":true},"answers":[{"rdata":"a,\"b","ttl":5},{"rdata":"\\xff c"},{}],"offset":-5},"flowpin":{"uid":"C00000000010"}}"#
+    );
+    assert!(lines[1].contains(r#""community_id":"#) && !lines[1].contains("pcap_cnt"));
+    assert!(lines[1].ends_with(r#"=","flowpin":{"uid":"C00000000010"}}"#));
+    lines.iter().for_each(|line| {
+        serde_json::from_str::<serde_json::Value>(line).unwrap();
+    });
+}
+
+/// Zeek's file name, header, escapes and unset values.
+#[test]
+fn zeek_has_its_file_and_escapes() {
+    let tsv = text(Format::ZeekTsv, "dns.log");
+    assert!(tsv.contains("#path\tdns\n"));
+    assert!(tsv.contains(
+        "#fields\tts\tuid\tid.orig_h\tid.orig_p\tid.resp_h\tid.resp_p\tquery\trcode\tAA\trtt\tanswers\tTTLs\toffset\n"
+    ));
+    assert!(tsv.contains(
+        "#types\ttime\tstring\taddr\tport\taddr\tport\tstring\tcount\tbool\tinterval\tvector[string]\tvector[interval]\tint\n"
+    ));
+    assert!(tsv.contains(
+        "1700000000.123456\tC00000000010\t10.0.0.1\t1234\t10.0.0.2\t53\tx\\x09é\\x5c\t3\tT\t-\ta\\x2c\"b,\\xff c,-\t5.000000,0.000000\t-5\n"
+    ));
+    let json = text(Format::ZeekJson, "dns.json");
+    let first = json.lines().next().unwrap();
+    assert!(first.ends_with(
+        r#""query":"x\té\\","rcode":3,"AA":true,"answers":["a,\"b","\\xff c",null],"TTLs":[5.000000,0.000000],"offset":-5}"#
+    ));
+}
+
+/// A record is one line, whatever its text is.
+#[test]
+fn csv_quotes_and_escapes() {
+    let csv = text(Format::Csv, "dns.csv");
+    let lines: Vec<_> = csv.lines().collect();
+    assert_eq!(
+        lines[0],
+        "ts,uid,id_orig_h,id_orig_p,id_resp_h,id_resp_p,query,rcode,AA,rtt,answers,TTLs,offset,community_id,transaction,packet_number"
+    );
+    assert_eq!(
+        lines[1],
+        r#"2023-11-14T22:13:20.123456789Z,C00000000010,10.0.0.1,1234,10.0.0.2,53,"x\x09é\",3,true,,"a,""b \xff\x20c ","5.000000000 0.000000000",-5,1:Ea0b+QAKyyyZmzLMpe+46vMamSo=,7,2"#
+    );
+}
+
+/// Lists are lists, numbers numbers.
+#[test]
+fn parquet_has_lists() {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    let bytes = written(Format::Parquet, "dns.parquet");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("dns.parquet");
+    std::fs::write(&path, bytes).unwrap();
+    let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
+    let rows: Vec<_> = reader
+        .get_row_iter(None)
+        .unwrap()
+        .map(|row| row.unwrap().to_string())
+        .collect();
+    assert_eq!(rows.len(), 2);
+    let first = &rows[0];
+    for part in [
+        r#"answers: ["a,"b", "\xff c", null]"#,
+        "TTLs: [5.0, 0E0]",
+        "offset: -5",
+        "rcode: 3",
+        "packet_number: 2",
+    ] {
+        assert!(first.contains(part), "{part} in {first}");
+    }
+}
