@@ -140,6 +140,7 @@ impl State {
             ports: self.ports,
             on,
             to_server,
+            offset: 0,
         }
     }
 

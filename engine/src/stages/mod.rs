@@ -20,7 +20,7 @@ use flowpin_flow::{Event, FlowObserver, Sighting};
 use flowpin_packet::{FrameBytes, PacketKind, PacketMeta, Timestamp};
 use flowpin_portscan::Summary;
 use flowpin_reassembly::{Anomaly, Closed, Reassembler, ReassemblyStats, Span, StreamConsumer};
-use flowpin_record::{ConnRecord, RecordSink, TunnelKind, Uid};
+use flowpin_record::{ConnRecord, RecordKey, RecordSink, TunnelKind, Uid};
 pub use identify::IdentifyStats;
 use identify::{Ending, Identify};
 use oddities::Oddities;
@@ -186,7 +186,13 @@ impl FlowObserver for AllStages {
         }
     }
 
-    fn ended(&mut self, handle: u32, record: &mut ConnRecord) {
+    fn ended<S: RecordSink>(
+        &mut self,
+        handle: u32,
+        record: &mut ConnRecord,
+        _: RecordKey,
+        _: &mut S,
+    ) {
         if record.protocol == TCP
             && let Some(reassembler) = &mut self.reassembler
         {

@@ -10,7 +10,7 @@ use flowpin_config::Plan;
 use flowpin_flow::{Event, FlowObserver, Sighting};
 use flowpin_packet::{Endpoints, FrameBytes, PacketFlags, PacketKind, PacketMeta, Timestamp};
 use flowpin_reassembly::{Reassembler, Span, StreamConsumer};
-use flowpin_record::{CommunityId, ConnRecord, Ports, RecordSink, TunnelKind, Uid};
+use flowpin_record::{CommunityId, ConnRecord, Ports, RecordKey, RecordSink, TunnelKind, Uid};
 use std::collections::HashMap;
 use std::io;
 
@@ -197,7 +197,13 @@ impl<K: StreamSink> FlowObserver for Teller<'_, K> {
         }
     }
 
-    fn ended(&mut self, handle: u32, record: &mut ConnRecord) {
+    fn ended<S: RecordSink>(
+        &mut self,
+        handle: u32,
+        record: &mut ConnRecord,
+        _: RecordKey,
+        _: &mut S,
+    ) {
         if record.protocol == TCP && self.told.failed.is_none() {
             let mut consumer = Consumer {
                 talks: &mut self.talks,

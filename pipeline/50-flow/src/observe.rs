@@ -3,7 +3,7 @@
 use crate::Table;
 use crate::record::Parts;
 use flowpin_packet::{Endpoints, FrameBytes, PacketMeta};
-use flowpin_record::{ConnRecord, RecordSink, TunnelKind, Uid};
+use flowpin_record::{ConnRecord, RecordEndpoint, RecordKey, RecordSink, TunnelKind, Uid};
 
 /// No VLAN, in records.
 pub const NO_VLAN: u16 = 0xffff;
@@ -31,9 +31,15 @@ pub trait FlowObserver {
     }
 
     /// A connection has ended: no more packets of it come, and its handle may soon mean another
-    /// one. Its record is about to be handed out.
-    fn ended(&mut self, handle: u32, record: &mut ConnRecord) {
-        let _ = (handle, record);
+    /// one. Its record is about to be handed out, under `key`.
+    fn ended<S: RecordSink>(
+        &mut self,
+        handle: u32,
+        record: &mut ConnRecord,
+        key: RecordKey,
+        sink: &mut S,
+    ) {
+        let _ = (handle, record, key, sink);
     }
 
     /// An interim record of a connection is about to be handed out.
@@ -85,6 +91,19 @@ impl Sighting<'_> {
         self.table.uid(self.handle)
     }
 
+    /// Who talks on any connection of this table's that is open: its identifier, protocol, client
+    /// and server, as in its record (but for ICMP's types).
+    pub fn peers_of(&self, handle: u32) -> Peers {
+        let parts = self.table.parts(handle);
+        let (client, server) = parts.sides();
+        Peers {
+            uid: self.table.uid(handle),
+            protocol: parts.protocol(),
+            client,
+            server,
+        }
+    }
+
     /// Packets so far in this one's direction and in the other, this one included.
     #[inline]
     pub fn packets(&self) -> (u64, u64) {
@@ -121,6 +140,19 @@ impl Sighting<'_> {
             (high, low)
         }
     }
+}
+
+/// Who talks on a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peers {
+    /// The connection's identifier.
+    pub uid: Uid,
+    /// IP protocol number.
+    pub protocol: u8,
+    /// Who opened it.
+    pub client: RecordEndpoint,
+    /// The other side.
+    pub server: RecordEndpoint,
 }
 
 /// What a packet did to its connection.

@@ -36,7 +36,7 @@ impl Parts<'_> {
     }
 
     /// The IP protocol number.
-    fn protocol(&self) -> u8 {
+    pub(crate) fn protocol(&self) -> u8 {
         match (self.is_icmp_error(), self.hot.key.is_ipv6()) {
             (false, _) => self.hot.key.protocol(),
             (true, false) => ICMP,
@@ -109,21 +109,8 @@ impl Parts<'_> {
 
     /// Client and server; ICMP has types and codes for ports, as Zeek writes them.
     fn write_sides(&self, record: &mut ConnRecord) {
-        let hot = self.hot;
-        let ipv6 = hot.key.is_ipv6();
-        let ports = hot.key.ports();
-        let turned = hot.client() == 1;
-        if let Some(&Endpoints { low, high }) = self.addresses {
-            let (client, server) = if turned { (high, low) } else { (low, high) };
-            record.client.address = Endpoints::address(client, ipv6);
-            record.server.address = Endpoints::address(server, ipv6);
-        } else {
-            let FlowKey { low, high } = hot.key;
-            let (client, server) = if turned { (high, low) } else { (low, high) };
-            record.client.address = ipv4_of(client);
-            record.server.address = ipv4_of(server);
-        }
-        (record.client.port, record.server.port) = if turned { (ports.1, ports.0) } else { ports };
+        let ipv6 = self.hot.key.is_ipv6();
+        (record.client, record.server) = self.sides();
         record.icmp = None;
         if matches!(record.protocol, ICMP | ICMPV6) {
             let [.., icmp_type, code] = self.cold.start_seq[0].0.to_be_bytes();
@@ -133,6 +120,28 @@ impl Parts<'_> {
             record.server.port = counterpart.unwrap_or(code).into();
             record.icmp = Some((icmp_type, code));
         }
+    }
+
+    /// Client and server.
+    #[inline]
+    pub(crate) fn sides(&self) -> (RecordEndpoint, RecordEndpoint) {
+        let hot = self.hot;
+        let ipv6 = hot.key.is_ipv6();
+        let turned = hot.client() == 1;
+        let turn = |low, high| if turned { (high, low) } else { (low, high) };
+        let (client, server) = if let Some(&Endpoints { low, high }) = self.addresses {
+            turn(
+                Endpoints::address(low, ipv6),
+                Endpoints::address(high, ipv6),
+            )
+        } else {
+            let FlowKey { low, high } = hot.key;
+            turn(ipv4_of(low), ipv4_of(high))
+        };
+        let (low, high) = hot.key.ports();
+        let ports = if turned { (high, low) } else { (low, high) };
+        let end = |address, port| RecordEndpoint { address, port };
+        (end(client, ports.0), end(server, ports.1))
     }
 
     fn write_direction(&self, side: usize, protocol: u8, out: &mut Direction) {

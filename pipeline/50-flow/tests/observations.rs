@@ -6,7 +6,7 @@ mod support;
 
 use flowpin_flow::{Event, FlowObserver, NO_VLAN, Sighting};
 use flowpin_packet::{FrameBytes, PacketFlags, PacketMeta};
-use flowpin_record::{ConnRecord, RecordSink, TunnelKind, Uid};
+use flowpin_record::{ConnRecord, RecordKey, RecordSink, TunnelKind, Uid};
 use support::{MS, Packet, Plan, SEC, T0, Trace, end, only, run, run_observed};
 
 fn trace(packets: &[(u64, Packet)]) -> Trace {
@@ -59,7 +59,13 @@ fn the_observer_is_asked_once_and_told_always() {
                 .push((sighting.meta.number, sighting.event, sighting.to_server));
             self.uids.push(sighting.uid());
         }
-        fn ended(&mut self, _: u32, record: &mut ConnRecord) {
+        fn ended<S: RecordSink>(
+            &mut self,
+            _: u32,
+            record: &mut ConnRecord,
+            _: RecordKey,
+            _: &mut S,
+        ) {
             self.ended.push(record.uid);
         }
         fn vlans(&mut self, _: FrameBytes<'_>, _: &PacketMeta) -> [u16; 2] {

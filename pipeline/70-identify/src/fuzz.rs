@@ -69,6 +69,7 @@ fn whose(on: On, ports: (u16, u16), to_server: bool) -> Whose {
         ports,
         on,
         to_server,
+        offset: 0,
     }
 }
 

@@ -19,6 +19,13 @@ pub(crate) struct Kept {
     is_large: bool,
 }
 
+impl Kept {
+    /// How many bytes there are.
+    pub(crate) const fn len(self) -> usize {
+        self.len as usize
+    }
+}
+
 /// The blocks of one worker.
 #[derive(Debug)]
 pub(crate) struct Blocks {

@@ -26,6 +26,7 @@ pub(crate) fn whose(on: On, to_server: bool, ports: (u16, u16)) -> Whose {
         ports,
         on,
         to_server,
+        offset: 0,
     }
 }
 

@@ -173,6 +173,7 @@ impl Flow {
             },
             on: self.on,
             to_server,
+            offset: 0,
         }
     }
 

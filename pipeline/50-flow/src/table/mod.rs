@@ -286,7 +286,7 @@ impl Table {
             if reason == EndReason::Interim {
                 observer.goes_on(handle, &mut self.record);
             } else {
-                observer.ended(handle, &mut self.record);
+                observer.ended(handle, &mut self.record, key, sink);
             }
         }
         self.counters.recorded(&self.record);

@@ -32,6 +32,8 @@ pub struct Whose {
     pub on: On,
     /// Whether the client sent them.
     pub to_server: bool,
+    /// Streams: where in it they begin; only told back, by [`Searches::replay`].
+    pub offset: u64,
 }
 
 /// How much the searches of one worker may keep.
@@ -187,6 +189,32 @@ impl Searches {
     pub fn held(&self, search: Search) -> Option<Verdict> {
         let handle = search.0.checked_sub(1)?;
         self.memory.slab.get(handle)?.held()
+    }
+
+    /// Tells the bytes before the verdict, as far as they are kept, in the order in which turns
+    /// came: whether the client sent them, and they. Returns where in its stream the part of each
+    /// direction begins and ends, the client's first; none of one that has sent nothing.
+    pub fn replay(
+        &self,
+        search: Search,
+        mut tell: impl FnMut(bool, &[u8]),
+    ) -> [Option<(u64, u64)>; 2] {
+        let handle = search.0.checked_sub(1);
+        let Some(progress) = handle.and_then(|handle| self.memory.slab.get(handle)) else {
+            return [None; 2];
+        };
+        let kept = progress
+            .sides
+            .map(|side| self.memory.blocks.bytes(side.kept));
+        progress.order.tell(kept, |to_server, bytes| {
+            if !bytes.is_empty() {
+                tell(to_server, bytes);
+            }
+        });
+        progress.sides.map(|side| {
+            let len = u64::try_from(side.kept.len()).unwrap_or(0);
+            (len > 0).then_some((side.start, side.start.saturating_add(len)))
+        })
     }
 
     /// Forgets a search: after a verdict, or when its connection ends.

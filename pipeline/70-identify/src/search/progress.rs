@@ -12,6 +12,8 @@ pub(super) struct Side {
     pub(super) alive: u128,
     pub(super) state: State,
     pub(super) kept: Kept,
+    /// Where in the stream the first of these bytes lies.
+    pub(super) start: u64,
     /// Bytes (TCP: in `kept`) have come.
     pub(super) begun: bool,
     /// Nothing that comes can matter any more.
@@ -27,6 +29,7 @@ pub(super) struct Progress {
     pub(super) datagrams: u8,
     /// TCP: the direction that spoke last.
     pub(super) turn: u8,
+    pub(super) order: Order,
     /// The rule that said likely, plus one, and where it did.
     pub(super) likely: u16,
     pub(super) likely_side: u8,
@@ -34,6 +37,57 @@ pub(super) struct Progress {
     pub(super) own_over: bool,
     /// What loaded patterns have seen.
     pub(super) loaded: Loaded,
+}
+
+/// In which order both directions' bytes came: where turns ended, in bytes kept of both. Later turns
+/// than there is room for are one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Order {
+    ends: [u16; 7],
+    count: u8,
+    /// Who spoke first.
+    first: u8,
+}
+
+impl Order {
+    pub(super) const fn begun_by(first: u8) -> Self {
+        Self {
+            ends: [0; 7],
+            count: 0,
+            first,
+        }
+    }
+
+    /// The other direction speaks, after `kept` bytes of both.
+    pub(super) fn turn_over(&mut self, kept: usize) {
+        if let Some(end) = self.ends.get_mut(usize::from(self.count)) {
+            *end = u16::try_from(kept).unwrap_or(u16::MAX);
+            self.count = self.count.saturating_add(1);
+        }
+    }
+
+    /// Tells the bytes of both directions in order: whether they are the client's, and they.
+    pub(super) fn tell<'a>(&self, kept: [&'a [u8]; 2], mut tell: impl FnMut(bool, &'a [u8])) {
+        let [mut client, mut server] = kept;
+        let mut is_client = self.first == 0;
+        let mut told = 0u16;
+        for &end in self.ends.iter().take(usize::from(self.count)) {
+            let rest = if is_client { &mut client } else { &mut server };
+            let len = usize::from(end.saturating_sub(told)).min(rest.len());
+            let (now, later) = rest.split_at(len);
+            tell(is_client, now);
+            *rest = later;
+            told = end;
+            is_client = !is_client;
+        }
+        let (now, then) = if is_client {
+            (client, server)
+        } else {
+            (server, client)
+        };
+        tell(is_client, now);
+        tell(!is_client, then);
+    }
 }
 
 /// A search over loaded patterns: both directions in one, in order of arrival.
@@ -56,6 +110,7 @@ impl Progress {
             alive: 0,
             state: State::DEAD,
             kept: Kept::default(),
+            start: 0,
             begun: false,
             over: false,
             head: [0; HEAD_LEN],
@@ -66,6 +121,7 @@ impl Progress {
             shard: shard.0,
             datagrams: 0,
             turn: 0,
+            order: Order::default(),
             likely: 0,
             likely_side: 0,
             own_over: false,
@@ -101,5 +157,48 @@ impl Progress {
             len = len.saturating_add(1);
         }
         side.head_len = len;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Order;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// What is told is what came, turn by turn; turns later than are told apart come
+        /// direction by direction, and no byte is lost.
+        #[test]
+        fn kept_bytes_are_told_in_the_order_of_turns(
+            lens in prop::collection::vec(1..9usize, 1..14),
+            is_client_first in any::<bool>(),
+        ) {
+            let mut order = Order::begun_by(u8::from(!is_client_first));
+            let mut kept = [Vec::new(), Vec::new()];
+            let mut turns = Vec::new();
+            let mut is_client = is_client_first;
+            for (number, &len) in (0u8..).zip(&lens) {
+                if number > 0 {
+                    order.turn_over(kept.iter().map(Vec::len).sum());
+                    is_client = !is_client;
+                }
+                kept[usize::from(!is_client)].extend(vec![number; len]);
+                turns.push((is_client, vec![number; len]));
+            }
+            let mut told = Vec::new();
+            order.tell([&kept[0], &kept[1]], |is_client, bytes| {
+                if !bytes.is_empty() {
+                    told.push((is_client, bytes.to_vec()));
+                }
+            });
+            for (side, kept) in [(true, &kept[0]), (false, &kept[1])] {
+                let own = told.iter().filter(|(one, _)| *one == side);
+                let all: Vec<u8> = own.flat_map(|(_, bytes)| bytes.clone()).collect();
+                prop_assert_eq!(&all, kept);
+            }
+            if lens.len() <= 8 {
+                prop_assert_eq!(told, turns);
+            }
+        }
     }
 }

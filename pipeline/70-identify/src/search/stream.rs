@@ -1,6 +1,6 @@
 //! Streams: segment by segment, with the bytes before kept as long as they may matter.
 
-use super::progress::Progress;
+use super::progress::{Order, Progress};
 use super::{Memory, Search, Whose, likely, side_of, sure};
 use crate::Look;
 use crate::identifier::{Compiled, ask};
@@ -20,6 +20,8 @@ impl Memory {
         let own = side_of(whose.to_server);
         let mut progress = Progress::new(whose.shard);
         progress.turn = own;
+        progress.order = Order::begun_by(own);
+        progress.side(own).start = whose.offset;
         let all = bytes.get(..STREAM_BYTES_MAX).unwrap_or(bytes);
         let seen = Seen {
             all,
@@ -58,6 +60,8 @@ impl Memory {
             // The other direction's turn is over.
             let step = self.turn_over(compiled, &mut progress, whose);
             progress.turn = own;
+            let kept = progress.sides.iter().map(|side| side.kept.len());
+            progress.order.turn_over(kept.sum());
             if step != Step::Undecided {
                 self.store(handle, progress);
                 return step;
@@ -65,7 +69,13 @@ impl Memory {
         }
         let mut step = Step::Undecided;
         let side = progress.side(own);
-        if !side.over {
+        if side.kept.len() == 0 {
+            side.start = whose.offset;
+        }
+        if side.over {
+            // Nothing can be learnt from them; a parser may want them.
+            self.blocks.append(&mut side.kept, whose.shard.0, bytes);
+        } else {
             let mut kept = side.kept;
             let was = self.blocks.bytes(kept).len();
             step = match self.blocks.append(&mut kept, progress.shard, bytes) {
