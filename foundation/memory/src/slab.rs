@@ -96,7 +96,8 @@ impl<T: Copy> Slab<T> {
         Some(unsafe { slot.as_mut() })
     }
 
-    /// Asks the processor to fetch a value's first two lines. Any handle is fine.
+    /// Asks the processor to fetch a value's first two lines: also a small value's, where one may
+    /// lie across a border. Any handle is fine.
     #[inline]
     pub fn prefetch(&self, handle: u32) {
         let first = self.slots.base::<u8>().as_ptr();
@@ -105,6 +106,14 @@ impl<T: Copy> Slab<T> {
         flowpin_cpu::prefetch::address(at);
         if const { size_of::<T>() > LINE_BYTES } {
             flowpin_cpu::prefetch::address(at.wrapping_add(LINE_BYTES));
+        } else if const {
+            !LINE_BYTES.is_multiple_of(if size_of::<T>() == 0 {
+                1
+            } else {
+                size_of::<T>()
+            })
+        } {
+            flowpin_cpu::prefetch::address(at.wrapping_add(size_of::<T>() - 1));
         }
     }
 

@@ -122,7 +122,7 @@ impl Table {
         }
         hot.bits.set(Bits::CHANGED);
         if meta.flags.has(PacketFlags::VLAN) {
-            cold.vlans = observer.vlans(arrival.frames, meta);
+            cold.vlans = observer.vlans(*arrival.frames, meta);
         }
     }
 
@@ -138,7 +138,7 @@ impl Table {
         observer: &mut O,
     ) {
         if arrival.meta.flags.has(PacketFlags::TUNNELLED)
-            && let Some(tunnel) = observer.tunnel(arrival.frames, arrival.meta)
+            && let Some(tunnel) = observer.tunnel(*arrival.frames, arrival.meta)
             && let Some(extra) = self.extra_of(handle, cause, sink, observer)
         {
             self.extra[extra].tunnel = Some(tunnel);

@@ -146,7 +146,7 @@ impl Table {
                 .peek()
                 .map_or([NIL; BATCH_MAX], |part| self.guess(part, observer));
             for (meta, guess) in part.iter().zip(guesses) {
-                self.packet(frames, meta, guess, sink, observer);
+                self.packet(&frames, meta, guess, sink, observer);
             }
             guesses = ahead;
         }
@@ -312,7 +312,7 @@ impl Table {
 
 /// A packet on its way through the table.
 struct Arrival<'a> {
-    frames: FrameBytes<'a>,
+    frames: &'a FrameBytes<'a>,
     meta: &'a PacketMeta,
     /// Its direction: 0 from the key's lower endpoint, 1 from the higher.
     side: usize,
