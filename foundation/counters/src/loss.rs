@@ -61,6 +61,17 @@ losses! {
     /// Connections whose protocol was not looked for any more because there was no memory.
     IdentifyMemory = "identify_memory",
         "no memory for first bytes of connections not yet identified: raise --memory";
+    /// Connections whose HTTP was not read because their shard read its most.
+    HttpConnections = "http_connections",
+        "more connections of HTTP at once than are read: raise --memory";
+    /// Requests or responses without a record because their shard had its most.
+    HttpTransactions = "http_transactions",
+        "more HTTP transactions open at once than the limit: they have no records";
+    /// Requests that were not paired with their response because too many waited for one.
+    HttpPipelined = "http_pipelined",
+        "more requests of one connection waited than the limit: their responses stand alone";
+    /// Texts of HTTP that were cut or left out.
+    HttpTexts = "http_texts", "texts of HTTP longer than the limit, or no memory for them";
     /// Tunnels whose sums could not be kept.
     TunnelsUntracked = "tunnels_untracked", "more tunnels at once than the limit";
     /// Anomaly records not written because there were too many of one reason.

@@ -4,6 +4,7 @@
 //! that everything builds and works, if slower, on other processors and systems.
 
 mod affinity;
+pub mod bytes;
 pub mod prefetch;
 mod topology;
 mod tsc;

@@ -1,0 +1,103 @@
+//! What breaks the rules of HTTP/1, by name.
+
+macro_rules! anomalies {
+    ($($(#[$meta:meta])* $variant:ident = $name:literal, $text:literal;)*) => {
+        /// Something that a careful sender does not do, or that two receivers read differently.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum Anomaly { $(#[doc = $text] $(#[$meta])* $variant,)* }
+
+        impl Anomaly {
+            /// All, in table order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The word in records.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// What it means, in a sentence.
+            pub const fn explanation(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+        }
+    };
+}
+
+anomalies! {
+    NotARequest = "http_not_a_request", "Where a request should begin stands something else.";
+    NotAResponse = "http_not_a_response", "Where a response should begin stands something else.";
+    BareLineFeed = "http_bare_line_feed", "A line of a head ends without a carriage return.";
+    BareReturn = "http_bare_return",
+        "A carriage return inside a line of a head: some receivers end the line there.";
+    NulByte = "http_nul_byte", "A NUL in a head.";
+    ControlByte = "http_control_byte", "A control byte in a head.";
+    SpaceInUri = "http_space_in_uri", "A space within the request's target.";
+    OddSpaces = "http_odd_spaces",
+        "Not exactly one space between the parts of a request or status line.";
+    MethodOdd = "http_method_odd", "A method with a byte that no token may hold.";
+    VersionMissing = "http_version_missing", "A request line without a version.";
+    VersionOdd = "http_version_odd", "A version that is not 1.0 or 1.1.";
+    StatusOdd = "http_status_odd", "A status that is not three digits from 100 on.";
+    HostMissing = "http_host_missing", "A request of HTTP/1.1 without a Host field.";
+    HostRepeated = "http_host_repeated", "More than one Host field.";
+    HostContradicts = "http_host_contradicts", "The Host field names another host than the target.";
+    SpaceBeforeColon = "http_space_before_colon", "White space between a field's name and its colon.";
+    ColonMissing = "http_colon_missing", "A line of a head without a colon.";
+    NameEmpty = "http_name_empty", "A field without a name.";
+    NameOdd = "http_name_odd", "A field's name with white space or control bytes inside.";
+    Folded = "http_folded", "A field that goes on in the next line (obs-fold).";
+    LineTooLong = "http_line_too_long", "A line of a head that is longer than the limit.";
+    HeadTooLong = "http_head_too_long", "A head that is longer than the limit.";
+    LengthInvalid = "http_length_invalid", "A Content-Length that is no number.";
+    LengthOdd = "http_length_odd",
+        "A Content-Length with a sign, with leading zeros, or with anything else around its digits.";
+    LengthList = "http_length_list", "A Content-Length with several values in one field.";
+    LengthRepeated = "http_length_repeated", "More than one Content-Length, all the same.";
+    LengthsContradict = "http_lengths_contradict", "Content-Lengths that differ.";
+    LengthAndChunked = "http_length_and_chunked",
+        "Both Content-Length and Transfer-Encoding: receivers may disagree where the body ends.";
+    CodingUnknown = "http_coding_unknown", "A Transfer-Encoding that is not known.";
+    CodingOdd = "http_coding_odd",
+        "A Transfer-Encoding that says `chunked` in a way that some receivers do not recognise.";
+    CodingRepeated = "http_coding_repeated", "More than one Transfer-Encoding field.";
+    CodingNotLast = "http_coding_not_last", "A Transfer-Encoding in which chunked is not the last.";
+    CodingInOld = "http_coding_in_old_version", "A Transfer-Encoding in a message of HTTP/1.0.";
+    BodyForbidden = "http_body_forbidden",
+        "A response that must not have a body says how long it is.";
+    ChunkSizeInvalid = "http_chunk_size_invalid", "A chunk's size that is no number.";
+    ChunkSizeOdd = "http_chunk_size_odd",
+        "A chunk's size with anything but hexadecimal digits, an extension and a line end.";
+    ChunkLineFeed = "http_chunk_bare_line_feed", "A chunk's line that ends without a carriage return.";
+    ChunkReturn = "http_chunk_bare_return", "A carriage return inside a chunk's line.";
+    ChunkEndMissing = "http_chunk_end_missing", "No line end behind a chunk's bytes.";
+    ExtensionTooLong = "http_chunk_extension_too_long", "A chunk's extension longer than the limit.";
+    TrailerForbidden = "http_trailer_forbidden",
+        "A field in a trailer that says how the message is to be read.";
+    BodyCut = "http_body_cut", "The stream ended inside a body.";
+    HeadCut = "http_head_cut", "The stream ended inside a head.";
+    MissingBytes = "http_missing_bytes", "Bytes are missing where a message would begin or go on.";
+    EarlyResponse = "http_early_response", "A response was complete before its request was.";
+    UpgradeUnasked = "http_upgrade_unasked", "A switch of protocols that no request asked for.";
+    EncodingUnknown = "http_encoding_unknown", "A Content-Encoding that is not known.";
+    EncodingInvalid = "http_encoding_invalid", "A body that is not what its Content-Encoding says.";
+    ExpandsTooMuch = "http_expands_too_much", "A body that expands beyond the ratio allowed.";
+    DecodedTooLong = "http_decoded_too_long", "A decoded body longer than the limit.";
+}
+
+/// A set of anomalies: what a message was already said to have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Anomalies(u64);
+
+const _: () = assert!(Anomaly::ALL.len() <= u64::BITS as usize);
+
+impl Anomalies {
+    /// Adds one; whether it is new.
+    #[inline]
+    pub(crate) const fn add(&mut self, anomaly: Anomaly) -> bool {
+        let bit = 1u64.wrapping_shl(anomaly as u32);
+        let is_new = self.0 & bit == 0;
+        self.0 |= bit;
+        is_new
+    }
+}

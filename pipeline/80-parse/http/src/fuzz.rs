@@ -1,0 +1,112 @@
+//! Fuzzing: any bytes in any turns, and what must hold whatever they are.
+
+use crate::{Handle, Http, HttpOptions};
+use flowpin_packet::{Shard, Timestamp};
+use flowpin_record::{MessageSchema, MessageSink, Value};
+
+/// What a parser told, as text, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Told(pub(crate) Vec<String>);
+
+impl MessageSink for Told {
+    fn message(&mut self, _: &MessageSchema, time: Timestamp, values: &[Value<'_>]) {
+        self.0.push(format!("{} {values:?}", time.0));
+    }
+
+    fn anomaly(&mut self, event: &'static str) {
+        self.0.push(event.to_owned());
+    }
+}
+
+/// One step of a conversation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Step<'a> {
+    /// Bytes of one side.
+    Data(bool, &'a [u8]),
+    /// Missing bytes.
+    Gap(bool, u64),
+    /// A side's end.
+    Closed(bool),
+}
+
+/// Feeds steps in pieces of `piece` bytes; what was told.
+pub(crate) fn feed(http: &mut Http, steps: &[Step<'_>], piece: usize) -> Vec<String> {
+    let mut told = Told::default();
+    let Some(handle) = http.begin(Shard(7)) else {
+        return told.0;
+    };
+    for (nth, &step) in steps.iter().enumerate() {
+        one(http, handle, Timestamp(nth as u64), step, piece, &mut told);
+    }
+    http.end(handle, Timestamp(steps.len() as u64), &mut told);
+    told.0
+}
+
+pub(crate) fn one(
+    http: &mut Http,
+    handle: Handle,
+    at: Timestamp,
+    step: Step<'_>,
+    piece: usize,
+    told: &mut Told,
+) {
+    match step {
+        Step::Data(to_server, bytes) => {
+            for part in bytes.chunks(piece.max(1)) {
+                let used = http.data(handle, at, to_server, part, told);
+                assert!(used == part.len() || http.successor(handle).is_some());
+            }
+        }
+        Step::Gap(to_server, len) => http.gap(handle, at, to_server, len, told),
+        Step::Closed(to_server) => http.closed(handle, at, to_server, told),
+    }
+}
+
+/// Reads a conversation from `data`: whole and in pieces the same is told, and nothing stays
+/// behind. The byte 0xa5 ends a turn; the byte behind it says whose the next is, or what else
+/// happens.
+#[doc(hidden)]
+pub fn fuzz_http(data: &[u8]) {
+    let Some((&settings, data)) = data.split_first() else {
+        return;
+    };
+    let mut steps = Vec::new();
+    for turn in data.split(|&byte| byte == 0xa5) {
+        let Some((&what, bytes)) = turn.split_first() else {
+            continue;
+        };
+        let to_server = what & 1 == 0;
+        steps.push(match what >> 1 & 15 {
+            13 => Step::Gap(to_server, u64::from(what >> 5)),
+            14 => Step::Closed(to_server),
+            _ => Step::Data(to_server, bytes),
+        });
+    }
+    let options = HttpOptions {
+        all_fields: settings & 1 != 0,
+        line_bytes_max: if settings & 2 == 0 { 64 } else { 16 << 10 },
+        pipelined_max: if settings & 4 == 0 { 2 } else { 256 },
+        value_bytes_max: if settings & 8 == 0 { 16 } else { 8 << 10 },
+        ..HttpOptions::default()
+    };
+    let Ok(mut http) = Http::new(options) else {
+        return;
+    };
+    let whole = feed(&mut http, &steps, usize::MAX);
+    for piece in [1, 2, usize::from(settings >> 4).wrapping_add(3)] {
+        let pieces = feed(&mut http, &steps, piece);
+        assert_eq!(whole, pieces, "in pieces of {piece}: {steps:?}");
+    }
+    assert_eq!(http.in_use(), [0; 3], "{steps:?}");
+    // With hardly any memory less is told, but nothing breaks.
+    let poor = HttpOptions {
+        shard_text_bytes_max: 1024,
+        shard_transactions_max: 2,
+        ..options
+    };
+    if let Ok(mut http) = Http::new(poor) {
+        feed(&mut http, &steps, usize::MAX);
+        feed(&mut http, &steps, 5);
+        assert_eq!(http.in_use(), [0; 3], "{steps:?}");
+    }
+}

@@ -1,0 +1,62 @@
+//! Streams that end, before or after their message does.
+
+use super::turn::{NEXT_RESPONSE, Turn};
+use crate::anomaly::Anomaly;
+use crate::state::{NONE, Phase, Side};
+use flowpin_record::MessageSink;
+
+impl<S: MessageSink> Turn<'_, S> {
+    /// Nothing more comes from this side.
+    pub(super) fn closed(&mut self) {
+        if self.mine.has(Side::LINE_ENDS) {
+            // Whether the line is folded was all that was not known.
+            self.kept_line();
+        }
+        if self.mine.phase == Phase::FirstLine {
+            self.last_line();
+        }
+        match self.mine.phase {
+            Phase::Closed => return,
+            Phase::HandedOver | Phase::Between | Phase::Lost | Phase::LostInLine => {}
+            Phase::Begin => {
+                let matched = usize::from(self.mine.matched);
+                self.not_a_response(b"HTTP/".get(..matched).unwrap_or_default());
+            }
+            Phase::FirstLine | Phase::Fields => self.tell(Anomaly::HeadCut),
+            Phase::MaybeBody => self.closed_before_body(),
+            Phase::UntilClose => {}
+            Phase::Counted
+            | Phase::ChunkLine
+            | Phase::ChunkData
+            | Phase::ChunkEnd
+            | Phase::Trailer => self.tell(Anomaly::BodyCut),
+        }
+        if self.mine.transaction != NONE {
+            self.message_over();
+        }
+        self.pools
+            .texts
+            .release(&mut self.mine.line, self.queue.shard);
+        self.mine.phase = Phase::Closed;
+    }
+
+    /// A request without a version may lack its line end, too.
+    fn last_line(&mut self) {
+        if self.to_server && !self.mine.line.is_empty() {
+            self.kept_line();
+        }
+    }
+
+    /// No byte of a body came, or hardly any.
+    fn closed_before_body(&mut self) {
+        let framing = self.mine.framing;
+        let read = usize::from(self.mine.matched);
+        if read > 0 {
+            self.is_body(NEXT_RESPONSE.get(..read).unwrap_or_default());
+        }
+        // Without any, the request was HEAD or the body is missing: nobody can tell.
+        if framing.length.is_some() && read > 0 && self.mine.left > 0 {
+            self.tell(Anomaly::BodyCut);
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Fields of heads: what their names and values say.
+
+use super::turn::Turn;
+use crate::anomaly::Anomaly;
+use crate::body::encoding;
+use crate::state::{Part, Phase, Text, Transaction};
+use crate::syntax::{
+    Field, USER_MAX, authority, basic_user, coding, field, is_token_byte, length, might_be_known,
+    split_port, trimmed,
+};
+use flowpin_counters::Loss;
+use flowpin_record::MessageSink;
+
+impl<S: MessageSink> Turn<'_, S> {
+    /// One field: its line, where its colon stands, whether it may hold control bytes.
+    #[inline]
+    pub(super) fn field(&mut self, line: &[u8], colon: Option<usize>, is_odd: bool) {
+        let Some((name, after)) = colon.and_then(|at| line.split_at_checked(at)) else {
+            return self.no_colon(line);
+        };
+        let value = after.get(1..).unwrap_or_default();
+        if is_odd || !name.last().is_some_and(|&byte| is_token_byte(byte)) {
+            return self.odd_field(name, value);
+        }
+        if self.options.all_fields {
+            self.keep_field(name, value);
+        }
+        if might_be_known(name) {
+            self.maybe_known(name, value);
+        }
+    }
+
+    fn maybe_known(&mut self, name: &[u8], value: &[u8]) {
+        if let Some(field) = field(name) {
+            self.known(field, trimmed(value));
+        }
+    }
+
+    #[cold]
+    fn no_colon(&mut self, line: &[u8]) {
+        self.tell_bytes(line);
+        self.tell(Anomaly::ColonMissing);
+    }
+
+    /// A field with a strange name, or with control bytes that may be anywhere.
+    #[cold]
+    fn odd_field(&mut self, name: &[u8], value: &[u8]) {
+        self.tell_bytes(name);
+        self.tell_bytes(value);
+        let plain = trimmed(name).trim_ascii();
+        if plain.is_empty() {
+            self.tell(Anomaly::NameEmpty);
+        } else if plain.iter().any(|&byte| byte <= b' ') {
+            self.tell(Anomaly::NameOdd);
+        }
+        if matches!(name, [.., b' ' | b'\t']) && !plain.is_empty() {
+            self.tell(Anomaly::SpaceBeforeColon);
+        }
+        if self.options.all_fields {
+            self.keep_field(name, value);
+        }
+        // Some receivers drop what no name may hold: a field that hides so counts, and is told.
+        let is_control = |byte: &u8| *byte < b' ' || *byte == 0x7f;
+        if plain.iter().any(is_control) && plain.len() <= NAME_MAX {
+            let mut room = [0u8; NAME_MAX];
+            let mut len = 0usize;
+            for (place, &byte) in room
+                .iter_mut()
+                .zip(plain.iter().filter(|&b| !is_control(b)))
+            {
+                *place = byte;
+                len = len.wrapping_add(1);
+            }
+            let seen = room.get(..len).unwrap_or_default();
+            return self.maybe_known(seen, value);
+        }
+        self.maybe_known(plain, value);
+    }
+
+    /// Tells control bytes; tabs are none.
+    pub(super) fn tell_bytes(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            match byte {
+                0 => self.tell(Anomaly::NulByte),
+                b'\r' => self.tell(Anomaly::BareReturn),
+                b'\t' => {}
+                0x01..b' ' => self.tell(Anomaly::ControlByte),
+                _ => {}
+            }
+        }
+    }
+
+    fn known(&mut self, field: Field, value: &[u8]) {
+        if self.mine.phase == Phase::Trailer {
+            use Field::{ContentEncoding, ContentLength, Host, TransferEncoding};
+            if matches!(
+                field,
+                ContentEncoding | ContentLength | Host | TransferEncoding
+            ) {
+                self.tell(Anomaly::TrailerForbidden);
+            }
+            return;
+        }
+        match field {
+            Field::ContentLength => self.content_length(value),
+            Field::TransferEncoding => self.transfer_encoding(value),
+            Field::ContentEncoding => self.mine.framing.encoding = encoding(value),
+            Field::Upgrade => self.upgrade(value),
+            _ if self.to_server => self.of_request(field, value),
+            Field::ContentType => self.keep(Text::ContentType, value),
+            Field::Location => self.keep(Text::Redirect, value),
+            Field::ContentRange => self.keep(Text::ContentRange, value),
+            _ => {}
+        }
+    }
+
+    fn of_request(&mut self, field: Field, value: &[u8]) {
+        match field {
+            Field::Host => self.host(value),
+            Field::Referrer => self.keep(Text::Referrer, value),
+            Field::UserAgent => self.keep(Text::UserAgent, value),
+            Field::Origin => self.keep(Text::Origin, value),
+            Field::Authorization => {
+                let mut room = [0; USER_MAX];
+                if let Some(user) = basic_user(value, &mut room) {
+                    self.keep(Text::User, user);
+                }
+            }
+            Field::ForwardedFor => {
+                self.keep(Text::ForwardedFor, value);
+                self.keep_proxied(b"X-FORWARDED-FOR", value);
+            }
+            Field::ForwardedFrom => self.keep_proxied(b"X-FORWARDED-FROM", value),
+            Field::Forwarded => self.keep_proxied(b"FORWARDED", value),
+            Field::ClientIp => self.keep_proxied(b"CLIENT-IP", value),
+            Field::Via => self.keep_proxied(b"VIA", value),
+            Field::XroxyConnection => self.keep_proxied(b"XROXY-CONNECTION", value),
+            Field::ProxyConnection => self.keep_proxied(b"PROXY-CONNECTION", value),
+            _ => {}
+        }
+    }
+
+    /// RFC 9112 §6.3: differing lengths cannot both be true; the first is taken.
+    fn content_length(&mut self, value: &[u8]) {
+        let found = length(value);
+        if let Some(anomaly) = found.anomaly {
+            self.tell(anomaly);
+        }
+        let framing = &mut self.mine.framing;
+        if framing.has_length {
+            let same = framing.length == found.bytes;
+            self.tell(if same {
+                Anomaly::LengthRepeated
+            } else {
+                Anomaly::LengthsContradict
+            });
+            return;
+        }
+        framing.has_length = true;
+        framing.length = found.bytes;
+    }
+
+    fn transfer_encoding(&mut self, value: &[u8]) {
+        let found = coding(value);
+        if let Some(anomaly) = found.anomaly {
+            self.tell(anomaly);
+        }
+        if self.mine.framing.has_coding {
+            self.tell(Anomaly::CodingRepeated);
+        }
+        self.mine.framing.has_coding = true;
+        self.mine.framing.chunked |= found.chunked;
+    }
+
+    fn upgrade(&mut self, value: &[u8]) {
+        self.keep(Text::Upgrade, value);
+        if self.to_server
+            && let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction)
+        {
+            transaction.bits |= Transaction::UPGRADE;
+        }
+    }
+
+    /// RFC 9112 §3.2: one Host field, that says the same as an absolute target.
+    fn host(&mut self, value: &[u8]) {
+        if self.mine.framing.has_host {
+            return self.tell(Anomaly::HostRepeated);
+        }
+        self.mine.framing.has_host = true;
+        let (name, port) = split_port(value);
+        let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) else {
+            return;
+        };
+        transaction.port = port;
+        let part = transaction.part(Text::Host);
+        if part.is_empty() {
+            return self.keep(Text::Host, name);
+        }
+        // The target named one already.
+        let texts = self.pools.texts.whole(&transaction.texts);
+        if texts.is_some_and(|texts| !part.of(texts).eq_ignore_ascii_case(name)) {
+            self.tell(Anomaly::HostContradicts);
+        }
+    }
+
+    /// The host that a target names.
+    pub(super) fn host_of_target(&mut self, uri: &[u8], is_connect: bool) {
+        let found = if is_connect {
+            Some(uri)
+        } else {
+            authority(uri)
+        };
+        let Some((name, port)) = found.map(split_port) else {
+            return;
+        };
+        self.keep(Text::Host, name);
+        if let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) {
+            transaction.port = port;
+        }
+    }
+
+    /// Keeps a text for the record; the first of a kind counts.
+    pub(super) fn keep(&mut self, text: Text, value: &[u8]) {
+        let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) else {
+            return;
+        };
+        if value.is_empty() || !transaction.part(text).is_empty() {
+            return;
+        }
+        let kept = value
+            .get(..usize::from(self.options.value_bytes_max))
+            .unwrap_or(value);
+        let start = transaction.texts.len();
+        let room = usize::from(u16::MAX).saturating_sub(start as usize);
+        let kept = kept.get(..room).unwrap_or(kept);
+        let count = self
+            .pools
+            .texts
+            .append(&mut transaction.texts, self.queue.shard, kept);
+        if let (Some(part), Some(place)) = (
+            Part::new(start, count),
+            transaction.parts.get_mut(text as usize),
+        ) {
+            *place = part;
+        }
+        if count < value.len() {
+            self.pools.losses.count(Loss::HttpTexts, 1);
+        }
+    }
+
+    fn keep_proxied(&mut self, name: &[u8], value: &[u8]) {
+        let shard = self.queue.shard;
+        if let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) {
+            let parts = [name, b" -> ", value];
+            if !self
+                .pools
+                .texts
+                .append_item(&mut transaction.proxied, shard, &parts)
+            {
+                self.pools.losses.count(Loss::HttpTexts, 1);
+            }
+        }
+    }
+
+    fn keep_field(&mut self, name: &[u8], value: &[u8]) {
+        let shard = self.queue.shard;
+        if let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) {
+            let [request, response] = &mut transaction.fields;
+            let list = if self.to_server { request } else { response };
+            for part in [name, trimmed(value)] {
+                if !self.pools.texts.append_item(list, shard, &[part]) {
+                    self.pools.losses.count(Loss::HttpTexts, 1);
+                }
+            }
+        }
+    }
+}
+
+/// Names that are seen through control bytes are no longer.
+const NAME_MAX: usize = 32;

@@ -1,0 +1,104 @@
+//! Where a head ends, a body begins and a message is over, for both sides.
+
+use super::turn::Turn;
+use crate::anomaly::Anomaly;
+use crate::handover::Successor;
+use crate::state::{NONE, Phase, Text, Transaction};
+use crate::syntax::Version;
+use flowpin_record::MessageSink;
+
+impl<S: MessageSink> Turn<'_, S> {
+    /// An empty line.
+    #[inline]
+    pub(super) fn head_over(&mut self, is_bare: bool) {
+        if is_bare {
+            self.tell(Anomaly::BareLineFeed);
+        }
+        if self.mine.phase == Phase::Trailer {
+            return self.message_over();
+        }
+        if self.mine.framing.has_coding {
+            self.check_coding();
+        }
+        if self.to_server {
+            self.request_head_over();
+        } else {
+            self.response_head_over();
+        }
+    }
+
+    #[cold]
+    fn check_coding(&mut self) {
+        if self.mine.framing.has_length {
+            self.tell(Anomaly::LengthAndChunked);
+        }
+        let version = self
+            .pools
+            .transactions
+            .get(self.mine.transaction)
+            .map(|transaction| {
+                if self.to_server {
+                    transaction.request_version
+                } else {
+                    transaction.response_version
+                }
+            });
+        if version == Some(Version::V10) {
+            self.tell(Anomaly::CodingInOld);
+        }
+    }
+
+    /// The message is complete.
+    #[inline]
+    pub(super) fn message_over(&mut self) {
+        if self.mine.body != NONE {
+            self.body_over(true);
+        }
+        if self.to_server {
+            self.request_over();
+        } else {
+            self.response_over();
+        }
+    }
+
+    /// What the switch of protocols was to.
+    pub(super) fn upgraded_to(&self) -> Successor {
+        let Some(transaction) = self.pools.transactions.get(self.mine.transaction) else {
+            return Successor::Other;
+        };
+        let part = transaction.part(Text::Upgrade);
+        self.pools
+            .texts
+            .whole(&transaction.texts)
+            .map_or(Successor::Other, |texts| Successor::read(part.of(texts)))
+    }
+
+    /// Both directions go on as something else.
+    pub(super) fn hand_over(&mut self, successor: Successor) {
+        let handle = self.mine.transaction;
+        if let Some(transaction) = self.pools.transactions.get_mut(handle) {
+            transaction.bits |= Transaction::REQUEST_DONE | Transaction::RESPONSE_DONE;
+        }
+        self.write_all_open();
+        self.queue.asked = false;
+        self.queue.successor = Some(successor);
+        for side in [&mut *self.mine, &mut *self.theirs] {
+            side.phase = Phase::HandedOver;
+            side.transaction = NONE;
+        }
+    }
+
+    /// The client goes on in another protocol before an answer was seen.
+    pub(super) fn hand_over_unanswered(&mut self) {
+        let last = self.pools.transactions.get(self.queue.last);
+        let successor = match last {
+            Some(transaction) if transaction.has(Transaction::UPGRADE) => {
+                let part = transaction.part(Text::Upgrade);
+                let texts = self.pools.texts.whole(&transaction.texts);
+                texts.map_or(Successor::Other, |texts| Successor::read(part.of(texts)))
+            }
+            _ => Successor::Tunnel,
+        };
+        self.hand_over(successor);
+    }
+}

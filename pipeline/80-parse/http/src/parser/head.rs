@@ -1,0 +1,249 @@
+//! Heads: lines one after the other, each looked at once, copied only if it came in parts.
+//!
+//! A field's line is complete when the next begins without a space: until then it may be folded
+//! (RFC 9112 §5.2).
+
+use super::turn::Turn;
+use crate::anomaly::Anomaly;
+use crate::scan::{Line, Lines};
+use crate::state::{Phase, Side};
+use flowpin_counters::Loss;
+use flowpin_record::MessageSink;
+use memchr::memchr;
+
+impl<S: MessageSink> Turn<'_, S> {
+    /// Reads lines until the head is over; what is left.
+    #[inline]
+    pub(super) fn head<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+        let rest = if self.mine.line.is_empty() {
+            self.lines(bytes)
+        } else {
+            self.resume(bytes)
+        };
+        let used = bytes.len().wrapping_sub(rest.len());
+        self.pools.stats.head_bytes = self.pools.stats.head_bytes.wrapping_add(used as u64);
+        let used = u32::try_from(used).unwrap_or(u32::MAX);
+        self.mine.head_len = self.mine.head_len.saturating_add(used);
+        let is_over = !matches!(
+            self.mine.phase,
+            Phase::FirstLine | Phase::Fields | Phase::Trailer
+        );
+        if is_over && self.mine.head_len > self.options.head_bytes_max {
+            self.tell(Anomaly::HeadTooLong);
+        }
+        rest
+    }
+
+    #[inline]
+    fn lines<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+        let mut lines = Lines::new(bytes);
+        let rest = |lines: &Lines<'_>| bytes.get(lines.start()..).unwrap_or_default();
+        if self.mine.phase == Phase::FirstLine {
+            let Some(line) = lines.next() else {
+                return self.hold(bytes);
+            };
+            let (text, anomaly) = self.checked(&line, bytes);
+            self.first_line(text, line.odd, anomaly);
+            if self.mine.phase != Phase::Fields {
+                return rest(&lines);
+            }
+        }
+        loop {
+            let begin = rest(&lines);
+            let Some(line) = lines.next() else {
+                return self.hold(begin);
+            };
+            let text = line.text(bytes);
+            if text.is_empty() {
+                self.head_over(line.feed.wrapping_sub(line.start) == 0);
+                return rest(&lines);
+            }
+            match bytes.get(lines.start()) {
+                Some(b' ' | b'\t') => return self.folded(begin),
+                None => return self.hold(begin),
+                Some(_) => {}
+            }
+            let (text, anomaly) = self.checked(&line, bytes);
+            if let Some(anomaly) = anomaly {
+                self.tell(anomaly);
+            }
+            let colon = if line.colon == Line::NONE {
+                None
+            } else {
+                Some(line.colon.wrapping_sub(line.start))
+            };
+            self.field(text, colon, line.odd || line.blank_in_name);
+        }
+    }
+
+    /// A line's text, no more of it than is looked at, and what is wrong with its end.
+    #[inline]
+    fn checked<'b>(&self, line: &Line, bytes: &'b [u8]) -> (&'b [u8], Option<Anomaly>) {
+        let text = line.text(bytes);
+        let max = self.options.line_bytes_max as usize;
+        if text.len() > max {
+            let text = text.get(..max).unwrap_or_default();
+            return (text, Some(Anomaly::LineTooLong));
+        }
+        let is_bare = line.odd && text.len() == line.feed.wrapping_sub(line.start);
+        (text, is_bare.then_some(Anomaly::BareLineFeed))
+    }
+
+    /// The last, incomplete line of these bytes is kept.
+    #[cold]
+    pub(super) fn hold<'b>(&mut self, bytes: &[u8]) -> &'b [u8] {
+        if bytes.is_empty() {
+            return &[];
+        }
+        // With its end.
+        let most = self.options.line_bytes_max.saturating_add(2);
+        let room = most.saturating_sub(self.mine.line.len());
+        let kept = bytes.get(..room as usize).unwrap_or(bytes);
+        let shard = self.queue.shard;
+        let count = self.pools.texts.append(&mut self.mine.line, shard, kept);
+        if count < kept.len() {
+            self.pools.losses.count(Loss::HttpTexts, 1);
+        }
+        if count < bytes.len() {
+            self.mine.set(Side::LINE_CUT);
+        }
+        let ends = bytes.last() == Some(&b'\n');
+        if self.mine.line.is_empty() {
+            // No memory at all: the line is lost, and where the message ends with it.
+            self.lose(if ends { Phase::Lost } else { Phase::LostInLine });
+        } else if self.mine.phase != Phase::FirstLine {
+            if ends {
+                self.mine.set(Side::LINE_ENDS);
+            }
+        } else if self.to_server && !ends {
+            self.check_request_begins();
+        }
+        &[]
+    }
+
+    /// Goes on with a line whose beginning is kept.
+    #[cold]
+    fn resume<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+        let mut from = 0usize;
+        if self.mine.has(Side::LINE_ENDS) {
+            if !matches!(bytes.first(), Some(b' ' | b'\t')) {
+                self.kept_line();
+                return bytes;
+            }
+            self.mine.clear(Side::LINE_ENDS);
+        }
+        loop {
+            let rest = bytes.get(from..).unwrap_or_default();
+            let Some(feed) = memchr(b'\n', rest) else {
+                return self.hold(bytes);
+            };
+            from = from.wrapping_add(feed).wrapping_add(1);
+            let part = bytes.get(..from).unwrap_or_default();
+            let later = bytes.get(from..).unwrap_or_default();
+            let is_field = self.mine.phase != Phase::FirstLine && !self.is_empty_line(part);
+            match later.first() {
+                Some(b' ' | b'\t') if is_field => {}
+                None if is_field => return self.hold(bytes),
+                _ => {
+                    self.hold(part);
+                    if !self.mine.line.is_empty() {
+                        self.kept_line();
+                    }
+                    return later;
+                }
+            }
+        }
+    }
+
+    /// Whether what is kept and what is added is an empty line.
+    fn is_empty_line(&self, added: &[u8]) -> bool {
+        added == b"\n" && self.pools.texts.whole(&self.mine.line) == Some(b"\r")
+    }
+
+    /// Reads the line that is kept.
+    pub(super) fn kept_line(&mut self) {
+        let mut line = std::mem::take(&mut self.pools.line);
+        line.clear();
+        self.pools.texts.gather(&self.mine.line, &mut line);
+        self.pools
+            .texts
+            .release(&mut self.mine.line, self.queue.shard);
+        let is_cut = self.mine.has(Side::LINE_CUT);
+        self.mine.clear(Side::LINE_ENDS | Side::LINE_CUT);
+        self.whole_line(&mut line, is_cut);
+        self.pools.line = line;
+    }
+
+    /// A folded line within the bytes at hand.
+    #[cold]
+    fn folded<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+        let mut end = 0usize;
+        loop {
+            let rest = bytes.get(end..).unwrap_or_default();
+            let Some(feed) = memchr(b'\n', rest) else {
+                return self.hold(bytes);
+            };
+            end = end.wrapping_add(feed).wrapping_add(1);
+            match bytes.get(end) {
+                Some(b' ' | b'\t') => {}
+                None => return self.hold(bytes),
+                Some(_) => break,
+            }
+        }
+        let (whole, rest) = bytes.split_at_checked(end).unwrap_or((bytes, &[]));
+        self.hold(whole);
+        if !self.mine.line.is_empty() {
+            self.kept_line();
+        }
+        rest
+    }
+
+    /// A line with its end, maybe folded, maybe without its last part.
+    fn whole_line(&mut self, line: &mut Vec<u8>, is_cut: bool) {
+        let max = self.options.line_bytes_max as usize;
+        let mut is_bare = false;
+        if !is_cut && line.last() == Some(&b'\n') {
+            line.pop();
+            is_bare = line.pop_if(|last| *last == b'\r').is_none();
+        }
+        if line.is_empty() && self.mine.phase != Phase::FirstLine {
+            return self.head_over(is_bare);
+        }
+        let anomaly = if line.len() > max || is_cut {
+            line.truncate(max);
+            Some(Anomaly::LineTooLong)
+        } else {
+            is_bare.then_some(Anomaly::BareLineFeed)
+        };
+        if self.mine.phase == Phase::FirstLine {
+            return self.first_line(line, true, anomaly);
+        }
+        if let Some(anomaly) = anomaly {
+            self.tell(anomaly);
+        }
+        if line.contains(&b'\n') {
+            self.tell(Anomaly::Folded);
+            unfold(line);
+        }
+        let colon = memchr(b':', line);
+        self.field(line, colon, true);
+    }
+}
+
+/// Each line end inside becomes a space, as RFC 9112 §5.2 asks.
+fn unfold(line: &mut Vec<u8>) {
+    let mut kept = 0usize;
+    for at in 0..line.len() {
+        let Some(&byte) = line.get(at) else { break };
+        let byte = match byte {
+            b'\n' => b' ',
+            b'\r' if line.get(at.wrapping_add(1)) == Some(&b'\n') => continue,
+            byte => byte,
+        };
+        if let Some(place) = line.get_mut(kept) {
+            *place = byte;
+        }
+        kept = kept.wrapping_add(1);
+    }
+    line.truncate(kept);
+}

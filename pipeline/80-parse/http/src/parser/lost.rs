@@ -1,0 +1,179 @@
+//! Missing bytes, and the way back: the next line that is a request's or a response's first.
+
+use super::turn::{NEXT_RESPONSE, Turn};
+use crate::anomaly::Anomaly;
+use crate::state::{NONE, Phase, Side};
+use crate::syntax::{
+    ChunkLine, Version, looks_like_request, looks_like_response, request_line, status_line,
+};
+use flowpin_record::MessageSink;
+use memchr::memchr;
+
+impl<S: MessageSink> Turn<'_, S> {
+    /// `len` bytes are missing.
+    pub(super) fn gap(&mut self, len: u64) {
+        match self.mine.phase {
+            Phase::HandedOver | Phase::Closed => {}
+            Phase::UntilClose => self.missing(len),
+            Phase::Counted => self.missing_of_body(len),
+            Phase::ChunkData if self.mine.left >= len => {
+                self.mine.left = self.mine.left.wrapping_sub(len);
+                self.missing(len);
+                if self.mine.left == 0 {
+                    self.mine.matched = 0;
+                    self.mine.phase = Phase::ChunkEnd;
+                }
+            }
+            Phase::MaybeBody => {
+                let read = usize::from(self.mine.matched);
+                self.is_body(NEXT_RESPONSE.get(..read).unwrap_or_default());
+                self.gap(len);
+            }
+            _ => {
+                self.tell(Anomaly::MissingBytes);
+                self.mine.set(Side::MISSED);
+                // The next byte may begin a line, most often does.
+                self.lose(Phase::Lost);
+            }
+        }
+    }
+
+    /// Bytes of a body are missing; if more than are to come, all behind it, too.
+    fn missing_of_body(&mut self, len: u64) {
+        let of_body = len.min(self.mine.left);
+        self.mine.left = self.mine.left.wrapping_sub(of_body);
+        self.missing(of_body);
+        if self.mine.left == 0 {
+            self.message_over();
+            let behind = len.wrapping_sub(of_body);
+            if behind > 0 {
+                self.gap(behind);
+            }
+        }
+    }
+
+    fn missing(&mut self, len: u64) {
+        self.count_body(len);
+    }
+
+    /// Gives the message at hand up and looks for the next from here.
+    #[cold]
+    pub(super) fn lose(&mut self, phase: Phase) {
+        self.pools.stats.resyncs = self.pools.stats.resyncs.wrapping_add(1);
+        self.pools
+            .texts
+            .release(&mut self.mine.line, self.queue.shard);
+        self.mine
+            .clear(Side::LINE_ENDS | Side::LINE_CUT | Side::SPACES | Side::TO_CLOSE);
+        self.mine.chunk = ChunkLine::default();
+        if self.mine.transaction != NONE {
+            self.message_over();
+        }
+        self.mine.phase = phase;
+    }
+
+    /// Inside a line that is nobody's.
+    pub(super) fn lost_in_line<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+        match memchr(b'\n', bytes) {
+            Some(feed) => {
+                self.mine.phase = Phase::Lost;
+                bytes.get(feed.wrapping_add(1)..).unwrap_or_default()
+            }
+            None => &[],
+        }
+    }
+
+    /// At the beginning of a line, or in one that may be what is looked for.
+    pub(super) fn lost<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+        let feed = memchr(b'\n', bytes);
+        let end = feed.map_or(bytes.len(), |feed| feed.wrapping_add(1));
+        let (line, rest) = bytes.split_at_checked(end).unwrap_or((bytes, &[]));
+        if self.mine.line.is_empty() {
+            self.mine.clear(Side::LINE_CUT);
+            if !self.might_begin(line) {
+                self.mine.phase = Phase::LostInLine;
+                return bytes;
+            }
+            if feed.is_some() {
+                return self.found_or_not(line, bytes, rest);
+            }
+            self.mine.began = self.at;
+            self.hold_lost(line);
+            return rest;
+        }
+        self.hold_lost(line);
+        if feed.is_none() || self.mine.line.is_empty() {
+            return rest;
+        }
+        let mut kept = std::mem::take(&mut self.pools.line);
+        kept.clear();
+        self.pools.texts.gather(&self.mine.line, &mut kept);
+        if self.is_first_line(&kept) && !self.mine.has(Side::LINE_CUT) {
+            let began = self.mine.began;
+            self.begin_message();
+            self.mine.began = began;
+            self.mine.phase = Phase::FirstLine;
+            self.pools.line = kept;
+            self.kept_line();
+        } else {
+            self.pools
+                .texts
+                .release(&mut self.mine.line, self.queue.shard);
+            self.mine.clear(Side::LINE_CUT);
+            self.pools.line = kept;
+        }
+        rest
+    }
+
+    /// A whole line within the bytes at hand.
+    fn found_or_not<'b>(&mut self, line: &[u8], all: &'b [u8], rest: &'b [u8]) -> &'b [u8] {
+        if line.len() as u64 <= u64::from(self.options.line_bytes_max) && self.is_first_line(line) {
+            self.begin_message();
+            self.mine.phase = Phase::FirstLine;
+            return all;
+        }
+        rest
+    }
+
+    /// Keeps a part of a line, if it may still be what is looked for.
+    fn hold_lost(&mut self, part: &[u8]) {
+        let most = self.options.line_bytes_max;
+        let room = most.saturating_sub(self.mine.line.len()) as usize;
+        let kept = part.get(..room).unwrap_or(part);
+        let shard = self.queue.shard;
+        let count = self.pools.texts.append(&mut self.mine.line, shard, kept);
+        if count < part.len() {
+            self.mine.set(Side::LINE_CUT);
+        }
+        let begin = self.pools.texts.whole(&self.mine.line);
+        if begin.is_some_and(|begin| !self.might_begin(begin)) {
+            self.pools.texts.release(&mut self.mine.line, shard);
+            self.mine.clear(Side::LINE_CUT);
+            self.mine.phase = if part.last() == Some(&b'\n') {
+                Phase::Lost
+            } else {
+                Phase::LostInLine
+            };
+        }
+    }
+
+    fn might_begin(&self, line: &[u8]) -> bool {
+        if self.to_server {
+            looks_like_request(line)
+        } else {
+            looks_like_response(line)
+        }
+    }
+
+    /// Whether a line is a message's first, beyond doubt.
+    fn is_first_line(&self, line: &[u8]) -> bool {
+        let line = line.trim_ascii_end();
+        if self.to_server {
+            request_line(line).is_some_and(|found| {
+                matches!(found.version, Version::V10 | Version::V11) && !found.odd_method
+            })
+        } else {
+            status_line(line).is_some_and(|found| !found.odd_status)
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Pairing: requests wait in order, responses come in the same order (RFC 9112 §9.3.2).
+
+use super::turn::Turn;
+use crate::state::{NONE, Transaction};
+use flowpin_counters::Loss;
+use flowpin_record::MessageSink;
+
+impl<S: MessageSink> Turn<'_, S> {
+    /// A new transaction; [`NONE`] if the shard has its most.
+    pub(super) fn open(&mut self) -> u32 {
+        let shard = usize::from(self.queue.shard);
+        let Some([_, used]) = self.pools.used.get_mut(shard) else {
+            return NONE;
+        };
+        self.queue.depth = self.queue.depth.wrapping_add(1);
+        let handle = if *used < self.options.shard_transactions_max {
+            let new = Transaction::new(self.queue.depth);
+            self.pools.transactions.insert(new)
+        } else {
+            None
+        };
+        match handle {
+            Some(handle) => {
+                *used = used.wrapping_add(1);
+                handle
+            }
+            None => {
+                self.pools.losses.count(Loss::HttpTransactions, 1);
+                NONE
+            }
+        }
+    }
+
+    /// A request waits for its response, if there is room to wait.
+    pub(super) fn enqueue(&mut self, handle: u32) {
+        let queue = &mut *self.queue;
+        if handle == NONE || queue.unkept > 0 || queue.len >= self.options.pipelined_max {
+            queue.unkept = queue.unkept.saturating_add(1);
+            if handle != NONE {
+                self.pools.losses.count(Loss::HttpPipelined, 1);
+            }
+            return;
+        }
+        let Some(transaction) = self.pools.transactions.get_mut(handle) else {
+            return;
+        };
+        transaction.bits |= Transaction::QUEUED;
+        if queue.first == NONE {
+            queue.first = handle;
+        } else if let Some(last) = self.pools.transactions.get_mut(queue.last) {
+            last.next = handle;
+        }
+        queue.last = handle;
+        queue.len = queue.len.wrapping_add(1);
+    }
+
+    /// The transaction that the next response belongs to: the oldest that has none, or a new one.
+    pub(super) fn next_answered(&mut self) -> u32 {
+        let first = self.queue.first;
+        if let Some(transaction) = self.pools.transactions.get(first)
+            && !transaction.has(Transaction::RESPONSE_DONE)
+        {
+            return first;
+        }
+        self.queue.unkept = self.queue.unkept.saturating_sub(1);
+        self.open()
+    }
+
+    /// Writes the oldest waiting transaction and forgets it.
+    pub(super) fn dequeue(&mut self) {
+        let handle = self.queue.first;
+        let Some(transaction) = self.pools.transactions.get(handle) else {
+            self.queue.first = NONE;
+            return;
+        };
+        self.queue.first = transaction.next;
+        self.queue.len = self.queue.len.wrapping_sub(1);
+        if self.queue.first == NONE {
+            self.queue.last = NONE;
+        }
+        self.write_and_free(handle);
+    }
+
+    /// One side of a transaction is complete; with the other it is written.
+    pub(super) fn settle(&mut self, handle: u32) {
+        let Some(transaction) = self.pools.transactions.get(handle) else {
+            return;
+        };
+        if !transaction.has(Transaction::QUEUED) {
+            self.write_and_free(handle);
+        } else if handle == self.queue.first
+            && transaction.has(Transaction::REQUEST_DONE | Transaction::RESPONSE_DONE)
+        {
+            self.dequeue();
+        }
+    }
+
+    fn write_and_free(&mut self, handle: u32) {
+        for side in [&mut *self.mine, &mut *self.theirs] {
+            if side.transaction == handle {
+                side.transaction = NONE;
+            }
+        }
+        self.write(handle);
+        let shard = self.queue.shard;
+        if let Some(transaction) = self.pools.transactions.get_mut(handle) {
+            let [request, response] = &mut transaction.fields;
+            for chain in [
+                &mut transaction.texts,
+                &mut transaction.proxied,
+                request,
+                response,
+            ] {
+                self.pools.texts.release(chain, shard);
+            }
+        }
+        self.pools.transactions.remove(handle);
+        if let Some([_, used]) = self.pools.used.get_mut(usize::from(shard)) {
+            *used = used.wrapping_sub(1);
+        }
+    }
+
+    /// Writes all that is open, complete or not.
+    pub(super) fn write_all_open(&mut self) {
+        while self.queue.first != NONE {
+            self.dequeue();
+        }
+        // Those that never waited: of one side alone.
+        if self.mine.transaction != NONE {
+            self.write_and_free(self.mine.transaction);
+        }
+        if self.theirs.transaction != NONE {
+            self.write_and_free(self.theirs.transaction);
+        }
+        let shard = self.queue.shard;
+        for side in [&mut *self.mine, &mut *self.theirs] {
+            self.pools.texts.release(&mut side.line, shard);
+        }
+    }
+
+    /// A response may have been lost with missing bytes: if requests were never sent before the
+    /// response to the one before, all but the last are not answered any more.
+    pub(super) fn skip_unanswered(&mut self) {
+        if self.queue.pipelined {
+            return;
+        }
+        while self.queue.len > 1 {
+            self.dequeue();
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Responses: their line, and what follows their head.
+
+use super::turn::Turn;
+use crate::anomaly::Anomaly;
+use crate::handover::Successor;
+use crate::state::{NONE, Part, Phase, Side, Text, Transaction};
+use crate::syntax::{Method, Version, status_line};
+use flowpin_record::MessageSink;
+
+impl<S: MessageSink> Turn<'_, S> {
+    /// Whether it is a response.
+    pub(super) fn response_begins(&mut self, line: &[u8]) -> bool {
+        let Some(found) = status_line(line) else {
+            self.tell(Anomaly::NotAResponse);
+            self.lose(Phase::Lost);
+            return false;
+        };
+        self.pools.stats.responses = self.pools.stats.responses.wrapping_add(1);
+        if self.mine.has(Side::MISSED) {
+            self.mine.clear(Side::MISSED);
+            self.skip_unanswered();
+        }
+        self.queue.pipelined |= self.queue.len > 1;
+        if matches!(found.version, Version::Other(..) | Version::Odd) {
+            self.tell(Anomaly::VersionOdd);
+        }
+        if found.odd_spaces {
+            self.tell(Anomaly::OddSpaces);
+        }
+        if found.odd_status {
+            self.tell(Anomaly::StatusOdd);
+        }
+        let handle = self.next_answered();
+        self.mine.transaction = handle;
+        if let Some(transaction) = self.pools.transactions.get_mut(handle) {
+            transaction.bits |= Transaction::HAS_RESPONSE;
+            transaction.response_at = self.mine.began;
+            transaction.response_version = found.version;
+            transaction.status = found.status;
+        }
+        self.keep(Text::Reason, found.reason);
+        self.mine.phase = Phase::Fields;
+        true
+    }
+
+    /// Nothing that begins like a response: the bytes of one without a head (HTTP/0.9), or
+    /// something else. `read` was compared already.
+    pub(super) fn not_a_response(&mut self, read: &[u8]) {
+        let first = self.pools.transactions.get_mut(self.queue.first);
+        if let Some(transaction) = first
+            && transaction.request_version == Version::Old
+            && !transaction.has(Transaction::RESPONSE_DONE)
+        {
+            transaction.bits |= Transaction::HAS_RESPONSE;
+            transaction.response_at = self.mine.began;
+            self.mine.transaction = self.queue.first;
+            self.body_begins();
+            self.mine.phase = Phase::UntilClose;
+            self.body(read);
+            return;
+        }
+        self.tell(Anomaly::NotAResponse);
+        self.lose(Phase::LostInLine);
+    }
+
+    /// The head is over: RFC 9112 §6.3, the rules for responses.
+    pub(super) fn response_head_over(&mut self) {
+        let transaction = self.pools.transactions.get(self.mine.transaction);
+        let (status, method, bits) = transaction.map_or((0, Method::Other, 0), |transaction| {
+            (transaction.status, transaction.method, transaction.bits)
+        });
+        let has_request = bits & Transaction::HAS_REQUEST != 0;
+        if status == 101 {
+            if has_request && bits & Transaction::UPGRADE == 0 {
+                self.tell(Anomaly::UpgradeUnasked);
+            }
+            let successor = self.upgraded_to();
+            return self.hand_over(successor);
+        }
+        if (100..200).contains(&status) {
+            return self.interim_over(status);
+        }
+        if method == Method::Connect && (200..300).contains(&status) {
+            return self.hand_over(Successor::Tunnel);
+        }
+        if method == Method::Connect || bits & Transaction::UPGRADE != 0 {
+            self.queue.asked = false;
+        }
+        let framing = self.mine.framing;
+        if method == Method::Head || matches!(status, 204 | 304) {
+            if status == 204 && (framing.chunked || framing.length.is_some_and(|len| len > 0)) {
+                self.tell(Anomaly::BodyForbidden);
+            }
+            return self.message_over();
+        }
+        let next = if framing.chunked {
+            Phase::ChunkLine
+        } else {
+            match framing.length {
+                Some(0) => return self.message_over(),
+                Some(length) => {
+                    self.mine.left = length;
+                    Phase::Counted
+                }
+                None => Phase::UntilClose,
+            }
+        };
+        if has_request {
+            self.body_begins();
+            self.mine.phase = next;
+        } else {
+            // It may have been HEAD: the next response would follow at once.
+            self.mine.matched = 0;
+            self.mine.phase = Phase::MaybeBody;
+        }
+    }
+
+    /// An interim response (RFC 9110 §15.2): the final one follows.
+    fn interim_over(&mut self, status: u16) {
+        self.mine.phase = Phase::Between;
+        let handle = self.mine.transaction;
+        self.mine.transaction = NONE;
+        let Some(transaction) = self.pools.transactions.get_mut(handle) else {
+            return;
+        };
+        transaction.info = status;
+        transaction.status = 0;
+        let reason = transaction.part(Text::Reason);
+        for (text, part) in [(Text::Reason, Part::default()), (Text::InfoReason, reason)] {
+            if let Some(place) = transaction.parts.get_mut(text as usize) {
+                *place = part;
+            }
+        }
+        if !transaction.has(Transaction::QUEUED) {
+            // Nobody will find it again.
+            self.settle(handle);
+        }
+    }
+
+    /// The response is complete.
+    pub(super) fn response_over(&mut self) {
+        let handle = self.mine.transaction;
+        self.mine.transaction = NONE;
+        self.mine.phase = Phase::Between;
+        let Some(transaction) = self.pools.transactions.get_mut(handle) else {
+            return;
+        };
+        transaction.bits |= Transaction::RESPONSE_DONE;
+        transaction.response_len = self.mine.body_len;
+        if transaction.has(Transaction::HAS_REQUEST) && !transaction.has(Transaction::REQUEST_DONE)
+        {
+            self.tell(Anomaly::EarlyResponse);
+        }
+        self.settle(handle);
+    }
+}

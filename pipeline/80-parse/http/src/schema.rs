@@ -1,0 +1,186 @@
+//! What records of HTTP have: Zeek's columns of `http.log`, then what EVE has besides.
+
+use crate::options::HttpOptions;
+use flowpin_record::{Kind, MessageColumn, MessageSchema};
+
+const fn column(
+    name: &'static str,
+    eve: &'static str,
+    kind: Kind,
+    doc: &'static str,
+) -> MessageColumn {
+    MessageColumn::new(name, eve, kind, doc)
+}
+
+const NAME: &str = "http";
+const DOC: &str = "A request and its response; either may be missing.";
+
+/// Columns of every record.
+pub(crate) const PLAIN: usize = 23;
+/// Columns with all fields besides.
+pub(crate) const ALL: usize = 27;
+
+const COLUMNS: [MessageColumn; ALL] = [
+    column(
+        "trans_depth",
+        "",
+        Kind::Count,
+        "Which transaction of its connection it is, from 1.",
+    ),
+    column(
+        "method",
+        "http.http_method",
+        Kind::Text,
+        "The request's method.",
+    ),
+    column(
+        "host",
+        "http.hostname",
+        Kind::Text,
+        "Host that the request names, without its port.",
+    ),
+    column(
+        "uri",
+        "http.url",
+        Kind::Text,
+        "The request's target, as it was sent.",
+    ),
+    column(
+        "referrer",
+        "http.http_refer",
+        Kind::Text,
+        "The request's Referer.",
+    ),
+    column(
+        "version",
+        "",
+        Kind::Text,
+        "Version: the response's, else the request's.",
+    ),
+    column(
+        "user_agent",
+        "http.http_user_agent",
+        Kind::Text,
+        "The request's User-Agent.",
+    ),
+    column("origin", "", Kind::Text, "The request's Origin."),
+    column(
+        "request_body_len",
+        "",
+        Kind::Count,
+        "Bytes of the request's body, without chunk lines.",
+    ),
+    column(
+        "response_body_len",
+        "http.length",
+        Kind::Count,
+        "Bytes of the response's body, without chunk lines.",
+    ),
+    column(
+        "status_code",
+        "http.status",
+        Kind::Count,
+        "The response's status.",
+    ),
+    column(
+        "status_msg",
+        "",
+        Kind::Text,
+        "The reason behind the status.",
+    ),
+    column(
+        "info_code",
+        "",
+        Kind::Count,
+        "Status of the last interim response (1xx).",
+    ),
+    column("info_msg", "", Kind::Text, "The reason behind it."),
+    column(
+        "username",
+        "",
+        Kind::Text,
+        "User of Basic authentication; the password is never kept.",
+    ),
+    column(
+        "proxied",
+        "",
+        Kind::TextSet,
+        "Fields that proxies add, as `NAME -> value`.",
+    ),
+    column(
+        "",
+        "http.protocol",
+        Kind::Text,
+        "Version with its name: of the request, else of the response.",
+    ),
+    column(
+        "host_port",
+        "http.http_port",
+        Kind::Count,
+        "Port that stands with the host.",
+    ),
+    column(
+        "content_type",
+        "http.http_content_type",
+        Kind::Text,
+        "The response's Content-Type, without parameters.",
+    ),
+    column(
+        "location",
+        "http.redirect",
+        Kind::Text,
+        "The response's Location.",
+    ),
+    column(
+        "content_range",
+        "http.content_range.raw",
+        Kind::Text,
+        "The response's Content-Range.",
+    ),
+    column(
+        "forwarded_for",
+        "http.xff",
+        Kind::Text,
+        "The request's X-Forwarded-For.",
+    ),
+    column("upgrade", "", Kind::Text, "Protocols that Upgrade names."),
+    column(
+        "client_header_names",
+        "http.request_headers[].name",
+        Kind::TextList,
+        "Names of the request's fields (on request).",
+    ),
+    column(
+        "client_header_values",
+        "http.request_headers[].value",
+        Kind::TextList,
+        "Values of the request's fields (on request).",
+    ),
+    column(
+        "server_header_names",
+        "http.response_headers[].name",
+        Kind::TextList,
+        "Names of the response's fields (on request).",
+    ),
+    column(
+        "server_header_values",
+        "http.response_headers[].value",
+        Kind::TextList,
+        "Values of the response's fields (on request).",
+    ),
+];
+
+static WITH_ALL: [MessageColumn; ALL] = COLUMNS;
+static WITHOUT: &[MessageColumn] = WITH_ALL.split_at(PLAIN).0;
+
+static HTTP: MessageSchema = MessageSchema::new(NAME, DOC, WITHOUT);
+static HTTP_WITH_ALL_FIELDS: MessageSchema = MessageSchema::new(NAME, DOC, &WITH_ALL);
+
+/// The schema that these options ask for.
+pub(crate) fn http(options: &HttpOptions) -> &'static MessageSchema {
+    if options.all_fields {
+        &HTTP_WITH_ALL_FIELDS
+    } else {
+        &HTTP
+    }
+}

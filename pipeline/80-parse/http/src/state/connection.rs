@@ -1,0 +1,172 @@
+//! What is known of a connection and of each of its sides.
+
+use super::NONE;
+use super::texts::Chain;
+use crate::anomaly::Anomalies;
+use crate::handover::Successor;
+use crate::syntax::ChunkLine;
+use flowpin_packet::Timestamp;
+
+/// Where in its stream a side is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Before a message.
+    #[default]
+    Between,
+    /// The first bytes could be a response's, so far.
+    Begin,
+    /// In a request or status line.
+    FirstLine,
+    /// In the fields of a head.
+    Fields,
+    /// In a body of known length; `left` bytes of it are to come.
+    Counted,
+    /// In the line before a chunk.
+    ChunkLine,
+    /// In a chunk; `left` bytes of it are to come.
+    ChunkData,
+    /// Behind a chunk's bytes, before the line end.
+    ChunkEnd,
+    /// In the fields behind the last chunk.
+    Trailer,
+    /// In a body that ends with the stream.
+    UntilClose,
+    /// What follows is a body if the request was not HEAD, which was not seen.
+    MaybeBody,
+    /// Looking for the next message, at the beginning of a line.
+    Lost,
+    /// Looking for the next message, inside a line.
+    LostInLine,
+    /// The stream has gone over to another protocol.
+    HandedOver,
+    /// Nothing more comes.
+    Closed,
+}
+
+/// How the body of the message at hand is told.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Framing {
+    pub(crate) length: Option<u64>,
+    pub(crate) has_length: bool,
+    pub(crate) has_coding: bool,
+    pub(crate) chunked: bool,
+    pub(crate) has_host: bool,
+    /// Content-Encoding: see `body`.
+    pub(crate) encoding: u8,
+}
+
+/// One side of a connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Side {
+    /// Bytes of the body, or of the chunk, that are to come.
+    pub(crate) left: u64,
+    /// Bytes of the body that came, or are missing.
+    pub(crate) body_len: u64,
+    pub(crate) framing: Framing,
+    pub(crate) chunk: ChunkLine,
+    pub(crate) told: Anomalies,
+    /// A line of a head that is not complete.
+    pub(crate) line: Chain,
+    /// The transaction that the message at hand belongs to.
+    pub(crate) transaction: u32,
+    /// What is made of the body at hand.
+    pub(crate) body: u32,
+    pub(crate) head_len: u32,
+    pub(crate) began: Timestamp,
+    pub(crate) phase: Phase,
+    /// Bytes that matched in [`Phase::Begin`] or [`Phase::MaybeBody`].
+    pub(crate) matched: u8,
+    pub(crate) bits: u8,
+}
+
+impl Side {
+    /// The line that is kept ends with a line feed: only whether it is folded is not known.
+    pub(crate) const LINE_ENDS: u8 = 1;
+    /// The line that is kept is longer than what is kept of it.
+    pub(crate) const LINE_CUT: u8 = 1 << 1;
+    /// There were spaces before the first line.
+    pub(crate) const SPACES: u8 = 1 << 2;
+    /// Bytes were missing since the last message: messages may be, too.
+    pub(crate) const MISSED: u8 = 1 << 3;
+    /// The body goes on to the end of the stream after [`Phase::MaybeBody`].
+    pub(crate) const TO_CLOSE: u8 = 1 << 4;
+
+    pub(crate) fn new() -> Self {
+        Self {
+            left: 0,
+            body_len: 0,
+            framing: Framing::default(),
+            chunk: ChunkLine::default(),
+            told: Anomalies::default(),
+            line: Chain::default(),
+            transaction: NONE,
+            body: NONE,
+            head_len: 0,
+            began: Timestamp(0),
+            phase: Phase::Between,
+            matched: 0,
+            bits: 0,
+        }
+    }
+
+    #[inline]
+    pub(crate) const fn has(&self, bit: u8) -> bool {
+        self.bits & bit != 0
+    }
+
+    #[inline]
+    pub(crate) const fn set(&mut self, bit: u8) {
+        self.bits |= bit;
+    }
+
+    #[inline]
+    pub(crate) const fn clear(&mut self, bit: u8) {
+        self.bits &= !bit;
+    }
+}
+
+/// The transactions of a connection that wait for their response, oldest first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Queue {
+    pub(crate) first: u32,
+    pub(crate) last: u32,
+    pub(crate) len: u32,
+    /// Transactions so far.
+    pub(crate) depth: u32,
+    /// Requests beyond the most that wait; their responses stand alone.
+    pub(crate) unkept: u32,
+    pub(crate) shard: u8,
+    /// More than one request waited for its response.
+    pub(crate) pipelined: bool,
+    /// A request asked for another protocol, or for a tunnel, and was not yet answered.
+    pub(crate) asked: bool,
+    pub(crate) successor: Option<Successor>,
+}
+
+/// A connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Connection {
+    pub(crate) client: Side,
+    pub(crate) server: Side,
+    pub(crate) queue: Queue,
+}
+
+impl Connection {
+    pub(crate) fn new(shard: u8) -> Self {
+        Self {
+            client: Side::new(),
+            server: Side::new(),
+            queue: Queue {
+                first: NONE,
+                last: NONE,
+                len: 0,
+                depth: 0,
+                unkept: 0,
+                shard,
+                pipelined: false,
+                asked: false,
+                successor: None,
+            },
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The value of `Transfer-Encoding` (RFC 9112 §6.1), and the many ways to hide it.
+
+use super::trimmed;
+use crate::anomaly::Anomaly;
+
+/// What a value says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Coding {
+    /// The body comes in chunks.
+    pub(crate) chunked: bool,
+    /// What is wrong with it.
+    pub(crate) anomaly: Option<Anomaly>,
+}
+
+/// Reads a value.
+#[inline]
+pub(crate) fn coding(value: &[u8]) -> Coding {
+    if value.eq_ignore_ascii_case(b"chunked") {
+        return Coding {
+            chunked: true,
+            anomaly: None,
+        };
+    }
+    read_odd(value)
+}
+
+#[cold]
+fn read_odd(value: &[u8]) -> Coding {
+    if value.eq_ignore_ascii_case(b"identity") {
+        // Withdrawn by RFC 7230, but harmless.
+        return Coding {
+            chunked: false,
+            anomaly: None,
+        };
+    }
+    let mut chunked = false;
+    let mut is_last = false;
+    let mut anomaly = None;
+    for member in value.split(|&byte| byte == b',').map(trimmed) {
+        let name = member
+            .split(|&byte| byte == b';')
+            .next()
+            .unwrap_or_default();
+        let name = trimmed(name);
+        is_last = name.eq_ignore_ascii_case(b"chunked");
+        if is_last && name.len() == member.len() {
+            // Applying it twice is forbidden.
+            anomaly = anomaly.or(chunked.then_some(Anomaly::CodingOdd));
+            chunked = true;
+        } else if is_last || holds_chunked(member) {
+            anomaly = Some(Anomaly::CodingOdd);
+            // Quotes, controls, parameters: some receivers see through them.
+            chunked |= is_last;
+        } else if !is_known(name) {
+            anomaly = anomaly.or(Some(Anomaly::CodingUnknown));
+        }
+    }
+    if chunked && !is_last {
+        anomaly = Some(Anomaly::CodingNotLast);
+    }
+    Coding { chunked, anomaly }
+}
+
+fn is_known(name: &[u8]) -> bool {
+    [
+        b"gzip".as_slice(),
+        b"x-gzip",
+        b"deflate",
+        b"compress",
+        b"x-compress",
+        b"identity",
+        b"trailers",
+    ]
+    .iter()
+    .any(|known| name.eq_ignore_ascii_case(known))
+}
+
+fn holds_chunked(member: &[u8]) -> bool {
+    member
+        .windows(b"chunked".len())
+        .any(|part| part.eq_ignore_ascii_case(b"chunked"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::coding;
+    use crate::anomaly::Anomaly;
+
+    /// `chunked` in any disguise is told, whether it counts or not.
+    #[test]
+    fn chunked_is_seen_through_disguises() {
+        use Anomaly::{CodingNotLast, CodingOdd, CodingUnknown};
+        for (value, chunked, anomaly) in [
+            ("chunked", true, None),
+            ("ChUnKeD", true, None),
+            ("identity", false, None),
+            ("gzip, chunked", true, None),
+            ("chunked, identity", true, Some(CodingNotLast)),
+            ("chunked, chunked", true, Some(CodingOdd)),
+            ("xchunked", false, Some(CodingOdd)),
+            ("\"chunked\"", false, Some(CodingOdd)),
+            ("chunked;q=1", true, Some(CodingOdd)),
+            ("\x0bchunked", false, Some(CodingOdd)),
+            ("cow", false, Some(CodingUnknown)),
+            ("", false, Some(CodingUnknown)),
+        ] {
+            let found = coding(value.as_bytes());
+            assert_eq!(
+                (found.chunked, found.anomaly),
+                (chunked, anomaly),
+                "{value:?}"
+            );
+        }
+    }
+}

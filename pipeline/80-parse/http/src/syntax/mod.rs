@@ -1,0 +1,81 @@
+//! The small things of HTTP's grammar, each a function of some bytes: RFC 9110 and RFC 9112, and
+//! what receivers make of senders that do not keep to them.
+
+mod chunk;
+mod coding;
+mod fields;
+mod host;
+mod length;
+mod request_line;
+mod status_line;
+
+pub(crate) use chunk::{ChunkLine, ChunkStep};
+pub(crate) use coding::coding;
+pub(crate) use fields::{Field, field, might_be_known};
+pub(crate) use host::{USER_MAX, authority, basic_user, split_port};
+pub(crate) use length::length;
+pub(crate) use request_line::{
+    Method, RequestLine, looks_like_request, might_be_request, request_line,
+};
+pub(crate) use status_line::{looks_like_response, status_line};
+
+/// Without spaces, tabs and control bytes around it.
+#[inline]
+pub(crate) fn trimmed(text: &[u8]) -> &[u8] {
+    let mut text = text;
+    while let [b' ' | b'\t', rest @ ..] = text {
+        text = rest;
+    }
+    while let [rest @ .., b' ' | b'\t'] = text {
+        text = rest;
+    }
+    text
+}
+
+/// Whether a token may hold a byte (RFC 9110 §5.6.2).
+#[inline]
+pub(crate) const fn is_token_byte(byte: u8) -> bool {
+    matches!(byte,
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'!' | b'#' | b'$' | b'%' | b'&' | b'\''
+        | b'*' | b'+' | b'-' | b'.' | b'^' | b'_' | b'`' | b'|' | b'~')
+}
+
+/// Major and minor version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Version {
+    /// Without a version: HTTP/0.9.
+    Old,
+    /// 1.0.
+    V10,
+    /// 1.1.
+    V11,
+    /// Any other, of one digit each.
+    Other(u8, u8),
+    /// Something that begins like a version.
+    Odd,
+}
+
+impl Version {
+    /// Reads `HTTP/1.1`.
+    #[inline]
+    pub(crate) fn read(text: &[u8]) -> Option<Self> {
+        match text {
+            b"HTTP/1.1" => Some(Self::V11),
+            b"HTTP/1.0" => Some(Self::V10),
+            _ => Self::read_odd(text),
+        }
+    }
+
+    fn read_odd(text: &[u8]) -> Option<Self> {
+        let (name, number) = text.split_first_chunk::<5>()?;
+        if !name.eq_ignore_ascii_case(b"HTTP/") {
+            return None;
+        }
+        match number {
+            [major @ b'0'..=b'9', b'.', minor @ b'0'..=b'9'] if name == b"HTTP/" => Some(
+                Self::Other(major.wrapping_sub(b'0'), minor.wrapping_sub(b'0')),
+            ),
+            _ => Some(Self::Odd),
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! `GET /index.html HTTP/1.1`.
+
+use super::{Version, is_token_byte, trimmed};
+use memchr::{memchr2, memrchr2};
+
+/// Methods that decide how a message is read, and those that need no storing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Method {
+    /// Any other: its name is kept.
+    #[default]
+    Other,
+    Get,
+    Head,
+    Post,
+    Put,
+    Delete,
+    Connect,
+    Options,
+    Trace,
+    Patch,
+}
+
+impl Method {
+    /// Its name, if it is not any other.
+    pub(crate) const fn name(self) -> Option<&'static [u8]> {
+        Some(match self {
+            Self::Other => return None,
+            Self::Get => b"GET",
+            Self::Head => b"HEAD",
+            Self::Post => b"POST",
+            Self::Put => b"PUT",
+            Self::Delete => b"DELETE",
+            Self::Connect => b"CONNECT",
+            Self::Options => b"OPTIONS",
+            Self::Trace => b"TRACE",
+            Self::Patch => b"PATCH",
+        })
+    }
+
+    #[inline]
+    fn read(name: &[u8]) -> Self {
+        match name {
+            b"GET" => Self::Get,
+            b"POST" => Self::Post,
+            b"HEAD" => Self::Head,
+            b"PUT" => Self::Put,
+            b"DELETE" => Self::Delete,
+            b"CONNECT" => Self::Connect,
+            b"OPTIONS" => Self::Options,
+            b"TRACE" => Self::Trace,
+            b"PATCH" => Self::Patch,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// A request line's parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RequestLine<'a> {
+    pub(crate) method: Method,
+    pub(crate) name: &'a [u8],
+    pub(crate) uri: &'a [u8],
+    pub(crate) version: Version,
+    /// Other than one space between the parts, or any around them.
+    pub(crate) odd_spaces: bool,
+    pub(crate) space_in_uri: bool,
+    pub(crate) odd_method: bool,
+}
+
+/// Reads a line without its end. None if it is not like a request at all.
+#[inline]
+pub(crate) fn request_line(line: &[u8]) -> Option<RequestLine<'_>> {
+    let first = memchr2(b' ', b'\t', line)?;
+    let last = memrchr2(b' ', b'\t', line)?;
+    let name = line.get(..first)?;
+    let uri = line.get(first.wrapping_add(1)..last);
+    let version = Version::read(line.get(last.wrapping_add(1)..)?);
+    match (uri, version) {
+        // PERF: the usual line is told from all others by two searches.
+        (Some(uri), Some(version @ (Version::V10 | Version::V11)))
+            if !uri.is_empty()
+                && !name.is_empty()
+                && memchr2(b' ', b'\t', uri).is_none()
+                && line.get(first) == Some(&b' ')
+                && line.get(last) == Some(&b' ') =>
+        {
+            let method = Method::read(name);
+            let odd_method =
+                method == Method::Other && !name.iter().all(|&byte| is_token_byte(byte));
+            if method == Method::Other && !could_be_method(name) {
+                return None;
+            }
+            Some(RequestLine {
+                method,
+                name,
+                uri,
+                version,
+                odd_spaces: false,
+                space_in_uri: false,
+                odd_method,
+            })
+        }
+        _ => read_odd(line),
+    }
+}
+
+#[cold]
+fn read_odd(line: &[u8]) -> Option<RequestLine<'_>> {
+    let text = trimmed(line);
+    let is_space = |byte: u8| byte == b' ' || byte == b'\t';
+    let first = text.iter().position(|&byte| is_space(byte))?;
+    let (name, rest) = text.split_at_checked(first)?;
+    if !could_be_method(name) {
+        return None;
+    }
+    let spaces = rest.iter().take_while(|&&byte| is_space(byte)).count();
+    let rest = rest.get(spaces..)?;
+    let mut odd_spaces = text.len() != line.len() || spaces != 1 || line.contains(&b'\t');
+    let (uri, version) = match memrchr2(b' ', b'\t', rest) {
+        Some(last) => match Version::read(rest.get(last.wrapping_add(1)..)?) {
+            Some(version) => {
+                let before = rest.get(..last)?;
+                odd_spaces |= trimmed(before).len() != before.len();
+                (trimmed(before), version)
+            }
+            None => (rest, Version::Old),
+        },
+        None => match Version::read(rest) {
+            // `GET HTTP/1.1`: no target at all.
+            Some(version) => (&[] as &[u8], version),
+            None => (rest, Version::Old),
+        },
+    };
+    let method = Method::read(name);
+    Some(RequestLine {
+        method,
+        name,
+        uri,
+        version,
+        odd_spaces,
+        space_in_uri: memchr2(b' ', b'\t', uri).is_some(),
+        odd_method: !name.iter().all(|&byte| is_token_byte(byte)),
+    })
+}
+
+/// No method is longer (WebDAV's longest has 16 letters).
+const METHOD_MAX: usize = 32;
+
+/// Whether a request line may begin so: as far as it is there, a method.
+pub(crate) fn might_be_request(begin: &[u8]) -> bool {
+    let end = memchr2(b' ', b'\t', begin).unwrap_or(begin.len());
+    begin.get(..end).is_some_and(could_be_method)
+}
+
+fn could_be_method(name: &[u8]) -> bool {
+    !name.is_empty()
+        && name.len() <= METHOD_MAX
+        && name.first().is_some_and(u8::is_ascii_alphabetic)
+        && name.iter().all(|byte| byte.is_ascii_graphic())
+}
+
+/// Whether a request may begin so: a method, as far as it is there, then a space.
+pub(crate) fn looks_like_request(begin: &[u8]) -> bool {
+    let name = begin
+        .iter()
+        .position(|&byte| byte == b' ')
+        .map_or(begin, |end| begin.get(..end).unwrap_or_default());
+    !name.is_empty()
+        && name.len() <= METHOD_MAX
+        && name
+            .iter()
+            .all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'-' | b'_'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Method, request_line};
+    use crate::syntax::Version;
+
+    fn parts(line: &str) -> Option<(Method, String, String, Version)> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let found = request_line(line.as_bytes())?;
+        Some((
+            found.method,
+            text(found.name),
+            text(found.uri),
+            found.version,
+        ))
+    }
+
+    /// RFC 9112 §3: method, target and version, one space between.
+    #[test]
+    fn a_request_line_has_three_parts() {
+        let (method, _, uri, version) = parts("GET /a?b=c HTTP/1.1").unwrap();
+        assert_eq!((method, version), (Method::Get, Version::V11));
+        assert_eq!(uri, "/a?b=c");
+        let (method, name, uri, _) = parts("PROPFIND * HTTP/1.0").unwrap();
+        assert_eq!((method, name.as_str()), (Method::Other, "PROPFIND"));
+        assert_eq!(uri, "*");
+    }
+
+    /// HTTP/0.9 had no version; with a space in the target the last part still tells.
+    #[test]
+    fn odd_lines_keep_their_target() {
+        assert_eq!(parts("GET /").unwrap().3, Version::Old);
+        let spaced = request_line(b"GET /a b  c HTTP/1.1").unwrap();
+        assert_eq!(spaced.uri, b"/a b  c");
+        assert!(spaced.space_in_uri && !spaced.odd_spaces);
+        let tabs = request_line(b"GET\t/a\tHTTP/1.1").unwrap();
+        assert_eq!(tabs.uri, b"/a");
+        assert!(tabs.odd_spaces);
+        assert_eq!(parts("GET /a HTTP/7.3").unwrap().3, Version::Other(7, 3));
+        assert_eq!(parts("GET /a http/1.1").unwrap().3, Version::Odd);
+        assert_eq!(parts("GET HTTP/1.1").unwrap().2, "");
+    }
+
+    /// What is no request must not become one.
+    #[test]
+    fn other_bytes_are_no_request() {
+        for line in ["", "GET", " ", "\x16\x03 x", "123 abc HTTP/1.1", ": a b"] {
+            assert_eq!(parts(line), None, "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Whole conversations: what is told of them, however they are cut.
+
+mod anomalies;
+mod conversations;
+mod laws;
+
+use crate::fuzz::{Step, feed};
+use crate::{Http, HttpOptions};
+
+pub(super) const C: bool = true;
+pub(super) const S: bool = false;
+
+/// What is told of turns, each a side and its bytes: whole, and by every cut in two, the same.
+pub(super) fn told(turns: &[(bool, &[u8])]) -> Vec<String> {
+    let steps: Vec<Step<'_>> = turns
+        .iter()
+        .map(|&(side, bytes)| Step::Data(side, bytes))
+        .collect();
+    told_of(&steps)
+}
+
+pub(super) fn told_of(steps: &[Step<'_>]) -> Vec<String> {
+    let mut http = Http::new(HttpOptions::default()).unwrap();
+    let whole = feed(&mut http, steps, usize::MAX);
+    assert_eq!(http.in_use(), [0; 3]);
+    for piece in [1, 2, 3, 7, 64] {
+        assert_eq!(feed(&mut http, steps, piece), whole, "in pieces of {piece}");
+    }
+    whole.iter().map(|line| short(line)).collect()
+}
+
+/// Of a record the columns that are set, without their numbers.
+fn short(line: &str) -> String {
+    let Some((_, values)) = line.split_once(" [") else {
+        return line.to_owned();
+    };
+    let names = [
+        "depth",
+        "method",
+        "host",
+        "uri",
+        "referrer",
+        "version",
+        "agent",
+        "origin",
+        "sent",
+        "got",
+        "status",
+        "reason",
+        "info",
+        "info_reason",
+        "user",
+        "proxied",
+        "protocol",
+        "port",
+        "type",
+        "location",
+        "range",
+        "xff",
+        "upgrade",
+    ];
+    let mut rest = values.trim_end_matches(']');
+    let mut out = Vec::new();
+    for name in names {
+        let (value, later) = split_value(rest);
+        rest = later;
+        if value != "Unset" {
+            out.push(format!("{name}={}", value.replace(' ', "_")));
+        }
+    }
+    out.join(" ")
+}
+
+/// The first of the values that Rust's debug format lists, in short, and the others.
+fn split_value(text: &str) -> (String, &str) {
+    let mut depth = 0;
+    let end = text
+        .find(|letter| {
+            depth +=
+                i32::from(matches!(letter, '(' | '[')) - i32::from(matches!(letter, ')' | ']'));
+            letter == ',' && depth == 0
+        })
+        .unwrap_or(text.len());
+    let (value, rest) = text.split_at(end);
+    let inner = value
+        .split_once('(')
+        .map_or(value, |(_, inner)| inner.trim_end_matches(')'));
+    let text = match inner.strip_prefix('[') {
+        Some(list) if value.starts_with("Bytes") => list
+            .trim_end_matches(']')
+            .split(", ")
+            .filter_map(|byte| byte.parse::<u8>().ok())
+            .map(char::from)
+            .collect(),
+        _ => inner.to_owned(),
+    };
+    (text, rest.trim_start_matches(", "))
+}
