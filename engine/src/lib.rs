@@ -10,6 +10,7 @@
 //! file format. Records are byte-identical for every shape, because each decision is taken either
 //! in the in-order step (which is sequential) or per shard (which no shape changes).
 
+mod alone;
 mod anomalies;
 mod control;
 mod crowd;
@@ -35,6 +36,7 @@ mod sums;
 mod talkers;
 mod threads;
 mod tunnels;
+mod verdicts;
 mod worker;
 
 pub use control::{Control, StopFlag};
@@ -55,6 +57,7 @@ pub use streams::{
 };
 pub use sums::{ConnectionSums, FoldHash, Traffic};
 pub use talkers::Talkers;
+pub use verdicts::{ListSink, Listed};
 
 use std::path::Path;
 
@@ -98,6 +101,19 @@ pub fn slice(
     progress: &dyn ProgressSink,
 ) -> Result<SliceReport, RunError> {
     slice::slice(plan, uids, out, control, progress)
+}
+
+/// Tells `sink` which protocol each connection speaks, in the order of a run's records.
+///
+/// # Errors
+/// As [`run`], and what the sink fails with.
+pub fn identify<K: ListSink>(
+    plan: &Plan,
+    sink: &mut K,
+    control: &Control,
+    progress: &dyn ProgressSink,
+) -> Result<RunReport, RunError> {
+    verdicts::identify(plan, sink, control, progress)
 }
 
 /// Tells `sink` the bytes of the wanted conversations, in the order in which they came.

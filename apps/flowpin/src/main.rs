@@ -11,6 +11,7 @@ mod exit;
 mod progress;
 mod signals;
 mod summary;
+mod verdicts;
 
 use clap::Parser;
 use cli::{Cli, Command};
@@ -20,6 +21,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match &cli.command {
         Command::Run(args) => command::run(args),
+        Command::Identify(args) => command::identify(args),
         Command::Slice(args) => command::slice(args),
         Command::Streams(args) => command::streams(args),
         Command::Completions { shell } => command::completions(*shell),

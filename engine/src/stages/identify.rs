@@ -310,6 +310,11 @@ impl Identify {
         self.searches.release(&mut state.search);
     }
 
+    /// Packets of a connection that were looked at.
+    pub(super) fn inspected(&self, handle: u32) -> u16 {
+        self.states.get(handle).map_or(0, |state| state.inspected)
+    }
+
     /// What is known of a connection goes into its record.
     pub(super) fn tell(&self, handle: u32, record: &mut ConnRecord) {
         if let Some(state) = self.states.get(handle) {

@@ -80,6 +80,14 @@ pub(crate) const fn are_wanted(plan: &Plan) -> bool {
     plan.streams.enabled || plan.scans.enabled || plan.identify.enabled
 }
 
+impl AllStages {
+    /// Packets of a connection whose bytes were looked at to tell its protocol.
+    pub(crate) fn inspected(&self, handle: u32) -> u16 {
+        let identify = self.identify.as_ref();
+        identify.map_or(0, |identify| identify.inspected(handle))
+    }
+}
+
 impl Planned for AllStages {
     fn new(
         plan: &Plan,

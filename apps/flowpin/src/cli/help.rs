@@ -10,6 +10,7 @@ Examples:
   flowpin run -r big.pcap                       eve.json here, a summary on the terminal
   flowpin run -r captures/ -l logs --format zeek,parquet
   flowpin run -r big.pcap.zst --output - tcp port 443 | jq .dest_ip
+  flowpin identify -r big.pcap
   flowpin slice -r big.pcap --uid C0XWfTK4LReq -w one.pcap
   flowpin streams -r big.pcap --follow C0XWfTK4LReq
 
@@ -65,6 +66,27 @@ Signals:
   USR1       print the counters to standard error
 
 A reader that closes our standard output early is no error.";
+
+pub(super) const IDENTIFY_ABOUT: &str = "\
+Lists the connections of captures with the protocol that each speaks, the rule that told it, how \
+sure it is, whose bytes decided and how many packets were looked at; then the sums by protocol.
+
+A port is only ever a hint: it is shown where nothing else is known, and never decides. What a \
+connection changes into (STARTTLS, CONNECT, a request for TLS) stands behind what it was.
+
+Connections come in the order of the records of `flowpin run`, with the same uid. One thread.";
+
+pub(super) const IDENTIFY_AFTER: &str = "\
+Examples:
+  flowpin identify -r big.pcap
+  flowpin identify -r big.pcap --only unknown
+      what no rule knows, with what the port suggests
+  flowpin identify -r big.pcap --only tls,quic --format csv > encrypted.csv
+  flowpin identify -r big.pcap --patterns /etc/l7-protocols --totals
+      with patterns of your own (see `flowpin patterns test`), the sums only
+  flowpin identify -r big.pcap --format json | jq -r 'select(.app_proto_orig) | .uid'
+
+Exit codes: as for `flowpin run`.";
 
 pub(super) const SLICE_ABOUT: &str = "\
 Gets from records back to packets: writes the packets of the named connections, their fragments \

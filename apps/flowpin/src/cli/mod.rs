@@ -1,12 +1,14 @@
 //! The command line: one definition gives parsing, help, man pages and completions.
 
 mod help;
+mod identify;
 mod input;
 mod run;
 mod slice;
 mod streams;
 mod value;
 
+pub(crate) use identify::{IdentifyArgs, ListFormat, PatternArgs};
 pub(crate) use input::{ConnectionArgs, InputArgs};
 pub(crate) use run::RunArgs;
 pub(crate) use slice::SliceArgs;
@@ -42,6 +44,10 @@ pub(crate) enum Command {
     #[command(long_about = help::RUN_ABOUT, after_long_help = help::RUN_AFTER)]
     #[command(after_help = "Examples, formats in full and exit codes: `flowpin run --help`.")]
     Run(Box<RunArgs>),
+    /// List connections with the protocol that each speaks, by its bytes and not by its port
+    #[command(long_about = help::IDENTIFY_ABOUT, after_long_help = help::IDENTIFY_AFTER)]
+    #[command(after_help = "Examples and exit codes: `flowpin identify --help`.")]
+    Identify(Box<IdentifyArgs>),
     /// Cut a capture down to the packets of some connections
     #[command(long_about = help::SLICE_ABOUT, after_long_help = help::SLICE_AFTER)]
     Slice(SliceArgs),

@@ -1,20 +1,23 @@
 //! The verbs.
 
 mod generate;
+mod identify;
 mod run;
 mod slice;
 mod streams;
 
 pub(crate) use generate::{completions, manual};
+pub(crate) use identify::identify;
 pub(crate) use run::run;
 pub(crate) use slice::slice;
 pub(crate) use streams::streams;
 
 use crate::cli::InputArgs;
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::progress::Bar;
+use crate::signals::Signals;
 use flowpin_config::{Plan, Settings};
-use flowpin_engine::ProgressSink;
+use flowpin_engine::{ProgressSink, RunReport};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -54,6 +57,23 @@ fn sink(bar: Option<&Bar>) -> &dyn ProgressSink {
     match bar {
         Some(bar) => bar,
         None => &(),
+    }
+}
+
+/// Tells damage, one line each, also where nobody reads a summary; and how the run ended.
+fn damage_told(report: &RunReport, signals: &Signals) -> Exit {
+    for input in &report.inputs {
+        if let Some(damage) = &input.damage {
+            anstream::eprintln!(
+                "flowpin: {}: {damage}; what came before is analysed",
+                input.path.display()
+            );
+        }
+    }
+    match signals.received() {
+        Some(number) if report.stopped_early => Exit::Signal(number),
+        _ if report.is_damaged() => Exit::InputDamaged,
+        _ => Exit::Done,
     }
 }
 

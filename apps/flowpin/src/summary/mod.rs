@@ -58,6 +58,13 @@ pub(crate) fn text(report: &RunReport, detail: Detail, width: usize) -> String {
     page.into_text()
 }
 
+/// The section about protocols alone; empty if nothing was looked at.
+pub(crate) fn protocols(report: &RunReport, detail: Detail) -> String {
+    let mut page = Page::new(width(false));
+    connections::protocols(&mut page, report, detail);
+    page.into_text()
+}
+
 /// How wide the summary may be: the screen's width where there is one.
 pub(crate) fn width(to_stderr: bool) -> usize {
     let screen = if to_stderr {
