@@ -72,6 +72,17 @@ losses! {
         "more requests of one connection waited than the limit: their responses stand alone";
     /// Texts of HTTP that were cut or left out.
     HttpTexts = "http_texts", "texts of HTTP longer than the limit, or no memory for them";
+    /// FIX connections not followed because their shard had its most.
+    FixConnections = "fix_connections",
+        "more FIX connections at once than are followed: their messages are not read";
+    /// Bytes of FIX messages given up because their shard's memory was full.
+    FixMemory = "fix_memory",
+        "memory for parts of FIX messages was full: those messages are missing";
+    /// FIX messages of which not all fields were kept.
+    FixFields = "fix_fields", "FIX messages with more fields than are kept";
+    /// FIX orders whose latency is not known because too many waited for a report.
+    FixOrders = "fix_orders",
+        "FIX orders that waited for a report were forgotten: their latency is missing";
     /// Tunnels whose sums could not be kept.
     TunnelsUntracked = "tunnels_untracked", "more tunnels at once than the limit";
     /// Anomaly records not written because there were too many of one reason.
