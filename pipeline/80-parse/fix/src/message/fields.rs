@@ -107,9 +107,7 @@ impl Fields {
         if !rest.is_empty() {
             // What is left ends the last 64 bytes; those before were looked at.
             let mask = match message.last_chunk::<64>() {
-                Some(last) => {
-                    equal(last, SOH).wrapping_shr(low(64usize.wrapping_sub(rest.len())))
-                }
+                Some(last) => equal(last, SOH).wrapping_shr(low(64usize.wrapping_sub(rest.len()))),
                 None => equal(&filled_up(rest), SOH),
             };
             found = self.write_down(base, mask, found);
