@@ -72,6 +72,17 @@ losses! {
         "more requests of one connection waited than the limit: their responses stand alone";
     /// Texts of HTTP that were cut or left out.
     HttpTexts = "http_texts", "texts of HTTP longer than the limit, or no memory for them";
+    /// DNS connections not followed because their shard had its most.
+    DnsConnections = "dns_connections",
+        "more DNS connections at once than are followed: their messages are not read";
+    /// Bytes of DNS messages over TCP given up because their shard's memory was full.
+    DnsMemory = "dns_memory",
+        "memory for parts of DNS messages was full: those connections are not read on";
+    /// DNS queries written without waiting for their response, because too many waited.
+    DnsQueries = "dns_queries",
+        "too many DNS queries waited for a response: some stand without theirs";
+    /// DNS messages of which not all records are shown.
+    DnsText = "dns_text", "DNS messages with more text than is kept: records are left out";
     /// FIX connections not followed because their shard had its most.
     FixConnections = "fix_connections",
         "more FIX connections at once than are followed: their messages are not read";
@@ -120,9 +131,15 @@ losses! {
 const LEN: usize = Loss::ALL.len();
 
 /// One counter for each [`Loss`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Losses {
     counts: [u64; LEN],
+}
+
+impl Default for Losses {
+    fn default() -> Self {
+        Self { counts: [0; LEN] }
+    }
 }
 
 impl Losses {
