@@ -35,6 +35,7 @@ mod streams;
 mod sums;
 mod talkers;
 mod threads;
+mod trial;
 mod tunnels;
 mod verdicts;
 mod worker;
@@ -57,6 +58,7 @@ pub use streams::{
 };
 pub use sums::{ConnectionSums, FoldHash, Traffic};
 pub use talkers::Talkers;
+pub use trial::{Found, PatternTrial, PatternsReport, RefusedPattern, Together};
 pub use verdicts::{ListSink, Listed};
 
 use std::path::Path;
@@ -114,6 +116,28 @@ pub fn identify<K: ListSink>(
     progress: &dyn ProgressSink,
 ) -> Result<RunReport, RunError> {
     verdicts::identify(plan, sink, control, progress)
+}
+
+/// Compiles the patterns of `plan.identify`, and shows them the connections of its inputs, if there
+/// are any.
+///
+/// # Errors
+/// As [`run`]. A pattern that is refused is no error: see [`PatternsReport::refused`].
+pub fn try_patterns(
+    plan: &Plan,
+    control: &Control,
+    progress: &dyn ProgressSink,
+) -> Result<PatternsReport, RunError> {
+    trial::try_patterns(plan, control, progress)
+}
+
+/// The built-in protocols.
+///
+/// # Errors
+/// A rule that does not compile: a defect.
+pub fn protocols() -> Result<Vec<&'static flowpin_identify::Protocol>, RunError> {
+    let identifier = flowpin_identify::Identifier::new().map_err(RunError::Rule)?;
+    Ok(identifier.protocols().to_vec())
 }
 
 /// Tells `sink` the bytes of the wanted conversations, in the order in which they came.

@@ -8,6 +8,7 @@ mod command;
 mod conversation;
 mod counters;
 mod exit;
+mod patterns;
 mod progress;
 mod signals;
 mod summary;
@@ -22,6 +23,7 @@ fn main() -> ExitCode {
     let outcome = match &cli.command {
         Command::Run(args) => command::run(args),
         Command::Identify(args) => command::identify(args),
+        Command::Patterns(what) => command::patterns(what),
         Command::Slice(args) => command::slice(args),
         Command::Streams(args) => command::streams(args),
         Command::Completions { shell } => command::completions(*shell),

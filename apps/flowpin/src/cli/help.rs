@@ -88,6 +88,36 @@ Examples:
 
 Exit codes: as for `flowpin run`.";
 
+pub(super) const PATTERNS_ABOUT: &str = "\
+Helps the author of patterns in l7-filter's format: a name, then an expression over the first \
+bytes of a connection, a line each. `--patterns` of `flowpin run` and `flowpin identify` asks them \
+where no built-in rule decides.";
+
+pub(super) const TEST_ABOUT: &str = "\
+Says of each pattern whether it is loaded or refused, where and why, and what to do about it; \
+whether it decides or, because it would match random bytes or English text more than once in a \
+million times 4 KiB, only hints; how large it is, and how many bytes of a connection it looks at. \
+With captures also: which connections it matches, by which bytes, and what built-in rules say of \
+them, since these come first.
+
+As with l7-filter, letters match in either case, zero bytes are left out, both directions are one \
+text in order of arrival, and `$` is the end of a datagram, of a turn or of the stream. Looked at \
+are 4 KiB of each direction of a TCP connection, and 12 datagrams of others.";
+
+pub(super) const TEST_AFTER: &str = "\
+Examples:
+  flowpin patterns test my-patterns/
+  flowpin patterns test game.pat evening.pcap
+      captures are told by the ends of their names, or by -r
+  flowpin patterns test /etc/l7-protocols -r big.pcap --format json | jq .patterns
+
+Exit codes: as for `flowpin run`; 2 also if a pattern is refused.";
+
+pub(super) const LIST_AFTER: &str = "\
+Examples:
+  flowpin patterns list
+  flowpin patterns list --format json | jq -r '.[] | select(.groups[0] == \"mail\") | .name'";
+
 pub(super) const SLICE_ABOUT: &str = "\
 Gets from records back to packets: writes the packets of the named connections, their fragments \
 and the ICMP errors about them included, to a capture file.

@@ -3,6 +3,7 @@
 mod help;
 mod identify;
 mod input;
+mod patterns;
 mod run;
 mod slice;
 mod streams;
@@ -10,6 +11,7 @@ mod value;
 
 pub(crate) use identify::{IdentifyArgs, ListFormat, PatternArgs};
 pub(crate) use input::{ConnectionArgs, InputArgs};
+pub(crate) use patterns::{PageFormat, PatternsCommand, TestArgs};
 pub(crate) use run::RunArgs;
 pub(crate) use slice::SliceArgs;
 pub(crate) use streams::{Show, StreamsArgs};
@@ -55,6 +57,9 @@ pub(crate) enum Command {
     #[command(long_about = help::STREAMS_ABOUT, after_long_help = help::STREAMS_AFTER)]
     #[command(after_help = "Examples, names and exit codes: `flowpin streams --help`.")]
     Streams(Box<StreamsArgs>),
+    /// Try l7-filter patterns on captures, or list what is built in
+    #[command(subcommand, long_about = help::PATTERNS_ABOUT)]
+    Patterns(PatternsCommand),
     /// Print a completion script for a shell
     #[command(after_long_help = help::COMPLETIONS_AFTER)]
     Completions {

@@ -5,7 +5,7 @@
 mod connections;
 mod json;
 pub(crate) mod number;
-mod page;
+pub(crate) mod page;
 mod quality;
 mod scans;
 mod service;

@@ -129,3 +129,69 @@ fn patterns_name_what_is_left_over() {
     assert_refused(&none, 2, &["/nowhere", "cannot read patterns"]);
     assert_refused(&flowpin(&["identify"]), 2, &["nothing to read"]);
 }
+
+/// An author sees each pattern's file, what it costs, what it matches and where, what comes first,
+/// and what is wrong with those that are refused.
+#[test]
+fn patterns_are_tried_one_by_one() {
+    let dir = tempfile::tempdir().unwrap();
+    for (file, text) in [
+        ("bad.pat", "bad\n^(a\n"),
+        ("dns.pat", "dns\n^.\\x01.?.?.?.?[\\x01-?][a-z0-9].*\n"),
+        ("greeting.pat", "greeting\n^220 .*smtp\n"),
+    ] {
+        std::fs::write(dir.path().join(file), text).unwrap();
+    }
+    let lab = capture("lab-day.pcapng");
+    let output = flowpin(&["patterns", "test", text(dir.path()), &lab]);
+    assert_eq!(
+        code(&output),
+        2,
+        "a refused pattern is a mistake in what was given"
+    );
+    for part in [
+        "bad.pat:2: a group without its end",
+        "decides",
+        "hints",
+        "built-in: smtp",
+    ] {
+        assert!(
+            stdout(&output).contains(part),
+            "{part}: {}",
+            stdout(&output)
+        );
+    }
+    std::fs::remove_file(dir.path().join("bad.pat")).unwrap();
+    let args = ["patterns", "test", text(dir.path()), "-r", &lab];
+    let output = flowpin(&[&args[..], &["--format", "json"]].concat());
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let report: Value = serde_json::from_str(stdout(&output)).unwrap();
+    assert!(report["refused"].as_array().unwrap().is_empty());
+    let greeting = &report["patterns"][1];
+    assert_eq!(greeting["name"], "greeting");
+    assert_eq!(
+        (&greeting["verdicts"], &greeting["line"]),
+        (&true.into(), &2.into())
+    );
+    assert_eq!(greeting["matched"], greeting["decided_by_built_in"]["smtp"]);
+    let found = &greeting["matches"][0];
+    assert_eq!(
+        (&found["from"], &found["dest_port"]),
+        (&"server".into(), &25.into())
+    );
+    assert!(report["patterns"][0]["is_built_in_name"] == true);
+}
+
+/// What `--only` takes and rules are called is there to be looked up.
+#[test]
+fn built_in_protocols_are_listed() {
+    let output = flowpin(&["patterns", "list", "--format", "json"]);
+    let rows: Vec<Value> = serde_json::from_str(stdout(&output)).unwrap();
+    assert!(rows.len() >= 150, "{}", rows.len());
+    let ssh = rows.iter().find(|row| row["name"] == "ssh").unwrap();
+    assert_eq!(ssh["ports"], serde_json::json!([22]));
+    let table = flowpin(&["patterns", "list"]);
+    for row in &rows {
+        assert!(stdout(&table).contains(row["name"].as_str().unwrap()));
+    }
+}
