@@ -52,7 +52,7 @@ impl<S: MessageSink> Turn<'_, S> {
     #[inline]
     pub(super) fn message_over(&mut self) {
         if self.mine.body != NONE {
-            self.body_over(true);
+            self.body_over();
         }
         if self.to_server {
             self.request_over();

@@ -118,7 +118,7 @@ fn interleaved_connections_do_not_mix() {
         http.end(handle, Timestamp(end), &mut told);
         assert_eq!(told.0, expected);
     }
-    assert_eq!(http.in_use(), [0; 3]);
+    assert_eq!(http.in_use(), [0; 4]);
 }
 
 /// Beginnings, middles and ends of messages, to be put together in any order.
