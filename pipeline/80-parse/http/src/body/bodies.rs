@@ -26,7 +26,11 @@ impl Bodies {
             works: Vec::new(),
             free: Vec::new(),
             used: Box::new([0; 256]),
-            room: if options.any() { vec![0; ROOM] } else { Vec::new() },
+            room: if options.any() {
+                vec![0; ROOM]
+            } else {
+                Vec::new()
+            },
         }
     }
 
@@ -45,7 +49,11 @@ impl Bodies {
             return NONE;
         }
         *used = used.wrapping_add(1);
-        let known = if encoding == UNKNOWN { IDENTITY } else { encoding };
+        let known = if encoding == UNKNOWN {
+            IDENTITY
+        } else {
+            encoding
+        };
         let work = Work::new(known, shard, &self.options);
         if let Some(handle) = self.free.pop() {
             if let Some(place) = self.works.get_mut(handle as usize) {

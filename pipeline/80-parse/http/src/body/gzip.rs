@@ -66,7 +66,8 @@ impl Header {
             }
             Place::ExtraLen => {
                 let [low, high] = self.extra_len.to_le_bytes();
-                self.extra_len = u16::from_le_bytes(if nth == 0 { [byte, high] } else { [low, byte] });
+                self.extra_len =
+                    u16::from_le_bytes(if nth == 0 { [byte, high] } else { [low, byte] });
                 nth == 1
             }
             Place::Extra => self.read == self.extra_len,
@@ -119,7 +120,10 @@ mod tests {
             let bytes = [header.clone(), b"data".to_vec()].concat();
             for piece in [1, 2, 3, 100] {
                 let mut state = Header::default();
-                let used: usize = bytes.chunks(piece).map(|part| state.read(part).unwrap()).sum();
+                let used: usize = bytes
+                    .chunks(piece)
+                    .map(|part| state.read(part).unwrap())
+                    .sum();
                 assert!(state.is_over());
                 assert_eq!(used, header.len(), "{flags:#x} by {piece}");
             }

@@ -32,7 +32,10 @@ pub(super) fn media_type(head: &[u8]) -> Option<&'static str> {
     if begins(b"<?xml") {
         return Some("application/xml");
     }
-    let is_text = !head.is_empty() && head.iter().all(|&byte| byte >= b' ' || matches!(byte, 9..=13));
+    let is_text = !head.is_empty()
+        && head
+            .iter()
+            .all(|&byte| byte >= b' ' || matches!(byte, 9..=13));
     if is_text && matches!(text.first(), Some(b'{' | b'[')) {
         return Some("application/json");
     }

@@ -119,7 +119,8 @@ impl Work {
         }
         let most = self.raw_len.saturating_mul(u64::from(options.ratio_max));
         let at_stride = self.raw_len.checked_rem(STRIDE) == Some(0);
-        (self.is_encoded && at_stride && self.len > most.max(ALWAYS)).then_some(Anomaly::ExpandsTooMuch)
+        (self.is_encoded && at_stride && self.len > most.max(ALWAYS))
+            .then_some(Anomaly::ExpandsTooMuch)
     }
 
     fn take(&mut self, bytes: &[u8], file: &mut dyn FnMut(&[u8])) {

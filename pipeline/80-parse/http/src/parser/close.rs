@@ -31,7 +31,7 @@ impl<S: MessageSink> Turn<'_, S> {
             | Phase::ChunkEnd
             | Phase::Trailer => self.body_cut(),
         }
-        if self.mine.transaction != NONE {
+        if self.mine.transaction != NONE || self.mine.body != NONE {
             self.message_over();
         }
         self.pools

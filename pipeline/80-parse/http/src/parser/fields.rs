@@ -5,8 +5,8 @@ use crate::anomaly::Anomaly;
 use crate::body::encoding;
 use crate::state::{Part, Phase, Text, Transaction};
 use crate::syntax::{
-    Field, USER_MAX, authority, basic_user, coding, field, file_name, length, might_be_known, split_port,
-    trimmed,
+    Field, USER_MAX, authority, basic_user, coding, field, file_name, length, might_be_known,
+    split_port, trimmed,
 };
 use flowpin_counters::Loss;
 use flowpin_record::MessageSink;

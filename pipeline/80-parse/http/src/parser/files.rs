@@ -29,7 +29,9 @@ impl<S: MessageSink> Turn<'_, S> {
     fn file_number(&self) -> u64 {
         let transaction = self.pools.transactions.get(self.mine.transaction);
         let depth = transaction.map_or(0, |transaction| transaction.depth);
-        u64::from(depth).wrapping_mul(2).wrapping_add(u64::from(!self.to_server))
+        u64::from(depth)
+            .wrapping_mul(2)
+            .wrapping_add(u64::from(!self.to_server))
     }
 
     #[cold]
@@ -81,6 +83,16 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
+    /// The other side's body ends where the connection goes on as something else.
+    pub(super) fn their_body_over(&mut self) {
+        core::mem::swap(self.mine, self.theirs);
+        self.to_server = !self.to_server;
+        self.mine.set(Side::BODY_CUT);
+        self.body_over();
+        self.to_server = !self.to_server;
+        core::mem::swap(self.mine, self.theirs);
+    }
+
     fn write_file(&mut self, work: &mut Work, is_whole: bool) {
         let hashes = work.hashes();
         let Pools {
@@ -108,11 +120,19 @@ impl<S: MessageSink> Turn<'_, S> {
             name,
             Value::Bool(self.to_server),
             Value::Count(work.len),
-            Value::count(self.mine.framing.length.filter(|_| !self.mine.framing.chunked)),
+            Value::count(
+                self.mine
+                    .framing
+                    .length
+                    .filter(|_| !self.mine.framing.chunked),
+            ),
             Value::Count(work.missing),
             hashes.md5.as_ref().map_or(Value::Unset, |hash| text(hash)),
             hashes.sha1.as_ref().map_or(Value::Unset, |hash| text(hash)),
-            hashes.sha256.as_ref().map_or(Value::Unset, |hash| text(hash)),
+            hashes
+                .sha256
+                .as_ref()
+                .map_or(Value::Unset, |hash| text(hash)),
             Value::Text(if is_whole { "CLOSED" } else { "TRUNCATED" }),
             Value::Bool(work.missing > 0),
             Value::Bool(self.options.bodies.files),

@@ -79,6 +79,9 @@ impl<S: MessageSink> Turn<'_, S> {
         if let Some(transaction) = self.pools.transactions.get_mut(handle) {
             transaction.bits |= Transaction::REQUEST_DONE | Transaction::RESPONSE_DONE;
         }
+        if self.theirs.body != NONE {
+            self.their_body_over();
+        }
         self.write_all_open();
         self.queue.asked = false;
         self.queue.successor = Some(successor);

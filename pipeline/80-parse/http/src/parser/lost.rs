@@ -69,7 +69,7 @@ impl<S: MessageSink> Turn<'_, S> {
         self.mine
             .clear(Side::LINE_ENDS | Side::LINE_CUT | Side::SPACES | Side::TO_CLOSE);
         self.mine.chunk = ChunkLine::default();
-        if self.mine.transaction != NONE {
+        if self.mine.transaction != NONE || self.mine.body != NONE {
             self.mine.set(Side::BODY_CUT);
             self.message_over();
         }
