@@ -6,6 +6,24 @@
 /// Bytes of a block: one for each bit of a mask.
 pub const BLOCK: usize = 64;
 
+/// Which bytes of a block equal `byte`. Bit *n* stands for byte *n*.
+///
+/// ```
+/// let mut block = [b'.'; 64];
+/// block[2] = b':';
+/// block[63] = b':';
+/// assert_eq!(flowpin_cpu::bytes::equal(&block, b':'), 1 << 2 | 1 << 63);
+/// ```
+#[inline]
+pub fn equal(block: &[u8; BLOCK], byte: u8) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: SSE2 is part of every x86-64 processor.
+    let mask = unsafe { sse2::equal(block, byte) };
+    #[cfg(not(target_arch = "x86_64"))]
+    let [mask, ..] = plain(block, byte, byte);
+    mask
+}
+
 /// Which bytes of a block equal `feed`, which are controls (below a space), and which are spaces,
 /// controls or equal to `mark`. Bit *n* stands for byte *n*.
 ///
@@ -48,6 +66,19 @@ mod sse2 {
 
     #[inline]
     #[target_feature(enable = "sse2")]
+    pub(super) fn equal(block: &[u8; BLOCK], byte: u8) -> u64 {
+        let wanted = _mm_set1_epi8(byte.cast_signed());
+        let (quarters, _) = block.as_chunks::<16>();
+        quarters.iter().rev().fold(0, |mask, quarter| {
+            // SAFETY: sixteen bytes, of any alignment, borrowed for the load.
+            let bytes = unsafe { _mm_loadu_si128(quarter.as_ptr().cast()) };
+            let found = _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, wanted));
+            mask << 16 | u64::from(found.cast_unsigned())
+        })
+    }
+
+    #[inline]
+    #[target_feature(enable = "sse2")]
     pub(super) fn line_marks(block: &[u8; BLOCK], feed: u8, mark: u8) -> [u64; 3] {
         let [feed, mark, control, space] =
             [feed, mark, 0x1f, b' '].map(|byte| _mm_set1_epi8(byte.cast_signed()));
@@ -69,7 +100,7 @@ mod sse2 {
 
 #[cfg(test)]
 mod tests {
-    use super::{line_marks, plain};
+    use super::{equal, line_marks, plain};
 
     /// A bit stands for its byte, however the processor finds it.
     #[test]
@@ -82,6 +113,7 @@ mod tests {
             });
             for (feed, mark) in [(10, 58), (0, 255), (31, 32), (128, 127)] {
                 assert_eq!(line_marks(&block, feed, mark), plain(&block, feed, mark));
+                assert_eq!(equal(&block, feed), plain(&block, feed, mark)[0]);
             }
         }
     }
