@@ -1,7 +1,8 @@
 //! Packet builder, capture recorder, trace multiplier, oracles: what tests and benches share.
 //!
-//! Owns nothing that the product links to. What it writes is made independently of the product's
-//! own readers and decoders, so that no test checks code against itself.
+//! Owns nothing that the product's analysis links to (`flowpin gen` multiplies captures with it).
+//! What it writes is made independently of the product's own readers and decoders, so that no test
+//! checks code against itself.
 
 pub mod attack;
 pub mod build;

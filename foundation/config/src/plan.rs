@@ -1,7 +1,7 @@
 //! The plan of one run, complete and checked.
 
 use crate::{DefragmentationPlan, HostsPlan, IdentifyPlan, ScansPlan, StreamsPlan};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where packets come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +12,19 @@ pub enum Input {
     Directory(PathBuf),
     /// Standard input.
     Stdin,
+}
+
+impl Input {
+    /// What a path on the command line means: `-` is standard input.
+    pub fn at(path: &Path) -> Self {
+        if path == Path::new("-") {
+            Self::Stdin
+        } else if path.is_dir() {
+            Self::Directory(path.to_owned())
+        } else {
+            Self::File(path.to_owned())
+        }
+    }
 }
 
 /// `--pipeline`: how many threads, and what each does.

@@ -10,7 +10,7 @@ use crate::{
     NetworkText, OutputPlan, PipelineShape, Plan, SegmentOverlap, Span, System, Timeouts,
 };
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 macro_rules! sections {
     ($($(#[$meta:meta])* $name:ident {
@@ -274,7 +274,7 @@ impl Settings {
         let paths = input.read.unwrap_or_default();
         let memory = pipeline.memory.unwrap_or(ByteSize(defaults.memory_bytes));
         let plan = Plan {
-            inputs: paths.iter().map(|path| input_at(path)).collect(),
+            inputs: paths.iter().map(|path| Input::at(path)).collect(),
             filter: input.filter.unwrap_or_default().trim().to_owned(),
             packet_count_max: input.count,
             pipeline: pipeline.shape.unwrap_or_default(),
@@ -363,16 +363,6 @@ fn output_plan(settings: OutputSettings, defaults: OutputPlan) -> OutputPlan {
         rotate_every_ns: settings.rotate_every.map(|span| span.0),
         rotate_bytes_max: settings.rotate_size.map(|size| size.0),
         total_bytes_max: settings.size_max.map(|size| size.0),
-    }
-}
-
-fn input_at(path: &Path) -> Input {
-    if path == Path::new("-") {
-        Input::Stdin
-    } else if path.is_dir() {
-        Input::Directory(path.to_owned())
-    } else {
-        Input::File(path.to_owned())
     }
 }
 

@@ -4,8 +4,7 @@
 //!  Mapping     address space from the kernel: zero-filled, resident only where touched
 //!    ├─ Reserved<T>   an array of plain values, all zero at first
 //!    ├─ Slab<T>       values behind u32 handles, freed ones reused first
-//!    ├─ BlockPool     byte blocks of one size behind u32 handles
-//!    └─ Chains        byte strings that grow, in such blocks, with a quota for each shard
+//!    └─ BlockPool     byte blocks of one size behind u32 handles
 //! ```
 //!
 //! Everything is sized once, at start, by reserving address space; nothing here allocates
@@ -16,7 +15,6 @@
 //! that is the policy of the stage that owns it.
 
 mod blocks;
-mod chains;
 mod counting;
 mod handles;
 mod mapping;
@@ -25,7 +23,6 @@ mod slab;
 mod zeroable;
 
 pub use blocks::BlockPool;
-pub use chains::{Chain, Chains};
 pub use counting::CountingAllocator;
 pub use reserved::Reserved;
 pub use slab::Slab;

@@ -25,7 +25,6 @@
 
 mod bytes;
 pub mod checksum;
-mod cursor;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod ip;
@@ -36,6 +35,5 @@ mod next;
 pub mod transport;
 pub mod tunnel;
 
-pub use cursor::Cursor;
 pub use flowpin_packet::{Layer, Malformed, Reason};
 pub use next::{Next, ether_type};

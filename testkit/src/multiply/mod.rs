@@ -49,17 +49,54 @@ pub struct Written {
     pub not_ip: u64,
 }
 
-/// Writes `replicas` replicas of `original` to `out`.
+/// Writes `replicas_wanted` replicas of `original` to `out`.
 ///
 /// # Errors
 /// The original is no Ethernet capture, there are more hosts than addresses for them, or `out`
 /// fails.
 pub fn multiply(
     original: &Capture,
-    replicas: u32,
+    replicas_wanted: u32,
     layout: Layout,
     seed: u64,
     out: impl Write,
+) -> io::Result<Written> {
+    let mut writer = crate::pcap::Writer::new(out, ETHERNET, original.nanos)?;
+    let mut buffer = Vec::with_capacity(BUFFER_LEN + (1 << 18));
+    let written = replicas(
+        original,
+        replicas_wanted,
+        layout,
+        seed,
+        |time_ns, wire_len, frame| {
+            let captured = u32::try_from(frame.len()).map_err(io::Error::other)?;
+            let header = record_header(time_ns, original.nanos, captured, wire_len);
+            buffer.extend_from_slice(&header);
+            buffer.extend_from_slice(frame);
+            if buffer.len() >= BUFFER_LEN {
+                writer.write_raw(&buffer)?;
+                buffer.clear();
+            }
+            Ok(())
+        },
+    )?;
+    writer.write_raw(&buffer)?;
+    writer.finish()?;
+    Ok(written)
+}
+
+/// Gives the frames of `count` replicas of `original` to `each`, in order of time: time in
+/// nanoseconds, length on the wire, frame.
+///
+/// # Errors
+/// The original is no Ethernet capture, there are more hosts than addresses for them, or `each`
+/// fails.
+pub fn replicas(
+    original: &Capture,
+    count: u32,
+    layout: Layout,
+    seed: u64,
+    each: impl FnMut(u64, u32, &[u8]) -> io::Result<()>,
 ) -> io::Result<Written> {
     if original.link != ETHERNET {
         let text = format!("link type {} is not Ethernet", original.link);
@@ -71,24 +108,24 @@ pub fn multiply(
         patches.push(Patches::of(original.data(packet), &mut hosts)?);
     }
     let mut pool = Pool::default();
-    let mapped = (1..=replicas)
+    let mapped = (1..=count)
         .map(|replica| hosts.map(&mut pool, replica))
         .collect::<io::Result<Vec<_>>>()?;
-    let offsets = offsets(original, replicas, layout, seed);
+    let offsets = offsets(original, count, layout, seed);
 
     let mut merge = Merge {
         original,
         patches: &patches,
         mapped: &mapped,
-        out: crate::pcap::Writer::new(out, ETHERNET, original.nanos)?,
-        buffer: Vec::with_capacity(BUFFER_LEN + (1 << 18)),
+        each,
+        frame: Vec::with_capacity(1 << 18),
     };
     let bytes = merge.run(&offsets)?;
     let not_ip = patches.iter().filter(|patches| !patches.any()).count();
     Ok(Written {
-        packets: original.packets.len() as u64 * u64::from(replicas),
+        packets: original.packets.len() as u64 * u64::from(count),
         bytes,
-        hosts: hosts.len() as u64 * u64::from(replicas),
+        hosts: hosts.len() as u64 * u64::from(count),
         not_ip: not_ip as u64,
     })
 }
@@ -124,19 +161,18 @@ pub(crate) fn split_mix(state: &mut u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-struct Merge<'a, W: Write> {
+struct Merge<'a, E> {
     original: &'a Capture,
     patches: &'a [Patches],
     mapped: &'a [Vec<Mapped>],
-    out: crate::pcap::Writer<W>,
-    buffer: Vec<u8>,
+    each: E,
+    frame: Vec<u8>,
 }
 
-impl<W: Write> Merge<'_, W> {
+impl<E: FnMut(u64, u32, &[u8]) -> io::Result<()>> Merge<'_, E> {
     /// Always the earliest next packet of all replicas, ties by replica. Returns frame bytes.
     fn run(&mut self, offsets: &[u64]) -> io::Result<u64> {
         let Some(start) = self.original.packets.first() else {
-            self.out.write_raw(&[])?;
             return Ok(0);
         };
         let mut heads: BinaryHeap<_> = (0..offsets.len())
@@ -155,7 +191,6 @@ impl<W: Write> Merge<'_, W> {
                 None => drop(std::collections::binary_heap::PeekMut::pop(head)),
             }
         }
-        self.out.write_raw(&self.buffer)?;
         Ok(bytes)
     }
 
@@ -169,19 +204,11 @@ impl<W: Write> Merge<'_, W> {
             return Ok(0);
         };
         let data = self.original.data(packet);
-        let captured = u32::try_from(data.len()).map_err(io::Error::other)?;
-        let header = record_header(time_ns, self.original.nanos, captured, packet.wire_len);
-        self.buffer.extend_from_slice(&header);
-        let start = self.buffer.len();
-        self.buffer.extend_from_slice(data);
-        if let Some(frame) = self.buffer.get_mut(start..) {
-            patches.apply(frame, mapped);
-        }
-        if self.buffer.len() >= BUFFER_LEN {
-            self.out.write_raw(&self.buffer)?;
-            self.buffer.clear();
-        }
-        Ok(u64::from(captured))
+        self.frame.clear();
+        self.frame.extend_from_slice(data);
+        patches.apply(&mut self.frame, mapped);
+        (self.each)(time_ns, packet.wire_len, &self.frame)?;
+        Ok(data.len() as u64)
     }
 }
 
