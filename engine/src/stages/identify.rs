@@ -185,12 +185,6 @@ impl Identify {
         self.states.prefetch(handle);
     }
 
-    /// Whether no more bytes of a connection are looked at.
-    #[inline]
-    pub(super) fn is_done(&self, handle: u32) -> bool {
-        self.states.get(handle).is_none_or(State::is_done)
-    }
-
     /// A connection's first packet.
     pub(super) fn begin(&mut self, sighting: &Sighting<'_>) {
         let phase = match sighting.meta.kind {
@@ -219,7 +213,11 @@ impl Identify {
             PacketKind::Sctp => On::Sctp,
             _ => return,
         };
-        if !self.is_done(sighting.handle) {
+        if self
+            .states
+            .get(sighting.handle)
+            .is_some_and(|state| !state.is_done())
+        {
             self.look_at_datagram(sighting, on);
         }
     }
@@ -242,7 +240,11 @@ impl Identify {
     /// The next bytes of a stream.
     #[inline]
     pub(super) fn bytes(&mut self, at: Span, bytes: &[u8]) {
-        if !self.is_done(at.handle) {
+        if self
+            .states
+            .get(at.handle)
+            .is_some_and(|state| !state.is_done())
+        {
             self.look_at_bytes(at, bytes);
         }
     }
@@ -306,11 +308,6 @@ impl Identify {
             }
         }
         self.searches.release(&mut state.search);
-    }
-
-    /// Packets of a connection that were looked at.
-    pub(super) fn inspected(&self, handle: u32) -> u16 {
-        self.states.get(handle).map_or(0, |state| state.inspected)
     }
 
     /// What is known of a connection goes into its record.

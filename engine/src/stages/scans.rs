@@ -39,9 +39,7 @@ impl Scans {
                 self.run(sighting, mine, theirs);
             }
         }
-        if steps != Steps::NONE {
-            self.observer.saw(sighting.handle, meta.stream_time, steps);
-        }
+        self.observer.saw(sighting.handle, meta.stream_time, steps);
     }
 
     fn begin(&mut self, sighting: &Sighting<'_>) {

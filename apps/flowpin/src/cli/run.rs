@@ -1,7 +1,7 @@
 //! `flowpin run`.
 
 use super::value::{self, Rotate};
-use super::{ConnectionArgs, InputArgs, PatternArgs};
+use super::{ConnectionArgs, InputArgs};
 use clap::{Args, ValueHint};
 use flowpin_config::{
     CpuList, Cut, Format, IdentifySettings, OutputSettings, PipelineSettings, PipelineShape,
@@ -104,8 +104,10 @@ struct StageArgs {
     #[arg(value_parser = value::on_off())]
     identify: Option<bool>,
 
-    #[command(flatten)]
-    patterns: PatternArgs,
+    /// l7-filter patterns, a .pat file or a directory of them, asked where no built-in rule decides;
+    /// may be repeated (try them with `flowpin patterns test`)
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    patterns: Vec<PathBuf>,
 
     /// Look for scans and floods; thresholds and exceptions: `[scans]` in settings [default: on]
     #[arg(long, value_name = "on|off", hide_possible_values = true)]
@@ -193,7 +195,8 @@ impl RunArgs {
             },
             identify: IdentifySettings {
                 enabled: self.stages.identify,
-                ..self.stages.patterns.settings()
+                patterns: (!self.stages.patterns.is_empty()).then(|| self.stages.patterns.clone()),
+                ..IdentifySettings::default()
             },
             scans: ScanSettings {
                 enabled: self.stages.scans,

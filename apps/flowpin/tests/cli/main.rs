@@ -1,7 +1,6 @@
 //! The command as its users meet it: the real program, its words, files and exit codes.
 #![allow(clippy::unwrap_used, reason = "also in functions that tests share")]
 
-mod identify;
 mod program;
 mod protocols;
 mod readme;
@@ -9,4 +8,5 @@ mod runs;
 #[cfg(target_os = "linux")]
 mod signals;
 mod streams;
+mod traces;
 mod usage;

@@ -58,8 +58,6 @@ pub use anomaly::Anomaly;
 #[doc(hidden)]
 pub use fuzz::fuzz_http;
 pub use handover::Successor;
-pub use options::{BodyOptions, HttpOptions};
+pub use options::HttpOptions;
 pub use parser::{Handle, Http};
-#[doc(hidden)]
-pub use scan::head_fields;
 pub use stats::HttpStats;

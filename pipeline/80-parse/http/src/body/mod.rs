@@ -1,19 +1,5 @@
-//! What is made of bodies that somebody asked for: decoded, hashed, kept as files. All others are
-//! skipped.
-//!
-//! ```text
-//!  bytes of a body ──► decoder ──► limits ──► hashes, first bytes, file
-//! ```
+//! What is made of bodies that somebody asked for. All others are skipped.
 
-mod bodies;
 mod coding;
-mod decoder;
-mod gzip;
-mod magic;
-#[cfg(test)]
-mod tests;
-mod work;
 
-pub(crate) use bodies::Bodies;
-pub(crate) use coding::{UNKNOWN, encoding};
-pub(crate) use work::Work;
+pub(crate) use coding::encoding;

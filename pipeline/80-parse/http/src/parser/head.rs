@@ -67,11 +67,12 @@ impl<S: MessageSink> Turn<'_, S> {
             if let Some(anomaly) = anomaly {
                 self.tell(anomaly);
             }
-            if bytes.get(line.stop) == Some(&b':') {
-                self.field(text, line.stop.wrapping_sub(line.start), line.odd);
+            let colon = if line.colon == Line::NONE {
+                None
             } else {
-                self.odd_line(text);
-            }
+                Some(line.colon.wrapping_sub(line.start))
+            };
+            self.field(text, colon, line.odd || line.blank_in_name);
         }
     }
 
@@ -224,7 +225,8 @@ impl<S: MessageSink> Turn<'_, S> {
             self.tell(Anomaly::Folded);
             unfold(line);
         }
-        self.odd_line(line);
+        let colon = memchr(b':', line);
+        self.field(line, colon, true);
     }
 }
 

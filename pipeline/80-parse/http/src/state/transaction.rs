@@ -52,11 +52,10 @@ pub(crate) enum Text {
     ForwardedFor,
     ContentRange,
     Upgrade,
-    FileName,
 }
 
 impl Text {
-    pub(crate) const COUNT: usize = 15;
+    pub(crate) const COUNT: usize = 14;
 }
 
 /// A request and its response. Either may be missing.

@@ -1,0 +1,268 @@
+//! JA4, the fingerprint of a client's hello (FoxIO's technical details of JA4, TLS client).
+
+use super::ClientHello;
+use sha2::{Digest, Sha256};
+
+/// Over what the hello came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// TCP.
+    Tcp,
+    /// QUIC.
+    Quic,
+    /// DTLS.
+    Dtls,
+}
+
+/// The fingerprint: 36 letters in ASCII.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ja4(pub [u8; 36]);
+
+impl Ja4 {
+    /// As text.
+    pub fn as_str(&self) -> &str {
+        core::str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+/// More cipher suites or extensions than these are not told apart.
+const LIST_MAX: usize = 256;
+
+/// RFC 8701: values that mean nothing.
+const fn is_grease(value: u16) -> bool {
+    value & 0x0f0f == 0x0a0a && value >> 8 == value & 0xff
+}
+
+/// Computes the fingerprint.
+pub fn ja4(hello: &ClientHello<'_>, carrier: Carrier) -> Ja4 {
+    let mut ciphers = List::default();
+    pairs(hello.ciphers)
+        .filter(|&one| !is_grease(one))
+        .for_each(|one| ciphers.push(one));
+    let mut extensions = List::default();
+    let mut count = 0usize;
+    for (kind, _) in hello.each_extension().filter(|&(kind, _)| !is_grease(kind)) {
+        count = count.saturating_add(1);
+        // Server name and ALPN are told in the first part.
+        if !matches!(kind, 0 | 16) {
+            extensions.push(kind);
+        }
+    }
+    let mut out = Writer::default();
+    out.push(match carrier {
+        Carrier::Tcp => b't',
+        Carrier::Quic => b'q',
+        Carrier::Dtls => b'd',
+    });
+    out.push_all(version(hello));
+    out.push(if hello.server_name.is_some() {
+        b'd'
+    } else {
+        b'i'
+    });
+    out.decimal(ciphers.len);
+    out.decimal(count);
+    out.push_all(&alpn(hello));
+    out.push(b'_');
+    let (is_empty, sum) = (ciphers.len == 0, ciphers.sum(None));
+    out.hash(is_empty, &sum);
+    out.push(b'_');
+    let (is_empty, sum) = (count == 0, extensions.sum(hello.signatures));
+    out.hash(is_empty, &sum);
+    Ja4(out.bytes)
+}
+
+/// The highest version offered.
+fn version(hello: &ClientHello<'_>) -> &'static [u8; 2] {
+    let offered = pairs(hello.versions.unwrap_or_default()).filter(|&one| !is_grease(one));
+    // DTLS counts downwards: 0xfeff is 1.0, 0xfefd 1.2.
+    let best = offered.max_by_key(|&one| {
+        if one >> 8 == 0xfe {
+            0xfeff_u16.wrapping_sub(one)
+        } else {
+            one
+        }
+    });
+    match best.unwrap_or(hello.version) {
+        0x0304 => b"13",
+        0x0303 => b"12",
+        0x0302 => b"11",
+        0x0301 => b"10",
+        0x0300 => b"s3",
+        0x0002 => b"s2",
+        0xfeff => b"d1",
+        0xfefd => b"d2",
+        0xfefc => b"d3",
+        _ => b"00",
+    }
+}
+
+/// First and last letter of the first protocol; of its hexadecimal form if they are none.
+fn alpn(hello: &ClientHello<'_>) -> [u8; 2] {
+    let Some((&first, &last)) = hello
+        .protocols()
+        .next()
+        .and_then(|one| one.first().zip(one.last()))
+    else {
+        return *b"00";
+    };
+    if first.is_ascii_alphanumeric() && last.is_ascii_alphanumeric() {
+        return [first, last];
+    }
+    [digit(first >> 4), digit(last & 15)]
+}
+
+fn pairs(bytes: &[u8]) -> impl Iterator<Item = u16> {
+    bytes
+        .chunks_exact(2)
+        .filter_map(|pair| pair.first_chunk().copied())
+        .map(u16::from_be_bytes)
+}
+
+const fn digit(nibble: u8) -> u8 {
+    match nibble {
+        0..=9 => b'0'.wrapping_add(nibble),
+        _ => b'a'.wrapping_sub(10).wrapping_add(nibble),
+    }
+}
+
+struct List {
+    values: [u16; LIST_MAX],
+    len: usize,
+}
+
+impl Default for List {
+    fn default() -> Self {
+        Self {
+            values: [0; LIST_MAX],
+            len: 0,
+        }
+    }
+}
+
+impl List {
+    fn push(&mut self, value: u16) {
+        if let Some(slot) = self.values.get_mut(self.len) {
+            *slot = value;
+            self.len = self.len.saturating_add(1);
+        }
+    }
+
+    /// SHA-256 of the sorted list, and of another one behind it as it is.
+    fn sum(&mut self, behind: Option<&[u8]>) -> [u8; 32] {
+        let values = self.values.get_mut(..self.len).unwrap_or_default();
+        values.sort_unstable();
+        let mut hasher = Sha256::new();
+        let mut feed = |index: usize, value: u16| {
+            let [high, low] = value.to_be_bytes();
+            let text = [
+                b',',
+                digit(high >> 4),
+                digit(high & 15),
+                digit(low >> 4),
+                digit(low & 15),
+            ];
+            hasher.update(text.get(usize::from(index == 0)..).unwrap_or_default());
+        };
+        values
+            .iter()
+            .enumerate()
+            .for_each(|(index, &value)| feed(index, value));
+        if let Some(behind) = behind.filter(|list| !list.is_empty()) {
+            let mut first = true;
+            for value in pairs(behind).filter(|&one| !is_grease(one)) {
+                let [high, low] = value.to_be_bytes();
+                let mark = if first { b'_' } else { b',' };
+                first = false;
+                hasher.update([
+                    mark,
+                    digit(high >> 4),
+                    digit(high & 15),
+                    digit(low >> 4),
+                    digit(low & 15),
+                ]);
+            }
+        }
+        hasher.finalize().into()
+    }
+}
+
+struct Writer {
+    bytes: [u8; 36],
+    len: usize,
+}
+
+impl Default for Writer {
+    fn default() -> Self {
+        Self {
+            bytes: [b'0'; 36],
+            len: 0,
+        }
+    }
+}
+
+impl Writer {
+    fn push(&mut self, byte: u8) {
+        if let Some(slot) = self.bytes.get_mut(self.len) {
+            *slot = byte;
+            self.len = self.len.saturating_add(1);
+        }
+    }
+
+    fn push_all(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.push(byte));
+    }
+
+    /// Two digits, 99 at most.
+    fn decimal(&mut self, count: usize) {
+        let count = u8::try_from(count.min(99)).unwrap_or(99);
+        self.push(digit(count.checked_div(10).unwrap_or(0)));
+        self.push(digit(count.checked_rem(10).unwrap_or(0)));
+    }
+
+    /// The first 12 hexadecimal digits, or zeros for an empty list.
+    fn hash(&mut self, is_empty: bool, sum: &[u8; 32]) {
+        for &byte in sum.iter().take(6) {
+            let byte = if is_empty { 0 } else { byte };
+            self.push(digit(byte >> 4));
+            self.push(digit(byte & 15));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Carrier, ja4};
+    use crate::learn::ClientHello;
+
+    fn list(text: &str) -> Vec<u8> {
+        let number = |one: &str| u16::from_str_radix(one, 16).unwrap().to_be_bytes();
+        text.split(',').flat_map(number).collect()
+    }
+
+    /// The example of the format's description.
+    #[test]
+    fn the_published_example_comes_out() {
+        let ciphers =
+            list("0a0a,1301,1302,1303,c02b,c02f,c02c,c030,cca9,cca8,c013,c014,009c,009d,002f,0035");
+        let signatures = list("0403,0804,0401,0503,0805,0501,0806,0601");
+        let versions = list("1a1a,0304,0303");
+        let kinds =
+            "1a1a,001b,0000,0033,0010,4469,0017,002d,000d,0005,0023,0012,002b,ff01,000b,000a,0015";
+        let extensions: Vec<u8> = list(kinds)
+            .chunks(2)
+            .flat_map(|kind| [kind[0], kind[1], 0, 0])
+            .collect();
+        let hello = ClientHello {
+            version: 0x0303,
+            ciphers: &ciphers,
+            extensions: &extensions,
+            server_name: Some(b"example.org"),
+            alpn: Some(b"\x02h2\x08http/1.1"),
+            versions: Some(&versions),
+            signatures: Some(&signatures),
+        };
+        let print = ja4(&hello, Carrier::Tcp);
+        assert_eq!(print.as_str(), "t13d1516h2_8daaf6152771_e5627efa2ab1");
+    }
+}
