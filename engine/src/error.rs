@@ -36,6 +36,9 @@ pub enum RunError {
     /// A pattern is refused, where none may be (exit code 2).
     #[error("{0}")]
     PatternRefused(String),
+    /// A protocol is asked for that no rule tells (exit code 2).
+    #[error("no rule tells `{0}`: `flowpin patterns list` shows all protocols")]
+    NoSuchProtocol(String),
     /// A processor of `--cpus` is not there, or not for us (exit code 2).
     #[error(
         "--cpus names processor {cpu}, which this process may not use; it may use {}",

@@ -10,6 +10,7 @@
 //! file format. Records are byte-identical for every shape, because each decision is taken either
 //! in the in-order step (which is sequential) or per shard (which no shape changes).
 
+mod alone;
 mod anomalies;
 mod control;
 mod crowd;
@@ -34,7 +35,9 @@ mod streams;
 mod sums;
 mod talkers;
 mod threads;
+mod trial;
 mod tunnels;
+mod verdicts;
 mod worker;
 
 pub use control::{Control, StopFlag};
@@ -55,6 +58,8 @@ pub use streams::{
 };
 pub use sums::{ConnectionSums, FoldHash, Traffic};
 pub use talkers::Talkers;
+pub use trial::{Found, PatternTrial, PatternsReport, RefusedPattern, Together};
+pub use verdicts::{ListSink, Listed};
 
 use std::path::Path;
 
@@ -98,6 +103,41 @@ pub fn slice(
     progress: &dyn ProgressSink,
 ) -> Result<SliceReport, RunError> {
     slice::slice(plan, uids, out, control, progress)
+}
+
+/// Tells `sink` which protocol each connection speaks, in the order of a run's records.
+///
+/// # Errors
+/// As [`run`], and what the sink fails with.
+pub fn identify<K: ListSink>(
+    plan: &Plan,
+    sink: &mut K,
+    control: &Control,
+    progress: &dyn ProgressSink,
+) -> Result<RunReport, RunError> {
+    verdicts::identify(plan, sink, control, progress)
+}
+
+/// Compiles the patterns of `plan.identify`, and shows them the connections of its inputs, if there
+/// are any.
+///
+/// # Errors
+/// As [`run`]. A pattern that is refused is no error: see [`PatternsReport::refused`].
+pub fn try_patterns(
+    plan: &Plan,
+    control: &Control,
+    progress: &dyn ProgressSink,
+) -> Result<PatternsReport, RunError> {
+    trial::try_patterns(plan, control, progress)
+}
+
+/// The built-in protocols.
+///
+/// # Errors
+/// A rule that does not compile: a defect.
+pub fn protocols() -> Result<Vec<&'static flowpin_identify::Protocol>, RunError> {
+    let identifier = flowpin_identify::Identifier::new().map_err(RunError::Rule)?;
+    Ok(identifier.protocols().to_vec())
 }
 
 /// Tells `sink` the bytes of the wanted conversations, in the order in which they came.

@@ -78,8 +78,8 @@ pub(crate) fn run(
     let source = open(plan, control)?;
     let known = Identification::of(&plan.identify)?;
     let known = known.as_ref();
-    for refused in known.iter().flat_map(|known| &known.refused) {
-        progress.note(refused);
+    if let Some(known) = known {
+        known.tell_refused(progress);
     }
     // What comes through a pipe cannot be read twice.
     let is_repeatable = source.progress().bytes_total.is_some();

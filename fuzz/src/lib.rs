@@ -28,6 +28,7 @@ pub fn targets() -> Vec<(&'static str, Target)> {
         ("dispatch", flowpin_dispatch::fuzz_dispatch),
         ("flow", flowpin_flow::fuzz_flow),
         ("identify", flowpin_identify::fuzz_identify),
+        ("tls", flowpin_tls::fuzz_tls),
         ("pattern", flowpin_pattern::fuzz_pattern),
         ("portscan", flowpin_portscan::fuzz_portscan),
         ("reassembly", flowpin_reassembly::fuzz_reassembly),

@@ -13,6 +13,8 @@ use std::path::Path;
 enum Layer {
     Foundation,
     Pipeline,
+    /// Offline tools: what they make, stages run.
+    Compiler,
     Engine,
     App,
     /// The trace generator: on top of readers and of the test kit's multiplier, for apps.
@@ -29,6 +31,7 @@ impl Layer {
         match folder.split('/').next()? {
             "foundation" => Some(Self::Foundation),
             "pipeline" => Some(Self::Pipeline),
+            "compilers" => Some(Self::Compiler),
             "engine" => Some(Self::Engine),
             "apps" => Some(Self::App),
             "testkit" | "tests" | "xtask" | "bench" => Some(Self::Support),
@@ -39,12 +42,13 @@ impl Layer {
     /// Whether a crate here may depend on one there, in what is shipped.
     fn may_use(self, other: Self) -> bool {
         match self {
-            Self::Foundation | Self::Pipeline => other == Self::Foundation,
+            Self::Foundation | Self::Pipeline | Self::Compiler => other == Self::Foundation,
             Self::Engine => matches!(other, Self::Foundation | Self::Pipeline),
-            Self::App => matches!(other, Self::Foundation | Self::Engine | Self::Generator),
-            Self::Generator => {
-                matches!(other, Self::Foundation | Self::Pipeline | Self::Support)
-            }
+            Self::App => matches!(
+                other,
+                Self::Foundation | Self::Compiler | Self::Engine | Self::Generator
+            ),
+            Self::Generator => matches!(other, Self::Foundation | Self::Pipeline | Self::Support),
             Self::Support => true,
         }
     }
@@ -135,6 +139,12 @@ mod tests {
         ));
         assert!(is_refused("pipeline/50-flow", "pipeline/20-dispatch", true));
         assert!(is_refused("apps/flowpin", "pipeline/50-flow", false));
+        assert!(is_refused("engine", "compilers/grammar", false));
+        assert!(is_refused(
+            "pipeline/80-parse/text",
+            "compilers/grammar",
+            false
+        ));
         assert!(is_refused("engine", "testkit", false));
         assert!(is_refused("engine", "testkit/gen", false));
         assert!(is_refused("apps/flowpin", "testkit", false));
@@ -147,6 +157,8 @@ mod tests {
         assert!(!is_refused("pipeline/50-flow", "foundation/packet", false));
         assert!(!is_refused("engine", "pipeline/50-flow", false));
         assert!(!is_refused("apps/flowpin", "engine", false));
+        assert!(!is_refused("apps/flowpin", "compilers/grammar", false));
+        assert!(!is_refused("compilers/grammar", "foundation/lexer", false));
         assert!(!is_refused("pipeline/50-flow", "testkit", true));
         assert!(!is_refused("testkit", "pipeline/50-flow", false));
         assert!(!is_refused("apps/flowpin", "testkit/gen", false));

@@ -81,6 +81,7 @@ impl From<RunError> for Failure {
             | RunError::StreamFolder { .. }
             | RunError::Patterns { .. }
             | RunError::PatternRefused(_)
+            | RunError::NoSuchProtocol(_)
             | RunError::NoSuchCpu { .. } => Exit::Usage,
             _ => Exit::Failed,
         };

@@ -8,9 +8,11 @@ mod command;
 mod conversation;
 mod counters;
 mod exit;
+mod patterns;
 mod progress;
 mod signals;
 mod summary;
+mod verdicts;
 
 use clap::Parser;
 use cli::{Cli, Command};
@@ -20,6 +22,8 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match &cli.command {
         Command::Run(args) => command::run(args),
+        Command::Identify(args) => command::identify(args),
+        Command::Patterns(what) => command::patterns(what),
         Command::Slice(args) => command::slice(args),
         Command::Streams(args) => command::streams(args),
         Command::Gen(args) => command::generate(args),

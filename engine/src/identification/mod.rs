@@ -5,7 +5,7 @@
 mod patterns;
 mod upgrades;
 
-use crate::RunError;
+use crate::{ProgressSink, RunError};
 use flowpin_config::IdentifyPlan;
 use flowpin_identify::{Identifier, LOADED_FIRST, ProtocolId, RuleId};
 use flowpin_pattern::l7::PatternFileError;
@@ -56,6 +56,13 @@ impl Identification {
             refused,
         }))
     }
+
+    /// Names the patterns that cannot be honoured.
+    pub(crate) fn tell_refused(&self, to: &dyn ProgressSink) {
+        for refused in &self.refused {
+            to.note(&format!("pattern left out: {refused}"));
+        }
+    }
 }
 
 /// A refused pattern, as the user is told of it.
@@ -101,6 +108,12 @@ impl Names {
                 .collect(),
             tls: identifier.find("tls"),
         }
+    }
+
+    /// Those of all protocols, the user's included.
+    pub(crate) fn all(&self) -> Vec<&'static str> {
+        let loaded = self.loaded.iter().map(|&(name, _)| name);
+        self.protocols.iter().copied().chain(loaded).collect()
     }
 
     pub(crate) fn protocol(&self, id: ProtocolId) -> &'static str {

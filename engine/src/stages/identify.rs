@@ -185,6 +185,12 @@ impl Identify {
         self.states.prefetch(handle);
     }
 
+    /// Whether no more bytes of a connection are looked at.
+    #[inline]
+    pub(super) fn is_done(&self, handle: u32) -> bool {
+        self.states.get(handle).is_none_or(State::is_done)
+    }
+
     /// A connection's first packet.
     pub(super) fn begin(&mut self, sighting: &Sighting<'_>) {
         let phase = match sighting.meta.kind {
@@ -213,11 +219,7 @@ impl Identify {
             PacketKind::Sctp => On::Sctp,
             _ => return,
         };
-        if self
-            .states
-            .get(sighting.handle)
-            .is_some_and(|state| !state.is_done())
-        {
+        if !self.is_done(sighting.handle) {
             self.look_at_datagram(sighting, on);
         }
     }
@@ -240,11 +242,7 @@ impl Identify {
     /// The next bytes of a stream.
     #[inline]
     pub(super) fn bytes(&mut self, at: Span, bytes: &[u8]) {
-        if self
-            .states
-            .get(at.handle)
-            .is_some_and(|state| !state.is_done())
-        {
+        if !self.is_done(at.handle) {
             self.look_at_bytes(at, bytes);
         }
     }
@@ -308,6 +306,11 @@ impl Identify {
             }
         }
         self.searches.release(&mut state.search);
+    }
+
+    /// Packets of a connection that were looked at.
+    pub(super) fn inspected(&self, handle: u32) -> u16 {
+        self.states.get(handle).map_or(0, |state| state.inspected)
     }
 
     /// What is known of a connection goes into its record.

@@ -80,6 +80,14 @@ pub(crate) const fn are_wanted(plan: &Plan) -> bool {
     plan.streams.enabled || plan.scans.enabled || plan.identify.enabled
 }
 
+impl AllStages {
+    /// Packets of a connection whose bytes were looked at to tell its protocol.
+    pub(crate) fn inspected(&self, handle: u32) -> u16 {
+        let identify = self.identify.as_ref();
+        identify.map_or(0, |identify| identify.inspected(handle))
+    }
+}
+
 impl Planned for AllStages {
     fn new(
         plan: &Plan,
@@ -144,12 +152,41 @@ impl Stages for AllStages {
 impl FlowObserver for AllStages {
     #[inline]
     fn prefetch(&self, handle: u32) {
+        if let Some(scans) = &self.scans {
+            scans.observer.prefetch(handle);
+        }
         if let Some(reassembler) = &self.reassembler {
             reassembler.prefetch(handle);
         }
         if let Some(identify) = &self.identify {
             identify.prefetch(handle);
         }
+    }
+
+    #[inline]
+    fn next(
+        &mut self,
+        frames: &FrameBytes<'_>,
+        meta: &PacketMeta,
+        handle: u32,
+        to_server: bool,
+    ) -> bool {
+        if meta.kind != PacketKind::Tcp {
+            let identify = self.identify.as_ref();
+            return identify.is_none_or(|identify| identify.is_done(handle));
+        }
+        let Some(reassembler) = &mut self.reassembler else {
+            return true;
+        };
+        let Some(at) = reassembler.next(frames, meta, handle, to_server) else {
+            return false;
+        };
+        if meta.payload_len > 0
+            && let Some(identify) = &mut self.identify
+        {
+            identify.bytes(at, frames.payload(meta));
+        }
+        true
     }
 
     #[inline]

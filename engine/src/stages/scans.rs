@@ -39,7 +39,9 @@ impl Scans {
                 self.run(sighting, mine, theirs);
             }
         }
-        self.observer.saw(sighting.handle, meta.stream_time, steps);
+        if steps != Steps::NONE {
+            self.observer.saw(sighting.handle, meta.stream_time, steps);
+        }
     }
 
     fn begin(&mut self, sighting: &Sighting<'_>) {

@@ -16,20 +16,14 @@ mod teller;
 pub use directory::{DirectoryOptions, StreamDirectory};
 pub use gaps::{GAP_FILL_MAX, Gaps, gap_note};
 
-use crate::input::InputStage;
-use crate::memory;
+use crate::alone;
 use crate::report::{InputReport, ProgressSink};
-use crate::run::{division, open, random};
-use crate::shape::Shape;
-use crate::single::SingleLane;
-use crate::worker::{Late, Worker};
+use crate::run::open;
 use crate::{Control, RunError};
 use core::net::SocketAddr;
-use flowpin_config::{Format, OutputPlan, Plan};
+use flowpin_config::Plan;
 use flowpin_counters::Losses;
-use flowpin_flow::ShardSet;
-use flowpin_output::Formatter;
-use flowpin_packet::{Piece, Timestamp};
+use flowpin_packet::Timestamp;
 use flowpin_record::{CommunityId, Uid};
 use teller::Teller;
 
@@ -155,55 +149,22 @@ pub(crate) fn streams<K: StreamSink>(
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<StreamsReport, RunError> {
-    let plan = silent(plan);
+    let plan = alone::silent(plan);
     let source = open(&plan, control)?;
     sink.begin()?;
-    let secret = random();
-    let (options, _) = division(&plan, Shape::Single, secret);
-    let worker = Worker::new(
-        &memory::flow(&plan),
-        ShardSet::ALL,
-        Formatter::new(&plan.output),
-        Late::default(),
-        secret,
+    let (mut worker, summary) = alone::run(
+        &plan,
+        source,
+        (control, progress),
         |table| Teller::new(&plan, wanted, sink, table.capacity()),
-    )
-    .map_err(RunError::Memory)?;
-    let mut lane = SingleLane::<_>::new(worker);
-    let mut input = InputStage::new(&plan, options, source);
-    let mut piece = Piece::default();
-    while !control.is_stopped() && input.fill(&mut piece)? {
-        let tick = input.walk(&piece, &mut lane);
-        lane.finish_piece(&piece);
-        let delivery = lane.worker.tick(tick);
-        lane.worker.recycle(delivery.records);
-        let batch = input.tick(tick.time);
-        input.recycle(batch);
-        lane.worker.stages().check()?;
-        progress.update(&input.progress());
-    }
-    let (_, summary) = input.finish();
-    while let Some(delivery) = lane.worker.end_some() {
-        lane.worker.recycle(delivery.records);
-        lane.worker.stages().check()?;
-    }
-    let mut report = lane.worker.stages().told();
-    let (_, finished) = lane.worker.finish();
+        |worker, _| worker.stages().check(),
+    )?;
+    let mut report = worker.stages().told();
+    let (_, finished) = worker.finish();
     report.losses.add(&finished.stages.losses);
     report.losses.add(&finished.counters.losses);
     report.losses.add(&summary.losses);
     report.packets = summary.packets;
     report.inputs = summary.inputs;
     Ok(report)
-}
-
-/// The plan without records.
-fn silent(plan: &Plan) -> Plan {
-    Plan {
-        output: OutputPlan {
-            formats: vec![Format::None],
-            ..plan.output.clone()
-        },
-        ..plan.clone()
-    }
 }

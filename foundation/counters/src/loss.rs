@@ -70,8 +70,33 @@ losses! {
     /// Requests that were not paired with their response because too many waited for one.
     HttpPipelined = "http_pipelined",
         "more requests of one connection waited than the limit: their responses stand alone";
+    /// Bodies that were asked for, but not looked at because their shard had its most.
+    HttpBodies = "http_bodies",
+        "more bodies of HTTP at once than the limit: not decoded, hashed or kept";
     /// Texts of HTTP that were cut or left out.
     HttpTexts = "http_texts", "texts of HTTP longer than the limit, or no memory for them";
+    /// DNS connections not followed because their shard had its most.
+    DnsConnections = "dns_connections",
+        "more DNS connections at once than are followed: their messages are not read";
+    /// Bytes of DNS messages over TCP given up because their shard's memory was full.
+    DnsMemory = "dns_memory",
+        "memory for parts of DNS messages was full: those connections are not read on";
+    /// DNS queries written without waiting for their response, because too many waited.
+    DnsQueries = "dns_queries",
+        "too many DNS queries waited for a response: some stand without theirs";
+    /// DNS messages of which not all records are shown.
+    DnsText = "dns_text", "DNS messages with more text than is kept: records are left out";
+    /// FIX connections not followed because their shard had its most.
+    FixConnections = "fix_connections",
+        "more FIX connections at once than are followed: their messages are not read";
+    /// Bytes of FIX messages given up because their shard's memory was full.
+    FixMemory = "fix_memory",
+        "memory for parts of FIX messages was full: those messages are missing";
+    /// FIX messages of which not all fields were kept.
+    FixFields = "fix_fields", "FIX messages with more fields than are kept";
+    /// FIX orders whose latency is not known because too many waited for a report.
+    FixOrders = "fix_orders",
+        "FIX orders that waited for a report were forgotten: their latency is missing";
     /// Tunnels whose sums could not be kept.
     TunnelsUntracked = "tunnels_untracked", "more tunnels at once than the limit";
     /// Anomaly records not written because there were too many of one reason.
@@ -109,9 +134,15 @@ losses! {
 const LEN: usize = Loss::ALL.len();
 
 /// One counter for each [`Loss`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Losses {
     counts: [u64; LEN],
+}
+
+impl Default for Losses {
+    fn default() -> Self {
+        Self { counts: [0; LEN] }
+    }
 }
 
 impl Losses {

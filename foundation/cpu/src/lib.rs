@@ -4,6 +4,7 @@
 //! that everything builds and works, if slower, on other processors and systems.
 
 mod affinity;
+mod byte_set;
 pub mod bytes;
 pub mod prefetch;
 mod topology;
@@ -11,6 +12,7 @@ mod tsc;
 mod usage;
 
 pub use affinity::{allowed_cpus, current_cpu, pin_current_thread};
+pub use byte_set::{ByteSet, Finder, OneByOne, WithFinder, with_finder};
 pub use topology::{cache_sharing_groups, choose_cpus};
 pub use tsc::{TscRate, tsc};
 pub use usage::{CpuTime, peak_resident_bytes, process_cpu_time, thread_cpu_time};

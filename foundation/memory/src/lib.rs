@@ -4,7 +4,8 @@
 //!  Mapping     address space from the kernel: zero-filled, resident only where touched
 //!    ├─ Reserved<T>   an array of plain values, all zero at first
 //!    ├─ Slab<T>       values behind u32 handles, freed ones reused first
-//!    └─ BlockPool     byte blocks of one size behind u32 handles
+//!    ├─ BlockPool     byte blocks of one size behind u32 handles
+//!    └─ Chains        byte strings that grow, in such blocks, with a quota for each shard
 //! ```
 //!
 //! Everything is sized once, at start, by reserving address space; nothing here allocates
@@ -15,6 +16,7 @@
 //! that is the policy of the stage that owns it.
 
 mod blocks;
+mod chains;
 mod counting;
 mod handles;
 mod mapping;
@@ -23,6 +25,7 @@ mod slab;
 mod zeroable;
 
 pub use blocks::BlockPool;
+pub use chains::{Chain, Chains};
 pub use counting::CountingAllocator;
 pub use reserved::Reserved;
 pub use slab::Slab;

@@ -173,6 +173,17 @@ impl<T: Copy> NetworkMap<T> {
         }
     }
 
+    /// The value of all addresses of a family; none if they differ by network.
+    #[inline]
+    pub fn of_all(&self, ipv6: bool) -> Option<T> {
+        let (is_plain, before) = if ipv6 {
+            (self.ipv6.starts.is_empty(), self.ipv6.before)
+        } else {
+            (self.ipv4.starts.is_empty(), self.ipv4.before)
+        };
+        is_plain.then_some(before)
+    }
+
     /// The value of an IPv4 address, its first byte the highest.
     #[inline]
     pub fn of_ipv4(&self, address: u32) -> T {

@@ -103,6 +103,24 @@ pub trait MessageSink {
     /// The protocol's rules are broken, or somebody plays with them. `event` is a fixed word:
     /// lower case, joined by `_`. Records of it are rate-limited by the sink.
     fn anomaly(&mut self, event: &'static str);
+
+    /// A part of a file that the connection carries, where files are to be kept.
+    fn file(&mut self, part: FilePart<'_>) {
+        let _ = part;
+    }
+}
+
+/// A part of a file. Its number is the connection's own: no two files of one have the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FilePart<'a> {
+    /// It begins.
+    Begin(u64),
+    /// The next bytes.
+    Data(u64, &'a [u8]),
+    /// So many bytes are missing in the capture.
+    Missing(u64, u64),
+    /// It is over; whether all of it was seen.
+    End(u64, bool),
 }
 
 /// What a sink adds to a message: its connection and place there.

@@ -25,6 +25,7 @@
 
 mod bytes;
 pub mod checksum;
+mod cursor;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod ip;
@@ -35,5 +36,6 @@ mod next;
 pub mod transport;
 pub mod tunnel;
 
+pub use cursor::Cursor;
 pub use flowpin_packet::{Layer, Malformed, Reason};
 pub use next::{Next, ether_type};

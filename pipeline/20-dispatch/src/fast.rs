@@ -12,7 +12,7 @@
 
 use crate::hash::Hasher;
 use crate::key::{ipv4_key, ipv6_key};
-use crate::ports::may_be_tunnel;
+use crate::ports::{may_be_tunnel, may_hold_ipv6};
 use crate::transport::fingerprint;
 use flowpin_packet::{
     Frame, LinkType, PacketFlags, PacketKind, PacketMeta, Seq, TcpFlags, Timestamp,
@@ -218,7 +218,17 @@ fn transport<const DECODE: bool>(
     if length > wire_len || may_be_tunnel(source, destination) {
         return None;
     }
-    meta.payload_len = length.checked_sub(8)? as u32;
+    let payload_len = length.checked_sub(8)? as u32;
+    if let Some(&[.., version, _, _, _, len_high, len_low]) = l4.first_chunk::<14>()
+        && may_hold_ipv6(
+            version,
+            u16::from_be_bytes([len_high, len_low]),
+            payload_len,
+        )
+    {
+        return None;
+    }
+    meta.payload_len = payload_len;
     (meta.icmp_code, meta.kind, meta.protocol) = (0, PacketKind::Udp, ip_protocol::UDP);
     clear(meta);
     if DECODE {

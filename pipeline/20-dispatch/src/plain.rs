@@ -14,7 +14,7 @@
 use crate::fast::{Origin, down};
 use crate::hash::Hasher;
 use crate::key::ipv4_key;
-use crate::ports::may_be_tunnel;
+use crate::ports::{may_be_tunnel, may_hold_ipv6};
 use crate::transport::fingerprint;
 use flowpin_packet::{Frame, LinkType, PacketFlags, PacketKind, PacketMeta, Seq, TcpFlags};
 use flowpin_wire::{ether_type, ip_protocol};
@@ -89,7 +89,11 @@ fn transport(h: &[u8; HEADERS], what: u32, ip_len: u32, meta: &mut PacketMeta) -
         if length + 20 > ip_len || may_be_tunnel(from, to) {
             return None;
         }
-        meta.payload_len = length.checked_sub(8)?;
+        let payload_len = length.checked_sub(8)?;
+        if may_hold_ipv6(h[42], u16::from_be_bytes([h[46], h[47]]), payload_len) {
+            return None;
+        }
+        meta.payload_len = payload_len;
         meta.payload_offset = 42;
         (meta.icmp_code, meta.kind, meta.protocol) = (0, PacketKind::Udp, ip_protocol::UDP);
         (meta.seq, meta.ack, meta.window) = (Seq(0), Seq(0), 0);

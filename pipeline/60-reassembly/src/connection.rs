@@ -8,6 +8,7 @@
 //! A side is a stream: `next` belongs to its sender, `acked` and `edge` come from its
 //! receiver's segments.
 
+use crate::Handshake;
 use flowpin_config::SegmentOverlap;
 use flowpin_packet::{FrameBytes, PacketFlags, PacketMeta, Seq, TcpFlags};
 
@@ -72,7 +73,7 @@ impl Marks {
 }
 
 /// One direction.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Side {
     /// Bytes before `next`.
@@ -117,6 +118,17 @@ impl Side {
         (self.next, self.acked, self.edge) = (next, next, next.plus(window));
     }
 
+    /// Whether nothing is missing of it.
+    pub(crate) const fn is_calm(&self) -> bool {
+        self.held == NIL && !self.acked.is_after(self.next)
+    }
+
+    /// All its bytes were told. Its FIN has a number, too (RFC 9293 §3.4).
+    pub(crate) const fn finish(&mut self) {
+        self.phase = Phase::Finished;
+        self.next = self.next.plus(1);
+    }
+
     /// Whether its end was told, or will never be.
     pub(crate) const fn is_over(&self) -> bool {
         matches!(self.phase, Phase::Finished | Phase::Reset | Phase::Ignored)
@@ -127,7 +139,7 @@ impl Side {
 pub(crate) const SHIFT_MAX: u8 = 14;
 
 /// Both directions: [0] to the server, [1] to the client.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub(crate) struct Connection {
     pub(crate) sides: [Side; 2],
@@ -136,9 +148,12 @@ pub(crate) struct Connection {
 // PERF: a segment in order touches one line.
 const _: () = assert!(size_of::<Connection>() == 64);
 
-const CONTROLS: u8 =
+/// What decides on the way of a segment.
+pub(crate) const CONTROLS: u8 =
     TcpFlags::SYN.0 | TcpFlags::FIN.0 | TcpFlags::RST.0 | TcpFlags::URG.0 | TcpFlags::ACK.0;
-const ODD: PacketFlags = PacketFlags::SNAPPED.with(PacketFlags::BAD_CHECKSUM);
+pub(crate) const FIN_ACK: TcpFlags = TcpFlags::FIN.with(TcpFlags::ACK);
+/// Packets that are never simply the next one.
+pub(crate) const ODD: PacketFlags = PacketFlags::SNAPPED.with(PacketFlags::BAD_CHECKSUM);
 
 impl Connection {
     pub(crate) const fn new(policies: [SegmentOverlap; 2]) -> Self {
@@ -151,8 +166,7 @@ impl Connection {
     /// Decides whether next segments can take the short way.
     pub(crate) fn settle(&mut self) {
         let [first, second] = &mut self.sides;
-        let calm = |side: &Side| side.held == NIL && !side.acked.is_after(side.next);
-        let both = calm(first) && calm(second);
+        let both = first.is_calm() && second.is_calm();
         let ready = |side: &Side, peer: &Side| {
             let open = side.phase == Phase::Open && side.marks.has(Marks::SEEN);
             let heard = matches!(peer.phase, Phase::Open | Phase::Finished | Phase::Guessed);
@@ -181,6 +195,39 @@ impl Connection {
         self.both(to_server).0
     }
 
+    /// A stream begins behind its SYN.
+    pub(crate) fn number(
+        &mut self,
+        to_server: bool,
+        (start, window): (Seq, u16),
+        offered: &Handshake,
+        stamp: Option<u32>,
+        paws: bool,
+    ) {
+        let (side, peer) = self.both(to_server);
+        side.renumber(start);
+        side.offset = 0;
+        side.phase = Phase::Syn;
+        side.stamp = stamp.unwrap_or(0);
+        side.marks.set(Marks::SYN | Marks::SEEN, true);
+        side.marks.set(Marks::STAMP, offered.timestamps);
+        side.marks
+            .set(Marks::SCALED, offered.window_scale.is_some());
+        // RFC 7323 §2.2: the window of a SYN is never scaled, and others only if both ask for it.
+        peer.edge = peer.acked.plus(window.into());
+        peer.shift = offered.window_scale.unwrap_or(0).min(SHIFT_MAX);
+        if peer.marks.has(Marks::SYN) {
+            if !(side.marks.has(Marks::SCALED) && peer.marks.has(Marks::SCALED)) {
+                (side.shift, peer.shift) = (0, 0);
+            }
+            let stamped = side.marks.has(Marks::STAMP) && peer.marks.has(Marks::STAMP);
+            side.marks.set(Marks::STAMPED, stamped && paws);
+            peer.marks.set(Marks::STAMPED, stamped && paws);
+        } else if offered.window_scale.is_none() {
+            side.shift = 0;
+        }
+    }
+
     /// Whether no segment was seen.
     pub(crate) fn is_fresh(&self) -> bool {
         self.sides.iter().all(|side| side.phase == Phase::Unseen)
@@ -202,17 +249,66 @@ impl Connection {
         let me = usize::from(!to_server);
         let marks = self.sides.get(me)?.marks;
         if marks.has(Marks::QUIET) {
-            self.take_next(meta, me, depth)
+            self.take_next(meta, me, depth, TcpFlags::ACK)
         } else if marks.has(Marks::QUIET_STAMPED) {
-            self.take_next_stamped(frames, meta, me, depth)
+            self.take_next_stamped(frames, meta, me, depth, TcpFlags::ACK)
         } else {
             None
         }
     }
 
+    /// As [`Self::take_in_order`], for what follows a handshake and a close: the acknowledgement
+    /// of a SYN, a FIN, and what acknowledges that. Decides by itself whether it may.
+    pub(crate) fn take_turn(
+        &mut self,
+        frames: &FrameBytes<'_>,
+        meta: &PacketMeta,
+        to_server: bool,
+        depth: u64,
+    ) -> Option<u64> {
+        let me = usize::from(!to_server);
+        let (side, peer) = self.both(to_server);
+        let fin = meta.tcp_flags.has(TcpFlags::FIN);
+        let ready = match side.phase {
+            Phase::Open => !side.marks.has(Marks::SKIPPED),
+            Phase::Finished => !fin && meta.payload_len == 0,
+            _ => false,
+        };
+        let heard = match peer.phase {
+            Phase::Open | Phase::Finished => true,
+            Phase::Syn => !fin,
+            _ => false,
+        };
+        let seen = side.marks.has(Marks::SEEN) && peer.marks.has(Marks::SEEN);
+        if !(ready && heard && seen && side.is_calm() && peer.is_calm()) {
+            return None;
+        }
+        let flags = if fin { FIN_ACK } else { TcpFlags::ACK };
+        let at = if side.marks.has(Marks::STAMPED) {
+            self.take_next_stamped(frames, meta, me, depth, flags)?
+        } else {
+            self.take_next(meta, me, depth, flags)?
+        };
+        let (side, peer) = self.both(to_server);
+        if peer.phase == Phase::Syn {
+            peer.phase = Phase::Open;
+        }
+        if fin {
+            side.finish();
+        }
+        self.settle();
+        Some(at)
+    }
+
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "masked")]
-    fn take_next(&mut self, meta: &PacketMeta, me: usize, depth: u64) -> Option<u64> {
+    fn take_next(
+        &mut self,
+        meta: &PacketMeta,
+        me: usize,
+        depth: u64,
+        flags: TcpFlags,
+    ) -> Option<u64> {
         let (me, peer) = (me & 1, me & 1 ^ 1);
         let end = meta.seq.plus(meta.payload_len);
         let at = self.sides[me].offset;
@@ -220,7 +316,7 @@ impl Connection {
         // RFC 9293 §3.10.7.4: acceptable if inside the window; an acknowledgement, if it is of
         // what was sent and not of old.
         let acked = self.sides[peer].acked.0;
-        if meta.tcp_flags.0 & CONTROLS != TcpFlags::ACK.0
+        if meta.tcp_flags.0 & CONTROLS != flags.0
             || meta.flags.has_any(ODD)
             || meta.seq != self.sides[me].next
             || meta.ack.0.wrapping_sub(acked) > self.sides[peer].next.0.wrapping_sub(acked)
@@ -245,6 +341,7 @@ impl Connection {
         meta: &PacketMeta,
         me: usize,
         depth: u64,
+        flags: TcpFlags,
     ) -> Option<u64> {
         let stamp = plain_stamp(frames, meta)?;
         let side = self.sides.get_mut(me)?;
@@ -254,7 +351,7 @@ impl Connection {
         if age < 0 {
             return None;
         }
-        let at = self.take_next(meta, me, depth)?;
+        let at = self.take_next(meta, me, depth, flags)?;
         if counts && let Some(side) = self.sides.get_mut(me) {
             side.stamp = stamp;
         }
@@ -268,10 +365,13 @@ impl Connection {
 pub(crate) fn plain_stamp(frames: &FrameBytes<'_>, meta: &PacketMeta) -> Option<u32> {
     let at = usize::from(meta.l4_offset).wrapping_add(20);
     let options = frames.frame(meta).get(at..)?.first_chunk::<8>()?;
-    let &[1, 1, 8, 10, a, b, c, d] = options else {
-        return None;
-    };
+    // PERF: as one word, not byte by byte: half the instructions.
+    let word = u64::from_be_bytes(*options);
+    let stamp = u32::try_from(word & u64::from(u32::MAX)).ok()?;
     // Only if the header reaches that far.
-    (usize::from(meta.payload_offset) >= at.wrapping_add(12))
-        .then_some(u32::from_be_bytes([a, b, c, d]))
+    (word >> 32 == PLAIN_STAMP && usize::from(meta.payload_offset) >= at.wrapping_add(12))
+        .then_some(stamp)
 }
+
+/// Two NOPs, kind 8, length 10.
+const PLAIN_STAMP: u64 = 0x0101_080a;

@@ -1,7 +1,7 @@
 //! What a reassembler needs to know.
 
 use flowpin_config::SegmentOverlap;
-use flowpin_packet::{NetworkMap, SHARD_COUNT};
+use flowpin_packet::{Endpoints, FrameBytes, NetworkMap, PacketMeta, SHARD_COUNT};
 
 /// What becomes of urgent data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,6 +61,28 @@ impl ReassemblyOptions {
         match self.depth_bytes {
             0 => u64::MAX,
             depth => depth,
+        }
+    }
+
+    /// How the receivers of both streams resolve overlaps, the server first. `to_server` says
+    /// where the packet goes.
+    pub(crate) fn policies(
+        &self,
+        frames: &FrameBytes<'_>,
+        meta: &PacketMeta,
+        to_server: bool,
+    ) -> [SegmentOverlap; 2] {
+        let ipv6 = meta.key.is_ipv6();
+        if let Some(policy) = self.policy.of_all(ipv6) {
+            return [policy; 2];
+        }
+        let endpoints = frames.endpoints(meta);
+        let policy = |address| self.policy.of(Endpoints::address(address, ipv6));
+        let (low, high) = (policy(endpoints.low), policy(endpoints.high));
+        if to_server == meta.high_to_low() {
+            [low, high]
+        } else {
+            [high, low]
         }
     }
 }

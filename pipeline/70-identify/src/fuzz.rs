@@ -1,6 +1,5 @@
 //! Fuzzing: any bytes in any turns, and what must hold whatever they are.
 
-use crate::learn::{self, Carrier, Scratch};
 use crate::{Identifier, On, Search, SearchOptions, Searches, Step, Whose};
 use flowpin_packet::Shard;
 use std::sync::{Arc, OnceLock};
@@ -54,13 +53,6 @@ pub fn fuzz_identify(data: &[u8]) {
     }
     searches.release(&mut search);
     assert_eq!(searches.live(), 0);
-    let mut scratch = Scratch::default();
-    if let Some(hello) = learn::client_hello(data, &mut scratch) {
-        learn::ja4(&hello, Carrier::Tcp);
-    }
-    learn::server_hello(data, &mut scratch);
-    learn::dtls_client_hello(data);
-    learn::quic_client_hello(data, &mut scratch);
 }
 
 fn whose(on: On, ports: (u16, u16), to_server: bool) -> Whose {

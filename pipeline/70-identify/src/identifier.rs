@@ -204,11 +204,11 @@ impl Identifier {
     }
 
     /// The protocol that is often on this port. A hint, no more.
-    pub fn hint(&self, port: u16) -> Option<ProtocolId> {
-        let index = self
-            .protocols
-            .iter()
-            .position(|one| one.ports.contains(&port))?;
+    pub fn hint(&self, on: On, port: u16) -> Option<ProtocolId> {
+        let is_it = |one: &&Protocol| {
+            one.ports.contains(&port) && one.rules.iter().any(|rule| rule.on == on)
+        };
+        let index = self.protocols.iter().position(is_it)?;
         u16::try_from(index).ok().map(ProtocolId)
     }
 

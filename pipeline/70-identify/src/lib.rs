@@ -30,7 +30,6 @@ mod fuzz;
 mod identifier;
 mod kept;
 mod lead;
-pub mod learn;
 mod look;
 #[cfg(test)]
 mod noise;
@@ -41,12 +40,13 @@ mod table;
 mod testing;
 mod verdict;
 
+pub use flowpin_wire::Cursor;
 #[doc(hidden)]
 pub use fuzz::fuzz_identify;
 pub use identifier::{BadRule, Identifier};
 pub use kept::STREAM_BYTES_MAX;
 pub use lead::Lead;
-pub use look::{Answer, Check, Cursor, Look};
+pub use look::{Answer, Check, Look};
 pub use search::{Search, SearchOptions, Searches, Whose};
 pub use table::{Group, How, LOADED_FIRST, On, Protocol, ProtocolId, Rule, RuleId};
 pub use verdict::{Confidence, GaveUp, Step, Verdict};

@@ -59,6 +59,45 @@ pub enum Group {
     Trade,
 }
 
+impl Group {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Web => "web",
+            Self::Mail => "mail",
+            Self::Chat => "chat",
+            Self::Media => "media",
+            Self::Naming => "naming",
+            Self::Routing => "routing",
+            Self::Management => "management",
+            Self::Access => "access",
+            Self::Remote => "remote",
+            Self::Files => "files",
+            Self::Database => "database",
+            Self::Messaging => "messaging",
+            Self::Industrial => "industrial",
+            Self::Things => "things",
+            Self::Peers => "peers",
+            Self::Ledger => "ledger",
+            Self::Games => "games",
+            Self::Tunnel => "tunnel",
+            Self::Encrypted => "encrypted",
+            Self::Trade => "trade",
+        }
+    }
+}
+
+impl On {
+    /// The transport's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tcp => "tcp",
+            Self::Udp => "udp",
+            Self::Sctp => "sctp",
+        }
+    }
+}
+
 /// Over what a rule looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum On {

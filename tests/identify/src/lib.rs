@@ -6,9 +6,12 @@
 
 use flowpin_capture::{Options, Source};
 use flowpin_dispatch::{Clock, DispatchOptions, Dispatched, Dispatcher};
-use flowpin_identify::learn::{self, Carrier, ClientHello, Scratch};
 use flowpin_identify::{Identifier, On, Search, SearchOptions, Searches, Step, Whose};
-use flowpin_packet::{Endpoints, FlowKey, FrameBytes, PacketKind, PacketMeta, Piece, TcpFlags};
+use flowpin_packet::{
+    Endpoints, FlowKey, FrameBytes, PacketKind, PacketMeta, Piece, Shard, TcpFlags, Timestamp,
+};
+use flowpin_record::{MessageSchema, MessageSink, Value};
+use flowpin_tls::{Quic, Tls, TlsOptions};
 use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
 use std::path::Path;
@@ -222,31 +225,27 @@ impl Flow {
         let step = searches.stream_bytes(&mut self.search, whose, bytes);
         if let Step::Verdict(_) = step {
             let kept = searches.kept(self.search, whose.to_server);
-            let mut scratch = Scratch::default();
             let seen = if kept.is_empty() { bytes } else { kept };
-            if let Some(hello) = learn::client_hello(seen, &mut scratch) {
-                self.learn(&hello, Carrier::Tcp);
-            }
+            self.learnt = learnt(|tls, _, handle, sink| {
+                let _ = tls.data(handle, whose.to_server, seen, sink);
+            });
         }
         self.settle(searches, step);
     }
 
     fn datagram(&mut self, searches: &mut Searches, whose: Whose, bytes: &[u8], len: usize) {
         let step = searches.datagram(&mut self.search, whose, bytes, len);
-        if let Step::Verdict(_) = step {
-            let mut scratch = Scratch::default();
-            if let Some(hello) = learn::quic_client_hello(bytes, &mut scratch) {
-                self.learn(&hello, Carrier::Quic);
-            } else if let Some(hello) = learn::dtls_client_hello(bytes) {
-                self.learn(&hello, Carrier::Dtls);
-            }
+        if let Step::Verdict(verdict) = step {
+            let is_quic = searches.identifier().name(verdict.protocol) == "quic";
+            self.learnt = learnt(|tls, quic, handle, sink| {
+                let _ = if is_quic {
+                    quic.datagram(handle, whose.to_server, bytes, sink)
+                } else {
+                    tls.datagram(handle, whose.to_server, bytes, sink)
+                };
+            });
         }
         self.settle(searches, step);
-    }
-
-    fn learn(&mut self, hello: &ClientHello<'_>, carrier: Carrier) {
-        let name = String::from_utf8_lossy(hello.server_name.unwrap_or_default());
-        self.learnt = format!("{} {name}", learn::ja4(hello, carrier).as_str());
     }
 
     fn settle(&mut self, searches: &mut Searches, step: Step) {
@@ -283,4 +282,51 @@ impl Flow {
         let (verdict, rule, learnt) = (&self.verdict, &self.rule, &self.learnt);
         format!("{name}\t{on}\t{from}\t{low}\t{to}\t{high}\t{verdict}\t{rule}\t{learnt}")
     }
+}
+
+/// JA4 and server name of what is shown to a parser.
+fn learnt(show: impl FnOnce(&mut Tls, &mut Quic, u32, &mut Learnt)) -> String {
+    let mut sink = Learnt::default();
+    let options = TlsOptions::within(1 << 20);
+    let (Ok(mut tls), Ok(mut quic)) = (Tls::new(options), Quic::new(options)) else {
+        return String::new();
+    };
+    let begun = (
+        tls.begin(Shard(0), Timestamp(0)),
+        quic.begin(Shard(0), Timestamp(0)),
+    );
+    let (Some(handle), Some(other)) = begun else {
+        return String::new();
+    };
+    show(&mut tls, &mut quic, handle, &mut sink);
+    if tls.live() > 0 {
+        tls.end(handle, &mut sink);
+    }
+    if quic.live() > 0 {
+        quic.end(other, &mut sink);
+    }
+    sink.text
+}
+
+/// Keeps what identifies a client's hello.
+#[derive(Default)]
+struct Learnt {
+    text: String,
+}
+
+impl MessageSink for Learnt {
+    fn message(&mut self, schema: &MessageSchema, _: Timestamp, values: &[Value<'_>]) {
+        let value = |name: &str| {
+            let place = schema.columns.iter().position(|one| one.name == name);
+            match place.and_then(|place| values.get(place)) {
+                Some(Value::Bytes(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
+                _ => String::new(),
+            }
+        };
+        if !value("ja4").is_empty() {
+            self.text = format!("{} {}", value("ja4"), value("server_name"));
+        }
+    }
+
+    fn anomaly(&mut self, _: &'static str) {}
 }

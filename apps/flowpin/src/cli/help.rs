@@ -10,6 +10,7 @@ Examples:
   flowpin run -r big.pcap                       eve.json here, a summary on the terminal
   flowpin run -r captures/ -l logs --format zeek,parquet
   flowpin run -r big.pcap.zst --output - tcp port 443 | jq .dest_ip
+  flowpin identify -r big.pcap
   flowpin slice -r big.pcap --uid C0XWfTK4LReq -w one.pcap
   flowpin streams -r big.pcap --follow C0XWfTK4LReq
 
@@ -65,6 +66,57 @@ Signals:
   USR1       print the counters to standard error
 
 A reader that closes our standard output early is no error.";
+
+pub(super) const IDENTIFY_ABOUT: &str = "\
+Lists the connections of captures with the protocol that each speaks, the rule that told it, how \
+sure it is, whose bytes decided and how many packets were looked at; then the sums by protocol.
+
+A port is only ever a hint: it is shown where nothing else is known, and never decides. What a \
+connection changes into (STARTTLS, CONNECT, a request for TLS) stands behind what it was.
+
+Connections come in the order of the records of `flowpin run`, with the same uid. One thread.";
+
+pub(super) const IDENTIFY_AFTER: &str = "\
+Examples:
+  flowpin identify -r big.pcap
+  flowpin identify -r big.pcap --only unknown
+      what no rule knows, with what the port suggests
+  flowpin identify -r big.pcap --only tls,quic --format csv > encrypted.csv
+  flowpin identify -r big.pcap --patterns /etc/l7-protocols --totals
+      with patterns of your own (see `flowpin patterns test`), the sums only
+  flowpin identify -r big.pcap --format json | jq -r 'select(.app_proto_orig) | .uid'
+
+Exit codes: as for `flowpin run`.";
+
+pub(super) const PATTERNS_ABOUT: &str = "\
+Helps the author of patterns in l7-filter's format: a name, then an expression over the first \
+bytes of a connection, a line each. `--patterns` of `flowpin run` and `flowpin identify` asks them \
+where no built-in rule decides.";
+
+pub(super) const TEST_ABOUT: &str = "\
+Says of each pattern whether it is loaded or refused, where and why, and what to do about it; \
+whether it decides or, because it would match random bytes or English text more than once in a \
+million times 4 KiB, only hints; how large it is, and how many bytes of a connection it looks at. \
+With captures also: which connections it matches, by which bytes, and what built-in rules say of \
+them, since these come first.
+
+As with l7-filter, letters match in either case, zero bytes are left out, both directions are one \
+text in order of arrival, and `$` is the end of a datagram, of a turn or of the stream. Looked at \
+are 4 KiB of each direction of a TCP connection, and 12 datagrams of others.";
+
+pub(super) const TEST_AFTER: &str = "\
+Examples:
+  flowpin patterns test my-patterns/
+  flowpin patterns test game.pat evening.pcap
+      captures are told by the ends of their names, or by -r
+  flowpin patterns test /etc/l7-protocols -r big.pcap --format json | jq .patterns
+
+Exit codes: as for `flowpin run`; 2 also if a pattern is refused.";
+
+pub(super) const LIST_AFTER: &str = "\
+Examples:
+  flowpin patterns list
+  flowpin patterns list --format json | jq -r '.[] | select(.groups[0] == \"mail\") | .name'";
 
 pub(super) const SLICE_ABOUT: &str = "\
 Gets from records back to packets: writes the packets of the named connections, their fragments \

@@ -66,7 +66,7 @@ impl InputArgs {
 
 /// Whether a word is a capture by its name's ending, so that `-r *.pcap` works as meant. No word
 /// of the filter language looks like this.
-fn is_capture_name(word: &OsString) -> bool {
+pub(super) fn is_capture_name(word: &OsString) -> bool {
     let path = Path::new(word);
     let is = |path: &Path, endings: &[&str]| {
         path.extension()

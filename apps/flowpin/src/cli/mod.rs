@@ -1,14 +1,18 @@
 //! The command line: one definition gives parsing, help, man pages and completions.
 
 mod help;
+mod identify;
 mod input;
+mod patterns;
 mod run;
 mod slice;
 mod streams;
 mod trace;
 mod value;
 
+pub(crate) use identify::{IdentifyArgs, ListFormat, PatternArgs};
 pub(crate) use input::{ConnectionArgs, InputArgs};
+pub(crate) use patterns::{PageFormat, PatternsCommand, TestArgs};
 pub(crate) use run::RunArgs;
 pub(crate) use slice::SliceArgs;
 pub(crate) use streams::{Show, StreamsArgs};
@@ -44,6 +48,10 @@ pub(crate) enum Command {
     #[command(long_about = help::RUN_ABOUT, after_long_help = help::RUN_AFTER)]
     #[command(after_help = "Examples, formats in full and exit codes: `flowpin run --help`.")]
     Run(Box<RunArgs>),
+    /// List connections with the protocol that each speaks, by its bytes and not by its port
+    #[command(long_about = help::IDENTIFY_ABOUT, after_long_help = help::IDENTIFY_AFTER)]
+    #[command(after_help = "Examples and exit codes: `flowpin identify --help`.")]
+    Identify(Box<IdentifyArgs>),
     /// Cut a capture down to the packets of some connections
     #[command(long_about = help::SLICE_ABOUT, after_long_help = help::SLICE_AFTER)]
     Slice(SliceArgs),
@@ -51,6 +59,9 @@ pub(crate) enum Command {
     #[command(long_about = help::STREAMS_ABOUT, after_long_help = help::STREAMS_AFTER)]
     #[command(after_help = "Examples, names and exit codes: `flowpin streams --help`.")]
     Streams(Box<StreamsArgs>),
+    /// Try l7-filter patterns on captures, or list what is built in
+    #[command(subcommand, long_about = help::PATTERNS_ABOUT)]
+    Patterns(PatternsCommand),
     /// Make a trace with chosen characteristics, and the truth about it
     #[command(long_about = help::GEN_ABOUT, after_long_help = help::GEN_AFTER)]
     Gen(Box<GenArgs>),

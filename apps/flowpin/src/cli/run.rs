@@ -1,7 +1,7 @@
 //! `flowpin run`.
 
 use super::value::{self, Rotate};
-use super::{ConnectionArgs, InputArgs};
+use super::{ConnectionArgs, InputArgs, PatternArgs};
 use clap::{Args, ValueHint};
 use flowpin_config::{
     CpuList, Cut, Format, IdentifySettings, OutputSettings, PipelineSettings, PipelineShape,
@@ -104,10 +104,8 @@ struct StageArgs {
     #[arg(value_parser = value::on_off())]
     identify: Option<bool>,
 
-    /// l7-filter patterns, a .pat file or a directory of them, asked where no built-in rule decides;
-    /// may be repeated (try them with `flowpin patterns test`)
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
-    patterns: Vec<PathBuf>,
+    #[command(flatten)]
+    patterns: PatternArgs,
 
     /// Look for scans and floods; thresholds and exceptions: `[scans]` in settings [default: on]
     #[arg(long, value_name = "on|off", hide_possible_values = true)]
@@ -195,8 +193,7 @@ impl RunArgs {
             },
             identify: IdentifySettings {
                 enabled: self.stages.identify,
-                patterns: (!self.stages.patterns.is_empty()).then(|| self.stages.patterns.clone()),
-                ..IdentifySettings::default()
+                ..self.stages.patterns.settings()
             },
             scans: ScanSettings {
                 enabled: self.stages.scans,

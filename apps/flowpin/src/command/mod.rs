@@ -1,22 +1,27 @@
 //! The verbs.
 
 mod generate;
+mod identify;
+mod patterns;
 mod run;
 mod slice;
 mod streams;
 mod trace;
 
 pub(crate) use generate::{completions, manual};
+pub(crate) use identify::identify;
+pub(crate) use patterns::patterns;
 pub(crate) use run::run;
 pub(crate) use slice::slice;
 pub(crate) use streams::streams;
 pub(crate) use trace::generate;
 
 use crate::cli::InputArgs;
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::progress::Bar;
+use crate::signals::Signals;
 use flowpin_config::{Plan, Settings};
-use flowpin_engine::ProgressSink;
+use flowpin_engine::{InputReport, ProgressSink, RunReport};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -56,6 +61,28 @@ fn sink(bar: Option<&Bar>) -> &dyn ProgressSink {
     match bar {
         Some(bar) => bar,
         None => &(),
+    }
+}
+
+/// Tells damage, and how the run ended.
+fn damage_told(report: &RunReport, signals: &Signals) -> Exit {
+    tell_damage(&report.inputs);
+    match signals.received() {
+        Some(number) if report.stopped_early => Exit::Signal(number),
+        _ if report.is_damaged() => Exit::InputDamaged,
+        _ => Exit::Done,
+    }
+}
+
+/// One line for each damaged input, also where nobody reads a summary.
+fn tell_damage(inputs: &[InputReport]) {
+    for input in inputs {
+        if let Some(damage) = &input.damage {
+            anstream::eprintln!(
+                "flowpin: {}: {damage}; what came before is analysed",
+                input.path.display()
+            );
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `flowpin run`: from captures to records and a summary.
 
-use super::{cache_folder, plan, print, require_input};
+use super::{cache_folder, damage_told, plan, print, require_input};
 use crate::cli::RunArgs;
 use crate::counters::Counters;
 use crate::exit::{Exit, Failure};
@@ -34,8 +34,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     counters.clear();
     let report = outcome?;
     show(args, &plan, &report)?;
-    tell_damage(&report);
-    Ok(exit(&report, &signals))
+    Ok(damage_told(&report, &signals))
 }
 
 /// `-T`: what can be known without running. Standard input is left alone: it can be read once.
@@ -77,25 +76,5 @@ fn show(args: &RunArgs, plan: &Plan, report: &RunReport) -> Result<(), Failure> 
         Ok(())
     } else {
         print(&text)
-    }
-}
-
-/// Damage is also an error: one line each, also where nobody reads the summary.
-fn tell_damage(report: &RunReport) {
-    for input in &report.inputs {
-        if let Some(damage) = &input.damage {
-            anstream::eprintln!(
-                "flowpin: {}: {damage}; what came before is analysed",
-                input.path.display()
-            );
-        }
-    }
-}
-
-fn exit(report: &RunReport, signals: &Signals) -> Exit {
-    match signals.received() {
-        Some(number) if report.stopped_early => Exit::Signal(number),
-        _ if report.is_damaged() => Exit::InputDamaged,
-        _ => Exit::Done,
     }
 }

@@ -5,7 +5,7 @@
 mod connections;
 mod json;
 pub(crate) mod number;
-mod page;
+pub(crate) mod page;
 mod quality;
 mod scans;
 mod service;
@@ -55,6 +55,13 @@ pub(crate) fn text(report: &RunReport, detail: Detail, width: usize) -> String {
     traffic::workers(&mut page, report, detail);
     traffic::conservation(&mut page, report);
     traffic::outputs(&mut page, report, detail);
+    page.into_text()
+}
+
+/// The section about protocols alone; empty if nothing was looked at.
+pub(crate) fn protocols(report: &RunReport, detail: Detail) -> String {
+    let mut page = Page::new(width(false));
+    connections::protocols(&mut page, report, detail);
     page.into_text()
 }
 

@@ -9,13 +9,13 @@
 use anstyle::{AnsiColor, Style};
 
 /// A text that grows by sections. Styles are always in it: whoever prints it strips them.
-pub(super) struct Page {
+pub(crate) struct Page {
     text: String,
     width: usize,
 }
 
 /// One field of a row.
-pub(super) struct Cell {
+pub(crate) struct Cell {
     text: String,
     style: Style,
     is_right: bool,
@@ -23,7 +23,7 @@ pub(super) struct Cell {
 
 impl Cell {
     /// Text, aligned left.
-    pub(super) fn left(text: impl Into<String>) -> Self {
+    pub(crate) fn left(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
             style: Style::new(),
@@ -32,7 +32,7 @@ impl Cell {
     }
 
     /// A number, aligned right.
-    pub(super) fn right(text: impl Into<String>) -> Self {
+    pub(crate) fn right(text: impl Into<String>) -> Self {
         Self {
             is_right: true,
             ..Self::left(text)
@@ -40,7 +40,7 @@ impl Cell {
     }
 
     /// An explanation.
-    pub(super) fn dim(text: impl Into<String>) -> Self {
+    pub(crate) fn dim(text: impl Into<String>) -> Self {
         Self {
             style: Style::new().dimmed(),
             ..Self::left(text)
@@ -48,7 +48,7 @@ impl Cell {
     }
 
     /// Something to look at.
-    pub(super) fn alert(text: impl Into<String>) -> Self {
+    pub(crate) fn alert(text: impl Into<String>) -> Self {
         Self {
             style: ALERT,
             ..Self::left(text)
@@ -56,7 +56,7 @@ impl Cell {
     }
 
     /// A bar that fills `part` of `whole`, of eighths of a character.
-    pub(super) fn bar(part: u64, whole: u64) -> Self {
+    pub(crate) fn bar(part: u64, whole: u64) -> Self {
         const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
         let eighths = u128::from(part) * 8 * u128::from(BAR_WIDTH);
         let eighths = eighths
@@ -73,7 +73,7 @@ impl Cell {
 
 impl Page {
     /// An empty page for a screen of `width` columns.
-    pub(super) fn new(width: usize) -> Self {
+    pub(crate) fn new(width: usize) -> Self {
         Self {
             text: String::new(),
             width,
@@ -81,7 +81,7 @@ impl Page {
     }
 
     /// Begins a section.
-    pub(super) fn title(&mut self, title: &str, aside: &str) {
+    pub(crate) fn title(&mut self, title: &str, aside: &str) {
         if !self.text.is_empty() {
             self.text.push('\n');
         }
@@ -94,7 +94,7 @@ impl Page {
     }
 
     /// Rows whose columns line up. A row may have fewer cells than another.
-    pub(super) fn rows(&mut self, rows: &[Vec<Cell>]) {
+    pub(crate) fn rows(&mut self, rows: &[Vec<Cell>]) {
         let column_count = rows.iter().map(Vec::len).max().unwrap_or(0);
         let widths: Vec<usize> = (0..column_count)
             .map(|column| {
@@ -108,12 +108,12 @@ impl Page {
     }
 
     /// One line by itself, wrapped.
-    pub(super) fn line(&mut self, cell: Cell) {
+    pub(crate) fn line(&mut self, cell: Cell) {
         self.rows(&[vec![cell]]);
     }
 
     /// The whole text.
-    pub(super) fn into_text(self) -> String {
+    pub(crate) fn into_text(self) -> String {
         self.text
     }
 

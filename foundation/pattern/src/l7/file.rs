@@ -148,7 +148,7 @@ fn is_name(name: &str) -> bool {
 /// What files hold: patterns, and why others give none.
 pub type PatternFiles = (Vec<L7Pattern>, Vec<PatternFileError>);
 
-/// Reads files, whatever they are called, and all `.pat` files of folders, by name.
+/// Reads files, whatever they are called, and all `.pat` files in folders and below, by name.
 ///
 /// # Errors
 /// Only if a path is not there or a folder cannot be read, with its path: files that give no
@@ -180,15 +180,24 @@ pub fn read_paths(
     Ok((patterns, errors))
 }
 
+/// The `.pat` files of a folder and of those in it, each folder's by name. Links to folders are not
+/// followed, so that there is an end.
 fn files_of(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let mut paths = Vec::new();
+    let (mut paths, mut folders) = (Vec::new(), Vec::new());
     for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "pat") {
+        let entry = entry?;
+        let path = entry.path();
+        if entry.file_type()?.is_dir() {
+            folders.push(path);
+        } else if path.extension().is_some_and(|extension| extension == "pat") {
             paths.push(path);
         }
     }
     paths.sort();
+    folders.sort();
+    for folder in folders {
+        paths.extend(files_of(&folder)?);
+    }
     Ok(paths)
 }
 

@@ -9,7 +9,9 @@ use crate::Next;
 use crate::bytes::be16;
 use flowpin_packet::{Malformed, Reason};
 
-/// LINKTYPE_PPP_SERIAL: either framing, told by the address.
+/// LINKTYPE_PPP_SERIAL: either framing, told by the address. LINKTYPE_PPP too: some write Cisco's
+/// framing under it, and no PPP frame begins so (0x0f00 and 0x8f00 are no protocols: RFC 1661 §2;
+/// 0x0f and 0x8f alone are not assigned).
 pub(super) fn parse(bytes: &[u8]) -> Result<LinkFrame<'_>, Malformed> {
     match bytes {
         [UNICAST | MULTICAST, 0, ..] => parse_cisco(bytes),
@@ -50,8 +52,10 @@ mod tests {
         let ppp = [0xff, 3, 0, 0x21];
         let frame = LinkFrame::parse(LinkType::PppSerial, &ppp).unwrap();
         assert_eq!((frame.next(), frame.header_len()), (Next::Ppp, 0));
-        let frame = LinkFrame::parse(LinkType::PppSerial, &[0x0f, 0, 0x86, 0xdd]).unwrap();
-        assert_eq!((frame.next(), frame.header_len()), (Next::Ipv6, 4));
+        for link in [LinkType::PppSerial, LinkType::Ppp] {
+            let frame = LinkFrame::parse(link, &[0x0f, 0, 0x86, 0xdd]).unwrap();
+            assert_eq!((frame.next(), frame.header_len()), (Next::Ipv6, 4));
+        }
     }
 
     /// A header cut short is refused.

@@ -62,6 +62,7 @@ impl<'a> TcpOptions<'a> {
 impl<'a> Iterator for TcpOptions<'a> {
     type Item = TcpOption<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let (kind, value) = loop {
             match self.rest {

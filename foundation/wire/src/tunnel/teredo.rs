@@ -79,6 +79,18 @@ impl<'a> TeredoHeader<'a> {
         self.origin
     }
 
+    /// Whether this can be nothing but Teredo, on any port: no indications, an IPv6 packet that
+    /// fills the datagram of `wire_len` bytes, to or from an address that only Teredo's clients
+    /// have (RFC 4380 §2.6). One random datagram in 2⁵² looks like that.
+    pub fn is_between_clients(&self, wire_len: usize) -> bool {
+        let packet = Ipv6Packet::parse(self.payload, wire_len);
+        self.header_len == 0
+            && packet.is_ok_and(|packet| {
+                packet.packet_len() as usize == wire_len
+                    && (is_teredo(&packet.source()) || is_teredo(&packet.destination()))
+            })
+    }
+
     /// Always [`Next::Ipv6`].
     #[inline]
     pub const fn next(&self) -> Next {

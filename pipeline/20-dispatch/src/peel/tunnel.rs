@@ -42,14 +42,13 @@ impl<W: Watch> Peel<'_, W> {
         payload_len: usize,
     ) -> Result<Step, Malformed> {
         let (from, to) = self.ports();
-        if !ports::may_be_tunnel(from, to) {
-            return Ok(Step::Packet);
-        }
         let rest = self.rest().get(header_len..).unwrap_or_default();
         let payload = rest.get(..payload_len).unwrap_or(rest);
         // The receiver's port first: the sender's is often chosen at random.
         let of_ports = |payload: &[u8], wire_len| {
-            of_port(to, payload, wire_len).or_else(|| of_port(from, payload, wire_len))
+            of_port(to, payload, wire_len)
+                .or_else(|| of_port(from, payload, wire_len))
+                .or_else(|| of_no_port(payload, wire_len))
         };
         let mut entered = of_ports(payload, payload_len);
         if self.again && entered.is_none() {
@@ -194,6 +193,18 @@ fn of_port(port: u16, payload: &[u8], wire_len: usize) -> Option<Entered> {
         }
         _ => None,
     }
+}
+
+/// Teredo between clients, whatever their ports. There no server adds indications, and the
+/// addresses say what it is.
+fn of_no_port(payload: &[u8], wire_len: usize) -> Option<Entered> {
+    let header = TeredoHeader::parse(payload, wire_len).ok()?;
+    header.is_between_clients(wire_len).then(|| Entered {
+        kind: TunnelKind::Teredo,
+        id: 0,
+        next: header.next(),
+        header_len: 0,
+    })
 }
 
 /// GRE, with ERSPAN's header behind it.

@@ -2,6 +2,7 @@
 
 use super::{Pin, whole_frame};
 use crate::{DispatchOptions, Dispatched, Dispatcher, NO_VLAN, vlans};
+use core::net::Ipv6Addr;
 use flowpin_packet::{
     Layer, LinkType, Malformed, PacketFlags, PacketKind, PacketMeta, Reason, Timestamp, bad,
 };
@@ -93,6 +94,30 @@ fn a_packet_without_content_counts_for_the_tunnel() {
     );
     let meta = packet(&empty.ethernet());
     assert_eq!((meta.protocol, meta.kind), (59, PacketKind::Other));
+}
+
+/// Clients of Teredo talk to each other on whatever ports their translators gave them (RFC 4380
+/// §5.2). Other IPv6 in a datagram is somebody's payload.
+#[test]
+fn teredo_between_clients_is_passed_on_any_port() {
+    let address = |words: [u16; 2]| Ipv6Addr::new(words[0], words[1], 0, 0, 0, 0, 0, 1);
+    for (from, is_client) in [([0x2001, 0], true), ([0x2002, 0], false)] {
+        let ip = Ip::new(address(from), address([0x2a00, 1]));
+        let syn = ip.tcp(Tcp::syn(4000, 80, 1), b"");
+        let frame = outer()
+            .udp(50_001, 50_002, &tunnel::teredo(&syn))
+            .ethernet();
+        let mut ports = packet(&frame).key.ports();
+        if ports.0 < ports.1 {
+            ports = (ports.1, ports.0);
+        }
+        let inner = if is_client {
+            (4000, 80)
+        } else {
+            (50_002, 50_001)
+        };
+        assert_eq!(ports, inner, "{from:x?}");
+    }
 }
 
 /// Tags of bridges and fabrics stand between a frame's addresses and its type.

@@ -236,12 +236,12 @@ impl Table {
     ) {
         let first = self.wheel.take(slot);
         let mut coming = self.wheel.open(first);
-        self.ask_for(coming.as_ref());
+        self.ask_for(coming.as_ref(), observer);
         while let Some(block) = coming {
             // PERF: entries lie anywhere. A block's are asked for while the one before is looked
             // at, and the lines of the index once their entries are there.
             coming = self.wheel.open(block.next);
-            self.ask_for(coming.as_ref());
+            self.ask_for(coming.as_ref(), observer);
             for handle in block.handles {
                 if let Some(hot) = self.hot.get(handle) {
                     self.index.prefetch(hot.hash);
@@ -256,10 +256,11 @@ impl Table {
     }
 
     #[inline]
-    fn ask_for(&self, block: Option<&Block>) {
+    fn ask_for<O: FlowObserver>(&self, block: Option<&Block>, observer: &O) {
         for &handle in block.map(|block| &block.handles).into_iter().flatten() {
             self.hot.prefetch(handle);
             self.cold.prefetch(handle);
+            observer.prefetch(handle);
         }
     }
 

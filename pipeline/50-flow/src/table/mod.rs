@@ -230,6 +230,7 @@ impl Table {
             if let Some(&(_, later)) = ending.as_slice().get(ENDS_AHEAD) {
                 self.hot.prefetch(later);
                 self.cold.prefetch(later);
+                observer.prefetch(later);
             }
             self.end_with_input(handle, key, sink, observer);
             last = Some(key);

@@ -26,7 +26,7 @@ impl Table {
     ) {
         let side = usize::from(meta.high_to_low());
         if let Some(event) = self.count_next(hint, frames, meta, side) {
-            if O::OBSERVES {
+            if O::OBSERVES && !self.tell_next(hint, frames, meta, event, observer) {
                 let arrival = Arrival { frames, meta, side };
                 self.tell(hint, &arrival, event, sink, observer);
             }
@@ -177,8 +177,27 @@ impl Table {
         expired || syn || over || self.interim_ns != 0
     }
 
-    /// Tells the observer.
+    /// Tells the observer of a packet that is simply the next one; false if it is not, or if the
+    /// observer wants to know more.
+    // PERF: apart from `tell`, so that most packets need no `Sighting`.
     #[inline]
+    fn tell_next<O: FlowObserver>(
+        &self,
+        handle: Handle,
+        frames: &FrameBytes<'_>,
+        meta: &PacketMeta,
+        event: Event,
+        observer: &mut O,
+    ) -> bool {
+        event == Event::Plain
+            && self.hot.get(handle).is_some_and(|hot| {
+                let to_server = usize::from(meta.high_to_low()) == hot.client();
+                observer.next(frames, meta, handle, to_server)
+            })
+    }
+
+    /// Tells the observer.
+    #[inline(never)]
     pub(super) fn tell<S: RecordSink, O: FlowObserver>(
         &self,
         handle: Handle,

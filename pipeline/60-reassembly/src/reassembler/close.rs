@@ -17,9 +17,7 @@ impl Reassembler {
         consumer: &mut C,
     ) {
         let side = connection.side(place.to_server);
-        side.phase = Phase::Finished;
-        // The FIN has a number, too (RFC 9293 §3.4).
-        side.next = side.next.plus(1);
+        side.finish();
         let held = core::mem::replace(&mut side.held, NIL);
         let left = self.held.close(held);
         count(&mut self.stats.after_close, left);

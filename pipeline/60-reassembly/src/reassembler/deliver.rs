@@ -175,7 +175,7 @@ pub(super) fn deliver<C: StreamConsumer>(
 
 impl Span {
     /// So many bytes further on.
-    const fn ahead(self, bytes: u64) -> Self {
+    pub(super) const fn ahead(self, bytes: u64) -> Self {
         Self {
             offset: self.offset.wrapping_add(bytes),
             ..self

@@ -2,7 +2,7 @@
 
 use super::segment::Segment;
 use super::{Place, Reassembler, count, span};
-use crate::connection::{Connection, FAR_BYTES, Marks, NIL, Phase, SHIFT_MAX};
+use crate::connection::{Connection, FAR_BYTES, Marks, NIL, Phase};
 use crate::{Anomaly, StreamConsumer};
 use flowpin_packet::{Seq, TcpFlags};
 
@@ -43,7 +43,13 @@ impl Reassembler {
                 return count(&mut self.stats.out_of_window, segment.len);
             }
         }
-        self.number(connection, place, segment);
+        connection.number(
+            place.to_server,
+            (segment.start, segment.window),
+            &segment.handshake,
+            segment.stamp,
+            self.options.paws,
+        );
         consumer.handshake(span(connection, place), segment.handshake);
         if segment.has(TcpFlags::ACK) {
             self.guess(connection, place.back(), segment.ack);
@@ -69,33 +75,6 @@ impl Reassembler {
         }
         let end = self.held.end(peer.held, peer.next);
         segment.ack.distance_from(peer.next) >= 0 && segment.ack.distance_from(end) <= 0
-    }
-
-    /// A stream begins behind its SYN.
-    fn number(&mut self, connection: &mut Connection, place: Place, segment: &Segment<'_>) {
-        let (side, peer) = connection.both(place.to_server);
-        let offered = &segment.handshake;
-        side.renumber(segment.start);
-        side.offset = 0;
-        side.phase = Phase::Syn;
-        side.stamp = segment.stamp.unwrap_or(0);
-        side.marks.set(Marks::SYN | Marks::SEEN, true);
-        side.marks.set(Marks::STAMP, offered.timestamps);
-        side.marks
-            .set(Marks::SCALED, offered.window_scale.is_some());
-        // RFC 7323 §2.2: the window of a SYN is never scaled, and others only if both ask for it.
-        peer.edge = peer.acked.plus(segment.window.into());
-        peer.shift = offered.window_scale.unwrap_or(0).min(SHIFT_MAX);
-        if side.marks.has(Marks::SYN) && peer.marks.has(Marks::SYN) {
-            if !(side.marks.has(Marks::SCALED) && peer.marks.has(Marks::SCALED)) {
-                (side.shift, peer.shift) = (0, 0);
-            }
-            let stamped = side.marks.has(Marks::STAMP) && peer.marks.has(Marks::STAMP);
-            side.marks.set(Marks::STAMPED, stamped && self.options.paws);
-            peer.marks.set(Marks::STAMPED, stamped && self.options.paws);
-        } else if offered.window_scale.is_none() {
-            side.shift = 0;
-        }
     }
 
     /// Numbers a stream that was not seen by what its receiver acknowledges.

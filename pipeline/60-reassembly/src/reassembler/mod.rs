@@ -2,17 +2,20 @@
 
 mod caps;
 mod close;
+#[cfg(test)]
+mod compare;
 mod data;
 mod deliver;
 mod handshake;
 mod segment;
+mod usual;
 
 use crate::connection::{Connection, Marks, NIL, Phase};
 use crate::held::Held;
 use crate::{Anomaly, ReassemblyOptions, ReassemblyStats, Span, StreamConsumer};
 use flowpin_config::SegmentOverlap;
 use flowpin_memory::Slab;
-use flowpin_packet::{Endpoints, FrameBytes, PacketFlags, PacketMeta, TcpFlags};
+use flowpin_packet::{FrameBytes, PacketFlags, PacketMeta, TcpFlags};
 use segment::Segment;
 use std::io;
 
@@ -56,6 +59,9 @@ pub struct Reassembler {
     options: ReassemblyOptions,
     depth: u64,
     stats: ReassemblyStats,
+    /// Nothing but the next segment in order takes a short way: for comparing.
+    #[cfg(test)]
+    long_way: bool,
 }
 
 /// A stream of a connection.
@@ -89,6 +95,8 @@ impl Reassembler {
             options: options.clone(),
             depth: options.depth(),
             stats: ReassemblyStats::default(),
+            #[cfg(test)]
+            long_way: false,
         })
     }
 
@@ -116,32 +124,49 @@ impl Reassembler {
         begins: bool,
         consumer: &mut C,
     ) {
-        if !begins
-            && let Some(connection) = self.connections.get_mut(handle)
-            && let Some(offset) = connection.take_in_order(frames, meta, to_server, self.depth)
-        {
-            let len = u64::from(meta.payload_len);
-            self.stats.in_order = self.stats.in_order.wrapping_add(len);
-            if C::WANTS && len > 0 {
-                let at = Span {
-                    handle,
-                    to_server,
-                    offset,
-                };
+        if !begins && let Some(at) = self.next(frames, meta, handle, to_server) {
+            if C::WANTS && meta.payload_len > 0 {
                 consumer.data(at, frames.payload(meta));
             }
             return;
         }
         let place = Place { handle, to_server };
-        self.look_closer(frames, meta, place, begins, consumer);
+        if !self.take_usual(frames, meta, place, begins, consumer) {
+            self.look_closer(frames, meta, place, begins, consumer);
+        }
+    }
+
+    /// Takes a segment as [`Reassembler::segment`] does if it is simply the next one of its stream
+    /// where nothing else happens; else none, and nothing is changed. Its payload, if it has any,
+    /// is the stream's bytes at the place that is returned: the consumer is the caller.
+    #[inline]
+    pub fn next(
+        &mut self,
+        frames: &FrameBytes<'_>,
+        meta: &PacketMeta,
+        handle: u32,
+        to_server: bool,
+    ) -> Option<Span> {
+        let connection = self.connections.get_mut(handle)?;
+        let offset = connection.take_in_order(frames, meta, to_server, self.depth)?;
+        let len = u64::from(meta.payload_len);
+        self.stats.in_order = self.stats.in_order.wrapping_add(len);
+        Some(Span {
+            handle,
+            to_server,
+            offset,
+        })
     }
 
     /// The connection is over: tells what is held, the gaps before it, and the ends of its
     /// streams, and frees all. Nothing happens for a handle without a connection.
     pub fn end<C: StreamConsumer>(&mut self, handle: u32, consumer: &mut C) {
+        if self.end_usual(handle, consumer) {
+            return;
+        }
         let mut connection = match self.connections.get(handle) {
-            Some(connection) if !connection.is_fresh() => *connection,
-            _ => return,
+            Some(connection) => *connection,
+            None => return,
         };
         self.end_streams(&mut connection, handle, consumer);
         if let Some(place) = self.connections.get_mut(handle) {
@@ -232,7 +257,7 @@ impl Reassembler {
             return count(&mut self.stats.bad_checksum, segment.len);
         }
         if connection.is_fresh() {
-            self.begin(connection, place, segment, frames.endpoints(meta), meta);
+            self.begin(connection, place, segment, (frames, meta));
         }
         if connection.side(place.to_server).phase == Phase::Ignored {
             return count(&mut self.stats.ignored, segment.len);
@@ -260,20 +285,10 @@ impl Reassembler {
         connection: &mut Connection,
         place: Place,
         segment: &Segment<'_>,
-        endpoints: Endpoints,
-        meta: &PacketMeta,
+        (frames, meta): (&FrameBytes<'_>, &PacketMeta),
     ) {
-        let ipv6 = meta.key.is_ipv6();
-        let policy = |address| self.options.policy.of(Endpoints::address(address, ipv6));
-        let (low, high) = (policy(endpoints.low), policy(endpoints.high));
-        let (receiver, sender) = if meta.high_to_low() {
-            (low, high)
-        } else {
-            (high, low)
-        };
-        *connection = Connection::new([SegmentOverlap::First; 2]);
+        *connection = Connection::new(self.options.policies(frames, meta, place.to_server));
         let (side, peer) = connection.both(place.to_server);
-        (side.policy, peer.policy) = (receiver, sender);
         if !segment.has(TcpFlags::SYN) {
             count(&mut self.stats.midstream, 1);
             if !self.options.midstream {

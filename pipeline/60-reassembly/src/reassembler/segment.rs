@@ -65,32 +65,45 @@ impl<'a> Segment<'a> {
     }
 
     fn read_header(&mut self, frames: &FrameBytes<'_>, meta: &PacketMeta) {
-        let from = usize::from(meta.l4_offset);
-        let bytes = frames.frame(meta).get(from..).unwrap_or_default();
-        let Ok(header) = TcpSegment::parse(bytes, usize::MAX) else {
+        let Some(header) = header(frames, meta) else {
             return;
         };
-        let offered = &mut self.handshake;
-        for option in header.options() {
-            match option {
-                TcpOption::MaximumSegmentSize(mss) => offered.mss = Some(mss),
-                TcpOption::WindowScale(shift) => offered.window_scale = Some(shift),
-                TcpOption::SackPermitted => offered.sack_permitted = true,
-                TcpOption::Timestamps(stamp, _) => {
-                    offered.timestamps = true;
-                    self.stamp = Some(stamp);
-                }
-                TcpOption::FastOpen(cookie) => {
-                    offered.fast_open = u8::try_from(cookie.len()).ok();
-                }
-                TcpOption::Sack(_) | TcpOption::Other(..) => {}
-            }
-        }
+        self.stamp = self.handshake.read(header).or(self.stamp);
         // RFC 6093 §3.1: what systems do is the older reading, in which the pointer is one past
         // the urgent byte.
         let pointer = u32::from(header.urgent_pointer());
         if self.flags.has(TcpFlags::URG) && pointer > 0 {
             self.urgent = Some(self.start.plus(pointer.wrapping_sub(1)));
         }
+    }
+}
+
+/// A segment's header, as far as it was captured.
+pub(super) fn header<'a>(frames: &FrameBytes<'a>, meta: &PacketMeta) -> Option<TcpSegment<'a>> {
+    let from = usize::from(meta.l4_offset);
+    let bytes = frames.frame(meta).get(from..).unwrap_or_default();
+    TcpSegment::parse(bytes, usize::MAX).ok()
+}
+
+impl Handshake {
+    /// Notes a header's options; returns its time stamp.
+    pub(super) fn read(&mut self, header: TcpSegment<'_>) -> Option<u32> {
+        let mut last = None;
+        for option in header.options() {
+            match option {
+                TcpOption::MaximumSegmentSize(mss) => self.mss = Some(mss),
+                TcpOption::WindowScale(shift) => self.window_scale = Some(shift),
+                TcpOption::SackPermitted => self.sack_permitted = true,
+                TcpOption::Timestamps(stamp, _) => {
+                    self.timestamps = true;
+                    last = Some(stamp);
+                }
+                TcpOption::FastOpen(cookie) => {
+                    self.fast_open = u8::try_from(cookie.len()).ok();
+                }
+                TcpOption::Sack(_) | TcpOption::Other(..) => {}
+            }
+        }
+        last
     }
 }

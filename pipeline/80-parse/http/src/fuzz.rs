@@ -1,12 +1,12 @@
 //! Fuzzing: any bytes in any turns, and what must hold whatever they are.
 
-use crate::{Handle, Http, HttpOptions};
+use crate::{BodyOptions, Handle, Http, HttpOptions};
 use flowpin_packet::{Shard, Timestamp};
-use flowpin_record::{MessageSchema, MessageSink, Value};
+use flowpin_record::{FilePart, MessageSchema, MessageSink, Value};
 
 /// What a parser told, as text, in order.
 #[derive(Debug, Default)]
-pub(crate) struct Told(pub(crate) Vec<String>);
+pub(crate) struct Told(pub(crate) Vec<String>, Vec<(u64, Vec<u8>)>);
 
 impl MessageSink for Told {
     fn message(&mut self, _: &MessageSchema, time: Timestamp, values: &[Value<'_>]) {
@@ -15,6 +15,28 @@ impl MessageSink for Told {
 
     fn anomaly(&mut self, event: &'static str) {
         self.0.push(event.to_owned());
+    }
+
+    fn file(&mut self, part: FilePart<'_>) {
+        let bytes = |files: &mut Vec<(u64, Vec<u8>)>, file: u64, bytes: &[u8]| {
+            let found = files.iter_mut().find(|(number, _)| *number == file);
+            if let Some((_, all)) = found {
+                all.extend_from_slice(bytes);
+            }
+        };
+        match part {
+            FilePart::Begin(file) => self.1.push((file, Vec::new())),
+            FilePart::Data(file, data) => bytes(&mut self.1, file, data),
+            FilePart::Missing(file, len) => bytes(&mut self.1, file, format!("<{len}>").as_bytes()),
+            FilePart::End(file, is_whole) => {
+                let ended = self.1.iter().position(|(number, _)| *number == file);
+                if let Some(at) = ended {
+                    let (_, bytes) = self.1.remove(at);
+                    self.0
+                        .push(format!("file {file} {is_whole} {}", bytes.escape_ascii()));
+                }
+            }
+        }
     }
 }
 
@@ -87,6 +109,14 @@ pub fn fuzz_http(data: &[u8]) {
         line_bytes_max: if settings & 2 == 0 { 64 } else { 16 << 10 },
         pipelined_max: if settings & 4 == 0 { 2 } else { 256 },
         value_bytes_max: if settings & 8 == 0 { 16 } else { 8 << 10 },
+        bodies: BodyOptions {
+            decode: settings & 0x80 != 0,
+            md5: settings & 0x40 != 0,
+            files: settings & 0xc0 != 0,
+            decoded_bytes_max: 1 << 20,
+            shard_bodies_max: 2,
+            ..BodyOptions::default()
+        },
         ..HttpOptions::default()
     };
     let Ok(mut http) = Http::new(options) else {
@@ -97,7 +127,7 @@ pub fn fuzz_http(data: &[u8]) {
         let pieces = feed(&mut http, &steps, piece);
         assert_eq!(whole, pieces, "in pieces of {piece}: {steps:?}");
     }
-    assert_eq!(http.in_use(), [0; 3], "{steps:?}");
+    assert_eq!(http.in_use(), [0; 4], "{steps:?}");
     // With hardly any memory less is told, but nothing breaks.
     let poor = HttpOptions {
         shard_text_bytes_max: 1024,
@@ -107,6 +137,6 @@ pub fn fuzz_http(data: &[u8]) {
     if let Ok(mut http) = Http::new(poor) {
         feed(&mut http, &steps, usize::MAX);
         feed(&mut http, &steps, 5);
-        assert_eq!(http.in_use(), [0; 3], "{steps:?}");
+        assert_eq!(http.in_use(), [0; 4], "{steps:?}");
     }
 }

@@ -58,6 +58,8 @@ pub use anomaly::Anomaly;
 #[doc(hidden)]
 pub use fuzz::fuzz_http;
 pub use handover::Successor;
-pub use options::HttpOptions;
+pub use options::{BodyOptions, HttpOptions};
 pub use parser::{Handle, Http};
+#[doc(hidden)]
+pub use scan::head_fields;
 pub use stats::HttpStats;

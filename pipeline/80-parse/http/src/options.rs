@@ -19,6 +19,51 @@ pub struct HttpOptions {
     pub value_bytes_max: u16,
     /// Records have all fields of request and response.
     pub all_fields: bool,
+    /// What is made of bodies.
+    pub bodies: BodyOptions,
+}
+
+/// What is made of bodies. If nothing of it is asked for, they are skipped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BodyOptions {
+    /// Bodies are decoded (gzip, deflate, br, zstd) before anything else is made of them.
+    pub decode: bool,
+    /// Records of files have their MD5.
+    pub md5: bool,
+    /// Records of files have their SHA-1.
+    pub sha1: bool,
+    /// Records of files have their SHA-256.
+    pub sha256: bool,
+    /// The sink gets the bytes.
+    pub files: bool,
+    /// Decoded bytes of one body; what is behind them is left out.
+    pub decoded_bytes_max: u64,
+    /// How many times longer than it came a body may be decoded, beyond 64 KiB.
+    pub ratio_max: u32,
+    /// Bodies that are on their way in one shard.
+    pub shard_bodies_max: u32,
+}
+
+impl BodyOptions {
+    /// Whether anything is asked for.
+    pub const fn any(&self) -> bool {
+        self.decode || self.md5 || self.sha1 || self.sha256 || self.files
+    }
+}
+
+impl Default for BodyOptions {
+    fn default() -> Self {
+        Self {
+            decode: false,
+            md5: false,
+            sha1: false,
+            sha256: false,
+            files: false,
+            decoded_bytes_max: 64 << 20,
+            ratio_max: 1000,
+            shard_bodies_max: 64,
+        }
+    }
 }
 
 impl Default for HttpOptions {
@@ -32,6 +77,7 @@ impl Default for HttpOptions {
             head_bytes_max: 64 << 10,
             value_bytes_max: 8 << 10,
             all_fields: false,
+            bodies: BodyOptions::default(),
         }
     }
 }

@@ -176,6 +176,86 @@ static WITHOUT: &[MessageColumn] = WITH_ALL.split_at(PLAIN).0;
 static HTTP: MessageSchema = MessageSchema::new(NAME, DOC, WITHOUT);
 static HTTP_WITH_ALL_FIELDS: MessageSchema = MessageSchema::new(NAME, DOC, &WITH_ALL);
 
+const FILE_COLUMNS: &[MessageColumn] = &[
+    column("source", "", Kind::Text, "The protocol that carried it."),
+    column(
+        "depth",
+        "",
+        Kind::Count,
+        "The transaction that carried it, from 1.",
+    ),
+    column("mime_type", "", Kind::Text, "What its first bytes are."),
+    column(
+        "filename",
+        "fileinfo.filename",
+        Kind::Text,
+        "The name that the sender gave it, or the target's path.",
+    ),
+    column("is_orig", "", Kind::Bool, "Whether the client sent it."),
+    column(
+        "seen_bytes",
+        "fileinfo.size",
+        Kind::Count,
+        "Bytes that were seen, decoded.",
+    ),
+    column(
+        "total_bytes",
+        "",
+        Kind::Count,
+        "Bytes that its message announces.",
+    ),
+    column(
+        "missing_bytes",
+        "",
+        Kind::Count,
+        "Bytes that are missing in the capture.",
+    ),
+    column(
+        "md5",
+        "fileinfo.md5",
+        Kind::Text,
+        "MD5 of the bytes (on request).",
+    ),
+    column(
+        "sha1",
+        "fileinfo.sha1",
+        Kind::Text,
+        "SHA-1 of the bytes (on request).",
+    ),
+    column(
+        "sha256",
+        "fileinfo.sha256",
+        Kind::Text,
+        "SHA-256 of the bytes (on request).",
+    ),
+    column(
+        "",
+        "fileinfo.state",
+        Kind::Enum,
+        "CLOSED: all of it was seen. TRUNCATED: not all.",
+    ),
+    column(
+        "",
+        "fileinfo.gaps",
+        Kind::Bool,
+        "Whether bytes are missing.",
+    ),
+    column(
+        "",
+        "fileinfo.stored",
+        Kind::Bool,
+        "Whether it was written to a file.",
+    ),
+];
+
+/// Records of bodies that somebody asked for.
+pub(crate) static FILE: MessageSchema = MessageSchema::in_file(
+    "fileinfo",
+    "files",
+    "A body that was looked at.",
+    FILE_COLUMNS,
+);
+
 /// The schema that these options ask for.
 pub(crate) fn http(options: &HttpOptions) -> &'static MessageSchema {
     if options.all_fields {

@@ -9,6 +9,8 @@ pub struct HttpStats {
     pub responses: u64,
     /// Records written.
     pub records: u64,
+    /// Records of files written.
+    pub files: u64,
     /// Bytes of heads and chunk lines.
     pub head_bytes: u64,
     /// Bytes of bodies, also those that were skipped or are missing.
@@ -24,6 +26,7 @@ impl HttpStats {
         sum(&mut self.requests, other.requests);
         sum(&mut self.responses, other.responses);
         sum(&mut self.records, other.records);
+        sum(&mut self.files, other.files);
         sum(&mut self.head_bytes, other.head_bytes);
         sum(&mut self.body_bytes, other.body_bytes);
         sum(&mut self.resyncs, other.resyncs);

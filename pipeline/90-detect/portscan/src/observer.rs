@@ -43,18 +43,12 @@ struct Log {
 }
 
 impl Log {
-    /// Adds steps to an attempt; false if it is not here.
+    /// The attempt that began a connection, if it is here.
     #[inline]
-    fn note(&mut self, position: u32, handle: u32, steps: Steps) -> bool {
+    fn find(&mut self, position: u32, handle: u32) -> Option<&mut Attempt> {
         let index = position.wrapping_sub(self.base) as usize;
-        let Some(attempt) = self.interval.attempts.get_mut(index) else {
-            return false;
-        };
-        if attempt.handle != handle {
-            return false;
-        }
-        attempt.steps = attempt.steps.with(steps);
-        true
+        let attempt = self.interval.attempts.get_mut(index);
+        attempt.filter(|attempt| attempt.handle == handle)
     }
 }
 
@@ -159,13 +153,28 @@ impl Observer {
         if stream_time.0 >= self.end {
             self.roll(stream_time);
         }
-        let Some(&position) = self.slots.get(handle as usize) else {
+        let Some(slot) = self.slots.get_mut(handle as usize) else {
             return;
         };
-        // PERF: one behind the other, not a loop over an array of two made for it.
-        if !self.current.note(position, handle, steps) {
-            self.previous.note(position, handle, steps);
+        let position = *slot;
+        let found = match self.current.find(position, handle) {
+            None => self.previous.find(position, handle),
+            found => found,
+        };
+        let settled = found.is_none_or(|attempt| {
+            attempt.steps = attempt.steps.with(steps);
+            attempt.is_settled()
+        });
+        if settled {
+            // PERF: what comes later on the connection need not look for the attempt.
+            *slot = self.current.base.wrapping_add(FORGOTTEN);
         }
+    }
+
+    /// Asks for what [`Observer::saw`] will read first. Any handle is fine.
+    #[inline]
+    pub fn prefetch(&self, handle: u32) {
+        flowpin_cpu::prefetch::read_at(&self.slots, handle as usize);
     }
 
     /// One direction of a connection has had another [`Run::PACKETS`] packets: ICMP requests; UDP

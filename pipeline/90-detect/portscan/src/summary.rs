@@ -29,6 +29,21 @@ pub(crate) struct Attempt {
 // PERF: one line of the cache each, written once.
 const _: () = assert!(size_of::<Attempt>() <= 64);
 
+impl Attempt {
+    /// Whether nothing that still happens on its connection changes what it counts for.
+    #[inline]
+    pub(crate) const fn is_settled(&self) -> bool {
+        let last = match self.probe {
+            Probe::Syn => Steps::CLIENT_DATA,
+            Probe::SctpInit => Steps::WENT_ON.with(Steps::CLIENT_DATA),
+            Probe::Ack | Probe::Maimon => Steps::WENT_ON,
+            Probe::IpProtocol => Steps::ANSWERED,
+            _ => Steps::ANSWERED.with(Steps::CLIENT_DATA),
+        };
+        self.steps.has_any(last)
+    }
+}
+
 /// What runs of packets have in common: they are summed up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RunKey {

@@ -42,7 +42,10 @@ pub(super) fn parse_padded(bytes: &[u8], padded: bool) -> Result<LinkFrame<'_>, 
     let short = refuse(Reason::Truncated, 0);
     let body = bytes.get(header_len..).ok_or(short)?;
     let sequence_control = bytes.get(22).ok_or(short)?;
-    if flags & MORE_FRAGMENTS != 0 || sequence_control & 0xf != 0 {
+    // Access points put fragments together before they send them on in CAPWAP, and some leave a
+    // number: a body that begins with its own LLC header is no later fragment.
+    let is_later = sequence_control & 0xf != 0 && !body.starts_with(&SNAP);
+    if flags & MORE_FRAGMENTS != 0 || is_later {
         return Err(refuse(Reason::Unsupported, 22));
     }
     let qos_control = if has_qos {
@@ -90,6 +93,8 @@ fn only_subframe(body: &[u8], body_at: usize) -> Result<LinkFrame<'_>, Malformed
     })
 }
 
+/// How LLC begins where an Ethernet type follows (IEEE 802 §9.5), and an organisation of zeros.
+const SNAP: [u8; 6] = [0xaa, 0xaa, 3, 0, 0, 0];
 const DATA: u8 = 2;
 /// Subtype bit: nothing but a header.
 const NO_DATA: u8 = 4;
@@ -182,10 +187,13 @@ mod tests {
     /// Fragments of a frame are parts only.
     #[test]
     fn fragments_are_refused() {
+        let mut whole = frame([0x08, 0x01], 24, &super::SNAP);
+        whole[22] = 6;
+        assert_eq!(parse(&whole), Ok((Next::Llc, 24, &super::SNAP[..])));
         let mut bytes = frame([0x08, 0x01], 24, &[9]);
         bytes[22] = 1;
         assert_eq!(parse(&bytes), Err(refuse(Reason::Unsupported, 22)));
-        let first = frame([0x08, 0x05], 24, &[9]);
+        let first = frame([0x08, 0x05], 24, &super::SNAP);
         assert_eq!(parse(&first), Err(refuse(Reason::Unsupported, 22)));
     }
 

@@ -68,12 +68,18 @@ impl<S: MessageSink> Turn<'_, S> {
     #[inline]
     pub(super) fn body_begins(&mut self) {
         self.mine.body_len = 0;
+        if self.pools.bodies.are_wanted() {
+            self.wanted_body_begins();
+        }
     }
 
     /// The next bytes of a body.
     #[inline]
     pub(super) fn body(&mut self, bytes: &[u8]) {
         self.count_body(bytes.len() as u64);
+        if self.mine.body != NONE {
+            self.wanted_body(bytes);
+        }
     }
 
     /// Bytes of a body came, or are missing.
@@ -81,10 +87,5 @@ impl<S: MessageSink> Turn<'_, S> {
     pub(super) fn count_body(&mut self, count: u64) {
         self.mine.body_len = self.mine.body_len.saturating_add(count);
         self.pools.stats.body_bytes = self.pools.stats.body_bytes.saturating_add(count);
-    }
-
-    /// A body is over, complete or not.
-    pub(super) fn body_over(&mut self, _complete: bool) {
-        self.mine.body = NONE;
     }
 }

@@ -29,9 +29,9 @@ impl<S: MessageSink> Turn<'_, S> {
             | Phase::ChunkLine
             | Phase::ChunkData
             | Phase::ChunkEnd
-            | Phase::Trailer => self.tell(Anomaly::BodyCut),
+            | Phase::Trailer => self.body_cut(),
         }
-        if self.mine.transaction != NONE {
+        if self.mine.transaction != NONE || self.mine.body != NONE {
             self.message_over();
         }
         self.pools
@@ -56,7 +56,12 @@ impl<S: MessageSink> Turn<'_, S> {
         }
         // Without any, the request was HEAD or the body is missing: nobody can tell.
         if framing.length.is_some() && read > 0 && self.mine.left > 0 {
-            self.tell(Anomaly::BodyCut);
+            self.body_cut();
         }
+    }
+
+    fn body_cut(&mut self) {
+        self.tell(Anomaly::BodyCut);
+        self.mine.set(Side::BODY_CUT);
     }
 }

@@ -5,23 +5,26 @@ use crate::anomaly::Anomaly;
 use crate::body::encoding;
 use crate::state::{Part, Phase, Text, Transaction};
 use crate::syntax::{
-    Field, USER_MAX, authority, basic_user, coding, field, is_token_byte, length, might_be_known,
+    Field, USER_MAX, authority, basic_user, coding, field, file_name, length, might_be_known,
     split_port, trimmed,
 };
 use flowpin_counters::Loss;
 use flowpin_record::MessageSink;
+use memchr::memchr;
 
 impl<S: MessageSink> Turn<'_, S> {
-    /// One field: its line, where its colon stands, whether it may hold control bytes.
+    /// One field: its line, where its colon stands, whether it may hold control bytes. There is no
+    /// space before the colon.
     #[inline]
-    pub(super) fn field(&mut self, line: &[u8], colon: Option<usize>, is_odd: bool) {
-        let Some((name, after)) = colon.and_then(|at| line.split_at_checked(at)) else {
-            return self.no_colon(line);
+    pub(super) fn field(&mut self, line: &[u8], colon: usize, is_odd: bool) {
+        let Some((name, after)) = line.split_at_checked(colon) else {
+            // The colon stands behind what is looked at.
+            return self.odd_line(line);
         };
-        let value = after.get(1..).unwrap_or_default();
-        if is_odd || !name.last().is_some_and(|&byte| is_token_byte(byte)) {
-            return self.odd_field(name, value);
+        if is_odd || name.is_empty() {
+            return self.odd_line(line);
         }
+        let value = after.get(1..).unwrap_or_default();
         if self.options.all_fields {
             self.keep_field(name, value);
         }
@@ -30,20 +33,25 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
+    /// A line without a colon, or with spaces or control bytes before it, or with control bytes
+    /// anywhere.
+    #[cold]
+    pub(super) fn odd_line(&mut self, line: &[u8]) {
+        let colon = memchr(b':', line);
+        let Some((name, after)) = colon.and_then(|at| line.split_at_checked(at)) else {
+            self.tell_bytes(line);
+            return self.tell(Anomaly::ColonMissing);
+        };
+        self.odd_field(name, after.get(1..).unwrap_or_default());
+    }
+
     fn maybe_known(&mut self, name: &[u8], value: &[u8]) {
         if let Some(field) = field(name) {
             self.known(field, trimmed(value));
         }
     }
 
-    #[cold]
-    fn no_colon(&mut self, line: &[u8]) {
-        self.tell_bytes(line);
-        self.tell(Anomaly::ColonMissing);
-    }
-
     /// A field with a strange name, or with control bytes that may be anywhere.
-    #[cold]
     fn odd_field(&mut self, name: &[u8], value: &[u8]) {
         self.tell_bytes(name);
         self.tell_bytes(value);
@@ -110,6 +118,9 @@ impl<S: MessageSink> Turn<'_, S> {
             Field::ContentType => self.keep(Text::ContentType, value),
             Field::Location => self.keep(Text::Redirect, value),
             Field::ContentRange => self.keep(Text::ContentRange, value),
+            Field::ContentDisposition if self.pools.bodies.are_wanted() => {
+                self.keep(Text::FileName, file_name(value));
+            }
             _ => {}
         }
     }

@@ -52,7 +52,7 @@ impl<S: MessageSink> Turn<'_, S> {
     #[inline]
     pub(super) fn message_over(&mut self) {
         if self.mine.body != NONE {
-            self.body_over(true);
+            self.body_over();
         }
         if self.to_server {
             self.request_over();
@@ -78,6 +78,9 @@ impl<S: MessageSink> Turn<'_, S> {
         let handle = self.mine.transaction;
         if let Some(transaction) = self.pools.transactions.get_mut(handle) {
             transaction.bits |= Transaction::REQUEST_DONE | Transaction::RESPONSE_DONE;
+        }
+        if self.theirs.body != NONE {
+            self.their_body_over();
         }
         self.write_all_open();
         self.queue.asked = false;

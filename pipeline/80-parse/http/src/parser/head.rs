@@ -67,12 +67,11 @@ impl<S: MessageSink> Turn<'_, S> {
             if let Some(anomaly) = anomaly {
                 self.tell(anomaly);
             }
-            let colon = if line.colon == Line::NONE {
-                None
+            if bytes.get(line.stop) == Some(&b':') {
+                self.field(text, line.stop.wrapping_sub(line.start), line.odd);
             } else {
-                Some(line.colon.wrapping_sub(line.start))
-            };
-            self.field(text, colon, line.odd || line.blank_in_name);
+                self.odd_line(text);
+            }
         }
     }
 
@@ -225,8 +224,7 @@ impl<S: MessageSink> Turn<'_, S> {
             self.tell(Anomaly::Folded);
             unfold(line);
         }
-        let colon = memchr(b':', line);
-        self.field(line, colon, true);
+        self.odd_line(line);
     }
 }
 

@@ -54,6 +54,9 @@ impl<S: MessageSink> Turn<'_, S> {
 
     fn missing(&mut self, len: u64) {
         self.count_body(len);
+        if self.mine.body != NONE {
+            self.wanted_body_gap(len);
+        }
     }
 
     /// Gives the message at hand up and looks for the next from here.
@@ -66,7 +69,8 @@ impl<S: MessageSink> Turn<'_, S> {
         self.mine
             .clear(Side::LINE_ENDS | Side::LINE_CUT | Side::SPACES | Side::TO_CLOSE);
         self.mine.chunk = ChunkLine::default();
-        if self.mine.transaction != NONE {
+        if self.mine.transaction != NONE || self.mine.body != NONE {
+            self.mine.set(Side::BODY_CUT);
             self.message_over();
         }
         self.mine.phase = phase;

@@ -10,6 +10,7 @@ mod body;
 mod chunks;
 mod close;
 mod fields;
+mod files;
 mod framing;
 mod head;
 mod lost;
@@ -19,6 +20,7 @@ mod response;
 mod turn;
 mod write;
 
+use crate::body::Bodies;
 use crate::handover::Successor;
 use crate::options::HttpOptions;
 use crate::schema;
@@ -81,6 +83,7 @@ pub(crate) struct Pools {
     line: Vec<u8>,
     /// Texts that lie in several blocks.
     gathered: Vec<u8>,
+    bodies: Bodies,
     schema: &'static MessageSchema,
     stats: HttpStats,
     losses: Losses,
@@ -103,6 +106,7 @@ impl Http {
                 used: Box::new([[0; 2]; 256]),
                 line: Vec::with_capacity(line.saturating_add(1 << 16)),
                 gathered: Vec::with_capacity(1 << 17),
+                bodies: Bodies::new(&options.bodies),
                 schema: schema::http(&options),
                 stats: HttpStats::default(),
                 losses: Losses::default(),
@@ -193,9 +197,9 @@ impl Http {
         self.connections.get(handle.0)?.queue.successor
     }
 
-    /// The schema of the records.
-    pub fn schema(&self) -> &'static MessageSchema {
-        self.pools.schema
+    /// The schemas of the records: of transactions, and of files.
+    pub fn schemas(&self) -> [&'static MessageSchema; 2] {
+        [self.pools.schema, &schema::FILE]
     }
 
     /// What was read so far.
@@ -244,9 +248,10 @@ impl Http {
         })
     }
 
-    /// Connections, transactions and blocks in use: all 0 once every connection has ended.
-    pub(crate) fn in_use(&self) -> [u32; 3] {
+    /// Connections, transactions, blocks and bodies in use: all 0 once every connection has ended.
+    pub(crate) fn in_use(&self) -> [u32; 4] {
         [
+            u32::try_from(self.pools.bodies.in_use()).unwrap_or(u32::MAX),
             self.connections.len(),
             self.pools.transactions.len(),
             self.pools.texts.in_use(),

@@ -37,10 +37,10 @@ impl<S: MessageSink> Turn<'_, S> {
         let mut protocol = *b"HTTP/0.9";
         let mut values = [Value::Unset; ALL];
         fill(&mut values, transaction, words, &mut version, &mut protocol);
-        let mut list = [Value::Unset; LIST_MAX];
-        let proxied = items(proxied, &mut list, 1, 0);
+        let mut list;
         if !proxied.is_empty() {
-            values[15] = Value::List(proxied);
+            list = [Value::Unset; LIST_MAX];
+            values[15] = Value::List(items(proxied, &mut list, 1, 0));
         }
         pools.stats.records = pools.stats.records.wrapping_add(1);
         let time = if transaction.has(Transaction::HAS_REQUEST) {

@@ -9,30 +9,20 @@ pub(crate) struct Line {
     pub(crate) start: usize,
     /// Where its line feed stands.
     pub(crate) feed: usize,
-    /// Where its first colon stands; [`Line::NONE`]: it has none.
-    pub(crate) colon: usize,
+    /// Where its first colon, space or control byte stands: its line feed, if nothing before.
+    pub(crate) stop: usize,
     /// It holds a control byte besides the carriage return before its line feed, or has no such
     /// carriage return. May be set without reason, never missing.
     pub(crate) odd: bool,
-    /// Before its colon stands white space or a control byte.
-    pub(crate) blank_in_name: bool,
 }
 
 impl Line {
-    /// No colon.
-    pub(crate) const NONE: usize = usize::MAX;
-
     /// What stands before its line end.
     #[inline]
     pub(crate) fn text<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
-        without_return(bytes.get(self.start..self.feed).unwrap_or_default())
+        let line = bytes.get(self.start..self.feed).unwrap_or_default();
+        line.strip_suffix(b"\r").unwrap_or(line)
     }
-}
-
-/// Without the carriage return at its end.
-#[inline]
-pub(crate) fn without_return(line: &[u8]) -> &[u8] {
-    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 /// The lines of some bytes.
@@ -71,48 +61,33 @@ impl<'a> Lines<'a> {
     /// The next whole line.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Line> {
-        let mut colon = Line::NONE;
+        const NONE: usize = usize::MAX;
+        let mut stop = NONE;
         let mut odd = false;
-        let mut blank_in_name = false;
         loop {
-            if self.left.feeds != 0 {
-                let feed = self.left.feeds.trailing_zeros();
-                // The bits below the line feed's.
-                let below = before(self.left.feeds);
-                let colons = self.left.colons & below;
-                if colons != 0 && colon == Line::NONE {
-                    colon = self.base.wrapping_add(colons.trailing_zeros() as usize);
-                    blank_in_name |= self.left.blanks & before(colons) != 0;
-                }
+            let left = self.left;
+            if stop == NONE && left.stops != 0 {
+                stop = self.base.wrapping_add(left.stops.trailing_zeros() as usize);
+            }
+            if left.feeds != 0 {
+                let nth = left.feeds.trailing_zeros();
                 // The one control that belongs there: a carriage return just before.
-                let expected = 1u64.wrapping_shl(feed) >> 1;
-                let controls = self.left.controls & below;
-                odd |= controls != expected || expected == 0;
-                let feed = self.base.wrapping_add(feed as usize);
+                let expected = 1u64.wrapping_shl(nth) >> 1;
+                let before = left.feeds.wrapping_sub(1) & !left.feeds;
+                odd |= left.low & before != expected;
+                let feed = self.base.wrapping_add(nth as usize);
                 odd |= self.bytes.get(feed.wrapping_sub(1)) != Some(&b'\r');
-                self.left.blanks &= !(below | self.left.feeds & self.left.feeds.wrapping_neg());
-                self.left.feeds &= self.left.feeds.wrapping_sub(1);
-                self.left.colons &= !below;
-                self.left.controls &= !below;
+                self.left = left.behind_line();
                 let start = self.start;
                 self.start = feed.wrapping_add(1);
                 return Some(Line {
                     start,
                     feed,
-                    colon,
+                    stop,
                     odd,
-                    blank_in_name,
                 });
             }
-            if colon == Line::NONE {
-                let name = before(self.left.colons);
-                blank_in_name |= self.left.blanks & name != 0;
-                if self.left.colons != 0 {
-                    let at = self.left.colons.trailing_zeros();
-                    colon = self.base.wrapping_add(at as usize);
-                }
-            }
-            odd |= self.left.controls != 0;
+            odd |= left.low != 0;
             if !self.load() {
                 return None;
             }
@@ -123,50 +98,33 @@ impl<'a> Lines<'a> {
     #[inline]
     fn load(&mut self) -> bool {
         let rest = self.bytes.get(self.next..).unwrap_or_default();
+        self.base = self.next;
         if let Some(block) = rest.first_chunk::<BLOCK>() {
             self.left = masks(block);
-            self.base = self.next;
             self.next = self.next.wrapping_add(BLOCK);
             return true;
         }
-        if rest.is_empty() {
-            self.left = Masks::default();
-            return false;
-        }
-        self.load_last(rest.len());
-        true
+        self.next = self.bytes.len();
+        self.left = self.last(rest.len());
+        !rest.is_empty()
     }
 
-    /// Looks at the last bytes, fewer than a block.
-    #[inline]
-    fn load_last(&mut self, count: usize) {
-        self.base = self.next;
-        self.next = self.bytes.len();
+    /// The last bytes, fewer than a block.
+    fn last(&self, count: usize) -> Masks {
+        if count == 0 {
+            return Masks::default();
+        }
         if let Some(block) = self.bytes.last_chunk::<BLOCK>() {
             // The last block of all, without what was told of it.
-            let told = BLOCK.wrapping_sub(count);
-            let found = masks(block);
-            self.left = Masks {
-                feeds: found.feeds >> told,
-                colons: found.colons >> told,
-                controls: found.controls >> told,
-                blanks: found.blanks >> told,
-            };
-            return;
+            let told = u32::try_from(BLOCK.wrapping_sub(count)).unwrap_or(0);
+            return masks(block).behind(told);
         }
-        let mut block = [b' '; BLOCK];
-        let rest = self.bytes.get(self.base..).unwrap_or_default();
-        for (to, from) in block.iter_mut().zip(rest) {
+        let mut block = [b'x'; BLOCK];
+        for (to, from) in block.iter_mut().zip(self.bytes) {
             *to = *from;
         }
-        self.left = masks(&block);
+        masks(&block)
     }
-}
-
-/// The bits below the lowest one that is set; all, if none is.
-#[inline]
-const fn before(mask: u64) -> u64 {
-    mask.wrapping_sub(1) & !mask
 }
 
 #[cfg(test)]
@@ -180,16 +138,14 @@ mod tests {
         let mut start = 0;
         while let Some(len) = bytes[start..].iter().position(|&byte| byte == b'\n') {
             let line = &bytes[start..start + len];
-            let colon = line.iter().position(|&byte| byte == b':');
+            let stop = line.iter().position(|&byte| byte == b':' || byte <= b' ');
             let text = line.strip_suffix(b"\r");
             let odd = text.is_none_or(|text| text.iter().any(|&b| b < b' ' && b != b'\t'));
-            let name = colon.map_or(&[] as &[u8], |at| &line[..at]);
             lines.push(Line {
                 start,
                 feed: start + len,
-                colon: colon.map_or(Line::NONE, |at| start + at),
+                stop: start + stop.unwrap_or(len),
                 odd,
-                blank_in_name: name.iter().any(|&byte| byte <= b' '),
             });
             start += len + 1;
         }
@@ -216,8 +172,7 @@ mod tests {
             for line in expected {
                 let found = lines.next().unwrap();
                 prop_assert!(found.odd || !line.odd);
-                let blank_in_name = found.blank_in_name && found.colon != Line::NONE;
-                prop_assert_eq!(Line { odd: line.odd, blank_in_name, ..found }, line);
+                prop_assert_eq!(Line { odd: line.odd, ..found }, line);
             }
             prop_assert_eq!(lines.next(), None);
             prop_assert_eq!(lines.start(), rest);

@@ -90,6 +90,8 @@ impl Side {
     pub(crate) const MISSED: u8 = 1 << 3;
     /// The body goes on to the end of the stream after [`Phase::MaybeBody`].
     pub(crate) const TO_CLOSE: u8 = 1 << 4;
+    /// The body was not complete.
+    pub(crate) const BODY_CUT: u8 = 1 << 5;
 
     pub(crate) fn new() -> Self {
         Self {

@@ -52,10 +52,11 @@ pub(crate) enum Text {
     ForwardedFor,
     ContentRange,
     Upgrade,
+    FileName,
 }
 
 impl Text {
-    pub(crate) const COUNT: usize = 14;
+    pub(crate) const COUNT: usize = 15;
 }
 
 /// A request and its response. Either may be missing.

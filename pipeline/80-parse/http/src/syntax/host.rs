@@ -1,4 +1,5 @@
-//! Hosts in `Host` fields and targets; user names in `Authorization`.
+//! Names inside values: hosts in `Host` fields and targets, users in `Authorization`, files in
+//! `Content-Disposition`.
 
 use super::trimmed;
 
@@ -80,6 +81,22 @@ pub(crate) fn basic_user<'a>(value: &[u8], room: &'a mut [u8; USER_MAX]) -> Opti
     room.get(..len).filter(|name| !name.is_empty())
 }
 
+/// The file name in `Content-Disposition: attachment; filename="a.b"` (RFC 6266); empty: none.
+pub(crate) fn file_name(value: &[u8]) -> &[u8] {
+    for part in value.split(|&byte| byte == b';').map(trimmed) {
+        let Some(equals) = part.iter().position(|&byte| byte == b'=') else {
+            continue;
+        };
+        let (name, after) = part.split_at_checked(equals).unwrap_or_default();
+        if trimmed(name).eq_ignore_ascii_case(b"filename") {
+            let text = trimmed(after.get(1..).unwrap_or_default());
+            let text = text.strip_prefix(b"\"").unwrap_or(text);
+            return text.strip_suffix(b"\"").unwrap_or(text);
+        }
+    }
+    &[]
+}
+
 fn six_bits(letter: u8) -> Option<u32> {
     let value = match letter {
         b'A'..=b'Z' => letter.wrapping_sub(b'A'),
@@ -94,7 +111,7 @@ fn six_bits(letter: u8) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{USER_MAX, authority, basic_user, split_port};
+    use super::{USER_MAX, authority, basic_user, file_name, split_port};
 
     /// RFC 9110 §7.2: a host, maybe a port; IPv6 addresses stand in brackets.
     #[test]
@@ -114,6 +131,15 @@ mod tests {
         assert_eq!(authority(b"http://u:p@h:1/x@y"), Some(b"h:1".as_slice()));
         assert_eq!(authority(b"/http://h/"), None);
         assert_eq!(authority(b"h:443"), None);
+    }
+
+    /// RFC 6266 §4.1.
+    #[test]
+    fn file_names_are_found() {
+        let value = b"attachment; FileName=\"a b.zip\"; x=y";
+        assert_eq!(file_name(value), b"a b.zip");
+        assert_eq!(file_name(b"inline; filename=a"), b"a");
+        assert_eq!(file_name(b"inline"), b"");
     }
 
     /// RFC 7617 §2: the example of the specification; never the password.

@@ -22,7 +22,7 @@ pub(super) fn told(turns: &[(bool, &[u8])]) -> Vec<String> {
 pub(super) fn told_of(steps: &[Step<'_>]) -> Vec<String> {
     let mut http = Http::new(HttpOptions::default()).unwrap();
     let whole = feed(&mut http, steps, usize::MAX);
-    assert_eq!(http.in_use(), [0; 3]);
+    assert_eq!(http.in_use(), [0; 4]);
     for piece in [1, 2, 3, 7, 64] {
         assert_eq!(feed(&mut http, steps, piece), whole, "in pieces of {piece}");
     }

@@ -344,3 +344,68 @@ impl Sketch {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Meaning;
+    use crate::event::{Probe, Steps};
+    use crate::summary::Attempt;
+    use flowpin_packet::Timestamp;
+
+    const PROBES: [Probe; 12] = [
+        Probe::Syn,
+        Probe::Fin,
+        Probe::Null,
+        Probe::Xmas,
+        Probe::Maimon,
+        Probe::Ack,
+        Probe::Udp,
+        Probe::SctpInit,
+        Probe::SctpCookieEcho,
+        Probe::IpProtocol,
+        Probe::Echo,
+        Probe::Other,
+    ];
+
+    /// The worker notes nothing more on an attempt that is settled: nothing may depend on it.
+    #[test]
+    fn no_further_step_changes_what_a_settled_attempt_means() {
+        for probe in PROBES {
+            let meaning = |steps| Meaning::of(&attempt(probe, steps));
+            for steps in 0..Steps::REPEATED.0 * 2 {
+                if !attempt(probe, steps).is_settled() {
+                    continue;
+                }
+                let known = core::mem::discriminant(&meaning(steps));
+                for more in 0..Steps::REPEATED.0 * 2 {
+                    let now = meaning(steps | more);
+                    assert_eq!(
+                        core::mem::discriminant(&now),
+                        known,
+                        "{probe:?} {steps} {more}"
+                    );
+                    if let (Meaning::Question(was), Meaning::Question(is)) = (meaning(steps), now) {
+                        assert_eq!(was, is, "{probe:?} {steps} {more}");
+                    }
+                }
+            }
+        }
+    }
+
+    fn attempt(probe: Probe, steps: u16) -> Attempt {
+        Attempt {
+            source: [0; 16],
+            target: [0; 16],
+            time: Timestamp(0),
+            number: 0,
+            handle: 0,
+            before: 0,
+            port: 0,
+            steps: Steps(steps),
+            probe,
+            ipv6: false,
+            shard: 0,
+            late: false,
+        }
+    }
+}

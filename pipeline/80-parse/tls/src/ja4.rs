@@ -1,6 +1,7 @@
 //! JA4, the fingerprint of a client's hello (FoxIO's technical details of JA4, TLS client).
 
-use super::ClientHello;
+use crate::hello::{ClientHello, is_grease, pairs};
+use crate::schema::digit;
 use sha2::{Digest, Sha256};
 
 /// Over what the hello came.
@@ -27,11 +28,6 @@ impl Ja4 {
 
 /// More cipher suites or extensions than these are not told apart.
 const LIST_MAX: usize = 256;
-
-/// RFC 8701: values that mean nothing.
-const fn is_grease(value: u16) -> bool {
-    value & 0x0f0f == 0x0a0a && value >> 8 == value & 0xff
-}
 
 /// Computes the fingerprint.
 pub fn ja4(hello: &ClientHello<'_>, carrier: Carrier) -> Ja4 {
@@ -74,16 +70,7 @@ pub fn ja4(hello: &ClientHello<'_>, carrier: Carrier) -> Ja4 {
 
 /// The highest version offered.
 fn version(hello: &ClientHello<'_>) -> &'static [u8; 2] {
-    let offered = pairs(hello.versions.unwrap_or_default()).filter(|&one| !is_grease(one));
-    // DTLS counts downwards: 0xfeff is 1.0, 0xfefd 1.2.
-    let best = offered.max_by_key(|&one| {
-        if one >> 8 == 0xfe {
-            0xfeff_u16.wrapping_sub(one)
-        } else {
-            one
-        }
-    });
-    match best.unwrap_or(hello.version) {
+    match hello.version_max() {
         0x0304 => b"13",
         0x0303 => b"12",
         0x0302 => b"11",
@@ -110,20 +97,6 @@ fn alpn(hello: &ClientHello<'_>) -> [u8; 2] {
         return [first, last];
     }
     [digit(first >> 4), digit(last & 15)]
-}
-
-fn pairs(bytes: &[u8]) -> impl Iterator<Item = u16> {
-    bytes
-        .chunks_exact(2)
-        .filter_map(|pair| pair.first_chunk().copied())
-        .map(u16::from_be_bytes)
-}
-
-const fn digit(nibble: u8) -> u8 {
-    match nibble {
-        0..=9 => b'0'.wrapping_add(nibble),
-        _ => b'a'.wrapping_sub(10).wrapping_add(nibble),
-    }
 }
 
 struct List {
@@ -233,7 +206,7 @@ impl Writer {
 #[cfg(test)]
 mod tests {
     use super::{Carrier, ja4};
-    use crate::learn::ClientHello;
+    use crate::hello::ClientHello;
 
     fn list(text: &str) -> Vec<u8> {
         let number = |one: &str| u16::from_str_radix(one, 16).unwrap().to_be_bytes();
@@ -255,6 +228,7 @@ mod tests {
             .collect();
         let hello = ClientHello {
             version: 0x0303,
+            session: &[],
             ciphers: &ciphers,
             extensions: &extensions,
             server_name: Some(b"example.org"),

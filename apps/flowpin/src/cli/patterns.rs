@@ -1,0 +1,83 @@
+//! `flowpin patterns`.
+
+use super::input::is_capture_name;
+use super::{ConnectionArgs, InputArgs, help};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
+use flowpin_config::{IdentifySettings, Settings};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What to do with patterns.
+#[derive(Subcommand, Debug)]
+pub(crate) enum PatternsCommand {
+    /// Say what became of patterns, what they cost, and what they match in captures
+    #[command(long_about = help::TEST_ABOUT, after_long_help = help::TEST_AFTER)]
+    #[command(
+        after_help = "How patterns are read, and exit codes: `flowpin patterns test --help`."
+    )]
+    Test(Box<TestArgs>),
+    /// List the built-in protocols, with their groups, ports and rules
+    #[command(after_long_help = help::LIST_AFTER)]
+    List {
+        /// How it is shown
+        #[arg(long, value_name = "FORMAT", default_value = "table")]
+        format: PageFormat,
+    },
+}
+
+/// The options of `flowpin patterns test`.
+#[derive(Args, Debug)]
+pub(crate) struct TestArgs {
+    /// A .pat file, a directory of them, or (by the end of its name) a capture
+    #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
+    paths: Vec<OsString>,
+
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// How it is shown
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "table",
+        help_heading = "Output"
+    )]
+    pub(crate) format: PageFormat,
+
+    #[command(flatten)]
+    connections: ConnectionArgs,
+}
+
+/// How a page is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PageFormat {
+    /// For people
+    Table,
+    /// One JSON document
+    Json,
+}
+
+impl TestArgs {
+    /// The settings that these options make.
+    ///
+    /// # Errors
+    /// See [`InputArgs::settings`].
+    pub(crate) fn settings(&self) -> anyhow::Result<Settings> {
+        let (connections, pipeline) = self.connections.settings();
+        let (captures, patterns): (Vec<OsString>, Vec<OsString>) =
+            self.paths.iter().cloned().partition(is_capture_name);
+        if patterns.is_empty() {
+            anyhow::bail!("no patterns: name a .pat file or a directory of them");
+        }
+        Ok(Settings {
+            input: self.input.settings(&captures)?,
+            connections,
+            pipeline,
+            identify: IdentifySettings {
+                patterns: Some(patterns.into_iter().map(PathBuf::from).collect()),
+                ..IdentifySettings::default()
+            },
+            ..Settings::default()
+        })
+    }
+}

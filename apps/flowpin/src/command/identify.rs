@@ -1,0 +1,64 @@
+//! `flowpin identify`: which protocol each connection speaks.
+
+use super::{cache_folder, damage_told, plan, print, require_input, sink};
+use crate::cli::{IdentifyArgs, ListFormat};
+use crate::exit::{Exit, Failure};
+use crate::progress::Bar;
+use crate::signals::Signals;
+use crate::summary::{self, Detail};
+use crate::verdicts::Lister;
+use flowpin_engine::{Control, ListSink, Listed, RunError};
+use std::io::{ErrorKind, IsTerminal};
+
+/// Does what `flowpin identify` was told.
+pub(crate) fn identify(args: &IdentifyArgs) -> Result<Exit, Failure> {
+    let mut plan = plan(&args.input, args.settings())?;
+    require_input(&plan)?;
+    plan.identify.cache = plan.identify.cache.or_else(cache_folder);
+    let control = Control::default();
+    let signals = Signals::install(&control.stop).map_err(Failure::failed)?;
+    // Rows that come while a bar is drawn would tear it.
+    let shares_terminal = !args.totals && std::io::stdout().is_terminal();
+    let bar = Bar::on_terminal().filter(|_| !shares_terminal);
+    let mut lister = Lister::on_stdout(args.format, &args.only);
+    let outcome = if args.totals {
+        flowpin_engine::identify(&plan, &mut Nobody, &control, sink(bar.as_ref()))
+    } else {
+        flowpin_engine::identify(&plan, &mut lister, &control, sink(bar.as_ref()))
+    };
+    if let Some(bar) = bar {
+        bar.clear();
+    }
+    let outcome = outcome.and_then(|report| {
+        if !args.totals {
+            let totals = summary::protocols(&report, Detail::All);
+            let gap = if totals.is_empty() { "" } else { "\n" };
+            lister.finish(&format!("{gap}{totals}"))?;
+        }
+        Ok(report)
+    });
+    let report = match outcome {
+        Err(RunError::StreamWrite { source, .. }) if source.kind() == ErrorKind::BrokenPipe => {
+            return Ok(Exit::Done);
+        }
+        outcome => outcome?,
+    };
+    if args.totals {
+        print(&summary::protocols(&report, Detail::All))?;
+    } else if lister.told == 0 && args.format == ListFormat::Table {
+        anstream::eprintln!("flowpin: no such connection");
+    }
+    for (loss, count) in report.losses.iter() {
+        anstream::eprintln!("flowpin: {}: {count}: {}", loss.name(), loss.explanation());
+    }
+    Ok(damage_told(&report, &signals))
+}
+
+/// Wants no connection by itself.
+struct Nobody;
+
+impl ListSink for Nobody {
+    fn connection(&mut self, _: &Listed) -> Result<(), RunError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,129 @@
+//! What makes a table fast: runs, words, likely successors.
+//!
+//! A state that most bytes leave where it is becomes a *run*: the scanner looks for the next byte
+//! that ends it, many bytes at a time. A state from which keywords and a general name begin may
+//! run, too: the name's bytes are skipped at once, and the word is looked up (`words`).
+
+use super::words::{self, WordTables};
+use super::{Classes, Dfa};
+use crate::pattern::Set;
+use flowpin_cpu::ByteSet;
+use flowpin_lexer::{Run, State};
+
+/// The tables beside the transitions.
+#[derive(Default)]
+pub(crate) struct Accelerated {
+    pub(crate) states: Vec<State>,
+    pub(crate) runs: Vec<Run>,
+    pub(crate) sets: Vec<ByteSet>,
+    pub(crate) words: WordTables,
+}
+
+/// Finds runs, words and likely successors of a minimal automaton.
+pub(crate) fn accelerate(dfa: &Dfa, classes: &Classes) -> Accelerated {
+    let mut made = Accelerated::default();
+    let loops: Vec<Set> = ids(dfa)
+        .map(|state| bytes_to(dfa, classes, state, state))
+        .collect();
+    for state in ids(dfa) {
+        let run = match state {
+            0 => 0,
+            _ => made.run_of(dfa, classes, &loops, state),
+        };
+        let (likely_byte, likely_next) = likely(dfa, classes, state);
+        made.states.push(State {
+            accept: dfa
+                .states
+                .get(usize::from(state))
+                .map_or(0, |state| state.accept),
+            likely_next,
+            likely_byte,
+            run,
+            is_final: dfa.row(state).iter().all(|&next| next == 0),
+        });
+    }
+    made
+}
+
+impl Accelerated {
+    /// The run that begins in a state, plus 1; 0 if none does.
+    fn run_of(&mut self, dfa: &Dfa, classes: &Classes, loops: &[Set], state: u16) -> u8 {
+        let own = loops.get(usize::from(state)).copied().unwrap_or_default();
+        if own.len() >= RUN_BYTES_MIN {
+            let run = Run {
+                after: state,
+                ..Run::default()
+            };
+            return self.add(run, own.complement());
+        }
+        let is_start = dfa.starts.iter().flatten().any(|&start| start == state);
+        if !is_start {
+            return 0;
+        }
+        let is_long = |next: &u16| {
+            let set = loops.get(usize::from(*next));
+            *next != 0 && set.is_some_and(|set| set.len() >= RUN_BYTES_MIN)
+        };
+        let grown = ids(dfa).filter(is_long).filter_map(|after| {
+            let within = loops.get(usize::from(after)).copied().unwrap_or_default();
+            let tree = words::Tree::grow(dfa, classes, state, after, within)?;
+            (tree.within.len() >= RUN_BYTES_MIN).then_some((tree, after))
+        });
+        let best = grown.max_by_key(|(tree, after)| (tree.within.len(), u16::MAX - after));
+        let Some((tree, after)) = best else {
+            return 0;
+        };
+        match self.words.add(&tree, after) {
+            Some(run) => self.add(run, tree.within.complement()),
+            None => 0,
+        }
+    }
+
+    fn add(&mut self, mut run: Run, stop: Set) -> u8 {
+        let stop = ByteSet::new(stop.0);
+        let known = self.sets.iter().position(|known| *known == stop);
+        let index = known.unwrap_or(self.sets.len());
+        let (Ok(stop_index), Ok(number)) = (
+            u8::try_from(index),
+            u8::try_from(self.runs.len().saturating_add(1)),
+        ) else {
+            return 0;
+        };
+        if known.is_none() {
+            self.sets.push(stop);
+        }
+        run.stop = stop_index;
+        self.runs.push(run);
+        number
+    }
+}
+
+pub(super) fn ids(dfa: &Dfa) -> impl Iterator<Item = u16> + use<> {
+    (0u16..).take(dfa.states.len())
+}
+
+/// The bytes that lead from one state to another.
+fn bytes_to(dfa: &Dfa, classes: &Classes, from: u16, to: u16) -> Set {
+    Set::of((0..=255u8).filter(|&byte| dfa.step(from, classes.of(byte)) == to))
+}
+
+/// A byte that is likely to come in a state, and where it leads.
+///
+/// Bytes that end lines and names come first; a byte that leads on before one that stays.
+fn likely(dfa: &Dfa, classes: &Classes, state: u16) -> (u8, u16) {
+    let next = |byte: u8| dfa.step(state, classes.of(byte));
+    let by_preference = || {
+        b"\r\n: "
+            .iter()
+            .copied()
+            .chain(b'a'..=b'z')
+            .chain(0..=255u8)
+    };
+    let leads_on = by_preference().find(|&byte| !matches!(next(byte), 0) && next(byte) != state);
+    let byte = leads_on.or_else(|| by_preference().find(|&byte| next(byte) != 0));
+    let byte = byte.unwrap_or(0);
+    (byte, next(byte))
+}
+
+/// Shorter runs are walked byte by byte: digits, blanks.
+const RUN_BYTES_MIN: u32 = 24;

@@ -1,0 +1,231 @@
+//! Our own lines of the first section: what a protocol needs beyond a scanner.
+//!
+//! ```text
+//!  %protocol memcached
+//!  %identify client "^(get|set) [!-~]+"
+//!  %client COMMAND            where the client's direction begins; %server alike
+//!  %resync LOST               where a direction goes on after missing bytes
+//!  %limit token 4096          longer tokens are told shortened
+//!  %local length count        a field of no message
+//!  %message memcached "One command and its answer." {
+//!    command text "What is asked for."
+//!    size    count eve "memcached.bytes" "How long the value is."
+//!  }
+//! ```
+
+use super::cursor::{Cursor, as_text};
+use crate::diagnostic::Failure;
+use flowpin_lexer::{Direction, FieldKind};
+
+/// What a grammar says about its protocol.
+#[derive(Debug, Default)]
+pub(crate) struct Declarations {
+    pub(crate) protocol: Option<String>,
+    pub(crate) identify: Vec<(Direction, String, usize)>,
+    pub(crate) client: Option<(String, usize)>,
+    pub(crate) server: Option<(String, usize)>,
+    pub(crate) resync: Option<(String, usize)>,
+    pub(crate) token_len_max: Option<u32>,
+    pub(crate) locals: Vec<FieldDeclaration>,
+    pub(crate) messages: Vec<MessageDeclaration>,
+}
+
+/// A field.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldDeclaration {
+    pub(crate) name: String,
+    pub(crate) kind: FieldKind,
+    pub(crate) is_kept: bool,
+    /// Where EVE has it, if not in the message's object under its name.
+    pub(crate) eve: Option<String>,
+    pub(crate) doc: String,
+    pub(crate) at: usize,
+}
+
+/// A kind of message.
+#[derive(Debug)]
+pub(crate) struct MessageDeclaration {
+    pub(crate) name: String,
+    pub(crate) doc: String,
+    pub(crate) fields: Vec<FieldDeclaration>,
+    pub(crate) at: usize,
+}
+
+/// Reads the line of a name behind `%`; a message's lines, too.
+pub(super) fn read(
+    name: &[u8],
+    place: usize,
+    cursor: &mut Cursor<'_>,
+    into: &mut Declarations,
+) -> Result<(), Failure> {
+    cursor.skip_blanks();
+    match name {
+        b"protocol" => {
+            if into.protocol.is_some() {
+                return Err(Failure::new(place, "a grammar is of one protocol"));
+            }
+            into.protocol = Some(named(cursor, "the protocol's name")?.0);
+        }
+        b"identify" => identify(cursor, into)?,
+        b"client" => into.client = Some(named(cursor, "a start condition's name")?),
+        b"server" => into.server = Some(named(cursor, "a start condition's name")?),
+        b"resync" => into.resync = Some(named(cursor, "a start condition's name")?),
+        b"limit" => limit(cursor, into)?,
+        b"local" => {
+            if into.locals.len() >= FIELDS_MAX {
+                return Err(Failure::new(
+                    place,
+                    format!("at most {FIELDS_MAX} local fields"),
+                ));
+            }
+            into.locals.push(field(cursor)?);
+            return Ok(());
+        }
+        b"message" => return message(cursor, into),
+        _ => {
+            let text = format!("no line begins with %{}", as_text(name));
+            return Err(Failure::new(place, text));
+        }
+    }
+    cursor.end_line()
+}
+
+fn named(cursor: &mut Cursor<'_>, what: &str) -> Result<(String, usize), Failure> {
+    let at = cursor.at;
+    let name = cursor.word(true);
+    if name.is_empty() || name.len() > NAME_LEN_MAX {
+        return Err(Failure::new(at, format!("{what} is expected")));
+    }
+    Ok((as_text(name), at))
+}
+
+fn identify(cursor: &mut Cursor<'_>, into: &mut Declarations) -> Result<(), Failure> {
+    let at = cursor.at;
+    let direction = match cursor.word(false) {
+        b"client" => Direction::Client,
+        b"server" => Direction::Server,
+        b"both" => Direction::Both,
+        _ => return Err(Failure::new(at, "client, server or both is expected")),
+    };
+    cursor.skip_blanks();
+    let at = cursor.at;
+    let line = cursor.line();
+    let pattern = line
+        .strip_prefix(b"\"")
+        .and_then(|rest| rest.strip_suffix(b"\""))
+        .filter(|pattern| !pattern.is_empty());
+    let Some(pattern) = pattern else {
+        return Err(Failure::new(at, "a regular expression in \" is expected"));
+    };
+    cursor.at += line.len();
+    into.identify.push((direction, as_text(pattern), at));
+    Ok(())
+}
+
+fn limit(cursor: &mut Cursor<'_>, into: &mut Declarations) -> Result<(), Failure> {
+    let at = cursor.at;
+    if cursor.word(false) != b"token" {
+        return Err(Failure::new(at, "token is expected"));
+    }
+    cursor.skip_blanks();
+    let at = cursor.at;
+    let value = as_text(cursor.word(false)).parse().ok();
+    let value = value.filter(|value| (16..=TOKEN_LEN_MAX).contains(value));
+    let Some(value) = value else {
+        let text = format!("a number of bytes from 16 to {TOKEN_LEN_MAX} is expected");
+        return Err(Failure::new(at, text));
+    };
+    into.token_len_max = Some(value);
+    Ok(())
+}
+
+fn message(cursor: &mut Cursor<'_>, into: &mut Declarations) -> Result<(), Failure> {
+    let (name, at) = named(cursor, "the message's name")?;
+    cursor.skip_blanks();
+    let doc = string(cursor)?.unwrap_or_default();
+    cursor.skip_blanks();
+    if !cursor.eat(b"{") {
+        return Err(Failure::new(
+            cursor.at,
+            "{ and the message's fields are expected",
+        ));
+    }
+    let mut fields = Vec::new();
+    loop {
+        cursor.skip_space()?;
+        if cursor.eat(b"}") {
+            break;
+        }
+        if cursor.peek().is_none() {
+            return Err(Failure::new(at, "a message without its }"));
+        }
+        if fields.len() >= FIELDS_MAX {
+            return Err(Failure::new(
+                cursor.at,
+                format!("at most {FIELDS_MAX} fields"),
+            ));
+        }
+        fields.push(field(cursor)?);
+    }
+    if into.messages.len() >= MESSAGES_MAX {
+        return Err(Failure::new(at, format!("at most {MESSAGES_MAX} messages")));
+    }
+    into.messages.push(MessageDeclaration {
+        name,
+        doc,
+        fields,
+        at,
+    });
+    cursor.end_line()
+}
+
+/// `name kind [kept] [eve "path"] ["doc"]`, on one line.
+fn field(cursor: &mut Cursor<'_>) -> Result<FieldDeclaration, Failure> {
+    let (name, at) = named(cursor, "a field's name")?;
+    cursor.skip_blanks();
+    let kind_at = cursor.at;
+    let kind = match cursor.word(false) {
+        b"text" => FieldKind::Text,
+        b"count" => FieldKind::Count,
+        b"list" => FieldKind::List,
+        _ => return Err(Failure::new(kind_at, "text, count or list is expected")),
+    };
+    cursor.skip_blanks();
+    let is_kept = cursor.eat(b"kept");
+    cursor.skip_blanks();
+    let mut eve = None;
+    if cursor.eat(b"eve") {
+        cursor.skip_blanks();
+        eve = string(cursor)?;
+        cursor.skip_blanks();
+    }
+    let doc = string(cursor)?.unwrap_or_default();
+    cursor.end_line()?;
+    Ok(FieldDeclaration {
+        name,
+        kind,
+        is_kept,
+        eve,
+        doc,
+        at,
+    })
+}
+
+/// A text in quotes, if one is here.
+fn string(cursor: &mut Cursor<'_>) -> Result<Option<String>, Failure> {
+    let at = cursor.at;
+    if !cursor.eat(b"\"") {
+        return Ok(None);
+    }
+    let line = cursor.line();
+    let Some(len) = line.iter().position(|&byte| byte == b'"') else {
+        return Err(Failure::new(at, "a string without its closing quote"));
+    };
+    cursor.at += len + 1;
+    Ok(Some(as_text(line.get(..len).unwrap_or_default())))
+}
+
+const NAME_LEN_MAX: usize = 64;
+const FIELDS_MAX: usize = 64;
+const MESSAGES_MAX: usize = 16;
+const TOKEN_LEN_MAX: u32 = 65_536;

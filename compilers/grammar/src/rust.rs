@@ -1,0 +1,164 @@
+//! A grammar as Rust source: the same tables, known when the program is built.
+
+use flowpin_lexer::{Grammar, Op};
+use std::fmt::{Debug, Write};
+
+/// Source of a module that holds a grammar as the static `NAME`, marked as generated.
+///
+/// `from` is the grammar's file, for the reader.
+pub fn as_rust(grammar: &Grammar, name: &str, from: &str) -> String {
+    let mut out = Out(String::new());
+    let parts = grammar.table.parts();
+    let program = &grammar.program;
+    out.line(&format!(
+        "// @generated from {from} by `cargo xtask grammars`; do not edit."
+    ));
+    out.line(&format!("//! The tables of `{from}`."));
+    out.line("");
+    out.line("#![allow(clippy::all, clippy::pedantic, unused_qualifications, unused_imports)]");
+    out.line("#![cfg_attr(rustfmt, rustfmt_skip)]");
+    out.line("");
+    out.line("use flowpin_cpu::ByteSet;");
+    out.line("use flowpin_lexer::*;");
+    out.line("use flowpin_record::{Kind, MessageColumn, MessageSchema};");
+    out.line("use std::borrow::Cow::Borrowed;");
+    out.line("");
+    for (index, token) in grammar.tokens.iter().enumerate() {
+        if token
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        {
+            out.line(&format!("/// Token `{token}`."));
+            out.line(&format!(
+                "pub const {}: u16 = {};",
+                token.to_uppercase(),
+                index + 1
+            ));
+        }
+    }
+    for (index, condition) in grammar.conditions.iter().enumerate() {
+        let upper = condition.to_uppercase().replace('-', "_");
+        out.line(&format!("/// Start condition `{condition}`."));
+        out.line(&format!("pub const IN_{upper}: u16 = {index};"));
+    }
+    out.line("");
+    out.line(&format!("/// The grammar of `{from}`."));
+    out.line(&format!("pub static {name}: Grammar = Grammar {{"));
+    out.field("protocol", &borrowed(&grammar.protocol));
+    out.list("identify", &grammar.identify, |one| {
+        let pattern = borrowed(&one.pattern);
+        format!(
+            "Identify {{ direction: Direction::{:?}, pattern: {pattern} }}",
+            one.direction
+        )
+    });
+    out.line("table: Table::new(Parts {");
+    out.numbers("classes", parts.classes.as_slice());
+    out.field("class_bits", &parts.class_bits.to_string());
+    out.numbers("transitions", &parts.transitions);
+    out.list("states", &parts.states, plain);
+    out.list("starts", &parts.starts, plain);
+    out.list("rules", &parts.rules, |rule| {
+        plain(rule).replace("trail: ", "trail: Trail::")
+    });
+    out.list("runs", &parts.runs, plain);
+    out.list("sets", &parts.sets, |set| {
+        format!("ByteSet::new({:?})", set.members())
+    });
+    out.list("words", &parts.words, plain);
+    out.numbers("word_classes", &parts.word_classes);
+    out.numbers("word_slots", &parts.word_slots);
+    out.list("heads", &parts.heads, plain);
+    out.field("token_len_max", &parts.token_len_max.to_string());
+    out.field("uses_line_start", &parts.uses_line_start.to_string());
+    out.field("resync", &plain(&parts.resync));
+    out.line("}),");
+    out.list("tokens", &grammar.tokens, |text| borrowed(text));
+    out.list("conditions", &grammar.conditions, |text| borrowed(text));
+    out.field("begin", &plain(&grammar.begin));
+    out.line("program: Program {");
+    out.list("operations", &program.operations, operation);
+    out.list("fields", &program.fields, |field| {
+        format!(
+            "GrammarField {{ name: {}, kind: FieldKind::{:?}, is_kept: {} }}",
+            borrowed(&field.name),
+            field.kind,
+            field.is_kept
+        )
+    });
+    out.list("messages", &program.messages, |message| {
+        let schema = &message.schema;
+        let mut columns = String::new();
+        for column in schema.columns.iter() {
+            let _ = write!(
+                columns,
+                "MessageColumn::new({:?}, {:?}, Kind::{:?}, {:?}), ",
+                column.name, column.eve, column.kind, column.doc
+            );
+        }
+        format!(
+            "GrammarMessage {{ schema: MessageSchema::in_file({:?}, {:?}, {:?}, &[{columns}]), \
+             fields: Borrowed(&{:?}) }}",
+            schema.name, schema.file_stem, schema.doc, message.fields
+        )
+    });
+    out.field("anomalies", &format!("Borrowed(&{:?})", program.anomalies));
+    out.list("texts", &program.texts, |text| borrowed(text));
+    out.line("},");
+    out.line("};");
+    out.0
+}
+
+fn plain(value: &impl Debug) -> String {
+    format!("{value:?}")
+}
+
+fn operation(operation: &Op) -> String {
+    format!("Op::{operation:?}")
+}
+
+fn borrowed(text: &str) -> String {
+    format!("Borrowed({text:?})")
+}
+
+struct Out(String);
+
+impl Out {
+    fn line(&mut self, line: &str) {
+        self.0.push_str(line);
+        self.0.push('\n');
+    }
+
+    fn field(&mut self, name: &str, value: &str) {
+        self.line(&format!("{name}: {value},"));
+    }
+
+    /// One item a line.
+    fn list<T>(&mut self, name: &str, items: &[T], show: impl Fn(&T) -> String) {
+        self.line(&format!("{name}: Borrowed(&["));
+        for item in items {
+            self.line(&format!("{},", show(item)));
+        }
+        self.line("]),");
+    }
+
+    /// As many numbers a line as fit.
+    fn numbers<T: Debug>(&mut self, name: &str, numbers: &[T]) {
+        self.line(&format!("{name}: Borrowed(&["));
+        let mut line = String::new();
+        for number in numbers {
+            let item = format!("{number:?},");
+            if line.len() + item.len() > COLUMNS_MAX {
+                self.line(&line);
+                line.clear();
+            }
+            line.push_str(&item);
+        }
+        if !line.is_empty() {
+            self.line(&line);
+        }
+        self.line("]),");
+    }
+}
+
+const COLUMNS_MAX: usize = 96;

@@ -1,0 +1,167 @@
+//! A whole grammar: its scanner, and what its actions say, as data.
+
+use crate::{Condition, Table};
+use flowpin_record::MessageSchema;
+use std::borrow::Cow;
+
+/// A protocol's grammar, loaded or generated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grammar {
+    /// The protocol's name, as identification knows it.
+    pub protocol: Cow<'static, str>,
+    /// How the protocol is recognised, if the grammar says so itself.
+    pub identify: Cow<'static, [Identify]>,
+    /// The scanner.
+    pub table: Table,
+    /// Names of the tokens, by number less 1.
+    pub tokens: Cow<'static, [Cow<'static, str>]>,
+    /// Names of the start conditions.
+    pub conditions: Cow<'static, [Cow<'static, str>]>,
+    /// Where each direction begins: the client's, the server's.
+    pub begin: [Condition; 2],
+    /// What the actions do.
+    pub program: Program,
+}
+
+impl Grammar {
+    /// The name of a token, as [`crate::Token::token`] numbers it.
+    pub fn token_name(&self, token: u16) -> Option<&str> {
+        let index = usize::from(token).checked_sub(1)?;
+        self.tokens.get(index).map(|name| &**name)
+    }
+
+    /// The start condition of a name.
+    pub fn condition(&self, name: &str) -> Option<Condition> {
+        let at = self.conditions.iter().position(|known| known == name)?;
+        Condition::try_from(at).ok()
+    }
+}
+
+/// What a grammar's actions do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Program {
+    /// All actions' operations, one after the other; rules say from where to where is theirs.
+    pub operations: Cow<'static, [Op]>,
+    /// What can be captured.
+    pub fields: Cow<'static, [GrammarField]>,
+    /// What can be told.
+    pub messages: Cow<'static, [GrammarMessage]>,
+    /// Words of anomalies.
+    pub anomalies: Cow<'static, [&'static str]>,
+    /// Constant texts.
+    pub texts: Cow<'static, [Cow<'static, str>]>,
+}
+
+/// An index into [`Program::fields`].
+pub type FieldId = u16;
+
+/// A named field, of which each direction of a connection has one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrammarField {
+    /// Its name in the grammar.
+    pub name: Cow<'static, str>,
+    /// What it holds.
+    pub kind: FieldKind,
+    /// It stays when a message is told.
+    pub is_kept: bool,
+}
+
+/// What a field holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldKind {
+    /// Bytes off the wire.
+    Text,
+    /// A number.
+    Count,
+    /// Texts, in order.
+    List,
+}
+
+/// A kind of message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrammarMessage {
+    /// Its record.
+    pub schema: MessageSchema,
+    /// The field of each column.
+    pub fields: Cow<'static, [FieldId]>,
+}
+
+/// How a protocol is recognised.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identify {
+    /// Who sends it.
+    pub direction: Direction,
+    /// A regular expression over the first bytes of the direction.
+    pub pattern: Cow<'static, str>,
+}
+
+/// Who sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Who opened the connection.
+    Client,
+    /// The other side.
+    Server,
+    /// Both do.
+    Both,
+}
+
+/// One operation of an action. They work on a *window*: the token's text, or what an operation
+/// before left of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// The window is the text without so many bytes at its beginning and end.
+    Trim(u16, u16),
+    /// The window, without blanks at its ends.
+    Blank,
+    /// The window is the so manieth word of the text, from 1.
+    Word(u16),
+    /// The window is what stands behind the first such byte of the text; all if there is none.
+    After(u8),
+    /// The window ends before the first such byte.
+    Before(u8),
+    /// The field is the window.
+    Capture(FieldId),
+    /// The window is added: to a text behind a blank, to a list as one more.
+    Append(FieldId),
+    /// The field is a constant text.
+    Set(FieldId, u16),
+    /// The field is a constant number.
+    SetNumber(FieldId, u64),
+    /// The field is one more.
+    Increment(FieldId),
+    /// The field is the window read as a number: its base, least and greatest value. What is no
+    /// number or out of bounds is the anomaly of that index, and ends the action.
+    Number {
+        /// Where it goes.
+        field: FieldId,
+        /// 2 to 36.
+        base: u8,
+        /// The least value.
+        min: u64,
+        /// The greatest value.
+        max: u64,
+        /// What it is if it is none.
+        anomaly: u16,
+    },
+    /// As many bytes as the field says and some more are skipped; none if it is unset.
+    Skip(FieldId, u32),
+    /// So many bytes are skipped.
+    SkipCount(u64),
+    /// A message is told, of the direction's fields.
+    Emit(u16),
+    /// The direction's fields become a question, which waits for its answer.
+    Ask(u16),
+    /// The oldest question is answered by the direction's fields, and told.
+    Answer(u16),
+    /// The direction's field is unset.
+    Clear(FieldId),
+    /// An anomaly.
+    Anomaly(u16),
+    /// The other direction goes on in a start condition, from its next token on.
+    Peer(Condition),
+    /// This direction is not scanned any more.
+    Stop,
+    /// Neither direction is.
+    StopBoth,
+}

@@ -1,0 +1,319 @@
+//! Bytes in, tokens out.
+
+use crate::backing_up::{head_len, longest};
+use crate::saved::NO_TEXT;
+use crate::table::View;
+use crate::walk::walk;
+use crate::{Saved, Sink, Table, Texts, Then, Token, Trail};
+use flowpin_cpu::{Finder, OneByOne, WithFinder, with_finder};
+
+impl Table {
+    /// Scans the next bytes of one direction.
+    ///
+    /// Costs about a cycle per byte where runs are long; at worst each byte is looked at as often
+    /// as the token limit says, if the grammar backs up.
+    pub fn scan<S: Sink>(
+        &self,
+        saved: &mut Saved,
+        texts: &mut Texts,
+        shard: u8,
+        bytes: &[u8],
+        sink: &mut S,
+    ) {
+        with_finder(Work {
+            scan: Scan::new(self, saved, texts, shard, sink),
+            bytes,
+        });
+    }
+
+    /// The direction has ended: what there is of a token is told, and `<<EOF>>`.
+    pub fn finish<S: Sink>(&self, saved: &mut Saved, texts: &mut Texts, shard: u8, sink: &mut S) {
+        Scan::new(self, saved, texts, shard, sink).finish();
+    }
+}
+
+struct Work<'a, S> {
+    scan: Scan<'a, S>,
+    bytes: &'a [u8],
+}
+
+impl<S: Sink> WithFinder for Work<'_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<F: Finder>(mut self, finder: F) {
+        let mut at = 0;
+        while self.scan.saved.token_len > 0 && at < self.bytes.len() && !self.scan.saved.is_stopped
+        {
+            at = self.scan.straddling(finder, self.bytes);
+        }
+        self.scan.within(finder, self.bytes, at);
+    }
+}
+
+/// A segment being scanned.
+struct Scan<'a, S> {
+    table: &'a Table,
+    view: View<'a>,
+    saved: &'a mut Saved,
+    texts: &'a mut Texts,
+    shard: u8,
+    sink: &'a mut S,
+}
+
+impl<'a, S: Sink> Scan<'a, S> {
+    fn new(
+        table: &'a Table,
+        saved: &'a mut Saved,
+        texts: &'a mut Texts,
+        shard: u8,
+        sink: &'a mut S,
+    ) -> Self {
+        Self {
+            table,
+            view: table.view(),
+            saved,
+            texts,
+            shard,
+            sink,
+        }
+    }
+
+    /// Tokens from `at` on; what is left of the last is kept.
+    #[inline(always)]
+    fn within<F: Finder>(&mut self, finder: F, bytes: &[u8], mut at: usize) {
+        loop {
+            if self.saved.skip > 0 {
+                at = self.skip(bytes, at);
+                if self.saved.skip > 0 {
+                    return;
+                }
+            }
+            if self.saved.is_stopped || at >= bytes.len() {
+                return;
+            }
+            let condition = self.saved.condition;
+            let start = self.view.start(condition, self.saved.at_line_start);
+            let walked = walk(self.view, finder, bytes, at, start);
+            let text = bytes.get(at..walked.at).unwrap_or_default();
+            if !walked.is_over {
+                self.saved.state = walked.state;
+                self.saved.token_len = text.len() as u64;
+                self.saved.token_condition = condition;
+                let len_max = self.view.token_len_max;
+                self.texts.append(self.saved, self.shard, text, len_max);
+                return;
+            }
+            let accept = self.view.state(walked.state).accept;
+            let rule = self.view.rule(accept.wrapping_sub(1));
+            let is_plain = accept != 0 && !text.is_empty() && matches!(rule.trail, Trail::None);
+            if is_plain && text.len() as u64 <= u64::from(self.view.token_len_max) {
+                self.tell(accept, rule.token, rule.begin, text, text.len() as u64);
+                at = walked.at;
+                continue;
+            }
+            // The byte that ended the walk belongs to an unmatched token of its own.
+            let text = match text.is_empty() {
+                true => bytes.get(at..at.wrapping_add(1)).unwrap_or_default(),
+                false => text,
+            };
+            at = at.wrapping_add(self.rarely(accept, text, start));
+        }
+    }
+
+    /// A token that is not plainly what the walk went over: its length.
+    #[cold]
+    #[inline(never)]
+    fn rarely(&mut self, accept: u16, text: &[u8], start: u16) -> usize {
+        let scanned = text.len() as u64;
+        if scanned > u64::from(self.view.token_len_max) {
+            self.tell_overlong(accept, text, scanned);
+            return text.len();
+        }
+        let (len, rule) = self.matched(text, start);
+        let text = text.get(..len).unwrap_or_default();
+        self.tell_rule(rule, text, len as u64);
+        len
+    }
+
+    /// The token at the beginning of `text`, in which a walk went as far as `text` goes: its
+    /// length, at least 1, and its rule.
+    fn matched(&self, text: &[u8], start: u16) -> (usize, Option<u16>) {
+        let (len, Some(rule)) = longest(self.view, text, start) else {
+            return (1, None);
+        };
+        let trail = self.view.rule(rule).trail;
+        let text = text.get(..len).unwrap_or_default();
+        match head_len(self.table, text, rule, trail, start) {
+            // A token of nothing would come again and again.
+            0 => (1, None),
+            len => (len, Some(rule)),
+        }
+    }
+
+    /// Goes on with a token that began in an earlier segment. Where the next token begins; if it
+    /// begins in an earlier segment, too, 0, and that token is begun.
+    #[cold]
+    #[inline(never)]
+    fn straddling<F: Finder>(&mut self, finder: F, bytes: &[u8]) -> usize {
+        let walked = walk(self.view, finder, bytes, 0, self.saved.state);
+        let len_max = self.view.token_len_max;
+        let text = bytes.get(..walked.at).unwrap_or_default();
+        let len_before = self.saved.token_len;
+        self.texts.append(self.saved, self.shard, text, len_max);
+        self.saved.state = walked.state;
+        self.saved.token_len = len_before.saturating_add(text.len() as u64);
+        if !walked.is_over {
+            return bytes.len();
+        }
+        let accept = self.view.state(walked.state).accept;
+        let rule = self.view.rule(accept.wrapping_sub(1));
+        let is_known = self.saved.token_len <= u64::from(len_max) && !self.saved.has_lost_text;
+        if !is_known || accept != 0 && matches!(rule.trail, Trail::None) {
+            self.tell_held(accept, is_known);
+            return walked.at;
+        }
+        // What is behind the token in this segment comes next.
+        self.split_held(finder, len_before).unwrap_or(0)
+    }
+
+    /// Tells all that is held as one token.
+    fn tell_held(&mut self, accept: u16, is_known: bool) {
+        let slot = self.saved.text;
+        let len = self.saved.token_len;
+        let text = self.texts.take(self.saved);
+        self.forget_token();
+        if is_known {
+            self.tell_rule(accept.checked_sub(1), &text, len);
+        } else {
+            self.tell_overlong(accept, &text, len);
+        }
+        self.texts.give_back(slot, text);
+    }
+
+    /// Tells the longest match in what is held. If it ends within the segment at hand, of which
+    /// all but `len_before` held bytes are: where. Otherwise scans the rest of what was held.
+    fn split_held<F: Finder>(&mut self, finder: F, len_before: u64) -> Option<usize> {
+        let slot = self.saved.text;
+        let text = self.texts.take(self.saved);
+        let before = usize::try_from(len_before).unwrap_or(usize::MAX);
+        let start = self
+            .view
+            .start(self.saved.token_condition, self.saved.at_line_start);
+        let (len, rule) = self.matched(&text, start);
+        self.forget_token();
+        self.tell_rule(rule, text.get(..len).unwrap_or_default(), len as u64);
+        let within = len.checked_sub(before);
+        if within.is_none() {
+            self.within(finder, text.get(len..before).unwrap_or_default(), 0);
+        }
+        self.texts.give_back(slot, text);
+        within
+    }
+
+    fn finish(&mut self) {
+        while self.saved.token_len > 0 && !self.saved.is_stopped {
+            let len = self.saved.token_len;
+            let is_known = len <= u64::from(self.view.token_len_max) && !self.saved.has_lost_text;
+            if is_known {
+                self.split_held(OneByOne, len);
+            } else {
+                self.tell_held(self.view.state(self.saved.state).accept, false);
+            }
+        }
+        if self.saved.is_stopped {
+            return;
+        }
+        if let Some(rule) = self.view.eof_rule(self.saved.condition) {
+            self.tell_rule(Some(rule), &[], 0);
+        }
+        self.saved.stop(self.texts);
+    }
+
+    fn forget_token(&mut self) {
+        self.saved.text = NO_TEXT;
+        self.saved.token_len = 0;
+        self.saved.has_lost_text = false;
+    }
+
+    /// A token of which not all bytes are known: no trailing context can be given back.
+    fn tell_overlong(&mut self, accept: u16, text: &[u8], len: u64) {
+        let kept = usize::try_from(self.view.token_len_max).unwrap_or(usize::MAX);
+        let text = text.get(..kept).unwrap_or(text);
+        // So that it is told as shortened, though the cap of a shard may have cost nothing but
+        // the knowledge that it did not.
+        let text = match text.len() as u64 == len {
+            true => text.split_last().map_or(text, |(_, rest)| rest),
+            false => text,
+        };
+        let rule = accept.checked_sub(1);
+        let rule = rule.filter(|&rule| self.view.rule(rule).trail == Trail::None);
+        self.tell_rule(rule, text, len);
+    }
+
+    fn tell_rule(&mut self, rule: Option<u16>, text: &[u8], len: u64) {
+        match rule {
+            Some(index) => {
+                let rule = self.view.rule(index);
+                self.tell(index.wrapping_add(1), rule.token, rule.begin, text, len);
+            }
+            None => self.tell(0, 0, 0, text, len),
+        }
+    }
+
+    #[inline(always)]
+    fn tell(&mut self, accept: u16, token: u16, begin: u16, text: &[u8], len: u64) {
+        if begin != 0 {
+            self.saved.condition = begin.wrapping_sub(1);
+        }
+        if self.view.uses_line_start && len > 0 {
+            self.saved.at_line_start = text.last() == Some(&b'\n');
+        }
+        let then = self.sink.token(Token {
+            rule: accept.checked_sub(1),
+            token,
+            text,
+            len,
+        });
+        self.go_on(then);
+    }
+
+    #[inline(always)]
+    fn go_on(&mut self, then: Then) {
+        match then {
+            Then::Go => {}
+            Then::Begin(condition) => self.saved.condition = condition,
+            Then::Skip(len, condition) => {
+                self.saved.skip = len;
+                if let Some(condition) = condition {
+                    self.saved.condition = condition;
+                }
+            }
+            Then::Stop => self.saved.is_stopped = true,
+        }
+    }
+
+    /// Skips what is to be skipped of this segment: where it goes on.
+    #[inline(never)]
+    fn skip(&mut self, bytes: &[u8], at: usize) -> usize {
+        let mut at = at;
+        while self.saved.skip > 0 && !self.saved.is_stopped {
+            let rest = bytes.get(at..).unwrap_or_default();
+            let len = usize::try_from(self.saved.skip).unwrap_or(usize::MAX);
+            let skipped = rest.get(..len).unwrap_or(rest);
+            if skipped.is_empty() {
+                break;
+            }
+            at = at.wrapping_add(skipped.len());
+            self.saved.skip_some(skipped.len() as u64);
+            self.sink.skipped(skipped);
+            if self.saved.skip == 0 {
+                // Nobody looked at the last byte; what follows is something new.
+                self.saved.at_line_start = true;
+                let then = self.sink.skip_ended();
+                self.go_on(then);
+            }
+        }
+        at
+    }
+}

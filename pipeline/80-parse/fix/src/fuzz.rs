@@ -1,0 +1,81 @@
+//! Fuzzing: any bytes in any turns, and what must hold whatever they are.
+
+use crate::{Dictionary, Fix, FixOptions, from_printed};
+use flowpin_packet::{Shard, Timestamp};
+use flowpin_record::{MessageSchema, MessageSink, Value};
+use std::sync::{Arc, OnceLock};
+
+/// Writes down all that it is told.
+#[derive(Debug, Default)]
+pub(crate) struct Told(pub(crate) Vec<String>);
+
+impl MessageSink for Told {
+    fn message(&mut self, schema: &MessageSchema, _: Timestamp, values: &[Value<'_>]) {
+        assert!(values.len() <= schema.columns.len());
+        self.0.push(format!("{values:?}"));
+    }
+
+    fn anomaly(&mut self, event: &'static str) {
+        self.0.push(event.into());
+    }
+}
+
+/// Reads turns from `data`: what is told is the same for whole turns and for pieces; nothing stays
+/// behind.
+#[doc(hidden)]
+pub fn fuzz_fix(data: &[u8]) {
+    let Some((&settings, data)) = data.split_first() else {
+        return;
+    };
+    let turns: Vec<&[u8]> = data.split(|&byte| byte == 0xa5).collect();
+    let options = options(
+        settings & 1 == 0,
+        if settings & 2 == 0 { 512 } else { 1 << 16 },
+    );
+    let whole = told(&options, &turns, usize::MAX);
+    let pieces = told(&options, &turns, usize::from(settings >> 4) + 1);
+    assert_eq!(whole, pieces, "{turns:02x?}");
+    from_printed(data);
+    if let Ok(xml) = core::str::from_utf8(data) {
+        let _ = Dictionary::default().load_quickfix(xml);
+    }
+}
+
+pub(crate) fn options(all_fields: bool, message_bytes_max: u32) -> FixOptions {
+    static ONE: OnceLock<Arc<Dictionary>> = OnceLock::new();
+    let dictionary = ONE.get_or_init(|| Arc::new(Dictionary::bundled()));
+    FixOptions {
+        dictionary: Arc::clone(dictionary),
+        all_fields,
+        message_bytes_max,
+        fields_max: 64,
+        shard_connections_max: 2,
+        shard_bytes_max: 1 << 18,
+        shard_orders_max: 8,
+    }
+}
+
+/// What is told of turns (the client's first) that come in pieces of so many bytes.
+pub(crate) fn told(options: &FixOptions, turns: &[&[u8]], piece: usize) -> Vec<String> {
+    let mut sink = Told::default();
+    let Ok(mut fix) = Fix::new(options.clone()) else {
+        return sink.0;
+    };
+    let Some(handle) = fix.begin(Shard(7)) else {
+        return sink.0;
+    };
+    let mut to_server = true;
+    let at = Timestamp(1);
+    for turn in turns {
+        for part in turn.chunks(piece) {
+            fix.data(handle, at, to_server, part, &mut sink);
+        }
+        if turn.is_empty() {
+            fix.gap(handle, at, to_server, 1, &mut sink);
+        }
+        to_server = !to_server;
+    }
+    fix.end(handle, at, &mut sink);
+    assert_eq!((fix.connections(), fix.blocks_held()), (0, 0));
+    sink.0
+}

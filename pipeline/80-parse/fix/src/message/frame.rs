@@ -1,0 +1,395 @@
+//! Where the message at the front of a stream ends, and whether it says so rightly.
+//!
+//! ```text
+//!  8=FIX.4.4␁9=65␁ ………… 65 bytes ………… ␁10=123␁
+//!            └ BodyLength: from here  to here └ CheckSum: of all bytes before
+//! ```
+//!
+//! Everything here is a function of the stream's bytes up to a point that the same bytes name: so
+//! how they were cut into segments changes nothing, not even when something is told.
+
+use crate::message::fields::{SOH, number};
+use memchr::memchr;
+
+/// What stands at the front of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frame {
+    /// Nothing can be said before so many bytes are there.
+    Need(usize),
+    /// A message.
+    Message(Window),
+    /// So many bytes are no message.
+    Garbage(usize),
+    /// So many bytes begin like a message and are none: no BodyLength, or no end within the limit.
+    Broken(usize),
+    /// The stream ended within a message of which so many bytes are there.
+    CutOff(usize),
+}
+
+/// A message's place and what its frame says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Bytes of the whole message.
+    pub len: usize,
+    /// BodyLength as it says; none if it is no number.
+    pub body_length: Option<u64>,
+    /// Whether BodyLength leads to the trailer.
+    pub body_length_ok: bool,
+    /// Whether CheckSum is right; none if there is no trailer.
+    pub checksum_ok: Option<bool>,
+}
+
+/// What stands at the front of `bytes`; `limit` is the longest message, `last` says that no more
+/// bytes come.
+pub fn frame(bytes: &[u8], limit: usize, last: bool) -> Frame {
+    if !bytes.starts_with(BEGIN) {
+        return garbage(bytes, last);
+    }
+    if bytes.len() < HEAD_MIN && !last {
+        return Frame::Need(HEAD_MIN);
+    }
+    let head = match head(bytes) {
+        Head::Whole(head) => head,
+        Head::None => return Frame::Broken(BEGIN.len()),
+        Head::CutOff if last => return Frame::CutOff(bytes.len()),
+        Head::CutOff => return Frame::Need(HEAD_MAX),
+    };
+    let total = head
+        .body_length
+        .and_then(|length| usize::try_from(length).ok())
+        .and_then(|length| length.checked_add(head.len)?.checked_add(TRAILER_LEN))
+        .filter(|&total| total <= limit);
+    if let Some(total) = total {
+        let Some(message) = bytes.get(..total) else {
+            return unfinished(bytes, head, total, limit, last);
+        };
+        if let Some(checksum_ok) = trailer(message) {
+            return Frame::Message(Window {
+                len: total,
+                body_length: head.body_length,
+                body_length_ok: true,
+                checksum_ok: Some(checksum_ok),
+            });
+        }
+    }
+    unfinished(bytes, head, total.unwrap_or(FIRST_LOOK), limit, last)
+}
+
+/// The sum of all bytes, modulo 256, of a message without its trailer.
+// PERF: sixteen sums side by side are one instruction; what is left over is taken as one number.
+#[inline]
+pub fn checksum(bytes: &[u8]) -> u8 {
+    let (chunks, rest) = bytes.as_chunks::<16>();
+    let mut sums = [0u8; 16];
+    for chunk in chunks {
+        for (sum, byte) in sums.iter_mut().zip(chunk) {
+            *sum = sum.wrapping_add(*byte);
+        }
+    }
+    let across = |bytes: &[u8]| bytes.iter().fold(0u8, |sum, &byte| sum.wrapping_add(byte));
+    let left = match bytes.last_chunk::<16>() {
+        Some(_) if rest.is_empty() => [0; 16],
+        Some(last) => {
+            let seen = 16usize.wrapping_sub(rest.len()).wrapping_mul(8);
+            let seen = u32::try_from(seen).unwrap_or(0);
+            u128::from_le_bytes(*last).wrapping_shr(seen).to_le_bytes()
+        }
+        None => return across(rest),
+    };
+    for (sum, byte) in sums.iter_mut().zip(left) {
+        *sum = sum.wrapping_add(byte);
+    }
+    across(&sums)
+}
+
+/// BodyLength does not lead to a trailer, or not yet: the message ends at the first trailer, or
+/// where another begins. Looked for in windows that grow, so that it is found at a place in the
+/// stream that does not depend on segments, and no byte is looked at more than a few times.
+#[cold]
+fn unfinished(bytes: &[u8], head: HeadOf, first: usize, limit: usize, last: bool) -> Frame {
+    let mut window = first;
+    loop {
+        if window > bytes.len() {
+            if !last {
+                return Frame::Need(window);
+            }
+            window = bytes.len();
+        }
+        let within = bytes.get(..window).unwrap_or(bytes);
+        match first_end(within, head.len) {
+            Some(End::Trailer(len)) => {
+                let message = bytes.get(..len).unwrap_or(bytes);
+                return Frame::Message(Window {
+                    len,
+                    body_length: head.body_length,
+                    body_length_ok: false,
+                    checksum_ok: trailer(message),
+                });
+            }
+            Some(End::Next(len)) => {
+                return Frame::Message(Window {
+                    len,
+                    body_length: head.body_length,
+                    body_length_ok: false,
+                    checksum_ok: None,
+                });
+            }
+            None if last && window == bytes.len() => return Frame::CutOff(window),
+            None if window >= limit => return Frame::Broken(BEGIN.len()),
+            None => {}
+        }
+        let more = (window >> 2).saturating_add(16);
+        window = window.saturating_add(more).min(limit);
+    }
+}
+
+enum End {
+    /// A trailer ends so many bytes on.
+    Trailer(usize),
+    /// Another message begins so many bytes on.
+    Next(usize),
+}
+
+/// The first trailer or beginning behind the head.
+fn first_end(bytes: &[u8], head_len: usize) -> Option<End> {
+    let mut at = head_len.saturating_sub(1);
+    loop {
+        at = memchr(SOH, bytes.get(at..)?)?
+            .checked_add(at)?
+            .checked_add(1)?;
+        let rest = bytes.get(at..)?;
+        if rest.starts_with(BEGIN) {
+            return Some(End::Next(at));
+        }
+        if rest.first_chunk().and_then(checksum_field).is_some() {
+            return Some(End::Trailer(at.checked_add(TRAILER_LEN)?));
+        }
+    }
+}
+
+/// Whether the message's CheckSum is right; none if it does not end in a trailer.
+#[inline]
+fn trailer(message: &[u8]) -> Option<bool> {
+    let (body, field) = message.split_last_chunk::<TRAILER_LEN>()?;
+    let said = checksum_field(field)?;
+    if body.last() != Some(&SOH) {
+        return None;
+    }
+    Some(said == u16::from(checksum(body)))
+}
+
+/// The number in `10=ddd` and SOH.
+#[inline]
+fn checksum_field(field: &[u8; TRAILER_LEN]) -> Option<u16> {
+    let [b'1', b'0', b'=', a, b, c, SOH] = *field else {
+        return None;
+    };
+    let digit = |byte: u8| u16::from(byte.wrapping_sub(b'0'));
+    let (a, b, c) = (digit(a), digit(b), digit(c));
+    if a > 9 || b > 9 || c > 9 {
+        return None;
+    }
+    let tens = a.wrapping_mul(10).wrapping_add(b);
+    Some(tens.wrapping_mul(10).wrapping_add(c))
+}
+
+/// What a message says before its body.
+#[derive(Clone, Copy)]
+struct HeadOf {
+    len: usize,
+    body_length: Option<u64>,
+}
+
+enum Head {
+    Whole(HeadOf),
+    CutOff,
+    None,
+}
+
+/// BeginString and BodyLength, which come first in every version.
+#[inline]
+fn head(bytes: &[u8]) -> Head {
+    let within = bytes.get(..HEAD_MAX).unwrap_or(bytes);
+    let short = within.len() < HEAD_MAX;
+    let miss = if short { Head::CutOff } else { Head::None };
+    let Some(begin) = position_of_soh(within, BEGIN.len()) else {
+        return miss;
+    };
+    if begin > BEGIN_MAX {
+        return Head::None;
+    }
+    let length_at = begin.saturating_add(1);
+    let digits_at = length_at.saturating_add(2);
+    match within.get(length_at..digits_at) {
+        Some(b"9=") => {}
+        Some(_) => return Head::None,
+        None => return miss,
+    }
+    let Some(end) = position_of_soh(within, digits_at) else {
+        return miss;
+    };
+    Head::Whole(HeadOf {
+        len: end.saturating_add(1),
+        body_length: within.get(digits_at..end).and_then(number),
+    })
+}
+
+#[inline]
+fn position_of_soh(bytes: &[u8], from: usize) -> Option<usize> {
+    let rest = bytes.get(from..)?;
+    rest.iter().position(|&byte| byte == SOH)?.checked_add(from)
+}
+
+/// How far it is to the next message, or to what may be its beginning.
+#[cold]
+fn garbage(bytes: &[u8], last: bool) -> Frame {
+    if bytes.is_empty() {
+        return Frame::Need(1);
+    }
+    if BEGIN.starts_with(bytes) && !last {
+        return Frame::Need(bytes.len().saturating_add(1));
+    }
+    let mut at = 1;
+    while let Some(found) = bytes.get(at..).and_then(|rest| memchr(b'8', rest)) {
+        at = at.saturating_add(found);
+        let rest = bytes.get(at..).unwrap_or_default();
+        if rest.starts_with(BEGIN) || (BEGIN.starts_with(rest) && !last) {
+            return Frame::Garbage(at);
+        }
+        at = at.saturating_add(1);
+    }
+    Frame::Garbage(bytes.len())
+}
+
+const BEGIN: &[u8] = b"8=FIX";
+/// Where BeginString ends at the latest.
+const BEGIN_MAX: usize = 20;
+/// No message is shorter: it has a MsgType.
+const HEAD_MIN: usize = 26;
+/// BeginString and BodyLength with ten digits; a head that is not whole in the least message
+/// makes one of at least this length.
+const HEAD_MAX: usize = 34;
+const TRAILER_LEN: usize = 7;
+/// How much is looked at first where BodyLength is of no use.
+const FIRST_LOOK: usize = 128;
+
+#[cfg(test)]
+mod tests {
+    use super::{Frame, Window, frame};
+
+    const LOGON: &[u8] =
+        b"8=FIX.4.2\x019=46\x0135=A\x0134=1\x0149=A\x0156=B\x0152=20260101-00:00:00\x0198=0\x0110=";
+
+    fn logon(sum: u8) -> Vec<u8> {
+        [LOGON, format!("{sum:03}\x01").as_bytes()].concat()
+    }
+
+    fn right() -> Vec<u8> {
+        let body = LOGON.len() - 3;
+        logon(super::checksum(&LOGON[..body]))
+    }
+
+    /// FIX 4.2, Standard Message Header: BodyLength counts from behind itself to before CheckSum.
+    #[test]
+    fn a_right_message_ends_where_its_length_says() {
+        let message = right();
+        let length = message.len() - 7 - 15;
+        assert_eq!(length, 46);
+        let found = frame(&[&message[..], b"8=FIX"].concat(), 1000, false);
+        let window = Window {
+            len: message.len(),
+            body_length: Some(46),
+            body_length_ok: true,
+            checksum_ok: Some(true),
+        };
+        assert_eq!(found, Frame::Message(window));
+    }
+
+    /// A wrong checksum is told, and the message still ends where it ends.
+    #[test]
+    fn a_wrong_checksum_is_told() {
+        let good = super::checksum(&LOGON[..LOGON.len() - 3]);
+        let message = logon(good.wrapping_add(1));
+        let Frame::Message(window) = frame(&message, 1000, false) else {
+            panic!("no message");
+        };
+        assert_eq!(
+            (window.len, window.checksum_ok),
+            (message.len(), Some(false))
+        );
+    }
+
+    /// A length that leads elsewhere: the message ends at its trailer, told as soon as the bytes
+    /// that the length asks for are there.
+    #[test]
+    fn a_message_with_a_wrong_length_ends_at_its_trailer() {
+        for wrong in ["9=45", "9=9", "9=99", "9=0", "9=xx"] {
+            let text = String::from_utf8(right()).unwrap().replace("9=46", wrong);
+            let message = [text.as_bytes(), &right(), &right(), &right()].concat();
+            let Frame::Message(window) = frame(&message, 1000, false) else {
+                panic!("no message: {wrong}");
+            };
+            assert_eq!(
+                (window.len, window.body_length_ok),
+                (text.len(), false),
+                "{wrong}"
+            );
+            assert!(matches!(
+                frame(text.as_bytes(), 1000, true),
+                Frame::Message(_)
+            ));
+        }
+    }
+
+    /// FIX 4.2, Checksum Calculation: the sum of all bytes, modulo 256.
+    #[test]
+    fn a_checksum_is_the_sum_of_all_bytes() {
+        let bytes: Vec<u8> = (0..200u32).map(|at| (at * 37 + 11) as u8).collect();
+        for len in 0..bytes.len() {
+            let sum: u32 = bytes[..len].iter().map(|&byte| u32::from(byte)).sum();
+            assert_eq!(u32::from(super::checksum(&bytes[..len])), sum % 256);
+        }
+    }
+
+    /// Whatever is there of a stream, what is said about its front is the same once it is said.
+    #[test]
+    fn more_bytes_never_change_what_was_said() {
+        let wrong = String::from_utf8(right()).unwrap().replace("9=46", "9=7");
+        let streams = [
+            [&right()[..], &right()].concat(),
+            [wrong.as_bytes(), &right(), &right()].concat(),
+            [b"8=8=FIX8=FI8=FIX.4", &right()[..]].concat(),
+            [b"\n8=F\r\n", &right()[..]].concat(),
+            [b"8=FIX.4.4\x0110=000\x01", &right()[..], &right()].concat(),
+            b"8=FIX.4.4.4.4.4.4.4.4.4.4.4.4.4.4\x019=5\x01".to_vec(),
+        ];
+        for stream in streams {
+            let mut said = None;
+            let mut need = 1;
+            for len in 1..=stream.len() {
+                let now = frame(&stream[..len], 1000, false);
+                if let Frame::Garbage(_) = now {
+                    // Told in parts: only that it is garbage is fixed.
+                    assert!(matches!(said, None | Some(Frame::Garbage(_))));
+                    said = Some(now);
+                } else if let Frame::Need(more) = now {
+                    assert!(said.is_none() && more > len);
+                    need = more;
+                } else {
+                    assert!(len >= need);
+                    assert_eq!(*said.get_or_insert(now), now);
+                }
+            }
+            assert!(said.is_some());
+        }
+    }
+
+    /// A message without end is given up at the limit, not waited for.
+    #[test]
+    fn a_message_beyond_the_limit_is_given_up() {
+        let mut stream = b"8=FIX.4.4\x019=999999\x0135=D\x01".to_vec();
+        stream.resize(2000, b'x');
+        assert_eq!(frame(&stream, 1000, false), Frame::Broken(5));
+        assert!(matches!(frame(&stream[..900], 1000, false), Frame::Need(more) if more <= 1000));
+    }
+}

@@ -1,0 +1,398 @@
+//! The records of FIX messages: one for each message, the common fields as columns.
+
+use crate::message::fields::Fields;
+use crate::record::secrets::type_of;
+use crate::session::sequence::{Sequence, Step};
+use crate::{Dictionary, Slot, Window};
+use flowpin_record::{Kind, MessageColumn, MessageSchema, Value};
+
+/// The records of FIX messages.
+pub static FIX: MessageSchema = MessageSchema::new(
+    "fix",
+    "A FIX message. Its common fields, what it is to its session, and on request every field.",
+    COLUMNS,
+);
+
+const fn column(
+    name: &'static str,
+    eve: &'static str,
+    kind: Kind,
+    doc: &'static str,
+) -> MessageColumn {
+    MessageColumn::new(name, eve, kind, doc)
+}
+
+use Kind::{Bool, Count, CountList, Enum, Interval, Text, TextList};
+
+/// First what the frame and the session say.
+const COLUMNS: &[MessageColumn] = &[
+    column(
+        "is_orig",
+        "fix.to_server",
+        Bool,
+        "Whether the client sent it.",
+    ),
+    column(
+        "begin_string",
+        "fix.begin_string",
+        Text,
+        "The version: `FIX.4.4`, `FIXT.1.1`.",
+    ),
+    column("msg_type", "fix.msg_type", Text, "MsgType (35)."),
+    column("msg_name", "fix.msg_name", Text, "The message type's name."),
+    column("length", "fix.length", Count, "Bytes of the whole message."),
+    column(
+        "field_count",
+        "fix.field_count",
+        Count,
+        "How many fields it has.",
+    ),
+    column(
+        "body_length_ok",
+        "fix.body_length_ok",
+        Bool,
+        "Whether BodyLength (9) is right.",
+    ),
+    column(
+        "checksum_ok",
+        "fix.checksum_ok",
+        Bool,
+        "Whether CheckSum (10) is right; unset: none.",
+    ),
+    column(
+        "session",
+        "fix.session",
+        Enum,
+        "What an administrative message does: `logon`, \
+        `logout`, `heartbeat`, `test_request`, `resend_request`, `reject`, `business_reject`, \
+        `gap_fill`, `sequence_reset`.",
+    ),
+    column(
+        "sequence",
+        "fix.sequence",
+        Enum,
+        "How MsgSeqNum stands to the one expected: `first`, \
+        `ok`, `gap`, `resent`, `low`, `reset`, `missing`.",
+    ),
+    column(
+        "expected_seq",
+        "fix.expected_seq",
+        Count,
+        "The number expected, where another came.",
+    ),
+    column(
+        "missing",
+        "fix.missing",
+        Count,
+        "How many messages are missing before it (`gap`).",
+    ),
+    column(
+        "latency",
+        "fix.latency",
+        Interval,
+        "From an order's request to this, its first \
+        report, by ClOrdID.",
+    ),
+    column("seq_num", "fix.seq_num", Count, "MsgSeqNum (34)."),
+    column("sender", "fix.sender_comp_id", Text, "SenderCompID (49)."),
+    column("target", "fix.target_comp_id", Text, "TargetCompID (56)."),
+    column("sender_sub", "fix.sender_sub_id", Text, "SenderSubID (50)."),
+    column("target_sub", "fix.target_sub_id", Text, "TargetSubID (57)."),
+    column(
+        "on_behalf_of",
+        "fix.on_behalf_of_comp_id",
+        Text,
+        "OnBehalfOfCompID (115).",
+    ),
+    column(
+        "deliver_to",
+        "fix.deliver_to_comp_id",
+        Text,
+        "DeliverToCompID (128).",
+    ),
+    column(
+        "sending_time",
+        "fix.sending_time",
+        Text,
+        "SendingTime (52), as sent.",
+    ),
+    column("poss_dup", "fix.poss_dup", Text, "PossDupFlag (43)."),
+    column("poss_resend", "fix.poss_resend", Text, "PossResend (97)."),
+    column("appl_ver_id", "fix.appl_ver_id", Text, "ApplVerID (1128)."),
+    column(
+        "default_appl_ver_id",
+        "fix.default_appl_ver_id",
+        Text,
+        "DefaultApplVerID (1137).",
+    ),
+    column(
+        "heart_bt_int",
+        "fix.heart_bt_int",
+        Count,
+        "HeartBtInt (108), in seconds.",
+    ),
+    column("username", "fix.username", Text, "Username (553)."),
+    column(
+        "reset_seq_num",
+        "fix.reset_seq_num",
+        Text,
+        "ResetSeqNumFlag (141).",
+    ),
+    column("test_req_id", "fix.test_req_id", Text, "TestReqID (112)."),
+    column(
+        "begin_seq",
+        "fix.begin_seq_no",
+        Count,
+        "BeginSeqNo (7) of a ResendRequest.",
+    ),
+    column(
+        "end_seq",
+        "fix.end_seq_no",
+        Count,
+        "EndSeqNo (16) of a ResendRequest; 0: all.",
+    ),
+    column(
+        "new_seq",
+        "fix.new_seq_no",
+        Count,
+        "NewSeqNo (36) of a SequenceReset.",
+    ),
+    column(
+        "ref_seq",
+        "fix.ref_seq_num",
+        Count,
+        "RefSeqNum (45): what is refused.",
+    ),
+    column(
+        "ref_tag",
+        "fix.ref_tag_id",
+        Count,
+        "RefTagID (371): which field is wrong.",
+    ),
+    column(
+        "ref_msg_type",
+        "fix.ref_msg_type",
+        Text,
+        "RefMsgType (372).",
+    ),
+    column(
+        "reject_reason",
+        "fix.reject_reason",
+        Count,
+        "SessionRejectReason (373), \
+        BusinessRejectReason (380), OrdRejReason (103) or CxlRejReason (102).",
+    ),
+    column("text", "fix.text", Text, "Text (58)."),
+    column("cl_ord_id", "fix.cl_ord_id", Text, "ClOrdID (11)."),
+    column(
+        "orig_cl_ord_id",
+        "fix.orig_cl_ord_id",
+        Text,
+        "OrigClOrdID (41).",
+    ),
+    column("order_id", "fix.order_id", Text, "OrderID (37)."),
+    column("exec_id", "fix.exec_id", Text, "ExecID (17)."),
+    column("exec_type", "fix.exec_type", Text, "ExecType (150)."),
+    column("ord_status", "fix.ord_status", Text, "OrdStatus (39)."),
+    column("account", "fix.account", Text, "Account (1)."),
+    column("symbol", "fix.symbol", Text, "Symbol (55)."),
+    column("security_id", "fix.security_id", Text, "SecurityID (48)."),
+    column("side", "fix.side", Text, "Side (54)."),
+    column("ord_type", "fix.ord_type", Text, "OrdType (40)."),
+    column("price", "fix.price", Text, "Price (44), as sent."),
+    column("stop_px", "fix.stop_px", Text, "StopPx (99), as sent."),
+    column(
+        "order_qty",
+        "fix.order_qty",
+        Text,
+        "OrderQty (38), as sent.",
+    ),
+    column("last_px", "fix.last_px", Text, "LastPx (31), as sent."),
+    column("last_qty", "fix.last_qty", Text, "LastQty (32), as sent."),
+    column("cum_qty", "fix.cum_qty", Text, "CumQty (14), as sent."),
+    column(
+        "leaves_qty",
+        "fix.leaves_qty",
+        Text,
+        "LeavesQty (151), as sent.",
+    ),
+    column("avg_px", "fix.avg_px", Text, "AvgPx (6), as sent."),
+    column(
+        "time_in_force",
+        "fix.time_in_force",
+        Text,
+        "TimeInForce (59).",
+    ),
+    column(
+        "transact_time",
+        "fix.transact_time",
+        Text,
+        "TransactTime (60), as sent.",
+    ),
+    column("currency", "fix.currency", Text, "Currency (15)."),
+    column(
+        "tags",
+        "fix.fields[].tag",
+        CountList,
+        "On request: every field's tag; 0: it has none.",
+    ),
+    column(
+        "names",
+        "fix.fields[].name",
+        TextList,
+        "On request: their names.",
+    ),
+    column(
+        "values",
+        "fix.fields[].value",
+        TextList,
+        "On request: their values; secrets masked.",
+    ),
+    column(
+        "meanings",
+        "fix.fields[].meaning",
+        TextList,
+        "On request: what values stand for, \
+        where the field has a list of them.",
+    ),
+    column(
+        "groups",
+        "fix.fields[].group",
+        TextList,
+        "On request: the entry of the repeating \
+        group that a field belongs to: `453[0]`, `453[0].802[1]`.",
+    ),
+];
+
+/// The columns that are fields as they are sent, in their order behind `latency`.
+const SENT: &[(Slot, bool)] = &[
+    (Slot::MsgSeqNum, true),
+    (Slot::SenderCompId, false),
+    (Slot::TargetCompId, false),
+    (Slot::SenderSubId, false),
+    (Slot::TargetSubId, false),
+    (Slot::OnBehalfOfCompId, false),
+    (Slot::DeliverToCompId, false),
+    (Slot::SendingTime, false),
+    (Slot::PossDup, false),
+    (Slot::PossResend, false),
+    (Slot::ApplVerId, false),
+    (Slot::DefaultApplVerId, false),
+    (Slot::HeartBtInt, true),
+    (Slot::Username, false),
+    (Slot::ResetSeqNum, false),
+    (Slot::TestReqId, false),
+    (Slot::BeginSeqNo, true),
+    (Slot::EndSeqNo, true),
+    (Slot::NewSeqNo, true),
+    (Slot::RefSeqNum, true),
+    (Slot::RefTagId, true),
+    (Slot::RefMsgType, false),
+    (Slot::SessionRejectReason, true),
+    (Slot::Text, false),
+    (Slot::ClOrdId, false),
+    (Slot::OrigClOrdId, false),
+    (Slot::OrderId, false),
+    (Slot::ExecId, false),
+    (Slot::ExecType, false),
+    (Slot::OrdStatus, false),
+    (Slot::Account, false),
+    (Slot::Symbol, false),
+    (Slot::SecurityId, false),
+    (Slot::Side, false),
+    (Slot::OrdType, false),
+    (Slot::Price, false),
+    (Slot::StopPx, false),
+    (Slot::OrderQty, false),
+    (Slot::LastPx, false),
+    (Slot::LastQty, false),
+    (Slot::CumQty, false),
+    (Slot::LeavesQty, false),
+    (Slot::AvgPx, false),
+    (Slot::TimeInForce, false),
+    (Slot::TransactTime, false),
+    (Slot::Currency, false),
+];
+
+const FRAME_COLUMNS: usize = 13;
+const LIST_COLUMNS: usize = 5;
+pub(crate) const WIDTH: usize = COLUMNS.len();
+const _: () = assert!(FRAME_COLUMNS + SENT.len() + LIST_COLUMNS == WIDTH);
+
+/// All that a record is made of.
+pub(crate) struct Message<'m> {
+    pub(crate) bytes: &'m [u8],
+    pub(crate) fields: &'m Fields,
+    pub(crate) dictionary: &'m Dictionary,
+    pub(crate) window: Window,
+    pub(crate) to_server: bool,
+    pub(crate) step: Step,
+    /// In nanoseconds.
+    pub(crate) latency: Option<u64>,
+}
+
+impl<'m> Message<'m> {
+    /// The values of [`FIX`], but for the lists of all fields.
+    pub(crate) fn values(&self) -> [Value<'m>; WIDTH] {
+        let mut values = [Value::Unset; WIDTH];
+        let (frame, sent) = values.split_at_mut(FRAME_COLUMNS);
+        let message_type = type_of(self.fields, self.bytes);
+        let begin = self
+            .fields
+            .list()
+            .first()
+            .map(|field| field.value(self.bytes));
+        let missing = match self.step.sequence {
+            Sequence::Gap(missing) => Some(missing),
+            _ => None,
+        };
+        let expected = match self.step.sequence {
+            Sequence::Gap(_) | Sequence::Low => self.step.expected,
+            _ => None,
+        };
+        let known: [Value<'m>; FRAME_COLUMNS] = [
+            Value::Bool(self.to_server),
+            Value::bytes(begin.unwrap_or_default()),
+            Value::bytes(message_type),
+            Value::text(self.dictionary.message(message_type).unwrap_or_default()),
+            Value::Count(self.window.len as u64),
+            Value::Count(self.fields.list().len() as u64),
+            Value::Bool(self.window.body_length_ok),
+            self.window.checksum_ok.map_or(Value::Unset, Value::Bool),
+            Value::text(self.step.event.name()),
+            Value::Text(self.step.sequence.name()),
+            Value::count(expected),
+            Value::count(missing),
+            self.latency.map_or(Value::Unset, Value::Interval),
+        ];
+        for (to, from) in frame.iter_mut().zip(known) {
+            *to = from;
+        }
+        for (to, &(slot, is_number)) in sent.iter_mut().zip(SENT) {
+            *to = self.sent(slot, is_number);
+        }
+        values
+    }
+
+    #[inline]
+    fn sent(&self, slot: Slot, is_number: bool) -> Value<'m> {
+        if slot == Slot::SessionRejectReason {
+            return Value::count(self.reject_reason());
+        }
+        if is_number {
+            return Value::count(self.fields.count(self.bytes, slot));
+        }
+        Value::bytes(self.fields.value(self.bytes, slot).unwrap_or_default())
+    }
+
+    fn reject_reason(&self) -> Option<u64> {
+        let slots = [
+            Slot::SessionRejectReason,
+            Slot::BusinessRejectReason,
+            Slot::OrdRejReason,
+            Slot::CxlRejReason,
+        ];
+        let mut reasons = slots.iter();
+        reasons.find_map(|&slot| self.fields.count(self.bytes, slot))
+    }
+}

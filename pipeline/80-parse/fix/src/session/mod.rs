@@ -1,0 +1,4 @@
+//! What messages are to each other: sessions by sequence numbers, orders by ClOrdID.
+
+pub(crate) mod orders;
+pub(crate) mod sequence;

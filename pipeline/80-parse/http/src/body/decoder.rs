@@ -1,0 +1,224 @@
+//! Encoded bodies to what they were before, piece by piece, never more than a buffer at once.
+
+use super::coding::{BROTLI, DEFLATE, Encoding, GZIP, IDENTITY, ZSTD};
+use super::gzip::Header;
+use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
+use flate2::{Decompress, FlushDecompress, Status};
+use std::ops::ControlFlow;
+use zstd::stream::raw::{DParameter, Decoder as ZstdDecoder, InBuffer, Operation, OutBuffer};
+
+/// One body's decoder.
+pub(super) enum Decoder {
+    /// Bytes as they are.
+    Plain,
+    /// The first bytes decide what it really is; they are kept until then.
+    Begin(Encoding, Vec<u8>),
+    Gzip(Header, Box<Decompress>),
+    Deflate(Box<Decompress>),
+    Brotli(Box<BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>>),
+    Zstd(Box<ZstdDecoder<'static>>),
+    /// The end was reached: what follows belongs to nothing.
+    Over,
+}
+
+/// The body is not what its encoding says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Invalid;
+
+/// A window larger than 8 MiB may be refused (RFC 8878 §3.1.1.1.2, RFC 9659).
+const ZSTD_WINDOW_LOG: u32 = 23;
+
+/// Where decoded bytes go; it may say that it wants no more.
+pub(super) type Out<'a> = dyn FnMut(&[u8]) -> ControlFlow<()> + 'a;
+
+impl std::fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Plain => "Plain",
+            Self::Begin(..) => "Begin",
+            Self::Gzip(..) => "Gzip",
+            Self::Deflate(_) => "Deflate",
+            Self::Brotli(_) => "Brotli",
+            Self::Zstd(_) => "Zstd",
+            Self::Over => "Over",
+        })
+    }
+}
+
+impl Decoder {
+    pub(super) fn new(encoding: Encoding) -> Self {
+        match encoding {
+            IDENTITY => Self::Plain,
+            GZIP | DEFLATE => Self::Begin(encoding, Vec::new()),
+            BROTLI => {
+                let new = StandardAlloc::default;
+                // Not the large windows, which browsers refuse.
+                Self::Brotli(Box::new(BrotliState::new_strict(new(), new(), new())))
+            }
+            ZSTD => match ZstdDecoder::new() {
+                Ok(mut decoder) => {
+                    let limit = DParameter::WindowLogMax(ZSTD_WINDOW_LOG);
+                    let _ = decoder.set_parameter(limit);
+                    Self::Zstd(Box::new(decoder))
+                }
+                Err(_) => Self::Plain,
+            },
+            _ => Self::Plain,
+        }
+    }
+
+    /// Decodes `input` through `room` to `out`, until it wants no more.
+    pub(super) fn push(
+        &mut self,
+        input: &[u8],
+        room: &mut [u8],
+        out: &mut Out<'_>,
+    ) -> Result<(), Invalid> {
+        match self {
+            Self::Plain => {
+                let _ = out(input);
+                Ok(())
+            }
+            Self::Over => Ok(()),
+            Self::Begin(encoding, begin) => {
+                begin.extend_from_slice(input);
+                let [first, second, ..] = begin.as_slice() else {
+                    return Ok(());
+                };
+                let begins = begins(*encoding, *first, *second);
+                let begin = std::mem::take(begin);
+                let is_invalid = matches!(begins, Self::Plain);
+                *self = begins;
+                self.push(&begin, room, out)?;
+                if is_invalid { Err(Invalid) } else { Ok(()) }
+            }
+            Self::Gzip(header, decompress) => {
+                let used = header.read(input)?;
+                let rest = input.get(used..).unwrap_or_default();
+                if !header.is_over() || !inflate(decompress, rest, room, out)? {
+                    return Ok(());
+                }
+                *self = Self::Over;
+                Ok(())
+            }
+            Self::Deflate(decompress) => {
+                if inflate(decompress, input, room, out)? {
+                    *self = Self::Over;
+                }
+                Ok(())
+            }
+            Self::Brotli(state) => {
+                if brotli(state, input, room, out)? {
+                    *self = Self::Over;
+                }
+                Ok(())
+            }
+            Self::Zstd(decoder) => zstd(decoder, input, room, out),
+        }
+    }
+
+    /// Whether bytes go through as they are, also where they should have been encoded.
+    pub(super) const fn is_plain(&self) -> bool {
+        matches!(self, Self::Plain)
+    }
+
+    /// Bytes that are kept because there were too few of them to decide.
+    pub(super) fn undecided(&self) -> &[u8] {
+        match self {
+            Self::Begin(_, begin) => begin,
+            _ => &[],
+        }
+    }
+}
+
+/// Servers send raw deflate where the specification asks for zlib's frame (RFC 9110 §8.4.1.2),
+/// call gzip deflate, and call plain bytes gzip.
+fn begins(encoding: Encoding, first: u8, second: u8) -> Decoder {
+    let is_gzip = (first, second) == (0x1f, 0x8b);
+    let is_zlib = first & 15 == 8 && u16::from_be_bytes([first, second]).is_multiple_of(31);
+    match encoding {
+        _ if is_gzip => Decoder::Gzip(Header::default(), Box::new(Decompress::new(false))),
+        DEFLATE => Decoder::Deflate(Box::new(Decompress::new(is_zlib))),
+        _ => Decoder::Plain,
+    }
+}
+
+/// Whether the end was reached.
+fn inflate(
+    decompress: &mut Decompress,
+    input: &[u8],
+    room: &mut [u8],
+    out: &mut Out<'_>,
+) -> Result<bool, Invalid> {
+    let mut rest = input;
+    loop {
+        let (before_in, before_out) = (decompress.total_in(), decompress.total_out());
+        let status = decompress
+            .decompress(rest, room, FlushDecompress::None)
+            .map_err(|_| Invalid)?;
+        let used = decompress.total_in().wrapping_sub(before_in);
+        let made = decompress.total_out().wrapping_sub(before_out);
+        rest = usize::try_from(used)
+            .ok()
+            .and_then(|used| rest.get(used..))
+            .unwrap_or_default();
+        let made = usize::try_from(made).unwrap_or(0);
+        if made > 0 && out(room.get(..made).unwrap_or_default()).is_break() {
+            return Ok(true);
+        }
+        match status {
+            Status::StreamEnd => return Ok(true),
+            _ if used == 0 && made == 0 => return Ok(false),
+            // A full buffer may hide more, without more input.
+            _ if rest.is_empty() && made < room.len() => return Ok(false),
+            _ => {}
+        }
+    }
+}
+
+fn brotli(
+    state: &mut BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>,
+    input: &[u8],
+    room: &mut [u8],
+    out: &mut Out<'_>,
+) -> Result<bool, Invalid> {
+    let (mut left, mut at, mut total) = (input.len(), 0, 0);
+    loop {
+        let (mut free, mut made) = (room.len(), 0);
+        let result = BrotliDecompressStream(
+            &mut left, &mut at, input, &mut free, &mut made, room, &mut total, state,
+        );
+        if made > 0 && out(room.get(..made).unwrap_or_default()).is_break() {
+            return Ok(true);
+        }
+        match result {
+            BrotliResult::ResultSuccess => return Ok(true),
+            BrotliResult::NeedsMoreInput => return Ok(false),
+            BrotliResult::NeedsMoreOutput => {}
+            BrotliResult::ResultFailure => return Err(Invalid),
+        }
+    }
+}
+
+fn zstd(
+    decoder: &mut ZstdDecoder<'static>,
+    input: &[u8],
+    room: &mut [u8],
+    out: &mut Out<'_>,
+) -> Result<(), Invalid> {
+    let mut from = InBuffer::around(input);
+    loop {
+        let before = from.pos();
+        let mut to = OutBuffer::around(room);
+        decoder.run(&mut from, &mut to).map_err(|_| Invalid)?;
+        let made = to.pos();
+        let is_full = made == to.capacity();
+        if made > 0 && out(room.get(..made).unwrap_or_default()).is_break() {
+            return Ok(());
+        }
+        let stuck = made == 0 && from.pos() == before;
+        if stuck || (from.pos() == input.len() && !is_full) {
+            return Ok(());
+        }
+    }
+}

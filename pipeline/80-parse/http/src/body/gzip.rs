@@ -1,0 +1,134 @@
+//! The header of a gzip member (RFC 1952 §2.3), byte by byte.
+
+use super::decoder::Invalid;
+
+/// How far a header was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Header {
+    place: Place,
+    flags: u8,
+    /// Bytes of the place that were read.
+    read: u16,
+    extra_len: u16,
+}
+
+/// In the order in which they stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd)]
+enum Place {
+    /// Ten bytes that every header has.
+    #[default]
+    Fixed,
+    ExtraLen,
+    Extra,
+    Name,
+    Comment,
+    Checksum,
+    Over,
+}
+
+const FIXED_LEN: u16 = 10;
+const HAS_CHECKSUM: u8 = 1 << 1;
+const HAS_EXTRA: u8 = 1 << 2;
+const HAS_NAME: u8 = 1 << 3;
+const HAS_COMMENT: u8 = 1 << 4;
+
+impl Header {
+    pub(super) fn is_over(self) -> bool {
+        self.place == Place::Over
+    }
+
+    /// Reads on; how many bytes were the header's.
+    pub(super) fn read(&mut self, bytes: &[u8]) -> Result<usize, Invalid> {
+        let mut used = 0usize;
+        for &byte in bytes {
+            if self.is_over() {
+                break;
+            }
+            self.step(byte)?;
+            used = used.wrapping_add(1);
+        }
+        Ok(used)
+    }
+
+    fn step(&mut self, byte: u8) -> Result<(), Invalid> {
+        let nth = self.read;
+        self.read = nth.saturating_add(1);
+        let is_last = match self.place {
+            Place::Fixed => {
+                let magic = [0x1f, 0x8b, 8].get(usize::from(nth));
+                if magic.is_some_and(|&magic| magic != byte) {
+                    return Err(Invalid);
+                }
+                if nth == 3 {
+                    self.flags = byte;
+                }
+                self.read == FIXED_LEN
+            }
+            Place::ExtraLen => {
+                let [low, high] = self.extra_len.to_le_bytes();
+                self.extra_len =
+                    u16::from_le_bytes(if nth == 0 { [byte, high] } else { [low, byte] });
+                nth == 1
+            }
+            Place::Extra => self.read == self.extra_len,
+            Place::Name | Place::Comment => byte == 0,
+            Place::Checksum => nth == 1,
+            Place::Over => false,
+        };
+        if is_last {
+            self.go_on();
+        }
+        Ok(())
+    }
+
+    /// To the next place that this header has.
+    fn go_on(&mut self) {
+        let has = |flag: u8| self.flags & flag != 0;
+        let places = [
+            (Place::ExtraLen, has(HAS_EXTRA)),
+            (Place::Extra, has(HAS_EXTRA) && self.extra_len > 0),
+            (Place::Name, has(HAS_NAME)),
+            (Place::Comment, has(HAS_COMMENT)),
+            (Place::Checksum, has(HAS_CHECKSUM)),
+        ];
+        let next = places
+            .into_iter()
+            .find(|&(place, is_there)| is_there && place > self.place);
+        self.place = next.map_or(Place::Over, |(place, _)| place);
+        self.read = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Header;
+
+    /// RFC 1952 §2.3: each flag adds a part, in a fixed order.
+    #[test]
+    fn every_part_of_a_header_is_skipped_however_it_is_cut() {
+        let fixed = |flags: u8| [0x1f, 0x8b, 8, flags, 0, 0, 0, 0, 0, 3].to_vec();
+        for (flags, more) in [
+            (0u8, b"".as_slice()),
+            (1 << 1, b"cc"),
+            (1 << 2, b"\x03\x00abc"),
+            (1 << 2, b"\x00\x00"),
+            (1 << 3, b"name\0"),
+            (1 << 4, b"\0"),
+            (0x1e, b"\x01\x00xname\0comment\0cc"),
+        ] {
+            let header = [fixed(flags), more.to_vec()].concat();
+            let bytes = [header.clone(), b"data".to_vec()].concat();
+            for piece in [1, 2, 3, 100] {
+                let mut state = Header::default();
+                let used: usize = bytes
+                    .chunks(piece)
+                    .map(|part| state.read(part).unwrap())
+                    .sum();
+                assert!(state.is_over());
+                assert_eq!(used, header.len(), "{flags:#x} by {piece}");
+            }
+        }
+        assert!(Header::default().read(b"\x1f\x8c").is_err());
+        assert!(Header::default().read(b"<html>").is_err());
+    }
+}

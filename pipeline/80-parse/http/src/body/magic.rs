@@ -1,0 +1,70 @@
+//! What a body is, by its first bytes.
+
+/// Bytes that are looked at.
+pub(super) const HEAD_LEN: usize = 64;
+
+/// A media type, if the first bytes are those of a common one.
+pub(super) fn media_type(head: &[u8]) -> Option<&'static str> {
+    let begins = |begin: &[u8]| head.starts_with(begin);
+    let known = BEGINNINGS.iter().find(|(begin, _)| begins(begin));
+    if let Some(&(_, name)) = known {
+        return Some(name);
+    }
+    if begins(b"RIFF") {
+        return match head.get(8..12) {
+            Some(b"WEBP") => Some("image/webp"),
+            Some(b"WAVE") => Some("audio/wav"),
+            Some(b"AVI ") => Some("video/x-msvideo"),
+            _ => None,
+        };
+    }
+    if head.get(4..8) == Some(b"ftyp") {
+        return Some("video/mp4");
+    }
+    let text = head.trim_ascii_start();
+    let begins = |begin: &[u8]| {
+        text.get(..begin.len())
+            .is_some_and(|text| text.eq_ignore_ascii_case(begin))
+    };
+    if begins(b"<!doctype html") || begins(b"<html") || begins(b"<head") || begins(b"<body") {
+        return Some("text/html");
+    }
+    if begins(b"<?xml") {
+        return Some("application/xml");
+    }
+    let is_text = !head.is_empty()
+        && head
+            .iter()
+            .all(|&byte| byte >= b' ' || matches!(byte, 9..=13));
+    if is_text && matches!(text.first(), Some(b'{' | b'[')) {
+        return Some("application/json");
+    }
+    is_text.then_some("text/plain")
+}
+
+const BEGINNINGS: &[(&[u8], &str)] = &[
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"BM", "image/bmp"),
+    (b"\0\0\x01\0", "image/x-icon"),
+    (b"%PDF-", "application/pdf"),
+    (b"PK\x03\x04", "application/zip"),
+    (b"\x1f\x8b", "application/gzip"),
+    (b"BZh", "application/x-bzip2"),
+    (b"\xfd7zXZ\0", "application/x-xz"),
+    (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
+    (b"Rar!\x1a\x07", "application/x-rar"),
+    (b"MZ", "application/x-dosexec"),
+    (b"\x7fELF", "application/x-executable"),
+    (b"\xca\xfe\xba\xbe", "application/java-archive"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/msword"),
+    (b"FWS", "application/x-shockwave-flash"),
+    (b"CWS", "application/x-shockwave-flash"),
+    (b"OggS", "audio/ogg"),
+    (b"ID3", "audio/mpeg"),
+    (b"wOFF", "font/woff"),
+    (b"wOF2", "font/woff2"),
+    (b"\0asm", "application/wasm"),
+];

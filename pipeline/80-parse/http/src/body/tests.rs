@@ -1,0 +1,147 @@
+//! Bodies decoded, hashed and kept, whatever their pieces.
+
+use super::coding::{BROTLI, DEFLATE, Encoding, GZIP, IDENTITY, ZSTD};
+use super::work::Work;
+use crate::anomaly::Anomaly;
+use crate::options::BodyOptions;
+use flate2::Compression;
+use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
+use std::io::Write;
+
+fn all() -> BodyOptions {
+    BodyOptions {
+        decode: true,
+        md5: true,
+        sha1: true,
+        sha256: true,
+        files: true,
+        ..BodyOptions::default()
+    }
+}
+
+/// What comes out, and what was told.
+fn decoded(
+    encoding: Encoding,
+    bytes: &[u8],
+    piece: usize,
+    options: &BodyOptions,
+) -> (Vec<u8>, Option<Anomaly>, Work) {
+    let mut work = Work::new(encoding, 0, options);
+    let mut room = vec![0; 1 << 10];
+    let mut out = Vec::new();
+    let mut told = None;
+    for part in bytes.chunks(piece) {
+        let now = work.feed(part, &mut room, options, &mut |bytes| {
+            out.extend_from_slice(bytes)
+        });
+        told = told.or(now);
+    }
+    work.finish(&mut |bytes| out.extend_from_slice(bytes));
+    (out, told, work)
+}
+
+fn text() -> Vec<u8> {
+    (0..5000u32)
+        .flat_map(|n| format!("line {} of many\n", n * n).into_bytes())
+        .collect()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// RFC 9110 §8.4.1, RFC 8878; and deflate without its frame, as some servers send it.
+#[test]
+fn bodies_are_decoded_in_any_pieces() {
+    let text = text();
+    let mut zlib = ZlibEncoder::new(Vec::new(), Compression::best());
+    zlib.write_all(&text).unwrap();
+    let mut raw = DeflateEncoder::new(Vec::new(), Compression::fast());
+    raw.write_all(&text).unwrap();
+    for (encoding, bytes) in [
+        (IDENTITY, text.clone()),
+        (GZIP, gzip(&text)),
+        (DEFLATE, gzip(&text)),
+        (DEFLATE, zlib.finish().unwrap()),
+        (DEFLATE, raw.finish().unwrap()),
+        (ZSTD, zstd::encode_all(text.as_slice(), 3).unwrap()),
+    ] {
+        for piece in [1, 7, 1000, usize::MAX] {
+            let (out, told, mut work) = decoded(encoding, &bytes, piece, &all());
+            assert_eq!(
+                (out == text, told),
+                (true, None),
+                "encoding {encoding} by {piece}"
+            );
+            assert_eq!(work.len, text.len() as u64);
+            assert_eq!(work.media_type(), Some("text/plain"));
+            assert!(work.hashes().sha256.is_some());
+        }
+    }
+}
+
+/// RFC 7932: a stream made by hand, of one uncompressed block.
+#[test]
+fn brotli_is_decoded() {
+    let bytes = b"\x0b\x02\x80hello\x03";
+    for piece in [1, 3, 100] {
+        let (out, told, _) = decoded(BROTLI, bytes, piece, &all());
+        assert_eq!((out.as_slice(), told), (b"hello".as_slice(), None));
+    }
+}
+
+/// The hashes are those of the decoded bytes (RFC 1321 and FIPS 180 test values).
+#[test]
+fn hashes_are_of_the_decoded_bytes() {
+    let (_, _, mut work) = decoded(GZIP, &gzip(b"abc"), 5, &all());
+    let hashes = work.hashes();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    assert_eq!(
+        text(&hashes.md5.unwrap()),
+        "900150983cd24fb0d6963f7d28e17f72"
+    );
+    assert_eq!(
+        text(&hashes.sha1.unwrap()),
+        "a9993e364706816aba3e25717850c26c9cd0d89d"
+    );
+    assert!(text(&hashes.sha256.unwrap()).starts_with("ba7816bf8f01cfea414140de5dae2223"));
+}
+
+/// A small body that becomes a large one stops, at the same place whatever its pieces.
+#[test]
+fn bombs_are_stopped_and_told() {
+    let bomb = gzip(&vec![0; 4 << 20]);
+    let strict = BodyOptions {
+        ratio_max: 100,
+        ..all()
+    };
+    let (out, told, _) = decoded(GZIP, &bomb, usize::MAX, &strict);
+    assert_eq!(told, Some(Anomaly::ExpandsTooMuch));
+    assert!(out.len() < 1 << 20);
+    assert_eq!(decoded(GZIP, &bomb, 13, &strict).0.len(), out.len());
+    let short = BodyOptions {
+        decoded_bytes_max: 12_345,
+        ..all()
+    };
+    for piece in [1, usize::MAX] {
+        let (out, told, work) = decoded(GZIP, &bomb, piece, &short);
+        assert_eq!((out.len(), told), (12_345, Some(Anomaly::DecodedTooLong)));
+        assert!(work.is_broken);
+    }
+}
+
+/// What is not encoded as it says is kept as it is, or told to be broken.
+#[test]
+fn wrong_encodings_are_told() {
+    let (out, told, _) = decoded(GZIP, b"<html>plain</html>", 4, &all());
+    assert_eq!(out, b"<html>plain</html>");
+    assert_eq!(told, Some(Anomaly::EncodingInvalid));
+    for encoding in [GZIP, DEFLATE, BROTLI, ZSTD] {
+        let (_, told, _) = decoded(encoding, &[0xff; 100], 9, &all());
+        assert_eq!(told, Some(Anomaly::EncodingInvalid), "{encoding}");
+    }
+    let (out, told, _) = decoded(GZIP, b"x", 4, &all());
+    assert_eq!((out.as_slice(), told), (b"x".as_slice(), None));
+}

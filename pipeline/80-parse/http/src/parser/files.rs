@@ -1,0 +1,150 @@
+//! Bodies that somebody asked for: their bytes go on, and a record tells of each.
+
+use super::Pools;
+use super::turn::Turn;
+use crate::anomaly::Anomaly;
+use crate::body::Work;
+use crate::schema::FILE;
+use crate::state::{NONE, Side, Text};
+use flowpin_counters::Loss;
+use flowpin_record::{FilePart, MessageSink, Value};
+
+impl<S: MessageSink> Turn<'_, S> {
+    #[cold]
+    pub(super) fn wanted_body_begins(&mut self) {
+        let encoding = self.mine.framing.encoding;
+        if self.options.bodies.decode && encoding == crate::body::UNKNOWN {
+            self.tell(Anomaly::EncodingUnknown);
+        }
+        self.mine.body = self.pools.bodies.begin(encoding, self.queue.shard);
+        if self.mine.body == NONE {
+            self.pools.losses.count(Loss::HttpBodies, 1);
+        } else if self.options.bodies.files {
+            let file = self.file_number();
+            self.sink.file(FilePart::Begin(file));
+        }
+    }
+
+    /// Each transaction has at most two.
+    fn file_number(&self) -> u64 {
+        let transaction = self.pools.transactions.get(self.mine.transaction);
+        let depth = transaction.map_or(0, |transaction| transaction.depth);
+        u64::from(depth)
+            .wrapping_mul(2)
+            .wrapping_add(u64::from(!self.to_server))
+    }
+
+    #[cold]
+    pub(super) fn wanted_body(&mut self, bytes: &[u8]) {
+        let file = self.file_number();
+        let keeps = self.options.bodies.files;
+        let sink = &mut *self.sink;
+        let fed = self.pools.bodies.feed(self.mine.body, bytes, &mut |bytes| {
+            if keeps && !bytes.is_empty() {
+                sink.file(FilePart::Data(file, bytes));
+            }
+        });
+        if let Some(anomaly) = fed {
+            self.tell(anomaly);
+        }
+    }
+
+    #[cold]
+    pub(super) fn wanted_body_gap(&mut self, len: u64) {
+        self.pools.bodies.gap(self.mine.body, len);
+        if self.options.bodies.files {
+            let file = self.file_number();
+            self.sink.file(FilePart::Missing(file, len));
+        }
+    }
+
+    /// A body is over, complete or not.
+    #[cold]
+    pub(super) fn body_over(&mut self) {
+        let file = self.file_number();
+        let keeps = self.options.bodies.files;
+        let sink = &mut *self.sink;
+        let work = self.pools.bodies.end(self.mine.body, &mut |bytes| {
+            if keeps {
+                sink.file(FilePart::Data(file, bytes));
+            }
+        });
+        self.mine.body = NONE;
+        let Some(mut work) = work else {
+            return;
+        };
+        let is_whole = !self.mine.has(Side::BODY_CUT) && !work.is_broken && work.missing == 0;
+        self.mine.clear(Side::BODY_CUT);
+        if keeps {
+            self.sink.file(FilePart::End(file, is_whole));
+        }
+        if self.mine.body_len > 0 {
+            self.write_file(&mut work, is_whole);
+        }
+    }
+
+    /// The other side's body ends where the connection goes on as something else.
+    pub(super) fn their_body_over(&mut self) {
+        core::mem::swap(self.mine, self.theirs);
+        self.to_server = !self.to_server;
+        self.mine.set(Side::BODY_CUT);
+        self.body_over();
+        self.to_server = !self.to_server;
+        core::mem::swap(self.mine, self.theirs);
+    }
+
+    fn write_file(&mut self, work: &mut Work, is_whole: bool) {
+        let hashes = work.hashes();
+        let Pools {
+            transactions,
+            texts,
+            gathered,
+            stats,
+            ..
+        } = &mut *self.pools;
+        let transaction = transactions.get(self.mine.transaction);
+        gathered.clear();
+        let mut name = Value::Unset;
+        if let Some(transaction) = transaction {
+            texts.gather(&transaction.texts, gathered);
+            let given = transaction.part(Text::FileName).of(gathered);
+            let is_given = !self.to_server && !given.is_empty();
+            let uri = transaction.part(Text::Uri).of(gathered);
+            name = Value::bytes(if is_given { given } else { path(uri) });
+        }
+        let text = Value::bytes;
+        let values = [
+            Value::Text("HTTP"),
+            Value::count(transaction.map(|transaction| u64::from(transaction.depth))),
+            work.media_type().map_or(Value::Unset, Value::Text),
+            name,
+            Value::Bool(self.to_server),
+            Value::Count(work.len),
+            Value::count(
+                self.mine
+                    .framing
+                    .length
+                    .filter(|_| !self.mine.framing.chunked),
+            ),
+            Value::Count(work.missing),
+            hashes.md5.as_ref().map_or(Value::Unset, |hash| text(hash)),
+            hashes.sha1.as_ref().map_or(Value::Unset, |hash| text(hash)),
+            hashes
+                .sha256
+                .as_ref()
+                .map_or(Value::Unset, |hash| text(hash)),
+            Value::Text(if is_whole { "CLOSED" } else { "TRUNCATED" }),
+            Value::Bool(work.missing > 0),
+            Value::Bool(self.options.bodies.files),
+        ];
+        stats.files = stats.files.wrapping_add(1);
+        let time = self.mine.began;
+        self.sink.message(&FILE, time, &values);
+    }
+}
+
+/// A target's path, without its query.
+fn path(uri: &[u8]) -> &[u8] {
+    let end = uri.iter().position(|&byte| byte == b'?' || byte == b'#');
+    uri.get(..end.unwrap_or(uri.len())).unwrap_or_default()
+}

@@ -1,0 +1,288 @@
+//! Fuzzing: any bytes in any turns.
+
+use crate::{Quic, Tls, TlsOptions};
+use flowpin_packet::{Shard, Timestamp};
+use flowpin_record::{MessageSchema, MessageSink, Value};
+
+/// Counts records and what is in them.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Written(Vec<String>);
+
+impl MessageSink for Written {
+    fn message(&mut self, schema: &MessageSchema, time: Timestamp, values: &[Value<'_>]) {
+        assert_eq!(
+            schema.columns.len(),
+            values.len(),
+            "a value for each column"
+        );
+        self.0.push(format!("{time:?} {values:?}"));
+    }
+
+    fn anomaly(&mut self, event: &'static str) {
+        self.0.push(event.to_owned());
+    }
+}
+
+/// Reads turns from `data` (length, direction, bytes): as one stream, byte by byte and as datagrams.
+/// The first two give the same records, and nothing stays behind.
+#[doc(hidden)]
+pub fn fuzz_tls(data: &[u8]) {
+    let options = TlsOptions {
+        shard_sessions_max: 2,
+        shard_blocks_max: 4,
+    };
+    let (Ok(mut tls), Ok(mut quic)) = (Tls::new(options), Quic::new(options)) else {
+        return;
+    };
+    let whole = written(&mut tls, data, usize::MAX);
+    let cut = written(&mut tls, data, 1);
+    assert_eq!(whole, cut, "cuts do not matter");
+    let mut sink = Written::default();
+    let begun = (
+        tls.begin(Shard(0), Timestamp(1)),
+        quic.begin(Shard(0), Timestamp(1)),
+    );
+    let (Some(as_dtls), Some(as_quic)) = begun else {
+        return;
+    };
+    for (to_server, bytes) in turns(data) {
+        let _ = tls.datagram(as_dtls, to_server, bytes, &mut sink);
+        let _ = quic.datagram(as_quic, to_server, bytes, &mut sink);
+    }
+    if tls.live() > 0 {
+        tls.end(as_dtls, &mut sink);
+    }
+    if quic.live() > 0 {
+        quic.end(as_quic, &mut sink);
+    }
+    assert_eq!((tls.live(), quic.live()), (0, 0), "all sessions are freed");
+}
+
+/// What one stream of all turns gives.
+fn written(tls: &mut Tls, data: &[u8], cut: usize) -> Written {
+    let mut sink = Written::default();
+    let Some(handle) = tls.begin(Shard(0), Timestamp(1)) else {
+        return sink;
+    };
+    for (to_server, bytes) in turns(data) {
+        for part in bytes.chunks(cut) {
+            if tls.data(handle, to_server, part, &mut sink) == crate::Wanted::Nothing {
+                assert_eq!(tls.live(), 0, "what wants nothing is freed");
+                return sink;
+            }
+        }
+    }
+    tls.end(handle, &mut sink);
+    sink
+}
+
+/// Length in two bytes, whose top bit is the direction, then so many bytes.
+fn turns(mut data: &[u8]) -> impl Iterator<Item = (bool, &[u8])> {
+    core::iter::from_fn(move || {
+        let (&[high, low], rest) = data.split_first_chunk()?;
+        let len = usize::from(u16::from_be_bytes([high & 0x7f, low])).min(rest.len());
+        let (turn, rest) = rest.split_at(len);
+        data = rest;
+        Some((high & 0x80 == 0, turn))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Written, fuzz_tls};
+    use crate::{Tls, TlsOptions, Wanted};
+    use flowpin_packet::{Shard, Timestamp};
+    use flowpin_record::{MessageSchema, MessageSink, Value};
+    use proptest::prelude::*;
+
+    /// A length in `N` bytes before some bytes.
+    fn sized<const N: usize>(bytes: &[u8]) -> Vec<u8> {
+        let len = (bytes.len() as u32).to_be_bytes();
+        [&len[4 - N..], bytes].concat()
+    }
+
+    fn extension(kind: u16, value: &[u8]) -> Vec<u8> {
+        [&kind.to_be_bytes()[..], &sized::<2>(value)].concat()
+    }
+
+    fn record(kind: u8, body: &[u8]) -> Vec<u8> {
+        [&[kind, 3, 3][..], &sized::<2>(body)].concat()
+    }
+
+    fn message(kind: u8, body: &[u8]) -> Vec<u8> {
+        [&[kind][..], &sized::<3>(body)].concat()
+    }
+
+    fn client_hello(name: &str) -> Vec<u8> {
+        let entry = [&[0][..], &sized::<2>(name.as_bytes())].concat();
+        let extensions = [
+            extension(0, &sized::<2>(&entry)),
+            extension(16, &sized::<2>(b"\x02h2\x08http/1.1")),
+        ];
+        let body = [
+            &[3, 3][..],
+            &[7; 32],
+            &sized::<1>(&[9; 32]),
+            &sized::<2>(&[0xc0, 0x2f, 0x00, 0x9c]),
+            &[1, 0],
+            &sized::<2>(&extensions.concat()),
+        ];
+        message(1, &body.concat())
+    }
+
+    fn server_hello() -> Vec<u8> {
+        let alpn = extension(16, &sized::<2>(b"\x02h2"));
+        let body = [
+            &[3, 3][..],
+            &[8; 32],
+            &sized::<1>(&[9; 32]),
+            &[0xc0, 0x2f, 0],
+            &sized::<2>(&alpn),
+        ];
+        message(2, &body.concat())
+    }
+
+    /// A certificate whose names say `O=A, CN=a.example`, unsigned.
+    fn certificate() -> Vec<u8> {
+        let der = |tag: u8, content: &[u8]| [&[tag][..], &sized::<1>(content)].concat();
+        let part = |id: u8, text: &[u8]| {
+            let pair = [der(6, &[0x55, 4, id]), der(0x13, text)].concat();
+            der(0x31, &der(0x30, &pair))
+        };
+        let name = der(0x30, &[part(10, b"A"), part(3, b"a.example")].concat());
+        let times = [der(0x17, b"170323000000Z"), der(0x17, b"500513120000Z")];
+        let fields = [
+            der(0xa0, &der(2, &[2])),
+            der(2, &[0, 0xab, 0x01]),
+            der(0x30, &[]),
+            name.clone(),
+            der(0x30, &times.concat()),
+            name,
+        ];
+        let fields = fields.concat();
+        let inner = [&[0x30, 0x81][..], &sized::<1>(&fields)].concat();
+        let outer = [&[0x30, 0x81][..], &sized::<1>(&inner)].concat();
+        message(11, &sized::<3>(&sized::<3>(&outer)))
+    }
+
+    /// A whole handshake of TLS 1.2: turns, true the client's.
+    fn handshake() -> Vec<(bool, Vec<u8>)> {
+        let server = [server_hello(), certificate(), message(14, &[])].concat();
+        let (first, second) = server.split_at(90);
+        let finish = [record(20, &[1]), record(22, &[5; 40]), record(23, &[6; 90])];
+        vec![
+            (true, record(22, &client_hello("a.example"))),
+            (false, [record(22, first), record(22, second)].concat()),
+            (
+                true,
+                [&[22, 3, 3, 0, 4, 16, 0, 0, 0][..], &finish.concat()].concat(),
+            ),
+            (false, finish.concat()),
+        ]
+    }
+
+    /// Names of EVE's fields and their values.
+    #[derive(Debug, Default, PartialEq, Eq)]
+    struct Fields(Vec<(String, String)>);
+
+    impl MessageSink for Fields {
+        fn message(&mut self, schema: &MessageSchema, _: Timestamp, values: &[Value<'_>]) {
+            let text = |value: &Value<'_>| match value {
+                Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                Value::Text(text) => (*text).to_owned(),
+                other => format!("{other:?}"),
+            };
+            for (column, value) in schema.columns.iter().zip(values) {
+                if *value != Value::Unset && !column.eve.is_empty() {
+                    self.0.push((column.eve.clone().into_owned(), text(value)));
+                }
+            }
+        }
+
+        fn anomaly(&mut self, _: &'static str) {}
+    }
+
+    fn told(turns: &[(bool, Vec<u8>)], cut: usize) -> Fields {
+        let mut tls = Tls::new(TlsOptions::default()).unwrap();
+        let mut sink = Fields::default();
+        let handle = tls.begin(Shard(3), Timestamp(1)).unwrap();
+        for (to_server, bytes) in turns {
+            for part in bytes.chunks(cut) {
+                if tls.data(handle, *to_server, part, &mut sink) == Wanted::Nothing {
+                    assert_eq!(tls.live(), 0);
+                    return sink;
+                }
+            }
+        }
+        tls.end(handle, &mut sink);
+        sink
+    }
+
+    /// All that a handshake of TLS 1.2 tells, once.
+    #[test]
+    fn a_handshake_is_told_once_it_is_done() {
+        let fields = told(&handshake(), usize::MAX);
+        let has = |name: &str| {
+            let found = fields.0.iter().filter(|(one, _)| one == name);
+            found.map(|(_, value)| value.as_str()).collect::<Vec<_>>()
+        };
+        assert_eq!(has("tls.version"), ["TLS 1.2"]);
+        assert_eq!(has("tls.sni"), ["a.example"]);
+        assert_eq!(has("tls.cipher"), ["TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"]);
+        assert_eq!(has("tls.subject"), ["O=A, CN=a.example"]);
+        assert_eq!(has("tls.issuerdn"), ["O=A, CN=a.example"]);
+        assert_eq!(has("tls.serial"), ["AB:01"]);
+        assert_eq!(has("tls.notbefore"), ["2017-03-23T00:00:00"]);
+        assert_eq!(has("tls.notafter"), ["1950-05-13T12:00:00"]);
+        assert_eq!(has("tls.session_resumed"), ["Bool(true)"]);
+        assert_eq!(has("tls.established"), ["Bool(true)"]);
+        assert_eq!(has("tls.client_alpns").len(), 1);
+        assert!(has("tls.ja4")[0].starts_with("t12d0202h2_"), "{fields:?}");
+    }
+
+    /// Every cut of a handshake tells the same.
+    #[test]
+    fn a_handshake_in_any_parts_is_told_alike() {
+        let whole = told(&handshake(), usize::MAX);
+        for cut in 1..200 {
+            assert_eq!(told(&handshake(), cut), whole, "in parts of {cut}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// No bytes make it panic, cuts never matter, nothing stays behind: also of handshakes with
+        /// some bytes changed.
+        #[test]
+        fn any_bytes_are_read_alike_in_any_parts(
+            noise in prop::collection::vec(any::<u8>(), 0..400),
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+        ) {
+            fuzz_tls(&noise);
+            let mut data = Vec::new();
+            for (to_server, bytes) in handshake() {
+                let [high, low] = (bytes.len() as u16).to_be_bytes();
+                data.extend([if to_server { high } else { high | 0x80 }, low]);
+                data.extend(bytes);
+            }
+            for (at, byte) in &changes {
+                let at = at.index(data.len());
+                data[at] = *byte;
+            }
+            fuzz_tls(&data);
+        }
+    }
+
+    /// The sink of the fuzz target sees the record.
+    #[test]
+    fn the_fuzz_sink_counts_records() {
+        let mut sink = Written::default();
+        let mut tls = Tls::new(TlsOptions::default()).unwrap();
+        let handle = tls.begin(Shard(0), Timestamp(1)).unwrap();
+        let hello = record(22, &client_hello("x"));
+        assert_eq!(tls.data(handle, true, &hello, &mut sink), Wanted::More);
+        tls.end(handle, &mut sink);
+        assert_eq!(sink.0.len(), 1);
+    }
+}

@@ -1,0 +1,113 @@
+//! Handshake messages out of the records of one direction (RFC 8446 §4, RFC 5246 §7.4).
+
+use crate::facts::{CERTIFICATE, CLIENT_HELLO, Facts, SERVER_HELLO, SERVER_KEY_EXCHANGE};
+use crate::ja4::Carrier;
+use crate::pools::{Blocks, Gathered, MESSAGE_BYTES_MAX};
+
+/// Where one direction's handshake stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Assembler {
+    /// Type and length of the present message, as far as they came.
+    header: [u8; 4],
+    header_len: u8,
+    /// Bytes of its body that are still to come.
+    left: u32,
+    /// How many of its body's first bytes are wanted, and how many are there.
+    wanted: u32,
+    filled: u32,
+    gathered: Gathered,
+}
+
+impl Assembler {
+    /// The next bytes.
+    pub(crate) fn feed(
+        &mut self,
+        mut bytes: &[u8],
+        to_server: bool,
+        shard: u8,
+        blocks: &mut Blocks,
+        facts: &mut Facts,
+    ) {
+        while !bytes.is_empty() {
+            if usize::from(self.header_len) < self.header.len() {
+                bytes = self.read_header(bytes, to_server);
+            } else {
+                bytes = self.read_body(bytes, to_server, shard, blocks, facts);
+            }
+            if usize::from(self.header_len) == self.header.len() && self.left == 0 {
+                self.header_len = 0;
+            }
+        }
+    }
+
+    fn read_header<'a>(&mut self, bytes: &'a [u8], to_server: bool) -> &'a [u8] {
+        let Some((&byte, rest)) = bytes.split_first() else {
+            return bytes;
+        };
+        if let Some(place) = self.header.get_mut(usize::from(self.header_len)) {
+            *place = byte;
+        }
+        self.header_len = self.header_len.saturating_add(1);
+        if self.header_len == 4 {
+            let [kind, high, middle, low] = self.header;
+            self.left = u32::from_be_bytes([0, high, middle, low]);
+            self.wanted = self.left.min(wanted(kind, to_server));
+            self.filled = 0;
+        }
+        rest
+    }
+
+    fn read_body<'a>(
+        &mut self,
+        bytes: &'a [u8],
+        to_server: bool,
+        shard: u8,
+        blocks: &mut Blocks,
+        facts: &mut Facts,
+    ) -> &'a [u8] {
+        let len = bytes.len().min(self.left as usize);
+        let (body, rest) = bytes.split_at(len);
+        let missing = self.wanted.saturating_sub(self.filled) as usize;
+        let [kind, ..] = self.header;
+        if missing > 0 {
+            let part = body.get(..missing).unwrap_or(body);
+            if self.filled == 0 && part.len() == missing {
+                // The usual case: all of it at once, where it lies.
+                facts.message(kind, part, to_server, Carrier::Tcp);
+                self.wanted = 0;
+            } else if self.gathered.put(blocks, shard, self.filled as usize, part) {
+                let part = u32::try_from(part.len()).unwrap_or(u32::MAX);
+                self.filled = self.filled.saturating_add(part);
+                if self.filled == self.wanted {
+                    let whole = self.gathered.bytes(blocks, self.filled as usize);
+                    facts.message(kind, whole, to_server, Carrier::Tcp);
+                    self.forget(shard, blocks);
+                }
+            } else {
+                self.forget(shard, blocks);
+            }
+        }
+        self.left = self
+            .left
+            .saturating_sub(u32::try_from(len).unwrap_or(u32::MAX));
+        rest
+    }
+
+    /// What is gathered is of no use any more.
+    pub(crate) fn forget(&mut self, shard: u8, blocks: &mut Blocks) {
+        self.gathered.free(blocks, shard);
+        self.wanted = 0;
+        self.filled = 0;
+    }
+}
+
+/// How much of a message's body tells something.
+pub(crate) const fn wanted(kind: u8, to_server: bool) -> u32 {
+    #[expect(clippy::cast_possible_truncation, reason = "16 KiB")]
+    const MOST: u32 = MESSAGE_BYTES_MAX as u32;
+    match (kind, to_server) {
+        (CLIENT_HELLO, true) | (SERVER_HELLO | CERTIFICATE, false) => MOST,
+        (SERVER_KEY_EXCHANGE, false) => 4,
+        _ => 0,
+    }
+}

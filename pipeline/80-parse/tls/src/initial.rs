@@ -1,0 +1,204 @@
+//! QUIC's Initial packets. RFC 9001 §5.2: their keys follow from the client's connection identifier,
+//! so anyone may read them.
+
+use aes::Aes128;
+use aes::cipher::{BlockEncrypt, KeyInit};
+use flowpin_wire::Cursor;
+use hkdf::Hkdf;
+use sha2::Sha256;
+
+/// RFC 9001 §5.2.
+const SALT_1: [u8; 20] = [
+    0x38, 0x76, 0x2c, 0xf7, 0xf5, 0x59, 0x34, 0xb3, 0x4d, 0x17, 0x9a, 0xe6, 0xa4, 0xc8, 0x0c, 0xad,
+    0xcc, 0xbb, 0x7f, 0x0a,
+];
+/// RFC 9369 §3.3.1.
+const SALT_2: [u8; 20] = [
+    0x0d, 0xed, 0xe3, 0xde, 0xf7, 0x00, 0xa6, 0xdb, 0x81, 0x93, 0x81, 0xbe, 0x6e, 0x26, 0x9d, 0xcb,
+    0xf9, 0xbd, 0x2e, 0xd9,
+];
+/// Drafts 29 to 32.
+const SALT_29: [u8; 20] = [
+    0xaf, 0xbf, 0xec, 0x28, 0x99, 0x93, 0xd2, 0x4c, 0x9e, 0x97, 0x86, 0xf1, 0x9c, 0x61, 0x11, 0xe0,
+    0x43, 0x90, 0xa8, 0x99,
+];
+
+/// The keys of both directions' Initial packets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Keys {
+    sides: [SideKeys; 2],
+}
+
+#[derive(Clone, Copy, Debug)]
+struct SideKeys {
+    key: [u8; 16],
+    nonce: [u8; 12],
+    hp: [u8; 16],
+}
+
+impl Keys {
+    /// Those that follow from the identifier that the client made up for the server; none for
+    /// versions that nobody but both sides can read.
+    pub(crate) fn of(version: u32, id: &[u8]) -> Option<Self> {
+        let salt = match version {
+            1 => SALT_1,
+            VERSION_2 => SALT_2,
+            0xff00_001d..=0xff00_0020 | 0xface_b002 => SALT_29,
+            _ => return None,
+        };
+        let (secret, _) = Hkdf::<Sha256>::extract(Some(&salt), id);
+        let side = |label: &[u8]| -> Option<SideKeys> {
+            let secret: [u8; 32] = expand(&secret, label)?;
+            let names: [&[u8]; 3] = if version == VERSION_2 {
+                [b"quicv2 key", b"quicv2 iv", b"quicv2 hp"]
+            } else {
+                [b"quic key", b"quic iv", b"quic hp"]
+            };
+            let [key, nonce, hp] = names;
+            Some(SideKeys {
+                key: expand(&secret, key)?,
+                nonce: expand(&secret, nonce)?,
+                hp: expand(&secret, hp)?,
+            })
+        };
+        Some(Self {
+            sides: [side(b"client in")?, side(b"server in")?],
+        })
+    }
+
+    /// Removes protection (RFC 9001 §5.4) and decrypts (§5.3) a packet, into `out`. The tag is not
+    /// verified: what does not belong to these keys gives frames without sense.
+    pub(crate) fn open<'a>(
+        &self,
+        packet: &Packet<'_>,
+        to_server: bool,
+        out: &'a mut [u8],
+    ) -> Option<&'a [u8]> {
+        let [client, server] = &self.sides;
+        let SideKeys { key, nonce, hp } = if to_server { client } else { server };
+        let body = packet.body;
+        // RFC 9001 §5.4.2: the sample begins 4 bytes behind the packet number's first.
+        let mask = block(&Aes128::new(hp.into()), *body.get(4..)?.first_chunk()?);
+        let [mask_first, mask_number @ ..] = mask;
+        let number_len = usize::from((packet.first ^ mask_first) & 3).checked_add(1)?;
+        let protected = body.get(..number_len)?;
+        let mut number = 0u32;
+        for (&byte, &mask) in protected.iter().zip(&mask_number) {
+            number = number << 8 | u32::from(byte ^ mask);
+        }
+        let mut nonce = *nonce;
+        for (byte, part) in nonce.iter_mut().skip(8).zip(number.to_be_bytes()) {
+            *byte ^= part;
+        }
+        // AES-GCM is counter mode from 2 on (NIST SP 800-38D §7.2), with a tag of 16 bytes behind.
+        let sealed = body.get(number_len..body.len().checked_sub(16)?)?;
+        let cipher = Aes128::new(key.into());
+        let plain = out.get_mut(..sealed.len())?;
+        plain.copy_from_slice(sealed);
+        for (part, counter) in plain.chunks_mut(16).zip(2u32..) {
+            let mut input = [0; 16];
+            for (to, from) in input
+                .iter_mut()
+                .zip(nonce.iter().chain(&counter.to_be_bytes()))
+            {
+                *to = *from;
+            }
+            for (byte, key) in part.iter_mut().zip(block(&cipher, input)) {
+                *byte ^= key;
+            }
+        }
+        Some(plain)
+    }
+}
+
+/// A packet with a long header (RFC 9000 §17.2).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet<'a> {
+    first: u8,
+    pub(crate) version: u32,
+    pub(crate) kind: PacketKind,
+    pub(crate) to: &'a [u8],
+    pub(crate) from: &'a [u8],
+    /// Packet number, payload and tag.
+    body: &'a [u8],
+}
+
+/// What a packet is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PacketKind {
+    Initial,
+    Retry,
+    /// Version negotiation.
+    Negotiation,
+    /// Handshake or 0-RTT: not to be read.
+    Sealed,
+}
+
+impl<'a> Packet<'a> {
+    /// Reads the next packet of a datagram; none if it has a short header or is none.
+    pub(crate) fn parse(cursor: &mut Cursor<'a>) -> Option<Self> {
+        let first = cursor.u8()?;
+        if first & 0x80 == 0 {
+            return None;
+        }
+        let version = cursor.be32()?;
+        let len = cursor.len8().filter(|&len| len <= 20)?;
+        let to = cursor.take(len)?;
+        let len = cursor.len8().filter(|&len| len <= 20)?;
+        let from = cursor.take(len)?;
+        // RFC 9369 §3.2: version 2 has other numbers for the types.
+        let turned = if version == VERSION_2 { 3 } else { 0 };
+        let kind = match (version, (first >> 4 & 3).wrapping_add(turned) & 3) {
+            (0, _) => PacketKind::Negotiation,
+            (_, 0) => PacketKind::Initial,
+            (_, 3) => PacketKind::Retry,
+            _ => PacketKind::Sealed,
+        };
+        let mut packet = Self {
+            first,
+            version,
+            kind,
+            to,
+            from,
+            body: &[],
+        };
+        if kind == PacketKind::Initial {
+            let token = varint(cursor)?;
+            cursor.take(token)?;
+        }
+        if matches!(kind, PacketKind::Initial | PacketKind::Sealed) {
+            let len = varint(cursor)?;
+            packet.body = cursor.take(len)?;
+        }
+        Some(packet)
+    }
+}
+
+const VERSION_2: u32 = 0x6b33_43cf;
+
+fn block(cipher: &Aes128, input: [u8; 16]) -> [u8; 16] {
+    let mut block = input.into();
+    cipher.encrypt_block(&mut block);
+    block.into()
+}
+
+/// RFC 8446 §7.1: HKDF-Expand-Label without context.
+fn expand<const N: usize>(secret: &[u8], label: &[u8]) -> Option<[u8; N]> {
+    let mut out = [0; N];
+    let len = u16::try_from(N).ok()?.to_be_bytes();
+    let label_len = u8::try_from(label.len().checked_add(6)?).ok()?;
+    let info: [&[u8]; 5] = [&len, &[label_len], b"tls13 ", label, &[0]];
+    let hkdf = Hkdf::<Sha256>::from_prk(secret).ok()?;
+    hkdf.expand_multi_info(&info, &mut out).ok()?;
+    Some(out)
+}
+
+/// RFC 9000 §16.
+pub(crate) fn varint(cursor: &mut Cursor<'_>) -> Option<usize> {
+    let first = cursor.u8()?;
+    let mut value = usize::from(first & 0x3f);
+    for _ in 1..1u8.wrapping_shl(u32::from(first >> 6)) {
+        value = value.checked_mul(256)?.checked_add(cursor.len8()?)?;
+    }
+    Some(value)
+}

@@ -1,0 +1,132 @@
+//! Memory of one worker: sessions, and blocks for messages that come in parts.
+
+use flowpin_memory::Slab;
+use std::io;
+
+/// How much one worker's parser may use.
+#[derive(Clone, Copy, Debug)]
+pub struct TlsOptions {
+    /// Handshakes under way at the same time in one shard.
+    pub shard_sessions_max: u32,
+    /// Handshake messages in parts at the same time in one shard.
+    pub shard_blocks_max: u32,
+}
+
+impl Default for TlsOptions {
+    fn default() -> Self {
+        Self::within(64 << 20)
+    }
+}
+
+impl TlsOptions {
+    /// Half of `bytes` for sessions, half for messages in parts, in equal parts for all shards.
+    /// Each gets room for two at least.
+    pub fn within(bytes: u64) -> Self {
+        let half = bytes.checked_div(2 * 256).unwrap_or(0);
+        let count = |one: u64| {
+            let count = half.checked_div(one).unwrap_or(0).clamp(2, 1 << 14);
+            u32::try_from(count).unwrap_or(u32::MAX)
+        };
+        Self {
+            shard_sessions_max: count(SESSION_BYTES),
+            shard_blocks_max: count(MESSAGE_BYTES_MAX as u64),
+        }
+    }
+}
+
+/// What a session takes, about.
+const SESSION_BYTES: u64 = 2048;
+
+/// Handshake messages are kept up to here: hellos are far shorter, and of a longer chain of
+/// certificates the first is enough.
+pub(crate) const MESSAGE_BYTES_MAX: usize = 16 << 10;
+
+/// Values with a cap in each shard.
+#[derive(Debug)]
+pub(crate) struct Sharded<T> {
+    slab: Slab<T>,
+    counts: Box<[u32; 256]>,
+    shard_max: u32,
+}
+
+impl<T: Copy> Sharded<T> {
+    pub(crate) fn new(shard_max: u32) -> io::Result<Self> {
+        Ok(Self {
+            slab: Slab::with_capacity(shard_max.saturating_mul(256))?,
+            counts: Box::new([0; 256]),
+            shard_max,
+        })
+    }
+
+    /// Stores a value; none if the shard has its most.
+    pub(crate) fn insert(&mut self, shard: u8, value: T) -> Option<u32> {
+        let count = self.counts.get_mut(usize::from(shard))?;
+        if *count >= self.shard_max {
+            return None;
+        }
+        let handle = self.slab.insert(value)?;
+        *count = count.saturating_add(1);
+        Some(handle)
+    }
+
+    pub(crate) fn remove(&mut self, shard: u8, handle: u32) {
+        self.slab.remove(handle);
+        if let Some(count) = self.counts.get_mut(usize::from(shard)) {
+            *count = count.saturating_sub(1);
+        }
+    }
+
+    pub(crate) fn get(&self, handle: u32) -> Option<&T> {
+        self.slab.get(handle)
+    }
+
+    pub(crate) fn get_mut(&mut self, handle: u32) -> Option<&mut T> {
+        self.slab.get_mut(handle)
+    }
+
+    pub(crate) fn len(&self) -> u32 {
+        self.slab.len()
+    }
+}
+
+/// Room for a message in parts.
+pub(crate) type Blocks = Sharded<[u8; MESSAGE_BYTES_MAX]>;
+
+/// A message in parts: where its bytes are, if anywhere.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Gathered {
+    /// The block's handle, plus one.
+    block: u32,
+}
+
+impl Gathered {
+    /// Writes bytes at a place; whether there was room.
+    pub(crate) fn put(&mut self, blocks: &mut Blocks, shard: u8, at: usize, bytes: &[u8]) -> bool {
+        if self.block == 0 {
+            let block = blocks.insert(shard, [0; MESSAGE_BYTES_MAX]);
+            self.block = block.and_then(|block| block.checked_add(1)).unwrap_or(0);
+        }
+        let Some(block) = self.block.checked_sub(1) else {
+            return false;
+        };
+        let end = at.saturating_add(bytes.len());
+        let room = blocks.get_mut(block).and_then(|all| all.get_mut(at..end));
+        room.map(|room| room.copy_from_slice(bytes)).is_some()
+    }
+
+    /// The first `len` bytes.
+    pub(crate) fn bytes(self, blocks: &Blocks, len: usize) -> &[u8] {
+        let block = self.block.checked_sub(1);
+        block
+            .and_then(|block| blocks.get(block))
+            .and_then(|all| all.get(..len))
+            .unwrap_or_default()
+    }
+
+    pub(crate) fn free(&mut self, blocks: &mut Blocks, shard: u8) {
+        if let Some(block) = self.block.checked_sub(1) {
+            blocks.remove(shard, block);
+        }
+        self.block = 0;
+    }
+}

@@ -1,0 +1,255 @@
+//! The records: `tls` (Zeek's `ssl.log`) and `quic`.
+
+use crate::certificate::Certificate;
+use crate::short::Short;
+use flowpin_record::{Kind, MessageColumn, MessageSchema};
+
+/// A TLS or DTLS handshake.
+pub static TLS: MessageSchema = MessageSchema::in_file(
+    "tls",
+    "ssl",
+    "A TLS or DTLS handshake: what both sides told in clear. Written once both have begun to \
+     encrypt, or when the connection ends.",
+    TLS_COLUMNS,
+);
+
+/// The beginning of a QUIC connection.
+pub static QUIC: MessageSchema = MessageSchema::new(
+    "quic",
+    "The beginning of a QUIC connection, from its Initial packets. Written once both hellos were \
+     seen, or when the connection ends.",
+    QUIC_COLUMNS,
+);
+
+const TLS_COLUMNS: &[MessageColumn] = &[
+    MessageColumn::new(
+        "version",
+        "",
+        Kind::Text,
+        "The version that the server chose.",
+    ),
+    MessageColumn::new(
+        "",
+        "tls.version",
+        Kind::Text,
+        "The version that the server chose; `UNDETERMINED` if none answered.",
+    ),
+    MessageColumn::new(
+        "cipher",
+        "tls.cipher",
+        Kind::Text,
+        "The cipher suite it chose.",
+    ),
+    MessageColumn::new(
+        "curve",
+        "tls.curve",
+        Kind::Text,
+        "The group of its key exchange.",
+    ),
+    MessageColumn::new(
+        "server_name",
+        "tls.sni",
+        Kind::Text,
+        "The name that the client asks for (SNI).",
+    ),
+    MessageColumn::new(
+        "resumed",
+        "tls.session_resumed",
+        Kind::Bool,
+        "The server goes on with a session from before.",
+    ),
+    MessageColumn::new(
+        "last_alert",
+        "tls.last_alert",
+        Kind::Text,
+        "The last alert told in clear.",
+    ),
+    MessageColumn::new(
+        "next_protocol",
+        "",
+        Kind::Text,
+        "The protocol that the server chose by ALPN, if told in clear.",
+    ),
+    MessageColumn::new(
+        "",
+        "tls.server_alpns",
+        Kind::TextList,
+        "The protocol that the server chose by ALPN, if told in clear.",
+    ),
+    MessageColumn::new(
+        "established",
+        "tls.established",
+        Kind::Bool,
+        "Both sides have begun to encrypt.",
+    ),
+    MessageColumn::new("ja4", "tls.ja4", Kind::Text, "JA4 of the client's hello."),
+    MessageColumn::new(
+        "client_alpns",
+        "tls.client_alpns",
+        Kind::TextList,
+        "The protocols that the client offers by ALPN.",
+    ),
+    MessageColumn::new(
+        "subject",
+        "tls.subject",
+        Kind::Text,
+        "Subject of the server's certificate, up to TLS 1.2.",
+    ),
+    MessageColumn::new("issuer", "tls.issuerdn", Kind::Text, "Its issuer."),
+    MessageColumn::new(
+        "certificate_serial",
+        "tls.serial",
+        Kind::Text,
+        "Its serial number, in hexadecimal.",
+    ),
+    MessageColumn::new(
+        "not_valid_before",
+        "tls.notbefore",
+        Kind::Text,
+        "From when it is valid, UTC.",
+    ),
+    MessageColumn::new(
+        "not_valid_after",
+        "tls.notafter",
+        Kind::Text,
+        "Until when it is valid, UTC.",
+    ),
+];
+
+const QUIC_COLUMNS: &[MessageColumn] = &[
+    MessageColumn::new(
+        "version",
+        "quic.version",
+        Kind::Text,
+        "The version: a number, Google's as they write it (`Q046`), others in hexadecimal.",
+    ),
+    MessageColumn::new(
+        "client_initial_dcid",
+        "quic.client_initial_dcid",
+        Kind::Text,
+        "The connection identifier that the client made up for the server, in hexadecimal.",
+    ),
+    MessageColumn::new(
+        "client_scid",
+        "quic.client_scid",
+        Kind::Text,
+        "The client's own.",
+    ),
+    MessageColumn::new(
+        "server_scid",
+        "quic.server_scid",
+        Kind::Text,
+        "The server's own.",
+    ),
+    MessageColumn::new(
+        "server_name",
+        "quic.sni",
+        Kind::Text,
+        "The name that the client asks for (SNI).",
+    ),
+    MessageColumn::new(
+        "client_protocol",
+        "",
+        Kind::Text,
+        "The first protocol that the client offers by ALPN.",
+    ),
+    MessageColumn::new(
+        "client_alpns",
+        "quic.client_alpns",
+        Kind::TextList,
+        "The protocols that the client offers by ALPN.",
+    ),
+    MessageColumn::new("ja4", "quic.ja4", Kind::Text, "JA4 of the client's hello."),
+    MessageColumn::new(
+        "cipher",
+        "quic.cipher",
+        Kind::Text,
+        "The cipher suite that the server chose.",
+    ),
+    MessageColumn::new(
+        "curve",
+        "quic.curve",
+        Kind::Text,
+        "The group of its key exchange.",
+    ),
+    MessageColumn::new(
+        "resumed",
+        "quic.session_resumed",
+        Kind::Bool,
+        "The server goes on with a session from before.",
+    ),
+];
+
+/// A certificate's number and times as records have them.
+#[derive(Debug, Default)]
+pub(crate) struct CertificateTexts {
+    pub(crate) serial: Short<80>,
+    pub(crate) not_before: Short<20>,
+    pub(crate) not_after: Short<20>,
+}
+
+impl CertificateTexts {
+    pub(crate) fn of(certificate: &Certificate) -> Self {
+        let mut serial = Short::default();
+        // RFC 5280 §4.1.2.2: a leading zero only says that the number is positive.
+        let number = match certificate.serial.get() {
+            [0, rest @ ..] if !rest.is_empty() => rest,
+            whole => whole,
+        };
+        for (index, &byte) in number.iter().enumerate() {
+            if index > 0 {
+                serial.push(b":");
+            }
+            serial.push(&hex(byte).map(|digit| digit.to_ascii_uppercase()));
+        }
+        Self {
+            serial,
+            not_before: time(certificate.not_before.get()),
+            not_after: time(certificate.not_after.get()),
+        }
+    }
+}
+
+/// `2017-03-23T00:00:00` of `170323000000Z` or `20170323000000Z` (RFC 5280 §4.1.2.5).
+fn time(encoded: &[u8]) -> Short<20> {
+    let mut out = Short::default();
+    let digits = encoded.strip_suffix(b"Z").unwrap_or_default();
+    if !digits.iter().all(u8::is_ascii_digit) {
+        return out;
+    }
+    let rest = match (digits.len(), digits.first()) {
+        (12, Some(b'0'..=b'4')) => {
+            out.push(b"20");
+            digits
+        }
+        (12, Some(_)) => {
+            out.push(b"19");
+            digits
+        }
+        (14, _) => {
+            out.push(digits.get(..2).unwrap_or_default());
+            digits.get(2..).unwrap_or_default()
+        }
+        _ => return out,
+    };
+    for (pair, behind) in rest
+        .chunks(2)
+        .zip([b"-", b"-", b"T", b":", b":", b""] as [&[u8]; 6])
+    {
+        out.push(pair);
+        out.push(behind);
+    }
+    out
+}
+
+/// Two hexadecimal digits.
+pub(crate) const fn hex(byte: u8) -> [u8; 2] {
+    [digit(byte >> 4), digit(byte & 15)]
+}
+
+pub(crate) const fn digit(nibble: u8) -> u8 {
+    match nibble {
+        0..=9 => b'0'.wrapping_add(nibble),
+        _ => b'a'.wrapping_sub(10).wrapping_add(nibble),
+    }
+}

@@ -1,0 +1,42 @@
+//! Short texts in place, cut at their capacity.
+
+/// At most `N` bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Short<const N: usize> {
+    bytes: [u8; N],
+    len: u16,
+}
+
+impl<const N: usize> Default for Short<N> {
+    fn default() -> Self {
+        Self {
+            bytes: [0; N],
+            len: 0,
+        }
+    }
+}
+
+impl<const N: usize> Short<N> {
+    /// The first bytes of `text`.
+    pub(crate) fn of(text: &[u8]) -> Self {
+        let mut short = Self::default();
+        short.push(text);
+        short
+    }
+
+    /// Appends as much as there is room for.
+    pub(crate) fn push(&mut self, text: &[u8]) {
+        let start = usize::from(self.len);
+        let room = self.bytes.get_mut(start..).unwrap_or_default();
+        let count = room.len().min(text.len());
+        for (to, from) in room.iter_mut().zip(text) {
+            *to = *from;
+        }
+        let end = start.saturating_add(count);
+        self.len = u16::try_from(end).unwrap_or(u16::MAX);
+    }
+
+    pub(crate) fn get(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.len)).unwrap_or_default()
+    }
+}
