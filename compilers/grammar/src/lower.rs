@@ -172,6 +172,7 @@ fn message(
             file_stem: name,
             doc: message.doc.clone().into(),
             columns: columns.into(),
+            shown: flowpin_record::Shown::Everywhere,
         },
         fields: ids.into(),
     })

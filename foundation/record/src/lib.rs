@@ -36,7 +36,7 @@ pub use conn_columns::ConnRow;
 pub use flood::{FloodKind, FloodRecord};
 pub use key::{RecordKey, RecordSink};
 pub use locality::is_local;
-pub use message::{FilePart, MessageColumn, MessagePlace, MessageSchema, MessageSink};
+pub use message::{FilePart, MessageColumn, MessagePlace, MessageSchema, MessageSink, Shown};
 pub use protocol::{eve_protocol_name, has_ports, zeek_protocol_name};
 pub use samples::Samples;
 pub use scan::{EpisodeState, ScanKind, ScanMethod, ScanRecord};

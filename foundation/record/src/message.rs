@@ -36,6 +36,22 @@ pub struct MessageSchema {
     pub doc: Cow<'static, str>,
     /// The columns behind `ts`, `uid` and `id.*`, in order.
     pub columns: Cow<'static, [MessageColumn]>,
+    /// Which formats have it.
+    pub shown: Shown,
+}
+
+/// Which formats have a kind of record: where tools tell of the same thing in different units, as
+/// Suricata does of each DNS message and Zeek of each transaction, there is a schema for each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shown {
+    /// All.
+    #[default]
+    Everywhere,
+    /// Those of events: EVE JSON. Only these count as a connection's transactions where there are
+    /// both kinds.
+    InEvents,
+    /// Those that go by columns: Zeek's, CSV, Parquet.
+    InColumns,
 }
 
 impl MessageSchema {
@@ -60,7 +76,22 @@ impl MessageSchema {
             file_stem: Cow::Borrowed(file_stem),
             doc: Cow::Borrowed(doc),
             columns: Cow::Borrowed(columns),
+            shown: Shown::Everywhere,
         }
+    }
+
+    /// The same for formats of events only.
+    #[must_use]
+    pub const fn only_events(mut self) -> Self {
+        self.shown = Shown::InEvents;
+        self
+    }
+
+    /// The same for formats that go by columns only.
+    #[must_use]
+    pub const fn only_columns(mut self) -> Self {
+        self.shown = Shown::InColumns;
+        self
     }
 }
 

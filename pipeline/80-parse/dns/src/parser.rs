@@ -1,0 +1,474 @@
+//! The parser: connections, framing over TCP, pairing, and the way to records.
+
+use crate::DnsOptions;
+use crate::pending::{Pending, Queue, Requests};
+use crate::record::event::{Event, When};
+use crate::record::log::Log;
+use crate::record::{DNS, LLMNR, MDNS};
+use crate::wire::message::{Header, Parsed};
+use flowpin_counters::{Loss, Losses};
+use flowpin_memory::{Chain, Chains, Slab};
+use flowpin_packet::{SHARD_COUNT, Shard, Timestamp};
+use flowpin_record::{MessageSchema, MessageSink};
+use std::io;
+
+/// A connection in [`Dns`].
+pub type Handle = u32;
+
+/// Which kind of DNS a connection speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flavour {
+    /// RFC 1035.
+    Dns,
+    /// RFC 6762: to all on the link; responses repeat no question and are not paired.
+    Mdns,
+    /// RFC 4795.
+    Llmnr,
+}
+
+impl Flavour {
+    /// By the name of the identified protocol.
+    pub fn of(protocol: &str) -> Option<Self> {
+        Some(match protocol {
+            "dns" => Self::Dns,
+            "mdns" => Self::Mdns,
+            "llmnr" => Self::Llmnr,
+            _ => return None,
+        })
+    }
+
+    fn schema(self) -> &'static MessageSchema {
+        match self {
+            Self::Dns => &DNS,
+            Self::Mdns => &MDNS,
+            Self::Llmnr => &LLMNR,
+        }
+    }
+
+    /// RFC 6762 §10.2 and §5.4: mDNS uses the class's upper bit.
+    const fn class_mask(self) -> u16 {
+        match self {
+            Self::Mdns => 0x7fff,
+            Self::Dns | Self::Llmnr => u16::MAX,
+        }
+    }
+}
+
+/// The DNS parser of one worker.
+///
+/// # Examples
+///
+/// ```
+/// use flowpin_dns::{Dns, DnsOptions, Flavour};
+/// use flowpin_packet::{Shard, Timestamp};
+/// use flowpin_record::{MessageSchema, MessageSink, Value};
+///
+/// #[derive(Default)]
+/// struct Names(Vec<Vec<u8>>);
+/// impl MessageSink for Names {
+///     fn message(&mut self, schema: &MessageSchema, _: Timestamp, values: &[Value<'_>]) {
+///         let at = schema.columns.iter().position(|column| column.name == "query");
+///         if let Some(Value::Bytes(name)) = at.map(|at| values[at]) {
+///             self.0.push(name.to_vec());
+///         }
+///     }
+///     fn anomaly(&mut self, event: &'static str) {
+///         panic!("{event}");
+///     }
+/// }
+///
+/// let mut dns = Dns::new(DnsOptions::default())?;
+/// let connection = dns.begin(Shard(0), Flavour::Dns).unwrap();
+/// let query = b"\x12\x34\x01\0\0\x01\0\0\0\0\0\0\x07example\x03org\0\0\x01\0\x01";
+/// let mut sink = Names::default();
+/// dns.datagram(connection, Timestamp(0), true, query, query.len(), &mut sink);
+/// dns.end(connection, Timestamp(1), &mut sink);
+/// assert_eq!(sink.0, [b"example.org"]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Dns {
+    connections: Slab<Connection>,
+    held: Chains,
+    begun: Box<[u32; SHARD_COUNT]>,
+    /// A message that straddles segments, whole.
+    joined: Vec<u8>,
+    read: Reading,
+}
+
+/// What reads one message after the other; apart from the connections, which it changes.
+#[derive(Debug)]
+struct Reading {
+    options: DnsOptions,
+    parsed: Parsed,
+    requests: Requests,
+    event: Event,
+    log: Log,
+    losses: Losses,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Connection {
+    shard: u8,
+    flavour: Flavour,
+    is_stream: bool,
+    waiting: Queue,
+    sides: [Direction; 2],
+}
+
+/// One direction over TCP.
+#[derive(Clone, Copy, Debug, Default)]
+struct Direction {
+    held: Chain,
+    /// So many bytes make the message that is held.
+    need: u32,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    /// A message's length comes next, or is being awaited.
+    #[default]
+    Reading,
+    /// Bytes were missing: what comes next is a message if it looks like one.
+    AfterGap,
+    /// Where messages begin is not known any more.
+    GivenUp,
+}
+
+/// What is the same for every message of a call.
+#[derive(Clone, Copy)]
+struct Seen {
+    at: Timestamp,
+    shard: u8,
+    flavour: Flavour,
+    is_stream: bool,
+}
+
+impl Seen {
+    fn proto(self) -> &'static str {
+        if self.is_stream { "tcp" } else { "udp" }
+    }
+}
+
+impl Dns {
+    /// Reserves everything that connections will need.
+    ///
+    /// # Errors
+    ///
+    /// Where the system refuses the address space.
+    pub fn new(options: DnsOptions) -> io::Result<Self> {
+        let shards = u32::try_from(SHARD_COUNT).unwrap_or(u32::MAX);
+        let connections = options.shard_connections_max.saturating_mul(shards);
+        let blocks = options.shard_bytes_max.div_ceil(BLOCK_BYTES);
+        Ok(Self {
+            connections: Slab::with_capacity(connections)?,
+            held: Chains::new(BLOCK_BYTES as usize, blocks, SHARD_COUNT)?,
+            begun: Box::new([0; SHARD_COUNT]),
+            joined: Vec::with_capacity(LENGTH_MAX),
+            read: Reading {
+                parsed: Parsed::new(),
+                requests: Requests::new(options.shard_requests_max)?,
+                event: Event::default(),
+                log: Log::default(),
+                losses: Losses::default(),
+                options,
+            },
+        })
+    }
+
+    /// A connection that speaks DNS; `None` if its shard has its most.
+    pub fn begin(&mut self, shard: Shard, flavour: Flavour) -> Option<Handle> {
+        let begun = self.begun.get_mut(usize::from(shard.0));
+        let room = begun.filter(|begun| **begun < self.read.options.shard_connections_max);
+        let Some(begun) = room else {
+            self.read.losses.count(Loss::DnsConnections, 1);
+            return None;
+        };
+        *begun = begun.saturating_add(1);
+        self.connections.insert(Connection {
+            shard: shard.0,
+            flavour,
+            is_stream: false,
+            waiting: Queue::default(),
+            sides: [Direction::default(); 2],
+        })
+    }
+
+    /// A datagram; `wire_len` is its length where the capture has only its beginning.
+    pub fn datagram<S: MessageSink>(
+        &mut self,
+        handle: Handle,
+        at: Timestamp,
+        _to_server: bool,
+        payload: &[u8],
+        wire_len: usize,
+        sink: &mut S,
+    ) {
+        let Some(connection) = self.connections.get_mut(handle) else {
+            return;
+        };
+        let seen = connection.seen(at);
+        let whole = payload.len() >= wire_len;
+        self.read
+            .message(&mut connection.waiting, seen, payload, whole, sink);
+    }
+
+    /// The next bytes of one direction over TCP, in order.
+    pub fn data<S: MessageSink>(
+        &mut self,
+        handle: Handle,
+        at: Timestamp,
+        to_server: bool,
+        mut bytes: &[u8],
+        sink: &mut S,
+    ) {
+        let Some(connection) = self.connections.get_mut(handle) else {
+            return;
+        };
+        connection.is_stream = true;
+        let seen = connection.seen(at);
+        let shard = usize::from(seen.shard);
+        let [client, server] = &mut connection.sides;
+        let direction = if to_server { client } else { server };
+        let waiting = &mut connection.waiting;
+        while !bytes.is_empty() && direction.state != State::GivenUp {
+            if direction.held.is_empty()
+                && let Some(len) = framed(bytes)
+                && let Some(message) = bytes.get(LENGTH..len)
+            {
+                self.read.framed(direction, waiting, seen, message, sink);
+                bytes = bytes.get(len..).unwrap_or_default();
+                continue;
+            }
+            let need = if direction.held.len() < LENGTH {
+                LENGTH
+            } else {
+                direction.need as usize
+            };
+            let more = need.saturating_sub(direction.held.len());
+            let (now, later) = bytes.split_at(more.min(bytes.len()));
+            bytes = later;
+            if !self.held.append(shard, &mut direction.held, now) {
+                self.read.losses.count(Loss::DnsMemory, now.len() as u64);
+                self.held.release(shard, &mut direction.held);
+                direction.state = State::GivenUp;
+                sink.anomaly("dns_message_not_kept");
+                return;
+            }
+            if direction.held.len() < need {
+                return;
+            }
+            self.joined.clear();
+            self.held.read(&direction.held, &mut self.joined);
+            let len = framed(&self.joined).unwrap_or(LENGTH);
+            direction.need = u32::try_from(len).unwrap_or(u32::MAX);
+            if let Some(message) = self
+                .joined
+                .get(LENGTH..len)
+                .filter(|_| need > LENGTH || len == LENGTH)
+            {
+                self.held.release(shard, &mut direction.held);
+                self.read.framed(direction, waiting, seen, message, sink);
+            }
+        }
+    }
+
+    /// Bytes of one direction are missing.
+    pub fn gap<S: MessageSink>(
+        &mut self,
+        handle: Handle,
+        _at: Timestamp,
+        to_server: bool,
+        _len: u64,
+        sink: &mut S,
+    ) {
+        if let Some(direction) = self.give_up_held(handle, to_server, sink)
+            && direction.state == State::Reading
+        {
+            direction.state = State::AfterGap;
+        }
+    }
+
+    /// One side sends no more.
+    pub fn closed<S: MessageSink>(
+        &mut self,
+        handle: Handle,
+        _at: Timestamp,
+        to_server: bool,
+        sink: &mut S,
+    ) {
+        self.give_up_held(handle, to_server, sink);
+    }
+
+    /// The connection is over: requests that wait are told. Its handle means nothing any more.
+    pub fn end<S: MessageSink>(&mut self, handle: Handle, at: Timestamp, sink: &mut S) {
+        for to_server in [true, false] {
+            self.give_up_held(handle, to_server, sink);
+        }
+        let Some(connection) = self.connections.get_mut(handle) else {
+            return;
+        };
+        let seen = connection.seen(at);
+        let waiting = &mut connection.waiting;
+        while let Some(request) = self.read.requests.pop(seen.shard, waiting, None) {
+            self.read.unanswered(&request, seen, sink);
+        }
+        self.connections.remove(handle);
+        if let Some(begun) = self.begun.get_mut(usize::from(seen.shard)) {
+            *begun = begun.saturating_sub(1);
+        }
+    }
+
+    /// What did not fit, by name.
+    pub fn losses(&self) -> &Losses {
+        &self.read.losses
+    }
+
+    /// Connections followed, requests that wait and blocks of memory held now.
+    pub fn in_use(&self) -> [u32; 3] {
+        [
+            self.connections.len(),
+            self.read.requests.len(),
+            self.held.blocks_in_use(),
+        ]
+    }
+
+    /// What is held of a direction will never be whole.
+    fn give_up_held<S: MessageSink>(
+        &mut self,
+        handle: Handle,
+        to_server: bool,
+        sink: &mut S,
+    ) -> Option<&mut Direction> {
+        let connection = self.connections.get_mut(handle)?;
+        let [client, server] = &mut connection.sides;
+        let direction = if to_server { client } else { server };
+        if !direction.held.is_empty() {
+            self.held
+                .release(usize::from(connection.shard), &mut direction.held);
+            sink.anomaly("dns_message_cut_off");
+        }
+        Some(direction)
+    }
+}
+
+impl Connection {
+    fn seen(&self, at: Timestamp) -> Seen {
+        Seen {
+            at,
+            shard: self.shard,
+            flavour: self.flavour,
+            is_stream: self.is_stream,
+        }
+    }
+}
+
+impl Reading {
+    /// A message over TCP.
+    fn framed<S: MessageSink>(
+        &mut self,
+        direction: &mut Direction,
+        waiting: &mut Queue,
+        seen: Seen,
+        message: &[u8],
+        sink: &mut S,
+    ) {
+        let header = Header::parse(message);
+        let goes_on = match direction.state {
+            State::AfterGap => header.is_some_and(|header| header.is_plausible()),
+            _ => header.is_some(),
+        };
+        if !goes_on {
+            // Lengths lead from one message to the next: one that is wrong leads nowhere.
+            if direction.state == State::Reading {
+                sink.anomaly("dns_bad_length");
+            }
+            direction.state = State::GivenUp;
+            return;
+        }
+        direction.state = State::Reading;
+        self.message(waiting, seen, message, true, sink);
+    }
+
+    fn message<S: MessageSink>(
+        &mut self,
+        waiting: &mut Queue,
+        seen: Seen,
+        message: &[u8],
+        whole: bool,
+        sink: &mut S,
+    ) {
+        let before = Timestamp(seen.at.0.saturating_sub(self.options.wait_nanos));
+        while let Some(request) = self.requests.pop(seen.shard, waiting, Some(before)) {
+            self.unanswered(&request, seen, sink);
+        }
+        let is_message = self.parsed.read(message, whole, seen.flavour.class_mask());
+        for event in &self.parsed.events {
+            sink.anomaly(event);
+        }
+        if !is_message {
+            return;
+        }
+        if self.parsed.cut_short {
+            self.losses.count(Loss::DnsText, 1);
+        }
+        let is_response = self.parsed.header.is_response();
+        let request = if is_response && seen.flavour != Flavour::Mdns {
+            self.requests.answered(seen.shard, waiting, &self.parsed)
+        } else {
+            None
+        };
+        if self.options.events {
+            let rtt = request.map(|request| seen.at.nanos_since(request.at));
+            let when = When { at: seen.at, rtt };
+            let schema = seen.flavour.schema();
+            self.event.tell(&self.parsed, message, when, schema, sink);
+        }
+        if is_response {
+            if self.options.log {
+                let (at, proto) = (seen.at, seen.proto());
+                self.log
+                    .response(&self.parsed, request.as_ref(), at, proto, sink);
+            }
+        } else {
+            self.request(waiting, seen, sink);
+        }
+    }
+
+    /// A request waits, as long as there is room, unless nobody will answer it by its identifier.
+    fn request<S: MessageSink>(&mut self, waiting: &mut Queue, seen: Seen, sink: &mut S) {
+        let request = Pending::new(&self.parsed, seen.at);
+        if seen.flavour == Flavour::Mdns {
+            self.unanswered(&request, seen, sink);
+            return;
+        }
+        if waiting.len >= self.options.requests_max
+            && let Some(oldest) = self.requests.pop(seen.shard, waiting, None)
+        {
+            self.losses.count(Loss::DnsQueries, 1);
+            self.unanswered(&oldest, seen, sink);
+        }
+        if !self.requests.push(seen.shard, waiting, &request) {
+            self.losses.count(Loss::DnsQueries, 1);
+            self.unanswered(&request, seen, sink);
+        }
+    }
+
+    fn unanswered<S: MessageSink>(&mut self, request: &Pending, seen: Seen, sink: &mut S) {
+        if self.options.log {
+            self.log.request(request, seen.proto(), sink);
+        }
+    }
+}
+
+/// How long a message is with its length before it; none if that is not there.
+fn framed(bytes: &[u8]) -> Option<usize> {
+    let len = u16::from_be_bytes(*bytes.first_chunk::<LENGTH>()?);
+    usize::from(len).checked_add(LENGTH)
+}
+
+const LENGTH: usize = 2;
+const LENGTH_MAX: usize = LENGTH + u16::MAX as usize;
+/// Most messages have fewer bytes.
+const BLOCK_BYTES: u32 = 512;

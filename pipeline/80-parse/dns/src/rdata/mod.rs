@@ -1,0 +1,351 @@
+//! What records hold, as text: in the form of zone files, and as Zeek's log has it.
+
+mod edns;
+mod location;
+mod service;
+mod text;
+
+use crate::wire::codes::{put_number, put_type};
+use crate::wire::cursor::{Cursor, Short};
+use crate::wire::name::name;
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::ops::Range;
+use std::io::Write;
+
+pub(crate) use edns::edns_option;
+
+/// A record's contents; texts are places in the message's text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Rdata {
+    /// As in a zone file; for names, addresses and texts just these, without quotes.
+    pub(crate) text: Range<usize>,
+    /// As in Zeek's log, where that differs.
+    pub(crate) zeek: Option<Range<usize>>,
+    /// The first name and the last; empty if there are none.
+    pub(crate) names: [Range<usize>; 2],
+    /// SSHFP: the fingerprint, with colons.
+    pub(crate) fingerprint: Range<usize>,
+    /// A, AAAA: the address.
+    pub(crate) address: Option<IpAddr>,
+    /// Where the contents stand in the message.
+    pub(crate) raw: Range<usize>,
+    /// Whether the type's rules are broken; the text is then hexadecimal.
+    pub(crate) is_bad: bool,
+}
+
+/// What a record's contents consist of, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    U8,
+    U16,
+    U32,
+    /// A point in time, as RFC 4034 §3.2 writes it.
+    Time,
+    /// A record type's name.
+    Type,
+    Name,
+    Ipv4,
+    Ipv6,
+    /// A length and bytes, in quotes.
+    String,
+    /// A length and bytes, bare.
+    Word,
+    /// Lengths and bytes up to the end, bare if there is one.
+    Strings,
+    /// The rest, in quotes.
+    Quoted,
+    Hex,
+    /// A length and bytes in hexadecimal, `-` if there are none.
+    Salt,
+    /// A length and bytes, in base 32 without padding.
+    Hash,
+    Base64,
+    /// Which types there are (RFC 4034 §4.1.2).
+    Bitmap,
+    /// Bytes in hexadecimal with `-` between.
+    Dashed,
+    /// RFC 1876.
+    Location,
+    /// RFC 9460.
+    Parameters,
+    /// The bytes as they are.
+    Raw,
+}
+
+/// The parts of a type's contents; none if it is written as RFC 3597 says.
+const fn parts(kind: u16) -> Option<&'static [Part]> {
+    use Part::{
+        Base64, Bitmap, Dashed, Hash, Hex, Ipv4, Ipv6, Location, Name, Parameters, Quoted, Raw,
+        Salt, String, Strings, Time, Type, U8, U16, U32, Word,
+    };
+    Some(match kind {
+        1 => &[Ipv4],
+        2 | 3 | 4 | 5 | 7 | 8 | 9 | 12 | 23 | 39 => &[Name],
+        6 => &[Name, Name, U32, U32, U32, U32, U32],
+        10 => &[Raw],
+        13 => &[String, String],
+        14 | 17 | 58 => &[Name, Name],
+        15 | 18 | 21 | 36 | 107 => &[U16, Name],
+        16 | 56 | 99 | 258 | 261 => &[Strings],
+        19 => &[String],
+        24 | 46 => &[Type, U8, U8, U32, Time, Time, U16, Name, Base64],
+        25 | 48 | 57 | 60 => &[U16, U8, U8, Base64],
+        26 => &[U16, Name, Name],
+        27 => &[String, String, String],
+        28 => &[Ipv6],
+        29 => &[Location],
+        33 => &[U16, U16, U16, Name],
+        35 => &[U16, U16, String, String, String, Name],
+        37 => &[U16, U16, U8, Base64],
+        43 | 59 | 32768 | 32769 => &[U16, U8, U8, Hex],
+        44 => &[U8, U8, Hex],
+        47 => &[Name, Bitmap],
+        49 | 61 => &[Base64],
+        50 => &[U8, U8, U16, Salt, Hash, Bitmap],
+        51 => &[U8, U8, U16, Salt],
+        52 | 53 => &[U8, U8, U8, Hex],
+        62 => &[U32, U16, Bitmap],
+        63 => &[U32, U8, U8, Hex],
+        64 | 65 => &[U16, Name, Parameters],
+        105 => &[U16, Ipv4],
+        108 | 109 => &[Dashed],
+        256 => &[U16, U16, Quoted],
+        257 => &[U8, Word, Quoted],
+        _ => return None,
+    })
+}
+
+/// Reads a record's contents and appends their text to `out`.
+pub(crate) fn read(kind: u16, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Rdata {
+    let begin = out.len();
+    let whole = *cursor;
+    let raw = whole.at..whole.end;
+    let mut names: Option<[Range<usize>; 2]> = None;
+    let good = parts(kind).is_some_and(|parts| {
+        let read = parts.iter().enumerate().try_for_each(|(at, &part)| {
+            if at > 0 && !(cursor.left() == 0 && part == Part::Parameters) {
+                out.push(b' ');
+            }
+            let from = out.len();
+            put(part, cursor, out)?;
+            if part == Part::Name {
+                let place = from..out.len();
+                let first = names
+                    .take()
+                    .map_or_else(|| place.clone(), |[first, _]| first);
+                names = Some([first, place]);
+            }
+            Ok::<(), Short>(())
+        });
+        read.is_ok() && cursor.left() == 0
+    });
+    if !good {
+        out.truncate(begin);
+        put_unknown(whole, out);
+        return Rdata {
+            text: begin..out.len(),
+            zeek: zeek_unknown(kind, out),
+            is_bad: parts(kind).is_some() && whole.left() > 0,
+            raw,
+            ..Rdata::default()
+        };
+    }
+    let text = begin..out.len();
+    let names = names.unwrap_or_default();
+    let zeek = zeek(kind, whole, &names, out);
+    let fingerprint_at = out.len();
+    if kind == SSHFP {
+        let mut fingerprint = whole;
+        let _ = fingerprint.take(2);
+        text::put_separated(out, fingerprint.rest(), b':');
+    }
+    Rdata {
+        zeek,
+        names,
+        fingerprint: fingerprint_at..out.len(),
+        address: address(kind, whole),
+        raw,
+        is_bad: false,
+        text,
+    }
+}
+
+fn address(kind: u16, mut cursor: Cursor<'_>) -> Option<IpAddr> {
+    let bytes = cursor.rest();
+    match kind {
+        A => Some(IpAddr::from(*bytes.first_chunk::<4>()?)),
+        AAAA => Some(IpAddr::from(*bytes.first_chunk::<16>()?)),
+        _ => None,
+    }
+}
+
+/// RFC 3597 §5: `\#`, the length, and the bytes in hexadecimal.
+fn put_unknown(mut cursor: Cursor<'_>, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"\\# ");
+    put_number(out, cursor.left() as u64);
+    if cursor.left() > 0 {
+        out.push(b' ');
+        text::put_hex(out, cursor.rest());
+    }
+}
+
+fn put(part: Part, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<(), Short> {
+    match part {
+        Part::U8 => put_number(out, cursor.u8()?.into()),
+        Part::U16 => put_number(out, cursor.u16()?.into()),
+        Part::U32 => put_number(out, cursor.u32()?.into()),
+        Part::Time => text::put_time(out, cursor.u32()?),
+        Part::Type => put_type(out, cursor.u16()?),
+        Part::Name => {
+            let begin = out.len();
+            name(cursor, out).map_err(|_| Short)?;
+            if out.len() == begin && out.last() == Some(&b' ') {
+                // Between other parts, nothing at all could not be told from nothing there.
+                out.push(b'.');
+            }
+        }
+        Part::Ipv4 => {
+            let bytes: [u8; 4] = *cursor.take(4)?.first_chunk().ok_or(Short)?;
+            // Writing to a vector does not fail, here and below.
+            let _ = write!(out, "{}", Ipv4Addr::from(bytes));
+        }
+        Part::Ipv6 => {
+            let bytes: [u8; 16] = *cursor.take(16)?.first_chunk().ok_or(Short)?;
+            let _ = write!(out, "{}", Ipv6Addr::from(bytes));
+        }
+        Part::String => text::put_quoted(out, cursor.string()?),
+        Part::Word => out.extend_from_slice(cursor.string()?),
+        Part::Strings => put_strings(cursor, out)?,
+        Part::Quoted => text::put_quoted(out, cursor.rest()),
+        Part::Hex => text::put_hex(out, cursor.rest()),
+        Part::Salt => match cursor.string()? {
+            [] => out.push(b'-'),
+            salt => text::put_hex(out, salt),
+        },
+        Part::Hash => text::put_base32(out, cursor.string()?),
+        Part::Base64 => text::put_base64(out, cursor.rest()),
+        Part::Bitmap => put_bitmap(cursor, out)?,
+        Part::Dashed => text::put_separated(out, cursor.rest(), b'-'),
+        Part::Location => location::put(cursor, out)?,
+        Part::Parameters => service::put(cursor, out)?,
+        Part::Raw => out.extend_from_slice(cursor.rest()),
+    }
+    Ok(())
+}
+
+/// RFC 1035 §3.3.14: one string or more.
+fn put_strings(cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<(), Short> {
+    let mut first = true;
+    while cursor.left() > 0 || first {
+        if !first {
+            out.push(b' ');
+        }
+        out.extend_from_slice(cursor.string()?);
+        first = false;
+    }
+    Ok(())
+}
+
+/// RFC 4034 §4.1.2: windows of 256 types, a bit each.
+fn put_bitmap(cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<(), Short> {
+    let mut first = true;
+    while cursor.left() > 0 {
+        let window = cursor.u8()?;
+        for (at, &byte) in (0u8..).zip(cursor.string()?) {
+            for bit in 0..8u8 {
+                if byte & (0x80 >> bit) == 0 {
+                    continue;
+                }
+                if !first {
+                    out.push(b' ');
+                }
+                first = false;
+                let low = at.wrapping_shl(3) | bit;
+                put_type(out, u16::from_be_bytes([window, low]));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The text of Zeek's `answers`, where it differs from ours.
+fn zeek(
+    kind: u16,
+    mut cursor: Cursor<'_>,
+    [first, last]: &[Range<usize>; 2],
+    out: &mut Vec<u8>,
+) -> Option<Range<usize>> {
+    let begin = out.len();
+    let number = |cursor: &mut Cursor<'_>| u64::from(cursor.u8().unwrap_or(0));
+    match kind {
+        SOA => return Some(first.clone()),
+        15 | 33 => return Some(last.clone()),
+        16 | 99 => {
+            let word: &[u8] = if kind == 16 { b"TXT" } else { b"SPF" };
+            while let Ok(string) = cursor.string() {
+                if out.len() > begin {
+                    out.push(b' ');
+                }
+                out.extend_from_slice(word);
+                out.push(b' ');
+                put_number(out, string.len() as u64);
+                out.push(b' ');
+                out.extend_from_slice(string);
+            }
+        }
+        24 | 46 => {
+            let covered = cursor.u16().unwrap_or(0);
+            let signer = last.clone();
+            out.extend_from_slice(b"RRSIG ");
+            put_number(out, covered.into());
+            out.push(b' ');
+            match out.get(signer.clone()) {
+                Some(b"." | b"") | None => out.extend_from_slice(b"<Root>"),
+                Some(_) => out.extend_from_within(signer),
+            }
+        }
+        43 => {
+            let _ = cursor.u16();
+            let (algorithm, digest) = (number(&mut cursor), number(&mut cursor));
+            let _ = write!(out, "DS {algorithm} {digest}");
+        }
+        48 => {
+            let _ = cursor.take(3);
+            let _ = write!(out, "DNSKEY {}", number(&mut cursor));
+        }
+        SSHFP => {
+            let _ = cursor.take(2);
+            out.extend_from_slice(b"SSHFP: ");
+            text::put_hex(out, cursor.rest());
+        }
+        29 => {
+            let _ = cursor.u8();
+            let mut next = || number(&mut cursor);
+            let (size, across, down) = (next(), next(), next());
+            let _ = write!(out, "LOC:  {size} {across} {down}");
+        }
+        47 => out.extend_from_slice(b"NSEC "),
+        50 => out.extend_from_slice(b"NSEC3"),
+        51 => out.extend_from_slice(b"NSEC3PARAM"),
+        _ => return None,
+    }
+    if kind == 47 {
+        out.extend_from_within(first.clone());
+    }
+    Some(begin..out.len())
+}
+
+/// Zeek's words for what it does not know either.
+fn zeek_unknown(kind: u16, out: &mut Vec<u8>) -> Option<Range<usize>> {
+    let begin = out.len();
+    let _ = write!(out, "<unknown type={kind}>");
+    Some(begin..out.len())
+}
+
+const A: u16 = 1;
+const SOA: u16 = 6;
+const AAAA: u16 = 28;
+const SSHFP: u16 = 44;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,402 @@
+//! The parser as a whole: cuts, pairing, events, what is odd, caps.
+
+use crate::fuzz::{Told, options, told};
+use crate::{Dns, DnsOptions, Flavour};
+use flowpin_counters::Loss;
+use flowpin_packet::{Shard, Timestamp};
+use flowpin_record::{MessageSchema, MessageSink, Value};
+use proptest::prelude::*;
+
+const A: u16 = 1;
+const AAAA: u16 = 28;
+
+fn query(id: u16, name: &str, kind: u16) -> Vec<u8> {
+    let mut message = [&id.to_be_bytes()[..], b"\x01\0\0\x01\0\0\0\0\0\0"].concat();
+    for label in name.split('.') {
+        message.push(label.len() as u8);
+        message.extend(label.as_bytes());
+    }
+    message.push(0);
+    message.extend([&kind.to_be_bytes()[..], b"\0\x01"].concat());
+    message
+}
+
+/// The response to a query: an address, and an OPT with a cookie.
+fn response(query: &[u8]) -> Vec<u8> {
+    let mut message = query.to_vec();
+    message[2..12].copy_from_slice(b"\x81\x80\0\x01\0\x01\0\0\0\x01");
+    message.extend(b"\xc0\x0c\0\x01\0\x01\0\0\x01\x2c\0\x04\xc0\0\x02\x07");
+    message.extend(b"\0\0\x29\x04\xd0\0\0\x80\0\0\x0c\0\x0a\0\x08abcdefgh");
+    message
+}
+
+fn with_length(message: &[u8]) -> Vec<u8> {
+    [&(message.len() as u16).to_be_bytes()[..], message].concat()
+}
+
+fn conversation() -> Vec<Vec<u8>> {
+    let (first, second) = (query(1, "a.example", A), query(2, "b.example", AAAA));
+    let third = query(3, "lost.example", A);
+    let asked = [
+        with_length(&first),
+        with_length(&second),
+        with_length(&third),
+    ]
+    .concat();
+    let answered = [
+        with_length(&response(&second)),
+        with_length(&response(&first)),
+    ]
+    .concat();
+    let again = with_length(&query(4, "c.example", A));
+    let odd = [
+        with_length(&[&again[2..], b"x"].concat()),
+        vec![0, 3, 1, 2, 3, 9],
+    ]
+    .concat();
+    vec![asked, answered, odd, vec![0, 40, 1]]
+}
+
+/// TCP may cut anywhere: every split of every turn in two tells the same.
+#[test]
+fn every_split_in_two_tells_the_same() {
+    let conversation = conversation();
+    let turns: Vec<&[u8]> = conversation.iter().map(Vec::as_slice).collect();
+    let whole = told(&turns, usize::MAX, false);
+    assert_eq!(whole.len(), 13, "{whole:#?}");
+    for (turn, bytes) in conversation.iter().enumerate() {
+        for cut in 0..=bytes.len() {
+            let mut dns = Dns::new(options()).unwrap();
+            let mut sink = Told::default();
+            let handle = dns.begin(Shard(7), Flavour::Dns).unwrap();
+            for (at, bytes) in conversation.iter().enumerate() {
+                let (first, second) = bytes.split_at(if at == turn { cut } else { 0 });
+                dns.data(handle, Timestamp(1), at % 2 == 0, first, &mut sink);
+                dns.data(handle, Timestamp(1), at % 2 == 0, second, &mut sink);
+            }
+            dns.end(handle, Timestamp(1), &mut sink);
+            assert_eq!(sink.0, whole, "turn {turn} cut at {cut}");
+            assert_eq!(dns.in_use(), [0; 3]);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// Any pieces tell the same, of messages and of any bytes.
+    #[test]
+    fn random_cuts_tell_the_same(
+        piece in 1usize..40,
+        noise in prop::collection::vec(any::<u8>(), 0..80),
+    ) {
+        let mut conversation = conversation();
+        conversation.push(noise);
+        let turns: Vec<&[u8]> = conversation.iter().map(Vec::as_slice).collect();
+        prop_assert_eq!(told(&turns, usize::MAX, false), told(&turns, piece, false));
+        prop_assert_eq!(told(&turns, usize::MAX, true), told(&turns, piece, true));
+    }
+
+    /// A message with any byte changed is read to some end.
+    #[test]
+    fn changed_messages_are_read(changes in prop::collection::vec((0usize..80, any::<u8>()), 1..6)) {
+        let mut message = response(&query(7, "www.example.org", A));
+        for (at, byte) in changes {
+            let at = at % message.len();
+            message[at] = byte;
+        }
+        crate::fuzz_dns(&[&[2][..], &message].concat());
+    }
+}
+
+/// Columns' names and values as text.
+type Row = Vec<(String, String)>;
+
+/// What a record has in a column, by its name in the log or in events.
+#[derive(Default)]
+struct Columns {
+    records: Vec<(String, Timestamp, Row)>,
+    anomalies: Vec<&'static str>,
+}
+
+fn text(value: &Value<'_>) -> String {
+    match value {
+        Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        Value::Text(text) => (*text).into(),
+        Value::Count(count) | Value::Interval(count) => count.to_string(),
+        Value::Address(address) => address.to_string(),
+        Value::Bool(is) => is.to_string(),
+        Value::List(values) => {
+            let values: Vec<String> = values.iter().map(text).collect();
+            values.join("|")
+        }
+        _ => "-".into(),
+    }
+}
+
+impl MessageSink for Columns {
+    fn message(&mut self, schema: &MessageSchema, time: Timestamp, values: &[Value<'_>]) {
+        let columns = schema.columns.iter().zip(values);
+        let set = columns.filter(|(_, value)| **value != Value::Unset);
+        let set =
+            set.map(|(column, value)| (format!("{}{}", column.name, column.eve), text(value)));
+        self.records
+            .push((schema.name.to_string(), time, set.collect()));
+    }
+
+    fn anomaly(&mut self, event: &'static str) {
+        self.anomalies.push(event);
+    }
+}
+
+impl Columns {
+    fn of(&self, record: usize, name: &str) -> &str {
+        let columns = &self.records[record].2;
+        let found = columns.iter().find(|(column, _)| column == name);
+        found.map_or("", |(_, value)| value)
+    }
+
+    fn all(&self, name: &str) -> Vec<&str> {
+        (0..self.records.len())
+            .map(|at| self.of(at, name))
+            .collect()
+    }
+}
+
+/// Datagrams at times in seconds: what is told.
+fn datagrams(options: DnsOptions, flavour: Flavour, messages: &[(u64, Vec<u8>)]) -> Columns {
+    let mut dns = Dns::new(options).unwrap();
+    let mut sink = Columns::default();
+    let handle = dns.begin(Shard(0), flavour).unwrap();
+    for (seconds, message) in messages {
+        let at = Timestamp::new(*seconds, 0);
+        dns.datagram(handle, at, true, message, message.len(), &mut sink);
+    }
+    dns.end(handle, Timestamp::new(999, 0), &mut sink);
+    assert_eq!(dns.in_use(), [0; 3]);
+    sink
+}
+
+fn only_log() -> DnsOptions {
+    DnsOptions {
+        events: false,
+        ..options()
+    }
+}
+
+/// A transaction is a request and the response with its identifier and question.
+#[test]
+fn responses_are_paired_with_their_requests() {
+    let asked = query(7, "WWW.Example.org", A);
+    let mut answered = response(&asked);
+    answered[13..28].make_ascii_lowercase();
+    let other = response(&query(7, "other.example", A));
+    let messages = [(10, asked), (11, other), (12, answered)];
+    let told = datagrams(only_log(), Flavour::Dns, &messages);
+    assert_eq!(told.all("query"), ["other.example", "WWW.Example.org"]);
+    assert_eq!(told.all("rtt"), ["", "2000000000"]);
+    assert_eq!(told.of(1, "answers"), "192.0.2.7");
+    assert_eq!(
+        (told.of(1, "TTLs"), told.of(1, "qtype_name")),
+        ("300000000000", "A")
+    );
+    assert_eq!(told.records[1].1, Timestamp::new(10, 0));
+    assert!(told.anomalies.is_empty());
+}
+
+/// Without response a request is told at the end, or once it has waited long enough.
+#[test]
+fn requests_without_response_are_told() {
+    let early = DnsOptions {
+        wait_nanos: 5_000_000_000,
+        ..only_log()
+    };
+    let first = query(1, "first.example", A);
+    let messages = [
+        (10, first.clone()),
+        (20, query(2, "second.example", A)),
+        (21, response(&first)),
+    ];
+    let told = datagrams(early, Flavour::Dns, &messages);
+    let names = ["first.example", "first.example", "second.example"];
+    assert_eq!(told.all("query"), names);
+    assert_eq!(told.all("rcode_name"), ["", "NOERROR", ""]);
+}
+
+/// An event has the message as Suricata tells of it.
+#[test]
+fn an_event_has_queries_answers_and_edns() {
+    let options = DnsOptions {
+        log: false,
+        ..options()
+    };
+    let asked = query(7, "www.example.org", A);
+    let told = datagrams(
+        options,
+        Flavour::Dns,
+        &[(10, asked.clone()), (12, response(&asked))],
+    );
+    assert_eq!(told.all("dns.type"), ["request", "response"]);
+    assert_eq!(
+        (told.of(1, "dns.flags"), told.of(0, "dns.flags")),
+        ("8180", "100")
+    );
+    let answer = ["rrname", "rrtype", "ttl", "rdata"].map(|key| format!("dns.answers[].{key}"));
+    let answer = answer.each_ref().map(|key| told.of(1, key));
+    assert_eq!(answer, ["www.example.org", "A", "300", "192.0.2.7"]);
+    assert_eq!(told.of(1, "dns.grouped.A"), "192.0.2.7");
+    assert_eq!(told.of(1, "dns.queries[].rrname"), "www.example.org");
+    assert_eq!(told.of(1, "dns.edns.options"), "COOKIE 6162636465666768");
+    assert_eq!(told.of(1, "dns.edns.udp_size"), "1232");
+    assert_eq!(
+        (told.of(1, "dns.rtt"), told.of(1, "dns.ra")),
+        ("2000000000", "true")
+    );
+}
+
+/// RFC 6762 §6: mDNS has no identifiers to pair by, and a bit of its own in classes.
+#[test]
+fn mdns_is_not_paired() {
+    let mut asked = query(0, "printer.local", A);
+    let at = asked.len() - 2;
+    asked[at] = 0x80;
+    let told = datagrams(
+        only_log(),
+        Flavour::Mdns,
+        &[(1, asked.clone()), (2, response(&asked))],
+    );
+    assert_eq!(told.all("qclass"), ["1", "1"]);
+    assert_eq!(told.all("rtt"), ["", ""]);
+}
+
+/// What breaks the rules is named, and what can be read is read.
+#[test]
+fn what_is_odd_is_named() {
+    let good = response(&query(7, "www.example.org", A));
+    let mut cases: Vec<(Vec<u8>, &str)> = vec![
+        (good[..11].to_vec(), "dns_truncated_message"),
+        ([&good[..], b"x"].concat(), "dns_trailing_bytes"),
+        (good[..good.len() - 30].to_vec(), "dns_count_mismatch"),
+    ];
+    let mut changed = |at: usize, bytes: &[u8], event| {
+        let mut message = good.clone();
+        message[at..at + bytes.len()].copy_from_slice(bytes);
+        cases.push((message, event));
+    };
+    changed(7, &[2], "dns_count_mismatch");
+    changed(12, &[0x45], "dns_label_too_long");
+    changed(12, &[0xc0, 12], "dns_pointer_loop");
+    changed(12, &[60], "dns_truncated_name");
+    changed(2, &[0x81, 0xc0], "dns_z_flag");
+    changed(2, &[0xb9, 0x80], "dns_unknown_opcode");
+    for (message, event) in cases {
+        let told = datagrams(only_log(), Flavour::Dns, &[(1, message)]);
+        assert_eq!(told.anomalies, [event]);
+    }
+}
+
+/// What a recorder cut off is not the sender's fault.
+#[test]
+fn a_snapped_message_is_not_odd() {
+    let good = response(&query(7, "www.example.org", A));
+    for len in 12..good.len() {
+        let mut dns = Dns::new(only_log()).unwrap();
+        let mut sink = Columns::default();
+        let handle = dns.begin(Shard(0), Flavour::Dns).unwrap();
+        dns.datagram(
+            handle,
+            Timestamp(1),
+            false,
+            &good[..len],
+            good.len(),
+            &mut sink,
+        );
+        assert!(sink.anomalies.is_empty(), "{len}: {:?}", sink.anomalies);
+        assert_eq!(sink.records.len(), 1);
+    }
+}
+
+/// Names made to cost are cut off: 64 KiB of pointers to one long name.
+#[test]
+fn a_message_of_pointers_has_an_end() {
+    let mut message = b"\0\x01\x81\x80\0\x01\xff\xff\0\0\0\0".to_vec();
+    for _ in 0..3 {
+        message.push(63);
+        message.extend([b'x'; 63]);
+    }
+    message.extend(b"\0\0\x01\0\x01");
+    while message.len() < 65_000 {
+        message.extend(b"\xc0\x0c\0\x01\0\x01\0\0\0\0\0\x04\x01\x02\x03\x04");
+    }
+    let mut dns = Dns::new(only_log()).unwrap();
+    let mut sink = Columns::default();
+    let handle = dns.begin(Shard(0), Flavour::Dns).unwrap();
+    dns.datagram(
+        handle,
+        Timestamp(1),
+        false,
+        &message,
+        message.len(),
+        &mut sink,
+    );
+    assert_eq!(sink.anomalies, ["dns_too_much_text"]);
+    assert_eq!(dns.losses().of(Loss::DnsText), 1);
+    assert!(sink.of(0, "answers").len() < 1 << 20);
+}
+
+/// Caps have counters; the oldest request goes first.
+#[test]
+fn caps_are_kept_and_counted() {
+    let messages: Vec<_> = (0..5)
+        .map(|at| (at, query(at as u16, &format!("n{at}.example"), A)))
+        .collect();
+    let mut dns = Dns::new(only_log()).unwrap();
+    let mut sink = Columns::default();
+    let handle = dns.begin(Shard(0), Flavour::Dns).unwrap();
+    for (at, message) in &messages {
+        dns.datagram(
+            handle,
+            Timestamp(*at),
+            true,
+            message,
+            message.len(),
+            &mut sink,
+        );
+    }
+    assert_eq!(sink.all("query"), ["n0.example", "n1.example"]);
+    assert_eq!(dns.losses().of(Loss::DnsQueries), 2);
+    dns.begin(Shard(0), Flavour::Dns).unwrap();
+    assert_eq!(dns.begin(Shard(0), Flavour::Dns), None);
+    assert_eq!(dns.losses().of(Loss::DnsConnections), 1);
+    dns.end(handle, Timestamp(9), &mut sink);
+    assert_eq!(sink.records.len(), 5);
+}
+
+/// After missing bytes reading goes on where what comes looks like a message, and else not.
+#[test]
+fn after_missing_bytes_messages_are_found_again() {
+    let message = with_length(&query(1, "a.example", A));
+    for (next, found) in [
+        (&message[..], 2),
+        (&b"\0\x20\xff\xff\xff\xff\xff\xff\xff\xff\xff"[..], 1),
+    ] {
+        let mut dns = Dns::new(only_log()).unwrap();
+        let mut sink = Columns::default();
+        let handle = dns.begin(Shard(0), Flavour::Dns).unwrap();
+        let at = Timestamp(1);
+        dns.data(
+            handle,
+            at,
+            true,
+            &[&message[..], &message[..9]].concat(),
+            &mut sink,
+        );
+        dns.gap(handle, at, true, 100, &mut sink);
+        dns.data(handle, at, true, next, &mut sink);
+        dns.data(handle, at, true, &[0; 40], &mut sink);
+        dns.end(handle, at, &mut sink);
+        assert_eq!(sink.records.len(), found);
+        assert_eq!(sink.anomalies[0], "dns_message_cut_off");
+        assert_eq!(dns.in_use(), [0; 3]);
+    }
+}

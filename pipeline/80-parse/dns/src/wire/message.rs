@@ -1,0 +1,331 @@
+//! A message taken apart: its header, questions, and records with their text.
+//!
+//! ```text
+//!  id flags counts │ questions │ answers │ authority │ additional │ (trailing bytes)
+//!       12 bytes   │  name type class  │  name type class ttl length rdata
+//! ```
+
+use super::codes::{put_type, type_name};
+use super::cursor::{Cursor, Short};
+use super::name::{BadName, name};
+use crate::rdata::{self, Rdata};
+use core::ops::Range;
+
+/// A message's header (RFC 1035 §4.1.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) id: u16,
+    pub(crate) flags: u16,
+    /// Questions, answers, authority, additional.
+    pub(crate) counts: [u16; 4],
+}
+
+impl Header {
+    pub(crate) const LEN: usize = 12;
+
+    pub(crate) fn parse(message: &[u8]) -> Option<Self> {
+        let mut cursor = Cursor::new(message, 0, Self::LEN);
+        let mut next = || cursor.u16().ok();
+        Some(Self {
+            id: next()?,
+            flags: next()?,
+            counts: [next()?, next()?, next()?, next()?],
+        })
+    }
+
+    pub(crate) const fn is_response(&self) -> bool {
+        self.flags & 0x8000 != 0
+    }
+
+    pub(crate) const fn opcode(&self) -> u16 {
+        self.flags >> 11 & 15
+    }
+
+    pub(crate) const fn rcode(&self) -> u16 {
+        self.flags & 15
+    }
+
+    /// Whether these could be the first bytes of a message, where that must be guessed.
+    pub(crate) fn is_plausible(&self) -> bool {
+        let [questions, answers, authority, additional] = self.counts;
+        self.opcode() <= 6
+            && questions <= 8
+            && (self.is_response() || answers == 0)
+            && authority <= 512
+            && additional <= 512
+    }
+}
+
+/// Where a record stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Section {
+    Answer,
+    Authority,
+    Additional,
+}
+
+/// A question. Texts are places in [`Parsed::text`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Question {
+    pub(crate) name: Range<usize>,
+    pub(crate) kind: u16,
+    /// `TYPE` and the number, for types without a name.
+    pub(crate) kind_text: Range<usize>,
+    pub(crate) class: u16,
+}
+
+/// A resource record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Record {
+    pub(crate) section: Section,
+    pub(crate) name: Range<usize>,
+    pub(crate) kind: u16,
+    /// As in [`Question`].
+    pub(crate) kind_text: Range<usize>,
+    pub(crate) class: u16,
+    pub(crate) ttl: u32,
+    pub(crate) rdata: Rdata,
+}
+
+/// EDNS (RFC 6891): what OPT says in its fixed part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Edns {
+    pub(crate) udp_size: u16,
+    pub(crate) extended_rcode: u8,
+    pub(crate) version: u8,
+    pub(crate) dnssec_ok: bool,
+}
+
+/// One message; made once, used for every message.
+#[derive(Debug)]
+pub(crate) struct Parsed {
+    pub(crate) header: Header,
+    pub(crate) questions: Vec<Question>,
+    pub(crate) records: Vec<Record>,
+    /// All texts, one behind the other.
+    pub(crate) text: Vec<u8>,
+    pub(crate) edns: Option<Edns>,
+    /// EDNS options: places in `text`.
+    pub(crate) options: Vec<Range<usize>>,
+    /// What is wrong with it, in the order found.
+    pub(crate) events: Vec<&'static str>,
+    /// Whether records were left out for want of room.
+    pub(crate) cut_short: bool,
+}
+
+impl Parsed {
+    pub(crate) fn new() -> Self {
+        Self {
+            header: Header::default(),
+            questions: Vec::with_capacity(QUESTIONS_MAX),
+            records: Vec::with_capacity(RECORDS_MAX),
+            text: Vec::with_capacity(TEXT_MAX + TEXT_MARGIN),
+            edns: None,
+            options: Vec::with_capacity(OPTIONS_MAX),
+            events: Vec::with_capacity(EVENTS_MAX),
+            cut_short: false,
+        }
+    }
+
+    /// A text's bytes.
+    pub(crate) fn text(&self, place: &Range<usize>) -> &[u8] {
+        self.text.get(place.clone()).unwrap_or_default()
+    }
+
+    pub(crate) fn event(&mut self, event: &'static str) {
+        if self.events.len() < EVENTS_MAX && !self.events.contains(&event) {
+            self.events.push(event);
+        }
+    }
+
+    /// Takes a message apart; false if it has no header. `whole` is false where the capture has
+    /// only its beginning. `class_mask` leaves out the bit that mDNS uses for something else.
+    pub(crate) fn read(&mut self, message: &[u8], whole: bool, class_mask: u16) -> bool {
+        self.questions.clear();
+        self.records.clear();
+        self.text.clear();
+        self.options.clear();
+        self.events.clear();
+        self.edns = None;
+        self.cut_short = false;
+        let Some(header) = Header::parse(message) else {
+            self.event("dns_truncated_message");
+            return false;
+        };
+        self.header = header;
+        if !matches!(header.opcode(), 0 | 1 | 2 | 4 | 5 | 6) {
+            self.event("dns_unknown_opcode");
+        }
+        if header.flags & 0x0040 != 0 && class_mask == u16::MAX {
+            self.event("dns_z_flag");
+        }
+        let mut cursor = Cursor::new(message, Header::LEN, message.len());
+        match self.sections(&mut cursor, class_mask) {
+            Ok(()) if cursor.left() > 0 && whole => self.event("dns_trailing_bytes"),
+            Ok(()) => {}
+            // What the recorder cut off is nobody's fault.
+            Err(Stop::Short | Stop::Name(BadName::Truncated)) if !whole => {}
+            Err(Stop::Short) => self.event("dns_count_mismatch"),
+            Err(Stop::Name(bad)) => self.event(bad.event()),
+            Err(Stop::Room) => {
+                self.cut_short = true;
+                self.event("dns_too_much_text");
+            }
+        }
+        true
+    }
+
+    fn sections(&mut self, cursor: &mut Cursor<'_>, class_mask: u16) -> Result<(), Stop> {
+        let [questions, answers, authority, additional] = self.header.counts;
+        for _ in 0..questions {
+            let name = self.name(cursor)?;
+            let kind = cursor.u16()?;
+            let question = Question {
+                name,
+                kind,
+                kind_text: self.kind_text(kind),
+                class: cursor.u16()? & class_mask,
+            };
+            if self.questions.len() >= QUESTIONS_MAX {
+                return Err(Stop::Room);
+            }
+            self.questions.push(question);
+        }
+        let sections = [
+            (Section::Answer, answers),
+            (Section::Authority, authority),
+            (Section::Additional, additional),
+        ];
+        for (section, count) in sections {
+            for _ in 0..count {
+                self.record(section, cursor, class_mask)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn record(
+        &mut self,
+        section: Section,
+        cursor: &mut Cursor<'_>,
+        class_mask: u16,
+    ) -> Result<(), Stop> {
+        let name = self.name(cursor)?;
+        let kind = cursor.u16()?;
+        let class = cursor.u16()?;
+        let ttl = cursor.u32()?;
+        let len = usize::from(cursor.u16()?);
+        let from = cursor.at;
+        cursor.take(len)?;
+        if self.records.len() >= RECORDS_MAX || self.text.len() > TEXT_MAX {
+            return Err(Stop::Room);
+        }
+        let mut inner = Cursor::new(cursor.message, from, cursor.at);
+        let rdata = if kind == OPT {
+            self.opt(class, ttl, &mut inner)
+        } else {
+            let read = rdata::read(kind, &mut inner, &mut self.text);
+            if read.is_bad {
+                self.event("dns_bad_rdata");
+            }
+            read
+        };
+        let kind_text = self.kind_text(kind);
+        self.records.push(Record {
+            section,
+            name,
+            kind,
+            kind_text,
+            class: if kind == OPT {
+                class
+            } else {
+                class & class_mask
+            },
+            ttl,
+            rdata,
+        });
+        Ok(())
+    }
+
+    /// RFC 6891 §6.1: OPT has the sender's size in place of a class, flags in place of a TTL.
+    fn opt(&mut self, class: u16, ttl: u32, rdata: &mut Cursor<'_>) -> Rdata {
+        let [extended_rcode, version, flags, _] = ttl.to_be_bytes();
+        if self.edns.is_some() {
+            // §6.1.1: more than one is an error.
+            self.event("dns_second_opt");
+            return Rdata::default();
+        }
+        self.edns = Some(Edns {
+            udp_size: class,
+            extended_rcode,
+            version,
+            dnssec_ok: flags & 0x80 != 0,
+        });
+        while rdata.left() > 0 {
+            let begin = self.text.len();
+            let option = (|| {
+                let code = rdata.u16()?;
+                let len = rdata.u16()?;
+                let from = rdata.at;
+                rdata.take(len.into())?;
+                Ok((code, Cursor::new(rdata.message, from, rdata.at)))
+            })();
+            let Ok((code, mut inner)) = option.map_err(|_: Short| ()) else {
+                self.event("dns_bad_edns_option");
+                break;
+            };
+            if self.options.len() >= OPTIONS_MAX || self.text.len() > TEXT_MAX {
+                self.cut_short = true;
+                break;
+            }
+            if rdata::edns_option(code, &mut inner, &mut self.text).is_err() {
+                self.event("dns_bad_edns_option");
+            }
+            self.options.push(begin..self.text.len());
+        }
+        Rdata::default()
+    }
+
+    fn kind_text(&mut self, kind: u16) -> Range<usize> {
+        let begin = self.text.len();
+        if type_name(kind).is_none() {
+            put_type(&mut self.text, kind);
+        }
+        begin..self.text.len()
+    }
+
+    fn name(&mut self, cursor: &mut Cursor<'_>) -> Result<Range<usize>, Stop> {
+        if cursor.left() == 0 {
+            return Err(Stop::Short);
+        }
+        if self.text.len() > TEXT_MAX {
+            return Err(Stop::Room);
+        }
+        let begin = self.text.len();
+        name(cursor, &mut self.text).map_err(Stop::Name)?;
+        Ok(begin..self.text.len())
+    }
+}
+
+/// Why a message is not read on.
+enum Stop {
+    Short,
+    Name(BadName),
+    Room,
+}
+
+impl From<Short> for Stop {
+    fn from(Short: Short) -> Self {
+        Self::Short
+    }
+}
+
+const OPT: u16 = 41;
+const QUESTIONS_MAX: usize = 64;
+const RECORDS_MAX: usize = 1024;
+const OPTIONS_MAX: usize = 64;
+const EVENTS_MAX: usize = 8;
+/// Texts of one message. A name or record that begins below may end above.
+const TEXT_MAX: usize = 128 << 10;
+/// The longest text of one record: 64 KiB in hexadecimal digits, and names.
+const TEXT_MARGIN: usize = 160 << 10;

@@ -1,0 +1,6 @@
+//! Reading the wire: a cursor that never fails silently, names, and whole messages.
+
+pub(crate) mod codes;
+pub(crate) mod cursor;
+pub(crate) mod message;
+pub(crate) mod name;
