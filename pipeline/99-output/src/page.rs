@@ -3,7 +3,7 @@
 use crate::format::{EVE_FIELDS, MESSAGE_EVE_FIELDS, MessageSchemas, flat_name};
 use core::fmt::Write;
 use flowpin_record::{
-    AnomalyRecord, ConnRow, FloodRecord, Kind, RecordType, Row, ScanRecord, TunnelRecord,
+    AnomalyRecord, ConnRow, FloodRecord, Kind, RecordType, Row, ScanRecord, Shown, TunnelRecord,
 };
 
 /// The page as Markdown, made from the tables that the writers use, with these kinds of messages.
@@ -39,7 +39,8 @@ pub fn records_page(schemas: &MessageSchemas) -> String {
 
 /// The columns of messages.
 fn put_messages(page: &mut String, schemas: &MessageSchemas) {
-    for ready in schemas.iter() {
+    let shown = schemas.iter();
+    for ready in shown.filter(|ready| ready.schema.shown != Shown::InEvents) {
         let (stem, doc) = (&ready.schema.file_stem, &ready.schema.doc);
         let _ = writeln!(page, "\n## `{stem}`\n\n{doc}\n");
         *page += TABLE_HEAD;
@@ -59,7 +60,8 @@ fn put_message_events(page: &mut String, schemas: &MessageSchemas) {
     for (path, meaning) in MESSAGE_EVE_FIELDS {
         let _ = writeln!(page, "| `{path}` | {meaning} |");
     }
-    for ready in schemas.iter() {
+    let shown = schemas.iter();
+    for ready in shown.filter(|ready| ready.schema.shown != Shown::InColumns) {
         let name = &ready.schema.name;
         let _ = writeln!(page, "\n### `{name}`\n\n| field | meaning |\n| --- | --- |");
         let columns = ready.schema.columns.iter();

@@ -38,7 +38,7 @@ use flowpin_config::{Format, OutputPlan};
 use flowpin_packet::Timestamp;
 use flowpin_record::{
     AnomalyRecord, CommunityId, ConnRecord, ConnRow, FloodRecord, MessagePlace, MessageSchema,
-    Ports, RecordKey, RecordSink, RecordType, Row, ScanRecord, TunnelRecord, Uid, Value,
+    Ports, RecordKey, RecordSink, RecordType, Row, ScanRecord, Shown, TunnelRecord, Uid, Value,
 };
 use message::Message;
 
@@ -308,9 +308,13 @@ impl RecordSink for Formatter {
             debug_assert!(false, "messages of an unknown kind");
             return;
         };
+        let formats = self.formats.with(schema.shown);
+        if self.formats.any() && !formats.any() {
+            return;
+        }
         self.count(RecordType::Message);
         self.count_message(number);
-        if !self.formats.any() {
+        if !formats.any() {
             black_box(values);
             return;
         }
@@ -326,8 +330,8 @@ impl RecordSink for Formatter {
         };
         let mut entry = entry(key, RecordType::Message, place.uid.0, self.hold.text.len());
         let (text, dates) = (&mut self.hold.text, &mut self.dates);
-        let lens = message::put_all(text, dates, self.formats, &message);
-        let fields = if self.formats.parquet {
+        let lens = message::put_all(text, dates, formats, &message);
+        let fields = if formats.parquet {
             ready.fields.as_slice()
         } else {
             &[]
@@ -359,6 +363,18 @@ impl Formats {
             zeek_json: has(Format::ZeekJson),
             csv: has(Format::Csv),
             parquet: has(Format::Parquet),
+        }
+    }
+
+    /// Those of them that have a kind of message.
+    fn with(self, shown: Shown) -> Self {
+        match shown {
+            Shown::Everywhere => self,
+            Shown::InEvents => Self {
+                eve: self.eve,
+                ..Self::default()
+            },
+            Shown::InColumns => Self { eve: false, ..self },
         }
     }
 
