@@ -27,6 +27,7 @@ pub fn targets() -> Vec<(&'static str, Target)> {
         ("defrag_oracle", fuzz_defrag_oracle),
         ("dispatch", flowpin_dispatch::fuzz_dispatch),
         ("flow", flowpin_flow::fuzz_flow),
+        ("http", flowpin_http::fuzz_http),
         ("identify", flowpin_identify::fuzz_identify),
         ("tls", flowpin_tls::fuzz_tls),
         ("pattern", flowpin_pattern::fuzz_pattern),

@@ -29,3 +29,11 @@ pub(crate) fn encoding(value: &[u8]) -> Encoding {
         UNKNOWN
     }
 }
+
+/// Of two fields.
+pub(crate) fn both(first: Encoding, second: Encoding) -> Encoding {
+    match (first, second) {
+        (IDENTITY, one) | (one, IDENTITY) => one,
+        _ => UNKNOWN,
+    }
+}

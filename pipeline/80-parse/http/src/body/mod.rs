@@ -15,5 +15,5 @@ mod tests;
 mod work;
 
 pub(crate) use bodies::Bodies;
-pub(crate) use coding::{UNKNOWN, encoding};
+pub(crate) use coding::{UNKNOWN, both, encoding};
 pub(crate) use work::Work;

@@ -2,7 +2,7 @@
 
 use super::turn::Turn;
 use crate::anomaly::Anomaly;
-use crate::body::encoding;
+use crate::body::{both, encoding};
 use crate::state::{Part, Phase, Text, Transaction};
 use crate::syntax::{
     Field, USER_MAX, authority, basic_user, coding, field, file_name, length, might_be_known,
@@ -112,7 +112,12 @@ impl<S: MessageSink> Turn<'_, S> {
         match field {
             Field::ContentLength => self.content_length(value),
             Field::TransferEncoding => self.transfer_encoding(value),
-            Field::ContentEncoding => self.mine.framing.encoding = encoding(value),
+            Field::ContentEncoding => {
+                // Each field adds one; several at once are not undone.
+                let found = encoding(value);
+                let before = self.mine.framing.encoding;
+                self.mine.framing.encoding = both(before, found);
+            }
             Field::Upgrade => self.upgrade(value),
             _ if self.to_server => self.of_request(field, value),
             Field::ContentType => self.keep(Text::ContentType, value),

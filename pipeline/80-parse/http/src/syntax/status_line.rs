@@ -65,10 +65,12 @@ fn read_odd(line: &[u8]) -> Option<StatusLine<'_>> {
     let after = trimmed(rest);
     let end = after.iter().position(is_space).unwrap_or(after.len());
     let (digits, reason) = after.split_at_checked(end)?;
+    // `200ok` still says 200.
     let status = digits
         .first_chunk::<3>()
         .and_then(three_digits)
-        .filter(|_| digits.len() == 3);
+        .filter(|_| !digits.get(3).is_some_and(u8::is_ascii_digit));
+    let odd_status = digits.len() != 3 || status.is_none_or(|status| status < 100);
     let spaces = rest.iter().take_while(|byte| is_space(byte)).count();
     // RFC 9112 §4: the space before an empty reason may not be left out, but often is.
     Some(StatusLine {
@@ -76,7 +78,7 @@ fn read_odd(line: &[u8]) -> Option<StatusLine<'_>> {
         status: status.unwrap_or(0),
         reason: trimmed(reason),
         odd_spaces: spaces > 1 || line.first().is_some_and(is_space) || line.contains(&b'\t'),
-        odd_status: status.is_none_or(|status| status < 100),
+        odd_status,
     })
 }
 
@@ -129,6 +131,7 @@ mod tests {
         ] {
             assert!(status_line(line).unwrap().odd_status);
         }
+        assert_eq!(status_line(b"HTTP/1.1 200ok").unwrap().status, 200);
         assert_eq!(status_line(b"<html>"), None);
         assert!(looks_like_response(b"HT") && looks_like_response(b"HTTP/1"));
         assert!(!looks_like_response(b"HTML") && !looks_like_response(b""));
