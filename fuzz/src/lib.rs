@@ -55,6 +55,8 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
                 "wire_ip" => 14,
                 "wire_transport" | "wire_checksum" => 34,
                 "wire_tunnel" => 42,
+                // Behind a TCP header with time stamps.
+                "http" => 66,
                 _ => 0,
             };
             let mut seed = match target {
