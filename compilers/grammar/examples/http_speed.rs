@@ -9,7 +9,7 @@
 
 use flowpin_cpu::thread_cpu_time;
 use flowpin_grammar::{Limits, compile};
-use flowpin_lexer::{Grammar, Saved, Sink, Texts, Then, Token};
+use flowpin_lexer::{Grammar, Saved, Scanner, Sink, Texts, Then, Token};
 use std::hint::black_box;
 use std::process::Command;
 
@@ -37,6 +37,7 @@ fn main() {
         parts.words.len(),
         grammar.table.len_bytes()
     );
+    let scanner = Scanner::new(grammar.table.clone());
     let flex = flex_program(&String::from_utf8(text).unwrap(), &grammar);
     println!(
         "{:<10} {:>9} {:>9} {:>9} {:>7} {:>7}",
@@ -45,7 +46,9 @@ fn main() {
     for (name, message) in messages() {
         let copies = (BUFFER_BYTES / message.len()).max(1);
         let buffer = message.repeat(copies);
-        let ours = rate(buffer.len(), || scan(&grammar, &buffer));
+        let ours = rate(buffer.len(), || {
+            scan(&grammar, &scanner, &buffer, message.len())
+        });
         let theirs = rate(buffer.len(), || httparse(&buffer, message.len()));
         let flex = flex.as_ref().map(|flex| flex_rate(flex, &buffer));
         println!(
@@ -100,7 +103,7 @@ impl Sink for Fields {
     }
 }
 
-fn scan(grammar: &Grammar, buffer: &[u8]) {
+fn scan(grammar: &Grammar, scanner: &Scanner, buffer: &[u8], len: usize) {
     let number = |name: &str| {
         let at = grammar.tokens.iter().position(|token| token == name);
         at.map_or(0, |at| at as u16 + 1)
@@ -112,9 +115,10 @@ fn scan(grammar: &Grammar, buffer: &[u8]) {
     };
     let mut texts = Texts::new(1 << 20);
     let mut saved = Saved::new(0);
-    grammar
-        .table
-        .scan(&mut saved, &mut texts, 0, buffer, &mut fields);
+    // Segment by segment, as packets bring them.
+    for message in buffer.chunks_exact(len) {
+        scanner.scan(&mut saved, &mut texts, 0, black_box(message), &mut fields);
+    }
     assert!(fields.messages > 0);
     black_box(fields.names);
 }

@@ -1,7 +1,7 @@
 //! What fuzzing drives.
 
 use crate::{Limits, compile};
-use flowpin_lexer::{Saved, Sink, Table, Texts, Then, Token};
+use flowpin_lexer::{Saved, Scanner, Sink, Texts, Then, Token};
 
 /// Any text as a grammar: it is compiled or refused, with a place; what is compiled scans.
 pub fn fuzz_grammar(data: &[u8]) {
@@ -12,7 +12,7 @@ pub fn fuzz_grammar(data: &[u8]) {
         ..Limits::default()
     };
     match compile("fuzz.l", data, &limits) {
-        Ok(compiled) => assert_same(&compiled.grammar.table, data, 7),
+        Ok(compiled) => assert_same(&Scanner::new(compiled.grammar.table), data, 7),
         Err(refused) => assert!(!refused.to_string().is_empty()),
     }
 }
@@ -25,25 +25,29 @@ pub fn fuzz_scan(data: &[u8]) {
     let Ok(compiled) = compile("fuzz.l", EVERYTHING, &Limits::default()) else {
         return;
     };
-    assert_same(&compiled.grammar.table, bytes, usize::from(cut) + 1);
+    assert_same(
+        &Scanner::new(compiled.grammar.table),
+        bytes,
+        usize::from(cut) + 1,
+    );
 }
 
 /// The tokens in pieces of `piece` bytes, and all at once, are the same.
-fn assert_same(table: &Table, bytes: &[u8], piece: usize) {
-    let whole = tokens(table, bytes, bytes.len().max(1));
-    assert_eq!(tokens(table, bytes, piece), whole);
+fn assert_same(scanner: &Scanner, bytes: &[u8], piece: usize) {
+    let whole = tokens(scanner, bytes, bytes.len().max(1));
+    assert_eq!(tokens(scanner, bytes, piece), whole);
     let len: u64 = whole.iter().map(|(_, _, len)| len).sum();
     assert_eq!(len, bytes.len() as u64, "every byte is in one token");
 }
 
-fn tokens(table: &Table, bytes: &[u8], piece: usize) -> Vec<(Option<u16>, Vec<u8>, u64)> {
+fn tokens(scanner: &Scanner, bytes: &[u8], piece: usize) -> Vec<(Option<u16>, Vec<u8>, u64)> {
     let mut texts = Texts::new(1 << 20);
     let mut saved = Saved::new(0);
     let mut told = Told(Vec::new());
     for piece in bytes.chunks(piece) {
-        table.scan(&mut saved, &mut texts, 0, piece, &mut told);
+        scanner.scan(&mut saved, &mut texts, 0, piece, &mut told);
     }
-    table.finish(&mut saved, &mut texts, 0, &mut told);
+    scanner.finish(&mut saved, &mut texts, 0, &mut told);
     assert_eq!(texts.held_bytes(), 0);
     told.0
 }

@@ -63,7 +63,8 @@ pub fn as_rust(grammar: &Grammar, name: &str, from: &str) -> String {
     });
     out.list("runs", &parts.runs, plain);
     out.list("sets", &parts.sets, |set| {
-        format!("ByteSet::new({:?})", set.members())
+        let (low, high) = set.tables();
+        format!("ByteSet::of_tables({low:?}, {high:?})")
     });
     out.list("words", &parts.words, plain);
     out.numbers("word_classes", &parts.word_classes);

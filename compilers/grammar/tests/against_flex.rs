@@ -5,7 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use flowpin_grammar::{Limits, compile};
-use flowpin_lexer::{Saved, Sink, Table, Texts, Then, Token};
+use flowpin_lexer::{Saved, Scanner, Sink, Texts, Then, Token};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::fmt::Write;
@@ -136,14 +136,14 @@ impl Sink for Told {
     }
 }
 
-fn ours(table: &Table, pieces: &[&[u8]]) -> Vec<(usize, Vec<u8>)> {
+fn ours(scanner: &Scanner, pieces: &[&[u8]]) -> Vec<(usize, Vec<u8>)> {
     let mut texts = Texts::new(1 << 20);
     let mut saved = Saved::new(0);
     let mut told = Told::default();
     for piece in pieces {
-        table.scan(&mut saved, &mut texts, 0, piece, &mut told);
+        scanner.scan(&mut saved, &mut texts, 0, piece, &mut told);
     }
-    table.finish(&mut saved, &mut texts, 0, &mut told);
+    scanner.finish(&mut saved, &mut texts, 0, &mut told);
     assert_eq!(texts.held_bytes(), 0);
     told.0
 }
@@ -160,19 +160,20 @@ fn agree(grammar: &Both, inputs: &[&[u8]]) -> bool {
     };
     let compiled = compile("g.l", grammar.ours().as_bytes(), &Limits::default());
     let compiled = compiled.unwrap_or_else(|why| panic!("{why}\n{}", grammar.ours()));
+    let scanner = Scanner::new(compiled.grammar.table.clone());
     let folder = tempfile::tempdir().unwrap();
     for input in inputs {
         let expected = flex.tokens(input, folder.path());
-        let table = &compiled.grammar.table;
+
         for cut in 0..=input.len().min(60) {
             let (front, back) = input.split_at(cut);
-            let got = ours(table, &[front, back]);
+            let got = ours(&scanner, &[front, back]);
             let shown = input.escape_ascii();
             assert_eq!(got, expected, "{shown} cut at {cut}\n{}", grammar.ours());
         }
         let bytes: Vec<&[u8]> = input.chunks(1).collect();
         assert_eq!(
-            ours(table, &bytes),
+            ours(&scanner, &bytes),
             expected,
             "byte by byte\n{}",
             grammar.ours()

@@ -1,4 +1,4 @@
-//! Sets of bytes, and the search for the next byte of one, many bytes at a time.
+//! Sets of bytes, and which bytes of a block are in one, many bytes at a time.
 //!
 //! ```text
 //!  byte 0xHL ─► high[H] = rows like row H ┐
@@ -7,95 +7,83 @@
 //!
 //! A set is a 16 × 16 table: a row for each high half of a byte. Rows that are equal share a bit;
 //! eight bits are enough for every set that text protocols need. Two table look-ups in registers
-//! and one `and` classify 32 bytes. Sets with more than eight kinds of rows, and processors
-//! without AVX2, look at one byte after the other.
+//! and one `and` classify 32 bytes. Processors without AVX2 look at one byte after the other.
 
-/// A set of bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(align(32))]
+/// A set of bytes, as two tables of what their halves may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C, align(16))]
 pub struct ByteSet {
     low: [u8; 16],
     high: [u8; 16],
-    members: [u64; 4],
-    is_wide: bool,
 }
 
 impl ByteSet {
     /// The set of those bytes `b` for which bit `b % 64` of `members[b / 64]` is 1.
-    pub const fn new(members: [u64; 4]) -> Self {
-        let mut low = [0u8; 16];
-        let mut high = [0u8; 16];
-        let mut kinds = [0u16; 8];
-        let mut kind_count = 0;
-        let mut is_wide = true;
-        let mut row_index = 0;
-        while row_index < 16 {
-            let row = (members[row_index / 4] >> (row_index % 4 * 16)) as u16;
-            let mut kind = 0;
-            while kind < kind_count && kinds[kind] != row {
-                kind += 1;
-            }
+    ///
+    /// None if it has more than eight kinds of rows.
+    pub fn new(members: [u64; 4]) -> Option<Self> {
+        let mut set = Self::default();
+        let mut kinds: Vec<u16> = Vec::new();
+        let rows = members
+            .iter()
+            .flat_map(|word| (0..64).step_by(16).map(move |shift| (word >> shift) as u16));
+        for (row, high) in rows.zip(&mut set.high) {
             if row == 0 {
-                row_index += 1;
                 continue;
             }
-            if kind == 8 {
-                is_wide = false;
-                break;
-            }
-            if kind == kind_count {
-                kinds[kind] = row;
-                kind_count += 1;
-                let mut column = 0;
-                while column < 16 {
-                    if row >> column & 1 != 0 {
-                        low[column] |= 1 << kind;
-                    }
-                    column += 1;
+            let known = kinds.iter().position(|&kind| kind == row);
+            let kind = known.unwrap_or(kinds.len());
+            let bit = 1u8.checked_shl(kind as u32)?;
+            *high = bit;
+            if known.is_none() {
+                kinds.push(row);
+                for (column, low) in set.low.iter_mut().enumerate() {
+                    *low |= if row >> column & 1 != 0 { bit } else { 0 };
                 }
             }
-            high[row_index] = 1 << kind;
-            row_index += 1;
         }
-        Self {
-            low,
-            high,
-            members,
-            is_wide,
-        }
+        Some(set)
+    }
+
+    /// A set of tables that [`ByteSet::tables`] gave.
+    pub const fn of_tables(low: [u8; 16], high: [u8; 16]) -> Self {
+        Self { low, high }
+    }
+
+    /// What low halves may be, and high ones.
+    pub const fn tables(&self) -> ([u8; 16], [u8; 16]) {
+        (self.low, self.high)
     }
 
     /// Whether a byte is in the set.
     #[inline]
     pub const fn contains(&self, byte: u8) -> bool {
-        self.members[(byte >> 6) as usize] >> (byte & 63) & 1 != 0
-    }
-
-    /// As it was given to [`ByteSet::new`].
-    pub const fn members(&self) -> [u64; 4] {
-        self.members
+        self.low[(byte & 15) as usize] & self.high[(byte >> 4) as usize] != 0
     }
 }
 
-/// A way to search, which the processor has: see [`with_finder`].
-pub trait Finder: Copy {
-    /// The first place at or behind `from` whose byte is in `set`; the length if there is none.
-    fn find(self, set: &ByteSet, bytes: &[u8], from: usize) -> usize;
+/// How many bytes are classified at once: one bit of a mask each.
+pub const BLOCK_BYTES: usize = 64;
+
+/// A way to classify bytes, which the processor has: see [`with_classifier`].
+pub trait Classifier: Copy {
+    /// Which bytes of a block are in a set: bit *n* stands for byte *n*.
+    fn members(self, set: &ByteSet, block: &[u8; BLOCK_BYTES]) -> u64;
 }
 
-/// Work that searches with whatever [`Finder`] is fastest here.
+/// Work that classifies with whatever [`Classifier`] is fastest here.
 ///
 /// `run` is to be `#[inline(always)]`, so that it is compiled once for each kind of processor.
-pub trait WithFinder {
+pub trait WithClassifier {
     /// What comes out.
     type Output;
     /// Does the work.
-    fn run<F: Finder>(self, finder: F) -> Self::Output;
+    fn run<C: Classifier>(self, classifier: C) -> Self::Output;
 }
 
-/// Does `work` with the fastest finder of this processor.
+/// Does `work` with the fastest classifier of this processor.
 #[inline]
-pub fn with_finder<W: WithFinder>(work: W) -> W::Output {
+pub fn with_classifier<W: WithClassifier>(work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2")
         && std::arch::is_x86_feature_detected!("bmi1")
@@ -107,29 +95,23 @@ pub fn with_finder<W: WithFinder>(work: W) -> W::Output {
     work.run(OneByOne)
 }
 
-/// The finder of any processor.
+/// The classifier of any processor.
 #[derive(Clone, Copy, Debug)]
 pub struct OneByOne;
 
-impl Finder for OneByOne {
-    #[inline(always)]
-    fn find(self, set: &ByteSet, bytes: &[u8], from: usize) -> usize {
-        one_by_one(set, bytes, from)
+impl Classifier for OneByOne {
+    #[inline]
+    fn members(self, set: &ByteSet, block: &[u8; BLOCK_BYTES]) -> u64 {
+        let bits = block.iter().rev();
+        bits.fold(0, |mask, &byte| mask << 1 | u64::from(set.contains(byte)))
     }
-}
-
-#[inline]
-fn one_by_one(set: &ByteSet, bytes: &[u8], from: usize) -> usize {
-    let rest = bytes.get(from..).unwrap_or_default();
-    let at = rest.iter().position(|&byte| set.contains(byte));
-    at.map_or(bytes.len(), |at| from.wrapping_add(at))
 }
 
 #[cfg(target_arch = "x86_64")]
 mod wide {
     //! 32 bytes at a time.
 
-    use super::{ByteSet, Finder, WithFinder, one_by_one};
+    use super::{BLOCK_BYTES, ByteSet, Classifier, WithClassifier};
     use core::arch::x86_64::{
         __m256i, _mm_loadu_si128, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8,
         _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8, _mm256_setzero_si256,
@@ -140,54 +122,37 @@ mod wide {
     #[derive(Clone, Copy)]
     pub(super) struct Avx2(());
 
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    pub(super) fn run<W: WithFinder>(work: W) -> W::Output {
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    pub(super) fn run<W: WithClassifier>(work: W) -> W::Output {
         work.run(Avx2(()))
     }
 
-    const LANES: usize = 32;
-
-    impl Finder for Avx2 {
+    impl Classifier for Avx2 {
         #[inline(always)]
-        fn find(self, set: &ByteSet, bytes: &[u8], from: usize) -> usize {
-            let mut at = from;
-            if !set.is_wide {
-                return one_by_one(set, bytes, at);
-            }
-            while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
-                // SAFETY: an `Avx2` exists, so the processor has AVX2.
-                let found = unsafe { members(set, chunk) };
-                if found != 0 {
-                    return at.wrapping_add(found.trailing_zeros() as usize);
-                }
-                at = at.wrapping_add(LANES);
-            }
-            // What is left is looked at together with bytes before it, if there are any.
-            let Some(chunk) = bytes.last_chunk() else {
-                return one_by_one(set, bytes, at);
-            };
-            let done = at.wrapping_add(LANES).wrapping_sub(bytes.len());
-            if done >= LANES {
-                return bytes.len();
-            }
+        fn members(self, set: &ByteSet, block: &[u8; BLOCK_BYTES]) -> u64 {
             // SAFETY: an `Avx2` exists, so the processor has AVX2.
-            let found = unsafe { members(set, chunk) } >> done;
-            match found {
-                0 => bytes.len(),
-                _ => at.wrapping_add(found.trailing_zeros() as usize),
-            }
+            unsafe { members(set, block) }
         }
     }
 
-    /// A bit for each byte that is in the set.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn members(set: &ByteSet, chunk: &[u8; LANES]) -> u32 {
+    fn members(set: &ByteSet, block: &[u8; BLOCK_BYTES]) -> u64 {
         let low = table(&set.low);
         let high = table(&set.high);
-        let address: *const __m256i = chunk.as_ptr().cast();
-        // SAFETY: `chunk` is 32 bytes that may be read; the load asks for no alignment.
-        let bytes = unsafe { _mm256_loadu_si256(address) };
+        let (front, back) = block.split_at(BLOCK_BYTES / 2);
+        let front = half(low, high, front);
+        let back = half(low, high, back);
+        !(u64::from(back) << 32 | u64::from(front))
+    }
+
+    /// A bit for each of the first 32 bytes that is *not* in the set.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn half(low: __m256i, high: __m256i, bytes: &[u8]) -> u32 {
+        assert!(bytes.len() >= 32);
+        // SAFETY: there are 32 bytes that may be read; the load asks for no alignment.
+        let bytes = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
         let nibble = _mm256_set1_epi8(0x0f);
         // A shuffle takes the low four bits of each byte, and gives 0 where the top bit is 1.
         let low_half = _mm256_and_si256(bytes, nibble);
@@ -197,7 +162,7 @@ mod wide {
             _mm256_shuffle_epi8(high, high_half),
         );
         let is_outside = _mm256_cmpeq_epi8(rows, _mm256_setzero_si256());
-        !(_mm256_movemask_epi8(is_outside) as u32)
+        _mm256_movemask_epi8(is_outside) as u32
     }
 
     #[inline]
@@ -211,19 +176,19 @@ mod wide {
 
 #[cfg(test)]
 mod tests {
-    use super::{ByteSet, Finder, OneByOne, WithFinder, with_finder};
+    use super::{BLOCK_BYTES, ByteSet, Classifier, OneByOne, WithClassifier, with_classifier};
 
-    struct Find<'a>(&'a ByteSet, &'a [u8], usize);
+    struct Members<'a>(&'a ByteSet, &'a [u8; BLOCK_BYTES]);
 
-    impl WithFinder for Find<'_> {
-        type Output = usize;
+    impl WithClassifier for Members<'_> {
+        type Output = u64;
         #[inline(always)]
-        fn run<F: Finder>(self, finder: F) -> usize {
-            finder.find(self.0, self.1, self.2)
+        fn run<C: Classifier>(self, classifier: C) -> u64 {
+            classifier.members(self.0, self.1)
         }
     }
 
-    fn set_of(has: impl Fn(u8) -> bool) -> ByteSet {
+    fn set_of(has: impl Fn(u8) -> bool) -> Option<ByteSet> {
         let mut members = [0u64; 4];
         for byte in 0..=255u8 {
             members[usize::from(byte / 64)] |= u64::from(has(byte)) << (byte % 64);
@@ -231,32 +196,36 @@ mod tests {
         ByteSet::new(members)
     }
 
-    /// Both ways of searching find the same place, wherever the search begins, whatever the set:
-    /// also one with more kinds of rows than there are bits.
+    /// A set has the members that it was made of; with more kinds of rows than there are bits,
+    /// there is none.
     #[test]
-    fn finders_agree() {
+    fn sets_hold_their_members() {
+        let is_member = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0xf0;
+        let set = set_of(is_member).unwrap();
+        assert!((0..=255).all(|byte| set.contains(byte) == is_member(byte)));
+        let (low, high) = set.tables();
+        assert_eq!(ByteSet::of_tables(low, high), set);
+        assert_eq!(set_of(|byte| byte / 16 == byte % 16), None);
+    }
+
+    /// Both ways of classifying agree on every byte, whatever the set.
+    #[test]
+    fn classifiers_agree() {
         let sets = [
             set_of(|_| false),
             set_of(|_| true),
             set_of(|byte| byte == b'\r' || byte == b'\n'),
             set_of(|byte| !byte.is_ascii_alphanumeric()),
             set_of(|byte| !(b' '..0x80).contains(&byte)),
-            set_of(|byte| byte / 16 == byte % 16),
         ];
-        assert!(sets[3].is_wide && !sets[5].is_wide);
-        let mut state = 1u32;
-        let mut bytes = Vec::new();
-        for _ in 0..200 {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let byte = (state >> 24) as u8;
-            bytes.push(if state & 0x8000 == 0 { byte } else { b'a' });
-        }
-        for set in &sets {
-            for len in [0, 1, 31, 32, 33, 64, 200] {
-                for from in 0..=len {
-                    let bytes = &bytes[..len];
-                    let slow = OneByOne.find(set, bytes, from);
-                    assert_eq!(with_finder(Find(set, bytes, from)), slow, "{from} of {len}");
+        let bytes: Vec<u8> = (0..=255).chain(0..=255).collect();
+        for set in sets.iter().flatten() {
+            for block in bytes.windows(BLOCK_BYTES) {
+                let block = block.try_into().unwrap();
+                let slow = OneByOne.members(set, block);
+                assert_eq!(with_classifier(Members(set, block)), slow);
+                for (at, &byte) in block.iter().enumerate() {
+                    assert_eq!(slow >> at & 1 != 0, set.contains(byte));
                 }
             }
         }

@@ -1,19 +1,18 @@
 //! Looking at a token's bytes again: where its longest match ended, where its head ends.
 
-use crate::table::View;
-use crate::{Table, Trail};
+use crate::{Scanner, Trail};
 
 /// The longest match at the beginning of `text`: its length, and its rule. If there is none: the
 /// first byte, and no rule.
-pub(crate) fn longest(view: View<'_>, text: &[u8], start: u16) -> (usize, Option<u16>) {
+pub(crate) fn longest(scanner: &Scanner, text: &[u8], start: u16) -> (usize, Option<u16>) {
     let mut best = (1, None);
     let mut state = start;
     for (at, &byte) in text.iter().enumerate() {
-        state = view.step(state, byte);
+        state = scanner.step(state, byte);
         if state == 0 {
             break;
         }
-        if let Some(rule) = view.state(state).accept.checked_sub(1) {
+        if let Some(rule) = scanner.accept(state).checked_sub(1) {
             best = (at.wrapping_add(1), Some(rule));
         }
     }
@@ -21,7 +20,13 @@ pub(crate) fn longest(view: View<'_>, text: &[u8], start: u16) -> (usize, Option
 }
 
 /// How much of a match is the token's own: all but the trailing context. 0 if that is nothing.
-pub(crate) fn head_len(table: &Table, text: &[u8], rule: u16, trail: Trail, start: u16) -> usize {
+pub(crate) fn head_len(
+    scanner: &Scanner,
+    text: &[u8],
+    rule: u16,
+    trail: Trail,
+    start: u16,
+) -> usize {
     let len = text.len();
     let as_len = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
     match trail {
@@ -29,12 +34,11 @@ pub(crate) fn head_len(table: &Table, text: &[u8], rule: u16, trail: Trail, star
         Trail::Tail(count) => len.saturating_sub(as_len(count)),
         Trail::Head(count) => len.min(as_len(count)),
         Trail::Variable => {
-            let view = table.view();
-            let heads = &table.parts.heads;
+            let heads = &scanner.table().parts().heads;
             let mut state = start;
             let mut best = 0;
             for (at, &byte) in text.iter().enumerate() {
-                state = view.step(state, byte);
+                state = scanner.step(state, byte);
                 if heads.binary_search(&(state, rule)).is_ok() {
                     best = at.wrapping_add(1);
                 }

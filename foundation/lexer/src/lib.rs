@@ -1,8 +1,8 @@
 //! The run-time of scanners that were compiled from grammars (`compilers/grammar`).
 //!
 //! ```text
-//!  next bytes ─► Table::scan ─► Sink::token(rule, text) ─► Then::{Go, Skip, Begin, Stop}
-//!                  │    ▲
+//!  next bytes ─► Scanner::scan ─► Sink::token(rule, text) ─► Then::{Go, Skip, Begin, Stop}
+//!                    │   ▲
 //!    Saved: 32 bytes,   └── Texts: beginnings of tokens that go on in the next segment
 //!    a connection and direction
 //! ```
@@ -16,8 +16,8 @@
 //! told without being copied; memory for the others never exceeds the cap of its shard. No
 //! allocation once the pool has grown to what the input needs.
 //!
-//! Speed: a state that stays where it is for most bytes is a *run*; the next byte that ends it is
-//! looked for 32 bytes at a time. A run may begin where keywords do: then the word that was run
+//! Speed: a state that stays where it is for most bytes is a *run*; which bytes end it is
+//! found out for 64 bytes at once. A run may begin where keywords do: then the word that was run
 //! over is looked up (`words`). Where a state has one likely successor, it is guessed, so that the
 //! next state need not wait for the byte.
 //!
@@ -42,16 +42,20 @@ mod backing_up;
 mod program;
 mod saved;
 mod scan;
+mod scanner;
 mod sink;
 mod table;
 mod texts;
 mod walk;
+mod windows;
 mod words;
 
 pub use program::{
     Direction, FieldId, FieldKind, Grammar, GrammarField, GrammarMessage, Identify, Op, Program,
 };
 pub use saved::Saved;
+pub use scanner::Scanner;
 pub use sink::{Sink, Then, Token};
 pub use table::{Condition, Parts, Rule, Run, Start, State, Table, Trail, Word};
 pub use texts::{Texts, TextsLost};
+pub use windows::RUN_SETS_MAX;

@@ -1,6 +1,6 @@
 //! What a scanner keeps of a stream between two segments.
 
-use crate::{Condition, Table};
+use crate::{Condition, Scanner};
 
 /// Where a scanner stands in one direction of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl Saved {
     ///
     /// Otherwise the grammar's `%resync` condition is begun, which looks for the next message; a
     /// grammar that has none is stopped.
-    pub fn gap(&mut self, table: &Table, texts: &mut crate::Texts, len: u64) -> bool {
+    pub fn gap(&mut self, scanner: &Scanner, texts: &mut crate::Texts, len: u64) -> bool {
         if self.is_stopped {
             return true;
         }
@@ -97,7 +97,7 @@ impl Saved {
         texts.release(self);
         self.skip = 0;
         self.at_line_start = false;
-        match table.parts.resync {
+        match scanner.table().parts().resync {
             Some(condition) => self.condition = condition,
             None => self.is_stopped = true,
         }

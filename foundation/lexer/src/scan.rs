@@ -2,12 +2,12 @@
 
 use crate::backing_up::{head_len, longest};
 use crate::saved::NO_TEXT;
-use crate::table::View;
 use crate::walk::walk;
-use crate::{Saved, Sink, Table, Texts, Then, Token, Trail};
-use flowpin_cpu::{Finder, OneByOne, WithFinder, with_finder};
+use crate::windows::Windows;
+use crate::{Saved, Scanner, Sink, Texts, Then, Token, Trail};
+use flowpin_cpu::{Classifier, OneByOne, WithClassifier, with_classifier};
 
-impl Table {
+impl Scanner {
     /// Scans the next bytes of one direction.
     ///
     /// Costs about a cycle per byte where runs are long; at worst each byte is looked at as often
@@ -20,7 +20,7 @@ impl Table {
         bytes: &[u8],
         sink: &mut S,
     ) {
-        with_finder(Work {
+        with_classifier(Work {
             scan: Scan::new(self, saved, texts, shard, sink),
             bytes,
         });
@@ -37,24 +37,23 @@ struct Work<'a, S> {
     bytes: &'a [u8],
 }
 
-impl<S: Sink> WithFinder for Work<'_, S> {
+impl<S: Sink> WithClassifier for Work<'_, S> {
     type Output = ();
 
     #[inline(always)]
-    fn run<F: Finder>(mut self, finder: F) {
+    fn run<C: Classifier>(mut self, classifier: C) {
         let mut at = 0;
         while self.scan.saved.token_len > 0 && at < self.bytes.len() && !self.scan.saved.is_stopped
         {
-            at = self.scan.straddling(finder, self.bytes);
+            at = self.scan.straddling(classifier, self.bytes);
         }
-        self.scan.within(finder, self.bytes, at);
+        self.scan.within(classifier, self.bytes, at);
     }
 }
 
 /// A segment being scanned.
 struct Scan<'a, S> {
-    table: &'a Table,
-    view: View<'a>,
+    scanner: &'a Scanner,
     saved: &'a mut Saved,
     texts: &'a mut Texts,
     shard: u8,
@@ -63,15 +62,14 @@ struct Scan<'a, S> {
 
 impl<'a, S: Sink> Scan<'a, S> {
     fn new(
-        table: &'a Table,
+        scanner: &'a Scanner,
         saved: &'a mut Saved,
         texts: &'a mut Texts,
         shard: u8,
         sink: &'a mut S,
     ) -> Self {
         Self {
-            table,
-            view: table.view(),
+            scanner,
             saved,
             texts,
             shard,
@@ -81,44 +79,78 @@ impl<'a, S: Sink> Scan<'a, S> {
 
     /// Tokens from `at` on; what is left of the last is kept.
     #[inline(always)]
-    fn within<F: Finder>(&mut self, finder: F, bytes: &[u8], mut at: usize) {
+    fn within<C: Classifier>(&mut self, classifier: C, bytes: &[u8], at: usize) {
+        let scanner = self.scanner;
+        let states = scanner.states.as_slice();
+        let mut windows = Windows::new(classifier, bytes);
+        let Some(mut at) = self.ready(bytes, at) else {
+            return;
+        };
+        let mut start = scanner.start(self.saved.condition, self.saved.at_line_start);
         loop {
-            if self.saved.skip > 0 {
-                at = self.skip(bytes, at);
-                if self.saved.skip > 0 {
-                    return;
-                }
-            }
-            if self.saved.is_stopped || at >= bytes.len() {
+            let walked = walk(scanner, states, &mut windows, bytes, at, start);
+            let Some(last) = states.get(usize::from(walked.state)) else {
                 return;
-            }
-            let condition = self.saved.condition;
-            let start = self.view.start(condition, self.saved.at_line_start);
-            let walked = walk(self.view, finder, bytes, at, start);
-            let text = bytes.get(at..walked.at).unwrap_or_default();
-            if !walked.is_over {
-                self.saved.state = walked.state;
-                self.saved.token_len = text.len() as u64;
-                self.saved.token_condition = condition;
-                let len_max = self.view.token_len_max;
-                self.texts.append(self.saved, self.shard, text, len_max);
-                return;
-            }
-            let accept = self.view.state(walked.state).accept;
-            let rule = self.view.rule(accept.wrapping_sub(1));
-            let is_plain = accept != 0 && !text.is_empty() && matches!(rule.trail, Trail::None);
-            if is_plain && text.len() as u64 <= u64::from(self.view.token_len_max) {
-                self.tell(accept, rule.token, rule.begin, text, text.len() as u64);
-                at = walked.at;
-                continue;
-            }
-            // The byte that ended the walk belongs to an unmatched token of its own.
-            let text = match text.is_empty() {
-                true => bytes.get(at..at.wrapping_add(1)).unwrap_or_default(),
-                false => text,
             };
-            at = at.wrapping_add(self.rarely(accept, text, start));
+            let text = bytes.get(at..walked.at).unwrap_or_default();
+            let then;
+            if walked.is_over && last.is_plain && is_told(text, scanner.token_len_max) {
+                at = walked.at;
+                if last.begin != 0 {
+                    self.saved.condition = last.begin.wrapping_sub(1);
+                    start = last.begin_state;
+                }
+                if scanner.uses_line_start {
+                    self.saved.at_line_start = text.last() == Some(&b'\n');
+                    start = scanner.start(self.saved.condition, self.saved.at_line_start);
+                }
+                then = self.sink.token(Token {
+                    rule: last.accept.checked_sub(1),
+                    token: last.token,
+                    text,
+                    len: text.len() as u64,
+                });
+                if then == Then::Go && at < bytes.len() {
+                    continue;
+                }
+                self.go_on(then);
+            } else if walked.is_over {
+                // A byte that no rule matches is a token of its own.
+                let text = match text.is_empty() {
+                    true => bytes.get(at..at.wrapping_add(1)).unwrap_or_default(),
+                    false => text,
+                };
+                at = at.wrapping_add(self.rarely(last.accept, text, start));
+            } else {
+                return self.hold(walked.state, text);
+            }
+            match self.ready(bytes, at) {
+                Some(next) => at = next,
+                None => return,
+            }
+            start = scanner.start(self.saved.condition, self.saved.at_line_start);
         }
+    }
+
+    /// Skips what is to be skipped: where the next token begins. None if nothing is left.
+    #[inline(always)]
+    fn ready(&mut self, bytes: &[u8], at: usize) -> Option<usize> {
+        let mut at = at;
+        if self.saved.skip > 0 {
+            at = self.skip(bytes, at);
+        }
+        (self.saved.skip == 0 && !self.saved.is_stopped && at < bytes.len()).then_some(at)
+    }
+
+    /// Keeps the beginning of a token whose end has not come.
+    #[cold]
+    #[inline(never)]
+    fn hold(&mut self, state: u16, text: &[u8]) {
+        self.saved.state = state;
+        self.saved.token_len = text.len() as u64;
+        self.saved.token_condition = self.saved.condition;
+        let len_max = self.scanner.token_len_max;
+        self.texts.append(self.saved, self.shard, text, len_max);
     }
 
     /// A token that is not plainly what the walk went over: its length.
@@ -126,7 +158,7 @@ impl<'a, S: Sink> Scan<'a, S> {
     #[inline(never)]
     fn rarely(&mut self, accept: u16, text: &[u8], start: u16) -> usize {
         let scanned = text.len() as u64;
-        if scanned > u64::from(self.view.token_len_max) {
+        if text.len() > self.scanner.token_len_max {
             self.tell_overlong(accept, text, scanned);
             return text.len();
         }
@@ -139,12 +171,12 @@ impl<'a, S: Sink> Scan<'a, S> {
     /// The token at the beginning of `text`, in which a walk went as far as `text` goes: its
     /// length, at least 1, and its rule.
     fn matched(&self, text: &[u8], start: u16) -> (usize, Option<u16>) {
-        let (len, Some(rule)) = longest(self.view, text, start) else {
+        let (len, Some(rule)) = longest(self.scanner, text, start) else {
             return (1, None);
         };
-        let trail = self.view.rule(rule).trail;
+        let trail = self.scanner.rule(rule).trail;
         let text = text.get(..len).unwrap_or_default();
-        match head_len(self.table, text, rule, trail, start) {
+        match head_len(self.scanner, text, rule, trail, start) {
             // A token of nothing would come again and again.
             0 => (1, None),
             len => (len, Some(rule)),
@@ -155,9 +187,17 @@ impl<'a, S: Sink> Scan<'a, S> {
     /// begins in an earlier segment, too, 0, and that token is begun.
     #[cold]
     #[inline(never)]
-    fn straddling<F: Finder>(&mut self, finder: F, bytes: &[u8]) -> usize {
-        let walked = walk(self.view, finder, bytes, 0, self.saved.state);
-        let len_max = self.view.token_len_max;
+    fn straddling<C: Classifier>(&mut self, classifier: C, bytes: &[u8]) -> usize {
+        let mut windows = Windows::new(classifier, bytes);
+        let walked = walk(
+            self.scanner,
+            &self.scanner.states,
+            &mut windows,
+            bytes,
+            0,
+            self.saved.state,
+        );
+        let len_max = self.scanner.token_len_max;
         let text = bytes.get(..walked.at).unwrap_or_default();
         let len_before = self.saved.token_len;
         self.texts.append(self.saved, self.shard, text, len_max);
@@ -166,15 +206,15 @@ impl<'a, S: Sink> Scan<'a, S> {
         if !walked.is_over {
             return bytes.len();
         }
-        let accept = self.view.state(walked.state).accept;
-        let rule = self.view.rule(accept.wrapping_sub(1));
-        let is_known = self.saved.token_len <= u64::from(len_max) && !self.saved.has_lost_text;
+        let accept = self.scanner.accept(walked.state);
+        let rule = self.scanner.rule(accept.wrapping_sub(1));
+        let is_known = self.saved.token_len <= len_max as u64 && !self.saved.has_lost_text;
         if !is_known || accept != 0 && matches!(rule.trail, Trail::None) {
             self.tell_held(accept, is_known);
             return walked.at;
         }
         // What is behind the token in this segment comes next.
-        self.split_held(finder, len_before).unwrap_or(0)
+        self.split_held(classifier, len_before).unwrap_or(0)
     }
 
     /// Tells all that is held as one token.
@@ -193,19 +233,19 @@ impl<'a, S: Sink> Scan<'a, S> {
 
     /// Tells the longest match in what is held. If it ends within the segment at hand, of which
     /// all but `len_before` held bytes are: where. Otherwise scans the rest of what was held.
-    fn split_held<F: Finder>(&mut self, finder: F, len_before: u64) -> Option<usize> {
+    fn split_held<C: Classifier>(&mut self, classifier: C, len_before: u64) -> Option<usize> {
         let slot = self.saved.text;
         let text = self.texts.take(self.saved);
         let before = usize::try_from(len_before).unwrap_or(usize::MAX);
         let start = self
-            .view
+            .scanner
             .start(self.saved.token_condition, self.saved.at_line_start);
         let (len, rule) = self.matched(&text, start);
         self.forget_token();
         self.tell_rule(rule, text.get(..len).unwrap_or_default(), len as u64);
         let within = len.checked_sub(before);
         if within.is_none() {
-            self.within(finder, text.get(len..before).unwrap_or_default(), 0);
+            self.within(classifier, text.get(len..before).unwrap_or_default(), 0);
         }
         self.texts.give_back(slot, text);
         within
@@ -214,17 +254,17 @@ impl<'a, S: Sink> Scan<'a, S> {
     fn finish(&mut self) {
         while self.saved.token_len > 0 && !self.saved.is_stopped {
             let len = self.saved.token_len;
-            let is_known = len <= u64::from(self.view.token_len_max) && !self.saved.has_lost_text;
+            let is_known = len <= self.scanner.token_len_max as u64 && !self.saved.has_lost_text;
             if is_known {
                 self.split_held(OneByOne, len);
             } else {
-                self.tell_held(self.view.state(self.saved.state).accept, false);
+                self.tell_held(self.scanner.accept(self.saved.state), false);
             }
         }
         if self.saved.is_stopped {
             return;
         }
-        if let Some(rule) = self.view.eof_rule(self.saved.condition) {
+        if let Some(rule) = self.scanner.eof_rule(self.saved.condition) {
             self.tell_rule(Some(rule), &[], 0);
         }
         self.saved.stop(self.texts);
@@ -238,8 +278,7 @@ impl<'a, S: Sink> Scan<'a, S> {
 
     /// A token of which not all bytes are known: no trailing context can be given back.
     fn tell_overlong(&mut self, accept: u16, text: &[u8], len: u64) {
-        let kept = usize::try_from(self.view.token_len_max).unwrap_or(usize::MAX);
-        let text = text.get(..kept).unwrap_or(text);
+        let text = text.get(..self.scanner.token_len_max).unwrap_or(text);
         // So that it is told as shortened, though the cap of a shard may have cost nothing but
         // the knowledge that it did not.
         let text = match text.len() as u64 == len {
@@ -247,14 +286,14 @@ impl<'a, S: Sink> Scan<'a, S> {
             false => text,
         };
         let rule = accept.checked_sub(1);
-        let rule = rule.filter(|&rule| self.view.rule(rule).trail == Trail::None);
+        let rule = rule.filter(|&rule| self.scanner.rule(rule).trail == Trail::None);
         self.tell_rule(rule, text, len);
     }
 
     fn tell_rule(&mut self, rule: Option<u16>, text: &[u8], len: u64) {
         match rule {
             Some(index) => {
-                let rule = self.view.rule(index);
+                let rule = self.scanner.rule(index);
                 self.tell(index.wrapping_add(1), rule.token, rule.begin, text, len);
             }
             None => self.tell(0, 0, 0, text, len),
@@ -266,7 +305,7 @@ impl<'a, S: Sink> Scan<'a, S> {
         if begin != 0 {
             self.saved.condition = begin.wrapping_sub(1);
         }
-        if self.view.uses_line_start && len > 0 {
+        if self.scanner.uses_line_start && len > 0 {
             self.saved.at_line_start = text.last() == Some(&b'\n');
         }
         let then = self.sink.token(Token {
@@ -316,4 +355,10 @@ impl<'a, S: Sink> Scan<'a, S> {
         }
         at
     }
+}
+
+/// Whether a token is told as it is: not nothing, and not too long.
+#[inline(always)]
+const fn is_told(text: &[u8], len_max: usize) -> bool {
+    !text.is_empty() && text.len() <= len_max
 }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 /// A start condition: an index into [`Parts::starts`]. 0 is `INITIAL`.
 pub type Condition = u16;
 
-/// A scanner, loaded or generated.
+/// A scanner's tables, loaded or generated; [`crate::Scanner`] runs them.
 ///
 /// All that is looked up is checked when it is looked up, so that even a table that contradicts
 /// itself can do no more than find wrong tokens.
@@ -154,96 +154,5 @@ impl Table {
             .saturating_add(size_of_val(&*parts.word_classes))
             .saturating_add(size_of_val(&*parts.word_slots))
             .saturating_add(size_of_val(&*parts.classes))
-    }
-
-    pub(crate) fn view(&self) -> View<'_> {
-        let parts = &self.parts;
-        View {
-            classes: &parts.classes,
-            class_bits: u32::from(parts.class_bits),
-            transitions: &parts.transitions,
-            states: &parts.states,
-            starts: &parts.starts,
-            rules: &parts.rules,
-            runs: &parts.runs,
-            sets: &parts.sets,
-            words: &parts.words,
-            word_classes: &parts.word_classes,
-            word_slots: &parts.word_slots,
-            token_len_max: parts.token_len_max,
-            uses_line_start: parts.uses_line_start,
-        }
-    }
-}
-
-/// The parts as plain slices, taken once for many bytes.
-#[derive(Clone, Copy)]
-pub(crate) struct View<'t> {
-    pub(crate) classes: &'t [u8; 256],
-    class_bits: u32,
-    transitions: &'t [u16],
-    states: &'t [State],
-    starts: &'t [Start],
-    rules: &'t [Rule],
-    runs: &'t [Run],
-    sets: &'t [ByteSet],
-    pub(crate) words: &'t [Word],
-    pub(crate) word_classes: &'t [u8],
-    pub(crate) word_slots: &'t [u16],
-    pub(crate) token_len_max: u32,
-    pub(crate) uses_line_start: bool,
-}
-
-impl<'t> View<'t> {
-    #[inline(always)]
-    pub(crate) fn class(self, byte: u8) -> u8 {
-        // The index cannot be out of bounds: the compiler sees it.
-        self.classes.get(usize::from(byte)).copied().unwrap_or(0)
-    }
-
-    /// The next state by the table.
-    #[inline(always)]
-    pub(crate) fn step(self, state: u16, byte: u8) -> u16 {
-        let class = usize::from(self.class(byte));
-        let at = (usize::from(state) << self.class_bits) | class;
-        self.transitions.get(at).copied().unwrap_or(0)
-    }
-
-    #[inline(always)]
-    pub(crate) fn state(self, state: u16) -> State {
-        match self.states.get(usize::from(state)) {
-            Some(state) => *state,
-            None => State::default(),
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn start(self, condition: Condition, is_line_start: bool) -> u16 {
-        match self.starts.get(usize::from(condition)) {
-            Some(start) if is_line_start => start.states[1],
-            Some(start) => start.states[0],
-            None => 0,
-        }
-    }
-
-    pub(crate) fn eof_rule(self, condition: Condition) -> Option<u16> {
-        self.starts
-            .get(usize::from(condition))?
-            .eof_rule
-            .checked_sub(1)
-    }
-
-    #[inline(always)]
-    pub(crate) fn rule(self, rule: u16) -> Rule {
-        match self.rules.get(usize::from(rule)) {
-            Some(rule) => *rule,
-            None => Rule::default(),
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn run(self, run: u8) -> Option<(&'t Run, &'t ByteSet)> {
-        let run = self.runs.get(usize::from(run.wrapping_sub(1)))?;
-        Some((run, self.sets.get(usize::from(run.stop))?))
     }
 }

@@ -50,7 +50,7 @@ impl Texts {
     }
 
     /// Adds to the text of a token, up to `len_max` bytes in all.
-    pub(crate) fn append(&mut self, saved: &mut Saved, shard: u8, bytes: &[u8], len_max: u32) {
+    pub(crate) fn append(&mut self, saved: &mut Saved, shard: u8, bytes: &[u8], len_max: usize) {
         if saved.has_lost_text || bytes.is_empty() {
             return;
         }
@@ -64,9 +64,7 @@ impl Texts {
         else {
             return;
         };
-        let room = usize::try_from(len_max)
-            .unwrap_or(usize::MAX)
-            .saturating_sub(text.bytes.len());
+        let room = len_max.saturating_sub(text.bytes.len());
         let kept = bytes.get(..room).unwrap_or(bytes);
         let after = used.saturating_add(kept.len() as u64);
         if after > self.shard_bytes_max {

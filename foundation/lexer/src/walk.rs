@@ -1,8 +1,9 @@
 //! The hot loop: from state to state until nothing longer matches.
 
-use crate::table::View;
+use crate::scanner::{HotState, Scanner};
+use crate::windows::Windows;
 use crate::words;
-use flowpin_cpu::Finder;
+use flowpin_cpu::Classifier;
 
 /// Where a walk ended.
 #[derive(Clone, Copy)]
@@ -19,29 +20,37 @@ pub(crate) struct Walked {
 // PERF: a guessed successor takes the byte out of the chain of loads from state to state, so that
 // the processor is several states ahead of the bytes; figures in docs/user/grammar.md.
 #[inline(always)]
-pub(crate) fn walk<F: Finder>(
-    view: View<'_>,
-    finder: F,
+pub(crate) fn walk<C: Classifier>(
+    scanner: &Scanner,
+    states: &[HotState],
+    windows: &mut Windows<'_, C>,
     bytes: &[u8],
     mut at: usize,
     mut state: u16,
 ) -> Walked {
-    let mut here = view.state(state);
     loop {
-        if here.run != 0
-            && let Some((run, stop)) = view.run(here.run)
-        {
-            let end = finder.find(stop, bytes, at);
-            if run.word_len_max != 0 {
-                let word = bytes.get(at..end).unwrap_or_default();
+        let Some(mut here) = states.get(usize::from(state)) else {
+            return over(0, at);
+        };
+        // No state is both: a run goes on.
+        if here.is_final {
+            return over(state, at);
+        }
+        if here.is_run {
+            let end = windows.find(here.set_index, &here.stop, at);
+            if here.word_len_max != 0 {
+                let text = bytes.get(at..).unwrap_or_default();
+                let len = end.wrapping_sub(at);
                 if end == bytes.len() {
                     // The word may go on in the next segment: where it stands must be exact.
-                    state = unfinished_word(view, word, state);
-                    return suspended(state, end);
+                    return suspended(unfinished_word(scanner, text, state), end);
                 }
-                if end != at {
-                    state = words::find(view, run, word);
-                    here = view.state(state);
+                if len != 0 {
+                    state = words::find(scanner, here, text, len);
+                    here = match states.get(usize::from(state)) {
+                        Some(here) => here,
+                        None => return over(0, end),
+                    };
                 }
             }
             at = end;
@@ -52,17 +61,13 @@ pub(crate) fn walk<F: Finder>(
         let next = if byte == here.likely_byte {
             here.likely_next
         } else {
-            view.step(state, byte)
+            scanner.step(state, byte)
         };
         if next == 0 {
             return over(state, at);
         }
         state = next;
         at = at.wrapping_add(1);
-        here = view.state(state);
-        if here.is_final {
-            return over(state, at);
-        }
     }
 }
 
@@ -87,10 +92,10 @@ const fn over(state: u16, at: usize) -> Walked {
 /// The state behind a word, byte by byte.
 #[cold]
 #[inline(never)]
-fn unfinished_word(view: View<'_>, word: &[u8], state: u16) -> u16 {
+fn unfinished_word(scanner: &Scanner, word: &[u8], state: u16) -> u16 {
     let mut state = state;
     for &byte in word {
-        let next = view.step(state, byte);
+        let next = scanner.step(state, byte);
         // The state that all long words end in stays where it is.
         if next == state {
             return state;

@@ -8,7 +8,7 @@ use super::words::{self, WordTables};
 use super::{Classes, Dfa};
 use crate::pattern::Set;
 use flowpin_cpu::ByteSet;
-use flowpin_lexer::{Run, State};
+use flowpin_lexer::{RUN_SETS_MAX, Run, State};
 
 /// The tables beside the transitions.
 #[derive(Default)]
@@ -25,12 +25,13 @@ pub(crate) fn accelerate(dfa: &Dfa, classes: &Classes) -> Accelerated {
     let loops: Vec<Set> = ids(dfa)
         .map(|state| bytes_to(dfa, classes, state, state))
         .collect();
+    let ranks = ranks(dfa);
     for state in ids(dfa) {
         let run = match state {
             0 => 0,
             _ => made.run_of(dfa, classes, &loops, state),
         };
-        let (likely_byte, likely_next) = likely(dfa, classes, state);
+        let (likely_byte, likely_next) = likely(dfa, classes, &ranks, run != 0, state);
         made.states.push(State {
             accept: dfa
                 .states
@@ -80,7 +81,9 @@ impl Accelerated {
     }
 
     fn add(&mut self, mut run: Run, stop: Set) -> u8 {
-        let stop = ByteSet::new(stop.0);
+        let Some(stop) = ByteSet::new(stop.0) else {
+            return 0;
+        };
         let known = self.sets.iter().position(|known| *known == stop);
         let index = known.unwrap_or(self.sets.len());
         let (Ok(stop_index), Ok(number)) = (
@@ -89,6 +92,9 @@ impl Accelerated {
         ) else {
             return 0;
         };
+        if index >= RUN_SETS_MAX {
+            return 0;
+        }
         if known.is_none() {
             self.sets.push(stop);
         }
@@ -109,20 +115,66 @@ fn bytes_to(dfa: &Dfa, classes: &Classes, from: u16, to: u16) -> Set {
 
 /// A byte that is likely to come in a state, and where it leads.
 ///
-/// Bytes that end lines and names come first; a byte that leads on before one that stays.
-fn likely(dfa: &Dfa, classes: &Classes, state: u16) -> (u8, u16) {
+/// Bytes that lead towards an early rule come first: the grammar's author names what is usual
+/// before what is left. Behind a run, of those, the fewest that lead anywhere: they end names and
+/// lines.
+fn likely(dfa: &Dfa, classes: &Classes, ranks: &[u16], is_run: bool, state: u16) -> (u8, u16) {
     let next = |byte: u8| dfa.step(state, classes.of(byte));
-    let by_preference = || {
-        b"\r\n: "
-            .iter()
-            .copied()
-            .chain(b'a'..=b'z')
-            .chain(0..=255u8)
-    };
-    let leads_on = by_preference().find(|&byte| !matches!(next(byte), 0) && next(byte) != state);
-    let byte = leads_on.or_else(|| by_preference().find(|&byte| next(byte) != 0));
-    let byte = byte.unwrap_or(0);
+    let rank = |next: u16| ranks.get(usize::from(next)).copied().unwrap_or(u16::MAX);
+    let usual = b" \r\n:./1"
+        .iter()
+        .copied()
+        .chain(b'a'..=b'z')
+        .chain(0..=255u8);
+    let best = (0u32..)
+        .zip(usual)
+        .filter(|&(_, byte)| next(byte) != 0)
+        .min_by_key(|&(order, byte)| {
+            let to = next(byte);
+            let stays = to == state;
+            let width = match is_run {
+                true => bytes_to(dfa, classes, state, to).len(),
+                false => 0,
+            };
+            (rank(to), stays, width, order)
+        });
+    let byte = best.map_or(0, |(_, byte)| byte);
     (byte, next(byte))
+}
+
+/// For each state, the first rule that can still match, there or behind more bytes.
+fn ranks(dfa: &Dfa) -> Vec<u16> {
+    let mut before: Vec<Vec<u16>> = vec![Vec::new(); dfa.states.len()];
+    for state in ids(dfa) {
+        let mut next: Vec<u16> = dfa.row(state).to_vec();
+        next.sort_unstable();
+        next.dedup();
+        for next in next {
+            if let Some(before) = before.get_mut(usize::from(next)) {
+                before.push(state);
+            }
+        }
+    }
+    let mut accepting: Vec<(u16, u16)> = ids(dfa)
+        .zip(&dfa.states)
+        .filter_map(|(id, state)| Some((state.accept.checked_sub(1)?, id)))
+        .collect();
+    accepting.sort_unstable();
+    // Backwards from the states of each rule, the first rule first.
+    let mut ranks = vec![u16::MAX; dfa.states.len()];
+    for (rule, state) in accepting {
+        let mut waiting = vec![state];
+        while let Some(state) = waiting.pop() {
+            let Some(rank) = ranks.get_mut(usize::from(state)) else {
+                continue;
+            };
+            if *rank == u16::MAX {
+                *rank = rule;
+                waiting.extend(before.get(usize::from(state)).into_iter().flatten());
+            }
+        }
+    }
+    ranks
 }
 
 /// Shorter runs are walked byte by byte: digits, blanks.

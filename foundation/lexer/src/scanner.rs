@@ -1,0 +1,154 @@
+//! A table made ready to run: all that a state needs in one cache line.
+//!
+//! ```text
+//!  0        16        32                                             48      64
+//!  │ stop: low │ high │ likely_next after rule token begin start … flags │ spare │
+//! ```
+
+use crate::words::HotWord;
+use crate::{Condition, Rule, State, Table, Trail};
+use flowpin_cpu::ByteSet;
+
+/// A scanner that is ready to run; made once, shared by all cores.
+#[derive(Clone, Debug)]
+pub struct Scanner {
+    pub(crate) table: Table,
+    pub(crate) states: Vec<HotState>,
+    pub(crate) transitions: Vec<u16>,
+    pub(crate) classes: Box<[u8; 256]>,
+    pub(crate) class_bits: u32,
+    pub(crate) words: Vec<HotWord>,
+    pub(crate) slots: Vec<u16>,
+    pub(crate) token_len_max: usize,
+    pub(crate) uses_line_start: bool,
+}
+
+/// A state, and what follows if a token ends in it.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
+pub(crate) struct HotState {
+    /// The bytes that end the run.
+    pub(crate) stop: ByteSet,
+    /// Where `likely_byte` leads.
+    pub(crate) likely_next: u16,
+    /// The state after a run over words.
+    pub(crate) after: u16,
+    /// The rule that matches here, plus 1; 0 if none does.
+    pub(crate) accept: u16,
+    /// What the rule returns.
+    pub(crate) token: u16,
+    /// The start condition that the rule begins, plus 1; 0 if none.
+    pub(crate) begin: u16,
+    /// Where that begins, within a line.
+    pub(crate) begin_state: u16,
+    /// Where its keywords' slots are, and how many less 1.
+    pub(crate) slots: (u16, u16),
+    pub(crate) likely_byte: u8,
+    /// Longer words are no keywords; 0 if the run has none.
+    pub(crate) word_len_max: u8,
+    /// Which of the sets `stop` is.
+    pub(crate) set_index: u8,
+    /// The factors of its hash.
+    pub(crate) hash: [u8; 3],
+    /// A run begins here.
+    pub(crate) is_run: bool,
+    /// Nothing longer matches.
+    pub(crate) is_final: bool,
+    /// A rule without trailing context matches here.
+    pub(crate) is_plain: bool,
+}
+
+const _: () = assert!(size_of::<HotState>() == 64);
+
+impl Scanner {
+    /// Makes a table ready.
+    pub fn new(table: Table) -> Self {
+        let parts = table.parts();
+        let hot = |state: &State| {
+            let rule = state.accept.checked_sub(1);
+            let rule = rule.and_then(|rule| parts.rules.get(usize::from(rule)));
+            let begin = rule.and_then(|rule| rule.begin.checked_sub(1));
+            let start = begin.and_then(|begin| parts.starts.get(usize::from(begin)));
+            let run = state.run.checked_sub(1);
+            let run = run.and_then(|run| parts.runs.get(usize::from(run)));
+            let stop = run.and_then(|run| parts.sets.get(usize::from(run.stop)));
+            HotState {
+                stop: stop.copied().unwrap_or_default(),
+                likely_next: state.likely_next,
+                after: run.map_or(0, |run| run.after),
+                accept: rule.map_or(0, |_| state.accept),
+                token: rule.map_or(0, |rule| rule.token),
+                begin: start.map_or(0, |_| begin.unwrap_or(0).saturating_add(1)),
+                begin_state: start.map_or(0, |start| start.states[0]),
+                likely_byte: state.likely_byte,
+                word_len_max: run.map_or(0, |run| run.word_len_max),
+                set_index: run.map_or(0, |run| run.stop),
+                hash: run.map_or([0; 3], |run| run.hash),
+                slots: run.map_or((0, 0), |run| run.slots),
+                is_run: stop.is_some(),
+                is_final: state.is_final,
+                is_plain: rule.is_some_and(|rule| rule.trail == Trail::None),
+            }
+        };
+        Self {
+            states: parts.states.iter().map(hot).collect(),
+            transitions: parts.transitions.to_vec(),
+            classes: Box::new(*parts.classes),
+            class_bits: u32::from(parts.class_bits),
+            words: parts
+                .words
+                .iter()
+                .map(|word| HotWord::new(parts, word))
+                .collect(),
+            slots: parts.word_slots.to_vec(),
+            token_len_max: usize::try_from(parts.token_len_max).unwrap_or(usize::MAX),
+            uses_line_start: parts.uses_line_start,
+            table,
+        }
+    }
+
+    /// What it was made of.
+    pub const fn table(&self) -> &Table {
+        &self.table
+    }
+
+    #[inline(always)]
+    pub(crate) fn class(&self, byte: u8) -> u8 {
+        // The index cannot be out of bounds: the compiler sees it.
+        self.classes.get(usize::from(byte)).copied().unwrap_or(0)
+    }
+
+    /// The next state by the table.
+    #[inline(always)]
+    pub(crate) fn step(&self, state: u16, byte: u8) -> u16 {
+        let class = usize::from(self.class(byte));
+        let at = (usize::from(state) << (self.class_bits & 15)) | class;
+        self.transitions.get(at).copied().unwrap_or(0)
+    }
+
+    #[inline(always)]
+    pub(crate) fn start(&self, condition: Condition, is_line_start: bool) -> u16 {
+        match self.table.parts.starts.get(usize::from(condition)) {
+            Some(start) if is_line_start => start.states[1],
+            Some(start) => start.states[0],
+            None => 0,
+        }
+    }
+
+    /// The rule that matches in a state, plus 1.
+    pub(crate) fn accept(&self, state: u16) -> u16 {
+        self.states
+            .get(usize::from(state))
+            .map_or(0, |state| state.accept)
+    }
+
+    pub(crate) fn eof_rule(&self, condition: Condition) -> Option<u16> {
+        let start = self.table.parts.starts.get(usize::from(condition))?;
+        start.eof_rule.checked_sub(1)
+    }
+
+    pub(crate) fn rule(&self, rule: u16) -> Rule {
+        let rule = self.table.parts.rules.get(usize::from(rule));
+        rule.copied().unwrap_or_default()
+    }
+}

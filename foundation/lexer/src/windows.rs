@@ -1,0 +1,174 @@
+//! Where runs end: for each set of bytes, the block that was classified last.
+//!
+//! ```text
+//!  bytes  │ block │ block │ block │ … │ last 64 bytes │
+//!  set 0          └ mask of its bytes that end the run
+//!  set 1  └ mask
+//! ```
+//!
+//! Blocks follow one another whatever the runs are, so that the processor classifies the next one
+//! while it still looks for the end of this run; the end itself is a shift and a count of zeros.
+
+use flowpin_cpu::{BLOCK_BYTES, ByteSet, Classifier};
+
+/// How many sets of bytes a scanner can run with.
+pub const RUN_SETS_MAX: usize = 16;
+
+/// Masks over a segment.
+pub(crate) struct Windows<'b, C> {
+    classifier: C,
+    bytes: &'b [u8],
+    masks: [Window; RUN_SETS_MAX],
+}
+
+/// A block, and which of its bytes are in the set.
+#[derive(Clone, Copy)]
+struct Window {
+    base: usize,
+    mask: u64,
+}
+
+/// No place is within 64 bytes behind it.
+const NOWHERE: Window = Window {
+    base: usize::MAX / 2,
+    mask: 0,
+};
+
+impl<'b, C: Classifier> Windows<'b, C> {
+    #[inline(always)]
+    pub(crate) const fn new(classifier: C, bytes: &'b [u8]) -> Self {
+        Self {
+            classifier,
+            bytes,
+            masks: [NOWHERE; RUN_SETS_MAX],
+        }
+    }
+
+    /// The first place at or behind `at` whose byte is in the set; the length if there is none.
+    /// `index` is the set's.
+    #[inline(always)]
+    pub(crate) fn find(&mut self, index: u8, set: &ByteSet, at: usize) -> usize {
+        let window = match self.masks.get(usize::from(index) & (RUN_SETS_MAX - 1)) {
+            Some(window) => *window,
+            None => NOWHERE,
+        };
+        let offset = at.wrapping_sub(window.base);
+        let mut base = window.base;
+        if offset < BLOCK_BYTES {
+            let mask = window.mask >> offset;
+            if mask != 0 {
+                return at.wrapping_add(mask.trailing_zeros() as usize);
+            }
+            base = base.wrapping_add(BLOCK_BYTES);
+        } else if offset < NEAR_BYTES {
+            // Step by step: a guess of how many steps does not wait for `at`.
+            while at.wrapping_sub(base) >= BLOCK_BYTES {
+                base = base.wrapping_add(BLOCK_BYTES);
+            }
+        } else {
+            base = at & !(BLOCK_BYTES - 1);
+        }
+        let mut at = at;
+        loop {
+            let Some(block) = self
+                .bytes
+                .get(base..)
+                .and_then(|rest| rest.first_chunk::<BLOCK_BYTES>())
+            else {
+                return self.find_in_last(index, set, at);
+            };
+            let members = self.classifier.members(set, block);
+            let mask = members >> (at.wrapping_sub(base) & (BLOCK_BYTES - 1));
+            if mask != 0 {
+                self.keep(index, base, members);
+                return at.wrapping_add(mask.trailing_zeros() as usize);
+            }
+            base = base.wrapping_add(BLOCK_BYTES);
+            at = base;
+        }
+    }
+
+    /// The same in the last bytes: they are looked at together with bytes before them.
+    #[inline(always)]
+    fn find_in_last(&mut self, index: u8, set: &ByteSet, at: usize) -> usize {
+        let len = self.bytes.len();
+        if at >= len {
+            return len;
+        }
+        let (base, members) = match self.bytes.last_chunk::<BLOCK_BYTES>() {
+            Some(block) => {
+                let members = self.classifier.members(set, block);
+                (len.wrapping_sub(BLOCK_BYTES), members)
+            }
+            None => (0, self.short(set)),
+        };
+        self.keep(index, base, members);
+        let mask = members >> (at.wrapping_sub(base) & (BLOCK_BYTES - 1));
+        match mask {
+            0 => len,
+            _ => at.wrapping_add(mask.trailing_zeros() as usize),
+        }
+    }
+
+    /// A segment that is no whole block.
+    #[cold]
+    #[inline(never)]
+    fn short(&self, set: &ByteSet) -> u64 {
+        let mut block = [0; BLOCK_BYTES];
+        for (place, byte) in block.iter_mut().zip(self.bytes) {
+            *place = *byte;
+        }
+        let members = self.classifier.members(set, &block);
+        let unused = BLOCK_BYTES.saturating_sub(self.bytes.len());
+        members
+            & u64::MAX
+                .checked_shr(u32::try_from(unused).unwrap_or(64))
+                .unwrap_or(0)
+    }
+
+    #[inline(always)]
+    fn keep(&mut self, index: u8, base: usize, mask: u64) {
+        if let Some(window) = self.masks.get_mut(usize::from(index) & (RUN_SETS_MAX - 1)) {
+            *window = Window { base, mask };
+        }
+    }
+}
+
+/// Farther behind the last block it is computed which block is next.
+const NEAR_BYTES: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::{RUN_SETS_MAX, Windows};
+    use flowpin_cpu::{ByteSet, OneByOne};
+
+    /// Wherever a search begins, in segments of any length, it ends where the bytes say.
+    #[test]
+    fn searches_find_the_next_member() {
+        let set = ByteSet::new([1 << 10 | 1 << 13, 0, 0, 0]).unwrap();
+        for len in [0, 1, 5, 63, 64, 65, 127, 128, 129, 300, 3000] {
+            let bytes: Vec<u8> = (0..len)
+                .map(|at| if at * at % 97 == 3 { b'\n' } else { b'x' })
+                .collect();
+            let expected = |from: usize| {
+                let found = bytes.iter().skip(from).position(|&byte| byte == b'\n');
+                found.map_or(len, |found| from + found)
+            };
+            let mut forward = Windows::new(OneByOne, &bytes);
+            for from in 0..=len {
+                assert_eq!(
+                    forward.find(3, &set, from),
+                    expected(from),
+                    "{from} of {len}"
+                );
+                let mut fresh = Windows::new(OneByOne, &bytes);
+                assert_eq!(fresh.find(3, &set, from), expected(from), "{from} of {len}");
+            }
+            let mut leaps = Windows::new(OneByOne, &bytes);
+            for from in (0..=len).step_by(150) {
+                assert_eq!(leaps.find(0, &set, from), expected(from), "{from} of {len}");
+            }
+        }
+        assert!(RUN_SETS_MAX.is_power_of_two());
+    }
+}
