@@ -43,7 +43,11 @@ fn main() {
         "{:<10} {:>9} {:>9} {:>9} {:>7} {:>7}",
         "GB/s", "grammar", "httparse", "flex -Cf", "", ""
     );
+    let only = std::env::args().nth(2);
     for (name, message) in messages() {
+        if only.as_ref().is_some_and(|only| *only != name) {
+            continue;
+        }
         let copies = (BUFFER_BYTES / message.len()).max(1);
         let buffer = message.repeat(copies);
         let ours = rate(buffer.len(), || {

@@ -65,7 +65,6 @@ pub(crate) fn lower(
         sets: accelerated.sets.into(),
         words: accelerated.words.words.into(),
         word_classes: accelerated.words.classes.into(),
-        word_slots: accelerated.words.slots.into(),
         heads: heads(built, by_automaton).into(),
         token_len_max: declared.token_len_max.unwrap_or(TOKEN_LEN_MAX),
         uses_line_start: read

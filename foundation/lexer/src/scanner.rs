@@ -5,7 +5,7 @@
 //!  │ stop: low │ high │ likely_next after rule token begin start … flags │ spare │
 //! ```
 
-use crate::words::HotWord;
+use crate::words::WordSet;
 use crate::{Condition, Rule, State, Table, Trail};
 use flowpin_cpu::ByteSet;
 
@@ -17,10 +17,23 @@ pub struct Scanner {
     pub(crate) transitions: Vec<u16>,
     pub(crate) classes: Box<[u8; 256]>,
     pub(crate) class_bits: u32,
-    pub(crate) words: Vec<HotWord>,
-    pub(crate) slots: Vec<u16>,
+    /// Of each run.
+    pub(crate) words: Vec<WordSet>,
     pub(crate) token_len_max: usize,
     pub(crate) uses_line_start: bool,
+}
+
+/// What is to be done in a state before a byte is looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum StateKind {
+    /// Nothing.
+    #[default]
+    Step,
+    /// A run begins here.
+    Run,
+    /// Nothing longer matches.
+    Final,
 }
 
 /// A state, and what follows if a token ends in it.
@@ -41,19 +54,14 @@ pub(crate) struct HotState {
     pub(crate) begin: u16,
     /// Where that begins, within a line.
     pub(crate) begin_state: u16,
-    /// Where its keywords' slots are, and how many less 1.
-    pub(crate) slots: (u16, u16),
     pub(crate) likely_byte: u8,
     /// Longer words are no keywords; 0 if the run has none.
     pub(crate) word_len_max: u8,
     /// Which of the sets `stop` is.
     pub(crate) set_index: u8,
-    /// The factors of its hash.
-    pub(crate) hash: [u8; 3],
-    /// A run begins here.
-    pub(crate) is_run: bool,
-    /// Nothing longer matches.
-    pub(crate) is_final: bool,
+    /// Whose keywords: the run's number.
+    pub(crate) run: u8,
+    pub(crate) kind: StateKind,
     /// A rule without trailing context matches here.
     pub(crate) is_plain: bool,
 }
@@ -83,10 +91,13 @@ impl Scanner {
                 likely_byte: state.likely_byte,
                 word_len_max: run.map_or(0, |run| run.word_len_max),
                 set_index: run.map_or(0, |run| run.stop),
-                hash: run.map_or([0; 3], |run| run.hash),
-                slots: run.map_or((0, 0), |run| run.slots),
-                is_run: stop.is_some(),
-                is_final: state.is_final,
+                run: state.run.wrapping_sub(1),
+                kind: match stop {
+                    // From state 0 nothing leads anywhere, whatever a table says.
+                    _ if state.is_final || state.likely_next == 0 => StateKind::Final,
+                    Some(_) => StateKind::Run,
+                    None => StateKind::Step,
+                },
                 is_plain: rule.is_some_and(|rule| rule.trail == Trail::None),
             }
         };
@@ -96,11 +107,10 @@ impl Scanner {
             classes: Box::new(*parts.classes),
             class_bits: u32::from(parts.class_bits),
             words: parts
-                .words
+                .runs
                 .iter()
-                .map(|word| HotWord::new(parts, word))
+                .map(|run| WordSet::new(parts, run))
                 .collect(),
-            slots: parts.word_slots.to_vec(),
             token_len_max: usize::try_from(parts.token_len_max).unwrap_or(usize::MAX),
             uses_line_start: parts.uses_line_start,
             table,

@@ -40,8 +40,6 @@ pub struct Parts {
     pub words: Cow<'static, [Word]>,
     /// Classes of the words' bytes, all words' together.
     pub word_classes: Cow<'static, [u8]>,
-    /// For each run with words, its hash table: an index of a word, plus 1.
-    pub word_slots: Cow<'static, [u16]>,
     /// Where the head of a rule with variable trailing context may end: `(state, rule)`, sorted.
     pub heads: Cow<'static, [(u16, u16)]>,
     /// Tokens longer than this are told shortened.
@@ -116,21 +114,18 @@ pub struct Run {
     pub word_len_max: u8,
     /// The state after at least one byte that was no keyword.
     pub after: u16,
-    /// Its hash table: `word_slots[slots.0..][..=slots.1]`, the length a power of two.
-    pub slots: (u16, u16),
-    /// The multipliers of the hash.
-    pub hash: [u8; 3],
+    /// Its keywords: `words[words.0..][..words.1]`.
+    pub words: (u16, u16),
 }
 
-/// A keyword: a run over just these bytes leads elsewhere.
+/// A keyword: a run over just these bytes leads elsewhere. Each of its classes is one byte, or a
+/// letter in either case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Word {
     /// Its classes: `word_classes[classes.0..][..classes.1]`.
     pub classes: (u32, u8),
     /// Where it leads.
     pub state: u16,
-    /// The next word of the same slot, plus 1; 0 if there is none.
-    pub next: u16,
 }
 
 impl Table {
@@ -152,7 +147,6 @@ impl Table {
             .saturating_add(size_of_val(&*parts.sets))
             .saturating_add(size_of_val(&*parts.words))
             .saturating_add(size_of_val(&*parts.word_classes))
-            .saturating_add(size_of_val(&*parts.word_slots))
             .saturating_add(size_of_val(&*parts.classes))
     }
 }

@@ -1,8 +1,7 @@
 //! The hot loop: from state to state until nothing longer matches.
 
-use crate::scanner::{HotState, Scanner};
+use crate::scanner::{HotState, Scanner, StateKind};
 use crate::windows::Windows;
-use crate::words;
 use flowpin_cpu::Classifier;
 
 /// Where a walk ended.
@@ -32,11 +31,10 @@ pub(crate) fn walk<C: Classifier>(
         let Some(mut here) = states.get(usize::from(state)) else {
             return over(0, at);
         };
-        // No state is both: a run goes on.
-        if here.is_final {
-            return over(state, at);
-        }
-        if here.is_run {
+        if here.kind != StateKind::Step {
+            if here.kind == StateKind::Final {
+                return over(state, at);
+            }
             let end = windows.find(here.set_index, &here.stop, at);
             if here.word_len_max != 0 {
                 let text = bytes.get(at..).unwrap_or_default();
@@ -46,7 +44,7 @@ pub(crate) fn walk<C: Classifier>(
                     return suspended(unfinished_word(scanner, text, state), end);
                 }
                 if len != 0 {
-                    state = words::find(scanner, here, text, len);
+                    state = word_state(scanner, here, text, len);
                     here = match states.get(usize::from(state)) {
                         Some(here) => here,
                         None => return over(0, end),
@@ -58,16 +56,30 @@ pub(crate) fn walk<C: Classifier>(
         let Some(&byte) = bytes.get(at) else {
             return suspended(state, at);
         };
-        let next = if byte == here.likely_byte {
-            here.likely_next
+        if byte == here.likely_byte {
+            state = here.likely_next;
         } else {
-            scanner.step(state, byte)
-        };
-        if next == 0 {
-            return over(state, at);
+            let next = scanner.step(state, byte);
+            if next == 0 {
+                return over(state, at);
+            }
+            state = next;
         }
-        state = next;
         at = at.wrapping_add(1);
+    }
+}
+
+/// The state behind a word that a run went over.
+#[inline(always)]
+fn word_state(scanner: &Scanner, here: &HotState, text: &[u8], len: usize) -> u16 {
+    if len > usize::from(here.word_len_max) {
+        return here.after;
+    }
+    let words = scanner.words.get(usize::from(here.run));
+    let found = words.and_then(|words| words.find(scanner, text, len));
+    match found {
+        Some(state) => state,
+        None => here.after,
     }
 }
 

@@ -12,12 +12,13 @@
 use flowpin_cpu::{BLOCK_BYTES, ByteSet, Classifier};
 
 /// How many sets of bytes a scanner can run with.
-pub const RUN_SETS_MAX: usize = 16;
+pub const RUN_SETS_MAX: usize = 8;
 
 /// Masks over a segment.
 pub(crate) struct Windows<'b, C> {
     classifier: C,
     bytes: &'b [u8],
+    blocks: &'b [[u8; BLOCK_BYTES]],
     masks: [Window; RUN_SETS_MAX],
 }
 
@@ -30,7 +31,7 @@ struct Window {
 
 /// No place is within 64 bytes behind it.
 const NOWHERE: Window = Window {
-    base: usize::MAX / 2,
+    base: usize::MAX / 2 + 1,
     mask: 0,
 };
 
@@ -40,6 +41,7 @@ impl<'b, C: Classifier> Windows<'b, C> {
         Self {
             classifier,
             bytes,
+            blocks: bytes.as_chunks::<BLOCK_BYTES>().0,
             masks: [NOWHERE; RUN_SETS_MAX],
         }
     }
@@ -54,12 +56,14 @@ impl<'b, C: Classifier> Windows<'b, C> {
         };
         let offset = at.wrapping_sub(window.base);
         let mut base = window.base;
+        let mut at = at;
         if offset < BLOCK_BYTES {
             let mask = window.mask >> offset;
             if mask != 0 {
                 return at.wrapping_add(mask.trailing_zeros() as usize);
             }
             base = base.wrapping_add(BLOCK_BYTES);
+            at = base;
         } else if offset < NEAR_BYTES {
             // Step by step: a guess of how many steps does not wait for `at`.
             while at.wrapping_sub(base) >= BLOCK_BYTES {
@@ -68,13 +72,8 @@ impl<'b, C: Classifier> Windows<'b, C> {
         } else {
             base = at & !(BLOCK_BYTES - 1);
         }
-        let mut at = at;
         loop {
-            let Some(block) = self
-                .bytes
-                .get(base..)
-                .and_then(|rest| rest.first_chunk::<BLOCK_BYTES>())
-            else {
+            let Some(block) = self.blocks.get(base / BLOCK_BYTES) else {
                 return self.find_in_last(index, set, at);
             };
             let members = self.classifier.members(set, block);
@@ -120,10 +119,8 @@ impl<'b, C: Classifier> Windows<'b, C> {
         }
         let members = self.classifier.members(set, &block);
         let unused = BLOCK_BYTES.saturating_sub(self.bytes.len());
-        members
-            & u64::MAX
-                .checked_shr(u32::try_from(unused).unwrap_or(64))
-                .unwrap_or(0)
+        let used = u64::MAX.checked_shr(u32::try_from(unused).unwrap_or(64));
+        members & used.unwrap_or(0)
     }
 
     #[inline(always)]

@@ -1,9 +1,9 @@
-//! Keywords that begin where a general name does, and their hash tables.
+//! Keywords that begin where a general name does.
 
 use super::{Classes, Dfa};
 use crate::pattern::Set;
 use flowpin_lexer::{Run, Word};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// The states between a start and the state that all other names end in.
 pub(crate) struct Tree {
@@ -70,6 +70,9 @@ impl Tree {
             }
             tree.depth = tree.depth.max(word.len());
             if state != start && is_special(state) {
+                if !word.iter().all(|&class| is_plain(classes, class)) {
+                    return None;
+                }
                 tree.words.push((word.clone(), state));
             }
             for &class in &classes_within {
@@ -118,71 +121,40 @@ fn reachable(
 pub(crate) struct WordTables {
     pub(crate) words: Vec<Word>,
     pub(crate) classes: Vec<u8>,
-    pub(crate) slots: Vec<u16>,
 }
 
 impl WordTables {
     /// Adds a tree's words: a run that looks them up. None if the tables are full.
     pub(crate) fn add(&mut self, tree: &Tree, after: u16) -> Option<Run> {
-        let slot_count = (tree.words.len() * 2).next_power_of_two().max(2);
-        let mask = slot_count - 1;
-        let hash = factors(tree, mask);
-        let first_slot = u16::try_from(self.slots.len()).ok()?;
-        let mask_short = u16::try_from(mask).ok()?;
-        u16::try_from(self.slots.len() + slot_count).ok()?;
-        u16::try_from(self.words.len() + tree.words.len() + 1).ok()?;
-        let mut slots = vec![0u16; slot_count];
+        let first = u16::try_from(self.words.len()).ok()?;
+        let count = u16::try_from(tree.words.len()).ok()?;
+        first.checked_add(count)?;
         for (word, state) in &tree.words {
-            let slot = slots.get_mut(hash_of(word, hash) & mask)?;
             let from = u32::try_from(self.classes.len()).ok()?;
             self.classes.extend_from_slice(word);
             self.words.push(Word {
                 classes: (from, u8::try_from(word.len()).ok()?),
                 state: *state,
-                next: *slot,
             });
-            *slot = u16::try_from(self.words.len()).ok()?;
         }
-        self.slots.extend(slots);
         Some(Run {
             stop: 0,
             word_len_max: u8::try_from(tree.depth.max(1)).ok()?,
             after,
-            slots: (first_slot, mask_short),
-            hash,
+            words: (first, count),
         })
     }
 }
 
-/// As the run-time computes it.
-fn hash_of(word: &[u8], factors: [u8; 3]) -> usize {
-    let first = word.first().copied().unwrap_or(0);
-    let last = word.last().copied().unwrap_or(0);
-    let [len_factor, first_factor, last_factor] = factors;
-    (word.len() * usize::from(len_factor))
-        ^ (usize::from(first) * usize::from(first_factor))
-        ^ (usize::from(last) * usize::from(last_factor))
-}
-
-/// The factors that put the fewest words into one slot.
-fn factors(tree: &Tree, mask: usize) -> [u8; 3] {
-    let mut best = ([1, 3, 5], usize::MAX);
-    for len_factor in [1u8, 3, 5, 7, 9, 11, 13] {
-        for first_factor in (1..64u8).step_by(2) {
-            for last_factor in (1..64u8).step_by(6) {
-                let hash = [len_factor, first_factor, last_factor];
-                let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
-                for (word, _) in &tree.words {
-                    *counts.entry(hash_of(word, hash) & mask).or_default() += 1;
-                }
-                let worst: usize = counts.values().map(|count| count * count).sum();
-                if worst < best.1 {
-                    best = (hash, worst);
-                }
-            }
-        }
+/// Whether a class is one byte, or a letter in either case: then a word of such can be compared
+/// eight bytes at a time.
+fn is_plain(classes: &Classes, class: u8) -> bool {
+    let mut members = (0..=255u8).filter(|&byte| classes.of(byte) == usize::from(class));
+    match (members.next(), members.next(), members.next()) {
+        (Some(_), None, _) => true,
+        (Some(one), Some(other), None) => one ^ other == 0x20,
+        _ => false,
     }
-    best.0
 }
 
 const VISITS_MAX: usize = 2000;
