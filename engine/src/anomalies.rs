@@ -60,6 +60,7 @@ impl Anomalies {
             time: oddity.time,
             packet_number: oddity.number,
             what: oddity.what,
+            app: None,
             addresses: oddity.addresses,
             connection: None,
             suppressed,

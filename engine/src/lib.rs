@@ -43,6 +43,7 @@ mod worker;
 pub use control::{Control, StopFlag};
 pub use error::RunError;
 pub use flowpin_config::Plan;
+pub use flowpin_output::MessageCount;
 pub use flowpin_reassembly::{Anomaly, ReassemblyStats};
 pub use messages::records_page;
 pub use report::{
@@ -51,7 +52,7 @@ pub use report::{
 };
 pub use scans::ScanFindings;
 pub use slice::SliceReport;
-pub use stages::IdentifyStats;
+pub use stages::{IdentifyStats, ParseStats};
 pub use streams::{
     Conversation, DirectoryOptions, GAP_FILL_MAX, Gaps, StreamDirectory, StreamEnd, StreamPlace,
     StreamSink, StreamsReport, Wanted, gap_note,

@@ -2,9 +2,13 @@
 
 use flowpin_config::Plan;
 use flowpin_defrag::DefragOptions;
+use flowpin_fix::FixOptions;
 use flowpin_flow::FlowOptions;
+use flowpin_http::HttpOptions;
 use flowpin_identify::SearchOptions;
+use flowpin_packet::SHARD_COUNT;
 use flowpin_reassembly::{ReassemblyOptions, Urgent};
+use flowpin_tls::TlsOptions;
 
 /// Fragments get a quarter at most, and no more than this: room for a second of a million small
 /// useless fragments, so that a real datagram among them completes. It is taken only if needed.
@@ -37,6 +41,61 @@ const FIRST_BYTES_MAX: u64 = 128 << 20;
 fn first_bytes(plan: &Plan) -> u64 {
     (plan.memory_bytes / 8).min(FIRST_BYTES_MAX)
 }
+
+/// Parsers get an eighth at most, and no more than this.
+const PARSER_BYTES_MAX: u64 = 512 << 20;
+
+// Also where nothing is parsed, for the same reason.
+fn parser_bytes(plan: &Plan) -> u64 {
+    let share = (plan.memory_bytes / 8).min(PARSER_BYTES_MAX);
+    let set = plan.parse.memory_bytes;
+    set.unwrap_or(share).min(plan.memory_bytes / 4)
+}
+
+/// How much each parser may use, over all workers, and what its records hold.
+#[derive(Clone, Debug)]
+pub(crate) struct ParserOptions {
+    pub(crate) tls: TlsOptions,
+    pub(crate) http: HttpOptions,
+    pub(crate) fix: FixOptions,
+}
+
+/// The parsers' options: half of their memory is HTTP's.
+pub(crate) fn parsers(plan: &Plan) -> ParserOptions {
+    let bytes = parser_bytes(plan);
+    let all_fields = plan.parse.all_fields;
+    // By shard, of values that take so many bytes.
+    let count = |bytes: u64, each: u64| {
+        let count = (bytes / SHARD_COUNT as u64 / each).max(2);
+        u32::try_from(count).unwrap_or(u32::MAX)
+    };
+    let http = HttpOptions::default();
+    let fix = FixOptions::default();
+    ParserOptions {
+        tls: TlsOptions::within(bytes / 16),
+        http: HttpOptions {
+            shard_connections_max: count(bytes / 8, 384).min(http.shard_connections_max),
+            shard_transactions_max: count(bytes / 8, 384).min(http.shard_transactions_max),
+            shard_text_bytes_max: count(bytes / 4, 1)
+                .max(MESSAGE_BYTES_MIN)
+                .min(http.shard_text_bytes_max),
+            all_fields,
+            ..http
+        },
+        fix: FixOptions {
+            shard_connections_max: count(bytes / 32, 512).min(fix.shard_connections_max),
+            shard_bytes_max: count(bytes / 16, 1)
+                .max(MESSAGE_BYTES_MIN)
+                .min(fix.shard_bytes_max),
+            shard_orders_max: count(bytes / 32, 64).min(fix.shard_orders_max),
+            all_fields,
+            ..fix
+        },
+    }
+}
+
+/// Room for one message in parts of either direction.
+const MESSAGE_BYTES_MIN: u32 = 128 << 10;
 
 /// What identification may use, over all workers.
 pub(crate) fn identification(plan: &Plan) -> SearchOptions {
@@ -71,7 +130,8 @@ pub(crate) fn flow(plan: &Plan) -> FlowOptions {
             .memory_bytes
             .saturating_sub(fragment_bytes(plan))
             .saturating_sub(segment_bytes(plan))
-            .saturating_sub(first_bytes(plan)),
+            .saturating_sub(first_bytes(plan))
+            .saturating_sub(parser_bytes(plan)),
         id_seed: plan.id_seed,
     }
 }

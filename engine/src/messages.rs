@@ -1,13 +1,23 @@
 //! The kinds of messages that a run may write records of.
 
+use crate::memory;
+use flowpin_config::Plan;
+use flowpin_fix::FIX;
 use flowpin_output::MessageSchemas;
+use flowpin_tls::{QUIC, TLS};
 
 /// Those of all parsers.
-pub(crate) fn schemas() -> MessageSchemas {
-    MessageSchemas::new([])
+pub(crate) fn schemas(plan: &Plan) -> MessageSchemas {
+    if !plan.parse.enabled {
+        return MessageSchemas::default();
+    }
+    let http = flowpin_http::schema(&memory::parsers(plan).http);
+    MessageSchemas::new([http, &TLS, &QUIC, &FIX])
 }
 
 /// The page of the documentation that lists every field of every format: `docs/user/records.md`.
 pub fn records_page() -> String {
-    flowpin_output::records_page(&schemas())
+    let mut plan = Plan::default();
+    plan.parse.all_fields = true;
+    flowpin_output::records_page(&schemas(&plan))
 }

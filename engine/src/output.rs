@@ -5,7 +5,7 @@ use crate::scans::{ScanFindings, ScanOutput};
 use crate::{Control, RunError};
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
-use flowpin_output::{Merger, RecordBatch, Writers};
+use flowpin_output::{Merger, MessageCount, RecordBatch, Writers};
 use flowpin_packet::Timestamp;
 use flowpin_portscan::Summary;
 
@@ -49,6 +49,7 @@ pub(crate) struct Output {
 #[derive(Default)]
 pub(crate) struct OutputSummary {
     pub(crate) files: Vec<OutputReport>,
+    pub(crate) messages: Vec<MessageCount>,
     pub(crate) losses: Losses,
     pub(crate) scans: ScanFindings,
 }
@@ -119,6 +120,7 @@ impl Output {
         }
         Ok(OutputSummary {
             files: summary.files.iter().map(OutputReport::of).collect(),
+            messages: summary.messages,
             losses,
             scans: found,
         })

@@ -2,11 +2,11 @@
 
 use crate::run::Ended;
 use crate::scans::ScanFindings;
-use crate::stages::IdentifyStats;
+use crate::stages::{IdentifyStats, ParseStats};
 use crate::sums::ConnectionSums;
 use flowpin_capture::{Compression, FileReport};
 use flowpin_counters::{Losses, Refusals};
-use flowpin_output::FileInfo;
+use flowpin_output::{FileInfo, MessageCount};
 use flowpin_packet::Timestamp;
 use flowpin_reassembly::ReassemblyStats;
 use std::path::PathBuf;
@@ -69,6 +69,10 @@ pub struct RunReport {
     pub scans: ScanFindings,
     /// What was looked at to tell protocols; none if they were not asked for.
     pub identify: IdentifyStats,
+    /// Messages of application protocols.
+    pub parse: ParseStats,
+    /// Their records, by kind.
+    pub messages: Vec<MessageCount>,
     /// Where every packet went.
     pub conservation: Conservation,
     /// What the capture itself lacks.
@@ -114,6 +118,7 @@ impl RunReport {
             inputs: input.inputs,
             filtered: input.filtered,
             outputs: output.files,
+            messages: output.messages,
             scans: output.scans,
             ..Self::default()
         };
@@ -125,6 +130,7 @@ impl RunReport {
             report.losses.add(&worker.stages.losses);
             report.reassembly.add(&worker.stages.reassembly);
             report.identify.add(&worker.stages.identify);
+            report.parse.add(&worker.stages.parse);
             let stray = flow.misdirected + flow.unplaced;
             report.conservation.on_connections += flow.packets - flow.icmp_errors - stray;
             report.conservation.icmp_errors += flow.icmp_errors;

@@ -100,7 +100,7 @@ pub(crate) fn run(
         drop_when_full: plan.full_ring == FullRing::Drop,
     };
     let (options, late) = division(plan, shape, secret);
-    let writers = Writers::with_messages(&plan.output, &messages::schemas())?;
+    let writers = Writers::with_messages(&plan.output, &messages::schemas(plan))?;
     let output = Output::new(shape.workers(), writers, plan, control);
     pin(context.cpu(0));
     let input = InputStage::new(plan, options, source);
@@ -214,7 +214,7 @@ fn workers<O: Planned>(
                     owners.get(usize::from(shard.0)).map(|&o| usize::from(o)) == Some(number)
                 })
                 .collect();
-            let formatter = Formatter::with_messages(&plan.output, &messages::schemas());
+            let formatter = Formatter::with_messages(&plan.output, &messages::schemas(plan));
             let count = u32::try_from(shards.len()).unwrap_or(0);
             let flow = memory::flow(plan);
             Worker::new(&flow, shards, formatter, late, secret, |table| {

@@ -82,6 +82,9 @@ pub(crate) struct Names {
     /// By protocol: whether it may turn into TLS.
     upgrades: Vec<bool>,
     tls: Option<ProtocolId>,
+    /// Rules of what HTTP may go on as.
+    websocket: Option<RuleId>,
+    http2: Option<RuleId>,
 }
 
 impl Names {
@@ -91,6 +94,11 @@ impl Names {
         let rules = || {
             let numbered = all.iter().zip(0u16..);
             numbered.flat_map(|(one, number)| one.rules.iter().map(move |rule| (rule, number)))
+        };
+        let first_rule = |name: &str| {
+            let id = identifier.find(name)?;
+            let place = rules().position(|(_, number)| number == id.0)?;
+            u16::try_from(place).ok().map(RuleId)
         };
         let patterns = identifier.loaded().map_or(&[][..], |set| &set.patterns);
         Self {
@@ -107,6 +115,8 @@ impl Names {
                 .map(|protocol| upgrades::TO_TLS.contains(&protocol.name))
                 .collect(),
             tls: identifier.find("tls"),
+            websocket: first_rule("websocket"),
+            http2: first_rule("http2"),
         }
     }
 
@@ -152,6 +162,21 @@ impl Names {
     /// Whether a connection of this protocol may turn into TLS.
     pub(crate) fn may_become_tls(&self, id: ProtocolId) -> bool {
         self.upgrades.get(usize::from(id.0)).copied() == Some(true)
+    }
+
+    /// Whether it is built in, and not the user's.
+    pub(crate) fn is_own(&self, id: ProtocolId) -> bool {
+        usize::from(id.0) < self.protocols.len()
+    }
+
+    /// A rule of WebSocket's.
+    pub(crate) const fn websocket(&self) -> Option<RuleId> {
+        self.websocket
+    }
+
+    /// A rule of HTTP/2's.
+    pub(crate) const fn http2(&self) -> Option<RuleId> {
+        self.http2
     }
 
     pub(crate) fn is_tls(&self, id: ProtocolId) -> bool {

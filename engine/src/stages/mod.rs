@@ -5,10 +5,14 @@
 //!                        ├──────► reassembly: TCP segments to bytes in order ──► anomalies
 //!                        │                                       └─ first bytes ─┐
 //!                        └──────► datagrams ──────────────────► identify: which protocol it is
+//!                                                                │ verdict
+//!                                                                ▼
+//!                                                              parse: messages ──► records
 //! ```
 
 mod identify;
 mod oddities;
+mod parse;
 mod scans;
 
 use crate::identification::Identification;
@@ -16,14 +20,16 @@ use crate::memory;
 use crate::tunnels;
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
-use flowpin_flow::{Event, FlowObserver, Sighting};
+use flowpin_flow::{Event, FlowObserver, Peers, Sighting};
 use flowpin_packet::{FrameBytes, PacketKind, PacketMeta, Timestamp};
 use flowpin_portscan::Summary;
 use flowpin_reassembly::{Anomaly, Closed, Reassembler, ReassemblyStats, Span, StreamConsumer};
 use flowpin_record::{ConnRecord, RecordKey, RecordSink, TunnelKind, Uid};
 pub use identify::IdentifyStats;
-use identify::{Ending, Identify};
+use identify::{Ending, Identify, Way};
 use oddities::Oddities;
+pub use parse::ParseStats;
+use parse::{Moment, Parse, Scene, Who};
 use scans::Scans;
 use std::io;
 
@@ -63,6 +69,7 @@ pub(crate) struct StagesReport {
     pub(crate) losses: Losses,
     pub(crate) reassembly: ReassemblyStats,
     pub(crate) identify: IdentifyStats,
+    pub(crate) parse: ParseStats,
 }
 
 /// All stages.
@@ -108,7 +115,11 @@ impl Planned for AllStages {
             scans: plan.scans.enabled.then(Scans::default),
             reassembler,
             identify: known
-                .map(|known| Identify::new(known, memory::identification(plan), connections_max))
+                .map(|known| {
+                    let options = memory::identification(plan);
+                    let parse = Parse::new(plan, connections_max)?;
+                    Identify::new(known, options, parse, connections_max)
+                })
                 .transpose()?,
             oddities: Oddities::default(),
         })
@@ -137,14 +148,17 @@ impl Stages for AllStages {
             losses.add(scans.observer.losses());
         }
         let mut stats = IdentifyStats::default();
+        let mut parse = ParseStats::default();
         if let Some(identify) = &self.identify {
             stats = identify.stats();
-            losses.add(identify.losses());
+            parse = identify.parse_stats();
+            losses.add(&identify.losses());
         }
         StagesReport {
             losses,
             reassembly,
             identify: stats,
+            parse,
         }
     }
 }
@@ -164,16 +178,24 @@ impl FlowObserver for AllStages {
     }
 
     #[inline]
-    fn next(
+    fn next<S: RecordSink>(
         &mut self,
         frames: &FrameBytes<'_>,
         meta: &PacketMeta,
         handle: u32,
         to_server: bool,
+        sink: &mut S,
     ) -> bool {
         if meta.kind != PacketKind::Tcp {
             let identify = self.identify.as_ref();
-            return identify.is_none_or(|identify| identify.is_done(handle));
+            return identify.is_none_or(|identify| identify.way(handle) == Way::Nothing);
+        }
+        let way = match &self.identify {
+            Some(identify) if meta.payload_len > 0 => identify.way(handle),
+            _ => Way::Nothing,
+        };
+        if way == Way::Search {
+            return false;
         }
         let Some(reassembler) = &mut self.reassembler else {
             return true;
@@ -181,10 +203,15 @@ impl FlowObserver for AllStages {
         let Some(at) = reassembler.next(frames, meta, handle, to_server) else {
             return false;
         };
-        if meta.payload_len > 0
+        if way == Way::Parser
             && let Some(identify) = &mut self.identify
         {
-            identify.bytes(at, frames.payload(meta));
+            let mut scene = Scene {
+                moment: Moment::of(meta),
+                who: Who::Parser,
+                sink,
+            };
+            identify.look_at_bytes(at, frames.payload(meta), &mut scene);
         }
         true
     }
@@ -203,7 +230,7 @@ impl FlowObserver for AllStages {
         }
         if sighting.meta.kind != PacketKind::Tcp {
             if let Some(identify) = &mut self.identify {
-                identify.datagram(sighting);
+                identify.datagram(sighting, sink);
             }
         } else if let Some(reassembler) = &mut self.reassembler {
             let mut listener = Listener {
@@ -227,20 +254,38 @@ impl FlowObserver for AllStages {
         &mut self,
         handle: u32,
         record: &mut ConnRecord,
-        _: RecordKey,
-        _: &mut S,
+        key: RecordKey,
+        sink: &mut S,
     ) {
+        let Some(identify) = &mut self.identify else {
+            if record.protocol == TCP
+                && let Some(reassembler) = &mut self.reassembler
+            {
+                reassembler.end(handle, &mut ());
+            }
+            return;
+        };
+        let peers = Peers {
+            uid: record.uid,
+            protocol: record.protocol,
+            client: record.client,
+            server: record.server,
+        };
+        let mut scene = Scene {
+            moment: Moment::end(record, key),
+            who: Who::Known(&peers),
+            sink,
+        };
         if record.protocol == TCP
             && let Some(reassembler) = &mut self.reassembler
         {
-            match &mut self.identify {
-                Some(identify) => reassembler.end(handle, &mut Ending(identify)),
-                None => reassembler.end(handle, &mut ()),
-            }
+            let mut ending = Ending {
+                identify,
+                scene: &mut scene,
+            };
+            reassembler.end(handle, &mut ending);
         }
-        if let Some(identify) = &mut self.identify {
-            identify.end(handle, record);
-        }
+        identify.end(handle, record, &mut scene);
     }
 
     fn goes_on(&mut self, handle: u32, record: &mut ConnRecord) {
@@ -270,19 +315,28 @@ impl<S: RecordSink> StreamConsumer for Listener<'_, S> {
     #[inline]
     fn data(&mut self, at: Span, bytes: &[u8]) {
         if let Some(identify) = &mut self.identify {
-            identify.bytes(at, bytes);
+            let mut scene = Scene::open(self.sighting, self.sink);
+            identify.bytes(at, bytes, &mut scene);
         }
     }
 
-    fn gap(&mut self, at: Span, _: u64) {
+    fn gap(&mut self, at: Span, len: u64) {
         if let Some(identify) = &mut self.identify {
-            identify.side_over(at);
+            let mut scene = Scene::open(self.sighting, self.sink);
+            identify.gap(at, len, &mut scene);
+        }
+    }
+
+    fn urgent(&mut self, at: Span, _: u8) {
+        if let Some(identify) = &mut self.identify {
+            identify.passed(at);
         }
     }
 
     fn closed(&mut self, at: Span, _: Closed) {
         if let Some(identify) = &mut self.identify {
-            identify.side_over(at);
+            let mut scene = Scene::open(self.sighting, self.sink);
+            identify.closed(at, &mut scene);
         }
     }
 

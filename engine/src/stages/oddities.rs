@@ -59,6 +59,7 @@ impl Oddities {
             time: meta.time,
             packet_number: meta.number,
             what: bad(Layer::Stream, reason(what), 0),
+            app: None,
             addresses: Some(addresses),
             connection: Some((sighting.uid(), ports.0, ports.1)),
             suppressed,

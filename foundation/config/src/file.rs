@@ -324,6 +324,26 @@ const KEYS: &[(&str, &[Key])] = &[
         ],
     ),
     (
+        "parse",
+        &[
+            (
+                "enabled",
+                "true",
+                "Read the messages of application protocols: http, dns, tls, quic, fix.",
+            ),
+            (
+                "memory",
+                "\"128 MiB\"",
+                "Memory of all parsers, over all workers; an eighth of all if not set.",
+            ),
+            (
+                "all_fields",
+                "false",
+                "Records have every field of a message, not only the common ones.",
+            ),
+        ],
+    ),
+    (
         "scans",
         &[
             ("enabled", "true", "Look for scans and floods."),

@@ -13,6 +13,7 @@ mod file;
 mod hosts;
 mod identify;
 mod names;
+mod parse;
 mod plan;
 mod scans;
 mod settings;
@@ -27,13 +28,15 @@ pub use hosts::{
 };
 pub use identify::IdentifyPlan;
 pub use names::{CpuList, CpuListError, NameError, Named, ShapeError};
+pub use parse::ParsePlan;
 pub use plan::{
     Checksums, Cut, Format, FullRing, Input, OutputPlan, PipelineShape, Plan, Timeouts,
 };
 pub use scans::ScansPlan;
 pub use settings::{
     ConnectionSettings, DefragmentationSettings, HostGroupSettings, HostSettings, IdentifySettings,
-    InputSettings, OutputSettings, PipelineSettings, ScanSettings, Settings, StreamSettings,
+    InputSettings, OutputSettings, ParseSettings, PipelineSettings, ScanSettings, Settings,
+    StreamSettings,
 };
 pub use streams::StreamsPlan;
 pub use units::{ByteSize, Span, UnitError};

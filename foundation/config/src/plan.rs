@@ -1,6 +1,6 @@
 //! The plan of one run, complete and checked.
 
-use crate::{DefragmentationPlan, HostsPlan, IdentifyPlan, ScansPlan, StreamsPlan};
+use crate::{DefragmentationPlan, HostsPlan, IdentifyPlan, ParsePlan, ScansPlan, StreamsPlan};
 use std::path::{Path, PathBuf};
 
 /// Where packets come from.
@@ -176,6 +176,8 @@ pub struct Plan {
     pub streams: StreamsPlan,
     /// Protocols.
     pub identify: IdentifyPlan,
+    /// Messages of application protocols.
+    pub parse: ParsePlan,
     /// Scans and floods.
     pub scans: ScansPlan,
     /// What is known of the hosts.
@@ -204,6 +206,7 @@ impl Default for Plan {
             defragmentation: DefragmentationPlan::default(),
             streams: StreamsPlan::default(),
             identify: IdentifyPlan::default(),
+            parse: ParsePlan::default(),
             scans: ScansPlan::default(),
             hosts: HostsPlan::default(),
             output: OutputPlan::default(),

@@ -150,6 +150,16 @@ sections! {
         patterns: Vec<PathBuf>,
     }
 
+    /// `[parse]`: the messages of application protocols.
+    ParseSettings {
+        /// Whether messages are read at all.
+        enabled: bool,
+        /// Memory of all parsers, over all workers.
+        memory: ByteSize,
+        /// Records have every field of a message.
+        all_fields: bool,
+    }
+
     /// `[scans]`: what counts as a scan or a flood.
     ScanSettings {
         /// Whether scans and floods are looked for.
@@ -211,6 +221,8 @@ pub struct Settings {
     pub streams: StreamSettings,
     /// Which protocols connections speak.
     pub identify: IdentifySettings,
+    /// The messages of application protocols.
+    pub parse: ParseSettings,
     /// What counts as a scan or a flood.
     pub scans: ScanSettings,
     /// What is assumed of hosts that are not named.
@@ -241,6 +253,7 @@ impl Settings {
             defragmentation: self.defragmentation.over(below.defragmentation),
             streams: self.streams.over(below.streams),
             identify: self.identify.over(below.identify),
+            parse: self.parse.over(below.parse),
             scans: self.scans.over(below.scans),
             other_hosts: self.other_hosts.over(below.other_hosts),
             hosts: if self.hosts.is_empty() {
@@ -266,6 +279,7 @@ impl Settings {
             defragmentation,
             streams,
             identify,
+            parse,
             scans,
             other_hosts,
             hosts,
@@ -293,6 +307,7 @@ impl Settings {
             defragmentation: defragmentation.into(),
             streams: streams.into(),
             identify: identify.into(),
+            parse: parse.into(),
             scans: scans.into(),
             hosts: hosts_plan(hosts, &other_hosts),
             output: output_plan(output, defaults.output),
@@ -330,6 +345,7 @@ impl From<&Plan> for Settings {
             defragmentation: (&plan.defragmentation).into(),
             streams: (&plan.streams).into(),
             identify: (&plan.identify).into(),
+            parse: (&plan.parse).into(),
             scans: (&plan.scans).into(),
             other_hosts: host_settings(&plan.hosts.others),
             hosts: plan.hosts.groups.iter().map(group_settings).collect(),
@@ -464,6 +480,7 @@ mod tests {
             [defragmentation]\nmemory = '9 MiB'\nby_vlan = true\n\
             [streams]\nmemory = '3 MiB'\ndepth = '1 MiB'\npaws = false\n\
             [identify]\nenabled = false\ncache = 'there'\npatterns = ['p', 'q.pat']\n\
+            [parse]\nenabled = false\nmemory = '7 MiB'\nall_fields = true\n\
             [scans]\nenabled = false\nports = 7\nallow_sources = ['10.0.0.0/8']\n\
             [other_hosts]\nsystem = 'bsd'\nipv6_fragments = 'last'\n\
             [[hosts]]\nnetworks = ['10.0.0.0/8', '::/0']\nsystem = 'linux'\nsegments = 'vista'\n\

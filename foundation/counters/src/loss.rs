@@ -97,6 +97,9 @@ losses! {
     /// FIX orders whose latency is not known because too many waited for a report.
     FixOrders = "fix_orders",
         "FIX orders that waited for a report were forgotten: their latency is missing";
+    /// Handshakes of TLS and QUIC not read because their shard had its most.
+    TlsHandshakes = "tls_handshakes",
+        "more handshakes of TLS and QUIC at once than are read: raise --memory";
     /// Tunnels whose sums could not be kept.
     TunnelsUntracked = "tunnels_untracked", "more tunnels at once than the limit";
     /// Anomaly records not written because there were too many of one reason.

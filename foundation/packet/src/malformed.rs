@@ -171,5 +171,7 @@ named_enum! {
         UrgentData = "urgent_data",
         /// A second FIN with another number.
         FinChanged = "fin_changed",
+        /// A message of an application protocol that is told by its own name.
+        Message = "message",
     }
 }

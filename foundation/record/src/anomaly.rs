@@ -11,12 +11,23 @@ pub struct AnomalyRecord {
     pub time: Timestamp,
     /// Its position in the input, from 1.
     pub packet_number: u64,
-    /// What was wrong and where.
+    /// What was wrong and where; of a message see `app`.
     pub what: Malformed,
+    /// What was wrong with a message of an application protocol.
+    pub app: Option<AppEvent>,
     /// Source and destination, where an IP header could be read.
     pub addresses: Option<(IpAddr, IpAddr)>,
     /// The connection, where there is one, and the packet's source and destination ports.
     pub connection: Option<(Uid, u16, u16)>,
     /// How many more of this layer and reason were not written since the last one that was.
     pub suppressed: u64,
+}
+
+/// What was wrong with a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AppEvent {
+    /// The protocol.
+    pub protocol: &'static str,
+    /// The event: lower case, words joined by `_`.
+    pub name: &'static str,
 }

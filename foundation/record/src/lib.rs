@@ -26,7 +26,7 @@ mod stats;
 mod tunnel;
 mod uid;
 
-pub use anomaly::AnomalyRecord;
+pub use anomaly::{AnomalyRecord, AppEvent};
 pub use app::{App, Confidence};
 pub use community_id::{CommunityId, NotACommunityId, Ports};
 pub use conn::{

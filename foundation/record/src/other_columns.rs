@@ -77,13 +77,17 @@ const ANOMALY: &[Column<AnomalyRecord>] = &[
         },
     ),
     column("name", Kind::Text, "What was wrong.", |row| {
-        Value::Text(row.what.reason.name())
+        let event = row.app.map(|app| app.name);
+        Value::Text(event.unwrap_or(row.what.reason.name()))
     }),
     column(
         "layer",
         Kind::Enum,
-        "The layer that refused the packet.",
-        |row| Value::Text(row.what.layer.name()),
+        "The layer that refused the packet; the protocol of a message.",
+        |row| {
+            let protocol = row.app.map(|app| app.protocol);
+            Value::Text(protocol.unwrap_or(row.what.layer.name()))
+        },
     ),
     column(
         "offset",

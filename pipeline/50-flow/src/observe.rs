@@ -27,14 +27,15 @@ pub trait FlowObserver {
     /// A packet was counted that is simply the next one ([`Event::Plain`]). False if
     /// [`FlowObserver::packet`] is to be told of it, too: what few ask about is not looked up.
     #[inline]
-    fn next(
+    fn next<S: RecordSink>(
         &mut self,
         frames: &FrameBytes<'_>,
         meta: &PacketMeta,
         handle: u32,
         to_server: bool,
+        sink: &mut S,
     ) -> bool {
-        let _ = (frames, meta, handle, to_server);
+        let _ = (frames, meta, handle, to_server, sink);
         false
     }
 

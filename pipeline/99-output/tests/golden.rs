@@ -85,6 +85,7 @@ fn records() -> Vec<(RecordKey, Any)> {
         time: START.plus_nanos(1),
         packet_number: 4,
         what: bad(Layer::Tcp, Reason::LengthTooSmall, 12),
+        app: None,
         addresses: Some((IpAddr::from([1, 2, 3, 4]), IpAddr::from([5, 6, 7, 8]))),
         connection: None,
         suppressed: 3,
@@ -92,6 +93,7 @@ fn records() -> Vec<(RecordKey, Any)> {
     let broken = AnomalyRecord {
         addresses: None,
         what: bad(Layer::Ethernet, Reason::Truncated, 0),
+        app: None,
         ..refused
     };
     let tunnel = TunnelRecord {

@@ -4,8 +4,8 @@ use super::value::{self, Rotate};
 use super::{ConnectionArgs, InputArgs, PatternArgs};
 use clap::{Args, ValueHint};
 use flowpin_config::{
-    CpuList, Cut, Format, IdentifySettings, OutputSettings, PipelineSettings, PipelineShape,
-    ScanSettings, Settings, Span, StreamSettings,
+    CpuList, Cut, Format, IdentifySettings, OutputSettings, ParseSettings, PipelineSettings,
+    PipelineShape, ScanSettings, Settings, Span, StreamSettings,
 };
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -107,6 +107,11 @@ struct StageArgs {
     #[command(flatten)]
     patterns: PatternArgs,
 
+    /// Read the messages of application protocols; how: `[parse]` in settings [default: on]
+    #[arg(long, value_name = "on|off", hide_possible_values = true)]
+    #[arg(value_parser = value::on_off())]
+    parse: Option<bool>,
+
     /// Look for scans and floods; thresholds and exceptions: `[scans]` in settings [default: on]
     #[arg(long, value_name = "on|off", hide_possible_values = true)]
     #[arg(value_parser = value::on_off())]
@@ -194,6 +199,10 @@ impl RunArgs {
             identify: IdentifySettings {
                 enabled: self.stages.identify,
                 ..self.stages.patterns.settings()
+            },
+            parse: ParseSettings {
+                enabled: self.stages.parse,
+                ..ParseSettings::default()
             },
             scans: ScanSettings {
                 enabled: self.stages.scans,

@@ -26,7 +26,7 @@ impl Table {
     ) {
         let side = usize::from(meta.high_to_low());
         if let Some(event) = self.count_next(hint, frames, meta, side) {
-            if O::OBSERVES && !self.tell_next(hint, frames, meta, event, observer) {
+            if O::OBSERVES && !self.tell_next(hint, frames, meta, event, sink, observer) {
                 let arrival = Arrival { frames, meta, side };
                 self.tell(hint, &arrival, event, sink, observer);
             }
@@ -181,18 +181,19 @@ impl Table {
     /// observer wants to know more.
     // PERF: apart from `tell`, so that most packets need no `Sighting`.
     #[inline]
-    fn tell_next<O: FlowObserver>(
+    fn tell_next<S: RecordSink, O: FlowObserver>(
         &self,
         handle: Handle,
         frames: &FrameBytes<'_>,
         meta: &PacketMeta,
         event: Event,
+        sink: &mut S,
         observer: &mut O,
     ) -> bool {
         event == Event::Plain
             && self.hot.get(handle).is_some_and(|hot| {
                 let to_server = usize::from(meta.high_to_low()) == hot.client();
-                observer.next(frames, meta, handle, to_server)
+                observer.next(frames, meta, handle, to_server, sink)
             })
     }
 

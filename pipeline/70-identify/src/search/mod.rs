@@ -192,29 +192,23 @@ impl Searches {
     }
 
     /// Tells the bytes before the verdict, as far as they are kept, in the order in which turns
-    /// came: whether the client sent them, and they. Returns where in its stream the part of each
-    /// direction begins and ends, the client's first; none of one that has sent nothing.
-    pub fn replay(
-        &self,
-        search: Search,
-        mut tell: impl FnMut(bool, &[u8]),
-    ) -> [Option<(u64, u64)>; 2] {
+    /// came: whether the client sent them, where in its stream they begin, and they.
+    pub fn replay(&self, search: Search, mut tell: impl FnMut(bool, u64, &[u8])) {
         let handle = search.0.checked_sub(1);
         let Some(progress) = handle.and_then(|handle| self.memory.slab.get(handle)) else {
-            return [None; 2];
+            return;
         };
         let kept = progress
             .sides
             .map(|side| self.memory.blocks.bytes(side.kept));
+        let [mut client, mut server] = progress.sides.map(|side| side.start);
         progress.order.tell(kept, |to_server, bytes| {
+            let at = if to_server { &mut client } else { &mut server };
             if !bytes.is_empty() {
-                tell(to_server, bytes);
+                tell(to_server, *at, bytes);
             }
+            *at = at.saturating_add(u64::try_from(bytes.len()).unwrap_or(0));
         });
-        progress.sides.map(|side| {
-            let len = u64::try_from(side.kept.len()).unwrap_or(0);
-            (len > 0).then_some((side.start, side.start.saturating_add(len)))
-        })
     }
 
     /// Forgets a search: after a verdict, or when its connection ends.

@@ -257,7 +257,7 @@ pub(crate) static FILE: MessageSchema = MessageSchema::in_file(
 );
 
 /// The schema that these options ask for.
-pub(crate) fn http(options: &HttpOptions) -> &'static MessageSchema {
+pub fn http(options: &HttpOptions) -> &'static MessageSchema {
     if options.all_fields {
         &HTTP_WITH_ALL_FIELDS
     } else {

@@ -285,6 +285,16 @@ pub(super) fn anomaly(line: &mut Line<'_>, dates: &mut DateCache, record: &Anoma
         line.put_u64(destination.into());
     }
     line.put(b",\"anomaly\":{\"type\":\"");
+    if let Some(app) = &record.app {
+        line.put(b"applayer\",\"event\":\"");
+        line.put_str(app.name);
+        line.put(b"\",\"layer\":\"proto_parser\",\"app_proto\":\"");
+        line.put_str(app.protocol);
+        line.put(b"\"},\"flowpin\":{\"suppressed\":");
+        line.put_u64(record.suppressed);
+        line.put(b"}}\n");
+        return;
+    }
     if record.what.layer == Layer::Stream {
         line.put(b"stream\",\"event\":\"");
     } else {

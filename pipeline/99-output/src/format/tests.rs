@@ -33,6 +33,7 @@ fn oddity(number: u64) -> AnomalyRecord {
         time: Timestamp(number),
         packet_number: number,
         what: bad(Layer::Udp, Reason::Truncated, 1),
+        app: None,
         addresses: None,
         connection: None,
         suppressed: 0,

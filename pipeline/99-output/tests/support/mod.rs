@@ -284,6 +284,7 @@ impl Random {
             time,
             packet_number: self.number(),
             what: bad(layer, reason, self.next() as u16),
+            app: None,
             addresses: (self.below(2) == 0).then(|| (self.address(false), self.address(true))),
             connection: (self.below(2) == 0).then(|| (Uid(self.next()), 7, 65_535)),
             suppressed: self.below(100),

@@ -1,0 +1,45 @@
+//! What is read of the messages of application protocols.
+
+use crate::{ByteSize, ParseSettings};
+
+/// Messages of application protocols.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParsePlan {
+    /// Whether messages are read at all.
+    pub enabled: bool,
+    /// Memory of all parsers, over all workers; none: a share of all.
+    pub memory_bytes: Option<u64>,
+    /// Records have every field of a message, not only the common ones.
+    pub all_fields: bool,
+}
+
+impl Default for ParsePlan {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            memory_bytes: None,
+            all_fields: false,
+        }
+    }
+}
+
+impl From<ParseSettings> for ParsePlan {
+    fn from(settings: ParseSettings) -> Self {
+        let defaults = Self::default();
+        Self {
+            enabled: settings.enabled.unwrap_or(defaults.enabled),
+            memory_bytes: settings.memory.map(|size| size.0),
+            all_fields: settings.all_fields.unwrap_or(defaults.all_fields),
+        }
+    }
+}
+
+impl From<&ParsePlan> for ParseSettings {
+    fn from(plan: &ParsePlan) -> Self {
+        Self {
+            enabled: Some(plan.enabled),
+            memory: plan.memory_bytes.map(ByteSize),
+            all_fields: Some(plan.all_fields),
+        }
+    }
+}
