@@ -99,7 +99,7 @@ impl Automaton {
     }
 
     #[inline]
-    fn step(&self, at: u16, byte: u8) -> u16 {
+    pub(crate) fn step(&self, at: u16, byte: u8) -> u16 {
         let class = self.classes.get(usize::from(byte)).copied().unwrap_or(0);
         let place = usize::from(at) << self.shift | usize::from(class);
         self.next.get(place).copied().unwrap_or(0)

@@ -45,9 +45,9 @@ impl Default for Limits {
 }
 
 /// The library's automaton as plain lists: states in the order in which they are reached.
-struct Plain {
+pub(crate) struct Plain {
     /// One byte of each class.
-    samples: Vec<u8>,
+    pub(crate) samples: Vec<u8>,
     /// By byte: which class.
     class_of: [usize; 256],
     /// By state: the next for each class.
@@ -62,14 +62,18 @@ impl Automaton {
     /// # Errors
     /// The limit that would be broken.
     pub fn build(patterns: &[Hir], anchored: bool, limits: &Limits) -> Result<Self, Refusal> {
-        let plain = determinise(patterns, anchored, limits)?;
-        let block = merge(&plain);
-        let states = block.iter().max().map_or(0, |&last| last as usize + 1);
-        if states > limits.states.min(usize::from(u16::MAX)) {
-            return Err(Refusal::States(limits.states));
-        }
-        Ok(lay_out(&plain, &block))
+        finish(&determinise(patterns, anchored, limits)?, limits)
     }
+}
+
+/// Merges states and classes, and writes the tables.
+pub(crate) fn finish(plain: &Plain, limits: &Limits) -> Result<Automaton, Refusal> {
+    let block = merge(plain);
+    let states = block.iter().max().map_or(0, |&last| last as usize + 1);
+    if states > limits.states.min(usize::from(u16::MAX)) {
+        return Err(Refusal::States(limits.states));
+    }
+    Ok(lay_out(plain, &block))
 }
 
 fn determinise(patterns: &[Hir], anchored: bool, limits: &Limits) -> Result<Plain, Refusal> {
@@ -106,13 +110,7 @@ fn determinise(patterns: &[Hir], anchored: bool, limits: &Limits) -> Result<Plai
         .dfa
         .start_state(&mut lazy.cache, &start)
         .map_err(|_| Refusal::Unsupported("look-behind"))?;
-    let (samples, class_of) = classes(&nfa);
-    let mut plain = Plain {
-        samples,
-        class_of,
-        next: vec![Vec::new()],
-        accept: vec![(0, 0)],
-    };
+    let mut plain = Plain::new(classes(&nfa));
     plain.explore(&mut lazy, start)?;
     Ok(plain)
 }
@@ -169,6 +167,23 @@ impl Lazy {
 }
 
 impl Plain {
+    /// Only the dead state.
+    pub(crate) fn new((samples, class_of): (Vec<u8>, [usize; 256])) -> Self {
+        Self {
+            samples,
+            class_of,
+            next: vec![Vec::new()],
+            accept: vec![(0, 0)],
+        }
+    }
+
+    /// The next state, in the order in which they are reached: where it leads to for each class,
+    /// which pattern has matched and which would at the end, plus one.
+    pub(crate) fn push(&mut self, next: Vec<u32>, accept: (u16, u16)) {
+        self.next.push(next);
+        self.accept.push(accept);
+    }
+
     /// Walks the automaton from `start`, which becomes state 1; 0 is dead.
     fn explore(&mut self, lazy: &mut Lazy, start: LazyStateID) -> Result<(), Refusal> {
         let states_max = lazy.limits.states.min(usize::from(u16::MAX));
@@ -181,7 +196,7 @@ impl Plain {
             let behind = lazy.next(id, self.samples.first().copied().unwrap_or(0))?;
             let now = lazy.matched(behind);
             let end = lazy.end(id)?;
-            self.accept.push((now, lazy.matched(end)));
+            let end = lazy.matched(end);
             let mut row = Vec::new();
             if now == 0 {
                 for &byte in &self.samples {
@@ -198,7 +213,7 @@ impl Plain {
                     row.push(place);
                 }
             }
-            self.next.push(row);
+            self.push(row, (now, end));
             // Merging brings it down by less than this.
             if queue.len() > states_max + states_max / 2 {
                 return Err(Refusal::States(lazy.limits.states));

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  .pat files ─► parse ─► rewrite ─┐
-//!  own patterns ──────► parse ─────┴─► determinise ─► merge ─► Automaton ─► cache
+//!  own patterns ──────► parse ─────┴─► determinise ─► merge ─► Automaton ─► product ─► cache
 //! ```
 //!
 //! Owns l7-filter's file format and dialect, the limits on what compiling may cost, and the
@@ -17,6 +17,7 @@ pub mod cache;
 mod dialect;
 mod fuzz;
 pub mod l7;
+mod product;
 mod rating;
 mod refusal;
 mod rewrite;

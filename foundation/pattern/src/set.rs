@@ -95,10 +95,10 @@ impl PatternSet {
         let mut set = Self::default();
         let mut refused = Vec::new();
         // By kind (anchored or not, hint or not): what is to be grouped.
-        let mut kinds: [Vec<(u16, Hir, usize)>; 4] = Default::default();
+        let mut kinds: [Vec<(u16, Automaton)>; 4] = Default::default();
         for (number, source) in sources.iter().enumerate() {
             let rewritten = rewrite(&source.hir, how);
-            let alone = [rewritten.hir.clone()];
+            let alone = [rewritten.hir];
             let automaton = match Automaton::build(&alone, rewritten.anchored, limits) {
                 Ok(automaton) => automaton,
                 Err(refusal) => {
@@ -117,12 +117,12 @@ impl PatternSet {
             });
             let kind = usize::from(!rating.is_sharp()) * 2 + usize::from(!rewritten.anchored);
             if let Some(list) = kinds.get_mut(kind) {
-                list.push((place, rewritten.hir, automaton.states()));
+                list.push((place, automaton));
             }
         }
         for (kind, mut list) in kinds.into_iter().enumerate() {
-            list.sort_by_key(|&(place, _, states)| (states, place));
-            group(&list, kind % 2 == 0, kind >= 2, limits, &mut set.groups);
+            list.sort_by_key(|(place, automaton)| (automaton.states(), *place));
+            group(&list, kind >= 2, limits, &mut set.groups);
         }
         for group in set.groups.drain(GROUPS_MAX.min(set.groups.len())..) {
             let names = group
@@ -220,40 +220,39 @@ impl Group {
 }
 
 /// Puts as many as possible into one automaton; halves the list, largest apart, if they do not fit.
-fn group(
-    list: &[(u16, Hir, usize)],
-    anchored: bool,
-    is_hint: bool,
-    limits: &Limits,
-    groups: &mut Vec<Group>,
-) {
-    if list.is_empty() {
-        return;
+fn group(list: &[(u16, Automaton)], is_hint: bool, limits: &Limits, groups: &mut Vec<Group>) {
+    let whole = match list {
+        [] => return,
+        [(_, alone)] => Some(alone.clone()),
+        _ => together(list, limits),
+    };
+    if let Some(automaton) = whole {
+        return groups.push(Group {
+            automaton,
+            patterns: list.iter().map(|&(place, _)| place).collect(),
+            is_hint,
+        });
     }
-    let sum: usize = list.iter().map(|&(_, _, states)| states).sum();
-    // More states than twice the parts have: they multiply, and will be better off apart.
-    let together = Limits {
+    // The large ones make the trouble: most of the small ones stay together.
+    let (small, large) = list.split_at(list.len() - list.len().div_ceil(3));
+    group(small, is_hint, limits, groups);
+    group(large, is_hint, limits, groups);
+}
+
+/// All of them, unless their states multiply.
+fn together(list: &[(u16, Automaton)], limits: &Limits) -> Option<Automaton> {
+    let parts: Vec<&Automaton> = list.iter().map(|(_, automaton)| automaton).collect();
+    let sum: usize = parts.iter().map(|one| one.states()).sum();
+    if sum > GROUP_STATES_MAX {
+        return None;
+    }
+    // More states than twice the parts have: they will be better off apart.
+    let limits = Limits {
         states: limits
             .states
             .min(GROUP_STATES_MAX)
             .min((sum * 2).max(GROUP_STATES_SMALL)),
         ..*limits
     };
-    let limits = if list.len() > 1 { &together } else { limits };
-    if list.len() == 1 || sum <= GROUP_STATES_MAX {
-        let hirs: Vec<Hir> = list.iter().map(|(_, hir, _)| hir.clone()).collect();
-        if let Ok(automaton) = Automaton::build(&hirs, anchored, limits) {
-            return groups.push(Group {
-                automaton,
-                patterns: list.iter().map(|&(place, _, _)| place).collect(),
-                is_hint,
-            });
-        }
-    }
-    if list.len() > 1 {
-        // The large ones make the trouble: most of the small ones stay together.
-        let (small, large) = list.split_at(list.len() - list.len().div_ceil(3));
-        group(small, anchored, is_hint, limits, groups);
-        group(large, anchored, is_hint, limits, groups);
-    }
+    Automaton::together(&parts, &limits).ok()
 }
