@@ -1,6 +1,6 @@
 //! What is inside SCTP. RFC 9260 §3.3.1: data chunks carry the number of their protocol.
 
-use crate::Look;
+use crate::{Answer, Look};
 
 /// The first data chunk's payload protocol, and where its payload begins.
 ///
@@ -26,6 +26,20 @@ pub(super) fn payload(look: &Look<'_>) -> Option<Option<(u32, usize)>> {
         at = at.checked_add(len.checked_next_multiple_of(4)?)?;
     }
     Some(None)
+}
+
+/// Whether the first data chunk is of one of these protocols, and begins as the messages between
+/// the parts of a mobile network do (S1AP, X2AP, NGAP; TS 36.413 §9.3.2 and its like, in aligned
+/// PER): a kind (initiating, successful, unsuccessful), a procedure, a criticality.
+pub(super) fn begins_message(look: &Look<'_>, protocols: &[u32]) -> Option<Answer> {
+    let Some((protocol, at)) = payload(look)? else {
+        return Some(Answer::No);
+    };
+    if !protocols.contains(&protocol) {
+        return Some(Answer::No);
+    }
+    let [kind, _, criticality] = look.array(at)?;
+    Answer::when(matches!(kind, 0 | 0x20 | 0x40) && matches!(criticality, 0 | 0x40 | 0x80))
 }
 
 /// What a packet of these chunks is.

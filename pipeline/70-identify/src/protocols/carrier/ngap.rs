@@ -1,6 +1,6 @@
 //! NGAP and its neighbours of 5G. TS 38.412, 38.422, 38.472: their numbers in SCTP.
 
-use super::chunk::payload;
+use super::chunk::begins_message;
 use crate::{Answer, Group, Lead, Look, On, Protocol, Rule};
 
 pub(super) const PROTOCOL: Protocol = Protocol {
@@ -16,12 +16,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
 };
 
 fn check(look: &Look<'_>) -> Option<Answer> {
-    let Some((60..=62 | 64, at)) = payload(look)? else {
-        return Some(Answer::No);
-    };
-    // A kind (initiating, successful, unsuccessful), a procedure, a criticality, a length.
-    let [kind, _, criticality] = look.array(at)?;
-    Answer::when(matches!(kind, 0 | 0x20 | 0x40) && matches!(criticality, 0 | 0x40 | 0x80))
+    begins_message(look, &[60, 61, 62, 64])
 }
 
 #[cfg(test)]

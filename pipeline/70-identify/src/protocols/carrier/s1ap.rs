@@ -1,6 +1,6 @@
 //! S1AP. TS 36.412 §7: 18 in SCTP; TS 36.413: what a message begins with.
 
-use super::chunk::payload;
+use super::chunk::begins_message;
 use crate::{Answer, Group, Lead, Look, On, Protocol, Rule};
 
 pub(super) const PROTOCOL: Protocol = Protocol {
@@ -16,12 +16,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
 };
 
 fn check(look: &Look<'_>) -> Option<Answer> {
-    let Some((18, at)) = payload(look)? else {
-        return Some(Answer::No);
-    };
-    // A kind (initiating, successful, unsuccessful), a procedure, a criticality, a length.
-    let [kind, _, criticality] = look.array(at)?;
-    Answer::when(matches!(kind, 0 | 0x20 | 0x40) && matches!(criticality, 0 | 0x40 | 0x80))
+    begins_message(look, &[18])
 }
 
 #[cfg(test)]
