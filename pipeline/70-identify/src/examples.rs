@@ -5,6 +5,7 @@
 //! are tested there.
 
 use crate::testing::{datagrams, stream};
+use std::path::Path;
 
 /// Over what an example comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -373,4 +374,50 @@ fn each_near_miss_is_not_told() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+/// The sources of all protocols, by file.
+fn sources(folder: &Path) -> Vec<String> {
+    let mut texts = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            texts.extend(sources(&path));
+        } else {
+            texts.push(std::fs::read_to_string(path).unwrap());
+        }
+    }
+    texts
+}
+
+/// Every protocol of the table has something that is it and something that nearly is: among the
+/// examples above, or in its own file.
+#[test]
+fn each_protocol_has_an_example_and_a_near_miss() {
+    let sources = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/protocols"));
+    let tests_of = |name: &str| {
+        let named = format!("name: \"{name}\",");
+        let source = sources.iter().find(|text| {
+            text.split("rules:")
+                .next()
+                .is_some_and(|head| head.contains(&named))
+        });
+        source
+            .and_then(|text| text.split_once("mod tests"))
+            .map(|(_, tests)| tests)
+    };
+    let mut lacking = Vec::new();
+    for protocol in crate::testing::identifier().protocols() {
+        let name = protocol.name;
+        if EXAMPLES.iter().any(|one| one.name == name) {
+            continue;
+        }
+        let tests = tests_of(name).unwrap_or_default();
+        let is_told = tests.contains(&format!("Some(\"{name}\")"));
+        let nearly = ["None", "assert_ne!", "Some(Answer::No)"];
+        if !is_told || !nearly.iter().any(|word| tests.contains(word)) {
+            lacking.push(name);
+        }
+    }
+    assert!(lacking.is_empty(), "{lacking:?}");
 }

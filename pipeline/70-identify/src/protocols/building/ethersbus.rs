@@ -40,3 +40,27 @@ fn crc(bytes: &[u8]) -> u16 {
     }
     crc
 }
+
+#[cfg(test)]
+mod tests {
+    use super::crc;
+    use crate::testing::datagram;
+
+    fn telegram() -> Vec<u8> {
+        let mut bytes = vec![0, 0, 0, 13, 1, 0, 0, 1, 0, 5, 6];
+        bytes.extend(crc(&bytes).to_be_bytes());
+        bytes
+    }
+
+    #[test]
+    fn its_checksum_tells() {
+        assert_eq!(datagram(&telegram()), Some("ethersbus"));
+    }
+
+    #[test]
+    fn a_near_miss_does_not() {
+        let mut bytes = telegram();
+        bytes[9] ^= 1;
+        assert_eq!(datagram(&bytes), None);
+    }
+}

@@ -25,3 +25,22 @@ fn check(look: &Look<'_>) -> Option<Answer> {
     let last = look.u8(look.len.checked_sub(1)?)?;
     Answer::when(is_command && last == 3 && major < 0x40 && minor != 0 && look.be32(7)? != 0)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::datagram;
+
+    const ALIVE: [u8; 13] = [2, 0x37, 0x0b, 0, 0x17, 0, 1, 1, 2, 3, 4, 9, 3];
+
+    #[test]
+    fn both_ends_and_a_command_tell() {
+        assert_eq!(datagram(&ALIVE), Some("qq"));
+    }
+
+    #[test]
+    fn a_near_miss_does_not() {
+        let mut bytes = ALIVE;
+        bytes[12] = 4;
+        assert_eq!(datagram(&bytes), None);
+    }
+}

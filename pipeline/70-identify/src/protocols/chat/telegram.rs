@@ -19,3 +19,27 @@ fn check(look: &Look<'_>) -> Option<Answer> {
         look.be64(16)? == u64::MAX && look.be32(24)? == u32::MAX && look.be32(28)? >> 24 >= 0xfe,
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::datagram;
+
+    fn relayed() -> Vec<u8> {
+        let mut bytes = vec![0x51; 16];
+        bytes.extend([0xff; 12]);
+        bytes.extend([0xff, 0xff, 0xff, 0xfe, 1, 2, 3, 4]);
+        bytes
+    }
+
+    #[test]
+    fn ones_behind_a_tag_tell() {
+        assert_eq!(datagram(&relayed()), Some("telegram"));
+    }
+
+    #[test]
+    fn a_near_miss_does_not() {
+        let mut bytes = relayed();
+        bytes[20] = 0xfe;
+        assert_eq!(datagram(&bytes), None);
+    }
+}

@@ -127,3 +127,34 @@ fn google(look: &Look<'_>) -> Option<Answer> {
     let asked = look.reply.get(9).copied() == Some(b'Q');
     Answer::when(asked && theirs == mine)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::datagram;
+
+    /// RFC 9001 A.2: a client's Initial, its protected part left empty.
+    fn initial() -> Vec<u8> {
+        let mut bytes = vec![0xc0, 0, 0, 0, 1, 8];
+        bytes.extend([
+            0x83, 0x94, 0xc8, 0xf0, 0x3e, 0x51, 0x57, 8, 0, 0, 0x44, 0x9e,
+        ]);
+        bytes.resize(1200, 0);
+        bytes
+    }
+
+    #[test]
+    fn a_long_header_tells() {
+        assert_eq!(datagram(&initial()), Some("quic"));
+        assert_eq!(datagram(b"\x09abcdefghQ043\x01zzzzzzzzzz"), Some("quic"));
+    }
+
+    /// RFC 9000 §17.2: a version that exists, a length that fits.
+    #[test]
+    fn a_near_miss_does_not() {
+        for (at, byte) in [(4, 3), (16, 0x45), (5, 21)] {
+            let mut bytes = initial();
+            bytes[at] = byte;
+            assert_eq!(datagram(&bytes), None, "byte {at}");
+        }
+    }
+}

@@ -37,3 +37,37 @@ fn check(look: &Look<'_>) -> Option<Answer> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{datagram, datagrams};
+
+    fn message(kind: u8, len: usize) -> Vec<u8> {
+        let mut bytes = vec![kind, 0, 0, 0];
+        bytes.resize(len, 0xa7);
+        bytes
+    }
+
+    #[test]
+    fn types_have_their_lengths() {
+        for (kind, len) in [(1, 148), (2, 92), (3, 64)] {
+            assert_eq!(datagram(&message(kind, len)), Some("wireguard"));
+        }
+    }
+
+    /// Data has a receiver and a counter: two messages to the same receiver are enough.
+    #[test]
+    fn data_tells_when_it_repeats() {
+        let mut data = message(4, 64);
+        data[12..16].fill(0);
+        assert_eq!(datagram(&data), None);
+        let sent: &[(bool, &[u8])] = &[(true, &data), (true, &data)];
+        assert_eq!(datagrams(sent, (50_000, 50_001)), Some("wireguard"));
+    }
+
+    #[test]
+    fn a_near_miss_does_not() {
+        assert_eq!(datagram(&message(1, 149)), None);
+        assert_eq!(datagram(&message(5, 148)), None);
+    }
+}

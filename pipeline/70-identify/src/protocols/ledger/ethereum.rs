@@ -45,3 +45,37 @@ fn discovery(look: &Look<'_>) -> Option<Answer> {
     let is_packet = recovery <= 1 && (1..=6).contains(&kind);
     Answer::when(is_packet && len == cursor.left() && len >= 8)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{client, datagram};
+
+    /// EIP-8: a length, then a message that begins with a point.
+    fn hello() -> Vec<u8> {
+        let mut bytes = vec![0, 200, 4];
+        bytes.extend((0..199u8).map(|byte| byte ^ 0x9d));
+        bytes
+    }
+
+    fn ping() -> Vec<u8> {
+        let mut bytes: Vec<u8> = (0..96u8).map(|byte| byte ^ 0x65).collect();
+        bytes.extend([1, 1, 0xc8, 4, 0xc1, 1, 0xc1, 2, 0x80, 0x80, 0x80]);
+        bytes
+    }
+
+    #[test]
+    fn lengths_that_fill_it_tell() {
+        assert_eq!(client(&hello()), Some("ethereum"));
+        assert_eq!(datagram(&ping()), Some("ethereum"));
+    }
+
+    #[test]
+    fn a_near_miss_does_not() {
+        let mut bytes = hello();
+        bytes[1] = 199;
+        assert_eq!(client(&bytes), None);
+        let mut bytes = ping();
+        bytes[97] = 9;
+        assert_eq!(datagram(&bytes), None);
+    }
+}

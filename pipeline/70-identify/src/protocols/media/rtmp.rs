@@ -35,3 +35,25 @@ fn check(look: &Look<'_>) -> Option<Answer> {
     });
     Answer::when(seen == 0xff)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::client;
+
+    fn hello(version: u8) -> Vec<u8> {
+        let mut bytes = vec![3, 1, 2, 3, 4, version, 0, 0, 0];
+        bytes.extend((0..1528u32).map(|at| (at.wrapping_mul(0x9e37_79b9) >> 24) as u8));
+        bytes
+    }
+
+    #[test]
+    fn its_first_message_tells() {
+        assert_eq!(client(&hello(0)), Some("rtmp"));
+    }
+
+    #[test]
+    fn a_near_miss_does_not() {
+        assert_eq!(client(&hello(1)), None);
+        assert_eq!(client(&hello(0)[..1500]), None);
+    }
+}

@@ -33,3 +33,30 @@ fn check(look: &Look<'_>) -> Option<Answer> {
     let is_close = (1..=64).contains(&gap) && time.wrapping_add(1 << 20) < 2 << 20;
     Answer::when(same_source && same_first && is_close && (same_kind || gap == 1))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{datagram, datagrams};
+
+    fn packet(sequence: u8, source: u8) -> [u8; 20] {
+        let mut bytes = [0x5a; 20];
+        bytes[..12].copy_from_slice(&[0x80, 0, 7, sequence, 0, 0, 1, sequence, 9, 9, 9, source]);
+        bytes
+    }
+
+    fn two(one: &[u8], other: &[u8]) -> Option<&'static str> {
+        datagrams(&[(true, one), (true, other)], (50_000, 50_001))
+    }
+
+    #[test]
+    fn a_sequence_from_one_source_tells() {
+        assert_eq!(two(&packet(1, 5), &packet(2, 5)), Some("rtp"));
+    }
+
+    #[test]
+    fn a_near_miss_does_not() {
+        assert_eq!(datagram(&packet(1, 5)), None);
+        assert_eq!(two(&packet(1, 5), &packet(2, 6)), None);
+        assert_eq!(two(&packet(1, 5), &packet(1, 5)), None);
+    }
+}

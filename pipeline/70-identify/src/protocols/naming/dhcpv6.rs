@@ -34,3 +34,24 @@ fn check(look: &Look<'_>) -> Option<Answer> {
     }
     Answer::when(count >= 3 || (count > 0 && look.on_port(&[546, 547])))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::datagram;
+
+    const SOLICIT: [u8; 22] = [
+        1, 9, 9, 9, 0, 1, 0, 2, 0, 3, 0, 6, 0, 2, 0, 23, 0, 8, 0, 2, 0, 0,
+    ];
+
+    #[test]
+    fn options_that_fill_it_tell() {
+        assert_eq!(datagram(&SOLICIT), Some("dhcpv6"));
+    }
+
+    #[test]
+    fn a_near_miss_does_not() {
+        let mut bytes = SOLICIT;
+        bytes[19] = 3;
+        assert_eq!(datagram(&bytes), None);
+    }
+}

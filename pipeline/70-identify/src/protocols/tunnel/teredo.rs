@@ -52,3 +52,29 @@ fn at(look: &Look<'_>, at: usize) -> Option<Answer> {
     let is_teredo = |prefix: u32| prefix == 0x2001_0000 || prefix >> 16 == 0xfe80;
     Answer::when(is_six && is_whole && (is_teredo(source) || is_teredo(target)))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::datagram;
+
+    fn bubble() -> [u8; 40] {
+        let mut bytes = [0; 40];
+        bytes[..8].copy_from_slice(&[0x60, 0, 0, 0, 0, 0, 59, 21]);
+        bytes[8..12].copy_from_slice(&[0x20, 1, 0, 0]);
+        bytes[24..28].copy_from_slice(&[0x20, 1, 0, 0]);
+        bytes
+    }
+
+    /// RFC 4380 §2.8: a bubble is an IPv6 header and nothing behind it.
+    #[test]
+    fn a_bubble_tells() {
+        assert_eq!(datagram(&bubble()), Some("teredo"));
+    }
+
+    #[test]
+    fn a_near_miss_does_not() {
+        let mut bytes = bubble();
+        bytes[5] = 1;
+        assert_eq!(datagram(&bytes), None);
+    }
+}
