@@ -15,7 +15,7 @@ use std::path::Path;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"flowpat\n");
 /// Of the format and of what the compiler makes: raised when either changes.
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 const HEADER: usize = 32;
 
 /// What a set was compiled from, in one number.
@@ -68,15 +68,13 @@ impl PatternSet {
         number(&mut body, self.groups.len());
         for group in &self.groups {
             body.push(u8::from(group.is_hint));
+            body.push(u8::from(group.is_gated));
             words(&mut body, &group.patterns);
-            let automaton = &group.automaton;
-            body.extend(automaton.classes);
-            number(&mut body, automaton.shift as usize);
-            number(&mut body, usize::from(automaton.accepting));
-            number(&mut body, usize::from(automaton.start));
-            words(&mut body, &automaton.patterns);
-            words(&mut body, &automaton.at_end);
-            words(&mut body, &automaton.next);
+            tables(&mut body, &group.automaton);
+        }
+        body.push(u8::from(self.gate.is_some()));
+        if let Some(gate) = &self.gate {
+            tables(&mut body, gate);
         }
         let mut bytes = Vec::with_capacity(HEADER + body.len());
         for word in [MAGIC, VERSION, key, digest(&body)] {
@@ -109,6 +107,9 @@ impl PatternSet {
         for _ in 0..count {
             set.groups.push(reader.group(set.patterns.len())?);
         }
+        if reader.flag()? {
+            set.gate = Some(reader.automaton(1)?);
+        }
         reader.rest.is_empty().then_some(set)
     }
 }
@@ -122,6 +123,16 @@ fn words(out: &mut Vec<u8>, words: &[u16]) {
     for word in words {
         out.extend(word.to_le_bytes());
     }
+}
+
+fn tables(out: &mut Vec<u8>, automaton: &Automaton) {
+    out.extend(automaton.classes);
+    number(out, automaton.shift as usize);
+    number(out, usize::from(automaton.accepting));
+    number(out, usize::from(automaton.start));
+    words(out, &automaton.patterns);
+    words(out, &automaton.at_end);
+    words(out, &automaton.next);
 }
 
 /// 64 bits of everything: eight bytes at a time, multiplied and folded.
@@ -191,7 +202,20 @@ impl<'a> Reader<'a> {
 
     fn group(&mut self, known: usize) -> Option<Group> {
         let is_hint = self.flag()?;
+        let is_gated = self.flag()?;
         let patterns = self.words()?;
+        let automaton = self.automaton(patterns.len())?;
+        let are_known = patterns.iter().all(|&one| usize::from(one) < known);
+        are_known.then_some(Group {
+            automaton,
+            patterns,
+            is_hint,
+            is_gated,
+        })
+    }
+
+    /// An automaton of `count` patterns.
+    fn automaton(&mut self, count: usize) -> Option<Automaton> {
         let automaton = Automaton {
             classes: self.array()?,
             shift: u32::try_from(self.number()?).ok()?,
@@ -203,13 +227,11 @@ impl<'a> Reader<'a> {
         };
         let states = automaton.states();
         let is_state = |state: u16| usize::from(state) < states;
+        let is_class = |class: u8| usize::from(class) < 1 << automaton.shift;
         let is_sound = automaton.shift <= 8
             && states <= usize::from(u16::MAX) + 1
             && automaton.next.len() == states << automaton.shift
-            && automaton
-                .classes
-                .iter()
-                .all(|&class| usize::from(class) < 1 << automaton.shift)
+            && automaton.classes.iter().all(|&class| is_class(class))
             && automaton.patterns.len() == usize::from(automaton.accepting)
             && is_state(automaton.accepting)
             && is_state(automaton.start)
@@ -217,17 +239,12 @@ impl<'a> Reader<'a> {
             && automaton
                 .patterns
                 .iter()
-                .all(|&one| usize::from(one) < patterns.len())
+                .all(|&one| usize::from(one) < count)
             && automaton
                 .at_end
                 .iter()
-                .all(|&one| usize::from(one) <= patterns.len())
-            && patterns.iter().all(|&one| usize::from(one) < known);
-        is_sound.then_some(Group {
-            automaton,
-            patterns,
-            is_hint,
-        })
+                .all(|&one| usize::from(one) <= count);
+        is_sound.then_some(automaton)
     }
 }
 
@@ -237,12 +254,17 @@ mod tests {
     use crate::{Limits, PatternSet, Rewrite, Source, own};
 
     fn some() -> (PatternSet, u64) {
-        let sources: Vec<Source> = [("ssh", "^SSH-[12]\\."), ("word", "the end$"), ("any", ".")]
-            .map(|(name, text)| Source {
-                name: name.into(),
-                hir: own(text).unwrap(),
-            })
-            .into();
+        let sources: Vec<Source> = [
+            ("ssh", "^SSH-[12]\\."),
+            ("word", "the end$"),
+            ("any", "."),
+            ("lazy", "sleeping lions"),
+        ]
+        .map(|(name, text)| Source {
+            name: name.into(),
+            hir: own(text).unwrap(),
+        })
+        .into();
         let limits = Limits::default();
         let (set, refused) = PatternSet::build(&sources, Rewrite::Exact, &limits);
         assert!(refused.is_empty());

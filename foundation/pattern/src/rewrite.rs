@@ -28,6 +28,29 @@ pub struct Rewritten {
     pub anchored: bool,
 }
 
+impl Rewritten {
+    /// Where some branches begin with the first byte and others anywhere: those, and these. Either
+    /// is cheaper than the whole.
+    pub(crate) fn parts(&self) -> Option<[Self; 2]> {
+        let HirKind::Alternation(branches) = self.hir.kind() else {
+            return None;
+        };
+        let is_anchored =
+            |branch: &Hir| branch.properties().look_set_prefix().contains(Look::Start);
+        let (first, anywhere): (Vec<Hir>, Vec<Hir>) =
+            branches.iter().cloned().partition(is_anchored);
+        if self.anchored || first.is_empty() || anywhere.is_empty() {
+            return None;
+        }
+        Some(
+            [(first, true), (anywhere, false)].map(|(branches, anchored)| Self {
+                hir: Hir::alternation(branches),
+                anchored,
+            }),
+        )
+    }
+}
+
 /// Takes leading wildcards away.
 pub fn rewrite(hir: &Hir, how: Rewrite) -> Rewritten {
     let mut parts: Vec<Hir> = match hir.kind() {
@@ -83,6 +106,15 @@ mod tests {
         }
         assert!(rewrite(&own("^ab").unwrap(), Rewrite::Exact).anchored);
         assert!(rewrite(&own("ab").unwrap(), Rewrite::Anchored).anchored);
+    }
+
+    #[test]
+    fn branches_are_parted_by_where_they_begin() {
+        let parts = |text: &str| rewrite(&own(text).unwrap(), Rewrite::Exact).parts();
+        let [first, anywhere] = parts("^(ab|cd)|ef.*|^gh").unwrap();
+        assert!(first.anchored && !anywhere.anchored);
+        assert_eq!(anywhere.hir, own("ef.*").unwrap());
+        assert!(parts("^ab|^cd").is_none() && parts("ab|cd").is_none());
     }
 
     /// What the rewriting is for: a wildcard doubles the states of every other pattern.

@@ -2,11 +2,13 @@
 //!
 //! Anchored patterns go together as far as the limit on states allows, those that begin anywhere
 //! likewise among themselves; patterns that may only hint are kept apart from those that may
-//! decide, because a search ends at its first match.
+//! decide, because a search ends at its first match. Those that begin anywhere, but with something
+//! rare, sleep behind a gate.
 
 use crate::rewrite::rewrite;
-use crate::{Automaton, Fed, Limits, Rating, Refusal, Rewrite, State};
+use crate::{Automaton, Limits, Rating, Refusal, Rewrite, Rewritten, gate};
 use regex_syntax::hir::Hir;
+use std::collections::BTreeMap;
 
 /// The most automata of a set: one state each is what a search keeps.
 pub const GROUPS_MAX: usize = 24;
@@ -50,6 +52,8 @@ pub struct Group {
     pub patterns: Vec<u16>,
     /// Its matches are hints, never verdicts.
     pub is_hint: bool,
+    /// It sleeps until the gate opens.
+    pub is_gated: bool,
 }
 
 /// Compiled patterns. Never written after [`PatternSet::build`]: shared by all workers.
@@ -59,30 +63,8 @@ pub struct PatternSet {
     pub patterns: Vec<Compiled>,
     /// Their automata; those that decide come first.
     pub groups: Vec<Group>,
-}
-
-/// Where a search over a set stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SetState {
-    states: [State; GROUPS_MAX],
-}
-
-/// A match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Matched {
-    /// Which pattern, by its place in the set.
-    pub pattern: u16,
-    /// How many of the bytes fed last were needed.
-    pub len: usize,
-    /// Only a hint.
-    pub is_hint: bool,
-}
-
-impl SetState {
-    /// A search that cannot match any more.
-    pub const OVER: Self = Self {
-        states: [State::DEAD; GROUPS_MAX],
-    };
+    /// Matches where any pattern of a gated group may have begun.
+    pub gate: Option<Automaton>,
 }
 
 impl PatternSet {
@@ -94,12 +76,12 @@ impl PatternSet {
     ) -> (Self, Vec<(usize, Refusal)>) {
         let mut set = Self::default();
         let mut refused = Vec::new();
-        // By kind (anchored or not, hint or not): what is to be grouped.
-        let mut kinds: [Vec<(u16, Automaton)>; 4] = Default::default();
+        let mut kinds: BTreeMap<Kind, Vec<(u16, Automaton)>> = BTreeMap::new();
+        let mut gated = Vec::new();
         for (number, source) in sources.iter().enumerate() {
-            let rewritten = rewrite(&source.hir, how);
-            let alone = [rewritten.hir];
-            let automaton = match Automaton::build(&alone, rewritten.anchored, limits) {
+            let whole = rewrite(&source.hir, how);
+            let alone = [whole.hir.clone()];
+            let automaton = match Automaton::build(&alone, whole.anchored, limits) {
                 Ok(automaton) => automaton,
                 Err(refusal) => {
                     refused.push((number, refusal));
@@ -113,16 +95,34 @@ impl PatternSet {
                 source: u16::try_from(number).unwrap_or(u16::MAX),
                 rating,
                 states: u32::try_from(automaton.states()).unwrap_or(u32::MAX),
-                anchored: rewritten.anchored,
+                anchored: whole.anchored,
             });
-            let kind = usize::from(!rating.is_sharp()) * 2 + usize::from(!rewritten.anchored);
-            if let Some(list) = kinds.get_mut(kind) {
-                list.push((place, automaton));
+            let parts = if rating.is_sharp() {
+                compiled_parts(whole, automaton, limits)
+            } else {
+                vec![(whole, automaton)]
+            };
+            for (part, automaton) in parts {
+                let waits = if part.anchored || !rating.is_sharp() {
+                    None
+                } else {
+                    gate::beginnings(&part.hir)
+                };
+                let kind = Kind {
+                    is_hint: !rating.is_sharp(),
+                    anywhere: !part.anchored,
+                    is_gated: waits.is_some(),
+                };
+                gated.extend(waits);
+                kinds.entry(kind).or_default().push((place, automaton));
             }
         }
-        for (kind, mut list) in kinds.into_iter().enumerate() {
+        set.gate = gate::gate(gated, limits);
+        for (mut kind, mut list) in kinds {
+            // Without a gate all are awake.
+            kind.is_gated &= set.gate.is_some();
             list.sort_by_key(|(place, automaton)| (automaton.states(), *place));
-            group(&list, kind >= 2, limits, &mut set.groups);
+            group(&list, kind, limits, &mut set.groups);
         }
         for group in set.groups.drain(GROUPS_MAX.min(set.groups.len())..) {
             let names = group
@@ -141,86 +141,52 @@ impl PatternSet {
         self
     }
 
-    /// A search that has seen nothing.
-    pub fn start(&self) -> SetState {
-        let mut states = [State::DEAD; GROUPS_MAX];
-        for (state, group) in states.iter_mut().zip(&self.groups) {
-            *state = group.automaton.start();
-        }
-        SetState { states }
-    }
-
-    /// Goes on with `bytes` (zeros are left out). The match that needs the fewest bytes is told,
-    /// of equals the earlier group's; one that decides before one that hints.
-    pub fn feed(&self, search: &mut SetState, bytes: &[u8]) -> Option<Matched> {
-        let mut best: Option<Matched> = None;
-        for (group, state) in self.groups.iter().zip(&mut search.states) {
-            if state.is_dead() {
-                continue;
-            }
-            if let Fed::Match(pattern, len) = group.automaton.feed_without_nuls(state, bytes) {
-                // Told once.
-                *state = State::DEAD;
-                let found = group.matched(pattern, len);
-                let is_better =
-                    best.is_none_or(|best| (found.is_hint, found.len) < (best.is_hint, best.len));
-                if is_better {
-                    best = Some(found);
-                }
-            }
-        }
-        best
-    }
-
-    /// A turn, datagram or stream ends here: what `$` waits for. The search may go on.
-    pub fn at_end(&self, search: &SetState) -> Option<Matched> {
-        self.groups
-            .iter()
-            .zip(&search.states)
-            .find_map(|(group, &state)| {
-                let pattern = group.automaton.at_end(state)?;
-                Some(group.matched(pattern, 0))
-            })
-    }
-
-    /// Whether nothing can match any more.
-    pub fn is_over(&self, search: &SetState) -> bool {
-        search.states.iter().all(|state| state.is_dead())
-    }
-
     /// States and bytes of all automata.
     pub fn size(&self) -> (usize, usize) {
-        let states = self
-            .groups
-            .iter()
-            .map(|group| group.automaton.states())
-            .sum();
+        let all = || {
+            let groups = self.groups.iter().map(|group| &group.automaton);
+            groups.chain(&self.gate)
+        };
         (
-            states,
-            self.groups
-                .iter()
-                .map(|group| group.automaton.bytes())
-                .sum(),
+            all().map(Automaton::states).sum(),
+            all().map(Automaton::bytes).sum(),
         )
     }
 }
 
-impl Group {
-    fn matched(&self, pattern: u16, len: usize) -> Matched {
-        Matched {
-            pattern: self
-                .patterns
-                .get(usize::from(pattern))
-                .copied()
-                .unwrap_or(u16::MAX),
-            len,
-            is_hint: self.is_hint,
-        }
+/// A pattern's branches that begin with the first byte, and its others, each by itself; the whole
+/// if there is nothing to part, or if the parts cannot be compiled.
+fn compiled_parts(
+    whole: Rewritten,
+    automaton: Automaton,
+    limits: &Limits,
+) -> Vec<(Rewritten, Automaton)> {
+    let parts: Option<Vec<_>> = whole
+        .parts()
+        .into_iter()
+        .flatten()
+        .map(|part| {
+            let hir = std::slice::from_ref(&part.hir);
+            let automaton = Automaton::build(hir, part.anchored, limits).ok()?;
+            Some((part, automaton))
+        })
+        .collect();
+    match parts {
+        Some(parts) if !parts.is_empty() => parts,
+        _ => vec![(whole, automaton)],
     }
 }
 
+/// What is grouped together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Kind {
+    is_hint: bool,
+    anywhere: bool,
+    is_gated: bool,
+}
+
 /// Puts as many as possible into one automaton; halves the list, largest apart, if they do not fit.
-fn group(list: &[(u16, Automaton)], is_hint: bool, limits: &Limits, groups: &mut Vec<Group>) {
+fn group(list: &[(u16, Automaton)], kind: Kind, limits: &Limits, groups: &mut Vec<Group>) {
     let whole = match list {
         [] => return,
         [(_, alone)] => Some(alone.clone()),
@@ -230,13 +196,14 @@ fn group(list: &[(u16, Automaton)], is_hint: bool, limits: &Limits, groups: &mut
         return groups.push(Group {
             automaton,
             patterns: list.iter().map(|&(place, _)| place).collect(),
-            is_hint,
+            is_hint: kind.is_hint,
+            is_gated: kind.is_gated,
         });
     }
     // The large ones make the trouble: most of the small ones stay together.
     let (small, large) = list.split_at(list.len() - list.len().div_ceil(3));
-    group(small, is_hint, limits, groups);
-    group(large, is_hint, limits, groups);
+    group(small, kind, limits, groups);
+    group(large, kind, limits, groups);
 }
 
 /// All of them, unless their states multiply.

@@ -42,10 +42,11 @@ fn all_patterns_load_and_loose_ones_only_hint() {
     );
     for group in &set.groups {
         println!(
-            "group of {} patterns, {} states, hint {}",
+            "group of {} patterns, {} states, hint {}, gated {}",
             group.patterns.len(),
             group.automaton.states(),
-            group.is_hint
+            group.is_hint,
+            group.is_gated
         );
     }
     for (number, refusal) in &refused {

@@ -120,6 +120,7 @@ impl Identifier {
         let set = PatternSet {
             patterns: names.into_iter().map(named).collect(),
             groups: fresh.automata().map(group).into(),
+            gate: None,
         };
         // Without a cache the next start takes longer, no more.
         let _ = set.store(path, key);
@@ -249,6 +250,7 @@ fn group(automaton: &Automaton) -> Group {
         automaton: automaton.clone(),
         patterns: (0..automaton.pattern_count()).collect(),
         is_hint: false,
+        is_gated: false,
     }
 }
 

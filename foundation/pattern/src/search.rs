@@ -1,0 +1,212 @@
+//! Searching with a set: all its automata side by side, those behind the gate once it has opened.
+
+use crate::gate::LETTERS;
+use crate::{Fed, GROUPS_MAX, Group, PatternSet, State};
+
+/// Where a search over a set stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SetState {
+    states: [State; GROUPS_MAX],
+    gate: State,
+    /// The last bytes that were not zero, the latest in the lowest place, and how many there were.
+    recent: u32,
+    recent_count: u8,
+}
+
+/// A match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Matched {
+    /// Which pattern, by its place in the set.
+    pub pattern: u16,
+    /// How many of the bytes fed last were needed.
+    pub len: usize,
+    /// Only a hint.
+    pub is_hint: bool,
+}
+
+impl SetState {
+    /// A search that cannot match any more.
+    pub const OVER: Self = Self {
+        states: [State::DEAD; GROUPS_MAX],
+        gate: State::DEAD,
+        recent: 0,
+        recent_count: 0,
+    };
+
+    /// Remembers what the gate may want to show again.
+    fn remember(&mut self, bytes: &[u8]) {
+        let mut latest = [0u8; LETTERS];
+        let from_end = bytes.iter().rev().copied().filter(|&byte| byte != 0);
+        let mut count = 0u8;
+        for (slot, byte) in latest.iter_mut().zip(from_end) {
+            *slot = byte;
+            count += 1;
+        }
+        let fresh = latest.iter().take(usize::from(count)).rev();
+        self.recent = fresh.fold(self.recent, |word, &byte| word << 8 | u32::from(byte));
+        self.recent_count = (self.recent_count + count).min(size_of::<u32>() as u8);
+    }
+
+    /// What was remembered, the oldest first.
+    fn recent(&self) -> ([u8; LETTERS], usize) {
+        let count = usize::from(self.recent_count).min(LETTERS);
+        (self.recent.to_be_bytes(), LETTERS - count)
+    }
+}
+
+impl PatternSet {
+    /// A search that has seen nothing.
+    pub fn start(&self) -> SetState {
+        let mut search = SetState::OVER;
+        for (state, group) in search.states.iter_mut().zip(&self.groups) {
+            if !group.is_gated {
+                *state = group.automaton.start();
+            }
+        }
+        if let Some(gate) = &self.gate {
+            search.gate = gate.start();
+        }
+        search
+    }
+
+    /// Goes on with `bytes` (zeros are left out). The match that needs the fewest bytes is told,
+    /// of equals the earlier group's; one that decides before one that hints.
+    pub fn feed(&self, search: &mut SetState, bytes: &[u8]) -> Option<Matched> {
+        let mut best: Option<Matched> = None;
+        for (group, state) in self.groups.iter().zip(&mut search.states) {
+            if let Fed::Match(pattern, len) = group.automaton.feed_without_nuls(state, bytes) {
+                // Told once.
+                *state = State::DEAD;
+                prefer(&mut best, group.matched(pattern, len));
+            }
+        }
+        if let Some(gate) = &self.gate
+            && !search.gate.is_dead()
+        {
+            match gate.feed_without_nuls(&mut search.gate, bytes) {
+                Fed::Match(_, len) => self.open(search, bytes, len, &mut best),
+                Fed::More | Fed::Dead => search.remember(bytes),
+            }
+        }
+        best
+    }
+
+    /// Some pattern may have begun, in the letters that end `len` bytes into `bytes`.
+    #[cold]
+    fn open(&self, search: &mut SetState, bytes: &[u8], len: usize, best: &mut Option<Matched>) {
+        search.gate = State::DEAD;
+        let (before, after) = bytes.split_at_checked(len).unwrap_or((bytes, &[]));
+        search.remember(before);
+        let (recent, from) = search.recent();
+        let recent = recent.get(from..).unwrap_or_default();
+        let gated = self.groups.iter().zip(&mut search.states);
+        for (group, state) in gated.filter(|(group, _)| group.is_gated) {
+            *state = group.automaton.start();
+            let found = match group.automaton.feed_without_nuls(state, recent) {
+                // All that it needs ends where the gate opened: else it had opened before.
+                Fed::Match(pattern, _) => Some((pattern, 0)),
+                Fed::More | Fed::Dead => match group.automaton.feed_without_nuls(state, after) {
+                    Fed::Match(pattern, more) => Some((pattern, more)),
+                    Fed::More | Fed::Dead => None,
+                },
+            };
+            if let Some((pattern, more)) = found {
+                *state = State::DEAD;
+                prefer(best, group.matched(pattern, len + more));
+            }
+        }
+    }
+
+    /// A turn, datagram or stream ends here: what `$` waits for. The search may go on.
+    pub fn at_end(&self, search: &SetState) -> Option<Matched> {
+        self.groups
+            .iter()
+            .zip(&search.states)
+            .find_map(|(group, &state)| {
+                let pattern = group.automaton.at_end(state)?;
+                Some(group.matched(pattern, 0))
+            })
+    }
+
+    /// Whether nothing can match any more.
+    pub fn is_over(&self, search: &SetState) -> bool {
+        search.gate.is_dead() && search.states.iter().all(|state| state.is_dead())
+    }
+}
+
+/// Keeps the better of two matches; of equals the one that is there.
+fn prefer(best: &mut Option<Matched>, found: Matched) {
+    let is_better = best.is_none_or(|best| (found.is_hint, found.len) < (best.is_hint, best.len));
+    if is_better {
+        *best = Some(found);
+    }
+}
+
+impl Group {
+    fn matched(&self, pattern: u16, len: usize) -> Matched {
+        Matched {
+            pattern: self
+                .patterns
+                .get(usize::from(pattern))
+                .copied()
+                .unwrap_or(u16::MAX),
+            len,
+            is_hint: self.is_hint,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Limits, PatternSet, Rewrite, Source, own};
+    use proptest::prelude::*;
+
+    const TAILS: &[&str] = &["", "$", "a", "x$", ".*ax", ".*b$", "[ab]x"];
+
+    fn set(texts: &[String]) -> PatternSet {
+        let sources: Vec<Source> = texts
+            .iter()
+            .map(|text| Source {
+                name: text.clone(),
+                hir: own(text).unwrap(),
+            })
+            .collect();
+        PatternSet::build(&sources, Rewrite::Exact, &Limits::default()).0
+    }
+
+    /// All awake, as if there were no gate.
+    fn awake(mut set: PatternSet) -> PatternSet {
+        set.gate = None;
+        set.groups
+            .iter_mut()
+            .for_each(|group| group.is_gated = false);
+        set
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+
+        /// The gate changes no match, wherever the bytes are cut.
+        #[test]
+        fn a_gate_lets_everything_through(
+            tails in prop::collection::vec(prop::sample::select(TAILS), 1..5),
+            data in prop::collection::vec(prop::sample::select(b"abbaabbax\0".as_slice()), 0..40),
+            cut in 1usize..12,
+        ) {
+            let heads = ["abba", "baab", "xxabba", "abbaab"];
+            let texts: Vec<String> = tails
+                .iter()
+                .zip(heads)
+                .map(|(tail, head)| format!("{head}{tail}"))
+                .collect();
+            let gated = set(&texts);
+            prop_assume!(gated.groups.iter().any(|group| group.is_gated));
+            let awake = awake(gated.clone());
+            let (mut one, mut other) = (gated.start(), awake.start());
+            for part in data.chunks(cut) {
+                prop_assert_eq!(gated.feed(&mut one, part), awake.feed(&mut other, part));
+                prop_assert_eq!(gated.at_end(&one), awake.at_end(&other));
+            }
+        }
+    }
+}
