@@ -5,6 +5,7 @@
 
 use crate::input::{InputStage, InputSummary};
 use crate::memory;
+use crate::messages;
 use crate::report::ProgressSink;
 use crate::run::{division, random};
 use crate::shape::Shape;
@@ -42,7 +43,7 @@ pub(crate) fn run<O: Stages>(
 ) -> Result<(Worker<O>, InputSummary), RunError> {
     let secret = random();
     let (options, _) = division(plan, Shape::Single, secret);
-    let formatter = Formatter::new(&plan.output);
+    let formatter = Formatter::with_messages(&plan.output, &messages::schemas(plan));
     let (flow, late) = (memory::flow(plan), Late::default());
     let worker = Worker::new(&flow, ShardSet::ALL, formatter, late, secret, stages)
         .map_err(RunError::Memory)?;

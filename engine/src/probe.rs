@@ -4,6 +4,7 @@ use crate::Control;
 use crate::identification::Identification;
 use crate::input::InputStage;
 use crate::memory;
+use crate::messages;
 use crate::output::Output;
 use crate::run::{division, open};
 use crate::shape::{Shape, StageCosts};
@@ -41,7 +42,7 @@ pub(crate) fn costs(
     }
     let (options, _) = division(plan, Shape::Single, secret);
     let mut input = InputStage::new(plan, options, source);
-    let formatter = Formatter::new(&plan.output);
+    let formatter = Formatter::with_messages(&plan.output, &messages::schemas(plan));
     let flow = memory::flow(plan);
     let shards = ShardSet::ALL;
     let count = u32::try_from(shards.len()).unwrap_or(0);
