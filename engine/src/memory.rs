@@ -1,7 +1,8 @@
 //! How `--memory` is divided.
 
-use flowpin_config::Plan;
+use flowpin_config::{Format, OutputPlan, Plan};
 use flowpin_defrag::DefragOptions;
+use flowpin_dns::DnsOptions;
 use flowpin_fix::FixOptions;
 use flowpin_flow::FlowOptions;
 use flowpin_http::HttpOptions;
@@ -58,6 +59,7 @@ pub(crate) struct ParserOptions {
     pub(crate) tls: TlsOptions,
     pub(crate) http: HttpOptions,
     pub(crate) fix: FixOptions,
+    pub(crate) dns: DnsOptions,
 }
 
 /// The parsers' options: half of their memory is HTTP's.
@@ -71,6 +73,7 @@ pub(crate) fn parsers(plan: &Plan) -> ParserOptions {
     };
     let http = HttpOptions::default();
     let fix = FixOptions::default();
+    let dns = DnsOptions::default();
     ParserOptions {
         tls: TlsOptions::within(bytes / 16),
         http: HttpOptions {
@@ -91,7 +94,29 @@ pub(crate) fn parsers(plan: &Plan) -> ParserOptions {
             all_fields,
             ..fix
         },
+        dns: DnsOptions {
+            events: has_events(&plan.output),
+            log: has_columns(&plan.output),
+            shard_connections_max: count(bytes / 8, 192).min(dns.shard_connections_max),
+            shard_bytes_max: count(bytes / 16, 1)
+                .max(MESSAGE_BYTES_MIN)
+                .min(dns.shard_bytes_max),
+            shard_requests_max: count(bytes / 16, 384).min(dns.shard_requests_max),
+            ..dns
+        },
     }
+}
+
+/// Whether records of events are asked for; also where records are built and not written.
+fn has_events(output: &OutputPlan) -> bool {
+    let formats = &output.formats;
+    output.to_stdout || formats.contains(&Format::Eve) || !has_columns(output)
+}
+
+/// Whether records of formats that go by columns are asked for.
+fn has_columns(output: &OutputPlan) -> bool {
+    let by_columns = |format: &Format| !matches!(format, Format::Eve | Format::None);
+    !output.to_stdout && output.formats.iter().any(by_columns)
 }
 
 /// Room for one message in parts of either direction.

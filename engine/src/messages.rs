@@ -2,6 +2,7 @@
 
 use crate::memory;
 use flowpin_config::Plan;
+use flowpin_dns::{DNS, DNS_LOG, LLMNR, MDNS};
 use flowpin_fix::FIX;
 use flowpin_output::MessageSchemas;
 use flowpin_tls::{QUIC, TLS};
@@ -12,7 +13,7 @@ pub(crate) fn schemas(plan: &Plan) -> MessageSchemas {
         return MessageSchemas::default();
     }
     let http = flowpin_http::schema(&memory::parsers(plan).http);
-    MessageSchemas::new([http, &TLS, &QUIC, &FIX])
+    MessageSchemas::new([http, &DNS, &DNS_LOG, &MDNS, &LLMNR, &TLS, &QUIC, &FIX])
 }
 
 /// The page of the documentation that lists every field of every format: `docs/user/records.md`.

@@ -95,6 +95,11 @@ pub(crate) enum Stored<'a> {
 pub(crate) struct StoredValues<'a>(&'a [u8]);
 
 impl<'a> StoredValues<'a> {
+    /// Whether there is none.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     fn take(&mut self, len: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(len)?;
         self.0 = rest;

@@ -7,7 +7,7 @@ use flowpin_flow::{Peers, Sighting};
 use flowpin_packet::{Layer, PacketMeta, Reason, SHARD_COUNT, Shard, Timestamp, bad};
 use flowpin_record::{
     AnomalyRecord, AppEvent, ConnRecord, MessagePlace, MessageSchema, MessageSink, RecordKey,
-    RecordSink, Value,
+    RecordSink, Shown, Value,
 };
 
 /// What causes records: a packet, or a connection's end.
@@ -128,7 +128,10 @@ impl<S: RecordSink> MessageSink for Outlet<'_, S> {
         self.place.time = time;
         self.place.packet_number = (!self.moment.is_end).then_some(self.moment.number);
         self.sink.message(key, self.place, schema, values);
-        self.place.transaction = self.place.transaction.wrapping_add(1);
+        // What only columns have tells of transactions that events have counted.
+        if schema.shown != Shown::InColumns {
+            self.place.transaction = self.place.transaction.wrapping_add(1);
+        }
     }
 
     fn anomaly(&mut self, event: &'static str) {

@@ -2,6 +2,7 @@
 
 use crate::memory::ParserOptions;
 use flowpin_counters::{Loss, Losses};
+use flowpin_dns::{Dns, Flavour};
 use flowpin_fix::Fix;
 use flowpin_http::{Http, Successor};
 use flowpin_packet::{Shard, Timestamp};
@@ -17,6 +18,7 @@ pub(in crate::stages) enum Kind {
     Quic,
     Http,
     Fix,
+    Dns(Flavour),
 }
 
 impl Kind {
@@ -31,7 +33,7 @@ impl Kind {
                 Self::Http
             }
             "fix" => Self::Fix,
-            _ => return None,
+            other => return Flavour::of(other).map(Self::Dns),
         })
     }
 }
@@ -44,6 +46,7 @@ pub(super) enum Handle {
     Quic(u32),
     Http(flowpin_http::Handle),
     Fix(flowpin_fix::Handle),
+    Dns(flowpin_dns::Handle),
 }
 
 /// How a parser goes on.
@@ -73,6 +76,7 @@ pub(super) struct Parsers {
     quic: Quic,
     http: Http,
     fix: Fix,
+    dns: Dns,
     losses: Losses,
 }
 
@@ -83,6 +87,7 @@ impl Parsers {
             quic: Quic::new(options.tls)?,
             http: Http::new(options.http)?,
             fix: Fix::new(options.fix.clone())?,
+            dns: Dns::new(options.dns.clone())?,
             losses: Losses::default(),
         })
     }
@@ -91,6 +96,7 @@ impl Parsers {
         let mut losses = self.losses;
         losses.add(self.http.losses());
         losses.add(self.fix.losses());
+        losses.add(self.dns.losses());
         losses
     }
 
@@ -101,6 +107,7 @@ impl Parsers {
             Kind::Quic => self.quic.begin(shard, at).map(Handle::Quic),
             Kind::Http => return self.http.begin(shard).map(Handle::Http),
             Kind::Fix => return self.fix.begin(shard).map(Handle::Fix),
+            Kind::Dns(flavour) => return self.dns.begin(shard, flavour).map(Handle::Dns),
         };
         if handle.is_none() {
             self.losses.count(Loss::TlsHandshakes, 1);
@@ -130,6 +137,10 @@ impl Parsers {
                 self.fix.data(handle, at, to_server, bytes, sink);
                 Next::More
             }
+            Handle::Dns(handle) => {
+                self.dns.data(handle, at, to_server, bytes, sink);
+                Next::More
+            }
             Handle::Dtls(_) | Handle::Quic(_) => Next::More,
         }
     }
@@ -150,6 +161,10 @@ impl Parsers {
             }
             Handle::Fix(handle) => {
                 self.fix.gap(handle, at, to_server, len, sink);
+                Next::More
+            }
+            Handle::Dns(handle) => {
+                self.dns.gap(handle, at, to_server, len, sink);
                 Next::More
             }
             Handle::Dtls(_) | Handle::Quic(_) => Next::More,
@@ -173,6 +188,10 @@ impl Parsers {
                 self.fix.closed(handle, at, to_server, sink);
                 Next::More
             }
+            Handle::Dns(handle) => {
+                self.dns.closed(handle, at, to_server, sink);
+                Next::More
+            }
             Handle::Dtls(_) | Handle::Quic(_) => Next::More,
         }
     }
@@ -187,8 +206,12 @@ impl Parsers {
         sink: &mut S,
     ) -> Next {
         let (bytes, wire_len) = payload;
-        let _ = (at, wire_len);
         match handle {
+            Handle::Dns(handle) => {
+                let dns = &mut self.dns;
+                dns.datagram(handle, at, to_server, bytes, wire_len, sink);
+                Next::More
+            }
             Handle::Dtls(handle) => self.tls.datagram(handle, to_server, bytes, sink).into(),
             Handle::Quic(handle) => self.quic.datagram(handle, to_server, bytes, sink).into(),
             Handle::Tls(_) | Handle::Http(_) | Handle::Fix(_) => Next::More,
@@ -201,6 +224,7 @@ impl Parsers {
             Handle::Quic(handle) => self.quic.end(handle, sink),
             Handle::Http(handle) => self.http.end(handle, at, sink),
             Handle::Fix(handle) => self.fix.end(handle, at, sink),
+            Handle::Dns(handle) => self.dns.end(handle, at, sink),
         }
     }
 }

@@ -95,7 +95,14 @@ impl ParquetLogs {
                 let row = rows.floods.get(index);
                 row.map_or(Ok(()), |row| log.write(storage, time, stored(row)))
             }
-            RecordType::Message => log.write(storage, time, rows.messages.values(row)),
+            RecordType::Message => {
+                let values = rows.messages.values(row);
+                // Some kinds of messages are events only.
+                if values.is_empty() {
+                    return Ok(());
+                }
+                log.write(storage, time, values)
+            }
         }
     }
 

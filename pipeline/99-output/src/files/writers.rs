@@ -11,7 +11,7 @@ use crate::batch::{RecordBatch, RecordRef, TextFormat};
 use crate::format::{Formats, MessageSchemas, stats_line};
 use flowpin_config::OutputPlan;
 use flowpin_counters::Loss;
-use flowpin_record::{RecordType, StatsRecord};
+use flowpin_record::{RecordType, Shown, StatsRecord};
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
@@ -186,6 +186,9 @@ impl Writers {
                 });
             }
             for (schema, ready) in (0..).zip(schemas.iter()) {
+                if ready.schema.shown == Shown::InEvents {
+                    continue;
+                }
                 let (frame, extension) = message_frame(format, ready);
                 let rotation = Rotation::new(&self.plan, &ready.schema.file_stem, extension);
                 let log = TextLog::new(frame, rotation);
@@ -263,7 +266,11 @@ impl Writers {
         let (storage, time) = (self.storage.as_mut(), record.time());
         self.text_bytes += record.text_len() as u64;
         if let Some(eve) = &mut self.eve {
-            eve.write(storage, time, record.text(TextFormat::Eve))?;
+            let text = record.text(TextFormat::Eve);
+            // Some kinds of messages are no events.
+            if !text.is_empty() {
+                eve.write(storage, time, text)?;
+            }
         }
         if record.entry.record_type == RecordType::Message {
             let schema = record.rows.messages.row(record.entry.row).schema;
