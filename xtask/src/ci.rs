@@ -1,7 +1,7 @@
 //! The steps in order, and what is said about them at the end.
 
 use crate::finding::Finding;
-use crate::{layers, licences, source, tidy};
+use crate::{grammars, layers, licences, source, tidy};
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -17,6 +17,7 @@ pub(crate) fn run(root: &Path, is_quick: bool) -> Result<ExitCode> {
     steps.cargo("format", &["fmt", "--all", "--", "--check"], &[]);
     steps.rules("sizes and words", tidy::check);
     steps.rules("layers", |root| layers::check(&metadata(root, false)?));
+    steps.rules("grammars", grammars::check);
     steps.rules("licences", |root| licences::check(&metadata(root, true)?));
     steps.shell_scripts();
     steps.cargo("lints", LINTS, &[]);

@@ -6,6 +6,7 @@
 
 mod ci;
 mod finding;
+mod grammars;
 mod layers;
 mod licences;
 mod source;
@@ -21,9 +22,14 @@ fn main() -> Result<ExitCode> {
     let is_quick = match words.as_slice() {
         ["ci"] => false,
         ["ci", "--quick"] => true,
+        ["grammars"] => {
+            grammars::write(&root()?)?;
+            return Ok(ExitCode::SUCCESS);
+        }
         _ => bail!(
             "usage: cargo xtask ci            format, rules, lints, tests, documentation\n       \
-             cargo xtask ci --quick    format, rules and lints only"
+             cargo xtask ci --quick    format, rules and lints only\n       \
+             cargo xtask grammars      writes the grammars that come along as Rust"
         ),
     };
     ci::run(&root()?, is_quick)

@@ -20,6 +20,11 @@ impl Source {
                 .any(|part| part.as_os_str() == "tests" || part.as_os_str() == "benches")
     }
 
+    /// Whether a program wrote it: then no rules about lines hold.
+    pub(crate) fn is_generated(&self) -> bool {
+        self.text.starts_with("// @generated")
+    }
+
     /// The number of lines before the test module, which stands last.
     pub(crate) fn line_count_without_tests(&self) -> usize {
         let lines: Vec<&str> = self.text.lines().collect();

@@ -26,7 +26,7 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Finding>> {
 }
 
 fn check_sizes(source: &Source, findings: &mut Vec<Finding>) {
-    if source.is_test() {
+    if source.is_test() || source.is_generated() {
         return;
     }
     let place = source.path.display().to_string();
@@ -50,6 +50,9 @@ fn check_lines(source: &Source, findings: &mut Vec<Finding>) {
     let may_be_unsafe = UNSAFE_ALLOWED
         .iter()
         .any(|allowed| path.starts_with(allowed));
+    if source.is_generated() {
+        return;
+    }
     for (at, line) in source.text.lines().enumerate() {
         let place = || format!("{}:{}", source.path.display(), at + 1);
         let columns = line.chars().count();

@@ -97,6 +97,7 @@ impl<'a> Statements<'a> {
                 Op::Trim(small(*front, at)?, small(*back, at)?)
             }
             ("word", [Number(nth @ 1.., false, _)]) => Op::Word(small(*nth, at)?),
+            ("rest", [Number(nth @ 1.., false, _)]) => Op::Rest(small(*nth, at)?),
             ("after", [Byte(byte, _)]) => Op::After(*byte),
             ("before", [Byte(byte, _)]) => Op::Before(*byte),
             ("capture", [field]) => {
@@ -134,6 +135,18 @@ impl<'a> Statements<'a> {
                 }
                 self.number(field, *base, *min, *max)?
             }
+            ("add", [field, other]) => Op::Add(
+                self.field(field, &[FieldKind::Count])?,
+                self.field(other, &[FieldKind::Count])?,
+            ),
+            ("repeat", [field, Name(name, at)]) => Op::Repeat(
+                self.field(field, &[FieldKind::Count])?,
+                condition(self.read, name, *at)?,
+            ),
+            ("take", [field, len]) => Op::Take(
+                self.field(field, &[FieldKind::Text])?,
+                self.field(len, &[FieldKind::Count])?,
+            ),
             ("skip", [Number(count, false, _)]) => Op::SkipCount(*count),
             ("skip", [field @ Name(..)]) => Op::Skip(self.field(field, &[FieldKind::Count])?, 0),
             ("skip", [field @ Name(..), Number(more, false, at)]) => {
@@ -259,12 +272,16 @@ const NAMES_MAX: u16 = 8192;
 const STATEMENTS: &[(&str, &str)] = &[
     ("trim", "trim() or trim(FRONT, BACK)"),
     ("word", "word(NTH), from 1"),
+    ("rest", "rest(NTH), from 1"),
     ("after", "after('c')"),
     ("before", "before('c')"),
     ("capture", "capture(FIELD)"),
     ("append", "append(FIELD)"),
     ("set", "set(FIELD, \"text\") or set(FIELD, NUMBER)"),
     ("increment", "increment(FIELD)"),
+    ("add", "add(FIELD, FIELD)"),
+    ("repeat", "repeat(FIELD, CONDITION)"),
+    ("take", "take(FIELD, LENGTH)"),
     (
         "number",
         "number(FIELD), number(FIELD, BASE) or number(FIELD, BASE, LEAST, GREATEST)",

@@ -100,6 +100,15 @@ losses! {
     /// Handshakes of TLS and QUIC not read because their shard had its most.
     TlsHandshakes = "tls_handshakes",
         "more handshakes of TLS and QUIC at once than are read: raise --memory";
+    /// Connections of a grammar's protocol not followed because their shard had its most.
+    TextConnections = "text_connections",
+        "more connections of protocols with grammars at once than are followed";
+    /// Texts that a grammar captures and that were not kept, or not whole.
+    TextMemory = "text_memory",
+        "texts of messages longer than the limit, or no memory for them: they are cut or missing";
+    /// Questions written without waiting for their answer, because too many waited.
+    TextQuestions = "text_questions",
+        "too many messages waited for their answer: some stand without theirs";
     /// Tunnels whose sums could not be kept.
     TunnelsUntracked = "tunnels_untracked", "more tunnels at once than the limit";
     /// Anomaly records not written because there were too many of one reason.

@@ -116,7 +116,9 @@ pub enum Op {
     Blank,
     /// The window is the so manieth word of the text, from 1.
     Word(u16),
-    /// The window is what stands behind the first such byte of the text; all if there is none.
+    /// The window is the text from its so manieth word on, from 1, without blanks at its end.
+    Rest(u16),
+    /// The window is what stands behind the first such byte of it; all if there is none.
     After(u8),
     /// The window ends before the first such byte.
     Before(u8),
@@ -130,6 +132,11 @@ pub enum Op {
     SetNumber(FieldId, u64),
     /// The field is one more.
     Increment(FieldId),
+    /// The field is as much more as another says.
+    Add(FieldId, FieldId),
+    /// The field is one less; unless it is 0 then, a start condition is begun, and the rest of the
+    /// action is left out.
+    Repeat(FieldId, Condition),
     /// The field is the window read as a number: its base, least and greatest value. What is no
     /// number or out of bounds is the anomaly of that index, and ends the action.
     Number {
@@ -148,6 +155,8 @@ pub enum Op {
     Skip(FieldId, u32),
     /// So many bytes are skipped.
     SkipCount(u64),
+    /// As many bytes as the second field says are skipped, and become the first.
+    Take(FieldId, FieldId),
     /// A message is told, of the direction's fields.
     Emit(u16),
     /// The direction's fields become a question, which waits for its answer.

@@ -1,0 +1,346 @@
+//! What a grammar's actions do: its operations, one after the other.
+
+use crate::fields::{Budget, Fields, Place};
+use crate::options::TextOptions;
+use crate::questions::{Questions, Queue};
+use crate::window;
+use flowpin_lexer::{
+    Condition, FieldId, FieldKind, Grammar, GrammarMessage, Op, Saved, Sink, Texts, Then, Token,
+};
+use flowpin_packet::Timestamp;
+use flowpin_record::{MessageSink, Value};
+
+/// One direction of a connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Side {
+    pub(crate) saved: Saved,
+    pub(crate) extra: Extra,
+}
+
+/// All of a direction but its scanner's state.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Extra {
+    pub(crate) fields: Fields,
+    /// What it has asked.
+    pub(crate) asked: Queue,
+    /// The field that takes the bytes which are skipped.
+    pub(crate) taking: Option<FieldId>,
+    pub(crate) has_unmatched: bool,
+    pub(crate) has_shortened: bool,
+}
+
+/// What is the same for all connections of a worker.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) options: TextOptions,
+    pub(crate) budget: Budget,
+    pub(crate) questions: Questions,
+    pub(crate) texts: Texts,
+    pub(crate) questions_lost: u64,
+}
+
+/// A direction being scanned.
+pub(crate) struct Actor<'a, S> {
+    pub(crate) grammar: &'a Grammar,
+    pub(crate) extra: &'a mut Extra,
+    pub(crate) peer: &'a mut Side,
+    pub(crate) budget: &'a mut Budget,
+    pub(crate) questions: &'a mut Questions,
+    pub(crate) questions_lost: &'a mut u64,
+    pub(crate) options: &'a TextOptions,
+    pub(crate) shard: u8,
+    pub(crate) at: Timestamp,
+    pub(crate) sink: &'a mut S,
+    /// The other direction is to be stopped.
+    pub(crate) stops_peer: bool,
+}
+
+impl<S: MessageSink> Sink for Actor<'_, S> {
+    fn token(&mut self, token: Token<'_>) -> Then {
+        if token.is_shortened() && !core::mem::replace(&mut self.extra.has_shortened, true) {
+            self.sink.anomaly("text_token_too_long");
+        }
+        let grammar = self.grammar;
+        let rules = &grammar.table.parts().rules;
+        let Some(rule) = token.rule.and_then(|rule| rules.get(usize::from(rule))) else {
+            if !core::mem::replace(&mut self.extra.has_unmatched, true) {
+                self.sink.anomaly("text_unmatched");
+            }
+            return Then::Go;
+        };
+        let (from, to) = rule.operations;
+        let operations = grammar
+            .program
+            .operations
+            .get(usize::from(from)..usize::from(to));
+        let mut turn = Turn {
+            window: token.text,
+            skip: 0,
+            begin: None,
+            is_over: false,
+            stops: false,
+        };
+        for &operation in operations.unwrap_or_default() {
+            self.act(operation, token.text, &mut turn);
+            if turn.is_over {
+                break;
+            }
+        }
+        match turn {
+            Turn { stops: true, .. } => Then::Stop,
+            Turn {
+                skip: 0,
+                begin: None,
+                ..
+            } => Then::Go,
+            Turn {
+                skip: 0,
+                begin: Some(condition),
+                ..
+            } => Then::Begin(condition),
+            Turn { skip, begin, .. } => Then::Skip(skip, begin),
+        }
+    }
+
+    fn skipped(&mut self, bytes: &[u8]) {
+        if let Some(field) = self.extra.taking {
+            let mut place = place(self.at, self.shard, self.options, self.budget);
+            self.extra.fields.extend_text(field, &[], bytes, &mut place);
+        }
+    }
+
+    fn skip_ended(&mut self) -> Then {
+        self.extra.taking = None;
+        Then::Go
+    }
+}
+
+/// One action.
+struct Turn<'t> {
+    window: &'t [u8],
+    skip: u64,
+    begin: Option<Condition>,
+    is_over: bool,
+    stops: bool,
+}
+
+fn place<'a>(
+    at: Timestamp,
+    shard: u8,
+    options: &'a TextOptions,
+    budget: &'a mut Budget,
+) -> Place<'a> {
+    Place {
+        at,
+        shard,
+        options,
+        budget,
+    }
+}
+
+impl<S: MessageSink> Actor<'_, S> {
+    fn act<'t>(&mut self, operation: Op, text: &'t [u8], turn: &mut Turn<'t>) {
+        let fields = &mut self.extra.fields;
+        match operation {
+            Op::Trim(front, back) => turn.window = window::trimmed(turn.window, front, back),
+            Op::Blank => turn.window = turn.window.trim_ascii(),
+            Op::Word(nth) => turn.window = window::word(text, nth),
+            Op::Rest(nth) => turn.window = window::rest(text, nth),
+            Op::After(byte) => turn.window = window::after(turn.window, byte),
+            Op::Before(byte) => turn.window = window::before(turn.window, byte),
+            // Nothing is no text: the field is unset.
+            Op::Capture(field) if turn.window.is_empty() => fields.clear_field(field),
+            Op::Append(_) if turn.window.is_empty() => {}
+            Op::Capture(field) => self.capture(field, turn.window),
+            Op::Append(field) => self.append(field, turn.window),
+            Op::Set(field, text) => {
+                let texts = &self.grammar.program.texts;
+                if let Some(text) = texts.get(usize::from(text)) {
+                    self.capture(field, text.as_bytes());
+                }
+            }
+            Op::SetNumber(field, count) => fields.set_count(field, count, self.at),
+            Op::Increment(field) => {
+                let count = fields.count(field).unwrap_or(0);
+                fields.set_count(field, count.saturating_add(1), self.at);
+            }
+            Op::Add(field, other) => {
+                let count = fields.count(field).unwrap_or(0);
+                let more = fields.count(other).unwrap_or(0);
+                fields.set_count(field, count.saturating_add(more), self.at);
+            }
+            Op::Repeat(field, condition) => {
+                let left = fields.count(field).unwrap_or(0).saturating_sub(1);
+                fields.set_count(field, left, self.at);
+                if left > 0 {
+                    turn.begin = Some(condition);
+                    turn.is_over = true;
+                }
+            }
+            Op::Number {
+                field,
+                base,
+                min,
+                max,
+                anomaly,
+            } => match window::number(turn.window, base) {
+                Some(count) if (min..=max).contains(&count) => {
+                    fields.set_count(field, count, self.at);
+                }
+                _ => {
+                    self.anomaly(anomaly);
+                    turn.is_over = true;
+                }
+            },
+            Op::Skip(field, more) => {
+                let len = fields.count(field).unwrap_or(0);
+                turn.skip = len.saturating_add(u64::from(more));
+            }
+            Op::SkipCount(len) => turn.skip = len,
+            Op::Take(field, len) => {
+                turn.skip = fields.count(len).unwrap_or(0);
+                self.capture(field, &[]);
+                self.extra.taking = (turn.skip > 0).then_some(field);
+            }
+            Op::Emit(message) => self.emit(message),
+            Op::Ask(message) => self.ask(message),
+            Op::Answer(message) => self.answer(message),
+            Op::Clear(field) => fields.clear_field(field),
+            Op::Anomaly(anomaly) => self.anomaly(anomaly),
+            Op::Peer(condition) => self.peer.saved.begin(condition),
+            Op::Stop => turn.stops = true,
+            Op::StopBoth => {
+                turn.stops = true;
+                self.stops_peer = true;
+            }
+        }
+    }
+
+    fn capture(&mut self, field: FieldId, text: &[u8]) {
+        let mut place = place(self.at, self.shard, self.options, self.budget);
+        self.extra.fields.set_text(field, text, false, &mut place);
+    }
+
+    fn append(&mut self, field: FieldId, text: &[u8]) {
+        let known = self.grammar.program.fields.get(usize::from(field));
+        let is_list = known.is_some_and(|known| known.kind == FieldKind::List);
+        let mut place = place(self.at, self.shard, self.options, self.budget);
+        let fields = &mut self.extra.fields;
+        match is_list {
+            true => fields.set_text(field, text, true, &mut place),
+            false => fields.extend_text(field, b" ", text, &mut place),
+        }
+    }
+
+    fn anomaly(&mut self, anomaly: u16) {
+        let words = &self.grammar.program.anomalies;
+        if let Some(word) = words.get(usize::from(anomaly)) {
+            self.sink.anomaly(word);
+        }
+    }
+
+    fn emit(&mut self, message: u16) {
+        let time = self.extra.fields.begun.unwrap_or(self.at);
+        let fields = &self.extra.fields;
+        tell(self.grammar, message, time, [fields, fields], self.sink);
+        self.clear();
+    }
+
+    fn ask(&mut self, message: u16) {
+        let time = self.extra.fields.begun.unwrap_or(self.at);
+        let is_kept = self.questions.push(
+            &mut self.extra.asked,
+            self.shard,
+            (message, time),
+            &self.extra.fields,
+            self.budget,
+        );
+        if is_kept {
+            self.clear();
+        } else {
+            *self.questions_lost = self.questions_lost.saturating_add(1);
+            self.emit(message);
+        }
+    }
+
+    fn answer(&mut self, message: u16) {
+        let asked = &mut self.peer.extra.asked;
+        match self.questions.first(asked) {
+            Some(question) => {
+                let fields = [&self.extra.fields, &question.fields];
+                tell(self.grammar, message, question.at, fields, self.sink);
+                self.questions.pop(asked, self.shard, self.budget);
+                self.clear();
+            }
+            None => self.emit(message),
+        }
+    }
+
+    fn clear(&mut self) {
+        let known = &self.grammar.program.fields;
+        self.extra.fields.clear(known, self.shard, self.budget);
+    }
+}
+
+/// Tells a message; a field that the first has not is the second's.
+pub(crate) fn tell<S: MessageSink>(
+    grammar: &Grammar,
+    message: u16,
+    time: Timestamp,
+    fields: [&Fields; 2],
+    sink: &mut S,
+) {
+    let Some(message) = grammar.program.messages.get(usize::from(message)) else {
+        return;
+    };
+    let mut members = [Value::Unset; MEMBERS_MAX];
+    let mut member_count = 0;
+    for (id, kind) in columns(grammar, message) {
+        let from = chosen(fields, id);
+        if kind == FieldKind::List {
+            for (text, member) in from.texts(id).zip(members.iter_mut().skip(member_count)) {
+                *member = Value::Bytes(text);
+                member_count = member_count.saturating_add(1);
+            }
+        }
+    }
+    let mut values = [Value::Unset; COLUMNS_MAX];
+    let mut rest = members.get(..member_count).unwrap_or_default();
+    let mut column_count = 0usize;
+    for ((id, kind), value) in columns(grammar, message).zip(&mut values) {
+        column_count = column_count.saturating_add(1);
+        let from = chosen(fields, id);
+        if kind != FieldKind::List {
+            *value = from.value(id, kind).unwrap_or(Value::Unset);
+            continue;
+        }
+        let len = from.texts(id).count().min(rest.len());
+        let (own, later) = rest.split_at(len);
+        rest = later;
+        if len > 0 {
+            *value = Value::List(own);
+        }
+    }
+    let values = values.get(..column_count).unwrap_or_default();
+    sink.message(&message.schema, time, values);
+}
+
+fn chosen(fields: [&Fields; 2], id: FieldId) -> &Fields {
+    let [first, second] = fields;
+    if first.has(id) { first } else { second }
+}
+
+fn columns<'a>(
+    grammar: &'a Grammar,
+    message: &'a GrammarMessage,
+) -> impl Iterator<Item = (FieldId, FieldKind)> + 'a {
+    message.fields.iter().filter_map(|&id| {
+        let field = grammar.program.fields.get(usize::from(id))?;
+        Some((id, field.kind))
+    })
+}
+
+/// As the compiler allows.
+const COLUMNS_MAX: usize = 64;
+/// Members of all lists of a message.
+const MEMBERS_MAX: usize = 128;

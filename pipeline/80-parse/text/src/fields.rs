@@ -1,0 +1,270 @@
+//! What was captured of one direction, or of one question.
+
+use crate::options::TextOptions;
+use flowpin_lexer::{FieldId, FieldKind, GrammarField};
+use flowpin_packet::Timestamp;
+use flowpin_record::Value;
+
+/// The captured fields. Its memory is kept when it is cleared.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fields {
+    /// When the first of them came.
+    pub(crate) begun: Option<Timestamp>,
+    entries: Vec<Entry>,
+    bytes: Vec<u8>,
+}
+
+/// A field's value, or one member of its list.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    field: FieldId,
+    what: What,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum What {
+    Count(u64),
+    /// From where to where in the bytes.
+    Text(u32, u32),
+}
+
+/// Bytes of texts in each shard.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    used: Vec<u64>,
+    shard_bytes_max: u64,
+    /// Texts that were cut, or not kept.
+    pub(crate) lost: u64,
+}
+
+impl Budget {
+    pub(crate) fn new(shard_bytes_max: u64) -> Self {
+        Self {
+            used: vec![0; SHARDS],
+            shard_bytes_max,
+            lost: 0,
+        }
+    }
+
+    pub(crate) fn used_bytes(&self) -> u64 {
+        self.used.iter().sum()
+    }
+
+    fn take(&mut self, shard: u8, len: usize) -> bool {
+        let Some(used) = self.used.get_mut(usize::from(shard)) else {
+            return false;
+        };
+        let after = used.saturating_add(len as u64);
+        let fits = after <= self.shard_bytes_max;
+        if fits {
+            *used = after;
+        }
+        fits
+    }
+
+    fn give_back(&mut self, shard: u8, len: usize) {
+        if let Some(used) = self.used.get_mut(usize::from(shard)) {
+            *used = used.saturating_sub(len as u64);
+        }
+    }
+}
+
+impl Fields {
+    pub(crate) fn count(&self, field: FieldId) -> Option<u64> {
+        let mut found = self.entries.iter().filter(|entry| entry.field == field);
+        found.find_map(|entry| match entry.what {
+            What::Count(count) => Some(count),
+            What::Text(..) => None,
+        })
+    }
+
+    pub(crate) fn set_count(&mut self, field: FieldId, count: u64, at: Timestamp) {
+        self.begun.get_or_insert(at);
+        let what = What::Count(count);
+        match self.entries.iter_mut().find(|entry| entry.field == field) {
+            Some(entry) => entry.what = what,
+            None => self.entries.push(Entry { field, what }),
+        }
+    }
+
+    /// The field is this text; with `is_more`, a list has it as one more member.
+    pub(crate) fn set_text(
+        &mut self,
+        field: FieldId,
+        text: &[u8],
+        is_more: bool,
+        place: &mut Place<'_>,
+    ) {
+        self.begun.get_or_insert(place.at);
+        if !is_more {
+            self.entries.retain(|entry| entry.field != field);
+        } else {
+            let len = self
+                .entries
+                .iter()
+                .filter(|entry| entry.field == field)
+                .count();
+            if len >= place.options.list_len_max {
+                place.budget.lost = place.budget.lost.saturating_add(1);
+                return;
+            }
+        }
+        let from = self.bytes.len();
+        if self.add_bytes(text, 0, place)
+            && let (Ok(from), Ok(to)) = (u32::try_from(from), u32::try_from(self.bytes.len()))
+        {
+            let what = What::Text(from, to);
+            self.entries.push(Entry { field, what });
+        }
+    }
+
+    /// The text of a field goes on. `separator` stands between.
+    pub(crate) fn extend_text(
+        &mut self,
+        field: FieldId,
+        separator: &[u8],
+        text: &[u8],
+        place: &mut Place<'_>,
+    ) {
+        let last = self.entries.iter().rposition(|entry| entry.field == field);
+        let Some((index, What::Text(from, to))) =
+            last.and_then(|index| Some((index, self.entries.get(index)?.what)))
+        else {
+            return self.set_text(field, text, false, place);
+        };
+        // What goes on must be the last of the bytes.
+        let mut from = from as usize;
+        let to = to as usize;
+        if to != self.bytes.len() {
+            let len = to.saturating_sub(from);
+            if self.bytes.len() > BYTES_MAX || !place.budget.take(place.shard, len) {
+                place.budget.lost = place.budget.lost.saturating_add(1);
+                return;
+            }
+            let begin = self.bytes.len();
+            self.bytes.extend_from_within(from..to);
+            from = begin;
+        }
+        let so_far = self.bytes.len().saturating_sub(from);
+        self.add_bytes(separator, so_far, place);
+        let so_far = self.bytes.len().saturating_sub(from);
+        self.add_bytes(text, so_far, place);
+        if let (Some(entry), Ok(from), Ok(to)) = (
+            self.entries.get_mut(index),
+            u32::try_from(from),
+            u32::try_from(self.bytes.len()),
+        ) {
+            entry.what = What::Text(from, to);
+        }
+    }
+
+    /// Adds bytes of a text of which there are so many; false if none could be.
+    fn add_bytes(&mut self, bytes: &[u8], so_far: usize, place: &mut Place<'_>) -> bool {
+        let room = place.options.text_len_max.saturating_sub(so_far);
+        let room = room.min(BYTES_MAX.saturating_sub(self.bytes.len()));
+        let kept = bytes.get(..room).unwrap_or(bytes);
+        let fits = place.budget.take(place.shard, kept.len());
+        if fits {
+            self.bytes.extend_from_slice(kept);
+        }
+        if !fits || kept.len() < bytes.len() {
+            place.budget.lost = place.budget.lost.saturating_add(1);
+        }
+        fits && (!kept.is_empty() || bytes.is_empty())
+    }
+
+    pub(crate) fn clear_field(&mut self, field: FieldId) {
+        self.entries.retain(|entry| entry.field != field);
+    }
+
+    /// Only what the grammar keeps stays.
+    pub(crate) fn clear(&mut self, known: &[GrammarField], shard: u8, budget: &mut Budget) {
+        let is_kept = |field: FieldId| {
+            let field = known.get(usize::from(field));
+            field.is_some_and(|field| field.is_kept)
+        };
+        self.begun = None;
+        self.entries.retain(|entry| is_kept(entry.field));
+        // Texts stand in the order of their bytes, so that each moves to the front only.
+        self.entries.sort_by_key(|entry| match entry.what {
+            What::Count(_) => 0,
+            What::Text(from, _) => from,
+        });
+        let before = self.bytes.len();
+        let mut end = 0usize;
+        for entry in &mut self.entries {
+            if let What::Text(from, to) = entry.what {
+                let len = to.saturating_sub(from) as usize;
+                self.bytes.copy_within(from as usize..to as usize, end);
+                let begin = u32::try_from(end).unwrap_or(u32::MAX);
+                end = end.saturating_add(len);
+                entry.what = What::Text(begin, u32::try_from(end).unwrap_or(u32::MAX));
+            }
+        }
+        self.bytes.truncate(end);
+        budget.give_back(shard, before.saturating_sub(end));
+    }
+
+    /// Nothing stays. Memory beyond the usual is given back.
+    pub(crate) fn forget(&mut self, shard: u8, budget: &mut Budget) {
+        budget.give_back(shard, self.bytes.len());
+        self.begun = None;
+        self.entries.clear();
+        self.bytes.clear();
+        if self.bytes.capacity() > CAPACITY_KEPT_MAX {
+            self.bytes = Vec::new();
+        }
+    }
+
+    /// Becomes a copy of another.
+    pub(crate) fn copy_from(&mut self, other: &Self, shard: u8, budget: &mut Budget) -> bool {
+        if !budget.take(shard, other.bytes.len()) {
+            budget.lost = budget.lost.saturating_add(1);
+            return false;
+        }
+        self.begun = other.begun;
+        self.entries.clear();
+        self.entries.extend_from_slice(&other.entries);
+        self.bytes.clear();
+        self.bytes.extend_from_slice(&other.bytes);
+        true
+    }
+
+    pub(crate) fn has(&self, field: FieldId) -> bool {
+        self.entries.iter().any(|entry| entry.field == field)
+    }
+
+    /// The field's value; that of a list is its texts.
+    pub(crate) fn value<'a>(&'a self, field: FieldId, kind: FieldKind) -> Option<Value<'a>> {
+        match kind {
+            FieldKind::Count => self.count(field).map(Value::Count),
+            FieldKind::Text => self.texts(field).next().map(Value::Bytes),
+            FieldKind::List => None,
+        }
+    }
+
+    /// The texts of a field, in order.
+    pub(crate) fn texts(&self, field: FieldId) -> impl Iterator<Item = &[u8]> {
+        let entries = self
+            .entries
+            .iter()
+            .filter(move |entry| entry.field == field);
+        entries.filter_map(|entry| match entry.what {
+            What::Text(from, to) => self.bytes.get(from as usize..to as usize),
+            What::Count(_) => None,
+        })
+    }
+}
+
+/// What capturing needs to know of where it happens.
+pub(crate) struct Place<'a> {
+    pub(crate) at: Timestamp,
+    pub(crate) shard: u8,
+    pub(crate) options: &'a TextOptions,
+    pub(crate) budget: &'a mut Budget,
+}
+
+const SHARDS: usize = 256;
+/// All texts of one message.
+const BYTES_MAX: usize = 1 << 16;
+const CAPACITY_KEPT_MAX: usize = 2048;

@@ -1,0 +1,47 @@
+//! Runs any grammar as a parser: streams and datagrams to messages.
+//!
+//! ```text
+//!  bytes ─► Scanner ─token─► actions ─► fields (of each direction)
+//!                               ├─ emit ───► record
+//!                               ├─ ask ────► question ─┐
+//!                               └─ answer ─────────────┴► record of both
+//! ```
+//!
+//! Owns what is captured of each connection, and the questions that wait for their answers.
+//! Guarantees: what is told depends on each direction's bytes and on the order in which the two
+//! directions come, never on segments; connections, questions and bytes of texts have caps in each
+//! shard, with a [`flowpin_counters::Loss`] each. Nothing is allocated once the pools have grown
+//! to what the input needs.
+//!
+//! Deliberately does not know protocols: `grammars/` does. [`built_in`] are those that come along;
+//! others are compiled when they are needed (`compilers/grammar`).
+
+#![deny(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation,
+        clippy::indexing_slicing,
+        clippy::unwrap_used
+    )
+)]
+
+mod actions;
+pub mod built_in;
+mod fields;
+mod fuzz;
+mod options;
+mod parser;
+mod questions;
+mod window;
+
+pub use built_in::{Protocol, built_in};
+#[doc(hidden)]
+pub use fuzz::fuzz_text;
+pub use options::TextOptions;
+pub use parser::{Handle, Text};

@@ -1,0 +1,132 @@
+//! Messages that wait for their answers.
+
+use crate::fields::{Budget, Fields};
+use flowpin_packet::Timestamp;
+
+/// A message that was asked.
+#[derive(Clone, Debug)]
+pub(crate) struct Question {
+    pub(crate) fields: Fields,
+    pub(crate) message: u16,
+    pub(crate) at: Timestamp,
+    next: u32,
+}
+
+/// The questions of one direction, the oldest first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Queue {
+    first: u32,
+    last: u32,
+    len: u32,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self {
+            first: NONE,
+            last: NONE,
+            len: 0,
+        }
+    }
+}
+
+/// All questions of a worker.
+#[derive(Debug)]
+pub(crate) struct Questions {
+    slots: Vec<Question>,
+    free: Vec<u32>,
+    shard_counts: Vec<u32>,
+    shard_max: u32,
+    queue_max: u32,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Questions {
+    pub(crate) fn new(shard_max: u32, queue_max: u32) -> Self {
+        Self {
+            slots: Vec::new(),
+            free: Vec::new(),
+            shard_counts: vec![0; 256],
+            shard_max,
+            queue_max,
+        }
+    }
+
+    /// Adds a question; false if there is no room.
+    pub(crate) fn push(
+        &mut self,
+        queue: &mut Queue,
+        shard: u8,
+        (message, at): (u16, Timestamp),
+        fields: &Fields,
+        budget: &mut Budget,
+    ) -> bool {
+        let count = self
+            .shard_counts
+            .get(usize::from(shard))
+            .copied()
+            .unwrap_or(0);
+        if queue.len >= self.queue_max || count >= self.shard_max {
+            return false;
+        }
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
+            None => {
+                let Ok(slot) = u32::try_from(self.slots.len()) else {
+                    return false;
+                };
+                self.slots.push(Question {
+                    fields: Fields::default(),
+                    message,
+                    at,
+                    next: NONE,
+                });
+                slot
+            }
+        };
+        let Some(question) = self.slots.get_mut(slot as usize) else {
+            return false;
+        };
+        if !question.fields.copy_from(fields, shard, budget) {
+            self.free.push(slot);
+            return false;
+        }
+        question.message = message;
+        question.at = at;
+        question.next = NONE;
+        match self.slots.get_mut(queue.last as usize) {
+            Some(last) => last.next = slot,
+            None => queue.first = slot,
+        }
+        queue.last = slot;
+        queue.len = queue.len.saturating_add(1);
+        if let Some(count) = self.shard_counts.get_mut(usize::from(shard)) {
+            *count = count.saturating_add(1);
+        }
+        true
+    }
+
+    /// The oldest question.
+    pub(crate) fn first(&self, queue: &Queue) -> Option<&Question> {
+        self.slots.get(queue.first as usize)
+    }
+
+    /// Takes the oldest question away.
+    pub(crate) fn pop(&mut self, queue: &mut Queue, shard: u8, budget: &mut Budget) {
+        let slot = queue.first;
+        let Some(question) = self.slots.get_mut(slot as usize) else {
+            return;
+        };
+        question.fields.forget(shard, budget);
+        queue.first = question.next;
+        queue.len = queue.len.saturating_sub(1);
+        if queue.first == NONE {
+            queue.last = NONE;
+        }
+        self.free.push(slot);
+        if let Some(count) = self.shard_counts.get_mut(usize::from(shard)) {
+            *count = count.saturating_sub(1);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The part of a token that statements work on.
+
+/// The text without so many bytes at its ends.
+pub(crate) fn trimmed(text: &[u8], front: u16, back: u16) -> &[u8] {
+    let rest = text.get(usize::from(front)..).unwrap_or_default();
+    let len = rest.len().saturating_sub(usize::from(back));
+    rest.get(..len).unwrap_or_default()
+}
+
+/// The so manieth word between blanks, from 1; nothing if there are fewer.
+pub(crate) fn word(text: &[u8], nth: u16) -> &[u8] {
+    let words = text.split(u8::is_ascii_whitespace);
+    let mut words = words.filter(|word| !word.is_empty());
+    words
+        .nth(usize::from(nth).saturating_sub(1))
+        .unwrap_or_default()
+}
+
+/// The text from its so manieth word on, from 1, without blanks at its end.
+pub(crate) fn rest(text: &[u8], nth: u16) -> &[u8] {
+    let mut rest = text.trim_ascii();
+    for _ in 1..nth {
+        let end = rest.iter().position(u8::is_ascii_whitespace);
+        let behind = end.and_then(|end| rest.get(end..)).unwrap_or_default();
+        rest = behind.trim_ascii_start();
+    }
+    rest
+}
+
+/// What stands behind the first such byte; all if there is none.
+pub(crate) fn after(text: &[u8], byte: u8) -> &[u8] {
+    let at = text.iter().position(|&other| other == byte);
+    at.and_then(|at| text.get(at.saturating_add(1)..))
+        .unwrap_or(text)
+}
+
+/// What stands in front of the first such byte; all if there is none.
+pub(crate) fn before(text: &[u8], byte: u8) -> &[u8] {
+    let at = text.iter().position(|&other| other == byte);
+    at.and_then(|at| text.get(..at)).unwrap_or(text)
+}
+
+/// The number that all of the text is.
+pub(crate) fn number(text: &[u8], base: u8) -> Option<u64> {
+    if text.is_empty() {
+        return None;
+    }
+    text.iter().try_fold(0u64, |value, &byte| {
+        let digit = char::from(byte).to_digit(u32::from(base))?;
+        value
+            .checked_mul(u64::from(base))?
+            .checked_add(u64::from(digit))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{after, before, number, rest, trimmed, word};
+
+    /// Windows never leave the text, whatever is asked for.
+    #[test]
+    fn windows_stay_within_the_text() {
+        assert_eq!(trimmed(b"$12\r\n", 1, 2), b"12");
+        assert_eq!(trimmed(b"ab", 1, 9), b"");
+        assert_eq!(trimmed(b"ab", 9, 1), b"");
+        assert_eq!(word(b" get  key \r\n", 2), b"key");
+        assert_eq!(word(b"get", 2), b"");
+        assert_eq!(rest(b"SIP/2.0 404 Not Found\r\n", 3), b"Not Found");
+        assert_eq!(rest(b"a b", 4), b"");
+        assert_eq!(after(b"From: <a>", b'<'), b"a>");
+        assert_eq!(after(b"From", b'<'), b"From");
+        assert_eq!(before(b"a;b", b';'), b"a");
+    }
+
+    /// A number is all digits, and fits.
+    #[test]
+    fn numbers_are_all_digits() {
+        assert_eq!(number(b"18446744073709551615", 10), Some(u64::MAX));
+        assert_eq!(number(b"18446744073709551616", 10), None);
+        assert_eq!(number(b"fF", 16), Some(255));
+        assert_eq!(number(b"", 10), None);
+        assert_eq!(number(b"-1", 10), None);
+    }
+}

@@ -1,0 +1,277 @@
+//! Conversations in the built-in grammars, whole and cut anywhere.
+
+#![expect(clippy::unwrap_used, reason = "a test")]
+
+use flowpin_packet::{Shard, Timestamp};
+use flowpin_record::{MessageSchema, MessageSink, Value};
+use flowpin_text::{Text, TextOptions, built_in};
+use proptest::prelude::*;
+
+#[derive(Default)]
+struct Log(Vec<String>);
+
+fn show(value: &Value<'_>) -> Option<String> {
+    match value {
+        Value::Unset => None,
+        Value::Bytes(bytes) => Some(bytes.escape_ascii().to_string()),
+        Value::Count(count) => Some(count.to_string()),
+        Value::List(list) => {
+            let members: Vec<String> = list.iter().filter_map(show).collect();
+            Some(members.join("|"))
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+impl MessageSink for Log {
+    fn message(&mut self, schema: &MessageSchema, time: Timestamp, values: &[Value<'_>]) {
+        let mut line = format!("{} @{}", schema.name, time.0);
+        for (column, value) in schema.columns.iter().zip(values) {
+            if let Some(value) = show(value) {
+                line.push_str(&format!(" {}={value}", column.name));
+            }
+        }
+        self.0.push(line);
+    }
+    fn anomaly(&mut self, event: &'static str) {
+        self.0.push(format!("! {event}"));
+    }
+}
+
+/// Who sends what, in order. True: the client.
+type Turns<'a> = &'a [(bool, &'a [u8])];
+
+fn told(
+    protocol: &str,
+    turns: Turns<'_>,
+    cut: impl Fn(usize, &[u8]) -> Vec<Vec<u8>>,
+) -> Vec<String> {
+    let mut text = Text::new(TextOptions::default(), built_in());
+    let mut log = Log::default();
+    let protocol = text.protocol(protocol).unwrap();
+    let handle = text.begin(Shard(7), protocol).unwrap();
+    for (turn, (to_server, bytes)) in turns.iter().enumerate() {
+        for piece in cut(turn, bytes) {
+            text.data(handle, Timestamp(turn as u64), *to_server, &piece, &mut log);
+        }
+    }
+    text.end(handle, Timestamp(99), &mut log);
+    assert_eq!(text.shared_bytes(), 0, "all memory is given back");
+    log.0
+}
+
+fn whole(_: usize, bytes: &[u8]) -> Vec<Vec<u8>> {
+    vec![bytes.to_vec()]
+}
+
+/// The same in every division of each turn in two, byte by byte, and in pieces of three.
+fn check(protocol: &str, turns: Turns<'_>, expected: &[&str]) {
+    let got = told(protocol, turns, whole);
+    assert_eq!(got, expected);
+    let longest = turns.iter().map(|(_, bytes)| bytes.len()).max().unwrap();
+    for at in 0..=longest {
+        let cut = |_: usize, bytes: &[u8]| {
+            let (front, back) = bytes.split_at(at.min(bytes.len()));
+            vec![front.to_vec(), back.to_vec()]
+        };
+        assert_eq!(told(protocol, turns, cut), expected, "cut at {at}");
+    }
+    for len in [1, 3] {
+        let cut = |_: usize, bytes: &[u8]| bytes.chunks(len).map(<[u8]>::to_vec).collect();
+        assert_eq!(told(protocol, turns, cut), expected, "in pieces of {len}");
+    }
+}
+
+const MAIL: Turns<'_> = &[
+    (false, b"220 mx.example ESMTP\r\n"),
+    (true, b"EHLO client.example\r\n"),
+    (false, b"250-mx.example\r\n250 SIZE 1000\r\n"),
+    (true, b"MAIL FROM:<ann@a.example> SIZE=20\r\nRCPT TO:<bob@b.example>\r\nrcpt to: <eve@b.example>\r\nDATA\r\n"),
+    (false, b"250 ok\r\n250 ok\r\n250 ok\r\n354 go\r\n"),
+    (true, b"From: Ann <ann@a.example>\r\nSubject: hi\r\nX-Long: a\r\n b\r\n\r\nSubject: not this\r\n..\r\n.\r\n"),
+    (false, b"250-2.0.0\r\n250 queued as 17\r\n"),
+    (true, b"MAIL FROM:<x@y>\r\nRCPT TO:<z@y>\r\nDATA\r\n"),
+    (false, b"250 ok\r\n550 no\r\n503 no\r\n"),
+    (true, b"QUIT\r\n"),
+];
+
+/// RFC 5321 §4.1.1.4: the reply behind 354 and the mail is the answer to the mail; what follows a
+/// refused DATA is a command again.
+#[test]
+fn a_mail_is_told_with_its_answer() {
+    check(
+        "smtp",
+        MAIL,
+        &["smtp @1 helo=client.example mailfrom=ann@a.example \
+             rcptto=bob@b.example|eve@b.example from=Ann <ann@a.example> subject=hi \
+             last_reply=250 queued as 17"],
+    );
+}
+
+/// RFC 3207: behind STARTTLS nothing can be read, and nothing is.
+#[test]
+fn nothing_is_read_behind_starttls() {
+    check(
+        "smtp",
+        &[
+            (true, b"EHLO x\r\nSTARTTLS\r\n"),
+            (false, b"220 go ahead\r\n\x16\x03\x01\x02\x00\x01"),
+            (true, b"\x16\x03\x01\x02\x00\x01\n\xff\xff"),
+        ],
+        &[],
+    );
+}
+
+/// Requests are answered in order; values are skipped by their length, whatever is in them.
+#[test]
+fn redis_pairs_commands_with_replies() {
+    check(
+        "redis",
+        &[
+            (true, b"*3\r\n$3\r\nSET\r\n$3\r\nkey\r\n$6\r\na\r\n$b*\r\n*2\r\n$3\r\nGET\r\n$3\r\nkey\r\nPING\r\n"),
+            (false, b"+OK\r\n$6\r\na\r\n$b*\r\n+PONG\r\n"),
+            (true, b"*1\r\n$4\r\nKEYS\r\n*2\r\n$4\r\nLLEN\r\n$1\r\n\r\r\n*2\r\n$1\r\nX\r\n$0\r\n\r\n"),
+            (false, b"*3\r\n$1\r\na\r\n*2\r\n:1\r\n$-1\r\n+x\r\n>2\r\n+message\r\n$1\r\n-\r\n:4\r\n-ERR no\r\n"),
+        ],
+        &[
+            "redis @0 command=SET key=key arguments=3 reply=OK",
+            "redis @0 command=GET key=key arguments=2 reply=a\\r\\n$b*",
+            "redis @0 command=PING reply=PONG",
+            "redis @2 command=KEYS arguments=1 reply=3",
+            "redis @2 command=LLEN key=\\r arguments=2 reply=4",
+            "redis @2 command=X key= arguments=2 error=ERR no",
+        ],
+    );
+}
+
+/// RFC 3261: a provisional answer is no answer, ACK has none, and bodies are passed over.
+#[test]
+fn sip_pairs_requests_with_final_answers() {
+    check(
+        "sip",
+        &[
+            (true, b"INVITE sip:bob@b SIP/2.0\r\nf: Ann <sip:ann@a>\r\nTo: <sip:bob@b>\r\ni: 77@a\r\nCSeq: 1 INVITE\r\nContent-Length : 6\r\n\r\nv=0\r\n\xff\r\n"),
+            (false, b"SIP/2.0 180 Ringing\r\nl: 2\r\n\r\nxxSIP/2.0 404 Not Found\r\nServer: s/1\r\nl: 0\r\n\r\n"),
+            (true, b"ACK sip:bob@b SIP/2.0\r\nCall-ID: 77@a\r\n\r\n"),
+        ],
+        &[
+            "sip @0 method=INVITE uri=sip:bob@b version=SIP/2.0 request_from=Ann <sip:ann@a> \
+             request_to=<sip:bob@b> call_id=77@a seq=1 INVITE request_body_len=6 \
+             status_code=404 status_msg=Not Found server=s/1 response_body_len=0",
+            "sip @2 method=ACK uri=sip:bob@b version=SIP/2.0 call_id=77@a",
+        ],
+    );
+}
+
+/// A datagram is a message of its own; a question without an answer is told at the end.
+#[test]
+fn datagrams_are_messages_of_their_own() {
+    let mut text = Text::new(TextOptions::default(), built_in());
+    let mut log = Log::default();
+    let sip = text.protocol("sip").unwrap();
+    let handle = text.begin(Shard(0), sip).unwrap();
+    let cut_off = b"OPTIONS sip:a SIP/2.0\r\nFrom: x";
+    text.datagram(handle, Timestamp(1), true, cut_off, cut_off.len(), &mut log);
+    let message = b"OPTIONS sip:b SIP/2.0\r\nFrom: y\r\n\r\n";
+    text.datagram(handle, Timestamp(2), true, message, message.len(), &mut log);
+    text.end(handle, Timestamp(3), &mut log);
+    assert_eq!(log.0[0], "! sip_line_broken");
+    let last = "sip @2 method=OPTIONS uri=sip:b version=SIP/2.0 request_from=y";
+    assert_eq!(log.0[1..], [last]);
+}
+
+/// Behind a gap the next message is found; bytes that were to be skipped may be missing.
+#[test]
+fn messages_are_found_behind_a_gap() {
+    let mut text = Text::new(TextOptions::default(), built_in());
+    let mut log = Log::default();
+    let sip = text.protocol("sip").unwrap();
+    let handle = text.begin(Shard(0), sip).unwrap();
+    let begun = b"BYE sip:a SIP/2.0\r\nContent-Length: 10\r\n\r\nab";
+    text.data(handle, Timestamp(1), true, begun, &mut log);
+    text.gap(handle, Timestamp(1), true, 8, &mut log);
+    text.data(
+        handle,
+        Timestamp(2),
+        true,
+        b"BYE sip:b SIP/2.0\r\nFro",
+        &mut log,
+    );
+    text.gap(handle, Timestamp(3), true, 8, &mut log);
+    text.data(
+        handle,
+        Timestamp(3),
+        true,
+        b"rest\r\n\r\nBYE sip:c SIP/2.0\r\n\r\n",
+        &mut log,
+    );
+    text.end(handle, Timestamp(4), &mut log);
+    assert_eq!(log.0[0], "! text_gap");
+    assert!(log.0[1].contains("uri=sip:a") && log.0[1].contains("request_body_len=10"));
+    assert!(log.0[2].contains("uri=sip:c"));
+}
+
+/// Caps hold: connections, questions, texts; each is counted.
+#[test]
+fn caps_are_counted() {
+    let options = TextOptions {
+        shard_connections_max: 1,
+        questions_max: 2,
+        text_len_max: 8,
+        shard_bytes_max: 64,
+        ..TextOptions::default()
+    };
+    let mut text = Text::new(options, built_in());
+    let mut log = Log::default();
+    let redis = text.protocol("redis").unwrap();
+    let handle = text.begin(Shard(0), redis).unwrap();
+    assert_eq!(text.begin(Shard(0), redis), None);
+    for _ in 0..5 {
+        text.data(
+            handle,
+            Timestamp(1),
+            true,
+            b"GET averylongkeyindeed\r\n",
+            &mut log,
+        );
+    }
+    text.end(handle, Timestamp(4), &mut log);
+    assert_eq!(log.0.len(), 5);
+    assert_eq!(log.0[0], "redis @1 command=GET key=averylon");
+    let losses: Vec<_> = text.losses().iter().map(|(loss, _)| loss.name()).collect();
+    assert_eq!(
+        losses,
+        ["text_connections", "text_memory", "text_questions"]
+    );
+    assert!(text.begin(Shard(0), redis).is_some());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(24) })]
+    /// Interleaved connections, each cut at random: the same messages as alone and whole.
+    #[test]
+    fn connections_do_not_disturb_each_other(cuts in prop::collection::vec(1usize..40, 1..30)) {
+        let mut text = Text::new(TextOptions::default(), built_in());
+        let smtp = text.protocol("smtp").unwrap();
+        let mut logs = [Log::default(), Log::default(), Log::default()];
+        let handles = [0, 1, 2].map(|_| text.begin(Shard(1), smtp).unwrap());
+        let mut cuts = cuts.iter().cycle();
+        for (turn, (to_server, bytes)) in MAIL.iter().enumerate() {
+            let mut rests = [*bytes; 3];
+            while rests.iter().any(|rest| !rest.is_empty()) {
+                for ((rest, handle), log) in rests.iter_mut().zip(handles).zip(&mut logs) {
+                    let (piece, later) = rest.split_at(rest.len().min(*cuts.next().unwrap()));
+                    *rest = later;
+                    text.data(handle, Timestamp(turn as u64), *to_server, piece, log);
+                }
+            }
+        }
+        for (handle, log) in handles.into_iter().zip(&mut logs) {
+            text.end(handle, Timestamp(99), log);
+        }
+        let alone = told("smtp", MAIL, whole);
+        for log in logs {
+            prop_assert_eq!(&log.0, &alone);
+        }
+    }
+}
