@@ -61,6 +61,6 @@ pub use handover::Successor;
 pub use options::{BodyOptions, HttpOptions};
 pub use parser::{Handle, Http};
 #[doc(hidden)]
-pub use scan::head_fields;
+pub use scan::{head_fields, head_lines};
 pub use schema::http as schema;
 pub use stats::HttpStats;

@@ -31,3 +31,14 @@ pub fn head_fields(bytes: &[u8]) -> usize {
     }
     fields
 }
+
+/// The lines of a head, each with what stands before its first colon, space or control byte: to be
+/// compared with other scanners.
+#[doc(hidden)]
+pub fn head_lines(bytes: &[u8], mut tell: impl FnMut(&[u8], &[u8])) {
+    let mut lines = Lines::new(bytes);
+    while let Some(line) = lines.next() {
+        let name = bytes.get(line.start..line.stop).unwrap_or_default();
+        tell(line.text(bytes), name);
+    }
+}
