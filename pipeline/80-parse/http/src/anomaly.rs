@@ -101,3 +101,18 @@ impl Anomalies {
         is_new
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Anomaly;
+
+    /// What a record says must be explained where its reader looks.
+    #[test]
+    fn every_anomaly_is_in_the_documentation() {
+        let page = include_str!("../../../../docs/user/http.md");
+        for anomaly in Anomaly::ALL {
+            let row = format!("| `{}` | {} |", anomaly.name(), anomaly.explanation());
+            assert!(page.contains(&row), "{row}");
+        }
+    }
+}
