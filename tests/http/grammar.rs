@@ -2,7 +2,7 @@
 
 use flowpin_grammar::{Limits, compile};
 use flowpin_http::head_lines;
-use flowpin_lexer::{Grammar, Saved, Sink, Texts, Then, Token};
+use flowpin_lexer::{Grammar, Saved, Scanner, Sink, Texts, Then, Token};
 use flowpin_testkit::corpus;
 use proptest::prelude::*;
 use std::sync::LazyLock;
@@ -27,6 +27,8 @@ static GRAMMAR: LazyLock<Grammar> = LazyLock::new(|| {
         .unwrap()
         .grammar
 });
+
+static SCANNER: LazyLock<Scanner> = LazyLock::new(|| Scanner::new(GRAMMAR.table.clone()));
 
 /// Puts the grammar's tokens together to lines.
 #[derive(Default)]
@@ -74,9 +76,7 @@ fn by_grammar(head: &[u8], piece: usize) -> Vec<Line> {
     let mut lines = Lines::default();
     let (mut texts, mut saved) = (Texts::new(1 << 20), Saved::new(0));
     for part in head.chunks(piece) {
-        GRAMMAR
-            .table
-            .scan(&mut saved, &mut texts, 0, part, &mut lines);
+        SCANNER.scan(&mut saved, &mut texts, 0, part, &mut lines);
     }
     lines.lines
 }

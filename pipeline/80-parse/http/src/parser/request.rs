@@ -41,7 +41,9 @@ impl<S: MessageSink> Turn<'_, S> {
         let found = request_line(line).filter(|found| {
             // Without a version, only what is sure to be meant as a request.
             found.version != Version::Old
-                || found.name.iter().all(u8::is_ascii_uppercase) && found.uri.starts_with(b"/")
+                || (found.name.iter().all(u8::is_ascii_uppercase)
+                    && found.uri.starts_with(b"/")
+                    && !found.space_in_uri)
         });
         let Some(mut found) = found else {
             self.tell(Anomaly::NotARequest);

@@ -75,6 +75,14 @@ impl<S: MessageSink> Turn<'_, S> {
                 self.tell(Anomaly::UpgradeUnasked);
             }
             let successor = self.upgraded_to();
+            if let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) {
+                // It is the last response, and an interim one.
+                transaction.info = status;
+                let reason = transaction.part(Text::Reason);
+                if let Some(place) = transaction.parts.get_mut(Text::InfoReason as usize) {
+                    *place = reason;
+                }
+            }
             return self.hand_over(successor);
         }
         if (100..200).contains(&status) {

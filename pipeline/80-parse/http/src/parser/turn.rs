@@ -56,6 +56,10 @@ impl<S: MessageSink> Turn<'_, S> {
         let mut rest = bytes;
         while let [first @ (b'\r' | b'\n' | b' ' | b'\t'), tail @ ..] = rest {
             if matches!(first, b' ' | b'\t') {
+                if !self.to_server {
+                    // It could be a body without a head.
+                    break;
+                }
                 self.mine.set(Side::SPACES);
             }
             rest = tail;

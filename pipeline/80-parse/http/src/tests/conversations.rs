@@ -151,7 +151,7 @@ fn other_protocols_take_over() {
     ]);
     assert_eq!(
         found,
-        ["method=GET uri=/chat sent=0 got=0 status=101 upgrade=websocket"]
+        ["method=GET uri=/chat sent=0 got=0 status=101 info=101 upgrade=websocket"]
     );
     let found = outcome(&[
         (C, b"CONNECT h:443 HTTP/1.1\r\nHost: h:443\r\n\r\n"),
