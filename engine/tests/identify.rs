@@ -93,6 +93,36 @@ fn mail_that_goes_over_to_tls_is_both() {
     assert!(!records.contains("app_proto_orig"), "{records}");
 }
 
+/// RFC 5764: peers find a way to each other with STUN, then DTLS makes keys on the same ports.
+#[test]
+fn a_call_that_sets_up_keys_is_both() {
+    let ip = Ip::v4([10, 0, 0, 1], [10, 0, 0, 2]);
+    let mut binding = vec![0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42];
+    binding.extend([7; 12]);
+    let media = [0x80, 0x60, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+    let mut hello = vec![22, 0xfe, 0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 67];
+    hello.extend([1, 0, 0, 55, 0, 0, 0, 0, 0, 0, 0, 55, 0xfe, 0xfd]);
+    hello.extend([9; 32]);
+    hello.extend([
+        0, 0, 0, 2, 0xc0, 0x2b, 1, 0, 0, 13, 0, 11, 0, 2, 1, 0, 0, 10, 0, 1, 0,
+    ]);
+    let call = |media_count: usize, said: &[u8]| {
+        let mut frames = vec![ip.udp(50_000, 50_001, &binding).ethernet()];
+        let media = (0..media_count).map(|_| ip.udp(50_000, 50_001, &media).ethernet());
+        frames.extend(media);
+        frames.push(ip.reversed().udp(50_001, 50_000, said).ethernet());
+        frames
+    };
+    let both = "\"app_proto\":\"dtls\",\"app_proto_orig\":\"stun\"";
+    let (_, records) = run(&call(20, &hello), "1x1");
+    assert!(records.contains(both), "{records}");
+    for (count, said) in [(20, &binding), (300, &hello)] {
+        let (_, records) = run(&call(count, said), "1x1");
+        assert!(records.contains("\"app_proto\":\"stun\""), "{records}");
+        assert!(!records.contains("app_proto_orig"), "{records}");
+    }
+}
+
 /// A gap ends what can be told of a direction; the other one goes on.
 #[test]
 fn one_direction_is_enough() {

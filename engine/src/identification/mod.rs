@@ -79,9 +79,8 @@ pub(crate) struct Names {
     of_rules: Vec<ProtocolId>,
     /// By pattern of the user's: protocol and rule.
     loaded: Vec<(&'static str, &'static str)>,
-    /// By protocol: whether it may turn into TLS.
-    upgrades: Vec<bool>,
-    tls: Option<ProtocolId>,
+    /// By protocol: what it may turn into.
+    becomes: Vec<Option<ProtocolId>>,
     /// Rules of what HTTP may go on as.
     websocket: Option<RuleId>,
     http2: Option<RuleId>,
@@ -110,11 +109,10 @@ impl Names {
                 .zip(files)
                 .map(|(pattern, file)| (lasting(&pattern.name), lasting(&plain(file))))
                 .collect(),
-            upgrades: all
+            becomes: all
                 .iter()
-                .map(|protocol| upgrades::TO_TLS.contains(&protocol.name))
+                .map(|protocol| identifier.find(upgrades::becomes(protocol.name)?))
                 .collect(),
-            tls: identifier.find("tls"),
             websocket: first_rule("websocket"),
             http2: first_rule("http2"),
         }
@@ -159,9 +157,9 @@ impl Names {
         self.loaded.get(place).copied()
     }
 
-    /// Whether a connection of this protocol may turn into TLS.
-    pub(crate) fn may_become_tls(&self, id: ProtocolId) -> bool {
-        self.upgrades.get(usize::from(id.0)).copied() == Some(true)
+    /// What a connection of this protocol may turn into.
+    pub(crate) fn becomes(&self, id: ProtocolId) -> Option<ProtocolId> {
+        self.becomes.get(usize::from(id.0)).copied().flatten()
     }
 
     /// Whether it is built in, and not the user's.
@@ -177,10 +175,6 @@ impl Names {
     /// A rule of HTTP/2's.
     pub(crate) const fn http2(&self) -> Option<RuleId> {
         self.http2
-    }
-
-    pub(crate) fn is_tls(&self, id: ProtocolId) -> bool {
-        self.tls == Some(id)
     }
 }
 
@@ -229,9 +223,11 @@ mod tests {
         }
         for name in TO_TLS {
             let id = identifier.find(name).expect(name);
-            assert!(names.may_become_tls(id));
+            assert_eq!(names.becomes(id), identifier.find("tls"));
             assert_eq!(names.protocol(id), *name);
         }
-        assert!(names.is_tls(identifier.find("tls").unwrap()));
+        let stun = identifier.find("stun").unwrap();
+        assert_eq!(names.becomes(stun), identifier.find("dtls"));
+        assert_eq!(names.becomes(identifier.find("tls").unwrap()), None);
     }
 }

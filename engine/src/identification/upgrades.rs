@@ -20,3 +20,13 @@ pub(super) const TO_TLS: &[&str] = &[
     "nats",
     "amqp",
 ];
+
+/// What a protocol may turn into. Peers that have found a way to each other with STUN set up keys
+/// with DTLS over the same two ports (RFC 5764 §5.1.2, RFC 7983 §7).
+pub(super) fn becomes(protocol: &str) -> Option<&'static str> {
+    match protocol {
+        "stun" => Some("dtls"),
+        _ if TO_TLS.contains(&protocol) => Some("tls"),
+        _ => None,
+    }
+}

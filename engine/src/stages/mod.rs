@@ -89,7 +89,7 @@ pub(crate) const fn are_wanted(plan: &Plan) -> bool {
 
 impl AllStages {
     /// Packets of a connection whose bytes were looked at to tell its protocol.
-    pub(crate) fn inspected(&self, handle: u32) -> u16 {
+    pub(crate) fn inspected(&self, handle: u32) -> u8 {
         let identify = self.identify.as_ref();
         identify.map_or(0, |identify| identify.inspected(handle))
     }

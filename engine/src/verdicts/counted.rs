@@ -11,7 +11,7 @@ pub(super) struct Ended {
     pub(super) key: RecordKey,
     pub(super) record: ConnRecord,
     /// Packets that were looked at.
-    pub(super) inspected: u16,
+    pub(super) inspected: u8,
 }
 
 /// What watches the connection table of a list.

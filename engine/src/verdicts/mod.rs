@@ -29,8 +29,8 @@ use flowpin_record::{ConnRecord, RecordKey};
 pub struct Listed {
     /// Its record; [`ConnRecord::app`] is the verdict.
     pub record: ConnRecord,
-    /// Packets whose bytes were looked at.
-    pub inspected: u16,
+    /// Packets whose bytes were looked at; 255: or more.
+    pub inspected: u8,
     /// Where there is no verdict: what the server's port suggests.
     pub port_hint: Option<&'static str>,
 }

@@ -2,8 +2,10 @@
 //!
 //! Bytes are put in order in the simplest way that works: this measures rules, not the stages
 //! before them. A line has tabs between capture, transport, address, port, address, port, verdict,
-//! rule, and what a hello told.
+//! rule, and what a hello told. A connection that turned into another protocol has a line for each;
+//! a tunnel over UDP, which is opened before anything is identified, has one of its own.
 
+use core::net::IpAddr;
 use flowpin_capture::{Options, Source};
 use flowpin_dispatch::{Clock, DispatchOptions, Dispatched, Dispatcher};
 use flowpin_identify::{Identifier, On, Search, SearchOptions, Searches, Step, Whose};
@@ -12,7 +14,7 @@ use flowpin_packet::{
 };
 use flowpin_record::{MessageSchema, MessageSink, Value};
 use flowpin_tls::{Quic, Tls, TlsOptions};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
@@ -40,13 +42,19 @@ struct Flow {
     search: Search,
     verdict: String,
     rule: String,
+    /// Verdict and rule before it turned into another protocol.
+    before: Option<(String, String)>,
     learnt: String,
     is_over: bool,
+    /// STUN may turn into DTLS.
+    is_watched: bool,
 }
 
 struct Reading {
     searches: Searches,
     flows: HashMap<(FlowKey, [u8; 16], [u8; 16]), Flow>,
+    /// Ends and kinds of tunnels over UDP.
+    tunnels: BTreeSet<(IpAddr, u16, IpAddr, u16, &'static str)>,
     /// Segments are cut into parts of this size.
     part: usize,
 }
@@ -66,6 +74,7 @@ pub fn read(
     let mut reading = Reading {
         searches: Searches::new(Arc::clone(identifier), SearchOptions::default())?,
         flows: HashMap::new(),
+        tunnels: BTreeSet::new(),
         part,
     };
     let mut dispatcher = Dispatcher::new(DispatchOptions {
@@ -88,6 +97,7 @@ pub fn read(
                     piece: bytes,
                     extra: &[],
                 };
+                reading.tunnels(frames.frame(&meta), &meta);
                 reading.packet(frames, &meta);
             }
         }
@@ -96,6 +106,24 @@ pub fn read(
 }
 
 impl Reading {
+    fn tunnels(&mut self, frame: &[u8], meta: &PacketMeta) {
+        flowpin_dispatch::tunnels(meta, frame, |layer| {
+            if let (Some((from, to)), (1.., _)) = (layer.addresses, layer.ports) {
+                let ((a, a_port), (b, b_port)) = ((from, layer.ports.0), (to, layer.ports.1));
+                let kind = match layer.kind.name() {
+                    "gtpu" => "gtp",
+                    kind => kind,
+                };
+                let ends = if (a, a_port) <= (b, b_port) {
+                    (a, a_port, b, b_port, kind)
+                } else {
+                    (b, b_port, a, a_port, kind)
+                };
+                self.tunnels.insert(ends);
+            }
+        });
+    }
+
     fn packet(&mut self, frames: FrameBytes<'_>, meta: &PacketMeta) {
         let on = match meta.kind {
             PacketKind::Tcp => On::Tcp,
@@ -120,9 +148,14 @@ impl Reading {
             search: Search::default(),
             verdict: String::new(),
             rule: String::new(),
+            before: None,
             learnt: String::new(),
             is_over: false,
+            is_watched: false,
         });
+        if flow.is_watched && matches!(payload, [20..=63, 0xfe, ..]) {
+            (flow.is_watched, flow.is_over) = (false, false);
+        }
         if flow.is_over {
             return;
         }
@@ -158,7 +191,13 @@ impl Reading {
                 }
             }
             self.searches.release(&mut flow.search);
-            lines.push(flow.line(name));
+            lines.extend(flow.lines(name));
+        }
+        for (a, a_port, b, b_port, kind) in &self.tunnels {
+            let (a, b) = (spelt(*a), spelt(*b));
+            lines.push(format!(
+                "{name}\tUDP\t{a}\t{a_port}\t{b}\t{b_port}\t{kind}\ttunnel\t"
+            ));
         }
         lines
     }
@@ -253,8 +292,16 @@ impl Flow {
             Step::Undecided => return,
             Step::Verdict(verdict) => {
                 let identifier = searches.identifier();
-                self.verdict = identifier.name(verdict.protocol).to_owned();
-                self.rule = identifier.rule_name(verdict.rule).to_owned();
+                let told = identifier.name(verdict.protocol).to_owned();
+                let rule = identifier.rule_name(verdict.rule).to_owned();
+                if self.verdict.is_empty() {
+                    self.is_watched = told == "stun";
+                    (self.verdict, self.rule) = (told, rule);
+                } else if told == "dtls" {
+                    let before = (self.verdict.clone(), self.rule.clone());
+                    (self.verdict, self.rule) = (told, rule);
+                    self.before = Some(before);
+                }
             }
             Step::GaveUp(_) => {}
         }
@@ -262,25 +309,28 @@ impl Flow {
         searches.release(&mut self.search);
     }
 
-    fn line(&self, name: &str) -> String {
+    fn lines(&self, name: &str) -> Vec<String> {
         let (low, high) = self.key.ports();
-        let address = |bytes| {
-            let text = Endpoints::address(bytes, self.key.is_ipv6()).to_string();
-            // The expected results leave out a single group of zeros.
-            if text.contains("::") {
-                text
-            } else {
-                text.replacen(":0:", "::", 1)
-            }
-        };
-        let on = match self.on {
-            On::Tcp => "TCP",
-            On::Udp => "UDP",
-            On::Sctp => "SCTP",
-        };
+        let address = |bytes| spelt(Endpoints::address(bytes, self.key.is_ipv6()));
+        let on = self.on.name().to_uppercase();
         let (from, to) = (address(self.ends.low), address(self.ends.high));
-        let (verdict, rule, learnt) = (&self.verdict, &self.rule, &self.learnt);
-        format!("{name}\t{on}\t{from}\t{low}\t{to}\t{high}\t{verdict}\t{rule}\t{learnt}")
+        let ends = format!("{name}\t{on}\t{from}\t{low}\t{to}\t{high}");
+        let before = self.before.iter().map(|(verdict, rule)| (verdict, rule));
+        let learnt = &self.learnt;
+        before
+            .chain([(&self.verdict, &self.rule)])
+            .map(|(verdict, rule)| format!("{ends}\t{verdict}\t{rule}\t{learnt}"))
+            .collect()
+    }
+}
+
+/// As the expected results spell addresses: they leave out a single group of zeros.
+fn spelt(address: IpAddr) -> String {
+    let text = address.to_string();
+    if text.contains("::") {
+        text
+    } else {
+        text.replacen(":0:", "::", 1)
     }
 }
 

@@ -76,8 +76,8 @@ fn verdicts_agree_with_the_expected_results() {
         let rest = &text[text.find(label).unwrap() + label.len()..];
         rest.split_whitespace().next().unwrap().parse().unwrap()
     };
-    assert!(after("precision") >= 0.98);
-    assert!(after("core recall") >= 0.95);
-    assert!(after("macro recall") >= 0.90);
-    assert!(after(">= 50 % recall") >= 95.0);
+    assert!(after("precision") >= 0.985);
+    assert!(after("core recall") >= 0.97);
+    assert!(after("macro recall") >= 0.93);
+    assert!(after(">= 50 % recall") >= 100.0);
 }

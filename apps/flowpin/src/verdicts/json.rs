@@ -30,7 +30,7 @@ struct Line<'a> {
     app_confidence: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     app_by: Option<&'a str>,
-    packets_inspected: u16,
+    packets_inspected: u8,
     /// What the port suggests: never a verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     port_hint: Option<&'a str>,

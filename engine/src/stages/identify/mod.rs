@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!  Looking ──verdict──► Done
-//!     ▲        └─────► Watching ──► Done        of protocols that may turn into TLS
-//!     └─ a turn of the client's that begins as TLS does ─┘
+//!     ▲        └─────► Watching ──► Done      of protocols that may turn into TLS or DTLS
+//!     └─ what begins as these do ─┘           (TLS: in a turn of the client's)
 //! ```
 //!
 //! Sixteen bytes a connection, in step with the connection table's handles. What is over and has no
@@ -142,7 +142,10 @@ impl Identify {
         };
         let len = meta.payload_len as usize;
         let mut scene = Scene::open(sighting, sink);
-        if !state.is_done() {
+        if state.is(Phase::Watching) {
+            state.watch_datagram(bytes);
+        }
+        if state.is(Phase::Looking) {
             self.stats.count(state);
             let whose = state.whose(on, to_server, sighting.ports(), 0);
             let step = self.searches.datagram(&mut state.search, whose, bytes, len);
@@ -237,7 +240,7 @@ impl Identify {
     }
 
     /// Packets of a connection that were looked at.
-    pub(super) fn inspected(&self, handle: u32) -> u16 {
+    pub(super) fn inspected(&self, handle: u32) -> u8 {
         self.states.get(handle).map_or(0, |state| state.inspected)
     }
 

@@ -24,8 +24,10 @@ pub(super) struct State {
     pub(super) rule: RuleId,
     /// What it was before.
     pub(super) original: ProtocolId,
-    /// Packets that were looked at.
-    pub(super) inspected: u16,
+    /// Packets that were looked at; 255: or more.
+    pub(super) inspected: u8,
+    /// Datagrams that passed while it was watched.
+    pub(super) watched: u8,
     pub(super) shard: Shard,
     bits: u8,
 }
@@ -55,6 +57,7 @@ impl State {
             rule: NO_RULE,
             original: NONE,
             inspected: 0,
+            watched: 0,
             shard: Shard(0),
             bits: phase as u8,
         }
@@ -115,6 +118,17 @@ impl State {
         }
     }
 
+    /// A datagram of a connection that may turn into DTLS: looked at if it may be of it.
+    pub(super) fn watch_datagram(&mut self, bytes: &[u8]) {
+        self.watched = self.watched.saturating_add(1);
+        // RFC 7983 §7: which datagrams are DTLS; RFC 6347 §4.1: its version.
+        if matches!(bytes, [20..=63, 0xfe, ..]) {
+            self.go_to(Phase::Looking);
+        } else if self.watched >= WATCHED_DATAGRAMS {
+            self.go_to(Phase::Done);
+        }
+    }
+
     pub(super) fn app(&self, names: &Names) -> Option<App> {
         if self.rule == NO_RULE {
             return None;
@@ -138,14 +152,15 @@ impl State {
 /// A verdict: the first, or on what it has become. Whether it counts.
 pub(super) fn take(state: &mut State, verdict: Verdict, names: &Names) -> bool {
     let is_first = state.rule == NO_RULE;
-    let watched = is_first && names.may_become_tls(verdict.protocol);
+    let watched = is_first && names.becomes(verdict.protocol).is_some();
     state.go_to(if watched {
         Phase::Watching
     } else {
         Phase::Done
     });
     if !is_first {
-        if !names.is_tls(verdict.protocol) && !state.has(State::TUNNEL) {
+        let expected = names.becomes(names.protocol_of(state.rule));
+        if expected != Some(verdict.protocol) && !state.has(State::TUNNEL) {
             return false;
         }
         state.original = names.protocol_of(state.rule);
@@ -156,3 +171,6 @@ pub(super) fn take(state: &mut State, verdict: Verdict, names: &Names) -> bool {
     state.set(State::BY_SERVER, !verdict.to_server);
     true
 }
+
+/// So many datagrams are watched for a change to DTLS: some seconds of a call.
+const WATCHED_DATAGRAMS: u8 = 200;
