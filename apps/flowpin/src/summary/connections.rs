@@ -104,6 +104,25 @@ fn protocol_row(name: Cell, traffic: &Traffic, spoken: u64, report: &RunReport) 
     ]
 }
 
+/// Messages of application protocols, by the kind of their records.
+pub(super) fn messages(page: &mut Page, report: &RunReport) {
+    let read = report.messages.iter().filter(|kind| kind.built > 0);
+    let rows: Vec<_> = read
+        .map(|kind| {
+            vec![
+                Cell::left(&kind.name),
+                Cell::right(number::things(kind.built, "record")),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return;
+    }
+    let about = number::things(report.parse.connections, "connection");
+    page.title("Messages", &format!("of {about} that have a parser"));
+    page.rows(&rows);
+}
+
 /// Traffic by the server's port: in detail all, else where only the port gives a hint.
 pub(super) fn ports(page: &mut Page, report: &RunReport, detail: Detail) {
     let sums = &report.connections;

@@ -31,6 +31,7 @@ struct Summary {
     connections: Connections,
     scans: Scans,
     identification: Identification,
+    messages: Messages,
     quality: Quality,
     streams: Streams,
     losses: BTreeMap<&'static str, u64>,
@@ -103,6 +104,12 @@ struct Identification {
     connections: u64,
     packets: u64,
     packets_per_connection: f64,
+}
+
+#[derive(Serialize)]
+struct Messages {
+    connections: u64,
+    by_kind: BTreeMap<String, u64>,
 }
 
 #[derive(Serialize)]
@@ -190,6 +197,7 @@ impl From<&RunReport> for Summary {
             connections: connections(&report.connections),
             scans: Scans::from(&report.scans),
             identification: identification(report),
+            messages: messages(report),
             quality: quality(report),
             streams: Streams::from(&report.reassembly),
             losses: Loss::ALL
@@ -290,6 +298,14 @@ fn identification(report: &RunReport) -> Identification {
         connections: stats.searched,
         packets: stats.inspected,
         packets_per_connection: number::real(stats.inspected) / number::real(stats.searched.max(1)),
+    }
+}
+
+fn messages(report: &RunReport) -> Messages {
+    let read = report.messages.iter().filter(|kind| kind.built > 0);
+    Messages {
+        connections: report.parse.connections,
+        by_kind: read.map(|kind| (kind.name.clone(), kind.built)).collect(),
     }
 }
 

@@ -45,6 +45,7 @@ pub(crate) fn text(report: &RunReport, detail: Detail, width: usize) -> String {
     connections::transports(&mut page, report);
     connections::states(&mut page, report);
     connections::protocols(&mut page, report, detail);
+    connections::messages(&mut page, report);
     connections::ports(&mut page, report, detail);
     connections::talkers(&mut page, report, detail);
     scans::scans(&mut page, report, detail);

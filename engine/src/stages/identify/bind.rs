@@ -140,39 +140,31 @@ impl Identify {
         let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(at.handle)) else {
             return;
         };
-        let binding = core::mem::take(&mut state.binding);
-        let peers = parse.peers(binding);
-        parse.end(binding, &scene.moment, scene.sink);
-        state.go_to(Phase::Done);
+        parse.vacate(state.binding, &scene.moment, scene.sink);
         let goes_on_as = match what {
             Successor::WebSocket => self.names.websocket(),
             Successor::Http2 => self.names.http2(),
             Successor::Tunnel | Successor::Tls | Successor::Other => {
                 state.go_to(Phase::Looking);
                 state.set(State::TUNNEL, true);
-                None
+                let rest = bytes.get(used..).unwrap_or_default();
+                let at = Span {
+                    offset: at.offset.saturating_add(used as u64),
+                    ..at
+                };
+                if !rest.is_empty() {
+                    self.bytes(at, rest, scene);
+                }
+                return;
             }
         };
+        state.go_to(Phase::Done);
+        parse.unbind(core::mem::take(&mut state.binding));
         if let Some(rule) = goes_on_as
             && self.names.protocol_of(rule) != self.names.protocol_of(state.rule)
         {
             state.original = self.names.protocol_of(state.rule);
             state.rule = rule;
-        }
-        let rest = bytes.get(used..).unwrap_or_default();
-        if let Some(peers) = peers
-            && !rest.is_empty()
-        {
-            let mut scene = Scene {
-                moment: scene.moment,
-                who: Who::Known(&peers),
-                sink: &mut *scene.sink,
-            };
-            let at = Span {
-                offset: at.offset.saturating_add(used as u64),
-                ..at
-            };
-            self.bytes(at, rest, &mut scene);
         }
     }
 

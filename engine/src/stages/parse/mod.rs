@@ -265,6 +265,22 @@ impl Parse {
         self.unbind(binding);
     }
 
+    /// A connection goes on without its parser, and may get another one.
+    pub(super) fn vacate<S: RecordSink>(
+        &mut self,
+        binding: Binding,
+        moment: &Moment,
+        sink: &mut S,
+    ) {
+        if let Some((bound, parsers, mut outlet)) = self.hearing(binding, moment, sink) {
+            parsers.end(bound.handle, moment.at, &mut outlet);
+        }
+        let bound = binding.0.checked_sub(1);
+        if let Some(bound) = bound.and_then(|bound| self.bound.get_mut(bound)) {
+            bound.handle = Handle::Nobody;
+        }
+    }
+
     /// Its parser has let go of a connection.
     pub(super) fn unbind(&mut self, binding: Binding) {
         if let Some(bound) = binding.0.checked_sub(1) {

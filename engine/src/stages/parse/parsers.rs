@@ -47,6 +47,8 @@ pub(super) enum Handle {
     Http(flowpin_http::Handle),
     Fix(flowpin_fix::Handle),
     Dns(flowpin_dns::Handle),
+    /// None at present.
+    Nobody,
 }
 
 /// How a parser goes on.
@@ -142,6 +144,7 @@ impl Parsers {
                 Next::More
             }
             Handle::Dtls(_) | Handle::Quic(_) => Next::More,
+            Handle::Nobody => Next::Nothing,
         }
     }
 
@@ -168,6 +171,7 @@ impl Parsers {
                 Next::More
             }
             Handle::Dtls(_) | Handle::Quic(_) => Next::More,
+            Handle::Nobody => Next::Nothing,
         }
     }
 
@@ -193,6 +197,7 @@ impl Parsers {
                 Next::More
             }
             Handle::Dtls(_) | Handle::Quic(_) => Next::More,
+            Handle::Nobody => Next::Nothing,
         }
     }
 
@@ -215,6 +220,7 @@ impl Parsers {
             Handle::Dtls(handle) => self.tls.datagram(handle, to_server, bytes, sink).into(),
             Handle::Quic(handle) => self.quic.datagram(handle, to_server, bytes, sink).into(),
             Handle::Tls(_) | Handle::Http(_) | Handle::Fix(_) => Next::More,
+            Handle::Nobody => Next::Nothing,
         }
     }
 
@@ -225,6 +231,7 @@ impl Parsers {
             Handle::Http(handle) => self.http.end(handle, at, sink),
             Handle::Fix(handle) => self.fix.end(handle, at, sink),
             Handle::Dns(handle) => self.dns.end(handle, at, sink),
+            Handle::Nobody => {}
         }
     }
 }

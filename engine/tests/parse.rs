@@ -1,0 +1,238 @@
+//! Messages inside a run: replay of what came before the verdict, gaps, hand-over, shapes, formats.
+#![allow(clippy::unwrap_used, reason = "also in functions that tests share")]
+
+use flowpin_config::{Format, Input, Plan};
+use flowpin_engine::{Control, RunReport};
+use flowpin_testkit::build::{Ip, Tcp, flags};
+use flowpin_testkit::pcap::ethernet_file;
+use std::path::Path;
+
+type Turns<'a> = &'a [(bool, &'a [u8])];
+
+/// A TCP connection of one client, with its handshake and its end; each turn is cut into segments
+/// of `size` bytes.
+fn talk(turns: Turns<'_>, size: usize, host: u8) -> Vec<Vec<u8>> {
+    let ip = Ip::v4([10, 0, 0, host], [10, 0, 1, 2]);
+    let (client, server) = (50_000, 50_001);
+    let mut next = [1001u32, 5001];
+    let ack = flags::ACK;
+    let mut frames = vec![
+        ip.tcp(Tcp::new(client, server, 1000, 0, flags::SYN), b""),
+        ip.reversed()
+            .tcp(Tcp::new(server, client, 5000, 1001, flags::SYN | ack), b""),
+    ];
+    let closing: Turns<'_> = &[(true, b""), (false, b"")];
+    for (&(to_server, turn), is_end) in turns
+        .iter()
+        .map(|turn| (turn, false))
+        .chain(closing.iter().map(|turn| (turn, true)))
+    {
+        let parts: Vec<&[u8]> = if is_end {
+            vec![b""]
+        } else {
+            turn.chunks(size).collect()
+        };
+        for part in parts {
+            let bits = if is_end { flags::FIN | ack } else { ack };
+            let packet = if to_server {
+                ip.tcp(Tcp::new(client, server, next[0], next[1], bits), part)
+            } else {
+                let back = Tcp::new(server, client, next[1], next[0], bits);
+                ip.reversed().tcp(back, part)
+            };
+            let len = u32::try_from(part.len()).unwrap() + u32::from(is_end);
+            next[usize::from(!to_server)] += len;
+            frames.push(packet);
+        }
+    }
+    frames.iter().map(|packet| packet.ethernet()).collect()
+}
+
+/// A run over these frames.
+fn run(frames: &[Vec<u8>], pipeline: &str, formats: &[Format], folder: &Path) -> RunReport {
+    let path = folder.join("talk.pcap");
+    let timed = frames.iter().zip(1u64..);
+    let bytes = ethernet_file(timed.map(|(frame, n)| (n * 1000, frame.as_slice()))).unwrap();
+    std::fs::write(&path, bytes).unwrap();
+    let mut plan = Plan {
+        inputs: vec![Input::File(path)],
+        pipeline: pipeline.parse().unwrap(),
+        ..Plan::default()
+    };
+    plan.output.formats = formats.to_vec();
+    plan.output.dir = folder.to_owned();
+    flowpin_engine::run(&plan, &Control::default(), &()).unwrap()
+}
+
+/// The events of a kind, as EVE has them.
+fn events(frames: &[Vec<u8>], pipeline: &str, kind: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    run(frames, pipeline, &[Format::Eve], folder.path());
+    let text = std::fs::read_to_string(folder.path().join("eve.json")).unwrap();
+    let kind = format!("\"event_type\":\"{kind}\"");
+    let lines = text.lines().filter(|line| line.contains(&kind));
+    lines.map(str::to_owned).collect()
+}
+
+/// What an event says of its message alone: packets and times depend on how it was cut.
+fn told(events: &[String], name: &str) -> Vec<String> {
+    let key = format!("\"{name}\":{{");
+    let part = |event: &String| {
+        let (_, part) = event.split_once(&key).unwrap();
+        part.split("},\"flowpin\"").next().unwrap().to_owned()
+    };
+    events.iter().map(part).collect()
+}
+
+const EXCHANGE: Turns<'_> = &[
+    (true, b"GET /one HTTP/1.1\r\nHost: a.example\r\n\r\n"),
+    (false, b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"),
+    (
+        true,
+        b"POST /two HTTP/1.1\r\nHost: a.example\r\nContent-Length: 3\r\n\r\nabc",
+    ),
+    (
+        false,
+        b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+    ),
+];
+
+/// The parser hears the stream from its first byte, whenever the verdict came: one record for each
+/// request, the same for every cut.
+#[test]
+fn a_parser_hears_what_came_before_its_verdict() {
+    let whole = told(&events(&talk(EXCHANGE, 2000, 1), "1x1", "http"), "http");
+    assert_eq!(whole.len(), 2, "{whole:?}");
+    assert!(whole[0].contains("\"url\":\"/one\"") && whole[0].contains("\"status\":200"));
+    assert!(whole[1].contains("\"url\":\"/two\"") && whole[1].contains("\"status\":404"));
+    for size in [1, 2, 3, 5, 16, 17, 100] {
+        let cut = told(&events(&talk(EXCHANGE, size, 1), "1x1", "http"), "http");
+        assert_eq!(cut, whole, "segments of {size}");
+    }
+}
+
+/// Whoever speaks first: a server's bytes that came before the client's verdict are there as well.
+#[test]
+fn both_directions_are_replayed_in_their_order() {
+    let turns: Turns<'_> = &[
+        (false, b"HTTP/1.1 200 OK\r\nContent-"),
+        (true, b"GET /late HTTP/1.1\r\nHost: a.example\r\n\r\n"),
+        (false, b"Length: 0\r\n\r\n"),
+    ];
+    for size in [1, 4, 1000] {
+        let http = told(&events(&talk(turns, size, 1), "1x1", "http"), "http");
+        let all = http.join("\n");
+        assert!(
+            all.contains("/late") && all.contains("200"),
+            "{size}: {all}"
+        );
+    }
+}
+
+/// Bytes that the capture lacks are told; the next message is read all the same.
+#[test]
+fn a_gap_is_told_and_the_next_message_read() {
+    let mut frames = talk(EXCHANGE, 2000, 1);
+    // The first response.
+    frames.remove(3);
+    let http = told(&events(&frames, "1x1", "http"), "http");
+    let all = http.join("\n");
+    assert!(all.contains("/one") && all.contains("/two"), "{all}");
+    assert!(all.contains("404"), "{all}");
+}
+
+/// RFC 9110 §9.3.6: behind CONNECT anything may come. The record of the request and that of what
+/// it led to are both there, and count on.
+#[test]
+fn a_tunnel_is_looked_at_anew() {
+    let mut hello = vec![22, 3, 1, 0, 47, 1, 0, 0, 43, 3, 3];
+    hello.extend([7; 32]);
+    hello.extend([0, 0, 4, 0x13, 1, 0x13, 2, 1, 0]);
+    hello[4] = u8::try_from(hello.len() - 5).unwrap();
+    hello[8] = u8::try_from(hello.len() - 9).unwrap();
+    let turns: Turns<'_> = &[
+        (
+            true,
+            b"CONNECT b.example:443 HTTP/1.1\r\nHost: b.example:443\r\n\r\n",
+        ),
+        (false, b"HTTP/1.1 200 Connection established\r\n\r\n"),
+        (true, &hello),
+    ];
+    for size in [1, 9, 2000] {
+        let frames = talk(turns, size, 1);
+        let http = events(&frames, "1x1", "http");
+        assert!(
+            http.len() == 1 && http[0].contains("\"tx_id\":0"),
+            "{http:?}"
+        );
+        let tls = events(&frames, "1x1", "tls");
+        assert!(tls.len() == 1 && tls[0].contains("\"tx_id\":1"), "{tls:?}");
+        let flow = events(&frames, "1x1", "flow");
+        assert!(flow[0].contains("\"app_proto\":\"tls\""), "{flow:?}");
+    }
+}
+
+/// The first promise, of messages too: all formats, the same bytes for every shape.
+#[test]
+fn messages_are_the_same_for_every_shape() {
+    let mut frames: Vec<Vec<Vec<u8>>> = (1..30)
+        .map(|host| talk(EXCHANGE, usize::from(host) * 7, host))
+        .collect();
+    // Taken in turns, so that connections overlap.
+    let mut mixed = Vec::new();
+    while frames.iter().any(|one| !one.is_empty()) {
+        for one in &mut frames {
+            if !one.is_empty() {
+                mixed.push(one.remove(0));
+            }
+        }
+    }
+    let formats = [
+        Format::Eve,
+        Format::ZeekTsv,
+        Format::ZeekJson,
+        Format::Csv,
+        Format::Parquet,
+    ];
+    let written = |pipeline: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let report = run(&mixed, pipeline, &formats, folder.path());
+        assert_eq!(report.parse.connections, 29);
+        let http = report.messages.iter().find(|kind| kind.name == "http");
+        assert_eq!(http.unwrap().written, 58);
+        [
+            "eve.json",
+            "http.log",
+            "http.json",
+            "http.csv",
+            "http.parquet",
+        ]
+        .map(|file| std::fs::read(folder.path().join(file)).unwrap())
+    };
+    let reference = written("1x1");
+    for pipeline in ["2x1", "2x2", "3x2"] {
+        assert!(written(pipeline) == reference, "{pipeline}");
+    }
+}
+
+/// Without parsers there are no messages and no files for them; protocols are told as before.
+#[test]
+fn parsing_can_be_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("talk.pcap");
+    let frames = talk(EXCHANGE, 2000, 1);
+    let timed = frames.iter().zip(1u64..);
+    let bytes = ethernet_file(timed.map(|(frame, n)| (n * 1000, frame.as_slice()))).unwrap();
+    std::fs::write(&path, bytes).unwrap();
+    let mut plan = Plan {
+        inputs: vec![Input::File(path)],
+        ..Plan::default()
+    };
+    plan.parse.enabled = false;
+    plan.output.formats = vec![Format::ZeekTsv];
+    plan.output.dir = folder.path().to_owned();
+    let report = flowpin_engine::run(&plan, &Control::default(), &()).unwrap();
+    assert_eq!(report.parse.connections, 0);
+    assert_eq!(report.connections.by_app["http"].connections, 1);
+    assert!(!folder.path().join("http.log").exists());
+}
