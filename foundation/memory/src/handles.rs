@@ -49,6 +49,14 @@ impl Handles {
         Some(handle)
     }
 
+    /// The handle that [`Handles::take`] will give out next, if there is one.
+    #[inline]
+    pub(crate) fn next(&self) -> u32 {
+        let last = (self.freed_count as usize).checked_sub(1);
+        let freed = last.and_then(|last| self.freed.get(last));
+        freed.copied().unwrap_or(self.high_water)
+    }
+
     /// Takes a handle back. One that was never given out is ignored.
     #[inline]
     pub(crate) fn put_back(&mut self, handle: u32) {

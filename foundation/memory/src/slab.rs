@@ -79,8 +79,9 @@ impl<T: Copy> Slab<T> {
         }
         // SAFETY: `handle < high_water <= capacity`: inside the mapping.
         let slot = unsafe { self.slots.base::<T>().add(handle as usize) };
-        // SAFETY: every slot below `high_water` was written by `insert`, and only whole values
-        // are ever written. The borrow of `self` keeps writers away.
+        // SAFETY: every slot below `high_water` was written by `insert`, or is bytes (`take`), of
+        // which those of a fresh mapping, zeros, are as good as any; only whole values are ever
+        // written. The borrow of `self` keeps writers away.
         Some(unsafe { slot.as_ref() })
     }
 
@@ -115,6 +116,13 @@ impl<T: Copy> Slab<T> {
         } {
             flowpin_cpu::prefetch::address(at.wrapping_add(size_of::<T>() - 1));
         }
+    }
+
+    /// The handle that the next value will get: to ask for its lines ahead. Any number if the slab
+    /// is full.
+    #[inline]
+    pub fn next_handle(&self) -> u32 {
+        self.handles.next()
     }
 
     /// Values in use.
@@ -166,6 +174,15 @@ impl<T: Copy> Slab<T> {
         self.handles.clear()?;
         let len_bytes = self.slots.len_bytes();
         self.slots.discard(0, len_bytes)
+    }
+}
+
+impl<const LEN: usize> Slab<[u8; LEN]> {
+    /// Takes a slot with whatever bytes it holds: zeros, or those of a value that was removed.
+    /// `None` if all slots are in use. For buffers whose user knows how much of them counts.
+    #[inline]
+    pub fn take(&mut self) -> Option<u32> {
+        self.handles.take()
     }
 }
 
@@ -250,6 +267,19 @@ mod tests {
         slab.prefetch(u32::MAX);
     }
 
+    /// Buffers need not be written before they are used.
+    #[test]
+    fn a_taken_buffer_holds_zeros_or_what_was_there() {
+        let mut slab = Slab::<[u8; 3]>::with_capacity(2).unwrap();
+        let first = slab.take().unwrap();
+        assert_eq!(slab[first], [0; 3]);
+        slab[first] = [1, 2, 3];
+        slab.remove(first);
+        assert_eq!(slab.take(), Some(first));
+        assert_eq!(slab[first], [1, 2, 3]);
+        assert_eq!((slab.take(), slab.take()), (Some(1), None));
+    }
+
     /// Room for the most values there can be is address space only.
     #[test]
     fn the_largest_slab_is_not_resident() {
@@ -308,8 +338,13 @@ mod tests {
             let mut most = 0;
             for (insert, value) in steps {
                 if insert {
+                    let next = slab.next_handle();
+                    prop_assert!(slab.len() == 64 || !model.contains_key(&next));
                     match slab.insert(value) {
-                        Some(handle) => prop_assert_eq!(model.insert(handle, value), None),
+                        Some(handle) => {
+                            prop_assert_eq!(handle, next);
+                            prop_assert_eq!(model.insert(handle, value), None);
+                        }
                         None => prop_assert_eq!(model.len(), 64),
                     }
                 } else if let Some(&handle) = model.keys().min_by_key(|&&h| u64::from(h) ^ value) {

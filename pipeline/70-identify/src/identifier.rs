@@ -1,9 +1,8 @@
 //! All rules, compiled: shared by all workers, never written after the start.
 
-use crate::lead::First;
+use crate::candidates::{self, Candidate, Candidates};
 use crate::protocols;
 use crate::table::{How, LOADED_FIRST, On, Protocol, ProtocolId, RuleId};
-use crate::{Check, Lead};
 use flowpin_pattern::{Automaton, Group, Limits, PatternSet, Rating, Refusal, Rewrite, cache, own};
 use std::path::Path;
 
@@ -24,26 +23,13 @@ pub(crate) struct Known {
     pub(crate) protocol: ProtocolId,
 }
 
-/// A check in the lists by first byte.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Candidate {
-    pub(crate) lead: Lead,
-    pub(crate) rule: RuleId,
-    pub(crate) check: Check,
-}
-
-/// The most checks that one first byte may call for: one bit each in a search.
-pub(crate) const CANDIDATES_MAX: usize = 128;
-
 /// What the rules over one transport come to.
 #[derive(Debug)]
 pub(crate) struct Compiled {
     pub(crate) automaton: Automaton,
     /// By pattern of the automaton: its rule.
     pub(crate) pattern_rules: Vec<RuleId>,
-    /// By first byte: where its checks are in `candidates`.
-    ranges: Vec<(u32, u32)>,
-    candidates: Vec<Candidate>,
+    pub(crate) candidates: Candidates,
     /// By rule: its protocol.
     protocols: Vec<ProtocolId>,
 }
@@ -52,18 +38,6 @@ impl Compiled {
     pub(crate) fn protocol_of(&self, rule: RuleId) -> ProtocolId {
         let protocol = self.protocols.get(usize::from(rule.0)).copied();
         protocol.unwrap_or(ProtocolId(u16::MAX))
-    }
-
-    /// The checks for a direction that begins so, by rank; at most [`CANDIDATES_MAX`].
-    #[inline]
-    pub(crate) fn candidates(&self, bytes: &[u8]) -> &[Candidate] {
-        let Some(&first) = bytes.first() else {
-            return &[];
-        };
-        self.ranges
-            .get(usize::from(first))
-            .and_then(|&(from, to)| self.candidates.get(from as usize..to as usize))
-            .unwrap_or_default()
     }
 }
 
@@ -262,7 +236,7 @@ fn compile(
 ) -> Result<Compiled, BadRule> {
     let mut patterns = Vec::new();
     let mut pattern_rules = Vec::new();
-    let mut checks: Vec<(bool, u8, Candidate)> = Vec::new();
+    let mut checks: Vec<(u8, bool, Candidate)> = Vec::new();
     let numbered = protocols.iter().flat_map(|one| one.rules).zip(0u16..);
     for (rule, number) in numbered.filter(|(rule, _)| rule.on == on) {
         let name = rule.name;
@@ -284,7 +258,7 @@ fn compile(
                     check,
                 };
                 // Where the first byte may be any, special leads come before those of others.
-                (lead.mask & 0xff == 0, rule.rank, candidate)
+                (rule.rank, lead.mask & 0xff == 0, candidate)
             })),
         }
     }
@@ -298,79 +272,18 @@ fn compile(
             Automaton::build(&patterns, true, &Limits::default()).map_err(refused)?
         }
     };
-    checks.sort_by_key(|&(any, rank, one)| (rank, any, one.rule));
-    let mut ranges = Vec::new();
-    let mut candidates = Vec::new();
-    let mark = |list: &Vec<Candidate>| u32::try_from(list.len()).unwrap_or(u32::MAX);
-    for first in 0..=u8::MAX {
-        let from = mark(&candidates);
-        let fitting = checks
-            .iter()
-            .filter(|(_, _, one)| one.lead.may_begin(first));
-        candidates.extend(fitting.map(|&(_, _, one)| one).take(CANDIDATES_MAX));
-        ranges.push((from, mark(&candidates)));
-    }
+    checks.sort_by_key(|&(rank, any, one)| (rank, any, one.rule));
+    let candidates = Candidates::new(checks.into_iter().map(|(.., one)| one).collect());
+    let candidates = candidates.ok_or(BadRule {
+        rule: "all checks together",
+        refusal: Refusal::Groups(candidates::Set::LEN),
+    })?;
     Ok(Compiled {
         automaton,
         pattern_rules,
-        ranges,
         candidates,
         protocols: rules.iter().map(|rule| rule.protocol).collect(),
     })
-}
-
-/// Asks the checks in `alive` and clears the bits of those that said no.
-///
-/// `ended`: no more bytes will come, so whoever needs more says no. `held`: something of a better
-/// rank is undecided.
-pub(crate) struct Asked {
-    /// The best rule that said yes, unless a better one is undecided.
-    pub(crate) yes: Option<RuleId>,
-    /// The best that said likely.
-    pub(crate) likely: Option<RuleId>,
-}
-
-pub(crate) fn ask(
-    candidates: &[Candidate],
-    alive: &mut u128,
-    look: &crate::Look<'_>,
-    ended: bool,
-    mut held: bool,
-) -> Asked {
-    use crate::Answer;
-    let first = First::of(look.bytes);
-    let mut asked = Asked {
-        yes: None,
-        likely: None,
-    };
-    for (index, one) in candidates.iter().enumerate() {
-        let bit = 1u128.wrapping_shl(u32::try_from(index).unwrap_or(u32::MAX));
-        if *alive & bit == 0 {
-            continue;
-        }
-        let is_short = look.bytes.len() < usize::from(one.lead.len_min);
-        if (is_short && ended) || !first.fits(&one.lead) {
-            *alive &= !bit;
-            continue;
-        }
-        // The lead is part of the evidence: no answer before all of it is there.
-        let answer = if is_short { None } else { (one.check)(look) };
-        match answer {
-            Some(Answer::Yes) => {
-                if !held {
-                    asked.yes = Some(one.rule);
-                    return asked;
-                }
-            }
-            Some(Answer::Likely) => {
-                asked.likely = asked.likely.or(Some(one.rule));
-                *alive &= !bit;
-            }
-            None if !ended => held = true,
-            Some(Answer::No) | None => *alive &= !bit,
-        }
-    }
-    asked
 }
 
 #[cfg(test)]

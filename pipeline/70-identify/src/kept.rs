@@ -26,6 +26,14 @@ impl Kept {
     }
 }
 
+impl Kept {
+    pub(crate) const NONE: Self = Self {
+        block: 0,
+        len: 0,
+        is_large: false,
+    };
+}
+
 /// The blocks of one worker.
 #[derive(Debug)]
 pub(crate) struct Blocks {
@@ -96,17 +104,15 @@ impl Blocks {
             return None;
         }
         let block = if is_large {
-            let mut bytes = [0; STREAM_BYTES_MAX];
-            if let Some(old) = kept
-                .block
-                .checked_sub(1)
-                .and_then(|old| self.small.get(old))
-            {
-                bytes.get_mut(..SMALL)?.copy_from_slice(old);
+            let block = self.large.take()?;
+            let old = kept.block.checked_sub(1);
+            if let Some(old) = old.and_then(|old| self.small.get(old)) {
+                let start = self.large.get_mut(block)?.get_mut(..SMALL)?;
+                start.copy_from_slice(old);
             }
-            self.large.insert(bytes)?
+            block
         } else {
-            self.small.insert([0; SMALL])?
+            self.small.take()?
         };
         *used = after;
         let len = kept.len;

@@ -74,43 +74,10 @@ impl Lead {
         self
     }
 
-    /// Whether the bytes may begin with `byte`.
-    pub(crate) const fn may_begin(&self, byte: u8) -> bool {
-        byte as u64 & self.mask & 0xff == self.value & 0xff
-    }
-}
-
-/// The first 8 bytes as a word, and which of them are there.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct First {
-    word: u64,
-    there: u64,
-}
-
-impl First {
-    #[inline]
-    pub(crate) fn of(bytes: &[u8]) -> Self {
-        if let Some(first) = bytes.first_chunk::<8>() {
-            return Self {
-                word: u64::from_le_bytes(*first),
-                there: u64::MAX,
-            };
-        }
-        let mut first = [0; 8];
-        let mut there = [0; 8];
-        for ((to, seen), from) in first.iter_mut().zip(&mut there).zip(bytes) {
-            *to = *from;
-            *seen = u8::MAX;
-        }
-        Self {
-            word: u64::from_le_bytes(first),
-            there: u64::from_le_bytes(there),
-        }
-    }
-
-    /// Whether the lead fits as far as bytes are there.
-    #[inline]
-    pub(crate) const fn fits(self, lead: &Lead) -> bool {
-        (self.word ^ lead.value) & lead.mask & self.there == 0
+    /// Whether `byte` fits at a place below 8.
+    pub(crate) const fn fits_at(&self, place: u32, byte: u8) -> bool {
+        let shift = place.wrapping_mul(8);
+        let difference = byte as u64 ^ self.value.wrapping_shr(shift);
+        difference & self.mask.wrapping_shr(shift) & 0xff == 0
     }
 }

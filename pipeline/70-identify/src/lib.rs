@@ -24,6 +24,7 @@
     allow(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)
 )]
 
+mod candidates;
 #[cfg(test)]
 mod examples;
 mod fuzz;

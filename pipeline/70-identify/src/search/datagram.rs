@@ -2,7 +2,8 @@
 
 use super::progress::Progress;
 use super::{Memory, Search, Whose, side_of};
-use crate::identifier::{Compiled, ask};
+use crate::candidates::Set;
+use crate::identifier::Compiled;
 use crate::verdict::{Confidence, GaveUp, Step, Verdict};
 use crate::{DATAGRAMS_MAX, Look};
 use flowpin_pattern::Fed;
@@ -18,32 +19,42 @@ impl Memory {
     ) -> Step {
         let own = side_of(whose.to_server);
         let handle = search.0.checked_sub(1);
-        let stored = handle.and_then(|handle| self.slab.get(handle)).copied();
-        let mut progress = stored.unwrap_or_else(|| Progress::new(whose.shard));
-        progress.datagrams = progress.datagrams.saturating_add(1);
+        let known = handle.and_then(|handle| self.slab.get_mut(handle));
+        let mut likely = known.as_ref().map_or(0, |known| known.likely.rule);
+        let head = |which| known.as_ref().map_or(&[][..], |known| known.head(which));
         let look = Look {
             bytes,
             len: wire_len.max(bytes.len()),
-            reply: progress.head(own ^ 1),
-            earlier: progress.head(own),
+            reply: head(own ^ 1),
+            earlier: head(own),
             ports: whose.ports,
             to_server: whose.to_server,
             on: whose.on,
             ended: true,
         };
-        let mut likely = progress.likely;
         if let Some(verdict) = datagram_verdict(compiled, &look, &mut likely) {
             return Step::Verdict(verdict);
         }
-        progress.likely = likely;
-        if progress.datagrams >= DATAGRAMS_MAX {
+        if let Some(known) = known {
+            return known.note_datagram(own, bytes, likely);
+        }
+        let mut fresh = Progress::new(whose.shard);
+        match fresh.note_datagram(own, bytes, likely) {
+            Step::Undecided => self.begin(search, &fresh),
+            step => step,
+        }
+    }
+}
+
+impl Progress {
+    /// Remembers a datagram that decided nothing.
+    fn note_datagram(&mut self, own: u8, bytes: &[u8], likely: u16) -> Step {
+        self.datagrams = self.datagrams.saturating_add(1);
+        self.likely.rule = likely;
+        if self.datagrams >= DATAGRAMS_MAX {
             return Step::GaveUp(GaveUp::NothingFits);
         }
-        progress.remember(own, bytes);
-        match handle {
-            Some(handle) => self.store(handle, progress),
-            None => return self.begin(search, progress),
-        }
+        self.remember(own, bytes);
         Step::Undecided
     }
 }
@@ -59,17 +70,12 @@ fn datagram_verdict(
         Fed::Dead => None,
         Fed::More => compiled.automaton.at_end(state),
     };
-    let mut alive = u128::MAX;
     let (rule, confidence) = if let Some(pattern) = pattern {
         (compiled.rule_of(pattern), Confidence::Sure)
     } else {
-        let asked = ask(
-            compiled.candidates(look.bytes),
-            &mut alive,
-            look,
-            true,
-            false,
-        );
+        let asked = compiled
+            .candidates
+            .ask(&mut Set::ALL.clone(), look, true, false);
         match (asked.yes, asked.likely) {
             (Some(rule), _) => (rule, Confidence::Sure),
             (None, Some(rule)) if *likely_before == rule.0.saturating_add(1) => {

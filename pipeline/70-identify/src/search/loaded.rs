@@ -44,8 +44,8 @@ impl Memory {
         let is_over = progress.show(set, whose, bytes);
         let step = progress.loaded_step(set, is_over);
         match (step, handle) {
-            (Step::Undecided, None) => return self.begin(search, progress),
-            (_, Some(handle)) => self.store(handle, progress),
+            (Step::Undecided, None) => return self.begin(search, &progress),
+            (_, Some(handle)) => self.store(handle, &progress),
             _ => {}
         }
         step
@@ -62,7 +62,7 @@ impl Memory {
         progress.own_over |= own != Step::Undecided;
         progress.note(set.at_end(&progress.loaded.state));
         let step = progress.loaded_step(set, false);
-        self.store(handle, progress);
+        self.store(handle, &progress);
         step
     }
 }

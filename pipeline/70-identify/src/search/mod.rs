@@ -216,15 +216,21 @@ impl Searches {
         let Some(handle) = search.0.checked_sub(1) else {
             return;
         };
-        if let Some(progress) = self.memory.slab.get(handle).copied() {
-            for side in progress.sides {
-                let mut kept = side.kept;
-                self.memory.blocks.free(&mut kept, progress.shard);
+        let Memory {
+            slab,
+            blocks,
+            counts,
+            ..
+        } = &mut self.memory;
+        if let Some(progress) = slab.get_mut(handle) {
+            let shard = progress.shard;
+            for side in &mut progress.sides {
+                blocks.free(&mut side.kept, shard);
             }
-            if let Some(count) = self.memory.counts.get_mut(usize::from(progress.shard)) {
+            if let Some(count) = counts.get_mut(usize::from(shard)) {
                 *count = count.saturating_sub(1);
             }
-            self.memory.slab.remove(handle);
+            slab.remove(handle);
         }
         *search = Search::default();
     }
@@ -236,7 +242,7 @@ impl Searches {
 }
 
 impl Memory {
-    fn begin(&mut self, search: &mut Search, progress: Progress) -> Step {
+    fn begin(&mut self, search: &mut Search, progress: &Progress) -> Step {
         let Some(count) = self.counts.get_mut(usize::from(progress.shard)) else {
             return Step::GaveUp(GaveUp::Memory);
         };
@@ -245,7 +251,7 @@ impl Memory {
         }
         match self
             .slab
-            .insert(progress)
+            .insert(*progress)
             .and_then(|handle| handle.checked_add(1))
         {
             Some(handle) => {
@@ -257,9 +263,9 @@ impl Memory {
         }
     }
 
-    fn store(&mut self, handle: u32, progress: Progress) {
+    fn store(&mut self, handle: u32, progress: &Progress) {
         if let Some(slot) = self.slab.get_mut(handle) {
-            *slot = progress;
+            *slot = *progress;
         }
     }
 }

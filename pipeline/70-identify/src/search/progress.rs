@@ -1,6 +1,7 @@
 //! Where a search stands.
 
 use crate::HEAD_LEN;
+use crate::candidates::Set;
 use crate::kept::Kept;
 use flowpin_packet::Shard;
 use flowpin_pattern::{SetState, State};
@@ -9,7 +10,7 @@ use flowpin_pattern::{SetState, State};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Side {
     /// Checks that have not said no.
-    pub(super) alive: u128,
+    pub(super) alive: Set,
     pub(super) state: State,
     pub(super) kept: Kept,
     /// Where in the stream the first of these bytes lies.
@@ -30,13 +31,18 @@ pub(super) struct Progress {
     /// TCP: the direction that spoke last.
     pub(super) turn: u8,
     pub(super) order: Order,
-    /// The rule that said likely, plus one, and where it did.
-    pub(super) likely: u16,
-    pub(super) likely_side: u8,
+    pub(super) likely: Likely,
     /// The project's own rules have given up.
     pub(super) own_over: bool,
     /// What loaded patterns have seen.
     pub(super) loaded: Loaded,
+}
+
+/// The rule that said likely, plus one, and where it did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Likely {
+    pub(super) rule: u16,
+    pub(super) side: u8,
 }
 
 /// In which order both directions' bytes came: where turns ended, in bytes kept of both. Later turns
@@ -104,26 +110,28 @@ pub(super) struct Loaded {
     pub(super) found_to_server: bool,
 }
 
+impl Side {
+    pub(super) const NEW: Self = Self {
+        alive: Set::NONE,
+        state: State::DEAD,
+        kept: Kept::NONE,
+        start: 0,
+        begun: false,
+        over: false,
+        head: [0; HEAD_LEN],
+        head_len: 0,
+    };
+}
+
 impl Progress {
     pub(super) fn new(shard: Shard) -> Self {
-        let side = Side {
-            alive: 0,
-            state: State::DEAD,
-            kept: Kept::default(),
-            start: 0,
-            begun: false,
-            over: false,
-            head: [0; HEAD_LEN],
-            head_len: 0,
-        };
         Self {
-            sides: [side; 2],
+            sides: [Side::NEW; 2],
             shard: shard.0,
             datagrams: 0,
             turn: 0,
             order: Order::default(),
-            likely: 0,
-            likely_side: 0,
+            likely: Likely::default(),
             own_over: false,
             loaded: Loaded {
                 state: SetState::OVER,
@@ -133,6 +141,16 @@ impl Progress {
                 found: 0,
                 found_to_server: false,
             },
+        }
+    }
+
+    /// A direction, the other one, and what was likely.
+    pub(super) fn both(&mut self, which: u8) -> (&mut Side, &mut Side, &mut Likely) {
+        let [client, server] = &mut self.sides;
+        if which == 0 {
+            (client, server, &mut self.likely)
+        } else {
+            (server, client, &mut self.likely)
         }
     }
 

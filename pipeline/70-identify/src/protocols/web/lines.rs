@@ -1,6 +1,7 @@
 //! Lines of requests and their headers, as far as they tell protocols. RFC 9112 §2.
 
 use crate::Lead;
+use memchr::{memchr, memchr2_iter, memmem};
 
 /// What a request begins with.
 pub(super) const METHODS: &[Lead] = &[
@@ -41,7 +42,7 @@ impl<'a> Head<'a> {
 
     /// The first line, if it has ended.
     pub(super) fn line(&self) -> Option<&'a [u8]> {
-        let end = self.bytes.iter().position(|&byte| byte == b'\n')?;
+        let end = memchr(b'\n', self.bytes)?;
         let line = self.bytes.get(..end)?;
         Some(line.strip_suffix(b"\r").unwrap_or(line))
     }
@@ -49,36 +50,51 @@ impl<'a> Head<'a> {
     /// Whether the line ends in a version of HTTP/1. Its target may hold anything that is visible.
     pub(super) fn is_request(line: &[u8]) -> bool {
         let version = line.len().checked_sub(9).and_then(|at| line.get(at..));
-        let is_visible = line.iter().all(|&byte| byte >= b' ');
-        is_visible && matches!(version, Some(b" HTTP/1.0" | b" HTTP/1.1"))
+        is_visible(line) && matches!(version, Some(b" HTTP/1.0" | b" HTTP/1.1"))
     }
 
     /// Whether what is there could be the beginning of a request line.
     pub(super) fn is_request_begun(&self) -> bool {
-        {
-            let line = self.bytes.strip_suffix(b"\r").unwrap_or(self.bytes);
-            line.iter().all(|&byte| byte >= b' ')
-        }
+        is_visible(self.bytes.strip_suffix(b"\r").unwrap_or(self.bytes))
     }
 
     /// Whether the head's empty line is there.
     pub(super) fn is_whole(&self) -> bool {
-        self.bytes.windows(4).any(|four| four == b"\r\n\r\n")
+        memmem::find(self.bytes, b"\r\n\r\n").is_some()
     }
 
-    /// The value of a header field, by its name in lower case.
-    pub(super) fn field(&self, name: &[u8]) -> Option<&'a [u8]> {
-        for line in self.bytes.split(|&byte| byte == b'\n').skip(1) {
+    /// Header fields: names and values, as far as they are there. What is no field ends them.
+    pub(super) fn fields(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
+        let mut rest = self.after_line();
+        core::iter::from_fn(move || {
+            let all = rest?;
+            let line = match memchr(b'\n', all).and_then(|end| all.split_at_checked(end)) {
+                Some((line, behind)) => {
+                    rest = behind.get(1..);
+                    line
+                }
+                None => {
+                    rest = None;
+                    all
+                }
+            };
             let line = line.strip_suffix(b"\r").unwrap_or(line);
-            if line.is_empty() {
-                return None;
-            }
-            let colon = line.iter().position(|&byte| byte == b':')?;
-            if line.get(..colon)?.eq_ignore_ascii_case(name) {
-                return line.get(colon..)?.get(1..).map(<[u8]>::trim_ascii);
-            }
-        }
-        None
+            let (name, value) = line.split_at_checked(memchr(b':', line)?)?;
+            Some((name, value.get(1..)?.trim_ascii()))
+        })
+        .fuse()
+    }
+
+    /// The value of a header field, by its name.
+    pub(super) fn field(&self, name: &[u8]) -> Option<&'a [u8]> {
+        let mut fields = self.fields();
+        let found = fields.find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+        Some(found.1)
+    }
+
+    fn after_line(&self) -> Option<&'a [u8]> {
+        let end = memchr(b'\n', self.bytes)?;
+        self.bytes.get(end.checked_add(1)?..)
     }
 
     /// The target of the request.
@@ -88,14 +104,25 @@ impl<'a> Head<'a> {
 
     /// The bytes behind the head.
     pub(super) fn body(&self) -> &'a [u8] {
-        let at = self.bytes.windows(4).position(|four| four == b"\r\n\r\n");
+        let at = memmem::find(self.bytes, b"\r\n\r\n");
         at.and_then(|at| self.bytes.get(at.saturating_add(4)..))
             .unwrap_or_default()
     }
 }
 
+// PERF: all of it, without a way out on the way, which is done for many bytes at once.
+fn is_visible(line: &[u8]) -> bool {
+    line.iter().fold(true, |all, &byte| all & (byte >= b' '))
+}
+
 /// Whether `needle` occurs in `hay`, ignoring case.
 pub(super) fn contains(hay: &[u8], needle: &[u8]) -> bool {
-    hay.windows(needle.len().max(1))
-        .any(|part| part.eq_ignore_ascii_case(needle))
+    let Some(&first) = needle.first() else {
+        return true;
+    };
+    let (lower, upper) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
+    memchr2_iter(lower, upper, hay).any(|at| {
+        let part = hay.get(at..).and_then(|rest| rest.get(..needle.len()));
+        part.is_some_and(|part| part.eq_ignore_ascii_case(needle))
+    })
 }

@@ -29,11 +29,13 @@ pub(super) const PROTOCOL: Protocol = Protocol {
 
 fn check(look: &Look<'_>) -> Option<Answer> {
     let head = Head::of(look.bytes);
-    let is_soap = head.field(b"soapaction").is_some()
-        || head
-            .field(b"content-type")
-            .is_some_and(|kind| contains(kind, b"application/soap+xml"))
-        || contains(head.body().get(..256).unwrap_or(head.body()), b":envelope ");
+    let is_soap = head.fields().any(|(name, value)| {
+        name.eq_ignore_ascii_case(b"soapaction")
+            || name.eq_ignore_ascii_case(b"content-type")
+                && contains(value, b"application/soap+xml")
+    });
+    let body = head.body();
+    let is_soap = is_soap || contains(body.get(..256).unwrap_or(body), b":envelope ");
     if is_soap {
         return Some(Answer::Yes);
     }
