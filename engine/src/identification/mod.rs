@@ -9,6 +9,7 @@ use crate::{ProgressSink, RunError};
 use flowpin_config::IdentifyPlan;
 use flowpin_identify::{Identifier, LOADED_FIRST, ProtocolId, RuleId};
 use flowpin_pattern::l7::PatternFileError;
+use flowpin_record::{App, Confidence};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -77,6 +78,8 @@ pub(crate) struct Names {
     rules: Vec<&'static str>,
     /// By rule: its protocol.
     of_rules: Vec<ProtocolId>,
+    /// By rule, the user's behind the built-in ones: what a record says of it.
+    apps: Vec<App>,
     /// By pattern of the user's: protocol and rule.
     loaded: Vec<(&'static str, &'static str)>,
     /// By protocol: what it may turn into.
@@ -100,7 +103,8 @@ impl Names {
             u16::try_from(place).ok().map(RuleId)
         };
         let patterns = identifier.loaded().map_or(&[][..], |set| &set.patterns);
-        Self {
+        let mut names = Self {
+            apps: Vec::new(),
             protocols: all.iter().map(|protocol| protocol.name).collect(),
             rules: rules().map(|(rule, _)| rule.name).collect(),
             of_rules: rules().map(|(_, number)| ProtocolId(number)).collect(),
@@ -115,7 +119,36 @@ impl Names {
                 .collect(),
             websocket: first_rule("websocket"),
             http2: first_rule("http2"),
+        };
+        let built_in = (0u16..).take(names.of_rules.len());
+        let loaded = (LOADED_FIRST..).take(names.loaded.len());
+        let apps = built_in
+            .chain(loaded)
+            .map(|rule| names.app_of(RuleId(rule)));
+        names.apps = apps.collect();
+        names
+    }
+
+    fn app_of(&self, rule: RuleId) -> App {
+        let protocol = self.protocol_of(rule);
+        App {
+            name: self.protocol(protocol),
+            original: None,
+            rule: self.rule(rule),
+            confidence: Confidence::Sure,
+            by_client: true,
+            number: self.number(protocol),
         }
+    }
+
+    /// What a record says of a rule's verdict: a sure one, by the client, at once.
+    #[inline]
+    pub(crate) fn app(&self, rule: RuleId) -> Option<&App> {
+        let place = match rule.0.checked_sub(LOADED_FIRST) {
+            Some(place) => self.of_rules.len().saturating_add(place.into()),
+            None => rule.0.into(),
+        };
+        self.apps.get(place)
     }
 
     /// Those of all protocols, the user's included.

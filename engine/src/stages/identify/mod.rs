@@ -247,7 +247,7 @@ impl Identify {
     /// What is known of a connection goes into its record.
     pub(super) fn tell(&self, handle: u32, record: &mut ConnRecord) {
         if let Some(state) = self.states.get(handle) {
-            record.app = state.app(&self.names);
+            state.write(&self.names, &mut record.app);
         }
     }
 
@@ -271,7 +271,7 @@ impl Identify {
         self.hear_end(handle, scene);
         if let Some(state) = self.states.get_mut(handle) {
             state.go_to(Phase::Done);
-            record.app = state.app(&self.names);
+            state.write(&self.names, &mut record.app);
         }
     }
 
