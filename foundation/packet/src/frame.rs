@@ -78,16 +78,14 @@ impl<'a> FrameBytes<'a> {
             // RFC 791 §3.1: source at 12, destination at 16.
             (ipv4_address(header, 12), ipv4_address(header, 16))
         };
-        if meta.high_to_low() {
-            Endpoints {
-                low: destination,
-                high: source,
-            }
+        let (low, high) = if meta.high_to_low() {
+            (destination, source)
         } else {
-            Endpoints {
-                low: source,
-                high: destination,
-            }
+            (source, destination)
+        };
+        Endpoints {
+            low: low.to_le_bytes(),
+            high: high.to_le_bytes(),
         }
     }
 }
@@ -96,15 +94,14 @@ impl<'a> FrameBytes<'a> {
 // PERF: as one number, not as parts of an array: read as a whole right after, they would be
 // waited for.
 #[inline]
-fn ipv4_address(header: &[u8], offset: usize) -> [u8; 16] {
+fn ipv4_address(header: &[u8], offset: usize) -> u128 {
     let from = header.get(offset..).and_then(|rest| rest.first_chunk());
-    let address = from.map_or(0, |from| u32::from_le_bytes(*from));
-    u128::from(address).to_le_bytes()
+    from.map_or(0, |from| u32::from_le_bytes(*from)).into()
 }
 
 /// Sixteen bytes of `header` at `offset`; zeros if there are not so many.
 #[inline]
-fn ipv6_address(header: &[u8], offset: usize) -> [u8; 16] {
+fn ipv6_address(header: &[u8], offset: usize) -> u128 {
     let from = header.get(offset..).and_then(|rest| rest.first_chunk());
-    from.copied().unwrap_or_default()
+    from.map_or(0, |from| u128::from_le_bytes(*from))
 }

@@ -51,6 +51,11 @@ impl Table {
             self.cold[handle].addresses = self.addresses.insert(addresses).unwrap_or(NIL);
         }
         self.set_up(handle, arrival, observer);
+        // PERF: the next connection's lines travel until it begins.
+        let next = self.hot.next_handle();
+        self.hot.prefetch(next);
+        self.cold.prefetch(next);
+        observer.prefetch(next);
         handle
     }
 

@@ -22,7 +22,7 @@ impl Shards {
         word.is_some_and(|word| word >> (shard % 64) & 1 == 1)
     }
 
-    pub(crate) fn is_empty(self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0 == [0; SHARD_COUNT / 64]
     }
 

@@ -118,9 +118,9 @@ impl Observer {
         if counts.attempts < ATTEMPTS_MAX {
             counts.attempts += 1;
             if !self.stressed.is_empty() {
-                self.remember(first);
+                self.remember(*first);
             }
-        } else if self.is_late(first) {
+        } else if self.is_late(*first) {
             late = true;
         } else {
             return self.forget(first.handle);
@@ -310,14 +310,15 @@ impl Observer {
     }
 
     /// Beyond the cap: whether to log it all the same; else it is summed up.
+    // PERF: by value, so that nothing but this needs `first` in memory.
     #[cold]
-    fn is_late(&mut self, first: &Begin) -> bool {
+    fn is_late(&mut self, first: Begin) -> bool {
         let sums = unlogged(&mut self.current.interval);
         sums.shards.insert(first.shard);
         if self.stressed.insert(first.shard) {
             self.remember_logged(first.shard);
         }
-        let asked_before = self.filter.asked_before(first.shard, &question(first));
+        let asked_before = self.filter.asked_before(first.shard, &question(&first));
         let counts = &mut self.counts[usize::from(first.shard)];
         let sums = unlogged(&mut self.current.interval);
         if asked_before && counts.late < LATE_MAX {
@@ -334,9 +335,9 @@ impl Observer {
 
     /// Within the cap of a shard that was over it: so that the source is known once it is again.
     #[cold]
-    fn remember(&mut self, first: &Begin) {
+    fn remember(&mut self, first: Begin) {
         if self.stressed.has(first.shard) {
-            self.filter.asked_before(first.shard, &question(first));
+            self.filter.asked_before(first.shard, &question(&first));
         }
     }
 
