@@ -87,6 +87,7 @@ pub(super) fn header<'a>(frames: &FrameBytes<'a>, meta: &PacketMeta) -> Option<T
 
 impl Handshake {
     /// Notes a header's options; returns its time stamp.
+    #[inline]
     pub(super) fn read(&mut self, header: TcpSegment<'_>) -> Option<u32> {
         let mut last = None;
         for option in header.options() {
