@@ -240,3 +240,37 @@ pub fn frame(out: &Out<'_>, number: u64) -> (Vec<u8>, PacketMeta) {
     };
     (frame, meta)
 }
+
+/// With the first segment winning.
+pub fn usual() -> World {
+    World::new(&options(SegmentOverlap::First))
+}
+
+/// With a handshake done: the client's first byte is 100, the server's 500.
+pub fn open() -> World {
+    let mut world = usual();
+    world.handshake(100, 500, 1000);
+    world
+}
+
+/// A segment of the usual connection.
+pub fn client(seq: u32, bytes: &str) -> Out<'_> {
+    Out {
+        seq,
+        ack: 500,
+        bytes: bytes.as_bytes(),
+        ..Out::default()
+    }
+}
+
+/// An answer on it.
+pub fn server(seq: u32, ack: u32, bytes: &str) -> Out<'_> {
+    Out {
+        to_server: false,
+        seq,
+        ack,
+        window: 1000,
+        bytes: bytes.as_bytes(),
+        ..Out::default()
+    }
+}
