@@ -31,6 +31,7 @@ pub fn targets() -> Vec<(&'static str, Target)> {
         ("identify", flowpin_identify::fuzz_identify),
         ("tls", flowpin_tls::fuzz_tls),
         ("pattern", flowpin_pattern::fuzz_pattern),
+        ("pattern_set", flowpin_pattern::fuzz_pattern_set),
         ("portscan", flowpin_portscan::fuzz_portscan),
         ("reassembly", flowpin_reassembly::fuzz_reassembly),
         ("reassembly_oracle", fuzz_reassembly_oracle),

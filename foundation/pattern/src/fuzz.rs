@@ -1,7 +1,7 @@
 //! Fuzzing: any text as a pattern, any bytes as data.
 
 use crate::l7::parse_expression;
-use crate::{Automaton, Fed, Limits, PatternSet, Rating, own};
+use crate::{Automaton, Fed, Limits, PatternSet, Rating, Rewrite, Source, own};
 
 /// Compiles the first line both ways, within small limits, and searches the rest: however it is
 /// cut, the result is the same.
@@ -51,6 +51,65 @@ pub fn fuzz_pattern(data: &[u8]) {
     }
 }
 
+/// Compiles up to three lines into one set, and searches the rest: a gate changes nothing, nor do
+/// cuts, and what is stored is loaded.
+#[doc(hidden)]
+pub fn fuzz_pattern_set(data: &[u8]) {
+    let mut lines = data.splitn(4, |&byte| byte == b'\n');
+    let texts: Vec<String> = lines
+        .by_ref()
+        .take(3)
+        .map(|line| line.iter().map(|&byte| char::from(byte)).collect())
+        .collect();
+    let rest = lines.next().unwrap_or_default();
+    let limits = Limits {
+        states: 256,
+        expanded_bytes: 64 << 10,
+        working_bytes: 512 << 10,
+        ..Limits::default()
+    };
+    let sources: Vec<Source> = texts
+        .into_iter()
+        .filter_map(|name| {
+            let hir = parse_expression(&name, &limits).ok()?;
+            Some(Source { name, hir })
+        })
+        .collect();
+    let (set, refused) = PatternSet::build(&sources, Rewrite::Exact, &limits);
+    assert_eq!(set.patterns.len() + refused.len(), sources.len());
+    assert_eq!(
+        PatternSet::from_bytes(&set.to_bytes(1), 1).as_ref(),
+        Some(&set)
+    );
+    let awake = set.clone().without_gate();
+    let (mut whole, mut other) = (set.start(), awake.start());
+    let found = set.feed(&mut whole, rest);
+    assert_eq!(
+        found,
+        awake.feed(&mut other, rest),
+        "the gate changed a match"
+    );
+    assert_eq!(
+        set.at_end(&whole),
+        awake.at_end(&other),
+        "the gate changed an end"
+    );
+    let mut pieces = set.start();
+    let mut at = 0;
+    let mut first = None;
+    for part in rest.chunks(3) {
+        if let Some(mut one) = set.feed(&mut pieces, part) {
+            one.len += at;
+            // Later ones are of patterns that a hint, or an earlier one, did not end.
+            first = first.or(Some(one));
+        }
+        at += part.len();
+    }
+    if set.groups.iter().all(|group| !group.is_hint) {
+        assert_eq!(found, first, "a cut changed a match");
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -68,6 +127,18 @@ mod tests {
             input.push(b'\n');
             input.extend(data);
             super::fuzz_pattern(&input);
+        }
+
+        /// Likewise of several together.
+        #[test]
+        fn any_expressions_make_one_set(
+            lines in prop::collection::vec("[a-c.*+?|()^$0-9]{0,12}", 3),
+            data in prop::collection::vec(prop::sample::select(b"abc\0".as_slice()), 0..40),
+        ) {
+            let mut input = lines.join("\n").into_bytes();
+            input.push(b'\n');
+            input.extend(data);
+            super::fuzz_pattern_set(&input);
         }
     }
 }

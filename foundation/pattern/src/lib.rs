@@ -29,7 +29,7 @@ pub use automaton::{Automaton, Fed, State};
 pub use build::Limits;
 pub use dialect::own;
 #[doc(hidden)]
-pub use fuzz::fuzz_pattern;
+pub use fuzz::{fuzz_pattern, fuzz_pattern_set};
 pub use rating::{FALSE_MATCH_MAX, RATED_BYTES, Rating};
 pub use refusal::Refusal;
 pub use regex_syntax::hir::Hir;

@@ -174,15 +174,6 @@ mod tests {
         PatternSet::build(&sources, Rewrite::Exact, &Limits::default()).0
     }
 
-    /// All awake, as if there were no gate.
-    fn awake(mut set: PatternSet) -> PatternSet {
-        set.gate = None;
-        set.groups
-            .iter_mut()
-            .for_each(|group| group.is_gated = false);
-        set
-    }
-
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
 
@@ -201,7 +192,7 @@ mod tests {
                 .collect();
             let gated = set(&texts);
             prop_assume!(gated.groups.iter().any(|group| group.is_gated));
-            let awake = awake(gated.clone());
+            let awake = gated.clone().without_gate();
             let (mut one, mut other) = (gated.start(), awake.start());
             for part in data.chunks(cut) {
                 prop_assert_eq!(gated.feed(&mut one, part), awake.feed(&mut other, part));

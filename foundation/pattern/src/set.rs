@@ -141,6 +141,15 @@ impl PatternSet {
         self
     }
 
+    /// With all automata awake from the beginning: what the gate must not change.
+    pub(crate) fn without_gate(mut self) -> Self {
+        self.gate = None;
+        for group in &mut self.groups {
+            group.is_gated = false;
+        }
+        self
+    }
+
     /// States and bytes of all automata.
     pub fn size(&self) -> (usize, usize) {
         let all = || {
