@@ -2,6 +2,8 @@
 
 use flowpin_pattern::l7::read_paths;
 use flowpin_pattern::{Limits, PatternSet, Rewrite, Source};
+use regex_automata::nfa::{self, thompson::pikevm::PikeVM};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 fn folder() -> Option<PathBuf> {
@@ -74,4 +76,63 @@ fn all_patterns_load_and_loose_ones_only_hint() {
     };
     assert!((0.3..0.5).contains(&english("skypeout").english));
     assert!((0.06..0.12).contains(&english("kugoo").english));
+}
+
+/// Conversations that their own pattern does not match: later packets, or of its relatives.
+const NOT_THEIRS: &[&str] = &[
+    "aresdownload-c",
+    "chikka-a-2",
+    "chikka-a-3",
+    "chikka-b-2",
+    "chikka-b-4",
+    "stun-1",
+    "stun-2",
+    "validcertssl-1",
+];
+
+/// The conversations that came with the patterns: every pattern matches those that another engine
+/// says it does, and each conversation is matched by the pattern of its name.
+#[test]
+fn recorded_conversations_match_as_another_engine_says() {
+    let Some(folder) = folder() else { return };
+    let limits = Limits::default();
+    let (patterns, _) = read_paths(std::slice::from_ref(&folder), &limits).unwrap();
+    let talks: Vec<(String, Vec<u8>)> = std::fs::read_dir(folder.join("../testing/data"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            (name.to_owned(), std::fs::read(&path).unwrap())
+        })
+        .collect();
+    let mut named = BTreeSet::new();
+    for pattern in &patterns {
+        let other = nfa::thompson::Compiler::new()
+            .configure(nfa::thompson::Config::new().utf8(false))
+            .build_from_hir(&pattern.hir)
+            .map(|nfa| PikeVM::new_from_nfa(nfa).unwrap())
+            .unwrap();
+        let source = [Source {
+            name: pattern.name.clone(),
+            hir: pattern.hir.clone(),
+        }];
+        let (set, _) = PatternSet::build(&source, Rewrite::Exact, &limits);
+        for (name, bytes) in &talks {
+            let mut search = set.start();
+            let found = set.feed(&mut search, bytes);
+            let is_found = found.or_else(|| set.at_end(&search)).is_some();
+            let text: Vec<u8> = bytes.iter().copied().filter(|&byte| byte != 0).collect();
+            let expected = other.is_match(&mut other.create_cache(), &text);
+            assert_eq!(is_found, expected, "{} in {name}", pattern.name);
+            if is_found && name.starts_with(&pattern.name) {
+                named.insert(name.as_str());
+            }
+        }
+    }
+    for (name, _) in &talks {
+        let has_pattern = patterns.iter().any(|one| name.starts_with(&one.name));
+        let is_exempt = NOT_THEIRS.contains(&name.as_str()) || !has_pattern;
+        assert_ne!(named.contains(name.as_str()), is_exempt, "{name}");
+    }
+    assert!(named.len() >= 40, "{}", named.len());
 }
