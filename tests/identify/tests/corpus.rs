@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
-use flowpin_identify::Identifier;
+use flowpin_identify::{Identifier, On, Search, SearchOptions, Searches, Step, Whose};
 use flowpin_identify_score::read;
+use flowpin_packet::Shard;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -80,4 +81,72 @@ fn verdicts_agree_with_the_expected_results() {
     assert!(after("core recall") >= 0.97);
     assert!(after("macro recall") >= 0.93);
     assert!(after(">= 50 % recall") >= 100.0);
+}
+
+/// What bytes are, as the beginning of a stream of either side, or as a datagram.
+fn told(searches: &mut Searches, bytes: &[u8]) -> Vec<String> {
+    let mut names = Vec::new();
+    for (on, to_server) in [(On::Tcp, true), (On::Tcp, false), (On::Udp, true)] {
+        let whose = Whose {
+            shard: Shard(0),
+            ports: (50_000, 50_001),
+            on,
+            to_server,
+            offset: 0,
+        };
+        let mut search = Search::default();
+        let mut steps = Vec::new();
+        if on == On::Udp {
+            steps.push(searches.datagram(&mut search, whose, bytes, bytes.len()));
+        } else {
+            steps.push(searches.stream_bytes(&mut search, whose, bytes));
+            steps.push(searches.stream_ended(&mut search, whose));
+        }
+        for step in steps {
+            if let Step::Verdict(verdict) = step {
+                names.push(searches.identifier().name(verdict.protocol).to_owned());
+            }
+        }
+        searches.release(&mut search);
+    }
+    names
+}
+
+/// What files begin with, and what they are.
+const EXPECTED: &[(&str, &str)] = &[
+    ("bittorrent", "bittorrent"),
+    ("dce-rpc", "dcerpc"),
+    ("edonkey-tcp", "edonkey"),
+    ("ftp", "ftp"),
+    ("gnutella", "gnutella"),
+    ("http", "http"),
+    ("imap", "imap"),
+    ("jabber", "xmpp"),
+    ("ssh", "ssh"),
+    ("validcertssl", "tls"),
+    ("x11", "x11"),
+];
+
+/// The conversations that came with l7-filter's patterns, of protocols that are built in.
+#[test]
+fn conversations_of_l7_filter_are_told() {
+    let Some(shared) = shared() else { return };
+    let folder = shared.join("corpus/l7-protocols/testing/data");
+    let identifier = Arc::new(Identifier::new().unwrap());
+    let mut searches = Searches::new(identifier, SearchOptions::default()).unwrap();
+    let mut known = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let file = path.file_name().unwrap().to_str().unwrap();
+        let expected = EXPECTED.iter().find(|(begin, _)| file.starts_with(begin));
+        let names = told(&mut searches, &std::fs::read(&path).unwrap());
+        if let Some((_, expected)) = expected {
+            assert!(
+                names.iter().any(|name| name == expected),
+                "{file}: {names:?}"
+            );
+            known += 1;
+        }
+    }
+    assert!(known >= 20, "{known}");
 }
