@@ -9,7 +9,9 @@ use flowpin_http::HttpOptions;
 use flowpin_identify::SearchOptions;
 use flowpin_packet::SHARD_COUNT;
 use flowpin_reassembly::{ReassemblyOptions, Urgent};
+use flowpin_text::{Protocol, TextOptions};
 use flowpin_tls::TlsOptions;
+use std::sync::Arc;
 
 /// Fragments get a quarter at most, and no more than this: room for a second of a million small
 /// useless fragments, so that a real datagram among them completes. It is taken only if needed.
@@ -60,6 +62,8 @@ pub(crate) struct ParserOptions {
     pub(crate) http: HttpOptions,
     pub(crate) fix: FixOptions,
     pub(crate) dns: DnsOptions,
+    pub(crate) text: TextOptions,
+    pub(crate) grammars: Vec<Arc<Protocol>>,
 }
 
 /// The parsers' options: half of their memory is HTTP's.
@@ -74,6 +78,7 @@ pub(crate) fn parsers(plan: &Plan) -> ParserOptions {
     let http = HttpOptions::default();
     let fix = FixOptions::default();
     let dns = DnsOptions::default();
+    let text = TextOptions::default();
     ParserOptions {
         tls: TlsOptions::within(bytes / 16),
         http: HttpOptions {
@@ -104,6 +109,13 @@ pub(crate) fn parsers(plan: &Plan) -> ParserOptions {
             shard_requests_max: count(bytes / 16, 384).min(dns.shard_requests_max),
             ..dns
         },
+        text: TextOptions {
+            shard_connections_max: count(bytes / 16, 384).min(text.shard_connections_max),
+            shard_bytes_max: u64::from(count(bytes / 32, 1).max(MESSAGE_BYTES_MIN)),
+            shard_questions_max: count(bytes / 32, 192).min(text.shard_questions_max),
+            ..text
+        },
+        grammars: flowpin_text::built_in(),
     }
 }
 

@@ -1,9 +1,9 @@
 //! The kinds of messages that a run may write records of.
 
-use crate::memory;
 use flowpin_config::Plan;
 use flowpin_dns::{DNS, DNS_LOG, LLMNR, MDNS};
 use flowpin_fix::FIX;
+use flowpin_http::HttpOptions;
 use flowpin_output::MessageSchemas;
 use flowpin_tls::{QUIC, TLS};
 
@@ -12,8 +12,17 @@ pub(crate) fn schemas(plan: &Plan) -> MessageSchemas {
     if !plan.parse.enabled {
         return MessageSchemas::default();
     }
-    let http = flowpin_http::schema(&memory::parsers(plan).http);
-    MessageSchemas::new([http, &DNS, &DNS_LOG, &MDNS, &LLMNR, &TLS, &QUIC, &FIX])
+    let http = flowpin_http::schema(&HttpOptions {
+        all_fields: plan.parse.all_fields,
+        ..HttpOptions::default()
+    });
+    let grammars = flowpin_text::built_in();
+    let told = grammars
+        .iter()
+        .flat_map(|one| one.grammar.program.messages.iter())
+        .map(|message| &message.schema);
+    let own = [http, &DNS, &DNS_LOG, &MDNS, &LLMNR, &TLS, &QUIC, &FIX];
+    MessageSchemas::new(own.into_iter().chain(told))
 }
 
 /// The page of the documentation that lists every field of every format: `docs/user/records.md`.

@@ -8,6 +8,7 @@
 //! | `tshark` | Wireshark's conversation statistics |
 //! | `zeek` | Zeek's expected `conn.log` |
 //! | `fragments` | what others expect of captures with fragments |
+//! | `hellos` | Wireshark's view of TLS and QUIC hellos, JA4 made from it |
 //! | `community_id` | the reference implementation in Python |
 //!
 //! `FLOWPIN_TEST_LONG=1` runs everything on every capture; otherwise a fixed sample.
@@ -19,6 +20,7 @@ mod community_id;
 mod damage;
 mod explained;
 mod fragments;
+mod hellos;
 mod promise;
 mod records;
 mod tshark;

@@ -8,7 +8,7 @@
 
 use super::state::{NO_RULE, Phase, State, take};
 use super::{Identify, Way};
-use crate::stages::parse::{ANYWHERE, Kind, Next, Scene, Successor, Who, Wish};
+use crate::stages::parse::{ANYWHERE, Next, Scene, Successor, Who, Wish};
 use flowpin_counters::Loss;
 use flowpin_flow::Peers;
 use flowpin_identify::{GaveUp, Step, Verdict};
@@ -66,7 +66,10 @@ impl Identify {
         parse.end(before.binding, &scene.moment, scene.sink);
         state.binding = Default::default();
         let app = self.names.protocol(verdict.protocol);
-        let Some(kind) = Kind::of(app).filter(|_| self.names.is_own(verdict.protocol)) else {
+        let Some(kind) = parse
+            .kind(app)
+            .filter(|_| self.names.is_own(verdict.protocol))
+        else {
             return;
         };
         let is_first = before.rule == NO_RULE;

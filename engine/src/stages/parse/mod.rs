@@ -14,7 +14,8 @@ mod parsers;
 
 pub(super) use flowpin_http::Successor;
 pub(super) use outlet::{Moment, Scene, Who};
-pub(super) use parsers::{Kind, Next};
+use parsers::Kind;
+pub(super) use parsers::Next;
 
 use crate::memory;
 use flowpin_config::Plan;
@@ -98,6 +99,11 @@ impl Parse {
             parsers: Parsers::new(&memory::parsers(plan))?,
             ledger: Ledger::default(),
         }))
+    }
+
+    /// Which parser reads a protocol.
+    pub(super) fn kind(&self, protocol: &str) -> Option<Kind> {
+        self.parsers.kind(protocol)
     }
 
     /// Binds a connection; none if the parser has no room for it, which it counts.

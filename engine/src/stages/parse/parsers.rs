@@ -7,6 +7,7 @@ use flowpin_fix::Fix;
 use flowpin_http::{Http, Successor};
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_record::MessageSink;
+use flowpin_text::Text;
 use flowpin_tls::{Quic, Tls, Wanted};
 use std::io;
 
@@ -19,11 +20,13 @@ pub(in crate::stages) enum Kind {
     Http,
     Fix,
     Dns(Flavour),
+    /// A grammar, by its number.
+    Text(u16),
 }
 
 impl Kind {
     /// By the name that identification gives a protocol.
-    pub(in crate::stages) fn of(protocol: &str) -> Option<Self> {
+    fn of(protocol: &str) -> Option<Self> {
         Some(match protocol {
             "tls" => Self::Tls,
             "dtls" => Self::Dtls,
@@ -47,6 +50,7 @@ pub(super) enum Handle {
     Http(flowpin_http::Handle),
     Fix(flowpin_fix::Handle),
     Dns(flowpin_dns::Handle),
+    Text(flowpin_text::Handle),
     /// None at present.
     Nobody,
 }
@@ -79,6 +83,7 @@ pub(super) struct Parsers {
     http: Http,
     fix: Fix,
     dns: Dns,
+    text: Text,
     losses: Losses,
 }
 
@@ -90,8 +95,14 @@ impl Parsers {
             http: Http::new(options.http)?,
             fix: Fix::new(options.fix.clone())?,
             dns: Dns::new(options.dns.clone())?,
+            text: Text::new(options.text, options.grammars.clone()),
             losses: Losses::default(),
         })
+    }
+
+    /// Which parser reads a protocol, by the name that identification gives it.
+    pub(super) fn kind(&self, protocol: &str) -> Option<Kind> {
+        Kind::of(protocol).or_else(|| self.text.protocol(protocol).map(Kind::Text))
     }
 
     pub(super) fn losses(&self) -> Losses {
@@ -99,6 +110,7 @@ impl Parsers {
         losses.add(self.http.losses());
         losses.add(self.fix.losses());
         losses.add(self.dns.losses());
+        losses.add(&self.text.losses());
         losses
     }
 
@@ -109,6 +121,7 @@ impl Parsers {
             Kind::Quic => self.quic.begin(shard, at).map(Handle::Quic),
             Kind::Http => return self.http.begin(shard).map(Handle::Http),
             Kind::Fix => return self.fix.begin(shard).map(Handle::Fix),
+            Kind::Text(protocol) => return self.text.begin(shard, protocol).map(Handle::Text),
             Kind::Dns(flavour) => return self.dns.begin(shard, flavour).map(Handle::Dns),
         };
         if handle.is_none() {
@@ -139,6 +152,10 @@ impl Parsers {
                 self.fix.data(handle, at, to_server, bytes, sink);
                 Next::More
             }
+            Handle::Text(handle) => {
+                self.text.data(handle, at, to_server, bytes, sink);
+                Next::More
+            }
             Handle::Dns(handle) => {
                 self.dns.data(handle, at, to_server, bytes, sink);
                 Next::More
@@ -164,6 +181,10 @@ impl Parsers {
             }
             Handle::Fix(handle) => {
                 self.fix.gap(handle, at, to_server, len, sink);
+                Next::More
+            }
+            Handle::Text(handle) => {
+                self.text.gap(handle, at, to_server, len, sink);
                 Next::More
             }
             Handle::Dns(handle) => {
@@ -192,6 +213,10 @@ impl Parsers {
                 self.fix.closed(handle, at, to_server, sink);
                 Next::More
             }
+            Handle::Text(handle) => {
+                self.text.closed(handle, at, to_server, sink);
+                Next::More
+            }
             Handle::Dns(handle) => {
                 self.dns.closed(handle, at, to_server, sink);
                 Next::More
@@ -212,6 +237,11 @@ impl Parsers {
     ) -> Next {
         let (bytes, wire_len) = payload;
         match handle {
+            Handle::Text(handle) => {
+                let text = &mut self.text;
+                text.datagram(handle, at, to_server, bytes, wire_len, sink);
+                Next::More
+            }
             Handle::Dns(handle) => {
                 let dns = &mut self.dns;
                 dns.datagram(handle, at, to_server, bytes, wire_len, sink);
@@ -231,6 +261,7 @@ impl Parsers {
             Handle::Http(handle) => self.http.end(handle, at, sink),
             Handle::Fix(handle) => self.fix.end(handle, at, sink),
             Handle::Dns(handle) => self.dns.end(handle, at, sink),
+            Handle::Text(handle) => self.text.end(handle, at, sink),
             Handle::Nobody => {}
         }
     }
