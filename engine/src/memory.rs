@@ -5,7 +5,7 @@ use flowpin_defrag::DefragOptions;
 use flowpin_dns::DnsOptions;
 use flowpin_fix::FixOptions;
 use flowpin_flow::FlowOptions;
-use flowpin_http::HttpOptions;
+use flowpin_http::{BodyOptions, HttpOptions};
 use flowpin_identify::SearchOptions;
 use flowpin_packet::SHARD_COUNT;
 use flowpin_reassembly::{ReassemblyOptions, Urgent};
@@ -88,6 +88,15 @@ pub(crate) fn parsers(plan: &Plan) -> ParserOptions {
                 .max(MESSAGE_BYTES_MIN)
                 .min(http.shard_text_bytes_max),
             all_fields,
+            bodies: BodyOptions {
+                decode: plan.files.decode,
+                md5: plan.files.md5,
+                sha1: plan.files.sha1,
+                sha256: plan.files.sha256,
+                files: plan.files.extract.is_some(),
+                decoded_bytes_max: plan.files.bytes_max,
+                ..BodyOptions::default()
+            },
             ..http
         },
         fix: FixOptions {

@@ -3,7 +3,7 @@
 use flowpin_config::Plan;
 use flowpin_dns::{DNS, DNS_LOG, LLMNR, MDNS};
 use flowpin_fix::FIX;
-use flowpin_http::HttpOptions;
+use flowpin_http::{FILES, HttpOptions};
 use flowpin_output::MessageSchemas;
 use flowpin_tls::{QUIC, TLS};
 
@@ -22,12 +22,14 @@ pub(crate) fn schemas(plan: &Plan) -> MessageSchemas {
         .flat_map(|one| one.grammar.program.messages.iter())
         .map(|message| &message.schema);
     let own = [http, &DNS, &DNS_LOG, &MDNS, &LLMNR, &TLS, &QUIC, &FIX];
-    MessageSchemas::new(own.into_iter().chain(told))
+    let files = plan.files.any().then_some(&FILES);
+    MessageSchemas::new(own.into_iter().chain(files).chain(told))
 }
 
 /// The page of the documentation that lists every field of every format: `docs/user/records.md`.
 pub fn records_page() -> String {
     let mut plan = Plan::default();
     plan.parse.all_fields = true;
+    plan.files.decode = true;
     flowpin_output::records_page(&schemas(&plan))
 }

@@ -11,7 +11,7 @@ use crate::shape::{Shape, StageCosts};
 use crate::single::SingleLane;
 use crate::stages::{AllStages, Planned};
 use crate::worker::{Late, Worker};
-use flowpin_config::{Format, Input, OutputPlan, Plan};
+use flowpin_config::{FilesPlan, Format, Input, OutputPlan, Plan};
 use flowpin_cpu::tsc;
 use flowpin_flow::ShardSet;
 use flowpin_output::{Formatter, Storage, Target, Writers};
@@ -45,6 +45,13 @@ pub(crate) fn costs(
     let formatter = Formatter::with_messages(&plan.output, &messages::schemas(plan));
     let flow = memory::flow(plan);
     let shards = ShardSet::ALL;
+    let plan = &Plan {
+        files: FilesPlan {
+            extract: None,
+            ..plan.files.clone()
+        },
+        ..plan.clone()
+    };
     let count = u32::try_from(shards.len()).unwrap_or(0);
     let worker = Worker::new(&flow, shards, formatter, Late::default(), secret, |table| {
         AllStages::new(plan, known, count, table.capacity())

@@ -100,6 +100,12 @@ pub(crate) fn run(
         drop_when_full: plan.full_ring == FullRing::Drop,
     };
     let (options, late) = division(plan, shape, secret);
+    if let Some(folder) = &plan.files.extract {
+        std::fs::create_dir_all(folder).map_err(|source| RunError::StreamWrite {
+            path: folder.clone(),
+            source,
+        })?;
+    }
     let writers = Writers::with_messages(&plan.output, &messages::schemas(plan))?;
     let output = Output::new(shape.workers(), writers, plan, control);
     pin(context.cpu(0));
@@ -112,6 +118,16 @@ pub(crate) fn run(
         let workers = workers::<Explain>(plan, known, &owners, shape.workers(), late, secret)?;
         pump(&context, shape, input, workers, output)
     }?;
+    if let Some((path, number)) = ended
+        .workers
+        .iter()
+        .find_map(|one| one.stages.file_error.as_ref())
+    {
+        return Err(RunError::StreamWrite {
+            path: path.clone(),
+            source: std::io::Error::from_raw_os_error(*number),
+        });
+    }
     let mut report = RunReport::of(ended);
     report.wall = started.elapsed();
     report.cpu = flowpin_cpu::process_cpu_time()

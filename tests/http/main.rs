@@ -2,10 +2,18 @@
 //!
 //! | module | holds the records to |
 //! | --- | --- |
+//! | `files` | themselves: extracted bodies are the same for every pipeline |
 //! | `grammar` | the lines that the scanner generated from `http.l` finds |
 //! | `libhtp` | conversations that another parser is tested with, each with what must come of it |
+//! | `suricata` | the `http` events that Suricata's tests expect |
+//! | `zeek` | the `http.log` that Zeek's tests expect |
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[path = "../corpus/explained.rs"]
+mod explained;
+mod files;
 mod grammar;
 mod libhtp;
+mod suricata;
+mod zeek;

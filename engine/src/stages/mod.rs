@@ -32,6 +32,7 @@ pub use parse::ParseStats;
 use parse::{Moment, Parse, Scene, Who};
 use scans::Scans;
 use std::io;
+use std::path::PathBuf;
 
 /// What a worker's connection table is observed by.
 pub(crate) trait Stages: FlowObserver {
@@ -70,6 +71,8 @@ pub(crate) struct StagesReport {
     pub(crate) reassembly: ReassemblyStats,
     pub(crate) identify: IdentifyStats,
     pub(crate) parse: ParseStats,
+    /// The first extracted file that could not be written, and the system's number for why.
+    pub(crate) file_error: Option<(PathBuf, i32)>,
 }
 
 /// All stages.
@@ -149,9 +152,11 @@ impl Stages for AllStages {
         }
         let mut stats = IdentifyStats::default();
         let mut parse = ParseStats::default();
+        let mut file_error = None;
         if let Some(identify) = &self.identify {
             stats = identify.stats();
             parse = identify.parse_stats();
+            file_error = identify.file_error().cloned();
             losses.add(&identify.losses());
         }
         StagesReport {
@@ -159,6 +164,7 @@ impl Stages for AllStages {
             reassembly,
             identify: stats,
             parse,
+            file_error,
         }
     }
 }

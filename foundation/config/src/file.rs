@@ -344,6 +344,25 @@ const KEYS: &[(&str, &[Key])] = &[
         ],
     ),
     (
+        "files",
+        &[
+            (
+                "decode",
+                "false",
+                "Undo gzip, deflate, br and zstd of bodies; on where they are extracted.",
+            ),
+            ("md5", "false", "Records of files have their MD5."),
+            ("sha1", "false", "Records of files have their SHA-1."),
+            ("sha256", "false", "Records of files have their SHA-256."),
+            (
+                "extract",
+                "\"files\"",
+                "The directory that bodies are written to; \"\": nowhere.",
+            ),
+            ("size_max", "\"64 MiB\"", "The most bytes of one file."),
+        ],
+    ),
+    (
         "scans",
         &[
             ("enabled", "true", "Look for scans and floods."),

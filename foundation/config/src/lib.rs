@@ -10,6 +10,7 @@
 mod defragmentation;
 mod error;
 mod file;
+mod files;
 mod hosts;
 mod identify;
 mod names;
@@ -23,6 +24,7 @@ mod units;
 
 pub use defragmentation::DefragmentationPlan;
 pub use error::ConfigError;
+pub use files::FilesPlan;
 pub use hosts::{
     FragmentOverlap, HostGroup, HostPolicy, HostsPlan, NetworkText, SegmentOverlap, System,
 };
@@ -34,9 +36,9 @@ pub use plan::{
 };
 pub use scans::ScansPlan;
 pub use settings::{
-    ConnectionSettings, DefragmentationSettings, HostGroupSettings, HostSettings, IdentifySettings,
-    InputSettings, OutputSettings, ParseSettings, PipelineSettings, ScanSettings, Settings,
-    StreamSettings,
+    ConnectionSettings, DefragmentationSettings, FileSettings, HostGroupSettings, HostSettings,
+    IdentifySettings, InputSettings, OutputSettings, ParseSettings, PipelineSettings, ScanSettings,
+    Settings, StreamSettings,
 };
 pub use streams::StreamsPlan;
 pub use units::{ByteSize, Span, UnitError};

@@ -1,6 +1,8 @@
 //! The plan of one run, complete and checked.
 
-use crate::{DefragmentationPlan, HostsPlan, IdentifyPlan, ParsePlan, ScansPlan, StreamsPlan};
+use crate::{
+    DefragmentationPlan, FilesPlan, HostsPlan, IdentifyPlan, ParsePlan, ScansPlan, StreamsPlan,
+};
 use std::path::{Path, PathBuf};
 
 /// Where packets come from.
@@ -178,6 +180,8 @@ pub struct Plan {
     pub identify: IdentifyPlan,
     /// Messages of application protocols.
     pub parse: ParsePlan,
+    /// What is made of bodies of messages.
+    pub files: FilesPlan,
     /// Scans and floods.
     pub scans: ScansPlan,
     /// What is known of the hosts.
@@ -207,6 +211,7 @@ impl Default for Plan {
             streams: StreamsPlan::default(),
             identify: IdentifyPlan::default(),
             parse: ParsePlan::default(),
+            files: FilesPlan::default(),
             scans: ScansPlan::default(),
             hosts: HostsPlan::default(),
             output: OutputPlan::default(),

@@ -150,6 +150,22 @@ sections! {
         patterns: Vec<PathBuf>,
     }
 
+    /// `[files]`: what is made of bodies of messages.
+    FileSettings {
+        /// Encoded bodies are decoded first.
+        decode: bool,
+        /// Records of files have an MD5.
+        md5: bool,
+        /// Records of files have a SHA-1.
+        sha1: bool,
+        /// Records of files have a SHA-256.
+        sha256: bool,
+        /// The directory that files are written to.
+        extract: PathBuf,
+        /// The most bytes of one file.
+        size_max: ByteSize,
+    }
+
     /// `[parse]`: the messages of application protocols.
     ParseSettings {
         /// Whether messages are read at all.
@@ -223,6 +239,8 @@ pub struct Settings {
     pub identify: IdentifySettings,
     /// The messages of application protocols.
     pub parse: ParseSettings,
+    /// What is made of bodies of messages.
+    pub files: FileSettings,
     /// What counts as a scan or a flood.
     pub scans: ScanSettings,
     /// What is assumed of hosts that are not named.
@@ -254,6 +272,7 @@ impl Settings {
             streams: self.streams.over(below.streams),
             identify: self.identify.over(below.identify),
             parse: self.parse.over(below.parse),
+            files: self.files.over(below.files),
             scans: self.scans.over(below.scans),
             other_hosts: self.other_hosts.over(below.other_hosts),
             hosts: if self.hosts.is_empty() {
@@ -280,6 +299,7 @@ impl Settings {
             streams,
             identify,
             parse,
+            files,
             scans,
             other_hosts,
             hosts,
@@ -308,6 +328,7 @@ impl Settings {
             streams: streams.into(),
             identify: identify.into(),
             parse: parse.into(),
+            files: files.into(),
             scans: scans.into(),
             hosts: hosts_plan(hosts, &other_hosts),
             output: output_plan(output, defaults.output),
@@ -346,6 +367,7 @@ impl From<&Plan> for Settings {
             streams: (&plan.streams).into(),
             identify: (&plan.identify).into(),
             parse: (&plan.parse).into(),
+            files: (&plan.files).into(),
             scans: (&plan.scans).into(),
             other_hosts: host_settings(&plan.hosts.others),
             hosts: plan.hosts.groups.iter().map(group_settings).collect(),
@@ -481,6 +503,7 @@ mod tests {
             [streams]\nmemory = '3 MiB'\ndepth = '1 MiB'\npaws = false\n\
             [identify]\nenabled = false\ncache = 'there'\npatterns = ['p', 'q.pat']\n\
             [parse]\nenabled = false\nmemory = '7 MiB'\nall_fields = true\n\
+            [files]\nmd5 = true\nextract = 'there'\nsize_max = '1 MiB'\n\
             [scans]\nenabled = false\nports = 7\nallow_sources = ['10.0.0.0/8']\n\
             [other_hosts]\nsystem = 'bsd'\nipv6_fragments = 'last'\n\
             [[hosts]]\nnetworks = ['10.0.0.0/8', '::/0']\nsystem = 'linux'\nsegments = 'vista'\n\

@@ -4,8 +4,8 @@ use super::value::{self, Rotate};
 use super::{ConnectionArgs, InputArgs, PatternArgs};
 use clap::{Args, ValueHint};
 use flowpin_config::{
-    CpuList, Cut, Format, IdentifySettings, OutputSettings, ParseSettings, PipelineSettings,
-    PipelineShape, ScanSettings, Settings, Span, StreamSettings,
+    CpuList, Cut, FileSettings, Format, IdentifySettings, OutputSettings, ParseSettings,
+    PipelineSettings, PipelineShape, ScanSettings, Settings, Span, StreamSettings,
 };
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -112,6 +112,11 @@ struct StageArgs {
     #[arg(value_parser = value::on_off())]
     parse: Option<bool>,
 
+    /// Write the bodies of messages to files in this directory; which hashes: `[files]` in
+    /// settings
+    #[arg(long, value_name = "DIR")]
+    extract: Option<PathBuf>,
+
     /// Look for scans and floods; thresholds and exceptions: `[scans]` in settings [default: on]
     #[arg(long, value_name = "on|off", hide_possible_values = true)]
     #[arg(value_parser = value::on_off())]
@@ -203,6 +208,10 @@ impl RunArgs {
             parse: ParseSettings {
                 enabled: self.stages.parse,
                 ..ParseSettings::default()
+            },
+            files: FileSettings {
+                extract: self.stages.extract.clone(),
+                ..FileSettings::default()
             },
             scans: ScanSettings {
                 enabled: self.stages.scans,

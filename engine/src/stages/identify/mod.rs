@@ -23,6 +23,7 @@ use flowpin_reassembly::{Closed, Span, StreamConsumer};
 use flowpin_record::{ConnRecord, RecordSink};
 use state::{Phase, State};
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The connections of one worker.
@@ -281,6 +282,11 @@ impl Identify {
             losses.add(&parse.losses());
         }
         losses
+    }
+
+    /// The first file that could not be written.
+    pub(super) fn file_error(&self) -> Option<&(PathBuf, i32)> {
+        self.parse.as_ref()?.file_error()
     }
 
     pub(super) fn parse_stats(&self) -> ParseStats {

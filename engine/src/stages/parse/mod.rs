@@ -9,6 +9,7 @@
 //! Owns what binds a connection to its parser. Guarantees that a parser hears every byte of a
 //! stream once and in order, or of a gap; and that a record's key depends on the input alone.
 
+mod files;
 mod outlet;
 mod parsers;
 
@@ -18,6 +19,7 @@ use parsers::Kind;
 pub(super) use parsers::Next;
 
 use crate::memory;
+use files::Files;
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_flow::Peers;
@@ -28,6 +30,7 @@ use flowpin_record::{MessagePlace, RecordSink};
 use outlet::{Ledger, Outlet};
 use parsers::{Handle, Parsers};
 use std::io;
+use std::path::PathBuf;
 
 /// The parsers of one worker, and the connections bound to them.
 #[derive(Debug)]
@@ -97,7 +100,7 @@ impl Parse {
         Ok(Some(Self {
             bound: Slab::with_capacity(connections_max)?,
             parsers: Parsers::new(&memory::parsers(plan))?,
-            ledger: Ledger::default(),
+            ledger: Ledger::new(plan.files.extract.as_deref().map(Files::new)),
         }))
     }
 
@@ -302,6 +305,11 @@ impl Parse {
 
     pub(super) const fn stats(&self) -> ParseStats {
         self.ledger.stats
+    }
+
+    /// The first file that could not be written.
+    pub(super) fn file_error(&self) -> Option<&(PathBuf, i32)> {
+        self.ledger.files.as_ref()?.error()
     }
 
     /// Where a connection's parser is told of something, and where its records go.

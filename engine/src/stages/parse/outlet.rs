@@ -1,13 +1,15 @@
 //! From a parser's messages to records: who talks, and where in the output they belong.
 
 use super::ParseStats;
+use super::files::Files;
 use crate::limit::{Keys, Limit};
 use flowpin_counters::{Loss, Losses};
 use flowpin_flow::{Peers, Sighting};
+use flowpin_http::FILES;
 use flowpin_packet::{Layer, PacketMeta, Reason, SHARD_COUNT, Shard, Timestamp, bad};
 use flowpin_record::{
-    AnomalyRecord, AppEvent, ConnRecord, MessagePlace, MessageSchema, MessageSink, RecordKey,
-    RecordSink, Shown, Value,
+    AnomalyRecord, AppEvent, ConnRecord, FilePart, MessagePlace, MessageSchema, MessageSink,
+    RecordKey, RecordSink, Shown, Value,
 };
 
 /// What causes records: a packet, or a connection's end.
@@ -87,16 +89,20 @@ pub(super) struct Ledger {
     limits: Box<[Limit; SHARD_COUNT]>,
     pub(super) losses: Losses,
     pub(super) stats: ParseStats,
+    /// Files that connections carry, where they are kept.
+    pub(super) files: Option<Files>,
 }
 
-impl Default for Ledger {
-    fn default() -> Self {
+impl Ledger {
+    /// Where files go, if they are kept.
+    pub(super) fn new(files: Option<Files>) -> Self {
         Self {
             packets: Keys::from(PACKET_ORDINAL),
             ends: Keys::from(END_ORDINAL),
             limits: Box::new([Limit::default(); SHARD_COUNT]),
             losses: Losses::default(),
             stats: ParseStats::default(),
+            files,
         }
     }
 }
@@ -129,7 +135,8 @@ impl<S: RecordSink> MessageSink for Outlet<'_, S> {
         self.place.packet_number = (!self.moment.is_end).then_some(self.moment.number);
         self.sink.message(key, self.place, schema, values);
         // What only columns have tells of transactions that events have counted.
-        if schema.shown != Shown::InColumns {
+        // A file is a part of a transaction whose own record follows.
+        if schema.shown != Shown::InColumns && schema.file_stem != FILES.file_stem {
             self.place.transaction = self.place.transaction.wrapping_add(1);
         }
     }
@@ -157,6 +164,12 @@ impl<S: RecordSink> MessageSink for Outlet<'_, S> {
             suppressed,
         };
         self.sink.anomaly(key, &record);
+    }
+
+    fn file(&mut self, part: FilePart<'_>) {
+        if let Some(files) = &mut self.ledger.files {
+            files.part(self.place.uid, part);
+        }
     }
 }
 

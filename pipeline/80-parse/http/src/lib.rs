@@ -62,5 +62,5 @@ pub use options::{BodyOptions, HttpOptions};
 pub use parser::{Handle, Http};
 #[doc(hidden)]
 pub use scan::{head_fields, head_lines};
-pub use schema::http as schema;
+pub use schema::{FILES, http as schema};
 pub use stats::HttpStats;

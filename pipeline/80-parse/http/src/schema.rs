@@ -249,7 +249,7 @@ const FILE_COLUMNS: &[MessageColumn] = &[
 ];
 
 /// Records of bodies that somebody asked for.
-pub(crate) static FILE: MessageSchema = MessageSchema::in_file(
+pub static FILES: MessageSchema = MessageSchema::in_file(
     "fileinfo",
     "files",
     "A body that was looked at.",

@@ -4,7 +4,7 @@ use super::Pools;
 use super::turn::Turn;
 use crate::anomaly::Anomaly;
 use crate::body::Work;
-use crate::schema::FILE;
+use crate::schema::FILES;
 use crate::state::{NONE, Side, Text};
 use flowpin_counters::Loss;
 use flowpin_record::{FilePart, MessageSink, Value};
@@ -139,7 +139,7 @@ impl<S: MessageSink> Turn<'_, S> {
         ];
         stats.files = stats.files.wrapping_add(1);
         let time = self.mine.began;
-        self.sink.message(&FILE, time, &values);
+        self.sink.message(&FILES, time, &values);
     }
 }
 

@@ -199,7 +199,7 @@ impl Http {
 
     /// The schemas of the records: of transactions, and of files.
     pub fn schemas(&self) -> [&'static MessageSchema; 2] {
-        [self.pools.schema, &schema::FILE]
+        [self.pools.schema, &schema::FILES]
     }
 
     /// What was read so far.
