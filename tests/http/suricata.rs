@@ -89,6 +89,9 @@ fn checks(text: &str) -> Vec<Check> {
     let mut checks: Vec<Check> = Vec::new();
     let mut in_match = false;
     let mut match_indent = 0;
+    let mut last = String::new();
+    // The mapping inside the match, and how far it is indented.
+    let mut inside: Option<(String, usize)> = None;
     for line in text.lines() {
         let indent = line.len() - line.trim_start().len();
         let word = line.trim().trim_start_matches("- ");
@@ -100,14 +103,36 @@ fn checks(text: &str) -> Vec<Check> {
             in_match = false;
         }
         in_match &= indent > match_indent || word.is_empty();
-        let (Some(check), Some((key, value))) = (checks.last_mut(), word.split_once(':')) else {
+        let Some(check) = checks.last_mut() else {
+            continue;
+        };
+        let pair = word
+            .split_once(": ")
+            .or_else(|| Some((word.strip_suffix(':')?, "")));
+        let Some((key, value)) = pair else {
+            // A value that goes on.
+            if let (true, Some(value)) = (in_match, check.fields.get_mut(&last)) {
+                value.push(' ');
+                value.push_str(word.trim_matches(['"', '\'']));
+            }
             continue;
         };
         let value = value.trim().trim_matches(['"', '\'']).to_owned();
         if in_match {
-            check.fields.insert(key.to_owned(), value);
+            if inside.as_ref().is_some_and(|(_, outer)| indent <= *outer) {
+                inside = None;
+            }
+            if value.is_empty() {
+                inside = Some((key.to_owned(), indent));
+                continue;
+            }
+            last = match &inside {
+                Some((outer, _)) => format!("{outer}.{key}"),
+                None => key.to_owned(),
+            };
+            check.fields.insert(last.clone(), value);
         } else if word == "match:" {
-            (in_match, match_indent) = (true, indent);
+            (in_match, match_indent, inside) = (true, indent, None);
         } else if key == "count" {
             check.count = value.parse().unwrap_or(1);
         }
@@ -157,7 +182,7 @@ fn matches(event: &Value, check: &Check) -> bool {
     fields.all(|(key, expected)| {
         let found = value(event, key);
         match found {
-            Some(Value::String(text)) => text == expected || shortened(text) == *expected,
+            Some(Value::String(text)) => text == *expected || shortened(&text) == *expected,
             Some(other) => other.to_string() == *expected,
             None => false,
         }

@@ -73,12 +73,17 @@ impl<S: MessageSink> Turn<'_, S> {
         let Some(mut work) = work else {
             return;
         };
+        let had_bytes = self.mine.body_len > 0;
+        if self.options.bodies.decode {
+            // Who asks for decoded bodies is told how long they are.
+            self.mine.body_len = work.len.saturating_add(work.missing);
+        }
         let is_whole = !self.mine.has(Side::BODY_CUT) && !work.is_broken && work.missing == 0;
         self.mine.clear(Side::BODY_CUT);
         if keeps {
             self.sink.file(FilePart::End(file, is_whole));
         }
-        if self.mine.body_len > 0 {
+        if had_bytes {
             self.write_file(&mut work, is_whole);
         }
     }
