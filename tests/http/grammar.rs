@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 /// A line of a head behind the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Line {
-    /// A name and what stands behind its colon, blanks before it and the line end left out.
+    /// A name and what stands behind its colon, without the line end.
     Field(Vec<u8>, Vec<u8>),
     /// It begins with a blank.
     Folded,
@@ -66,6 +66,7 @@ impl Sink for Lines {
                 let colon = token.text.iter().position(|&byte| byte == b':').unwrap();
                 self.lines
                     .push(Line::Field(token.text[..colon].to_vec(), Vec::new()));
+                self.value = token.text[colon + 1..].to_vec();
             }
         }
         Then::Go
@@ -92,10 +93,7 @@ fn by_parser(head: &[u8]) -> Vec<Line> {
             _ if text.is_empty() => Line::End,
             _ if matches!(text.first(), Some(b' ' | b'\t')) => Line::Folded,
             Some(value) if !name.is_empty() && name.iter().all(|&byte| is_token_byte(byte)) => {
-                let blanks = value
-                    .iter()
-                    .take_while(|&&byte| byte == b' ' || byte == b'\t');
-                Line::Field(name.to_vec(), value[blanks.count()..].to_vec())
+                Line::Field(name.to_vec(), value.to_vec())
             }
             _ => Line::Bad,
         });

@@ -111,7 +111,8 @@ fn checks(text: &str) -> Vec<Check> {
             .or_else(|| Some((word.strip_suffix(':')?, "")));
         let Some((key, value)) = pair else {
             // A value that goes on.
-            if let (true, Some(value)) = (in_match, check.fields.get_mut(&last)) {
+            if let (true, Some(value)) = (in_match && !word.is_empty(), check.fields.get_mut(&last))
+            {
                 value.push(' ');
                 value.push_str(word.trim_matches(['"', '\'']));
             }
