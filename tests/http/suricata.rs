@@ -184,7 +184,7 @@ fn matches(event: &Value, check: &Check) -> bool {
         let found = value(event, key);
         match found {
             Some(Value::String(text)) => text == *expected || shortened(&text) == *expected,
-            Some(other) => other.to_string() == *expected,
+            Some(other) => serde_json::from_str::<Value>(expected).is_ok_and(|one| one == other),
             None => false,
         }
     })
