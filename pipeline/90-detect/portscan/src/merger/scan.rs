@@ -19,6 +19,8 @@ pub(super) struct Asked {
     pub(super) first: (u64, Timestamp),
     last: Timestamp,
     pub(super) last_interval: u64,
+    /// The interval behind the one in which it was last judged.
+    judged: u64,
     attempts: u64,
     /// Accepted attempts: reset at once, and with a handshake.
     accepted: [u64; 2],
@@ -97,14 +99,13 @@ impl Asked {
         };
     }
 
-    /// Adds an attempt; true at the first that changes anything in this interval.
-    pub(super) fn add(&mut self, attempt: &Attempt, outcome: Outcome, interval: u64) -> bool {
+    /// Adds an attempt.
+    pub(super) fn add(&mut self, attempt: &Attempt, outcome: Outcome, interval: u64) {
         if self.attempts == 0 || self.targets.exact_len() == 0 && self.scan.is_none() {
             self.first = (attempt.number, attempt.time);
             self.last = attempt.time;
             self.attempts = 0;
         }
-        let is_change = self.attempts == 0 || self.last_interval != interval;
         self.last = self.last.max(attempt.time);
         self.last_interval = interval;
         self.attempts += 1;
@@ -126,13 +127,27 @@ impl Asked {
             _ => {}
         }
         self.targets.add(attempt, outcome, interval);
-        is_change
+    }
+
+    /// Whether it scans, or has asked so much that it may.
+    pub(super) fn is_worth(&self, targets_min: usize) -> bool {
+        self.scan.is_some() || self.targets.exact_len() >= targets_min
+    }
+
+    /// Notes that it will be judged with this interval; false if that is known.
+    pub(super) fn note_judged(&mut self, interval: u64) -> bool {
+        let mark = interval.saturating_add(1);
+        core::mem::replace(&mut self.judged, mark) != mark
     }
 
     /// Guesses how many attempts of this period were not logged.
     pub(super) fn guess_missed(&mut self, period: &Period) {
         let mine = &self.period;
         let full = period.shards();
+        if full.is_empty() {
+            self.missed[1] = mine.firsts_lost;
+            return;
+        }
         let empty = full.count() - full.common(mine.shards).count();
         let known = mine.logged + mine.firsts_lost;
         let alone = unseen(known, full.count(), empty, period.lost());

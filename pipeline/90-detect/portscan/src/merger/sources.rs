@@ -119,11 +119,11 @@ impl Sources {
         losses: &mut Losses,
         sink: &mut impl RecordSink,
     ) {
+        self.period.add(now.index, all);
         let mut changed = Vec::new();
         for attempt in &all.attempts {
             self.attempt(now, attempt, options, &mut changed);
         }
-        self.period.add(now.index, all);
         let mut begun = Vec::new();
         for asker in &changed {
             let is_scan = self.judge(now, asker, options, losses);
@@ -178,10 +178,14 @@ impl Sources {
             .asked
             .get_or_insert_with(|| spare.pop().unwrap_or_default());
         let exact = asked.targets.exact_len();
-        if asked.add(attempt, outcome, now.index) {
+        asked.add(attempt, outcome, now.index);
+        // PERF: here, where its lines are at hand; a source that asked too little to be judged is
+        // not looked up again.
+        asked.guess_missed(&self.period);
+        self.targets += asked.targets.exact_len() - exact;
+        if asked.is_worth(verdict::targets_min(options)) && asked.note_judged(now.index) {
             changed.push(asker);
         }
-        self.targets += asked.targets.exact_len() - exact;
     }
 
     /// Whether a source that asked something in this interval has begun to scan with it.
@@ -199,10 +203,6 @@ impl Sources {
         let Some(asked) = &mut source.asked else {
             return false;
         };
-        asked.guess_missed(&self.period);
-        if asked.scan.is_none() && asked.targets.exact_len() < verdict::targets_min(options) {
-            return false;
-        }
         let exact = asked.targets.exact_len();
         let is_scan = asked.scan.is_none() && {
             let since = now.index.saturating_sub(intervals(options.window_ns));
