@@ -1,7 +1,7 @@
 //! Everybody who asks, and what is known of each.
 
 use super::scan::{Asked, Scan};
-use super::targets::{EXACT_MAX, Meaning};
+use super::targets::{EXACT_MAX, Meaning, SPARE_TARGETS_MAX};
 use super::{Host, Now, intervals, verdict};
 use crate::event::Probe;
 use crate::filter::Shards;
@@ -83,6 +83,12 @@ pub(super) struct Source {
     half: u64,
     last: u64,
     pub(super) asked: Option<Box<Asked>>,
+    /// Targets that are kept one by one, and whether it scans.
+    // PERF: as `asked` has it, but here, so that who is forgotten is chosen without a look there.
+    exact: u32,
+    is_scanning: bool,
+    /// Its targets were many once.
+    is_large: bool,
 }
 
 /// Sources beyond which those that asked least are forgotten.
@@ -174,18 +180,15 @@ impl Sources {
             return;
         };
         let spare = &mut self.spare;
-        let asked = source
-            .asked
-            .get_or_insert_with(|| spare.pop().unwrap_or_default());
-        let exact = asked.targets.exact_len();
+        let asked = source.asked.get_or_insert_with(|| take_spare(spare));
         asked.add(attempt, outcome, now.index);
         // PERF: here, where its lines are at hand; a source that asked too little to be judged is
         // not looked up again.
         asked.guess_missed(&self.period);
-        self.targets += asked.targets.exact_len() - exact;
         if asked.is_worth(verdict::targets_min(options)) && asked.note_judged(now.index) {
             changed.push(asker);
         }
+        source.count_exact(&mut self.targets);
     }
 
     /// Whether a source that asked something in this interval has begun to scan with it.
@@ -203,7 +206,6 @@ impl Sources {
         let Some(asked) = &mut source.asked else {
             return false;
         };
-        let exact = asked.targets.exact_len();
         let is_scan = asked.scan.is_none() && {
             let since = now.index.saturating_sub(intervals(options.window_ns));
             asked.targets.forget_before(since);
@@ -219,7 +221,7 @@ impl Sources {
                 asked.targets = super::targets::Targets::default();
             }
         }
-        self.targets = self.targets + asked.targets.exact_len() - exact;
+        source.count_exact(&mut self.targets);
         is_scan
     }
 
@@ -253,6 +255,9 @@ impl Sources {
                 continue;
             };
             asked.begin(Scan::new(now.index, leader));
+            if let Some(source) = self.map.get_mut(&asker) {
+                source.is_scanning = true;
+            }
             self.scans.insert(asker);
         }
         for asker in leaders {
@@ -315,15 +320,15 @@ impl Sources {
             return;
         }
         let since = now.index.saturating_sub(intervals(options.window_ns));
-        self.retain(|_, source| source.is_scanning() || source.last >= since);
+        self.retain(|_, source| source.is_scanning || source.last >= since);
         if self.map.len() <= SOURCES_MAX && self.targets <= TARGETS_MAX {
             return;
         }
         let mut ranks: Vec<_> = self
             .map
             .iter()
-            .filter(|(_, source)| !source.is_scanning())
-            .map(|(asker, source)| (source.evidence(), source.last, *asker))
+            .filter(|(_, source)| !source.is_scanning)
+            .map(|(asker, source)| source.rank(asker))
             .collect();
         // Down to three quarters of the cap, so that this is not the work of every interval; and
         // half of the rest, where it is the targets that are too many.
@@ -337,18 +342,16 @@ impl Sources {
         if excess == 0 {
             return;
         }
-        ranks.select_nth_unstable(excess - 1);
-        ranks.truncate(excess);
+        let (_, &mut last, _) = ranks.select_nth_unstable(excess - 1);
         losses.count(Loss::ScanSourcesForgotten, excess as u64);
-        for (_, _, asker) in ranks {
-            self.forget(&asker);
-        }
+        // PERF: once through the map, not to one place after the other.
+        self.retain(|asker, source| source.is_scanning || source.rank(asker) > last);
     }
 
     fn forget(&mut self, asker: &Asker) {
         if let Some(source) = self.map.remove(asker) {
-            self.targets -= source.exact_len();
-            keep_spare(&mut self.spare, source.asked);
+            self.targets -= source.exact as usize;
+            keep_spare(&mut self.spare, source.asked, source.is_large);
         }
     }
 
@@ -357,8 +360,8 @@ impl Sources {
         self.map.retain(|asker, source| {
             let keep = keep(asker, source);
             if !keep {
-                freed += source.exact_len();
-                keep_spare(spare, source.asked.take());
+                freed += source.exact as usize;
+                keep_spare(spare, source.asked.take(), source.is_large);
             }
             keep
         });
@@ -366,15 +369,25 @@ impl Sources {
     }
 }
 
-/// Keeps what a source leaves, as far as sources may come.
+/// Keeps what a source leaves, as far as sources may come. What many targets took is freed now.
 #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
-fn keep_spare(spare: &mut Vec<Box<Asked>>, asked: Option<Box<Asked>>) {
+fn keep_spare(spare: &mut Vec<Box<Asked>>, asked: Option<Box<Asked>>, is_large: bool) {
     if let Some(mut asked) = asked
         && spare.len() < SPARE_MAX
     {
-        asked.clear();
+        if is_large {
+            asked.clear();
+        }
         spare.push(asked);
     }
+}
+
+// PERF: cleared when it is used again, and so touched once, not twice.
+#[expect(clippy::vec_box, reason = "the boxes are what is kept")]
+fn take_spare(spare: &mut Vec<Box<Asked>>) -> Box<Asked> {
+    let mut asked = spare.pop().unwrap_or_default();
+    asked.clear();
+    asked
 }
 
 impl Source {
@@ -389,19 +402,17 @@ impl Source {
         self.half = half;
     }
 
-    fn is_scanning(&self) -> bool {
-        self.asked
-            .as_ref()
-            .is_some_and(|asked| asked.scan.is_some())
-    }
-
-    fn exact_len(&self) -> usize {
+    /// Notes how many targets are kept one by one, and adds the difference to the sum over all.
+    fn count_exact(&mut self, sum: &mut usize) {
         let asked = self.asked.as_ref();
-        asked.map_or(0, |asked| asked.targets.exact_len())
+        let exact = asked.map_or(0, |asked| asked.targets.exact_len());
+        *sum = *sum + exact - self.exact as usize;
+        self.exact = u32::try_from(exact).unwrap_or(u32::MAX);
+        self.is_large |= exact > SPARE_TARGETS_MAX;
     }
 
-    /// What speaks for keeping it.
-    fn evidence(&self) -> u64 {
-        self.exact_len() as u64
+    /// What speaks for keeping it; no two are equal.
+    fn rank(&self, asker: &Asker) -> (u32, u64, Asker) {
+        (self.exact, self.last, *asker)
     }
 }

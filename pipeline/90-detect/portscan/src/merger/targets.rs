@@ -114,7 +114,7 @@ pub(super) const EXACT_MAX: usize = 2048;
 const FEW_MAX: usize = 16;
 
 /// Room for so many is kept for the next source.
-const SPARE_TARGETS_MAX: usize = 4;
+pub(super) const SPARE_TARGETS_MAX: usize = 4;
 
 /// Some 30 KB.
 #[derive(Debug)]
