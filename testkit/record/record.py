@@ -66,6 +66,7 @@ CAPTURES = [
     ("vlan", "pcap", MICRO, {}, [tunnels.vlan]),
     ("raw-ip", "pcap", MICRO, {"side": "c", "link": "tun0"}, [tunnels.raw_ip]),
     ("sctp", "pcap", MICRO, {}, [tunnels.sctp]),
+    ("fix", "pcap", MICRO, {}, [steps.fix]),
 ]
 DAY = ("lab-day", "pcapng", [
     steps.dns, steps.http, steps.tls, steps.ssh, steps.smtp, steps.ftp, steps.redis, steps.mqtt,
@@ -85,7 +86,9 @@ def main():
     with Lab() as lab:
         servers.start_all(lab)
         for name, suffix, command, where, tasks in CAPTURES:
-            if not arguments.names or name in arguments.names:
+            if steps.fix in tasks and not steps.fix_python():
+                print(f"{name}: skipped: no QuickFIX (pip install quickfix), see steps.py")
+            elif not arguments.names or name in arguments.names:
                 record(lab, arguments.output, name, suffix, command, where, tasks, programs)
         if not arguments.names or DAY[0] in arguments.names:
             name, suffix, tasks = DAY

@@ -1,5 +1,8 @@
 """What the clients do, one function per protocol, and what is known about it beforehand."""
 
+import os
+import subprocess
+import sys
 import time
 
 from lab import (CLIENT, CLIENT6, PROHIBITED, ROUTER, ROUTER6, SERVER, SERVER6, SILENT,
@@ -248,3 +251,34 @@ def end(process):
         process.wait(5)
     finally:
         stop(process)
+
+
+def fix(lab, truth):
+    """Two FIX engines: orders filled, numbers skipped and sent again, heartbeats, logout."""
+    python = fix_python()
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fix_engine.py")
+    words = [lab.dir, SERVER, "9878"]
+    lab.start("s", [python, script, "acceptor", *words])
+    lab.wait_for("s", 9878)
+    lab.client(52001, [python, script, "initiator", *words])
+    truth.connection("fix", (CLIENT, 52001), (SERVER, 9878), program="QuickFIX → QuickFIX",
+                     conn_state="SF")
+    version = subprocess.run([python, "-c", "import importlib.metadata as m; "
+                              "print(m.version('quickfix'))"], stdout=subprocess.PIPE, text=True,
+                             check=True).stdout.strip()
+    truth.fact(engine="QuickFIX", version=version, secret="lab-secret")
+    for side, name in (("client", "fix-initiator"), ("server", "fix-acceptor")):
+        with open(f"{lab.dir}/{name}", encoding="utf-8") as file:
+            for line in file:
+                what, kind, number, order = line.rstrip("\n").split("\t")
+                if what == "sent":
+                    truth.fact(side=side, msg_type=kind, seq_num=int(number),
+                               cl_ord_id=None if order == "-" else order)
+
+
+def fix_python():
+    """The Python that has QuickFIX: FLOWPIN_QUICKFIX_PYTHON, else this one; none if neither."""
+    python = os.environ.get("FLOWPIN_QUICKFIX_PYTHON", sys.executable)
+    done = subprocess.run([python, "-c", "import quickfix"], stderr=subprocess.DEVNULL,
+                          check=False)
+    return python if done.returncode == 0 else None
