@@ -26,6 +26,8 @@ pub fn targets() -> Vec<(&'static str, Target)> {
         ("defrag", flowpin_defrag::fuzz_defrag),
         ("defrag_oracle", fuzz_defrag_oracle),
         ("dispatch", flowpin_dispatch::fuzz_dispatch),
+        ("dns", flowpin_dns::fuzz_dns),
+        ("fix", flowpin_fix::fuzz_fix),
         ("flow", flowpin_flow::fuzz_flow),
         ("http", flowpin_http::fuzz_http),
         ("identify", flowpin_identify::fuzz_identify),
@@ -68,11 +70,27 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
                 | "reassembly_oracle" => Vec::new(),
                 _ => vec![0, 0],
             };
+            if let Some(seed) = application_seed(target, &frame) {
+                seeds.push(seed);
+                continue;
+            }
             seed.extend(frame.get(layer_at..).unwrap_or_default());
             seeds.push(seed);
         }
     }
     seeds
+}
+
+/// For parsers of messages: what stands behind the headers of the commonest frames. Where a
+/// message is not at the beginning, they look for one.
+fn application_seed(target: &str, frame: &[u8]) -> Option<Vec<u8>> {
+    let at = match target {
+        "dns" => 42,
+        "fix" => 54,
+        _ => return None,
+    };
+    let message = frame.get(at..).unwrap_or_default();
+    Some([&[2], message].concat())
 }
 
 /// This workspace's folder.
