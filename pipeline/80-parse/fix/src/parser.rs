@@ -358,6 +358,11 @@ impl Reading {
         sink: &mut S,
     ) {
         self.fields.split(bytes);
+        if self.fields.value(bytes, Slot::MsgType).is_none() {
+            // What says nothing of its kind is ignored by engines, its number, too.
+            sink.anomaly("fix_no_msg_type");
+            return;
+        }
         let step = session.step(&self.fields, bytes);
         let latency = self.latency(seen, bytes);
         let message = Message {

@@ -60,12 +60,17 @@ pub fn frame(bytes: &[u8], limit: usize, last: bool) -> Frame {
         .and_then(|length| length.checked_add(head.len)?.checked_add(TRAILER_LEN))
         .filter(|&total| total <= limit);
     if let Some(total) = total {
-        let Some(message) = bytes.get(..total) else {
-            return unfinished(bytes, head, total, limit, last);
+        let message = bytes.get(..total);
+        if message.is_none() && !last {
+            return Frame::Need(total);
+        }
+        let found = match message.and_then(trailer) {
+            Some(checksum_ok) => Some((total, checksum_ok)),
+            None => odd_trailer(bytes, total).map(|len| (len, false)),
         };
-        if let Some(checksum_ok) = trailer(message) {
+        if let Some((len, checksum_ok)) = found {
             return Frame::Message(Window {
-                len: total,
+                len,
                 body_length: head.body_length,
                 body_length_ok: true,
                 checksum_ok: Some(checksum_ok),
@@ -123,7 +128,7 @@ fn unfinished(bytes: &[u8], head: HeadOf, first: usize, limit: usize, last: bool
                     len,
                     body_length: head.body_length,
                     body_length_ok: false,
-                    checksum_ok: trailer(message),
+                    checksum_ok: Some(trailer(message).unwrap_or(false)),
                 });
             }
             Some(End::Next(len)) => {
@@ -164,6 +169,9 @@ fn first_end(bytes: &[u8], head_len: usize) -> Option<End> {
         if rest.first_chunk().and_then(checksum_field).is_some() {
             return Some(End::Trailer(at.checked_add(TRAILER_LEN)?));
         }
+        if let Some(len) = odd_checksum_field(rest) {
+            return Some(End::Trailer(at.checked_add(len)?));
+        }
     }
 }
 
@@ -176,6 +184,24 @@ fn trailer(message: &[u8]) -> Option<bool> {
         return None;
     }
     Some(said == u16::from(checksum(body)))
+}
+
+/// How long a message is that BodyLength would make `total` bytes long, if its CheckSum has fewer
+/// than three digits, or none that are.
+#[cold]
+fn odd_trailer(bytes: &[u8], total: usize) -> Option<usize> {
+    let at = total.checked_sub(TRAILER_LEN)?;
+    if bytes.get(at.checked_sub(1)?) != Some(&SOH) {
+        return None;
+    }
+    at.checked_add(odd_checksum_field(bytes.get(at..)?)?)
+}
+
+/// The length of `10=`, at most three bytes, and SOH.
+fn odd_checksum_field(rest: &[u8]) -> Option<usize> {
+    let value = rest.strip_prefix(b"10=")?;
+    let soh = value.iter().take(4).position(|&byte| byte == SOH)?;
+    soh.checked_add(4)
 }
 
 /// The number in `10=ddd` and SOH.
@@ -348,6 +374,22 @@ mod tests {
         for len in 0..bytes.len() {
             let sum: u32 = bytes[..len].iter().map(|&byte| u32::from(byte)).sum();
             assert_eq!(u32::from(super::checksum(&bytes[..len])), sum % 256);
+        }
+    }
+
+    /// A CheckSum that is not three digits is wrong, and still ends its message.
+    #[test]
+    fn a_checksum_of_fewer_digits_ends_its_message() {
+        for sum in ["0", "12", "", "1x3"] {
+            let message = [LOGON, sum.as_bytes(), b"\x01"].concat();
+            let after = [&message[..], &right(), &right()].concat();
+            for (stream, last) in [(&after, false), (&message, true)] {
+                let Frame::Message(window) = frame(stream, 1000, last) else {
+                    panic!("no message: {sum}");
+                };
+                let said = (window.body_length_ok, window.checksum_ok);
+                assert_eq!((window.len, said), (message.len(), (true, Some(false))));
+            }
         }
     }
 

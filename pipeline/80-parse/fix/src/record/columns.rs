@@ -382,7 +382,9 @@ impl<'m> Message<'m> {
         if is_number {
             return Value::count(self.fields.count(self.bytes, slot));
         }
-        Value::bytes(self.fields.value(self.bytes, slot).unwrap_or_default())
+        // An empty value is against the rules, but it is there.
+        let value = self.fields.value(self.bytes, slot);
+        value.map_or(Value::Unset, Value::Bytes)
     }
 
     fn reject_reason(&self) -> Option<u64> {
