@@ -172,6 +172,7 @@ fn message(
             doc: message.doc.clone().into(),
             columns: columns.into(),
             shown: flowpin_record::Shown::Everywhere,
+            from_server: false,
         },
         fields: ids.into(),
     })

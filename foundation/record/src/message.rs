@@ -38,6 +38,8 @@ pub struct MessageSchema {
     pub columns: Cow<'static, [MessageColumn]>,
     /// Which formats have it.
     pub shown: Shown,
+    /// Whether the server sent it: events have the sender as their source.
+    pub from_server: bool,
 }
 
 /// Which formats have a kind of record: where tools tell of the same thing in different units, as
@@ -77,6 +79,7 @@ impl MessageSchema {
             doc: Cow::Borrowed(doc),
             columns: Cow::Borrowed(columns),
             shown: Shown::Everywhere,
+            from_server: false,
         }
     }
 
@@ -84,6 +87,13 @@ impl MessageSchema {
     #[must_use]
     pub const fn only_events(mut self) -> Self {
         self.shown = Shown::InEvents;
+        self
+    }
+
+    /// The same of what the server sends; of one name with that of what the client sends.
+    #[must_use]
+    pub const fn from_server(mut self) -> Self {
+        self.from_server = true;
         self
     }
 

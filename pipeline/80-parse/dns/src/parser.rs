@@ -4,7 +4,7 @@ use crate::DnsOptions;
 use crate::pending::{Pending, Queue, Requests};
 use crate::record::event::{Event, When};
 use crate::record::log::Log;
-use crate::record::{DNS, LLMNR, MDNS};
+use crate::record::{DNS, FROM_SERVER, LLMNR, MDNS};
 use crate::wire::message::{Header, Parsed};
 use flowpin_counters::{Loss, Losses};
 use flowpin_memory::{Chain, Chains, Slab};
@@ -37,11 +37,15 @@ impl Flavour {
         })
     }
 
-    fn schema(self) -> &'static MessageSchema {
-        match self {
-            Self::Dns => &DNS,
-            Self::Mdns => &MDNS,
-            Self::Llmnr => &LLMNR,
+    fn schema(self, to_server: bool) -> &'static MessageSchema {
+        let [dns, mdns, llmnr] = &FROM_SERVER;
+        match (self, to_server) {
+            (Self::Dns, true) => &DNS,
+            (Self::Mdns, true) => &MDNS,
+            (Self::Llmnr, true) => &LLMNR,
+            (Self::Dns, false) => dns,
+            (Self::Mdns, false) => mdns,
+            (Self::Llmnr, false) => llmnr,
         }
     }
 
@@ -140,6 +144,7 @@ enum State {
 #[derive(Clone, Copy)]
 struct Seen {
     at: Timestamp,
+    to_server: bool,
     shard: u8,
     flavour: Flavour,
     is_stream: bool,
@@ -200,7 +205,7 @@ impl Dns {
         &mut self,
         handle: Handle,
         at: Timestamp,
-        _to_server: bool,
+        to_server: bool,
         payload: &[u8],
         wire_len: usize,
         sink: &mut S,
@@ -208,7 +213,7 @@ impl Dns {
         let Some(connection) = self.connections.get_mut(handle) else {
             return;
         };
-        let seen = connection.seen(at);
+        let seen = connection.seen(at, to_server);
         let whole = payload.len() >= wire_len;
         self.read
             .message(&mut connection.waiting, seen, payload, whole, sink);
@@ -227,7 +232,7 @@ impl Dns {
             return;
         };
         connection.is_stream = true;
-        let seen = connection.seen(at);
+        let seen = connection.seen(at, to_server);
         let shard = usize::from(seen.shard);
         let [client, server] = &mut connection.sides;
         let direction = if to_server { client } else { server };
@@ -309,7 +314,7 @@ impl Dns {
         let Some(connection) = self.connections.get_mut(handle) else {
             return;
         };
-        let seen = connection.seen(at);
+        let seen = connection.seen(at, true);
         let waiting = &mut connection.waiting;
         while let Some(request) = self.read.requests.pop(seen.shard, waiting, None) {
             self.read.unanswered(&request, seen, sink);
@@ -354,9 +359,10 @@ impl Dns {
 }
 
 impl Connection {
-    fn seen(&self, at: Timestamp) -> Seen {
+    fn seen(&self, at: Timestamp, to_server: bool) -> Seen {
         Seen {
             at,
+            to_server,
             shard: self.shard,
             flavour: self.flavour,
             is_stream: self.is_stream,
@@ -422,7 +428,7 @@ impl Reading {
         if self.options.events {
             let rtt = request.map(|request| seen.at.nanos_since(request.at));
             let when = When { at: seen.at, rtt };
-            let schema = seen.flavour.schema();
+            let schema = seen.flavour.schema(seen.to_server);
             self.event.tell(&self.parsed, message, when, schema, sink);
         }
         if is_response {

@@ -16,6 +16,8 @@ pub(super) struct Message<'a> {
     pub(super) place: &'a MessagePlace,
     pub(super) values: &'a [Value<'a>],
     pub(super) community_id: Option<&'a CommunityId>,
+    /// As in its schema.
+    pub(super) from_server: bool,
 }
 
 impl<'a> Message<'a> {
@@ -79,6 +81,11 @@ pub(super) fn put_all(
 /// Appends a record as an event of EVE JSON.
 fn eve(text: &mut TextBuffer, dates: &mut DateCache, message: &Message<'_>) {
     let place = message.place;
+    let (source, destination) = if message.from_server {
+        (place.server, place.client)
+    } else {
+        (place.client, place.server)
+    };
     text.line(|line| {
         line.put(b"{\"timestamp\":\"");
         line.put_eve_time(dates, place.time);
@@ -93,7 +100,7 @@ fn eve(text: &mut TextBuffer, dates: &mut DateCache, message: &Message<'_>) {
     text.extend(message.ready.schema.name.as_bytes());
     text.line(|line| {
         line.put(b"\"");
-        put_peers(line, place.protocol, place.client, place.server);
+        put_peers(line, place.protocol, source, destination);
         line.put(b",\"tx_id\":");
         line.put_u64(u64::from(place.transaction));
         if !place.app.is_empty() {

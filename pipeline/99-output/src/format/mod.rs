@@ -327,6 +327,7 @@ impl RecordSink for Formatter {
             place,
             values,
             community_id: community_id.as_ref(),
+            from_server: schema.from_server,
         };
         let mut entry = entry(key, RecordType::Message, place.uid.0, self.hold.text.len());
         let (text, dates) = (&mut self.hold.text, &mut self.dates);

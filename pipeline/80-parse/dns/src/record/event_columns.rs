@@ -101,6 +101,19 @@ pub static MDNS: MessageSchema =
 pub static LLMNR: MessageSchema =
     MessageSchema::new("llmnr", "An LLMNR message.", LLMNR_COLUMNS).only_events();
 
+/// The same of messages that the server sends.
+pub(crate) static FROM_SERVER: [MessageSchema; 3] = [
+    MessageSchema::new("dns", "A DNS message.", DNS_COLUMNS)
+        .only_events()
+        .from_server(),
+    MessageSchema::new("mdns", "An mDNS message.", MDNS_COLUMNS)
+        .only_events()
+        .from_server(),
+    MessageSchema::new("llmnr", "An LLMNR message.", LLMNR_COLUMNS)
+        .only_events()
+        .from_server(),
+];
+
 /// Places in the columns.
 pub(super) const HEAD: usize = 15;
 pub(super) const QUERIES: usize = 2;

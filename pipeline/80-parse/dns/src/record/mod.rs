@@ -6,5 +6,6 @@ pub(crate) mod event_columns;
 pub(crate) mod lists;
 pub(crate) mod log;
 
+pub(crate) use event_columns::FROM_SERVER;
 pub use event_columns::{DNS, LLMNR, MDNS};
 pub use log::DNS_LOG;
