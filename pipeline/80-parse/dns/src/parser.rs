@@ -427,10 +427,15 @@ impl Reading {
         };
         if self.options.events {
             let rtt = request.map(|request| seen.at.nanos_since(request.at));
-            let when = When { at: seen.at, rtt };
+            let when = When {
+                at: seen.at,
+                rtt,
+                number: waiting.messages,
+            };
             let schema = seen.flavour.schema(seen.to_server);
             self.event.tell(&self.parsed, message, when, schema, sink);
         }
+        waiting.messages = waiting.messages.wrapping_add(1);
         if is_response {
             if self.options.log {
                 let (at, proto) = (seen.at, seen.proto());

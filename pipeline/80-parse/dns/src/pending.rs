@@ -67,6 +67,8 @@ pub(crate) struct Queue {
     first: u32,
     last: u32,
     pub(crate) len: u32,
+    /// How many messages the connection had so far.
+    pub(crate) messages: u32,
 }
 
 impl Default for Queue {
@@ -75,6 +77,7 @@ impl Default for Queue {
             first: NONE,
             last: NONE,
             len: 0,
+            messages: 0,
         }
     }
 }

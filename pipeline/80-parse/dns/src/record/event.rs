@@ -23,6 +23,8 @@ pub(crate) struct When {
     pub(crate) at: Timestamp,
     /// In nanoseconds.
     pub(crate) rtt: Option<u64>,
+    /// Which message of its connection it is.
+    pub(crate) number: u32,
 }
 
 impl Event {
@@ -73,6 +75,7 @@ fn head_values<'a>(parsed: &Parsed, when: When, flags: &'a [u8]) -> [Value<'a>; 
     [
         Value::Count(3),
         Value::Text(if is_response { "response" } else { "request" }),
+        Value::Count(when.number.into()),
         Value::Count(header.id.into()),
         Value::Bytes(flags),
         is_set(0x8000),

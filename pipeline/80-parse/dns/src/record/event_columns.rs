@@ -13,6 +13,7 @@ macro_rules! columns {
         &[
             event(concat!($under, ".version"), Count, "The form of this object: 3."),
             event(concat!($under, ".type"), Text, "`request` or `response`."),
+            event(concat!($under, ".tx_id"), Count, "Which message of its connection, from 0."),
             event(concat!($under, ".id"), Count, "The message's identifier."),
             event(concat!($under, ".flags"), Text, "The header's flags, in hexadecimal digits."),
             event(concat!($under, ".qr"), Bool, "Whether it is a response; left out if not."),
@@ -115,7 +116,7 @@ pub(crate) static FROM_SERVER: [MessageSchema; 3] = [
 ];
 
 /// Places in the columns.
-pub(super) const HEAD: usize = 15;
+pub(super) const HEAD: usize = 16;
 pub(super) const QUERIES: usize = 2;
 pub(super) const ANSWERS: usize = 18;
 pub(super) const AUTHORITIES: usize = 11;
