@@ -93,7 +93,7 @@ fn same_transaction(one: &Row, other: &Row) -> bool {
         ends
     };
     let name = |row: &Row| row.get("query").map(|name| name.to_lowercase());
-    let cut = !one.contains_key("id.orig_h");
+    let cut = !one.contains_key("trans_id");
     let names = [name(one), name(other)];
     (cut || (ends(one) == ends(other) && one.get("trans_id") == other.get("trans_id")))
         && (names[0] == names[1] || names.contains(&None))

@@ -6,8 +6,6 @@ use std::path::Path;
 
 /// One `fix` record.
 pub(crate) struct Event {
-    /// The packet that completed it.
-    pub(crate) packet: u64,
     pub(crate) client: String,
     pub(crate) fix: Value,
 }
@@ -38,7 +36,6 @@ pub(crate) fn events(capture: &Path) -> (Vec<Event>, String) {
     let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
     let found = lines.filter(|event: &Value| event["event_type"] == "fix");
     let events = found.map(|event| Event {
-        packet: event["pcap_cnt"].as_u64().unwrap_or(0),
         client: format!(
             "{}:{}",
             event["src_ip"].as_str().unwrap(),

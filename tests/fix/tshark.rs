@@ -3,12 +3,16 @@
 //! Wireshark takes a stream up where it lies: it does not look for a message behind garbage, and
 //! believes every BodyLength. So captures with wrong ones are compared by the truth (`lab`).
 
-use crate::events::events;
+use crate::events::{Event, events};
 use flowpin_testkit::corpus;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// Type, number and ClOrdID of every message, by the packet that completes it.
+/// A message's type, number, ClOrdID, sender and time.
+type Message = [String; 5];
+
+/// Every message. Wireshark shows those of segments sent again once more, so sets are compared.
 #[test]
 fn messages_are_those_that_wireshark_shows() {
     if Command::new("tshark").arg("-v").output().is_err() {
@@ -20,19 +24,7 @@ fn messages_are_those_that_wireshark_shows() {
     let public = public.into_iter().filter(|one| !one.name.contains("/lab/"));
     for path in public.map(|one| one.path).chain([bundled]) {
         let (events, _) = events(&path);
-        let ours: Vec<[String; 4]> = events
-            .iter()
-            .map(|event| {
-                let text = |key: &str| event.text(key).unwrap_or_default().to_owned();
-                let number = event.fix["seq_num"].to_string();
-                [
-                    event.packet.to_string(),
-                    text("msg_type"),
-                    number,
-                    text("cl_ord_id"),
-                ]
-            })
-            .collect();
+        let ours: BTreeSet<Message> = events.iter().map(message).collect();
         let theirs = dissected(&path);
         assert!(!theirs.is_empty());
         assert_eq!(ours, theirs, "{}", path.display());
@@ -40,13 +32,21 @@ fn messages_are_those_that_wireshark_shows() {
     }
 }
 
-/// One row for each message that Wireshark finds; several in a packet are apart.
-fn dissected(path: &Path) -> Vec<[String; 4]> {
-    let fields = [
-        "frame.number",
-        "fix.MsgType",
-        "fix.MsgSeqNum",
-        "fix.ClOrdID",
+fn message(event: &Event) -> Message {
+    let text = |key: &str| event.text(key).unwrap_or_default().to_owned();
+    let number = event.fix["seq_num"].to_string();
+    let (sender, time) = (text("sender_comp_id"), text("sending_time"));
+    [text("msg_type"), number, text("cl_ord_id"), sender, time]
+}
+
+/// The messages of packets that hold one.
+fn dissected(path: &Path) -> BTreeSet<Message> {
+    let names = [
+        "MsgType",
+        "MsgSeqNum",
+        "ClOrdID",
+        "SenderCompID",
+        "SendingTime",
     ];
     let mut command = Command::new("tshark");
     command.args([
@@ -60,36 +60,14 @@ fn dissected(path: &Path) -> Vec<[String; 4]> {
         "-r",
     ]);
     command.arg(path);
-    for field in fields {
-        command.args(["-e", field]);
+    for name in names {
+        command.args(["-e", &format!("fix.{name}")]);
     }
     let output = command.output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    let mut found = Vec::new();
-    for line in text.lines() {
-        let columns: Vec<Vec<&str>> = line
-            .split('\t')
-            .map(|one| one.split(';').collect())
-            .collect();
-        let [packet, kinds, numbers, orders] = &columns[..] else {
-            panic!("{line}");
-        };
-        for (at, kind) in kinds.iter().enumerate() {
-            // A list of orders is shorter where some messages have none: then it cannot be told
-            // whose they are, and packets hold one message each here.
-            let order = if kinds.len() == 1 {
-                orders.concat()
-            } else {
-                String::new()
-            };
-            let number = numbers.get(at).copied().unwrap_or_default();
-            found.push([
-                packet.concat(),
-                (*kind).to_owned(),
-                number.to_owned(),
-                order,
-            ]);
-        }
-    }
-    found
+    let rows = text.lines().map(|line| {
+        let columns: Vec<String> = line.split('\t').map(str::to_owned).collect();
+        Message::try_from(columns).unwrap()
+    });
+    rows.filter(|row| !row[0].contains(';')).collect()
 }

@@ -400,6 +400,10 @@ impl Reading {
             return None;
         }
         let id = self.fields.value(bytes, Slot::ClOrdId)?;
+        if role == Role::Request && self.fields.value(bytes, Slot::PossDup) == Some(b"Y") {
+            // Sent again: its report may have been there already.
+            return None;
+        }
         let owner = Owner {
             connection: seen.serial,
             shard: seen.shard,
