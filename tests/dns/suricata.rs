@@ -147,7 +147,10 @@ impl Filter {
             let found = at(event, path);
             found.is_some_and(|found| match found {
                 Value::String(text) => text == *wanted || unescaped(wanted) == text,
-                other => other.to_string() == *wanted,
+                other => {
+                    let other = other.to_string();
+                    other == *wanted
+                }
             })
         })
     }

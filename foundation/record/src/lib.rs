@@ -14,6 +14,7 @@ mod conn;
 mod conn_columns;
 mod flood;
 mod key;
+mod lists;
 mod locality;
 mod message;
 mod other_columns;
@@ -35,6 +36,7 @@ pub use conn::{
 pub use conn_columns::ConnRow;
 pub use flood::{FloodKind, FloodRecord};
 pub use key::{RecordKey, RecordSink};
+pub use lists::ValueLists;
 pub use locality::is_local;
 pub use message::{FilePart, MessageColumn, MessagePlace, MessageSchema, MessageSink, Shown};
 pub use protocol::{eve_protocol_name, has_ports, zeek_protocol_name};

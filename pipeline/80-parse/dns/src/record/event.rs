@@ -3,18 +3,17 @@
 use super::event_columns::{
     ADDITIONALS, ANSWERS, AUTHORITIES, EDNS, GROUPS, HEAD, LISTS, QUERIES, WIDTH,
 };
-use super::lists::Lists;
 use crate::wire::codes::{rcode_name, type_name};
 use crate::wire::cursor::Cursor;
 use crate::wire::message::{Parsed, Record, Section};
 use core::ops::Range;
 use flowpin_packet::Timestamp;
-use flowpin_record::{MessageSchema, MessageSink, Value};
+use flowpin_record::{MessageSchema, MessageSink, Value, ValueLists};
 
 /// Builds events; made once, used for every message.
 #[derive(Debug, Default)]
 pub(crate) struct Event {
-    lists: Lists<LISTS>,
+    lists: ValueLists<LISTS>,
 }
 
 /// When a message was seen, and how long after its request.

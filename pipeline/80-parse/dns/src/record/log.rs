@@ -1,13 +1,12 @@
 //! One transaction as a line of Zeek's `dns.log`.
 
 use super::event::listed;
-use super::lists::Lists;
 use crate::pending::Pending;
 use crate::wire::codes::{class_name, opcode_name, rcode_name, type_name};
 use crate::wire::message::{Header, Parsed, Section};
 use Kind::{Bool, Count, Interval, IntervalList, Text, TextList};
 use flowpin_packet::Timestamp;
-use flowpin_record::{Kind, MessageColumn, MessageSchema, MessageSink, Value};
+use flowpin_record::{Kind, MessageColumn, MessageSchema, MessageSink, Value, ValueLists};
 
 const fn log(name: &'static str, kind: Kind, doc: &'static str) -> MessageColumn {
     MessageColumn::new(name, "", kind, doc)
@@ -62,7 +61,7 @@ const WIDTH: usize = COLUMNS.len();
 /// Builds lines; made once, used for every transaction.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
-    lists: Lists<2>,
+    lists: ValueLists<2>,
 }
 
 impl Log {

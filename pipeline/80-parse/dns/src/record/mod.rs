@@ -3,7 +3,6 @@
 
 pub(crate) mod event;
 pub(crate) mod event_columns;
-pub(crate) mod lists;
 pub(crate) mod log;
 
 pub(crate) use event_columns::FROM_SERVER;

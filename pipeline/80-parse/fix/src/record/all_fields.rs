@@ -4,7 +4,7 @@ use crate::Dictionary;
 use crate::message::fields::Fields;
 use crate::message::groups::Places;
 use crate::record::secrets::{MASK, is_secret, type_of};
-use flowpin_record::Value;
+use flowpin_record::{Value, ValueLists};
 use std::io::Write;
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ pub(crate) struct AllFields {
     /// Where each field stands among repeating groups, one behind the other, and where each ends.
     groups: Vec<u8>,
     ends: Vec<Range<usize>>,
-    values: [Vec<Value<'static>>; LISTS],
+    lists: ValueLists<LISTS>,
 }
 
 /// Tags, names, values, meanings, groups.
@@ -32,8 +32,7 @@ impl AllFields {
     ) {
         self.find_groups(fields, message, dictionary);
         let message_type = type_of(fields, message);
-        let [mut tags, mut names, mut values, mut meanings, mut groups] =
-            core::mem::take(&mut self.values).map(emptied);
+        let [mut tags, mut names, mut values, mut meanings, mut groups] = self.lists.lend();
         for (field, end) in fields.list().iter().zip(&self.ends) {
             let info = dictionary.field(field.tag);
             let secret = is_secret(field.tag, message_type);
@@ -54,7 +53,8 @@ impl AllFields {
             Value::List(&meanings),
             Value::List(&groups),
         ]);
-        self.values = [tags, names, values, meanings, groups].map(emptied);
+        self.lists
+            .take_back([tags, names, values, meanings, groups]);
     }
 
     fn find_groups(&mut self, fields: &Fields, message: &[u8], dictionary: &Dictionary) {
@@ -71,27 +71,5 @@ impl AllFields {
             }
             self.ends.push(from..self.groups.len());
         }
-    }
-}
-
-/// The same memory for values that live otherwise: collecting an emptied vector of the same
-/// layout takes its allocation over (a test holds the whole program to it).
-pub(crate) fn emptied<'to>(mut list: Vec<Value<'_>>) -> Vec<Value<'to>> {
-    list.clear();
-    list.into_iter().map(|_| Value::Unset).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::emptied;
-    use flowpin_record::Value;
-
-    /// A list's memory is used again.
-    #[test]
-    fn an_emptied_list_keeps_its_memory() {
-        let mut list = Vec::with_capacity(100);
-        list.push(Value::Bytes(b"x"));
-        let list = emptied(list);
-        assert!(list.is_empty() && list.capacity() == 100);
     }
 }
