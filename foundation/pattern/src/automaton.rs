@@ -98,6 +98,44 @@ impl Automaton {
         self.outcome(at, 0)
     }
 
+    /// The bytes that lead away from the start, if they are at most three and all others stay there.
+    pub(crate) fn wakes(&self) -> Option<[u8; 3]> {
+        let leaves = |&byte: &u8| self.step(self.start, byte) != self.start;
+        let away: Vec<u8> = (1..=u8::MAX).filter(leaves).take(4).collect();
+        let is_live = self.start > self.accepting;
+        match (is_live, away.as_slice()) {
+            (true, &[one]) => Some([one; 3]),
+            (true, &[one, two]) => Some([one, two, two]),
+            (true, &[one, two, three]) => Some([one, two, three]),
+            _ => None,
+        }
+    }
+
+    /// As [`Automaton::feed_without_nuls`], where only these bytes lead away from the start.
+    pub(crate) fn feed_waking(&self, state: &mut State, bytes: &[u8], wakes: [u8; 3]) -> Fed {
+        let [one, two, three] = wakes;
+        let mut at = 0;
+        loop {
+            let rest = bytes.get(at..).unwrap_or_default();
+            let asleep = if state.0 == self.start {
+                memchr::memchr3(one, two, three, rest)
+            } else {
+                Some(0)
+            };
+            let awake = asleep.and_then(|len| rest.get(len..)).unwrap_or_default();
+            let Some(&byte) = awake.first() else {
+                return Fed::More;
+            };
+            at = bytes.len().saturating_sub(awake.len()).saturating_add(1);
+            if byte != 0 {
+                state.0 = self.step(state.0, byte);
+                if state.0 <= self.accepting {
+                    return self.outcome(state.0, at);
+                }
+            }
+        }
+    }
+
     #[inline]
     pub(crate) fn step(&self, at: u16, byte: u8) -> u16 {
         let class = self.classes.get(usize::from(byte)).copied().unwrap_or(0);

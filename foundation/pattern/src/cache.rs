@@ -9,13 +9,14 @@
 //! as none. What it holds is checked as if it came from a stranger: every number is in range before
 //! a set exists.
 
+use crate::gate::Gate;
 use crate::{Automaton, Compiled, GROUPS_MAX, Group, Limits, PatternSet, Rating, Rewrite, Source};
 use std::io::Write;
 use std::path::Path;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"flowpat\n");
 /// Of the format and of what the compiler makes: raised when either changes.
-const VERSION: u64 = 3;
+const VERSION: u64 = 4;
 const HEADER: usize = 32;
 
 /// What a set was compiled from, in one number.
@@ -74,7 +75,9 @@ impl PatternSet {
         }
         body.push(u8::from(self.gate.is_some()));
         if let Some(gate) = &self.gate {
-            tables(&mut body, gate);
+            for word in gate.barred.iter().chain([&gate.start]) {
+                body.extend(word.to_le_bytes());
+            }
         }
         let mut bytes = Vec::with_capacity(HEADER + body.len());
         for word in [MAGIC, VERSION, key, digest(&body)] {
@@ -108,7 +111,7 @@ impl PatternSet {
             set.groups.push(reader.group(set.patterns.len())?);
         }
         if reader.flag()? {
-            set.gate = Some(reader.automaton(1)?);
+            set.gate = Some(reader.gate()?);
         }
         reader.rest.is_empty().then_some(set)
     }
@@ -206,12 +209,19 @@ impl<'a> Reader<'a> {
         let patterns = self.words()?;
         let automaton = self.automaton(patterns.len())?;
         let are_known = patterns.iter().all(|&one| usize::from(one) < known);
-        are_known.then_some(Group {
-            automaton,
-            patterns,
-            is_hint,
+        are_known.then(|| Group {
             is_gated,
+            ..Group::new(automaton, patterns, is_hint)
         })
+    }
+
+    fn gate(&mut self) -> Option<Gate> {
+        let mut barred = Box::new([0; 256]);
+        for word in barred.iter_mut() {
+            *word = u32::from_le_bytes(self.array()?);
+        }
+        let start = u32::from_le_bytes(self.array()?);
+        Some(Gate { barred, start })
     }
 
     /// An automaton of `count` patterns.

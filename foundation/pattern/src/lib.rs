@@ -30,6 +30,7 @@ pub use build::Limits;
 pub use dialect::own;
 #[doc(hidden)]
 pub use fuzz::{fuzz_pattern, fuzz_pattern_set};
+pub use gate::Gate;
 pub use rating::{FALSE_MATCH_MAX, RATED_BYTES, Rating};
 pub use refusal::Refusal;
 pub use regex_syntax::hir::Hir;

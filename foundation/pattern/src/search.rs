@@ -7,7 +7,9 @@ use crate::{Fed, GROUPS_MAX, Group, PatternSet, State};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SetState {
     states: [State; GROUPS_MAX],
-    gate: State,
+    gate: u32,
+    /// The gate has not opened yet.
+    is_shut: bool,
     /// The last bytes that were not zero, the latest in the lowest place, and how many there were.
     recent: u32,
     recent_count: u8,
@@ -28,7 +30,8 @@ impl SetState {
     /// A search that cannot match any more.
     pub const OVER: Self = Self {
         states: [State::DEAD; GROUPS_MAX],
-        gate: State::DEAD,
+        gate: 0,
+        is_shut: false,
         recent: 0,
         recent_count: 0,
     };
@@ -44,7 +47,7 @@ impl SetState {
         }
         let fresh = latest.iter().take(usize::from(count)).rev();
         self.recent = fresh.fold(self.recent, |word, &byte| word << 8 | u32::from(byte));
-        self.recent_count = (self.recent_count + count).min(size_of::<u32>() as u8);
+        self.recent_count = self.recent_count.saturating_add(count).min(4);
     }
 
     /// What was remembered, the oldest first.
@@ -64,7 +67,7 @@ impl PatternSet {
             }
         }
         if let Some(gate) = &self.gate {
-            search.gate = gate.start();
+            (search.gate, search.is_shut) = (gate.start, true);
         }
         search
     }
@@ -74,18 +77,18 @@ impl PatternSet {
     pub fn feed(&self, search: &mut SetState, bytes: &[u8]) -> Option<Matched> {
         let mut best: Option<Matched> = None;
         for (group, state) in self.groups.iter().zip(&mut search.states) {
-            if let Fed::Match(pattern, len) = group.automaton.feed_without_nuls(state, bytes) {
+            if let Fed::Match(pattern, len) = group.feed(state, bytes) {
                 // Told once.
                 *state = State::DEAD;
                 prefer(&mut best, group.matched(pattern, len));
             }
         }
         if let Some(gate) = &self.gate
-            && !search.gate.is_dead()
+            && search.is_shut
         {
-            match gate.feed_without_nuls(&mut search.gate, bytes) {
-                Fed::Match(_, len) => self.open(search, bytes, len, &mut best),
-                Fed::More | Fed::Dead => search.remember(bytes),
+            match gate.feed(&mut search.gate, bytes) {
+                Some(len) => self.open(search, bytes, len, &mut best),
+                None => search.remember(bytes),
             }
         }
         best
@@ -94,7 +97,7 @@ impl PatternSet {
     /// Some pattern may have begun, in the letters that end `len` bytes into `bytes`.
     #[cold]
     fn open(&self, search: &mut SetState, bytes: &[u8], len: usize, best: &mut Option<Matched>) {
-        search.gate = State::DEAD;
+        search.is_shut = false;
         let (before, after) = bytes.split_at_checked(len).unwrap_or((bytes, &[]));
         search.remember(before);
         let (recent, from) = search.recent();
@@ -102,10 +105,10 @@ impl PatternSet {
         let gated = self.groups.iter().zip(&mut search.states);
         for (group, state) in gated.filter(|(group, _)| group.is_gated) {
             *state = group.automaton.start();
-            let found = match group.automaton.feed_without_nuls(state, recent) {
+            let found = match group.feed(state, recent) {
                 // All that it needs ends where the gate opened: else it had opened before.
                 Fed::Match(pattern, _) => Some((pattern, 0)),
-                Fed::More | Fed::Dead => match group.automaton.feed_without_nuls(state, after) {
+                Fed::More | Fed::Dead => match group.feed(state, after) {
                     Fed::Match(pattern, more) => Some((pattern, more)),
                     Fed::More | Fed::Dead => None,
                 },
@@ -130,7 +133,7 @@ impl PatternSet {
 
     /// Whether nothing can match any more.
     pub fn is_over(&self, search: &SetState) -> bool {
-        search.gate.is_dead() && search.states.iter().all(|state| state.is_dead())
+        !search.is_shut && search.states.iter().all(|state| state.is_dead())
     }
 }
 
@@ -143,6 +146,14 @@ fn prefer(best: &mut Option<Matched>, found: Matched) {
 }
 
 impl Group {
+    #[inline]
+    fn feed(&self, state: &mut State, bytes: &[u8]) -> Fed {
+        match self.wakes {
+            Some(wakes) if !state.is_dead() => self.automaton.feed_waking(state, bytes, wakes),
+            _ => self.automaton.feed_without_nuls(state, bytes),
+        }
+    }
+
     fn matched(&self, pattern: u16, len: usize) -> Matched {
         Matched {
             pattern: self

@@ -5,8 +5,9 @@
 //! decide, because a search ends at its first match. Those that begin anywhere, but with something
 //! rare, sleep behind a gate.
 
+use crate::gate::{self, Gate};
 use crate::rewrite::rewrite;
-use crate::{Automaton, Limits, Rating, Refusal, Rewrite, Rewritten, gate};
+use crate::{Automaton, Limits, Rating, Refusal, Rewrite, Rewritten};
 use regex_syntax::hir::Hir;
 use std::collections::BTreeMap;
 
@@ -54,6 +55,8 @@ pub struct Group {
     pub is_hint: bool,
     /// It sleeps until the gate opens.
     pub is_gated: bool,
+    /// Of patterns that begin anywhere: the bytes that wake it, if they are few.
+    pub(crate) wakes: Option<[u8; 3]>,
 }
 
 /// Compiled patterns. Never written after [`PatternSet::build`]: shared by all workers.
@@ -64,7 +67,7 @@ pub struct PatternSet {
     /// Their automata; those that decide come first.
     pub groups: Vec<Group>,
     /// Matches where any pattern of a gated group may have begun.
-    pub gate: Option<Automaton>,
+    pub gate: Option<Gate>,
 }
 
 impl PatternSet {
@@ -117,7 +120,7 @@ impl PatternSet {
                 kinds.entry(kind).or_default().push((place, automaton));
             }
         }
-        set.gate = gate::gate(gated, limits);
+        set.gate = gate::gate(&gated);
         for (mut kind, mut list) in kinds {
             // Without a gate all are awake.
             kind.is_gated &= set.gate.is_some();
@@ -152,14 +155,28 @@ impl PatternSet {
 
     /// States and bytes of all automata.
     pub fn size(&self) -> (usize, usize) {
-        let all = || {
-            let groups = self.groups.iter().map(|group| &group.automaton);
-            groups.chain(&self.gate)
-        };
+        let all = || self.groups.iter().map(|group| &group.automaton);
+        let gate = self
+            .gate
+            .as_ref()
+            .map_or(0, |gate| size_of_val(&*gate.barred));
         (
             all().map(Automaton::states).sum(),
-            all().map(Automaton::bytes).sum(),
+            all().map(Automaton::bytes).sum::<usize>() + gate,
         )
+    }
+}
+
+impl Group {
+    /// That is always awake.
+    pub fn new(automaton: Automaton, patterns: Vec<u16>, is_hint: bool) -> Self {
+        Self {
+            wakes: automaton.wakes(),
+            automaton,
+            patterns,
+            is_hint,
+            is_gated: false,
+        }
     }
 }
 
@@ -202,11 +219,11 @@ fn group(list: &[(u16, Automaton)], kind: Kind, limits: &Limits, groups: &mut Ve
         _ => together(list, limits),
     };
     if let Some(automaton) = whole {
+        let patterns = list.iter().map(|&(place, _)| place).collect();
+        let group = Group::new(automaton, patterns, kind.is_hint);
         return groups.push(Group {
-            automaton,
-            patterns: list.iter().map(|&(place, _)| place).collect(),
-            is_hint: kind.is_hint,
             is_gated: kind.is_gated,
+            ..group
         });
     }
     // The large ones make the trouble: most of the small ones stay together.

@@ -220,12 +220,8 @@ fn named(name: String) -> flowpin_pattern::Compiled {
 }
 
 fn group(automaton: &Automaton) -> Group {
-    Group {
-        automaton: automaton.clone(),
-        patterns: (0..automaton.pattern_count()).collect(),
-        is_hint: false,
-        is_gated: false,
-    }
+    let patterns = (0..automaton.pattern_count()).collect();
+    Group::new(automaton.clone(), patterns, false)
 }
 
 fn compile(
