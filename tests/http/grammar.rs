@@ -118,7 +118,8 @@ proptest! {
                 4 => prop::sample::select(vec![
                     b"Host: ".as_slice(), b"content-length:", b"X-Any", b"value", b"\r\n", b"\n",
                 ]).prop_map(<[u8]>::to_vec),
-                1 => prop::sample::select(b":: \t\r\n@\0\x80x".to_vec()).prop_map(|byte| vec![byte]),
+                1 => prop::sample::select(b":: \t\r\n@\0\x80x".to_vec())
+                    .prop_map(|byte| vec![byte]),
                 1 => any::<u8>().prop_map(|byte| vec![byte]),
             ],
             0..40,

@@ -42,7 +42,8 @@ anomalies! {
     HostMissing = "http_host_missing", "A request of HTTP/1.1 without a Host field.";
     HostRepeated = "http_host_repeated", "More than one Host field.";
     HostContradicts = "http_host_contradicts", "The Host field names another host than the target.";
-    SpaceBeforeColon = "http_space_before_colon", "White space between a field's name and its colon.";
+    SpaceBeforeColon = "http_space_before_colon",
+        "White space between a field's name and its colon.";
     ColonMissing = "http_colon_missing", "A line of a head without a colon.";
     NameEmpty = "http_name_empty", "A field without a name.";
     NameOdd = "http_name_odd", "A field's name with white space or control bytes inside.";
@@ -51,7 +52,7 @@ anomalies! {
     HeadTooLong = "http_head_too_long", "A head that is longer than the limit.";
     LengthInvalid = "http_length_invalid", "A Content-Length that is no number.";
     LengthOdd = "http_length_odd",
-        "A Content-Length with a sign, with leading zeros, or with anything else around its digits.";
+        "A Content-Length with a sign, leading zeros, or anything else around its digits.";
     LengthList = "http_length_list", "A Content-Length with several values in one field.";
     LengthRepeated = "http_length_repeated", "More than one Content-Length, all the same.";
     LengthsContradict = "http_lengths_contradict", "Content-Lengths that differ.";
@@ -68,10 +69,12 @@ anomalies! {
     ChunkSizeInvalid = "http_chunk_size_invalid", "A chunk's size that is no number.";
     ChunkSizeOdd = "http_chunk_size_odd",
         "A chunk's size with anything but hexadecimal digits, an extension and a line end.";
-    ChunkLineFeed = "http_chunk_bare_line_feed", "A chunk's line that ends without a carriage return.";
+    ChunkLineFeed = "http_chunk_bare_line_feed",
+        "A chunk's line that ends without a carriage return.";
     ChunkReturn = "http_chunk_bare_return", "A carriage return inside a chunk's line.";
     ChunkEndMissing = "http_chunk_end_missing", "No line end behind a chunk's bytes.";
-    ExtensionTooLong = "http_chunk_extension_too_long", "A chunk's extension longer than the limit.";
+    ExtensionTooLong = "http_chunk_extension_too_long",
+        "A chunk's extension longer than the limit.";
     TrailerForbidden = "http_trailer_forbidden",
         "A field in a trailer that says how the message is to be read.";
     BodyCut = "http_body_cut", "The stream ended inside a body.";

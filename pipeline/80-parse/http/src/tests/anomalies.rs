@@ -127,7 +127,8 @@ fn odd_responses_are_named() {
             vec!["coding_in_old_version"],
         ),
         (
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcX\r\n0\r\nContent-Length: 1\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
+             3\r\nabcX\r\n0\r\nContent-Length: 1\r\n\r\n",
             vec!["chunk_end_missing", "trailer_forbidden"],
         ),
         (

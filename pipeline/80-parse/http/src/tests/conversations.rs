@@ -84,9 +84,16 @@ fn responses_without_bodies_end_with_their_head() {
         (C, b"HEAD / HTTP/1.1\r\nHost: h\r\n\r\n"),
         (S, b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"),
         (C, GET),
-        (S, b"HTTP/1.1 304 Not Modified\r\nContent-Length: 1000\r\n\r\n"),
+        (
+            S,
+            b"HTTP/1.1 304 Not Modified\r\nContent-Length: 1000\r\n\r\n",
+        ),
         (C, GET),
-        (S, b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 204 No\r\n\r\n"),
+        (
+            S,
+            b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n\
+              HTTP/1.1 204 No\r\n\r\n",
+        ),
     ]);
     assert_eq!(
         found,
@@ -102,8 +109,16 @@ fn responses_without_bodies_end_with_their_head() {
 #[test]
 fn chunks_are_joined() {
     let found = outcome(&[
-        (C, b"POST /up HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3;a=b\r\nabc\r\n0\r\n\r\n"),
-        (S, b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nA;x=\"y\"\r\n0123456789\r\n0\r\nExpires: never\r\n\r\n"),
+        (
+            C,
+            b"POST /up HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n\
+              3;a=b\r\nabc\r\n0\r\n\r\n",
+        ),
+        (
+            S,
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n\
+              A;x=\"y\"\r\n0123456789\r\n0\r\nExpires: never\r\n\r\n",
+        ),
         (C, GET),
         (S, b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
     ]);

@@ -9,25 +9,54 @@ use proptest::prelude::*;
 /// Conversations that have something of everything.
 pub(super) const CONVERSATIONS: &[&[(bool, &[u8])]] = &[
     &[
-        (C, b"POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nX: a\r\n b\r\n\r\nbody"),
-        (S, b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nHTTP/1."),
+        (
+            C,
+            b"POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nX: a\r\n b\r\n\r\nbody",
+        ),
+        (
+            S,
+            b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nHTTP/1.",
+        ),
     ],
     &[
-        (C, b"GET /1 HTTP/1.1\r\nHost: h\r\n\r\n\r\nHEAD /2 HTTP/1.0\n\nGET /3\r\n"),
-        (S, b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;e=f\r\nhello\r\n3\nabc\n0\r\nT: r\r\n\r\n"),
-        (S, b"HTTP/1.0 200 OK\r\nContent-Length: 9\r\n\r\nHTTq no head"),
+        (
+            C,
+            b"GET /1 HTTP/1.1\r\nHost: h\r\n\r\n\r\nHEAD /2 HTTP/1.0\n\nGET /3\r\n",
+        ),
+        (
+            S,
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
+              5;e=f\r\nhello\r\n3\nabc\n0\r\nT: r\r\n\r\n",
+        ),
+        (
+            S,
+            b"HTTP/1.0 200 OK\r\nContent-Length: 9\r\n\r\nHTTq no head",
+        ),
     ],
     &[
-        (S, b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nHTTP/1.1 404 No\r\n\r\nuntil the end"),
-        (C, b"PUT /late HTTP/1.1\r\nHost : h\r\nTransfer-Encoding:\tchunked\r\n\r\n0x2 \r\nab\r\r\n0\r\n\r\n"),
+        (
+            S,
+            b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nHTTP/1.1 404 No\r\n\r\nuntil the end",
+        ),
+        (
+            C,
+            b"PUT /late HTTP/1.1\r\nHost : h\r\nTransfer-Encoding:\tchunked\r\n\r\n\
+              0x2 \r\nab\r\r\n0\r\n\r\n",
+        ),
     ],
     &[
         (C, b"GET / HTTP/1.1\r\nHost: h\r\nUpgrade: h2c\r\n\r\n"),
-        (S, b"HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\n\r\n\0\0\x12\x04"),
+        (
+            S,
+            b"HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\n\r\n\0\0\x12\x04",
+        ),
         (C, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
     ],
     &[
-        (C, b"\x01\x02 junk\r\nmore junk\r\nGET /found HTTP/1.1\r\nHost: h\r\n\r\n"),
+        (
+            C,
+            b"\x01\x02 junk\r\nmore junk\r\nGET /found HTTP/1.1\r\nHost: h\r\n\r\n",
+        ),
         (S, b"ICY 200 OK\r\nicy-name: n\r\n\r\nmusic"),
     ],
 ];
