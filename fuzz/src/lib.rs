@@ -30,11 +30,14 @@ pub fn targets() -> Vec<(&'static str, Target)> {
         ("fix", flowpin_fix::fuzz_fix),
         ("flow", flowpin_flow::fuzz_flow),
         ("http", flowpin_http::fuzz_http),
+        ("grammar", flowpin_grammar::fuzz_grammar),
         ("identify", flowpin_identify::fuzz_identify),
         ("tls", flowpin_tls::fuzz_tls),
         ("pattern", flowpin_pattern::fuzz_pattern),
         ("pattern_set", flowpin_pattern::fuzz_pattern_set),
         ("portscan", flowpin_portscan::fuzz_portscan),
+        ("scan", flowpin_grammar::fuzz_scan),
+        ("text", flowpin_text::fuzz_text),
         ("reassembly", flowpin_reassembly::fuzz_reassembly),
         ("reassembly_oracle", fuzz_reassembly_oracle),
     ];
@@ -46,6 +49,11 @@ pub fn targets() -> Vec<(&'static str, Target)> {
 pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     let mut seeds = files_in(&folder().join("regressions").join(target));
     let captures = files_in(&folder().join("../testkit/captures"));
+    if target == "grammar" {
+        let grammars = folder().join("../pipeline/80-parse/grammars");
+        seeds.extend(files_in(&grammars));
+        return seeds;
+    }
     if target == "capture" {
         // Whole files; the beginning of the longer ones.
         seeds.extend(captures.into_iter().map(|capture| head(&capture, 4096)));
