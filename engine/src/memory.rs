@@ -1,5 +1,6 @@
 //! How `--memory` is divided.
 
+use crate::messages;
 use flowpin_config::{Format, OutputPlan, Plan};
 use flowpin_defrag::DefragOptions;
 use flowpin_dns::DnsOptions;
@@ -63,7 +64,10 @@ pub(crate) struct ParserOptions {
     pub(crate) fix: FixOptions,
     pub(crate) dns: DnsOptions,
     pub(crate) text: TextOptions,
+    /// The user's first.
     pub(crate) grammars: Vec<Arc<Protocol>>,
+    /// So many of them are the user's.
+    pub(crate) loaded: u16,
 }
 
 /// The parsers' options: half of their memory is HTTP's.
@@ -124,7 +128,8 @@ pub(crate) fn parsers(plan: &Plan) -> ParserOptions {
             shard_questions_max: count(bytes / 32, 192).min(text.shard_questions_max),
             ..text
         },
-        grammars: flowpin_text::built_in(),
+        grammars: messages::grammars(plan),
+        loaded: u16::try_from(plan.parse.loaded.len()).unwrap_or(u16::MAX),
     }
 }
 

@@ -4,8 +4,11 @@ use flowpin_config::Plan;
 use flowpin_dns::{DNS, DNS_LOG, LLMNR, MDNS};
 use flowpin_fix::FIX;
 use flowpin_http::{FILES, HttpOptions};
+use flowpin_lexer::Grammar;
 use flowpin_output::MessageSchemas;
+use flowpin_text::{Protocol, built_in};
 use flowpin_tls::{QUIC, TLS};
+use std::sync::Arc;
 
 /// Those of all parsers.
 pub(crate) fn schemas(plan: &Plan) -> MessageSchemas {
@@ -16,7 +19,7 @@ pub(crate) fn schemas(plan: &Plan) -> MessageSchemas {
         all_fields: plan.parse.all_fields,
         ..HttpOptions::default()
     });
-    let grammars = flowpin_text::built_in();
+    let grammars = grammars(plan);
     let told = grammars
         .iter()
         .flat_map(|one| one.grammar.program.messages.iter())
@@ -24,6 +27,23 @@ pub(crate) fn schemas(plan: &Plan) -> MessageSchemas {
     let own = [http, &DNS, &DNS_LOG, &MDNS, &LLMNR, &TLS, &QUIC, &FIX];
     let files = plan.files.any().then_some(&FILES);
     MessageSchemas::new(own.into_iter().chain(files).chain(told))
+}
+
+/// Protocols with grammars: the user's, then those that come along, unless the user's replace them.
+pub(crate) fn grammars(plan: &Plan) -> Vec<Arc<Protocol>> {
+    let loaded = &plan.parse.loaded;
+    let mut protocols: Vec<_> = loaded
+        .iter()
+        .map(|grammar| Protocol::loaded(Grammar::clone(grammar)))
+        .collect();
+    let is_replaced = |protocol: &Arc<Protocol>| {
+        let name = &protocol.grammar.protocol;
+        loaded.iter().any(|grammar| grammar.protocol == *name)
+    };
+    let mut own = built_in();
+    own.retain(|protocol| !is_replaced(protocol));
+    protocols.extend(own);
+    protocols
 }
 
 /// The page of the documentation that lists every field of every format: `docs/user/records.md`.

@@ -8,6 +8,7 @@ mod command;
 mod conversation;
 mod counters;
 mod exit;
+mod grammars;
 mod patterns;
 mod progress;
 mod signals;

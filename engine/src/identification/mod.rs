@@ -42,9 +42,9 @@ impl Identification {
         }
         .map_err(RunError::Rule)?;
         let (mut files, mut refused) = (Vec::new(), Vec::new());
-        if !plan.patterns.is_empty() {
+        if !plan.patterns.is_empty() || !plan.expressions.is_empty() {
             let kept = cache.map(|folder| folder.join(PATTERNS_FILE));
-            let brought = patterns::bring(&plan.patterns, kept.as_deref())?;
+            let brought = patterns::bring(plan, kept.as_deref())?;
             identifier = identifier.with_patterns(brought.set);
             files = brought.files;
             refused = brought.refused.iter().map(told).collect();

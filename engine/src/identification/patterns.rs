@@ -1,9 +1,10 @@
 //! Patterns that the user brings: read, then compiled or taken from the cache.
 
 use crate::RunError;
+use flowpin_config::IdentifyPlan;
 use flowpin_pattern::l7::{self, PatternFileError};
 use flowpin_pattern::{Limits, PatternSet, Rewrite, Source, cache};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Patterns with the files that they come from.
 pub(super) struct Brought {
@@ -13,15 +14,22 @@ pub(super) struct Brought {
     pub(super) refused: Vec<PatternFileError>,
 }
 
-/// Reads and compiles what `paths` hold. `kept`: where the compiled set is kept, if anywhere.
+/// Reads and compiles the plan's patterns, grammars' too. `kept`: where the compiled set is kept, if anywhere.
 ///
 /// # Errors
 /// A path that is not there or cannot be read.
-pub(super) fn bring(paths: &[PathBuf], kept: Option<&Path>) -> Result<Brought, RunError> {
+pub(super) fn bring(plan: &IdentifyPlan, kept: Option<&Path>) -> Result<Brought, RunError> {
     let limits = Limits::default();
-    let read = l7::read_paths(paths, &limits);
-    let (patterns, mut refused) =
+    let read = l7::read_paths(&plan.patterns, &limits);
+    let (mut patterns, mut refused) =
         read.map_err(|(path, source)| RunError::Patterns { path, source })?;
+    for (name, expression) in &plan.expressions {
+        let text = format!("{name}\n{expression}\n");
+        match l7::parse_file(Path::new("grammar"), text.as_bytes(), &limits) {
+            Ok(pattern) => patterns.push(pattern),
+            Err(error) => refused.push(error),
+        }
+    }
     let sources: Vec<Source> = patterns
         .iter()
         .map(|one| Source {

@@ -140,7 +140,7 @@ pub(crate) fn try_patterns(
         identify: IdentifyPlan {
             enabled: true,
             cache: plan.identify.cache.clone(),
-            patterns: Vec::new(),
+            ..IdentifyPlan::default()
         },
         scans: ScansPlan {
             enabled: false,

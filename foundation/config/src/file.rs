@@ -341,6 +341,11 @@ const KEYS: &[(&str, &[Key])] = &[
                 "false",
                 "Records have every field of a message, not only the common ones.",
             ),
+            (
+                "grammars",
+                "[]",
+                "Files with grammars: each reads the connections of the protocol it names.",
+            ),
         ],
     ),
     (

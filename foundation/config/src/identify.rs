@@ -12,6 +12,8 @@ pub struct IdentifyPlan {
     pub cache: Option<PathBuf>,
     /// Files and folders with l7-filter patterns, asked where no built-in rule decides.
     pub patterns: Vec<PathBuf>,
+    /// Protocols of grammars, and a regular expression over a direction's first bytes each.
+    pub expressions: Vec<(String, String)>,
 }
 
 impl Default for IdentifyPlan {
@@ -20,6 +22,7 @@ impl Default for IdentifyPlan {
             enabled: true,
             cache: None,
             patterns: Vec::new(),
+            expressions: Vec::new(),
         }
     }
 }
@@ -31,6 +34,7 @@ impl From<IdentifySettings> for IdentifyPlan {
             enabled: settings.enabled.unwrap_or(defaults.enabled),
             cache: settings.cache.or(defaults.cache),
             patterns: settings.patterns.unwrap_or(defaults.patterns),
+            expressions: defaults.expressions,
         }
     }
 }

@@ -1,6 +1,9 @@
 //! What is read of the messages of application protocols.
 
 use crate::{ByteSize, ParseSettings};
+use flowpin_lexer::Grammar;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Messages of application protocols.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +14,10 @@ pub struct ParsePlan {
     pub memory_bytes: Option<u64>,
     /// Records have every field of a message, not only the common ones.
     pub all_fields: bool,
+    /// Files with grammars.
+    pub grammars: Vec<PathBuf>,
+    /// What is in them: whoever makes the plan compiles them.
+    pub loaded: Vec<Arc<Grammar>>,
 }
 
 impl Default for ParsePlan {
@@ -19,6 +26,8 @@ impl Default for ParsePlan {
             enabled: true,
             memory_bytes: None,
             all_fields: false,
+            grammars: Vec::new(),
+            loaded: Vec::new(),
         }
     }
 }
@@ -30,6 +39,8 @@ impl From<ParseSettings> for ParsePlan {
             enabled: settings.enabled.unwrap_or(defaults.enabled),
             memory_bytes: settings.memory.map(|size| size.0),
             all_fields: settings.all_fields.unwrap_or(defaults.all_fields),
+            grammars: settings.grammars.unwrap_or(defaults.grammars),
+            loaded: defaults.loaded,
         }
     }
 }
@@ -40,6 +51,7 @@ impl From<&ParsePlan> for ParseSettings {
             enabled: Some(plan.enabled),
             memory: plan.memory_bytes.map(ByteSize),
             all_fields: Some(plan.all_fields),
+            grammars: Some(plan.grammars.clone()),
         }
     }
 }

@@ -174,6 +174,8 @@ sections! {
         memory: ByteSize,
         /// Records have every field of a message.
         all_fields: bool,
+        /// Files with grammars.
+        grammars: Vec<PathBuf>,
     }
 
     /// `[scans]`: what counts as a scan or a flood.
@@ -502,7 +504,7 @@ mod tests {
             [defragmentation]\nmemory = '9 MiB'\nby_vlan = true\n\
             [streams]\nmemory = '3 MiB'\ndepth = '1 MiB'\npaws = false\n\
             [identify]\nenabled = false\ncache = 'there'\npatterns = ['p', 'q.pat']\n\
-            [parse]\nenabled = false\nmemory = '7 MiB'\nall_fields = true\n\
+            [parse]\nenabled = false\nmemory = '7 MiB'\nall_fields = true\ngrammars = ['g.l']\n\
             [files]\nmd5 = true\nextract = 'there'\nsize_max = '1 MiB'\n\
             [scans]\nenabled = false\nports = 7\nallow_sources = ['10.0.0.0/8']\n\
             [other_hosts]\nsystem = 'bsd'\nipv6_fragments = 'last'\n\

@@ -117,6 +117,11 @@ struct StageArgs {
     #[arg(long, value_name = "DIR")]
     extract: Option<PathBuf>,
 
+    /// A grammar (docs/user/grammar.md): reads connections of the protocol it names; may be
+    /// repeated
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    grammar: Vec<PathBuf>,
+
     /// Look for scans and floods; thresholds and exceptions: `[scans]` in settings [default: on]
     #[arg(long, value_name = "on|off", hide_possible_values = true)]
     #[arg(value_parser = value::on_off())]
@@ -207,6 +212,7 @@ impl RunArgs {
             },
             parse: ParseSettings {
                 enabled: self.stages.parse,
+                grammars: (!self.stages.grammar.is_empty()).then(|| self.stages.grammar.clone()),
                 ..ParseSettings::default()
             },
             files: FileSettings {

@@ -18,6 +18,7 @@ pub(crate) use trace::generate;
 
 use crate::cli::InputArgs;
 use crate::exit::{Exit, Failure};
+use crate::grammars;
 use crate::progress::Bar;
 use crate::signals::Signals;
 use flowpin_config::{Plan, Settings};
@@ -32,7 +33,9 @@ fn plan(input: &InputArgs, flags: anyhow::Result<Settings>) -> Result<Plan, Fail
         Some(path) => Settings::from_file(path)?,
         None => Settings::default(),
     };
-    Ok(flags.over(file).into_plan()?)
+    let mut plan = flags.over(file).into_plan()?;
+    grammars::load(&mut plan)?;
+    Ok(plan)
 }
 
 /// Where this user's programs keep what they can make again (XDG base directories); none if the

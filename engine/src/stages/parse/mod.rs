@@ -104,9 +104,9 @@ impl Parse {
         }))
     }
 
-    /// Which parser reads a protocol.
-    pub(super) fn kind(&self, protocol: &str) -> Option<Kind> {
-        self.parsers.kind(protocol)
+    /// Which parser reads a protocol, if any; `is_own`: a built-in rule found it.
+    pub(super) fn kind(&self, protocol: &str, is_own: bool) -> Option<Kind> {
+        self.parsers.kind(protocol, is_own)
     }
 
     /// Binds a connection; none if the parser has no room for it, which it counts.

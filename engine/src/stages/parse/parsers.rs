@@ -84,6 +84,8 @@ pub(super) struct Parsers {
     fix: Fix,
     dns: Dns,
     text: Text,
+    /// So many of the grammars are the user's, which stand first.
+    loaded: u16,
     losses: Losses,
 }
 
@@ -96,13 +98,25 @@ impl Parsers {
             fix: Fix::new(options.fix.clone())?,
             dns: Dns::new(options.dns.clone())?,
             text: Text::new(options.text, options.grammars.clone()),
+            loaded: options.loaded,
             losses: Losses::default(),
         })
     }
 
-    /// Which parser reads a protocol, by the name that identification gives it.
-    pub(super) fn kind(&self, protocol: &str) -> Option<Kind> {
-        Kind::of(protocol).or_else(|| self.text.protocol(protocol).map(Kind::Text))
+    /// Which parser reads a protocol; `is_own`: a built-in rule found it. The user's grammars come
+    /// first; of what other patterns find they read only what they name themselves.
+    pub(super) fn kind(&self, protocol: &str, is_own: bool) -> Option<Kind> {
+        let text = self.text.protocol(protocol);
+        let loaded = text.filter(|&number| number < self.loaded);
+        if let Some(number) = loaded
+            && (is_own || self.text.identifies(number))
+        {
+            return Some(Kind::Text(number));
+        }
+        if !is_own {
+            return None;
+        }
+        Kind::of(protocol).or(text.map(Kind::Text))
     }
 
     pub(super) fn losses(&self) -> Losses {

@@ -61,6 +61,12 @@ impl Text {
         u16::try_from(at).ok()
     }
 
+    /// Whether a protocol's grammar says itself how it is recognised.
+    pub fn identifies(&self, protocol: u16) -> bool {
+        let protocol = self.protocols.get(usize::from(protocol));
+        protocol.is_some_and(|protocol| !protocol.grammar.identify.is_empty())
+    }
+
     /// Follows a connection; `None` if its shard follows its most.
     pub fn begin(&mut self, shard: Shard, protocol: u16) -> Option<Handle> {
         let begin = self.protocols.get(usize::from(protocol))?.grammar.begin;
