@@ -62,7 +62,8 @@ impl Keys {
     /// versions that nobody but both sides can read.
     pub(crate) fn of(version: u32, id: &[u8]) -> Option<Self> {
         let salt = match version {
-            1 => SALT_1,
+            // Drafts 33 and 34 are what became version 1.
+            1 | 0xff00_0021..=0xff00_0022 => SALT_1,
             VERSION_2 => SALT_2,
             // Facebook's follow drafts 22 and 27.
             0xff00_0015..=0xff00_0016 | 0xface_b001 => SALT_22,
