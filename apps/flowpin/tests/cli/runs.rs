@@ -171,13 +171,16 @@ fn slice_gives_the_packets_of_a_record() {
     let record: serde_json::Value = stdout(&records)
         .lines()
         .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .filter(|record| record["event_type"] == "flow")
         .find(|record| record["proto"] == "TCP" && record["flow"]["pkts_toclient"] != 0)
         .unwrap();
     let uid = record["flowpin"]["uid"].as_str().unwrap();
     let output = flowpin(&["slice", "-r", &lab, "--uid", uid, "-w", text(&out)]);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     let again = flowpin(&["run", "-r", text(&out), "--output", "-", "-q"]);
-    let again: serde_json::Value = serde_json::from_str(stdout(&again).trim()).unwrap();
+    let is_flow = |line: &&str| line.contains("\"event_type\":\"flow\"");
+    let again = stdout(&again).lines().find(is_flow).unwrap();
+    let again: serde_json::Value = serde_json::from_str(again).unwrap();
     for field in ["pkts_toserver", "pkts_toclient", "bytes_toserver"] {
         assert_eq!(again["flow"][field], record["flow"][field], "{field}");
     }
