@@ -6,7 +6,8 @@
 //! | `tshark` | events to Wireshark's dissector, message by message |
 //! | `zeek` | lines to the `dns.log` that Zeek's own test suite expects |
 //!
-//! What differs has a row in `tests/explained/dns.tsv`. Captures are looked for in the shared corpus.
+//! What differs has a row in `tests/explained/dns.tsv`. Captures are looked for in the shared
+//! corpus.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

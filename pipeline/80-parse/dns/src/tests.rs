@@ -99,7 +99,9 @@ proptest! {
 
     /// A message with any byte changed is read to some end.
     #[test]
-    fn changed_messages_are_read(changes in prop::collection::vec((0usize..80, any::<u8>()), 1..6)) {
+    fn changed_messages_are_read(
+        changes in prop::collection::vec((0usize..80, any::<u8>()), 1..6),
+    ) {
         let mut message = response(&query(7, "www.example.org", A));
         for (at, byte) in changes {
             let at = at % message.len();

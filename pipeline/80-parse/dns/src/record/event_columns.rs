@@ -60,7 +60,7 @@ macro_rules! columns {
             columns!(@records $under, "authorities", "soa.minimum", CountList, "As in answers."),
             columns!(@records $under, "additionals", "rrname", TextList, "Additional: names."),
             columns!(@records $under, "additionals", "rrtype", TextList, "Additional: types."),
-            columns!(@records $under, "additionals", "ttl", CountList, "Additional: times to live."),
+            columns!(@records $under, "additionals", "ttl", CountList, "Additional: TTLs."),
             columns!(@records $under, "additionals", "rdata", TextList, "Additional: contents."),
             columns!(@grouped $under, "A", "Addresses in answers."),
             columns!(@grouped $under, "AAAA", "Addresses in answers."),

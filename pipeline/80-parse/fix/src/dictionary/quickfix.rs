@@ -189,7 +189,8 @@ mod tests {
             <group name='NoDesks'><field name='Side'/><component name='More'/></group>
             </message></messages><components><component name='More'><field name='DeskBlob'/>
             </component></components><fields>
-            <field number='54' name='Side' type='CHAR'><value enum='1' description='PURCHASE'/></field>
+            <field number='54' name='Side' type='CHAR'>
+            <value enum='1' description='PURCHASE'/></field>
             <field number='9001' name='NoDesks' type='NUMINGROUP'/>
             <field number='9002' name='DeskBlobLen' type='LENGTH'/>
             <field number='9003' name='DeskBlob' type='DATA'/></fields></fix>";
