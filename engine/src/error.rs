@@ -50,6 +50,9 @@ pub enum RunError {
         /// Those that may be used, in order.
         allowed: Vec<usize>,
     },
+    /// A profile reads its input many times (exit code 2).
+    #[error("cannot profile standard input, which can be read once: save it to a file first")]
+    ProfileFromPipe,
     /// A slice needs to read its input twice (exit code 2).
     #[error("cannot slice a pipe by --uid, which takes two passes: save it to a file first")]
     SliceFromPipe,

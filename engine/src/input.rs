@@ -103,6 +103,15 @@ impl InputStage {
         self.crowd.tick(self.clock.now(), packets)
     }
 
+    /// Finds the packets of `piece` and does nothing with them: to measure what that costs.
+    pub(crate) fn skip(&mut self, piece: &Piece) {
+        let mut walk = self.source.walk(piece);
+        while let Some(frame) = walk.next_frame() {
+            self.number += 1;
+            self.frame_bytes += u64::from(frame.wire_len);
+        }
+    }
+
     /// The stage's own records up to `now`.
     pub(crate) fn tick(&mut self, now: Timestamp) -> RecordBatch {
         self.odd.defragmenter.expire(now);

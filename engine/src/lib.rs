@@ -24,6 +24,7 @@ mod odd;
 mod output;
 mod ports;
 mod probe;
+mod profile;
 mod report;
 mod run;
 mod scans;
@@ -46,6 +47,9 @@ pub use flowpin_config::Plan;
 pub use flowpin_output::MessageCount;
 pub use flowpin_reassembly::{Anomaly, ReassemblyStats};
 pub use messages::records_page;
+pub use profile::{
+    Cost, Demand, Inside, Mapping, Memory, Need, Profile, Rule, Side, StageCost, profile,
+};
 pub use report::{
     CaptureQuality, Conservation, InputReport, OutputReport, Progress, ProgressSink, RunReport,
     WorkerReport,

@@ -121,7 +121,7 @@ struct Sums {
 }
 
 /// Takes everything and keeps nothing.
-struct Nowhere;
+pub(crate) struct Nowhere;
 
 impl Storage for Nowhere {
     fn create(&mut self, _: &Path) -> io::Result<Box<dyn Target>> {

@@ -4,6 +4,7 @@ use crate::identification::Identification;
 use crate::input::{InputStage, InputSummary};
 use crate::memory;
 use crate::output::{Output, OutputSummary};
+use crate::probe::Nowhere;
 use crate::report::{ProgressSink, RunReport};
 use crate::shape::Shape;
 use crate::stages::{self, AllStages, Explain, Planned};
@@ -71,6 +72,27 @@ pub(crate) fn run(
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<RunReport, RunError> {
+    run_into(plan, control, progress, |plan| {
+        Ok(Writers::with_messages(
+            &plan.output,
+            &messages::schemas(plan),
+        )?)
+    })
+}
+
+/// A run whose records are made and go nowhere.
+pub(crate) fn run_nowhere(plan: &Plan, control: &Control) -> Result<RunReport, RunError> {
+    run_into(plan, control, &(), |plan| {
+        Ok(Writers::open_in(&plan.output, Box::new(Nowhere))?)
+    })
+}
+
+fn run_into(
+    plan: &Plan,
+    control: &Control,
+    progress: &dyn ProgressSink,
+    writers: impl FnOnce(&Plan) -> Result<Writers, RunError>,
+) -> Result<RunReport, RunError> {
     let started = Instant::now();
     let cpu_before = flowpin_cpu::process_cpu_time().total();
     check_cpus(plan)?;
@@ -106,7 +128,7 @@ pub(crate) fn run(
             source,
         })?;
     }
-    let writers = Writers::with_messages(&plan.output, &messages::schemas(plan))?;
+    let writers = writers(plan)?;
     let output = Output::new(shape.workers(), writers, plan, control);
     pin(context.cpu(0));
     let input = InputStage::new(plan, options, source);

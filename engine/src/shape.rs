@@ -31,6 +31,16 @@ impl Shape {
         }
     }
 
+    /// As `--pipeline` takes it.
+    pub(crate) fn as_asked(self) -> PipelineShape {
+        let ways = u16::try_from(self.workers()).unwrap_or(u16::MAX);
+        match self {
+            Self::Single => PipelineShape::Single,
+            Self::InputAndWorkers(_) => PipelineShape::InputAndWorkers(ways),
+            Self::InputWorkersOutput(_) => PipelineShape::InputWorkersOutput(ways),
+        }
+    }
+
     /// How many workers.
     pub(crate) const fn workers(self) -> usize {
         match self {
@@ -68,12 +78,12 @@ pub(crate) struct StageCosts {
 
 impl StageCosts {
     /// Cycles to pass one descriptor between two cores: a chunk-wise ring, three cache lines.
-    const FIFO: f64 = 12.0;
+    pub(crate) const FIFO: f64 = 12.0;
 
     /// The papers' rule: the slowest of C_in + C_fifo, (C_app + C_fifo)/N and C_out sets the
     /// pace. Of shapes within a tenth of the best, the one with the fewest threads is taken: it
     /// costs the least and leaves cores to others.
-    fn best(&self, cores: usize) -> Shape {
+    pub(crate) fn best(&self, cores: usize) -> Shape {
         let mut shapes = vec![Shape::Single];
         shapes.extend((1..cores).map(Shape::InputAndWorkers));
         shapes.extend((1..cores.saturating_sub(1)).map(Shape::InputWorkersOutput));
@@ -89,7 +99,7 @@ impl StageCosts {
     }
 
     /// Cycles a packet of a shape's slowest stage.
-    fn pace(&self, shape: Shape) -> f64 {
+    pub(crate) fn pace(&self, shape: Shape) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "a few hundred at most")]
         let worker = (self.worker + Self::FIFO) / shape.workers() as f64;
         match shape {

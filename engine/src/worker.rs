@@ -147,6 +147,11 @@ impl<O: Stages> Worker<O> {
         &mut self.stages
     }
 
+    /// Connections open now.
+    pub(crate) fn live(&self) -> u64 {
+        self.table.live()
+    }
+
     /// Takes a written batch home.
     pub(crate) fn recycle(&mut self, batch: RecordBatch) {
         self.records.formatter.recycle(batch);

@@ -76,7 +76,8 @@ impl From<RunError> for Failure {
         let exit = match &error {
             RunError::Capture(error) if error.is_usage() => Exit::Usage,
             RunError::Capture(_) => Exit::InputUnreadable,
-            RunError::SliceFromPipe
+            RunError::ProfileFromPipe
+            | RunError::SliceFromPipe
             | RunError::SliceLinks { .. }
             | RunError::StreamFolder { .. }
             | RunError::Patterns { .. }

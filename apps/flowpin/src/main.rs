@@ -10,6 +10,7 @@ mod counters;
 mod exit;
 mod grammars;
 mod patterns;
+mod profile;
 mod progress;
 mod signals;
 mod summary;
@@ -27,6 +28,8 @@ fn main() -> ExitCode {
         Command::Patterns(what) => command::patterns(what),
         Command::Slice(args) => command::slice(args),
         Command::Streams(args) => command::streams(args),
+        Command::Profile(args) => command::profile(args),
+        Command::Plan(args) => command::plan_link(args),
         Command::Gen(args) => command::generate(args),
         Command::Completions { shell } => command::completions(*shell),
         Command::Man { dir } => command::manual(dir.as_deref()),

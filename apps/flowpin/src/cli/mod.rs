@@ -4,6 +4,7 @@ mod help;
 mod identify;
 mod input;
 mod patterns;
+mod profile;
 mod run;
 mod slice;
 mod streams;
@@ -13,6 +14,7 @@ mod value;
 pub(crate) use identify::{IdentifyArgs, ListFormat, PatternArgs};
 pub(crate) use input::{ConnectionArgs, InputArgs};
 pub(crate) use patterns::{PageFormat, PatternsCommand, TestArgs};
+pub(crate) use profile::{PlanArgs, ProfileArgs};
 pub(crate) use run::RunArgs;
 pub(crate) use slice::SliceArgs;
 pub(crate) use streams::{Show, StreamsArgs};
@@ -62,6 +64,12 @@ pub(crate) enum Command {
     /// Try l7-filter patterns on captures, or list what is built in
     #[command(subcommand, long_about = help::PATTERNS_ABOUT)]
     Patterns(PatternsCommand),
+    /// Say what each stage costs a packet, and how many cores do how much
+    #[command(long_about = help::PROFILE_ABOUT, after_long_help = help::PROFILE_AFTER)]
+    Profile(Box<ProfileArgs>),
+    /// Say how many cores a link needs, from a saved profile
+    #[command(after_long_help = help::PLAN_AFTER)]
+    Plan(PlanArgs),
     /// Make a trace with chosen characteristics, and the truth about it
     #[command(long_about = help::GEN_ABOUT, after_long_help = help::GEN_AFTER)]
     Gen(Box<GenArgs>),

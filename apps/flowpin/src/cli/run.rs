@@ -92,7 +92,7 @@ struct CoreArgs {
 /// What is looked at besides connections.
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Analysis")]
-struct StageArgs {
+pub(super) struct StageArgs {
     /// Put TCP streams in order, and tell what is odd about them; how: `[streams]` in settings
     /// [default: on]
     #[arg(long, value_name = "on|off", hide_possible_values = true)]
@@ -202,27 +202,6 @@ impl RunArgs {
                 ..pipeline
             },
             connections,
-            streams: StreamSettings {
-                enabled: self.stages.streams,
-                ..StreamSettings::default()
-            },
-            identify: IdentifySettings {
-                enabled: self.stages.identify,
-                ..self.stages.patterns.settings()
-            },
-            parse: ParseSettings {
-                enabled: self.stages.parse,
-                grammars: (!self.stages.grammar.is_empty()).then(|| self.stages.grammar.clone()),
-                ..ParseSettings::default()
-            },
-            files: FileSettings {
-                extract: self.stages.extract.clone(),
-                ..FileSettings::default()
-            },
-            scans: ScanSettings {
-                enabled: self.stages.scans,
-                ..ScanSettings::default()
-            },
             output: OutputSettings {
                 dir: self.output.log_dir.clone(),
                 stdout,
@@ -233,7 +212,37 @@ impl RunArgs {
                 rotate_size,
                 size_max: self.output.output_max,
             },
-            ..Settings::default()
+            ..self.stages.settings()
         })
+    }
+}
+
+impl StageArgs {
+    /// The settings of the stages behind the connection table.
+    pub(super) fn settings(&self) -> Settings {
+        Settings {
+            streams: StreamSettings {
+                enabled: self.streams,
+                ..StreamSettings::default()
+            },
+            identify: IdentifySettings {
+                enabled: self.identify,
+                ..self.patterns.settings()
+            },
+            parse: ParseSettings {
+                enabled: self.parse,
+                grammars: (!self.grammar.is_empty()).then(|| self.grammar.clone()),
+                ..ParseSettings::default()
+            },
+            files: FileSettings {
+                extract: self.extract.clone(),
+                ..FileSettings::default()
+            },
+            scans: ScanSettings {
+                enabled: self.scans,
+                ..ScanSettings::default()
+            },
+            ..Settings::default()
+        }
     }
 }

@@ -3,6 +3,7 @@
 mod generate;
 mod identify;
 mod patterns;
+mod profile;
 mod run;
 mod slice;
 mod streams;
@@ -11,6 +12,7 @@ mod trace;
 pub(crate) use generate::{completions, manual};
 pub(crate) use identify::identify;
 pub(crate) use patterns::patterns;
+pub(crate) use profile::{plan_link, profile};
 pub(crate) use run::run;
 pub(crate) use slice::slice;
 pub(crate) use streams::streams;

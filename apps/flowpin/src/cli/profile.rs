@@ -1,0 +1,92 @@
+//! `flowpin profile` and `flowpin plan`.
+
+use super::run::StageArgs;
+use super::value;
+use super::{ConnectionArgs, InputArgs};
+use clap::{Args, ValueHint};
+use flowpin_config::{Format, OutputSettings, Settings};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The options of `flowpin profile`.
+#[derive(Args, Debug)]
+pub(crate) struct ProfileArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// Formats whose making is measured; several by comma or by repeating [default: eve]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_delimiter = ',',
+        help_heading = "Records"
+    )]
+    #[arg(value_parser = value::word::<Format>())]
+    format: Vec<Format>,
+
+    /// The result as JSON
+    #[arg(long, help_heading = "Result")]
+    pub(crate) json: bool,
+
+    /// Save the result as JSON, for `flowpin plan`
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Result")]
+    pub(crate) save: Option<PathBuf>,
+
+    /// Draw the pipeline and its bottleneck
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Result")]
+    pub(crate) svg: Option<PathBuf>,
+
+    /// Shapes of up to so many cores are also run [default: the cores that there are]
+    #[arg(long, value_name = "N", help_heading = "Result")]
+    pub(crate) cores: Option<usize>,
+
+    #[command(flatten)]
+    connections: ConnectionArgs,
+
+    #[command(flatten)]
+    stages: StageArgs,
+
+    /// Further captures, then the filter
+    #[arg(value_name = "FILTER", trailing_var_arg = true, help_heading = "Input")]
+    words: Vec<OsString>,
+}
+
+impl ProfileArgs {
+    /// The settings that these options make.
+    ///
+    /// # Errors
+    /// See [`InputArgs::settings`].
+    pub(crate) fn settings(&self) -> anyhow::Result<Settings> {
+        let (connections, pipeline) = self.connections.settings();
+        Ok(Settings {
+            input: self.input.settings(&self.words)?,
+            connections,
+            pipeline,
+            output: OutputSettings {
+                formats: (!self.format.is_empty()).then(|| self.format.clone()),
+                ..OutputSettings::default()
+            },
+            ..self.stages.settings()
+        })
+    }
+}
+
+/// The options of `flowpin plan`.
+#[derive(Args, Debug)]
+pub(crate) struct PlanArgs {
+    /// Bits a second on the wire, in thousands of millions
+    #[arg(long, value_name = "GBIT/S")]
+    pub(crate) gbps: f64,
+
+    /// Bytes of a frame, on average, without check sequence
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) packet: f64,
+
+    /// What `flowpin profile --save` wrote
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) profile: PathBuf,
+
+    /// The answer as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,84 @@
+//! `flowpin profile`: where the time goes; `flowpin plan`: what a link needs.
+
+use super::{cache_folder, plan, print, require_input, sink};
+use crate::cli::{PlanArgs, ProfileArgs};
+use crate::exit::{Exit, Failure};
+use crate::profile;
+use crate::progress::Bar;
+use crate::signals::Signals;
+use anyhow::{Context, anyhow};
+use flowpin_engine::{Control, Demand};
+use std::path::Path;
+
+/// Does what `flowpin profile` was told.
+pub(crate) fn profile(args: &ProfileArgs) -> Result<Exit, Failure> {
+    let mut plan = plan(&args.input, args.settings())?;
+    require_input(&plan)?;
+    plan.identify.cache = plan.identify.cache.or_else(cache_folder);
+    let control = Control::default();
+    let signals = Signals::install(&control.stop).map_err(Failure::failed)?;
+    let bar = Bar::on_terminal();
+    let there = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = args.cores.unwrap_or(there);
+    let found = flowpin_engine::profile(&plan, cores, &control, sink(bar.as_ref()));
+    if let Some(bar) = bar {
+        bar.clear();
+    }
+    let found = found?;
+    if let Some(number) = signals.received() {
+        return Ok(Exit::Signal(number));
+    }
+    if found.packets == 0 {
+        return Err(Failure::failed(anyhow!("no packet to measure with")));
+    }
+    let json = profile::json(&found);
+    let json = serde_json::to_string_pretty(&json).map_err(Failure::failed)?;
+    if let Some(path) = &args.save {
+        write(path, &json)?;
+    }
+    if let Some(path) = &args.svg {
+        write(path, &profile::picture(&found))?;
+    }
+    if args.json {
+        print(&format!("{json}\n"))?;
+    } else {
+        print(&profile::table(&found))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text)
+        .with_context(|| format!("cannot write {}", path.display()))
+        .map_err(Failure::failed)
+}
+
+/// Does what `flowpin plan` was told.
+pub(crate) fn plan_link(args: &PlanArgs) -> Result<Exit, Failure> {
+    let is_sane = |value: f64| value.is_finite() && value > 0.0;
+    if !is_sane(args.gbps) || !is_sane(args.packet) {
+        return Err(Failure::usage(anyhow!(
+            "--gbps and --packet need numbers above 0"
+        )));
+    }
+    let path = args.profile.display();
+    let text = std::fs::read_to_string(&args.profile)
+        .with_context(|| format!("cannot read {path}"))
+        .map_err(Failure::usage)?;
+    let rule = profile::rule(&text)
+        .with_context(|| format!("{path} is not what `flowpin profile --save` writes"))
+        .map_err(Failure::usage)?;
+    let demand = Demand {
+        gbits_per_s: args.gbps,
+        packet_len: args.packet,
+    };
+    let need = rule.need(&demand);
+    if args.json {
+        let json = profile::need_json(&demand, &need);
+        let json = serde_json::to_string_pretty(&json).map_err(Failure::failed)?;
+        print(&format!("{json}\n"))?;
+    } else {
+        print(&profile::need_text(&demand, &need, &rule))?;
+    }
+    Ok(Exit::Done)
+}

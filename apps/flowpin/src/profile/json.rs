@@ -1,0 +1,85 @@
+//! The profile as JSON, and what `flowpin plan` reads of it.
+
+use super::{cut, shape, side};
+use anyhow::Context;
+use flowpin_engine::{Cost, Mapping, Profile, Rule};
+use serde_json::{Map, Value, json};
+
+const SCHEMA: u64 = 1;
+
+/// All that was measured. Cycles are ticks of the time stamp counter, costs are a packet's.
+pub(crate) fn json(profile: &Profile) -> Value {
+    let stages = profile.stages.iter().map(|stage| {
+        let mut object = cost(&stage.cost);
+        object.insert("name".to_owned(), json!(stage.name));
+        object.insert("thread".to_owned(), json!(side(stage.side)));
+        Value::Object(object)
+    });
+    let rule = profile.rule();
+    let inside = &profile.inside;
+    json!({
+        "schema": SCHEMA,
+        "flowpin": env!("CARGO_PKG_VERSION"),
+        "hertz": profile.hertz,
+        "packets": profile.packets,
+        "frame_bytes": profile.frame_bytes,
+        "connections": profile.connections,
+        "stages": stages.collect::<Vec<_>>(),
+        "sum": cost(&profile.sum),
+        "total_cycles": profile.total,
+        "inside": {
+            "read": inside.read, "input": inside.input, "worker": inside.worker,
+            "ticks": inside.ticks, "output": inside.output, "stages": inside.stages,
+        },
+        "memory": profile.memory.map(|memory| json!({
+            "connections": memory.connections, "bytes_per_connection": memory.bytes,
+        })),
+        "rule": {
+            "packet_len": rule.packet_len, "read": rule.read,
+            "checksums": rule.checksums, "input": rule.input, "worker": rule.worker,
+            "output": rule.output,
+        },
+        "mappings": profile.mappings.iter().map(mapping).collect::<Vec<_>>(),
+    })
+}
+
+fn cost(cost: &Cost) -> Map<String, Value> {
+    let mut object = Map::new();
+    object.insert("cycles".to_owned(), json!(cost.cycles));
+    object.insert("instructions".to_owned(), json!(cost.instructions));
+    object.insert("cache_misses".to_owned(), json!(cost.misses));
+    object
+}
+
+pub(super) fn mapping(mapping: &Mapping) -> Value {
+    json!({
+        "cores": mapping.cores,
+        "pipeline": shape(mapping),
+        "stages": mapping.stages,
+        "ways": mapping.ways,
+        "cut": cut(mapping.cut),
+        "predicted_packets_per_s": mapping.predicted,
+        "measured_packets_per_s": mapping.measured,
+        "slowest": mapping.slowest,
+    })
+}
+
+/// The costs in a saved profile.
+///
+/// # Errors
+/// It is none, or of another version.
+pub(crate) fn rule(text: &str) -> anyhow::Result<Rule> {
+    let saved: Value = serde_json::from_str(text)?;
+    anyhow::ensure!(saved["schema"] == SCHEMA, "no profile of schema {SCHEMA}");
+    let number = |of: &Value, name: &str| of[name].as_f64().context(name.to_owned());
+    let costs = &saved["rule"];
+    Ok(Rule {
+        hertz: number(&saved, "hertz")?,
+        packet_len: number(costs, "packet_len")?,
+        read: number(costs, "read")?,
+        checksums: number(costs, "checksums")?,
+        input: number(costs, "input")?,
+        worker: number(costs, "worker")?,
+        output: number(costs, "output")?,
+    })
+}

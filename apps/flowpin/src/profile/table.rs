@@ -1,0 +1,89 @@
+//! The profile as a table.
+
+use super::{cut, shape, side};
+use crate::summary::number;
+use flowpin_engine::{Cost, Profile};
+use std::fmt::Write as _;
+
+/// Of 64 mappings, those for these numbers of cores.
+const CORES: [usize; 10] = [1, 2, 3, 4, 6, 8, 12, 16, 32, 64];
+
+pub(crate) fn table(profile: &Profile) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_table(&mut text, profile);
+    text
+}
+
+fn write_table(text: &mut String, profile: &Profile) -> std::fmt::Result {
+    let packets = number::things(profile.packets, "packet");
+    let connections = number::things(profile.connections, "connection");
+    writeln!(
+        text,
+        "{packets}, {connections}; clock of {}",
+        number::si(profile.hertz, "Hz")
+    )?;
+    writeln!(
+        text,
+        "\nWhat a packet costs         cycles  instructions  cache misses  thread"
+    )?;
+    for stage in &profile.stages {
+        row(text, stage.name, &stage.cost, side(stage.side))?;
+    }
+    row(text, "all stages", &profile.sum, "")?;
+    writeln!(
+        text,
+        "  a plain run on one thread {:>7.0}  {:+.1} %",
+        profile.total,
+        100.0 * (profile.sum.cycles / profile.total - 1.0)
+    )?;
+    let inside = &profile.inside;
+    writeln!(
+        text,
+        "  from within: read {:.0}, input {:.0}, worker {:.0} (stages behind the connection table \
+         {:.0}),\n  time-outs and ends {:.0}, output {:.0}",
+        inside.read, inside.input, inside.worker, inside.stages, inside.ticks, inside.output
+    )?;
+    if let Some(memory) = &profile.memory {
+        writeln!(
+            text,
+            "\nMemory: {:.0} bytes a connection, with {} open",
+            memory.bytes,
+            number::count(memory.connections)
+        )?;
+    }
+    writeln!(
+        text,
+        "\nCores  pipeline  cut      predicted     measured      sets the pace"
+    )?;
+    for mapping in &profile.mappings {
+        if !CORES.contains(&mapping.cores) && mapping.measured.is_none() {
+            continue;
+        }
+        let measured = mapping.measured.map(|rate| number::si(rate, "pps"));
+        writeln!(
+            text,
+            "{:>5}  {:<8}  {:<7}  {:<12}  {:<12}  {}",
+            mapping.cores,
+            shape(mapping),
+            cut(mapping.cut),
+            number::si(mapping.predicted, "pps"),
+            measured.unwrap_or_default(),
+            mapping.slowest,
+        )?;
+    }
+    Ok(())
+}
+
+fn row(text: &mut String, name: &str, cost: &Cost, thread: &str) -> std::fmt::Result {
+    let count = |value: Option<f64>, digits: usize| {
+        value.map_or("-".to_owned(), |value| format!("{value:.digits$}"))
+    };
+    writeln!(
+        text,
+        "  {name:<25} {:>7.0}  {:>12}  {:>12}  {thread}",
+        cost.cycles,
+        count(cost.instructions, 0),
+        count(cost.misses, 2),
+    )
+}

@@ -1,0 +1,256 @@
+//! From sums to costs a packet.
+
+use super::counters::Span;
+use super::per;
+use super::pipeline::{Layer, Told};
+use super::rule::{Mapping, Rule};
+use super::watched::clock_cost;
+
+/// What one packet costs, on average.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// Cycles of the time stamp counter.
+    pub cycles: f64,
+    /// Instructions of our own; none where the kernel does not count them.
+    pub instructions: Option<f64>,
+    /// Misses of the last-level cache.
+    pub misses: Option<f64>,
+}
+
+/// Which thread does it in `2xN` and `3xN`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The input thread.
+    Input,
+    /// A worker.
+    Worker,
+    /// The output thread.
+    Output,
+}
+
+/// What one stage costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StageCost {
+    /// Its name.
+    pub name: &'static str,
+    /// Who does it.
+    pub side: Side,
+    /// A packet.
+    pub cost: Cost,
+}
+
+/// The last pipeline as measured from within, in cycles a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Inside {
+    /// Reading.
+    pub read: f64,
+    /// Walking, peeling, hashing, checksums.
+    pub input: f64,
+    /// The connection table and all behind it.
+    pub worker: f64,
+    /// Time-outs, and the connections that end with the input.
+    pub ticks: f64,
+    /// Merging and writing.
+    pub output: f64,
+    /// Of the worker: the stages behind the connection table.
+    pub stages: f64,
+}
+
+/// What open connections take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Memory {
+    /// The most that were open at a time.
+    pub connections: u64,
+    /// Bytes for each of them, state of all stages and buffers together.
+    pub bytes: f64,
+}
+
+/// Where the time goes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// Ticks of the time stamp counter in a second.
+    pub hertz: f64,
+    /// Packets of the input.
+    pub packets: u64,
+    /// Bytes of their frames.
+    pub frame_bytes: u64,
+    /// Connections in it.
+    pub connections: u64,
+    /// Each stage, in the order in which a packet meets them.
+    pub stages: Vec<StageCost>,
+    /// All of them.
+    pub sum: Cost,
+    /// Cycles a packet of a plain run on one thread.
+    pub total: f64,
+    /// The check from within.
+    pub inside: Inside,
+    /// What connections take, if there were enough to tell.
+    pub memory: Option<Memory>,
+    /// What the papers' rule proposes, for 1 to 64 cores.
+    pub mappings: Vec<Mapping>,
+}
+
+/// What groups of pieces took.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sums {
+    /// Cycles and packets of each group.
+    groups: Vec<(f64, u64)>,
+    end_cycles: f64,
+    counts: Option<[u64; 2]>,
+}
+
+impl Sums {
+    pub(super) fn add(&mut self, span: &Span, packets: u64) {
+        if packets > 0 {
+            self.groups.push((span.cycles, packets));
+        }
+        self.count(span);
+    }
+
+    /// What connections took that ended with the input.
+    pub(super) fn end(&mut self, span: &Span) {
+        self.end_cycles = span.cycles;
+        self.count(span);
+    }
+
+    fn count(&mut self, span: &Span) {
+        if let Some(more) = span.counts {
+            let sums = self.counts.get_or_insert_default();
+            for (sum, more) in sums.iter_mut().zip(more) {
+                *sum += more;
+            }
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "ratios")]
+    fn cost(&self) -> Cost {
+        let packets: u64 = self.groups.iter().map(|(_, packets)| packets).sum();
+        let mut cycles: f64 = self.groups.iter().map(|(cycles, _)| cycles).sum();
+        cycles += self.end_cycles;
+        Cost {
+            cycles: per(cycles, packets),
+            instructions: self.counts.map(|counts| per(counts[0] as f64, packets)),
+            misses: self.counts.map(|counts| per(counts[1] as f64, packets)),
+        }
+    }
+}
+
+impl Profile {
+    pub(super) fn of(measured: &[(Layer, Sums, Told)], hertz: f64) -> Self {
+        let mut profile = Self {
+            hertz,
+            packets: 0,
+            frame_bytes: 0,
+            connections: 0,
+            stages: Vec::new(),
+            sum: Cost::default(),
+            total: 0.0,
+            inside: Inside::default(),
+            memory: None,
+            mappings: Vec::new(),
+        };
+        for (layer, sums, told) in measured {
+            let upto = sums.cost();
+            let (name, side) = name(*layer);
+            let cost = upto.less(&profile.sum);
+            profile.stages.push(StageCost { name, side, cost });
+            profile.sum = upto;
+            profile.packets = told.packets;
+            profile.frame_bytes = told.frame_bytes;
+            profile.connections = told.connections;
+            profile.inside = inside(told);
+        }
+        profile.part_output();
+        profile
+    }
+
+    /// The last layer's records are made by workers and written by the output.
+    fn part_output(&mut self) {
+        let output = self.inside.output;
+        if let Some(last) = self.stages.last_mut()
+            && last.name == RECORDS
+        {
+            let written = output.clamp(0.0, last.cost.cycles.max(0.0));
+            last.cost.cycles -= written;
+            self.stages.push(StageCost {
+                name: "write",
+                side: Side::Output,
+                cost: Cost {
+                    cycles: written,
+                    ..Cost::default()
+                },
+            });
+        }
+    }
+
+    /// Cycles a packet by thread.
+    fn on(&self, side: Side) -> f64 {
+        let stages = self.stages.iter().filter(|stage| stage.side == side);
+        stages.map(|stage| stage.cost.cycles.max(0.0)).sum()
+    }
+
+    fn named(&self, name: &str) -> f64 {
+        let found = self.stages.iter().find(|stage| stage.name == name);
+        found.map_or(0.0, |stage| stage.cost.cycles.max(0.0))
+    }
+
+    /// What the papers' rule needs to know.
+    #[expect(clippy::cast_precision_loss, reason = "an average")]
+    pub fn rule(&self) -> Rule {
+        Rule {
+            hertz: self.hertz,
+            packet_len: per(self.frame_bytes as f64, self.packets),
+            read: self.named(READ),
+            checksums: self.named("checksums"),
+            input: self.on(Side::Input),
+            worker: self.on(Side::Worker),
+            output: self.on(Side::Output),
+        }
+    }
+}
+
+impl Cost {
+    fn less(&self, before: &Self) -> Self {
+        let less = |now: Option<f64>, then: Option<f64>| {
+            let then = then.unwrap_or(0.0);
+            now.map(|now| now - then)
+        };
+        Self {
+            cycles: self.cycles - before.cycles,
+            instructions: less(self.instructions, before.instructions),
+            misses: less(self.misses, before.misses),
+        }
+    }
+}
+
+const READ: &str = "read, find packets";
+const RECORDS: &str = "records";
+
+fn name(layer: Layer) -> (&'static str, Side) {
+    match layer {
+        Layer::Read => (READ, Side::Input),
+        Layer::Dispatch => ("decode, peel, hash", Side::Input),
+        Layer::Checksums => ("checksums", Side::Input),
+        Layer::Connections => ("connections", Side::Worker),
+        Layer::Scans => ("scans", Side::Worker),
+        Layer::Streams => ("streams", Side::Worker),
+        Layer::Identify => ("identification", Side::Worker),
+        Layer::Parse => ("parsing", Side::Worker),
+        Layer::Records => (RECORDS, Side::Worker),
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "ratios")]
+fn inside(told: &Told) -> Inside {
+    let [read, input, worker, ticks, output] = told.steps.map(|sum| per(sum as f64, told.packets));
+    let clocks = told.calls as f64 * clock_cost();
+    let stages = (told.watched[1] as f64 - clocks).max(0.0);
+    Inside {
+        read,
+        input,
+        worker,
+        ticks,
+        output,
+        stages: per(stages, told.watched_packets),
+    }
+}

@@ -1,0 +1,216 @@
+//! The papers' rule: from the cost of the stages to how many cores do what.
+
+use crate::shape::{Shape, StageCosts};
+use flowpin_config::{Cut, PipelineShape};
+
+/// Most cores that are looked at.
+const CORES_MAX: usize = 64;
+
+/// On the wire besides each frame: preamble and start (8 bytes), check sequence (4), gap (12).
+const WIRE_OVERHEAD: f64 = 24.0;
+
+/// What each thread's share of a packet costs, in cycles of the time stamp counter.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rule {
+    /// Cycles a second.
+    pub hertz: f64,
+    /// Bytes of a frame, on average, where this was measured.
+    pub packet_len: f64,
+    /// Reading the file: of the input's, and by the byte.
+    pub read: f64,
+    /// Transport checksums: of the input's, could be the workers', and by the byte.
+    pub checksums: f64,
+    /// All that the input does.
+    pub input: f64,
+    /// What a worker does.
+    pub worker: f64,
+    /// Merging and writing.
+    pub output: f64,
+}
+
+/// How a number of cores is best used.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mapping {
+    /// Cores that there are.
+    pub cores: usize,
+    /// Stages: 1, 2 or 3.
+    pub stages: usize,
+    /// Workers.
+    pub ways: usize,
+    /// What the input does besides peeling and hashing.
+    pub cut: Cut,
+    /// As `--pipeline` takes it.
+    pub shape: PipelineShape,
+    /// Packets a second, by the rule.
+    pub predicted: f64,
+    /// Packets a second of a run on this machine, if it has the cores.
+    pub measured: Option<f64>,
+    /// Who sets the pace.
+    pub slowest: &'static str,
+}
+
+/// A link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Demand {
+    /// Bits a second on the wire, in thousands of millions.
+    pub gbits_per_s: f64,
+    /// Bytes of a frame, without check sequence.
+    pub packet_len: f64,
+}
+
+/// What a link needs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Need {
+    /// Packets a second.
+    pub packets_per_s: f64,
+    /// Cycles that one core has for a packet, were it alone.
+    pub cycles: f64,
+    /// Cycles that a packet takes, all stages together.
+    pub takes: f64,
+    /// The smallest mapping with one input thread that keeps up, if any of 64 cores does.
+    pub mapping: Option<Mapping>,
+    /// Cores that keep up if every one has a receive queue of its own.
+    pub queues: u64,
+}
+
+impl Rule {
+    /// The best use of 1 to 64 cores.
+    pub fn mappings(&self) -> Vec<Mapping> {
+        (1..=CORES_MAX).map(|cores| self.mapping(cores)).collect()
+    }
+
+    /// The best use of so many cores: of the cuts before and behind the checksums, the shape whose
+    /// slowest stage is fastest. What a worker would pay for decoding is not known: the input
+    /// decodes and hashes in one go.
+    fn mapping(&self, cores: usize) -> Mapping {
+        let of = |cut| {
+            let costs = self.costs(cut);
+            let shape = costs.best(cores);
+            (cut, costs, shape, costs.pace(shape))
+        };
+        let (here, there) = (of(Cut::L3), of(Cut::L2));
+        // Another cut must be worth it: the bytes are in the input's cache right now.
+        let best = if there.3 < here.3 * 0.95 { there } else { here };
+        let (cut, costs, shape, pace) = best;
+        let ways = shape.workers();
+        Mapping {
+            cores,
+            stages: match shape {
+                Shape::Single => 1,
+                Shape::InputAndWorkers(_) => 2,
+                Shape::InputWorkersOutput(_) => 3,
+            },
+            ways,
+            cut,
+            shape: shape.as_asked(),
+            predicted: self.hertz / pace,
+            measured: None,
+            slowest: costs.slowest(shape),
+        }
+    }
+
+    fn costs(&self, cut: Cut) -> StageCosts {
+        let late = if cut == Cut::L3 { 0.0 } else { self.checksums };
+        StageCosts {
+            input: self.input - late,
+            worker: self.worker + late,
+            output: self.output,
+        }
+    }
+
+    /// What it takes to keep up with a link. Reading and checksums grow with the length of
+    /// packets; everything else is paid by the packet.
+    pub fn need(&self, demand: &Demand) -> Need {
+        let packets_per_s = demand.gbits_per_s * 1e9 / 8.0 / (demand.packet_len + WIRE_OVERHEAD);
+        let longer = demand.packet_len / self.packet_len.max(1.0);
+        let more = |cost: f64| cost * (longer - 1.0);
+        let scaled = Self {
+            packet_len: demand.packet_len,
+            read: self.read * longer,
+            checksums: self.checksums * longer,
+            input: self.input + more(self.read) + more(self.checksums),
+            ..*self
+        };
+        let takes = scaled.input + scaled.worker + scaled.output;
+        let keeps_up = |mapping: &Mapping| mapping.predicted >= packets_per_s;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a number of cores"
+        )]
+        let queues = (takes * packets_per_s / self.hertz).ceil().max(1.0) as u64;
+        Need {
+            packets_per_s,
+            cycles: self.hertz / packets_per_s,
+            takes,
+            mapping: scaled.mappings().into_iter().find(keeps_up),
+            queues,
+        }
+    }
+}
+
+impl StageCosts {
+    fn slowest(&self, shape: Shape) -> &'static str {
+        #[expect(clippy::cast_precision_loss, reason = "64 at most")]
+        let worker = (self.worker + Self::FIFO) / shape.workers() as f64;
+        let (input, output) = match shape {
+            Shape::Single => return "the one core",
+            Shape::InputAndWorkers(_) => (self.input + Self::FIFO + self.output, 0.0),
+            Shape::InputWorkersOutput(_) => (self.input + Self::FIFO, self.output),
+        };
+        if worker >= input.max(output) {
+            "workers"
+        } else if input >= output {
+            "input"
+        } else {
+            "output"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The costs of the papers' Table II, at 2.26 GHz.
+    fn table_ii() -> Rule {
+        Rule {
+            hertz: 2.26e9,
+            packet_len: 764.0,
+            input: 280.0,
+            worker: 1950.0,
+            ..Rule::default()
+        }
+    }
+
+    /// The parser paper derives 5 ways from its Table II; our rings cost less, so 6 ways pay, too,
+    /// and more than 7 do not.
+    #[test]
+    fn the_rule_gives_about_the_ways_of_the_paper() {
+        let mappings = table_ii().mappings();
+        let last = mappings.last().unwrap();
+        assert!((5..=7).contains(&last.ways), "{last:?}");
+        assert_eq!(last.slowest, "input");
+        assert_eq!(mappings[0].stages, 1);
+        assert!(mappings.is_sorted_by(|a, b| a.predicted <= b.predicted * 1.11));
+    }
+
+    /// 10 Gbit/s of 764-byte packets are 1.59 million a second, and one core does not do it.
+    #[test]
+    fn a_link_needs_what_its_packets_cost() {
+        let demand = Demand {
+            gbits_per_s: 10.0,
+            packet_len: 764.0,
+        };
+        let need = table_ii().need(&demand);
+        assert!((need.packets_per_s - 1.586e6).abs() < 1e4, "{need:?}");
+        let mapping = need.mapping.unwrap();
+        assert_eq!((mapping.cores, need.queues), (3, 2), "{mapping:?}");
+        let more = table_ii().need(&Demand {
+            gbits_per_s: 100.0,
+            ..demand
+        });
+        assert!(more.mapping.is_none(), "one input thread is not enough");
+        assert_eq!(more.queues, 16);
+    }
+}
