@@ -1,4 +1,4 @@
-//! Clocks and counters of this thread: time stamp counter, and what the kernel counts if it lets us.
+//! Clocks and counters of this thread: time stamp counter, and what the kernel lets us count.
 
 use flowpin_cpu::{TscRate, thread_cpu_time, tsc};
 
