@@ -69,6 +69,7 @@ impl Layer {
         plan.parse.enabled &= self >= Self::Parse;
         if self < Self::Records {
             plan.output.formats = vec![Format::None];
+            plan.output.to_stdout = false;
         }
         if self < Self::Checksums {
             plan.checksums = Checksums::None;

@@ -76,14 +76,15 @@ impl<O: FlowObserver> FlowObserver for Watched<O> {
     }
 
     #[inline]
-    fn next(
+    fn next<S: RecordSink>(
         &mut self,
         frames: &FrameBytes<'_>,
         meta: &PacketMeta,
         handle: u32,
         to_server: bool,
+        sink: &mut S,
     ) -> bool {
-        self.watch(|stages| stages.next(frames, meta, handle, to_server))
+        self.watch(|stages| stages.next(frames, meta, handle, to_server, sink))
     }
 
     #[inline]

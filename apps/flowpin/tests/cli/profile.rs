@@ -58,7 +58,9 @@ fn a_profile_has_every_stage_and_adds_up() {
     assert_eq!(profile["mappings"].as_array().unwrap().len(), 64);
     let first = &profile["mappings"][0];
     assert_eq!(first["pipeline"], "1x1");
-    assert!(first["measured_packets_per_s"].as_f64().unwrap() > 0.0);
+    // None where others kept the processors busy.
+    let measured = &first["measured_packets_per_s"];
+    assert!(measured.is_null() || measured.as_f64().unwrap() > 0.0);
     assert!(fs::read_to_string(&svg).unwrap().starts_with("<svg"));
     let names: Vec<_> = fs::read_dir(folder.path())
         .unwrap()
