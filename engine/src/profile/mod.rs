@@ -200,6 +200,7 @@ fn per(sum: f64, count: u64) -> f64 {
 fn quiet(plan: &Plan) -> Plan {
     let mut plan = plan.clone();
     plan.cpus = Vec::new();
+    plan.files.extract = None;
     if plan.output.formats != [Format::None] {
         plan.output.to_stdout = true;
     }
