@@ -15,7 +15,11 @@ pub(crate) fn load(plan: &mut Plan) -> Result<(), Failure> {
         let refused = |why: String| Failure::usage(anyhow::anyhow!(why));
         let text = std::fs::read(path).map_err(|error| refused(format!("{file}: {error}")))?;
         let compiled = compile(&file, &text, &Limits::default());
-        let compiled = compiled.map_err(|why| refused(why.to_string()))?;
+        let compiled = compiled.map_err(|why| {
+            // With its lines, which an error in one line would lose.
+            eprintln!("{why}");
+            refused(format!("{file}: this grammar cannot be run"))
+        })?;
         for warning in &compiled.warnings {
             eprintln!("{warning}");
         }

@@ -39,6 +39,18 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// To the next item of a line; at the line's end to the next line, and false.
+    pub(crate) fn next_item(&mut self) -> Result<bool, Failure> {
+        self.skip_blanks();
+        self.skip_comment()?;
+        self.skip_blanks();
+        let is_over = self.is_at_line_end();
+        if is_over {
+            self.skip_line();
+        }
+        Ok(!is_over)
+    }
+
     /// Over blanks, line ends and comments.
     pub(crate) fn skip_space(&mut self) -> Result<(), Failure> {
         loop {

@@ -99,14 +99,7 @@ fn conditions(
     is_exclusive: bool,
     limits: &Limits,
 ) -> Result<(), Failure> {
-    loop {
-        cursor.skip_blanks();
-        cursor.skip_comment()?;
-        cursor.skip_blanks();
-        if cursor.is_at_line_end() {
-            cursor.skip_line();
-            return Ok(());
-        }
+    while cursor.next_item()? {
         let at = cursor.at;
         let name = cursor.word(true);
         if !is_name(name) {
@@ -129,18 +122,12 @@ fn conditions(
             at,
         });
     }
+    Ok(())
 }
 
 /// `%option`: what changes the tokens is obeyed, what does not is passed over.
 fn options(cursor: &mut Cursor<'_>, source: &mut GrammarSource) -> Result<(), Failure> {
-    loop {
-        cursor.skip_blanks();
-        cursor.skip_comment()?;
-        cursor.skip_blanks();
-        if cursor.is_at_line_end() {
-            cursor.skip_line();
-            return Ok(());
-        }
+    while cursor.next_item()? {
         let place = cursor.at;
         let name = cursor.word(true);
         if cursor.eat(b"=") {
@@ -162,6 +149,7 @@ fn options(cursor: &mut Cursor<'_>, source: &mut GrammarSource) -> Result<(), Fa
             }
         }
     }
+    Ok(())
 }
 
 fn value(cursor: &mut Cursor<'_>) -> Result<(), Failure> {
