@@ -44,6 +44,7 @@ mod worker;
 pub use control::{Control, StopFlag};
 pub use error::RunError;
 pub use flowpin_config::Plan;
+pub use flowpin_identify::{Protocol, Rule};
 pub use flowpin_output::MessageCount;
 pub use flowpin_reassembly::{Anomaly, ReassemblyStats};
 pub use messages::records_page;
@@ -140,7 +141,7 @@ pub fn try_patterns(
 ///
 /// # Errors
 /// A rule that does not compile: a defect.
-pub fn protocols() -> Result<Vec<&'static flowpin_identify::Protocol>, RunError> {
+pub fn protocols() -> Result<Vec<&'static Protocol>, RunError> {
     let identifier = flowpin_identify::Identifier::new().map_err(RunError::Rule)?;
     Ok(identifier.protocols().to_vec())
 }

@@ -2,7 +2,7 @@
 
 use crate::summary;
 use crate::summary::page::{Cell, Page};
-use flowpin_identify::{Protocol, Rule};
+use flowpin_engine::{Protocol, Rule};
 use serde::Serialize;
 
 /// For people.
