@@ -44,7 +44,7 @@ mod worker;
 pub use control::{Control, StopFlag};
 pub use error::RunError;
 pub use flowpin_config::Plan;
-pub use flowpin_identify::{Protocol, Rule};
+pub use flowpin_identify::{Protocol, Rule as ProtocolRule};
 pub use flowpin_output::MessageCount;
 pub use flowpin_reassembly::{Anomaly, ReassemblyStats};
 pub use messages::records_page;

@@ -14,7 +14,8 @@ pub(super) struct Brought {
     pub(super) refused: Vec<PatternFileError>,
 }
 
-/// Reads and compiles the plan's patterns, grammars' too. `kept`: where the compiled set is kept, if anywhere.
+/// Reads and compiles the plan's patterns, grammars' too. `kept`: where the compiled set is kept,
+/// if anywhere.
 ///
 /// # Errors
 /// A path that is not there or cannot be read.

@@ -1,3 +1,5 @@
+//! The end of a piece, as every worker is told of it.
+
 use crate::Timestamp;
 
 /// What every worker is told where a piece ends, whether it had packets in it or not.

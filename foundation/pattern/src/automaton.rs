@@ -98,7 +98,8 @@ impl Automaton {
         self.outcome(at, 0)
     }
 
-    /// The bytes that lead away from the start, if they are at most three and all others stay there.
+    /// The bytes that lead away from the start, if they are at most three and all others stay
+    /// there.
     pub(crate) fn wakes(&self) -> Option<[u8; 3]> {
         let leaves = |&byte: &u8| self.step(self.start, byte) != self.start;
         let away: Vec<u8> = (1..=u8::MAX).filter(leaves).take(4).collect();

@@ -6,9 +6,9 @@
 //!  word      │ 1 letter │ 2 letters │ 3 letters │ 4 letters: the gate opens │
 //! ```
 //!
-//! A letter costs a shift and an or (R. Baeza-Yates and G. Gonnet, A new approach to text searching,
-//! CACM 35(10), 1992), whatever the number of patterns. Buckets mix their patterns, so the gate
-//! opens too often rather than too seldom.
+//! A letter costs a shift and an or (R. Baeza-Yates and G. Gonnet, A new approach to text
+//! searching, CACM 35(10), 1992), whatever the number of patterns. Buckets mix their patterns, so
+//! the gate opens too often rather than too seldom.
 
 use regex_syntax::hir::literal::{ExtractKind, Extractor};
 use regex_syntax::hir::{Hir, Look};

@@ -212,7 +212,9 @@ mod tests {
             let expected: Vec<usize> =
                 (0..leads.len()).filter(|&index| fits(&leads[index])).collect();
             let found: Vec<usize> =
-                (0..leads.len()).filter(|&index| set.0[index / 64] & super::bit(index) != 0).collect();
+                (0..leads.len())
+                    .filter(|&index| set.0[index / 64] & super::bit(index) != 0)
+                    .collect();
             prop_assert_eq!(found, expected);
         }
     }

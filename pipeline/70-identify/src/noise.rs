@@ -1,4 +1,5 @@
-//! What is nothing must have no name: random bytes (also encrypted ones), packed ones, text, base 64.
+//! What is nothing must have no name: random bytes (also encrypted ones), packed ones, text, base
+//! 64.
 
 use crate::testing::{searches, whose};
 use crate::{On, Search, Step};
@@ -166,8 +167,8 @@ fn a_port_alone_names_nothing() {
     assert!(count(&named(50_000, SEED, known_port)) <= 6);
 }
 
-/// Ten million datagrams and as many streams of each kind: at most 100 false verdicts in all, by the
-/// upper end of a 95 % interval. Takes minutes:
+/// Ten million datagrams and as many streams of each kind: at most 100 false verdicts in all, by
+/// the upper end of a 95 % interval. Takes minutes:
 /// `cargo test --release -p flowpin-identify ten_million -- --ignored --nocapture`.
 #[test]
 #[ignore = "takes minutes"]

@@ -50,8 +50,8 @@ pub(crate) struct IdentifyArgs {
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Analysis")]
 pub(crate) struct PatternArgs {
-    /// l7-filter patterns, a .pat file or a directory of them, asked where no built-in rule decides;
-    /// may be repeated (try them with `flowpin patterns test`)
+    /// l7-filter patterns, a .pat file or a directory of them, asked where no built-in rule
+    /// decides; may be repeated (try them with `flowpin patterns test`)
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     patterns: Vec<PathBuf>,
 }

@@ -2,7 +2,7 @@
 
 use crate::summary;
 use crate::summary::page::{Cell, Page};
-use flowpin_engine::{Protocol, Rule};
+use flowpin_engine::{Protocol, ProtocolRule};
 use serde::Serialize;
 
 /// For people.
@@ -72,6 +72,6 @@ fn groups(protocol: &Protocol) -> Vec<&'static str> {
     protocol.groups.iter().map(|group| group.name()).collect()
 }
 
-fn rule(rule: &Rule) -> String {
+fn rule(rule: &ProtocolRule) -> String {
     format!("{} ({})", rule.name, rule.on.name())
 }

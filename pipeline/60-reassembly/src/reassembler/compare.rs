@@ -202,7 +202,8 @@ proptest! {
         let mut long = Reassembler::new(&options, 256, 4).unwrap();
         long.long_way = true;
         let (mut told, mut expected) = (Log::default(), Log::default());
-        let mut ends = Ends { next: [start, 7], stamp: 50, opened: u8::from(settings & 128 != 0) * 3 };
+        let opened = u8::from(settings & 128 != 0) * 3;
+        let mut ends = Ends { next: [start, 7], stamp: 50, opened };
         for step in &steps {
             let (frame, meta, to_server, begins) = ends.segment(step);
             let frames = FrameBytes { piece: &frame, extra: &[] };

@@ -45,8 +45,8 @@ pub(super) struct Likely {
     pub(super) side: u8,
 }
 
-/// In which order both directions' bytes came: where turns ended, in bytes kept of both. Later turns
-/// than there is room for are one.
+/// In which order both directions' bytes came: where turns ended, in bytes kept of both. Later
+/// turns than there is room for are one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Order {
     ends: [u16; 7],

@@ -86,9 +86,17 @@ const MAIL: Turns<'_> = &[
     (false, b"220 mx.example ESMTP\r\n"),
     (true, b"EHLO client.example\r\n"),
     (false, b"250-mx.example\r\n250 SIZE 1000\r\n"),
-    (true, b"MAIL FROM:<ann@a.example> SIZE=20\r\nRCPT TO:<bob@b.example>\r\nrcpt to: <eve@b.example>\r\nDATA\r\n"),
+    (
+        true,
+        b"MAIL FROM:<ann@a.example> SIZE=20\r\nRCPT TO:<bob@b.example>\r\nrcpt to: <eve@b.\
+      example>\r\nDATA\r\n",
+    ),
     (false, b"250 ok\r\n250 ok\r\n250 ok\r\n354 go\r\n"),
-    (true, b"From: Ann <ann@a.example>\r\nSubject: hi\r\nX-Long: a\r\n b\r\n\r\nSubject: not this\r\n..\r\n.\r\n"),
+    (
+        true,
+        b"From: Ann <ann@a.example>\r\nSubject: hi\r\nX-Long: a\r\n b\r\n\r\nSubject: not \
+      this\r\n..\r\n.\r\n",
+    ),
     (false, b"250-2.0.0\r\n250 queued as 17\r\n"),
     (true, b"MAIL FROM:<x@y>\r\nRCPT TO:<z@y>\r\nDATA\r\n"),
     (false, b"250 ok\r\n550 no\r\n503 no\r\n"),
@@ -128,10 +136,22 @@ fn redis_pairs_commands_with_replies() {
     check(
         "redis",
         &[
-            (true, b"*3\r\n$3\r\nSET\r\n$3\r\nkey\r\n$6\r\na\r\n$b*\r\n*2\r\n$3\r\nGET\r\n$3\r\nkey\r\nPING\r\n"),
+            (
+                true,
+                b"*3\r\n$3\r\nSET\r\n$3\r\nkey\r\n$6\r\na\r\n$b*\r\n*2\r\n$3\r\nGET\r\n$3\
+              \r\nkey\r\nPING\r\n",
+            ),
             (false, b"+OK\r\n$6\r\na\r\n$b*\r\n+PONG\r\n"),
-            (true, b"*1\r\n$4\r\nKEYS\r\n*2\r\n$4\r\nLLEN\r\n$1\r\n\r\r\n*2\r\n$1\r\nX\r\n$0\r\n\r\n"),
-            (false, b"*3\r\n$1\r\na\r\n*2\r\n:1\r\n$-1\r\n+x\r\n>2\r\n+message\r\n$1\r\n-\r\n:4\r\n-ERR no\r\n"),
+            (
+                true,
+                b"*1\r\n$4\r\nKEYS\r\n*2\r\n$4\r\nLLEN\r\n$1\r\n\r\r\n*2\r\n$1\r\nX\r\n$0\
+              \r\n\r\n",
+            ),
+            (
+                false,
+                b"*3\r\n$1\r\na\r\n*2\r\n:1\r\n$-1\r\n+x\r\n>2\r\n+message\r\n$1\r\n-\r\n\
+              :4\r\n-ERR no\r\n",
+            ),
         ],
         &[
             "redis @0 command=SET key=key arguments=3 reply=OK",
@@ -150,8 +170,16 @@ fn sip_pairs_requests_with_final_answers() {
     check(
         "sip",
         &[
-            (true, b"INVITE sip:bob@b SIP/2.0\r\nf: Ann <sip:ann@a>\r\nTo: <sip:bob@b>\r\ni: 77@a\r\nCSeq: 1 INVITE\r\nContent-Length : 6\r\n\r\nv=0\r\n\xff\r\n"),
-            (false, b"SIP/2.0 180 Ringing\r\nl: 2\r\n\r\nxxSIP/2.0 404 Not Found\r\nServer: s/1\r\nl: 0\r\n\r\n"),
+            (
+                true,
+                b"INVITE sip:bob@b SIP/2.0\r\nf: Ann <sip:ann@a>\r\nTo: <sip:bob@b>\r\ni: \
+              77@a\r\nCSeq: 1 INVITE\r\nContent-Length : 6\r\n\r\nv=0\r\n\xff\r\n",
+            ),
+            (
+                false,
+                b"SIP/2.0 180 Ringing\r\nl: 2\r\n\r\nxxSIP/2.0 404 Not Found\r\nServer: s\
+              /1\r\nl: 0\r\n\r\n",
+            ),
             (true, b"ACK sip:bob@b SIP/2.0\r\nCall-ID: 77@a\r\n\r\n"),
         ],
         &[
@@ -247,7 +275,10 @@ fn caps_are_counted() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(24) })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(24)
+    })]
     /// Interleaved connections, each cut at random: the same messages as alone and whole.
     #[test]
     fn connections_do_not_disturb_each_other(cuts in prop::collection::vec(1usize..40, 1..30)) {

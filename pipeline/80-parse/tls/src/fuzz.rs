@@ -23,8 +23,8 @@ impl MessageSink for Written {
     }
 }
 
-/// Reads turns from `data` (length, direction, bytes): as one stream, byte by byte and as datagrams.
-/// The first two give the same records, and nothing stays behind.
+/// Reads turns from `data` (length, direction, bytes): as one stream, byte by byte and as
+/// datagrams. The first two give the same records, and nothing stays behind.
 #[doc(hidden)]
 pub fn fuzz_tls(data: &[u8]) {
     let options = TlsOptions {

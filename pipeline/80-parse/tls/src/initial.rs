@@ -1,5 +1,5 @@
-//! QUIC's Initial packets. RFC 9001 §5.2: their keys follow from the client's connection identifier,
-//! so anyone may read them.
+//! QUIC's Initial packets. RFC 9001 §5.2: their keys follow from the client's connection
+//! identifier, so anyone may read them.
 
 use aes::Aes128;
 use aes::cipher::{BlockEncrypt, KeyInit};

@@ -35,7 +35,8 @@ fn clock(look: &Look<'_>) -> Option<Answer> {
     Answer::when(is_sized && stratum <= 16 && poll <= 17 && is_precise && is_near)
 }
 
-/// RFC 9327 §2: a command, and as many bytes as are counted, filled up to four; a digest may follow.
+/// RFC 9327 §2: a command, and as many bytes as are counted, filled up to four; a digest may
+/// follow.
 fn control(look: &Look<'_>) -> Option<Answer> {
     let is_command = look.u8(0)? >> 6 == 0 && matches!(look.u8(1)? & 31, 0..=12 | 31);
     let count = usize::from(look.be16(10)?).checked_next_multiple_of(4)?;
