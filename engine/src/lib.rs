@@ -11,43 +11,31 @@
 //! in the in-order step (which is sequential) or per shard (which no shape changes).
 
 mod alone;
-mod anomalies;
 mod control;
-mod crowd;
 mod error;
-mod identification;
 mod input;
-mod limit;
-mod memory;
-mod messages;
-mod odd;
 mod output;
-mod ports;
-mod probe;
 mod profile;
 mod report;
 mod run;
-mod scans;
-mod shape;
-mod single;
-mod slice;
-mod stages;
-mod streams;
 mod sums;
-mod talkers;
-mod threads;
-mod trial;
-mod tunnels;
-mod verdicts;
 mod worker;
 
+pub use alone::slice::SliceReport;
+pub use alone::streams::{
+    Conversation, DirectoryOptions, GAP_FILL_MAX, Gaps, StreamDirectory, StreamEnd, StreamPlace,
+    StreamSink, StreamsReport, Wanted, gap_note,
+};
+pub use alone::trial::{Found, PatternTrial, PatternsReport, RefusedPattern, Together};
+pub use alone::verdicts::{ListSink, Listed};
 pub use control::{Control, StopFlag};
 pub use error::RunError;
 pub use flowpin_config::Plan;
 pub use flowpin_identify::{Protocol, Rule as ProtocolRule};
 pub use flowpin_output::MessageCount;
 pub use flowpin_reassembly::{Anomaly, ReassemblyStats};
-pub use messages::records_page;
+pub use output::messages::records_page;
+pub use output::scans::ScanFindings;
 pub use profile::{
     Cost, Demand, Inside, Mapping, Memory, Need, Profile, Rule, Side, StageCost, profile,
 };
@@ -55,17 +43,9 @@ pub use report::{
     CaptureQuality, Conservation, InputReport, OutputReport, Progress, ProgressSink, RunReport,
     WorkerReport,
 };
-pub use scans::ScanFindings;
-pub use slice::SliceReport;
-pub use stages::{IdentifyStats, ParseStats};
-pub use streams::{
-    Conversation, DirectoryOptions, GAP_FILL_MAX, Gaps, StreamDirectory, StreamEnd, StreamPlace,
-    StreamSink, StreamsReport, Wanted, gap_note,
-};
+pub use sums::talkers::Talkers;
 pub use sums::{ConnectionSums, FoldHash, Traffic};
-pub use talkers::Talkers;
-pub use trial::{Found, PatternTrial, PatternsReport, RefusedPattern, Together};
-pub use verdicts::{ListSink, Listed};
+pub use worker::stages::{IdentifyStats, ParseStats};
 
 use std::path::Path;
 
@@ -87,7 +67,7 @@ pub fn run(
 /// What would keep [`run`] from beginning.
 pub fn check(plan: &Plan) -> Result<(), RunError> {
     run::check_cpus(plan)?;
-    let known = identification::Identification::of(&plan.identify)?;
+    let known = worker::identification::Identification::of(&plan.identify)?;
     if let Some(refused) = known.and_then(|known| known.refused.into_iter().next()) {
         return Err(RunError::PatternRefused(refused));
     }
@@ -108,7 +88,7 @@ pub fn slice(
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<SliceReport, RunError> {
-    slice::slice(plan, uids, out, control, progress)
+    alone::slice::slice(plan, uids, out, control, progress)
 }
 
 /// Tells `sink` which protocol each connection speaks, in the order of a run's records.
@@ -121,7 +101,7 @@ pub fn identify<K: ListSink>(
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<RunReport, RunError> {
-    verdicts::identify(plan, sink, control, progress)
+    alone::verdicts::identify(plan, sink, control, progress)
 }
 
 /// Compiles the patterns of `plan.identify`, and shows them the connections of its inputs, if there
@@ -134,7 +114,7 @@ pub fn try_patterns(
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<PatternsReport, RunError> {
-    trial::try_patterns(plan, control, progress)
+    alone::trial::try_patterns(plan, control, progress)
 }
 
 /// The built-in protocols.
@@ -157,5 +137,5 @@ pub fn streams<K: StreamSink>(
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<StreamsReport, RunError> {
-    streams::streams(plan, wanted, sink, control, progress)
+    alone::streams::streams(plan, wanted, sink, control, progress)
 }

@@ -1,9 +1,9 @@
 //! What a run found out, for the summary: sums, losses, and the quality of the capture.
 
+use crate::output::scans::ScanFindings;
 use crate::run::Ended;
-use crate::scans::ScanFindings;
-use crate::stages::{IdentifyStats, ParseStats};
 use crate::sums::ConnectionSums;
+use crate::worker::stages::{IdentifyStats, ParseStats};
 use flowpin_capture::{Compression, FileReport};
 use flowpin_counters::{Losses, Refusals};
 use flowpin_output::{FileInfo, MessageCount};

@@ -24,8 +24,8 @@ mod watched;
 pub use costs::{Cost, Inside, Memory, Profile, Side, StageCost};
 pub use rule::{Demand, Mapping, Need, Rule};
 
-use crate::identification::Identification;
 use crate::report::ProgressSink;
+use crate::worker::identification::Identification;
 use crate::{Control, RunError, run};
 use costs::Sums;
 use counters::Clock;

@@ -1,17 +1,17 @@
 //! Pipelines of one thread with ever more stages.
 
 use super::watched::Watched;
-use crate::identification::Identification;
 use crate::input::{InputStage, Lane};
-use crate::memory;
-use crate::messages;
 use crate::output::Output;
-use crate::probe::Nowhere;
+use crate::output::messages;
 use crate::report::Progress;
+use crate::run::memory;
+use crate::run::probe::Nowhere;
+use crate::run::shape::Shape;
+use crate::run::single::SingleLane;
 use crate::run::{division, open};
-use crate::shape::Shape;
-use crate::single::SingleLane;
-use crate::stages::{AllStages, Explain, Planned, Stages};
+use crate::worker::identification::Identification;
+use crate::worker::stages::{AllStages, Explain, Planned, Stages};
 use crate::worker::{Late, Worker};
 use crate::{Control, RunError};
 use flowpin_config::{Checksums, Format, OutputPlan, Plan};

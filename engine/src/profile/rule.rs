@@ -1,6 +1,6 @@
 //! The papers' rule: from the cost of the stages to how many cores do what.
 
-use crate::shape::{Shape, StageCosts};
+use crate::run::shape::{Shape, StageCosts};
 use flowpin_config::{Cut, PipelineShape};
 
 /// Most cores that are looked at.

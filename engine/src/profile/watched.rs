@@ -1,6 +1,6 @@
 //! Stages with a clock around each call.
 
-use crate::stages::{Stages, StagesReport};
+use crate::worker::stages::{Stages, StagesReport};
 use flowpin_cpu::tsc;
 use flowpin_flow::{FlowObserver, Sighting};
 use flowpin_packet::{FrameBytes, PacketMeta, Timestamp};

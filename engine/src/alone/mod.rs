@@ -1,0 +1,76 @@
+//! A pipeline of one thread without records: for commands that tell as they go.
+//!
+//! Everything up to the stages is what a run does: the same filter, checksums, fragments, tunnels,
+//! connections and identifiers.
+
+pub(crate) mod slice;
+pub(crate) mod streams;
+pub(crate) mod trial;
+pub(crate) mod verdicts;
+
+use crate::input::{InputStage, InputSummary};
+use crate::output::messages;
+use crate::report::ProgressSink;
+use crate::run::memory;
+use crate::run::shape::Shape;
+use crate::run::single::SingleLane;
+use crate::run::{division, random};
+use crate::worker::stages::Stages;
+use crate::worker::{Late, Worker};
+use crate::{Control, RunError};
+use flowpin_capture::Source;
+use flowpin_config::{Format, OutputPlan, Plan};
+use flowpin_flow::{ShardSet, Table};
+use flowpin_output::Formatter;
+use flowpin_packet::Piece;
+use flowpin_record::RecordKey;
+use std::io;
+
+/// The plan without records.
+pub(crate) fn silent(plan: &Plan) -> Plan {
+    Plan {
+        output: OutputPlan {
+            formats: vec![Format::None],
+            ..plan.output.clone()
+        },
+        ..plan.clone()
+    }
+}
+
+/// Runs the whole input through one worker. `after` is called after each piece, and for each part
+/// of the connections that end with the input, with the watermark.
+pub(crate) fn run<O: Stages>(
+    plan: &Plan,
+    source: Source,
+    (control, progress): (&Control, &dyn ProgressSink),
+    stages: impl FnOnce(&Table) -> io::Result<O>,
+    mut after: impl FnMut(&mut Worker<O>, RecordKey) -> Result<(), RunError>,
+) -> Result<(Worker<O>, InputSummary), RunError> {
+    let secret = random();
+    let (options, _) = division(plan, Shape::Single, secret);
+    let formatter = Formatter::with_messages(&plan.output, &messages::schemas(plan));
+    let (flow, late) = (memory::flow(plan), Late::default());
+    let worker = Worker::new(&flow, ShardSet::ALL, formatter, late, secret, stages)
+        .map_err(RunError::Memory)?;
+    let mut lane = SingleLane::<_>::new(worker);
+    let mut input = InputStage::new(plan, options, source);
+    let mut piece = Piece::default();
+    while !control.is_stopped() && input.fill(&mut piece)? {
+        let tick = input.walk(&piece, &mut lane);
+        lane.finish_piece(&piece);
+        let delivery = lane.worker.tick(tick);
+        let watermark = delivery.records.watermark();
+        lane.worker.recycle(delivery.records);
+        let batch = input.tick(tick.time);
+        input.recycle(batch);
+        after(&mut lane.worker, watermark)?;
+        progress.update(&input.progress());
+    }
+    let (_, summary) = input.finish();
+    while let Some(delivery) = lane.worker.end_some() {
+        let watermark = delivery.records.watermark();
+        lane.worker.recycle(delivery.records);
+        after(&mut lane.worker, watermark)?;
+    }
+    Ok((lane.worker, summary))
+}

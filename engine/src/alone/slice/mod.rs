@@ -1,0 +1,273 @@
+//! From records back to their packets.
+//!
+//! Two passes over the input: the first tracks connections and notes the numbers of the packets
+//! that belong to the wanted ones (with a datagram, those of all its fragments); the second
+//! writes the frames with these numbers. So the frames come out as they were captured.
+
+mod written;
+
+use crate::input::{InputStage, Lane};
+use crate::report::ProgressSink;
+use crate::run::memory;
+use crate::run::shape::Shape;
+use crate::run::single::SingleLane;
+use crate::run::{division, open, random};
+use crate::worker::stages::{Explain, Stages};
+use crate::worker::{Late, Worker};
+use crate::{Control, RunError};
+use flowpin_config::{Format, OutputPlan, Plan};
+use flowpin_flow::{FlowObserver, ShardSet, Sighting};
+use flowpin_output::Formatter;
+use flowpin_packet::{FragmentRef, FrameBytes, PacketMeta, Piece};
+use flowpin_record::{RecordSink, TunnelKind, Uid};
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use written::Written;
+
+/// Datagrams whose fragments are remembered until they are whole.
+const DATAGRAMS_MAX: usize = 1 << 20;
+
+/// What a slice found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SliceReport {
+    /// Packets written.
+    pub packets: u64,
+    /// How many of the wanted connections were found.
+    pub connections: usize,
+}
+
+pub(crate) fn slice(
+    plan: &Plan,
+    uids: &[Uid],
+    out: &Path,
+    control: &Control,
+    progress: &dyn ProgressSink,
+) -> Result<SliceReport, RunError> {
+    if uids.is_empty() {
+        let packets = write(plan, None, out, control, progress)?;
+        return Ok(SliceReport {
+            packets,
+            connections: 0,
+        });
+    }
+    let found = find(plan, uids, control, progress)?;
+    let packets = write(plan, Some(&found.numbers), out, control, progress)?;
+    Ok(SliceReport {
+        packets,
+        connections: found.uids.len(),
+    })
+}
+
+/// The first pass.
+fn find(
+    plan: &Plan,
+    uids: &[Uid],
+    control: &Control,
+    progress: &dyn ProgressSink,
+) -> Result<Found, RunError> {
+    let silent = OutputPlan {
+        formats: vec![Format::None],
+        ..OutputPlan::default()
+    };
+    let plan = Plan {
+        output: silent,
+        ..plan.clone()
+    };
+    let source = open(&plan, control)?;
+    // The second pass would find an empty pipe.
+    if source.progress().bytes_total.is_none() {
+        return Err(RunError::SliceFromPipe);
+    }
+    let secret = random();
+    let (options, _) = division(&plan, Shape::Single, secret);
+    let seeker = Seeker {
+        explain: Explain {
+            id_seed: plan.id_seed,
+        },
+        wanted: uids.iter().copied().collect(),
+        found: Found::default(),
+    };
+    let formatter = Formatter::new(&plan.output);
+    let flow = memory::flow(&plan);
+    let worker = Worker::new(
+        &flow,
+        ShardSet::ALL,
+        formatter,
+        Late::default(),
+        secret,
+        |_| Ok(seeker),
+    )
+    .map_err(RunError::Memory)?;
+    let mut lane = Gather {
+        inner: SingleLane::new(worker),
+        groups: HashMap::new(),
+        last: None,
+        parts: HashMap::new(),
+    };
+    let mut input = InputStage::new(&plan, options, source);
+    let mut piece = Piece::default();
+    while !control.is_stopped() && input.fill(&mut piece)? {
+        let tick = input.walk(&piece, &mut lane);
+        lane.inner.finish_piece(&piece);
+        let delivery = lane.inner.worker.tick(tick);
+        lane.inner.worker.recycle(delivery.records);
+        input.tick(tick.time);
+        progress.update(&input.progress());
+    }
+    let Gather {
+        mut inner, parts, ..
+    } = lane;
+    let mut found = core::mem::take(&mut inner.worker.stages().found);
+    let mut numbers = core::mem::take(&mut found.numbers);
+    // A datagram's packet stands for its fragments, each of which may stand for others.
+    while let Some(number) = numbers.pop() {
+        let mine = parts.get(&number).map(Vec::as_slice).unwrap_or_default();
+        numbers.extend(mine.iter().filter(|&&part| part != number));
+        found.numbers.push(number);
+    }
+    found.numbers.sort_unstable();
+    found.numbers.dedup();
+    Ok(found)
+}
+
+/// What the first pass found.
+#[derive(Debug, Default)]
+struct Found {
+    numbers: Vec<u64>,
+    uids: HashSet<Uid>,
+}
+
+/// Notes the packets of the wanted connections.
+struct Seeker {
+    explain: Explain,
+    wanted: HashSet<Uid>,
+    found: Found,
+}
+
+impl FlowObserver for Seeker {
+    fn packet<S: RecordSink>(&mut self, sighting: &Sighting<'_>, _: &mut S) {
+        let uid = sighting.uid();
+        if self.wanted.contains(&uid) {
+            self.found.uids.insert(uid);
+            self.found.numbers.push(sighting.meta.number);
+        }
+    }
+
+    fn vlans(&mut self, frames: FrameBytes<'_>, meta: &PacketMeta) -> [u16; 2] {
+        self.explain.vlans(frames, meta)
+    }
+
+    fn tunnel(&mut self, frames: FrameBytes<'_>, meta: &PacketMeta) -> Option<(TunnelKind, Uid)> {
+        self.explain.tunnel(frames, meta)
+    }
+}
+
+impl Stages for Seeker {}
+
+/// Which datagram a fragment belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct GroupKey {
+    addresses: Vec<u8>,
+    id: u32,
+    protocol: u8,
+}
+
+/// A lane that remembers which fragments made a datagram.
+struct Gather {
+    inner: SingleLane<Seeker>,
+    groups: HashMap<GroupKey, Vec<u64>>,
+    last: Option<GroupKey>,
+    /// From the number of a datagram's last fragment to the numbers of all.
+    parts: HashMap<u64, Vec<u64>>,
+}
+
+impl Lane for Gather {
+    fn slot(&mut self) -> &mut PacketMeta {
+        self.inner.slot()
+    }
+
+    fn commit(&mut self, piece: &Piece) {
+        self.inner.commit(piece);
+    }
+
+    fn commit_datagram(&mut self, piece: &Piece, datagram: &[u8]) {
+        self.close_group();
+        self.inner.commit_datagram(piece, datagram);
+    }
+
+    fn fragment(&mut self, fragment: &FragmentRef, bytes: &[u8]) {
+        let nested = self.last.as_ref().and_then(|key| self.groups.get(key));
+        if nested.is_some_and(|numbers| numbers.last() == Some(&fragment.number)) {
+            // A fragment inside the datagram that the last fragment has just completed.
+            self.close_group();
+        }
+        let range = if fragment.ipv6 { 8..40 } else { 12..20 };
+        let header = bytes
+            .get(fragment.header_start as usize..)
+            .unwrap_or_default();
+        let addresses = header.get(range).unwrap_or_default().to_vec();
+        let protocol = if fragment.ipv6 { 0 } else { fragment.protocol };
+        let key = GroupKey {
+            addresses,
+            id: fragment.id,
+            protocol,
+        };
+        if self.groups.len() >= DATAGRAMS_MAX {
+            self.groups.clear();
+        }
+        self.groups
+            .entry(key.clone())
+            .or_default()
+            .push(fragment.number);
+        self.last = Some(key);
+    }
+}
+
+impl Gather {
+    fn close_group(&mut self) {
+        let numbers = self.last.take().and_then(|key| self.groups.remove(&key));
+        if let Some(numbers) = numbers
+            && let Some(&last) = numbers.last()
+        {
+            self.parts.entry(last).or_default().extend(numbers);
+        }
+    }
+}
+
+/// The second pass: writes the frames with these numbers, or all.
+fn write(
+    plan: &Plan,
+    numbers: Option<&[u64]>,
+    out: &Path,
+    control: &Control,
+    progress: &dyn ProgressSink,
+) -> Result<u64, RunError> {
+    let mut source = open(plan, control)?;
+    let mut written = Written::create(out)?;
+    let mut wanted = numbers.map(|numbers| numbers.iter().copied().peekable());
+    let (mut piece, mut number) = (Piece::default(), 0);
+    while !control.is_stopped() && source.fill(&mut piece)? {
+        let mut walk = source.walk(&piece);
+        while let Some(frame) = walk.next_frame() {
+            number += 1;
+            if let Some(wanted) = &mut wanted
+                && wanted.next_if_eq(&number).is_none()
+            {
+                continue;
+            }
+            let start = frame.start as usize;
+            let bytes = piece.bytes.get(start..start + frame.captured_len as usize);
+            written.write(&frame, bytes.unwrap_or_default())?;
+        }
+        drop(walk);
+        let so_far = source.progress();
+        progress.update(&crate::Progress {
+            bytes_read: so_far.bytes_read,
+            bytes_total: so_far.bytes_total,
+            packets: number,
+            files_done: so_far.files_done,
+            files_total: so_far.files_total,
+        });
+    }
+    written.finish()
+}

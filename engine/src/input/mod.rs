@@ -1,0 +1,205 @@
+//! The input stage: walks pieces, dispatches frames, reassembles datagrams, keeps time.
+//!
+//! ```text
+//!  piece ► frame ► number, time ► dispatch ─packet──────────► lane (a worker's batch)
+//!                                   ▲    └─fragment► defrag ─┐
+//!                                   └──── whole datagram ────┘
+//! ```
+//!
+//! Everything here happens in the order of the input, on one thread: it is the in-order step.
+
+pub(crate) mod anomalies;
+pub(crate) mod crowd;
+pub(crate) mod odd;
+pub(crate) mod tunnels;
+
+use crate::input::crowd::Crowd;
+use crate::input::odd::{Arrival, KeptApart, Odd};
+use crate::input::tunnels::Tunnels;
+use crate::report::{CaptureQuality, Conservation, InputReport, Progress};
+use crate::run::memory;
+use flowpin_capture::{CaptureError, Source};
+use flowpin_config::Plan;
+use flowpin_counters::{Loss, Losses, Refusals};
+use flowpin_defrag::Defragmenter;
+use flowpin_dispatch::{Clock, DispatchOptions, Dispatcher};
+use flowpin_output::{Formatter, RecordBatch};
+use flowpin_packet::{FragmentRef, PacketMeta, Piece, Tick, Timestamp};
+
+/// Where described packets go: one worker on this thread, or the batches of several.
+pub(crate) trait Lane {
+    /// Where the next descriptor is to be written. What was there does not matter.
+    fn slot(&mut self) -> &mut PacketMeta;
+
+    /// The descriptor in the slot is complete; its frame lies in `piece`.
+    fn commit(&mut self, piece: &Piece);
+
+    /// As [`Lane::commit`], but its bytes are `datagram`, which must be kept with it.
+    fn commit_datagram(&mut self, piece: &Piece, datagram: &[u8]);
+
+    /// A fragment, found in `bytes`, is about to be reassembled. If it completes its datagram,
+    /// [`Lane::commit_datagram`] follows.
+    fn fragment(&mut self, fragment: &FragmentRef, bytes: &[u8]) {
+        let _ = (fragment, bytes);
+    }
+}
+
+/// The input stage.
+pub(crate) struct InputStage {
+    source: Source,
+    clock: Clock,
+    crowd: Crowd,
+    dispatcher: Dispatcher,
+    odd: Odd,
+    number: u64,
+    frame_bytes: u64,
+}
+
+impl InputStage {
+    /// A stage that has read nothing.
+    pub(crate) fn new(plan: &Plan, options: DispatchOptions, source: Source) -> Self {
+        let defragmenter = Defragmenter::new(memory::defrag(plan, options.secret));
+        let formatter = Formatter::new(&plan.output);
+        let tunnels = Tunnels::new(plan.id_seed);
+        let kept_apart = KeptApart::new(&plan.defragmentation, plan.id_seed);
+        Self {
+            source,
+            clock: Clock::new(plan.clock_leap_max_ns),
+            crowd: Crowd::default(),
+            dispatcher: Dispatcher::new(options),
+            odd: Odd::new(defragmenter, kept_apart, tunnels, formatter),
+            number: 0,
+            frame_bytes: 0,
+        }
+    }
+
+    /// Reads the next piece; false at the end of the input.
+    pub(crate) fn fill(&mut self, piece: &mut Piece) -> Result<bool, CaptureError> {
+        self.source.fill(piece)
+    }
+
+    /// Hands every packet of `piece` to `lane`, and returns what workers are to be told at
+    /// its end.
+    pub(crate) fn walk<L: Lane>(&mut self, piece: &Piece, lane: &mut L) -> Tick {
+        let bytes = piece.bytes.get(..piece.len).unwrap_or_default();
+        let mut walk = self.source.walk(piece);
+        let (mut number, mut frame_bytes) = (self.number, self.frame_bytes);
+        while let Some(frame) = walk.next_frame() {
+            number += 1;
+            let now = self.clock.observe(frame.time);
+            let slot = lane.slot();
+            let dispatcher = &mut self.dispatcher;
+            if dispatcher.dispatch_plain(bytes, &frame, number, now, slot) {
+                lane.commit(piece);
+            } else {
+                let arrival = Arrival {
+                    number,
+                    time: frame.time,
+                    stream_time: now,
+                };
+                self.odd.frame(frame, arrival, dispatcher, piece, lane);
+            }
+            // PERF: far from the number, or the compiler adds both as one vector.
+            frame_bytes += u64::from(frame.wire_len);
+        }
+        drop(walk);
+        let packets = number - self.number;
+        (self.number, self.frame_bytes) = (number, frame_bytes);
+        self.crowd.tick(self.clock.now(), packets)
+    }
+
+    /// Finds the packets of `piece` and does nothing with them: to measure what that costs.
+    pub(crate) fn skip(&mut self, piece: &Piece) {
+        let mut walk = self.source.walk(piece);
+        while let Some(frame) = walk.next_frame() {
+            self.number += 1;
+            self.frame_bytes += u64::from(frame.wire_len);
+        }
+    }
+
+    /// The stage's own records up to `now`.
+    pub(crate) fn tick(&mut self, now: Timestamp) -> RecordBatch {
+        self.odd.defragmenter.expire(now);
+        self.odd.tunnels.tick(now, &mut self.odd.formatter);
+        // A packet that is yet to come may have the same time as the last one.
+        self.odd
+            .formatter
+            .take_batch(Timestamp(now.0.saturating_sub(1)))
+    }
+
+    /// Takes a written batch home.
+    pub(crate) fn recycle(&mut self, batch: RecordBatch) {
+        self.odd.formatter.recycle(batch);
+    }
+
+    /// How far reading has come.
+    pub(crate) fn progress(&self) -> Progress {
+        let progress = self.source.progress();
+        Progress {
+            bytes_read: progress.bytes_read,
+            bytes_total: progress.bytes_total,
+            packets: self.number,
+            files_done: progress.files_done,
+            files_total: progress.files_total,
+        }
+    }
+
+    /// Ends the stage: its last records, and what it counted.
+    pub(crate) fn finish(mut self) -> (RecordBatch, InputSummary) {
+        let now = self.clock.now();
+        self.odd.tunnels.finish(now, &mut self.odd.formatter);
+        let batch = self.odd.formatter.take_batch(Timestamp::MAX);
+        let (quality, clock) = (self.dispatcher.quality(), self.clock.stats());
+        let fragments = *self.odd.defragmenter.stats();
+        let mut losses = self.odd.losses;
+        losses.add(&fragments.losses);
+        losses.count(Loss::ClockLeaps, clock.leaps_clamped);
+        let report = self.source.report();
+        let refused =
+            quality.refused + quality.headless + fragments.refused + self.odd.datagrams_refused;
+        let summary = InputSummary {
+            packets: self.number,
+            frame_bytes: self.frame_bytes,
+            first: self.clock.first(),
+            last: (self.number > 0).then_some(now),
+            refusals: quality.refusals.clone(),
+            conservation: Conservation {
+                received: self.number,
+                non_ip: quality.non_ip.total(),
+                unsupported_link: quality.unsupported_total(),
+                // Each datagram went on: as a packet, or as a fragment of another one.
+                absorbed: fragments.absorbed - fragments.datagrams,
+                held: fragments.held,
+                malformed: refused,
+                lost: fragments.lost(),
+                ..Conservation::default()
+            },
+            quality: CaptureQuality {
+                snapped: quality.snapped,
+                offloaded: quality.offloaded_checksums + quality.offloaded_ip_checksums,
+                backwards: clock.backwards,
+                backwards_max_ns: clock.backwards_max_ns,
+                leaps: clock.leaps_clamped + clock.leaps_followed,
+                ..CaptureQuality::default()
+            },
+            inputs: report.files.iter().map(InputReport::of).collect(),
+            filtered: report.rejected_by_filter,
+            losses,
+        };
+        (batch, summary)
+    }
+}
+
+/// What the input stage found out.
+pub(crate) struct InputSummary {
+    pub(crate) packets: u64,
+    pub(crate) frame_bytes: u64,
+    pub(crate) first: Option<Timestamp>,
+    pub(crate) last: Option<Timestamp>,
+    pub(crate) refusals: Refusals,
+    pub(crate) conservation: Conservation,
+    pub(crate) quality: CaptureQuality,
+    pub(crate) inputs: Vec<InputReport>,
+    pub(crate) filtered: u64,
+    pub(crate) losses: Losses,
+}

@@ -1,0 +1,131 @@
+//! The output stage: merges what workers and input stage deliver, and writes it.
+
+pub(crate) mod messages;
+pub(crate) mod scans;
+
+use crate::output::scans::{ScanFindings, ScanOutput};
+use crate::report::OutputReport;
+use crate::{Control, RunError};
+use flowpin_config::Plan;
+use flowpin_counters::Losses;
+use flowpin_output::{Merger, MessageCount, RecordBatch, Writers};
+use flowpin_packet::Timestamp;
+use flowpin_portscan::Summary;
+
+/// What a worker or the input stage hands over at a tick.
+#[derive(Debug, Default)]
+pub(crate) struct Delivery {
+    pub(crate) records: RecordBatch,
+    pub(crate) scans: Option<ScanNews>,
+}
+
+/// What a worker's scan detector hands over.
+#[derive(Debug)]
+pub(crate) enum ScanNews {
+    /// The intervals that a tick has closed.
+    Closed(Summary),
+    /// All that is left: the input ended at `end`.
+    Last { summary: Summary, end: Timestamp },
+}
+
+impl From<RecordBatch> for Delivery {
+    fn from(records: RecordBatch) -> Self {
+        Self {
+            records,
+            scans: None,
+        }
+    }
+}
+
+/// Merger and writers together.
+pub(crate) struct Output {
+    merger: Merger,
+    /// The last source of the merger, behind the workers and the input stage.
+    scans: Option<ScanOutput>,
+    writers: Writers,
+    control: Control,
+    /// Requests to reopen that were met.
+    reopened: u32,
+}
+
+/// What was written.
+#[derive(Default)]
+pub(crate) struct OutputSummary {
+    pub(crate) files: Vec<OutputReport>,
+    pub(crate) messages: Vec<MessageCount>,
+    pub(crate) losses: Losses,
+    pub(crate) scans: ScanFindings,
+}
+
+impl Output {
+    /// An output with one source for each worker, and one more for the input stage.
+    pub(crate) fn new(workers: usize, writers: Writers, plan: &Plan, control: &Control) -> Self {
+        let scans = ScanOutput::new(workers, plan);
+        Self {
+            merger: Merger::new(workers + 1 + usize::from(scans.is_some())),
+            scans,
+            writers,
+            reopened: control.reopens(),
+            control: control.clone(),
+        }
+    }
+
+    /// Takes what one source delivers.
+    pub(crate) fn push(&mut self, source: usize, delivery: impl Into<Delivery>) {
+        let Delivery { records, scans } = delivery.into();
+        if let Some(output) = &mut self.scans {
+            output.push(source, records.watermark(), scans);
+        }
+        self.merger.push(source, records);
+    }
+
+    /// Writes what all sources have delivered; batches that are done go to `recycle`.
+    pub(crate) fn write(
+        &mut self,
+        mut recycle: impl FnMut(usize, RecordBatch),
+    ) -> Result<(), RunError> {
+        let Self {
+            merger,
+            scans,
+            writers,
+            ..
+        } = self;
+        if let Some(scans) = scans {
+            merger.push(scans.source(), scans.take_batch());
+        }
+        merger.drain(writers, |source, batch| match scans {
+            Some(scans) if source == scans.source() => scans.recycle(batch),
+            _ => recycle(source, batch),
+        })?;
+        let reopens = self.control.reopens();
+        if reopens != self.reopened {
+            self.reopened = reopens;
+            self.writers.reopen()?;
+        }
+        self.control.tell_records(self.writers.records_written());
+        Ok(())
+    }
+
+    /// Whether nobody reads any more what is written: the run may end.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.writers.is_closed()
+    }
+
+    /// Completes all files.
+    pub(crate) fn close(mut self) -> Result<OutputSummary, RunError> {
+        self.writers.finish()?;
+        let summary = self.writers.summary();
+        let mut losses = summary.losses;
+        let mut found = ScanFindings::default();
+        if let Some(scans) = &mut self.scans {
+            losses.add(scans.losses());
+            found = scans.take_found();
+        }
+        Ok(OutputSummary {
+            files: summary.files.iter().map(OutputReport::of).collect(),
+            messages: summary.messages,
+            losses,
+            scans: found,
+        })
+    }
+}

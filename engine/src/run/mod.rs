@@ -1,0 +1,288 @@
+//! From a plan to a report: opens everything, runs the pipeline, sums up.
+
+pub(crate) mod memory;
+pub(crate) mod probe;
+pub(crate) mod shape;
+pub(crate) mod single;
+pub(crate) mod threads;
+
+use crate::input::{InputStage, InputSummary};
+use crate::output::messages;
+use crate::output::{Output, OutputSummary};
+use crate::report::{ProgressSink, RunReport};
+use crate::run::probe::Nowhere;
+use crate::run::shape::Shape;
+use crate::worker::identification::Identification;
+use crate::worker::stages::{self, AllStages, Explain, Planned};
+use crate::worker::{Finished, Late, Worker};
+use crate::{Control, RunError};
+use flowpin_capture::Source;
+use flowpin_config::{Checksums, Cut, FullRing, Plan};
+use flowpin_dispatch::DispatchOptions;
+use flowpin_flow::ShardSet;
+use flowpin_output::{Formatter, Writers};
+use flowpin_packet::{SHARD_COUNT, Shard};
+use std::hash::{BuildHasher, RandomState};
+use std::time::Instant;
+
+/// Pieces of input that may be under way between input and workers.
+const PIECES_OUT: usize = 8;
+
+/// What a pipeline needs to know besides its stages.
+pub(crate) struct Context<'a> {
+    pub(crate) control: &'a Control,
+    pub(crate) progress: &'a dyn ProgressSink,
+    /// Processors to pin threads to: input, workers, output. Empty: not pinned.
+    pub(crate) cpus: Vec<usize>,
+    pub(crate) workers: usize,
+    /// Which worker owns each shard.
+    pub(crate) owners: &'a [u8; SHARD_COUNT],
+    pub(crate) pieces_out: usize,
+    pub(crate) drop_when_full: bool,
+}
+
+impl Context<'_> {
+    /// Whether a signal asks to stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.control.is_stopped()
+    }
+
+    /// Shows how far the input is.
+    pub(crate) fn progress(&self, input: &InputStage) {
+        self.progress.update(&input.progress());
+    }
+
+    /// The processor of one thread.
+    pub(crate) fn cpu(&self, thread: usize) -> Option<usize> {
+        self.cpus.get(thread).copied()
+    }
+}
+
+/// Pins this thread. A refusal (a container that may not) costs speed only.
+pub(crate) fn pin(cpu: Option<usize>) {
+    if let Some(cpu) = cpu {
+        let _unpinned = flowpin_cpu::pin_current_thread(cpu);
+    }
+}
+
+/// What a pipeline leaves.
+pub(crate) struct Ended {
+    pub(crate) shape: Shape,
+    pub(crate) input: InputSummary,
+    pub(crate) workers: Vec<Finished>,
+    pub(crate) output: OutputSummary,
+}
+
+pub(crate) fn run(
+    plan: &Plan,
+    control: &Control,
+    progress: &dyn ProgressSink,
+) -> Result<RunReport, RunError> {
+    run_into(plan, control, progress, |plan| {
+        Ok(Writers::with_messages(
+            &plan.output,
+            &messages::schemas(plan),
+        )?)
+    })
+}
+
+/// A run whose records are made and go nowhere.
+pub(crate) fn run_nowhere(plan: &Plan, control: &Control) -> Result<RunReport, RunError> {
+    run_into(plan, control, &(), |plan| {
+        Ok(Writers::open_in(&plan.output, Box::new(Nowhere))?)
+    })
+}
+
+fn run_into(
+    plan: &Plan,
+    control: &Control,
+    progress: &dyn ProgressSink,
+    writers: impl FnOnce(&Plan) -> Result<Writers, RunError>,
+) -> Result<RunReport, RunError> {
+    let started = Instant::now();
+    let cpu_before = flowpin_cpu::process_cpu_time().total();
+    check_cpus(plan)?;
+    let secret = plan.dispatch_seed.unwrap_or_else(random);
+    let source = open(plan, control)?;
+    let known = Identification::of(&plan.identify)?;
+    let known = known.as_ref();
+    if let Some(known) = known {
+        known.tell_refused(progress);
+    }
+    // What comes through a pipe cannot be read twice.
+    let is_repeatable = source.progress().bytes_total.is_some();
+    let cores = flowpin_cpu::allowed_cpus().len().max(1);
+    let shape = Shape::choose(plan, cores, || {
+        is_repeatable
+            .then(|| probe::costs(plan, known, secret))
+            .flatten()
+    });
+    let owners = owners(shape.workers());
+    let context = Context {
+        control,
+        progress,
+        cpus: cpus(plan, shape, cores),
+        workers: shape.workers(),
+        owners: &owners,
+        pieces_out: PIECES_OUT,
+        drop_when_full: plan.full_ring == FullRing::Drop,
+    };
+    let (options, late) = division(plan, shape, secret);
+    if let Some(folder) = &plan.files.extract {
+        std::fs::create_dir_all(folder).map_err(|source| RunError::StreamWrite {
+            path: folder.clone(),
+            source,
+        })?;
+    }
+    let writers = writers(plan)?;
+    let output = Output::new(shape.workers(), writers, plan, control);
+    pin(context.cpu(0));
+    let input = InputStage::new(plan, options, source);
+    // PERF: connections that nobody watches have code of their own.
+    let ended = if stages::are_wanted(plan) {
+        let workers = workers::<AllStages>(plan, known, &owners, shape.workers(), late, secret)?;
+        pump(&context, shape, input, workers, output)
+    } else {
+        let workers = workers::<Explain>(plan, known, &owners, shape.workers(), late, secret)?;
+        pump(&context, shape, input, workers, output)
+    }?;
+    if let Some((path, number)) = ended
+        .workers
+        .iter()
+        .find_map(|one| one.stages.file_error.as_ref())
+    {
+        return Err(RunError::StreamWrite {
+            path: path.clone(),
+            source: std::io::Error::from_raw_os_error(*number),
+        });
+    }
+    let mut report = RunReport::of(ended);
+    report.wall = started.elapsed();
+    report.cpu = flowpin_cpu::process_cpu_time()
+        .total()
+        .saturating_sub(cpu_before);
+    report.peak_memory_bytes = flowpin_cpu::peak_resident_bytes();
+    report.stopped_early = context.is_stopped();
+    report.stopped_after = plan.packet_count_max.filter(|&most| report.packets >= most);
+    Ok(report)
+}
+
+/// Runs the whole input through the workers.
+fn pump<O: Planned>(
+    context: &Context<'_>,
+    shape: Shape,
+    input: InputStage,
+    mut workers: Vec<Worker<O>>,
+    output: Output,
+) -> Result<Ended, RunError> {
+    match (shape, workers.pop()) {
+        (Shape::Single, Some(worker)) => single::run(context, input, worker, output),
+        (shape, last) => {
+            workers.extend(last);
+            threads::run(context, shape, input, workers, output)
+        }
+    }
+}
+
+/// Opens the input of a plan.
+pub(crate) fn open(plan: &Plan, control: &Control) -> Result<Source, RunError> {
+    let options = flowpin_capture::Options {
+        filter: plan.filter.clone(),
+        packet_count_max: plan.packet_count_max,
+        ..flowpin_capture::Options::default()
+    };
+    let attention = control.attention();
+    Ok(Source::open_attentive(&plan.inputs, &options, &attention)?)
+}
+
+/// Whether this process may use all processors that were asked for.
+pub(crate) fn check_cpus(plan: &Plan) -> Result<(), RunError> {
+    if plan.cpus.is_empty() {
+        return Ok(());
+    }
+    let allowed = flowpin_cpu::allowed_cpus();
+    match plan.cpus.iter().find(|cpu| !allowed.contains(cpu)) {
+        None => Ok(()),
+        Some(&cpu) => Err(RunError::NoSuchCpu { cpu, allowed }),
+    }
+}
+
+/// What the input thread does, and what is left to the workers.
+pub(crate) fn division(plan: &Plan, shape: Shape, secret: u64) -> (DispatchOptions, Late) {
+    let verify = plan.checksums == Checksums::All;
+    // On one thread there is nothing to divide: the bytes are in its cache right now.
+    let cut = if shape == Shape::Single {
+        Cut::L3
+    } else {
+        plan.cut
+    };
+    let options = DispatchOptions {
+        id_seed: plan.id_seed,
+        secret,
+        verify_network: verify,
+        checksums: verify && cut == Cut::L3,
+        decode: cut != Cut::Capture,
+    };
+    let late = Late {
+        decode: cut == Cut::Capture,
+        verify: verify && cut != Cut::L3,
+    };
+    (options, late)
+}
+
+/// Deals the shards out: each worker gets every N-th, so that any N divides them evenly.
+fn owners(workers: usize) -> [u8; SHARD_COUNT] {
+    let mut owners = [0; SHARD_COUNT];
+    for (owner, worker) in owners
+        .iter_mut()
+        .zip((0..=u8::MAX).cycle().take(workers).cycle())
+    {
+        *owner = worker;
+    }
+    owners
+}
+
+fn workers<O: Planned>(
+    plan: &Plan,
+    known: Option<&Identification>,
+    owners: &[u8; SHARD_COUNT],
+    count: usize,
+    late: Late,
+    secret: u64,
+) -> Result<Vec<Worker<O>>, RunError> {
+    (0..count)
+        .map(|number| {
+            let shards: ShardSet = (0..=u8::MAX)
+                .map(Shard)
+                .filter(|shard| {
+                    owners.get(usize::from(shard.0)).map(|&o| usize::from(o)) == Some(number)
+                })
+                .collect();
+            let formatter = Formatter::with_messages(&plan.output, &messages::schemas(plan));
+            let count = u32::try_from(shards.len()).unwrap_or(0);
+            let flow = memory::flow(plan);
+            Worker::new(&flow, shards, formatter, late, secret, |table| {
+                O::new(plan, known, count, table.capacity())
+            })
+            .map_err(RunError::Memory)
+        })
+        .collect()
+}
+
+/// The processors for a shape's threads: those asked for, or some that share a cache. Not pinned
+/// with fewer cores than threads: the scheduler then does better.
+fn cpus(plan: &Plan, shape: Shape, cores: usize) -> Vec<usize> {
+    if !plan.cpus.is_empty() {
+        return plan.cpus.clone();
+    }
+    match shape {
+        Shape::Single => Vec::new(),
+        _ if shape.threads() > cores => Vec::new(),
+        _ => flowpin_cpu::choose_cpus(shape.threads()),
+    }
+}
+
+/// A secret from the system's entropy.
+pub(crate) fn random() -> u64 {
+    RandomState::new().hash_one(0u8)
+}

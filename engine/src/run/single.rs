@@ -1,0 +1,132 @@
+//! `1x1`: everything on one thread. A batch of 128 descriptors never leaves the first-level cache.
+
+use crate::RunError;
+use crate::input::{InputStage, Lane};
+use crate::output::Output;
+use crate::run::shape::Shape;
+use crate::run::{Context, Ended};
+use crate::worker::stages::Stages;
+use crate::worker::{BATCH, Worker};
+use flowpin_packet::{FrameBytes, PacketMeta, Piece};
+
+/// Runs the whole input through one worker.
+pub(crate) fn run<O: Stages>(
+    context: &Context<'_>,
+    mut input: InputStage,
+    worker: Worker<O>,
+    mut output: Output,
+) -> Result<Ended, RunError> {
+    let mut lane = SingleLane::<O>::new(worker);
+    let mut piece = Piece::default();
+    while !context.is_stopped() && input.fill(&mut piece)? {
+        let tick = input.walk(&piece, &mut lane);
+        lane.finish_piece(&piece);
+        output.push(WORKER, lane.worker.tick(tick));
+        output.push(INPUT, input.tick(tick.time));
+        output.write(|source, batch| match source {
+            WORKER => lane.worker.recycle(batch),
+            _ => input.recycle(batch),
+        })?;
+        context.progress(&input);
+        if output.is_closed() {
+            break;
+        }
+    }
+    let (batch, summary) = input.finish();
+    output.push(INPUT, batch);
+    while let Some(delivery) = lane.worker.end_some() {
+        output.push(WORKER, delivery);
+        output.write(|source, batch| {
+            if source == WORKER {
+                lane.worker.recycle(batch);
+            }
+        })?;
+    }
+    let (delivery, finished) = lane.worker.finish();
+    output.push(WORKER, delivery);
+    output.write(|_, _| {})?;
+    let output = output.close()?;
+    Ok(Ended {
+        shape: Shape::Single,
+        input: summary,
+        workers: vec![finished],
+        output,
+    })
+}
+
+const WORKER: usize = 0;
+const INPUT: usize = 1;
+
+/// Collects descriptors until there are enough for the worker. If `TIMED`, notes the cycles that
+/// the worker takes.
+pub(crate) struct SingleLane<O, const TIMED: bool = false> {
+    pub(crate) worker: Worker<O>,
+    pub(crate) cycles: u64,
+    batch: Box<[PacketMeta; BATCH]>,
+    len: usize,
+    /// Reassembled datagrams of this piece.
+    extra: Vec<u8>,
+    /// Takes a descriptor should the batch be full, which `commit` prevents.
+    overflow: PacketMeta,
+}
+
+impl<O: Stages, const TIMED: bool> SingleLane<O, TIMED> {
+    pub(crate) fn new(worker: Worker<O>) -> Self {
+        Self {
+            worker,
+            cycles: 0,
+            batch: Box::new([PacketMeta::default(); BATCH]),
+            len: 0,
+            extra: Vec::new(),
+            overflow: PacketMeta::default(),
+        }
+    }
+
+    /// Handles the rest of a piece, so that it can be read over.
+    pub(crate) fn finish_piece(&mut self, piece: &Piece) {
+        self.flush(piece);
+        self.extra.clear();
+    }
+
+    #[inline]
+    fn flush(&mut self, piece: &Piece) {
+        let start = if TIMED { flowpin_cpu::tsc() } else { 0 };
+        let frames = FrameBytes {
+            piece: piece.bytes.get(..piece.len).unwrap_or_default(),
+            extra: &self.extra,
+        };
+        let metas = self.batch.get_mut(..self.len).unwrap_or_default();
+        self.worker.process(frames, metas);
+        self.len = 0;
+        if TIMED {
+            self.cycles += flowpin_cpu::tsc() - start;
+        }
+    }
+}
+
+impl<O: Stages, const TIMED: bool> Lane for SingleLane<O, TIMED> {
+    #[inline]
+    fn slot(&mut self) -> &mut PacketMeta {
+        // PERF: the remainder changes nothing, and spares the comparison.
+        let slot = self.batch.get_mut(self.len % BATCH);
+        slot.unwrap_or(&mut self.overflow)
+    }
+
+    #[inline]
+    fn commit(&mut self, piece: &Piece) {
+        if let Some(meta) = self.batch.get(self.len % BATCH) {
+            self.worker.prefetch(meta);
+        }
+        self.len += 1;
+        if self.len == BATCH {
+            self.flush(piece);
+        }
+    }
+
+    fn commit_datagram(&mut self, piece: &Piece, datagram: &[u8]) {
+        let start = u32::try_from(self.extra.len()).unwrap_or(u32::MAX);
+        self.slot().frame_start = start;
+        self.extra.extend_from_slice(datagram);
+        self.commit(piece);
+    }
+}

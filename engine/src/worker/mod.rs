@@ -1,0 +1,253 @@
+//! One worker: all that happens to a packet on one core, run to completion.
+//!
+//! ```text
+//!  batch ──► [decode, verify] ──► connection table ──► formatter ──► records up to the watermark
+//!  ≤ 128     where the cut          │  one record a    text, by
+//!  at once   left it to us          ▼  connection      key
+//!                                 stages: scans, reassembly (see there)
+//! ```
+//!
+//! Owns every table it touches; shares nothing. So no stage takes a lock, and a test drives a
+//! whole worker on one thread.
+
+pub(crate) mod identification;
+pub(crate) mod limit;
+pub(crate) mod stages;
+
+use crate::output::{Delivery, ScanNews};
+use crate::report::WorkerReport;
+use crate::sums::ConnectionSums;
+use crate::worker::stages::{Stages, StagesReport};
+use flowpin_flow::{FlowOptions, ShardSet, Table};
+use flowpin_output::{Formatter, RecordBatch};
+use flowpin_packet::{FrameBytes, PacketMeta, Tick, Timestamp};
+use flowpin_record::{
+    AnomalyRecord, ConnRecord, MessagePlace, MessageSchema, RecordKey, RecordSink, TunnelRecord,
+    Value,
+};
+
+/// Packets that are handled together, so that their cache misses overlap: four of the table's
+/// parts, whose descriptors (12 KiB) stay in the first-level cache.
+pub(crate) const BATCH: usize = 128;
+
+/// Connections that end together with the input: their records go out before the next are made.
+const ENDS: usize = 1 << 12;
+
+/// What the cut leaves to the worker.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Late {
+    /// Read transport headers.
+    pub(crate) decode: bool,
+    /// Verify transport checksums.
+    pub(crate) verify: bool,
+}
+
+/// All state of one worker.
+pub(crate) struct Worker<O> {
+    table: Table,
+    records: Records,
+    stages: O,
+    /// Up to where all records were delivered.
+    delivered: RecordKey,
+    /// Whether the scan detector has had its last tick.
+    ending: bool,
+    late: Late,
+    checksums: ChecksumCounts,
+}
+
+/// What the worker found verifying checksums.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ChecksumCounts {
+    pub(crate) offloaded: u64,
+}
+
+/// What a finished worker leaves.
+pub(crate) struct Finished {
+    pub(crate) report: WorkerReport,
+    pub(crate) sums: ConnectionSums,
+    pub(crate) counters: flowpin_flow::FlowCounters,
+    pub(crate) checksums: ChecksumCounts,
+    pub(crate) stages: StagesReport,
+}
+
+impl<O: Stages> Worker<O> {
+    /// A worker for some shards. `stages` makes what observes its table.
+    pub(crate) fn new(
+        flow: &FlowOptions,
+        shards: ShardSet,
+        formatter: Formatter,
+        late: Late,
+        secret: u64,
+        stages: impl FnOnce(&Table) -> std::io::Result<O>,
+    ) -> std::io::Result<Self> {
+        let table = Table::new(flow, shards)?;
+        Ok(Self {
+            stages: stages(&table)?,
+            delivered: RecordKey::default(),
+            ending: false,
+            table,
+            records: Records {
+                formatter,
+                sums: ConnectionSums::new(secret),
+            },
+            late,
+            checksums: ChecksumCounts::default(),
+        })
+    }
+
+    /// Asks for the memory that [`Worker::process`] will read first. Called as soon as a packet's
+    /// hash is known, some hundred instructions ahead.
+    #[inline]
+    pub(crate) fn prefetch(&self, meta: &PacketMeta) {
+        self.table.prefetch(core::slice::from_ref(meta));
+    }
+
+    /// Handles packets, in the order of the input.
+    #[inline]
+    pub(crate) fn process(&mut self, frames: FrameBytes<'_>, metas: &mut [PacketMeta]) {
+        for batch in metas.chunks_mut(BATCH) {
+            if self.late.decode || self.late.verify {
+                self.catch_up(frames, batch);
+            }
+            self.table
+                .process(frames, batch, &mut self.records, &mut self.stages);
+        }
+    }
+
+    /// Does what the cut left to this side.
+    fn catch_up(&mut self, frames: FrameBytes<'_>, batch: &mut [PacketMeta]) {
+        for meta in batch {
+            let frame = frames.frame(meta);
+            if self.late.decode {
+                flowpin_dispatch::decode(meta, frame);
+            }
+            if self.late.verify
+                && flowpin_dispatch::verify(meta, frame)
+                    == flowpin_dispatch::ChecksumVerdict::Offloaded
+            {
+                self.checksums.offloaded += 1;
+            }
+        }
+    }
+
+    /// Takes note of the stream's time, and returns all records up to the watermark.
+    pub(crate) fn tick(&mut self, tick: Tick) -> Delivery {
+        let (records, stages) = (&mut self.records, &mut self.stages);
+        let watermark = if tick.is_exact {
+            self.table.tick_exactly(tick.time, records, stages)
+        } else {
+            RecordKey::last_at(self.table.tick(tick.time, records, stages))
+        };
+        // Behind an exact tick, those of the same granule have nothing to add.
+        self.delivered = self.delivered.max(watermark);
+        Delivery {
+            records: records.formatter.take_batch_up_to(self.delivered),
+            scans: stages.tick(tick.time).map(ScanNews::Closed),
+        }
+    }
+
+    /// Who watches the packets.
+    pub(crate) const fn stages(&mut self) -> &mut O {
+        &mut self.stages
+    }
+
+    /// Connections open now.
+    pub(crate) fn live(&self) -> u64 {
+        self.table.live()
+    }
+
+    /// Takes a written batch home.
+    pub(crate) fn recycle(&mut self, batch: RecordBatch) {
+        self.records.formatter.recycle(batch);
+    }
+
+    /// Ends some of the connections that are still open, as the input has ended; none once all
+    /// records were delivered.
+    pub(crate) fn end_some(&mut self) -> Option<Delivery> {
+        let scans = self.last_scans();
+        let (records, stages) = (&mut self.records, &mut self.stages);
+        let delivered = self.table.finish_some(ENDS, records, stages);
+        if delivered.is_none() && scans.is_none() {
+            return None;
+        }
+        let batch = match delivered {
+            Some(delivered) => records.formatter.take_batch_up_to(delivered),
+            None => records.formatter.take_batch(Timestamp::MAX),
+        };
+        Some(Delivery {
+            records: batch,
+            scans,
+        })
+    }
+
+    /// The scan detector's last, once: ahead of all records that the input's end causes.
+    fn last_scans(&mut self) -> Option<ScanNews> {
+        if core::mem::replace(&mut self.ending, true) {
+            return None;
+        }
+        let end = self.table.now().plus_nanos(1);
+        let summary = self.stages.last_tick()?;
+        Some(ScanNews::Last { summary, end })
+    }
+
+    /// What the worker leaves, after [`Worker::end_some`] has no more; the last records.
+    pub(crate) fn finish(mut self) -> (Delivery, Finished) {
+        let delivery = Delivery {
+            records: self.records.formatter.take_batch(Timestamp::MAX),
+            scans: self.last_scans(),
+        };
+        let counters = self.table.counters().clone();
+        let report = WorkerReport {
+            packets: counters.packets,
+            connections: counters.created_total(),
+            heaviest_packets: self.records.sums.heaviest_packets,
+            cpu_ns: 0,
+        };
+        let mut sums = self.records.sums;
+        sums.settle();
+        (
+            delivery,
+            Finished {
+                report,
+                sums,
+                counters,
+                checksums: self.checksums,
+                stages: self.stages.report(),
+            },
+        )
+    }
+}
+
+/// The worker's records, on their way to formatter and summary.
+struct Records {
+    formatter: Formatter,
+    sums: ConnectionSums,
+}
+
+impl RecordSink for Records {
+    #[inline]
+    fn conn(&mut self, key: RecordKey, record: &ConnRecord) {
+        if record.interim == 0 {
+            self.sums.count(record);
+        }
+        self.formatter.conn(key, record);
+    }
+
+    fn anomaly(&mut self, key: RecordKey, record: &AnomalyRecord) {
+        self.formatter.anomaly(key, record);
+    }
+
+    fn tunnel(&mut self, key: RecordKey, record: &TunnelRecord) {
+        self.formatter.tunnel(key, record);
+    }
+
+    fn message(
+        &mut self,
+        key: RecordKey,
+        place: &MessagePlace,
+        schema: &MessageSchema,
+        values: &[Value<'_>],
+    ) {
+        self.formatter.message(key, place, schema, values);
+    }
+}

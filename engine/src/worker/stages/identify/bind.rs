@@ -1,0 +1,250 @@
+//! From a verdict to a parser: what is bound, replayed, handed over.
+//!
+//! ```text
+//!  verdict ──► bind ──► replay of what was kept ──► the bytes at hand, and all later ones
+//!    ▲                                                   │
+//!    └── looked at anew ◄── CONNECT, upgrades ◄──────────┘
+//! ```
+
+use super::state::{NO_RULE, Phase, State, take};
+use super::{Identify, Way};
+use crate::worker::stages::parse::{ANYWHERE, Next, Scene, Successor, Who, Wish};
+use flowpin_counters::Loss;
+use flowpin_flow::Peers;
+use flowpin_identify::{GaveUp, Step, Verdict};
+use flowpin_reassembly::Span;
+use flowpin_record::RecordSink;
+
+impl Identify {
+    /// What a step of a search comes to: a verdict binds a parser, and what was kept is replayed.
+    pub(super) fn decide<S: RecordSink>(
+        &mut self,
+        handle: u32,
+        step: Step,
+        scene: &mut Scene<'_, S>,
+    ) {
+        let Some(state) = self.states.get_mut(handle) else {
+            return;
+        };
+        let before = *state;
+        match step {
+            Step::Undecided => return,
+            Step::Verdict(verdict) => {
+                if take(state, verdict, &self.names) {
+                    self.bind(handle, &before, verdict, scene);
+                }
+            }
+            Step::GaveUp(why) => {
+                if why == GaveUp::Memory {
+                    self.losses.count(Loss::IdentifyMemory, 1);
+                }
+                state.go_to(Phase::Done);
+            }
+        }
+        self.replay(handle, scene);
+        if let Some(state) = self.states.get_mut(handle) {
+            self.searches.release(&mut state.search);
+        }
+    }
+
+    /// Gives a connection the parser of what it turned out to speak, in the place of another.
+    fn bind<S: RecordSink>(
+        &mut self,
+        handle: u32,
+        before: &State,
+        verdict: Verdict,
+        scene: &mut Scene<'_, S>,
+    ) {
+        let peers = self.peers(before, handle, scene);
+        let (Some(parse), Some(peers)) = (&mut self.parse, peers) else {
+            return;
+        };
+        let Some(state) = self.states.get_mut(handle) else {
+            return;
+        };
+        let transaction = parse.transactions(before.binding);
+        parse.end(before.binding, &scene.moment, scene.sink);
+        state.binding = Default::default();
+        let app = self.names.protocol(verdict.protocol);
+        let Some(kind) = parse.kind(app, self.names.is_own(verdict.protocol)) else {
+            return;
+        };
+        let is_first = before.rule == NO_RULE;
+        let wish = Wish {
+            kind,
+            peers,
+            app,
+            shard: before.shard,
+            next: [if is_first { 0 } else { ANYWHERE }; 2],
+        };
+        state.binding = parse.bind(&wish, scene.moment.at);
+        parse.count_from(state.binding, transaction);
+    }
+
+    /// Tells a connection's parser what was kept before the verdict.
+    fn replay<S: RecordSink>(&mut self, handle: u32, scene: &mut Scene<'_, S>) {
+        let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(handle)) else {
+            return;
+        };
+        if state.binding.is_none() {
+            return;
+        }
+        let mut next = Next::More;
+        self.searches
+            .replay(state.search, |to_server, offset, bytes| {
+                if next == Next::More {
+                    let at = Span {
+                        handle,
+                        to_server,
+                        offset,
+                    };
+                    next = parse.data(state.binding, at, bytes, &scene.moment, scene.sink);
+                }
+            });
+        match next {
+            Next::More => {}
+            Next::Nothing => parse.unbind(core::mem::take(&mut state.binding)),
+            // What came behind it is among what is replayed: too late to be looked at anew.
+            Next::Successor(..) => {
+                let binding = core::mem::take(&mut state.binding);
+                parse.end(binding, &scene.moment, scene.sink);
+            }
+        }
+    }
+
+    /// Tells a connection's parser, if it has one, the next bytes of a stream.
+    #[inline]
+    pub(super) fn hear<S: RecordSink>(&mut self, at: Span, bytes: &[u8], scene: &mut Scene<'_, S>) {
+        let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(at.handle)) else {
+            return;
+        };
+        if state.binding.is_none() {
+            return;
+        }
+        match parse.data(state.binding, at, bytes, &scene.moment, scene.sink) {
+            Next::More => {}
+            Next::Nothing => parse.unbind(core::mem::take(&mut state.binding)),
+            Next::Successor(what, used) => self.hand_over(at, bytes, (what, used), scene),
+        }
+    }
+
+    /// The connection goes on as something else: in a tunnel as anything.
+    #[cold]
+    fn hand_over<S: RecordSink>(
+        &mut self,
+        at: Span,
+        bytes: &[u8],
+        (what, used): (Successor, usize),
+        scene: &mut Scene<'_, S>,
+    ) {
+        let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(at.handle)) else {
+            return;
+        };
+        parse.vacate(state.binding, &scene.moment, scene.sink);
+        let goes_on_as = match what {
+            Successor::WebSocket => self.names.websocket(),
+            Successor::Http2 => self.names.http2(),
+            Successor::Tunnel | Successor::Tls | Successor::Other => {
+                state.go_to(Phase::Looking);
+                state.set(State::TUNNEL, true);
+                let rest = bytes.get(used..).unwrap_or_default();
+                let at = Span {
+                    offset: at.offset.saturating_add(used as u64),
+                    ..at
+                };
+                if !rest.is_empty() {
+                    self.bytes(at, rest, scene);
+                }
+                return;
+            }
+        };
+        state.go_to(Phase::Done);
+        parse.unbind(core::mem::take(&mut state.binding));
+        if let Some(rule) = goes_on_as
+            && self.names.protocol_of(rule) != self.names.protocol_of(state.rule)
+        {
+            state.original = self.names.protocol_of(state.rule);
+            state.rule = rule;
+        }
+    }
+
+    pub(super) fn hear_datagram<S: RecordSink>(
+        &mut self,
+        handle: u32,
+        to_server: bool,
+        payload: (&[u8], usize),
+        scene: &mut Scene<'_, S>,
+    ) {
+        let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(handle)) else {
+            return;
+        };
+        if state.binding.is_none() {
+            return;
+        }
+        let next = parse.datagram(state.binding, to_server, payload, &scene.moment, scene.sink);
+        if next == Next::Nothing {
+            parse.unbind(core::mem::take(&mut state.binding));
+        }
+    }
+
+    pub(super) fn hear_gap<S: RecordSink>(&mut self, at: Span, len: u64, scene: &mut Scene<'_, S>) {
+        // While it is looked at, its parser will hear of the gap by the offsets behind it.
+        if self.way(at.handle) != Way::Parser {
+            return;
+        }
+        let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(at.handle)) else {
+            return;
+        };
+        if !state.is(Phase::Looking)
+            && parse.gap(state.binding, at, len, &scene.moment, scene.sink) == Next::Nothing
+        {
+            parse.unbind(core::mem::take(&mut state.binding));
+        }
+    }
+
+    pub(super) fn hear_closed<S: RecordSink>(&mut self, at: Span, scene: &mut Scene<'_, S>) {
+        if self.way(at.handle) != Way::Parser {
+            return;
+        }
+        let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(at.handle)) else {
+            return;
+        };
+        let moment = &scene.moment;
+        if !state.is(Phase::Looking)
+            && parse.closed(state.binding, at.to_server, moment, scene.sink) == Next::Nothing
+        {
+            parse.unbind(core::mem::take(&mut state.binding));
+        }
+    }
+
+    /// A byte that is read out of band.
+    pub(in crate::worker::stages) fn passed(&mut self, at: Span) {
+        if let (Some(parse), Some(state)) = (&mut self.parse, self.states.get(at.handle)) {
+            parse.passed(state.binding, at);
+        }
+    }
+
+    pub(super) fn hear_end<S: RecordSink>(&mut self, handle: u32, scene: &mut Scene<'_, S>) {
+        if let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(handle)) {
+            let binding = core::mem::take(&mut state.binding);
+            parse.end(binding, &scene.moment, scene.sink);
+        }
+    }
+
+    /// Who talks: its parser knows, else whoever can be asked.
+    fn peers<S>(&self, state: &State, handle: u32, scene: &Scene<'_, S>) -> Option<Peers> {
+        let bound = self.parse.as_ref();
+        bound
+            .and_then(|parse| parse.peers(state.binding))
+            .or_else(|| scene.peers(handle))
+    }
+
+    pub(super) fn ports<S>(&self, state: &State, handle: u32, scene: &Scene<'_, S>) -> (u16, u16) {
+        match scene.who {
+            Who::Open(sighting) if sighting.handle == handle => sighting.ports(),
+            _ => self
+                .peers(state, handle, scene)
+                .map_or((0, 0), |peers| (peers.client.port, peers.server.port)),
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! Which protocol each connection speaks: feeds first bytes until there is a verdict.
+//!
+//! ```text
+//!  Looking ──verdict──► Done
+//!     ▲        └─────► Watching ──► Done      of protocols that may turn into TLS or DTLS
+//!     └─ what begins as these do ─┘           (TLS: in a turn of the client's)
+//! ```
+//!
+//! Sixteen bytes a connection, in step with the connection table's handles. What is over and has no
+//! parser costs a packet one load and one branch.
+
+mod bind;
+mod state;
+
+use super::parse::{Parse, ParseStats, Scene};
+use crate::worker::identification::{Identification, Names};
+use flowpin_counters::Losses;
+use flowpin_flow::Sighting;
+use flowpin_identify::{GaveUp, On, SearchOptions, Searches, Step};
+use flowpin_memory::Slab;
+use flowpin_packet::{PacketFlags, PacketKind};
+use flowpin_reassembly::{Closed, Span, StreamConsumer};
+use flowpin_record::{ConnRecord, RecordSink};
+use state::{Phase, State};
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The connections of one worker.
+#[derive(Debug)]
+pub(super) struct Identify {
+    states: Slab<State>,
+    searches: Searches,
+    names: Arc<Names>,
+    losses: Losses,
+    stats: IdentifyStats,
+    parse: Option<Parse>,
+}
+
+/// What a packet that is simply the next one has to go through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Neither is it looked at nor parsed.
+    Nothing,
+    /// It is looked at.
+    Search,
+    /// It has a parser, and may be looked at.
+    Parser,
+}
+
+/// What identification did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IdentifyStats {
+    /// Connections of which bytes were looked at.
+    pub searched: u64,
+    /// Packets whose bytes were looked at: segments in order, and datagrams.
+    pub inspected: u64,
+}
+
+impl IdentifyStats {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.searched += other.searched;
+        self.inspected += other.inspected;
+    }
+}
+
+impl Identify {
+    /// For connections whose handles are below `connections_max`.
+    pub(super) fn new(
+        known: &Identification,
+        options: SearchOptions,
+        parse: Option<Parse>,
+        connections_max: u32,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            states: Slab::with_capacity(connections_max)?,
+            searches: Searches::new(Arc::clone(&known.identifier), options)?,
+            names: Arc::clone(&known.names),
+            losses: Losses::default(),
+            stats: IdentifyStats::default(),
+            parse,
+        })
+    }
+
+    #[inline]
+    pub(super) fn prefetch(&self, handle: u32) {
+        self.states.prefetch(handle);
+    }
+
+    /// What a packet that is simply the next one of a connection has to go through.
+    #[inline]
+    pub(super) fn way(&self, handle: u32) -> Way {
+        match self.states.get(handle) {
+            Some(state) if !state.is_idle() => {
+                if state.binding.is_none() {
+                    Way::Search
+                } else {
+                    Way::Parser
+                }
+            }
+            _ => Way::Nothing,
+        }
+    }
+
+    /// A connection's first packet.
+    pub(super) fn begin(&mut self, sighting: &Sighting<'_>) {
+        let phase = match sighting.meta.kind {
+            PacketKind::Tcp | PacketKind::Udp | PacketKind::Sctp => Phase::Looking,
+            _ => Phase::Done,
+        };
+        while self.states.high_water() <= sighting.handle {
+            if self.states.insert(State::new(Phase::Done)).is_none() {
+                return;
+            }
+        }
+        if let Some(state) = self.states.get_mut(sighting.handle) {
+            *state = State::new(phase);
+            state.shard = sighting.meta.shard();
+        }
+    }
+
+    /// A packet of a connection without streams.
+    #[inline]
+    pub(super) fn datagram<S: RecordSink>(&mut self, sighting: &Sighting<'_>, sink: &mut S) {
+        let on = match sighting.meta.kind {
+            PacketKind::Udp => On::Udp,
+            PacketKind::Sctp => On::Sctp,
+            _ => return,
+        };
+        if self.way(sighting.handle) != Way::Nothing {
+            self.look_at_datagram(on, sighting, sink);
+        }
+    }
+
+    fn look_at_datagram<S: RecordSink>(&mut self, on: On, sighting: &Sighting<'_>, sink: &mut S) {
+        let (meta, bytes) = (sighting.meta, sighting.frames.payload(sighting.meta));
+        if bytes.is_empty() || meta.flags.has(PacketFlags::BAD_CHECKSUM) {
+            return;
+        }
+        let (handle, to_server) = (sighting.handle, sighting.to_server);
+        let Some(state) = self.states.get_mut(handle) else {
+            return;
+        };
+        let len = meta.payload_len as usize;
+        let mut scene = Scene::open(sighting, sink);
+        if state.is(Phase::Watching) {
+            state.watch_datagram(bytes);
+        }
+        if state.is(Phase::Looking) {
+            self.stats.count(state);
+            let whose = state.whose(on, to_server, sighting.ports(), 0);
+            let step = self.searches.datagram(&mut state.search, whose, bytes, len);
+            self.decide(handle, step, &mut scene);
+        }
+        self.hear_datagram(handle, to_server, (bytes, len), &mut scene);
+    }
+
+    /// The next bytes of a stream.
+    #[inline]
+    pub(super) fn bytes<S: RecordSink>(
+        &mut self,
+        at: Span,
+        bytes: &[u8],
+        scene: &mut Scene<'_, S>,
+    ) {
+        if self.way(at.handle) != Way::Nothing {
+            self.look_at_bytes(at, bytes, scene);
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn look_at_bytes<S: RecordSink>(
+        &mut self,
+        at: Span,
+        bytes: &[u8],
+        scene: &mut Scene<'_, S>,
+    ) {
+        let Some(state) = self.states.get_mut(at.handle) else {
+            return;
+        };
+        let begins_turn = state.has(State::SERVERS_TURN) == at.to_server;
+        state.set(State::SERVERS_TURN, !at.to_server);
+        if state.is(Phase::Watching) {
+            if begins_turn && at.to_server && bytes.first() == Some(&TLS_HANDSHAKE) {
+                state.go_to(Phase::Looking);
+            } else if at.offset > WATCHED_BYTES {
+                state.go_to(Phase::Done);
+            }
+        }
+        if state.is(Phase::Looking) {
+            if state.has(State::over(at.to_server)) {
+                return;
+            }
+            self.stats.count(state);
+            let state = *state;
+            let ports = self.ports(&state, at.handle, scene);
+            let whose = state.whose(On::Tcp, at.to_server, ports, at.offset);
+            let mut search = state.search;
+            let step = self.searches.stream_bytes(&mut search, whose, bytes);
+            if let Some(state) = self.states.get_mut(at.handle) {
+                state.search = search;
+            }
+            if step == Step::Undecided {
+                return;
+            }
+            self.decide(at.handle, step, scene);
+        }
+        self.hear(at, bytes, scene);
+    }
+
+    /// Bytes of a stream that the capture does not have: what comes behind them is not looked at.
+    pub(super) fn gap<S: RecordSink>(&mut self, at: Span, len: u64, scene: &mut Scene<'_, S>) {
+        self.side_over(at, scene);
+        self.hear_gap(at, len, scene);
+    }
+
+    /// One side of a stream sends no more.
+    pub(super) fn closed<S: RecordSink>(&mut self, at: Span, scene: &mut Scene<'_, S>) {
+        self.side_over(at, scene);
+        self.hear_closed(at, scene);
+    }
+
+    fn side_over<S: RecordSink>(&mut self, at: Span, scene: &mut Scene<'_, S>) {
+        let Some(state) = self.states.get_mut(at.handle) else {
+            return;
+        };
+        let side = State::over(at.to_server);
+        if state.is_done() || state.has(side) {
+            return;
+        }
+        state.set(side, true);
+        if state.is(Phase::Watching) {
+            return;
+        }
+        let state = *state;
+        let ports = self.ports(&state, at.handle, scene);
+        let whose = state.whose(On::Tcp, at.to_server, ports, at.offset);
+        let mut search = state.search;
+        let step = self.searches.stream_ended(&mut search, whose);
+        self.decide(at.handle, step, scene);
+    }
+
+    /// Packets of a connection that were looked at.
+    pub(super) fn inspected(&self, handle: u32) -> u8 {
+        self.states.get(handle).map_or(0, |state| state.inspected)
+    }
+
+    /// What is known of a connection goes into its record.
+    pub(super) fn tell(&self, handle: u32, record: &mut ConnRecord) {
+        if let Some(state) = self.states.get(handle) {
+            state.write(&self.names, &mut record.app);
+        }
+    }
+
+    /// The connection has ended.
+    pub(super) fn end<S: RecordSink>(
+        &mut self,
+        handle: u32,
+        record: &mut ConnRecord,
+        scene: &mut Scene<'_, S>,
+    ) {
+        let Some(state) = self.states.get_mut(handle) else {
+            return;
+        };
+        if state.is(Phase::Looking) {
+            let step = match self.searches.held(state.search) {
+                Some(verdict) => Step::Verdict(verdict),
+                None => Step::GaveUp(GaveUp::NothingFits),
+            };
+            self.decide(handle, step, scene);
+        }
+        self.hear_end(handle, scene);
+        if let Some(state) = self.states.get_mut(handle) {
+            state.go_to(Phase::Done);
+            state.write(&self.names, &mut record.app);
+        }
+    }
+
+    pub(super) fn losses(&self) -> Losses {
+        let mut losses = self.losses;
+        if let Some(parse) = &self.parse {
+            losses.add(&parse.losses());
+        }
+        losses
+    }
+
+    /// The first file that could not be written.
+    pub(super) fn file_error(&self) -> Option<&(PathBuf, i32)> {
+        self.parse.as_ref()?.file_error()
+    }
+
+    pub(super) fn parse_stats(&self) -> ParseStats {
+        self.parse.as_ref().map(Parse::stats).unwrap_or_default()
+    }
+
+    pub(super) const fn stats(&self) -> IdentifyStats {
+        self.stats
+    }
+}
+
+impl IdentifyStats {
+    fn count(&mut self, state: &mut State) {
+        self.inspected += 1;
+        self.searched += u64::from(state.inspected == 0);
+        state.inspected = state.inspected.saturating_add(1);
+    }
+}
+
+/// What a connection's end says about its streams.
+pub(super) struct Ending<'a, 'b, S> {
+    pub(super) identify: &'a mut Identify,
+    pub(super) scene: &'a mut Scene<'b, S>,
+}
+
+impl<S: RecordSink> StreamConsumer for Ending<'_, '_, S> {
+    fn data(&mut self, at: Span, bytes: &[u8]) {
+        self.identify.bytes(at, bytes, self.scene);
+    }
+
+    fn gap(&mut self, at: Span, len: u64) {
+        self.identify.gap(at, len, self.scene);
+    }
+
+    fn urgent(&mut self, at: Span, _: u8) {
+        self.identify.passed(at);
+    }
+
+    fn closed(&mut self, at: Span, _: Closed) {
+        self.identify.closed(at, self.scene);
+    }
+}
+
+/// Content type of a TLS record with a handshake message (RFC 8446 §5.1).
+const TLS_HANDSHAKE: u8 = 22;
+
+/// So many bytes of each side are watched for a change to TLS.
+const WATCHED_BYTES: u64 = 64 << 10;

@@ -1,0 +1,175 @@
+//! What is known of a connection, in sixteen bytes.
+
+use crate::worker::identification::Names;
+use crate::worker::stages::parse::Binding;
+use flowpin_identify::{Confidence, On, ProtocolId, RuleId, Search, Verdict, Whose};
+use flowpin_packet::Shard;
+use flowpin_record::App;
+
+/// How far a connection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    Done,
+    Looking,
+    Watching,
+}
+
+/// What is known of a connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct State {
+    pub(super) search: Search,
+    /// Its parser, if it has one.
+    pub(super) binding: Binding,
+    /// The verdict.
+    pub(super) rule: RuleId,
+    /// What it was before.
+    pub(super) original: ProtocolId,
+    /// Packets that were looked at; 255: or more.
+    pub(super) inspected: u8,
+    /// Datagrams that passed while it was watched.
+    pub(super) watched: u8,
+    pub(super) shard: Shard,
+    bits: u8,
+}
+
+const _: () = assert!(size_of::<State>() == 16);
+
+pub(super) const NONE: ProtocolId = ProtocolId(u16::MAX);
+pub(super) const NO_RULE: RuleId = RuleId(u16::MAX);
+
+impl State {
+    const PHASE: u8 = 3;
+    /// The verdict is only likely.
+    pub(super) const LIKELY: u8 = 1 << 2;
+    /// The verdict came from the server's bytes.
+    pub(super) const BY_SERVER: u8 = 1 << 3;
+    /// The server spoke last.
+    pub(super) const SERVERS_TURN: u8 = 1 << 4;
+    /// Nothing more comes from the client; the bit above: from the server.
+    const OVER: u8 = 1 << 5;
+    /// Whatever comes may be another protocol.
+    pub(super) const TUNNEL: u8 = 1 << 7;
+
+    pub(super) fn new(phase: Phase) -> Self {
+        Self {
+            search: Search::default(),
+            binding: Binding::default(),
+            rule: NO_RULE,
+            original: NONE,
+            inspected: 0,
+            watched: 0,
+            shard: Shard(0),
+            bits: phase as u8,
+        }
+    }
+
+    /// Whether its bytes are neither looked at nor parsed.
+    #[inline]
+    pub(super) const fn is_idle(&self) -> bool {
+        self.is_done() && self.binding.is_none()
+    }
+
+    #[inline]
+    pub(super) const fn is_done(&self) -> bool {
+        self.bits & Self::PHASE == Phase::Done as u8
+    }
+
+    pub(super) const fn is(&self, phase: Phase) -> bool {
+        self.bits & Self::PHASE == phase as u8
+    }
+
+    pub(super) const fn go_to(&mut self, phase: Phase) {
+        self.bits = self.bits & !Self::PHASE | phase as u8;
+    }
+
+    pub(super) const fn has(&self, bit: u8) -> bool {
+        self.bits & bit != 0
+    }
+
+    pub(super) const fn set(&mut self, bit: u8, on: bool) {
+        self.bits = if on {
+            self.bits | bit
+        } else {
+            self.bits & !bit
+        };
+    }
+
+    pub(super) const fn over(to_server: bool) -> u8 {
+        if to_server {
+            Self::OVER
+        } else {
+            Self::OVER << 1
+        }
+    }
+
+    pub(super) const fn whose(
+        &self,
+        on: On,
+        to_server: bool,
+        ports: (u16, u16),
+        offset: u64,
+    ) -> Whose {
+        Whose {
+            shard: self.shard,
+            ports,
+            on,
+            to_server,
+            offset,
+        }
+    }
+
+    /// A datagram of a connection that may turn into DTLS: looked at if it may be of it.
+    pub(super) fn watch_datagram(&mut self, bytes: &[u8]) {
+        self.watched = self.watched.saturating_add(1);
+        // RFC 7983 §7: which datagrams are DTLS; RFC 6347 §4.1: its version.
+        if matches!(bytes, [20..=63, 0xfe, ..]) {
+            self.go_to(Phase::Looking);
+        } else if self.watched >= WATCHED_DATAGRAMS {
+            self.go_to(Phase::Done);
+        }
+    }
+
+    /// What a record says of it.
+    // PERF: written where it stays: copied there right after its parts were written it would wait
+    // for them (75 cycles).
+    pub(super) fn write(&self, names: &Names, app: &mut Option<App>) {
+        // No rule has the number that stands for none.
+        let Some(verdict) = names.app(self.rule) else {
+            return *app = None;
+        };
+        let app = app.insert(*verdict);
+        if self.original != NONE {
+            app.original = Some(names.protocol(self.original));
+        }
+        if self.has(Self::LIKELY) {
+            app.confidence = flowpin_record::Confidence::Likely;
+        }
+        app.by_client = !self.has(Self::BY_SERVER);
+    }
+}
+
+/// A verdict: the first, or on what it has become. Whether it counts.
+pub(super) fn take(state: &mut State, verdict: Verdict, names: &Names) -> bool {
+    let is_first = state.rule == NO_RULE;
+    let watched = is_first && names.becomes(verdict.protocol).is_some();
+    state.go_to(if watched {
+        Phase::Watching
+    } else {
+        Phase::Done
+    });
+    if !is_first {
+        let expected = names.becomes(names.protocol_of(state.rule));
+        if expected != Some(verdict.protocol) && !state.has(State::TUNNEL) {
+            return false;
+        }
+        state.original = names.protocol_of(state.rule);
+    }
+    state.set(State::TUNNEL, false);
+    state.rule = verdict.rule;
+    state.set(State::LIKELY, verdict.confidence == Confidence::Likely);
+    state.set(State::BY_SERVER, !verdict.to_server);
+    true
+}
+
+/// So many datagrams are watched for a change to DTLS: some seconds of a call.
+const WATCHED_DATAGRAMS: u8 = 200;

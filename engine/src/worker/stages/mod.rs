@@ -1,0 +1,385 @@
+//! The stages behind the connection table, in the order in which a packet meets them.
+//!
+//! ```text
+//!  connection table ──Sighting──► scans: what begins, is answered, refused, repeated
+//!                        ├──────► reassembly: TCP segments to bytes in order ──► anomalies
+//!                        │                                       └─ first bytes ─┐
+//!                        └──────► datagrams ──────────────────► identify: which protocol it is
+//!                                                                │ verdict
+//!                                                                ▼
+//!                                                              parse: messages ──► records
+//! ```
+
+mod identify;
+mod oddities;
+mod parse;
+mod scans;
+
+use crate::input::tunnels;
+use crate::run::memory;
+use crate::worker::identification::Identification;
+use flowpin_config::Plan;
+use flowpin_counters::Losses;
+use flowpin_flow::{Event, FlowObserver, Peers, Sighting};
+use flowpin_packet::{FrameBytes, PacketKind, PacketMeta, Timestamp};
+use flowpin_portscan::Summary;
+use flowpin_reassembly::{Anomaly, Closed, Reassembler, ReassemblyStats, Span, StreamConsumer};
+use flowpin_record::{ConnRecord, RecordKey, RecordSink, TunnelKind, Uid};
+pub use identify::IdentifyStats;
+use identify::{Ending, Identify, Way};
+use oddities::Oddities;
+pub use parse::ParseStats;
+use parse::{Moment, Parse, Scene, Who};
+use scans::Scans;
+use std::io;
+use std::path::PathBuf;
+
+/// What a worker's connection table is observed by.
+pub(crate) trait Stages: FlowObserver {
+    /// Stream time has come to `now`: what the scan detector has to hand over.
+    fn tick(&mut self, now: Timestamp) -> Option<Summary> {
+        let _ = now;
+        None
+    }
+
+    /// No packet will come any more: the scan detector's last.
+    fn last_tick(&mut self) -> Option<Summary> {
+        None
+    }
+
+    /// What was counted, once all connections have ended.
+    fn report(&self) -> StagesReport {
+        StagesReport::default()
+    }
+}
+
+/// Stages that a plan says all about.
+pub(crate) trait Planned: Stages + Send + Sized {
+    /// For a table of `shards` shards whose handles are below `connections_max`.
+    fn new(
+        plan: &Plan,
+        known: Option<&Identification>,
+        shards: u32,
+        connections_max: u32,
+    ) -> io::Result<Self>;
+}
+
+/// What the stages of one worker leave.
+#[derive(Debug, Default)]
+pub(crate) struct StagesReport {
+    pub(crate) losses: Losses,
+    pub(crate) reassembly: ReassemblyStats,
+    pub(crate) identify: IdentifyStats,
+    pub(crate) parse: ParseStats,
+    /// The first extracted file that could not be written, and the system's number for why.
+    pub(crate) file_error: Option<(PathBuf, i32)>,
+}
+
+/// All stages.
+#[derive(Debug)]
+pub(crate) struct AllStages {
+    explain: Explain,
+    scans: Option<Scans>,
+    reassembler: Option<Reassembler>,
+    identify: Option<Identify>,
+    oddities: Oddities,
+}
+
+/// Whether anything but connections is looked at: without it they need not tell of themselves.
+pub(crate) const fn are_wanted(plan: &Plan) -> bool {
+    plan.streams.enabled || plan.scans.enabled || plan.identify.enabled
+}
+
+impl AllStages {
+    /// Packets of a connection whose bytes were looked at to tell its protocol.
+    pub(crate) fn inspected(&self, handle: u32) -> u8 {
+        let identify = self.identify.as_ref();
+        identify.map_or(0, |identify| identify.inspected(handle))
+    }
+}
+
+impl Planned for AllStages {
+    fn new(
+        plan: &Plan,
+        known: Option<&Identification>,
+        shards: u32,
+        connections_max: u32,
+    ) -> io::Result<Self> {
+        let reassembler = if plan.streams.enabled {
+            let options = memory::reassembly(plan);
+            Some(Reassembler::new(&options, shards, connections_max)?)
+        } else {
+            None
+        };
+        Ok(Self {
+            explain: Explain {
+                id_seed: plan.id_seed,
+            },
+            scans: plan.scans.enabled.then(Scans::default),
+            reassembler,
+            identify: known
+                .map(|known| {
+                    let options = memory::identification(plan);
+                    let parse = Parse::new(plan, connections_max)?;
+                    Identify::new(known, options, parse, connections_max)
+                })
+                .transpose()?,
+            oddities: Oddities::default(),
+        })
+    }
+}
+
+impl Stages for AllStages {
+    fn tick(&mut self, now: Timestamp) -> Option<Summary> {
+        self.scans
+            .as_mut()
+            .and_then(|scans| scans.observer.tick(now))
+    }
+
+    fn last_tick(&mut self) -> Option<Summary> {
+        self.scans.as_mut().map(|scans| scans.observer.finish())
+    }
+
+    fn report(&self) -> StagesReport {
+        let mut losses = self.oddities.losses();
+        let mut reassembly = ReassemblyStats::default();
+        if let Some(reassembler) = &self.reassembler {
+            reassembly = reassembler.stats();
+            losses.add(&reassembly.losses());
+        }
+        if let Some(scans) = &self.scans {
+            losses.add(scans.observer.losses());
+        }
+        let mut stats = IdentifyStats::default();
+        let mut parse = ParseStats::default();
+        let mut file_error = None;
+        if let Some(identify) = &self.identify {
+            stats = identify.stats();
+            parse = identify.parse_stats();
+            file_error = identify.file_error().cloned();
+            losses.add(&identify.losses());
+        }
+        StagesReport {
+            losses,
+            reassembly,
+            identify: stats,
+            parse,
+            file_error,
+        }
+    }
+}
+
+impl FlowObserver for AllStages {
+    #[inline]
+    fn prefetch(&self, handle: u32) {
+        if let Some(scans) = &self.scans {
+            scans.observer.prefetch(handle);
+        }
+        if let Some(reassembler) = &self.reassembler {
+            reassembler.prefetch(handle);
+        }
+        if let Some(identify) = &self.identify {
+            identify.prefetch(handle);
+        }
+    }
+
+    #[inline]
+    fn next<S: RecordSink>(
+        &mut self,
+        frames: &FrameBytes<'_>,
+        meta: &PacketMeta,
+        handle: u32,
+        to_server: bool,
+        sink: &mut S,
+    ) -> bool {
+        if meta.kind != PacketKind::Tcp {
+            let identify = self.identify.as_ref();
+            return identify.is_none_or(|identify| identify.way(handle) == Way::Nothing);
+        }
+        let way = match &self.identify {
+            Some(identify) if meta.payload_len > 0 => identify.way(handle),
+            _ => Way::Nothing,
+        };
+        if way == Way::Search {
+            return false;
+        }
+        let Some(reassembler) = &mut self.reassembler else {
+            return true;
+        };
+        let Some(at) = reassembler.next(frames, meta, handle, to_server) else {
+            return false;
+        };
+        if way == Way::Parser
+            && let Some(identify) = &mut self.identify
+        {
+            let mut scene = Scene {
+                moment: Moment::of(meta),
+                who: Who::Parser,
+                sink,
+            };
+            identify.look_at_bytes(at, frames.payload(meta), &mut scene);
+        }
+        true
+    }
+
+    #[inline]
+    fn packet<S: RecordSink>(&mut self, sighting: &Sighting<'_>, sink: &mut S) {
+        if sighting.event != Event::Plain {
+            if let Some(scans) = &mut self.scans {
+                scans.see(sighting);
+            }
+            if let Some(identify) = &mut self.identify
+                && sighting.event == Event::New
+            {
+                identify.begin(sighting);
+            }
+        }
+        if sighting.meta.kind != PacketKind::Tcp {
+            if let Some(identify) = &mut self.identify {
+                identify.datagram(sighting, sink);
+            }
+        } else if let Some(reassembler) = &mut self.reassembler {
+            let mut listener = Listener {
+                identify: self.identify.as_mut(),
+                oddities: &mut self.oddities,
+                sighting,
+                sink,
+            };
+            reassembler.segment(
+                &sighting.frames,
+                sighting.meta,
+                sighting.handle,
+                sighting.to_server,
+                sighting.event == Event::New,
+                &mut listener,
+            );
+        }
+    }
+
+    fn ended<S: RecordSink>(
+        &mut self,
+        handle: u32,
+        record: &mut ConnRecord,
+        key: RecordKey,
+        sink: &mut S,
+    ) {
+        let Some(identify) = &mut self.identify else {
+            if record.protocol == TCP
+                && let Some(reassembler) = &mut self.reassembler
+            {
+                reassembler.end(handle, &mut ());
+            }
+            return;
+        };
+        let peers = Peers {
+            uid: record.uid,
+            protocol: record.protocol,
+            client: record.client,
+            server: record.server,
+        };
+        let mut scene = Scene {
+            moment: Moment::end(record, key),
+            who: Who::Known(&peers),
+            sink,
+        };
+        if record.protocol == TCP
+            && let Some(reassembler) = &mut self.reassembler
+        {
+            let mut ending = Ending {
+                identify,
+                scene: &mut scene,
+            };
+            reassembler.end(handle, &mut ending);
+        }
+        identify.end(handle, record, &mut scene);
+    }
+
+    fn goes_on(&mut self, handle: u32, record: &mut ConnRecord) {
+        if let Some(identify) = &self.identify {
+            identify.tell(handle, record);
+        }
+    }
+
+    fn vlans(&mut self, frames: FrameBytes<'_>, meta: &PacketMeta) -> [u16; 2] {
+        self.explain.vlans(frames, meta)
+    }
+
+    fn tunnel(&mut self, frames: FrameBytes<'_>, meta: &PacketMeta) -> Option<(TunnelKind, Uid)> {
+        self.explain.tunnel(frames, meta)
+    }
+}
+
+/// Hears what reassembly says about the segment at hand.
+struct Listener<'a, S> {
+    identify: Option<&'a mut Identify>,
+    oddities: &'a mut Oddities,
+    sighting: &'a Sighting<'a>,
+    sink: &'a mut S,
+}
+
+impl<S: RecordSink> StreamConsumer for Listener<'_, S> {
+    #[inline]
+    fn data(&mut self, at: Span, bytes: &[u8]) {
+        if let Some(identify) = &mut self.identify {
+            let mut scene = Scene::open(self.sighting, self.sink);
+            identify.bytes(at, bytes, &mut scene);
+        }
+    }
+
+    fn gap(&mut self, at: Span, len: u64) {
+        if let Some(identify) = &mut self.identify {
+            let mut scene = Scene::open(self.sighting, self.sink);
+            identify.gap(at, len, &mut scene);
+        }
+    }
+
+    fn urgent(&mut self, at: Span, _: u8) {
+        if let Some(identify) = &mut self.identify {
+            identify.passed(at);
+        }
+    }
+
+    fn closed(&mut self, at: Span, _: Closed) {
+        if let Some(identify) = &mut self.identify {
+            let mut scene = Scene::open(self.sighting, self.sink);
+            identify.closed(at, &mut scene);
+        }
+    }
+
+    fn anomaly(&mut self, at: Span, what: Anomaly) {
+        // Of another connection only if that one had to make room: not this packet's doing.
+        if at.handle == self.sighting.handle {
+            self.oddities.tell(self.sighting, what, self.sink);
+        }
+    }
+}
+
+/// Tells the connection table what only dispatch knows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Explain {
+    pub(crate) id_seed: u64,
+}
+
+impl FlowObserver for Explain {
+    const OBSERVES: bool = false;
+
+    fn vlans(&mut self, frames: FrameBytes<'_>, meta: &PacketMeta) -> [u16; 2] {
+        flowpin_dispatch::vlans(meta, frames.frame(meta))
+    }
+
+    fn tunnel(&mut self, frames: FrameBytes<'_>, meta: &PacketMeta) -> Option<(TunnelKind, Uid)> {
+        tunnels::innermost(frames.frame(meta), meta, self.id_seed)
+    }
+}
+
+impl Stages for Explain {}
+
+impl Planned for Explain {
+    fn new(plan: &Plan, _: Option<&Identification>, _: u32, _: u32) -> io::Result<Self> {
+        Ok(Self {
+            id_seed: plan.id_seed,
+        })
+    }
+}
+
+const TCP: u8 = 6;

@@ -1,0 +1,348 @@
+//! Messages of application protocols: each connection's parser, and what it has to hear.
+//!
+//! ```text
+//!  verdict ──bind──► replay: bytes kept before it, in order of turns
+//!                       │
+//!  stream, datagrams ───┴──► parser ──message──► Outlet ──+ connection, key──► records
+//! ```
+//!
+//! Owns what binds a connection to its parser. Guarantees that a parser hears every byte of a
+//! stream once and in order, or of a gap; and that a record's key depends on the input alone.
+
+mod files;
+mod outlet;
+mod parsers;
+
+pub(super) use flowpin_http::Successor;
+pub(super) use outlet::{Moment, Scene, Who};
+use parsers::Kind;
+pub(super) use parsers::Next;
+
+use crate::run::memory;
+use files::Files;
+use flowpin_config::Plan;
+use flowpin_counters::Losses;
+use flowpin_flow::Peers;
+use flowpin_memory::Slab;
+use flowpin_packet::{Shard, Timestamp};
+use flowpin_reassembly::Span;
+use flowpin_record::{MessagePlace, RecordSink};
+use outlet::{Ledger, Outlet};
+use parsers::{Handle, Parsers};
+use std::io;
+use std::path::PathBuf;
+
+/// The parsers of one worker, and the connections bound to them.
+#[derive(Debug)]
+pub(super) struct Parse {
+    bound: Slab<Bound>,
+    parsers: Parsers,
+    ledger: Ledger,
+}
+
+/// What parsing did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ParseStats {
+    /// Connections that had a parser.
+    pub connections: u64,
+    /// Records of messages.
+    pub messages: u64,
+}
+
+impl ParseStats {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.connections += other.connections;
+        self.messages += other.messages;
+    }
+}
+
+/// A connection and its parser.
+#[derive(Clone, Copy, Debug)]
+struct Bound {
+    place: MessagePlace,
+    handle: Handle,
+    /// Which offset each direction's next byte has, the client's first.
+    next: [u64; 2],
+    shard: Shard,
+}
+
+/// Where a stream stands is not known: its next byte is the next one.
+pub(super) const ANYWHERE: u64 = u64::MAX;
+
+/// A bound connection's number; 0: none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Binding(u32);
+
+impl Binding {
+    #[inline]
+    pub(super) const fn is_none(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// What is bound.
+pub(super) struct Wish {
+    pub(super) kind: Kind,
+    pub(super) peers: Peers,
+    /// What the connection speaks.
+    pub(super) app: &'static str,
+    pub(super) shard: Shard,
+    /// As in [`Bound`].
+    pub(super) next: [u64; 2],
+}
+
+impl Parse {
+    /// For connections whose handles are below `connections_max`; none if nothing is parsed.
+    pub(super) fn new(plan: &Plan, connections_max: u32) -> io::Result<Option<Self>> {
+        if !plan.parse.enabled {
+            return Ok(None);
+        }
+        Ok(Some(Self {
+            bound: Slab::with_capacity(connections_max)?,
+            parsers: Parsers::new(&memory::parsers(plan))?,
+            ledger: Ledger::new(plan.files.extract.as_deref().map(Files::new)),
+        }))
+    }
+
+    /// Which parser reads a protocol, if any; `is_own`: a built-in rule found it.
+    pub(super) fn kind(&self, protocol: &str, is_own: bool) -> Option<Kind> {
+        self.parsers.kind(protocol, is_own)
+    }
+
+    /// Binds a connection; none if the parser has no room for it, which it counts.
+    pub(super) fn bind(&mut self, wish: &Wish, at: Timestamp) -> Binding {
+        let Some(handle) = self.parsers.begin(wish.kind, wish.shard, at) else {
+            return Binding::default();
+        };
+        let place = MessagePlace {
+            time: at,
+            uid: wish.peers.uid,
+            protocol: wish.peers.protocol,
+            client: wish.peers.client,
+            server: wish.peers.server,
+            app: wish.app,
+            transaction: 0,
+            packet_number: None,
+        };
+        let bound = self.bound.insert(Bound {
+            place,
+            handle,
+            next: wish.next,
+            shard: wish.shard,
+        });
+        self.ledger.stats.connections += 1;
+        Binding(bound.map_or(0, |bound| bound + 1))
+    }
+
+    /// Who talks on a bound connection.
+    pub(super) fn peers(&self, binding: Binding) -> Option<Peers> {
+        let bound = self.bound.get(binding.0.checked_sub(1)?)?;
+        Some(Peers {
+            uid: bound.place.uid,
+            protocol: bound.place.protocol,
+            client: bound.place.client,
+            server: bound.place.server,
+        })
+    }
+
+    /// How many records a connection had so far.
+    pub(super) fn transactions(&self, binding: Binding) -> u32 {
+        let bound = binding.0.checked_sub(1).and_then(|one| self.bound.get(one));
+        bound.map_or(0, |bound| bound.place.transaction)
+    }
+
+    /// A connection that was bound before goes on counting.
+    pub(super) fn count_from(&mut self, binding: Binding, transaction: u32) {
+        if let Some(bound) = binding
+            .0
+            .checked_sub(1)
+            .and_then(|one| self.bound.get_mut(one))
+        {
+            bound.place.transaction = transaction;
+        }
+    }
+
+    /// Bytes of a stream. Those that were told before are passed over, those between are a gap.
+    pub(super) fn data<S: RecordSink>(
+        &mut self,
+        binding: Binding,
+        at: Span,
+        bytes: &[u8],
+        moment: &Moment,
+        sink: &mut S,
+    ) -> Next {
+        let Some((bound, parsers, mut outlet)) = self.hearing(binding, moment, sink) else {
+            return Next::Nothing;
+        };
+        let [client, server] = bound.next;
+        let next = if at.to_server { client } else { server };
+        let expected = if *next == ANYWHERE { at.offset } else { *next };
+        let end = at.offset.saturating_add(bytes.len() as u64);
+        *next = end.max(expected);
+        let told = usize::try_from(expected.saturating_sub(at.offset)).unwrap_or(usize::MAX);
+        let bytes = bytes.get(told..).unwrap_or_default();
+        let missing = at.offset.saturating_sub(expected);
+        if missing > 0 {
+            let gone = parsers.gap(bound.handle, moment.at, at.to_server, missing, &mut outlet);
+            if gone == Next::Nothing {
+                return gone;
+            }
+        }
+        if bytes.is_empty() {
+            return Next::More;
+        }
+        match parsers.data(bound.handle, moment.at, at.to_server, bytes, &mut outlet) {
+            Next::Successor(what, used) => Next::Successor(what, told.saturating_add(used)),
+            next => next,
+        }
+    }
+
+    /// Bytes of a stream that the capture does not have.
+    pub(super) fn gap<S: RecordSink>(
+        &mut self,
+        binding: Binding,
+        at: Span,
+        len: u64,
+        moment: &Moment,
+        sink: &mut S,
+    ) -> Next {
+        let Some((bound, parsers, mut outlet)) = self.hearing(binding, moment, sink) else {
+            return Next::Nothing;
+        };
+        let [client, server] = bound.next;
+        let next = if at.to_server { client } else { server };
+        let expected = if *next == ANYWHERE { at.offset } else { *next };
+        let end = at.offset.saturating_add(len);
+        *next = end.max(expected);
+        if end <= expected {
+            return Next::More;
+        }
+        let missing = end - expected;
+        parsers.gap(bound.handle, moment.at, at.to_server, missing, &mut outlet)
+    }
+
+    /// A byte that its receiver reads out of band: no gap.
+    pub(super) fn passed(&mut self, binding: Binding, at: Span) {
+        let bound = binding.0.checked_sub(1);
+        if let Some(bound) = bound.and_then(|bound| self.bound.get_mut(bound)) {
+            let [client, server] = &mut bound.next;
+            let next = if at.to_server { client } else { server };
+            if *next == at.offset {
+                *next += 1;
+            }
+        }
+    }
+
+    /// One direction of a stream has ended.
+    pub(super) fn closed<S: RecordSink>(
+        &mut self,
+        binding: Binding,
+        to_server: bool,
+        moment: &Moment,
+        sink: &mut S,
+    ) -> Next {
+        match self.hearing(binding, moment, sink) {
+            Some((bound, parsers, mut outlet)) => {
+                parsers.closed(bound.handle, moment.at, to_server, &mut outlet)
+            }
+            None => Next::Nothing,
+        }
+    }
+
+    /// A datagram, of which the capture may have cut the end.
+    pub(super) fn datagram<S: RecordSink>(
+        &mut self,
+        binding: Binding,
+        to_server: bool,
+        payload: (&[u8], usize),
+        moment: &Moment,
+        sink: &mut S,
+    ) -> Next {
+        match self.hearing(binding, moment, sink) {
+            Some((bound, parsers, mut outlet)) => {
+                parsers.datagram(bound.handle, moment.at, to_server, payload, &mut outlet)
+            }
+            None => Next::Nothing,
+        }
+    }
+
+    /// The connection is over, or goes on without its parser.
+    pub(super) fn end<S: RecordSink>(&mut self, binding: Binding, moment: &Moment, sink: &mut S) {
+        if let Some((bound, parsers, mut outlet)) = self.hearing(binding, moment, sink) {
+            parsers.end(bound.handle, moment.at, &mut outlet);
+        }
+        self.unbind(binding);
+    }
+
+    /// A connection goes on without its parser, and may get another one.
+    pub(super) fn vacate<S: RecordSink>(
+        &mut self,
+        binding: Binding,
+        moment: &Moment,
+        sink: &mut S,
+    ) {
+        if let Some((bound, parsers, mut outlet)) = self.hearing(binding, moment, sink) {
+            parsers.end(bound.handle, moment.at, &mut outlet);
+        }
+        let bound = binding.0.checked_sub(1);
+        if let Some(bound) = bound.and_then(|bound| self.bound.get_mut(bound)) {
+            bound.handle = Handle::Nobody;
+        }
+    }
+
+    /// Its parser has let go of a connection.
+    pub(super) fn unbind(&mut self, binding: Binding) {
+        if let Some(bound) = binding.0.checked_sub(1) {
+            self.bound.remove(bound);
+        }
+    }
+
+    pub(super) fn losses(&self) -> Losses {
+        let mut losses = self.parsers.losses();
+        losses.add(&self.ledger.losses);
+        losses
+    }
+
+    pub(super) const fn stats(&self) -> ParseStats {
+        self.ledger.stats
+    }
+
+    /// The first file that could not be written.
+    pub(super) fn file_error(&self) -> Option<&(PathBuf, i32)> {
+        self.ledger.files.as_ref()?.error()
+    }
+
+    /// Where a connection's parser is told of something, and where its records go.
+    #[inline]
+    fn hearing<'a, S: RecordSink>(
+        &'a mut self,
+        binding: Binding,
+        moment: &'a Moment,
+        sink: &'a mut S,
+    ) -> Option<(Hearing<'a>, &'a mut Parsers, Outlet<'a, S>)> {
+        let Bound {
+            place,
+            handle,
+            next,
+            shard,
+        } = self.bound.get_mut(binding.0.checked_sub(1)?)?;
+        let hearing = Hearing {
+            handle: *handle,
+            next,
+        };
+        let outlet = Outlet {
+            ledger: &mut self.ledger,
+            place,
+            shard: *shard,
+            moment,
+            sink,
+        };
+        Some((hearing, &mut self.parsers, outlet))
+    }
+}
+
+/// A bound connection's part that no outlet holds.
+struct Hearing<'a> {
+    handle: Handle,
+    next: &'a mut [u64; 2],
+}

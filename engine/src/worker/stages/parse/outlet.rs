@@ -1,0 +1,181 @@
+//! From a parser's messages to records: who talks, and where in the output they belong.
+
+use super::ParseStats;
+use super::files::Files;
+use crate::worker::limit::{Keys, Limit};
+use flowpin_counters::{Loss, Losses};
+use flowpin_flow::{Peers, Sighting};
+use flowpin_http::FILES;
+use flowpin_packet::{Layer, PacketMeta, Reason, SHARD_COUNT, Shard, Timestamp, bad};
+use flowpin_record::{
+    AnomalyRecord, AppEvent, ConnRecord, FilePart, MessagePlace, MessageSchema, MessageSink,
+    RecordKey, RecordSink, Shown, Value,
+};
+
+/// What causes records: a packet, or a connection's end.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::worker::stages) struct Moment {
+    /// Capture time of the packet, or of the connection's last one.
+    pub(in crate::worker::stages) at: Timestamp,
+    /// Stream time and number of the key.
+    stream_time: Timestamp,
+    number: u64,
+    is_end: bool,
+}
+
+impl Moment {
+    #[inline]
+    pub(in crate::worker::stages) const fn of(meta: &PacketMeta) -> Self {
+        Self {
+            at: meta.time,
+            stream_time: meta.stream_time,
+            number: meta.number,
+            is_end: false,
+        }
+    }
+
+    pub(in crate::worker::stages) const fn end(record: &ConnRecord, key: RecordKey) -> Self {
+        Self {
+            at: record.end,
+            stream_time: key.time,
+            number: key.number,
+            is_end: true,
+        }
+    }
+}
+
+/// What happens, to whom, and where records of it go.
+pub(in crate::worker::stages) struct Scene<'a, S> {
+    pub(in crate::worker::stages) moment: Moment,
+    pub(in crate::worker::stages) who: Who<'a>,
+    pub(in crate::worker::stages) sink: &'a mut S,
+}
+
+/// Where the sides of a connection can be asked for.
+#[derive(Clone, Copy)]
+pub(in crate::worker::stages) enum Who<'a> {
+    /// Any open connection's.
+    Open(&'a Sighting<'a>),
+    /// Those of the connection at hand.
+    Known(&'a Peers),
+    /// Only its parser knows.
+    Parser,
+}
+
+impl<'a, S> Scene<'a, S> {
+    pub(in crate::worker::stages) fn open(sighting: &'a Sighting<'a>, sink: &'a mut S) -> Self {
+        Self {
+            moment: Moment::of(sighting.meta),
+            who: Who::Open(sighting),
+            sink,
+        }
+    }
+
+    /// Who talks on a connection.
+    pub(in crate::worker::stages) fn peers(&self, handle: u32) -> Option<Peers> {
+        match self.who {
+            Who::Open(sighting) => Some(sighting.peers_of(handle)),
+            Who::Known(peers) => Some(*peers),
+            Who::Parser => None,
+        }
+    }
+}
+
+/// What all connections of a worker share.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    packets: Keys,
+    ends: Keys,
+    limits: Box<[Limit; SHARD_COUNT]>,
+    pub(super) losses: Losses,
+    pub(super) stats: ParseStats,
+    /// Files that connections carry, where they are kept.
+    pub(super) files: Option<Files>,
+}
+
+impl Ledger {
+    /// Where files go, if they are kept.
+    pub(super) fn new(files: Option<Files>) -> Self {
+        Self {
+            packets: Keys::from(PACKET_ORDINAL),
+            ends: Keys::from(END_ORDINAL),
+            limits: Box::new([Limit::default(); SHARD_COUNT]),
+            losses: Losses::default(),
+            stats: ParseStats::default(),
+            files,
+        }
+    }
+}
+
+impl Ledger {
+    fn key(&mut self, moment: &Moment) -> RecordKey {
+        let keys = if moment.is_end {
+            &mut self.ends
+        } else {
+            &mut self.packets
+        };
+        keys.next(moment.stream_time, moment.number)
+    }
+}
+
+/// Takes the messages of one connection.
+pub(super) struct Outlet<'a, S> {
+    pub(super) ledger: &'a mut Ledger,
+    pub(super) place: &'a mut MessagePlace,
+    pub(super) shard: Shard,
+    pub(super) moment: &'a Moment,
+    pub(super) sink: &'a mut S,
+}
+
+impl<S: RecordSink> MessageSink for Outlet<'_, S> {
+    fn message(&mut self, schema: &MessageSchema, time: Timestamp, values: &[Value<'_>]) {
+        let key = self.ledger.key(self.moment);
+        self.ledger.stats.messages += 1;
+        self.place.time = time;
+        self.place.packet_number = (!self.moment.is_end).then_some(self.moment.number);
+        self.sink.message(key, self.place, schema, values);
+        // What only columns have tells of transactions that events have counted.
+        // A file is a part of a transaction whose own record follows.
+        if schema.shown != Shown::InColumns && schema.file_stem != FILES.file_stem {
+            self.place.transaction = self.place.transaction.wrapping_add(1);
+        }
+    }
+
+    fn anomaly(&mut self, event: &'static str) {
+        let now = self.moment.stream_time;
+        let limit = self.ledger.limits.get_mut(usize::from(self.shard.0));
+        let allowed = limit.and_then(|limit| limit.allow(now, PER_SECOND_MAX));
+        let Some(suppressed) = allowed else {
+            self.ledger.losses.count(Loss::AnomaliesSuppressed, 1);
+            return;
+        };
+        let key = self.ledger.key(self.moment);
+        let place = &*self.place;
+        let record = AnomalyRecord {
+            time: self.moment.at,
+            packet_number: self.moment.number,
+            what: bad(Layer::Stream, Reason::Message, 0),
+            app: Some(AppEvent {
+                protocol: place.app,
+                name: event,
+            }),
+            addresses: Some((place.client.address, place.server.address)),
+            connection: Some((place.uid, place.client.port, place.server.port)),
+            suppressed,
+        };
+        self.sink.anomaly(key, &record);
+    }
+
+    fn file(&mut self, part: FilePart<'_>) {
+        if let Some(files) = &mut self.ledger.files {
+            files.part(self.place.uid, part);
+        }
+    }
+}
+
+/// Anomaly records of messages in one second, from one shard of 256.
+const PER_SECOND_MAX: u32 = 8;
+
+/// Behind every other record that a packet may cause.
+const PACKET_ORDINAL: u32 = 1 << 28;
+const END_ORDINAL: u32 = 1 << 29;

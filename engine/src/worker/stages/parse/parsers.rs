@@ -1,0 +1,282 @@
+//! The parsers there are, and which protocol each reads.
+
+use crate::run::memory::ParserOptions;
+use flowpin_counters::{Loss, Losses};
+use flowpin_dns::{Dns, Flavour};
+use flowpin_fix::Fix;
+use flowpin_http::{Http, Successor};
+use flowpin_packet::{Shard, Timestamp};
+use flowpin_record::MessageSink;
+use flowpin_text::Text;
+use flowpin_tls::{Quic, Tls, Wanted};
+use std::io;
+
+/// Which parser reads a protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::worker::stages) enum Kind {
+    Tls,
+    Dtls,
+    Quic,
+    Http,
+    Fix,
+    Dns(Flavour),
+    /// A grammar, by its number.
+    Text(u16),
+}
+
+impl Kind {
+    /// By the name that identification gives a protocol.
+    fn of(protocol: &str) -> Option<Self> {
+        Some(match protocol {
+            "tls" => Self::Tls,
+            "dtls" => Self::Dtls,
+            "quic" => Self::Quic,
+            // All of these begin as HTTP.
+            "http" | "http-connect" | "http-proxy" | "websocket" | "soap" | "elasticsearch" => {
+                Self::Http
+            }
+            "fix" => Self::Fix,
+            other => return Flavour::of(other).map(Self::Dns),
+        })
+    }
+}
+
+/// A connection of one of the parsers.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Handle {
+    Tls(u32),
+    Dtls(u32),
+    Quic(u32),
+    Http(flowpin_http::Handle),
+    Fix(flowpin_fix::Handle),
+    Dns(flowpin_dns::Handle),
+    Text(flowpin_text::Handle),
+    /// None at present.
+    Nobody,
+}
+
+/// How a parser goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::worker::stages) enum Next {
+    /// It wants more.
+    More,
+    /// It has let go of the connection and its handle.
+    Nothing,
+    /// The connection becomes something else behind so many of the bytes shown.
+    Successor(Successor, usize),
+}
+
+impl From<Wanted> for Next {
+    fn from(wanted: Wanted) -> Self {
+        match wanted {
+            Wanted::More => Self::More,
+            Wanted::Nothing => Self::Nothing,
+        }
+    }
+}
+
+/// All parsers of one worker.
+#[derive(Debug)]
+pub(super) struct Parsers {
+    tls: Tls,
+    quic: Quic,
+    http: Http,
+    fix: Fix,
+    dns: Dns,
+    text: Text,
+    /// So many of the grammars are the user's, which stand first.
+    loaded: u16,
+    losses: Losses,
+}
+
+impl Parsers {
+    pub(super) fn new(options: &ParserOptions) -> io::Result<Self> {
+        Ok(Self {
+            tls: Tls::new(options.tls)?,
+            quic: Quic::new(options.tls)?,
+            http: Http::new(options.http)?,
+            fix: Fix::new(options.fix.clone())?,
+            dns: Dns::new(options.dns.clone())?,
+            text: Text::new(options.text, options.grammars.clone()),
+            loaded: options.loaded,
+            losses: Losses::default(),
+        })
+    }
+
+    /// Which parser reads a protocol; `is_own`: a built-in rule found it. The user's grammars come
+    /// first; of what other patterns find they read only what they name themselves.
+    pub(super) fn kind(&self, protocol: &str, is_own: bool) -> Option<Kind> {
+        let text = self.text.protocol(protocol);
+        let loaded = text.filter(|&number| number < self.loaded);
+        if let Some(number) = loaded
+            && (is_own || self.text.identifies(number))
+        {
+            return Some(Kind::Text(number));
+        }
+        if !is_own {
+            return None;
+        }
+        Kind::of(protocol).or(text.map(Kind::Text))
+    }
+
+    pub(super) fn losses(&self) -> Losses {
+        let mut losses = self.losses;
+        losses.add(self.http.losses());
+        losses.add(self.fix.losses());
+        losses.add(self.dns.losses());
+        losses.add(&self.text.losses());
+        losses
+    }
+
+    pub(super) fn begin(&mut self, kind: Kind, shard: Shard, at: Timestamp) -> Option<Handle> {
+        let handle = match kind {
+            Kind::Tls => self.tls.begin(shard, at).map(Handle::Tls),
+            Kind::Dtls => self.tls.begin(shard, at).map(Handle::Dtls),
+            Kind::Quic => self.quic.begin(shard, at).map(Handle::Quic),
+            Kind::Http => return self.http.begin(shard).map(Handle::Http),
+            Kind::Fix => return self.fix.begin(shard).map(Handle::Fix),
+            Kind::Text(protocol) => return self.text.begin(shard, protocol).map(Handle::Text),
+            Kind::Dns(flavour) => return self.dns.begin(shard, flavour).map(Handle::Dns),
+        };
+        if handle.is_none() {
+            self.losses.count(Loss::TlsHandshakes, 1);
+        }
+        handle
+    }
+
+    #[inline]
+    pub(super) fn data<S: MessageSink>(
+        &mut self,
+        handle: Handle,
+        at: Timestamp,
+        to_server: bool,
+        bytes: &[u8],
+        sink: &mut S,
+    ) -> Next {
+        match handle {
+            Handle::Tls(handle) => self.tls.data(handle, to_server, bytes, sink).into(),
+            Handle::Http(handle) => {
+                let used = self.http.data(handle, at, to_server, bytes, sink);
+                match self.http.successor(handle) {
+                    Some(successor) => Next::Successor(successor, used),
+                    None => Next::More,
+                }
+            }
+            Handle::Fix(handle) => {
+                self.fix.data(handle, at, to_server, bytes, sink);
+                Next::More
+            }
+            Handle::Text(handle) => {
+                self.text.data(handle, at, to_server, bytes, sink);
+                Next::More
+            }
+            Handle::Dns(handle) => {
+                self.dns.data(handle, at, to_server, bytes, sink);
+                Next::More
+            }
+            Handle::Dtls(_) | Handle::Quic(_) => Next::More,
+            Handle::Nobody => Next::Nothing,
+        }
+    }
+
+    pub(super) fn gap<S: MessageSink>(
+        &mut self,
+        handle: Handle,
+        at: Timestamp,
+        to_server: bool,
+        len: u64,
+        sink: &mut S,
+    ) -> Next {
+        match handle {
+            Handle::Tls(handle) => self.tls.side_over(handle, to_server, sink).into(),
+            Handle::Http(handle) => {
+                self.http.gap(handle, at, to_server, len, sink);
+                Next::More
+            }
+            Handle::Fix(handle) => {
+                self.fix.gap(handle, at, to_server, len, sink);
+                Next::More
+            }
+            Handle::Text(handle) => {
+                self.text.gap(handle, at, to_server, len, sink);
+                Next::More
+            }
+            Handle::Dns(handle) => {
+                self.dns.gap(handle, at, to_server, len, sink);
+                Next::More
+            }
+            Handle::Dtls(_) | Handle::Quic(_) => Next::More,
+            Handle::Nobody => Next::Nothing,
+        }
+    }
+
+    pub(super) fn closed<S: MessageSink>(
+        &mut self,
+        handle: Handle,
+        at: Timestamp,
+        to_server: bool,
+        sink: &mut S,
+    ) -> Next {
+        match handle {
+            Handle::Tls(handle) => self.tls.side_over(handle, to_server, sink).into(),
+            Handle::Http(handle) => {
+                self.http.closed(handle, at, to_server, sink);
+                Next::More
+            }
+            Handle::Fix(handle) => {
+                self.fix.closed(handle, at, to_server, sink);
+                Next::More
+            }
+            Handle::Text(handle) => {
+                self.text.closed(handle, at, to_server, sink);
+                Next::More
+            }
+            Handle::Dns(handle) => {
+                self.dns.closed(handle, at, to_server, sink);
+                Next::More
+            }
+            Handle::Dtls(_) | Handle::Quic(_) => Next::More,
+            Handle::Nobody => Next::Nothing,
+        }
+    }
+
+    /// `payload`: what was captured, and how long it was on the wire.
+    pub(super) fn datagram<S: MessageSink>(
+        &mut self,
+        handle: Handle,
+        at: Timestamp,
+        to_server: bool,
+        payload: (&[u8], usize),
+        sink: &mut S,
+    ) -> Next {
+        let (bytes, wire_len) = payload;
+        match handle {
+            Handle::Text(handle) => {
+                let text = &mut self.text;
+                text.datagram(handle, at, to_server, bytes, wire_len, sink);
+                Next::More
+            }
+            Handle::Dns(handle) => {
+                let dns = &mut self.dns;
+                dns.datagram(handle, at, to_server, bytes, wire_len, sink);
+                Next::More
+            }
+            Handle::Dtls(handle) => self.tls.datagram(handle, to_server, bytes, sink).into(),
+            Handle::Quic(handle) => self.quic.datagram(handle, to_server, bytes, sink).into(),
+            Handle::Tls(_) | Handle::Http(_) | Handle::Fix(_) => Next::More,
+            Handle::Nobody => Next::Nothing,
+        }
+    }
+
+    pub(super) fn end<S: MessageSink>(&mut self, handle: Handle, at: Timestamp, sink: &mut S) {
+        match handle {
+            Handle::Tls(handle) | Handle::Dtls(handle) => self.tls.end(handle, sink),
+            Handle::Quic(handle) => self.quic.end(handle, sink),
+            Handle::Http(handle) => self.http.end(handle, at, sink),
+            Handle::Fix(handle) => self.fix.end(handle, at, sink),
+            Handle::Dns(handle) => self.dns.end(handle, at, sink),
+            Handle::Text(handle) => self.text.end(handle, at, sink),
+            Handle::Nobody => {}
+        }
+    }
+}
