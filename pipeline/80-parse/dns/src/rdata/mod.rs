@@ -8,7 +8,7 @@ mod text;
 use crate::wire::codes::{put_number, put_type};
 use crate::wire::cursor::{Cursor, Short};
 use crate::wire::name::name;
-use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::net::{IpAddr, Ipv6Addr};
 use core::ops::Range;
 use std::io::Write;
 
@@ -206,11 +206,11 @@ fn put(part: Part, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<(), Sho
         }
         Part::Ipv4 => {
             let bytes: [u8; 4] = *cursor.take(4)?.first_chunk().ok_or(Short)?;
-            // Writing to a vector does not fail, here and below.
-            let _ = write!(out, "{}", Ipv4Addr::from(bytes));
+            text::put_ipv4(out, bytes);
         }
         Part::Ipv6 => {
             let bytes: [u8; 16] = *cursor.take(16)?.first_chunk().ok_or(Short)?;
+            // Writing to a vector does not fail, here and below.
             let _ = write!(out, "{}", Ipv6Addr::from(bytes));
         }
         Part::String => text::put_quoted(out, cursor.string()?),

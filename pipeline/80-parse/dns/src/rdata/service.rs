@@ -1,9 +1,9 @@
 //! Service parameters of SVCB and HTTPS (RFC 9460).
 
-use super::text::{put_base64, put_quoted};
+use super::text::{put_base64, put_ipv4, put_quoted};
 use crate::wire::codes::{parameter_name, put_number};
 use crate::wire::cursor::{Cursor, Short};
-use core::net::{Ipv4Addr, Ipv6Addr};
+use core::net::Ipv6Addr;
 use std::io::Write;
 
 /// `alpn=h2,h3 port=8443 ipv4hint=192.0.2.1` (RFC 9460 §2.1).
@@ -56,7 +56,7 @@ fn put_value(key: u16, value: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<(), 
                     1 => out.extend_from_slice(value.string()?),
                     4 => {
                         let address: [u8; 4] = *value.take(4)?.first_chunk().ok_or(Short)?;
-                        let _ = write!(out, "{}", Ipv4Addr::from(address));
+                        put_ipv4(out, address);
                     }
                     _ => {
                         let address: [u8; 16] = *value.take(16)?.first_chunk().ok_or(Short)?;
