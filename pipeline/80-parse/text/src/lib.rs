@@ -13,8 +13,8 @@
 //! shard, with a [`flowpin_counters::Loss`] each. Nothing is allocated once the pools have grown
 //! to what the input needs.
 //!
-//! Deliberately does not know protocols: `grammars/` does. [`built_in`] are those that come along;
-//! others are compiled when they are needed (`compilers/grammar`).
+//! Deliberately does not know protocols: `grammars/` does. [`built_in()`] are those that come
+//! along; others are compiled when they are needed (`compilers/grammar`).
 
 #![deny(
     clippy::indexing_slicing,
