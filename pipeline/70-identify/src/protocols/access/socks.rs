@@ -52,11 +52,12 @@ fn four(look: &Look<'_>) -> Option<Answer> {
     if look.bytes.len() > end {
         return Some(Answer::No);
     }
+    // More may come with the next segment, so that only the end of the turn tells.
+    if !look.ended {
+        return None;
+    }
     if look.reply.len() >= 8 {
         return Answer::when(look.reply.first() == Some(&0));
     }
-    if look.ended {
-        return Answer::when(look.on_port(&[1080]));
-    }
-    None
+    Answer::when(look.on_port(&[1080]))
 }
