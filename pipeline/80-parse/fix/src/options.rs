@@ -1,7 +1,7 @@
 //! What can be set.
 
 use crate::Dictionary;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Limits and wishes; the defaults suit a machine that sees many sessions.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct FixOptions {
 impl Default for FixOptions {
     fn default() -> Self {
         Self {
-            dictionary: Arc::new(Dictionary::bundled()),
+            dictionary: Arc::clone(&BUNDLED),
             all_fields: false,
             shard_connections_max: 1 << 12,
             shard_bytes_max: 1 << 20,
@@ -35,3 +35,6 @@ impl Default for FixOptions {
         }
     }
 }
+
+/// The bundled table, made once for all workers: it takes a millisecond.
+static BUNDLED: LazyLock<Arc<Dictionary>> = LazyLock::new(|| Arc::new(Dictionary::bundled()));

@@ -2,7 +2,7 @@
 
 use flowpin_lexer::{Grammar, Scanner};
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 #[rustfmt::skip]
 mod redis;
@@ -31,12 +31,16 @@ impl Protocol {
     }
 }
 
-/// All grammars that come along.
+/// All grammars that come along. Their scanners are made once, for all workers.
 pub fn built_in() -> Vec<Arc<Protocol>> {
-    GRAMMARS
-        .iter()
+    PROTOCOLS.clone()
+}
+
+static PROTOCOLS: LazyLock<Vec<Arc<Protocol>>> = LazyLock::new(|| {
+    let grammars = GRAMMARS.iter();
+    grammars
         .map(|grammar| Protocol::new(Cow::Borrowed(*grammar)))
         .collect()
-}
+});
 
 static GRAMMARS: [&Grammar; 3] = [&redis::GRAMMAR, &sip::GRAMMAR, &smtp::GRAMMAR];
