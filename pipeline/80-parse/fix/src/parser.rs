@@ -1,11 +1,12 @@
 //! The parser: connections, what they hold, and the way from bytes to records.
 
 use crate::message::fields::Fields;
+use crate::message::frame::frame_of;
 use crate::record::all_fields::{AllFields, LISTS};
 use crate::record::columns::{FIX, Message, WIDTH};
 use crate::session::orders::{Orders, Owner, Role};
 use crate::session::sequence::Side;
-use crate::{FixOptions, Frame, Slot, Window, frame, record::secrets::type_of};
+use crate::{FixOptions, Frame, Slot, Window, record::secrets::type_of};
 use flowpin_counters::{Loss, Losses};
 use flowpin_memory::{Chain, Chains, Slab};
 use flowpin_packet::{SHARD_COUNT, Shard, Timestamp};
@@ -85,7 +86,25 @@ struct Direction {
     need: u32,
     /// Whether the bytes before were no message, so that it is told once.
     in_garbage: bool,
+    /// Bytes that BodyLengths asked for and that were not the message's.
+    asked_in_vain: u32,
     session: Side,
+}
+
+impl Direction {
+    /// Bytes that a wrong BodyLength asks for are kept, and copied again for each message that
+    /// they turn out to be: where that comes to much, no more is waited for them.
+    #[inline]
+    fn note_length(&mut self, window: &Window, limit: usize) {
+        if !window.body_length_ok
+            && let Some(asked) = window.body_length
+            && let Ok(asked) = usize::try_from(asked)
+            && asked <= limit
+        {
+            let in_vain = u32::try_from(asked.saturating_sub(window.len)).unwrap_or(u32::MAX);
+            self.asked_in_vain = self.asked_in_vain.saturating_add(in_vain);
+        }
+    }
 }
 
 /// Where and when a message was seen.
@@ -297,10 +316,12 @@ impl Reading {
         let limit = self.options.message_bytes_max as usize;
         let mut used = 0usize;
         while let Some(rest) = bytes.get(used..).filter(|rest| !rest.is_empty()) {
-            let step = match frame(rest, limit, seen.last) {
+            let waits = direction.asked_in_vain < ASKED_IN_VAIN_MAX;
+            let step = match frame_of(rest, limit, seen.last, waits) {
                 Frame::Need(need) => return (used, u32::try_from(need).unwrap_or(u32::MAX)),
                 Frame::Message(window) => {
                     direction.in_garbage = false;
+                    direction.note_length(&window, limit);
                     let message = rest.get(..window.len).unwrap_or(rest);
                     self.message(&mut direction.session, seen, message, window, sink);
                     window.len
@@ -451,6 +472,9 @@ fn no_message<S: MessageSink>(direction: &mut Direction, event: &'static str, si
         sink.anomaly(event);
     }
 }
+
+/// Beyond, BodyLength is not waited for in this direction.
+const ASKED_IN_VAIN_MAX: u32 = 1 << 18;
 
 /// Parts of messages are mostly shorter than one.
 const BLOCK_BYTES: u32 = 256;

@@ -308,3 +308,19 @@ fn caps_are_kept_and_counted() {
     );
     assert_eq!(sink.0.len(), 1);
 }
+
+/// A wrong BodyLength keeps what it asks for, to be looked at again for each message among it:
+/// after too much of that, messages are told as they come.
+#[test]
+fn lengths_that_ask_in_vain_are_not_waited_for_without_end() {
+    let mut fix = Fix::new(options(false, 1 << 16)).unwrap();
+    let handle = fix.begin(Shard(7)).unwrap();
+    let mut sink = Told::default();
+    let wrong = b"8=FIX.4.4\x019=60000\x0135=0\x0110=000\x01";
+    for _ in 0..3000 {
+        fix.data(handle, Timestamp(1), true, wrong, &mut sink);
+    }
+    assert!(fix.blocks_held() <= 1);
+    fix.end(handle, Timestamp(1), &mut sink);
+    assert_eq!(fix.blocks_held(), 0);
+}

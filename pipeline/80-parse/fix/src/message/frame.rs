@@ -9,7 +9,7 @@
 //! how they were cut into segments changes nothing, not even when something is told.
 
 use crate::message::fields::{SOH, number};
-use memchr::memchr;
+use memchr::{memchr, memrchr};
 
 /// What stands at the front of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,8 @@ pub enum Frame {
     Message(Window),
     /// So many bytes are no message.
     Garbage(usize),
-    /// So many bytes begin like a message and are none: no BodyLength, or no end within the limit.
+    /// So many bytes begin like a message and are none: no BodyLength, or no end within the limit,
+    /// and nothing else in them has one.
     Broken(usize),
     /// The stream ended within a message of which so many bytes are there.
     CutOff(usize),
@@ -42,6 +43,12 @@ pub struct Window {
 /// What stands at the front of `bytes`; `limit` is the longest message, `last` says that no more
 /// bytes come.
 pub fn frame(bytes: &[u8], limit: usize, last: bool) -> Frame {
+    frame_of(bytes, limit, last, true)
+}
+
+/// As [`frame`]; without `waits` a message is looked for before all bytes are there that its
+/// BodyLength asks for.
+pub(crate) fn frame_of(bytes: &[u8], limit: usize, last: bool, waits: bool) -> Frame {
     if !bytes.starts_with(BEGIN) {
         return garbage(bytes, last);
     }
@@ -59,7 +66,7 @@ pub fn frame(bytes: &[u8], limit: usize, last: bool) -> Frame {
         .and_then(|length| usize::try_from(length).ok())
         .and_then(|length| length.checked_add(head.len)?.checked_add(TRAILER_LEN))
         .filter(|&total| total <= limit);
-    if let Some(total) = total {
+    if let Some(total) = total.filter(|_| waits) {
         let message = bytes.get(..total);
         if message.is_none() && !last {
             return Frame::Need(total);
@@ -77,7 +84,13 @@ pub fn frame(bytes: &[u8], limit: usize, last: bool) -> Frame {
             });
         }
     }
-    unfinished(bytes, head, total.unwrap_or(FIRST_LOOK), limit, last)
+    let first = total.unwrap_or(FIRST_LOOK);
+    let looks = Looks {
+        first: if waits { first } else { first.min(FIRST_LOOK) },
+        total,
+        limit,
+    };
+    unfinished(bytes, head, looks, last)
 }
 
 /// The sum of all bytes, modulo 256, of a message without its trailer.
@@ -107,12 +120,21 @@ pub fn checksum(bytes: &[u8]) -> u8 {
     across(&sums)
 }
 
+/// How far is looked: first, at the end that BodyLength tells, if it tells one, and at most.
+#[derive(Clone, Copy)]
+struct Looks {
+    first: usize,
+    total: Option<usize>,
+    limit: usize,
+}
+
 /// BodyLength does not lead to a trailer, or not yet: the message ends at the first trailer, or
 /// where another begins. Looked for in windows that grow, so that it is found at a place in the
 /// stream that does not depend on segments, and no byte is looked at more than a few times.
 #[cold]
-fn unfinished(bytes: &[u8], head: HeadOf, first: usize, limit: usize, last: bool) -> Frame {
-    let mut window = first;
+fn unfinished(bytes: &[u8], head: HeadOf, looks: Looks, last: bool) -> Frame {
+    let Looks { total, limit, .. } = looks;
+    let mut window = looks.first;
     loop {
         if window > bytes.len() {
             if !last {
@@ -122,12 +144,12 @@ fn unfinished(bytes: &[u8], head: HeadOf, first: usize, limit: usize, last: bool
         }
         let within = bytes.get(..window).unwrap_or(bytes);
         match first_end(within, head.len) {
-            Some(End::Trailer(len)) => {
+            Some(End::Trailer { at, len }) => {
                 let message = bytes.get(..len).unwrap_or(bytes);
                 return Frame::Message(Window {
                     len,
                     body_length: head.body_length,
-                    body_length_ok: false,
+                    body_length_ok: total == at.checked_add(TRAILER_LEN),
                     checksum_ok: Some(trailer(message).unwrap_or(false)),
                 });
             }
@@ -140,17 +162,34 @@ fn unfinished(bytes: &[u8], head: HeadOf, first: usize, limit: usize, last: bool
                 });
             }
             None if last && window == bytes.len() => return Frame::CutOff(window),
-            None if window >= limit => return Frame::Broken(BEGIN.len()),
+            None if window >= limit => return Frame::Broken(last_begin(within)),
             None => {}
         }
         let more = (window >> 2).saturating_add(16);
-        window = window.saturating_add(more).min(limit);
+        let next = window.saturating_add(more).min(limit);
+        window = match total {
+            Some(total) if window < total => next.min(total),
+            _ => next,
+        };
     }
 }
 
+/// Where the last message may begin in bytes that begin with one and hold no end of any.
+fn last_begin(bytes: &[u8]) -> usize {
+    let mut end = bytes.len();
+    while let Some(at) = bytes.get(..end).and_then(|before| memrchr(b'8', before)) {
+        let rest = bytes.get(at..).unwrap_or_default();
+        if at > 0 && (rest.starts_with(BEGIN) || BEGIN.starts_with(rest)) {
+            return at;
+        }
+        end = at;
+    }
+    bytes.len()
+}
+
 enum End {
-    /// A trailer ends so many bytes on.
-    Trailer(usize),
+    /// A trailer begins and ends so many bytes on.
+    Trailer { at: usize, len: usize },
     /// Another message begins so many bytes on.
     Next(usize),
 }
@@ -166,11 +205,13 @@ fn first_end(bytes: &[u8], head_len: usize) -> Option<End> {
         if rest.starts_with(BEGIN) {
             return Some(End::Next(at));
         }
-        if rest.first_chunk().and_then(checksum_field).is_some() {
-            return Some(End::Trailer(at.checked_add(TRAILER_LEN)?));
-        }
-        if let Some(len) = odd_checksum_field(rest) {
-            return Some(End::Trailer(at.checked_add(len)?));
+        let len = match rest.first_chunk().and_then(checksum_field) {
+            Some(_) => Some(TRAILER_LEN),
+            None => odd_checksum_field(rest),
+        };
+        if let Some(len) = len {
+            let len = at.checked_add(len)?;
+            return Some(End::Trailer { at, len });
         }
     }
 }
@@ -426,12 +467,48 @@ mod tests {
         }
     }
 
+    /// What holds no end of any message is given up but for the last that may begin there: else
+    /// the end of each that begins would be looked for in the same bytes.
+    #[test]
+    fn beginnings_without_an_end_are_given_up_together() {
+        let mut stream = b"8=FIX.4.4\x019=9\x01y".repeat(100);
+        let mut begun = 0;
+        let mut given_up = 0;
+        while let Frame::Broken(len) = frame(&stream, 1000, false) {
+            stream.drain(..len);
+            begun += len;
+            given_up += 1;
+        }
+        assert_eq!((begun, given_up), (990, 1));
+    }
+
+    /// Without waiting for what BodyLength asks, messages that are right end at the same places.
+    #[test]
+    fn messages_looked_for_are_messages_waited_for() {
+        let long = [b"58=".as_slice(), &[b'x'; 300], b"\x01"].concat();
+        let body = [b"35=0\x0134=2\x01".as_slice(), &long].concat();
+        let head = format!("8=FIX.4.4\x019={}\x01", body.len());
+        let mut message = [head.as_bytes(), &body].concat();
+        let sum = super::checksum(&message);
+        message.extend(format!("10={sum:03}\x01").bytes());
+        for message in [&message, &right()] {
+            for last in [false, true] {
+                let waited = super::frame_of(message, 1000, last, true);
+                assert!(matches!(waited, Frame::Message(window) if window.body_length_ok));
+                assert_eq!(super::frame_of(message, 1000, last, false), waited);
+            }
+        }
+        let wrong = String::from_utf8(right()).unwrap().replace("9=46", "9=900");
+        let found = super::frame_of(wrong.as_bytes(), 1000, true, false);
+        assert!(matches!(found, Frame::Message(window) if !window.body_length_ok));
+    }
+
     /// A message without end is given up at the limit, not waited for.
     #[test]
     fn a_message_beyond_the_limit_is_given_up() {
         let mut stream = b"8=FIX.4.4\x019=999999\x0135=D\x01".to_vec();
         stream.resize(2000, b'x');
-        assert_eq!(frame(&stream, 1000, false), Frame::Broken(5));
+        assert_eq!(frame(&stream, 1000, false), Frame::Broken(1000));
         assert!(matches!(frame(&stream[..900], 1000, false), Frame::Need(more) if more <= 1000));
     }
 }
