@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "also in functions that tests share")]
 
 use flowpin_config::{Format, Input, Plan};
+use flowpin_counters::Loss;
 use flowpin_engine::{Control, RunReport};
 use flowpin_testkit::build::{Ip, Tcp, flags};
 use flowpin_testkit::pcap::ethernet_file;
@@ -170,6 +171,23 @@ fn a_tunnel_is_looked_at_anew() {
         let flow = events(&frames, "1x1", "flow");
         assert!(flow[0].contains("\"app_proto\":\"tls\""), "{flow:?}");
     }
+}
+
+/// Each switch of protocols has the stream looked at anew, from within the one before: in one
+/// segment there may be thousands.
+#[test]
+fn a_stream_does_not_change_its_protocol_without_end() {
+    let switches = b"HTTP/1.1 101 \r\n\r\n".repeat(3500);
+    let turns: Turns<'_> = &[(false, &switches)];
+    let folder = tempfile::tempdir().unwrap();
+    let report = run(
+        &talk(turns, 60_000, 1),
+        "2x1",
+        &[Format::None],
+        folder.path(),
+    );
+    let losses: Vec<_> = report.losses.iter().collect();
+    assert_eq!(losses, [(Loss::IdentifyChanges, 1)]);
 }
 
 /// The first promise, of messages too: all formats, the same bytes for every shape.

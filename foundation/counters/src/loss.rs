@@ -61,6 +61,9 @@ losses! {
     /// Connections whose protocol was not looked for any more because there was no memory.
     IdentifyMemory = "identify_memory",
         "no memory for first bytes of connections not yet identified: raise --memory";
+    /// Connections that were not looked at any more because they changed their protocol too often.
+    IdentifyChanges = "identify_changes",
+        "connections that went on as something else more often than is followed";
     /// Connections whose HTTP was not read because their shard read its most.
     HttpConnections = "http_connections",
         "more connections of HTTP at once than are read: raise --memory";

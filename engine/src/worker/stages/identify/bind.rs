@@ -144,6 +144,10 @@ impl Identify {
         let goes_on_as = match what {
             Successor::WebSocket => self.names.websocket(),
             Successor::Http2 => self.names.http2(),
+            _ if !state.turns_into_another() => {
+                self.losses.count(Loss::IdentifyChanges, 1);
+                None
+            }
             Successor::Tunnel | Successor::Tls | Successor::Other => {
                 state.go_to(Phase::Looking);
                 state.set(State::TUNNEL, true);

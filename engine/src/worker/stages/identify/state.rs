@@ -26,7 +26,8 @@ pub(super) struct State {
     pub(super) original: ProtocolId,
     /// Packets that were looked at; 255: or more.
     pub(super) inspected: u8,
-    /// Datagrams that passed while it was watched.
+    /// Datagrams that passed while it was watched; of a stream, how often it went on as something
+    /// else.
     pub(super) watched: u8,
     pub(super) shard: Shard,
     bits: u8,
@@ -118,6 +119,14 @@ impl State {
         }
     }
 
+    /// A stream goes on as something else: whether it is to be looked at anew. No more often than
+    /// tunnels stand in tunnels: responses that switch, one behind the other in one segment, would
+    /// fill the stack.
+    pub(super) fn turns_into_another(&mut self) -> bool {
+        self.watched = self.watched.saturating_add(1);
+        self.watched <= CHANGES_MAX
+    }
+
     /// A datagram of a connection that may turn into DTLS: looked at if it may be of it.
     pub(super) fn watch_datagram(&mut self, bytes: &[u8]) {
         self.watched = self.watched.saturating_add(1);
@@ -170,6 +179,9 @@ pub(super) fn take(state: &mut State, verdict: Verdict, names: &Names) -> bool {
     state.set(State::BY_SERVER, !verdict.to_server);
     true
 }
+
+/// So often a stream is looked at anew.
+const CHANGES_MAX: u8 = 8;
 
 /// So many datagrams are watched for a change to DTLS: some seconds of a call.
 const WATCHED_DATAGRAMS: u8 = 200;
