@@ -103,6 +103,9 @@ losses! {
     /// Handshakes of TLS and QUIC not read because their shard had its most.
     TlsHandshakes = "tls_handshakes",
         "more handshakes of TLS and QUIC at once than are read: raise --memory";
+    /// Parts of handshake messages of TLS and QUIC that there was no room for.
+    TlsMemory = "tls_memory",
+        "memory for parts of handshakes of TLS and QUIC was full: records lack what they tell";
     /// Connections of a grammar's protocol not followed because their shard had its most.
     TextConnections = "text_connections",
         "more connections of protocols with grammars at once than are followed";

@@ -95,6 +95,7 @@ fn turns(mut data: &[u8]) -> impl Iterator<Item = (bool, &[u8])> {
 mod tests {
     use super::{Written, fuzz_tls};
     use crate::{Tls, TlsOptions, Wanted};
+    use flowpin_counters::Loss;
     use flowpin_packet::{Shard, Timestamp};
     use flowpin_record::{MessageSchema, MessageSink, Value};
     use proptest::prelude::*;
@@ -276,6 +277,28 @@ mod tests {
             }
             fuzz_tls(&data);
         }
+    }
+
+    /// A hello in parts that there is no room for is missing, and counted.
+    #[test]
+    fn caps_are_kept_and_counted() {
+        let mut tls = Tls::new(TlsOptions {
+            shard_sessions_max: 1,
+            shard_blocks_max: 0,
+        })
+        .unwrap();
+        let handle = tls.begin(Shard(0), Timestamp(1)).unwrap();
+        assert_eq!(tls.begin(Shard(0), Timestamp(1)), None);
+        let hello = record(22, &client_hello("x"));
+        let mut sink = Written::default();
+        for part in hello.chunks(50) {
+            tls.data(handle, true, part, &mut sink);
+        }
+        tls.end(handle, &mut sink);
+        assert!(sink.0.is_empty());
+        let losses = tls.losses();
+        let found = [Loss::TlsHandshakes, Loss::TlsMemory].map(|loss| losses.of(loss));
+        assert_eq!(found, [1, 1]);
     }
 
     /// The sink of the fuzz target sees the record.

@@ -1,5 +1,6 @@
 //! Memory of one worker: sessions, and blocks for messages that come in parts.
 
+use flowpin_counters::{Loss, Losses};
 use flowpin_memory::Slab;
 use std::io;
 
@@ -47,6 +48,8 @@ pub(crate) struct Sharded<T> {
     slab: Slab<T>,
     counts: Box<[u32; 256]>,
     shard_max: u32,
+    /// Values that there was no room for.
+    refused: u64,
 }
 
 impl<T: Copy> Sharded<T> {
@@ -55,18 +58,27 @@ impl<T: Copy> Sharded<T> {
             slab: Slab::with_capacity(shard_max.saturating_mul(256))?,
             counts: Box::new([0; 256]),
             shard_max,
+            refused: 0,
         })
     }
 
-    /// Stores a value; none if the shard has its most.
+    /// Stores a value; none, and counted, if the shard has its most.
     pub(crate) fn insert(&mut self, shard: u8, value: T) -> Option<u32> {
+        self.hold(shard, |slab| slab.insert(value))
+    }
+
+    fn hold(&mut self, shard: u8, new: impl FnOnce(&mut Slab<T>) -> Option<u32>) -> Option<u32> {
         let count = self.counts.get_mut(usize::from(shard))?;
-        if *count >= self.shard_max {
-            return None;
+        let handle = if *count < self.shard_max {
+            new(&mut self.slab)
+        } else {
+            None
+        };
+        match handle {
+            Some(_) => *count = count.saturating_add(1),
+            None => self.refused = self.refused.saturating_add(1),
         }
-        let handle = self.slab.insert(value)?;
-        *count = count.saturating_add(1);
-        Some(handle)
+        handle
     }
 
     pub(crate) fn remove(&mut self, shard: u8, handle: u32) {
@@ -87,6 +99,19 @@ impl<T: Copy> Sharded<T> {
     pub(crate) fn len(&self) -> u32 {
         self.slab.len()
     }
+
+    /// How often there was no room.
+    const fn refused(&self) -> u64 {
+        self.refused
+    }
+}
+
+/// What the caps of both pools have cost.
+pub(crate) fn losses<T: Copy>(sessions: &Sharded<T>, blocks: &Blocks) -> Losses {
+    let mut losses = Losses::default();
+    losses.count(Loss::TlsHandshakes, sessions.refused());
+    losses.count(Loss::TlsMemory, blocks.refused());
+    losses
 }
 
 /// Room for a message in parts.
@@ -103,7 +128,8 @@ impl Gathered {
     /// Writes bytes at a place; whether there was room.
     pub(crate) fn put(&mut self, blocks: &mut Blocks, shard: u8, at: usize, bytes: &[u8]) -> bool {
         if self.block == 0 {
-            let block = blocks.insert(shard, [0; MESSAGE_BYTES_MAX]);
+            // With another message's bytes in it: only what was written is read.
+            let block = blocks.hold(shard, Slab::take);
             self.block = block.and_then(|block| block.checked_add(1)).unwrap_or(0);
         }
         let Some(block) = self.block.checked_sub(1) else {

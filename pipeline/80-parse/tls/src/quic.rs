@@ -5,9 +5,10 @@ use crate::facts::{CLIENT_HELLO, Facts, OFFERED_MAX, SERVER_HELLO, list, when};
 use crate::initial::{Keys, Packet, PacketKind, varint};
 use crate::ja4::Carrier;
 use crate::names;
-use crate::pools::{Blocks, Gathered, MESSAGE_BYTES_MAX, Sharded, TlsOptions};
+use crate::pools::{Blocks, Gathered, MESSAGE_BYTES_MAX, Sharded, TlsOptions, losses};
 use crate::schema::{QUIC, hex};
 use crate::short::Short;
+use flowpin_counters::Losses;
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_record::{MessageSink, Value};
 use flowpin_wire::Cursor;
@@ -28,12 +29,21 @@ const PACKET_BYTES_MAX: usize = 4096;
 /// Datagrams after which nothing more is expected.
 const DATAGRAMS_MAX: u8 = 24;
 
+/// RFC 9000 §12.2: packets of one datagram are one of each kind, for whoever makes sense.
+const PACKETS_MAX: usize = 8;
+
+/// Keys of one connection: for its first packet, after a negotiation of the version, after a retry.
+/// Each costs as much as reading tens of packets.
+const KEYS_MAX: u8 = 4;
+
 /// One connection.
 #[derive(Clone, Copy, Debug)]
 struct Session {
     facts: Facts,
     sides: [Crypto; 2],
     keys: Option<Keys>,
+    /// How often keys were made.
+    keys_made: u8,
     version: u32,
     /// What the client made up for the server first; its own; the server's own.
     initial_to: Id,
@@ -75,6 +85,7 @@ impl Quic {
             facts: Facts::begun_at(at),
             sides: [Crypto::default(); 2],
             keys: None,
+            keys_made: 0,
             version: 0,
             initial_to: Id::default(),
             client_from: Id::default(),
@@ -99,7 +110,10 @@ impl Quic {
         };
         session.datagrams = session.datagrams.saturating_add(1);
         let mut cursor = Cursor::over(payload);
-        while let Some(packet) = Packet::parse(&mut cursor) {
+        for _ in 0..PACKETS_MAX {
+            let Some(packet) = Packet::parse(&mut cursor) else {
+                break;
+            };
             session.packet(&packet, to_server, &mut self.blocks, &mut self.plain);
             if packet.kind == PacketKind::Retry {
                 break;
@@ -129,6 +143,11 @@ impl Quic {
         self.sessions.remove(shard, handle);
     }
 
+    /// What the caps have cost so far.
+    pub fn losses(&self) -> Losses {
+        losses(&self.sessions, &self.blocks)
+    }
+
     /// Connections under way.
     pub fn live(&self) -> u32 {
         self.sessions.len()
@@ -148,7 +167,7 @@ impl Session {
             // RFC 9001 §5.2: keys follow from the identifier that the server asks for instead.
             PacketKind::Retry if !to_server && !self.has_retried => {
                 self.has_retried = true;
-                self.keys = Keys::of(packet.version, packet.from);
+                self.make_keys(packet.version, packet.from);
                 return;
             }
             _ => return,
@@ -160,7 +179,7 @@ impl Session {
         }
         if to_server {
             if self.keys.is_none() {
-                self.keys = Keys::of(packet.version, packet.to);
+                self.make_keys(packet.version, packet.to);
                 self.initial_to = Id::of(packet.to);
             }
             self.client_from = Id::of(packet.from);
@@ -188,6 +207,14 @@ impl Session {
             }
             side.is_over = true;
             side.gathered.free(blocks, self.shard);
+        }
+    }
+
+    fn make_keys(&mut self, version: u32, id: &[u8]) {
+        self.keys = None;
+        if self.keys_made < KEYS_MAX {
+            self.keys_made = self.keys_made.saturating_add(1);
+            self.keys = Keys::of(version, id);
         }
     }
 
@@ -335,4 +362,41 @@ fn in_hex(id: Id) -> Short<40> {
     let mut out = Short::default();
     id.get().iter().for_each(|&byte| out.push(&hex(byte)));
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KEYS_MAX, Quic};
+    use crate::{TlsOptions, Wanted};
+    use flowpin_packet::{Shard, Timestamp};
+    use flowpin_record::{MessageSchema, MessageSink, Value};
+
+    struct Nobody;
+
+    impl MessageSink for Nobody {
+        fn message(&mut self, _: &MessageSchema, _: Timestamp, _: &[Value<'_>]) {}
+        fn anomaly(&mut self, _: &'static str) {}
+    }
+
+    /// An Initial of 44 bytes costs its keys, if it says another version than the one before.
+    #[test]
+    fn keys_are_not_made_without_end() {
+        let mut quic = Quic::new(TlsOptions::default()).unwrap();
+        let handle = quic.begin(Shard(0), Timestamp(1)).unwrap();
+        let mut datagram = Vec::new();
+        for version in [1u32, 0xff00_001d].repeat(20) {
+            datagram.extend([0xc0].iter().chain(&version.to_be_bytes()));
+            datagram.extend([8, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0x40, 22]);
+            datagram.extend([0; 22]);
+        }
+        for _ in 0..3 {
+            assert_eq!(
+                quic.datagram(handle, true, &datagram, &mut Nobody),
+                Wanted::More
+            );
+        }
+        let session = quic.sessions.get(handle).unwrap();
+        assert_eq!(session.keys_made, KEYS_MAX);
+        assert!(session.keys.is_none());
+    }
 }

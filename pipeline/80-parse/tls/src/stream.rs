@@ -4,7 +4,8 @@ use crate::Wanted;
 use crate::facts::Facts;
 use crate::handshake::{Assembler, wanted};
 use crate::ja4::Carrier;
-use crate::pools::{Blocks, Gathered, Sharded, TlsOptions};
+use crate::pools::{Blocks, Gathered, Sharded, TlsOptions, losses};
+use flowpin_counters::Losses;
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_record::MessageSink;
 use flowpin_wire::Cursor;
@@ -123,6 +124,11 @@ impl Tls {
         }
         let shard = session.shard;
         self.sessions.remove(shard, handle);
+    }
+
+    /// What the caps have cost so far.
+    pub fn losses(&self) -> Losses {
+        losses(&self.sessions, &self.blocks)
     }
 
     /// Connections under way.

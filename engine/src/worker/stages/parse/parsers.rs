@@ -1,7 +1,7 @@
 //! The parsers there are, and which protocol each reads.
 
 use crate::run::memory::ParserOptions;
-use flowpin_counters::{Loss, Losses};
+use flowpin_counters::Losses;
 use flowpin_dns::{Dns, Flavour};
 use flowpin_fix::Fix;
 use flowpin_http::{Http, Successor};
@@ -86,7 +86,6 @@ pub(super) struct Parsers {
     text: Text,
     /// So many of the grammars are the user's, which stand first.
     loaded: u16,
-    losses: Losses,
 }
 
 impl Parsers {
@@ -99,7 +98,6 @@ impl Parsers {
             dns: Dns::new(options.dns.clone())?,
             text: Text::new(options.text, options.grammars.clone()),
             loaded: options.loaded,
-            losses: Losses::default(),
         })
     }
 
@@ -120,7 +118,8 @@ impl Parsers {
     }
 
     pub(super) fn losses(&self) -> Losses {
-        let mut losses = self.losses;
+        let mut losses = self.tls.losses();
+        losses.add(&self.quic.losses());
         losses.add(self.http.losses());
         losses.add(self.fix.losses());
         losses.add(self.dns.losses());
@@ -129,19 +128,15 @@ impl Parsers {
     }
 
     pub(super) fn begin(&mut self, kind: Kind, shard: Shard, at: Timestamp) -> Option<Handle> {
-        let handle = match kind {
+        match kind {
             Kind::Tls => self.tls.begin(shard, at).map(Handle::Tls),
             Kind::Dtls => self.tls.begin(shard, at).map(Handle::Dtls),
             Kind::Quic => self.quic.begin(shard, at).map(Handle::Quic),
-            Kind::Http => return self.http.begin(shard).map(Handle::Http),
-            Kind::Fix => return self.fix.begin(shard).map(Handle::Fix),
-            Kind::Text(protocol) => return self.text.begin(shard, protocol).map(Handle::Text),
-            Kind::Dns(flavour) => return self.dns.begin(shard, flavour).map(Handle::Dns),
-        };
-        if handle.is_none() {
-            self.losses.count(Loss::TlsHandshakes, 1);
+            Kind::Http => self.http.begin(shard).map(Handle::Http),
+            Kind::Fix => self.fix.begin(shard).map(Handle::Fix),
+            Kind::Text(protocol) => self.text.begin(shard, protocol).map(Handle::Text),
+            Kind::Dns(flavour) => self.dns.begin(shard, flavour).map(Handle::Dns),
         }
-        handle
     }
 
     #[inline]
