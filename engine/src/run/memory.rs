@@ -56,6 +56,14 @@ fn parser_bytes(plan: &Plan) -> u64 {
     set.unwrap_or(share).min(plan.memory_bytes / 4)
 }
 
+/// Bodies that were asked for get a quarter beside all else, and no less than one with a window of
+/// 4 MiB in each shard takes.
+fn body_bytes(plan: &Plan) -> u64 {
+    (plan.memory_bytes / 4).max(BODY_BYTES_MIN)
+}
+
+const BODY_BYTES_MIN: u64 = SHARD_COUNT as u64 * (5 << 20);
+
 /// How much each parser may use, over all workers, and what its records hold.
 #[derive(Clone, Debug)]
 pub(crate) struct ParserOptions {
@@ -99,6 +107,7 @@ pub(crate) fn parsers(plan: &Plan) -> ParserOptions {
                 sha256: plan.files.sha256,
                 files: plan.files.extract.is_some(),
                 decoded_bytes_max: plan.files.bytes_max,
+                shard_bytes_max: body_bytes(plan) / SHARD_COUNT as u64,
                 ..BodyOptions::default()
             },
             ..http

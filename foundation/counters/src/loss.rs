@@ -73,9 +73,9 @@ losses! {
     /// Requests that were not paired with their response because too many waited for one.
     HttpPipelined = "http_pipelined",
         "more requests of one connection waited than the limit: their responses stand alone";
-    /// Bodies that were asked for, but not looked at because their shard had its most.
+    /// Bodies that were asked for, but not looked at, or not to their end, for want of memory.
     HttpBodies = "http_bodies",
-        "more bodies of HTTP at once than the limit: not decoded, hashed or kept";
+        "no memory for bodies of HTTP, or their transactions: not decoded, hashed or kept";
     /// Texts of HTTP that were cut or left out.
     HttpTexts = "http_texts", "texts of HTTP longer than the limit, or no memory for them";
     /// DNS connections not followed because their shard had its most.

@@ -158,7 +158,7 @@ pub enum FilePart<'a> {
     Begin(u64),
     /// The next bytes.
     Data(u64, &'a [u8]),
-    /// So many bytes are missing in the capture.
+    /// So many bytes are missing in the capture, and take that room in the file.
     Missing(u64, u64),
     /// It is over; whether all of it was seen.
     End(u64, bool),

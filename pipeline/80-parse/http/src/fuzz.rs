@@ -114,7 +114,7 @@ pub fn fuzz_http(data: &[u8]) {
             md5: settings & 0x40 != 0,
             files: settings & 0xc0 != 0,
             decoded_bytes_max: 1 << 20,
-            shard_bodies_max: 2,
+            shard_bytes_max: 1 << 20,
             ..BodyOptions::default()
         },
         ..HttpOptions::default()

@@ -40,8 +40,9 @@ pub struct BodyOptions {
     pub decoded_bytes_max: u64,
     /// How many times longer than it came a body may be decoded, beyond 64 KiB.
     pub ratio_max: u32,
-    /// Bodies that are on their way in one shard.
-    pub shard_bodies_max: u32,
+    /// Memory for bodies that are on their way in one shard: decoders with their windows, as far as
+    /// these are filled.
+    pub shard_bytes_max: u64,
 }
 
 impl BodyOptions {
@@ -61,7 +62,7 @@ impl Default for BodyOptions {
             files: false,
             decoded_bytes_max: 64 << 20,
             ratio_max: 1000,
-            shard_bodies_max: 64,
+            shard_bytes_max: 32 << 20,
         }
     }
 }

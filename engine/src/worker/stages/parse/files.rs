@@ -7,7 +7,7 @@
 use flowpin_record::{FilePart, Uid};
 use std::collections::HashMap;
 use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// The files of one worker.
@@ -21,14 +21,13 @@ pub(super) struct Files {
 #[derive(Debug, Default)]
 struct Open {
     gathered: Vec<u8>,
+    /// Where in the file the gathered bytes begin.
+    offset: u64,
     is_made: bool,
 }
 
 /// Bytes that are gathered of a file before they are written.
 const GATHERED: usize = 16 << 10;
-
-/// Of a gap no more is filled.
-const FILLED_MAX: u64 = 1 << 20;
 
 impl Files {
     pub(super) fn new(folder: &Path) -> Self {
@@ -53,39 +52,34 @@ impl Files {
             FilePart::Begin(number) => {
                 self.open.insert((uid, number), Open::default());
             }
-            FilePart::Data(number, bytes) => self.append(uid, number, bytes),
-            FilePart::Missing(number, len) => {
-                // Bytes behind a gap lie where they belong.
-                let zeros = usize::try_from(len.min(FILLED_MAX)).unwrap_or(0);
-                self.append(uid, number, &vec![0; zeros]);
-            }
-            FilePart::End(number, _) => {
-                if let Some(open) = self.open.remove(&(uid, number)) {
-                    self.write(uid, number, &open);
+            FilePart::Data(number, bytes) => {
+                let Some(open) = self.open.get_mut(&(uid, number)) else {
+                    return;
+                };
+                open.gathered.extend_from_slice(bytes);
+                if open.gathered.len() >= GATHERED {
+                    self.write(uid, number);
                 }
             }
-        }
-    }
-
-    fn append(&mut self, uid: Uid, number: u64, bytes: &[u8]) {
-        let Some(open) = self.open.get_mut(&(uid, number)) else {
-            return;
-        };
-        open.gathered.extend_from_slice(bytes);
-        if open.gathered.len() < GATHERED {
-            return;
-        }
-        let full = std::mem::take(open);
-        self.write(uid, number, &full);
-        if let Some(open) = self.open.get_mut(&(uid, number)) {
-            open.is_made = true;
-            open.gathered = full.gathered;
-            open.gathered.clear();
+            FilePart::Missing(number, len) => {
+                // Bytes behind a gap lie where they belong; on most systems a hole takes no room.
+                self.write(uid, number);
+                if let Some(open) = self.open.get_mut(&(uid, number)) {
+                    open.offset = open.offset.saturating_add(len);
+                }
+            }
+            FilePart::End(number, _) => {
+                self.write(uid, number);
+                self.open.remove(&(uid, number));
+            }
         }
     }
 
     /// Writes what was gathered. A file without bytes is not made.
-    fn write(&mut self, uid: Uid, number: u64, open: &Open) {
+    fn write(&mut self, uid: Uid, number: u64) {
+        let Some(open) = self.open.get_mut(&(uid, number)) else {
+            return;
+        };
         if open.gathered.is_empty() {
             return;
         }
@@ -96,18 +90,23 @@ impl Files {
             "response"
         };
         let path = self.folder.join(format!("{uid}-{}-{side}", number / 2));
-        let write = || -> io::Result<()> {
-            let mut options = OpenOptions::new();
-            if open.is_made {
-                options.append(true);
-            } else {
-                options.write(true).create(true).truncate(true);
-            }
-            options.open(&path)?.write_all(&open.gathered)
-        };
-        if let Err(error) = write() {
+        if let Err(error) = open.append(&path) {
             self.error = Some((path, error.raw_os_error().unwrap_or(0)));
         }
+    }
+}
+
+impl Open {
+    fn append(&mut self, path: &Path) -> io::Result<()> {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(!self.is_made);
+        let mut file = options.open(path)?;
+        file.seek(SeekFrom::Start(self.offset))?;
+        file.write_all(&self.gathered)?;
+        self.is_made = true;
+        self.offset = self.offset.saturating_add(self.gathered.len() as u64);
+        self.gathered.clear();
+        Ok(())
     }
 }
 

@@ -12,8 +12,9 @@ pub(crate) struct Bodies {
     options: BodyOptions,
     works: Vec<Option<Work>>,
     free: Vec<u32>,
-    used: Box<[u32; 256]>,
-    room: Vec<u8>,
+    /// By shard: memory that its bodies take.
+    used: Box<[u64; 256]>,
+    space: Vec<u8>,
 }
 
 /// Decoded bytes at once.
@@ -26,7 +27,7 @@ impl Bodies {
             works: Vec::new(),
             free: Vec::new(),
             used: Box::new([0; 256]),
-            room: if options.any() {
+            space: if options.any() {
                 vec![0; ROOM]
             } else {
                 Vec::new()
@@ -37,24 +38,26 @@ impl Bodies {
     /// Whether anybody asked for bodies.
     #[inline]
     pub(crate) const fn are_wanted(&self) -> bool {
-        !self.room.is_empty()
+        !self.space.is_empty()
     }
 
-    /// A body begins; [`NONE`] if its shard has its most.
-    pub(crate) fn begin(&mut self, encoding: Encoding, shard: u8) -> u32 {
+    /// A body begins; [`NONE`] if its shard has no memory for it. `number`: of its file.
+    pub(crate) fn begin(&mut self, encoding: Encoding, number: u64, shard: u8) -> u32 {
         let Some(used) = self.used.get_mut(usize::from(shard)) else {
             return NONE;
         };
-        if *used >= self.options.shard_bodies_max {
-            return NONE;
-        }
-        *used = used.wrapping_add(1);
         let known = if encoding == UNKNOWN {
             IDENTITY
         } else {
             encoding
         };
-        let work = Work::new(known, shard, &self.options);
+        let cost = Work::least_cost(known, &self.options);
+        let after = used.saturating_add(cost);
+        if after > self.options.shard_bytes_max {
+            return NONE;
+        }
+        *used = after;
+        let work = Work::new(known, number, shard, &self.options);
         if let Some(handle) = self.free.pop() {
             if let Some(place) = self.works.get_mut(handle as usize) {
                 *place = Some(work);
@@ -65,6 +68,11 @@ impl Bodies {
         u32::try_from(self.works.len().wrapping_sub(1)).unwrap_or(NONE)
     }
 
+    /// Which of its connection's files a body is.
+    pub(crate) fn number(&self, handle: u32) -> Option<u64> {
+        Some(self.works.get(handle as usize)?.as_ref()?.number)
+    }
+
     /// The next bytes of a body.
     pub(crate) fn feed(
         &mut self,
@@ -73,24 +81,37 @@ impl Bodies {
         file: &mut dyn FnMut(&[u8]),
     ) -> Option<Anomaly> {
         let work = self.works.get_mut(handle as usize)?.as_mut()?;
-        work.feed(bytes, &mut self.room, &self.options, file)
+        let used = self.used.get_mut(usize::from(work.shard))?;
+        let room = self.options.shard_bytes_max.saturating_sub(*used);
+        let before = work.cost(&self.options);
+        let told = work.feed(bytes, (&mut self.space, room), &self.options, file);
+        let after = work.cost(&self.options);
+        *used = used.saturating_add(after).saturating_sub(before);
+        told
     }
 
-    /// Bytes of a body are missing.
-    pub(crate) fn gap(&mut self, handle: u32, len: u64) {
-        if let Some(Some(work)) = self.works.get_mut(handle as usize) {
-            work.gap(len);
+    /// Bytes of a body are missing: how many zeros its file has for them.
+    pub(crate) fn gap(&mut self, handle: u32, len: u64) -> u64 {
+        let Some(Some(work)) = self.works.get_mut(handle as usize) else {
+            return 0;
+        };
+        let before = work.cost(&self.options);
+        let zeros = work.gap(len, &self.options);
+        let after = work.cost(&self.options);
+        if let Some(used) = self.used.get_mut(usize::from(work.shard)) {
+            *used = used.saturating_add(after).saturating_sub(before);
         }
+        zeros
     }
 
     /// The body is over: what is known of it.
     pub(crate) fn end(&mut self, handle: u32, file: &mut dyn FnMut(&[u8])) -> Option<Work> {
         let mut work = self.works.get_mut(handle as usize)?.take()?;
+        if let Some(used) = self.used.get_mut(usize::from(work.shard)) {
+            *used = used.saturating_sub(work.cost(&self.options));
+        }
         work.finish(file);
         self.free.push(handle);
-        if let Some(used) = self.used.get_mut(usize::from(work.shard)) {
-            *used = used.wrapping_sub(1);
-        }
         Some(work)
     }
 

@@ -21,6 +21,23 @@ pub(super) enum Decoder {
     Over,
 }
 
+/// Memory that a decoder takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cost {
+    pub(super) base: u64,
+    /// The most of the bytes it made that it keeps.
+    pub(super) window: u64,
+}
+
+/// With its window of 32 KiB.
+const INFLATE_BYTES: u64 = 48 << 10;
+/// Tables and buffers.
+const BROTLI_BYTES: u64 = 128 << 10;
+/// RFC 7932 §9.1: the largest of its windows.
+const BROTLI_WINDOW: u64 = 1 << 24;
+/// Tables, and a block each of input and output.
+const ZSTD_BYTES: u64 = 416 << 10;
+
 /// The body is not what its encoding says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Invalid;
@@ -115,6 +132,17 @@ impl Decoder {
             }
             Self::Zstd(decoder) => zstd(decoder, input, room, out),
         }
+    }
+
+    /// What it takes, and how many of the bytes that it makes it keeps beside.
+    pub(super) const fn cost(encoding: Encoding) -> Cost {
+        let (base, window) = match encoding {
+            GZIP | DEFLATE => (INFLATE_BYTES, 0),
+            BROTLI => (BROTLI_BYTES, BROTLI_WINDOW),
+            ZSTD => (ZSTD_BYTES, 1 << ZSTD_WINDOW_LOG),
+            _ => (0, 0),
+        };
+        Cost { base, window }
     }
 
     /// Whether bytes go through as they are, also where they should have been encoded.

@@ -1,9 +1,11 @@
 //! Bodies decoded, hashed and kept, whatever their pieces.
 
+use super::bodies::Bodies;
 use super::coding::{BROTLI, DEFLATE, Encoding, GZIP, IDENTITY, ZSTD};
 use super::work::Work;
 use crate::anomaly::Anomaly;
 use crate::options::BodyOptions;
+use crate::state::NONE;
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use std::io::Write;
@@ -26,12 +28,12 @@ fn decoded(
     piece: usize,
     options: &BodyOptions,
 ) -> (Vec<u8>, Option<Anomaly>, Work) {
-    let mut work = Work::new(encoding, 0, options);
-    let mut room = vec![0; 1 << 10];
+    let mut work = Work::new(encoding, 2, 0, options);
+    let mut space = vec![0; 1 << 10];
     let mut out = Vec::new();
     let mut told = None;
     for part in bytes.chunks(piece) {
-        let now = work.feed(part, &mut room, options, &mut |bytes| {
+        let now = work.feed(part, (&mut space, u64::MAX), options, &mut |bytes| {
             out.extend_from_slice(bytes)
         });
         told = told.or(now);
@@ -144,4 +146,55 @@ fn wrong_encodings_are_told() {
     }
     let (out, told, _) = decoded(GZIP, b"x", 4, &all());
     assert_eq!((out.as_slice(), told), (b"x".as_slice(), None));
+}
+
+/// What a decoder keeps of what it made is memory: a shard's cap ends the body, at the same place
+/// whatever its pieces, and leaves others their room.
+#[test]
+fn windows_are_capped_in_each_shard() {
+    let noise: Vec<u8> = (0..3u32 << 20)
+        .map(|n| (n.wrapping_mul(0x9e37_79b9) >> 13) as u8)
+        .collect();
+    let sent = zstd::encode_all(noise.as_slice(), 1).unwrap();
+    let options = BodyOptions {
+        shard_bytes_max: 2 << 20,
+        files: false,
+        ..all()
+    };
+    let mut lens = Vec::new();
+    for piece in [999, usize::MAX] {
+        let mut bodies = Bodies::new(&options);
+        let one = bodies.begin(ZSTD, 2, 0);
+        let other = bodies.begin(IDENTITY, 2, 0);
+        for part in sent.chunks(piece) {
+            assert_eq!(bodies.feed(one, part, &mut |_| {}), None);
+        }
+        assert_ne!(bodies.begin(ZSTD, 4, 0), NONE);
+        let work = bodies.end(one, &mut |_| {}).unwrap();
+        assert!(work.no_room && work.is_broken);
+        lens.push(work.len);
+        assert!(!bodies.end(other, &mut |_| {}).unwrap().no_room);
+    }
+    assert_eq!(lens[0], lens[1]);
+    assert!((1 << 20..2 << 20).contains(&lens[0]));
+    // The one that began behind it in each run still has its own.
+    let mut bodies = Bodies::new(&options);
+    while bodies.begin(ZSTD, 2, 0) != NONE {}
+    assert_eq!(bodies.in_use(), 4);
+    assert_ne!(bodies.begin(ZSTD, 2, 1), NONE);
+}
+
+/// Gaps are zeros in a file, no more than it may hold.
+#[test]
+fn gaps_do_not_make_a_file_longer_than_the_limit() {
+    let options = BodyOptions {
+        decoded_bytes_max: 3 << 20,
+        ..all()
+    };
+    let mut bodies = Bodies::new(&options);
+    let body = bodies.begin(IDENTITY, 2, 0);
+    let zeros: Vec<u64> = (0..5).map(|_| bodies.gap(body, u64::MAX / 8)).collect();
+    assert_eq!(zeros, [1 << 20, 1 << 20, 1 << 20, 0, 0]);
+    let told = bodies.feed(body, b"x", &mut |_| {});
+    assert_eq!(told, Some(Anomaly::DecodedTooLong));
 }

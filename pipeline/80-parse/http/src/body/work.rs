@@ -1,7 +1,7 @@
 //! One body that somebody asked for.
 
 use super::coding::{Encoding, IDENTITY};
-use super::decoder::Decoder;
+use super::decoder::{Cost, Decoder};
 use super::magic::{HEAD_LEN, media_type};
 use crate::anomaly::Anomaly;
 use crate::options::BodyOptions;
@@ -29,9 +29,22 @@ pub(crate) struct Work {
     is_over: bool,
     /// Something is wrong with it.
     pub(crate) is_broken: bool,
+    /// Its shard had no memory for more of it.
+    pub(crate) no_room: bool,
+    /// Which of its connection's files it is.
+    pub(crate) number: u64,
     pub(super) shard: u8,
     is_encoded: bool,
+    decoder_cost: Cost,
+    /// Bytes of gaps that its file has as zeros.
+    filled: u64,
 }
+
+/// What a body takes besides its decoder: hashes, and the bytes of its file that are gathered.
+const BODY_BYTES: u64 = 1 << 10;
+const FILE_BYTES: u64 = 16 << 10;
+/// Of a gap a file has no more.
+const FILLED_MAX: u64 = 1 << 20;
 
 /// The ratio is looked at whenever so many bytes came: so it does not depend on segments.
 const STRIDE: u64 = 256;
@@ -39,7 +52,7 @@ const STRIDE: u64 = 256;
 const ALWAYS: u64 = 1 << 16;
 
 impl Work {
-    pub(super) fn new(encoding: Encoding, shard: u8, options: &BodyOptions) -> Self {
+    pub(super) fn new(encoding: Encoding, number: u64, shard: u8, options: &BodyOptions) -> Self {
         let encoding = if options.decode { encoding } else { IDENTITY };
         Self {
             decoder: Decoder::new(encoding),
@@ -53,19 +66,63 @@ impl Work {
             missing: 0,
             is_over: false,
             is_broken: false,
+            no_room: false,
+            number,
             shard,
             is_encoded: encoding != IDENTITY,
+            decoder_cost: Decoder::cost(encoding),
+            filled: 0,
         }
     }
 
-    /// The next bytes; what came of them goes to `file`.
+    /// Memory that a body takes from the beginning.
+    pub(super) fn least_cost(encoding: Encoding, options: &BodyOptions) -> u64 {
+        let file = if options.files { FILE_BYTES } else { 0 };
+        let encoding = if options.decode { encoding } else { IDENTITY };
+        let decoder = Decoder::cost(encoding).base;
+        BODY_BYTES.saturating_add(file).saturating_add(decoder)
+    }
+
+    /// Memory that it takes now.
+    pub(super) fn cost(&self, options: &BodyOptions) -> u64 {
+        let Cost { base, window } = self.decoder_cost;
+        let kept = window.min(self.len);
+        Self::least_cost(IDENTITY, options)
+            .saturating_add(base)
+            .saturating_add(kept)
+    }
+
+    /// How long it may become before its file is too long, or its window takes more than `room`
+    /// bytes beyond what it takes now.
+    fn len_max(&self, room: u64, options: &BodyOptions) -> u64 {
+        let most = options.decoded_bytes_max.saturating_sub(self.filled);
+        let by_memory = self.len.saturating_add(room);
+        if by_memory < self.decoder_cost.window {
+            most.min(by_memory)
+        } else {
+            most
+        }
+    }
+
+    /// Nothing more is made of it: its decoder's memory is given back.
+    fn give_up(&mut self) {
+        self.is_over = true;
+        self.is_broken = true;
+        self.decoder = Decoder::Over;
+        self.decoder_cost = Decoder::cost(IDENTITY);
+    }
+
+    /// The next bytes, through `space`; what came of them goes to `file`. `room`: memory that it
+    /// may take beyond what it has.
     pub(super) fn feed(
         &mut self,
         bytes: &[u8],
-        room: &mut [u8],
+        (space, room): (&mut [u8], u64),
         options: &BodyOptions,
         file: &mut dyn FnMut(&[u8]),
     ) -> Option<Anomaly> {
+        let len_max = self.len_max(room, options);
+        let is_memory = len_max < options.decoded_bytes_max.saturating_sub(self.filled);
         let mut rest = bytes;
         let mut told = None;
         while !rest.is_empty() && !self.is_over {
@@ -77,11 +134,16 @@ impl Work {
             };
             let (now, later) = rest.split_at_checked(count).unwrap_or((rest, &[]));
             rest = later;
-            if let Some(anomaly) = self.feed_part(now, room, options, file) {
+            let anomaly = self.feed_part(now, (space, len_max), options, file);
+            if is_memory && anomaly == Some(Anomaly::DecodedTooLong) {
+                self.no_room = true;
+                self.give_up();
+            } else if let Some(anomaly) = anomaly {
                 // What is not encoded at all can still be kept.
                 self.is_encoded = !self.decoder.is_plain();
-                self.is_over = self.is_encoded || anomaly != Anomaly::EncodingInvalid;
-                self.is_broken |= self.is_over;
+                if self.is_encoded || anomaly != Anomaly::EncodingInvalid {
+                    self.give_up();
+                }
                 told = told.or(Some(anomaly));
             }
         }
@@ -91,15 +153,14 @@ impl Work {
     fn feed_part(
         &mut self,
         part: &[u8],
-        room: &mut [u8],
+        (space, len_max): (&mut [u8], u64),
         options: &BodyOptions,
         file: &mut dyn FnMut(&[u8]),
     ) -> Option<Anomaly> {
         let mut decoder = std::mem::replace(&mut self.decoder, Decoder::Over);
         let mut too_long = false;
-        let most = options.decoded_bytes_max;
-        let result = decoder.push(part, room, &mut |made| {
-            let left = usize::try_from(most.saturating_sub(self.len)).unwrap_or(usize::MAX);
+        let result = decoder.push(part, space, &mut |made| {
+            let left = usize::try_from(len_max.saturating_sub(self.len)).unwrap_or(usize::MAX);
             let taken = made.get(..left).unwrap_or(made);
             self.take(taken, file);
             too_long = taken.len() < made.len();
@@ -142,11 +203,23 @@ impl Work {
         file(bytes);
     }
 
-    /// Bytes are missing: what is encoded cannot be decoded any further.
-    pub(super) fn gap(&mut self, len: u64) {
+    /// Bytes are missing: what is encoded cannot be decoded any further. How many zeros its file
+    /// has for them.
+    pub(super) fn gap(&mut self, len: u64, options: &BodyOptions) -> u64 {
         self.missing = self.missing.saturating_add(len);
         self.is_broken = true;
-        self.is_over |= self.is_encoded;
+        if self.is_encoded {
+            self.give_up();
+        }
+        if self.is_over {
+            return 0;
+        }
+        let there = self.len.saturating_add(self.filled);
+        let zeros = len
+            .min(FILLED_MAX)
+            .min(options.decoded_bytes_max.saturating_sub(there));
+        self.filled = self.filled.saturating_add(zeros);
+        zeros
     }
 
     /// No more bytes come.

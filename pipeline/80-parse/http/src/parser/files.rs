@@ -16,13 +16,23 @@ impl<S: MessageSink> Turn<'_, S> {
         if self.options.bodies.decode && encoding == crate::body::UNKNOWN {
             self.tell(Anomaly::EncodingUnknown);
         }
-        self.mine.body = self.pools.bodies.begin(encoding, self.queue.shard);
+        if self.mine.transaction == NONE {
+            // What has no record has no file.
+            return self.pools.losses.count(Loss::HttpBodies, 1);
+        }
+        let number = self.file_number();
+        self.mine.body = self.pools.bodies.begin(encoding, number, self.queue.shard);
         if self.mine.body == NONE {
             self.pools.losses.count(Loss::HttpBodies, 1);
         } else if self.options.bodies.files {
-            let file = self.file_number();
-            self.sink.file(FilePart::Begin(file));
+            self.sink.file(FilePart::Begin(number));
         }
+    }
+
+    /// The number of the file of the body at hand: the transaction may be gone.
+    fn file(&self) -> u64 {
+        let number = self.pools.bodies.number(self.mine.body);
+        number.unwrap_or_default()
     }
 
     /// Each transaction has at most two.
@@ -36,7 +46,7 @@ impl<S: MessageSink> Turn<'_, S> {
 
     #[cold]
     pub(super) fn wanted_body(&mut self, bytes: &[u8]) {
-        let file = self.file_number();
+        let file = self.file();
         let keeps = self.options.bodies.files;
         let sink = &mut *self.sink;
         let fed = self.pools.bodies.feed(self.mine.body, bytes, &mut |bytes| {
@@ -51,17 +61,17 @@ impl<S: MessageSink> Turn<'_, S> {
 
     #[cold]
     pub(super) fn wanted_body_gap(&mut self, len: u64) {
-        self.pools.bodies.gap(self.mine.body, len);
-        if self.options.bodies.files {
-            let file = self.file_number();
-            self.sink.file(FilePart::Missing(file, len));
+        let zeros = self.pools.bodies.gap(self.mine.body, len);
+        if self.options.bodies.files && zeros > 0 {
+            let file = self.file();
+            self.sink.file(FilePart::Missing(file, zeros));
         }
     }
 
     /// A body is over, complete or not.
     #[cold]
     pub(super) fn body_over(&mut self) {
-        let file = self.file_number();
+        let file = self.file();
         let keeps = self.options.bodies.files;
         let sink = &mut *self.sink;
         let work = self.pools.bodies.end(self.mine.body, &mut |bytes| {
@@ -73,6 +83,9 @@ impl<S: MessageSink> Turn<'_, S> {
         let Some(mut work) = work else {
             return;
         };
+        if work.no_room {
+            self.pools.losses.count(Loss::HttpBodies, 1);
+        }
         let had_bytes = self.mine.body_len > 0;
         if self.options.bodies.decode {
             // Who asks for decoded bodies is told how long they are.
