@@ -203,6 +203,17 @@ impl Fields {
         }
         self.bytes.truncate(end);
         budget.give_back(shard, before.saturating_sub(end));
+        self.shrink();
+    }
+
+    /// Memory beyond the usual, which the budget counts no more, is given back.
+    fn shrink(&mut self) {
+        if self.bytes.capacity() > CAPACITY_KEPT_MAX {
+            self.bytes.shrink_to(CAPACITY_KEPT_MAX);
+        }
+        if self.entries.capacity() > ENTRIES_KEPT_MAX {
+            self.entries.shrink_to(ENTRIES_KEPT_MAX);
+        }
     }
 
     /// Nothing stays. Memory beyond the usual is given back.
@@ -211,9 +222,7 @@ impl Fields {
         self.begun = None;
         self.entries.clear();
         self.bytes.clear();
-        if self.bytes.capacity() > CAPACITY_KEPT_MAX {
-            self.bytes = Vec::new();
-        }
+        self.shrink();
     }
 
     /// Becomes a copy of another.
@@ -268,3 +277,35 @@ const SHARDS: usize = 256;
 /// All texts of one message.
 const BYTES_MAX: usize = 1 << 16;
 const CAPACITY_KEPT_MAX: usize = 2048;
+const ENTRIES_KEPT_MAX: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::{Budget, CAPACITY_KEPT_MAX, ENTRIES_KEPT_MAX, Fields, Place};
+    use crate::options::TextOptions;
+    use flowpin_packet::Timestamp;
+
+    /// A connection that once had a long message holds no more than its budget says afterwards.
+    #[test]
+    fn what_is_cleared_is_given_back() {
+        let options = TextOptions::default();
+        let mut budget = Budget::new(1 << 20);
+        let mut fields = Fields::default();
+        for field in 0..40 {
+            for _ in 0..options.list_len_max {
+                let mut place = Place {
+                    at: Timestamp(1),
+                    shard: 0,
+                    options: &options,
+                    budget: &mut budget,
+                };
+                fields.set_text(field, &[b'x'; 40], true, &mut place);
+            }
+        }
+        assert!(budget.used_bytes() > 40_000);
+        fields.clear(&[], 0, &mut budget);
+        assert_eq!(budget.used_bytes(), 0);
+        assert!(fields.bytes.capacity() <= CAPACITY_KEPT_MAX);
+        assert!(fields.entries.capacity() <= ENTRIES_KEPT_MAX);
+    }
+}
