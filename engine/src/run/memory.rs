@@ -37,6 +37,14 @@ fn segment_bytes(plan: &Plan) -> u64 {
     set.unwrap_or(share).min(plan.memory_bytes / 4)
 }
 
+/// Delivered bytes, kept to compare what is sent again, get a quarter at most.
+fn compared_bytes(plan: &Plan) -> u64 {
+    if !plan.streams.enabled {
+        return 0;
+    }
+    plan.streams.compared_bytes.min(plan.memory_bytes / 4)
+}
+
 /// First bytes of connections not yet identified get an eighth at most, and no more than this.
 const FIRST_BYTES_MAX: u64 = 128 << 20;
 
@@ -170,6 +178,7 @@ pub(crate) fn reassembly(plan: &Plan) -> ReassemblyOptions {
         memory_bytes: segment_bytes(plan),
         stream_bytes_max: u32::try_from(streams.stream_bytes).unwrap_or(u32::MAX),
         depth_bytes: streams.depth_bytes,
+        compared_bytes: compared_bytes(plan),
         midstream: streams.midstream,
         one_sided: streams.one_sided,
         paws: streams.paws,
@@ -190,6 +199,7 @@ pub(crate) fn flow(plan: &Plan) -> FlowOptions {
             .memory_bytes
             .saturating_sub(fragment_bytes(plan))
             .saturating_sub(segment_bytes(plan))
+            .saturating_sub(compared_bytes(plan))
             .saturating_sub(first_bytes(plan))
             .saturating_sub(parser_bytes(plan)),
         id_seed: plan.id_seed,

@@ -282,6 +282,11 @@ const KEYS: &[(&str, &[Key])] = &[
                 "How many bytes of each direction are looked at; 0: all.",
             ),
             (
+                "compared_memory",
+                "\"0 B\"",
+                "Delivered bytes kept to compare what is sent again; 0: none.",
+            ),
+            (
                 "midstream",
                 "true",
                 "Also connections that were open when the capture began.",

@@ -130,6 +130,8 @@ sections! {
         stream_memory: ByteSize,
         /// How many bytes of each direction are looked at.
         depth: ByteSize,
+        /// Delivered bytes that are kept to compare what is sent again, over all workers.
+        compared_memory: ByteSize,
         /// Connections that were open when the capture began.
         midstream: bool,
         /// Connections of which the capture has one direction only.

@@ -14,6 +14,8 @@ pub struct StreamsPlan {
     pub stream_bytes: u64,
     /// How many bytes of each direction are looked at; 0: all.
     pub depth_bytes: u64,
+    /// Memory for delivered bytes, with which what is sent again is compared; 0: it is not.
+    pub compared_bytes: u64,
     /// Connections that were open when the capture began.
     pub midstream: bool,
     /// Connections of which the capture has one direction only.
@@ -31,6 +33,7 @@ impl Default for StreamsPlan {
             memory_bytes: None,
             stream_bytes: 1 << 20,
             depth_bytes: 0,
+            compared_bytes: 0,
             midstream: true,
             one_sided: true,
             paws: true,
@@ -48,6 +51,7 @@ impl From<StreamSettings> for StreamsPlan {
             memory_bytes: settings.memory.map(|size| size.0),
             stream_bytes: bytes(settings.stream_memory, defaults.stream_bytes),
             depth_bytes: bytes(settings.depth, defaults.depth_bytes),
+            compared_bytes: bytes(settings.compared_memory, defaults.compared_bytes),
             midstream: settings.midstream.unwrap_or(defaults.midstream),
             one_sided: settings.one_sided.unwrap_or(defaults.one_sided),
             paws: settings.paws.unwrap_or(defaults.paws),
@@ -63,6 +67,7 @@ impl From<&StreamsPlan> for StreamSettings {
             memory: plan.memory_bytes.map(ByteSize),
             stream_memory: Some(ByteSize(plan.stream_bytes)),
             depth: Some(ByteSize(plan.depth_bytes)),
+            compared_memory: Some(ByteSize(plan.compared_bytes)),
             midstream: Some(plan.midstream),
             one_sided: Some(plan.one_sided),
             paws: Some(plan.paws),

@@ -58,6 +58,9 @@ losses! {
     /// Bytes of connections that are not reassembled: begun before the capture, or one-sided.
     ReassemblyIgnored = "reassembly_ignored",
         "bytes of connections that are not reassembled by configuration";
+    /// Bytes sent again that could not be compared with those delivered.
+    ReassemblyUncompared = "reassembly_uncompared",
+        "bytes sent again whose first copy was no longer kept: raise compared_memory";
     /// Connections whose protocol was not looked for any more because there was no memory.
     IdentifyMemory = "identify_memory",
         "no memory for first bytes of connections not yet identified: raise --memory";

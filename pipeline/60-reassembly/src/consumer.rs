@@ -83,7 +83,8 @@ pub enum Closed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Anomaly {
-    /// It overlaps held bytes and differs from them: one of the two was meant for us only.
+    /// It overlaps held or delivered bytes and differs from them: one of the two was meant for us
+    /// only. Of delivered ones only those that are kept for it.
     OverlapDiffers,
     /// A SYN inside a connection (RFC 9293 §3.10.7.4: not believed).
     SynInConnection,

@@ -24,6 +24,7 @@ pub fn fuzz_reassembly(data: &[u8]) {
         memory_bytes: MEMORY_BYTES,
         stream_bytes_max: 4 << 10,
         depth_bytes: u64::from(settings & 1).saturating_mul(700),
+        compared_bytes: u64::from(settings & 32 != 0).saturating_mul(16 << 18),
         midstream: settings & 2 == 0,
         one_sided: settings & 4 == 0,
         paws: settings & 8 == 0,

@@ -21,9 +21,9 @@
 //! - Nothing is allocated after [`Reassembler::new`], and no packet makes it panic.
 //!
 //! Deliberately does not: decide which packets are a connection or which side is the client (the
-//! connection table does), keep bytes once they are delivered, or understand them. Since
-//! delivered bytes are gone, a retransmission that differs from them is not noticed; one that
-//! differs from bytes still held is.
+//! connection table does), or understand bytes. Keeps delivered ones only if asked to
+//! ([`ReassemblyOptions::compared_bytes`]): without, a retransmission that differs from them is
+//! not noticed; one that differs from bytes still held always is.
 
 #![deny(
     clippy::indexing_slicing,
@@ -37,6 +37,7 @@
 
 mod connection;
 mod consumer;
+mod delivered;
 mod fuzz;
 mod held;
 mod options;

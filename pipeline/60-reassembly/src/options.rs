@@ -24,6 +24,9 @@ pub struct ReassemblyOptions {
     pub stream_bytes_max: u32,
     /// How many bytes of each stream are delivered; 0: all.
     pub depth_bytes: u64,
+    /// Memory for delivered bytes, over all 256 shards: what is sent again is compared with them
+    /// as long as they are there. Each byte is copied for it. 0: none is kept.
+    pub compared_bytes: u64,
     /// Whether connections are reassembled that were open when the capture began.
     pub midstream: bool,
     /// Whether streams are reassembled of which the capture never has the other direction.
@@ -41,6 +44,7 @@ impl Default for ReassemblyOptions {
             memory_bytes: 256 << 20,
             stream_bytes_max: 1 << 20,
             depth_bytes: 0,
+            compared_bytes: 0,
             midstream: true,
             one_sided: true,
             paws: true,
@@ -54,6 +58,11 @@ impl ReassemblyOptions {
     pub(crate) fn shard_bytes(&self) -> u64 {
         const { assert!(SHARD_COUNT == 256, "the shift below") };
         self.memory_bytes >> 8
+    }
+
+    /// Each shard's part of the memory for delivered bytes.
+    pub(crate) fn shard_compared_bytes(&self) -> u64 {
+        self.compared_bytes >> 8
     }
 
     /// The depth, as a number that no stream reaches if there is none.

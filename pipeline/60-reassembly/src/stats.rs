@@ -35,6 +35,10 @@ stats! {
     delivered,
     /// Bytes that had been delivered, or told as a gap, before.
     duplicate,
+    /// Of those, bytes that were compared with what had been delivered.
+    compared,
+    /// And those that were no longer there to compare with.
+    uncompared,
     /// Bytes that another segment's bytes won against.
     overlapped,
     /// Bytes in segments with a bad checksum.
@@ -129,6 +133,7 @@ impl ReassemblyStats {
             (Loss::ReassemblyRoom, self.no_room),
             (Loss::ReassemblyDepth, self.beyond_depth),
             (Loss::ReassemblyIgnored, self.ignored),
+            (Loss::ReassemblyUncompared, self.uncompared),
         ] {
             losses.count(loss, count);
         }

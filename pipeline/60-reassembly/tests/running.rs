@@ -191,3 +191,136 @@ fn data_outside_any_window_is_dropped() {
     assert_eq!(world.text(true), "near");
     assert_eq!(world.log.anomalies, [Anomaly::OutOfWindow]);
 }
+
+/// With delivered bytes kept, as much as fits in each shard.
+fn comparing(shard_bytes: u64) -> World {
+    let mut world = World::new(&ReassemblyOptions {
+        compared_bytes: shard_bytes * 256,
+        ..options(SegmentOverlap::First)
+    });
+    world.handshake(100, 500, 60_000);
+    world
+}
+
+/// An answer forged by somebody on the way comes first and is read; the server's own, longer and
+/// different, gives it away. Both are told apart only by their bytes.
+#[test]
+fn the_true_answer_behind_a_forged_one_is_noticed() {
+    for kept in [true, false] {
+        let mut world = comparing(if kept { 64 << 10 } else { 0 });
+        world.send(&client(100, "GET / HTTP/1.1\r\n\r\n"));
+        world.send(&server(
+            500,
+            118,
+            "HTTP/1.1 302 Found\r\nLocation: http://evil/",
+        ));
+        world.send(&server(
+            500,
+            118,
+            "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n<html>",
+        ));
+        let differs = [Anomaly::OverlapDiffers];
+        assert_eq!(world.log.anomalies, if kept { &differs[..] } else { &[] });
+        assert!(world.text(false).starts_with("HTTP/1.1 302 Found"));
+        let stats = world.reassembler.stats();
+        assert_eq!(
+            (stats.compared, stats.uncompared),
+            (if kept { 42 } else { 0 }, 0)
+        );
+    }
+}
+
+/// Honest systems send bytes again, cut otherwise, also behind a FIN; and a keep-alive's byte is
+/// garbage (RFC 9293 §3.8.4).
+#[test]
+fn the_same_bytes_again_are_no_contradiction() {
+    let mut world = comparing(64 << 10);
+    world.send(&client(100, "abcdef"));
+    world.send(&client(112, "mnop"));
+    world.send(&client(103, "defghijklm"));
+    world.send(&client(100, "abcdefghijklmnop"));
+    world.send(&client(115, "?"));
+    world.send(&Out {
+        flags: support::FIN,
+        ..client(114, "opqr")
+    });
+    world.send(&client(108, "ijklmnopqr"));
+    assert_eq!(world.text(true), "abcdefghijklmnopqr");
+    assert_eq!(world.log.anomalies, []);
+    let stats = world.reassembler.stats();
+    assert_eq!((stats.compared, stats.uncompared), (3 + 16 + 2 + 10, 0));
+    world.send(&client(117, "Z"));
+    assert_eq!(world.log.anomalies, [Anomaly::OverlapDiffers]);
+}
+
+/// What no longer fits is counted as not compared; the same place in a later connection of the
+/// same handle is another stream.
+#[test]
+fn what_is_no_longer_kept_is_counted() {
+    let mut world = comparing((2 << 10) + (6 << 10));
+    let block = "x".repeat(1000);
+    for nth in 0..5 {
+        world.send(&client(100 + 1000 * nth, &block));
+    }
+    world.send(&client(100, &"y".repeat(1000)));
+    assert_eq!(world.log.anomalies, []);
+    assert_eq!(world.reassembler.stats().uncompared, 1000);
+    world.send(&client(4100, &"y".repeat(1000)));
+    assert_eq!(world.log.anomalies, [Anomaly::OverlapDiffers]);
+    world.end(3);
+    world.handshake(2100, 500, 60_000);
+    world.send(&client(2100, &"z".repeat(1000)));
+    world.send(&client(2100, &"z".repeat(1000)));
+    assert_eq!(world.log.anomalies.len(), 1);
+    assert_eq!(world.reassembler.stats().compared, 2000);
+}
+
+/// RFC 7323 §3.2: time stamps behind the handshake mean that they were agreed on in it, also
+/// where the capture does not have it; Suricata concludes the same.
+#[test]
+fn old_time_stamps_are_dropped_where_the_handshake_is_missing() {
+    let stamp = |value: u8| [1, 1, 8, 10, 0, 0, 0, value, 0, 0, 0, 0];
+    let mut world = usual();
+    for (seq, value, bytes) in [
+        (100, 100, "one"),
+        (103, 101, "two"),
+        (106, 50, "BAD"),
+        (106, 101, "three"),
+    ] {
+        world.send(&Out {
+            begins: seq == 100,
+            options: &stamp(value),
+            ..client(seq, bytes)
+        });
+    }
+    assert_eq!(world.text(true), "onetwothree");
+    assert_eq!(world.log.anomalies, [Anomaly::OldTimestamp]);
+}
+
+/// Linux takes a last time stamp of 0 for none: some systems send it in the handshake only.
+#[test]
+fn behind_a_time_stamp_of_zero_any_is_fresh() {
+    let stamp = |value: u32| {
+        let [a, b, c, d] = value.to_be_bytes();
+        [1, 1, 8, 10, a, b, c, d, 0, 0, 0, 0]
+    };
+    let mut world = usual();
+    let (zero, late) = (stamp(0), stamp(0xf000_0000));
+    world.send(&Out {
+        flags: SYN,
+        begins: true,
+        options: &zero,
+        ..client(99, "")
+    });
+    world.send(&Out {
+        flags: SYN_ACK,
+        options: &zero,
+        ..server(499, 100, "")
+    });
+    world.send(&Out {
+        options: &late,
+        ..client(100, "fresh")
+    });
+    assert_eq!(world.text(true), "fresh");
+    assert_eq!(world.log.anomalies, []);
+}

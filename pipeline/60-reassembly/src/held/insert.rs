@@ -1,6 +1,6 @@
 //! A segment into the tree: what it overlaps with is decided piece by piece.
 
-use super::blocks::{Block, PIECE_BYTES_MAX, block_cost};
+use super::blocks::{Block, PIECE_BYTES_MAX};
 use super::{Held, Piece, Queue};
 use crate::Extent;
 use crate::connection::NIL;
@@ -227,21 +227,24 @@ impl Held {
 
     fn take_block(&mut self, queue: u32, len: usize) -> Option<Block> {
         let shard = self.queue(queue).shard;
-        let cost = block_cost(len);
-        if !self.charge(shard, cost) {
-            return None;
-        }
-        let block = self.blocks.take(len);
-        if block.is_none() {
-            self.discharge(shard, cost);
+        let class = self.usage.take_piece(shard, len)?;
+        let block = self.blocks.take(class);
+        match block {
+            Some(block) => self.charge(block.cost()),
+            None => self.usage.give_back_piece(shard, class),
         }
         block
     }
 
+    fn free_block(&mut self, shard: u8, block: Block) {
+        self.blocks.put_back(block);
+        self.usage.give_back_piece(shard, block.class());
+        self.discharge(block.cost());
+    }
+
     fn add_piece(&mut self, queue: u32, piece: Piece) {
         let Some(handle) = self.pieces.insert(piece) else {
-            self.blocks.put_back(piece.block);
-            self.discharge(self.queue(queue).shard, piece.block.cost());
+            self.free_block(self.queue(queue).shard, piece.block);
             return;
         };
         let old = self.queue(queue);
@@ -265,8 +268,7 @@ impl Held {
         let old = self.queue(queue);
         let root = self.unlink(old.root, handle);
         self.pieces.remove(handle);
-        self.blocks.put_back(piece.block);
-        self.discharge(old.shard, piece.block.cost());
+        self.free_block(old.shard, piece.block);
         if let Some(queue) = self.queues.get_mut(queue) {
             queue.root = root;
             queue.bytes = queue.bytes.saturating_sub(u32::from(piece.len));

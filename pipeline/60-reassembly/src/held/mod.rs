@@ -9,20 +9,19 @@
 //!
 //! Owns pieces, blocks and queues, and knows no connections. Guarantees: pieces of a stream never
 //! overlap; finding, adding or removing one takes O(log n); what is in use is charged to the
-//! shard to the byte.
+//! shard, and what was ever in use, and so is resident, is no more than the memory.
 
 mod blocks;
 mod insert;
 mod queue;
 mod tree;
 
-pub(crate) use blocks::block_cost;
 pub(crate) use insert::{Arrived, earlier, later};
-pub(crate) use queue::{QUEUE_BYTES, Queue};
+pub(crate) use queue::Queue;
 pub(crate) use tree::Piece;
 
 use crate::connection::NIL;
-use blocks::Blocks;
+use blocks::{Amounts, Blocks, Usage};
 use flowpin_memory::{Reserved, Slab};
 use flowpin_packet::{SHARD_COUNT, Seq};
 use std::hash::{BuildHasher, RandomState};
@@ -34,11 +33,9 @@ pub(crate) struct Held {
     pieces: Slab<Piece>,
     queues: Slab<Queue>,
     blocks: Blocks,
-    /// Memory in use, by shard.
-    used: Reserved<u64>,
+    usage: Usage,
     /// The queue whose hole is the oldest, and the newest, plus one; by shard. 0: none.
     ends: Reserved<[u32; 2]>,
-    shard_bytes: u64,
     /// State of the generator of tree priorities. Secret, so that nobody can choose numbers that
     /// make a tree degenerate; shapes of trees decide nothing that is told.
     dice: u64,
@@ -50,18 +47,14 @@ pub(crate) struct Held {
 impl Held {
     /// Room for what `shards` shards may hold, of `shard_bytes` each.
     pub(crate) fn new(shards: u32, shard_bytes: u64) -> io::Result<Self> {
-        let total = shard_bytes.saturating_mul(u64::from(shards));
-        let most = |each: u64| {
-            let count = total.checked_div(each).unwrap_or(0);
-            u32::try_from(count).unwrap_or(u32::MAX)
-        };
+        let each = Amounts::within(shard_bytes);
+        let all = each.times(shards);
         Ok(Self {
-            pieces: Slab::with_capacity(most(block_cost(1)))?,
-            queues: Slab::with_capacity(most(QUEUE_BYTES))?,
-            blocks: Blocks::new(&most)?,
-            used: Reserved::new(SHARD_COUNT)?,
+            pieces: Slab::with_capacity(all.all_pieces())?,
+            queues: Slab::with_capacity(all.queues())?,
+            blocks: Blocks::new(&all)?,
+            usage: Usage::new(each)?,
             ends: Reserved::new(SHARD_COUNT)?,
-            shard_bytes,
             dice: RandomState::new().hash_one(0u8) | 1,
             steps: 0,
             memory_bytes: 0,
@@ -69,29 +62,23 @@ impl Held {
         })
     }
 
-    /// Whether a shard may use `bytes` more.
-    pub(crate) fn has_room(&self, shard: u8, bytes: u64) -> bool {
-        let used = self.used.get(usize::from(shard)).copied().unwrap_or(0);
-        used.saturating_add(bytes) <= self.shard_bytes
+    /// Whether a shard may hold a segment of so many bytes more.
+    pub(crate) fn has_room(&self, shard: u8, len: usize) -> bool {
+        self.usage.has_room(shard, len)
     }
 
-    /// Charges a shard and a stream; false, and nothing is changed, if the shard is full.
-    fn charge(&mut self, shard: u8, bytes: u64) -> bool {
-        if !self.has_room(shard, bytes) {
-            return false;
-        }
-        if let Some(used) = self.used.get_mut(usize::from(shard)) {
-            *used = used.saturating_add(bytes);
-        }
+    /// What a segment of so many bytes would cost now.
+    pub(crate) fn cost(&self, shard: u8, len: usize) -> u64 {
+        self.usage.cost(shard, len)
+    }
+
+    /// Notes memory that is in use from now on.
+    fn charge(&mut self, bytes: u64) {
         self.memory_bytes = self.memory_bytes.saturating_add(bytes);
         self.memory_bytes_max = self.memory_bytes_max.max(self.memory_bytes);
-        true
     }
 
-    fn discharge(&mut self, shard: u8, bytes: u64) {
-        if let Some(used) = self.used.get_mut(usize::from(shard)) {
-            *used = used.saturating_sub(bytes);
-        }
+    fn discharge(&mut self, bytes: u64) {
         self.memory_bytes = self.memory_bytes.saturating_sub(bytes);
     }
 
@@ -152,5 +139,52 @@ impl Held {
             Some(last) => self.piece(last).end(),
             None => next,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::queue::QUEUE_BYTES;
+    use super::{Arrived, Held, Piece};
+    use crate::Extent;
+    use flowpin_config::SegmentOverlap;
+    use flowpin_packet::Seq;
+
+    /// Memory that was used once stays resident: so floods of one kind after the other, each of
+    /// which fills all that it can, must not add up to more than the cap.
+    #[test]
+    fn what_was_ever_in_use_stays_within_the_memory() {
+        let (shards, shard_bytes) = (4u32, 256u64 << 10);
+        let mut held = Held::new(shards, shard_bytes).unwrap();
+        for len in [0usize, 1, 200, 2048, 513, 1] {
+            let bytes = vec![7; len];
+            let mut queues = Vec::new();
+            for shard in 0..4u8 {
+                while let Some(queue) = held.open(1, true, shard) {
+                    queues.push(queue);
+                    for nth in 0..8u32 {
+                        let start = Seq(10 + nth * 4096);
+                        let end = start.plus(u32::try_from(len).unwrap());
+                        let arrived = Arrived {
+                            start,
+                            extent: Extent { start, end },
+                            bytes: &bytes,
+                            outside: false,
+                        };
+                        held.insert(queue, arrived, Seq(0), SegmentOverlap::First);
+                    }
+                }
+            }
+            for queue in queues {
+                held.close(queue);
+            }
+            assert_eq!(held.memory_bytes, 0);
+        }
+        let nodes = u64::from(held.pieces.high_water()) * (size_of::<Piece>() as u64 + 4);
+        let queues = u64::from(held.queues.high_water()) * QUEUE_BYTES;
+        let resident = held.blocks.resident_bytes() + nodes + queues;
+        let cap = shard_bytes * u64::from(shards);
+        assert!(resident <= cap, "{resident} of {cap}");
+        assert!(resident > cap / 10 * 9, "{resident} of {cap}");
     }
 }

@@ -50,7 +50,7 @@ impl Queue {
 impl Held {
     /// A queue for a stream; none if its shard is full.
     pub(crate) fn open(&mut self, handle: u32, to_server: bool, shard: u8) -> Option<u32> {
-        if !self.charge(shard, QUEUE_BYTES) {
+        if !self.usage.take_queue(shard) {
             return None;
         }
         let queue = self.queues.insert(Queue {
@@ -60,8 +60,11 @@ impl Held {
             ..Queue::EMPTY
         });
         match queue {
-            Some(queue) => self.enlist(queue, shard),
-            None => self.discharge(shard, QUEUE_BYTES),
+            Some(queue) => {
+                self.charge(QUEUE_BYTES);
+                self.enlist(queue, shard);
+            }
+            None => self.usage.give_back_queue(shard),
         }
         queue
     }
@@ -77,7 +80,8 @@ impl Held {
         }
         self.delist(queue, old.shard);
         self.queues.remove(queue);
-        self.discharge(old.shard, QUEUE_BYTES);
+        self.usage.give_back_queue(old.shard);
+        self.discharge(QUEUE_BYTES);
         old.bytes
     }
 

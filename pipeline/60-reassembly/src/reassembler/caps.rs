@@ -8,7 +8,7 @@ use super::segment::Segment;
 use super::{Place, Reassembler, count};
 use crate::StreamConsumer;
 use crate::connection::{Connection, NIL};
-use crate::held::{QUEUE_BYTES, block_cost, earlier};
+use crate::held::earlier;
 
 impl Reassembler {
     /// Sees to it that a segment can be stored.
@@ -19,18 +19,19 @@ impl Reassembler {
         segment: &Segment<'_>,
         consumer: &mut C,
     ) {
-        let need = cost_of(segment.bytes.len());
+        let len = segment.bytes.len();
         let most = u64::from(self.options.stream_bytes_max);
         loop {
             let held = connection.side(place.to_server).held;
             let queue = self.held.queue(held);
+            let need = self.held.cost(segment.shard, len);
             if queue.root == NIL || u64::from(queue.cost).saturating_add(need) <= most {
                 break;
             }
             count(&mut self.stats.stream_cap_reached, 1);
             self.give_up_hole(connection, place, consumer);
         }
-        while !self.held.has_room(segment.shard, need) {
+        while !self.held.has_room(segment.shard, len) {
             let Some(oldest) = self.held.oldest(segment.shard) else {
                 return;
             };
@@ -104,13 +105,4 @@ impl Reassembler {
             self.finish(connection, place, consumer);
         }
     }
-}
-
-/// What a segment of so many bytes costs, in pieces of the largest size but for the last.
-fn cost_of(len: usize) -> u64 {
-    let whole = (len >> 11) as u64;
-    whole
-        .saturating_add(1)
-        .saturating_mul(block_cost(len.min(2048)))
-        .saturating_add(QUEUE_BYTES)
 }

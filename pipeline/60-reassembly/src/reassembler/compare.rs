@@ -196,6 +196,7 @@ proptest! {
             one_sided: settings & 8 == 0,
             paws: settings & 48 != 0,
             urgent: if settings & 64 == 0 { Urgent::InLine } else { Urgent::OutOfBand },
+            compared_bytes: u64::from(settings & 64 != 0) * (16 << 18),
             ..ReassemblyOptions::default()
         };
         let mut usual = Reassembler::new(&options, 256, 4).unwrap();

@@ -1,5 +1,6 @@
 //! A segment's bytes and its FIN: delivered, held, or counted; and what is acknowledged.
 
+use super::again::stream_id;
 use super::deliver::deliver;
 use super::handshake::peer_seen;
 use super::segment::Segment;
@@ -88,6 +89,9 @@ impl Reassembler {
         if segment.len <= 1 && behind == 1 && !fin {
             // RFC 9293 §3.8.4.
             count(&mut self.stats.keep_alives, 1);
+        }
+        if behind > 0 && self.delivered.is_on() {
+            self.compare_again(connection, place, segment, consumer);
         }
         if segment.len > 0 || fin {
             if self.is_unwanted(connection, place, segment, consumer) {
@@ -191,6 +195,10 @@ impl Reassembler {
         let now = self.direct_len(connection, place, extent);
         let (now, rest) = bytes.split_at_checked(now as usize).unwrap_or((bytes, &[]));
         if !now.is_empty() {
+            if self.delivered.is_on() {
+                let stream = stream_id(connection, place);
+                self.delivered.keep(segment.shard, stream, start, now);
+            }
             let urgent = self.urgent_mark(connection, place, segment);
             let stats = &mut self.stats;
             deliver(stats, self.depth, connection, place, now, urgent, consumer);

@@ -1,5 +1,6 @@
 //! Telling a stream: bytes, gaps, and what became whole.
 
+use super::again::stream_id;
 use super::{Place, Reassembler, count, span};
 use crate::connection::{Connection, Marks, NIL};
 use crate::held::earlier;
@@ -38,6 +39,11 @@ impl Reassembler {
             let urgent = self.held.queue(queue).urgent;
             let bytes = self.held.bytes(&first);
             let bytes = bytes.get(..len as usize).unwrap_or_default();
+            if self.delivered.is_on() {
+                let shard = self.held.queue(queue).shard;
+                let stream = stream_id(connection, place);
+                self.delivered.keep(shard, stream, next, bytes);
+            }
             let stats = &mut self.stats;
             deliver(
                 stats, self.depth, connection, place, bytes, urgent, consumer,

@@ -111,7 +111,19 @@ impl Reassembler {
             }
             _ => {}
         }
-        let side = connection.side(place.to_server);
+        let (side, peer) = connection.both(place.to_server);
+        if matches!(side.phase, Phase::Unseen | Phase::Guessed) {
+            // RFC 7323 §3.2: who sends time stamps behind the handshake has agreed on them in it.
+            let agreed = !peer.marks.has(Marks::SYN) || peer.marks.has(Marks::STAMP);
+            if let (Some(stamp), true, true) = (segment.stamp, agreed, self.options.paws) {
+                side.stamp = stamp;
+                side.marks.set(Marks::STAMPED, true);
+                peer.marks.set(
+                    Marks::STAMPED,
+                    peer.marks.has(Marks::STAMP | Marks::STAMPED),
+                );
+            }
+        }
         if matches!(side.phase, Phase::Unseen | Phase::Guessed | Phase::Syn) {
             side.phase = Phase::Open;
         }
@@ -125,6 +137,10 @@ impl Reassembler {
     }
 
     /// RFC 7323 §5.3: a segment with a time stamp older than the last one is not acceptable.
+    ///
+    /// A last one of 0 refuses nothing: some systems have it in the handshake only, and Linux
+    /// takes it for none. The RFC's exception after 24 days (§5.5) is left out: no connection
+    /// is idle for so long and known.
     pub(super) fn is_fresh_stamp<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -136,7 +152,7 @@ impl Reassembler {
         let (true, Some(stamp)) = (side.marks.has(Marks::STAMPED), segment.stamp) else {
             return true;
         };
-        if stamp.wrapping_sub(side.stamp).cast_signed() < 0 {
+        if stamp.wrapping_sub(side.stamp).cast_signed() < 0 && side.stamp != 0 {
             self.tell_anomaly(connection, place, Anomaly::OldTimestamp, consumer);
             return false;
         }
@@ -154,7 +170,7 @@ pub(super) fn peer_seen(connection: &mut Connection, place: Place) -> bool {
 }
 
 /// The low 32 bits.
-fn low_word(wide: u64) -> u32 {
+pub(super) fn low_word(wide: u64) -> u32 {
     let [.., a, b, c, d] = wide.to_be_bytes();
     u32::from_be_bytes([a, b, c, d])
 }

@@ -1,5 +1,6 @@
 //! All streams of a worker: the short way of a segment in order, and the way of all others.
 
+mod again;
 mod caps;
 mod close;
 #[cfg(test)]
@@ -11,6 +12,7 @@ mod segment;
 mod usual;
 
 use crate::connection::{Connection, Marks, NIL, Phase};
+use crate::delivered::Delivered;
 use crate::held::Held;
 use crate::{Anomaly, ReassemblyOptions, ReassemblyStats, Span, StreamConsumer};
 use flowpin_config::SegmentOverlap;
@@ -56,6 +58,7 @@ use std::io;
 pub struct Reassembler {
     connections: Slab<Connection>,
     held: Held,
+    delivered: Delivered,
     options: ReassemblyOptions,
     depth: u64,
     stats: ReassemblyStats,
@@ -92,6 +95,7 @@ impl Reassembler {
         Ok(Self {
             connections: Slab::with_capacity(connections_max)?,
             held: Held::new(shards, options.shard_bytes())?,
+            delivered: Delivered::new(options.shard_compared_bytes())?,
             options: options.clone(),
             depth: options.depth(),
             stats: ReassemblyStats::default(),
@@ -151,11 +155,15 @@ impl Reassembler {
         let offset = connection.take_in_order(frames, meta, to_server, self.depth)?;
         let len = u64::from(meta.payload_len);
         self.stats.in_order = self.stats.in_order.wrapping_add(len);
-        Some(Span {
+        let at = Span {
             handle,
             to_server,
             offset,
-        })
+        };
+        if self.delivered.is_on() {
+            self.keep_next(frames, meta, at);
+        }
+        Some(at)
     }
 
     /// The connection is over: tells what is held, the gaps before it, and the ends of its

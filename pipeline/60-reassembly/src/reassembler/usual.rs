@@ -118,6 +118,9 @@ impl Reassembler {
             offset,
         };
         if len > 0 {
+            if self.delivered.is_on() {
+                self.keep_next(frames, meta, at);
+            }
             consumer.data(at, frames.payload(meta));
         }
         if meta.tcp_flags.has(TcpFlags::FIN) {
