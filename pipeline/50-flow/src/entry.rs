@@ -226,7 +226,8 @@ impl Seen {
     pub(crate) const RST: u16 = 1 << 8;
     pub(crate) const INCONSISTENT: u16 = 1 << 10;
     pub(crate) const MULTI_FLAG: u16 = 1 << 12;
-    /// TCP, and only data in order or a plain acknowledgement is expected.
+    /// TCP, and only data in order or a plain acknowledgement is expected. (The bit above is
+    /// `tcp/reuse`'s.)
     pub(crate) const QUIET: u16 = 1 << 14;
 
     #[inline]

@@ -336,12 +336,19 @@ fn a_new_connection_on_the_same_ports_is_another_record() {
     let open = (EndReason::EndOfInput, "ShA".to_owned());
     let old = |history: &str| (EndReason::Reused, history.to_owned());
     assert_eq!(reasons(">S"), [old("S"), open.clone()]);
-    assert_eq!(reasons(OPEN), [old("ShA"), open.clone()]);
+    // Its end was not captured, and its ports are used again soon: the answer tells.
+    let answered = (EndReason::EndOfInput, "^hA".to_owned());
+    assert_eq!(reasons(OPEN), [old("ShAS"), answered.clone()]);
+    assert_eq!(
+        reasons(&format!("{OPEN} +60000")),
+        [old("ShA"), open.clone()]
+    );
     assert_eq!(
         reasons(">S <SA >A >FA <FA >A"),
         [old("ShAFf"), open.clone()]
     );
-    assert_eq!(reasons(">PA10 <A"), [old("Da"), open]);
+    assert_eq!(reasons(">PA10 <A"), [old("DaS"), answered]);
+    assert_eq!(reasons(">PA10 <A <R"), [old("Dar"), open]);
     // A refused SYN that is sent again is another attempt, also with the same number.
     let mut talk = Talk::new();
     talk.steps(">S! <RA >S! <RA >S! <RA");
@@ -361,6 +368,43 @@ fn a_new_connection_on_the_same_ports_is_another_record() {
         (key.time.0, key.number, key.ordinal),
         (T0 + 51 * support::MS, 2, 1)
     );
+}
+
+/// RFC 5961 §4.2: a SYN in an open connection gets a challenge ACK, whatever its number, and
+/// changes nothing: neither states nor numbers, nor what comes behind it. Suricata's state table
+/// says the same, Zeek would begin another connection.
+#[test]
+fn a_syn_in_an_open_connection_changes_nothing() {
+    let challenged = |before: &str, from_client: bool, flags: &str, after: &str| {
+        let mut talk = Talk::new();
+        talk.steps(OPEN).steps(before).steps("+1");
+        let (from, to) = if from_client {
+            (talk.client, talk.server)
+        } else {
+            (talk.server, talk.client)
+        };
+        let packet = Packet::tcp(from, to, flags, 0x4000_0000, 0x5000_0000, 0);
+        talk.push(packet);
+        talk.steps("+1").steps(after);
+        let records = all(&talk.trace);
+        assert_eq!(records.len(), 1, "{before} {flags} {after}");
+        let record = records[0];
+        (
+            format!("{} {}", record.conn_state.name(), record.history.as_str()),
+            record.to_server.missed_bytes + record.to_client.missed_bytes,
+        )
+    };
+    let rest = "<A >PA10 <A >FA <FA >A";
+    let whole = |text: &str| (text.to_owned(), 0);
+    assert_eq!(challenged("", true, "S", rest), whole("SF ShASaDFf"));
+    assert_eq!(challenged("", false, "S", rest), whole("SF ShAsaDFf"));
+    assert_eq!(
+        challenged(">PA10 <PA10", false, "SA", rest),
+        whole("SF ShADdhaFf")
+    );
+    // Half closed: the server may go on for long.
+    let rest = "<A <PA10 >A <FA >A";
+    assert_eq!(challenged(">FA <A", true, "S", rest), whole("SF ShAFaSdf"));
 }
 
 /// An attempt ends five seconds after its first SYN, whatever is sent again meanwhile; then a

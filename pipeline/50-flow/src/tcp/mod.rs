@@ -18,11 +18,12 @@
 //! Forbidden: leaving `Reset`; leaving `Closed` but for `Reset`; a bad checksum changing state.
 
 mod expected;
+mod reuse;
 mod sequence;
 mod states;
 
 pub(crate) use expected::{is_in_order, mark_letter, take_expected};
-pub(crate) use states::is_reuse;
+pub(crate) use reuse::is_reuse;
 
 use crate::entry::{Bits, Cold, EndState, Extra, Hot, Seen};
 use crate::history::Letter;
@@ -114,6 +115,13 @@ pub(crate) fn advance(
     let segment = Segment::new(meta, hot, me);
     let mut extra = extra;
     let mut rare = Rare::default();
+    if reuse::is_challenged(hot, cold, meta, me) {
+        write_history(hot, cold, &segment);
+        if !segment.has(TcpFlags::ACK) {
+            hot.seen.set_challenged();
+        }
+        return rare;
+    }
     sequence::meet(hot, cold, extra.as_deref_mut(), &segment);
     write_history(hot, cold, &segment);
     if meta.window == 0

@@ -3,7 +3,7 @@
 use super::Segment;
 use crate::entry::{Bits, Cold, EndState, Hot};
 use crate::timeouts::Class;
-use flowpin_packet::{PacketMeta, TcpFlags};
+use flowpin_packet::TcpFlags;
 use flowpin_record::{FlowState, TcpState};
 
 /// The states of both sides after a segment, and whether the connection is over.
@@ -133,32 +133,4 @@ pub(super) fn is_quiet(hot: &Hot, cold: &Cold, holes: bool) -> bool {
         hot.bits.has(Bits::SYN_ACK_SEEN) && !hot.bits.has(Bits::RTT_KNOWN | Bits::RTT_VOID);
     let established = hot.tcp_state == TcpState::Established;
     established && !holes && !behind && !timing && calm(0) && calm(1)
-}
-
-/// Whether a SYN begins another connection on the same addresses and ports.
-///
-/// Zeek's rule: a SYN whose number is not the client's, or any SYN once a side has closed; a
-/// SYN-ACK only while no client was seen. A SYN sent again has the same number, so it is not one.
-/// (tshark begins another stream at any SYN with another number, also after a SYN-ACK, but not at
-/// the same number after a close.)
-pub(crate) fn is_reuse(hot: &Hot, cold: &Cold, meta: &PacketMeta, me: usize) -> bool {
-    let client = hot.client();
-    let closed = hot.closed(0) || hot.closed(1);
-    if meta.tcp_flags.has(TcpFlags::ACK) {
-        return hot.ends[client].state() == EndState::Inactive
-            && hot.ends[client ^ 1].state() != EndState::Inactive
-            && (closed || meta.seq != cold.start_seq[client ^ 1]);
-    }
-    if hot.ends[0].state() == EndState::Inactive && hot.ends[1].state() == EndState::Inactive {
-        // Only bad checksums so far.
-        return false;
-    }
-    if me != client
-        && hot.ends[client].state() == EndState::SynSent
-        && hot.ends[me].state() == EndState::Inactive
-    {
-        // RFC 9293 §3.5: both open at once.
-        return false;
-    }
-    closed || meta.seq != cold.start_seq[client]
 }

@@ -1,0 +1,89 @@
+//! A SYN where a connection is already: another one, the same again, or not to be believed.
+//!
+//! ```text
+//!  SYN with another number, while the connection is …
+//!    not yet open, or over (both FINs, or a RST)   begins another one
+//!    open, and silent for a minute                 begins another one: its ends forgot the old
+//!    open                                          answered by a challenge ACK (RFC 5961 §4.2);
+//!                                                  belongs to it and changes nothing
+//!    … and then a SYN-ACK with another number      begins another one: the end had forgotten
+//! ```
+//!
+//! Zeek begins another connection at any SYN with another number, and at any SYN once one side
+//! has closed; Suricata not before both have (its `LAST_ACK`), and tells the others as oddities,
+//! as reassembly does here. Where nobody forges, a SYN into an open connection means that its end
+//! was not captured: then the SYN counts on the old connection, its answer begins the new one.
+//! (tshark begins another stream at any SYN with another number.)
+
+use crate::entry::{Bits, Cold, EndState, Hot, Seen};
+use flowpin_packet::{PacketMeta, TcpFlags};
+use flowpin_record::TcpState;
+
+/// How long a connection has to be silent to be forgotten by its ends: the time that systems
+/// keep a closed one (RFC 9293 §3.4.2 asks for four minutes; Linux has one, BSD half of that).
+const SILENCE_NS: u64 = 60_000_000_000;
+
+/// Whether a SYN begins another connection on the same addresses and ports.
+pub(crate) fn is_reuse(hot: &Hot, cold: &Cold, meta: &PacketMeta, me: usize) -> bool {
+    let client = hot.client();
+    let is_over = is_over(hot);
+    if meta.tcp_flags.has(TcpFlags::ACK) {
+        // Only while no client was seen; or the answer to a SYN that was not believed.
+        let alone = hot.ends[client].state() == EndState::Inactive
+            && hot.ends[client ^ 1].state() != EndState::Inactive;
+        let challenged = hot.seen.is_challenged() && meta.seq != cold.start_seq[me & 1];
+        return challenged || alone && (is_over || meta.seq != cold.start_seq[client ^ 1]);
+    }
+    if hot.ends[0].state() == EndState::Inactive && hot.ends[1].state() == EndState::Inactive {
+        // Only bad checksums so far.
+        return false;
+    }
+    if me != client
+        && hot.ends[client].state() == EndState::SynSent
+        && hot.ends[me].state() == EndState::Inactive
+    {
+        // RFC 9293 §3.5: both open at once.
+        return false;
+    }
+    let silent = meta.stream_time.nanos_since(hot.since) >= SILENCE_NS;
+    is_over || meta.seq != cold.start_seq[client] && (silent || !is_open(hot))
+}
+
+/// Whether a SYN or SYN-ACK that begins nothing changes nothing either (RFC 5961 §4.2).
+pub(super) fn is_challenged(hot: &Hot, cold: &Cold, meta: &PacketMeta, me: usize) -> bool {
+    let me = me & 1;
+    meta.tcp_flags.has(TcpFlags::SYN)
+        && is_open(hot)
+        && hot.ends[me].state() != EndState::Inactive
+        && meta.seq != cold.start_seq[me]
+}
+
+/// The synchronized states of RFC 9293 but for those in which both sides have closed.
+fn is_open(hot: &Hot) -> bool {
+    let synchronized = matches!(
+        hot.tcp_state,
+        TcpState::Established
+            | TcpState::FinWait1
+            | TcpState::FinWait2
+            | TcpState::CloseWait
+            | TcpState::Closing
+    );
+    synchronized && !is_over(hot)
+}
+
+fn is_over(hot: &Hot) -> bool {
+    hot.bits.has(Bits::OVER) || hot.closed(0) && hot.closed(1)
+}
+
+impl Seen {
+    /// A SYN was not believed.
+    const CHALLENGED: u16 = 1 << 15;
+
+    const fn is_challenged(self) -> bool {
+        self.0 & Self::CHALLENGED != 0
+    }
+
+    pub(super) const fn set_challenged(&mut self) {
+        self.0 |= Self::CHALLENGED;
+    }
+}
