@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Command::Profile(args) => command::profile(args),
         Command::Plan(args) => command::plan_link(args),
         Command::Gen(args) => command::generate(args),
+        Command::Bench { words } => command::bench(words),
         Command::Completions { shell } => command::completions(*shell),
         Command::Man { dir } => command::manual(dir.as_deref()),
     };

@@ -17,11 +17,7 @@ pub(crate) enum Work {
 }
 
 impl Work {
-    pub(crate) const ALL: [(Self, &'static str); 3] = [
-        (Self::Nothing, "nothing"),
-        (Self::Spinning, "spinning"),
-        (Self::Real, "real"),
-    ];
+    pub(crate) const ALL: [Self; 3] = [Self::Nothing, Self::Spinning, Self::Real];
 }
 
 const CAPACITY: usize = 1024;

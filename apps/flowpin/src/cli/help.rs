@@ -215,6 +215,24 @@ Examples:
 
 Exit codes: as for `flowpin run`.";
 
+pub(super) const BENCH_ABOUT: &str = "\
+Measures what the papers measured that this program goes back to, on traces with the \
+characteristics that they published: each table of theirs beside ours, as a table, JSON and \
+pictures. Refuses while others use the processors.
+
+It is a program of its own, flowpin-bench, which must be beside this one or on the PATH.";
+
+pub(super) const BENCH_AFTER: &str = "\
+Examples:
+  flowpin bench
+      which tables there are
+  flowpin bench modes stages
+  flowpin bench all --json tables.json --svg pictures/
+  flowpin bench all --quick
+      in seconds: shows that everything works, its figures mean nothing
+
+Exit codes: as for `flowpin run`.";
+
 pub(super) const COMPLETIONS_AFTER: &str = "\
 Examples:
   flowpin completions bash > ~/.local/share/bash-completion/completions/flowpin

@@ -22,6 +22,7 @@ pub(crate) use trace::{GenArgs, ReplicateArgs, TraceArgs, What};
 
 use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// The whole command line.
@@ -73,6 +74,18 @@ pub(crate) enum Command {
     /// Make a trace with chosen characteristics, and the truth about it
     #[command(long_about = help::GEN_ABOUT, after_long_help = help::GEN_AFTER)]
     Gen(Box<GenArgs>),
+    /// Measure the papers' tables again, theirs beside ours
+    #[command(long_about = help::BENCH_ABOUT, after_long_help = help::BENCH_AFTER)]
+    #[command(disable_help_flag = true, disable_version_flag = true)]
+    Bench {
+        /// Tables and options for `flowpin-bench`; nothing lists them
+        #[arg(
+            value_name = "WORD",
+            trailing_var_arg = true,
+            allow_hyphen_values = true
+        )]
+        words: Vec<OsString>,
+    },
     /// Print a completion script for a shell
     #[command(after_long_help = help::COMPLETIONS_AFTER)]
     Completions {

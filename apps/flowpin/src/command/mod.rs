@@ -1,5 +1,6 @@
 //! The verbs.
 
+mod bench;
 mod generate;
 mod identify;
 mod patterns;
@@ -9,6 +10,7 @@ mod slice;
 mod streams;
 mod trace;
 
+pub(crate) use bench::bench;
 pub(crate) use generate::{completions, manual};
 pub(crate) use identify::identify;
 pub(crate) use patterns::patterns;

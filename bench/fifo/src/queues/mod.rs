@@ -11,7 +11,7 @@ mod lamport;
 mod mc_ring;
 
 pub(crate) use b_queue::BQueue;
-pub(crate) use crates::{CrossbeamArray, Flowpin, Rtrb};
+pub(crate) use crates::{CrossbeamArray, Flowpin, FlowpinSlices, Rtrb};
 pub(crate) use fast_forward::FastForward;
 pub(crate) use lamport::Lamport;
 pub(crate) use mc_ring::McRing;
@@ -144,6 +144,7 @@ mod tests {
         delivers_all_in_order::<McRing>();
         delivers_all_in_order::<BQueue>();
         delivers_all_in_order::<Flowpin>();
+        delivers_all_in_order::<FlowpinSlices>();
         delivers_all_in_order::<Rtrb>();
         delivers_all_in_order::<CrossbeamArray>();
     }

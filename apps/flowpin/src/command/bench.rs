@@ -1,0 +1,55 @@
+//! `flowpin bench`: the papers' tables again. What measures is a program of its own, so that
+//! generated traces, peers and pictures are no part of this one.
+
+use crate::exit::{Exit, Failure};
+use anyhow::anyhow;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const PROGRAM: &str = "flowpin-bench";
+
+/// Starts it with the words that follow, and ends as it does.
+pub(crate) fn bench(words: &[OsString]) -> Result<Exit, Failure> {
+    let program =
+        beside(std::env::current_exe().ok().as_deref()).unwrap_or_else(|| PathBuf::from(PROGRAM));
+    let status = Command::new(&program).args(words).status();
+    let status = status.map_err(|error| {
+        let missing = anyhow!(error).context(format!(
+            "{PROGRAM} is neither beside this program nor on the PATH; in the source tree, \
+             `cargo build --release -p {PROGRAM}` makes it"
+        ));
+        Failure::failed(missing)
+    })?;
+    match status.code() {
+        Some(0) => Ok(Exit::Done),
+        Some(2) => Ok(Exit::Usage),
+        _ => Ok(Exit::Failed),
+    }
+}
+
+/// The program in the folder of this one, if it is there.
+fn beside(own: Option<&Path>) -> Option<PathBuf> {
+    let mut path = own?.parent()?.join(PROGRAM);
+    path.set_extension(std::env::consts::EXE_EXTENSION);
+    path.is_file().then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PROGRAM, beside};
+
+    /// The two are built and installed together.
+    #[test]
+    fn the_program_is_looked_for_beside_this_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = folder.path().join("flowpin");
+        assert_eq!(beside(Some(&own)), None);
+        let bench = folder
+            .path()
+            .join(PROGRAM)
+            .with_extension(std::env::consts::EXE_EXTENSION);
+        std::fs::write(&bench, "").unwrap();
+        assert_eq!(beside(Some(&own)), Some(bench));
+    }
+}

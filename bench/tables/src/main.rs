@@ -1,0 +1,174 @@
+//! `flowpin bench`: the papers' tables again, theirs beside ours.
+//!
+//! ```text
+//!  benches ──► Table ──► markdown, JSON, picture
+//!                └── record: tables and the machine ──► docs/performance.md
+//! ```
+//!
+//! A program of its own, so that traces, peers and pictures are no part of the product. Owns what
+//! the papers published; runs the engine in this process. Refuses to measure while others use the
+//! processors.
+
+mod bench;
+mod lab;
+mod page;
+mod table;
+
+use anyhow::{Context, Result, ensure};
+use bench::{ALL, Bench, Blocks};
+use clap::{Args, Parser, Subcommand};
+use lab::{Extent, Lab, Machine};
+use page::Record;
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use table::{Table, markdown, picture};
+
+#[derive(Parser)]
+#[command(
+    name = "flowpin bench",
+    about = "The papers' tables again, theirs beside ours"
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Makes docs/performance.md and its pictures from records
+    Page {
+        /// What --json wrote, one or more
+        #[arg(required = true)]
+        records: Vec<PathBuf>,
+        /// The folder that gets performance.md and performance/
+        #[arg(long, default_value = "docs")]
+        docs: PathBuf,
+    },
+    /// Takes and gives back blocks with whichever allocator this process has
+    #[command(hide = true)]
+    Blocks {
+        len: usize,
+        threads: usize,
+        set_bytes: usize,
+        turns: u64,
+    },
+}
+
+#[derive(Args)]
+struct RunArgs {
+    /// Which tables; `all` for every one
+    tables: Vec<String>,
+    /// The short form: it shows that all works, its figures mean nothing
+    #[arg(long)]
+    quick: bool,
+    /// How often everything is measured
+    #[arg(long, default_value_t = 3)]
+    rounds: u32,
+    /// Packets of a trace, at most
+    #[arg(long, default_value_t = 1_500_000)]
+    packets: u64,
+    /// Measures although others use the processors
+    #[arg(long)]
+    allow_busy: bool,
+    /// Machine and tables as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// A picture of each table
+    #[arg(long, value_name = "DIR")]
+    svg: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    match done(&Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("flowpin bench: {why:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn done(cli: &Cli) -> Result<()> {
+    match &cli.command {
+        Some(Command::Page { records, docs }) => page::write(records, docs),
+        &Some(Command::Blocks {
+            len,
+            threads,
+            set_bytes,
+            turns,
+        }) => {
+            let blocks = Blocks {
+                len,
+                threads,
+                set_bytes,
+                turns,
+            };
+            let took = bench::blocks_measured(blocks, false).context("no memory")?;
+            println!("{took}");
+            Ok(())
+        }
+        None if cli.run.tables.is_empty() => {
+            println!("flowpin bench TABLE…, or all:\n");
+            for bench in &ALL {
+                println!("  {:<12} {}", bench.name, bench.about);
+            }
+            Ok(())
+        }
+        None => run(&cli.run),
+    }
+}
+
+fn run(args: &RunArgs) -> Result<()> {
+    let mut record = Record {
+        machine: Machine::now(),
+        tables: Vec::new(),
+    };
+    let mut lab = Lab::new(extent(args), Some(std::env::current_exe()?))?;
+    for bench in wanted(&args.tables)? {
+        let table = (bench.run)(&mut lab).with_context(|| bench.name.to_owned())?;
+        println!("{}", markdown(&table));
+        if let Some(folder) = &args.svg {
+            draw(folder, &table)?;
+        }
+        record.tables.push(table);
+    }
+    println!("{}", record.machine.text());
+    if let Some(path) = &args.json {
+        let text = serde_json::to_string_pretty(&record)?;
+        fs::write(path, text + "\n").with_context(|| path.display().to_string())?;
+    }
+    Ok(())
+}
+
+fn extent(args: &RunArgs) -> Extent {
+    if args.quick {
+        return Extent::QUICK;
+    }
+    Extent {
+        packets_max: args.packets.max(1),
+        rounds: args.rounds.max(1),
+        quick: false,
+        allow_busy: args.allow_busy,
+    }
+}
+
+fn wanted(names: &[String]) -> Result<Vec<&'static Bench>> {
+    for name in names {
+        let is_known = name == "all" || ALL.iter().any(|bench| bench.name == name);
+        ensure!(is_known, "no table {name}; `flowpin bench` lists them");
+    }
+    let is_wanted = |bench: &&Bench| names.iter().any(|name| name == "all" || bench.name == name);
+    Ok(ALL.iter().filter(is_wanted).collect())
+}
+
+fn draw(folder: &std::path::Path, table: &Table) -> Result<()> {
+    let Some(svg) = picture(table) else {
+        return Ok(());
+    };
+    fs::create_dir_all(folder)?;
+    let path = folder.join(format!("{}.svg", table.name));
+    fs::write(&path, svg).with_context(|| path.display().to_string())
+}
