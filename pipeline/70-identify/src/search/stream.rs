@@ -79,8 +79,10 @@ impl Memory {
         }
         if side.over {
             // Nothing can be learnt from them; a parser may want them.
-            blocks.append(&mut side.kept, whose.shard.0, bytes);
-            return Step::Undecided;
+            return match blocks.append(&mut side.kept, whose.shard.0, bytes) {
+                Some(_) => Step::Undecided,
+                None => Step::GaveUp(GaveUp::Memory),
+            };
         }
         let was = side.kept.len();
         let Some(taken) = blocks.append(&mut side.kept, whose.shard.0, bytes) else {

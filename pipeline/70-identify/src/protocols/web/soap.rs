@@ -27,8 +27,12 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     ],
 };
 
+/// Answers when the head is whole, as that of WebSocket.
 fn check(look: &Look<'_>) -> Option<Answer> {
     let head = Head::of(look.bytes);
+    if !head.is_whole() && !look.ended {
+        return None;
+    }
     let is_soap = head.fields().any(|(name, value)| {
         name.eq_ignore_ascii_case(b"soapaction")
             || name.eq_ignore_ascii_case(b"content-type")
@@ -36,11 +40,5 @@ fn check(look: &Look<'_>) -> Option<Answer> {
     });
     let body = head.body();
     let is_soap = is_soap || contains(body.get(..256).unwrap_or(body), b":envelope ");
-    if is_soap {
-        return Some(Answer::Yes);
-    }
-    if head.is_whole() || look.ended {
-        return Some(Answer::No);
-    }
-    None
+    Answer::when(is_soap)
 }
