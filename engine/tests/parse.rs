@@ -13,7 +13,12 @@ type Turns<'a> = &'a [(bool, &'a [u8])];
 /// A TCP connection of one client, with its handshake and its end; each turn is cut into segments
 /// of `size` bytes.
 fn talk(turns: Turns<'_>, size: usize, host: u8) -> Vec<Vec<u8>> {
-    let ip = Ip::v4([10, 0, 0, host], [10, 0, 1, 2]);
+    talk_of(turns, size, u16::from(host))
+}
+
+fn talk_of(turns: Turns<'_>, size: usize, host: u16) -> Vec<Vec<u8>> {
+    let [high, low] = host.to_be_bytes();
+    let ip = Ip::v4([10, 0, high, low], [10, 1, 1, 2]);
     let (client, server) = (50_000, 50_001);
     let mut next = [1001u32, 5001];
     let ack = flags::ACK;
@@ -51,6 +56,17 @@ fn talk(turns: Turns<'_>, size: usize, host: u8) -> Vec<Vec<u8>> {
 
 /// A run over these frames.
 fn run(frames: &[Vec<u8>], pipeline: &str, formats: &[Format], folder: &Path) -> RunReport {
+    run_with(frames, pipeline, formats, folder, |_| {})
+}
+
+/// The same, with other settings.
+fn run_with(
+    frames: &[Vec<u8>],
+    pipeline: &str,
+    formats: &[Format],
+    folder: &Path,
+    change: impl FnOnce(&mut Plan),
+) -> RunReport {
     let path = folder.join("talk.pcap");
     let timed = frames.iter().zip(1u64..);
     let bytes = ethernet_file(timed.map(|(frame, n)| (n * 1000, frame.as_slice()))).unwrap();
@@ -62,6 +78,7 @@ fn run(frames: &[Vec<u8>], pipeline: &str, formats: &[Format], folder: &Path) ->
     };
     plan.output.formats = formats.to_vec();
     plan.output.dir = folder.to_owned();
+    change(&mut plan);
     flowpin_engine::run(&plan, &Control::default(), &()).unwrap()
 }
 
@@ -253,4 +270,103 @@ fn parsing_can_be_left_out() {
     assert_eq!(report.parse.connections, 0);
     assert_eq!(report.connections.by_app["http"].connections, 1);
     assert!(!folder.path().join("http.log").exists());
+}
+
+/// Connections of each parser, several in a shard: with hardly any memory most are cut short, and
+/// what is left is the same for every shape.
+#[test]
+fn messages_are_the_same_for_every_shape_where_caps_are_met() {
+    let hello = {
+        let mut hello = vec![22, 3, 1, 8, 4, 1, 0, 8, 0, 3, 3];
+        hello.resize(5 + 0x804, 0);
+        hello
+    };
+    let long = [b'v'; 3000];
+    let mail = [
+        b"MAIL FROM:<a>\r\nDATA\r\nSubject: ".as_slice(),
+        &long,
+        b"\r\n",
+    ]
+    .concat();
+    let set = [b"*2\r\n$3\r\nGET\r\n$3000\r\n".as_slice(), &long, b"\r\n"].concat();
+    let invite = [
+        b"INVITE sip:a SIP/2.0\r\nSubject: ".as_slice(),
+        &long,
+        b"\r\n\r\n",
+    ]
+    .concat();
+    let order = b"8=FIX.4.4\x019=3019\x0135=D\x0111=a\x0158=";
+    let order = [order.as_slice(), &long, b"\x01"].concat();
+    let query = b"\0\x11\0\x07\x01\0\0\x01\0\0\0\0\0\0\0\0\x01\0\x01";
+    let query = [query.as_slice(), b"\x0b\xb8\0\x08\x01\0\0\x01", &long].concat();
+    let get = [
+        b"GET / HTTP/1.1\r\nHost: a\r\nUser-Agent: ".as_slice(),
+        &long,
+        b"\r\n\r\n",
+    ]
+    .concat();
+    let talks: [Turns<'_>; 7] = [
+        &[
+            (true, &get),
+            (true, &get),
+            (true, &get),
+            (false, b"HTTP/1.1 200 OK\r\n\r\nx"),
+        ],
+        &[
+            (true, &hello),
+            (false, b"\x16\x03\x03\x08\x04\x02\0\x08\0\x03\x03abc"),
+        ],
+        &[(true, &order), (true, &order[..2000])],
+        &[(true, &query), (false, &query[..1000])],
+        &[
+            (false, b"220 a ESMTP\r\n"),
+            (true, b"EHLO a\r\n"),
+            (false, b"250 a\r\n"),
+            (true, &mail),
+        ],
+        &[(true, &set), (true, &set), (false, b"+OK\r\n")],
+        &[
+            (true, &invite),
+            (false, b"SIP/2.0 200 OK\r\n\r\n"),
+            (true, &invite),
+        ],
+    ];
+    let mut frames: Vec<std::vec::IntoIter<Vec<u8>>> = (0..4200u16)
+        .map(|nth| talk_of(talks[usize::from(nth) % 7], 700, nth).into_iter())
+        .collect();
+    let mut mixed = Vec::new();
+    loop {
+        let before = mixed.len();
+        mixed.extend(frames.iter_mut().filter_map(Iterator::next));
+        if mixed.len() == before {
+            break;
+        }
+    }
+    let written = |pipeline: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let change = |plan: &mut Plan| plan.parse.memory_bytes = Some(1 << 20);
+        let report = run_with(&mixed, pipeline, &[Format::Eve], folder.path(), change);
+        let met: Vec<Loss> = report.losses.iter().map(|(loss, _)| loss).collect();
+        (met, std::fs::read(folder.path().join("eve.json")).unwrap())
+    };
+    let reference = written("1x1");
+    for expected in [
+        Loss::HttpConnections,
+        Loss::HttpTransactions,
+        Loss::TlsHandshakes,
+        Loss::FixConnections,
+        Loss::DnsConnections,
+        Loss::TextConnections,
+        Loss::TextQuestions,
+        Loss::DnsQueries,
+    ] {
+        assert!(
+            reference.0.contains(&expected),
+            "{expected:?}: {:?}",
+            reference.0
+        );
+    }
+    for pipeline in ["2x1", "2x3"] {
+        assert!(written(pipeline) == reference, "{pipeline}");
+    }
 }
