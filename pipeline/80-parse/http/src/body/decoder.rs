@@ -16,7 +16,8 @@ pub(super) enum Decoder {
     Gzip(Header, Box<Decompress>),
     Deflate(Box<Decompress>),
     Brotli(Box<BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>>),
-    Zstd(Box<ZstdDecoder<'static>>),
+    /// And whether a frame has ended: the next may have another window.
+    Zstd(Box<ZstdDecoder<'static>>, bool),
     /// The end was reached: what follows belongs to nothing.
     Over,
 }
@@ -34,7 +35,9 @@ const INFLATE_BYTES: u64 = 48 << 10;
 /// Tables and buffers.
 const BROTLI_BYTES: u64 = 128 << 10;
 /// RFC 7932 §9.1: the largest of its windows.
-const BROTLI_WINDOW: u64 = 1 << 24;
+const BROTLI_WINDOW_LOG: u32 = 24;
+/// First bytes that tell a window.
+pub(super) const BEGIN_LEN: usize = 6;
 /// Tables, and a block each of input and output.
 const ZSTD_BYTES: u64 = 416 << 10;
 
@@ -56,7 +59,7 @@ impl std::fmt::Debug for Decoder {
             Self::Gzip(..) => "Gzip",
             Self::Deflate(_) => "Deflate",
             Self::Brotli(_) => "Brotli",
-            Self::Zstd(_) => "Zstd",
+            Self::Zstd(..) => "Zstd",
             Self::Over => "Over",
         })
     }
@@ -76,7 +79,7 @@ impl Decoder {
                 Ok(mut decoder) => {
                     let limit = DParameter::WindowLogMax(ZSTD_WINDOW_LOG);
                     let _ = decoder.set_parameter(limit);
-                    Self::Zstd(Box::new(decoder))
+                    Self::Zstd(Box::new(decoder), false)
                 }
                 Err(_) => Self::Plain,
             },
@@ -130,19 +133,37 @@ impl Decoder {
                 }
                 Ok(())
             }
-            Self::Zstd(decoder) => zstd(decoder, input, room, out),
+            Self::Zstd(decoder, is_next) => zstd(decoder, is_next, input, room, out),
         }
     }
 
-    /// What it takes, and how many of the bytes that it makes it keeps beside.
+    /// What it takes, and how many of the bytes that it makes it keeps beside: the most that there
+    /// are.
     pub(super) const fn cost(encoding: Encoding) -> Cost {
         let (base, window) = match encoding {
             GZIP | DEFLATE => (INFLATE_BYTES, 0),
-            BROTLI => (BROTLI_BYTES, BROTLI_WINDOW),
+            BROTLI => (BROTLI_BYTES, 1 << BROTLI_WINDOW_LOG),
             ZSTD => (ZSTD_BYTES, 1 << ZSTD_WINDOW_LOG),
             _ => (0, 0),
         };
         Cost { base, window }
+    }
+
+    /// How many of the bytes that it makes it keeps, by the first bytes of the body. `is_next`: a
+    /// frame has ended.
+    pub(super) fn window(&self, begin: &[u8], is_next: bool) -> u64 {
+        match self {
+            Self::Brotli(_) => begin.first().map(|&first| 1 << brotli_window_log(first)),
+            Self::Zstd(..) if is_next => None,
+            Self::Zstd(..) => zstd_window(begin),
+            _ => Some(0),
+        }
+        .unwrap_or(u64::MAX)
+    }
+
+    /// Whether a frame has ended.
+    pub(super) const fn has_ended_frame(&self) -> bool {
+        matches!(self, Self::Zstd(_, true))
     }
 
     /// Whether bytes go through as they are, also where they should have been encoded.
@@ -169,6 +190,27 @@ fn begins(encoding: Encoding, first: u8, second: u8) -> Decoder {
         DEFLATE => Decoder::Deflate(Box::new(Decompress::new(is_zlib))),
         _ => Decoder::Plain,
     }
+}
+
+/// RFC 7932 §9.1, by the first byte.
+fn brotli_window_log(first: u8) -> u32 {
+    match (first & 1, first >> 1 & 7, first >> 4 & 7) {
+        (0, ..) => 16,
+        (_, 0, 0) => 17,
+        // One of these is not a window: the body is refused.
+        (_, 0, low) => u32::from(low).wrapping_add(8),
+        (_, high, _) => u32::from(high).wrapping_add(17),
+    }
+}
+
+/// RFC 8878 §3.1.1: magic number, descriptor, and a window, unless the frame is one segment.
+fn zstd_window(begin: &[u8]) -> Option<u64> {
+    let &[0x28, 0xb5, 0x2f, 0xfd, descriptor, window] = begin.first_chunk::<BEGIN_LEN>()? else {
+        return None;
+    };
+    let base = 1u64.wrapping_shl(u32::from(window >> 3).wrapping_add(10));
+    let eighths = (base >> 3).wrapping_mul(u64::from(window & 7));
+    (descriptor & 0x20 == 0).then_some(base.wrapping_add(eighths))
 }
 
 /// Whether the end was reached.
@@ -230,6 +272,7 @@ fn brotli(
 
 fn zstd(
     decoder: &mut ZstdDecoder<'static>,
+    is_next: &mut bool,
     input: &[u8],
     room: &mut [u8],
     out: &mut Out<'_>,
@@ -238,7 +281,8 @@ fn zstd(
     loop {
         let before = from.pos();
         let mut to = OutBuffer::around(room);
-        decoder.run(&mut from, &mut to).map_err(|_| Invalid)?;
+        // 0: the frame is over.
+        *is_next |= decoder.run(&mut from, &mut to).map_err(|_| Invalid)? == 0;
         let made = to.pos();
         let is_full = made == to.capacity();
         if made > 0 && out(room.get(..made).unwrap_or_default()).is_break() {

@@ -2,6 +2,7 @@
 
 use super::bodies::Bodies;
 use super::coding::{BROTLI, DEFLATE, Encoding, GZIP, IDENTITY, ZSTD};
+use super::decoder::Decoder;
 use super::work::Work;
 use crate::anomaly::Anomaly;
 use crate::options::BodyOptions;
@@ -155,7 +156,7 @@ fn windows_are_capped_in_each_shard() {
     let noise: Vec<u8> = (0..3u32 << 20)
         .map(|n| (n.wrapping_mul(0x9e37_79b9) >> 13) as u8)
         .collect();
-    let sent = zstd::encode_all(noise.as_slice(), 1).unwrap();
+    let sent = zstd::encode_all(noise.as_slice(), 3).unwrap();
     let options = BodyOptions {
         shard_bytes_max: 2 << 20,
         files: false,
@@ -177,11 +178,33 @@ fn windows_are_capped_in_each_shard() {
     }
     assert_eq!(lens[0], lens[1]);
     assert!((1 << 20..2 << 20).contains(&lens[0]));
-    // The one that began behind it in each run still has its own.
+    // A body with a smaller window may be as long as it likes.
+    let sent = zstd::encode_all(noise.as_slice(), 1).unwrap();
+    let mut bodies = Bodies::new(&options);
+    let one = bodies.begin(ZSTD, 2, 0);
+    assert_eq!(bodies.feed(one, &sent, &mut |_| {}), None);
+    let work = bodies.end(one, &mut |_| {}).unwrap();
+    assert_eq!((work.no_room, work.len), (false, noise.len() as u64));
     let mut bodies = Bodies::new(&options);
     while bodies.begin(ZSTD, 2, 0) != NONE {}
     assert_eq!(bodies.in_use(), 4);
     assert_ne!(bodies.begin(ZSTD, 2, 1), NONE);
+}
+
+/// RFC 7932 §9.1: the first bits tell the window.
+#[test]
+fn windows_of_brotli_are_read() {
+    for (first, log) in [
+        (0x0b, 22),
+        (0x0c, 16),
+        (0x01, 17),
+        (0x0f, 24),
+        (0x21, 10),
+        (0x71, 15),
+    ] {
+        let window = Decoder::new(BROTLI).window(&[first], false);
+        assert_eq!(window, 1 << log, "{first:#x}");
+    }
 }
 
 /// Gaps are zeros in a file, no more than it may hold.

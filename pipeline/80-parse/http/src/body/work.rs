@@ -1,7 +1,7 @@
 //! One body that somebody asked for.
 
 use super::coding::{Encoding, IDENTITY};
-use super::decoder::{Cost, Decoder};
+use super::decoder::{BEGIN_LEN, Cost, Decoder};
 use super::magic::{HEAD_LEN, media_type};
 use crate::anomaly::Anomaly;
 use crate::options::BodyOptions;
@@ -35,7 +35,11 @@ pub(crate) struct Work {
     pub(crate) number: u64,
     pub(super) shard: u8,
     is_encoded: bool,
+    encoding: Encoding,
     decoder_cost: Cost,
+    /// The first bytes as they came.
+    begin: [u8; BEGIN_LEN],
+    is_next_frame: bool,
     /// Bytes of gaps that its file has as zeros.
     filled: u64,
 }
@@ -70,7 +74,10 @@ impl Work {
             number,
             shard,
             is_encoded: encoding != IDENTITY,
+            encoding,
             decoder_cost: Decoder::cost(encoding),
+            begin: [0; BEGIN_LEN],
+            is_next_frame: false,
             filled: 0,
         }
     }
@@ -92,16 +99,20 @@ impl Work {
             .saturating_add(kept)
     }
 
-    /// How long it may become before its file is too long, or its window takes more than `room`
-    /// bytes beyond what it takes now.
-    fn len_max(&self, room: u64, options: &BodyOptions) -> u64 {
-        let most = options.decoded_bytes_max.saturating_sub(self.filled);
-        let by_memory = self.len.saturating_add(room);
-        if by_memory < self.decoder_cost.window {
-            most.min(by_memory)
-        } else {
-            most
+    /// Remembers the first bytes.
+    fn note_begin(&mut self, bytes: &[u8]) {
+        let at = usize::try_from(self.raw_len).unwrap_or(usize::MAX);
+        for (place, &byte) in self.begin.iter_mut().skip(at).zip(bytes) {
+            *place = byte;
         }
+    }
+
+    /// Learns what its decoder keeps, before that is shown more bytes than `raw_len`.
+    fn learn_window(&mut self, raw_len: u64) {
+        let known = usize::try_from(raw_len).unwrap_or(usize::MAX);
+        let begin = self.begin.get(..known).unwrap_or(&self.begin);
+        let most = Decoder::cost(self.encoding).window;
+        self.decoder_cost.window = self.decoder.window(begin, self.is_next_frame).min(most);
     }
 
     /// Nothing more is made of it: its decoder's memory is given back.
@@ -121,8 +132,8 @@ impl Work {
         options: &BodyOptions,
         file: &mut dyn FnMut(&[u8]),
     ) -> Option<Anomaly> {
-        let len_max = self.len_max(room, options);
-        let is_memory = len_max < options.decoded_bytes_max.saturating_sub(self.filled);
+        let by_file = options.decoded_bytes_max.saturating_sub(self.filled);
+        let by_memory = self.len.saturating_add(room);
         let mut rest = bytes;
         let mut told = None;
         while !rest.is_empty() && !self.is_over {
@@ -134,6 +145,10 @@ impl Work {
             };
             let (now, later) = rest.split_at_checked(count).unwrap_or((rest, &[]));
             rest = later;
+            self.note_begin(now);
+            self.learn_window(self.raw_len.saturating_add(now.len() as u64));
+            let is_memory = by_memory < by_file.min(self.decoder_cost.window);
+            let len_max = if is_memory { by_memory } else { by_file };
             let anomaly = self.feed_part(now, (space, len_max), options, file);
             if is_memory && anomaly == Some(Anomaly::DecodedTooLong) {
                 self.no_room = true;
@@ -180,6 +195,7 @@ impl Work {
         }
         let most = self.raw_len.saturating_mul(u64::from(options.ratio_max));
         let at_stride = self.raw_len.checked_rem(STRIDE) == Some(0);
+        self.is_next_frame |= at_stride && self.decoder.has_ended_frame();
         (self.is_encoded && at_stride && self.len > most.max(ALWAYS))
             .then_some(Anomaly::ExpandsTooMuch)
     }
