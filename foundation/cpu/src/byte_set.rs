@@ -62,6 +62,52 @@ impl ByteSet {
     }
 }
 
+/// A set of few bytes: below 128, and no two of them with the same low half.
+///
+/// Line ends and most separators are such: one look-up and one comparison tell its members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, align(16))]
+pub struct SparseSet {
+    /// The member with that low half; if there is none, something with another low half.
+    members: [u8; 16],
+}
+
+impl SparseSet {
+    /// The set without members.
+    pub const EMPTY: Self = Self {
+        members: [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    };
+
+    /// The same members as those of another set. None if they are no such few.
+    ///
+    /// ```
+    /// use flowpin_cpu::{ByteSet, SparseSet};
+    /// let line_end = ByteSet::new([1 << b'\r' | 1 << b'\n', 0, 0, 0]).unwrap();
+    /// assert!(SparseSet::of(&line_end).unwrap().contains(b'\r'));
+    /// let digits = ByteSet::new([0x3ff << b'0' | 1 << b'\t', 0, 0, 0]).unwrap();
+    /// assert_eq!(SparseSet::of(&digits), None);
+    /// ```
+    pub fn of(set: &ByteSet) -> Option<Self> {
+        let mut sparse = Self::EMPTY;
+        let mut is_used = [false; 16];
+        for byte in (0..=255u8).filter(|&byte| set.contains(byte)) {
+            let low = usize::from(byte & 15);
+            if byte >= 128 || is_used[low] {
+                return None;
+            }
+            is_used[low] = true;
+            sparse.members[low] = byte;
+        }
+        Some(sparse)
+    }
+
+    /// Whether a byte is in the set.
+    #[inline]
+    pub const fn contains(&self, byte: u8) -> bool {
+        self.members[(byte & 15) as usize] == byte
+    }
+}
+
 /// How many bytes are classified at once: one bit of a mask each.
 pub const BLOCK_BYTES: usize = 64;
 
@@ -69,6 +115,9 @@ pub const BLOCK_BYTES: usize = 64;
 pub trait Classifier: Copy {
     /// Which bytes of a block are in a set: bit *n* stands for byte *n*.
     fn members(self, set: &ByteSet, block: &[u8; BLOCK_BYTES]) -> u64;
+
+    /// The same for a set of few bytes.
+    fn sparse_members(self, set: &SparseSet, block: &[u8; BLOCK_BYTES]) -> u64;
 }
 
 /// Work that classifies with whatever [`Classifier`] is fastest here.
@@ -105,13 +154,19 @@ impl Classifier for OneByOne {
         let bits = block.iter().rev();
         bits.fold(0, |mask, &byte| mask << 1 | u64::from(set.contains(byte)))
     }
+
+    #[inline]
+    fn sparse_members(self, set: &SparseSet, block: &[u8; BLOCK_BYTES]) -> u64 {
+        let bits = block.iter().rev();
+        bits.fold(0, |mask, &byte| mask << 1 | u64::from(set.contains(byte)))
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod wide {
     //! 32 bytes at a time.
 
-    use super::{BLOCK_BYTES, ByteSet, Classifier, WithClassifier};
+    use super::{BLOCK_BYTES, ByteSet, Classifier, SparseSet, WithClassifier};
     use core::arch::x86_64::{
         __m256i, _mm_loadu_si128, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8,
         _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8, _mm256_setzero_si256,
@@ -133,6 +188,26 @@ mod wide {
             // SAFETY: an `Avx2` exists, so the processor has AVX2.
             unsafe { members(set, block) }
         }
+
+        #[inline(always)]
+        fn sparse_members(self, set: &SparseSet, block: &[u8; BLOCK_BYTES]) -> u64 {
+            // SAFETY: an `Avx2` exists, so the processor has AVX2.
+            unsafe { sparse_members(set, block) }
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn sparse_members(set: &SparseSet, block: &[u8; BLOCK_BYTES]) -> u64 {
+        let members = table(&set.members);
+        let (front, back) = block.split_at(BLOCK_BYTES / 2);
+        let [front, back] = [front, back].map(|half| {
+            let bytes = load(half);
+            // A shuffle takes the low four bits of each byte, and gives 0 where the top bit is 1.
+            let wanted = _mm256_shuffle_epi8(members, bytes);
+            _mm256_movemask_epi8(_mm256_cmpeq_epi8(wanted, bytes)).cast_unsigned()
+        });
+        u64::from(back) << 32 | u64::from(front)
     }
 
     #[inline]
@@ -150,9 +225,7 @@ mod wide {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn half(low: __m256i, high: __m256i, bytes: &[u8]) -> u32 {
-        assert!(bytes.len() >= 32);
-        // SAFETY: there are 32 bytes that may be read; the load asks for no alignment.
-        let bytes = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
+        let bytes = load(bytes);
         let nibble = _mm256_set1_epi8(0x0f);
         // A shuffle takes the low four bits of each byte, and gives 0 where the top bit is 1.
         let low_half = _mm256_and_si256(bytes, nibble);
@@ -163,6 +236,15 @@ mod wide {
         );
         let is_outside = _mm256_cmpeq_epi8(rows, _mm256_setzero_si256());
         _mm256_movemask_epi8(is_outside) as u32
+    }
+
+    /// The first 32 bytes.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn load(bytes: &[u8]) -> __m256i {
+        assert!(bytes.len() >= 32);
+        // SAFETY: there are 32 bytes that may be read; the load asks for no alignment.
+        unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
     }
 
     #[inline]
@@ -176,7 +258,19 @@ mod wide {
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK_BYTES, ByteSet, Classifier, OneByOne, WithClassifier, with_classifier};
+    use super::{
+        BLOCK_BYTES, ByteSet, Classifier, OneByOne, SparseSet, WithClassifier, with_classifier,
+    };
+
+    struct SparseMembers<'a>(&'a SparseSet, &'a [u8; BLOCK_BYTES]);
+
+    impl WithClassifier for SparseMembers<'_> {
+        type Output = u64;
+        #[inline(always)]
+        fn run<C: Classifier>(self, classifier: C) -> u64 {
+            classifier.sparse_members(self.0, self.1)
+        }
+    }
 
     struct Members<'a>(&'a ByteSet, &'a [u8; BLOCK_BYTES]);
 
@@ -215,6 +309,7 @@ mod tests {
             set_of(|_| false),
             set_of(|_| true),
             set_of(|byte| byte == b'\r' || byte == b'\n'),
+            set_of(|byte| byte == 0 || byte == 0x7f),
             set_of(|byte| !byte.is_ascii_alphanumeric()),
             set_of(|byte| !(b' '..0x80).contains(&byte)),
         ];
@@ -224,6 +319,10 @@ mod tests {
                 let block = block.try_into().unwrap();
                 let slow = OneByOne.members(set, block);
                 assert_eq!(with_classifier(Members(set, block)), slow);
+                if let Some(sparse) = SparseSet::of(set) {
+                    assert_eq!(OneByOne.sparse_members(&sparse, block), slow);
+                    assert_eq!(with_classifier(SparseMembers(&sparse, block)), slow);
+                }
                 for (at, &byte) in block.iter().enumerate() {
                     assert_eq!(slow >> at & 1 != 0, set.contains(byte));
                 }

@@ -12,7 +12,9 @@ mod tsc;
 mod usage;
 
 pub use affinity::{allowed_cpus, current_cpu, pin_current_thread};
-pub use byte_set::{BLOCK_BYTES, ByteSet, Classifier, OneByOne, WithClassifier, with_classifier};
+pub use byte_set::{
+    BLOCK_BYTES, ByteSet, Classifier, OneByOne, SparseSet, WithClassifier, with_classifier,
+};
 pub use topology::{cache_sharing_groups, choose_cpus};
 pub use tsc::{TscRate, tsc};
 pub use usage::{CpuTime, peak_resident_bytes, process_cpu_time, thread_cpu_time};
