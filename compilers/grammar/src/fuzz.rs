@@ -80,6 +80,11 @@ end$                  { return END; }
 
 #[cfg(test)]
 mod tests {
+    use crate::{Limits, compile};
+    use flowpin_lexer::Scanner;
+    use proptest::prelude::*;
+    use std::sync::LazyLock;
+
     /// The targets hold for what they are made of.
     #[test]
     fn targets_run() {
@@ -89,6 +94,64 @@ mod tests {
             let mut data = vec![cut];
             data.extend_from_slice(b"GET abc\nHost: x\nlength:\r\nabcde abcdef xxxxx9 aa11 end\n");
             super::fuzz_scan(&data);
+        }
+    }
+
+    static SCANNERS: LazyLock<Vec<Scanner>> = LazyLock::new(|| {
+        let folder = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../pipeline/80-parse/grammars"
+        );
+        let names = ["http.l", "redis.l", "sip.l", "smtp.l"];
+        let built_in = names.map(|name| std::fs::read(format!("{folder}/{name}")).unwrap());
+        let all = built_in.into_iter().chain([super::EVERYTHING.to_vec()]);
+        all.map(|grammar| {
+            let compiled = compile("a.l", &grammar, &Limits::default()).unwrap();
+            Scanner::new(compiled.grammar.table)
+        })
+        .collect()
+    });
+
+    /// What the grammars here and the built-in ones are made of.
+    fn text() -> impl Strategy<Value = Vec<u8>> {
+        let usual: Vec<&[u8]> = vec![
+            b"GET / HTTP/1.1\r\n",
+            b"HTTP/1.0 200 OK\r\n",
+            b"HTTP/",
+            b"Host: a\r\n",
+            b"content-length:",
+            b"X-Any",
+            b": ",
+            b"\r\n",
+            b"\n",
+            b"\r",
+            b" ",
+            b"a value; q=0.7, and so on",
+            b"1f;x\r\n",
+            b"$5\r\nhello\r\n*2\r\n",
+            b"250-a.example\r\n",
+            b"MAIL FROM:<a@b>\r\n",
+            b"INVITE sip:a@b SIP/2.0\r\n",
+        ];
+        let part = prop_oneof![
+            6 => prop::sample::select(usual).prop_map(<[u8]>::to_vec),
+            1 => any::<u8>().prop_map(|byte| vec![byte]),
+            1 => (b'a'..=b'z', 1..150usize).prop_map(|(byte, len)| vec![byte; len]),
+        ];
+        prop::collection::vec(part, 1..40).prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Whatever is leapt over where all bytes are there: one byte after the other, where nothing
+        /// can be, gives the same tokens.
+        #[test]
+        fn leaps_end_where_single_steps_do(text in text(), piece in 1usize..100) {
+            for scanner in &*SCANNERS {
+                super::assert_same(scanner, &text, 1);
+                super::assert_same(scanner, &text, piece);
+            }
         }
     }
 }

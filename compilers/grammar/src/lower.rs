@@ -64,7 +64,7 @@ pub(crate) fn lower(
         runs: accelerated.runs.into(),
         sets: accelerated.sets.into(),
         words: accelerated.words.words.into(),
-        word_classes: accelerated.words.classes.into(),
+        word_bytes: accelerated.words.bytes.into(),
         heads: heads(built, by_automaton).into(),
         token_len_max: declared.token_len_max.unwrap_or(TOKEN_LEN_MAX),
         uses_line_start: read

@@ -68,7 +68,7 @@ pub fn as_rust(grammar: &Grammar, name: &str, from: &str) -> String {
         format!("ByteSet::of_tables({low:?}, {high:?})")
     });
     out.list("words", &parts.words, plain);
-    out.numbers("word_classes", &parts.word_classes);
+    out.list("word_bytes", &parts.word_bytes, plain);
     out.list("heads", &parts.heads, plain);
     out.field("token_len_max", &parts.token_len_max.to_string());
     out.field("uses_line_start", &parts.uses_line_start.to_string());

@@ -19,7 +19,8 @@
 //! Speed: a state that stays where it is for most bytes is a *run*; which bytes end it is
 //! found out for 64 bytes at once. A run may begin where keywords do: then the word that was run
 //! over is looked up (`words`). Where a state has one likely successor, it is guessed, so that the
-//! next state need not wait for the byte.
+//! next state need not wait for the byte; what most often follows a run is compared at once
+//! (`leap`).
 //!
 //! Deliberately does not know what tokens mean: a [`Sink`] does. [`Program`] is what a grammar's
 //! actions say; `pipeline/80-parse/text` runs it.
@@ -39,6 +40,7 @@
 )]
 
 mod backing_up;
+mod leap;
 mod program;
 mod saved;
 mod scan;
@@ -56,6 +58,6 @@ pub use program::{
 pub use saved::Saved;
 pub use scanner::Scanner;
 pub use sink::{Sink, Then, Token};
-pub use table::{Condition, Parts, Rule, Run, Start, State, Table, Trail, Word};
+pub use table::{Condition, Parts, Rule, Run, Start, State, Table, Trail, WORD_LEN_MAX, Word};
 pub use texts::{Texts, TextsLost};
 pub use windows::RUN_SETS_MAX;

@@ -2,8 +2,9 @@
 
 use crate::backing_up::{head_len, longest};
 use crate::saved::NO_TEXT;
-use crate::walk::walk;
-use crate::windows::Windows;
+use crate::scanner::Match;
+use crate::walk::{quick, walk};
+use crate::windows::{Masks, NO_MASKS, Windows};
 use crate::{Saved, Scanner, Sink, Texts, Then, Token, Trail};
 use flowpin_cpu::{Classifier, OneByOne, WithClassifier, with_classifier};
 
@@ -81,55 +82,86 @@ impl<'a, S: Sink> Scan<'a, S> {
     #[inline(always)]
     fn within<C: Classifier>(&mut self, classifier: C, bytes: &[u8], at: usize) {
         let scanner = self.scanner;
-        let states = scanner.states.as_slice();
-        let mut windows = Windows::new(classifier, bytes);
+        let windows = Windows::new(classifier, bytes, &scanner.sparse);
+        let mut masks = NO_MASKS;
         let Some(mut at) = self.ready(bytes, at) else {
             return;
         };
         let mut start = scanner.start(self.saved.condition, self.saved.at_line_start);
+        let mut condition = self.saved.condition;
         loop {
-            let walked = walk(scanner, states, &mut windows, bytes, at, start);
-            let Some(last) = states.get(usize::from(walked.state)) else {
-                return;
-            };
-            let text = bytes.get(at..walked.at).unwrap_or_default();
             let then;
-            if walked.is_over && last.is_plain && is_told(text, scanner.token_len_max) {
-                at = walked.at;
-                if last.begin != 0 {
-                    self.saved.condition = last.begin.wrapping_sub(1);
-                    start = last.begin_state;
+            match quick(scanner, windows, &mut masks, bytes, at, start) {
+                Some((end, found)) if end.wrapping_sub(at) <= scanner.token_len_max => {
+                    let Some(text) = bytes.get(at..end) else {
+                        return;
+                    };
+                    at = end;
+                    if found.begin != 0 {
+                        condition = found.begin.wrapping_sub(1);
+                        start = found.begin_state;
+                    }
+                    if scanner.uses_line_start {
+                        self.saved.at_line_start = text.last() == Some(&b'\n');
+                        start = scanner.start(condition, self.saved.at_line_start);
+                    }
+                    then = self.sink.token(Token {
+                        rule: found.accept.checked_sub(1),
+                        token: found.token,
+                        text,
+                        len: text.len() as u64,
+                    });
+                    if then == Then::Go && at < bytes.len() {
+                        continue;
+                    }
+                    self.saved.condition = condition;
                 }
-                if scanner.uses_line_start {
-                    self.saved.at_line_start = text.last() == Some(&b'\n');
-                    start = scanner.start(self.saved.condition, self.saved.at_line_start);
+                _ => {
+                    self.saved.condition = condition;
+                    match self.any(windows, &mut masks, bytes, at, start) {
+                        Some((behind, answer)) => (at, then) = (behind, answer),
+                        None => return,
+                    }
                 }
-                then = self.sink.token(Token {
-                    rule: last.accept.checked_sub(1),
-                    token: last.token,
-                    text,
-                    len: text.len() as u64,
-                });
-                if then == Then::Go && at < bytes.len() {
-                    continue;
-                }
-                self.go_on(then);
-            } else if walked.is_over {
-                // A byte that no rule matches is a token of its own.
-                let text = match text.is_empty() {
-                    true => bytes.get(at..at.wrapping_add(1)).unwrap_or_default(),
-                    false => text,
-                };
-                at = at.wrapping_add(self.rarely(last.accept, text, start));
-            } else {
-                return self.hold(walked.state, text);
             }
+            self.go_on(then);
             match self.ready(bytes, at) {
                 Some(next) => at = next,
                 None => return,
             }
-            start = scanner.start(self.saved.condition, self.saved.at_line_start);
+            condition = self.saved.condition;
+            start = scanner.start(condition, self.saved.at_line_start);
         }
+    }
+
+    /// The token at `at`, whatever it takes: where it ends, and the answer to it. None if its end
+    /// has not come.
+    #[inline(never)]
+    fn any<C: Classifier>(
+        &mut self,
+        windows: Windows<'_, C>,
+        masks: &mut Masks,
+        bytes: &[u8],
+        at: usize,
+        start: u16,
+    ) -> Option<(usize, Then)> {
+        let walked = walk(self.scanner, windows, masks, bytes, at, start);
+        let text = bytes.get(at..walked.at).unwrap_or_default();
+        if !walked.is_over {
+            self.hold(walked.state, text);
+            return None;
+        }
+        let found = walked.end.found;
+        if walked.end.is_plain && is_told(text, self.scanner.token_len_max) {
+            return Some((walked.at, self.tell(found, text, text.len() as u64)));
+        }
+        // A byte that no rule matches is a token of its own.
+        let text = match text.is_empty() {
+            true => bytes.get(at..at.wrapping_add(1)).unwrap_or_default(),
+            false => text,
+        };
+        let (len, then) = self.rarely(found.accept, text, start);
+        Some((at.wrapping_add(len), then))
     }
 
     /// Skips what is to be skipped: where the next token begins. None if nothing is left.
@@ -153,19 +185,18 @@ impl<'a, S: Sink> Scan<'a, S> {
         self.texts.append(self.saved, self.shard, text, len_max);
     }
 
-    /// A token that is not plainly what the walk went over: its length.
+    /// A token that is not plainly what the walk went over: its length, and the answer to it.
     #[cold]
     #[inline(never)]
-    fn rarely(&mut self, accept: u16, text: &[u8], start: u16) -> usize {
+    fn rarely(&mut self, accept: u16, text: &[u8], start: u16) -> (usize, Then) {
         let scanned = text.len() as u64;
         if text.len() > self.scanner.token_len_max {
-            self.tell_overlong(accept, text, scanned);
-            return text.len();
+            let then = self.tell_overlong(accept, text, scanned);
+            return (text.len(), then);
         }
         let (len, rule) = self.matched(text, start);
         let text = text.get(..len).unwrap_or_default();
-        self.tell_rule(rule, text, len as u64);
-        len
+        (len, self.tell_rule(rule, text, len as u64))
     }
 
     /// The token at the beginning of `text`, in which a walk went as far as `text` goes: its
@@ -188,14 +219,15 @@ impl<'a, S: Sink> Scan<'a, S> {
     #[cold]
     #[inline(never)]
     fn straddling<C: Classifier>(&mut self, classifier: C, bytes: &[u8]) -> usize {
-        let mut windows = Windows::new(classifier, bytes);
+        let windows = Windows::new(classifier, bytes, &self.scanner.sparse);
+        let state = self.saved.state;
         let walked = walk(
             self.scanner,
-            &self.scanner.states,
-            &mut windows,
+            windows,
+            &mut NO_MASKS.clone(),
             bytes,
             0,
-            self.saved.state,
+            state,
         );
         let len_max = self.scanner.token_len_max;
         let text = bytes.get(..walked.at).unwrap_or_default();
@@ -223,11 +255,11 @@ impl<'a, S: Sink> Scan<'a, S> {
         let len = self.saved.token_len;
         let text = self.texts.take(self.saved);
         self.forget_token();
-        if is_known {
-            self.tell_rule(accept.checked_sub(1), &text, len);
-        } else {
-            self.tell_overlong(accept, &text, len);
-        }
+        let then = match is_known {
+            true => self.tell_rule(accept.checked_sub(1), &text, len),
+            false => self.tell_overlong(accept, &text, len),
+        };
+        self.go_on(then);
         self.texts.give_back(slot, text);
     }
 
@@ -242,7 +274,8 @@ impl<'a, S: Sink> Scan<'a, S> {
             .start(self.saved.token_condition, self.saved.at_line_start);
         let (len, rule) = self.matched(&text, start);
         self.forget_token();
-        self.tell_rule(rule, text.get(..len).unwrap_or_default(), len as u64);
+        let then = self.tell_rule(rule, text.get(..len).unwrap_or_default(), len as u64);
+        self.go_on(then);
         let within = len.checked_sub(before);
         if within.is_none() {
             self.within(classifier, text.get(len..before).unwrap_or_default(), 0);
@@ -265,7 +298,8 @@ impl<'a, S: Sink> Scan<'a, S> {
             return;
         }
         if let Some(rule) = self.scanner.eof_rule(self.saved.condition) {
-            self.tell_rule(Some(rule), &[], 0);
+            let then = self.tell_rule(Some(rule), &[], 0);
+            self.go_on(then);
         }
         self.saved.stop(self.texts);
     }
@@ -277,7 +311,7 @@ impl<'a, S: Sink> Scan<'a, S> {
     }
 
     /// A token of which not all bytes are known: no trailing context can be given back.
-    fn tell_overlong(&mut self, accept: u16, text: &[u8], len: u64) {
+    fn tell_overlong(&mut self, accept: u16, text: &[u8], len: u64) -> Then {
         let text = text.get(..self.scanner.token_len_max).unwrap_or(text);
         // So that it is told as shortened, though the cap of a shard may have cost nothing but
         // the knowledge that it did not.
@@ -287,34 +321,38 @@ impl<'a, S: Sink> Scan<'a, S> {
         };
         let rule = accept.checked_sub(1);
         let rule = rule.filter(|&rule| self.scanner.rule(rule).trail == Trail::None);
-        self.tell_rule(rule, text, len);
+        self.tell_rule(rule, text, len)
     }
 
-    fn tell_rule(&mut self, rule: Option<u16>, text: &[u8], len: u64) {
-        match rule {
+    fn tell_rule(&mut self, rule: Option<u16>, text: &[u8], len: u64) -> Then {
+        let found = match rule {
             Some(index) => {
                 let rule = self.scanner.rule(index);
-                self.tell(index.wrapping_add(1), rule.token, rule.begin, text, len);
+                Match {
+                    accept: index.wrapping_add(1),
+                    token: rule.token,
+                    begin: rule.begin,
+                    begin_state: 0,
+                }
             }
-            None => self.tell(0, 0, 0, text, len),
-        }
+            None => Match::default(),
+        };
+        self.tell(found, text, len)
     }
 
-    #[inline(always)]
-    fn tell(&mut self, accept: u16, token: u16, begin: u16, text: &[u8], len: u64) {
-        if begin != 0 {
-            self.saved.condition = begin.wrapping_sub(1);
+    fn tell(&mut self, found: Match, text: &[u8], len: u64) -> Then {
+        if found.begin != 0 {
+            self.saved.condition = found.begin.wrapping_sub(1);
         }
         if self.scanner.uses_line_start && len > 0 {
             self.saved.at_line_start = text.last() == Some(&b'\n');
         }
-        let then = self.sink.token(Token {
-            rule: accept.checked_sub(1),
-            token,
+        self.sink.token(Token {
+            rule: found.accept.checked_sub(1),
+            token: found.token,
             text,
             len,
-        });
-        self.go_on(then);
+        })
     }
 
     #[inline(always)]

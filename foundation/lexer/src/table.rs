@@ -38,8 +38,9 @@ pub struct Parts {
     pub sets: Cow<'static, [ByteSet]>,
     /// Keywords that a run may find, all runs' together.
     pub words: Cow<'static, [Word]>,
-    /// Classes of the words' bytes, all words' together.
-    pub word_classes: Cow<'static, [u8]>,
+    /// The words' bytes, all words' together: a byte, and 0x20 if it is a letter in either case.
+    /// Such a letter is in lower case here.
+    pub word_bytes: Cow<'static, [[u8; 2]]>,
     /// Where the head of a rule with variable trailing context may end: `(state, rule)`, sorted.
     pub heads: Cow<'static, [(u16, u16)]>,
     /// Tokens longer than this are told shortened.
@@ -118,12 +119,14 @@ pub struct Run {
     pub words: (u16, u16),
 }
 
-/// A keyword: a run over just these bytes leads elsewhere. Each of its classes is one byte, or a
-/// letter in either case.
+/// The longest [`Word`]; the compiler makes no longer ones.
+pub const WORD_LEN_MAX: usize = 48;
+
+/// A keyword: a run over just these bytes leads elsewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Word {
-    /// Its classes: `word_classes[classes.0..][..classes.1]`.
-    pub classes: (u32, u8),
+    /// Its bytes: `word_bytes[bytes.0..][..bytes.1]`.
+    pub bytes: (u32, u8),
     /// Where it leads.
     pub state: u16,
 }
@@ -146,7 +149,7 @@ impl Table {
             .saturating_add(size_of_val(&*parts.states))
             .saturating_add(size_of_val(&*parts.sets))
             .saturating_add(size_of_val(&*parts.words))
-            .saturating_add(size_of_val(&*parts.word_classes))
+            .saturating_add(size_of_val(&*parts.word_bytes))
             .saturating_add(size_of_val(&*parts.classes))
     }
 }

@@ -1,7 +1,7 @@
 //! The hot loop: from state to state until nothing longer matches.
 
-use crate::scanner::{HotState, Scanner, StateKind};
-use crate::windows::Windows;
+use crate::scanner::{EndState, Match, Scanner, StateKind};
+use crate::windows::{Masks, Windows};
 use flowpin_cpu::Classifier;
 
 /// Where a walk ended.
@@ -13,30 +13,115 @@ pub(crate) struct Walked {
     pub(crate) at: usize,
     /// Nothing longer matches; otherwise the bytes ended.
     pub(crate) is_over: bool,
+    /// What matches, if it is over.
+    pub(crate) end: EndState,
 }
 
-/// Walks from `state` over `bytes[at..]`.
-// PERF: a guessed successor takes the byte out of the chain of loads from state to state, so that
-// the processor is several states ahead of the bytes; figures in docs/user/grammar.md.
+/// The token at `at`: where it ends, and what it is.
+///
+/// None where that takes more care: near the end of the bytes, or where something seldom comes.
+// PERF: what follows a run is compared at once, and a keyword that was run over decides neither
+// where the next token begins nor its state, where it need not: so the processor is several tokens
+// ahead. Figures in docs/user/grammar.md.
+#[inline(always)]
+pub(crate) fn quick<C: Classifier>(
+    scanner: &Scanner,
+    windows: Windows<'_, C>,
+    masks: &mut Masks,
+    bytes: &[u8],
+    at: usize,
+    start: u16,
+) -> Option<(usize, Match)> {
+    let mut at = at;
+    let mut state = start;
+    loop {
+        let here = scanner.states.get(usize::from(state))?;
+        let mut leap = &here.leap;
+        let mut named = None;
+        if here.kind == StateKind::Run {
+            let end = windows.find(masks, here.set_index, &here.stop, at);
+            if here.words != 0 {
+                let len = end.wrapping_sub(at);
+                if len == 0 {
+                    // No word: what no word begins with.
+                    state = scanner.step(state, *bytes.get(at)?);
+                    at = at.wrapping_add(1);
+                    if state == 0 {
+                        return None;
+                    }
+                    continue;
+                }
+                let set = scanner.words.get(usize::from(here.words).wrapping_sub(1))?;
+                named = set.find(bytes.get(at..)?, len);
+                if !here.words_leap_alike {
+                    state = named.map_or(here.after, |word| word.state);
+                    leap = &scanner.states.get(usize::from(state))?.leap;
+                    named = None;
+                }
+            }
+            at = end;
+        }
+        let rest = bytes.get(at..)?;
+        let next = match rest.first_chunk() {
+            Some(next) => u32::from_le_bytes(*next),
+            None => last_bytes(rest, leap.len)?,
+        };
+        if leap.is_at(next) {
+            at = at.wrapping_add(usize::from(leap.len));
+            if leap.found.accept != 0 {
+                let mut found = leap.found;
+                if let Some(word) = named {
+                    found.accept = word.accept;
+                    found.token = word.token;
+                }
+                return Some((at, found));
+            }
+            state = leap.state;
+        } else {
+            let [byte, ..] = next.to_le_bytes();
+            if here.words_leap_alike {
+                return None;
+            }
+            state = scanner.step(state, byte);
+            if state == 0 {
+                return None;
+            }
+            at = at.wrapping_add(1);
+        }
+    }
+}
+
+/// What is next where fewer than four bytes are left: the first in the lowest place, zeros behind.
+/// None if there are fewer than `len`, or not any.
+#[inline(always)]
+fn last_bytes(rest: &[u8], len: u8) -> Option<u32> {
+    if len > 2 {
+        return None;
+    }
+    match rest.first_chunk() {
+        Some(next) => Some(u32::from(u16::from_le_bytes(*next))),
+        None if len < 2 => rest.first().copied().map(u32::from),
+        None => None,
+    }
+}
+
+/// Walks from `state` over `bytes[at..]`, byte by byte where no run begins.
 #[inline(always)]
 pub(crate) fn walk<C: Classifier>(
     scanner: &Scanner,
-    states: &[HotState],
-    windows: &mut Windows<'_, C>,
+    windows: Windows<'_, C>,
+    masks: &mut Masks,
     bytes: &[u8],
     mut at: usize,
     mut state: u16,
 ) -> Walked {
     loop {
-        let Some(mut here) = states.get(usize::from(state)) else {
-            return over(0, at);
+        let Some(mut here) = scanner.states.get(usize::from(state)) else {
+            return over(scanner, 0, at);
         };
-        if here.kind != StateKind::Step {
-            if here.kind == StateKind::Final {
-                return over(state, at);
-            }
-            let end = windows.find(here.set_index, &here.stop, at);
-            if here.word_len_max != 0 {
+        if here.kind == StateKind::Run {
+            let end = windows.find(masks, here.set_index, &here.stop, at);
+            if here.words != 0 {
                 let text = bytes.get(at..).unwrap_or_default();
                 let len = end.wrapping_sub(at);
                 if end == bytes.len() {
@@ -44,42 +129,32 @@ pub(crate) fn walk<C: Classifier>(
                     return suspended(unfinished_word(scanner, text, state), end);
                 }
                 if len != 0 {
-                    state = word_state(scanner, here, text, len);
-                    here = match states.get(usize::from(state)) {
+                    let set = scanner.words.get(usize::from(here.words).wrapping_sub(1));
+                    let word = set.and_then(|set| set.find(text, len));
+                    state = word.map_or(here.after, |word| word.state);
+                    here = match scanner.states.get(usize::from(state)) {
                         Some(here) => here,
-                        None => return over(0, end),
+                        None => return over(scanner, 0, end),
                     };
                 }
             }
             at = end;
         }
+        if here.kind == StateKind::Final {
+            return over(scanner, state, at);
+        }
         let Some(&byte) = bytes.get(at) else {
             return suspended(state, at);
         };
-        if byte == here.likely_byte {
-            state = here.likely_next;
-        } else {
-            let next = scanner.step(state, byte);
-            if next == 0 {
-                return over(state, at);
-            }
-            state = next;
+        let next = match byte == here.likely_byte {
+            true => here.likely_next,
+            false => scanner.step(state, byte),
+        };
+        if next == 0 {
+            return over(scanner, state, at);
         }
+        state = next;
         at = at.wrapping_add(1);
-    }
-}
-
-/// The state behind a word that a run went over.
-#[inline(always)]
-fn word_state(scanner: &Scanner, here: &HotState, text: &[u8], len: usize) -> u16 {
-    if len > usize::from(here.word_len_max) {
-        return here.after;
-    }
-    let words = scanner.words.get(usize::from(here.run));
-    let found = words.and_then(|words| words.find(scanner, text, len));
-    match found {
-        Some(state) => state,
-        None => here.after,
     }
 }
 
@@ -89,15 +164,25 @@ const fn suspended(state: u16, at: usize) -> Walked {
         state,
         at,
         is_over: false,
+        end: EndState {
+            found: Match {
+                accept: 0,
+                token: 0,
+                begin: 0,
+                begin_state: 0,
+            },
+            is_plain: false,
+        },
     }
 }
 
 #[inline(always)]
-const fn over(state: u16, at: usize) -> Walked {
+fn over(scanner: &Scanner, state: u16, at: usize) -> Walked {
     Walked {
         state,
         at,
         is_over: true,
+        end: scanner.end(state),
     }
 }
 

@@ -2,15 +2,15 @@
 
 use super::{Classes, Dfa};
 use crate::pattern::Set;
-use flowpin_lexer::{Run, Word};
-use std::collections::BTreeSet;
+use flowpin_lexer::{Run, WORD_LEN_MAX, Word};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The states between a start and the state that all other names end in.
 pub(crate) struct Tree {
     /// The bytes that are run over.
     pub(crate) within: Set,
-    /// Classes of each word, and its state; only words that end in a state of their own.
-    words: Vec<(Vec<u8>, u16)>,
+    /// The bytes of each word, and its state; only words that end in a state of their own.
+    words: Vec<(Vec<[u8; 2]>, u16)>,
     /// Longer words all end in the general state.
     depth: usize,
 }
@@ -70,18 +70,20 @@ impl Tree {
             }
             tree.depth = tree.depth.max(word.len());
             if state != start && is_special(state) {
-                if !word.iter().all(|&class| is_plain(classes, class)) {
-                    return None;
-                }
                 tree.words.push((word.clone(), state));
             }
-            for &class in &classes_within {
-                let next = dfa.step(state, class);
+            // Bytes that lead to one state are one way, so that a word has few spellings.
+            let mut ways: BTreeMap<u16, Set> = BTreeMap::new();
+            for byte in tree.within.bytes() {
+                let next = dfa.step(state, classes.of(byte));
                 if next != after && inner.contains(&next) {
-                    let mut longer = word.clone();
-                    longer.push(u8::try_from(class).ok()?);
-                    stack.push((next, longer));
+                    ways.entry(next).or_default().insert(byte);
                 }
+            }
+            for (next, bytes) in ways {
+                let mut longer = word.clone();
+                longer.push(spelling(bytes)?);
+                stack.push((next, longer));
             }
         }
         tree.words.sort();
@@ -120,7 +122,7 @@ fn reachable(
 #[derive(Default)]
 pub(crate) struct WordTables {
     pub(crate) words: Vec<Word>,
-    pub(crate) classes: Vec<u8>,
+    pub(crate) bytes: Vec<[u8; 2]>,
 }
 
 impl WordTables {
@@ -130,10 +132,10 @@ impl WordTables {
         let count = u16::try_from(tree.words.len()).ok()?;
         first.checked_add(count)?;
         for (word, state) in &tree.words {
-            let from = u32::try_from(self.classes.len()).ok()?;
-            self.classes.extend_from_slice(word);
+            let from = u32::try_from(self.bytes.len()).ok()?;
+            self.bytes.extend_from_slice(word);
             self.words.push(Word {
-                classes: (from, u8::try_from(word.len()).ok()?),
+                bytes: (from, u8::try_from(word.len()).ok()?),
                 state: *state,
             });
         }
@@ -146,16 +148,15 @@ impl WordTables {
     }
 }
 
-/// Whether a class is one byte, or a letter in either case: then a word of such can be compared
-/// eight bytes at a time.
-fn is_plain(classes: &Classes, class: u8) -> bool {
-    let mut members = (0..=255u8).filter(|&byte| classes.of(byte) == usize::from(class));
+/// One byte, or a letter in either case: then a word of such can be compared eight bytes at a
+/// time. As [`flowpin_lexer::Parts::word_bytes`] has it.
+fn spelling(bytes: Set) -> Option<[u8; 2]> {
+    let mut members = bytes.bytes();
     match (members.next(), members.next(), members.next()) {
-        (Some(_), None, _) => true,
-        (Some(one), Some(other), None) => one ^ other == 0x20,
-        _ => false,
+        (Some(byte), None, _) => Some([byte, 0]),
+        (Some(one), Some(other), None) if one ^ other == 0x20 => Some([one | 0x20, 0x20]),
+        _ => None,
     }
 }
 
 const VISITS_MAX: usize = 2000;
-const WORD_LEN_MAX: usize = 48;

@@ -651,12 +651,14 @@ sets: Borrowed(&[
 ByteSet::of_tables([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
 ]),
 words: Borrowed(&[
-Word { classes: (0, 1), state: 18 },
-Word { classes: (1, 1), state: 21 },
-Word { classes: (2, 1), state: 33 },
+Word { bytes: (0, 1), state: 18 },
+Word { bytes: (1, 1), state: 21 },
+Word { bytes: (2, 1), state: 33 },
 ]),
-word_classes: Borrowed(&[
-2,2,2,
+word_bytes: Borrowed(&[
+[13, 0],
+[13, 0],
+[13, 0],
 ]),
 heads: Borrowed(&[
 ]),

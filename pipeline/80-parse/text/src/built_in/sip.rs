@@ -620,12 +620,20 @@ ByteSet::of_tables([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0], [1, 0, 0, 0
 ByteSet::of_tables([2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0], [1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
 ]),
 words: Borrowed(&[
-Word { classes: (0, 3), state: 70 },
-Word { classes: (3, 3), state: 71 },
-Word { classes: (6, 3), state: 91 },
+Word { bytes: (0, 3), state: 70 },
+Word { bytes: (3, 3), state: 71 },
+Word { bytes: (6, 3), state: 91 },
 ]),
-word_classes: Borrowed(&[
-13,15,23,31,21,28,31,21,28,
+word_bytes: Borrowed(&[
+[97, 32],
+[99, 32],
+[107, 32],
+[115, 32],
+[105, 32],
+[112, 32],
+[115, 32],
+[105, 32],
+[112, 32],
 ]),
 heads: Borrowed(&[
 ]),

@@ -674,7 +674,7 @@ ByteSet::of_tables([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0], [1, 0, 0, 0
 ]),
 words: Borrowed(&[
 ]),
-word_classes: Borrowed(&[
+word_bytes: Borrowed(&[
 ]),
 heads: Borrowed(&[
 ]),
