@@ -19,6 +19,8 @@ pub(super) struct Side {
     pub(super) begun: bool,
     /// Nothing that comes can matter any more.
     pub(super) over: bool,
+    /// How many bytes the checks have been shown.
+    pub(super) asked: u16,
     pub(super) head: [u8; HEAD_LEN],
     pub(super) head_len: u8,
 }
@@ -118,6 +120,7 @@ impl Side {
         start: 0,
         begun: false,
         over: false,
+        asked: 0,
         head: [0; HEAD_LEN],
         head_len: 0,
     };

@@ -31,6 +31,7 @@ impl Memory {
         };
         let ended = all.len() >= STREAM_BYTES_MAX;
         let step = advance(compiled, &mut side, &mut likely, whose, &seen, ended);
+        side.asked = low(all.len());
         if step != Step::Undecided {
             return step;
         }
@@ -94,7 +95,12 @@ impl Memory {
             other: blocks.bytes(other.kept),
             other_is_over: other.over,
         };
-        let ended = was.saturating_add(taken) >= STREAM_BYTES_MAX;
+        let now = was.saturating_add(taken);
+        let ended = now >= STREAM_BYTES_MAX;
+        if !ended && now < worth_asking(side.asked) {
+            return feed(compiled, side, whose, seen.fresh);
+        }
+        side.asked = low(now);
         advance(compiled, side, likely, whose, &seen, ended)
     }
 
@@ -110,38 +116,66 @@ impl Memory {
             other: blocks.bytes(other.kept),
             other_is_over: other.over,
         };
-        let step = if side.over {
-            Step::Undecided
-        } else {
-            advance(compiled, side, likely, whose, &seen, true)
-        };
+        let mut step = catch_up(compiled, side, likely, whose, &seen);
+        if step == Step::Undecided && !side.over {
+            step = advance(compiled, side, likely, whose, &seen, true);
+        }
         side.over = true;
         step
     }
 }
 
-/// The other direction begins to speak: what its turn came to.
-fn turn_over(blocks: &Blocks, compiled: &Compiled, progress: &mut Progress, whose: Whose) -> Step {
-    let (side, reply, _) = progress.both(side_of(!whose.to_server));
-    if side.over || !side.begun {
+/// From how many bytes on checks are asked again that were asked at so many: an eighth more, so
+/// that bytes that come one by one are not all looked at for each. The next turn and the stream's
+/// end catch up: as if the bytes had come in fewer segments.
+fn worth_asking(asked: u16) -> usize {
+    let asked = usize::from(asked);
+    asked.saturating_add(asked >> 3)
+}
+
+/// Asks the checks that were not asked about the last bytes.
+fn catch_up(
+    compiled: &Compiled,
+    side: &mut Side,
+    before: &mut Likely,
+    whose: Whose,
+    seen: &Seen<'_>,
+) -> Step {
+    if side.over || !side.begun || usize::from(side.asked) >= seen.all.len() {
         return Step::Undecided;
     }
+    side.asked = low(seen.all.len());
+    advance(compiled, side, before, whose, seen, false)
+}
+
+fn low(len: usize) -> u16 {
+    u16::try_from(len).unwrap_or(u16::MAX)
+}
+
+/// The other direction begins to speak: what its turn came to.
+fn turn_over(blocks: &Blocks, compiled: &Compiled, progress: &mut Progress, whose: Whose) -> Step {
+    let (side, reply, likely) = progress.both(side_of(!whose.to_server));
     let whose = Whose {
         to_server: !whose.to_server,
         ..whose
     };
+    let seen = Seen {
+        all: blocks.bytes(side.kept),
+        fresh: &[],
+        other: blocks.bytes(reply.kept),
+        other_is_over: reply.over,
+    };
+    let step = catch_up(compiled, side, likely, whose, &seen);
+    if step != Step::Undecided || side.over || !side.begun {
+        return step;
+    }
     if let Some(pattern) = compiled.automaton.at_end(side.state) {
         return sure(compiled, compiled.rule_of(pattern), whose.to_server);
     }
     // What was held back by a better rank that never decided is good enough now; what may
     // still grow in a later turn stays alive.
     let mut alive = side.alive;
-    let look = look(
-        whose,
-        blocks.bytes(side.kept),
-        blocks.bytes(reply.kept),
-        true,
-    );
+    let look = look(whose, seen.all, seen.other, true);
     let asked = compiled.candidates.ask(&mut alive, &look, true, false);
     match asked.yes {
         Some(rule) => sure(compiled, rule, whose.to_server),
@@ -158,6 +192,19 @@ struct Seen<'a> {
     other_is_over: bool,
 }
 
+/// Shows new bytes of one direction to the patterns.
+fn feed(compiled: &Compiled, side: &mut Side, whose: Whose, fresh: &[u8]) -> Step {
+    if !side.begun {
+        side.begun = true;
+        side.state = compiled.automaton.start();
+        side.alive = Set::ALL;
+    }
+    match compiled.automaton.feed(&mut side.state, fresh) {
+        Fed::Match(pattern, _) => sure(compiled, compiled.rule_of(pattern), whose.to_server),
+        Fed::Dead | Fed::More => Step::Undecided,
+    }
+}
+
 /// Goes on in one direction; `ended`: no more bytes of it will be looked at.
 fn advance(
     compiled: &Compiled,
@@ -168,16 +215,9 @@ fn advance(
     ended: bool,
 ) -> Step {
     let own = side_of(whose.to_server);
-    if !side.begun {
-        side.begun = true;
-        side.state = compiled.automaton.start();
-        side.alive = Set::ALL;
-    }
-    match compiled.automaton.feed(&mut side.state, seen.fresh) {
-        Fed::Match(pattern, _) => {
-            return sure(compiled, compiled.rule_of(pattern), whose.to_server);
-        }
-        Fed::Dead | Fed::More => {}
+    let step = feed(compiled, side, whose, seen.fresh);
+    if step != Step::Undecided {
+        return step;
     }
     if ended {
         if let Some(pattern) = compiled.automaton.at_end(side.state) {
