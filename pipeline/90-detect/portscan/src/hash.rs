@@ -6,6 +6,9 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 /// A map for small keys.
 pub(crate) type Map<K, V> = std::collections::HashMap<K, V, Keyed>;
 
+/// A set likewise.
+pub(crate) type Set<T> = std::collections::HashSet<T, Keyed>;
+
 /// Makes hashers with a random key.
 #[derive(Clone, Debug)]
 pub(crate) struct Keyed(u64);

@@ -53,6 +53,11 @@ impl<const M: usize> Distinct<M> {
         }
     }
 
+    /// What it has counted, for another to join.
+    pub(crate) fn registers(&self) -> &[u8] {
+        self.registers.as_slice()
+    }
+
     /// About how many different hashes were added.
     pub(crate) fn estimate(&self) -> u64 {
         estimate(self.registers.as_slice())

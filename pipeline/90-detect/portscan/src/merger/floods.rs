@@ -4,14 +4,14 @@ use super::targets::{Meaning, Outcome};
 use super::{FLOOD_ORDINAL, Host, Now, intervals, uid};
 use crate::INTERVAL_NS;
 use crate::filter::REGISTERS;
-use crate::hash::Map;
+use crate::hash::{Map, Set};
 use crate::options::ScanOptions;
 use crate::sketch::{Distinct, hash_address};
 use crate::summary::{Attempt, Interval};
 use flowpin_counters::{Loss, Losses};
 use flowpin_packet::Timestamp;
 use flowpin_record::{EpisodeState, FloodKind, FloodRecord, RecordKey, RecordSink, Samples};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 /// Who is flooded with what.
 type Victim = (FloodKind, Host);
@@ -40,7 +40,7 @@ struct Flood {
 /// Source addresses: exactly up to a number, then about.
 #[derive(Debug)]
 enum Senders {
-    Exact(BTreeSet<Host>),
+    Exact(Set<Host>),
     About(Distinct<REGISTERS>),
 }
 
@@ -111,10 +111,12 @@ impl Floods {
         heavy.sort_unstable_by_key(|&((packets, _), victim, _)| {
             (core::cmp::Reverse(packets), victim)
         });
-        let victims: BTreeSet<_> = heavy.iter().map(|&(_, victim, _)| victim).collect();
-        let mut details = details(all, &victims);
+        let mut details = details(all, heavy.iter().map(|&(_, victim, _)| victim));
         for ((packets, estimated), victim, load) in heavy {
-            let Some(detail) = details.remove(&victim) else {
+            let Some(detail) = details
+                .remove(&victim)
+                .filter(|detail| detail.first.is_some())
+            else {
                 continue;
             };
             let known = self.map.contains_key(&victim);
@@ -247,27 +249,26 @@ fn total((kind, host): &Victim, load: &Load, all: &Interval) -> (u64, bool) {
 struct Detail {
     first: Option<(u64, Timestamp)>,
     last: Timestamp,
-    senders: BTreeSet<Host>,
+    senders: Senders,
     asked: HashSet<(Host, u16)>,
     ports: BTreeMap<u16, u64>,
     samples: Vec<Host>,
 }
 
-fn details(all: &Interval, victims: &BTreeSet<Victim>) -> BTreeMap<Victim, Detail> {
-    let mut details: BTreeMap<Victim, Detail> = BTreeMap::new();
-    if victims.is_empty() {
+fn details(all: &Interval, victims: impl Iterator<Item = Victim>) -> Map<Victim, Detail> {
+    let mut details: Map<_, _> = victims.map(|victim| (victim, Detail::default())).collect();
+    if details.is_empty() {
         return details;
     }
     for attempt in &all.attempts {
         if let Some(victim) = victim_of(attempt)
-            && victims.contains(&victim)
             && is_part(victim.0, attempt)
+            && let Some(detail) = details.get_mut(&victim)
         {
             let source = Host {
                 ipv6: attempt.ipv6,
                 address: attempt.source,
             };
-            let detail = details.entry(victim).or_default();
             detail.add(source, attempt.port, 1, (attempt.number, attempt.time));
             detail.last = detail.last.max(attempt.time);
         }
@@ -280,8 +281,7 @@ fn details(all: &Interval, victims: &BTreeSet<Victim>) -> BTreeMap<Victim, Detai
             address,
         };
         let victim = (key.kind, host(key.target));
-        if victims.contains(&victim) {
-            let detail = details.entry(victim).or_default();
+        if let Some(detail) = details.get_mut(&victim) {
             let first = (runs.first.1, runs.first.0);
             detail.add(host(key.source), key.port, runs.packets, first);
             detail.last = detail.last.max(runs.last);
@@ -293,10 +293,11 @@ fn details(all: &Interval, victims: &BTreeSet<Victim>) -> BTreeMap<Victim, Detai
 impl Detail {
     fn add(&mut self, source: Host, port: u16, packets: u64, first: (u64, Timestamp)) {
         self.first = Some(self.first.map_or(first, |known| known.min(first)));
-        if self.senders.insert(source) && self.samples.len() < 4 {
+        self.senders.insert(source);
+        if self.samples.len() < 4 && !self.samples.contains(&source) {
             self.samples.push(source);
         }
-        if self.senders.len() <= SCANNERS_MAX {
+        if self.senders.are_few() {
             self.asked.insert((source, port));
         }
         *self.ports.entry(port).or_insert(0) += packets;
@@ -304,7 +305,7 @@ impl Detail {
 
     /// Whether few sources ask each port once or so.
     fn is_scan(&self, packets: u64) -> bool {
-        self.senders.len() <= SCANNERS_MAX && packets < 4 * self.asked.len() as u64
+        self.senders.are_few() && packets < 4 * self.asked.len() as u64
     }
 
     fn port(&self) -> Option<u16> {
@@ -328,7 +329,7 @@ impl Flood {
             packets: 0,
             peak: 0,
             port: None,
-            sources: Senders::Exact(BTreeSet::new()),
+            sources: Senders::default(),
             samples: Vec::new(),
             estimated: false,
         }
@@ -390,21 +391,36 @@ impl Flood {
     }
 }
 
+impl Default for Senders {
+    fn default() -> Self {
+        Self::Exact(Set::default())
+    }
+}
+
 impl Senders {
-    fn add(&mut self, hosts: BTreeSet<Host>) {
+    // PERF: a set of all of a flood's senders, in order, was what cost most of it.
+    fn insert(&mut self, host: Host) {
         match self {
             Self::Exact(set) => {
-                set.extend(hosts);
+                set.insert(host);
                 if set.len() > SENDERS_EXACT_MAX {
                     self.approximate();
                 }
             }
-            Self::About(sketch) => {
-                for host in &hosts {
-                    sketch.add(hash_address(&host.address, 1));
-                }
-            }
+            Self::About(sketch) => sketch.add(hash_address(&host.address, 1)),
         }
+    }
+
+    fn add(&mut self, others: Self) {
+        match others {
+            Self::Exact(set) => set.into_iter().for_each(|host| self.insert(host)),
+            Self::About(sketch) => self.join(sketch.registers()),
+        }
+    }
+
+    /// Whether they may be scanners.
+    fn are_few(&self) -> bool {
+        matches!(self, Self::Exact(set) if set.len() <= SCANNERS_MAX)
     }
 
     /// Adds senders of which only a sketch is there.

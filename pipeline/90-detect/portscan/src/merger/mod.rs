@@ -9,6 +9,7 @@
 //! Sorting makes one sequence of what came in parts, the same for any parts; from there on
 //! everything is sequential, so every cap and every eviction gives the same answer.
 
+mod firsts;
 mod floods;
 mod scan;
 mod sources;

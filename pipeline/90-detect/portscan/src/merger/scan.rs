@@ -1,12 +1,12 @@
 //! What one source asked in one way, and the scan that it is, if it is one.
 
+use super::firsts::First;
 use super::sources::{Asker, Period};
 use super::targets::{Outcome, Seen, Target, Targets};
 use super::{Host, Now, SCAN_ORDINAL, uid, verdict};
 use crate::filter::Shards;
 use crate::observer::PERIOD;
 use crate::options::ScanOptions;
-use crate::sketch::unseen;
 use crate::summary::Attempt;
 use flowpin_packet::Timestamp;
 use flowpin_record::{EpisodeState, RecordKey, RecordSink, Samples, ScanRecord};
@@ -129,6 +129,12 @@ impl Asked {
         self.targets.add(attempt, outcome, interval);
     }
 
+    /// Adds what it asked when it was new.
+    pub(super) fn add_first(&mut self, first: &First) {
+        self.add(&first.attempt, first.outcome, first.interval);
+        self.missed[1] = u64::from(first.missed);
+    }
+
     /// Whether it scans, or has asked so much that it may.
     pub(super) fn is_worth(&self, targets_min: usize) -> bool {
         self.scan.is_some() || self.targets.exact_len() >= targets_min
@@ -143,15 +149,8 @@ impl Asked {
     /// Guesses how many attempts of this period were not logged.
     pub(super) fn guess_missed(&mut self, period: &Period) {
         let mine = &self.period;
-        let full = period.shards();
-        if full.is_empty() {
-            self.missed[1] = mine.firsts_lost;
-            return;
-        }
-        let empty = full.count() - full.common(mine.shards).count();
-        let known = mine.logged + mine.firsts_lost;
-        let alone = unseen(known, full.count(), empty, period.lost());
-        self.missed[1] = mine.firsts_lost + alone;
+        let full_hit = period.shards().common(mine.shards).count();
+        self.missed[1] = period.missed(mine.logged, mine.firsts_lost, full_hit);
     }
 
     /// How many attempts were probably not logged.

@@ -1,5 +1,6 @@
 //! Everybody who asks, and what is known of each.
 
+use super::firsts::{First, Firsts};
 use super::scan::{Asked, Scan};
 use super::targets::{EXACT_MAX, Meaning, SPARE_TARGETS_MAX};
 use super::{Host, Now, intervals, verdict};
@@ -8,6 +9,7 @@ use crate::filter::Shards;
 use crate::hash::Map;
 use crate::observer::PERIOD;
 use crate::options::ScanOptions;
+use crate::sketch::unseen;
 use crate::summary::{Attempt, Interval};
 use flowpin_counters::{Loss, Losses};
 use flowpin_record::{EpisodeState, RecordSink};
@@ -18,6 +20,19 @@ use std::collections::BTreeSet;
 pub(super) struct Asker {
     pub(super) probe: Probe,
     pub(super) host: Host,
+}
+
+impl Asker {
+    /// Who made an attempt.
+    pub(super) const fn of(attempt: &Attempt) -> Self {
+        Self {
+            probe: attempt.probe,
+            host: Host {
+                ipv6: attempt.ipv6,
+                address: attempt.source,
+            },
+        }
+    }
 }
 
 impl std::hash::Hash for Asker {
@@ -31,6 +46,8 @@ impl std::hash::Hash for Asker {
 #[derive(Debug, Default)]
 pub(super) struct Sources {
     map: Map<Asker, Source>,
+    /// Those that have asked one thing, and are not in the map.
+    firsts: Firsts,
     /// Those that scan, by key.
     scans: BTreeSet<Asker>,
     /// Targets that are kept one by one, over all.
@@ -41,6 +58,9 @@ pub(super) struct Sources {
     // the allocator's.
     #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
     spare: Vec<Box<Asked>>,
+    /// How many attempts of a source were probably not logged of which one was in this interval
+    /// and none before: by whether that one was late, and its shard over its cap.
+    missed: [[u32; 2]; 2],
 }
 
 /// What was logged and what was not, in a period of the workers' filters.
@@ -65,13 +85,24 @@ impl Period {
         }
     }
 
+    /// How many attempts of a source were probably not logged of which `logged` were, in shards
+    /// of which so many were over their cap. `firsts_lost` are known to be among them.
+    pub(super) fn missed(&self, logged: u64, firsts_lost: u64, full_hit: u32) -> u64 {
+        let full = self.shards.count();
+        if full == 0 {
+            return firsts_lost;
+        }
+        let empty = full.saturating_sub(full_hit);
+        firsts_lost + unseen(logged + firsts_lost, full, empty, self.lost())
+    }
+
     /// Shards that were over their cap.
     pub(super) const fn shards(&self) -> Shards {
         self.shards
     }
 
     /// The share of first attempts that was not logged.
-    pub(super) fn lost(&self) -> f64 {
+    fn lost(&self) -> f64 {
         self.unlogged as f64 / (self.logged + self.unlogged).max(1) as f64
     }
 }
@@ -105,11 +136,11 @@ const SCANS_MAX: usize = 512;
 
 impl Sources {
     pub(super) fn len(&self) -> usize {
-        self.map.len()
+        self.map.len() + self.firsts.len()
     }
 
     pub(super) const fn targets(&self) -> usize {
-        self.targets
+        self.targets + self.firsts.len()
     }
 
     pub(super) fn has_scans(&self) -> bool {
@@ -126,6 +157,12 @@ impl Sources {
         sink: &mut impl RecordSink,
     ) {
         self.period.add(now.index, all);
+        self.missed = [0, 1].map(|late| {
+            [0, 1].map(|hit| {
+                let missed = self.period.missed(1, late, hit);
+                u32::try_from(missed).unwrap_or(u32::MAX)
+            })
+        });
         let mut changed = Vec::new();
         for attempt in &all.attempts {
             self.attempt(now, attempt, options, &mut changed);
@@ -162,16 +199,33 @@ impl Sources {
             ipv6: attempt.ipv6,
             address,
         };
-        let asker = Asker {
-            probe: attempt.probe,
-            host: host(attempt.source),
-        };
+        let asker = Asker::of(attempt);
         let is_allowed = asker.host.is_in(&options.allow_sources)
             || host(attempt.target).is_in(&options.allow_targets);
         if is_allowed {
             return;
         }
-        let source = self.map.entry(asker).or_default();
+        if !self.map.contains_key(&asker) {
+            let targets_min = verdict::targets_min(options);
+            let first = match meaning {
+                Meaning::Question(outcome) if targets_min > 1 => {
+                    let is_full = self.period.shards().has(attempt.shard);
+                    let [all, late] = self.missed;
+                    let [apart, hit] = if attempt.late { late } else { all };
+                    let missed = if is_full { hit } else { apart };
+                    let first = First::new(*attempt, now.index, outcome, missed);
+                    match self.firsts.add_or_take(first) {
+                        Some(first) => Some(first),
+                        None => return,
+                    }
+                }
+                _ => self.firsts.take(&asker),
+            };
+            self.enter(asker, first, options);
+        }
+        let Some(source) = self.map.get_mut(&asker) else {
+            return;
+        };
         source.age(now.index, options);
         source.last = now.index;
         let Meaning::Question(outcome) = meaning else {
@@ -189,6 +243,20 @@ impl Sources {
             changed.push(asker);
         }
         source.count_exact(&mut self.targets);
+    }
+
+    /// A source that is worth more than a line, with what it had asked before.
+    fn enter(&mut self, asker: Asker, first: Option<First>, options: &ScanOptions) {
+        let mut source = Source::default();
+        if let Some(first) = first {
+            source.age(first.interval, options);
+            source.last = first.interval;
+            let mut asked = take_spare(&mut self.spare);
+            asked.add_first(&first);
+            source.asked = Some(asked);
+            source.count_exact(&mut self.targets);
+        }
+        self.map.insert(asker, source);
     }
 
     /// Whether a source that asked something in this interval has begun to scan with it.
@@ -316,12 +384,13 @@ impl Sources {
     /// Forgets sources that have not asked for a window; if that is not enough, those that asked
     /// least, longest ago.
     fn keep_within_caps(&mut self, now: Now, options: &ScanOptions, losses: &mut Losses) {
-        if self.map.len() <= SOURCES_MAX && self.targets <= TARGETS_MAX {
+        if self.len() <= SOURCES_MAX && self.targets() <= TARGETS_MAX {
             return;
         }
         let since = now.index.saturating_sub(intervals(options.window_ns));
         self.retain(|_, source| source.is_scanning || source.last >= since);
-        if self.map.len() <= SOURCES_MAX && self.targets <= TARGETS_MAX {
+        self.firsts.retain(|first| first.interval >= since);
+        if self.len() <= SOURCES_MAX && self.targets() <= TARGETS_MAX {
             return;
         }
         let mut ranks: Vec<_> = self
@@ -329,11 +398,12 @@ impl Sources {
             .iter()
             .filter(|(_, source)| !source.is_scanning)
             .map(|(asker, source)| source.rank(asker))
+            .chain(self.firsts.iter().map(rank_of_first))
             .collect();
         // Down to three quarters of the cap, so that this is not the work of every interval; and
         // half of the rest, where it is the targets that are too many.
-        let excess = self.map.len().saturating_sub(SOURCES_MAX / 4 * 3);
-        let excess = if self.targets > TARGETS_MAX {
+        let excess = self.len().saturating_sub(SOURCES_MAX / 4 * 3);
+        let excess = if self.targets() > TARGETS_MAX {
             excess.max(ranks.len() / 2)
         } else {
             excess
@@ -346,6 +416,7 @@ impl Sources {
         losses.count(Loss::ScanSourcesForgotten, excess as u64);
         // PERF: once through the map, not to one place after the other.
         self.retain(|asker, source| source.is_scanning || source.rank(asker) > last);
+        self.firsts.retain(|first| rank_of_first(first) > last);
     }
 
     fn forget(&mut self, asker: &Asker) {
@@ -411,8 +482,22 @@ impl Source {
         self.is_large |= exact > SPARE_TARGETS_MAX;
     }
 
-    /// What speaks for keeping it; no two are equal.
-    fn rank(&self, asker: &Asker) -> (u32, u64, Asker) {
-        (self.exact, self.last, *asker)
+    fn rank(&self, asker: &Asker) -> Rank {
+        rank(self.exact, self.last, asker)
     }
+}
+
+/// What speaks for keeping a source: how much it asked, when last, then who it is; no two are
+/// equal.
+// PERF: as numbers: addresses that are compared byte by byte were a quarter of a flood's cost.
+type Rank = (u128, u128);
+
+fn rank(exact: u32, last: u64, asker: &Asker) -> Rank {
+    let who = u128::from(asker.probe as u8) << 8 | u128::from(asker.host.ipv6);
+    let what = u128::from(exact) << 80 | u128::from(last) << 16 | who;
+    (what, u128::from_be_bytes(asker.host.address))
+}
+
+fn rank_of_first(first: &First) -> Rank {
+    rank(1, first.interval, &first.asker())
 }
