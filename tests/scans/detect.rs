@@ -4,9 +4,7 @@
 use flowpin_capture::{Options, Source};
 use flowpin_dispatch::{Clock, DispatchOptions, Dispatched, Dispatcher};
 use flowpin_flow::{Event, FlowObserver, FlowOptions, ShardSet, Sighting, Table};
-use flowpin_packet::{
-    Endpoints, FrameBytes, PacketKind, PacketMeta, Piece, Seq, TcpFlags, Timestamp,
-};
+use flowpin_packet::{Endpoints, FrameBytes, PacketKind, PacketMeta, Piece, Timestamp};
 use flowpin_portscan::{Begin, Merger, Observer, Probe, Run, ScanOptions, Steps};
 use flowpin_record::{
     AnomalyRecord, ConnRecord, EpisodeState, FloodKind, FloodRecord, RecordKey, RecordSink,
@@ -164,11 +162,10 @@ impl Watcher {
     fn begin(&mut self, sighting: &Sighting<'_>) {
         let meta = sighting.meta;
         let [source, target] = self.ends(meta);
-        let probe = if sighting.to_server {
-            Probe::of(meta, self.chunk)
-        } else {
-            Probe::Other
-        };
+        let mut probe = Probe::of(meta, self.chunk);
+        if !sighting.to_server && !probe.is_stray() {
+            probe = Probe::Other;
+        }
         let port = match probe {
             Probe::Echo => 0,
             Probe::IpProtocol => u16::from(meta.protocol),
@@ -190,12 +187,8 @@ impl Watcher {
     }
 
     fn run(&mut self, meta: &PacketMeta, mine: u32, theirs: u32) {
-        let is_syn = meta.tcp_flags == TcpFlags::SYN && theirs == 0 && meta.ack == Seq(0);
-        let kind = match meta.kind {
-            PacketKind::Icmp if Probe::of(meta, None) == Probe::Echo => FloodKind::Icmp,
-            PacketKind::Udp if theirs < mine / 8 => FloodKind::Udp,
-            PacketKind::Tcp if is_syn => FloodKind::Syn,
-            _ => return,
+        let Some(kind) = Run::kind_of(meta, mine.into(), theirs.into()) else {
+            return;
         };
         let [source, target] = self.ends(meta);
         self.observer.packets(&Run {

@@ -408,6 +408,16 @@ const KEYS: &[(&str, &[Key])] = &[
                 "UDP datagrams a second to one host, without an answer.",
             ),
             (
+                "ack_rate",
+                "5000",
+                "TCP acknowledgements a second to one host, of no connection.",
+            ),
+            (
+                "rst_rate",
+                "1000",
+                "TCP resets a second to one host, of no connection.",
+            ),
+            (
                 "allow_sources",
                 "[\"10.0.0.0/8\"]",
                 "Networks that may scan.",

@@ -22,6 +22,10 @@ pub struct ScansPlan {
     pub icmp_rate: u32,
     /// UDP datagrams without an answer a second, to one host.
     pub udp_rate: u32,
+    /// TCP acknowledgements a second that belong to no connection, to one host.
+    pub ack_rate: u32,
+    /// Likewise TCP resets.
+    pub rst_rate: u32,
     /// Sources whose scans are nobody's concern.
     pub allow_sources: Vec<Network>,
     /// Hosts that may be scanned and flooded.
@@ -39,6 +43,8 @@ impl Default for ScansPlan {
             syn_rate: 1000,
             icmp_rate: 1000,
             udp_rate: 20_000,
+            ack_rate: 5000,
+            rst_rate: 1000,
             allow_sources: Vec::new(),
             allow_targets: Vec::new(),
         }
@@ -61,6 +67,8 @@ impl From<ScanSettings> for ScansPlan {
             syn_rate: settings.syn_rate.unwrap_or(defaults.syn_rate),
             icmp_rate: settings.icmp_rate.unwrap_or(defaults.icmp_rate),
             udp_rate: settings.udp_rate.unwrap_or(defaults.udp_rate),
+            ack_rate: settings.ack_rate.unwrap_or(defaults.ack_rate),
+            rst_rate: settings.rst_rate.unwrap_or(defaults.rst_rate),
             allow_sources: networks(settings.allow_sources),
             allow_targets: networks(settings.allow_targets),
         }
@@ -80,6 +88,8 @@ impl From<&ScansPlan> for ScanSettings {
             syn_rate: Some(plan.syn_rate),
             icmp_rate: Some(plan.icmp_rate),
             udp_rate: Some(plan.udp_rate),
+            ack_rate: Some(plan.ack_rate),
+            rst_rate: Some(plan.rst_rate),
             allow_sources: networks(&plan.allow_sources),
             allow_targets: networks(&plan.allow_targets),
         }
@@ -97,6 +107,8 @@ impl ScansPlan {
             (u64::from(self.syn_rate), "the rate of a SYN flood"),
             (u64::from(self.icmp_rate), "the rate of an ICMP flood"),
             (u64::from(self.udp_rate), "the rate of a UDP flood"),
+            (u64::from(self.ack_rate), "the rate of an ACK flood"),
+            (u64::from(self.rst_rate), "the rate of a RST flood"),
         ]
         .into_iter()
         .find_map(|(value, what)| (value == 0).then_some(what))

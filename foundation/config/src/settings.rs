@@ -198,6 +198,10 @@ sections! {
         icmp_rate: u32,
         /// Datagrams a second to one host.
         udp_rate: u32,
+        /// TCP acknowledgements of no connection a second to one host.
+        ack_rate: u32,
+        /// TCP resets of no connection a second to one host.
+        rst_rate: u32,
         /// Who may scan.
         allow_sources: Vec<NetworkText>,
         /// Who may be scanned and flooded.

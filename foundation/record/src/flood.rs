@@ -14,14 +14,18 @@ pub enum FloodKind {
     Icmp,
     /// UDP that is not answered.
     Udp,
+    /// TCP acknowledgements, with data or without, that belong to no connection.
+    Ack,
+    /// TCP resets that belong to no connection.
+    Rst,
 }
 
 impl FloodKind {
     /// How many kinds there are.
-    pub const COUNT: usize = 3;
+    pub const COUNT: usize = 5;
 
     /// All.
-    pub const ALL: [Self; Self::COUNT] = [Self::Syn, Self::Icmp, Self::Udp];
+    pub const ALL: [Self; Self::COUNT] = [Self::Syn, Self::Icmp, Self::Udp, Self::Ack, Self::Rst];
 
     /// The name in records.
     pub const fn name(self) -> &'static str {
@@ -29,13 +33,15 @@ impl FloodKind {
             Self::Syn => "syn",
             Self::Icmp => "icmp",
             Self::Udp => "udp",
+            Self::Ack => "ack",
+            Self::Rst => "rst",
         }
     }
 
     /// The IP protocol.
     pub const fn protocol(self, ipv6: bool) -> u8 {
         match self {
-            Self::Syn => 6,
+            Self::Syn | Self::Ack | Self::Rst => 6,
             Self::Icmp if ipv6 => 58,
             Self::Icmp => 1,
             Self::Udp => 17,
@@ -66,7 +72,8 @@ pub struct FloodRecord {
     pub source_count: u64,
     /// The sources seen first.
     pub sources: Samples<IpAddr, 4>,
-    /// Packets of the flood: SYNs without a handshake; ICMP; UDP without an answer.
+    /// Packets of the flood: SYNs without a handshake; ICMP; UDP without an answer; ACKs
+    /// and RSTs of no connection.
     pub packets: u64,
     /// The most packets per second, over about a second.
     pub peak_rate: u64,

@@ -94,8 +94,9 @@ pub struct Sighting<'a> {
     pub to_server: bool,
     /// What it did.
     pub event: Event,
-    /// Whether it is the eighth, sixteenth, … packet of its direction.
-    pub is_eighth: bool,
+    /// Its number in its direction, if that is 8 or a multiple of 256. Begins anew once a direction
+    /// has had 4 GiB.
+    pub milestone: Option<u32>,
     // PERF: what is asked of the connection is looked up when it is: most packets ask nothing.
     pub(crate) table: &'a Table,
 }
@@ -185,7 +186,7 @@ pub enum Event {
     /// It belongs to one that there was.
     Ongoing,
     /// As [`Event::Ongoing`], and it is simply the next one: data in order, an acknowledgement or
-    /// a datagram as there were others before, and not the eighth, sixteenth, … of its direction.
+    /// a datagram as there were others before, and no [milestone](Sighting::milestone).
     Plain,
     /// It is an ICMP error that quotes a packet of it; not counted as a packet.
     IcmpError,

@@ -1,7 +1,7 @@
 //! What the scan detector wants to know of connections.
 
 use flowpin_flow::{Event, Sighting};
-use flowpin_packet::{PacketFlags, PacketKind, Seq, TcpFlags};
+use flowpin_packet::{PacketFlags, PacketKind};
 use flowpin_portscan::{Begin, Observer, Probe, Run, Steps};
 use flowpin_record::FloodKind;
 
@@ -21,7 +21,16 @@ impl Default for Scans {
 
 impl Scans {
     /// A packet that is more than the next one of its kind.
+    #[inline]
     pub(super) fn see(&mut self, sighting: &Sighting<'_>) {
+        let is_new = sighting.event == Event::New;
+        if is_new || sighting.milestone.is_some() || !self.observer.is_settled(sighting.handle) {
+            self.look(sighting);
+        }
+    }
+
+    #[inline(never)]
+    fn look(&mut self, sighting: &Sighting<'_>) {
         let meta = sighting.meta;
         if sighting.event == Event::New {
             return self.begin(sighting);
@@ -30,12 +39,14 @@ impl Scans {
             return;
         }
         let mut steps = Steps::of(meta, sighting.to_server, sctp_chunk(sighting));
-        if sighting.event == Event::Ongoing && sighting.is_eighth {
+        if sighting.event == Event::Ongoing
+            && let Some(milestone) = sighting.milestone
+        {
             let (mine, theirs) = sighting.packets();
             if mine == REPEATED_AT && sighting.to_server && theirs == 0 {
                 steps = steps.with(Steps::REPEATED);
             }
-            if mine % u64::from(Run::PACKETS) == 0 {
+            if milestone.is_multiple_of(Run::PACKETS) {
                 self.run(sighting, mine, theirs);
             }
         }
@@ -46,13 +57,18 @@ impl Scans {
 
     fn begin(&mut self, sighting: &Sighting<'_>) {
         let meta = sighting.meta;
-        let ((source, target), ports) = (sighting.endpoints(), sighting.ports());
-        let valid = !meta.flags.has(PacketFlags::BAD_CHECKSUM);
-        let probe = if sighting.to_server && valid {
-            Probe::of(meta, sctp_chunk(sighting))
-        } else {
-            Probe::Other
-        };
+        let ((mut source, mut target), mut ports) = (sighting.endpoints(), sighting.ports());
+        let mut probe = Probe::Other;
+        if !meta.flags.has(PacketFlags::BAD_CHECKSUM) {
+            probe = Probe::of(meta, sctp_chunk(sighting));
+        }
+        if !sighting.to_server {
+            if probe.is_stray() {
+                (source, target, ports) = (target, source, (ports.1, ports.0));
+            } else {
+                probe = Probe::Other;
+            }
+        }
         let port = match probe {
             Probe::Echo => 0,
             Probe::IpProtocol => u16::from(meta.protocol),
@@ -77,12 +93,8 @@ impl Scans {
     #[cold]
     fn run(&mut self, sighting: &Sighting<'_>, mine: u64, theirs: u64) {
         let meta = sighting.meta;
-        let is_syn = meta.tcp_flags == TcpFlags::SYN && theirs == 0 && meta.ack == Seq(0);
-        let kind = match meta.kind {
-            PacketKind::Icmp if Probe::of(meta, None) == Probe::Echo => FloodKind::Icmp,
-            PacketKind::Udp if theirs < mine / 8 => FloodKind::Udp,
-            PacketKind::Tcp if is_syn => FloodKind::Syn,
-            _ => return,
+        let Some(kind) = Run::kind_of(meta, mine, theirs) else {
+            return;
         };
         let ((client, server), ports) = (sighting.endpoints(), sighting.ports());
         let (source, target, port) = if sighting.to_server {

@@ -100,15 +100,22 @@ impl Table {
 /// What a packet did to a connection that there was.
 #[inline]
 pub(super) fn event_of(hot: &Hot, side: usize, is_plain: bool) -> Event {
-    if is_plain && !hot.packets[side].is_multiple_of(NEWS) {
+    if is_plain && milestone(hot, side).is_none() {
         Event::Plain
     } else {
         Event::Ongoing
     }
 }
 
-/// Of so many packets of one direction one is told as more than [`Event::Plain`].
-pub(super) const NEWS: u32 = 8;
+/// The packets of one direction that are told as more than [`Event::Plain`]: the eighth, and one
+/// in 256.
+// PERF: each costs as much as three that are not told; one in eight was 2 % of all cycles.
+#[inline]
+pub(super) fn milestone(hot: &Hot, side: usize) -> Option<u32> {
+    let packets = hot.packets[side & 1];
+    let is_one = packets.is_multiple_of(8) && (packets == 8 || packets.is_multiple_of(256));
+    is_one.then_some(packets)
+}
 
 /// Adds a packet's lengths; false, and nothing is added, if a sum would overflow.
 #[inline]

@@ -1,8 +1,8 @@
 //! One packet: which connection it belongs to.
 
 use super::count::{
-    MARKS, NEWS, add_lengths, count_in_order, count_known_datagram, event_of, is_duplicate,
-    is_known_datagram,
+    MARKS, add_lengths, count_in_order, count_known_datagram, event_of, is_duplicate,
+    is_known_datagram, milestone,
 };
 use super::{Arrival, Cause, Table};
 use crate::entry::{Bits, Handle, Hot, NIL};
@@ -216,7 +216,7 @@ impl Table {
             handle,
             to_server: arrival.side == hot.client(),
             event,
-            is_eighth: hot.packets[arrival.side & 1].is_multiple_of(NEWS),
+            milestone: milestone(hot, arrival.side),
             table: self,
         };
         observer.packet(&sighting, sink);

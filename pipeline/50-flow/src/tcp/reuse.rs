@@ -45,8 +45,11 @@ pub(crate) fn is_reuse(hot: &Hot, cold: &Cold, meta: &PacketMeta, me: usize) -> 
         // RFC 9293 §3.5: both open at once.
         return false;
     }
-    let silent = meta.stream_time.nanos_since(hot.since) >= SILENCE_NS;
-    is_over || meta.seq != cold.start_seq[client] && (silent || !is_open(hot))
+    if is_open(hot) {
+        // Also with the same number: no copy of the first SYN is so late.
+        return meta.stream_time.nanos_since(hot.since) >= SILENCE_NS;
+    }
+    is_over || meta.seq != cold.start_seq[client]
 }
 
 /// Whether a SYN or SYN-ACK that begins nothing changes nothing either (RFC 5961 §4.2).

@@ -1,6 +1,6 @@
 //! What a connection table tells: how a connection began, what happened on it since.
 
-use flowpin_packet::{PacketKind, PacketMeta, TcpFlags, Timestamp};
+use flowpin_packet::{PacketKind, PacketMeta, Seq, TcpFlags, Timestamp};
 use flowpin_record::{FloodKind, ScanMethod};
 
 /// The first packet of a connection.
@@ -56,7 +56,11 @@ pub enum Probe {
     IpProtocol,
     /// ICMP echo, timestamp or mask request.
     Echo,
-    /// What no scanner sends first: data, an answer, a reset.
+    /// TCP ACK with data, of no connection that is known. No scanner's, but a flood's.
+    Stray,
+    /// TCP RST, likewise.
+    Reset,
+    /// What neither scanners nor floods send first: an answer, odd flags.
     Other,
 }
 
@@ -92,6 +96,9 @@ impl Probe {
         const SYN: u8 = TcpFlags::SYN.0;
         const FIN: u8 = TcpFlags::FIN.0;
         const ACK: u8 = TcpFlags::ACK.0;
+        const PUSH: u8 = TcpFlags::PSH.0 | ACK;
+        const RST: u8 = TcpFlags::RST.0;
+        const ABORT: u8 = RST | ACK;
         match bits {
             SYN => Self::Syn,
             XMAS => Self::Xmas,
@@ -99,6 +106,8 @@ impl Probe {
             FIN if payload_len == 0 => Self::Fin,
             MAIMON if payload_len == 0 => Self::Maimon,
             ACK if payload_len == 0 => Self::Ack,
+            ACK | PUSH => Self::Stray,
+            RST | ABORT if payload_len == 0 => Self::Reset,
             _ => Self::Other,
         }
     }
@@ -109,8 +118,16 @@ impl Probe {
             Self::Syn => Some(FloodKind::Syn),
             Self::Udp => Some(FloodKind::Udp),
             Self::Echo => Some(FloodKind::Icmp),
+            Self::Ack | Self::Stray => Some(FloodKind::Ack),
+            Self::Reset => Some(FloodKind::Rst),
             _ => None,
         }
+    }
+
+    /// Whether it goes from who sent it to who got it, whoever is the client: there is none.
+    #[inline]
+    pub const fn is_stray(self) -> bool {
+        matches!(self, Self::Stray | Self::Reset)
     }
 
     /// The method in records; whether a SYN scan did its handshakes is known later.
@@ -127,7 +144,7 @@ impl Probe {
             Self::SctpInit => ScanMethod::SctpInit,
             Self::SctpCookieEcho => ScanMethod::SctpCookieEcho,
             Self::IpProtocol => ScanMethod::IpProtocol,
-            Self::Echo | Self::Other => ScanMethod::IcmpEcho,
+            Self::Echo | Self::Stray | Self::Reset | Self::Other => ScanMethod::IcmpEcho,
         }
     }
 }
@@ -157,6 +174,9 @@ impl Steps {
     pub const ABORTED: Self = Self(1 << 7);
     /// The client has sent eight packets: nobody scans so.
     pub const REPEATED: Self = Self(1 << 8);
+
+    /// Somebody went on: then it was no stray packet.
+    pub(crate) const GOES_ON: Self = Self::ANSWERED.with(Self::WENT_ON).with(Self::CLIENT_DATA);
 
     /// Both sets.
     #[inline]
@@ -260,4 +280,22 @@ pub struct Run {
 impl Run {
     /// How many packets a run is.
     pub const PACKETS: u32 = 256;
+
+    /// The flood that a direction's packets may be part of, by the last of them and by how many
+    /// there were in it and in the other.
+    pub fn kind_of(meta: &PacketMeta, mine: u64, theirs: u64) -> Option<FloodKind> {
+        // An acknowledgement of nothing: one that moves on may be a capture of one direction.
+        let alone = theirs == 0;
+        let idle = alone && meta.ack == Seq(0) && meta.payload_len == 0;
+        match (meta.kind, Probe::of(meta, None)) {
+            (PacketKind::Icmp, Probe::Echo) => Some(FloodKind::Icmp),
+            (PacketKind::Udp, _) if theirs < mine / 8 => Some(FloodKind::Udp),
+            (PacketKind::Tcp, Probe::Syn) if idle && meta.tcp_flags == TcpFlags::SYN => {
+                Some(FloodKind::Syn)
+            }
+            (PacketKind::Tcp, Probe::Ack) if idle => Some(FloodKind::Ack),
+            (PacketKind::Tcp, Probe::Reset) if alone => Some(FloodKind::Rst),
+            _ => None,
+        }
+    }
 }

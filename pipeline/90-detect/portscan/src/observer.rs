@@ -43,6 +43,12 @@ struct Log {
 }
 
 impl Log {
+    #[inline]
+    fn may_have(&self, position: u32) -> bool {
+        let index = position.wrapping_sub(self.base) as usize;
+        index < self.interval.attempts.len()
+    }
+
     /// The attempt that began a connection, if it is here.
     #[inline]
     fn find(&mut self, position: u32, handle: u32) -> Option<&mut Attempt> {
@@ -169,6 +175,15 @@ impl Observer {
             // PERF: what comes later on the connection need not look for the attempt.
             *slot = self.current.base.wrapping_add(FORGOTTEN);
         }
+    }
+
+    /// Whether [`Observer::saw`] has nothing to note of a connection any more.
+    // PERF: most are told of more after that than before.
+    #[inline]
+    pub fn is_settled(&self, handle: u32) -> bool {
+        self.slots.get(handle as usize).is_none_or(|&position| {
+            !self.current.may_have(position) && !self.previous.may_have(position)
+        })
     }
 
     /// Asks for what [`Observer::saw`] will read first. Any handle is fine.

@@ -20,6 +20,10 @@ pub struct ScanOptions {
     pub icmp_rate: u32,
     /// UDP datagrams without an answer a second, to one host.
     pub udp_rate: u32,
+    /// TCP acknowledgements a second that belong to no connection, to one host.
+    pub ack_rate: u32,
+    /// Likewise TCP resets.
+    pub rst_rate: u32,
     /// Sources whose scans are nobody's concern.
     pub allow_sources: Vec<Network>,
     /// Hosts that may be scanned and flooded.
@@ -39,6 +43,8 @@ impl ScanOptions {
             syn_rate: plan.syn_rate,
             icmp_rate: plan.icmp_rate,
             udp_rate: plan.udp_rate,
+            ack_rate: plan.ack_rate,
+            rst_rate: plan.rst_rate,
             allow_sources: plan.allow_sources.clone(),
             allow_targets: plan.allow_targets.clone(),
             id_seed,

@@ -38,6 +38,7 @@ impl Attempt {
             Probe::SctpInit => Steps::WENT_ON.with(Steps::CLIENT_DATA),
             Probe::Ack | Probe::Maimon => Steps::WENT_ON,
             Probe::IpProtocol => Steps::ANSWERED,
+            Probe::Stray | Probe::Reset => Steps::GOES_ON,
             _ => Steps::ANSWERED.with(Steps::CLIENT_DATA),
         };
         self.steps.has_any(last)

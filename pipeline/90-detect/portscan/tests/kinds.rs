@@ -321,12 +321,50 @@ fn a_syn_flood_is_told_with_rate_and_sources() {
     }
 }
 
+/// ACKs and RSTs that belong to no connection are a flood from any sources, also if the target
+/// refuses them; those of connections that go on, as after the begin of a capture, are none.
+#[test]
+fn strays_are_a_flood_unless_they_go_on() {
+    for (probe, kind) in [
+        (Probe::Ack, FloodKind::Ack),
+        (Probe::Stray, FloodKind::Ack),
+        (Probe::Reset, FloodKind::Rst),
+    ] {
+        for (steps, is_flood) in [
+            (Steps::NONE, true),
+            (Steps::REFUSED, true),
+            (Steps::ABORTED, true),
+            (Steps::WENT_ON, false),
+            (Steps::ANSWERED, false),
+        ] {
+            let mut events = Events::default();
+            for number in 0..30_000_u64 {
+                let source = 0x4000_0000 + (number % 3_000) as u32 * 7;
+                let conn = Conn::new(source, host(2), 80, probe).at_port(number as u16 | 1 << 12);
+                events.with(T0 + number * SEC / 10_000, conn, steps);
+            }
+            let records = records(events);
+            let floods = records.floods();
+            assert!(records.scans.is_empty(), "{records:#?}");
+            let kinds: Vec<_> = floods.iter().map(|flood| flood.kind).collect();
+            let expected: &[_] = if is_flood { &[kind] } else { &[] };
+            assert_eq!(kinds, expected, "{probe:?} {steps:?}");
+            for flood in floods {
+                // An interval that is cut off at its end may have too few.
+                assert!((25_000..=30_000).contains(&flood.packets), "{flood:?}");
+                assert_eq!(flood.port, Some(80));
+            }
+        }
+    }
+}
+
 /// Many packets of one connection are told in runs; ICMP is a flood though it is answered.
 #[test]
 fn floods_within_a_connection_are_told() {
     for (kind, probe, rate) in [
         (FloodKind::Icmp, Probe::Echo, 4_000),
         (FloodKind::Udp, Probe::Udp, 60_000),
+        (FloodKind::Rst, Probe::Reset, 4_000),
     ] {
         let mut events = Events::default();
         let conn = Conn::new(host(1), host(2), 7, probe);

@@ -51,7 +51,7 @@ fn traffic(seed: u64, heavy: bool) -> Vec<Event> {
                 Steps(random.next() as u16 & random.next() as u16),
             );
             if random.below(20) == 0 {
-                let kind = FloodKind::ALL[random.below(3) as usize];
+                let kind = FloodKind::ALL[random.below(5) as usize];
                 events.run(now, conn, kind);
             }
         }
@@ -60,7 +60,7 @@ fn traffic(seed: u64, heavy: bool) -> Vec<Event> {
     events.sorted()
 }
 
-const PROBES: [Probe; 7] = [
+const PROBES: [Probe; 9] = [
     Probe::Syn,
     Probe::Syn,
     Probe::Fin,
@@ -68,6 +68,8 @@ const PROBES: [Probe; 7] = [
     Probe::Udp,
     Probe::Echo,
     Probe::IpProtocol,
+    Probe::Stray,
+    Probe::Reset,
 ];
 
 fn same_for_all_plans(events: &[Event], options: &ScanOptions) -> usize {
@@ -104,6 +106,8 @@ proptest! {
             syn_rate: 30,
             udp_rate: 30,
             icmp_rate: 30,
+            ack_rate: 30,
+            rst_rate: 30,
             ..ScanOptions::default()
         };
         same_for_all_plans(&traffic(seed, false), &options);

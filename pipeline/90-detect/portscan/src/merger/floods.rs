@@ -3,6 +3,7 @@
 use super::targets::{Meaning, Outcome};
 use super::{FLOOD_ORDINAL, Host, Now, intervals, uid};
 use crate::INTERVAL_NS;
+use crate::event::Steps;
 use crate::filter::REGISTERS;
 use crate::hash::{Map, Set};
 use crate::options::ScanOptions;
@@ -184,6 +185,8 @@ fn threshold(kind: FloodKind, options: &ScanOptions) -> u64 {
         FloodKind::Syn => options.syn_rate,
         FloodKind::Icmp => options.icmp_rate,
         FloodKind::Udp => options.udp_rate,
+        FloodKind::Ack => options.ack_rate,
+        FloodKind::Rst => options.rst_rate,
     };
     (u64::from(rate).max(1) * INTERVAL_NS / SECOND_NS).max(2)
 }
@@ -194,6 +197,8 @@ const SECOND_NS: u64 = 1_000_000_000;
 fn is_part(kind: FloodKind, attempt: &Attempt) -> bool {
     match (kind, Meaning::of(attempt)) {
         (FloodKind::Icmp, _) => true,
+        // A connection that began before the capture did goes on.
+        (FloodKind::Ack | FloodKind::Rst, _) => !attempt.steps.has_any(Steps::GOES_ON),
         (FloodKind::Syn, Meaning::Question(outcome)) => outcome != Outcome::Idle,
         (FloodKind::Udp, Meaning::Question(_) | Meaning::Nothing) => true,
         _ => false,

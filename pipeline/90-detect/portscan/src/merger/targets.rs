@@ -53,6 +53,7 @@ impl Meaning {
             }
         };
         match attempt.probe {
+            Probe::Stray | Probe::Reset => Self::Nothing,
             Probe::Syn if has(Steps::CLIENT_DATA) => Self::Used,
             Probe::Syn if accepted && has(Steps::ABORTED) && !has(Steps::WENT_ON) => {
                 Self::Question(HalfOpen)
