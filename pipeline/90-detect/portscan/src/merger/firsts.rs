@@ -181,7 +181,7 @@ mod tests {
             before: 0,
             port: 0,
             steps: Steps::NONE,
-            probe: if source % 3 == 0 {
+            probe: if source.is_multiple_of(3) {
                 Probe::Syn
             } else {
                 Probe::Udp
@@ -209,8 +209,8 @@ mod tests {
                         prop_assert_eq!(taken, model.remove(&source));
                     }
                     1 if source < 5 => {
-                        firsts.retain(|first| first.attempt.number % 2 == 0);
-                        model.retain(|_, number| *number % 2 == 0);
+                        firsts.retain(|first| first.attempt.number.is_multiple_of(2));
+                        model.retain(|_, number| number.is_multiple_of(2));
                     }
                     _ => {
                         let taken = firsts.add_or_take(new).map(|first| first.attempt.number);
