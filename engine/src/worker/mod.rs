@@ -22,8 +22,8 @@ use flowpin_flow::{FlowOptions, ShardSet, Table};
 use flowpin_output::{Formatter, RecordBatch};
 use flowpin_packet::{FrameBytes, PacketMeta, Tick, Timestamp};
 use flowpin_record::{
-    AnomalyRecord, ConnRecord, MessagePlace, MessageSchema, RecordKey, RecordSink, TunnelRecord,
-    Value,
+    AnomalyRecord, ConnRecord, MessagePlace, MessageSchema, RecordKey, RecordSink, Shown,
+    TunnelRecord, Value,
 };
 
 /// Packets that are handled together, so that their cache misses overlap: four of the table's
@@ -249,5 +249,10 @@ impl RecordSink for Records {
         values: &[Value<'_>],
     ) {
         self.formatter.message(key, place, schema, values);
+    }
+
+    #[inline]
+    fn reads_messages(&self, shown: Shown) -> bool {
+        self.formatter.reads_messages(shown)
     }
 }

@@ -1,8 +1,8 @@
 //! In what order records are written, for any number of workers.
 
 use crate::{
-    AnomalyRecord, ConnRecord, FloodRecord, MessagePlace, MessageSchema, ScanRecord, TunnelRecord,
-    Value,
+    AnomalyRecord, ConnRecord, FloodRecord, MessagePlace, MessageSchema, ScanRecord, Shown,
+    TunnelRecord, Value,
 };
 use flowpin_packet::Timestamp;
 
@@ -68,5 +68,11 @@ pub trait RecordSink {
         values: &[Value<'_>],
     ) {
         let _ = (key, place, schema, values);
+    }
+    /// Whether anybody reads the values of messages that are shown so: see
+    /// [`MessageSink::reads`](crate::MessageSink::reads).
+    fn reads_messages(&self, shown: Shown) -> bool {
+        let _ = shown;
+        true
     }
 }

@@ -141,6 +141,13 @@ pub trait MessageSink {
     /// read before this returns.
     fn message(&mut self, schema: &MessageSchema, time: Timestamp, values: &[Value<'_>]);
 
+    /// Whether anybody reads the values of such records. Where nobody does, a parser that has read
+    /// and checked the message whole need not make texts of it: it tells of it without values.
+    fn reads(&self, schema: &MessageSchema) -> bool {
+        let _ = schema;
+        true
+    }
+
     /// The protocol's rules are broken, or somebody plays with them. `event` is a fixed word:
     /// lower case, joined by `_`. Records of it are rate-limited by the sink.
     fn anomaly(&mut self, event: &'static str);

@@ -3,9 +3,11 @@
 use crate::DnsOptions;
 use crate::pending::{Pending, Queue, Requests};
 use crate::record::event::{Event, When};
-use crate::record::log::Log;
-use crate::record::{DNS, FROM_SERVER, LLMNR, MDNS};
+use crate::record::log::{Log, Request};
+use crate::record::{DNS, DNS_LOG, FROM_SERVER, LLMNR, MDNS};
 use crate::wire::message::{Header, Parsed};
+use crate::wire::name::put_flat_text;
+use core::hint::black_box;
 use flowpin_counters::{Loss, Losses};
 use flowpin_memory::{Chain, Chains, Slab};
 use flowpin_packet::{SHARD_COUNT, Shard, Timestamp};
@@ -108,6 +110,8 @@ struct Reading {
     requests: Requests,
     event: Event,
     log: Log,
+    /// The text of a name that was asked for.
+    asked: Vec<u8>,
     losses: Losses,
 }
 
@@ -176,6 +180,7 @@ impl Dns {
                 requests: Requests::new(options.shard_requests_max)?,
                 event: Event::default(),
                 log: Log::default(),
+                asked: Vec::with_capacity(2 * ASKED_MAX),
                 losses: Losses::default(),
                 options,
             },
@@ -308,8 +313,13 @@ impl Dns {
 
     /// The connection is over: requests that wait are told. Its handle means nothing any more.
     pub fn end<S: MessageSink>(&mut self, handle: Handle, at: Timestamp, sink: &mut S) {
-        for to_server in [true, false] {
-            self.give_up_held(handle, to_server, sink);
+        let Some(connection) = self.connections.get(handle) else {
+            return;
+        };
+        if connection.is_stream {
+            for to_server in [true, false] {
+                self.give_up_held(handle, to_server, sink);
+            }
         }
         let Some(connection) = self.connections.get_mut(handle) else {
             return;
@@ -409,7 +419,15 @@ impl Reading {
         while let Some(request) = self.requests.pop(seen.shard, waiting, Some(before)) {
             self.unanswered(&request, seen, sink);
         }
-        let is_message = self.parsed.read(message, whole, seen.flavour.class_mask());
+        let schema = seen.flavour.schema(seen.to_server);
+        let is_read = self.options.events && sink.reads(schema);
+        let class_mask = seen.flavour.class_mask();
+        // What no text is made of is still taken apart, checked and paired.
+        let is_message = if is_read || (self.options.log && sink.reads(&DNS_LOG)) {
+            self.parsed.read::<true>(message, whole, class_mask)
+        } else {
+            self.parsed.read::<false>(message, whole, class_mask)
+        };
         for event in &self.parsed.events {
             sink.anomaly(event);
         }
@@ -421,38 +439,54 @@ impl Reading {
         }
         let is_response = self.parsed.header.is_response();
         let request = if is_response && seen.flavour != Flavour::Mdns {
-            self.requests.answered(seen.shard, waiting, &self.parsed)
+            let requests = &mut self.requests;
+            requests.answered(seen.shard, waiting, &self.parsed, message)
         } else {
             None
         };
-        if self.options.events {
+        if is_read {
             let rtt = request.map(|request| seen.at.nanos_since(request.at));
             let when = When {
                 at: seen.at,
                 rtt,
                 number: waiting.messages,
             };
-            let schema = seen.flavour.schema(seen.to_server);
             self.event.tell(&self.parsed, message, when, schema, sink);
+        } else if self.options.events {
+            sink.message(schema, seen.at, &[]);
         }
         waiting.messages = waiting.messages.wrapping_add(1);
         if is_response {
-            if self.options.log {
-                let (at, proto) = (seen.at, seen.proto());
-                self.log
-                    .response(&self.parsed, request.as_ref(), at, proto, sink);
-            }
+            self.response(request.as_ref(), seen, sink);
         } else {
-            self.request(waiting, seen, sink);
+            self.request(waiting, seen, message, sink);
         }
     }
 
-    /// A request waits, as long as there is room, unless nobody will answer it by its identifier.
-    fn request<S: MessageSink>(&mut self, waiting: &mut Queue, seen: Seen, sink: &mut S) {
-        let request = Pending::new(&self.parsed, seen.at);
-        if seen.flavour == Flavour::Mdns {
-            self.unanswered(&request, seen, sink);
+    fn response<S: MessageSink>(&mut self, request: Option<&Pending>, seen: Seen, sink: &mut S) {
+        if !self.options.log {
             return;
+        }
+        if !sink.reads(&DNS_LOG) {
+            black_box((&self.parsed, request));
+            let at = request.map_or(seen.at, |request| request.at);
+            return sink.message(&DNS_LOG, at, &[]);
+        }
+        let request = request.map(|request| request.asked(&self.requests, &mut self.asked));
+        let log = &mut self.log;
+        log.response(&self.parsed, request.as_ref(), seen.at, seen.proto(), sink);
+    }
+
+    /// A request waits, as long as there is room, unless nobody will answer it by its identifier.
+    fn request<S: MessageSink>(
+        &mut self,
+        waiting: &mut Queue,
+        seen: Seen,
+        message: &[u8],
+        sink: &mut S,
+    ) {
+        if seen.flavour == Flavour::Mdns {
+            return self.alone(seen, sink);
         }
         if waiting.len >= self.options.requests_max
             && let Some(oldest) = self.requests.pop(seen.shard, waiting, None)
@@ -460,15 +494,58 @@ impl Reading {
             self.losses.count(Loss::DnsQueries, 1);
             self.unanswered(&oldest, seen, sink);
         }
-        if !self.requests.push(seen.shard, waiting, &request) {
+        let request = (&self.parsed, message);
+        if !self.requests.push(seen.shard, waiting, request, seen.at) {
             self.losses.count(Loss::DnsQueries, 1);
-            self.unanswered(&request, seen, sink);
+            self.alone(seen, sink);
         }
     }
 
+    /// The message at hand is a request that does not wait.
+    fn alone<S: MessageSink>(&mut self, seen: Seen, sink: &mut S) {
+        if !self.options.log {
+            return;
+        }
+        if !sink.reads(&DNS_LOG) {
+            return sink.message(&DNS_LOG, seen.at, &[]);
+        }
+        let question = self.parsed.questions.first();
+        let name = question.map_or(&[][..], |question| self.parsed.text(question.name.text));
+        let request = Request {
+            at: seen.at,
+            header: self.parsed.header,
+            kind: question.map_or(0, |question| question.kind),
+            class: question.map_or(0, |question| question.class),
+            name: name.get(..ASKED_MAX).unwrap_or(name),
+        };
+        self.log.request(&request, seen.proto(), sink);
+    }
+
     fn unanswered<S: MessageSink>(&mut self, request: &Pending, seen: Seen, sink: &mut S) {
-        if self.options.log {
-            self.log.request(request, seen.proto(), sink);
+        if !self.options.log {
+            return;
+        }
+        if !sink.reads(&DNS_LOG) {
+            black_box(request);
+            return sink.message(&DNS_LOG, request.at, &[]);
+        }
+        let request = request.asked(&self.requests, &mut self.asked);
+        self.log.request(&request, seen.proto(), sink);
+    }
+}
+
+impl Pending {
+    /// As the log has it; its name's text is written to `text`.
+    fn asked<'a>(&self, requests: &Requests, text: &'a mut Vec<u8>) -> Request<'a> {
+        text.clear();
+        put_flat_text(requests.name(self), text);
+        text.truncate(ASKED_MAX);
+        Request {
+            at: self.at,
+            header: self.header,
+            kind: self.kind,
+            class: self.class,
+            name: text,
         }
     }
 }
@@ -479,6 +556,8 @@ fn framed(bytes: &[u8]) -> Option<usize> {
     usize::from(len).checked_add(LENGTH)
 }
 
+/// Of names that were asked for so much text is kept; only such with many escapes have more.
+const ASKED_MAX: usize = 256;
 const LENGTH: usize = 2;
 const LENGTH_MAX: usize = LENGTH + u16::MAX as usize;
 /// Most messages have fewer bytes.

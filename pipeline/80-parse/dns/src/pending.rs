@@ -5,7 +5,8 @@ use flowpin_memory::Slab;
 use flowpin_packet::{SHARD_COUNT, Timestamp};
 use std::io;
 
-/// A request, as far as its transaction's record needs it.
+/// A request, as far as its transaction's record needs it. Its name stands apart: see
+/// [`Requests::name`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pending {
     pub(crate) at: Timestamp,
@@ -13,51 +14,18 @@ pub(crate) struct Pending {
     pub(crate) kind: u16,
     pub(crate) class: u16,
     next: u32,
+    name: u32,
     name_len: u16,
-    /// The first question's name: 255 bytes on the wire, more if labels have dots.
-    name: [u8; NAME_MAX],
 }
 
 impl Pending {
-    pub(crate) fn new(parsed: &Parsed, at: Timestamp) -> Self {
-        let mut name = [0; NAME_MAX];
-        let question = parsed.questions.first();
-        let text = question.map_or(&[][..], |question| parsed.text(&question.name));
-        let mut name_len = 0u16;
-        for (to, from) in name.iter_mut().zip(text) {
-            *to = *from;
-            name_len = name_len.saturating_add(1);
-        }
-        Self {
-            at,
-            header: parsed.header,
-            kind: question.map_or(0, |question| question.kind),
-            class: question.map_or(0, |question| question.class),
-            next: NONE,
-            name_len,
-            name,
-        }
-    }
-
-    pub(crate) fn name(&self) -> &[u8] {
-        self.name
-            .get(..usize::from(self.name_len))
-            .unwrap_or_default()
-    }
-
-    /// Whether a response answers this: the same identifier, and the same question if it repeats
-    /// it. Names are the same in any case (RFC 4343).
-    fn is_answered_by(&self, parsed: &Parsed) -> bool {
-        let same = |question: &Question| {
-            let name = parsed.text(&question.name);
-            let name = name.get(..NAME_MAX).unwrap_or(name);
-            question.kind == self.kind
-                && question.class == self.class
-                && name.eq_ignore_ascii_case(self.name())
-        };
-        self.header.id == parsed.header.id
-            && self.header.opcode() == parsed.header.opcode()
-            && parsed.questions.first().is_none_or(same)
+    /// Whether a response may answer this: the same identifier, and the same question if it
+    /// repeats it, but for its name.
+    fn may_be_answered_by(&self, header: Header, question: Option<&Question>) -> bool {
+        let same = |question: &Question| question.kind == self.kind && question.class == self.class;
+        self.header.id == header.id
+            && self.header.opcode() == header.opcode()
+            && question.is_none_or(same)
     }
 }
 
@@ -86,6 +54,10 @@ impl Default for Queue {
 #[derive(Debug)]
 pub(crate) struct Requests {
     slab: Slab<Pending>,
+    /// The first questions' names, on the wire without pointers.
+    names: Slab<[u8; NAME_MAX]>,
+    /// A response's name without pointers.
+    flat: Vec<u8>,
     used: Box<[u32; SHARD_COUNT]>,
     quota: u32,
 }
@@ -93,22 +65,52 @@ pub(crate) struct Requests {
 impl Requests {
     pub(crate) fn new(quota: u32) -> io::Result<Self> {
         let shards = u32::try_from(SHARD_COUNT).unwrap_or(u32::MAX);
+        let all = quota.saturating_mul(shards);
         Ok(Self {
-            slab: Slab::with_capacity(quota.saturating_mul(shards))?,
+            slab: Slab::with_capacity(all)?,
+            names: Slab::with_capacity(all)?,
+            flat: Vec::with_capacity(NAME_MAX),
             used: Box::new([0; SHARD_COUNT]),
             quota,
         })
     }
 
     /// Adds a request; false if its shard has its most.
-    pub(crate) fn push(&mut self, shard: u8, queue: &mut Queue, request: &Pending) -> bool {
+    pub(crate) fn push(
+        &mut self,
+        shard: u8,
+        queue: &mut Queue,
+        (parsed, message): (&Parsed, &[u8]),
+        at: Timestamp,
+    ) -> bool {
         let Some(used) = self.used.get_mut(usize::from(shard)) else {
             return false;
         };
         if *used >= self.quota {
             return false;
         }
-        let Some(handle) = self.slab.insert(*request) else {
+        let question = parsed.questions.first();
+        flatten(question, message, &mut self.flat);
+        let Some(name) = self.names.take() else {
+            return false;
+        };
+        let mut name_len = 0;
+        if let Some(place) = self.names.get_mut(name)
+            && let Some(place) = place.get_mut(..self.flat.len())
+        {
+            place.copy_from_slice(&self.flat);
+            name_len = u16::try_from(self.flat.len()).unwrap_or(0);
+        }
+        let Some(handle) = self.slab.insert(Pending {
+            at,
+            header: parsed.header,
+            kind: question.map_or(0, |question| question.kind),
+            class: question.map_or(0, |question| question.class),
+            next: NONE,
+            name,
+            name_len,
+        }) else {
+            self.names.remove(name);
             return false;
         };
         *used = used.saturating_add(1);
@@ -121,36 +123,51 @@ impl Requests {
         true
     }
 
-    /// The oldest request, if it is older than `before`, or whatever its age.
+    /// Takes out the oldest request, if it is older than `before`, or whatever its age. Its name
+    /// can be asked for until the next one comes.
+    #[inline]
     pub(crate) fn pop(
         &mut self,
         shard: u8,
         queue: &mut Queue,
         before: Option<Timestamp>,
     ) -> Option<Pending> {
-        let request = *self.slab.get(queue.first).filter(|_| queue.len > 0)?;
+        if queue.len == 0 {
+            return None;
+        }
+        let request = self.slab.get(queue.first)?;
         if before.is_some_and(|before| request.at >= before) {
             return None;
         }
+        let request = *request;
         self.remove(shard, queue, NONE, queue.first);
         Some(request)
     }
 
-    /// The oldest request that a response answers.
+    /// Takes out the oldest request that a response answers. As in [`Requests::pop`].
     pub(crate) fn answered(
         &mut self,
         shard: u8,
         queue: &mut Queue,
         parsed: &Parsed,
+        message: &[u8],
     ) -> Option<Pending> {
+        let question = parsed.questions.first();
+        let mut is_flat = false;
         let mut before = NONE;
         let mut at = queue.first;
         for _ in 0..queue.len {
-            let request = self.slab.get(at)?;
-            if request.is_answered_by(parsed) {
-                let request = *request;
-                self.remove(shard, queue, before, at);
-                return Some(request);
+            let request = *self.slab.get(at)?;
+            if request.may_be_answered_by(parsed.header, question) {
+                if !is_flat {
+                    flatten(question, message, &mut self.flat);
+                    is_flat = true;
+                }
+                // Names are the same in any case (RFC 4343); lengths of labels are no letters.
+                if question.is_none() || self.flat.eq_ignore_ascii_case(self.name(&request)) {
+                    self.remove(shard, queue, before, at);
+                    return Some(request);
+                }
             }
             before = at;
             at = request.next;
@@ -158,8 +175,17 @@ impl Requests {
         None
     }
 
+    /// The name that a request asks for, on the wire without pointers.
+    pub(crate) fn name(&self, request: &Pending) -> &[u8] {
+        let name = self.names.get(request.name);
+        name.and_then(|name| name.get(..usize::from(request.name_len)))
+            .unwrap_or_default()
+    }
+
     fn remove(&mut self, shard: u8, queue: &mut Queue, before: u32, at: u32) {
-        let next = self.slab.get(at).map_or(NONE, |request| request.next);
+        let Some(&Pending { next, name, .. }) = self.slab.get(at) else {
+            return;
+        };
         if before == NONE {
             queue.first = next;
         } else if let Some(before) = self.slab.get_mut(before) {
@@ -170,6 +196,7 @@ impl Requests {
         }
         queue.len = queue.len.saturating_sub(1);
         self.slab.remove(at);
+        self.names.remove(name);
         if let Some(used) = self.used.get_mut(usize::from(shard)) {
             *used = used.saturating_sub(1);
         }
@@ -180,5 +207,15 @@ impl Requests {
     }
 }
 
+/// A question's name without pointers; without a question the root's.
+fn flatten(question: Option<&Question>, message: &[u8], flat: &mut Vec<u8>) {
+    flat.clear();
+    match question {
+        Some(question) => question.name.put_flat(message, flat),
+        None => flat.push(0),
+    }
+}
+
 const NONE: u32 = u32::MAX;
+/// RFC 1035 §2.3.4 allows 255.
 const NAME_MAX: usize = 256;

@@ -342,6 +342,11 @@ impl RecordSink for Formatter {
         entry.row = self.hold.rows.messages.push(schema, lens, values);
         self.push(entry);
     }
+
+    #[inline]
+    fn reads_messages(&self, shown: Shown) -> bool {
+        self.formats.with(shown).any()
+    }
 }
 
 /// What is to be written.

@@ -141,6 +141,11 @@ impl<S: RecordSink> MessageSink for Outlet<'_, S> {
         }
     }
 
+    #[inline]
+    fn reads(&self, schema: &MessageSchema) -> bool {
+        self.sink.reads_messages(schema.shown)
+    }
+
     fn anomaly(&mut self, event: &'static str) {
         let now = self.moment.stream_time;
         let limit = self.ledger.limits.get_mut(usize::from(self.shard.0));

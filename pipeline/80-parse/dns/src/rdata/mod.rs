@@ -1,5 +1,6 @@
 //! What records hold, as text: in the form of zone files, and as Zeek's log has it.
 
+mod check;
 mod edns;
 mod location;
 mod service;
@@ -7,28 +8,27 @@ mod text;
 
 use crate::wire::codes::{put_number, put_type};
 use crate::wire::cursor::{Cursor, Short};
-use crate::wire::name::name;
+use crate::wire::text::{Place, Texts};
 use core::net::{IpAddr, Ipv6Addr};
-use core::ops::Range;
 use std::io::Write;
 
 pub(crate) use edns::edns_option;
 
-/// A record's contents; texts are places in the message's text.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A record's contents; texts are places in the message's texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rdata {
-    /// As in a zone file; for names, addresses and texts just these, without quotes.
-    pub(crate) text: Range<usize>,
+    /// As in a zone file; for names and texts just these, without quotes. Addresses have none.
+    pub(crate) text: Place,
     /// As in Zeek's log, where that differs.
-    pub(crate) zeek: Option<Range<usize>>,
+    pub(crate) zeek: Option<Place>,
     /// The first name and the last; empty if there are none.
-    pub(crate) names: [Range<usize>; 2],
+    pub(crate) names: [Place; 2],
     /// SSHFP: the fingerprint, with colons.
-    pub(crate) fingerprint: Range<usize>,
+    pub(crate) fingerprint: Place,
     /// A, AAAA: the address.
     pub(crate) address: Option<IpAddr>,
     /// Where the contents stand in the message.
-    pub(crate) raw: Range<usize>,
+    pub(crate) raw: Place,
     /// Whether the type's rules are broken; the text is then hexadecimal.
     pub(crate) is_bad: bool,
 }
@@ -115,44 +115,85 @@ const fn parts(kind: u16) -> Option<&'static [Part]> {
     })
 }
 
-/// Reads a record's contents and appends their text to `out`.
-pub(crate) fn read(kind: u16, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Rdata {
-    let begin = out.len();
+/// Reads a record's contents; their texts, too, if these are wanted.
+pub(crate) fn read<const TEXT: bool>(
+    kind: u16,
+    cursor: &mut Cursor<'_>,
+    texts: &mut Texts,
+) -> Rdata {
     let whole = *cursor;
-    let raw = whole.at..whole.end;
-    let mut names: Option<[Range<usize>; 2]> = None;
+    let raw = Place::new(whole.at, whole.end);
+    let mut found = Rdata {
+        raw,
+        ..Rdata::default()
+    };
+    match (kind, cursor.left()) {
+        (A, 4) | (AAAA, 16) => {
+            found.address = address(cursor.rest());
+            return found;
+        }
+        (NS | CNAME | PTR, _) => {
+            if let Ok(name) = texts.name::<TEXT>(cursor)
+                && cursor.left() == 0
+            {
+                found.text = name.text;
+                found.names = [name.text; 2];
+                return found;
+            }
+            *cursor = whole;
+        }
+        _ => {}
+    }
+    if TEXT {
+        with_text(kind, cursor, texts)
+    } else {
+        found.is_bad = check::is_bad(kind, cursor, texts);
+        found
+    }
+}
+
+/// Reads a record's contents and appends their texts.
+fn with_text(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts) -> Rdata {
+    let whole = *cursor;
+    let raw = Place::new(whole.at, whole.end);
+    let begin = texts.bytes.len();
+    let mut names: Option<[Place; 2]> = None;
     let good = parts(kind).is_some_and(|parts| {
         let read = parts.iter().enumerate().try_for_each(|(at, &part)| {
             if at > 0 && !(cursor.left() == 0 && part == Part::Parameters) {
-                out.push(b' ');
+                texts.bytes.push(b' ');
             }
-            let from = out.len();
-            put(part, cursor, out)?;
-            if part == Part::Name {
-                let place = from..out.len();
-                let first = names
-                    .take()
-                    .map_or_else(|| place.clone(), |[first, _]| first);
-                names = Some([first, place]);
+            if part != Part::Name {
+                return put(part, cursor, &mut texts.bytes);
             }
-            Ok::<(), Short>(())
+            let from = texts.bytes.len();
+            texts.new_name::<true>(cursor).map_err(|_| Short)?;
+            if at > 0 && texts.bytes.len() == from {
+                // Between other parts, nothing at all could not be told from nothing there.
+                texts.bytes.push(b'.');
+            }
+            let place = texts.since(from);
+            names = Some([names.map_or(place, |[first, _]| first), place]);
+            Ok(())
         });
         read.is_ok() && cursor.left() == 0
     });
+    let out = &mut texts.bytes;
     if !good {
-        out.truncate(begin);
+        // What was written stays: it may hold names that others point at.
+        let begin = out.len();
         put_unknown(whole, out);
         return Rdata {
-            text: begin..out.len(),
+            text: Place::new(begin, out.len()),
             zeek: zeek_unknown(kind, out),
             is_bad: parts(kind).is_some() && whole.left() > 0,
             raw,
             ..Rdata::default()
         };
     }
-    let text = begin..out.len();
+    let text = Place::new(begin, out.len());
     let names = names.unwrap_or_default();
-    let zeek = zeek(kind, whole, &names, out);
+    let zeek = zeek(kind, whole, names, out);
     let fingerprint_at = out.len();
     if kind == SSHFP {
         let mut fingerprint = whole;
@@ -162,21 +203,17 @@ pub(crate) fn read(kind: u16, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Rda
     Rdata {
         zeek,
         names,
-        fingerprint: fingerprint_at..out.len(),
-        address: address(kind, whole),
+        fingerprint: Place::new(fingerprint_at, out.len()),
         raw,
-        is_bad: false,
         text,
+        ..Rdata::default()
     }
 }
 
-fn address(kind: u16, mut cursor: Cursor<'_>) -> Option<IpAddr> {
-    let bytes = cursor.rest();
-    match kind {
-        A => Some(IpAddr::from(*bytes.first_chunk::<4>()?)),
-        AAAA => Some(IpAddr::from(*bytes.first_chunk::<16>()?)),
-        _ => None,
-    }
+fn address(bytes: &[u8]) -> Option<IpAddr> {
+    let four = bytes.first_chunk::<4>().filter(|_| bytes.len() == 4);
+    four.map(|four| IpAddr::from(*four))
+        .or_else(|| bytes.first_chunk::<16>().map(|all| IpAddr::from(*all)))
 }
 
 /// RFC 3597 §5: `\#`, the length, and the bytes in hexadecimal.
@@ -196,14 +233,8 @@ fn put(part: Part, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<(), Sho
         Part::U32 => put_number(out, cursor.u32()?.into()),
         Part::Time => text::put_time(out, cursor.u32()?),
         Part::Type => put_type(out, cursor.u16()?),
-        Part::Name => {
-            let begin = out.len();
-            name(cursor, out).map_err(|_| Short)?;
-            if out.len() == begin && out.last() == Some(&b' ') {
-                // Between other parts, nothing at all could not be told from nothing there.
-                out.push(b'.');
-            }
-        }
+        // The caller has read it.
+        Part::Name => {}
         Part::Ipv4 => {
             let bytes: [u8; 4] = *cursor.take(4)?.first_chunk().ok_or(Short)?;
             text::put_ipv4(out, bytes);
@@ -272,14 +303,14 @@ fn put_bitmap(cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<(), Short> {
 fn zeek(
     kind: u16,
     mut cursor: Cursor<'_>,
-    [first, last]: &[Range<usize>; 2],
+    [first, last]: [Place; 2],
     out: &mut Vec<u8>,
-) -> Option<Range<usize>> {
+) -> Option<Place> {
     let begin = out.len();
     let number = |cursor: &mut Cursor<'_>| u64::from(cursor.u8().unwrap_or(0));
     match kind {
-        SOA => return Some(first.clone()),
-        15 | 33 => return Some(last.clone()),
+        SOA => return Some(first),
+        15 | 33 => return Some(last),
         16 | 99 => {
             let word: &[u8] = if kind == 16 { b"TXT" } else { b"SPF" };
             while let Ok(string) = cursor.string() {
@@ -295,7 +326,7 @@ fn zeek(
         }
         24 | 46 => {
             let covered = cursor.u16().unwrap_or(0);
-            let signer = last.clone();
+            let signer = last.range();
             out.extend_from_slice(b"RRSIG ");
             put_number(out, covered.into());
             out.push(b' ');
@@ -330,20 +361,23 @@ fn zeek(
         _ => return None,
     }
     if kind == 47 {
-        out.extend_from_within(first.clone());
+        out.extend_from_within(first.range());
     }
-    Some(begin..out.len())
+    Some(Place::new(begin, out.len()))
 }
 
 /// Zeek's words for what it does not know either.
-fn zeek_unknown(kind: u16, out: &mut Vec<u8>) -> Option<Range<usize>> {
+fn zeek_unknown(kind: u16, out: &mut Vec<u8>) -> Option<Place> {
     let begin = out.len();
     let _ = write!(out, "<unknown type={kind}>");
-    Some(begin..out.len())
+    Some(Place::new(begin, out.len()))
 }
 
 const A: u16 = 1;
+const NS: u16 = 2;
+const CNAME: u16 = 5;
 const SOA: u16 = 6;
+const PTR: u16 = 12;
 const AAAA: u16 = 28;
 const SSHFP: u16 = 44;
 

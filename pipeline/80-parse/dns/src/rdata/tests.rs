@@ -2,6 +2,7 @@
 
 use super::read;
 use crate::wire::cursor::Cursor;
+use crate::wire::text::{Place, Texts};
 
 fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
@@ -13,13 +14,15 @@ fn hex(text: &str) -> Vec<u8> {
 
 /// The text and Zeek's of contents that stand alone.
 fn texts(kind: u16, contents: &[u8]) -> (String, String) {
-    let mut out = Vec::new();
+    let mut texts = Texts::with_capacity(0);
     let mut cursor = Cursor::new(contents, 0, contents.len());
-    let rdata = read(kind, &mut cursor, &mut out);
-    let text =
-        |place: &core::ops::Range<usize>| String::from_utf8_lossy(&out[place.clone()]).into();
-    let own: String = text(&rdata.text);
-    let zeek = rdata.zeek.as_ref().map_or_else(|| own.clone(), text);
+    let rdata = read::<true>(kind, &mut cursor, &mut texts);
+    if let Some(address) = rdata.address {
+        return (address.to_string(), address.to_string());
+    }
+    let text = |place: Place| String::from_utf8_lossy(texts.get(place)).into();
+    let own: String = text(rdata.text);
+    let zeek = rdata.zeek.map_or_else(|| own.clone(), text);
     (own, zeek)
 }
 

@@ -6,7 +6,7 @@ use super::event_columns::{
 use crate::wire::codes::{rcode_name, type_name};
 use crate::wire::cursor::Cursor;
 use crate::wire::message::{Parsed, Record, Section};
-use core::ops::Range;
+use crate::wire::text::Place;
 use flowpin_packet::Timestamp;
 use flowpin_record::{MessageSchema, MessageSink, Value, ValueLists};
 
@@ -102,13 +102,13 @@ fn fill<'a>(lists: &mut [Vec<Value<'a>>; LISTS], parsed: &'a Parsed, message: &[
         parsed
             .options
             .iter()
-            .map(|option| Value::Bytes(parsed.text(option))),
+            .map(|option| Value::Bytes(parsed.text(*option))),
     );
     for question in &parsed.questions {
-        let name = Value::Bytes(parsed.text(&question.name));
+        let name = Value::Bytes(parsed.text(question.name.text));
         push(
             queries,
-            [name, kind(parsed, question.kind, &question.kind_text)],
+            [name, kind(parsed, question.kind, question.kind_text)],
         );
     }
     for record in &parsed.records {
@@ -134,8 +134,8 @@ fn push<'a>(lists: &mut [Vec<Value<'a>>], values: impl IntoIterator<Item = Value
 fn columns_of<'a>(parsed: &'a Parsed, record: &Record, message: &[u8]) -> [Value<'a>; ANSWERS] {
     let mut values = [Value::Unset; ANSWERS];
     let [name, kind_of, ttl, rdata, rest @ ..] = &mut values;
-    *name = Value::Bytes(parsed.text(&record.name));
-    *kind_of = kind(parsed, record.kind, &record.kind_text);
+    *name = Value::Bytes(parsed.text(record.name.text));
+    *kind_of = kind(parsed, record.kind, record.kind_text);
     if record.kind == OPT {
         return values;
     }
@@ -144,9 +144,9 @@ fn columns_of<'a>(parsed: &'a Parsed, record: &Record, message: &[u8]) -> [Value
     if record.rdata.is_bad {
         return values;
     }
-    let raw = &record.rdata.raw;
-    let text = |place: &Range<usize>| Value::Bytes(parsed.text(place));
-    let [first, last] = &record.rdata.names;
+    let raw = record.rdata.raw.range();
+    let text = |place: Place| Value::Bytes(parsed.text(place));
+    let [first, last] = record.rdata.names;
     let [soa_mname, soa_rname, soa @ .., _, _, _, _, _, _, _] = rest;
     match record.kind {
         SOA => {
@@ -171,7 +171,7 @@ fn columns_of<'a>(parsed: &'a Parsed, record: &Record, message: &[u8]) -> [Value
             for number in [algorithm, digest] {
                 *number = Value::count(numbers.u8().ok().map(u64::from));
             }
-            *fingerprint = text(&record.rdata.fingerprint);
+            *fingerprint = text(record.rdata.fingerprint);
         }
         _ => {}
     }
@@ -183,11 +183,11 @@ fn contents<'a>(parsed: &'a Parsed, record: &Record) -> Value<'a> {
     if let Some(address) = record.rdata.address {
         return Value::Address(address);
     }
-    let [_, name] = &record.rdata.names;
+    let [_, name] = record.rdata.names;
     let place = if record.kind == MX && !record.rdata.is_bad {
         name
     } else {
-        &record.rdata.text
+        record.rdata.text
     };
     Value::Bytes(parsed.text(place))
 }
@@ -203,7 +203,7 @@ fn group<'a>(groups: &mut [Vec<Value<'a>>], parsed: &'a Parsed, record: &Record)
 }
 
 /// A type's name, or `TYPE` and its number.
-fn kind<'a>(parsed: &'a Parsed, kind: u16, otherwise: &Range<usize>) -> Value<'a> {
+fn kind<'a>(parsed: &'a Parsed, kind: u16, otherwise: Place) -> Value<'a> {
     match type_name(kind) {
         Some("*") => Value::Text("ANY"),
         Some(name) => Value::Text(name),

@@ -1,7 +1,6 @@
 //! One transaction as a line of Zeek's `dns.log`.
 
 use super::event::listed;
-use crate::pending::Pending;
 use crate::wire::codes::{class_name, opcode_name, rcode_name, type_name};
 use crate::wire::message::{Header, Parsed, Section};
 use Kind::{Bool, Count, Interval, IntervalList, Text, TextList};
@@ -58,6 +57,17 @@ pub static DNS_LOG: MessageSchema = MessageSchema::in_file(
 
 const WIDTH: usize = COLUMNS.len();
 
+/// A transaction's request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request<'a> {
+    pub(crate) at: Timestamp,
+    pub(crate) header: Header,
+    pub(crate) kind: u16,
+    pub(crate) class: u16,
+    /// Its name's text.
+    pub(crate) name: &'a [u8],
+}
+
 /// Builds lines; made once, used for every transaction.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
@@ -68,7 +78,7 @@ impl Log {
     /// Tells `sink` of a request without response.
     pub(crate) fn request<S: MessageSink>(
         &self,
-        request: &Pending,
+        request: &Request<'_>,
         proto: &'static str,
         sink: &mut S,
     ) {
@@ -76,7 +86,7 @@ impl Log {
         let mut values = common(header, proto);
         let [_, _, _, query, class, class_name, kind, kind_name, ..] = &mut values;
         if header.counts != [0; 4] {
-            *query = Value::Bytes(request.name());
+            *query = Value::Bytes(request.name);
             [*class, *class_name] = class_of(request.class);
             [*kind, *kind_name] = kind_of(request.kind);
         }
@@ -87,7 +97,7 @@ impl Log {
     pub(crate) fn response<S: MessageSink>(
         &mut self,
         parsed: &Parsed,
-        request: Option<&Pending>,
+        request: Option<&Request<'_>>,
         at: Timestamp,
         proto: &'static str,
         sink: &mut S,
@@ -100,10 +110,10 @@ impl Log {
             if record.section != Section::Answer {
                 continue;
             }
-            answers.push(match (record.rdata.address, &record.rdata.zeek) {
+            answers.push(match (record.rdata.address, record.rdata.zeek) {
                 (Some(address), _) => Value::Address(address),
                 (None, Some(text)) => Value::Bytes(parsed.text(text)),
-                (None, None) => Value::Bytes(parsed.text(&record.rdata.text)),
+                (None, None) => Value::Bytes(parsed.text(record.rdata.text)),
             });
             ttls.push(Value::Interval(u64::from(record.ttl).saturating_mul(NANOS)));
         }
@@ -122,15 +132,15 @@ impl Log {
             Value::Interval(at.nanos_since(request.at))
         });
         if let Some(request) = request {
-            *query = Value::Bytes(request.name());
+            *query = Value::Bytes(request.name);
             [*class, *class_name] = class_of(request.class);
             [*kind, *kind_name] = kind_of(request.kind);
         } else if let Some(question) = parsed.questions.first() {
-            *query = Value::Bytes(parsed.text(&question.name));
+            *query = Value::Bytes(parsed.text(question.name.text));
             [*class, *class_name] = class_of(question.class);
             [*kind, *kind_name] = kind_of(question.kind);
         } else if let Some(record) = parsed.records.first() {
-            *query = Value::Bytes(parsed.text(&record.name));
+            *query = Value::Bytes(parsed.text(record.name.text));
         }
         let [
             rcode,

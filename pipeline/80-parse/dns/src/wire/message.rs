@@ -7,9 +7,9 @@
 
 use super::codes::{put_type, type_name};
 use super::cursor::{Cursor, Short};
-use super::name::{BadName, name};
+use super::name::{BadName, Name};
+use super::text::{Place, Texts};
 use crate::rdata::{self, Rdata};
-use core::ops::Range;
 
 /// A message's header (RFC 1035 §4.1.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,24 +64,24 @@ pub(crate) enum Section {
     Additional,
 }
 
-/// A question. Texts are places in [`Parsed::text`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A question. Texts are places in [`Parsed::texts`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Question {
-    pub(crate) name: Range<usize>,
+    pub(crate) name: Name,
     pub(crate) kind: u16,
     /// `TYPE` and the number, for types without a name.
-    pub(crate) kind_text: Range<usize>,
+    pub(crate) kind_text: Place,
     pub(crate) class: u16,
 }
 
 /// A resource record.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) section: Section,
-    pub(crate) name: Range<usize>,
+    pub(crate) name: Name,
     pub(crate) kind: u16,
     /// As in [`Question`].
-    pub(crate) kind_text: Range<usize>,
+    pub(crate) kind_text: Place,
     pub(crate) class: u16,
     pub(crate) ttl: u32,
     pub(crate) rdata: Rdata,
@@ -102,11 +102,10 @@ pub(crate) struct Parsed {
     pub(crate) header: Header,
     pub(crate) questions: Vec<Question>,
     pub(crate) records: Vec<Record>,
-    /// All texts, one behind the other.
-    pub(crate) text: Vec<u8>,
+    pub(crate) texts: Texts,
     pub(crate) edns: Option<Edns>,
-    /// EDNS options: places in `text`.
-    pub(crate) options: Vec<Range<usize>>,
+    /// EDNS options: places in `texts`.
+    pub(crate) options: Vec<Place>,
     /// What is wrong with it, in the order found.
     pub(crate) events: Vec<&'static str>,
     /// Whether records were left out for want of room.
@@ -119,7 +118,7 @@ impl Parsed {
             header: Header::default(),
             questions: Vec::with_capacity(QUESTIONS_MAX),
             records: Vec::with_capacity(RECORDS_MAX),
-            text: Vec::with_capacity(TEXT_MAX + TEXT_MARGIN),
+            texts: Texts::with_capacity(TEXT_MAX + TEXT_MARGIN),
             edns: None,
             options: Vec::with_capacity(OPTIONS_MAX),
             events: Vec::with_capacity(EVENTS_MAX),
@@ -128,8 +127,8 @@ impl Parsed {
     }
 
     /// A text's bytes.
-    pub(crate) fn text(&self, place: &Range<usize>) -> &[u8] {
-        self.text.get(place.clone()).unwrap_or_default()
+    pub(crate) fn text(&self, place: Place) -> &[u8] {
+        self.texts.get(place)
     }
 
     pub(crate) fn event(&mut self, event: &'static str) {
@@ -140,10 +139,17 @@ impl Parsed {
 
     /// Takes a message apart; false if it has no header. `whole` is false where the capture has
     /// only its beginning. `class_mask` leaves out the bit that mDNS uses for something else.
-    pub(crate) fn read(&mut self, message: &[u8], whole: bool, class_mask: u16) -> bool {
+    ///
+    /// Without `TEXT` there are no texts, and all else is the same.
+    pub(crate) fn read<const TEXT: bool>(
+        &mut self,
+        message: &[u8],
+        whole: bool,
+        class_mask: u16,
+    ) -> bool {
         self.questions.clear();
         self.records.clear();
-        self.text.clear();
+        self.texts.clear();
         self.options.clear();
         self.events.clear();
         self.edns = None;
@@ -160,13 +166,15 @@ impl Parsed {
             self.event("dns_z_flag");
         }
         let mut cursor = Cursor::new(message, Header::LEN, message.len());
-        match self.sections(&mut cursor, class_mask) {
+        match self.sections::<TEXT>(&mut cursor, class_mask) {
             Ok(()) if cursor.left() > 0 && whole => self.event("dns_trailing_bytes"),
             Ok(()) => {}
             // What the recorder cut off is nobody's fault.
             Err(Stop::Short | Stop::Name(BadName::Truncated)) if !whole => {}
             Err(Stop::Short) => self.event("dns_count_mismatch"),
             Err(Stop::Name(bad)) => self.event(bad.event()),
+            // Without texts there is an upper bound only. With them it is known.
+            Err(Stop::Room) if !TEXT => return self.read::<true>(message, whole, class_mask),
             Err(Stop::Room) => {
                 self.cut_short = true;
                 self.event("dns_too_much_text");
@@ -175,15 +183,19 @@ impl Parsed {
         true
     }
 
-    fn sections(&mut self, cursor: &mut Cursor<'_>, class_mask: u16) -> Result<(), Stop> {
+    fn sections<const TEXT: bool>(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        class_mask: u16,
+    ) -> Result<(), Stop> {
         let [questions, answers, authority, additional] = self.header.counts;
         for _ in 0..questions {
-            let name = self.name(cursor)?;
+            let name = self.name::<TEXT>(cursor)?;
             let kind = cursor.u16()?;
             let question = Question {
                 name,
                 kind,
-                kind_text: self.kind_text(kind),
+                kind_text: self.kind_text::<TEXT>(kind),
                 class: cursor.u16()? & class_mask,
             };
             if self.questions.len() >= QUESTIONS_MAX {
@@ -198,39 +210,39 @@ impl Parsed {
         ];
         for (section, count) in sections {
             for _ in 0..count {
-                self.record(section, cursor, class_mask)?;
+                self.record::<TEXT>(section, cursor, class_mask)?;
             }
         }
         Ok(())
     }
 
-    fn record(
+    fn record<const TEXT: bool>(
         &mut self,
         section: Section,
         cursor: &mut Cursor<'_>,
         class_mask: u16,
     ) -> Result<(), Stop> {
-        let name = self.name(cursor)?;
+        let name = self.name::<TEXT>(cursor)?;
         let kind = cursor.u16()?;
         let class = cursor.u16()?;
         let ttl = cursor.u32()?;
         let len = usize::from(cursor.u16()?);
         let from = cursor.at;
         cursor.take(len)?;
-        if self.records.len() >= RECORDS_MAX || self.text.len() > TEXT_MAX {
+        if self.records.len() >= RECORDS_MAX || self.texts.total() > TEXT_MAX {
             return Err(Stop::Room);
         }
         let mut inner = Cursor::new(cursor.message, from, cursor.at);
         let rdata = if kind == OPT {
-            self.opt(class, ttl, &mut inner)
+            self.opt::<TEXT>(class, ttl, &mut inner)?
         } else {
-            let read = rdata::read(kind, &mut inner, &mut self.text);
+            let read = rdata::read::<TEXT>(kind, &mut inner, &mut self.texts);
             if read.is_bad {
                 self.event("dns_bad_rdata");
             }
             read
         };
-        let kind_text = self.kind_text(kind);
+        let kind_text = self.kind_text::<TEXT>(kind);
         self.records.push(Record {
             section,
             name,
@@ -248,12 +260,17 @@ impl Parsed {
     }
 
     /// RFC 6891 §6.1: OPT has the sender's size in place of a class, flags in place of a TTL.
-    fn opt(&mut self, class: u16, ttl: u32, rdata: &mut Cursor<'_>) -> Rdata {
+    fn opt<const TEXT: bool>(
+        &mut self,
+        class: u16,
+        ttl: u32,
+        rdata: &mut Cursor<'_>,
+    ) -> Result<Rdata, Stop> {
         let [extended_rcode, version, flags, _] = ttl.to_be_bytes();
         if self.edns.is_some() {
             // §6.1.1: more than one is an error.
             self.event("dns_second_opt");
-            return Rdata::default();
+            return Ok(Rdata::default());
         }
         self.edns = Some(Edns {
             udp_size: class,
@@ -262,7 +279,7 @@ impl Parsed {
             dnssec_ok: flags & 0x80 != 0,
         });
         while rdata.left() > 0 {
-            let begin = self.text.len();
+            let begin = self.texts.bytes.len();
             let option = (|| {
                 let code = rdata.u16()?;
                 let len = rdata.u16()?;
@@ -274,36 +291,37 @@ impl Parsed {
                 self.event("dns_bad_edns_option");
                 break;
             };
-            if self.options.len() >= OPTIONS_MAX || self.text.len() > TEXT_MAX {
+            if self.options.len() >= OPTIONS_MAX || self.texts.total() > TEXT_MAX {
+                if !TEXT {
+                    return Err(Stop::Room);
+                }
                 self.cut_short = true;
                 break;
             }
-            if rdata::edns_option(code, &mut inner, &mut self.text).is_err() {
+            if rdata::edns_option(code, &mut inner, &mut self.texts.bytes).is_err() {
                 self.event("dns_bad_edns_option");
             }
-            self.options.push(begin..self.text.len());
+            self.options.push(self.texts.since(begin));
         }
-        Rdata::default()
+        Ok(Rdata::default())
     }
 
-    fn kind_text(&mut self, kind: u16) -> Range<usize> {
-        let begin = self.text.len();
-        if type_name(kind).is_none() {
-            put_type(&mut self.text, kind);
+    fn kind_text<const TEXT: bool>(&mut self, kind: u16) -> Place {
+        let begin = self.texts.bytes.len();
+        if TEXT && type_name(kind).is_none() {
+            put_type(&mut self.texts.bytes, kind);
         }
-        begin..self.text.len()
+        self.texts.since(begin)
     }
 
-    fn name(&mut self, cursor: &mut Cursor<'_>) -> Result<Range<usize>, Stop> {
+    fn name<const TEXT: bool>(&mut self, cursor: &mut Cursor<'_>) -> Result<Name, Stop> {
         if cursor.left() == 0 {
             return Err(Stop::Short);
         }
-        if self.text.len() > TEXT_MAX {
+        if self.texts.total() > TEXT_MAX {
             return Err(Stop::Room);
         }
-        let begin = self.text.len();
-        name(cursor, &mut self.text).map_err(Stop::Name)?;
-        Ok(begin..self.text.len())
+        self.texts.name::<TEXT>(cursor).map_err(Stop::Name)
     }
 }
 

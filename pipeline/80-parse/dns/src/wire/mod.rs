@@ -4,3 +4,4 @@ pub(crate) mod codes;
 pub(crate) mod cursor;
 pub(crate) mod message;
 pub(crate) mod name;
+pub(crate) mod text;
