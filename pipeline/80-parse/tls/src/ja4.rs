@@ -1,7 +1,7 @@
 //! JA4, the fingerprint of a client's hello (FoxIO's technical details of JA4, TLS client).
 
 use crate::hello::{ClientHello, is_grease, pairs};
-use crate::schema::digit;
+use crate::schema::{digit, hex};
 use sha2::{Digest, Sha256};
 
 /// Over what the hello came.
@@ -125,38 +125,68 @@ impl List {
     fn sum(&mut self, behind: Option<&[u8]>) -> [u8; 32] {
         let values = self.values.get_mut(..self.len).unwrap_or_default();
         values.sort_unstable();
-        let mut hasher = Sha256::new();
-        let mut feed = |index: usize, value: u16| {
-            let [high, low] = value.to_be_bytes();
-            let text = [
-                b',',
-                digit(high >> 4),
-                digit(high & 15),
-                digit(low >> 4),
-                digit(low & 15),
-            ];
-            hasher.update(text.get(usize::from(index == 0)..).unwrap_or_default());
-        };
-        values
-            .iter()
-            .enumerate()
-            .for_each(|(index, &value)| feed(index, value));
+        let mut text = HashedText::default();
+        values.iter().for_each(|&value| text.put(b',', value));
         if let Some(behind) = behind.filter(|list| !list.is_empty()) {
-            let mut first = true;
+            let mut mark = b'_';
             for value in pairs(behind).filter(|&one| !is_grease(one)) {
-                let [high, low] = value.to_be_bytes();
-                let mark = if first { b'_' } else { b',' };
-                first = false;
-                hasher.update([
-                    mark,
-                    digit(high >> 4),
-                    digit(high & 15),
-                    digit(low >> 4),
-                    digit(low & 15),
-                ]);
+                text.put(mark, value);
+                mark = b',';
             }
         }
-        hasher.finalize().into()
+        text.sum()
+    }
+}
+
+/// Numbers as text, hashed; before each but the first a mark, unless that is `_`.
+// PERF: the text is put together first: the hash takes it far faster at once than by the letter.
+struct HashedText {
+    text: [u8; TEXT_ROOM],
+    from: usize,
+    len: usize,
+    hasher: Sha256,
+}
+
+/// Most lists are shorter.
+const TEXT_ROOM: usize = 512;
+
+impl Default for HashedText {
+    fn default() -> Self {
+        Self {
+            text: [0; TEXT_ROOM],
+            from: 1,
+            len: 0,
+            hasher: Sha256::new(),
+        }
+    }
+}
+
+impl HashedText {
+    fn put(&mut self, mark: u8, value: u16) {
+        if self.len == 0 && mark == b'_' {
+            self.from = 0;
+        }
+        if self.len.saturating_add(5) > TEXT_ROOM {
+            self.hash();
+        }
+        let rest = self.text.get_mut(self.len..).unwrap_or_default();
+        if let Some(place) = rest.first_chunk_mut() {
+            let [high, low] = value.to_be_bytes();
+            let ([a, b], [c, d]) = (hex(high), hex(low));
+            *place = [mark, a, b, c, d];
+            self.len = self.len.saturating_add(5);
+        }
+    }
+
+    fn hash(&mut self) {
+        let text = self.text.get(self.from..self.len).unwrap_or_default();
+        self.hasher.update(text);
+        (self.from, self.len) = (0, 0);
+    }
+
+    fn sum(mut self) -> [u8; 32] {
+        self.hash();
+        self.hasher.finalize().into()
     }
 }
 

@@ -29,8 +29,8 @@ impl<const N: usize> Short<N> {
         let start = usize::from(self.len);
         let room = self.bytes.get_mut(start..).unwrap_or_default();
         let count = room.len().min(text.len());
-        for (to, from) in room.iter_mut().zip(text) {
-            *to = *from;
+        if let (Some(room), Some(text)) = (room.get_mut(..count), text.get(..count)) {
+            room.copy_from_slice(text);
         }
         let end = start.saturating_add(count);
         self.len = u16::try_from(end).unwrap_or(u16::MAX);
