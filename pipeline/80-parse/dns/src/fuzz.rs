@@ -1,12 +1,34 @@
 //! Fuzzing: any messages, any cut, and what must hold whatever they are.
 
 use crate::{Dns, DnsOptions, Flavour};
+use flowpin_counters::Losses;
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_record::{MessageSchema, MessageSink, Value};
 
 /// Writes down all that it is told.
 #[derive(Debug, Default)]
 pub(crate) struct Told(pub(crate) Vec<String>);
+
+/// Writes down which records and anomalies there are, and reads no record's values, or does.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Heard {
+    reads: bool,
+    events: Vec<(String, Timestamp)>,
+}
+
+impl MessageSink for Heard {
+    fn message(&mut self, schema: &MessageSchema, time: Timestamp, _: &[Value<'_>]) {
+        self.events.push((schema.name.to_string(), time));
+    }
+
+    fn reads(&self, _: &MessageSchema) -> bool {
+        self.reads
+    }
+
+    fn anomaly(&mut self, event: &'static str) {
+        self.events.push((event.into(), Timestamp(0)));
+    }
+}
 
 impl MessageSink for Told {
     fn message(&mut self, schema: &MessageSchema, _: Timestamp, values: &[Value<'_>]) {
@@ -20,7 +42,8 @@ impl MessageSink for Told {
 }
 
 /// Reads messages from `data`: as datagrams of every kind they must not panic; as streams, what is
-/// told is the same for whole turns and for pieces. Nothing stays behind.
+/// told is the same for whole turns and for pieces. The same records are told where nobody reads
+/// them. Nothing stays behind.
 #[doc(hidden)]
 pub fn fuzz_dns(data: &[u8]) {
     let Some((&settings, data)) = data.split_first() else {
@@ -32,25 +55,41 @@ pub fn fuzz_dns(data: &[u8]) {
         1 => Flavour::Llmnr,
         _ => Flavour::Dns,
     };
-    let Ok(mut dns) = Dns::new(options()) else {
-        return;
-    };
-    let mut sink = Told::default();
-    if let Some(handle) = dns.begin(Shard(3), flavour) {
-        let mut to_server = true;
-        for turn in &turns {
-            let wire_len = turn.len().saturating_add(usize::from(settings >> 7));
-            dns.datagram(handle, Timestamp(1), to_server, turn, wire_len, &mut sink);
-            to_server = !to_server;
-        }
-        dns.end(handle, Timestamp(2), &mut sink);
-    }
-    assert_eq!(dns.in_use(), [0; 3]);
+    datagrams(settings, flavour, &turns, &mut Told::default());
+    let [read, unread] = [true, false].map(|reads| {
+        let mut sink = Heard {
+            reads,
+            ..Heard::default()
+        };
+        let losses = datagrams(settings, flavour, &turns, &mut sink);
+        (sink.events, losses)
+    });
+    assert_eq!(read, unread, "{turns:02x?}");
     let whole = told(&turns, usize::MAX, false);
     let piece = usize::from(settings >> 4).saturating_add(1);
     assert_eq!(whole, told(&turns, piece, false), "{turns:02x?}");
     let framed = told(&turns, usize::MAX, true);
     assert_eq!(framed, told(&turns, piece, true), "{turns:02x?}");
+}
+
+/// Each turn is a datagram; what was lost.
+fn datagrams<S: MessageSink>(
+    settings: u8,
+    flavour: Flavour,
+    turns: &[&[u8]],
+    sink: &mut S,
+) -> Option<Losses> {
+    let mut dns = Dns::new(options()).ok()?;
+    let handle = dns.begin(Shard(3), flavour)?;
+    let mut to_server = true;
+    for (at, turn) in (1..).zip(turns) {
+        let wire_len = turn.len().saturating_add(usize::from(settings >> 7));
+        dns.datagram(handle, Timestamp(at), to_server, turn, wire_len, sink);
+        to_server = !to_server;
+    }
+    dns.end(handle, Timestamp(u64::MAX), sink);
+    assert_eq!(dns.in_use(), [0; 3]);
+    Some(*dns.losses())
 }
 
 pub(crate) fn options() -> DnsOptions {

@@ -40,6 +40,7 @@ mod options;
 mod parser;
 mod pending;
 mod rdata;
+mod reading;
 mod record;
 #[cfg(test)]
 mod tests;

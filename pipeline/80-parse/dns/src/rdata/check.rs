@@ -96,7 +96,7 @@ mod tests {
             let text = read::<true>(kind, &mut cursor, with);
             let mut cursor = Cursor::new(&contents, 0, contents.len());
             let none = read::<false>(kind, &mut cursor, without);
-            prop_assert_eq!((text.is_bad, text.address), (none.is_bad, none.address));
+            prop_assert_eq!((text.is_bad, text.raw), (none.is_bad, none.raw));
             prop_assert!(with.total() <= without.total(), "{with:?} {without:?}");
         }
     }

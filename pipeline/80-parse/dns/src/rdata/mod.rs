@@ -19,14 +19,12 @@ pub(crate) use edns::edns_option;
 pub(crate) struct Rdata {
     /// As in a zone file; for names and texts just these, without quotes. Addresses have none.
     pub(crate) text: Place,
-    /// As in Zeek's log, where that differs.
-    pub(crate) zeek: Option<Place>,
+    /// As in Zeek's log, which mostly is the same.
+    pub(crate) zeek: Place,
     /// The first name and the last; empty if there are none.
     pub(crate) names: [Place; 2],
     /// SSHFP: the fingerprint, with colons.
     pub(crate) fingerprint: Place,
-    /// A, AAAA: the address.
-    pub(crate) address: Option<IpAddr>,
     /// Where the contents stand in the message.
     pub(crate) raw: Place,
     /// Whether the type's rules are broken; the text is then hexadecimal.
@@ -129,7 +127,7 @@ pub(crate) fn read<const TEXT: bool>(
     };
     match (kind, cursor.left()) {
         (A, 4) | (AAAA, 16) => {
-            found.address = address(cursor.rest());
+            cursor.rest();
             return found;
         }
         (NS | CNAME | PTR, _) => {
@@ -137,6 +135,7 @@ pub(crate) fn read<const TEXT: bool>(
                 && cursor.left() == 0
             {
                 found.text = name.text;
+                found.zeek = name.text;
                 found.names = [name.text; 2];
                 return found;
             }
@@ -193,7 +192,7 @@ fn with_text(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts) -> Rdata {
     }
     let text = Place::new(begin, out.len());
     let names = names.unwrap_or_default();
-    let zeek = zeek(kind, whole, names, out);
+    let zeek = zeek(kind, whole, names, out).unwrap_or(text);
     let fingerprint_at = out.len();
     if kind == SSHFP {
         let mut fingerprint = whole;
@@ -210,10 +209,16 @@ fn with_text(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts) -> Rdata {
     }
 }
 
-fn address(bytes: &[u8]) -> Option<IpAddr> {
-    let four = bytes.first_chunk::<4>().filter(|_| bytes.len() == 4);
-    four.map(|four| IpAddr::from(*four))
-        .or_else(|| bytes.first_chunk::<16>().map(|all| IpAddr::from(*all)))
+impl Rdata {
+    /// A, AAAA: the address.
+    pub(crate) fn address(&self, kind: u16, message: &[u8]) -> Option<IpAddr> {
+        let bytes = message.get(self.raw.range())?;
+        match (kind, bytes.len()) {
+            (A, 4) => Some(IpAddr::from(*bytes.first_chunk::<4>()?)),
+            (AAAA, 16) => Some(IpAddr::from(*bytes.first_chunk::<16>()?)),
+            _ => None,
+        }
+    }
 }
 
 /// RFC 3597 §5: `\#`, the length, and the bytes in hexadecimal.
@@ -367,10 +372,10 @@ fn zeek(
 }
 
 /// Zeek's words for what it does not know either.
-fn zeek_unknown(kind: u16, out: &mut Vec<u8>) -> Option<Place> {
+fn zeek_unknown(kind: u16, out: &mut Vec<u8>) -> Place {
     let begin = out.len();
     let _ = write!(out, "<unknown type={kind}>");
-    Some(Place::new(begin, out.len()))
+    Place::new(begin, out.len())
 }
 
 const A: u16 = 1;

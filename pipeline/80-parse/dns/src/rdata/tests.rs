@@ -17,13 +17,11 @@ fn texts(kind: u16, contents: &[u8]) -> (String, String) {
     let mut texts = Texts::with_capacity(0);
     let mut cursor = Cursor::new(contents, 0, contents.len());
     let rdata = read::<true>(kind, &mut cursor, &mut texts);
-    if let Some(address) = rdata.address {
+    if let Some(address) = rdata.address(kind, contents) {
         return (address.to_string(), address.to_string());
     }
     let text = |place: Place| String::from_utf8_lossy(texts.get(place)).into();
-    let own: String = text(rdata.text);
-    let zeek = rdata.zeek.map_or_else(|| own.clone(), text);
-    (own, zeek)
+    (text(rdata.text), text(rdata.zeek))
 }
 
 fn ours(kind: u16, contents: &[u8]) -> String {

@@ -7,13 +7,15 @@ use crate::wire::codes::{rcode_name, type_name};
 use crate::wire::cursor::Cursor;
 use crate::wire::message::{Parsed, Record, Section};
 use crate::wire::text::Place;
+use core::ops::Range;
 use flowpin_packet::Timestamp;
 use flowpin_record::{MessageSchema, MessageSink, Value, ValueLists};
 
 /// Builds events; made once, used for every message.
 #[derive(Debug, Default)]
 pub(crate) struct Event {
-    lists: ValueLists<LISTS>,
+    /// All lists, one behind the other: see [`Layout`].
+    lists: ValueLists<1>,
 }
 
 /// When a message was seen, and how long after its request.
@@ -37,17 +39,20 @@ impl Event {
         sink: &mut S,
     ) {
         let flags = Hexadecimal::of(parsed.header.flags);
-        let mut lists = self.lists.lend();
-        fill(&mut lists, parsed, message);
+        let [mut all] = self.lists.lend();
+        let layout = Layout::of(parsed);
+        all.resize(layout.total, Value::Unset);
+        layout.fill(&mut all, parsed, message);
         let mut values = [Value::Unset; WIDTH];
         let (head, rest) = values.split_at_mut(HEAD);
         for (to, from) in head.iter_mut().zip(head_values(parsed, when, flags.text())) {
             *to = from;
         }
-        let [options, other @ ..] = &lists;
+        let [options, other @ ..] = &layout.lists;
         for (to, list) in rest.iter_mut().zip(other) {
-            *to = listed(list);
+            *to = listed(list.of(&all));
         }
+        let options = options.of(&all);
         if let Some(edns) = parsed.edns
             && let Some(to) = values.last_chunk_mut::<EDNS>()
         {
@@ -61,7 +66,7 @@ impl Event {
             ];
         }
         sink.message(schema, when.at, &values);
-        self.lists.take_back(lists);
+        self.lists.take_back([all]);
     }
 }
 
@@ -91,43 +96,165 @@ fn head_values<'a>(parsed: &Parsed, when: When, flags: &'a [u8]) -> [Value<'a>; 
     ]
 }
 
-/// Fills the lists: EDNS options, queries, answers, authorities, additionals, groups.
-fn fill<'a>(lists: &mut [Vec<Value<'a>>; LISTS], parsed: &'a Parsed, message: &[u8]) {
-    let [options, rest @ ..] = lists;
-    let (queries, rest) = rest.split_at_mut(QUERIES);
-    let (answers, rest) = rest.split_at_mut(ANSWERS);
-    let (authorities, rest) = rest.split_at_mut(AUTHORITIES);
-    let (additionals, groups) = rest.split_at_mut(ADDITIONALS);
-    options.extend(
-        parsed
-            .options
-            .iter()
-            .map(|option| Value::Bytes(parsed.text(*option))),
-    );
-    for question in &parsed.questions {
-        let name = Value::Bytes(parsed.text(question.name.text));
-        push(
-            queries,
-            [name, kind(parsed, question.kind, question.kind_text)],
-        );
+/// Where each list lies among all values: EDNS options, queries, answers, authorities, additionals,
+/// groups.
+// PERF: one piece of memory, and lists that no record of this message needs have none of it: most
+// messages have few of the 50.
+struct Layout {
+    lists: [List; LISTS],
+    total: usize,
+}
+
+#[derive(Clone, Copy, Default)]
+struct List {
+    from: u32,
+    len: u32,
+}
+
+impl List {
+    fn of<'v, 'a>(&self, all: &'v [Value<'a>]) -> &'v [Value<'a>] {
+        let from = self.from as usize;
+        all.get(from..from.saturating_add(self.len as usize))
+            .unwrap_or_default()
     }
-    for record in &parsed.records {
-        match record.section {
-            Section::Answer => {
-                push(answers, columns_of(parsed, record, message));
-                group(groups, parsed, record);
+}
+
+/// The lists' numbers.
+const OPTIONS_AT: usize = 0;
+const QUERIES_AT: usize = 1;
+const SECTIONS_AT: [usize; 3] = [
+    QUERIES_AT + QUERIES,
+    QUERIES_AT + QUERIES + ANSWERS,
+    QUERIES_AT + QUERIES + ANSWERS + AUTHORITIES,
+];
+const SECTIONS: [usize; 3] = [ANSWERS, AUTHORITIES, ADDITIONALS];
+const GROUPS_AT: usize = QUERIES_AT + QUERIES + ANSWERS + AUTHORITIES + ADDITIONALS;
+
+impl Layout {
+    fn of(parsed: &Parsed) -> Self {
+        let mut layout = Self {
+            lists: [List::default(); LISTS],
+            total: 0,
+        };
+        layout.add(OPTIONS_AT, 0..1, parsed.options.len());
+        layout.add(QUERIES_AT, 0..QUERIES, parsed.questions.len());
+        let mut counts = [0usize; 3];
+        let mut special = [[false; 3]; 3];
+        let mut grouped = [0usize; GROUPS.len()];
+        for record in &parsed.records {
+            let section = record.section as usize;
+            if let (Some(count), Some(special)) =
+                (counts.get_mut(section), special.get_mut(section))
+            {
+                *count = count.saturating_add(1);
+                if let Some(special) = special_of(record.kind).and_then(|at| special.get_mut(at)) {
+                    *special = true;
+                }
             }
-            Section::Authority => push(authorities, columns_of(parsed, record, message)),
-            Section::Additional => push(additionals, columns_of(parsed, record, message)),
+            if record.section == Section::Answer
+                && let Some(count) = group_of(record.kind).and_then(|at| grouped.get_mut(at))
+            {
+                *count = count.saturating_add(1);
+            }
+        }
+        for (((at, width), count), special) in SECTIONS_AT
+            .into_iter()
+            .zip(SECTIONS)
+            .zip(counts)
+            .zip(special)
+        {
+            layout.add(at, 0..COMMON, count);
+            for (columns, _) in SPECIAL.into_iter().zip(special).filter(|(_, is)| *is) {
+                if columns.end <= width {
+                    layout.add(at, columns, count);
+                }
+            }
+        }
+        for (at, count) in grouped.into_iter().enumerate() {
+            layout.add(GROUPS_AT, at..at.saturating_add(1), count);
+        }
+        layout
+    }
+
+    /// Room for `len` values in each of some lists, counted from `at`.
+    fn add(&mut self, at: usize, lists: Range<usize>, len: usize) {
+        let lists = at.saturating_add(lists.start)..at.saturating_add(lists.end);
+        for list in self.lists.get_mut(lists).unwrap_or_default() {
+            *list = List {
+                from: u32::try_from(self.total).unwrap_or(u32::MAX),
+                len: u32::try_from(len).unwrap_or(0),
+            };
+            self.total = self.total.saturating_add(len);
+        }
+    }
+
+    fn put<'a>(&self, all: &mut [Value<'a>], list: usize, row: usize, value: Value<'a>) {
+        let list = self.lists.get(list).filter(|list| row < list.len as usize);
+        let place = list.and_then(|list| all.get_mut((list.from as usize).saturating_add(row)));
+        if let Some(place) = place {
+            *place = value;
+        }
+    }
+
+    fn fill<'a>(&self, all: &mut [Value<'a>], parsed: &'a Parsed, message: &[u8]) {
+        for (row, option) in parsed.options.iter().enumerate() {
+            self.put(all, OPTIONS_AT, row, Value::Bytes(parsed.text(*option)));
+        }
+        for (row, question) in parsed.questions.iter().enumerate() {
+            let name = Value::Bytes(parsed.text(question.name.text));
+            self.put(all, QUERIES_AT, row, name);
+            let kind = kind(parsed, question.kind, question.kind_text);
+            self.put(all, QUERIES_AT + 1, row, kind);
+        }
+        let mut rows = [0usize; 3];
+        let mut grouped = [0usize; GROUPS.len()];
+        for record in &parsed.records {
+            let section = record.section as usize;
+            let (Some(row), Some(&at), Some(&width)) = (
+                rows.get_mut(section),
+                SECTIONS_AT.get(section),
+                SECTIONS.get(section),
+            ) else {
+                continue;
+            };
+            let columns = columns_of(parsed, record, message);
+            let used = match special_of(record.kind) {
+                Some(_) => width,
+                None => COMMON,
+            };
+            for (column, value) in columns.into_iter().take(used).enumerate() {
+                self.put(all, at.saturating_add(column), *row, value);
+            }
+            *row = row.saturating_add(1);
+            if record.section == Section::Answer
+                && let Some(group) = group_of(record.kind)
+                && let Some(row) = grouped.get_mut(group)
+            {
+                let [_, _, _, contents, ..] = columns;
+                self.put(all, GROUPS_AT.saturating_add(group), *row, contents);
+                *row = row.saturating_add(1);
+            }
         }
     }
 }
 
-/// One value for each list, as far as there are lists.
-fn push<'a>(lists: &mut [Vec<Value<'a>>], values: impl IntoIterator<Item = Value<'a>>) {
-    for (list, value) in lists.iter_mut().zip(values) {
-        list.push(value);
+/// Columns that all records have: name, type, time to live, contents.
+const COMMON: usize = 4;
+/// Those of SOA, SRV, SSHFP among an answer's.
+const SPECIAL: [Range<usize>; 3] = [4..11, 11..15, 15..18];
+
+/// Which of these a type has.
+const fn special_of(kind: u16) -> Option<usize> {
+    match kind {
+        SOA => Some(0),
+        SRV => Some(1),
+        SSHFP => Some(2),
+        _ => None,
     }
+}
+
+fn group_of(kind: u16) -> Option<usize> {
+    GROUPS.iter().position(|group| *group == kind)
 }
 
 /// A record's values in the order of an answer's columns.
@@ -140,7 +267,7 @@ fn columns_of<'a>(parsed: &'a Parsed, record: &Record, message: &[u8]) -> [Value
         return values;
     }
     *ttl = Value::Count(record.ttl.into());
-    *rdata = contents(parsed, record);
+    *rdata = contents(parsed, record, message);
     if record.rdata.is_bad {
         return values;
     }
@@ -179,8 +306,8 @@ fn columns_of<'a>(parsed: &'a Parsed, record: &Record, message: &[u8]) -> [Value
 }
 
 /// What a record holds: an address, a mail server's name without its preference, or its text.
-fn contents<'a>(parsed: &'a Parsed, record: &Record) -> Value<'a> {
-    if let Some(address) = record.rdata.address {
+fn contents<'a>(parsed: &'a Parsed, record: &Record, message: &[u8]) -> Value<'a> {
+    if let Some(address) = record.rdata.address(record.kind, message) {
         return Value::Address(address);
     }
     let [_, name] = record.rdata.names;
@@ -190,16 +317,6 @@ fn contents<'a>(parsed: &'a Parsed, record: &Record) -> Value<'a> {
         record.rdata.text
     };
     Value::Bytes(parsed.text(place))
-}
-
-fn group<'a>(groups: &mut [Vec<Value<'a>>], parsed: &'a Parsed, record: &Record) {
-    let group = GROUPS
-        .iter()
-        .zip(groups)
-        .find(|(kind, _)| **kind == record.kind);
-    if let Some((_, group)) = group {
-        group.push(contents(parsed, record));
-    }
 }
 
 /// A type's name, or `TYPE` and its number.

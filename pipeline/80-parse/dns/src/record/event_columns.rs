@@ -121,7 +121,7 @@ pub(super) const QUERIES: usize = 2;
 pub(super) const ANSWERS: usize = 18;
 pub(super) const AUTHORITIES: usize = 11;
 pub(super) const ADDITIONALS: usize = 4;
-pub(super) const GROUPS: &[u16] = &[1, 28, 5, 15, 2, 12, 16, 10];
+pub(super) const GROUPS: [u16; 8] = [1, 28, 5, 15, 2, 12, 16, 10];
 pub(super) const EDNS: usize = 5;
 pub(super) const WIDTH: usize = DNS_COLUMNS.len();
 

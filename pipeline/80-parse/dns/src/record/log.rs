@@ -96,7 +96,7 @@ impl Log {
     /// Tells `sink` of a response, with its request if it was seen.
     pub(crate) fn response<S: MessageSink>(
         &mut self,
-        parsed: &Parsed,
+        (parsed, message): (&Parsed, &[u8]),
         request: Option<&Request<'_>>,
         at: Timestamp,
         proto: &'static str,
@@ -110,10 +110,10 @@ impl Log {
             if record.section != Section::Answer {
                 continue;
             }
-            answers.push(match (record.rdata.address, record.rdata.zeek) {
-                (Some(address), _) => Value::Address(address),
-                (None, Some(text)) => Value::Bytes(parsed.text(text)),
-                (None, None) => Value::Bytes(parsed.text(record.rdata.text)),
+            let address = record.rdata.address(record.kind, message);
+            answers.push(match address {
+                Some(address) => Value::Address(address),
+                None => Value::Bytes(parsed.text(record.rdata.zeek)),
             });
             ttls.push(Value::Interval(u64::from(record.ttl).saturating_mul(NANOS)));
         }

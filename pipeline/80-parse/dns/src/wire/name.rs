@@ -44,25 +44,53 @@ pub(crate) struct Name {
     /// Its text, if texts are wanted: labels and dots, none at the end, as they are spelled; a dot
     /// or backslash within a label has a backslash before it (RFC 4343 §2.1). The root has none.
     pub(crate) text: Place,
-    /// Where it begins in the message.
-    pub(crate) at: u16,
-    /// How long it is on the wire without pointers: with a byte before each label, and the root.
-    pub(crate) wire_len: u8,
-    /// How many pointers were followed.
-    hops: u8,
+    wire: Wire,
+}
+
+/// Where a name begins in the message; how long it is on the wire without pointers, with a byte
+/// before each label, and the root; how many pointers were followed.
+// PERF: one word, as `Place` is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Wire(u32);
+
+impl Wire {
+    const fn new(at: u16, len: u8, hops: u8) -> Self {
+        let [low, high] = at.to_le_bytes();
+        Self(u32::from_le_bytes([low, high, len, hops]))
+    }
+
+    const fn at(self) -> u16 {
+        let [low, high, ..] = self.0.to_le_bytes();
+        u16::from_le_bytes([low, high])
+    }
+
+    const fn len(self) -> u8 {
+        let [_, _, len, _] = self.0.to_le_bytes();
+        len
+    }
+
+    const fn hops(self) -> u8 {
+        let [.., hops] = self.0.to_le_bytes();
+        hops
+    }
 }
 
 impl Name {
+    /// How long it is on the wire without pointers.
+    pub(crate) fn wire_len(&self) -> usize {
+        self.wire.len().into()
+    }
+
     /// No text of a name is longer: each byte may be escaped.
     pub(crate) fn text_len_max(&self) -> usize {
-        usize::from(self.wire_len).saturating_mul(2)
+        self.wire_len().saturating_mul(2)
     }
 
     /// Its bytes without pointers, if it has none.
     pub(crate) fn flat<'m>(&self, message: &'m [u8]) -> Option<&'m [u8]> {
-        let at = usize::from(self.at);
-        let bytes = message.get(at..at.saturating_add(self.wire_len.into()));
-        bytes.filter(|_| self.hops == 0)
+        let at = usize::from(self.wire.at());
+        let bytes = message.get(at..at.saturating_add(self.wire_len()));
+        bytes.filter(|_| self.wire.hops() == 0)
     }
 
     /// Appends its bytes without pointers.
@@ -70,8 +98,8 @@ impl Name {
         if let Some(flat) = self.flat(message) {
             return out.extend_from_slice(flat);
         }
-        let mut at = usize::from(self.at);
-        let end = out.len().saturating_add(self.wire_len.into());
+        let mut at = usize::from(self.wire.at());
+        let end = out.len().saturating_add(self.wire_len());
         while out.len() < end {
             match message.get(at..).unwrap_or_default() {
                 [high @ 0xc0..=0xff, low, ..] => {
@@ -91,11 +119,7 @@ impl Name {
 /// Appends the text of a name without pointers.
 pub(crate) fn put_flat_text(flat: &[u8], out: &mut Vec<u8>) {
     let begin = out.len();
-    let mut at = 0usize;
-    while let Some(&len @ 1..) = flat.get(at) {
-        put_label(out, begin, flat, at.saturating_add(1), len.into());
-        at = at.saturating_add(usize::from(len)).saturating_add(1);
-    }
+    put_run(out, begin, flat, 0, flat.len().saturating_sub(1));
 }
 
 /// Names that were read, from each of their labels on: what a pointer leads to.
@@ -106,18 +130,16 @@ pub(crate) struct Suffixes([Suffix; SUFFIXES]);
 #[derive(Clone, Copy, Debug, Default)]
 struct Suffix {
     text: Place,
-    at: u16,
-    wire_len: u8,
-    hops: u8,
+    wire: Wire,
 }
 
 impl Suffix {
     /// Length and pointers of a name that ends with this; none if they are too many.
     fn behind(&self, wire_len: usize, hops: u8) -> Option<(usize, u8)> {
         let all = wire_len
-            .saturating_add(self.wire_len.into())
+            .saturating_add(self.wire.len().into())
             .saturating_sub(1);
-        let hops = hops.saturating_add(self.hops);
+        let hops = hops.saturating_add(self.wire.hops());
         (all <= NAME_MAX && hops <= HOPS_MAX).then_some((all, hops))
     }
 }
@@ -129,13 +151,13 @@ impl Suffixes {
 
     fn at(&self, at: usize) -> Option<&Suffix> {
         let found = self.0.get(at.wrapping_rem(SUFFIXES));
-        found.filter(|suffix| suffix.at != 0 && usize::from(suffix.at) == at)
+        found.filter(|suffix| at != 0 && usize::from(suffix.wire.at()) == at)
     }
 
     fn put(&mut self, suffix: Suffix) {
         if let Some(place) = self
             .0
-            .get_mut(usize::from(suffix.at).wrapping_rem(SUFFIXES))
+            .get_mut(usize::from(suffix.wire.at()).wrapping_rem(SUFFIXES))
         {
             *place = suffix;
         }
@@ -150,29 +172,87 @@ impl Suffixes {
             return None;
         }
         let suffix = self.at(usize::from(u16::from_be_bytes([high & 0x3f, low])))?;
-        let hops = suffix
-            .hops
-            .checked_add(1)
-            .filter(|&hops| hops <= HOPS_MAX)?;
+        let hops = suffix.wire.hops().saturating_add(1);
+        if hops > HOPS_MAX {
+            return None;
+        }
         let name = Name {
             text: suffix.text,
-            at: u16::try_from(cursor.at).ok()?,
-            wire_len: suffix.wire_len,
-            hops,
+            wire: Wire::new(u16::try_from(cursor.at).ok()?, suffix.wire.len(), hops),
         };
         cursor.at = behind;
         Some(name)
     }
 }
 
-/// A label of the name at hand: where it begins in the message and in the text, and what of the
-/// name came before it.
-#[derive(Clone, Copy, Default)]
-struct Label {
-    at: u16,
-    wire_before: u8,
-    hops_before: u8,
-    text_from: u32,
+/// Labels one behind the other.
+struct Run {
+    /// Where they end: at the root's byte, or a pointer's first.
+    end: usize,
+    /// Where the pointer leads.
+    to: Option<usize>,
+    /// Where the first labels begin.
+    labels: [u16; LABELS],
+    count: usize,
+}
+
+/// Reads labels from a place on, no further than `limit`; `before`: how long the name is by then.
+fn run(message: &[u8], from: usize, limit: usize, before: usize) -> Result<Run, BadName> {
+    let bytes = message.get(..limit).unwrap_or(message);
+    let mut labels = [0; LABELS];
+    let mut count = 0usize;
+    let mut at = from;
+    loop {
+        let len = *bytes.get(at).ok_or(BadName::Truncated)?;
+        let next = at.saturating_add(usize::from(len)).saturating_add(1);
+        match len {
+            0 => break,
+            1..0x40 => {
+                if next > bytes.len() {
+                    return Err(BadName::Truncated);
+                }
+                if next.saturating_sub(from).saturating_add(before) > NAME_MAX {
+                    return Err(BadName::TooLong);
+                }
+                if let Some(place) = labels.get_mut(count) {
+                    *place = u16::try_from(at).unwrap_or(0);
+                    count = count.saturating_add(1);
+                } else if let Some(four) = four_of_one(bytes, at)
+                    && four.saturating_sub(from).saturating_add(before) <= NAME_MAX
+                {
+                    at = four;
+                    continue;
+                }
+                at = next;
+            }
+            0xc0.. => {
+                let low = *bytes.get(at.saturating_add(1)).ok_or(BadName::Truncated)?;
+                let to = usize::from(u16::from_be_bytes([len & 0x3f, low]));
+                return Ok(Run {
+                    end: at,
+                    to: Some(to),
+                    labels,
+                    count,
+                });
+            }
+            _ => return Err(BadName::LabelType),
+        }
+    }
+    Ok(Run {
+        end: at,
+        to: None,
+        labels,
+        count,
+    })
+}
+
+/// The place behind four labels of one letter each, if there are such: names made of an IPv6
+/// address's digits have 32 of them (RFC 3596 §2.5).
+#[inline]
+fn four_of_one(bytes: &[u8], at: usize) -> Option<usize> {
+    let eight = bytes.get(at..)?.first_chunk()?;
+    let lens = u64::from_le_bytes(*eight) & 0x00ff_00ff_00ff_00ff;
+    (lens == 0x0001_0001_0001_0001).then_some(at.saturating_add(8))
 }
 
 /// Reads a name, appends its text to `out` if that is wanted, and moves on behind it.
@@ -184,145 +264,108 @@ pub(super) fn walk<const TEXT: bool>(
     let begin = out.len();
     let message = cursor.message;
     let first = cursor.at;
-    let mut at = first;
     // Within the name's own field first, then anywhere in the message.
-    let mut end = cursor.end;
-    let mut behind = None;
+    let own = run(message, first, cursor.end, 1)?;
+    let is_plain = !TEXT || put_run(out, begin, message, first, own.end);
+    let own_len = own.end.saturating_sub(first);
+    let mut wire_len = own_len.saturating_add(1);
     let mut hops = 0u8;
-    let mut wire_len = 1usize;
-    let mut labels = [Label::default(); LABELS];
-    let mut count = 0usize;
-    loop {
-        let len = *message.get(at).ok_or(BadName::Truncated)?;
-        if at >= end {
-            return Err(BadName::Truncated);
+    let mut next = own.to;
+    while let Some(to) = next {
+        hops = hops.saturating_add(1);
+        if hops > HOPS_MAX {
+            return Err(BadName::PointerLoop);
         }
-        let begins = at;
-        at = at.saturating_add(1);
-        match len >> 6 {
-            0 if len == 0 => break,
-            0 => {
-                let to = at.saturating_add(len.into());
-                if to > end || to > message.len() {
-                    return Err(BadName::Truncated);
+        // What is known need not be followed, unless it makes the name too long.
+        let rest = known.at(to);
+        if let Some((all_len, all_hops)) = rest.and_then(|rest| rest.behind(wire_len, hops)) {
+            (wire_len, hops) = (all_len, all_hops);
+            if TEXT && let Some(rest) = rest {
+                if out.len() > begin {
+                    out.push(b'.');
                 }
-                let before = wire_len;
-                wire_len = wire_len.saturating_add(len.into()).saturating_add(1);
-                if wire_len > NAME_MAX {
-                    return Err(BadName::TooLong);
-                }
-                if let Some(place) = labels.get_mut(count) {
-                    count = count.saturating_add(1);
-                    *place = Label {
-                        at: u16::try_from(begins).unwrap_or(0),
-                        wire_before: u8::try_from(before).unwrap_or(u8::MAX),
-                        hops_before: hops,
-                        text_from: u32::try_from(out.len()).unwrap_or(u32::MAX),
-                    };
-                }
-                if TEXT {
-                    put_label(out, begin, message, at, len.into());
-                }
-                at = to;
+                out.extend_from_within(rest.text.range());
             }
-            0b11 => {
-                let low = *message.get(at).ok_or(BadName::Truncated)?;
-                if at >= end {
-                    return Err(BadName::Truncated);
-                }
-                behind.get_or_insert(at.saturating_add(1));
-                at = usize::from(u16::from_be_bytes([len & 0x3f, low]));
-                end = message.len();
-                hops = hops.saturating_add(1);
-                if hops > HOPS_MAX {
-                    return Err(BadName::PointerLoop);
-                }
-                // What is known need not be followed, unless it makes the name too long.
-                let rest = known.at(at);
-                if let Some((all_len, all_hops)) = rest.and_then(|rest| rest.behind(wire_len, hops))
-                {
-                    (wire_len, hops) = (all_len, all_hops);
-                    if TEXT && let Some(rest) = rest {
-                        if out.len() > begin {
-                            out.push(b'.');
-                        }
-                        out.extend_from_within(rest.text.range());
-                    }
-                    break;
-                }
-            }
-            _ => return Err(BadName::LabelType),
+            break;
         }
+        let more = run(message, to, message.len(), wire_len)?;
+        if TEXT {
+            put_run(out, begin, message, to, more.end);
+        }
+        wire_len = wire_len.saturating_add(more.end.saturating_sub(to));
+        next = more.to;
     }
-    cursor.at = behind.unwrap_or(at);
+    let pointer = if own.to.is_some() { 2 } else { 1 };
+    cursor.at = own.end.saturating_add(pointer);
     let wire_len = u8::try_from(wire_len).unwrap_or(u8::MAX);
-    for label in labels.get(..count).unwrap_or_default() {
-        // Behind the first label there is a dot.
-        let text_from = label.text_from as usize;
-        let dot = usize::from(TEXT && text_from > begin);
+    let first = u16::try_from(first).unwrap_or(0);
+    // Where letters were escaped, labels do not stand in the text as they do in the message.
+    let labels = own.labels.get(..own.count).unwrap_or_default();
+    for &label in if is_plain { labels } else { &[] } {
+        let before = label.saturating_sub(first);
+        let len_before = u8::try_from(before).unwrap_or(u8::MAX);
+        let from = if TEXT {
+            begin.saturating_add(before.into())
+        } else {
+            begin
+        };
         known.put(Suffix {
-            text: Place::new(text_from.saturating_add(dot), out.len()),
-            at: label.at,
-            wire_len: wire_len.saturating_sub(label.wire_before).saturating_add(1),
-            hops: hops.saturating_sub(label.hops_before),
+            text: Place::new(from, out.len()),
+            wire: Wire::new(label, wire_len.saturating_sub(len_before), hops),
         });
     }
     Ok(Name {
         text: Place::new(begin, out.len()),
-        at: u16::try_from(first).unwrap_or(0),
-        wire_len,
-        hops,
+        wire: Wire::new(first, wire_len, hops),
     })
 }
 
-/// Appends the text of a label that lies at a place in a message.
-// PERF: eight bytes at a time, also of what lies behind it: no call for a few letters, and what
-// needs an escape is found on the way.
-fn put_label(out: &mut Vec<u8>, begin: usize, message: &[u8], at: usize, len: usize) {
+/// Appends the text of labels that lie one behind the other; whether none needed an escape.
+// PERF: all are copied at once, with their lengths; then dots take the place of these.
+fn put_run(out: &mut Vec<u8>, begin: usize, message: &[u8], from: usize, end: usize) -> bool {
+    let Some(bytes) = message.get(from.saturating_add(1)..end) else {
+        // The root alone.
+        return true;
+    };
     if out.len() > begin {
         out.push(b'.');
     }
-    let from = out.len();
-    let mut odd = 0u64;
-    let mut done = 0usize;
-    while done < len {
-        let place = at.saturating_add(done);
-        let rest = message.get(place..).unwrap_or_default();
-        let eight = rest.first_chunk().copied().unwrap_or_else(|| padded(rest));
-        let word = u64::from_le_bytes(eight);
-        let beyond = 8usize.saturating_sub(len.saturating_sub(done));
-        let shift = u32::try_from(beyond).unwrap_or(0).saturating_mul(8);
-        odd |= (equal(word, b'.') | equal(word, b'\\')).wrapping_shl(shift);
-        out.extend_from_slice(&eight);
-        done = done.saturating_add(8);
+    let is_odd = |&byte: &u8| u8::from(byte == b'.') | u8::from(byte == b'\\');
+    if bytes.iter().fold(0, |odd, byte| odd | is_odd(byte)) != 0 {
+        put_escaped(out, message, from, end);
+        return false;
     }
-    if odd == 0 {
-        return out.truncate(from.saturating_add(len));
+    let start = out.len();
+    out.extend_from_slice(bytes);
+    let text = out.get_mut(start..).unwrap_or_default();
+    let mut at = usize::from(message.get(from).copied().unwrap_or(0));
+    while let Some(len) = text.get_mut(at) {
+        at = at.saturating_add(usize::from(*len)).saturating_add(1);
+        *len = b'.';
     }
-    out.truncate(from);
-    let label = message.get(at..at.saturating_add(len)).unwrap_or_default();
-    for &byte in label {
-        if matches!(byte, b'.' | b'\\') {
-            out.push(b'\\');
+    true
+}
+
+/// The same, label by label; also where only a length looks like a letter.
+#[cold]
+fn put_escaped(out: &mut Vec<u8>, message: &[u8], from: usize, end: usize) {
+    let begin = out.len();
+    let mut at = from;
+    while at < end {
+        let len = usize::from(message.get(at).copied().unwrap_or(0));
+        let next = at.saturating_add(len).saturating_add(1);
+        let label = message.get(at.saturating_add(1)..next).unwrap_or_default();
+        if out.len() > begin {
+            out.push(b'.');
         }
-        out.push(byte);
+        for &byte in label {
+            if matches!(byte, b'.' | b'\\') {
+                out.push(b'\\');
+            }
+            out.push(byte);
+        }
+        at = next;
     }
-}
-
-/// The last bytes of a message.
-fn padded(bytes: &[u8]) -> [u8; 8] {
-    let mut eight = [0; 8];
-    for (to, from) in eight.iter_mut().zip(bytes) {
-        *to = *from;
-    }
-    eight
-}
-
-/// Whether a byte of a word is this one: not 0, in the lowest of them for certain.
-const fn equal(word: u64, byte: u8) -> u64 {
-    const ONES: u64 = u64::MAX / 255;
-    let other = word ^ ONES.wrapping_mul(byte as u64);
-    other.wrapping_sub(ONES) & !other & (ONES << 7)
 }
 
 /// RFC 1035 §2.3.4.
@@ -353,7 +396,7 @@ mod tests {
         put_flat_text(&flat, &mut again);
         assert_eq!(
             (text.as_slice(), flat.len()),
-            (again.as_slice(), name.wire_len.into())
+            (again.as_slice(), name.wire_len())
         );
         Ok((String::from_utf8_lossy(&text).into_owned(), cursor.at))
     }
@@ -366,6 +409,21 @@ mod tests {
         assert_eq!(text(message, 12), Ok(("FOO.F.ISI.ARPA".into(), 18)));
         assert_eq!(text(message, 18), Ok(("ARPA".into(), 20)));
         assert_eq!(text(message, 20), Ok((String::new(), 21)));
+    }
+
+    /// RFC 3596 §2.5: an address's digits, however many labels are read at a time.
+    #[test]
+    fn names_of_one_letter_labels_are_read() {
+        for count in 1..40 {
+            let mut message = b"\x01a".repeat(count);
+            message.extend(b"\x03ip6\x04arpa\0");
+            let expected = "a.".repeat(count) + "ip6.arpa";
+            assert_eq!(text(&message, 0), Ok((expected, message.len())));
+            message.truncate(2 * count);
+            assert_eq!(text(&message, 0), Err(BadName::Truncated));
+        }
+        let long = b"\x01a".repeat(200);
+        assert_eq!(text(&long, 0), Err(BadName::TooLong));
     }
 
     /// A dot within a label is not a border between labels.
