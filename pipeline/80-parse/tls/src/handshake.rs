@@ -40,14 +40,23 @@ impl Assembler {
         }
     }
 
+    #[inline]
     fn read_header<'a>(&mut self, bytes: &'a [u8], to_server: bool) -> &'a [u8] {
-        let Some((&byte, rest)) = bytes.split_first() else {
-            return bytes;
+        let rest = if self.header_len == 0
+            && let Some((header, rest)) = bytes.split_first_chunk()
+        {
+            (self.header, self.header_len) = (*header, 4);
+            rest
+        } else {
+            let Some((&byte, rest)) = bytes.split_first() else {
+                return bytes;
+            };
+            if let Some(place) = self.header.get_mut(usize::from(self.header_len)) {
+                *place = byte;
+            }
+            self.header_len = self.header_len.saturating_add(1);
+            rest
         };
-        if let Some(place) = self.header.get_mut(usize::from(self.header_len)) {
-            *place = byte;
-        }
-        self.header_len = self.header_len.saturating_add(1);
         if self.header_len == 4 {
             let [kind, high, middle, low] = self.header;
             self.left = u32::from_be_bytes([0, high, middle, low]);

@@ -88,6 +88,11 @@ impl<T: Copy> Sharded<T> {
         }
     }
 
+    #[inline]
+    pub(crate) fn prefetch(&self, handle: u32) {
+        self.slab.prefetch(handle);
+    }
+
     pub(crate) fn get(&self, handle: u32) -> Option<&T> {
         self.slab.get(handle)
     }

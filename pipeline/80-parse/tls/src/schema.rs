@@ -243,9 +243,24 @@ fn time(encoded: &[u8]) -> Short<20> {
 }
 
 /// Two hexadecimal digits.
-pub(crate) const fn hex(byte: u8) -> [u8; 2] {
-    [digit(byte >> 4), digit(byte & 15)]
+#[inline]
+pub(crate) fn hex(byte: u8) -> [u8; 2] {
+    HEX.get(usize::from(byte)).copied().unwrap_or_default()
 }
+
+/// Those of all bytes.
+#[expect(clippy::indexing_slicing, reason = "computed while compiling")]
+static HEX: [[u8; 2]; 256] = {
+    let mut table = [[0; 2]; 256];
+    let mut byte = 0u8;
+    loop {
+        table[byte as usize] = [digit(byte >> 4), digit(byte & 15)];
+        match byte.checked_add(1) {
+            Some(next) => byte = next,
+            None => break table,
+        }
+    }
+};
 
 pub(crate) const fn digit(nibble: u8) -> u8 {
     match nibble {

@@ -131,6 +131,12 @@ impl Tls {
         losses(&self.sessions, &self.blocks)
     }
 
+    /// Asks the processor to fetch a connection's first lines.
+    #[inline]
+    pub fn prefetch(&self, handle: u32) {
+        self.sessions.prefetch(handle);
+    }
+
     /// Connections under way.
     pub fn live(&self) -> u32 {
         self.sessions.len()
@@ -229,7 +235,14 @@ impl Session {
 }
 
 impl Side {
+    #[inline]
     fn read_header<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
+        if self.header_len == 0
+            && let Some((header, rest)) = bytes.split_first_chunk()
+        {
+            (self.header, self.header_len) = (*header, 5);
+            return rest;
+        }
         let Some((&byte, rest)) = bytes.split_first() else {
             return bytes;
         };
