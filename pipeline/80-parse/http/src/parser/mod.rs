@@ -24,7 +24,7 @@ use crate::body::Bodies;
 use crate::handover::Successor;
 use crate::options::HttpOptions;
 use crate::schema;
-use crate::state::{Connection, Texts, Transaction};
+use crate::state::{Connection, NONE, Phase, Side, Texts, Transaction};
 use crate::stats::HttpStats;
 use flowpin_counters::{Loss, Losses};
 use flowpin_memory::Slab;
@@ -190,6 +190,21 @@ impl Http {
             *used = used.wrapping_sub(1);
         }
         self.connections.remove(handle.0);
+    }
+
+    /// Whether both sides are over and nothing is left to be written: [`Http::end`] has nothing to
+    /// tell.
+    #[inline]
+    pub fn is_over(&self, handle: Handle) -> bool {
+        let connection = self.connections.get(handle.0);
+        connection.is_some_and(|connection| {
+            let is_over = |side: &Side| {
+                side.phase == Phase::Closed && side.transaction == NONE && side.body == NONE
+            };
+            connection.queue.first == NONE
+                && is_over(&connection.client)
+                && is_over(&connection.server)
+        })
     }
 
     /// What the connection has gone over to, if it has.

@@ -88,13 +88,59 @@ pub(crate) fn field(name: &[u8]) -> Option<Field> {
         .get(usize::from(place)..)?
         .iter()
         .take_while(|(known, _)| known.len() == name.len())
-        .find(|(known, _)| known.eq_ignore_ascii_case(name))
+        .find(|(known, _)| is_same(known, name))
         .map(|&(_, field)| field)
+}
+
+/// Whether a name, of the same length, is this one of lower-case letters.
+// PERF: eight letters at a time; the last eight overlap those before.
+#[inline]
+fn is_same(known: &[u8], name: &[u8]) -> bool {
+    let (Some(last), Some(name_last)) = (known.last_chunk::<8>(), name.last_chunk::<8>()) else {
+        return known.eq_ignore_ascii_case(name);
+    };
+    let lower = |eight: &[u8; 8]| in_lower_case(u64::from_le_bytes(*eight));
+    known
+        .chunks_exact(8)
+        .zip(name.chunks_exact(8))
+        .all(
+            |(known, name)| match (known.first_chunk(), name.first_chunk()) {
+                (Some(known), Some(name)) => u64::from_le_bytes(*known) == lower(name),
+                _ => false,
+            },
+        )
+        && u64::from_le_bytes(*last) == lower(name_last)
+}
+
+/// Eight bytes with `A` to `Z` turned into `a` to `z`.
+#[inline]
+const fn in_lower_case(eight: u64) -> u64 {
+    const ONES: u64 = u64::MAX / 255;
+    const HIGH: u64 = ONES << 7;
+    let low = eight & !HIGH;
+    // The high bit says: from `A` on; beyond `Z`. No sum of two 7-bit numbers carries.
+    let from_a = low.wrapping_add(ONES.wrapping_mul(0x80 - 0x41));
+    let beyond_z = low.wrapping_add(ONES.wrapping_mul(0x80 - 0x5b));
+    let is_upper = from_a & !beyond_z & !eight & HIGH;
+    eight | is_upper >> 2
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Field, NAMES, field, might_be_known};
+    use super::{Field, NAMES, field, in_lower_case, might_be_known};
+
+    /// As the standard library has it, for every byte at every place.
+    #[test]
+    fn letters_are_turned_to_lower_case() {
+        for byte in 0..=255u8 {
+            for place in 0..8 {
+                let mut eight = *b"aZ-@[`{z";
+                eight[place] = byte;
+                let ours = in_lower_case(u64::from_le_bytes(eight)).to_le_bytes();
+                assert_eq!(ours, eight.map(|byte| byte.to_ascii_lowercase()));
+            }
+        }
+    }
 
     /// RFC 9110 §5.1: names are the same in any case. The quick test never misses one.
     #[test]
