@@ -41,7 +41,7 @@ pub use counters::{FlowCounters, Transport};
 pub use flowpin_config::Timeouts;
 #[doc(hidden)]
 pub use fuzz::fuzz_flow;
-pub use observe::{Event, FlowObserver, NO_VLAN, Peers, Sighting};
+pub use observe::{Event, FlowObserver, NO_VLAN, Peers, STEPS, Sighting};
 pub use options::{BATCH_MAX, FlowOptions};
 pub use shards::ShardSet;
 pub use table::Table;

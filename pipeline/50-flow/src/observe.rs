@@ -8,6 +8,9 @@ use flowpin_record::{ConnRecord, RecordEndpoint, RecordKey, RecordSink, TunnelKi
 /// No VLAN, in records.
 pub const NO_VLAN: u16 = 0xffff;
 
+/// Steps of [`FlowObserver::prefetch_more`].
+pub const STEPS: u8 = 2;
+
 /// Told of every packet and the connection it belongs to; asked, for the first packet of a
 /// connection, what only dispatch knows.
 ///
@@ -22,6 +25,14 @@ pub trait FlowObserver {
     #[inline]
     fn prefetch(&self, handle: u32) {
         let _ = handle;
+    }
+
+    /// What was asked for of a connection that is about to end has come: time to ask for what that
+    /// leads to, in [`STEPS`] steps, each some connections after the one before. The handle may be
+    /// any number.
+    #[inline]
+    fn prefetch_more(&self, handle: u32, step: u8) {
+        let _ = (handle, step);
     }
 
     /// A packet was counted that is simply the next one ([`Event::Plain`]). False if

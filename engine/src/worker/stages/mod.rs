@@ -184,6 +184,13 @@ impl FlowObserver for AllStages {
     }
 
     #[inline]
+    fn prefetch_more(&self, handle: u32, step: u8) {
+        if let Some(identify) = &self.identify {
+            identify.prefetch_more(handle, step);
+        }
+    }
+
+    #[inline]
     fn next<S: RecordSink>(
         &mut self,
         frames: &FrameBytes<'_>,

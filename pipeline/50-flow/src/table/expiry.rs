@@ -235,23 +235,29 @@ impl Table {
         observer: &mut O,
     ) {
         let first = self.wheel.take(slot);
-        let mut coming = self.wheel.open(first);
-        self.ask_for(coming.as_ref(), observer);
-        while let Some(block) = coming {
-            // PERF: entries lie anywhere. A block's are asked for while the one before is looked
-            // at, and the lines of the index once their entries are there.
-            coming = self.wheel.open(block.next);
-            self.ask_for(coming.as_ref(), observer);
-            for handle in block.handles {
+        let mut far = self.wheel.open(first);
+        self.ask_for(far.as_ref(), observer);
+        let mut near: Option<Block> = None;
+        while far.is_some() || near.is_some() {
+            // PERF: entries lie anywhere. A block's are asked for two blocks ahead, the lines of
+            // the index and what the observer's lead to once they are there, one block ahead.
+            let farther = far.as_ref().and_then(|far| self.wheel.open(far.next));
+            self.ask_for(farther.as_ref(), observer);
+            for &handle in far.iter().flat_map(|far| &far.handles) {
                 if let Some(hot) = self.hot.get(handle) {
                     self.index.prefetch(hot.hash);
+                    observer.prefetch_more(handle, 0);
                 }
             }
-            for handle in block.handles {
+            for handle in near.iter().flat_map(|near| near.handles) {
+                observer.prefetch_more(handle, 1);
+            }
+            for handle in near.iter().flat_map(|near| near.handles) {
                 if self.is_linked(handle, slot) {
                     self.collect(handle, limit, sink, observer);
                 }
             }
+            (near, far) = (far, farther);
         }
     }
 

@@ -232,6 +232,11 @@ impl Table {
                 self.cold.prefetch(later);
                 observer.prefetch(later);
             }
+            for (step, ahead) in (0..).zip(ENDS_AHEAD_MORE) {
+                if let Some(&(_, later)) = ending.as_slice().get(ahead) {
+                    observer.prefetch_more(later, step);
+                }
+            }
             self.end_with_input(handle, key, sink, observer);
             last = Some(key);
         }
@@ -347,6 +352,8 @@ impl Cause {
 
 /// How many connections ahead the last ones are fetched.
 const ENDS_AHEAD: usize = 8;
+/// How many ahead the steps are of what their entries lead to.
+const ENDS_AHEAD_MORE: [usize; crate::STEPS as usize] = [ENDS_AHEAD * 2 / 3, ENDS_AHEAD / 3];
 
 /// The last granule that ends before a point in time: what is due by then cannot be caused by a
 /// packet of that time any more.

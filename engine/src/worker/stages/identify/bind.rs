@@ -66,7 +66,8 @@ impl Identify {
         parse.end(before.binding, &scene.moment, scene.sink);
         state.binding = Default::default();
         let app = self.names.protocol(verdict.protocol);
-        let Some(kind) = parse.kind(app, self.names.is_own(verdict.protocol)) else {
+        let Some(kind) = parse.kind(verdict.protocol, app, self.names.is_own(verdict.protocol))
+        else {
             return;
         };
         let is_first = before.rule == NO_RULE;

@@ -87,6 +87,16 @@ impl Identify {
         self.states.prefetch(handle);
     }
 
+    /// As in [`flowpin_flow::FlowObserver::prefetch_more`].
+    #[inline]
+    pub(super) fn prefetch_more(&self, handle: u32, step: u8) {
+        if let (Some(parse), Some(state)) = (&self.parse, self.states.get(handle))
+            && !state.binding.is_none()
+        {
+            parse.prefetch(state.binding, step);
+        }
+    }
+
     /// What a packet that is simply the next one of a connection has to go through.
     #[inline]
     pub(super) fn way(&self, handle: u32) -> Way {

@@ -23,6 +23,7 @@ use files::Files;
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_flow::Peers;
+use flowpin_identify::ProtocolId;
 use flowpin_memory::Slab;
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_reassembly::Span;
@@ -37,6 +38,8 @@ use std::path::PathBuf;
 pub(super) struct Parse {
     bound: Slab<Bound>,
     parsers: Parsers,
+    /// Which parser reads a protocol, by its number; outer `None`: nobody has asked yet.
+    kinds: Vec<Option<Option<Kind>>>,
     ledger: Ledger,
 }
 
@@ -100,13 +103,33 @@ impl Parse {
         Ok(Some(Self {
             bound: Slab::with_capacity(connections_max)?,
             parsers: Parsers::new(&memory::parsers(plan))?,
+            kinds: Vec::new(),
             ledger: Ledger::new(plan.files.extract.as_deref().map(Files::new)),
         }))
     }
 
+    /// Asks for a bound connection, then for what its parser has of it.
+    #[inline]
+    pub(super) fn prefetch(&self, binding: Binding, step: u8) {
+        let Some(bound) = binding.0.checked_sub(1) else {
+            return;
+        };
+        if step == 0 {
+            self.bound.prefetch(bound);
+        } else if let Some(bound) = self.bound.get(bound) {
+            self.parsers.prefetch(bound.handle);
+        }
+    }
+
     /// Which parser reads a protocol, if any; `is_own`: a built-in rule found it.
-    pub(super) fn kind(&self, protocol: &str, is_own: bool) -> Option<Kind> {
-        self.parsers.kind(protocol, is_own)
+    pub(super) fn kind(&mut self, protocol: ProtocolId, name: &str, is_own: bool) -> Option<Kind> {
+        let place = usize::from(protocol.0);
+        if self.kinds.len() <= place {
+            self.kinds.resize(place + 1, None);
+        }
+        let parsers = &self.parsers;
+        let known = self.kinds.get_mut(place)?;
+        *known.get_or_insert_with(|| parsers.kind(name, is_own))
     }
 
     /// Binds a connection; none if the parser has no room for it, which it counts.

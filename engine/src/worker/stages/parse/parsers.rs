@@ -117,6 +117,17 @@ impl Parsers {
         Kind::of(protocol).or(text.map(Kind::Text))
     }
 
+    /// Asks for what the common parsers have of a connection.
+    #[inline]
+    pub(super) fn prefetch(&self, handle: Handle) {
+        match handle {
+            Handle::Http(handle) => self.http.prefetch(handle),
+            Handle::Dns(handle) => self.dns.prefetch(handle),
+            Handle::Tls(handle) => self.tls.prefetch(handle),
+            _ => {}
+        }
+    }
+
     pub(super) fn losses(&self) -> Losses {
         let mut losses = self.tls.losses();
         losses.add(&self.quic.losses());
@@ -216,7 +227,12 @@ impl Parsers {
             Handle::Tls(handle) => self.tls.side_over(handle, to_server, sink).into(),
             Handle::Http(handle) => {
                 self.http.closed(handle, at, to_server, sink);
-                Next::More
+                if !self.http.is_over(handle) {
+                    return Next::More;
+                }
+                // PERF: what is over now need not be fetched again when the connection ends.
+                self.http.end(handle, at, sink);
+                Next::Nothing
             }
             Handle::Fix(handle) => {
                 self.fix.closed(handle, at, to_server, sink);
