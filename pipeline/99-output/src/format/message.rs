@@ -5,7 +5,7 @@ use super::escape::{put_csv, put_csv_member, put_json, put_zeek};
 use super::eve::put_peers;
 use super::schemas::{Field, Node, Ready, Source};
 use crate::batch::TextFormat;
-use crate::text::{DateCache, TextBuffer};
+use crate::text::{DateCache, Key, TextBuffer};
 use flowpin_packet::Timestamp;
 use flowpin_record::{CommunityId, MessagePlace, Value};
 
@@ -37,6 +37,16 @@ impl<'a> Message<'a> {
                 .map_or(Value::Unset, |id| Value::Text(id.as_str())),
             Source::Transaction => Value::Count(u64::from(place.transaction)),
             Source::PacketNumber => Value::count(place.packet_number),
+        }
+    }
+
+    /// How many values a column has in an array.
+    #[inline]
+    fn rows(&self, column: usize) -> usize {
+        match self.values.get(column) {
+            None | Some(Value::Unset) => 0,
+            Some(Value::List(values)) => values.len(),
+            _ => 1,
         }
     }
 
@@ -122,7 +132,8 @@ fn eve(text: &mut TextBuffer, dates: &mut DateCache, message: &Message<'_>) {
     });
 }
 
-/// Appends the members of an object that are set; in an array: those of its object `at`.
+/// Appends the members of an object that are set, a comma before each; in an array: those of its
+/// object `at`.
 fn put_members(
     text: &mut TextBuffer,
     dates: &mut DateCache,
@@ -131,74 +142,113 @@ fn put_members(
     at: Option<usize>,
 ) {
     for node in members {
-        let start = text.len();
-        if !matches!(text.as_slice().last(), Some(b'{' | b'[')) {
-            text.extend(b",");
+        put_member(text, dates, message, node, at);
+    }
+}
+
+fn put_member(
+    text: &mut TextBuffer,
+    dates: &mut DateCache,
+    message: &Message<'_>,
+    node: &Node,
+    at: Option<usize>,
+) {
+    match node {
+        Node::Leaf { key, column } => {
+            let value = message.values.get(*column).unwrap_or(&Value::Unset);
+            let value = at.map_or(value, |at| member(value, at));
+            if !matches!(value, Value::Unset) {
+                text.put_key(key);
+                put_json_value(text, Some(dates), value);
+            }
         }
-        match node {
-            Node::Leaf { key, column } => match (message.own(*column), at) {
-                (Value::Unset, _) => text.truncate(start),
-                (value, None) => {
-                    text.extend(key);
-                    put_json_value(text, Some(dates), value);
-                }
-                (value, Some(at)) => match member(value, at) {
-                    Value::Unset => text.truncate(start),
-                    value => {
-                        text.extend(key);
-                        put_json_value(text, Some(dates), value);
-                    }
-                },
-            },
-            Node::Object { key, members } => {
-                text.extend(key);
-                text.extend(b"{");
-                let inside = text.len();
-                put_members(text, dates, message, members, at);
-                if text.len() == inside {
+        Node::Object {
+            key,
+            members,
+            columns,
+        } => {
+            if columns.iter().any(|&column| message.rows(column) > 0) {
+                let start = text.len();
+                text.put_key(key);
+                if !put_object(text, |text| put_members(text, dates, message, members, at)) {
                     text.truncate(start);
-                } else {
-                    text.extend(b"}");
                 }
             }
-            Node::Array { key, members } => {
-                let count = longest(message, members);
-                if count == 0 {
-                    text.truncate(start);
-                    continue;
-                }
-                text.extend(key);
-                for index in 0..count {
-                    text.extend(if index == 0 { b"[{" } else { b",{" });
-                    put_members(text, dates, message, members, Some(index));
-                    text.extend(b"}");
-                }
-                text.extend(b"]");
-            }
+        }
+        Node::Array { key, members, .. } => put_array(text, dates, message, key, members),
+    }
+}
+
+/// Appends the objects of an array, if there are any.
+// PERF: most members of arrays are set in few messages: those that are not are left out once, not
+// once for each object.
+fn put_array(
+    text: &mut TextBuffer,
+    dates: &mut DateCache,
+    message: &Message<'_>,
+    key: &Key,
+    members: &[Node],
+) {
+    let rows = |node: &Node| match node {
+        Node::Leaf { column, .. } => message.rows(*column),
+        Node::Object { columns, .. } | Node::Array { columns, .. } => {
+            let rows = columns.iter().map(|&column| message.rows(column));
+            rows.max().unwrap_or(0)
+        }
+    };
+    let mut set = [false; MEMBERS_KNOWN];
+    let mut count = 0;
+    for (nth, node) in members.iter().enumerate() {
+        let rows = rows(node);
+        count = rows.max(count);
+        if let Some(set) = set.get_mut(nth) {
+            *set = rows > 0;
         }
     }
+    if count == 0 {
+        return;
+    }
+    text.put_key(key);
+    for index in 0..count {
+        text.put_first(if index == 0 { b"[" } else { b"," }, 1);
+        let is_any = put_object(text, |text| {
+            for (nth, node) in members.iter().enumerate() {
+                if set.get(nth) != Some(&false) {
+                    put_member(text, dates, message, node, Some(index));
+                }
+            }
+        });
+        if !is_any {
+            text.put_first(b"{}", 2);
+        }
+    }
+    text.put_first(b"]", 1);
+}
+
+/// Of arrays with more members, the last are looked at in each object.
+const MEMBERS_KNOWN: usize = 32;
+
+/// Appends an object with its braces; nothing, and returns false, if no member is set.
+fn put_object(text: &mut TextBuffer, put: impl FnOnce(&mut TextBuffer)) -> bool {
+    let start = text.len();
+    put(text);
+    if text.len() == start {
+        return false;
+    }
+    // In the place of the first member's comma.
+    text.set(start, b'{');
+    text.put_first(b"}", 1);
+    true
 }
 
 /// What stands at a place of a list; anything else is a list of itself.
-fn member(value: Value<'_>, at: usize) -> Value<'_> {
+#[inline]
+fn member<'v>(value: &'v Value<'v>, at: usize) -> &'v Value<'v> {
     match value {
-        Value::List(values) => values.get(at).copied().unwrap_or(Value::Unset),
+        Value::List(values) => values.get(at).unwrap_or(&Value::Unset),
         value if at == 0 => value,
-        _ => Value::Unset,
+        _ => &Value::Unset,
     }
-}
-
-/// How many objects an array has.
-fn longest(message: &Message<'_>, members: &[Node]) -> usize {
-    let count = |node: &Node| match node {
-        Node::Leaf { column, .. } => match message.own(*column) {
-            Value::Unset => 0,
-            Value::List(values) => values.len(),
-            _ => 1,
-        },
-        Node::Object { members, .. } | Node::Array { members, .. } => longest(message, members),
-    };
-    members.iter().map(count).max().unwrap_or(0)
 }
 
 /// Appends a record as Zeek writes it, separated by tabs.
@@ -247,18 +297,21 @@ fn zeek_json(text: &mut TextBuffer, message: &Message<'_>) {
         first = false;
         text.extend(field.name.as_bytes());
         text.extend(b"\":");
-        put_json_value(text, None, value);
+        put_json_value(text, None, &value);
     }
     text.extend(b"}\n");
 }
 
 /// Appends a value as JSON; times as EVE has them if there are `dates`, else as Zeek does.
-fn put_json_value(text: &mut TextBuffer, mut dates: Option<&mut DateCache>, value: Value<'_>) {
-    match (value, dates.as_deref_mut()) {
+fn put_json_value(text: &mut TextBuffer, mut dates: Option<&mut DateCache>, value: &Value<'_>) {
+    match (*value, dates.as_deref_mut()) {
         (Value::Unset, _) => text.extend(b"null"),
         (Value::Bool(value), _) => text.extend(if value { b"true" } else { b"false" }),
         (Value::Bytes(bytes), _) => put_json(text, bytes),
         (Value::Text(bytes), _) => put_json(text, bytes.as_bytes()),
+        (Value::Count(count), _) => {
+            text.line(|line| line.put_u64(count));
+        }
         (Value::Time(time), Some(dates)) => {
             text.line(|line| {
                 line.put(b"\"");
@@ -268,7 +321,7 @@ fn put_json_value(text: &mut TextBuffer, mut dates: Option<&mut DateCache>, valu
         }
         (Value::Uid(_), _) => {
             text.extend(b"\"");
-            put_simple(text, value);
+            put_simple(text, *value);
             text.extend(b"\"");
         }
         (Value::Address(address), dates) => {
@@ -285,7 +338,7 @@ fn put_json_value(text: &mut TextBuffer, mut dates: Option<&mut DateCache>, valu
         }
         (Value::List(values), _) => {
             text.extend(b"[");
-            for (index, &value) in values.iter().enumerate() {
+            for (index, value) in values.iter().enumerate() {
                 if index > 0 {
                     text.extend(b",");
                 }

@@ -13,6 +13,7 @@
 //! behind it. Does not merge and does not write files.
 
 mod columns;
+mod community_ids;
 mod escape;
 mod eve;
 mod eve_fields;
@@ -33,12 +34,13 @@ pub(crate) use stats::stats_line;
 
 use crate::batch::{Entry, RecordBatch, TextFormat, push_row};
 use crate::text::DateCache;
+use community_ids::CommunityIds;
 use core::hint::black_box;
 use flowpin_config::{Format, OutputPlan};
 use flowpin_packet::Timestamp;
 use flowpin_record::{
     AnomalyRecord, CommunityId, ConnRecord, ConnRow, FloodRecord, MessagePlace, MessageSchema,
-    Ports, RecordKey, RecordSink, RecordType, Row, ScanRecord, Shown, TunnelRecord, Uid, Value,
+    RecordKey, RecordSink, RecordType, Row, ScanRecord, Shown, TunnelRecord, Value,
 };
 use message::Message;
 
@@ -56,8 +58,9 @@ pub struct Formatter {
     schemas: MessageSchemas,
     /// Messages since the last batch, by schema.
     built_messages: Vec<u64>,
-    /// The connection whose message came last: often the next one's too.
-    last_id: Option<(Uid, CommunityId)>,
+    /// The kind of message that came last: often the next one's too.
+    last_schema: usize,
+    ids: CommunityIds,
     spare: Vec<RecordBatch>,
 }
 
@@ -73,7 +76,8 @@ impl Formatter {
             built: [0; RecordType::COUNT],
             schemas: MessageSchemas::default(),
             built_messages: Vec::new(),
-            last_id: None,
+            last_schema: 0,
+            ids: CommunityIds::new(plan.community_id.then_some(plan.community_seed)),
             spare: Vec::new(),
         }
     }
@@ -155,21 +159,6 @@ impl Formatter {
         if self.formats.csv {
             *csv = short(text.line(|line| columns::csv(line, dates, row)));
         }
-    }
-
-    /// The Community ID of a message's connection, if it is wanted.
-    fn community_id(&mut self, place: &MessagePlace) -> Option<CommunityId> {
-        let seed = self.community_seed?;
-        if let Some((uid, id)) = self.last_id
-            && uid == place.uid
-        {
-            return Some(id);
-        }
-        let (client, server) = (place.client, place.server);
-        let ports = Ports::Pair(client.port, server.port);
-        let id = CommunityId::new(seed, place.protocol, client.address, server.address, ports);
-        self.last_id = Some((place.uid, id));
-        Some(id)
     }
 
     fn count_message(&mut self, schema: usize) {
@@ -304,10 +293,11 @@ impl RecordSink for Formatter {
         schema: &MessageSchema,
         values: &[Value<'_>],
     ) {
-        let Some(number) = self.schemas.number(schema) else {
+        let Some(number) = self.schemas.number(schema, self.last_schema) else {
             debug_assert!(false, "messages of an unknown kind");
             return;
         };
+        self.last_schema = number;
         let formats = self.formats.with(schema.shown);
         if self.formats.any() && !formats.any() {
             return;
@@ -318,7 +308,7 @@ impl RecordSink for Formatter {
             black_box(values);
             return;
         }
-        let community_id = self.community_id(place);
+        let community_id = self.ids.of(place);
         let Some(ready) = self.schemas.get(number) else {
             return;
         };
@@ -326,7 +316,7 @@ impl RecordSink for Formatter {
             ready,
             place,
             values,
-            community_id: community_id.as_ref(),
+            community_id,
             from_server: schema.from_server,
         };
         let mut entry = entry(key, RecordType::Message, place.uid.0, self.hold.text.len());

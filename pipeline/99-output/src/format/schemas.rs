@@ -7,6 +7,7 @@
 //!                                                         └─ value
 //! ```
 
+use crate::text::Key;
 use flowpin_record::{Kind, MessageColumn, MessageSchema};
 use std::sync::Arc;
 
@@ -59,10 +60,18 @@ impl MessageSchemas {
         self.all.is_empty()
     }
 
-    /// The schema's number, if it is one of these.
-    pub(crate) fn number(&self, schema: &MessageSchema) -> Option<usize> {
-        let name = &schema.name;
-        self.all.iter().position(|known| known.schema.name == *name)
+    /// The schema's number, if it is one of these. `guess` is looked at first.
+    #[inline]
+    pub(crate) fn number(&self, schema: &MessageSchema, guess: usize) -> Option<usize> {
+        // PERF: a built-in schema's name is the same letters at the same place.
+        let is_it = |known: &Ready| {
+            core::ptr::eq(&raw const *known.schema.name, &raw const *schema.name)
+                || known.schema.name == schema.name
+        };
+        if self.all.get(guess).is_some_and(is_it) {
+            return Some(guess);
+        }
+        self.all.iter().position(is_it)
     }
 
     pub(crate) fn get(&self, number: usize) -> Option<&Ready> {
@@ -211,26 +220,28 @@ const BEHIND: &[Common] = &[
     ),
 ];
 
-/// A member of an object in EVE; keys are written with quotes and colon.
+/// A member of an object in EVE.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Node {
     Leaf {
-        key: Vec<u8>,
+        key: Key,
         column: usize,
     },
     Object {
-        key: Vec<u8>,
+        key: Key,
         members: Vec<Node>,
+        columns: Vec<usize>,
     },
     /// The members of each of its objects.
     Array {
-        key: Vec<u8>,
+        key: Key,
         members: Vec<Node>,
+        columns: Vec<usize>,
     },
 }
 
 impl Node {
-    fn key(&self) -> &[u8] {
+    fn key(&self) -> &Key {
         match self {
             Self::Leaf { key, .. } | Self::Object { key, .. } | Self::Array { key, .. } => key,
         }
@@ -244,29 +255,39 @@ fn plant(members: &mut Vec<Node>, path: &str, column: usize) {
         Some((name, rest)) => (name, Some(rest)),
     };
     let stem = name.strip_suffix("[]");
-    let key = format!("\"{}\":", stem.unwrap_or(name)).into_bytes();
+    let key = Key::new(stem.unwrap_or(name));
     let Some(rest) = rest else {
         members.push(Node::Leaf { key, column });
         return;
     };
-    let place = members.iter().position(|node| node.key() == key);
+    let place = members.iter().position(|node| *node.key() == key);
     let place = place.unwrap_or_else(|| {
-        let (key, inside) = (key, Vec::new());
+        let (members_of, columns) = (Vec::new(), Vec::new());
         members.push(if stem.is_some() {
             Node::Array {
                 key,
-                members: inside,
+                members: members_of,
+                columns,
             }
         } else {
             Node::Object {
                 key,
-                members: inside,
+                members: members_of,
+                columns,
             }
         });
         members.len() - 1
     });
-    if let Some(Node::Object { members, .. } | Node::Array { members, .. }) = members.get_mut(place)
+    if let Some(
+        Node::Object {
+            members, columns, ..
+        }
+        | Node::Array {
+            members, columns, ..
+        },
+    ) = members.get_mut(place)
     {
+        columns.push(column);
         plant(members, rest, column);
     }
 }

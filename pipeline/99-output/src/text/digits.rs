@@ -46,15 +46,6 @@ impl Line<'_> {
         self.put_first(&(text - 0x30 + 0x2e).to_le_bytes(), 7);
     }
 
-    /// Appends `hh:mm:ss`, given as the number `hhmmss`.
-    #[inline]
-    pub(crate) fn put_hour_minute_second(&mut self, value: u32) {
-        let digits = eight_digits(u64::from(value)) | ASCII_ZEROS;
-        let pair = |shift: u32| digits >> shift & 0xffff;
-        let text = pair(16) | 0x3a << 16 | pair(32) << 24 | 0x3a << 40 | pair(48) << 48;
-        self.put(&text.to_le_bytes());
-    }
-
     /// Appends the nine digits of a number below 10^9, leading zeros too.
     #[inline]
     pub(crate) fn put_nine_digits(&mut self, value: u32) {
@@ -67,6 +58,15 @@ impl Line<'_> {
     pub(crate) fn put_hex(&mut self, value: u8) {
         self.put(&hex(value));
     }
+}
+
+/// `hh:mm:ss`, given as the number `hhmmss`.
+#[inline]
+pub(super) fn hour_minute_second(value: u32) -> [u8; 8] {
+    let digits = eight_digits(u64::from(value)) | ASCII_ZEROS;
+    let pair = |shift: u32| digits >> shift & 0xffff;
+    let text = pair(16) | 0x3a << 16 | pair(32) << 24 | 0x3a << 40 | pair(48) << 48;
+    text.to_le_bytes()
 }
 
 const ASCII_ZEROS: u64 = 0x3030_3030_3030_3030;
@@ -97,6 +97,7 @@ pub(crate) fn hex(value: u8) -> [u8; 2] {
 
 #[cfg(test)]
 mod tests {
+    use super::hour_minute_second;
     use crate::text::written;
     use proptest::prelude::*;
 
@@ -112,7 +113,7 @@ mod tests {
             let point = written(|line| line.put_point_and_micros(short));
             prop_assert_eq!(point, format!(".{short:06}"));
             let (hour, minute, second) = (short / 10_000, short / 100 % 100, short % 100);
-            let clock = written(|line| line.put_hour_minute_second(short));
+            let clock = written(|line| line.put(&hour_minute_second(short)));
             prop_assert_eq!(clock, format!("{hour:02}:{minute:02}:{second:02}"));
             let nine = u32::try_from(value % 1_000_000_000).unwrap();
             prop_assert_eq!(written(|line| line.put_nine_digits(nine)), format!("{nine:09}"));

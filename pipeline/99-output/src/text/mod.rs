@@ -10,9 +10,11 @@
 
 mod address;
 mod digits;
+mod plain;
 mod time;
 
 pub(crate) use digits::hex;
+pub(crate) use plain::copy_plain;
 pub(crate) use time::{DateCache, file_name_time, zeek_header_time};
 
 /// No line of any format is longer: a test writes the longest there can be.
@@ -65,6 +67,39 @@ impl TextBuffer {
         if let Some(place) = self.bytes.get_mut(self.len..self.len + line.len()) {
             place.copy_from_slice(line);
             self.len += line.len();
+        }
+    }
+
+    /// Writes all of `text` but appends its first `len` bytes only.
+    #[inline]
+    pub(crate) fn put_first<const N: usize>(&mut self, text: &[u8; N], len: usize) {
+        if let Some(place) = self.room(N).first_chunk_mut::<N>() {
+            *place = *text;
+            self.len += len.min(N);
+        }
+    }
+
+    /// What follows the finished lines: `len` bytes or more, to be written and then counted with
+    /// [`TextBuffer::advance`].
+    #[inline]
+    pub(crate) fn room(&mut self, len: usize) -> &mut [u8] {
+        if self.bytes.len() < self.len + len {
+            self.grow(len);
+        }
+        self.bytes.get_mut(self.len..).unwrap_or_default()
+    }
+
+    /// Counts bytes that were written behind the finished lines.
+    #[inline]
+    pub(crate) fn advance(&mut self, len: usize) {
+        self.len = (self.len + len).min(self.bytes.len());
+    }
+
+    /// Changes a byte that was written.
+    #[inline]
+    pub(crate) fn set(&mut self, at: usize, byte: u8) {
+        if let Some(place) = self.bytes.get_mut(at) {
+            *place = byte;
         }
     }
 
@@ -147,6 +182,44 @@ impl Line<'_> {
     pub(crate) fn put_bool(&mut self, value: bool) {
         let text = if value { b"true " } else { b"false" };
         self.put_first(text, if value { 4 } else { 5 });
+    }
+}
+
+/// What stands before a member's value: a comma, the quoted name, a colon.
+// PERF: one copy of known length for nearly all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Key {
+    text: [u8; KEY_LEN],
+    len: usize,
+    /// All of it, if it is longer.
+    long: Option<Box<[u8]>>,
+}
+
+const KEY_LEN: usize = 32;
+
+impl Key {
+    pub(crate) fn new(name: &str) -> Self {
+        let all = format!(",\"{name}\":").into_bytes();
+        let mut text = [0; KEY_LEN];
+        for (to, from) in text.iter_mut().zip(&all) {
+            *to = *from;
+        }
+        Self {
+            text,
+            len: all.len(),
+            long: (all.len() > KEY_LEN).then(|| all.into_boxed_slice()),
+        }
+    }
+}
+
+impl TextBuffer {
+    /// Appends a member's name.
+    #[inline]
+    pub(crate) fn put_key(&mut self, key: &Key) {
+        match &key.long {
+            None => self.put_first(&key.text, key.len),
+            Some(long) => self.extend(long),
+        }
     }
 }
 

@@ -1,21 +1,40 @@
 //! Times as text: ISO 8601 in UTC, and seconds since the epoch.
 
 use super::Line;
+use super::digits::hour_minute_second;
 use flowpin_packet::Timestamp;
 
-/// The date of the day written last: nearly all times of a capture lie on the same day.
-#[derive(Clone, Copy, Debug)]
+/// The seconds written lately: many times of a capture lie in the same, nearly all within the last
+/// minute or two.
+#[derive(Clone, Debug)]
 pub(crate) struct DateCache {
     day: u64,
     /// `YYYY-MM-DDT`, padded.
     text: [u8; 16],
+    /// Each second at the place of its remainder.
+    clocks: [Clock; CLOCKS],
 }
+
+/// One second since the epoch, as text.
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    second: u64,
+    /// `YYYY-MM-DDThh:mm:ss`, padded.
+    text: [u8; 32],
+}
+
+const CLOCKS: usize = 64;
 
 impl Default for DateCache {
     fn default() -> Self {
+        let none = Clock {
+            second: u64::MAX,
+            text: [b' '; 32],
+        };
         Self {
             day: 0,
             text: padded(*b"1970-01-01T"),
+            clocks: [none; CLOCKS],
         }
     }
 }
@@ -25,12 +44,33 @@ impl DateCache {
     #[inline]
     fn date(&mut self, day: u64) -> &[u8; 16] {
         if day != self.day {
-            *self = Self {
-                day,
-                text: padded(date_text(day)),
-            };
+            self.day = day;
+            self.text = padded(date_text(day));
         }
         &self.text
+    }
+
+    /// `YYYY-MM-DDThh:mm:ss` of a second since the epoch, in the first nineteen bytes.
+    #[inline]
+    fn clock(&mut self, second: u64) -> &[u8; 32] {
+        let nth = second as usize % CLOCKS;
+        if self.clocks[nth].second != second {
+            self.clocks[nth] = self.new_clock(second);
+        }
+        &self.clocks[nth].text
+    }
+
+    #[inline(never)]
+    fn new_clock(&mut self, second: u64) -> Clock {
+        let (day, of_day) = (second / 86_400, (second % 86_400) as u32);
+        let (minute, hour) = (of_day / 60 % 60, of_day / 3600);
+        let clock = hour_minute_second(hour * 10_000 + minute * 100 + of_day % 60);
+        let mut text = [b' '; 32];
+        let date = self.date(day).iter().take(DATE_LEN);
+        for (to, from) in text.iter_mut().zip(date.chain(&clock)) {
+            *to = *from;
+        }
+        Clock { second, text }
     }
 }
 
@@ -70,12 +110,12 @@ impl Line<'_> {
     /// Appends date and time of day.
     #[inline]
     fn put_seconds(&mut self, dates: &mut DateCache, secs: u64) {
-        let (day, second) = (secs / 86_400, (secs % 86_400) as u32);
-        self.put_first(dates.date(day), 11);
-        let (minute, hour) = (second / 60 % 60, second / 3600);
-        self.put_hour_minute_second(hour * 10_000 + minute * 100 + second % 60);
+        self.put_first(dates.clock(secs), DATE_LEN + 8);
     }
 }
+
+/// Length of `YYYY-MM-DDT`.
+const DATE_LEN: usize = 11;
 
 /// A date, padded for a copy in full width.
 const fn padded(date: [u8; 11]) -> [u8; 16] {
