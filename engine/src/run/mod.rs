@@ -226,6 +226,7 @@ pub(crate) fn division(plan: &Plan, shape: Shape, secret: u64) -> (DispatchOptio
     let late = Late {
         decode: cut == Cut::Capture,
         verify: verify && cut != Cut::L3,
+        fetch: !matches!(shape, Shape::Single) && plan.identify.enabled,
     };
     (options, late)
 }
