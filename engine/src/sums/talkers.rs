@@ -161,8 +161,11 @@ type Row = [u64; 4];
 
 impl Rows {
     fn new(hasher: FoldHash) -> std::io::Result<Self> {
+        let mut rows = Reserved::new(2 * ROWS_MAX)?;
+        // A machine without huge pages is slower, nothing else.
+        let _unavailable = rows.prefer_huge_pages();
         Ok(Self {
-            rows: Reserved::new(2 * ROWS_MAX)?,
+            rows,
             size: ROWS_MIN,
             used: 0,
             hasher,

@@ -26,6 +26,8 @@ pub(crate) struct Index {
     regions: Box<[Region; SHARD_COUNT]>,
     shard_count: u32,
     class_max: u32,
+    /// How many shards have left each class for the next.
+    left: [u32; CLASS_MAX as usize + 1],
 }
 
 /// Hashes, and behind them handles plus one.
@@ -101,6 +103,7 @@ impl Index {
             regions,
             shard_count,
             class_max,
+            left: [0; CLASS_MAX as usize + 1],
         })
     }
 
@@ -262,13 +265,22 @@ impl Index {
                 place(&mut self.buckets, new, hash, handle.wrapping_add(1));
             }
         }
-        if self.buckets.discard(old.range()).is_err()
-            && let Some(from) = self.buckets.get_mut(old.range())
-        {
-            from.fill(Bucket::default());
-        }
         *self.region_mut(hash) = new;
+        self.leave(old.class());
         true
+    }
+
+    /// A shard has left a class; behind the last one its memory goes back to the system.
+    // PERF: shard by shard, it would be given back in 1,500 calls, and break huge pages up.
+    fn leave(&mut self, class: u32) {
+        if let Some(left) = self.left.get_mut(class as usize) {
+            *left += 1;
+            if *left == self.shard_count {
+                let start = (self.shard_count as usize) << class;
+                // What stays resident is never looked at again: no shard comes back.
+                let _resident = self.buckets.discard(start..2 * start);
+            }
+        }
     }
 
     /// Empties a shard's region; it keeps its size.
