@@ -47,6 +47,10 @@ pub enum LinkType {
     Fddi,
     /// IP over Fibre Channel (122).
     IpOverFc,
+    /// ARCNET as BSD gives it (7).
+    ArcnetBsd,
+    /// ARCNET as Linux gives it (129).
+    ArcnetLinux,
     /// Per-packet information header, with its own link type inside (192).
     Ppi,
     /// NFLOG: type-length-value attributes around a raw packet (239).

@@ -111,6 +111,8 @@ pub(crate) const LINKS: [LinkType; LINK_TYPES] = [
     LinkType::TokenRing,
     LinkType::Fddi,
     LinkType::IpOverFc,
+    LinkType::ArcnetBsd,
+    LinkType::ArcnetLinux,
     LinkType::Ppi,
     LinkType::Nflog,
     LinkType::Pflog,

@@ -14,7 +14,7 @@ pub fn fuzz_medium(data: &[u8]) {
 }
 
 /// All link types that have frames.
-pub(super) const LINK_TYPES: [LinkType; 25] = [
+pub(super) const LINK_TYPES: [LinkType; 27] = [
     LinkType::Ethernet,
     LinkType::Raw,
     LinkType::Ipv4,
@@ -36,6 +36,8 @@ pub(super) const LINK_TYPES: [LinkType; 25] = [
     LinkType::TokenRing,
     LinkType::Fddi,
     LinkType::IpOverFc,
+    LinkType::ArcnetBsd,
+    LinkType::ArcnetLinux,
     LinkType::Ppi,
     LinkType::Nflog,
     LinkType::Pflog,

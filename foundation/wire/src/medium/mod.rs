@@ -3,6 +3,7 @@
 //! Media other than Ethernet (PPP, Frame Relay, wireless, rings), and headers that only the
 //! capture adds (Linux "cooked", NFLOG, radiotap …). All come down to one [`LinkFrame`].
 
+mod arcnet;
 mod fibre;
 mod frame_relay;
 mod hdlc;
@@ -60,6 +61,8 @@ impl<'a> LinkFrame<'a> {
             LinkType::TokenRing => token_ring::parse(bytes),
             LinkType::Fddi => fibre::parse_fddi(bytes),
             LinkType::IpOverFc => fibre::parse_channel(bytes),
+            LinkType::ArcnetBsd => arcnet::parse_bsd(bytes),
+            LinkType::ArcnetLinux => arcnet::parse_linux(bytes),
             LinkType::Ieee80211 => wireless::parse(bytes),
             LinkType::Ieee80211Radiotap => wireless::parse_radiotap(bytes),
             LinkType::Ieee80211Prism => wireless::parse_prism(bytes),
