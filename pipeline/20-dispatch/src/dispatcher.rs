@@ -1,10 +1,10 @@
 //! The dispatcher: from a frame to its descriptor.
 
-use crate::checksum::verify;
-use crate::fast::{self, Origin, oddities, rare_flags};
-use crate::hash::Hasher;
-use crate::plain;
+use crate::pin::hash::Hasher;
 use crate::quality::Quality;
+use crate::straight::plain;
+use crate::straight::{self, Origin, oddities, rare_flags};
+use crate::transport::checksum::verify;
 use core::net::IpAddr;
 use flowpin_packet::{FragmentRef, Frame, LinkType, Malformed, PacketFlags, PacketMeta, Timestamp};
 use flowpin_wire::checksum::{ChecksumVerdict, Sum};
@@ -207,9 +207,9 @@ impl Dispatcher {
         {
             let (hasher, verify_ip) = (&self.hasher, self.options.verify_network);
             let described = if self.options.decode {
-                fast::describe::<true>(captured, &frame, origin, hasher, verify_ip, meta)
+                straight::describe::<true>(captured, &frame, origin, hasher, verify_ip, meta)
             } else {
-                fast::describe::<false>(captured, &frame, origin, hasher, verify_ip, meta)
+                straight::describe::<false>(captured, &frame, origin, hasher, verify_ip, meta)
             };
             if described.is_some() {
                 self.quality.packets += 1;

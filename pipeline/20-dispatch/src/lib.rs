@@ -21,24 +21,19 @@
 
 #![deny(clippy::indexing_slicing)]
 
-mod checksum;
 mod clock;
 mod dispatcher;
-mod fast;
 mod fuzz;
-mod hash;
-mod key;
 mod outside;
 mod peel;
-mod plain;
-mod ports;
+mod pin;
 mod quality;
 mod slow;
+mod straight;
 #[cfg(test)]
 mod tests;
 mod transport;
 
-pub use checksum::verify;
 pub use clock::{Clock, ClockStats};
 pub use dispatcher::{DispatchOptions, Dispatched, Dispatcher};
 pub use flowpin_wire::checksum::ChecksumVerdict;
@@ -47,4 +42,5 @@ pub use fuzz::fuzz_dispatch;
 pub use outside::{NO_VLAN, tunnel_uid, tunnels, vlans};
 pub use peel::TunnelLayer;
 pub use quality::{NonIpCounts, Quality};
+pub use transport::checksum::verify;
 pub use transport::decode;

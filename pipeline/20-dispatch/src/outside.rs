@@ -4,8 +4,8 @@
 //! descriptor. The walk is that of the peel loop, without its checks of lengths: those held when
 //! the packet was dispatched, and around a reassembled datagram they cannot hold.
 
-use crate::hash::mix_words;
 use crate::peel::{Peel, TunnelLayer, Watch};
+use crate::pin::hash::mix_words;
 use core::net::IpAddr;
 use flowpin_packet::{PacketFlags, PacketMeta};
 use flowpin_record::{TunnelKind, Uid};

@@ -1,8 +1,8 @@
 //! Everything that is not of the plain form: through the peel loop.
 
 use crate::dispatcher::{Dispatched, Dispatcher};
-use crate::fast::Origin;
 use crate::peel::{Found, Network, NonIp, Outcome, Peel};
+use crate::straight::Origin;
 use flowpin_packet::{
     Datagram, FragmentRef, Frame, PacketFlags, PacketKind, PacketMeta, PeelContext,
 };

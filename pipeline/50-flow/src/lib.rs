@@ -18,24 +18,17 @@
 //! Deliberately does not keep bytes or reassemble, knows no application protocol and does not
 //! know how packets were encapsulated: it asks its [`FlowObserver`].
 
-mod conn_state;
 mod counters;
 mod entry;
 mod fuzz;
-mod history;
-mod identity;
 mod index;
 mod observe;
 mod options;
-mod ports;
 mod record;
 mod shards;
-mod stream;
-mod suricata;
 mod table;
 mod tcp;
-mod timeouts;
-mod wheel;
+mod time;
 
 pub use counters::{FlowCounters, Transport};
 pub use flowpin_config::Timeouts;

@@ -22,12 +22,12 @@ pub(super) fn parse_linux(bytes: &[u8]) -> Result<LinkFrame<'_>, Malformed> {
 fn parse(bytes: &[u8], type_at: usize) -> Result<LinkFrame<'_>, Malformed> {
     let truncated = refuse(Reason::Truncated, 0);
     let after_type = type_at.saturating_add(1);
-    let next = match bytes.get(type_at).ok_or(truncated)? {
-        &IP_OLD => return LinkFrame::behind(bytes, after_type, Next::Ipv4),
-        &ARP_OLD => return LinkFrame::behind(bytes, after_type, Next::Arp),
-        &IP => Next::Ipv4,
-        &IPV6 => Next::Ipv6,
-        &ARP => Next::Arp,
+    let next = match *bytes.get(type_at).ok_or(truncated)? {
+        IP_OLD => return LinkFrame::behind(bytes, after_type, Next::Ipv4),
+        ARP_OLD => return LinkFrame::behind(bytes, after_type, Next::Arp),
+        IP => Next::Ipv4,
+        IPV6 => Next::Ipv6,
+        ARP => Next::Arp,
         // DIAGNOSE and others have no header that is known.
         _ => return LinkFrame::behind(bytes, after_type, Next::Opaque),
     };

@@ -1,7 +1,7 @@
 //! An IP header as the peel loop remembers it, and the packet behind it.
 
-use crate::hash::Hasher;
-use crate::key::{ipv4_key, ipv6_key};
+use crate::pin::hash::Hasher;
+use crate::pin::key::{ipv4_key, ipv6_key};
 use crate::transport::fingerprint;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use flowpin_packet::{PacketFlags, PacketMeta};

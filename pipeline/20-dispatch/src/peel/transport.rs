@@ -1,7 +1,7 @@
 //! Transport headers: where a packet's ports are, and where a tunnel may begin.
 
 use super::{Found, Network, NonIp, Peel, Step, Watch, offset};
-use crate::checksum::{flags_of, is_plain};
+use crate::transport::checksum::{flags_of, is_plain};
 use crate::transport::read_tcp;
 use flowpin_packet::{Malformed, PacketKind, PacketMeta, TcpFlags};
 use flowpin_wire::checksum::verify_transport;

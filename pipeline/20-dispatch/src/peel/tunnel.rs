@@ -1,7 +1,7 @@
 //! Tunnels: entered only if their header validates.
 
 use super::{Peel, Step, Watch, offset};
-use crate::ports;
+use crate::transport::ports;
 use core::net::IpAddr;
 use flowpin_packet::{Malformed, PacketFlags};
 use flowpin_record::TunnelKind;

@@ -3,7 +3,7 @@
 
 use super::stack::{any_ip, any_layer, any_port, wrap_all};
 use super::{Pin, fields, whole_frame};
-use crate::fast::Origin;
+use crate::straight::Origin;
 use crate::{DispatchOptions, Dispatched, Dispatcher, decode, fuzz_dispatch, verify};
 use flowpin_packet::{Frame, FrameBytes, LinkType, PacketFlags, PacketKind, PacketMeta, Timestamp};
 use flowpin_testkit::build::{IpPacket, Tcp};

@@ -184,6 +184,6 @@ pub(crate) fn any_layer() -> impl Strategy<Value = Layer> {
 /// A port that is no tunnel's.
 pub(crate) fn any_port() -> impl Strategy<Value = u16> {
     prop_oneof![any::<u16>(), 0u16..3, Just(53), Just(443)].prop_filter("a tunnel's port", |port| {
-        !crate::ports::TUNNEL_PORTS.contains(port)
+        !crate::transport::ports::TUNNEL_PORTS.contains(port)
     })
 }

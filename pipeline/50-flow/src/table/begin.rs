@@ -2,12 +2,12 @@
 
 use super::count::{SCTP_INIT, SCTP_INIT_ACK};
 use super::{Arrival, Cause, Table, granule_before};
+use crate::entry::history::Letter;
 use crate::entry::{Bits, Cold, FREE_KEY, Handle, Hot, NIL, UNLINKED};
-use crate::history::Letter;
 use crate::observe::FlowObserver;
 use crate::options::{ADDRESSES_BYTES, CONNECTION_BYTES, EXTRA_BYTES};
-use crate::ports::is_server_port;
-use crate::timeouts::Class;
+use crate::table::ports::is_server_port;
+use crate::time::timeouts::Class;
 use flowpin_counters::Loss;
 use flowpin_packet::{
     Endpoints, FlowKey, PacketFlags, PacketKind, PacketMeta, Seq, TcpFlags, Timestamp,

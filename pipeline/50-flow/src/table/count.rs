@@ -1,12 +1,12 @@
 //! What a packet adds to its connection.
 
 use super::{Arrival, Cause, Table};
+use crate::entry::history::Letter;
 use crate::entry::{Bits, Handle, Hot, Seen};
-use crate::history::Letter;
 use crate::observe::Event;
 use crate::observe::FlowObserver;
 use crate::tcp::{self, Rare};
-use crate::timeouts::Class;
+use crate::time::timeouts::Class;
 use flowpin_packet::{PacketFlags, PacketKind, PacketMeta};
 use flowpin_record::RecordSink;
 

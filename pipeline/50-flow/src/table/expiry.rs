@@ -10,7 +10,7 @@ use crate::GRANULE_NS;
 use crate::entry::{Bits, Handle, UNLINKED};
 use crate::observe::FlowObserver;
 use crate::tcp;
-use crate::wheel::{Block, SLOTS};
+use crate::time::wheel::{Block, SLOTS};
 use flowpin_packet::{PacketFlags, PacketKind, PacketMeta, TcpFlags, Timestamp};
 use flowpin_record::{EndReason, RecordKey, RecordSink};
 

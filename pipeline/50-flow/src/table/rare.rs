@@ -1,8 +1,8 @@
 //! What few packets do, and where it is kept.
 
 use super::{Cause, Table};
+use crate::entry::history::{Letter, is_repeated_at};
 use crate::entry::{Extra, Handle, Hot, NIL};
-use crate::history::{Letter, is_repeated_at};
 use crate::observe::FlowObserver;
 use crate::options::EXTRA_BYTES;
 use crate::tcp::Rare;

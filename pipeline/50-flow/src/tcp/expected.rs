@@ -3,9 +3,9 @@
 //! Every step here does exactly what [`super::advance`] would do; the test below compares them.
 //! Worth its lines because most connections are short: of 13 packets, 9 would go the long way.
 
+use crate::entry::history::Letter;
 use crate::entry::{Bits, Cold, End, EndState, Hot, NIL, Seen};
-use crate::history::Letter;
-use crate::timeouts::Class;
+use crate::time::timeouts::Class;
 use flowpin_packet::{PacketMeta, Seq, TcpFlags};
 use flowpin_record::TcpState;
 
@@ -181,7 +181,8 @@ fn take_close(hot: &mut Hot, meta: &PacketMeta, side: usize) -> bool {
     let acks_fin = hot.tcp_flags[peer].has(TcpFlags::FIN)
         && meta.ack.distance_from(hot.control_seq[peer]) >= 0;
     let to_server = me == hot.client();
-    hot.tcp_state = crate::suricata::next(hot.tcp_state, meta.tcp_flags, to_server, acks_fin);
+    hot.tcp_state =
+        crate::record::suricata::next(hot.tcp_state, meta.tcp_flags, to_server, acks_fin);
     hot.class = super::states::class_of(hot);
     hot.seen.set_quiet(false);
     true
@@ -199,7 +200,7 @@ mod tests {
     use super::super::{Rare, advance};
     use super::{is_in_order, mark_letter, take_expected};
     use crate::entry::{Bits, Cold, Hot, NIL};
-    use crate::timeouts::Class;
+    use crate::time::timeouts::Class;
     use flowpin_packet::{FlowKey, PacketMeta, Seq, TcpFlags, Timestamp};
     use proptest::prelude::*;
 

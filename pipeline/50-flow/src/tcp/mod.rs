@@ -25,8 +25,8 @@ mod states;
 pub(crate) use expected::{is_in_order, mark_letter, take_expected};
 pub(crate) use reuse::is_reuse;
 
+use crate::entry::history::Letter;
 use crate::entry::{Bits, Cold, EndState, Extra, Hot, Seen};
-use crate::history::Letter;
 use flowpin_packet::{PacketMeta, Seq, TcpFlags};
 
 /// What few segments do: it goes to the connection's [`Extra`].
@@ -145,7 +145,7 @@ pub(crate) fn advance(
         && hot.tcp_flags[segment.peer].has(TcpFlags::FIN)
         && segment.ack.distance_from(hot.control_seq[segment.peer]) >= 0;
     hot.tcp_state =
-        crate::suricata::next(hot.tcp_state, segment.flags, segment.by_client, acks_fin);
+        crate::record::suricata::next(hot.tcp_state, segment.flags, segment.by_client, acks_fin);
     hot.class = states::class_of(hot);
     let holes = rare.bits & Rare::ISLAND != 0
         || extra.is_some_and(|extra| extra.islands.iter().any(|islands| !islands.is_empty()));

@@ -20,7 +20,7 @@ pub(super) fn meet(hot: &mut Hot, cold: &mut Cold, extra: Option<&mut Extra>, se
     hot.next[me] = start.plus(1);
     if let Some(extra) = extra {
         extra.wraps[me] = 0;
-        extra.islands[me] = crate::stream::Islands::NONE;
+        extra.islands[me] = crate::entry::stream::Islands::NONE;
     }
     hot.bits.clear(Bits::BEHIND_ACK << me);
 }

@@ -2,7 +2,7 @@
 
 use super::Segment;
 use crate::entry::{Bits, Cold, EndState, Hot};
-use crate::timeouts::Class;
+use crate::time::timeouts::Class;
 use flowpin_packet::TcpFlags;
 use flowpin_record::{FlowState, TcpState};
 
@@ -104,7 +104,7 @@ fn leave_inactive(hot: &mut Hot, cold: &Cold, segment: &Segment) {
 
 /// The time-out that holds from now on.
 pub(super) fn class_of(hot: &Hot) -> Class {
-    let (client, server) = crate::conn_state::sides(hot);
+    let (client, server) = crate::record::conn_state::sides(hot);
     if hot.bits.has(Bits::OVER) {
         Class::TcpClosed
     } else if server == EndState::Inactive
@@ -114,7 +114,7 @@ pub(super) fn class_of(hot: &Hot) -> Class {
         )
     {
         Class::Attempt
-    } else if crate::suricata::flow_state(hot.tcp_state) == FlowState::New {
+    } else if crate::record::suricata::flow_state(hot.tcp_state) == FlowState::New {
         Class::TcpNew
     } else {
         Class::TcpEstablished

@@ -116,7 +116,7 @@ const DIGEST: [u64; 4] = [
 #[cfg(test)]
 mod tests {
     use super::Hasher;
-    use crate::key::{ipv4_key, ipv6_key};
+    use crate::pin::key::{ipv4_key, ipv6_key};
     use std::collections::HashSet;
 
     /// Neighbouring addresses and ports are the common case and must not fill few shards.

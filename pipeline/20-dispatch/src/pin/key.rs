@@ -3,7 +3,7 @@
 //! The layout is that of [`FlowKey`]. "Lower" and "higher" compare (address, port) as numbers, so
 //! an endpoint sorts the same whoever sends.
 
-use crate::hash::address_digest;
+use crate::pin::hash::address_digest;
 use flowpin_packet::FlowKey;
 
 /// The key, and whether the packet travels from the higher endpoint to the lower.

@@ -8,14 +8,14 @@
 //!
 //! One comparison says that all of it is there; then everything stands at fixed offsets. Made to
 //! be inlined into the walk, so that the frame's fields stay in registers. At the first sign of
-//! anything else `None` is returned and [`crate::fast`] starts from the beginning; it gives the
+//! anything else `None` is returned and [`crate::straight`] starts from the beginning; it gives the
 //! same answer for packets that this one accepts, so nothing is decided here.
 
-use crate::fast::{Origin, down};
-use crate::hash::Hasher;
-use crate::key::ipv4_key;
-use crate::ports::{may_be_tunnel, may_hold_ipv6};
+use crate::pin::hash::Hasher;
+use crate::pin::key::ipv4_key;
+use crate::straight::{Origin, down};
 use crate::transport::fingerprint;
+use crate::transport::ports::{may_be_tunnel, may_hold_ipv6};
 use flowpin_packet::{Frame, LinkType, PacketFlags, PacketKind, PacketMeta, Seq, TcpFlags};
 use flowpin_wire::{ether_type, ip_protocol};
 

@@ -1,5 +1,8 @@
 //! Reading transport headers into the descriptor, now or on the worker.
 
+pub(crate) mod checksum;
+pub(crate) mod ports;
+
 use flowpin_packet::{PacketFlags, PacketKind, PacketMeta};
 use flowpin_wire::transport::{TcpSegment, UdpDatagram};
 

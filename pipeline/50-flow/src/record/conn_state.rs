@@ -1,7 +1,7 @@
 //! Zeek's `conn_state`, from the states of both sides.
 
+use crate::entry::history::Letters;
 use crate::entry::{EndState, Hot};
-use crate::history::Letters;
 use flowpin_record::ConnState;
 
 /// What both sides came to.

@@ -1,9 +1,13 @@
 //! The record of a connection, built when it is due and never stored.
 
-use crate::conn_state::{self, Outcome};
+pub(crate) mod conn_state;
+pub(crate) mod identity;
+pub(crate) mod suricata;
+
 use crate::entry::{Bits, Cold, End, EndState, Extra, Hot};
-use crate::identity::Identity;
 use crate::observe::NO_VLAN;
+use crate::record::conn_state::{self, Outcome};
+use crate::record::identity::Identity;
 use core::net::{IpAddr, Ipv4Addr};
 use flowpin_packet::{Endpoints, FlowKey, Seq, TcpFlags, Timestamp};
 use flowpin_record::{
@@ -83,7 +87,7 @@ impl Parts<'_> {
         record.flow_state = FlowState::New;
         if protocol == TCP {
             record.tcp_state = hot.tcp_state;
-            record.flow_state = crate::suricata::flow_state(hot.tcp_state);
+            record.flow_state = crate::record::suricata::flow_state(hot.tcp_state);
             record.rtt_ns = hot.bits.has(Bits::RTT_KNOWN).then(|| cold.rtt.into());
         } else if hot.bits.has(Bits::OVER) {
             record.flow_state = FlowState::Closed;

@@ -9,9 +9,12 @@
 //! Arrays of two are by the key's direction: 0 from the lower endpoint to the higher, 1 back.
 //! Which of them is the client's is one bit, so that turning a connection moves nothing.
 
-use crate::history::Letters;
+pub(crate) mod history;
+pub(crate) mod stream;
+
+use crate::entry::history::Letters;
 use crate::observe::NO_VLAN;
-use crate::timeouts::Class;
+use crate::time::timeouts::Class;
 use flowpin_packet::{FlowKey, PacketMeta, Seq, TcpFlags, Timestamp};
 use flowpin_record::{TcpState, TunnelKind, Uid};
 
@@ -120,7 +123,7 @@ pub(crate) struct Extra {
     pub(crate) gaps: [u32; 2],
     /// One past the last byte seen, where the other side acknowledged more than that.
     pub(crate) seen_end: [Seq; 2],
-    pub(crate) islands: [crate::stream::Islands; 2],
+    pub(crate) islands: [crate::entry::stream::Islands; 2],
 }
 
 impl Extra {
@@ -140,7 +143,7 @@ impl Extra {
         zero_windows: [0; 2],
         gaps: [0; 2],
         seen_end: [Seq(0); 2],
-        islands: [crate::stream::Islands::NONE; 2],
+        islands: [crate::entry::stream::Islands::NONE; 2],
     };
 }
 

@@ -10,10 +10,12 @@
 //! returned and the peel loop starts from the beginning; it gives the same answer for packets that
 //! this one accepts (property test in `tests/robust.rs`), so nothing is decided here.
 
-use crate::hash::Hasher;
-use crate::key::{ipv4_key, ipv6_key};
-use crate::ports::{may_be_tunnel, may_hold_ipv6};
+pub(crate) mod plain;
+
+use crate::pin::hash::Hasher;
+use crate::pin::key::{ipv4_key, ipv6_key};
 use crate::transport::fingerprint;
+use crate::transport::ports::{may_be_tunnel, may_hold_ipv6};
 use flowpin_packet::{
     Frame, LinkType, PacketFlags, PacketKind, PacketMeta, Seq, TcpFlags, Timestamp,
 };
