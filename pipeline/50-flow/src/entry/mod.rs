@@ -12,11 +12,11 @@
 pub(crate) mod history;
 pub(crate) mod stream;
 
-use crate::entry::history::Letters;
 use crate::observe::NO_VLAN;
 use crate::time::timeouts::Class;
 use flowpin_packet::{FlowKey, PacketMeta, Seq, TcpFlags, Timestamp};
 use flowpin_record::{TcpState, TunnelKind, Uid};
+use history::Letters;
 
 /// Where an entry lies in the slabs.
 pub(crate) type Handle = u32;
@@ -123,7 +123,7 @@ pub(crate) struct Extra {
     pub(crate) gaps: [u32; 2],
     /// One past the last byte seen, where the other side acknowledged more than that.
     pub(crate) seen_end: [Seq; 2],
-    pub(crate) islands: [crate::entry::stream::Islands; 2],
+    pub(crate) islands: [stream::Islands; 2],
 }
 
 impl Extra {
@@ -143,7 +143,7 @@ impl Extra {
         zero_windows: [0; 2],
         gaps: [0; 2],
         seen_end: [Seq(0); 2],
-        islands: [crate::entry::stream::Islands::NONE; 2],
+        islands: [stream::Islands::NONE; 2],
     };
 }
 

@@ -6,14 +6,14 @@ pub(crate) mod suricata;
 
 use crate::entry::{Bits, Cold, End, EndState, Extra, Hot};
 use crate::observe::NO_VLAN;
-use crate::record::conn_state::{self, Outcome};
-use crate::record::identity::Identity;
+use conn_state::Outcome;
 use core::net::{IpAddr, Ipv4Addr};
 use flowpin_packet::{Endpoints, FlowKey, Seq, TcpFlags, Timestamp};
 use flowpin_record::{
     ConnRecord, ConnState, Direction, EndReason, FlowState, History, RecordEndpoint, TcpState, Uid,
 };
 use flowpin_wire::transport::{IcmpFamily, IcmpKind};
+use identity::Identity;
 
 /// Protocol number in the key of a connection made of ICMP errors alone: reserved by IANA, so no
 /// packet has it together with a subkind.
@@ -87,7 +87,7 @@ impl Parts<'_> {
         record.flow_state = FlowState::New;
         if protocol == TCP {
             record.tcp_state = hot.tcp_state;
-            record.flow_state = crate::record::suricata::flow_state(hot.tcp_state);
+            record.flow_state = suricata::flow_state(hot.tcp_state);
             record.rtt_ns = hot.bits.has(Bits::RTT_KNOWN).then(|| cold.rtt.into());
         } else if hot.bits.has(Bits::OVER) {
             record.flow_state = FlowState::Closed;
