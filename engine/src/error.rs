@@ -36,6 +36,14 @@ pub enum RunError {
     /// A pattern is refused, where none may be (exit code 2).
     #[error("{0}")]
     PatternRefused(String),
+    /// A FIX data dictionary cannot be read (exit code 2).
+    #[error("{path}: {why}", path = path.display())]
+    Dictionary {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, with its line.
+        why: String,
+    },
     /// A protocol is asked for that no rule tells (exit code 2).
     #[error("no rule tells `{0}`: `flowpin patterns list` shows all protocols")]
     NoSuchProtocol(String),

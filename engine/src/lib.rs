@@ -67,7 +67,7 @@ pub fn run(
 /// What would keep [`run`] from beginning.
 pub fn check(plan: &Plan) -> Result<(), RunError> {
     run::check_cpus(plan)?;
-    let known = worker::identification::Identification::of(&plan.identify)?;
+    let known = worker::identification::Identification::of(plan)?;
     if let Some(refused) = known.and_then(|known| known.refused.into_iter().next()) {
         return Err(RunError::PatternRefused(refused));
     }

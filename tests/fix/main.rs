@@ -2,6 +2,7 @@
 //!
 //! | module | holds `fix` records to |
 //! | --- | --- |
+//! | `dictionary` | names that the user brings; sides that are silent for too long |
 //! | `engines` | what two real engines said that they sent; no secret is written |
 //! | `lab` | the truth about generated sessions: every message, in every kind of segment |
 //! | `tshark` | Wireshark's dissector |
@@ -10,6 +11,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod dictionary;
 mod engines;
 mod events;
 mod lab;

@@ -1,6 +1,10 @@
 //! The tutorial's grammar does what the tutorial says; so does the paper's skeleton.
+//!
+//! `command` has the same by the command, on a capture.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
+
+mod command;
 
 use flowpin_grammar::{Compiled, Limits, compile};
 use flowpin_lexer::{Saved, Scanner, Sink, Texts, Then, Token};

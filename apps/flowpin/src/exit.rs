@@ -82,6 +82,7 @@ impl From<RunError> for Failure {
             | RunError::StreamFolder { .. }
             | RunError::Patterns { .. }
             | RunError::PatternRefused(_)
+            | RunError::Dictionary { .. }
             | RunError::NoSuchProtocol(_)
             | RunError::NoSuchCpu { .. } => Exit::Usage,
             _ => Exit::Failed,

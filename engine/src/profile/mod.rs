@@ -55,7 +55,7 @@ pub fn profile(
     if plan.inputs.contains(&Input::Stdin) {
         return Err(RunError::ProfileFromPipe);
     }
-    let known = Identification::of(&plan.identify)?;
+    let known = Identification::of(plan)?;
     let mut lanes = Vec::new();
     for layer in layers(plan) {
         lanes.push((

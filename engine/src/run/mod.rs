@@ -104,7 +104,7 @@ fn run_into(
     check_cpus(plan)?;
     let secret = plan.dispatch_seed.unwrap_or_else(random);
     let source = open(plan, control)?;
-    let known = Identification::of(&plan.identify)?;
+    let known = Identification::of(plan)?;
     let known = known.as_ref();
     if let Some(known) = known {
         known.tell_refused(progress);

@@ -351,6 +351,11 @@ const KEYS: &[(&str, &[Key])] = &[
                 "[]",
                 "Files with grammars: each reads the connections of the protocol it names.",
             ),
+            (
+                "fix_dictionaries",
+                "[]",
+                "QuickFIX data dictionaries (XML): names of FIX fields and messages; later ones win.",
+            ),
         ],
     ),
     (

@@ -18,6 +18,8 @@ pub struct ParsePlan {
     pub grammars: Vec<PathBuf>,
     /// What is in them: whoever makes the plan compiles them.
     pub loaded: Vec<Arc<Grammar>>,
+    /// Files with QuickFIX data dictionaries; later ones win.
+    pub fix_dictionaries: Vec<PathBuf>,
 }
 
 impl Default for ParsePlan {
@@ -28,6 +30,7 @@ impl Default for ParsePlan {
             all_fields: false,
             grammars: Vec::new(),
             loaded: Vec::new(),
+            fix_dictionaries: Vec::new(),
         }
     }
 }
@@ -41,6 +44,9 @@ impl From<ParseSettings> for ParsePlan {
             all_fields: settings.all_fields.unwrap_or(defaults.all_fields),
             grammars: settings.grammars.unwrap_or(defaults.grammars),
             loaded: defaults.loaded,
+            fix_dictionaries: settings
+                .fix_dictionaries
+                .unwrap_or(defaults.fix_dictionaries),
         }
     }
 }
@@ -52,6 +58,7 @@ impl From<&ParsePlan> for ParseSettings {
             memory: plan.memory_bytes.map(ByteSize),
             all_fields: Some(plan.all_fields),
             grammars: Some(plan.grammars.clone()),
+            fix_dictionaries: Some(plan.fix_dictionaries.clone()),
         }
     }
 }

@@ -178,6 +178,8 @@ sections! {
         all_fields: bool,
         /// Files with grammars.
         grammars: Vec<PathBuf>,
+        /// Files with names of FIX fields and messages.
+        fix_dictionaries: Vec<PathBuf>,
     }
 
     /// `[scans]`: what counts as a scan or a flood.
@@ -511,6 +513,7 @@ mod tests {
             [streams]\nmemory = '3 MiB'\ndepth = '1 MiB'\npaws = false\n\
             [identify]\nenabled = false\ncache = 'there'\npatterns = ['p', 'q.pat']\n\
             [parse]\nenabled = false\nmemory = '7 MiB'\nall_fields = true\ngrammars = ['g.l']\n\
+            fix_dictionaries = ['a.xml', 'b.xml']\n\
             [files]\nmd5 = true\nextract = 'there'\nsize_max = '1 MiB'\n\
             [scans]\nenabled = false\nports = 7\nallow_sources = ['10.0.0.0/8']\n\
             [other_hosts]\nsystem = 'bsd'\nipv6_fragments = 'last'\n\

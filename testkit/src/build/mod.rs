@@ -12,11 +12,13 @@
 //! Owns no parsing. Written apart from the product's decoders on purpose: what one gets wrong,
 //! the other finds.
 
+mod talk;
 mod transport;
 pub mod tunnel;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+pub use talk::talk;
 pub use transport::{Tcp, flags};
 
 /// The two ends of a packet and what its IP header shall say.

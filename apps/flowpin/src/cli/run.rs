@@ -122,6 +122,10 @@ pub(super) struct StageArgs {
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     grammar: Vec<PathBuf>,
 
+    /// A QuickFIX data dictionary (XML) with names of FIX fields and messages; may be repeated
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    fix_dictionary: Vec<PathBuf>,
+
     /// Look for scans and floods; thresholds and exceptions: `[scans]` in settings [default: on]
     #[arg(long, value_name = "on|off", hide_possible_values = true)]
     #[arg(value_parser = value::on_off())]
@@ -232,6 +236,8 @@ impl StageArgs {
             parse: ParseSettings {
                 enabled: self.parse,
                 grammars: (!self.grammar.is_empty()).then(|| self.grammar.clone()),
+                fix_dictionaries: (!self.fix_dictionary.is_empty())
+                    .then(|| self.fix_dictionary.clone()),
                 ..ParseSettings::default()
             },
             files: FileSettings {

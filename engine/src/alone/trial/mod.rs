@@ -149,7 +149,7 @@ pub(crate) fn try_patterns(
         interim_ns: None,
         ..alone::silent(plan)
     };
-    let known = Identification::of(&plan.identify)?;
+    let known = Identification::of(&plan)?;
     let built_in = known.iter().flat_map(|known| known.names.all());
     let built_in: Vec<&str> = built_in.collect();
     for pattern in &mut report.patterns {

@@ -73,7 +73,7 @@ pub(crate) fn identify<K: ListSink>(
         ..alone::silent(plan)
     };
     let source = open(&plan, control)?;
-    let known = Identification::of(&plan.identify)?;
+    let known = Identification::of(&plan)?;
     let mut list = List {
         known: known.as_ref(),
         sink,

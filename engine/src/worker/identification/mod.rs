@@ -6,7 +6,8 @@ mod patterns;
 mod upgrades;
 
 use crate::{ProgressSink, RunError};
-use flowpin_config::IdentifyPlan;
+use flowpin_config::Plan;
+use flowpin_fix::Dictionary;
 use flowpin_identify::{Identifier, LOADED_FIRST, ProtocolId, RuleId};
 use flowpin_pattern::l7::PatternFileError;
 use flowpin_record::{App, Confidence};
@@ -20,14 +21,19 @@ pub(crate) struct Identification {
     pub(crate) names: Arc<Names>,
     /// The user's patterns that were refused: each with file, line, reason and advice.
     pub(crate) refused: Vec<String>,
+    /// Names of FIX.
+    pub(crate) fix: Option<Arc<Dictionary>>,
 }
 
 impl Identification {
     /// As the plan wants it; none if it wants none.
     ///
     /// # Errors
-    /// A built-in rule that does not compile: a defect. A path to patterns that cannot be read.
-    pub(crate) fn of(plan: &IdentifyPlan) -> Result<Option<Self>, RunError> {
+    /// A built-in rule that does not compile: a defect. A path to patterns or a dictionary that
+    /// cannot be read.
+    pub(crate) fn of(plan: &Plan) -> Result<Option<Self>, RunError> {
+        let fix = fix_dictionary(plan)?;
+        let plan = &plan.identify;
         if !plan.enabled {
             return Ok(None);
         }
@@ -55,6 +61,7 @@ impl Identification {
             identifier,
             names,
             refused,
+            fix,
         }))
     }
 
@@ -64,6 +71,24 @@ impl Identification {
             to.note(&format!("pattern left out: {refused}"));
         }
     }
+}
+
+/// The user's dictionaries on top of the bundled names; none if there are none.
+fn fix_dictionary(plan: &Plan) -> Result<Option<Arc<Dictionary>>, RunError> {
+    if plan.parse.fix_dictionaries.is_empty() {
+        return Ok(None);
+    }
+    let mut dictionary = Dictionary::bundled();
+    for path in &plan.parse.fix_dictionaries {
+        let refused = |why: String| RunError::Dictionary {
+            path: path.clone(),
+            why,
+        };
+        let xml = std::fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
+        let loaded = dictionary.load_quickfix(&xml);
+        loaded.map_err(|error| refused(error.to_string()))?;
+    }
+    Ok(Some(Arc::new(dictionary)))
 }
 
 /// A refused pattern, as the user is told of it.

@@ -120,7 +120,7 @@ impl Planned for AllStages {
             identify: known
                 .map(|known| {
                     let options = memory::identification(plan);
-                    let parse = Parse::new(plan, connections_max)?;
+                    let parse = Parse::new(plan, known.fix.as_ref(), connections_max)?;
                     Identify::new(known, options, parse, connections_max)
                 })
                 .transpose()?,

@@ -4,6 +4,7 @@ use crate::message::fields::Fields;
 use crate::message::frame::frame_of;
 use crate::record::all_fields::{AllFields, LISTS};
 use crate::record::columns::{FIX, Message, WIDTH};
+use crate::session::heartbeat::Heartbeat;
 use crate::session::orders::{Orders, Owner, Role};
 use crate::session::sequence::Side;
 use crate::{FixOptions, Frame, Slot, Window, record::secrets::type_of};
@@ -89,6 +90,7 @@ struct Direction {
     /// Bytes that BodyLengths asked for and that were not the message's.
     asked_in_vain: u32,
     session: Side,
+    heartbeat: Heartbeat,
 }
 
 impl Direction {
@@ -223,6 +225,7 @@ impl Fix {
             let [client, server] = &mut connection.sides;
             let direction = if to_server { client } else { server };
             direction.session.forget();
+            direction.heartbeat.forget(at);
             // The rest of a message that began in the gap is nobody's fault.
             direction.in_garbage = true;
         }
@@ -250,6 +253,12 @@ impl Fix {
         };
         self.finish(handle, at, true, sink);
         self.finish(handle, at, false, sink);
+        if let Some(connection) = self.connections.get(handle) {
+            let silent = connection.sides.iter();
+            for _ in silent.filter(|side| side.heartbeat.is_late(at)) {
+                sink.anomaly(LATE);
+            }
+        }
         self.connections.remove(handle);
         if let Some(begun) = self.begun.get_mut(usize::from(shard)) {
             *begun = begun.saturating_sub(1);
@@ -323,7 +332,7 @@ impl Reading {
                     direction.in_garbage = false;
                     direction.note_length(&window, limit);
                     let message = rest.get(..window.len).unwrap_or(rest);
-                    self.message(&mut direction.session, seen, message, window, sink);
+                    self.message(direction, seen, message, window, sink);
                     window.len
                 }
                 Frame::Garbage(len) => {
@@ -372,7 +381,7 @@ impl Reading {
     #[inline]
     fn message<S: MessageSink>(
         &mut self,
-        session: &mut Side,
+        direction: &mut Direction,
         seen: Seen,
         bytes: &[u8],
         window: Window,
@@ -384,7 +393,9 @@ impl Reading {
             sink.anomaly("fix_no_msg_type");
             return;
         }
-        let step = session.step(&self.fields, bytes);
+        let step = direction.session.step(&self.fields, bytes);
+        let heartbeat = &mut direction.heartbeat;
+        let is_late = heartbeat.step(step.event, seen.at, &self.fields, bytes);
         let latency = self.latency(seen, bytes);
         let message = Message {
             bytes,
@@ -409,6 +420,9 @@ impl Reading {
         } else {
             let (common, _) = values.split_at_mut(WIDTH.saturating_sub(LISTS));
             sink.message(&FIX, seen.at, common);
+        }
+        if is_late {
+            sink.anomaly(LATE);
         }
         self.flaws(window, sink);
     }
@@ -472,6 +486,9 @@ fn no_message<S: MessageSink>(direction: &mut Direction, event: &'static str, si
         sink.anomaly(event);
     }
 }
+
+/// A side was silent for longer than it may.
+const LATE: &str = "fix_heartbeat_late";
 
 /// Beyond, BodyLength is not waited for in this direction.
 const ASKED_IN_VAIN_MAX: u32 = 1 << 18;

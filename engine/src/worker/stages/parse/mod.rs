@@ -22,6 +22,7 @@ use crate::run::memory;
 use files::Files;
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
+use flowpin_fix::Dictionary;
 use flowpin_flow::Peers;
 use flowpin_identify::ProtocolId;
 use flowpin_memory::Slab;
@@ -32,6 +33,7 @@ use outlet::{Ledger, Outlet};
 use parsers::{Handle, Parsers};
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The parsers of one worker, and the connections bound to them.
 #[derive(Debug)]
@@ -96,13 +98,21 @@ pub(super) struct Wish {
 
 impl Parse {
     /// For connections whose handles are below `connections_max`; none if nothing is parsed.
-    pub(super) fn new(plan: &Plan, connections_max: u32) -> io::Result<Option<Self>> {
+    pub(super) fn new(
+        plan: &Plan,
+        names: Option<&Arc<Dictionary>>,
+        connections_max: u32,
+    ) -> io::Result<Option<Self>> {
         if !plan.parse.enabled {
             return Ok(None);
         }
+        let mut options = memory::parsers(plan);
+        if let Some(names) = names {
+            options.fix.dictionary = Arc::clone(names);
+        }
         Ok(Some(Self {
             bound: Slab::with_capacity(connections_max)?,
-            parsers: Parsers::new(&memory::parsers(plan))?,
+            parsers: Parsers::new(&options)?,
             kinds: Vec::new(),
             ledger: Ledger::new(plan.files.extract.as_deref().map(Files::new)),
         }))

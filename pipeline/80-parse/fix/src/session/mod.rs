@@ -1,4 +1,5 @@
 //! What messages are to each other: sessions by sequence numbers, orders by ClOrdID.
 
+pub(crate) mod heartbeat;
 pub(crate) mod orders;
 pub(crate) mod sequence;
