@@ -2,7 +2,7 @@
 
 use crate::worker::stages::{Stages, StagesReport};
 use flowpin_cpu::tsc;
-use flowpin_flow::{FlowObserver, Sighting};
+use flowpin_flow::{Event, FlowObserver, Sighting};
 use flowpin_packet::{FrameBytes, PacketMeta, Timestamp};
 use flowpin_portscan::Summary;
 use flowpin_record::{ConnRecord, RecordKey, RecordSink, TunnelKind, Uid};
@@ -80,11 +80,11 @@ impl<O: FlowObserver> FlowObserver for Watched<O> {
         &mut self,
         frames: &FrameBytes<'_>,
         meta: &PacketMeta,
-        handle: u32,
-        to_server: bool,
+        event: Event,
+        place: (u32, bool),
         sink: &mut S,
     ) -> bool {
-        self.watch(|stages| stages.next(frames, meta, handle, to_server, sink))
+        self.watch(|stages| stages.next(frames, meta, event, place, sink))
     }
 
     #[inline]

@@ -35,18 +35,19 @@ pub trait FlowObserver {
         let _ = (handle, step);
     }
 
-    /// A packet was counted that is simply the next one ([`Event::Plain`]). False if
+    /// A packet was counted that is simply the next one ([`Event::Plain`]), or is but for being the
+    /// first of its kind in its direction: data, an acknowledgement ([`Event::Ongoing`]). False if
     /// [`FlowObserver::packet`] is to be told of it, too: what few ask about is not looked up.
     #[inline]
     fn next<S: RecordSink>(
         &mut self,
         frames: &FrameBytes<'_>,
         meta: &PacketMeta,
-        handle: u32,
-        to_server: bool,
+        event: Event,
+        (handle, to_server): (u32, bool),
         sink: &mut S,
     ) -> bool {
-        let _ = (frames, meta, handle, to_server, sink);
+        let _ = (frames, meta, event, handle, to_server, sink);
         false
     }
 

@@ -195,10 +195,16 @@ impl FlowObserver for AllStages {
         &mut self,
         frames: &FrameBytes<'_>,
         meta: &PacketMeta,
-        handle: u32,
-        to_server: bool,
+        event: Event,
+        (handle, to_server): (u32, bool),
         sink: &mut S,
     ) -> bool {
+        if event != Event::Plain
+            && let Some(scans) = &self.scans
+            && !scans.observer.is_settled(handle)
+        {
+            return false;
+        }
         if meta.kind != PacketKind::Tcp {
             let identify = self.identify.as_ref();
             return identify.is_none_or(|identify| identify.way(handle) == Way::Nothing);

@@ -177,8 +177,8 @@ impl Table {
         expired || syn || over || self.interim_ns != 0
     }
 
-    /// Tells the observer of a packet that is simply the next one; false if it is not, or if the
-    /// observer wants to know more.
+    /// Tells the observer of a packet that is simply the next one, or the first of its kind; false
+    /// if it is a milestone, or if the observer wants to know more.
     // PERF: apart from `tell`, so that most packets need no `Sighting`.
     #[inline]
     fn tell_next<S: RecordSink, O: FlowObserver>(
@@ -190,11 +190,12 @@ impl Table {
         sink: &mut S,
         observer: &mut O,
     ) -> bool {
-        event == Event::Plain
-            && self.hot.get(handle).is_some_and(|hot| {
-                let to_server = usize::from(meta.high_to_low()) == hot.client();
-                observer.next(frames, meta, handle, to_server, sink)
-            })
+        self.hot.get(handle).is_some_and(|hot| {
+            let side = usize::from(meta.high_to_low());
+            let place = (handle, side == hot.client());
+            (event == Event::Plain || milestone(hot, side).is_none())
+                && observer.next(frames, meta, event, place, sink)
+        })
     }
 
     /// Tells the observer.
