@@ -15,12 +15,14 @@
 //! 64th piece, the cost of the clock taken off. Code for this is generated apart: a run does not
 //! have it.
 
+mod brief;
 mod costs;
 mod counters;
 mod pipeline;
 mod rule;
 mod watched;
 
+pub(crate) use brief::brief;
 pub use costs::{Cost, Inside, Memory, Profile, Side, StageCost};
 pub use rule::{Demand, Mapping, Need, Rule};
 

@@ -6,7 +6,7 @@ use crate::output::Output;
 use crate::output::messages;
 use crate::report::Progress;
 use crate::run::memory;
-use crate::run::probe::Nowhere;
+use crate::run::nowhere::Nowhere;
 use crate::run::shape::Shape;
 use crate::run::single::SingleLane;
 use crate::run::{division, open};

@@ -82,7 +82,7 @@ impl Rule {
     /// The best use of so many cores: of the cuts before and behind the checksums, the shape whose
     /// slowest stage is fastest. What a worker would pay for decoding is not known: the input
     /// decodes and hashes in one go.
-    fn mapping(&self, cores: usize) -> Mapping {
+    pub(crate) fn mapping(&self, cores: usize) -> Mapping {
         let of = |cut| {
             let costs = self.costs(cut);
             let shape = costs.best(cores);

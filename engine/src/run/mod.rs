@@ -1,7 +1,7 @@
 //! From a plan to a report: opens everything, runs the pipeline, sums up.
 
 pub(crate) mod memory;
-pub(crate) mod probe;
+pub(crate) mod nowhere;
 pub(crate) mod shape;
 pub(crate) mod single;
 pub(crate) mod threads;
@@ -9,8 +9,9 @@ pub(crate) mod threads;
 use crate::input::{InputStage, InputSummary};
 use crate::output::messages;
 use crate::output::{Output, OutputSummary};
+use crate::profile;
 use crate::report::{ProgressSink, RunReport};
-use crate::run::probe::Nowhere;
+use crate::run::nowhere::Nowhere;
 use crate::run::shape::Shape;
 use crate::worker::identification::Identification;
 use crate::worker::stages::{self, AllStages, Explain, Planned};
@@ -112,11 +113,13 @@ fn run_into(
     // What comes through a pipe cannot be read twice.
     let is_repeatable = source.progress().bytes_total.is_some();
     let cores = flowpin_cpu::allowed_cpus().len().max(1);
-    let shape = Shape::choose(plan, cores, || {
-        is_repeatable
-            .then(|| probe::costs(plan, known, secret))
-            .flatten()
+    let (shape, cut) = Shape::choose(plan, cores, || {
+        is_repeatable.then(|| profile::brief(plan, known)).flatten()
     });
+    let plan = &Plan {
+        cut,
+        ..plan.clone()
+    };
     let owners = owners(shape.workers());
     let context = Context {
         control,

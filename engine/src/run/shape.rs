@@ -1,7 +1,8 @@
 //! Which m-stage-n-way shape a run takes, and on which processors.
 
+use crate::profile::Rule;
 use core::fmt;
-use flowpin_config::{PipelineShape, Plan};
+use flowpin_config::{Cut, PipelineShape, Plan};
 
 /// A pipeline with its number of workers decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,19 +16,31 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// What `--pipeline` asks for; `auto` is chosen from `cores` and the stages' costs, which
-    /// are measured only then.
+    /// What `--pipeline` and `--cut` ask for. `auto` is what the rule proposes for `cores`; its
+    /// costs are measured only then. It also moves the cut, unless another than usual is asked for.
     pub(crate) fn choose(
         plan: &Plan,
         cores: usize,
-        costs: impl FnOnce() -> Option<StageCosts>,
-    ) -> Self {
-        match plan.pipeline {
-            PipelineShape::Single => Self::Single,
+        rule: impl FnOnce() -> Option<Rule>,
+    ) -> (Self, Cut) {
+        if plan.pipeline != PipelineShape::Auto {
+            return (Self::asked(plan.pipeline), plan.cut);
+        }
+        let rule = if cores > 1 { rule() } else { None };
+        let Some(mapping) = rule.map(|rule| rule.mapping(cores)) else {
+            return (Self::Single, plan.cut);
+        };
+        let is_asked = plan.cut != Cut::default();
+        let cut = if is_asked { plan.cut } else { mapping.cut };
+        (Self::asked(mapping.shape), cut)
+    }
+
+    /// A shape that somebody named.
+    fn asked(shape: PipelineShape) -> Self {
+        match shape {
+            PipelineShape::Single | PipelineShape::Auto => Self::Single,
             PipelineShape::InputAndWorkers(n) => Self::InputAndWorkers(workers(n)),
             PipelineShape::InputWorkersOutput(n) => Self::InputWorkersOutput(workers(n)),
-            PipelineShape::Auto if cores == 1 => Self::Single,
-            PipelineShape::Auto => costs().map_or(Self::Single, |costs| costs.best(cores)),
         }
     }
 
@@ -141,6 +154,32 @@ mod tests {
             output: 0.0,
         };
         assert_eq!(light.best(2), Shape::Single);
+    }
+
+    /// `auto` is the profile's rule; what was asked for stays.
+    #[test]
+    fn auto_takes_what_the_rule_proposes() {
+        let rule = Rule {
+            hertz: 1.0,
+            checksums: 100.0,
+            input: 200.0,
+            worker: 150.0,
+            ..Rule::default()
+        };
+        let proposed = rule.mapping(3);
+        let plan = Plan::default();
+        let (shape, cut) = Shape::choose(&plan, 3, || Some(rule));
+        assert_eq!((shape.as_asked(), cut), (proposed.shape, proposed.cut));
+        assert_eq!(cut, Cut::L2, "checksums are better divided");
+        assert_eq!(Shape::choose(&plan, 1, || Some(rule)).0, Shape::Single);
+        assert_eq!(Shape::choose(&plan, 3, || None).0, Shape::Single);
+        let plan = Plan {
+            pipeline: PipelineShape::InputAndWorkers(2),
+            cut: Cut::Capture,
+            ..plan
+        };
+        let asked = (Shape::InputAndWorkers(2), Cut::Capture);
+        assert_eq!(Shape::choose(&plan, 8, || Some(rule)), asked);
     }
 
     /// One input core caps the gain: more workers than it can feed are not started.
