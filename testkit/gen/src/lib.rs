@@ -39,6 +39,7 @@ mod wheel;
 
 pub use generate::generate;
 pub use options::{Bounds, Format, Kind, Options, OptionsError, Service, Troubles, Tunnel};
+pub use out::Interface;
 pub use preset::{PRESETS, Preset};
 pub use replicate::{Replicated, Replication, replicate};
 pub use truth::{Characteristics, ServiceTotals, Totals};

@@ -212,6 +212,7 @@ Examples:
   flowpin gen http -w - --no-truth --loss 0.01 --reorder 0.01 | flowpin run -r -
   flowpin gen mix --service http=0.7 --service dns=0.3 --ipv6 0.3 --vlan 7 -w mix.pcap
   flowpin gen replicate -r day.pcap.zst -n 50 -w days.pcap
+  flowpin gen http --preset parser-file-1 -i veth0 --topspeed
 
 Exit codes: as for `flowpin run`.";
 

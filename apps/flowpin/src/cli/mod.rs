@@ -18,7 +18,7 @@ pub(crate) use profile::{PlanArgs, ProfileArgs};
 pub(crate) use run::RunArgs;
 pub(crate) use slice::SliceArgs;
 pub(crate) use streams::{Show, StreamsArgs};
-pub(crate) use trace::{GenArgs, ReplicateArgs, TraceArgs, What};
+pub(crate) use trace::{GenArgs, ReplicateArgs, Target, TraceArgs, What};
 
 use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;

@@ -1,11 +1,11 @@
 //! `flowpin gen`: traces out of nothing, or out of a real capture.
 
 use super::print;
-use crate::cli::{GenArgs, ReplicateArgs, TraceArgs, What};
+use crate::cli::{GenArgs, ReplicateArgs, Target, TraceArgs, What};
 use crate::exit::{Exit, Failure};
 use crate::summary::number;
 use anyhow::Context;
-use flowpin_gen::{Characteristics, Error, Kind, Options, Totals};
+use flowpin_gen::{Characteristics, Error, Interface, Kind, Options, Totals};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -32,28 +32,18 @@ fn trace(args: &TraceArgs, kind: Kind) -> Result<Exit, Failure> {
         Some(path) => Some(BufWriter::new(create(&path)?)),
         None => None,
     };
-    let write = &args.target.write;
+    let target = args.target.target();
     let truth = truth.as_mut().map(|file| file as &mut dyn Write);
-    let made = if write == Path::new("-") {
-        flowpin_gen::generate(&options, io::stdout().lock(), truth)
-    } else {
-        flowpin_gen::generate(&options, create(write)?, truth)
-    };
-    match made {
-        Ok(totals) => tell(write, &summary(&options, &totals)),
+    match flowpin_gen::generate(&options, open(target)?, truth) {
+        Ok(totals) => tell(target, &summary(&options, &totals)),
         Err(error) => refuse(error),
     }
 }
 
 fn replicate(args: &ReplicateArgs) -> Result<Exit, Failure> {
     let what = args.replication();
-    let write = &args.target.write;
-    let made = if write == Path::new("-") {
-        flowpin_gen::replicate(&what, io::stdout().lock())
-    } else {
-        flowpin_gen::replicate(&what, create(write)?)
-    };
-    match made {
+    let target = args.target.target();
+    match flowpin_gen::replicate(&what, open(target)?) {
         Ok(done) => {
             let mut text = format!(
                 "{}, {}, {}\n",
@@ -73,10 +63,21 @@ fn replicate(args: &ReplicateArgs) -> Result<Exit, Failure> {
                     "{count} left out: their link type is not Ethernet\n"
                 ));
             }
-            tell(write, &text)
+            tell(target, &text)
         }
         Err(error) => refuse(error),
     }
+}
+
+/// Opens what the trace is written to.
+fn open(target: Target<'_>) -> Result<Box<dyn Write>, Failure> {
+    Ok(match target {
+        Target::Stdout => Box::new(io::stdout().lock()),
+        Target::File(path) => Box::new(create(path)?),
+        Target::Interface { name, topspeed } => {
+            Box::new(Interface::open(name, topspeed).map_err(Failure::failed)?)
+        }
+    })
 }
 
 fn create(path: &Path) -> Result<File, Failure> {
@@ -96,11 +97,11 @@ fn refuse(error: Error) -> Result<Exit, Failure> {
 }
 
 /// The summary goes where the capture does not.
-fn tell(write: &Path, text: &str) -> Result<Exit, Failure> {
-    if write == Path::new("-") {
-        anstream::eprint!("{text}");
-    } else {
-        print(&format!("{}: {text}", write.display()))?;
+fn tell(target: Target<'_>, text: &str) -> Result<Exit, Failure> {
+    match target {
+        Target::Stdout => anstream::eprint!("{text}"),
+        Target::File(path) => print(&format!("{}: {text}", path.display()))?,
+        Target::Interface { name, .. } => print(&format!("{name}: {text}"))?,
     }
     Ok(Exit::Done)
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "also in functions that tests share")]
 
 mod identify;
+mod interface;
 mod profile;
 mod program;
 mod protocols;

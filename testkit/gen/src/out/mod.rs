@@ -1,5 +1,9 @@
 //! Captures out: records laid out in one buffer, written a mebibyte at a time.
 
+mod interface;
+
+pub use interface::Interface;
+
 use crate::options::Format;
 use std::io::{self, Write};
 

@@ -5,7 +5,7 @@ mod options;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use flowpin_config::Span;
 use flowpin_gen::{PRESETS, Preset, Service};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What is to be made.
 #[derive(Args, Debug)]
@@ -43,7 +43,16 @@ pub(crate) enum What {
 pub(crate) struct TargetArgs {
     /// The capture to write; `-` for standard output
     #[arg(short = 'w', long = "write", value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) write: PathBuf,
+    #[arg(required_unless_present = "interface")]
+    write: Option<PathBuf>,
+
+    /// Send the frames out of an interface instead, at the times of the trace (Linux)
+    #[arg(short = 'i', long, value_name = "IFACE", conflicts_with_all = ["write", "format"])]
+    interface: Option<String>,
+
+    /// Send as fast as the interface takes them
+    #[arg(long, requires = "interface")]
+    topspeed: bool,
 
     /// How it is laid out [default: by the name's ending, else pcap]
     #[arg(long, value_name = "FORMAT")]
@@ -56,6 +65,14 @@ pub(crate) struct TargetArgs {
     /// The same seed gives the same bytes
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
+}
+
+/// One of the places that [`TargetArgs`] can name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Target<'a> {
+    Stdout,
+    File(&'a Path),
+    Interface { name: &'a str, topspeed: bool },
 }
 
 /// What a trace shall be like.

@@ -1,6 +1,8 @@
 //! From words to what the generator takes.
 
-use super::{Layout, NetArgs, ReplicateArgs, SizeArgs, TalkArgs, TargetArgs, TraceArgs, Wrapping};
+use super::{
+    Layout, NetArgs, ReplicateArgs, SizeArgs, TalkArgs, Target, TargetArgs, TraceArgs, Wrapping,
+};
 use flowpin_gen::{Format, Kind, Options, Replication, Tunnel};
 use std::path::{Path, PathBuf};
 
@@ -9,14 +11,25 @@ impl TargetArgs {
         match self.format {
             Some(Layout::Pcapng) => Format::PcapNg,
             Some(Layout::Pcap) => Format::Pcap,
-            None if self
-                .write
-                .extension()
-                .is_some_and(|ending| ending == "pcapng") =>
-            {
-                Format::PcapNg
-            }
+            None if self.file().extension().is_some_and(|end| end == "pcapng") => Format::PcapNg,
             None => Format::Pcap,
+        }
+    }
+
+    /// What `-w` names; nothing where an interface is asked for.
+    fn file(&self) -> &Path {
+        self.write.as_deref().unwrap_or(Path::new(""))
+    }
+
+    /// Where the trace goes.
+    pub(crate) fn target(&self) -> Target<'_> {
+        match &self.interface {
+            Some(name) => Target::Interface {
+                name,
+                topspeed: self.topspeed,
+            },
+            None if self.file() == Path::new("-") => Target::Stdout,
+            None => Target::File(self.file()),
         }
     }
 }
@@ -52,12 +65,13 @@ impl TraceArgs {
 
     /// Where the truth goes, if anywhere.
     pub(crate) fn truth(&self) -> Option<PathBuf> {
-        let write = &self.target.write;
-        match &self.truth {
-            Some(path) => Some(path.clone()),
-            None if self.no_truth || write == Path::new("-") => None,
-            None if write.exists() && !write.is_file() => None,
-            None => Some(write.with_extension("truth.json")),
+        match (&self.truth, self.target.target()) {
+            (Some(path), _) => Some(path.clone()),
+            (None, Target::File(path)) if !self.no_truth => {
+                let is_device = path.exists() && !path.is_file();
+                (!is_device).then(|| path.with_extension("truth.json"))
+            }
+            _ => None,
         }
     }
 }
