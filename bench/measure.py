@@ -44,12 +44,13 @@ def wait_until_quiet(seconds=60):
                        f"the limit is {BUSY_SHARE_MAX:.0%}")
 
 
-def run_once(command, stdout=None, ok=(0,)):
+def run_once(command, stdout=None, ok=(0,), cwd=None):
     """One run: CPU seconds by getrusage, wall seconds, peak resident bytes, share of others."""
     busy, stolen = machine_jiffies()
     start = time.monotonic()
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
-                               stdout=stdout or subprocess.DEVNULL, stderr=subprocess.PIPE)
+                               stdout=stdout or subprocess.DEVNULL, stderr=subprocess.PIPE,
+                               cwd=cwd)
     message = process.stderr.read()
     _, status, usage = os.wait4(process.pid, 0)
     wall = time.monotonic() - start
@@ -100,7 +101,24 @@ def machine():
     return {"processor": model.group(1).strip() if model else os.uname().machine,
             "cores": os.cpu_count(), "memory_mib": memory,
             "kernel": re.match(r"[\d.]+", os.uname().release).group(0),
-            "virtual": "hypervisor" in text}
+            "virtual": "hypervisor" in text, "governor": governor(),
+            "load": round(os.getloadavg()[0], 2), "date": datetime.date.today().isoformat(),
+            "commit": commit(), "compiler": compiler()}
+
+
+def governor():
+    """How the clock rate is chosen; None where the system does not say."""
+    try:
+        with open("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+                  encoding="ascii") as file:
+            return file.read().strip()
+    except OSError:
+        return None
+
+
+def compiler():
+    return subprocess.run(["rustc", "-V"], stdout=subprocess.PIPE, text=True, cwd=ROOT,
+                          check=False).stdout.strip()
 
 
 def commit():
@@ -169,10 +187,25 @@ def packets_of(path):
     return count, size
 
 
+def table(name, title, source, of, columns, rows, notes=(), drawn=()):
+    """A table as `flowpin-bench page` reads it. Columns are (name, unit), cells numbers, texts,
+    summaries or None."""
+    return {"name": name, "title": title, "source": source, "of": of,
+            "columns": [{"name": column, "unit": unit} for column, unit in columns],
+            "rows": [{"name": row, "cells": cells} for row, cells in rows],
+            "notes": list(notes), "drawn": list(drawn)}
+
+
+def write_tables(path, tables):
+    """Machine and tables, for `flowpin-bench page`."""
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"machine": machine(), "tables": tables}, file, indent=1)
+        file.write("\n")
+
+
 def write_record(kind, result, table):
     """Writes JSON and a table to `bench/record/`."""
-    slug = re.sub(r"[^a-z0-9]+", "-", f"{machine()['processor']} {os.cpu_count()} cores".lower())
-    name = f"{datetime.date.today().isoformat()}-{slug.strip('-')}-{kind}"
+    name = record_name(kind)
     folder = os.path.join(ROOT, "bench", "record")
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as file:
@@ -182,3 +215,9 @@ def write_record(kind, result, table):
         file.write(table)
     print(table)
     print(f"written to bench/record/{name}.json and .md", file=sys.stderr)
+
+
+def record_name(kind):
+    """A record's name: day, machine, kind."""
+    slug = re.sub(r"[^a-z0-9]+", "-", f"{machine()['processor']} {os.cpu_count()} cores".lower())
+    return f"{datetime.date.today().isoformat()}-{slug.strip('-')}-{kind}"
