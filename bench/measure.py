@@ -4,6 +4,7 @@ import datetime
 import json
 import os
 import re
+import resource
 import shutil
 import statistics
 import subprocess
@@ -68,6 +69,12 @@ def run_once(command, stdout=None, ok=(0,), cwd=None):
         "others_share": round(others / wall / os.cpu_count(), 4),
         "stolen_s": round(stolen_after - stolen, 2),
     }
+
+
+def peak_mib(nbytes):
+    """A peak as it can be told: a program inherits that of who started it, which is this one."""
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return nbytes >> 20 if nbytes > own else f"≤ {own >> 20}"
 
 
 def run_quiet(command, allow_busy=False, tries=5, **options):
@@ -178,7 +185,7 @@ def packets_of(path):
         while at + 16 <= size:
             if at + 16 > base + len(data):
                 file.seek(at)
-                base, data = at, memoryview(file.read(1 << 24))
+                base, data = at, memoryview(file.read(COPY_BLOCK))
             offset = at - base
             if offset + 16 > len(data):
                 break

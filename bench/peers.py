@@ -1,7 +1,7 @@
 """Other programs that read captures: how each is called, and what it did and did not do.
 
-All write what they find, if they can write at all: to a folder that is new for each run. Programs of
-Debian's are asked for by package; Suricata, Snort 3, Zeek and Retina are used where they are on the
+All write what they find, if they can write at all: to a folder that is new for each run. Programs
+of Debian's are asked for by package; Suricata, Snort 3, Zeek and Retina are used where they are on the
 PATH (`retina`: a program that takes a capture's path; `SNORT_CONFIG` names Snort's configuration).
 """
 
@@ -17,7 +17,8 @@ class Peer:
     def __init__(self, name, command, did, did_not, package=None, version="--version"):
         self.name, self.command, self.did, self.did_not = name, command, did, did_not
         self.package, self.version_flag = package, version
-        self.program = shutil.which(command[0]) or (command[0] if os.path.exists(command[0]) else None)
+        is_path = os.path.exists(command[0])
+        self.program = command[0] if is_path else shutil.which(command[0])
 
     def version(self):
         """What it says of itself, as a number; empty if it does not say."""
@@ -26,7 +27,7 @@ class Peer:
         done = subprocess.run([self.program, self.version_flag], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=20,
                               check=False)
-        found = re.search(rb"\d+\.\d+[\w.+-]*", done.stdout)
+        found = re.search(rb"\d+\.\d+(?:\.\d+)*[\w+-]*", done.stdout)
         return found.group(0).decode() if found else ""
 
 
