@@ -1,8 +1,8 @@
 """Other programs that read captures: how each is called, and what it did and did not do.
 
 All write what they find, if they can write at all: to a folder that is new for each run. Programs
-of Debian's are asked for by package; Suricata, Snort 3, Zeek and Retina are used where they are on the
-PATH (`retina`: a program that takes a capture's path; `SNORT_CONFIG` names Snort's configuration).
+of Debian's are asked for by package; Suricata, Snort 3, Zeek and Retina are used where they are on
+the PATH (`retina`: a program that takes a capture's path; `SNORT_CONFIG` names Snort's configuration).
 """
 
 import os
@@ -22,11 +22,13 @@ class Peer:
 
     def version(self):
         """What it says of itself, as a number; empty if it does not say."""
-        if not self.version_flag or not self.program:
+        ask = [self.program, self.version_flag]
+        if not self.version_flag:  # a library: what its package says
+            ask = ["dpkg-query", "-W", "-f", "${Version}", self.package or ""]
+        if not shutil.which(ask[0]):
             return ""
-        done = subprocess.run([self.program, self.version_flag], stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=20,
-                              check=False)
+        done = subprocess.run(ask, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              stdin=subprocess.DEVNULL, timeout=20, check=False)
         found = re.search(rb"\d+\.\d+(?:\.\d+)*[\w+-]*", done.stdout)
         return found.group(0).decode() if found else ""
 
