@@ -82,6 +82,45 @@ fn the_tutorial_s_grammar_reads_memcached() {
     }
 }
 
+const TAKES: &str = r#"
+%protocol takes
+%local len count
+%x LINE LOST
+%client LINE
+%server LINE
+%resync LOST
+%message takes "What was taken." {
+  name text "The bytes taken."
+}
+%%
+<LINE>"take "[0-9]+\n  { trim(5, 1); number(len, 10, 0, 99); take(name, len); }
+<LINE>"skip "[0-9]+\n  { trim(5, 1); number(len, 10, 0, 99); skip(len); }
+<LINE>"emit\n"         { emit(takes); }
+<LOST>"sync\n"         { BEGIN(LINE); }
+<LOST>.|\n             ;
+"#;
+
+/// What a gap, or a datagram's end, cuts off of a field is not taken from what is skipped later.
+#[test]
+fn what_is_skipped_behind_a_gap_is_not_taken() {
+    let protocol = Protocol::loaded(compiled("takes.l", TAKES).grammar);
+    let mut text = Text::new(TextOptions::default(), vec![protocol]);
+    let mut log = Log::default();
+    let at = Timestamp(1);
+    let number = text.protocol("takes").unwrap();
+    let stream = text.begin(Shard(0), number).unwrap();
+    text.data(stream, at, true, b"take 3\nabcemit\ntake 5\nab", &mut log);
+    text.gap(stream, at, true, 10, &mut log);
+    text.data(stream, at, true, b"sync\nskip 3\nxyzemit\n", &mut log);
+    text.end(stream, at, &mut log);
+    let datagrams = text.begin(Shard(0), number).unwrap();
+    for datagram in [b"take 5\nab".as_slice(), b"skip 3\nxyzemit\n"] {
+        text.datagram(datagrams, at, true, datagram, datagram.len(), &mut log);
+    }
+    text.end(datagrams, at, &mut log);
+    assert_eq!(log.0, ["takes name=abc", "text_gap", "takes ", "takes "]);
+}
+
 /// The paper's Figure 1, its printing errors mended: line numbers and shared lines of rules taken
 /// apart, blanks for the printed `_`, the names that it uses defined.
 const SKELETON: &str = r#"

@@ -144,6 +144,7 @@ impl Text {
             false => (server, server_begin),
         };
         side.saved = Saved::new(begin);
+        side.extra.taking = None;
         let (known, budget) = (&grammar.program.fields, &mut self.shared.budget);
         side.extra.fields.clear(known, connection.shard, budget);
     }
@@ -169,6 +170,7 @@ impl Text {
         if !side.saved.gap(&protocol.scanner, texts, len) {
             let known = &protocol.grammar.program.fields;
             let budget = &mut self.shared.budget;
+            side.extra.taking = None;
             side.extra.fields.clear(known, connection.shard, budget);
             sink.anomaly("text_gap");
         }

@@ -213,8 +213,8 @@ impl<S: MessageSink> Turn<'_, S> {
             return self.keep(Text::Host, name);
         }
         // The target named one already.
-        let texts = self.pools.texts.whole(&transaction.texts);
-        if texts.is_some_and(|texts| !part.of(texts).eq_ignore_ascii_case(name)) {
+        let named = self.pools.text(self.mine.transaction, Text::Host);
+        if !named.eq_ignore_ascii_case(name) {
             self.tell(Anomaly::HostContradicts);
         }
     }

@@ -62,15 +62,8 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// What the switch of protocols was to.
-    pub(super) fn upgraded_to(&self) -> Successor {
-        let Some(transaction) = self.pools.transactions.get(self.mine.transaction) else {
-            return Successor::Other;
-        };
-        let part = transaction.part(Text::Upgrade);
-        self.pools
-            .texts
-            .whole(&transaction.texts)
-            .map_or(Successor::Other, |texts| Successor::read(part.of(texts)))
+    pub(super) fn upgraded_to(&mut self) -> Successor {
+        Successor::read(self.pools.text(self.mine.transaction, Text::Upgrade))
     }
 
     /// Both directions go on as something else.
@@ -96,9 +89,7 @@ impl<S: MessageSink> Turn<'_, S> {
         let last = self.pools.transactions.get(self.queue.last);
         let successor = match last {
             Some(transaction) if transaction.has(Transaction::UPGRADE) => {
-                let part = transaction.part(Text::Upgrade);
-                let texts = self.pools.texts.whole(&transaction.texts);
-                texts.map_or(Successor::Other, |texts| Successor::read(part.of(texts)))
+                Successor::read(self.pools.text(self.queue.last, Text::Upgrade))
             }
             _ => Successor::Tunnel,
         };

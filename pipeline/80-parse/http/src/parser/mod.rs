@@ -24,7 +24,7 @@ use crate::body::Bodies;
 use crate::handover::Successor;
 use crate::options::HttpOptions;
 use crate::schema;
-use crate::state::{Connection, NONE, Phase, Side, Texts, Transaction};
+use crate::state::{Connection, NONE, Phase, Side, Text, Texts, Transaction};
 use crate::stats::HttpStats;
 use flowpin_counters::{Loss, Losses};
 use flowpin_memory::Slab;
@@ -87,6 +87,18 @@ pub(crate) struct Pools {
     schema: &'static MessageSchema,
     stats: HttpStats,
     losses: Losses,
+}
+
+impl Pools {
+    /// A text of a transaction, wherever it lies: for rare uses, because it may be gathered.
+    pub(crate) fn text(&mut self, handle: u32, text: Text) -> &[u8] {
+        let Some(transaction) = self.transactions.get(handle) else {
+            return &[];
+        };
+        self.gathered.clear();
+        self.texts.gather(&transaction.texts, &mut self.gathered);
+        transaction.part(text).of(&self.gathered)
+    }
 }
 
 impl Http {

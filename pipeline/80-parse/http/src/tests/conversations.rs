@@ -1,7 +1,9 @@
 //! Ordinary and less ordinary conversations.
 
 use super::{C, S, told, told_of};
-use crate::fuzz::Step;
+use crate::fuzz::{Step, Told};
+use crate::{Http, HttpOptions, Successor};
+use flowpin_packet::{Shard, Timestamp};
 
 const GET: &[u8] = b"GET /a HTTP/1.1\r\nHost: h.example\r\n\r\n";
 
@@ -189,6 +191,23 @@ fn other_protocols_take_over() {
         (C, b"\x16\x03\x01"),
     ]);
     assert_eq!(found, ["method=CONNECT uri=h:443 sent=0 got=0"]);
+}
+
+/// What a head says is believed however long it is: texts of more than a block are looked at, too.
+#[test]
+fn long_heads_hide_neither_upgrades_nor_hosts() {
+    let long = "x".repeat(600);
+    let head = format!("GET http://other/{long} HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\n\r\n");
+    let answer: &[u8] = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n";
+    let mut http = Http::new(HttpOptions::default()).unwrap();
+    let handle = http.begin(Shard(0)).unwrap();
+    let mut sink = Told::default();
+    for (side, bytes) in [(C, head.as_bytes()), (S, answer)] {
+        http.data(handle, Timestamp(1), side, bytes, &mut sink);
+    }
+    assert_eq!(http.successor(handle), Some(Successor::WebSocket));
+    assert!(sink.0.iter().any(|told| told == "http_host_contradicts"));
+    http.end(handle, Timestamp(1), &mut sink);
 }
 
 /// A capture of one direction still has all that this direction says.
