@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every so many-th capture in the short form, all in the long one.
-const EVERY: usize = 20;
+const EVERY: usize = 10;
 
 const FIELDS: &[&str] = &[
     "ip.src",
@@ -117,15 +117,16 @@ fn theirs(path: &Path) -> Hellos {
         let Ok(fields) = <[&str; 16]>::try_from(fields) else {
             continue;
         };
-        if let Some((who, hello)) = hello(fields) {
-            found.entry(who).or_default().insert(hello);
+        if let Some((who, hellos)) = hello(fields) {
+            found.entry(who).or_default().extend(hellos);
         }
     }
     found
 }
 
-/// One frame's hello; none if it has several messages, whose fields tshark mixes.
-fn hello(fields: [&str; 16]) -> Option<(Who, (String, String))> {
+/// One frame's hello; none if it has several messages, whose fields tshark mixes. It also mixes
+/// the algorithms of three extensions: then any run of them may be those that count.
+fn hello(fields: [&str; 16]) -> Option<(Who, Vec<(String, String)>)> {
     let [ends @ .., _, _, _, _, _, _, _, _] = fields;
     let [
         ..,
@@ -152,14 +153,26 @@ fn hello(fields: [&str; 16]) -> Option<(Who, (String, String))> {
         end(last(from6, from), last(tcp, udp))?,
         end(last(to6, to), last(tcp_to, udp_to))?,
     ];
-    let print = ja4(
-        if tcp.is_empty() { 'q' } else { 't' },
-        [version, versions].map(numbers),
-        [ciphers, extensions, signatures].map(numbers),
-        alpn.split(',').next().unwrap_or_default(),
-    );
-    Some((who, (print, name.to_owned())))
+    let [ciphers, extensions, signatures] = [ciphers, extensions, signatures].map(numbers);
+    let hello = |signatures: &[u16]| {
+        let print = ja4(
+            if tcp.is_empty() { 'q' } else { 't' },
+            [version, versions].map(numbers),
+            [&ciphers, &extensions, signatures],
+            alpn.split(',').next().unwrap_or_default(),
+        );
+        (print, name.to_owned())
+    };
+    let is_mixed = extensions.contains(&DELEGATED) || extensions.contains(&CERTIFICATES);
+    let count = if is_mixed { signatures.len() } else { 0 };
+    let begins = (0..count).flat_map(|from| (from + 1..=signatures.len()).map(move |to| from..to));
+    let runs = begins.map(|run| hello(&signatures[run]));
+    Some((who, runs.chain([hello(&signatures)]).collect()))
 }
+
+/// RFC 9345 §4.1.1 and RFC 8446 §4.2.3: extensions with algorithms that say nothing of the hello's.
+const DELEGATED: u16 = 34;
+const CERTIFICATES: u16 = 50;
 
 /// Numbers as tshark lists them, but for those of RFC 8701, which mean nothing.
 fn numbers(text: &str) -> Vec<u16> {
@@ -176,7 +189,7 @@ fn numbers(text: &str) -> Vec<u16> {
 fn ja4(
     carrier: char,
     [legacy, offered]: [Vec<u16>; 2],
-    [mut ciphers, extensions, signatures]: [Vec<u16>; 3],
+    [ciphers, extensions, signatures]: [&[u16]; 3],
     alpn: &str,
 ) -> String {
     let version = match offered.iter().max().or(legacy.first()) {
@@ -210,14 +223,15 @@ fn ja4(
             .collect();
         if is_empty { "0".repeat(12) } else { digits }
     };
+    let mut ciphers = ciphers.to_vec();
     ciphers.sort_unstable();
-    let mut others: Vec<u16> = extensions.clone();
+    let mut others: Vec<u16> = extensions.to_vec();
     others.retain(|kind| !matches!(kind, 0 | 16));
     others.sort_unstable();
     let mut text = list(&others);
     if !signatures.is_empty() {
         text += "_";
-        text += &list(&signatures);
+        text += &list(signatures);
     }
     let (count, kinds) = (ciphers.len().min(99), extensions.len().min(99));
     let (first, second) = (
