@@ -44,10 +44,12 @@ const SALT_T051: [u8; 20] = [
     0xda, 0x6e, 0x03, 0x3d,
 ];
 
-/// The keys of both directions' Initial packets.
+/// The keys of both directions' Initial packets, made when the first of each is opened.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keys {
-    sides: [SideKeys; 2],
+    version: u32,
+    secret: [u8; 32],
+    sides: [Option<SideKeys>; 2],
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -76,38 +78,52 @@ impl Keys {
             _ => return None,
         };
         let (secret, _) = Hkdf::<Sha256>::extract(Some(&salt), id);
-        let side = |label: &[u8]| -> Option<SideKeys> {
-            let secret: [u8; 32] = expand(&secret, label)?;
-            let names: [&[u8]; 3] = if version == VERSION_2 {
+        Some(Self {
+            version,
+            secret: secret.into(),
+            sides: [None; 2],
+        })
+    }
+
+    /// RFC 9001 §5.2: the keys of one direction.
+    fn side(&mut self, to_server: bool) -> Option<SideKeys> {
+        let [client, server] = &mut self.sides;
+        let (side, label) = if to_server {
+            (client, b"client in".as_slice())
+        } else {
+            (server, b"server in".as_slice())
+        };
+        if side.is_none() {
+            let secret: [u8; 32] = Secret::new(&self.secret)?.expand(label)?;
+            let secret = Secret::new(&secret)?;
+            // RFC 9369 §3.3.2.
+            let names: [&[u8]; 3] = if self.version == VERSION_2 {
                 [b"quicv2 key", b"quicv2 iv", b"quicv2 hp"]
             } else {
                 [b"quic key", b"quic iv", b"quic hp"]
             };
             let [key, nonce, hp] = names;
-            Some(SideKeys {
-                key: expand(&secret, key)?,
-                nonce: expand(&secret, nonce)?,
-                hp: expand(&secret, hp)?,
-            })
-        };
-        Some(Self {
-            sides: [side(b"client in")?, side(b"server in")?],
-        })
+            *side = Some(SideKeys {
+                key: secret.expand(key)?,
+                nonce: secret.expand(nonce)?,
+                hp: secret.expand(hp)?,
+            });
+        }
+        *side
     }
 
     /// Removes protection (RFC 9001 §5.4) and decrypts (§5.3) a packet, into `out`. The tag is not
     /// verified: what does not belong to these keys gives frames without sense.
     pub(crate) fn open<'a>(
-        &self,
+        &mut self,
         packet: &Packet<'_>,
         to_server: bool,
         out: &'a mut [u8],
     ) -> Option<&'a [u8]> {
-        let [client, server] = &self.sides;
-        let SideKeys { key, nonce, hp } = if to_server { client } else { server };
+        let SideKeys { key, nonce, hp } = self.side(to_server)?;
         let body = packet.body;
         // RFC 9001 §5.4.2: the sample begins 4 bytes behind the packet number's first.
-        let mask = block(&Aes128::new(hp.into()), *body.get(4..)?.first_chunk()?);
+        let mask = block(&Aes128::new(&hp.into()), *body.get(4..)?.first_chunk()?);
         let [mask_first, mask_number @ ..] = mask;
         let number_len = usize::from((packet.first ^ mask_first) & 3).checked_add(1)?;
         let protected = body.get(..number_len)?;
@@ -115,13 +131,13 @@ impl Keys {
         for (&byte, &mask) in protected.iter().zip(&mask_number) {
             number = number << 8 | u32::from(byte ^ mask);
         }
-        let mut nonce = *nonce;
+        let mut nonce = nonce;
         for (byte, part) in nonce.iter_mut().skip(8).zip(number.to_be_bytes()) {
             *byte ^= part;
         }
         // AES-GCM is counter mode from 2 on (NIST SP 800-38D §7.2), with a tag of 16 bytes behind.
         let sealed = body.get(number_len..body.len().checked_sub(16)?)?;
-        let cipher = Aes128::new(key.into());
+        let cipher = Aes128::new(&key.into());
         let plain = out.get_mut(..sealed.len())?;
         plain.copy_from_slice(sealed);
         for (part, counter) in plain.chunks_mut(16).zip(2u32..) {
@@ -211,15 +227,23 @@ fn block(cipher: &Aes128, input: [u8; 16]) -> [u8; 16] {
     block.into()
 }
 
-/// RFC 8446 §7.1: HKDF-Expand-Label without context.
-fn expand<const N: usize>(secret: &[u8], label: &[u8]) -> Option<[u8; N]> {
-    let mut out = [0; N];
-    let len = u16::try_from(N).ok()?.to_be_bytes();
-    let label_len = u8::try_from(label.len().checked_add(6)?).ok()?;
-    let info: [&[u8]; 5] = [&len, &[label_len], b"tls13 ", label, &[0]];
-    let hkdf = Hkdf::<Sha256>::from_prk(secret).ok()?;
-    hkdf.expand_multi_info(&info, &mut out).ok()?;
-    Some(out)
+/// A secret that others are made from.
+struct Secret(Hkdf<Sha256>);
+
+impl Secret {
+    fn new(secret: &[u8]) -> Option<Self> {
+        Hkdf::from_prk(secret).ok().map(Self)
+    }
+
+    /// RFC 8446 §7.1: HKDF-Expand-Label without context.
+    fn expand<const N: usize>(&self, label: &[u8]) -> Option<[u8; N]> {
+        let mut out = [0; N];
+        let len = u16::try_from(N).ok()?.to_be_bytes();
+        let label_len = u8::try_from(label.len().checked_add(6)?).ok()?;
+        let info: [&[u8]; 5] = [&len, &[label_len], b"tls13 ", label, &[0]];
+        self.0.expand_multi_info(&info, &mut out).ok()?;
+        Some(out)
+    }
 }
 
 /// RFC 9000 §16.
@@ -230,4 +254,29 @@ pub(crate) fn varint(cursor: &mut Cursor<'_>) -> Option<usize> {
         value = value.checked_mul(256)?.checked_add(cursor.len8()?)?;
     }
     Some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Keys;
+
+    /// RFC 9001 A.1: the keys that follow from the identifier 0x8394c8f03e515708.
+    #[test]
+    fn keys_follow_from_the_identifier() {
+        let mut keys = Keys::of(1, &0x8394_c8f0_3e51_5708_u64.to_be_bytes()).unwrap();
+        let hex = |bytes: &[u8]| {
+            bytes
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect::<String>()
+        };
+        let client = keys.side(true).unwrap();
+        assert_eq!(hex(&client.key), "1f369613dd76d5467730efcbe3b1a22d");
+        assert_eq!(hex(&client.nonce), "fa044b2f42a3fd3b46fb255c");
+        assert_eq!(hex(&client.hp), "9f50449e04a0e810283a1e9933adedd2");
+        let server = keys.side(false).unwrap();
+        assert_eq!(hex(&server.key), "cf3a5331653c364c88f0f379b6067e37");
+        assert_eq!(hex(&server.nonce), "0ac1493ca1905853b0bba03e");
+        assert_eq!(hex(&server.hp), "c206b8d9b9f0f37644430b490eeaa314");
+    }
 }

@@ -190,6 +190,7 @@ impl Session {
         let side = if to_server { client } else { server };
         let opened = self
             .keys
+            .as_mut()
             .and_then(|keys| keys.open(packet, to_server, plain));
         let Some(frames) = opened.filter(|_| !side.is_over) else {
             return;
