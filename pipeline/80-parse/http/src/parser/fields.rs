@@ -17,14 +17,11 @@ impl<S: MessageSink> Turn<'_, S> {
     /// space before the colon.
     #[inline]
     pub(super) fn field(&mut self, line: &[u8], colon: usize, is_odd: bool) {
-        let Some((name, after)) = line.split_at_checked(colon) else {
-            // The colon stands behind what is looked at.
+        let (name, after) = line.split_at_checked(colon).unwrap_or((line, &[]));
+        // The colon may stand behind what is looked at.
+        let Some((_, value)) = after.split_first().filter(|_| !is_odd && !name.is_empty()) else {
             return self.odd_line(line);
         };
-        if is_odd || name.is_empty() {
-            return self.odd_line(line);
-        }
-        let value = after.get(1..).unwrap_or_default();
         if self.options.all_fields {
             self.keep_field(name, value);
         }
