@@ -50,7 +50,9 @@ impl Event {
         }
         let [options, other @ ..] = &layout.lists;
         for (to, list) in rest.iter_mut().zip(other) {
-            *to = listed(list.of(&all));
+            if list.len > 0 {
+                *to = Value::List(list.of(&all));
+            }
         }
         let options = options.of(&all);
         if let Some(edns) = parsed.edns
@@ -140,7 +142,7 @@ impl Layout {
         layout.add(QUERIES_AT, 0..QUERIES, parsed.questions.len());
         let mut counts = [0usize; 3];
         let mut special = [[false; 3]; 3];
-        let mut grouped = [0usize; GROUPS.len()];
+        let mut grouped = [0usize; GROUPS];
         for record in &parsed.records {
             let section = record.section as usize;
             if let (Some(count), Some(special)) =
@@ -207,7 +209,7 @@ impl Layout {
             self.put(all, QUERIES_AT + 1, row, kind);
         }
         let mut rows = [0usize; 3];
-        let mut grouped = [0usize; GROUPS.len()];
+        let mut grouped = [0usize; GROUPS];
         for record in &parsed.records {
             let section = record.section as usize;
             let (Some(row), Some(&at), Some(&width)) = (
@@ -217,20 +219,24 @@ impl Layout {
             ) else {
                 continue;
             };
-            let columns = columns_of(parsed, record, message);
-            let used = match special_of(record.kind) {
-                Some(_) => width,
-                None => COMMON,
-            };
-            for (column, value) in columns.into_iter().take(used).enumerate() {
+            let common = common_of(parsed, record, message);
+            for (column, value) in common.into_iter().enumerate() {
                 self.put(all, at.saturating_add(column), *row, value);
+            }
+            if let Some(columns) = special_of(record.kind).and_then(|at| SPECIAL.get(at))
+                && columns.end <= width
+            {
+                let values = special_values(parsed, record, message);
+                for (column, value) in columns.clone().zip(values) {
+                    self.put(all, at.saturating_add(column), *row, value);
+                }
             }
             *row = row.saturating_add(1);
             if record.section == Section::Answer
                 && let Some(group) = group_of(record.kind)
                 && let Some(row) = grouped.get_mut(group)
             {
-                let [_, _, _, contents, ..] = columns;
+                let [.., contents] = common;
                 self.put(all, GROUPS_AT.saturating_add(group), *row, contents);
                 *row = row.saturating_add(1);
             }
@@ -242,6 +248,8 @@ impl Layout {
 const COMMON: usize = 4;
 /// Those of SOA, SRV, SSHFP among an answer's.
 const SPECIAL: [Range<usize>; 3] = [4..11, 11..15, 15..18];
+/// SOA has most.
+const SPECIAL_MAX: usize = 7;
 
 /// Which of these a type has.
 const fn special_of(kind: u16) -> Option<usize> {
@@ -253,52 +261,68 @@ const fn special_of(kind: u16) -> Option<usize> {
     }
 }
 
-fn group_of(kind: u16) -> Option<usize> {
-    GROUPS.iter().position(|group| *group == kind)
+/// Which group an answer's type has: see [`GROUPS`].
+const fn group_of(kind: u16) -> Option<usize> {
+    Some(match kind {
+        1 => 0,
+        28 => 1,
+        5 => 2,
+        15 => 3,
+        2 => 4,
+        12 => 5,
+        16 => 6,
+        10 => 7,
+        _ => return None,
+    })
 }
 
-/// A record's values in the order of an answer's columns.
-fn columns_of<'a>(parsed: &'a Parsed, record: &Record, message: &[u8]) -> [Value<'a>; ANSWERS] {
-    let mut values = [Value::Unset; ANSWERS];
-    let [name, kind_of, ttl, rdata, rest @ ..] = &mut values;
-    *name = Value::Bytes(parsed.text(record.name.text));
-    *kind_of = kind(parsed, record.kind, record.kind_text);
+/// A record's values in the columns that all have.
+fn common_of<'a>(parsed: &'a Parsed, record: &Record, message: &[u8]) -> [Value<'a>; COMMON] {
+    let name = Value::Bytes(parsed.text(record.name.text));
+    let kind_of = kind(parsed, record.kind, record.kind_text);
     if record.kind == OPT {
-        return values;
+        return [name, kind_of, Value::Unset, Value::Unset];
     }
-    *ttl = Value::Count(record.ttl.into());
-    *rdata = contents(parsed, record, message);
+    let ttl = Value::Count(record.ttl.into());
+    [name, kind_of, ttl, contents(parsed, record, message)]
+}
+
+/// A record's values in its type's own columns, in their order.
+fn special_values<'a>(
+    parsed: &'a Parsed,
+    record: &Record,
+    message: &[u8],
+) -> [Value<'a>; SPECIAL_MAX] {
+    let mut values = [Value::Unset; SPECIAL_MAX];
     if record.rdata.is_bad {
         return values;
     }
     let raw = record.rdata.raw.range();
     let text = |place: Place| Value::Bytes(parsed.text(place));
     let [first, last] = record.rdata.names;
-    let [soa_mname, soa_rname, soa @ .., _, _, _, _, _, _, _] = rest;
+    let [one, two, three, four, ..] = &mut values;
     match record.kind {
         SOA => {
-            *soa_mname = text(first);
-            *soa_rname = text(last);
+            *one = text(first);
+            *two = text(last);
             let mut numbers = Cursor::new(message, raw.end.saturating_sub(20), raw.end);
-            for number in soa {
+            for number in values.iter_mut().skip(2) {
                 *number = Value::count(numbers.u32().ok().map(u64::from));
             }
         }
         SRV => {
             let mut numbers = Cursor::new(message, raw.start, raw.end);
-            let [.., priority, weight, port, name, _, _, _] = rest;
-            for number in [priority, weight, port] {
+            for number in [one, two, three] {
                 *number = Value::count(numbers.u16().ok().map(u64::from));
             }
-            *name = text(last);
+            *four = text(last);
         }
         SSHFP => {
             let mut numbers = Cursor::new(message, raw.start, raw.end);
-            let [.., fingerprint, algorithm, digest] = rest;
-            for number in [algorithm, digest] {
+            *one = text(record.rdata.fingerprint);
+            for number in [two, three] {
                 *number = Value::count(numbers.u8().ok().map(u64::from));
             }
-            *fingerprint = text(record.rdata.fingerprint);
         }
         _ => {}
     }

@@ -121,11 +121,11 @@ pub(super) const QUERIES: usize = 2;
 pub(super) const ANSWERS: usize = 18;
 pub(super) const AUTHORITIES: usize = 11;
 pub(super) const ADDITIONALS: usize = 4;
-pub(super) const GROUPS: [u16; 8] = [1, 28, 5, 15, 2, 12, 16, 10];
+pub(super) const GROUPS: usize = 8;
 pub(super) const EDNS: usize = 5;
 pub(super) const WIDTH: usize = DNS_COLUMNS.len();
 
 /// Lists of an event: all columns that are.
-pub(super) const LISTS: usize = QUERIES + ANSWERS + AUTHORITIES + ADDITIONALS + GROUPS.len() + 1;
+pub(super) const LISTS: usize = QUERIES + ANSWERS + AUTHORITIES + ADDITIONALS + GROUPS + 1;
 
 const _: () = assert!(HEAD + LISTS - 1 + EDNS == WIDTH);
