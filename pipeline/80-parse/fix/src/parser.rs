@@ -6,8 +6,9 @@ use crate::record::all_fields::{AllFields, LISTS};
 use crate::record::columns::{FIX, Message, WIDTH};
 use crate::session::heartbeat::Heartbeat;
 use crate::session::orders::{Orders, Owner, Role};
-use crate::session::sequence::Side;
+use crate::session::sequence::{Side, Step};
 use crate::{FixOptions, Frame, Slot, Window, record::secrets::type_of};
+use core::hint::black_box;
 use flowpin_counters::{Loss, Losses};
 use flowpin_memory::{Chain, Chains, Slab};
 use flowpin_packet::{SHARD_COUNT, Shard, Timestamp};
@@ -397,6 +398,28 @@ impl Reading {
         let heartbeat = &mut direction.heartbeat;
         let is_late = heartbeat.step(step.event, seen.at, &self.fields, bytes);
         let latency = self.latency(seen, bytes);
+        if sink.reads(&FIX) {
+            self.tell((bytes, step, latency), seen, window, sink);
+        } else {
+            // Every field is split; nobody asks for them by their names.
+            black_box((&self.fields, step, latency));
+            sink.message(&FIX, seen.at, &[]);
+        }
+        if is_late {
+            sink.anomaly(LATE);
+        }
+        self.flaws(window, sink);
+    }
+
+    /// Tells a message by its columns.
+    #[inline]
+    fn tell<S: MessageSink>(
+        &mut self,
+        (bytes, step, latency): (&[u8], Step, Option<u64>),
+        seen: Seen,
+        window: Window,
+        sink: &mut S,
+    ) {
         let message = Message {
             bytes,
             fields: &self.fields,
@@ -421,10 +444,6 @@ impl Reading {
             let (common, _) = values.split_at_mut(WIDTH.saturating_sub(LISTS));
             sink.message(&FIX, seen.at, common);
         }
-        if is_late {
-            sink.anomaly(LATE);
-        }
-        self.flaws(window, sink);
     }
 
     /// How long an order waited for this message, if it is its first report.

@@ -293,6 +293,9 @@ pub(crate) fn tell<S: MessageSink>(
     let Some(message) = grammar.program.messages.get(usize::from(message)) else {
         return;
     };
+    if !sink.reads(&message.schema) {
+        return sink.message(&message.schema, time, &[]);
+    }
     let mut members = [Value::Unset; MEMBERS_MAX];
     let mut member_count = 0;
     for (id, kind) in columns(grammar, message) {
