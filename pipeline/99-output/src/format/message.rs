@@ -157,10 +157,7 @@ fn put_member(
         Node::Leaf { key, column } => {
             let value = message.values.get(*column).unwrap_or(&Value::Unset);
             let value = at.map_or(value, |at| member(value, at));
-            if !matches!(value, Value::Unset) {
-                text.put_key(key);
-                put_json_value(text, Some(dates), value);
-            }
+            put_leaf(text, dates, key, value);
         }
         Node::Object {
             key,
@@ -176,6 +173,37 @@ fn put_member(
             }
         }
         Node::Array { key, members, .. } => put_array(text, dates, message, key, members),
+    }
+}
+
+/// Appends a member and its value, if it is set.
+// PERF: what nearly all values are is written in one go, where there is room for all of it.
+#[inline]
+fn put_leaf(text: &mut TextBuffer, dates: &mut DateCache, key: &Key, value: &Value<'_>) {
+    if matches!(value, Value::Unset) {
+        return;
+    }
+    let mut is_whole = true;
+    let before = text.len();
+    text.line(|line| {
+        line.put_key(key);
+        match *value {
+            Value::Count(count) => line.put_u64(count),
+            Value::Bool(value) => line.put_bool(value),
+            Value::Bytes(bytes) => is_whole = line.put_quoted(bytes),
+            Value::Text(word) => is_whole = line.put_quoted(word.as_bytes()),
+            Value::Address(address) => {
+                line.put(b"\"");
+                line.put_address_in_full(address);
+                line.put(b"\"");
+            }
+            _ => is_whole = false,
+        }
+    });
+    if !is_whole {
+        text.truncate(before);
+        text.put_key(key);
+        put_json_value(text, Some(dates), value);
     }
 }
 

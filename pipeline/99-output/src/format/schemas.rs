@@ -64,14 +64,16 @@ impl MessageSchemas {
     #[inline]
     pub(crate) fn number(&self, schema: &MessageSchema, guess: usize) -> Option<usize> {
         // PERF: a built-in schema's name is the same letters at the same place.
-        let is_it = |known: &Ready| {
-            core::ptr::eq(&raw const *known.schema.name, &raw const *schema.name)
-                || known.schema.name == schema.name
-        };
-        if self.all.get(guess).is_some_and(is_it) {
+        let is_here =
+            |known: &Ready| core::ptr::eq(&raw const *known.schema.name, &raw const *schema.name);
+        if self.all.get(guess).is_some_and(is_here) {
             return Some(guess);
         }
-        self.all.iter().position(is_it)
+        let number = self.all.iter().position(is_here);
+        number.or_else(|| {
+            let is_it = |known: &Ready| known.schema.name == schema.name;
+            self.all.iter().position(is_it)
+        })
     }
 
     pub(crate) fn get(&self, number: usize) -> Option<&Ready> {

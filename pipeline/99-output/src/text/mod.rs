@@ -162,13 +162,8 @@ impl Line<'_> {
     /// Appends text whose length is only known at run time.
     #[inline]
     pub(crate) fn put_str(&mut self, text: &str) {
-        let end = self.at + text.len();
-        if let Some(place) = self.place.get_mut(self.at..end) {
-            place.copy_from_slice(text.as_bytes());
-            self.at = end;
-        } else {
-            debug_assert!(false, "a line is longer than LINE_LEN_MAX");
-        }
+        let has_room = self.put_bytes(text.as_bytes());
+        debug_assert!(has_room, "a line is longer than LINE_LEN_MAX");
     }
 
     /// Appends a short word: at most 16 bytes, copied in full width.
@@ -222,6 +217,49 @@ impl TextBuffer {
         }
     }
 }
+
+impl Line<'_> {
+    /// Appends a member's name.
+    #[inline]
+    pub(crate) fn put_key(&mut self, key: &Key) {
+        match &key.long {
+            None => self.put_first(&key.text, key.len),
+            Some(long) => {
+                self.put_bytes(long);
+            }
+        }
+    }
+
+    /// Appends text in quotes; false, and nothing of use is written, if it needs an escape or is
+    /// long.
+    #[inline]
+    pub(crate) fn put_quoted(&mut self, text: &[u8]) -> bool {
+        if text.len() > QUOTED_MAX {
+            return false;
+        }
+        self.put(b"\"");
+        let place = self.place.get_mut(self.at..).unwrap_or_default();
+        let is_plain = copy_plain(text, place);
+        self.at += text.len();
+        self.put(b"\"");
+        is_plain
+    }
+
+    /// Appends bytes whose number is only known at run time; false if there is no room.
+    fn put_bytes(&mut self, bytes: &[u8]) -> bool {
+        let end = self.at + bytes.len();
+        let place = self.place.get_mut(self.at..end);
+        place
+            .map(|place| {
+                place.copy_from_slice(bytes);
+                self.at = end;
+            })
+            .is_some()
+    }
+}
+
+/// Of longer text nothing is written in one go.
+const QUOTED_MAX: usize = LINE_LEN_MAX / 2;
 
 /// A word of at most 16 bytes, padded so that copying it is one move.
 #[derive(Clone, Copy, Debug)]

@@ -57,7 +57,7 @@ pub(crate) fn copy_plain(from: &[u8], to: &mut [u8]) -> bool {
     odd_bytes(first) | odd_bytes(last) == 0
 }
 
-#[inline]
+#[inline(always)]
 fn copy_chunk(from: &[u8; 16], to: &mut [u8; 16], odd: &mut [u8; 16]) {
     *to = *from;
     for (odd, &byte) in odd.iter_mut().zip(from) {
