@@ -61,6 +61,9 @@ pub struct Reassembler {
     delivered: Delivered,
     options: ReassemblyOptions,
     depth: u64,
+    /// How far a stream's next segments take the short way.
+    // PERF: none if delivered bytes are kept: asked here, the short way need not ask.
+    quick_depth: u64,
     stats: ReassemblyStats,
     /// Nothing but the next segment in order takes a short way: for comparing.
     #[cfg(test)]
@@ -92,12 +95,15 @@ impl Reassembler {
     ///
     /// Where the system refuses the address space.
     pub fn new(options: &ReassemblyOptions, shards: u32, connections_max: u32) -> io::Result<Self> {
+        let delivered = Delivered::new(options.shard_compared_bytes())?;
+        let depth = options.depth();
         Ok(Self {
             connections: Slab::with_capacity(connections_max)?,
             held: Held::new(shards, options.shard_bytes())?,
-            delivered: Delivered::new(options.shard_compared_bytes())?,
             options: options.clone(),
-            depth: options.depth(),
+            depth,
+            quick_depth: if delivered.is_on() { 0 } else { depth },
+            delivered,
             stats: ReassemblyStats::default(),
             #[cfg(test)]
             long_way: false,
@@ -152,18 +158,14 @@ impl Reassembler {
         to_server: bool,
     ) -> Option<Span> {
         let connection = self.connections.get_mut(handle)?;
-        let offset = connection.take_in_order(frames, meta, to_server, self.depth)?;
+        let offset = connection.take_in_order(frames, meta, to_server, self.quick_depth)?;
         let len = u64::from(meta.payload_len);
         self.stats.in_order = self.stats.in_order.wrapping_add(len);
-        let at = Span {
+        Some(Span {
             handle,
             to_server,
             offset,
-        };
-        if self.delivered.is_on() {
-            self.keep_next(frames, meta, at);
-        }
-        Some(at)
+        })
     }
 
     /// The connection is over: tells what is held, the gaps before it, and the ends of its

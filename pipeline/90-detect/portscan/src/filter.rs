@@ -75,6 +75,28 @@ pub(crate) struct Filter {
     used: Shards,
     /// Attempts that each shard's filters hold.
     items: Vec<u32>,
+    /// Attempts still to be remembered, the oldest first from `next` on.
+    // PERF: a filter's lines are in no cache; asked for now, they have come a few attempts later.
+    waiting: [Option<(u8, Places)>; WAITING],
+    next: usize,
+}
+
+/// Attempts that wait for their lines.
+const WAITING: usize = 8;
+
+/// The hashes of a source, and of what it asks.
+#[derive(Clone, Copy, Debug)]
+struct Places {
+    source: u64,
+    all: u64,
+}
+
+impl Places {
+    fn of(question: &Question) -> Self {
+        let source = hash_address(&question.source, u64::from(question.probe as u8));
+        let all = mix(source ^ hash_target(&question.target, question.port));
+        Self { source, all }
+    }
 }
 
 const WORDS: usize = 1 << 13;
@@ -89,11 +111,42 @@ impl Filter {
             words: Vec::new(),
             used: Shards::default(),
             items: Vec::new(),
+            waiting: [None; WAITING],
+            next: 0,
+        }
+    }
+
+    /// Remembers what a source asks, some time before somebody asks for it.
+    pub(crate) fn remember(&mut self, shard: u8, question: &Question) {
+        let places = Places::of(question);
+        let start = usize::from(shard) * 2 * WORDS;
+        for (filter, hash) in [(start, places.source), (start + WORDS, places.all)] {
+            flowpin_cpu::prefetch::read_at(&self.words, filter + line(hash));
+        }
+        let oldest = self.waiting.get_mut(self.next % WAITING);
+        self.next += 1;
+        if let Some((shard, places)) = oldest.and_then(|place| place.replace((shard, places))) {
+            self.add(shard, places);
+        }
+    }
+
+    /// Remembers all that waits.
+    fn settle(&mut self) {
+        for nth in self.next..self.next + WAITING {
+            let waiting = self.waiting.get_mut(nth % WAITING);
+            if let Some((shard, places)) = waiting.and_then(Option::take) {
+                self.add(shard, places);
+            }
         }
     }
 
     /// Whether the source has asked something else in this shard before. Remembers it.
     pub(crate) fn asked_before(&mut self, shard: u8, question: &Question) -> bool {
+        self.settle();
+        self.add(shard, Places::of(question))
+    }
+
+    fn add(&mut self, shard: u8, places: Places) -> bool {
         if self.words.is_empty() {
             self.words = vec![0; 2 * WORDS * SHARD_COUNT];
             self.items = vec![0; SHARD_COUNT];
@@ -111,15 +164,14 @@ impl Filter {
         }
         *items += 1;
         let (sources, questions) = words.split_at_mut(WORDS);
-        let source = hash_address(&question.source, u64::from(question.probe as u8));
-        let all = mix(source ^ hash_target(&question.target, question.port));
-        let known_source = set(sources, source);
-        let known_question = set(questions, all);
+        let known_source = set(sources, places.source);
+        let known_question = set(questions, places.all);
         known_source && !known_question
     }
 
     /// Forgets all.
     pub(crate) fn clear(&mut self) {
+        self.waiting = [None; WAITING];
         for (index, words) in self.words.chunks_mut(2 * WORDS).enumerate() {
             let word = self.used.0.get(index / 64).copied().unwrap_or(0);
             if word >> (index % 64) & 1 == 1 {
@@ -135,9 +187,9 @@ impl Filter {
 // PERF: in one line of the cache: all filters together are larger than the caches.
 fn set(words: &mut [u64], hash: u64) -> bool {
     let mut known = true;
-    let line = (hash >> 32) as usize & (WORDS / LINE - 1);
+    let line = line(hash);
     for part in [hash, hash >> 16] {
-        let index = line * LINE + ((part >> 6) as usize & (LINE - 1));
+        let index = line + ((part >> 6) as usize & (LINE - 1));
         if let Some(word) = words.get_mut(index) {
             let bit = 1 << (part & 63);
             known &= *word & bit != 0;
@@ -145,6 +197,11 @@ fn set(words: &mut [u64], hash: u64) -> bool {
         }
     }
     known
+}
+
+/// The first word of the line that has a hash's bits.
+fn line(hash: u64) -> usize {
+    ((hash >> 32) as usize & (WORDS / LINE - 1)) * LINE
 }
 
 /// Words in a line of the cache.

@@ -279,7 +279,10 @@ impl Observer {
         let mut next = Log {
             interval: Interval {
                 index,
-                attempts: self.spare.pop().unwrap_or_default(),
+                attempts: self.spare.pop().unwrap_or_else(|| {
+                    // PERF: a flood goes on: growing step by step would copy the log twice.
+                    Vec::with_capacity(logged as usize)
+                }),
                 ..Interval::default()
             },
             base: self.current.base.wrapping_add(logged),
@@ -352,7 +355,7 @@ impl Observer {
     #[cold]
     fn remember(&mut self, first: Begin) {
         if self.stressed.has(first.shard) {
-            self.filter.asked_before(first.shard, &question(&first));
+            self.filter.remember(first.shard, &question(&first));
         }
     }
 
@@ -370,7 +373,7 @@ impl Observer {
                 port: attempt.port,
                 probe: attempt.probe,
             };
-            self.filter.asked_before(shard, &asked);
+            self.filter.remember(shard, &asked);
             place = attempt.before;
         }
     }

@@ -90,6 +90,13 @@ impl Firsts {
         self.find(asker).ok().map(|known| self.remove(known))
     }
 
+    /// Asks for the place at which a source will be looked for.
+    #[inline]
+    pub(super) fn prefetch(&self, asker: &Asker) {
+        let place = self.hash(asker) & self.places.len().wrapping_sub(1);
+        flowpin_cpu::prefetch::read_at(&self.places, place);
+    }
+
     /// Those that are here, in the order in which they came.
     pub(super) fn iter(&self) -> impl Iterator<Item = &First> {
         self.row.iter().filter(|first| !first.is_gone)

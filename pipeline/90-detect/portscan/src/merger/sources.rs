@@ -131,6 +131,9 @@ const TARGETS_MAX: usize = 1 << 20;
 /// What forgotten sources leave is kept for so many: an interval has no more new ones.
 const SPARE_MAX: usize = 1 << 17;
 
+/// How many attempts ahead a source's place is asked for.
+const AHEAD: usize = 8;
+
 /// Scans at once.
 const SCANS_MAX: usize = 512;
 
@@ -164,7 +167,12 @@ impl Sources {
             })
         });
         let mut changed = Vec::new();
+        let mut ahead = all.attempts.iter().skip(AHEAD);
         for attempt in &all.attempts {
+            // PERF: in a flood nearly all are looked for in one large table.
+            if let Some(coming) = ahead.next() {
+                self.firsts.prefetch(&Asker::of(coming));
+            }
             self.attempt(now, attempt, options, &mut changed);
         }
         let mut begun = Vec::new();
