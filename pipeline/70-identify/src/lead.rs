@@ -1,12 +1,17 @@
-//! Which checks are worth asking: a few bits of the first 8 bytes.
+//! Which checks are worth asking: a few bits of the first 8 bytes, one byte behind them, ports.
 
-/// A condition on the first 8 bytes: a check is asked only where one of its leads fits.
+/// A condition on the first 8 bytes, on one byte further on, and on ports: a check is asked only
+/// where one of its leads fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Lead {
     pub(crate) mask: u64,
     pub(crate) value: u64,
     /// Fewer bytes than these are no datagram of it.
     pub(crate) len_min: u16,
+    /// One byte anywhere: place, mask and value.
+    pub(crate) far: (u8, u8, u8),
+    /// One of them is the client's or the server's; none: any.
+    pub(crate) ports: &'static [u16],
 }
 
 impl Lead {
@@ -15,6 +20,8 @@ impl Lead {
         mask: 0,
         value: 0,
         len_min: 1,
+        far: (0, 0, 0),
+        ports: &[],
     };
 
     /// The bytes begin so (the first 8 are looked at).
@@ -65,7 +72,25 @@ impl Lead {
             } else {
                 other.len_min
             },
+            ..self
         }
+    }
+
+    /// And the bits of `mask` of one byte, which may lie behind the first 8, are as in `value`.
+    #[expect(clippy::arithmetic_side_effects, reason = "a byte and one")]
+    pub const fn far(mut self, at: u8, mask: u8, value: u8) -> Self {
+        assert!(value & !mask == 0, "bits outside the mask");
+        self.far = (at, mask, value);
+        if self.len_min <= at as u16 {
+            self.len_min = at as u16 + 1;
+        }
+        self
+    }
+
+    /// And one of these is the client's or the server's port. Evidence beside a structure.
+    pub const fn on_ports(mut self, ports: &'static [u16]) -> Self {
+        self.ports = ports;
+        self
     }
 
     /// And a datagram has at least so many bytes.
@@ -74,10 +99,37 @@ impl Lead {
         self
     }
 
-    /// Whether `byte` fits at a place below 8.
-    pub(crate) const fn fits_at(&self, place: u32, byte: u8) -> bool {
-        let shift = place.wrapping_mul(8);
+    /// Whether the byte further on fits; not if it is not there.
+    #[inline]
+    pub(crate) fn fits_far(&self, bytes: &[u8]) -> bool {
+        let (at, mask, value) = self.far;
+        mask == 0
+            || bytes
+                .get(usize::from(at))
+                .is_some_and(|byte| byte & mask == value)
+    }
+
+    /// Whether it says nothing of the first 8 bytes, only of one behind them.
+    pub(crate) const fn looks_only_far(&self) -> bool {
+        self.mask == 0 && self.far.1 != 0
+    }
+
+    /// Whether `byte` fits at a place: below 8, or if it looks only far away, there.
+    pub(crate) const fn fits_at(&self, place: u8, byte: u8) -> bool {
+        if self.looks_only_far() && place == self.far.0 {
+            return byte & self.far.1 == self.far.2;
+        }
+        if place >= 8 {
+            return true;
+        }
+        let shift = (place as u32).wrapping_mul(8);
         let difference = byte as u64 ^ self.value.wrapping_shr(shift);
         difference & self.mask.wrapping_shr(shift) & 0xff == 0
+    }
+
+    /// As [`Lead::fits_far`]; a byte that is not there may fit.
+    #[cfg(test)]
+    pub(crate) fn fits_far_or_ends(&self, bytes: &[u8]) -> bool {
+        bytes.len() <= usize::from(self.far.0) || self.fits_far(bytes)
     }
 }

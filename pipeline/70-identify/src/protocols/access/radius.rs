@@ -6,15 +6,18 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     name: "radius",
     groups: &[Group::Access],
     ports: &[1812, 1813, 1645, 1646, 3799],
-    rules: &[Rule::check(
-        "radius-attributes",
-        On::Udp,
-        &[Lead::masked(Lead::ANY, 0, 0xc0, 0)
-            .masked(2, 0xf0, 0)
-            .len_min(20)],
-        check,
-    )],
+    rules: &[Rule::check("radius-attributes", On::Udp, LEADS, check)],
 };
+
+/// Codes in ranges, and a length of 4096 at most (RFC 2865 §3).
+const LEADS: &[Lead] = &[
+    Lead::ANY.masked(0, 0xf8, 0).masked(2, 0xf0, 0).len_min(20),
+    Lead::ANY.masked(0, 0xf8, 8).masked(2, 0xf0, 0).len_min(20),
+    Lead::ANY
+        .masked(0, 0xf8, 0x28)
+        .masked(2, 0xf0, 0)
+        .len_min(20),
+];
 
 fn check(look: &Look<'_>) -> Option<Answer> {
     let code = look.u8(0)?;

@@ -9,7 +9,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     rules: &[Rule::check(
         "iax-frame",
         On::Udp,
-        &[Lead::ANY.masked(0, 0x80, 0x80).len_min(12)],
+        &[Lead::ANY.masked(0, 0x80, 0x80).len_min(12).far(10, 0xff, 6)],
         check,
     )],
 };

@@ -9,7 +9,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     rules: &[Rule::check(
         "telegram-relay",
         On::Udp,
-        &[Lead::ANY.len_min(32)],
+        &[Lead::ANY.len_min(32).far(16, 0xff, 0xff)],
         check,
     )],
 };

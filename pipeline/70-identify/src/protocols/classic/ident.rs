@@ -15,16 +15,13 @@ pub(super) const PROTOCOL: Protocol = Protocol {
         Rule::check(
             "ident-question",
             On::Tcp,
-            &[Lead::ANY.masked(0, 0xf0, 0x30).len_min(5)],
+            &[Lead::ANY.masked(0, 0xf0, 0x30).len_min(5).on_ports(&[113])],
             question,
         ),
     ],
 };
 
 fn question(look: &Look<'_>) -> Option<Answer> {
-    if !look.on_port(&[113]) {
-        return Some(Answer::No);
-    }
     for (count, byte) in look.bytes.iter().take(16).enumerate() {
         match byte {
             b'0'..=b'9' | b',' | b' ' | b'\r' => {}

@@ -6,13 +6,16 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     name: "ike",
     groups: &[Group::Tunnel, Group::Encrypted],
     ports: &[500, 4500],
-    rules: &[Rule::check(
-        "ike-header",
-        On::Udp,
-        &[Lead::ANY.len_min(28)],
-        check,
-    )],
+    rules: &[Rule::check("ike-header", On::Udp, LEADS, check)],
 };
+
+/// The version, which behind four zero bytes (RFC 3948 §2.2) lies further on.
+const LEADS: &[Lead] = &[
+    Lead::ANY.len_min(28).far(17, 0xff, 0x10),
+    Lead::ANY.len_min(28).far(17, 0xff, 0x20),
+    Lead::start(&[0; 4]).len_min(28).far(21, 0xff, 0x10),
+    Lead::start(&[0; 4]).len_min(28).far(21, 0xff, 0x20),
+];
 
 fn check(look: &Look<'_>) -> Option<Answer> {
     // RFC 3948 §2.2: on port 4500 four zero bytes come first.

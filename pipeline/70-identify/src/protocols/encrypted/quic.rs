@@ -12,7 +12,27 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     ],
 };
 
-const LONG: &[Lead] = &[Lead::ANY.masked(0, 0x80, 0x80).len_min(20)];
+/// Versions, as [`is_version`] has them, and those that ask for negotiation or are it.
+const LONG: &[Lead] = &[
+    long_header().and(1, &[0, 0, 0, 1]),
+    long_header().and(1, &[0x6b, 0x33, 0x43, 0xcf]),
+    long_header().and(1, &[0x70, 0x9a, 0x50, 0xc4]),
+    long_header().and(1, &[0xff, 0, 0]),
+    long_header().and(1, &[0xfa, 0xce, 0xb0]),
+    long_header().and(1, b"Q0"),
+    long_header().and(1, b"T0"),
+    long_header().and(1, &[0; 4]),
+    long_header()
+        .masked(1, 0x0f, 0x0a)
+        .masked(2, 0x0f, 0x0a)
+        .masked(3, 0x0f, 0x0a)
+        .masked(4, 0x0f, 0x0a),
+];
+
+const fn long_header() -> Lead {
+    Lead::ANY.masked(0, 0x80, 0x80).len_min(20)
+}
+
 const GOOGLE: &[Lead] = &[
     Lead::ANY.masked(0, 0xc9, 0x09).len_min(20),
     Lead::ANY.masked(0, 0xcd, 0x0c).len_min(20),

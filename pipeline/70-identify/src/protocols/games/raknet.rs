@@ -9,7 +9,16 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     rules: &[Rule::check("raknet-offline", On::Udp, LEADS, check)],
 };
 
-const LEADS: &[Lead] = &[Lead::ANY.len_min(17)];
+/// By the numbers of messages that have it, or nearly.
+const LEADS: &[Lead] = &[
+    Lead::start(&[1]).len_min(17),
+    Lead::start(&[2]).len_min(17),
+    Lead::ANY.masked(0, 0xfc, 4).len_min(17),
+    Lead::start(&[8]).len_min(17),
+    Lead::ANY.masked(0, 0xfc, 0x18).len_min(17),
+    Lead::start(&[0x1c]).len_min(17),
+    Lead::start(&[0x7b]).len_min(17),
+];
 
 /// The 16 bytes that no connected message has.
 const OFFLINE: [u8; 16] = [

@@ -14,7 +14,12 @@ pub(super) const PROTOCOL: Protocol = Protocol {
             &[Lead::at(2, &[4]).masked(0, 0xfc, 0)],
             handshake,
         ),
-        Rule::check("discovery-4", On::Udp, &[Lead::ANY.len_min(99)], discovery),
+        Rule::check(
+            "discovery-4",
+            On::Udp,
+            &[Lead::ANY.len_min(99).far(98, 0xc0, 0xc0)],
+            discovery,
+        ),
     ],
 };
 

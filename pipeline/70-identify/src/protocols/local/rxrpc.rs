@@ -6,8 +6,13 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     name: "rxrpc",
     groups: &[Group::Files, Group::Messaging],
     ports: &[7000, 7001, 7002, 7003],
-    rules: &[Rule::check("rx-header", On::Udp, &[Lead::ANY.len_min(28)], check).ranked(130)],
+    rules: &[Rule::check("rx-header", On::Udp, LEADS, check).ranked(130)],
 };
+
+/// Small numbers alone are not evidence enough: many files have them.
+const LEADS: &[Lead] = &[Lead::ANY
+    .len_min(28)
+    .on_ports(&[7000, 7001, 7002, 7003, 7004, 7005, 7007])];
 
 fn check(look: &Look<'_>) -> Option<Answer> {
     let call = look.be32(8)?;
@@ -17,7 +22,5 @@ fn check(look: &Look<'_>) -> Option<Answer> {
     let service = look.be16(26)?;
     let is_small = call < 1 << 16 && sequence < 1 << 16 && serial < 1 << 20 && serial > 0;
     let is_kind = (1..=13).contains(&kind) && flags < 0x40 && security <= 4 && status <= 4;
-    // Small numbers alone are not evidence enough: many files have them.
-    let on_port = look.on_port(&[7000, 7001, 7002, 7003, 7004, 7005, 7007]);
-    Answer::when(is_small && is_kind && look.be32(0)? != 0 && service < 4096 && on_port)
+    Answer::when(is_small && is_kind && look.be32(0)? != 0 && service < 4096)
 }

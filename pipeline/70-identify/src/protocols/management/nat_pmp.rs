@@ -9,15 +9,15 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     rules: &[Rule::check(
         "nat-pmp",
         On::Udp,
-        &[Lead::start(&[0]), Lead::start(&[2])],
+        &[
+            Lead::start(&[0]).on_ports(&[5351, 5350]),
+            Lead::start(&[2]).on_ports(&[5351, 5350]),
+        ],
         check,
     )],
 };
 
 fn check(look: &Look<'_>) -> Option<Answer> {
-    if !look.on_port(&[5351, 5350]) {
-        return Some(Answer::No);
-    }
     let [version, opcode] = look.array(0)?;
     let is_sized = match (version, opcode) {
         (0, 0) => look.len == 2,

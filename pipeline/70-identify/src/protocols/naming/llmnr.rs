@@ -10,14 +10,11 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     rules: &[Rule::check(
         "llmnr-message",
         On::Udp,
-        &[Lead::at(4, &[0]).len_min(12)],
+        &[Lead::at(4, &[0]).len_min(12).on_ports(&[5355])],
         check,
     )],
 };
 
 fn check(look: &Look<'_>) -> Option<Answer> {
-    if !look.on_port(&[5355]) {
-        return Some(Answer::No);
-    }
     Some(message::check(look))
 }

@@ -7,7 +7,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     groups: &[Group::Naming],
     ports: &[43],
     rules: &[
-        Rule::check("whois-query", On::Tcp, &[Lead::ANY], query).ranked(200),
+        Rule::check("whois-query", On::Tcp, &[Lead::ANY.on_ports(&[43])], query).ranked(200),
         Rule::pattern(
             "whois-answer",
             On::Tcp,

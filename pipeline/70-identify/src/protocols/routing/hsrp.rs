@@ -7,7 +7,12 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     groups: &[Group::Routing],
     ports: &[1985, 2029],
     rules: &[
-        Rule::check("hsrp-1", On::Udp, &[Lead::start(&[0]).len_min(20)], one),
+        Rule::check(
+            "hsrp-1",
+            On::Udp,
+            &[Lead::start(&[0]).len_min(20).on_ports(&[1985])],
+            one,
+        ),
         Rule::check(
             "hsrp-2",
             On::Udp,
@@ -21,7 +26,7 @@ fn one(look: &Look<'_>) -> Option<Answer> {
     let [version, opcode, state, hello] = look.array(0)?;
     let is_state = matches!(state, 0 | 1 | 2 | 4 | 8 | 16);
     let is_whole = look.len == 20 && version == 0 && opcode <= 3 && hello > 0;
-    Answer::when(is_whole && is_state && look.u8(7)? == 0 && look.on_port(&[1985]))
+    Answer::when(is_whole && is_state && look.u8(7)? == 0)
 }
 
 fn two(look: &Look<'_>) -> Option<Answer> {

@@ -6,13 +6,19 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     name: "ntp",
     groups: &[Group::Management],
     ports: &[123],
-    rules: &[Rule::check("ntp-packet", On::Udp, &[Lead::ANY.len_min(12)], check).ranked(140)],
+    rules: &[Rule::check(
+        "ntp-packet",
+        On::Udp,
+        &[Lead::ANY.len_min(12).on_ports(&[123])],
+        check,
+    )
+    .ranked(140)],
 };
 
 fn check(look: &Look<'_>) -> Option<Answer> {
     let first = look.u8(0)?;
     let (version, mode) = (first >> 3 & 7, first & 7);
-    if !(1..=4).contains(&version) || !look.on_port(&[123]) {
+    if !(1..=4).contains(&version) {
         return Some(Answer::No);
     }
     match mode {

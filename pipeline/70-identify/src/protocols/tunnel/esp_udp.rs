@@ -6,13 +6,16 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     name: "esp-udp",
     groups: &[Group::Encrypted, Group::Tunnel],
     ports: &[4500],
-    rules: &[Rule::check("esp-sequence", On::Udp, &[Lead::ANY.len_min(28)], check).ranked(150)],
+    rules: &[Rule::check(
+        "esp-sequence",
+        On::Udp,
+        &[Lead::ANY.len_min(28).on_ports(&[4500])],
+        check,
+    )
+    .ranked(150)],
 };
 
 fn check(look: &Look<'_>) -> Option<Answer> {
-    if !look.on_port(&[4500]) {
-        return Some(Answer::No);
-    }
     let before = Look {
         bytes: look.earlier,
         ..*look

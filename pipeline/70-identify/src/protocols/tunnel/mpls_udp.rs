@@ -6,13 +6,16 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     name: "mpls-udp",
     groups: &[Group::Tunnel],
     ports: &[6635],
-    rules: &[Rule::check("mpls-udp-labels", On::Udp, &[Lead::ANY.len_min(24)], check).ranked(150)],
+    rules: &[Rule::check(
+        "mpls-udp-labels",
+        On::Udp,
+        &[Lead::ANY.len_min(24).on_ports(&[6635])],
+        check,
+    )
+    .ranked(150)],
 };
 
 fn check(look: &Look<'_>) -> Option<Answer> {
-    if !look.on_port(&[6635]) {
-        return Some(Answer::No);
-    }
     let mut cursor = look.cursor(0);
     for _ in 0..4 {
         // RFC 3032 §2.1: a bit marks the last.

@@ -1,15 +1,21 @@
-//! Which checks are asked: those whose leads fit, found by a table for each of the first 8 bytes.
+//! Which checks are asked: those whose leads fit, found by a table for each of the first 8 bytes,
+//! for a few bytes behind them, and for ports.
 //!
 //! ```text
-//!  byte 0 ─► row ─┐
-//!  byte 1 ─► row ─┼─ and ─► candidates whose leads fit, by rank ─► those that have not said no
-//!    …            │
-//!  byte 7 ─► row ─┘
+//!  byte 0 ─► class ─► row ─┐
+//!    …                     ├─ and ─► candidates whose leads fit, by rank ─► those that have not
+//!  byte 7 ─► class ─► row ─┤                                                said no
+//!  ports ───────────► row ─┘
 //! ```
+
+mod ports;
+mod rows;
 
 use crate::lead::Lead;
 use crate::table::RuleId;
 use crate::{Answer, Check, Look};
+use ports::Ports;
+use rows::Rows;
 
 /// A check behind one of its leads.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +26,7 @@ pub(crate) struct Candidate {
 }
 
 /// Some of the candidates over one transport, each one bit, by rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Set([u64; WORDS]);
 
 const WORDS: usize = 6;
@@ -38,24 +44,37 @@ impl Set {
         self.0.iter().fold(0, |all, word| all | word) == 0
     }
 
-    /// Leaves what is in both.
+    /// What is in both.
     #[inline]
-    fn keep(&mut self, other: &Self) {
-        for (mine, theirs) in self.0.iter_mut().zip(other.0) {
+    fn and(self, other: &Self) -> Self {
+        let mut both = self;
+        for (mine, theirs) in both.0.iter_mut().zip(other.0) {
             *mine &= theirs;
         }
+        both
+    }
+
+    /// Adds what is in the other.
+    fn join(&mut self, other: &Self) {
+        for (mine, theirs) in self.0.iter_mut().zip(other.0) {
+            *mine |= theirs;
+        }
+    }
+
+    /// Those for which `fits` says so, in order.
+    fn of(fits: impl Iterator<Item = bool>) -> Self {
+        let mut set = Self::NONE;
+        for (index, fits) in fits.enumerate() {
+            if fits {
+                set.insert(index);
+            }
+        }
+        set
     }
 
     fn insert(&mut self, index: usize) {
         if let Some(word) = self.0.get_mut(index >> 6) {
             *word |= bit(index);
-        }
-    }
-
-    #[inline]
-    fn remove(&mut self, index: usize) {
-        if let Some(word) = self.0.get_mut(index >> 6) {
-            *word &= !bit(index);
         }
     }
 }
@@ -69,42 +88,24 @@ const fn bit(index: usize) -> u64 {
 pub(crate) struct Candidates {
     /// By rank.
     all: Vec<Candidate>,
-    /// By place of a byte and its value: whose leads it fits.
-    // PERF: lists by first byte were 40 bytes for each of up to 60 leads, which a datagram that
-    // begins with a random number had to fetch and to compare: 230 cycles a look; now 60.
-    rows: Box<[[Set; 256]; LEAD_LEN]>,
+    rows: Rows,
+    ports: Ports,
 }
-
-/// Bytes that leads look at.
-const LEAD_LEN: usize = 8;
 
 impl Candidates {
     /// Those, by rank; none if they are more than [`Set::LEN`].
     pub(crate) fn new(all: Vec<Candidate>) -> Option<Self> {
-        if all.len() > Set::LEN {
-            return None;
-        }
-        let mut rows = Box::new([[Set::NONE; 256]; LEAD_LEN]);
-        for (place, rows) in (0u32..).zip(rows.iter_mut()) {
-            for (byte, row) in (0..=u8::MAX).zip(rows) {
-                for (index, one) in all.iter().enumerate() {
-                    if one.lead.fits_at(place, byte) {
-                        row.insert(index);
-                    }
-                }
-            }
-        }
-        Some(Self { all, rows })
+        (all.len() <= Set::LEN).then(|| Self {
+            rows: Rows::of(&all),
+            ports: Ports::of(&all),
+            all,
+        })
     }
 
-    /// Leaves those whose leads fit as far as bytes are there.
+    /// Leaves those whose leads fit ports, and bytes as far as they are there.
     #[inline]
-    fn keep_fitting(&self, set: &mut Set, bytes: &[u8]) {
-        for (rows, byte) in self.rows.iter().zip(bytes) {
-            if let Some(row) = rows.get(usize::from(*byte)) {
-                set.keep(row);
-            }
-        }
+    fn fitting(&self, set: Set, bytes: &[u8], ports: (u16, u16)) -> Set {
+        self.rows.keep(self.ports.keep(set, ports), bytes)
     }
 
     /// Asks the checks in `alive`, by rank, and removes those that said no.
@@ -122,11 +123,14 @@ impl Candidates {
             yes: None,
             likely: None,
         };
-        self.keep_fitting(alive, look.bytes);
-        for (first, mut word) in (0usize..).step_by(64).zip(alive.0) {
-            while word != 0 {
-                let index = first | word.trailing_zeros() as usize;
-                word &= word.wrapping_sub(1);
+        *alive = self.fitting(*alive, look.bytes, look.ports);
+        for (first, word) in (0usize..).step_by(64).zip(&mut alive.0) {
+            let mut left = *word;
+            while left != 0 {
+                let index = first | left.trailing_zeros() as usize;
+                let others = left & left.wrapping_sub(1);
+                let one = left ^ others;
+                left = others;
                 match self.answer(index, look) {
                     Some((rule, Answer::Yes)) => {
                         if !held {
@@ -136,10 +140,10 @@ impl Candidates {
                     }
                     Some((rule, Answer::Likely)) => {
                         asked.likely = asked.likely.or(Some(rule));
-                        alive.remove(index);
+                        *word &= !one;
                     }
                     None if !ended => held = true,
-                    Some((_, Answer::No)) | None => alive.remove(index),
+                    Some((_, Answer::No)) | None => *word &= !one,
                 }
             }
         }
@@ -153,6 +157,9 @@ impl Candidates {
         // The lead is part of the evidence: no answer before all of it is there.
         if look.bytes.len() < usize::from(one.lead.len_min) {
             return None;
+        }
+        if !one.lead.fits_far(look.bytes) {
+            return Some((one.rule, Answer::No));
         }
         Some((one.rule, (one.check)(look)?))
     }
@@ -178,7 +185,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn lead() -> impl Strategy<Value = Lead> {
-        prop::collection::vec((0usize..8, any::<u8>(), any::<u8>()), 0..4).prop_map(|parts| {
+        let parts = (0usize..8, any::<u8>(), any::<u8>());
+        let leads = prop::collection::vec(parts, 0..4).prop_map(|parts| {
             let mut lead = Lead::ANY;
             for (at, mask, value) in parts {
                 lead.mask &= !(0xff << (at * 8));
@@ -186,6 +194,11 @@ mod tests {
                 lead = lead.masked(at, mask & 0x81, value & mask & 0x81);
             }
             lead
+        });
+        let ports = prop::sample::select(vec![&[][..], &[], &[1], &[2, 4], &[4, 5]]);
+        let far = (0u8..14, any::<u8>(), any::<u8>());
+        (leads, ports, far).prop_map(|(lead, ports, (at, mask, value))| {
+            lead.on_ports(ports).far(at, mask & 3, value & mask & 3)
         })
     }
 
@@ -194,7 +207,8 @@ mod tests {
         #[test]
         fn the_rows_leave_the_leads_that_fit(
             leads in prop::collection::vec(lead(), 1..200),
-            bytes in prop::collection::vec(any::<u8>(), 0..12),
+            bytes in prop::collection::vec(any::<u8>(), 0..18),
+            ports in (0u16..6, 0u16..6),
         ) {
             let all = leads.iter().zip(0u16..).map(|(&lead, rule)| Candidate {
                 lead,
@@ -202,10 +216,13 @@ mod tests {
                 check: |_| Some(Answer::No),
             });
             let candidates = Candidates::new(all.collect()).unwrap();
-            let mut set = Set::ALL;
-            candidates.keep_fitting(&mut set, &bytes);
+            let set = candidates.fitting(Set::ALL, &bytes, ports);
+            let on_port = |lead: &Lead| {
+                lead.ports.is_empty() || [ports.0, ports.1].iter().any(|one| lead.ports.contains(one))
+            };
+            let is_far = |lead: &Lead| lead.mask != 0 || lead.fits_far_or_ends(&bytes);
             let fits = |lead: &Lead| {
-                bytes.iter().take(8).enumerate().all(|(at, &byte)| {
+                on_port(lead) && is_far(lead) && bytes.iter().take(8).enumerate().all(|(at, &byte)| {
                     let mask = (lead.mask >> (at * 8)) as u8;
                     byte & mask == (lead.value >> (at * 8)) as u8
                 })
