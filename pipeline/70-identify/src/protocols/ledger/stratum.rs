@@ -25,12 +25,15 @@ const METHODS: [&[u8]; 7] = [
 ];
 
 fn check(look: &Look<'_>) -> Option<Answer> {
-    let end = look.bytes.iter().take(600).position(|&byte| byte == b'\n');
-    let line = look.bytes.get(..end.unwrap_or(look.bytes.len().min(600)))?;
-    let is_there = METHODS
-        .iter()
-        .any(|method| line.windows(method.len()).any(|part| part == *method));
-    if is_there {
+    let begun = look.bytes.get(..600).unwrap_or(look.bytes);
+    let end = memchr::memchr(b'\n', begun);
+    let line = begun.get(..end.unwrap_or(begun.len()))?;
+    let is_method = |at: usize| {
+        let rest = line.get(at..).unwrap_or_default();
+        METHODS.iter().any(|method| rest.starts_with(method))
+    };
+    // All begin with a quotation mark.
+    if memchr::memchr_iter(b'"', line).any(is_method) {
         return Some(Answer::Yes);
     }
     if end.is_some() || look.bytes.len() >= 600 || look.ended {

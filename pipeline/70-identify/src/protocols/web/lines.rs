@@ -1,7 +1,7 @@
 //! Lines of requests and their headers, as far as they tell protocols. RFC 9112 §2.
 
 use crate::Lead;
-use memchr::{memchr, memchr2_iter, memmem};
+use memchr::{memchr, memchr2_iter};
 
 /// What a request begins with.
 pub(super) const METHODS: &[Lead] = &[
@@ -58,11 +58,6 @@ impl<'a> Head<'a> {
         is_visible(self.bytes.strip_suffix(b"\r").unwrap_or(self.bytes))
     }
 
-    /// Whether the head's empty line is there.
-    pub(super) fn is_whole(&self) -> bool {
-        memmem::find(self.bytes, b"\r\n\r\n").is_some()
-    }
-
     /// Header fields: names and values, as far as they are there. What is no field ends them.
     pub(super) fn fields(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
         let mut rest = self.after_line();
@@ -102,11 +97,17 @@ impl<'a> Head<'a> {
         self.line()?.split(|&byte| byte == b' ').nth(1)
     }
 
-    /// The bytes behind the head.
-    pub(super) fn body(&self) -> &'a [u8] {
-        let at = memmem::find(self.bytes, b"\r\n\r\n");
-        at.and_then(|at| self.bytes.get(at.saturating_add(4)..))
-            .unwrap_or_default()
+    /// The bytes behind the head, if its empty line is there.
+    // PERF: line by line; a search that is made ready for any bytes costs more than the head is long.
+    pub(super) fn body(&self) -> Option<&'a [u8]> {
+        let mut rest = self.bytes;
+        loop {
+            let (line, behind) = rest.split_at_checked(memchr(b'\n', rest)?)?;
+            rest = behind.get(1..)?;
+            if line.ends_with(b"\r") && rest.starts_with(b"\r\n") {
+                return rest.get(2..);
+            }
+        }
     }
 }
 

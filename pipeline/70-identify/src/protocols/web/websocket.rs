@@ -27,7 +27,7 @@ fn response(look: &Look<'_>) -> Option<Answer> {
 /// Answers when the head is whole: looking at its fields for each byte that comes would cost.
 fn field(look: &Look<'_>, name: &[u8]) -> Option<Answer> {
     let head = Head::of(look.bytes);
-    if !head.is_whole() && !look.ended {
+    if head.body().is_none() && !look.ended {
         return None;
     }
     let value = head.field(name);
