@@ -29,7 +29,9 @@ fn five(look: &Look<'_>) -> Option<Answer> {
     }
     let offered = look.reply.first() == Some(&5)
         && usize::from(look.reply.get(1).copied()?).saturating_add(2) == look.reply.len();
-    let known = look.reply.get(2..)?.contains(&look.u8(1)?);
+    let chosen = look.u8(1)?;
+    // 255: none of them will do.
+    let known = look.reply.get(2..)?.contains(&chosen) || chosen == 0xff;
     Answer::when(offered && known)
 }
 

@@ -28,8 +28,32 @@ pub(super) const PROTOCOL: Protocol = Protocol {
             &[Lead::start(b"220")],
             greeting,
         ),
+        Rule::check(
+            "ftp-answer",
+            On::Tcp,
+            &[Lead::ANY.masked(0, 0xf8, 0x30).len_min(4)],
+            answer,
+        ),
     ],
 };
+
+/// Where the beginning is not in the capture: a command that no other protocol has, and a code.
+fn answer(look: &Look<'_>) -> Option<Answer> {
+    let [first, second, third, then] = look.array(0)?;
+    let is_code = matches!(first, b'1'..=b'5')
+        && matches!(second, b'0'..=b'5')
+        && third.is_ascii_digit()
+        && matches!(then, b' ' | b'-');
+    let word = look.reply.split(|byte| matches!(byte, b' ' | b'\r')).next();
+    let is_command =
+        word.is_some_and(|word| COMMANDS.iter().any(|one| one.eq_ignore_ascii_case(word)));
+    Answer::when(!look.to_server && is_code && is_command && look.reply.ends_with(b"\r\n"))
+}
+
+const COMMANDS: [&[u8]; 19] = [
+    b"USER", b"CWD", b"PASV", b"EPSV", b"PORT", b"EPRT", b"RETR", b"STOR", b"TYPE", b"NLST",
+    b"MDTM", b"PWD", b"XPWD", b"MKD", b"RMD", b"SYST", b"SIZE", b"MLSD", b"ALLO",
+];
 
 fn user(look: &Look<'_>) -> Option<Answer> {
     let code = look.reply.get(..3)?;
@@ -40,4 +64,27 @@ fn greeting(look: &Look<'_>) -> Option<Answer> {
     let command = look.reply.get(..4)?;
     let known: [&[u8]; 3] = [b"USER", b"AUTH", b"FEAT"];
     Answer::when(known.iter().any(|one| command.eq_ignore_ascii_case(one)))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::stream;
+
+    fn said(command: &[u8], answer: &[u8]) -> Option<&'static str> {
+        stream(&[(true, command), (false, answer)], (50_000, 50_001))
+    }
+
+    /// Where a capture begins later, a command and its answer tell.
+    #[test]
+    fn a_command_and_its_answer_tell() {
+        assert_eq!(said(b"SIZE /a\r\n", b"213 261259\r\n"), Some("ftp"));
+        assert_eq!(said(b"CWD x\r\n", b"250-Now there\r\n"), Some("ftp"));
+    }
+
+    #[test]
+    fn a_near_miss_does_not() {
+        assert_eq!(said(b"SIZES /a\r\n", b"213 261259\r\n"), None);
+        assert_eq!(said(b"SIZE /a\r\n", b"+OK 261259\r\n"), None);
+        assert_eq!(said(b"SIZE /a\r\n", b"2613 59\r\n"), None);
+    }
 }

@@ -72,6 +72,71 @@ fn utp(look: &Look<'_>) -> Option<Answer> {
         ..*look
     };
     let theirs = reply.be16(2).unwrap_or(id);
-    let is_pair = theirs.abs_diff(id) == 1 && reply.u8(0)? & 15 == 1;
-    Answer::when(is_pair && (look.be16(18)? == reply.be16(16)? || window > 0))
+    let is_pair = theirs.abs_diff(id) == 1 && reply.u8(0).is_some_and(|first| first & 15 == 1);
+    let acknowledges = look.be16(18)? == reply.be16(16).unwrap_or_default();
+    Answer::when((is_pair && (acknowledges || window > 0)) || goes_on(look)?)
+}
+
+/// Whether the datagram goes on where the one before it in the same direction stood: the clock, in
+/// microseconds, has gone on by a minute at most, and the numbers by a window at most.
+fn goes_on(look: &Look<'_>) -> Option<bool> {
+    let Some(before) = look.earlier.first_chunk::<20>() else {
+        return Some(false);
+    };
+    let before = Look {
+        bytes: before,
+        ..*look
+    };
+    let (kind, kind_before) = (look.u8(0)? >> 4, before.u8(0)? >> 4);
+    let same = look.be16(2)? == before.be16(2)? && before.u8(0)? & 15 == 1 && kind_before < 4;
+    let clock = look.be32(4)?.wrapping_sub(before.be32(4)?);
+    let sent = look.be16(16)?.wrapping_sub(before.be16(16)?);
+    let received = look.be16(18)?.wrapping_sub(before.be16(18)?);
+    let numbers = (look.be16(16)? | look.be16(18)?) != 0 && sent <= 256 && received <= 256;
+    let window = look.be32(12)? > 0 && before.be32(12)? > 0;
+    // What only acknowledges has no payload; extension 1 has a length of its own.
+    let extension = look
+        .u8(21)
+        .map_or(0, |len| usize::from(len).saturating_add(2));
+    let is_sized = match (kind, look.u8(1)?) {
+        (0, _) => look.len > 20,
+        (_, 0) => look.len == 20,
+        _ => look.len == 20usize.saturating_add(extension),
+    };
+    Some(same && (1..60_000_000).contains(&clock) && numbers && window && is_sized)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{datagram, datagrams};
+
+    /// State packets of one direction, `later` microseconds after the first.
+    fn state(id: u8, later: u8, acknowledged: u8) -> [u8; 20] {
+        let mut bytes = [0; 20];
+        bytes[..4].copy_from_slice(&[0x21, 0, 0xac, id]);
+        bytes[4..8].copy_from_slice(&[0xf8, 0x2a, 0x43, later]);
+        bytes[12..].copy_from_slice(&[0, 0x10, 0, 0, 0xd4, 0x49, 0x6c, acknowledged]);
+        bytes
+    }
+
+    fn two(one: &[u8], other: &[u8]) -> Option<&'static str> {
+        datagrams(&[(true, one), (true, other)], (50_000, 50_001))
+    }
+
+    /// One direction of uTP tells, wherever the capture begins: clock and numbers go on.
+    #[test]
+    fn one_direction_of_utp_tells() {
+        let told = two(&state(1, 7, 0x42), &state(1, 9, 0x43));
+        assert_eq!(told, Some("bittorrent"));
+    }
+
+    #[test]
+    fn a_near_miss_of_utp_does_not_tell() {
+        assert_eq!(datagram(&state(1, 7, 0x42)), None);
+        assert_eq!(two(&state(1, 7, 0x42), &state(2, 9, 0x43)), None);
+        assert_eq!(two(&state(1, 9, 0x42), &state(1, 9, 0x43)), None);
+        let mut long = state(1, 9, 0x43).to_vec();
+        long.push(0);
+        assert_eq!(two(&state(1, 7, 0x42), &long), None);
+    }
 }
