@@ -68,6 +68,30 @@ fn client_hello() -> Vec<u8> {
     hello
 }
 
+/// A stream of no known protocol is not looked at for ever, also if only one side speaks: 64 KiB.
+#[test]
+fn one_side_that_goes_on_and_on_is_left_alone() {
+    let ip = Ip::v4([10, 0, 0, 1], [10, 0, 0, 2]);
+    let said = vec![0x51; 200_000];
+    let mut counts = Vec::new();
+    for size in [1000, 1400] {
+        let mut frames = talk(&[], size);
+        let mut next = 1001;
+        for part in said.chunks(size) {
+            let packet = ip.tcp(Tcp::new(50_000, 50_001, next, 5001, flags::ACK), part);
+            next += u32::try_from(part.len()).unwrap();
+            // Only what is acknowledged makes room for more.
+            let heard = Tcp::new(50_001, 50_000, 5001, next, flags::ACK);
+            frames.push(packet.ethernet());
+            frames.push(ip.reversed().tcp(heard, b"").ethernet());
+        }
+        let (report, _) = run(&frames, "1x1");
+        assert_eq!(report.connections.unknown.connections, 1);
+        counts.push(report.identify.inspected);
+    }
+    assert_eq!(counts, [(64 << 10) / 1000 + 1, (64 << 10) / 1400 + 1]);
+}
+
 /// RFC 3207: after STARTTLS the same connection is TLS. The record has both, however the turns
 /// are cut, and a mail that merely talks of it has not.
 #[test]
@@ -91,6 +115,29 @@ fn mail_that_goes_over_to_tls_is_both() {
     let (_, records) = run(&talk(&turns, 1000), "1x1");
     assert!(records.contains("\"app_proto\":\"smtp\""), "{records}");
     assert!(!records.contains("app_proto_orig"), "{records}");
+}
+
+/// RFC 7983: media may come at once, between STUN that goes on.
+#[test]
+fn a_call_whose_media_comes_at_once_is_both() {
+    let ip = Ip::v4([10, 0, 0, 1], [10, 0, 0, 2]);
+    let mut binding = vec![0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42];
+    binding.extend([7; 12]);
+    let call = |step: u8| {
+        let mut frames = Vec::new();
+        for count in 0..5 {
+            let number = count * step;
+            let media = [0x80, 0x78, 0, number, 0, 0, 3, number, 9, 9, 9, 9, 5, 5];
+            frames.push(ip.udp(50_000, 50_001, &binding).ethernet());
+            frames.push(ip.udp(50_000, 50_001, &media).ethernet());
+        }
+        frames
+    };
+    let (_, records) = run(&call(1), "1x1");
+    let both = "\"app_proto\":\"rtp\",\"app_proto_orig\":\"stun\"";
+    assert!(records.contains(both), "{records}");
+    let (_, records) = run(&call(0), "1x1");
+    assert!(records.contains("\"app_proto\":\"stun\""), "{records}");
 }
 
 /// RFC 5764: peers find a way to each other with STUN, then DTLS makes keys on the same ports.

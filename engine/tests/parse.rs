@@ -147,6 +147,36 @@ fn both_directions_are_replayed_in_their_order() {
     }
 }
 
+/// A DNS query for a name of nine letters, with `more` bytes behind it.
+fn query(id: u8, more: usize) -> Vec<u8> {
+    let mut bytes = vec![7, id, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 9];
+    bytes.extend([b'a' + id; 9]);
+    bytes.extend([0, 0, 1, 0, 1]);
+    bytes.extend(vec![b'x'; more]);
+    bytes
+}
+
+/// Datagrams before the verdict are replayed into the parser, however many there are.
+#[test]
+fn a_parser_hears_the_datagrams_before_its_verdict() {
+    let ip = Ip::v4([10, 0, 0, 1], [10, 0, 1, 2]);
+    for before in 0..11u8 {
+        // With bytes behind them they could be anything, unless one is seen without.
+        let sent = (0..before).map(|id| query(id, 3));
+        let sent: Vec<Vec<u8>> = sent.chain([query(before, 0)]).collect();
+        let frames: Vec<Vec<u8>> = sent
+            .iter()
+            .map(|bytes| ip.udp(50_000, 50_001, bytes).ethernet())
+            .collect();
+        let events = events(&frames, "1x1", "dns");
+        assert_eq!(events.len(), usize::from(before) + 1, "{events:?}");
+        for (event, id) in events.iter().zip(0u8..) {
+            let name = String::from(char::from(b'a' + id)).repeat(9);
+            assert!(event.contains(&name), "{event}");
+        }
+    }
+}
+
 /// Bytes that the capture lacks are told; the next message is read all the same.
 #[test]
 fn a_gap_is_told_and_the_next_message_read() {

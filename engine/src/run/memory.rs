@@ -167,7 +167,10 @@ const MESSAGE_BYTES_MIN: u32 = 128 << 10;
 
 /// What identification may use, over all workers.
 pub(crate) fn identification(plan: &Plan) -> SearchOptions {
-    SearchOptions::within(first_bytes(plan))
+    SearchOptions {
+        keeps_datagrams: plan.parse.enabled,
+        ..SearchOptions::within(first_bytes(plan))
+    }
 }
 
 /// What reassembly may use, over all workers, and how it goes about it.

@@ -64,6 +64,9 @@ losses! {
     /// Connections whose protocol was not looked for any more because there was no memory.
     IdentifyMemory = "identify_memory",
         "no memory for first bytes of connections not yet identified: raise --memory";
+    /// Datagrams before a verdict that its parser was not told.
+    IdentifyDatagrams = "identify_datagrams",
+        "datagrams before their protocol was known, more than are kept: not parsed";
     /// Connections that were not looked at any more because they changed their protocol too often.
     IdentifyChanges = "identify_changes",
         "connections that went on as something else more often than is followed";

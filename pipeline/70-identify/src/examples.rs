@@ -357,6 +357,29 @@ fn each_example_is_told_by_itself() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
+/// What a stream is does not depend on where segments cut it, neither for what is told nor for what
+/// nearly is.
+#[test]
+fn segments_change_nothing_about_an_example() {
+    let mut wrong = Vec::new();
+    for one in EXAMPLES.iter().filter(|one| one.by != Datagram) {
+        let mut missed = one.bytes.to_vec();
+        missed[one.miss.0] = one.miss.1;
+        for bytes in [one.bytes, &missed] {
+            let whole = what(one, bytes);
+            for size in [1, 2, 3, 5, 8] {
+                let segments = bytes.chunks(size).map(|part| (one.by == Client, part));
+                let turns: Vec<(bool, &[u8])> = segments.collect();
+                let cut = stream(&turns, (50_000, one.port));
+                if cut != whole {
+                    wrong.push((one.name, size, whole, cut));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
 /// One wrong byte where the specification allows none.
 #[test]
 fn each_near_miss_is_not_told() {

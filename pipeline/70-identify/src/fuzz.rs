@@ -30,6 +30,7 @@ pub fn fuzz_identify(data: &[u8]) {
     let options = SearchOptions {
         shard_searches_max: 4,
         shard_bytes_max: 16 << 10,
+        keeps_datagrams: true,
     };
     let Ok(mut searches) = Searches::new(Arc::clone(&identifier), options) else {
         return;

@@ -95,6 +95,23 @@ impl Blocks {
         Some(bytes.len())
     }
 
+    /// Appends both parts, or nothing.
+    pub(crate) fn append_both(
+        &mut self,
+        kept: &mut Kept,
+        shard: u8,
+        parts: [&[u8]; 2],
+    ) -> Option<()> {
+        let before = kept.len;
+        for part in parts {
+            if self.append(kept, shard, part) != Some(part.len()) {
+                kept.len = before;
+                return None;
+            }
+        }
+        Some(())
+    }
+
     /// Takes a block of the wanted size and moves the bytes there.
     fn move_to(&mut self, kept: &mut Kept, shard: u8, is_large: bool) -> Option<()> {
         let size = if is_large { STREAM_BYTES_MAX } else { SMALL };

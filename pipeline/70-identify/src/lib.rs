@@ -25,6 +25,7 @@
 )]
 
 mod candidates;
+mod earlier;
 #[cfg(test)]
 mod examples;
 mod fuzz;
@@ -36,11 +37,13 @@ mod look;
 mod noise;
 pub mod protocols;
 mod search;
+mod successor;
 mod table;
 #[cfg(test)]
 mod testing;
 mod verdict;
 
+pub use earlier::Datagram;
 pub use flowpin_wire::Cursor;
 #[doc(hidden)]
 pub use fuzz::fuzz_identify;
@@ -49,6 +52,7 @@ pub use kept::STREAM_BYTES_MAX;
 pub use lead::Lead;
 pub use look::{Answer, Check, Look};
 pub use search::{Search, SearchOptions, Searches, Whose};
+pub use successor::may_follow_stun;
 pub use table::{Group, How, LOADED_FIRST, On, Protocol, ProtocolId, Rule, RuleId};
 pub use verdict::{Confidence, GaveUp, Step, Verdict};
 

@@ -15,6 +15,7 @@ pub(crate) fn searches() -> Searches {
     let options = SearchOptions {
         shard_searches_max: 8,
         shard_bytes_max: 64 << 10,
+        keeps_datagrams: true,
     };
     Searches::new(identifier(), options).unwrap()
 }

@@ -8,7 +8,9 @@
 use core::net::IpAddr;
 use flowpin_capture::{Options, Source};
 use flowpin_dispatch::{Clock, DispatchOptions, Dispatched, Dispatcher};
-use flowpin_identify::{Identifier, On, Search, SearchOptions, Searches, Step, Whose};
+use flowpin_identify::{
+    Identifier, On, Search, SearchOptions, Searches, Step, Whose, may_follow_stun,
+};
 use flowpin_packet::{
     Endpoints, FlowKey, FrameBytes, PacketKind, PacketMeta, Piece, Shard, TcpFlags, Timestamp,
 };
@@ -46,7 +48,7 @@ struct Flow {
     before: Option<(String, String)>,
     learnt: String,
     is_over: bool,
-    /// STUN may turn into DTLS.
+    /// STUN may turn into DTLS or RTP.
     is_watched: bool,
 }
 
@@ -153,8 +155,13 @@ impl Reading {
             is_over: false,
             is_watched: false,
         });
-        if flow.is_watched && matches!(payload, [20..=63, 0xfe, ..]) {
-            (flow.is_watched, flow.is_over) = (false, false);
+        if flow.before_search() == Some("stun") {
+            let is_other = may_follow_stun(payload);
+            if is_other && flow.is_watched {
+                (flow.is_watched, flow.is_over) = (false, false);
+            } else if !is_other {
+                return;
+            }
         }
         if flow.is_over {
             return;
@@ -217,6 +224,11 @@ impl Flow {
             to_server,
             offset: 0,
         }
+    }
+
+    /// What it was before it is searched once more, if it is.
+    fn before_search(&self) -> Option<&str> {
+        (self.on == On::Udp && !self.verdict.is_empty()).then_some(self.verdict.as_str())
     }
 
     /// What a segment brings that was not seen yet, in order.
@@ -297,7 +309,7 @@ impl Flow {
                 if self.verdict.is_empty() {
                     self.is_watched = told == "stun";
                     (self.verdict, self.rule) = (told, rule);
-                } else if told == "dtls" {
+                } else if told == "dtls" || told == "rtp" {
                     let before = (self.verdict.clone(), self.rule.clone());
                     (self.verdict, self.rule) = (told, rule);
                     self.before = Some(before);

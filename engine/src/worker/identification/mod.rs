@@ -108,7 +108,7 @@ pub(crate) struct Names {
     /// By pattern of the user's: protocol and rule.
     loaded: Vec<(&'static str, &'static str)>,
     /// By protocol: what it may turn into.
-    becomes: Vec<Option<ProtocolId>>,
+    becomes: Vec<Vec<ProtocolId>>,
     /// Rules of what HTTP may go on as.
     websocket: Option<RuleId>,
     http2: Option<RuleId>,
@@ -140,7 +140,8 @@ impl Names {
                 .collect(),
             becomes: all
                 .iter()
-                .map(|protocol| identifier.find(upgrades::becomes(protocol.name)?))
+                .map(|protocol| upgrades::becomes(protocol.name).iter())
+                .map(|names| names.filter_map(|name| identifier.find(name)).collect())
                 .collect(),
             websocket: first_rule("websocket"),
             http2: first_rule("http2"),
@@ -216,8 +217,10 @@ impl Names {
     }
 
     /// What a connection of this protocol may turn into.
-    pub(crate) fn becomes(&self, id: ProtocolId) -> Option<ProtocolId> {
-        self.becomes.get(usize::from(id.0)).copied().flatten()
+    pub(crate) fn becomes(&self, id: ProtocolId) -> &[ProtocolId] {
+        self.becomes
+            .get(usize::from(id.0))
+            .map_or(&[], Vec::as_slice)
     }
 
     /// Whether it is built in, and not the user's.
@@ -281,11 +284,12 @@ mod tests {
         }
         for name in TO_TLS {
             let id = identifier.find(name).expect(name);
-            assert_eq!(names.becomes(id), identifier.find("tls"));
+            assert_eq!(names.becomes(id), identifier.find("tls").as_slice());
             assert_eq!(names.protocol(id), *name);
         }
         let stun = identifier.find("stun").unwrap();
-        assert_eq!(names.becomes(stun), identifier.find("dtls"));
-        assert_eq!(names.becomes(identifier.find("tls").unwrap()), None);
+        let both = ["dtls", "rtp"].map(|name| identifier.find(name).unwrap());
+        assert_eq!(names.becomes(stun), both);
+        assert_eq!(names.becomes(identifier.find("tls").unwrap()), []);
     }
 }

@@ -21,12 +21,13 @@ pub(super) const TO_TLS: &[&str] = &[
     "amqp",
 ];
 
-/// What a protocol may turn into. Peers that have found a way to each other with STUN set up keys
-/// with DTLS over the same two ports (RFC 5764 §5.1.2, RFC 7983 §7).
-pub(super) fn becomes(protocol: &str) -> Option<&'static str> {
+/// What a protocol may turn into. Peers that have found a way to each other with STUN go on over the
+/// same two ports: with DTLS, which sets up keys (RFC 5764 §5.1.2), or at once with media whose keys
+/// they agreed on elsewhere.
+pub(super) fn becomes(protocol: &str) -> &'static [&'static str] {
     match protocol {
-        "stun" => Some("dtls"),
-        _ if TO_TLS.contains(&protocol) => Some("tls"),
-        _ => None,
+        "stun" => &["dtls", "rtp"],
+        _ if TO_TLS.contains(&protocol) => &["tls"],
+        _ => &[],
     }
 }

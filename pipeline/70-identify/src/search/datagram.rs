@@ -5,7 +5,7 @@ use super::{Memory, Search, Whose, side_of};
 use crate::candidates::Set;
 use crate::identifier::Compiled;
 use crate::verdict::{Confidence, GaveUp, Step, Verdict};
-use crate::{DATAGRAMS_MAX, Look};
+use crate::{DATAGRAMS_MAX, Datagram, Look};
 use flowpin_pattern::Fed;
 
 impl Memory {
@@ -35,14 +35,40 @@ impl Memory {
         if let Some(verdict) = datagram_verdict(compiled, &look, &mut likely) {
             return Step::Verdict(verdict);
         }
-        if let Some(known) = known {
-            return known.note_datagram(own, bytes, likely);
+        let step = if let Some(known) = known {
+            known.note_datagram(own, bytes, likely)
+        } else {
+            let mut fresh = Progress::new(whose.shard);
+            match fresh.note_datagram(own, bytes, likely) {
+                Step::Undecided => self.begin(search, &fresh),
+                step => step,
+            }
+        };
+        if step == Step::Undecided && self.options.keeps_datagrams {
+            let datagram = Datagram {
+                to_server: whose.to_server,
+                bytes,
+                wire_len,
+            };
+            self.keep_datagram(*search, datagram);
         }
-        let mut fresh = Progress::new(whose.shard);
-        match fresh.note_datagram(own, bytes, likely) {
-            Step::Undecided => self.begin(search, &fresh),
-            step => step,
-        }
+        step
+    }
+
+    /// Keeps one that decided nothing for the parser of a later verdict.
+    fn keep_datagram(&mut self, search: Search, datagram: Datagram<'_>) {
+        let handle = search.0.checked_sub(1);
+        let Some(progress) = handle.and_then(|handle| self.slab.get_mut(handle)) else {
+            return;
+        };
+        let Progress {
+            sides: [client, server],
+            earlier,
+            shard,
+            ..
+        } = progress;
+        let logs = [&mut client.kept, &mut server.kept];
+        earlier.keep(&mut self.blocks, *shard, logs, datagram);
     }
 }
 

@@ -33,22 +33,14 @@ impl Memory {
             return own;
         }
         let handle = search.0.checked_sub(1);
-        let stored = handle.and_then(|handle| self.slab.get(handle)).copied();
-        let mut progress = stored.unwrap_or_else(|| Progress::new(whose.shard));
-        progress.own_over |= own != Step::Undecided;
-        if progress.own_over && stored.is_none() && whose.on != On::Tcp {
-            progress.datagrams = 1;
-        } else if own != Step::Undecided && whose.on != On::Tcp {
-            progress.datagrams = progress.datagrams.saturating_add(1);
+        if let Some(progress) = handle.and_then(|handle| self.slab.get_mut(handle)) {
+            return progress.look(set, whose, bytes, own);
         }
-        let is_over = progress.show(set, whose, bytes);
-        let step = progress.loaded_step(set, is_over);
-        match (step, handle) {
-            (Step::Undecided, None) => return self.begin(search, &progress),
-            (_, Some(handle)) => self.store(handle, &progress),
-            _ => {}
+        let mut progress = Progress::new(whose.shard);
+        match progress.look(set, whose, bytes, own) {
+            Step::Undecided => self.begin(search, &progress),
+            step => step,
         }
-        step
     }
 
     /// One direction ends.
@@ -56,18 +48,27 @@ impl Memory {
         if matches!(own, Step::Verdict(_)) {
             return own;
         }
-        let Some(mut progress) = self.slab.get(handle).copied() else {
+        let Some(progress) = self.slab.get_mut(handle) else {
             return own;
         };
         progress.own_over |= own != Step::Undecided;
         progress.note(set.at_end(&progress.loaded.state));
-        let step = progress.loaded_step(set, false);
-        self.store(handle, &progress);
-        step
+        progress.loaded_step(set, false)
     }
 }
 
 impl Progress {
+    /// What the patterns say of bytes of which the own rules said `own`.
+    fn look(&mut self, set: &PatternSet, whose: Whose, bytes: &[u8], own: Step) -> Step {
+        self.own_over |= own != Step::Undecided;
+        // Datagrams are counted by the own rules as long as they look.
+        if whose.on != On::Tcp && own != Step::Undecided {
+            self.datagrams = self.datagrams.saturating_add(1);
+        }
+        let is_over = self.show(set, whose, bytes);
+        self.loaded_step(set, is_over)
+    }
+
     /// Feeds the patterns; whether they can be asked no more.
     fn show(&mut self, set: &PatternSet, whose: Whose, bytes: &[u8]) -> bool {
         if !self.loaded.begun {
@@ -156,6 +157,7 @@ mod tests {
         let options = SearchOptions {
             shard_searches_max: 8,
             shard_bytes_max: 64 << 10,
+            keeps_datagrams: true,
         };
         Searches::new(Arc::new(identifier), options).unwrap()
     }

@@ -5,6 +5,7 @@ mod loaded;
 mod progress;
 mod stream;
 
+use crate::Datagram;
 use crate::identifier::{Compiled, Identifier};
 use crate::kept::{Blocks, STREAM_BYTES_MAX};
 use crate::table::{On, RuleId};
@@ -43,6 +44,8 @@ pub struct SearchOptions {
     pub shard_searches_max: u32,
     /// Bytes before verdicts in one shard.
     pub shard_bytes_max: u32,
+    /// Datagrams before verdicts are kept as well: somebody wants them replayed.
+    pub keeps_datagrams: bool,
 }
 
 impl Default for SearchOptions {
@@ -50,6 +53,7 @@ impl Default for SearchOptions {
         Self {
             shard_searches_max: 4096,
             shard_bytes_max: 1 << 20,
+            keeps_datagrams: true,
         }
     }
 }
@@ -69,6 +73,7 @@ impl SearchOptions {
         Self {
             shard_searches_max: u32::try_from(searches).unwrap_or(u32::MAX),
             shard_bytes_max: u32::try_from(bytes).unwrap_or(u32::MAX),
+            keeps_datagrams: true,
         }
     }
 }
@@ -198,6 +203,9 @@ impl Searches {
         let Some(progress) = handle.and_then(|handle| self.memory.slab.get(handle)) else {
             return;
         };
+        if progress.datagrams > 0 {
+            return;
+        }
         let kept = progress
             .sides
             .map(|side| self.memory.blocks.bytes(side.kept));
@@ -209,6 +217,22 @@ impl Searches {
             }
             *at = at.saturating_add(u64::try_from(bytes.len()).unwrap_or(0));
         });
+    }
+
+    /// Tells the datagrams before the verdict in order of arrival, as far as they are kept; returns
+    /// how many came behind those and are not.
+    pub fn replay_datagrams<'a>(&'a self, search: Search, tell: impl FnMut(Datagram<'a>)) -> u8 {
+        let handle = search.0.checked_sub(1);
+        let Some(progress) = handle.and_then(|handle| self.memory.slab.get(handle)) else {
+            return 0;
+        };
+        if progress.datagrams == 0 {
+            return 0;
+        }
+        let logs = progress
+            .sides
+            .map(|side| self.memory.blocks.bytes(side.kept));
+        progress.earlier.tell(logs, tell)
     }
 
     /// Forgets a search: after a verdict, or when its connection ends.
@@ -260,12 +284,6 @@ impl Memory {
                 Step::Undecided
             }
             None => Step::GaveUp(GaveUp::Memory),
-        }
-    }
-
-    fn store(&mut self, handle: u32, progress: &Progress) {
-        if let Some(slot) = self.slab.get_mut(handle) {
-            *slot = *progress;
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::HEAD_LEN;
 use crate::candidates::Set;
+use crate::earlier::Earlier;
 use crate::kept::Kept;
 use flowpin_packet::Shard;
 use flowpin_pattern::{SetState, State};
@@ -30,6 +31,8 @@ pub(super) struct Progress {
     pub(super) sides: [Side; 2],
     pub(super) shard: u8,
     pub(super) datagrams: u8,
+    /// Datagrams: those in the blocks of both sides.
+    pub(super) earlier: Earlier,
     /// TCP: the direction that spoke last.
     pub(super) turn: u8,
     pub(super) order: Order,
@@ -132,6 +135,7 @@ impl Progress {
             sides: [Side::NEW; 2],
             shard: shard.0,
             datagrams: 0,
+            earlier: Earlier::NONE,
             turn: 0,
             order: Order::default(),
             likely: Likely::default(),

@@ -78,6 +78,9 @@ impl Memory {
         if side.kept.len() == 0 {
             side.start = whose.offset;
         }
+        if side.over && goes_on_in_vain(side, whose, bytes.len()) {
+            return Step::GaveUp(GaveUp::NothingFits);
+        }
         if side.over {
             // Nothing can be learnt from them; a parser may want them.
             return match blocks.append(&mut side.kept, whose.shard.0, bytes) {
@@ -124,6 +127,18 @@ impl Memory {
         step
     }
 }
+
+/// Whether a direction that can tell nothing more has sent so much that the other one, which could,
+/// is not waited for any longer. Bytes of the stream, so that segments do not matter.
+fn goes_on_in_vain(side: &Side, whose: Whose, len: usize) -> bool {
+    let end = whose
+        .offset
+        .saturating_add(u64::try_from(len).unwrap_or(u64::MAX));
+    end.saturating_sub(side.start) > WAITED_BYTES
+}
+
+/// So much one direction may send while the other one is waited for.
+const WAITED_BYTES: u64 = 64 << 10;
 
 /// From how many bytes on checks are asked again that were asked at so many: an eighth more, so
 /// that bytes that come one by one are not all looked at for each. The next turn and the stream's

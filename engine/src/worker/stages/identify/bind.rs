@@ -38,7 +38,7 @@ impl Identify {
                 if why == GaveUp::Memory {
                     self.losses.count(Loss::IdentifyMemory, 1);
                 }
-                state.go_to(Phase::Done);
+                state.give_up();
             }
         }
         self.replay(handle, scene);
@@ -55,19 +55,23 @@ impl Identify {
         verdict: Verdict,
         scene: &mut Scene<'_, S>,
     ) {
-        let peers = self.peers(before, handle, scene);
-        let (Some(parse), Some(peers)) = (&mut self.parse, peers) else {
-            return;
+        let app = self.names.protocol(verdict.protocol);
+        let is_own = self.names.is_own(verdict.protocol);
+        let kind = match &mut self.parse {
+            Some(parse) => parse.kind(verdict.protocol, app, is_own),
+            None => None,
         };
-        let Some(state) = self.states.get_mut(handle) else {
+        let peers = match kind {
+            Some(_) => self.peers(before, handle, scene),
+            None => None,
+        };
+        let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(handle)) else {
             return;
         };
         let transaction = parse.transactions(before.binding);
         parse.end(before.binding, &scene.moment, scene.sink);
         state.binding = Default::default();
-        let app = self.names.protocol(verdict.protocol);
-        let Some(kind) = parse.kind(verdict.protocol, app, self.names.is_own(verdict.protocol))
-        else {
+        let (Some(kind), Some(peers)) = (kind, peers) else {
             return;
         };
         let is_first = before.rule == NO_RULE;
@@ -102,6 +106,15 @@ impl Identify {
                     next = parse.data(state.binding, at, bytes, &scene.moment, scene.sink);
                 }
             });
+        let unkept = self.searches.replay_datagrams(state.search, |one| {
+            if next == Next::More {
+                let payload = (one.bytes, one.wire_len);
+                let (moment, sink) = (&scene.moment, &mut *scene.sink);
+                next = parse.datagram(state.binding, one.to_server, payload, moment, sink);
+            }
+        });
+        self.losses
+            .count(Loss::IdentifyDatagrams, u64::from(unkept));
         match next {
             Next::More => {}
             Next::Nothing => parse.unbind(core::mem::take(&mut state.binding)),

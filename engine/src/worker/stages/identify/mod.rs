@@ -21,7 +21,7 @@ use flowpin_memory::Slab;
 use flowpin_packet::{PacketFlags, PacketKind};
 use flowpin_reassembly::{Closed, Span, StreamConsumer};
 use flowpin_record::{ConnRecord, RecordSink};
-use state::{Phase, State};
+use state::{NO_RULE, Phase, State};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -153,10 +153,9 @@ impl Identify {
         };
         let len = meta.payload_len as usize;
         let mut scene = Scene::open(sighting, sink);
-        if state.is(Phase::Watching) {
-            state.watch_datagram(bytes);
-        }
-        if state.is(Phase::Looking) {
+        // What goes on as before may come between what it turned into.
+        let is_searched = state.rule == NO_RULE || state.watch_datagram(bytes);
+        if is_searched && state.is(Phase::Looking) {
             self.stats.count(state);
             let whose = state.whose(on, to_server, sighting.ports(), 0);
             let step = self.searches.datagram(&mut state.search, whose, bytes, len);

@@ -2,7 +2,9 @@
 
 use crate::worker::identification::Names;
 use crate::worker::stages::parse::Binding;
-use flowpin_identify::{Confidence, On, ProtocolId, RuleId, Search, Verdict, Whose};
+use flowpin_identify::{
+    Confidence, On, ProtocolId, RuleId, Search, Verdict, Whose, may_follow_stun,
+};
 use flowpin_packet::Shard;
 use flowpin_record::App;
 
@@ -127,15 +129,26 @@ impl State {
         self.watched <= CHANGES_MAX
     }
 
-    /// A datagram of a connection that may turn into DTLS: looked at if it may be of it.
-    pub(super) fn watch_datagram(&mut self, bytes: &[u8]) {
+    /// A datagram of a connection that may turn into something else: whether it may be of that.
+    pub(super) fn watch_datagram(&mut self, bytes: &[u8]) -> bool {
+        let is_other = may_follow_stun(bytes);
         self.watched = self.watched.saturating_add(1);
-        // RFC 7983 §7: which datagrams are DTLS; RFC 6347 §4.1: its version.
-        if matches!(bytes, [20..=63, 0xfe, ..]) {
+        if is_other && self.is(Phase::Watching) {
             self.go_to(Phase::Looking);
         } else if self.watched >= WATCHED_DATAGRAMS {
             self.go_to(Phase::Done);
         }
+        is_other
+    }
+
+    /// A search found nothing: datagrams that are watched go on being watched.
+    pub(super) fn give_up(&mut self) {
+        let is_watched = (1..WATCHED_DATAGRAMS).contains(&self.watched) && !self.has(Self::TUNNEL);
+        self.go_to(if is_watched {
+            Phase::Watching
+        } else {
+            Phase::Done
+        });
     }
 
     /// What a record says of it.
@@ -160,7 +173,7 @@ impl State {
 /// A verdict: the first, or on what it has become. Whether it counts.
 pub(super) fn take(state: &mut State, verdict: Verdict, names: &Names) -> bool {
     let is_first = state.rule == NO_RULE;
-    let watched = is_first && names.becomes(verdict.protocol).is_some();
+    let watched = is_first && !names.becomes(verdict.protocol).is_empty();
     state.go_to(if watched {
         Phase::Watching
     } else {
@@ -168,7 +181,7 @@ pub(super) fn take(state: &mut State, verdict: Verdict, names: &Names) -> bool {
     });
     if !is_first {
         let expected = names.becomes(names.protocol_of(state.rule));
-        if expected != Some(verdict.protocol) && !state.has(State::TUNNEL) {
+        if !expected.contains(&verdict.protocol) && !state.has(State::TUNNEL) {
             return false;
         }
         state.original = names.protocol_of(state.rule);
@@ -183,5 +196,5 @@ pub(super) fn take(state: &mut State, verdict: Verdict, names: &Names) -> bool {
 /// So often a stream is looked at anew.
 const CHANGES_MAX: u8 = 8;
 
-/// So many datagrams are watched for a change to DTLS: some seconds of a call.
+/// So many datagrams are watched for a change to DTLS or RTP: some seconds of a call.
 const WATCHED_DATAGRAMS: u8 = 200;
