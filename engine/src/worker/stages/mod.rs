@@ -20,7 +20,7 @@ use crate::run::memory;
 use crate::worker::identification::Identification;
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
-use flowpin_flow::{Event, FlowObserver, Peers, Sighting};
+use flowpin_flow::{Event, FlowObserver, Sighting};
 use flowpin_packet::{FrameBytes, PacketKind, PacketMeta, Timestamp};
 use flowpin_portscan::Summary;
 use flowpin_reassembly::{Anomaly, Closed, Reassembler, ReassemblyStats, Span, StreamConsumer};
@@ -276,23 +276,24 @@ impl FlowObserver for AllStages {
         key: RecordKey,
         sink: &mut S,
     ) {
-        let Some(identify) = &mut self.identify else {
-            if record.protocol == TCP
-                && let Some(reassembler) = &mut self.reassembler
-            {
-                reassembler.end(handle, &mut ());
+        let identify = match &mut self.identify {
+            Some(identify) if identify.way(handle) != Way::Nothing => identify,
+            // Nobody wants to hear of the end.
+            known => {
+                if record.protocol == TCP
+                    && let Some(reassembler) = &mut self.reassembler
+                {
+                    reassembler.end(handle, &mut ());
+                }
+                if let Some(identify) = known {
+                    identify.tell(handle, record);
+                }
+                return;
             }
-            return;
-        };
-        let peers = Peers {
-            uid: record.uid,
-            protocol: record.protocol,
-            client: record.client,
-            server: record.server,
         };
         let mut scene = Scene {
             moment: Moment::end(record, key),
-            who: Who::Known(&peers),
+            who: Who::Ended(record),
             sink,
         };
         if record.protocol == TCP
@@ -304,7 +305,8 @@ impl FlowObserver for AllStages {
             };
             reassembler.end(handle, &mut ending);
         }
-        identify.end(handle, record, &mut scene);
+        identify.end(handle, &mut scene);
+        identify.tell(handle, record);
     }
 
     fn goes_on(&mut self, handle: u32, record: &mut ConnRecord) {

@@ -262,12 +262,7 @@ impl Identify {
     }
 
     /// The connection has ended.
-    pub(super) fn end<S: RecordSink>(
-        &mut self,
-        handle: u32,
-        record: &mut ConnRecord,
-        scene: &mut Scene<'_, S>,
-    ) {
+    pub(super) fn end<S: RecordSink>(&mut self, handle: u32, scene: &mut Scene<'_, S>) {
         let Some(state) = self.states.get_mut(handle) else {
             return;
         };
@@ -281,7 +276,6 @@ impl Identify {
         self.hear_end(handle, scene);
         if let Some(state) = self.states.get_mut(handle) {
             state.go_to(Phase::Done);
-            state.write(&self.names, &mut record.app);
         }
     }
 

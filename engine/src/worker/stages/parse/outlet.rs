@@ -56,8 +56,9 @@ pub(in crate::worker::stages) struct Scene<'a, S> {
 pub(in crate::worker::stages) enum Who<'a> {
     /// Any open connection's.
     Open(&'a Sighting<'a>),
-    /// Those of the connection at hand.
-    Known(&'a Peers),
+    /// Those of the connection at hand, which has ended.
+    // PERF: read only if asked for: what was just written in parts, and is read at once, waits.
+    Ended(&'a ConnRecord),
     /// Only its parser knows.
     Parser,
 }
@@ -75,7 +76,12 @@ impl<'a, S> Scene<'a, S> {
     pub(in crate::worker::stages) fn peers(&self, handle: u32) -> Option<Peers> {
         match self.who {
             Who::Open(sighting) => Some(sighting.peers_of(handle)),
-            Who::Known(peers) => Some(*peers),
+            Who::Ended(record) => Some(Peers {
+                uid: record.uid,
+                protocol: record.protocol,
+                client: record.client,
+                server: record.server,
+            }),
             Who::Parser => None,
         }
     }
