@@ -151,7 +151,7 @@ fn a_call_that_sets_up_keys_is_both() {
     hello.extend([1, 0, 0, 55, 0, 0, 0, 0, 0, 0, 0, 55, 0xfe, 0xfd]);
     hello.extend([9; 32]);
     hello.extend([
-        0, 0, 0, 2, 0xc0, 0x2b, 1, 0, 0, 13, 0, 11, 0, 2, 1, 0, 0, 10, 0, 1, 0,
+        0, 0, 0, 2, 0xc0, 0x2b, 1, 0, 0, 11, 0, 11, 0, 2, 1, 0, 0, 10, 0, 1, 0,
     ]);
     let call = |media_count: usize, said: &[u8]| {
         let mut frames = vec![ip.udp(50_000, 50_001, &binding).ethernet()];
@@ -163,6 +163,9 @@ fn a_call_that_sets_up_keys_is_both() {
     let both = "\"app_proto\":\"dtls\",\"app_proto_orig\":\"stun\"";
     let (_, records) = run(&call(20, &hello), "1x1");
     assert!(records.contains(both), "{records}");
+    // The hello came from the side that was called: that is the client of DTLS.
+    assert!(records.contains("\"event_type\":\"tls\""), "{records}");
+    assert!(records.contains("\"ja4\":\"d"), "{records}");
     for (count, said) in [(20, &binding), (300, &hello)] {
         let (_, records) = run(&call(count, said), "1x1");
         assert!(records.contains("\"app_proto\":\"stun\""), "{records}");

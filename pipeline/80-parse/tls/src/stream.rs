@@ -24,6 +24,8 @@ struct Session {
     facts: Facts,
     sides: [Side; 2],
     shard: u8,
+    /// DTLS: whether its client is the connection's server; none as long as nobody said hello.
+    is_reversed: Option<bool>,
 }
 
 /// One direction.
@@ -64,6 +66,7 @@ impl Tls {
             facts: Facts::begun_at(at),
             sides: [Side::default(); 2],
             shard: shard.0,
+            is_reversed: None,
         };
         self.sessions.insert(shard.0, session)
     }
@@ -208,8 +211,26 @@ impl Session {
         }
     }
 
+    /// Whether a datagram goes to the server of DTLS: to whom the client's hello went. Peers of a
+    /// call agree on that apart from who sent the first datagram (RFC 5763 §5).
+    fn goes_to_server(&mut self, to_server: bool, payload: &[u8]) -> bool {
+        // RFC 6347 §4.1, §4.2.2: a record's header has 13 bytes, then the message's type.
+        let message = match payload.first() {
+            Some(&HANDSHAKE) => payload.get(13),
+            _ => None,
+        };
+        let is_reversed = match (self.is_reversed, message) {
+            (None, Some(1)) => Some(!to_server),
+            (None, Some(2 | 3)) => Some(to_server),
+            (known, _) => known,
+        };
+        self.is_reversed = is_reversed;
+        to_server != is_reversed.unwrap_or(false)
+    }
+
     /// The records of a datagram (RFC 6347 §4.1).
     fn read_datagram(&mut self, to_server: bool, payload: &[u8], blocks: &mut Blocks) {
+        let to_server = self.goes_to_server(to_server, payload);
         let mut cursor = Cursor::over(payload);
         while let Some((kind, epoch, body)) = dtls_record(&mut cursor) {
             let shard = self.shard;
