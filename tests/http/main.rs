@@ -4,8 +4,10 @@
 //! | --- | --- |
 //! | `files` | themselves: extracted bodies are the same for every pipeline |
 //! | `grammar` | the lines that the scanner generated from `http.l` finds |
+//! | `handover` | what a connection goes on as: WebSocket, HTTP/2 |
 //! | `libhtp` | conversations that another parser is tested with, each with what must come of it |
 //! | `suricata` | the `http` events that Suricata's tests expect |
+//! | `tshark` | methods, targets and status codes that Wireshark shows |
 //! | `zeek` | the `http.log` that Zeek's tests expect |
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
@@ -14,6 +16,8 @@
 mod explained;
 mod files;
 mod grammar;
+mod handover;
 mod libhtp;
 mod suricata;
+mod tshark;
 mod zeek;
