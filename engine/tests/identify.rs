@@ -34,6 +34,15 @@ fn talk(turns: &[(bool, &[u8])], size: usize) -> Vec<Vec<u8>> {
     frames.iter().map(|packet| packet.ethernet()).collect()
 }
 
+/// A run with several threads pins this one; the next run finds all processors again.
+#[test]
+fn a_run_leaves_the_thread_its_processors() {
+    let before = flowpin_cpu::allowed_cpus();
+    let frames = talk(&[(true, b"GET / HTTP/1.0\r\n\r\n")], 1000);
+    run(&frames, "2x1");
+    assert_eq!(flowpin_cpu::allowed_cpus(), before);
+}
+
 /// A run over these frames: its report and the EVE records.
 fn run(frames: &[Vec<u8>], pipeline: &str) -> (RunReport, String) {
     run_with(frames, pipeline, IdentifyPlan::default())

@@ -66,6 +66,16 @@ pub(crate) fn pin(cpu: Option<usize>) {
     }
 }
 
+/// Gives the calling thread its processors back: a process may run more than once.
+struct Unpin(Vec<usize>);
+
+impl Drop for Unpin {
+    fn drop(&mut self) {
+        // As in `pin`: a refusal costs speed only.
+        let _still_pinned = flowpin_cpu::allow_current_thread(&self.0);
+    }
+}
+
 /// What a pipeline leaves.
 pub(crate) struct Ended {
     pub(crate) shape: Shape,
@@ -112,7 +122,8 @@ fn run_into(
     }
     // What comes through a pipe cannot be read twice.
     let is_repeatable = source.progress().bytes_total.is_some();
-    let cores = flowpin_cpu::allowed_cpus().len().max(1);
+    let unpin = Unpin(flowpin_cpu::allowed_cpus());
+    let cores = unpin.0.len().max(1);
     let (shape, cut) = Shape::choose(plan, cores, || {
         is_repeatable.then(|| profile::brief(plan, known)).flatten()
     });

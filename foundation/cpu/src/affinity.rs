@@ -25,12 +25,22 @@ pub fn allowed_cpus() -> Vec<usize> {
 ///
 /// Where the processor does not exist or is not allowed, or the system knows no such binding.
 pub fn pin_current_thread(cpu: usize) -> io::Result<()> {
-    set_affinity(cpu).map_err(|error| {
+    set_affinity(&[cpu]).map_err(|error| {
         io::Error::new(
             error.kind(),
             format!("cannot pin a thread to processor {cpu}: {error}"),
         )
     })
+}
+
+/// Lets the calling thread run on these processors and no others: what [`allowed_cpus`] said, to undo
+/// a [`pin_current_thread`].
+///
+/// # Errors
+///
+/// Where none of them is allowed, or the system knows no such binding.
+pub fn allow_current_thread(cpus: &[usize]) -> io::Result<()> {
+    set_affinity(cpus)
 }
 
 /// The processor that the calling thread runs on just now.
@@ -64,12 +74,14 @@ fn affinity_mask() -> Option<[u64; MASK_WORDS]> {
 }
 
 #[cfg(target_os = "linux")]
-fn set_affinity(cpu: usize) -> io::Result<()> {
+fn set_affinity(cpus: &[usize]) -> io::Result<()> {
     let mut mask = [0u64; MASK_WORDS];
-    let word = mask
-        .get_mut(cpu / WORD_BITS)
-        .ok_or(io::ErrorKind::InvalidInput)?;
-    *word = 1 << (cpu % WORD_BITS);
+    for cpu in cpus {
+        let word = mask
+            .get_mut(cpu / WORD_BITS)
+            .ok_or(io::ErrorKind::InvalidInput)?;
+        *word |= 1 << (cpu % WORD_BITS);
+    }
     // SAFETY: `mask` is live and as long as the call is told; the kernel only reads it.
     let failed = unsafe {
         libc::sched_setaffinity(
@@ -91,13 +103,13 @@ fn affinity_mask() -> Option<[u64; MASK_WORDS]> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn set_affinity(_cpu: usize) -> io::Result<()> {
+fn set_affinity(_cpus: &[usize]) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use super::{allowed_cpus, current_cpu, pin_current_thread};
+    use super::{allow_current_thread, allowed_cpus, current_cpu, pin_current_thread};
 
     /// A pinned thread runs where it was told, and is allowed nothing else.
     #[test]
@@ -108,6 +120,19 @@ mod tests {
                 (current_cpu(), allowed_cpus())
             });
             assert_eq!(thread.join().unwrap(), (Some(cpu), vec![cpu]));
+        }
+    }
+
+    /// What was allowed before a pin can be allowed again.
+    #[test]
+    fn a_pin_can_be_undone() {
+        let before = allowed_cpus();
+        pin_current_thread(before[0]).unwrap();
+        allow_current_thread(&before).unwrap();
+        assert_eq!(allowed_cpus(), before);
+        assert!(allow_current_thread(&[]).is_err());
+        for missing in [16_384, usize::MAX] {
+            assert!(allow_current_thread(&[missing]).is_err());
         }
     }
 

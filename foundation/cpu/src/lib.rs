@@ -11,7 +11,7 @@ mod topology;
 mod tsc;
 mod usage;
 
-pub use affinity::{allowed_cpus, current_cpu, pin_current_thread};
+pub use affinity::{allow_current_thread, allowed_cpus, current_cpu, pin_current_thread};
 pub use byte_set::{
     BLOCK_BYTES, ByteSet, Classifier, OneByOne, SparseSet, WithClassifier, with_classifier,
 };
