@@ -1,9 +1,9 @@
 //! Taking and giving back blocks: a pool of ours, and whichever allocator this process has.
 
+use flowpin_cpu::thread_cpu_time;
 use flowpin_memory::BlockPool;
 use std::hint::black_box;
 use std::mem::MaybeUninit;
-use std::time::Instant;
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl Place for Heap {
     }
 }
 
-/// Nanoseconds to take a block, write its first line and give it back, with random lifetimes, from
+/// Nanoseconds of processor time to take a block, write its first line and give it back, with random lifetimes, from
 /// a pool for each thread or from the allocator; none if there is no memory.
 pub(crate) fn measured(blocks: Blocks, from_pool: bool) -> Option<f64> {
     let all = std::thread::scope(|scope| {
@@ -133,13 +133,14 @@ fn turns<P: Place>(place: &mut P, alive: usize, turns: u64) -> Option<f64> {
         done += burst;
         burst = 1 + step(burst)? % BURST_MAX;
     }
-    let start = Instant::now();
+    let start = thread_cpu_time();
     let mut done = 0;
     while done < turns {
         done += burst;
         burst = 1 + step(burst)? % BURST_MAX;
     }
-    Some(count(u64::try_from(start.elapsed().as_nanos()).ok()?) / count(done))
+    let spent = thread_cpu_time().saturating_sub(start);
+    Some(spent.as_secs_f64() * 1e9 / count(done))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a ratio")]

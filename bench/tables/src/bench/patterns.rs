@@ -8,8 +8,12 @@ use flowpin_config::Plan;
 use flowpin_grammar::{Limits, compile};
 use std::sync::Arc;
 
-/// Gbit/s on five cores with the skeleton, 10 and 20 more rules.
-const THEIRS: [(&str, usize, f64); 3] = [("basic", 0, 19.0), ("+10", 10, 18.9), ("+20", 20, 18.6)];
+/// Rules more than the skeleton; Gbit/s on five cores, and by how many % that is less, as printed.
+const THEIRS: [(&str, usize, f64, f64); 3] = [
+    ("basic", 0, 19.0, 0.0),
+    ("+10", 10, 18.9, -0.5),
+    ("+20", 20, 18.6, -1.5),
+];
 
 const FILE: &str = "parser-file-1";
 
@@ -56,7 +60,7 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
     .draw(&[0, 1]);
     let trace = lab.preset(FILE)?;
     let mut plans = Vec::new();
-    for (_, more, _) in THEIRS {
+    for (_, more, ..) in THEIRS {
         let names = MORE.get(..more).unwrap_or_default();
         let grammar = compile("http", grammar(names).as_bytes(), &Limits::default());
         let grammar = grammar.map_err(|why| anyhow!("{why}"))?.grammar;
@@ -65,14 +69,13 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
         plans.push(plan);
     }
     let taken = lab.run(&plans)?;
-    let change = |rate: f64, first: f64| 100.0 * (rate / first - 1.0);
     let first = taken.first().map_or(1.0, |taken| taken.gbps().median);
-    for ((name, _, theirs), taken) in THEIRS.iter().zip(&taken) {
+    for ((name, _, theirs, less), taken) in THEIRS.iter().zip(&taken) {
         let cells: Vec<Cell> = vec![
             (*theirs).into(),
             taken.gbps().into(),
-            change(*theirs, THEIRS[0].2).into(),
-            change(taken.gbps().median, first).into(),
+            (*less).into(),
+            (100.0 * (taken.gbps().median / first - 1.0)).into(),
             float(taken.report.parse.messages).into(),
         ];
         table.row(name, cells);

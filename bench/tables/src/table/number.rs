@@ -7,7 +7,9 @@ pub(crate) fn short(value: f64) -> String {
         return grouped(value);
     }
     let digits = match size {
-        _ if size == 0.0 || size >= 99.95 => 0,
+        // Also the sum of nothing, which is -0.
+        _ if size == 0.0 => return "0".to_owned(),
+        _ if size >= 99.95 => 0,
         _ if size >= 9.995 => 1,
         _ if size >= 0.9995 => 2,
         _ => 3,
@@ -37,7 +39,7 @@ mod tests {
     #[test]
     fn three_digits_are_kept() {
         let told = [
-            0.0,
+            -0.0,
             0.1234,
             2.0,
             45.67,
