@@ -14,13 +14,14 @@ mod lab;
 mod page;
 mod table;
 
-use anyhow::{Context, Result, ensure};
-use bench::{ALL, Bench, Blocks};
+use anyhow::{Context, Result};
+use bench::{ALL, Blocks};
 use clap::{Args, Parser, Subcommand};
 use lab::{Extent, Lab, Machine};
 use page::Record;
 use std::fs;
-use std::path::PathBuf;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use table::{Table, markdown, picture};
 
@@ -60,6 +61,7 @@ enum Command {
 #[derive(Args)]
 struct RunArgs {
     /// Which tables; `all` for every one
+    #[arg(value_name = "TABLE", value_parser = table_name)]
     tables: Vec<String>,
     /// The short form: it shows that all works, its figures mean nothing
     #[arg(long)]
@@ -107,15 +109,14 @@ fn done(cli: &Cli) -> Result<()> {
                 turns,
             };
             let took = bench::blocks_measured(blocks, false).context("no memory")?;
-            println!("{took}");
-            Ok(())
+            say(&took.to_string())
         }
         None if cli.run.tables.is_empty() => {
-            println!("flowpin bench TABLE…, or all:\n");
+            let mut text = String::from("flowpin bench TABLE…, or all:\n");
             for bench in &ALL {
-                println!("  {:<12} {}", bench.name, bench.about);
+                text.push_str(&format!("\n  {:<12} {}", bench.name, bench.about));
             }
-            Ok(())
+            say(&text)
         }
         None => run(&cli.run),
     }
@@ -127,15 +128,16 @@ fn run(args: &RunArgs) -> Result<()> {
         tables: Vec::new(),
     };
     let mut lab = Lab::new(extent(args), Some(std::env::current_exe()?))?;
-    for bench in wanted(&args.tables)? {
+    let is_wanted = |name: &str| args.tables.iter().any(|one| one == "all" || one == name);
+    for bench in ALL.iter().filter(|bench| is_wanted(bench.name)) {
         let table = (bench.run)(&mut lab).with_context(|| bench.name.to_owned())?;
-        println!("{}", markdown(&table));
+        say(&markdown(&table))?;
         if let Some(folder) = &args.svg {
             draw(folder, &table)?;
         }
         record.tables.push(table);
     }
-    println!("{}", record.machine.text());
+    say(&record.machine.text())?;
     if let Some(path) = &args.json {
         let text = serde_json::to_string_pretty(&record)?;
         fs::write(path, text + "\n").with_context(|| path.display().to_string())?;
@@ -155,16 +157,23 @@ fn extent(args: &RunArgs) -> Extent {
     }
 }
 
-fn wanted(names: &[String]) -> Result<Vec<&'static Bench>> {
-    for name in names {
-        let is_known = name == "all" || ALL.iter().any(|bench| bench.name == name);
-        ensure!(is_known, "no table {name}; `flowpin bench` lists them");
-    }
-    let is_wanted = |bench: &&Bench| names.iter().any(|name| name == "all" || bench.name == name);
-    Ok(ALL.iter().filter(is_wanted).collect())
+fn table_name(name: &str) -> Result<String, String> {
+    let is_known = name == "all" || ALL.iter().any(|bench| bench.name == name);
+    let names = ALL.map(|bench| bench.name).join(", ");
+    is_known
+        .then(|| name.to_owned())
+        .ok_or(format!("there are {names}"))
 }
 
-fn draw(folder: &std::path::Path, table: &Table) -> Result<()> {
+/// A line, or more, to standard output; a reader that has gone is no error.
+fn say(text: &str) -> Result<()> {
+    match writeln!(io::stdout().lock(), "{text}") {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+fn draw(folder: &Path, table: &Table) -> Result<()> {
     let Some(svg) = picture(table) else {
         return Ok(());
     };

@@ -52,7 +52,7 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
         "connections",
     );
     for cores in 1..=3 {
-        let name = format!("{cores} cores");
+        let name = format!("{cores} core{}", if cores == 1 { "" } else { "s" });
         table = table.theirs(&name, "Mpps").ours(&name, "Mpps");
     }
     let mut table = table
