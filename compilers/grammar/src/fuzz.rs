@@ -144,8 +144,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Whatever is leapt over where all bytes are there: one byte after the other, where nothing
-        /// can be, gives the same tokens.
+        /// Whatever is leapt over where all bytes are there: one byte after the other, where
+        /// nothing can be, gives the same tokens.
         #[test]
         fn leaps_end_where_single_steps_do(text in text(), piece in 1usize..100) {
             for scanner in &*SCANNERS {

@@ -354,7 +354,7 @@ const KEYS: &[(&str, &[Key])] = &[
             (
                 "fix_dictionaries",
                 "[]",
-                "QuickFIX data dictionaries (XML): names of FIX fields and messages; later ones win.",
+                "QuickFIX dictionaries (XML): names of FIX fields and messages; later ones win.",
             ),
         ],
     ),

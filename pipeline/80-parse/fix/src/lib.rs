@@ -39,6 +39,7 @@ mod fuzz;
 mod message;
 mod options;
 mod parser;
+mod reading;
 mod record;
 mod session;
 #[cfg(test)]
