@@ -14,7 +14,8 @@ use flowpin_memory::Reserved;
 use flowpin_packet::{SHARD_COUNT, Seq};
 use std::io;
 
-/// A stream, told apart from earlier ones of the same handle by the number of its first byte.
+/// A stream. Which handles are used again differs from one number of workers to another, so a
+/// handle's earlier streams must be gone ([`Delivered::forget`]) before it has others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StreamId {
     pub(crate) handle: u32,
@@ -167,6 +168,16 @@ impl Delivered {
         }
     }
 
+    /// Another connection begins with this handle: what an earlier one delivered is not its.
+    pub(crate) fn forget(&mut self, shard: u8, handle: u32) {
+        let runs = slot_of(shard, 0)..slot_of(shard, 0).saturating_add(RUNS as usize);
+        for stored in self.runs.get_mut(runs).unwrap_or_default() {
+            if Run::read(*stored).handle == handle {
+                *stored = StoredRun::default();
+            }
+        }
+    }
+
     /// Compares bytes that a stream has again from number `start` on with what was delivered.
     pub(crate) fn compare(
         &self,
@@ -258,10 +269,51 @@ fn slot_of(shard: u8, nth: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Delivered, StreamId};
+    use super::{Compared, Delivered, StreamId};
     use flowpin_packet::Seq;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
+
+    /// A connection that has the handle and the first number of one that is over is another one:
+    /// which handles come again depends on the number of workers, what is told must not.
+    #[test]
+    fn an_earlier_connection_of_the_handle_is_forgotten() {
+        let mut kept = Delivered::new(6144 + 4096).unwrap();
+        let stream = StreamId {
+            handle: 9,
+            first: Seq(1),
+            to_server: true,
+        };
+        kept.keep(5, stream, Seq(1), b"one");
+        kept.keep(6, stream, Seq(1), b"other");
+        kept.keep(
+            5,
+            StreamId {
+                handle: 8,
+                ..stream
+            },
+            Seq(1),
+            b"two",
+        );
+        kept.forget(5, 9);
+        let compared =
+            |shard, handle| kept.compare(shard, StreamId { handle, ..stream }, Seq(1), b"two");
+        assert_eq!(compared(5, 9), Compared::default());
+        assert_eq!(
+            compared(5, 8),
+            Compared {
+                bytes: 3,
+                differs: false
+            }
+        );
+        assert_eq!(
+            compared(6, 9),
+            Compared {
+                bytes: 3,
+                differs: true
+            }
+        );
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(60))]

@@ -140,6 +140,9 @@ impl Reassembler {
             }
             return;
         }
+        if begins && self.delivered.is_on() {
+            self.delivered.forget(meta.shard().0, handle);
+        }
         let place = Place { handle, to_server };
         if !self.take_usual(frames, meta, place, begins, consumer) {
             self.look_closer(frames, meta, place, begins, consumer);
