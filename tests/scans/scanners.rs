@@ -56,6 +56,16 @@ const FLOODS: &[(&str, &str)] = &[
     ("hping3 -q --icmp --flood 10.99.0.2", "icmp flood"),
     ("hping3 -q --udp -p 9 --flood 10.99.0.2", "udp flood"),
     ("ping -q -f -c 20000 10.99.0.2", "icmp flood"),
+    ("hping3 -q -A -p 80 --flood 10.99.0.2", "ack flood"),
+    (
+        "hping3 -q -A --rand-source -p 80 --flood 10.99.0.2",
+        "ack flood",
+    ),
+    ("hping3 -q -R -p 80 --flood 10.99.0.2", "rst flood"),
+    (
+        "hping3 -q -R --rand-source -p 80 --flood 10.99.0.2",
+        "rst flood",
+    ),
 ];
 
 /// What each scanner does is one scan of its kind, and nothing else is found: by the detector
