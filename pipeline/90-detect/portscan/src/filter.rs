@@ -67,7 +67,7 @@ pub(crate) struct Question {
 }
 
 /// Remembers, for each shard that is over its cap, who asked and who asked what: two Bloom filters
-/// (1970) of 64 KiB, two bits an item, both in one line (Putze, Sanders and Singler, 2007).
+/// (1970) of 64 KiB, two bits an item.
 #[derive(Debug)]
 pub(crate) struct Filter {
     /// Made when the first shard is full; pages of shards that never are stay untouched.
@@ -121,7 +121,9 @@ impl Filter {
         let places = Places::of(question);
         let start = usize::from(shard) * 2 * WORDS;
         for (filter, hash) in [(start, places.source), (start + WORDS, places.all)] {
-            flowpin_cpu::prefetch::read_at(&self.words, filter + line(hash));
+            for word in words_of(hash) {
+                flowpin_cpu::prefetch::read_at(&self.words, filter + word);
+            }
         }
         let oldest = self.waiting.get_mut(self.next % WAITING);
         self.next += 1;
@@ -184,12 +186,9 @@ impl Filter {
 }
 
 /// Sets the two bits of a hash; whether both were set.
-// PERF: in one line of the cache: all filters together are larger than the caches.
 fn set(words: &mut [u64], hash: u64) -> bool {
     let mut known = true;
-    let line = line(hash);
-    for part in [hash, hash >> 16] {
-        let index = line + ((part >> 6) as usize & (LINE - 1));
+    for (index, part) in words_of(hash).into_iter().zip([hash, hash >> 32]) {
         if let Some(word) = words.get_mut(index) {
             let bit = 1 << (part & 63);
             known &= *word & bit != 0;
@@ -199,13 +198,10 @@ fn set(words: &mut [u64], hash: u64) -> bool {
     known
 }
 
-/// The first word of the line that has a hash's bits.
-fn line(hash: u64) -> usize {
-    ((hash >> 32) as usize & (WORDS / LINE - 1)) * LINE
+/// The words that have a hash's bits.
+fn words_of(hash: u64) -> [usize; 2] {
+    [hash, hash >> 32].map(|part| (part >> 6) as usize & (WORDS - 1))
 }
-
-/// Words in a line of the cache.
-const LINE: usize = 8;
 
 /// Attempts that were not logged: by target how many (Count-Min, Cormode and Muthukrishnan 2005)
 /// and from how many sources.
