@@ -295,6 +295,12 @@ fn old_time_stamps_are_dropped_where_the_handshake_is_missing() {
     }
     assert_eq!(world.text(true), "onetwothree");
     assert_eq!(world.log.anomalies, [Anomaly::OldTimestamp]);
+    // One that the first had overtaken is not odd.
+    world.send(&Out {
+        options: &stamp(90),
+        ..client(90, "0123456789")
+    });
+    assert_eq!(world.log.anomalies, [Anomaly::OldTimestamp]);
 }
 
 /// Linux takes a last time stamp of 0 for none: some systems send it in the handshake only.

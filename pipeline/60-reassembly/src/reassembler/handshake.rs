@@ -153,6 +153,10 @@ impl Reassembler {
             return true;
         };
         if stamp.wrapping_sub(side.stamp).cast_signed() < 0 && side.stamp != 0 {
+            // Where the handshake is missing, the first segment seen may have overtaken others.
+            if !side.marks.has(Marks::SYN) && !segment.end.is_after(side.next) {
+                return true;
+            }
             self.tell_anomaly(connection, place, Anomaly::OldTimestamp, consumer);
             return false;
         }
