@@ -12,6 +12,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod events;
+#[path = "../corpus/expectations.rs"]
+mod expectations;
 #[path = "../corpus/explained.rs"]
 mod explained;
 mod suricata;

@@ -1,0 +1,90 @@
+//! Events against the expectations beside Suricata's captures.
+//!
+//! Of each `test.yaml` the filters that count events of TLS and QUIC are taken, and of these what
+//! both tools have; those that need rules are about something else.
+
+use crate::expectations::{Filter, Test, tests};
+use crate::explained::Explained;
+use crate::outcome::file;
+use flowpin_testkit::corpus;
+use serde_json::Value;
+
+/// What both tell of a handshake. Addresses of IPv6 are spelt differently.
+const COMMON: &[&str] = &[
+    "event_type",
+    "src_port",
+    "dest_port",
+    "proto",
+    "tls.sni",
+    "tls.version",
+    "tls.subject",
+    "tls.issuerdn",
+    "tls.notbefore",
+    "tls.notafter",
+    "tls.ja4",
+    "tls.session_resumed",
+    "quic.version",
+    "quic.sni",
+    "quic.ja4",
+];
+
+/// Every filter holds, or a row says why not.
+#[test]
+fn events_are_those_that_suricata_expects() {
+    let Some(shared) = corpus::shared_dir("TLS and QUIC against Suricata's expectations") else {
+        return;
+    };
+    let mut explained = Explained::parse(include_str!("../explained/tls.tsv"));
+    let (mut open, mut compared, mut held, mut all) = (Vec::new(), Vec::new(), 0, 0);
+    let folder = shared.join("corpus/suricata-verify/tests");
+    for test in tests(&folder, &["tls", "quic", "."]) {
+        let filters = ours(&test);
+        if filters.is_empty() {
+            continue;
+        }
+        let text = file(&test.capture, "eve", "eve.json", test.checksums);
+        let events: Vec<Value> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        for (nth, filter) in filters.iter().enumerate() {
+            all += 1;
+            let count = events.iter().filter(|event| filter.matches(event)).count();
+            if count == filter.count {
+                held += 1;
+            } else if !explained.covers(&test.name, &format!("filter {nth}")) {
+                let name = &test.name;
+                open.push(format!("{name}\tfilter {nth}\t{count} here: {filter:?}"));
+            }
+        }
+        compared.push(test.name);
+    }
+    open.extend(explained.stale(&compared));
+    println!("{held} of {all} filters hold, in {} tests", compared.len());
+    assert!(held > 30, "{held} filters");
+    assert!(
+        open.is_empty(),
+        "{} not explained:\n{}",
+        open.len(),
+        open.join("\n")
+    );
+}
+
+/// Filters about events of TLS or QUIC and nothing else, as far as both have what they name.
+fn ours(test: &Test) -> Vec<Filter> {
+    let other = ["alert", "stats", "has-key", "not-has-key", "ether"];
+    let is_about = |filter: &Filter| {
+        let kind = filter.wanted.iter().find(|(key, _)| key == "event_type");
+        let is_kind = kind.is_some_and(|(_, kind)| kind == "tls" || kind == "quic");
+        let mut keys = filter.wanted.iter().map(|(key, _)| key);
+        is_kind && !filter.old && !keys.any(|key| other.iter().any(|one| key.starts_with(one)))
+    };
+    let mut filters = test.filters();
+    filters.retain(is_about);
+    for filter in &mut filters {
+        filter
+            .wanted
+            .retain(|(key, _)| COMMON.contains(&key.as_str()));
+    }
+    filters
+}
