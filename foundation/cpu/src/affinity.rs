@@ -33,8 +33,8 @@ pub fn pin_current_thread(cpu: usize) -> io::Result<()> {
     })
 }
 
-/// Lets the calling thread run on these processors and no others: what [`allowed_cpus`] said, to undo
-/// a [`pin_current_thread`].
+/// Lets the calling thread run on these processors and no others: what [`allowed_cpus`] said, to
+/// undo a [`pin_current_thread`].
 ///
 /// # Errors
 ///

@@ -180,7 +180,7 @@ impl<'a> Reader<'a> {
 
     fn words(&mut self) -> Option<Vec<u16>> {
         let len = self.number()?.checked_mul(2)?;
-        // PERF: these are most of a stored set; a slice's length is known, and it is copied at once.
+        // PERF: these are most of a stored set; a slice's length is known: one copy.
         let (pairs, _) = self.take(len)?.as_chunks();
         Some(pairs.iter().map(|&pair| u16::from_le_bytes(pair)).collect())
     }

@@ -151,7 +151,7 @@ const FLOOD: &[Column<FloodRecord>] = &[
     column(
         "kind",
         Kind::Enum,
-        "`syn`: handshakes never done; `icmp`; `udp`: not answered; `ack`, `rst`: of no connection.",
+        "`syn`: handshakes never done; `icmp`; `udp`: no answer; `ack`, `rst`: of no connection.",
         |row| Value::Text(row.kind.name()),
     ),
     column(

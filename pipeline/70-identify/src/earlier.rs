@@ -97,7 +97,8 @@ mod tests {
     use crate::{Datagram, On, Search, SearchOptions, Searches, Step};
     use proptest::prelude::*;
 
-    /// Shows datagrams until there is a verdict; what is told of those before, how many are missing.
+    /// Shows datagrams until there is a verdict; what is told of those before, how many
+    /// are missing.
     fn told(searches: &mut Searches, sent: &[(bool, Vec<u8>)]) -> (Vec<(bool, Vec<u8>)>, u8) {
         let mut search = Search::default();
         for (to_server, bytes) in sent {

@@ -74,7 +74,8 @@ impl Place for Heap {
     }
 }
 
-/// Nanoseconds of processor time to take a block, write its first line and give it back, with random lifetimes, from
+/// Nanoseconds of processor time to take a block, write its first line and give it back, with
+/// random lifetimes, from
 /// a pool for each thread or from the allocator; none if there is no memory.
 pub(crate) fn measured(blocks: Blocks, from_pool: bool) -> Option<f64> {
     let all = std::thread::scope(|scope| {

@@ -46,7 +46,8 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
         "Connections open at a time",
         &format!(
             "{ICS09}, Tables 5 and 6 ({ICS09_MACHINE}; misses by Valgrind for 2 × 4 MB). Ours: as \
-             many TCP connections, all open to the end, each sending in turn: the order that caches \
+             many TCP connections, all open to the end, each sending in turn: the order that \
+              caches \
              like least."
         ),
         "connections",

@@ -34,7 +34,8 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
         "memory",
         "Pools and allocators",
         &format!(
-            "{PARSER}, Table I ({PARSER_MACHINE}). Ours: taking a block, writing its first line and \
+            "{PARSER}, Table I ({PARSER_MACHINE}). Ours: taking a block, writing its first line \
+             and \
              giving it back; random lifetimes; each thread holds 65,536 blocks."
         ),
         "bytes, threads",
@@ -82,7 +83,8 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
         "is missed"
     };
     table.note(format!(
-        "The aim, {POOL_NS_MAX:.0} ns for a block of any size, {word}: {slowest:.1} ns at most. What \
+        "The aim, {POOL_NS_MAX:.0} ns for a block of any size, {word}: {slowest:.1} ns at most. \
+         What \
          a block costs is the line that it brings from behind the second-level cache: the list of \
          free ones is apart, so giving back touches no block. Where only first lines are written, \
          as here, those of large blocks share few sets of a cache: of 512 bytes, one in eight. A \
@@ -90,7 +92,8 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
     ));
     table.note(
         "Their Table VI replaces malloc by pools in the whole system, for 2.7 to 19.5 % of speed. \
-         Flowpin has no way without pools: nothing is allocated for a packet or a connection, which \
+         Flowpin has no way without pools: nothing is allocated for a packet or a connection, \
+         which \
          a test holds.",
     );
     Ok(table)

@@ -21,9 +21,9 @@ pub(super) const TO_TLS: &[&str] = &[
     "amqp",
 ];
 
-/// What a protocol may turn into. Peers that have found a way to each other with STUN go on over the
-/// same two ports: with DTLS, which sets up keys (RFC 5764 §5.1.2), or at once with media whose keys
-/// they agreed on elsewhere.
+/// What a protocol may turn into. Peers that have found a way to each other with STUN go on over
+/// the same two ports: with DTLS, which sets up keys (RFC 5764 §5.1.2), or at once with media whose
+/// keys they agreed on elsewhere.
 pub(super) fn becomes(protocol: &str) -> &'static [&'static str] {
     match protocol {
         "stun" => &["dtls", "rtp"],

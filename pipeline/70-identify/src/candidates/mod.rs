@@ -218,14 +218,18 @@ mod tests {
             let candidates = Candidates::new(all.collect()).unwrap();
             let set = candidates.fitting(Set::ALL, &bytes, ports);
             let on_port = |lead: &Lead| {
-                lead.ports.is_empty() || [ports.0, ports.1].iter().any(|one| lead.ports.contains(one))
+                let either = [ports.0, ports.1];
+                lead.ports.is_empty() || either.iter().any(|one| lead.ports.contains(one))
             };
             let is_far = |lead: &Lead| lead.mask != 0 || lead.fits_far_or_ends(&bytes);
             let fits = |lead: &Lead| {
-                on_port(lead) && is_far(lead) && bytes.iter().take(8).enumerate().all(|(at, &byte)| {
-                    let mask = (lead.mask >> (at * 8)) as u8;
-                    byte & mask == (lead.value >> (at * 8)) as u8
-                })
+                let mut first = bytes.iter().take(8).enumerate();
+                on_port(lead)
+                    && is_far(lead)
+                    && first.all(|(at, &byte)| {
+                        let mask = (lead.mask >> (at * 8)) as u8;
+                        byte & mask == (lead.value >> (at * 8)) as u8
+                    })
             };
             let expected: Vec<usize> =
                 (0..leads.len()).filter(|&index| fits(&leads[index])).collect();

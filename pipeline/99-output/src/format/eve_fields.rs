@@ -302,7 +302,7 @@ const FLOOD: &[(&str, &str)] = &[
     ),
     (
         "flood.kind",
-        "`syn`: handshakes never done; `icmp`; `udp`: not answered; `ack`, `rst`: of no connection.",
+        "`syn`: handshakes never done; `icmp`; `udp`: no answer; `ack`, `rst`: of no connection.",
     ),
     ("flood.sources", "Source addresses, which may be forged."),
     ("flood.source_samples", "The sources seen first."),

@@ -98,7 +98,7 @@ impl<'a> Head<'a> {
     }
 
     /// The bytes behind the head, if its empty line is there.
-    // PERF: line by line; a search that is made ready for any bytes costs more than the head is long.
+    // PERF: line by line; a search that is made ready for any bytes costs more than the head.
     pub(super) fn body(&self) -> Option<&'a [u8]> {
         let mut rest = self.bytes;
         loop {

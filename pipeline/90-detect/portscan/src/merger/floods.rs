@@ -197,8 +197,12 @@ const SECOND_NS: u64 = 1_000_000_000;
 fn is_part(kind: FloodKind, attempt: &Attempt) -> bool {
     match (kind, Meaning::of(attempt)) {
         (FloodKind::Icmp, _) => true,
-        // A connection that began before the capture did goes on.
-        (FloodKind::Ack | FloodKind::Rst, _) => !attempt.steps.has_any(Steps::GOES_ON),
+        // A connection that began before the capture did goes on; but not if all that the server
+        // has said is a RST: then its ports came round again.
+        (FloodKind::Ack | FloodKind::Rst, _) => {
+            let has = |steps| attempt.steps.has_any(steps);
+            !has(Steps::GOES_ON) || has(Steps::REFUSED) && !has(Steps::ANSWERED)
+        }
         (FloodKind::Syn, Meaning::Question(outcome)) => outcome != Outcome::Idle,
         (FloodKind::Udp, Meaning::Question(_) | Meaning::Nothing) => true,
         _ => false,
