@@ -80,6 +80,11 @@ def peak_mib(nbytes):
 def run_quiet(command, allow_busy=False, tries=5, **options):
     """As `run_once`, repeated until nothing else disturbed it."""
     for _ in range(tries):
+        stdout = options.get("stdout")
+        if hasattr(stdout, "truncate"):
+            # What a disturbed run said is not kept.
+            stdout.seek(0)
+            stdout.truncate()
         if not allow_busy:
             wait_until_quiet()
         result = run_once(command, **options)

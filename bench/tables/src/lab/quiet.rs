@@ -68,11 +68,37 @@ fn busy_s() -> f64 {
     busy.iter().sum::<f64>() / TICKS_PER_S
 }
 
+/// Seconds of this process and of the programs that it has started and waited for.
 fn own_s() -> f64 {
-    flowpin_cpu::process_cpu_time().total().as_secs_f64()
+    flowpin_cpu::process_cpu_time().total().as_secs_f64() + children_s()
+}
+
+fn children_s() -> f64 {
+    let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // Behind the name, which may hold anything: the 12th is utime, then stime, cutime, cstime
+    // (proc_pid_stat(5)).
+    let fields = text.rsplit_once(") ").map_or("", |(_, behind)| behind);
+    let ticks = fields.split(' ').skip(13).take(2);
+    ticks.filter_map(|word| word.parse::<f64>().ok()).sum::<f64>() / TICKS_PER_S
 }
 
 #[expect(clippy::cast_precision_loss, reason = "some dozens")]
 fn cores() -> f64 {
     std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::children_s;
+    use std::process::Command;
+
+    /// A program that was started for a measurement is not somebody else.
+    #[test]
+    fn programs_that_were_started_are_own() {
+        let before = children_s();
+        let loop_of = "i=0; while [ $i -lt 500000 ]; do i=$((i+1)); done";
+        let done = Command::new("sh").args(["-c", loop_of]).status().unwrap();
+        assert!(done.success());
+        assert!(children_s() > before);
+    }
 }
