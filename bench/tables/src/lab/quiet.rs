@@ -79,7 +79,10 @@ fn children_s() -> f64 {
     // (proc_pid_stat(5)).
     let fields = text.rsplit_once(") ").map_or("", |(_, behind)| behind);
     let ticks = fields.split(' ').skip(13).take(2);
-    ticks.filter_map(|word| word.parse::<f64>().ok()).sum::<f64>() / TICKS_PER_S
+    ticks
+        .filter_map(|word| word.parse::<f64>().ok())
+        .sum::<f64>()
+        / TICKS_PER_S
 }
 
 #[expect(clippy::cast_precision_loss, reason = "some dozens")]
