@@ -1,5 +1,7 @@
 //! What the `test.yaml` beside Suricata's captures expects, in the form that version 8 has.
 
+use crate::explained::Explained;
+use flowpin_testkit::corpus;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,8 +26,50 @@ pub(crate) struct Filter {
     pub(crate) old: bool,
 }
 
+/// Holds what the command tells of the captures in these folders to what is expected there: every
+/// filter that `filters` takes of a test holds, or a row of `table` says why not.
+pub(crate) fn hold(
+    folders: &[&str],
+    table: &str,
+    filters: impl Fn(&Test) -> Vec<Filter>,
+    events: impl Fn(&Test) -> Vec<Value>,
+) {
+    let Some(shared) = corpus::shared_dir("events against Suricata's expectations") else {
+        return;
+    };
+    let mut explained = Explained::parse(table);
+    let (mut open, mut compared, mut held, mut all) = (Vec::new(), Vec::new(), 0, 0);
+    for test in tests(&shared.join("corpus/suricata-verify/tests"), folders) {
+        let filters = filters(&test);
+        if filters.is_empty() {
+            continue;
+        }
+        let events = events(&test);
+        for (nth, filter) in filters.iter().enumerate() {
+            all += 1;
+            let count = events.iter().filter(|event| filter.matches(event)).count();
+            if count == filter.count {
+                held += 1;
+            } else if !explained.covers(&test.name, &format!("filter {nth}")) {
+                let name = &test.name;
+                open.push(format!("{name}\tfilter {nth}\t{count} here: {filter:?}"));
+            }
+        }
+        compared.push(test.name);
+    }
+    open.extend(explained.stale(&compared));
+    println!("{held} of {all} filters hold, in {} tests", compared.len());
+    assert!(held > 30, "{held} filters");
+    let count = open.len();
+    assert!(
+        open.is_empty(),
+        "{count} not explained:\n{}",
+        open.join("\n")
+    );
+}
+
 /// Those in these folders below `all` that have a capture, in order.
-pub(crate) fn tests(all: &Path, folders: &[&str]) -> Vec<Test> {
+fn tests(all: &Path, folders: &[&str]) -> Vec<Test> {
     let inside = |one: &&str| fs::read_dir(all.join(one)).into_iter().flatten().flatten();
     let entries = folders.iter().flat_map(inside).map(|entry| entry.path());
     let mut folders: Vec<PathBuf> = entries.collect();

@@ -3,11 +3,8 @@
 //! Of each `test.yaml` the filters that count events of TLS and QUIC are taken, and of these what
 //! both tools have; those that need rules are about something else.
 
-use crate::expectations::{Filter, Test, tests};
-use crate::explained::Explained;
+use crate::expectations::{Filter, Test, hold};
 use crate::outcome::file;
-use flowpin_testkit::corpus;
-use serde_json::Value;
 
 /// What both tell of a handshake. Addresses of IPv6 are spelt differently.
 const COMMON: &[&str] = &[
@@ -31,43 +28,13 @@ const COMMON: &[&str] = &[
 /// Every filter holds, or a row says why not.
 #[test]
 fn events_are_those_that_suricata_expects() {
-    let Some(shared) = corpus::shared_dir("TLS and QUIC against Suricata's expectations") else {
-        return;
-    };
-    let mut explained = Explained::parse(include_str!("../explained/tls.tsv"));
-    let (mut open, mut compared, mut held, mut all) = (Vec::new(), Vec::new(), 0, 0);
-    let folder = shared.join("corpus/suricata-verify/tests");
-    for test in tests(&folder, &["tls", "quic", "."]) {
-        let filters = ours(&test);
-        if filters.is_empty() {
-            continue;
-        }
+    let events = |test: &Test| {
         let text = file(&test.capture, "eve", "eve.json", test.checksums);
-        let events: Vec<Value> = text
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect();
-        for (nth, filter) in filters.iter().enumerate() {
-            all += 1;
-            let count = events.iter().filter(|event| filter.matches(event)).count();
-            if count == filter.count {
-                held += 1;
-            } else if !explained.covers(&test.name, &format!("filter {nth}")) {
-                let name = &test.name;
-                open.push(format!("{name}\tfilter {nth}\t{count} here: {filter:?}"));
-            }
-        }
-        compared.push(test.name);
-    }
-    open.extend(explained.stale(&compared));
-    println!("{held} of {all} filters hold, in {} tests", compared.len());
-    assert!(held > 30, "{held} filters");
-    assert!(
-        open.is_empty(),
-        "{} not explained:\n{}",
-        open.len(),
-        open.join("\n")
-    );
+        let event = |line| serde_json::from_str(line).unwrap();
+        text.lines().map(event).collect()
+    };
+    let table = include_str!("../explained/tls.tsv");
+    hold(&["tls", "quic", "."], table, ours, events);
 }
 
 /// Filters about events of TLS or QUIC and nothing else, as far as both have what they name.
