@@ -7,6 +7,7 @@ mod affinity;
 mod byte_set;
 pub mod bytes;
 pub mod prefetch;
+mod sha1;
 mod topology;
 mod tsc;
 mod usage;
@@ -15,6 +16,7 @@ pub use affinity::{allow_current_thread, allowed_cpus, current_cpu, pin_current_
 pub use byte_set::{
     BLOCK_BYTES, ByteSet, Classifier, OneByOne, SparseSet, WithClassifier, with_classifier,
 };
+pub use sha1::sha1_block;
 pub use topology::{cache_sharing_groups, choose_cpus};
 pub use tsc::{TscRate, tsc};
 pub use usage::{CpuTime, peak_resident_bytes, process_cpu_time, thread_cpu_time};

@@ -11,14 +11,15 @@
 //! (type, code) one-way: then the sender stays first.
 
 use crate::ConnRecord;
-use core::net::IpAddr;
+use core::net::{IpAddr, Ipv4Addr};
+use flowpin_cpu::sha1_block;
 
-/// A Community ID as text.
+/// A Community ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct CommunityId([u8; Self::TEXT_LEN]);
+pub struct CommunityId([u32; 5]);
 
 impl CommunityId {
-    /// `1:` and 28 letters of base64.
+    /// How long the text is: `1:` and 28 letters of base64.
     pub const TEXT_LEN: usize = 30;
 
     /// The ID of a connection.
@@ -30,47 +31,67 @@ impl CommunityId {
 
     /// The ID of packets of `protocol` from `source` to `destination`.
     pub fn new(seed: u16, protocol: u8, source: IpAddr, destination: IpAddr, ports: Ports) -> Self {
-        let (from, to, one_way) = match ports {
-            Ports::None => (0, 0, false),
-            Ports::Pair(from, to) => (from, to, false),
-            Ports::OneWay(kind, code) => (kind, code, true),
+        let (text, bits) = match (source, destination) {
+            (IpAddr::V4(a), IpAddr::V4(b)) => hashed_ipv4(seed, protocol, a, b, ports),
+            (a, b) => hashed_ipv6(seed, protocol, ipv6_bits(a), ipv6_bits(b), ports),
         };
-        let mut block = Block::default();
-        block.put(seed.to_be_bytes());
-        let keep = match (source, destination) {
-            (IpAddr::V4(a), IpAddr::V4(b)) => {
-                let keep = one_way || (a, from) <= (b, to);
-                block.put(if keep { a } else { b }.octets());
-                block.put(if keep { b } else { a }.octets());
-                keep
-            }
-            (a, b) => {
-                let (a, b) = (ipv6_octets(a), ipv6_octets(b));
-                let keep = one_way || (a, from) <= (b, to);
-                block.put(if keep { a } else { b });
-                block.put(if keep { b } else { a });
-                keep
-            }
-        };
-        block.put([protocol, 0]);
-        if !matches!(ports, Ports::None) {
-            let (first, second) = if keep { (from, to) } else { (to, from) };
-            block.put(first.to_be_bytes());
-            block.put(second.to_be_bytes());
-        }
-        Self(text(block.digest()))
+        Self(sha1_block(text, bits))
     }
 
-    /// The text's bytes, all ASCII.
+    /// The text behind its first two letters, `1:`: base64 of the digest (RFC 4648 §4).
+    // PERF: in pieces that come out of registers, to be stored as they are: a text that lies in
+    // memory is written by halves and read back in one, which takes longer than to make it.
     #[inline]
-    pub const fn bytes(&self) -> &[u8; Self::TEXT_LEN] {
-        &self.0
+    pub fn letters(&self) -> ([[u8; 8]; 3], [u8; 4]) {
+        let [a, b, c, d, e] = self.0.map(u64::from);
+        let eights = [a << 16 | b >> 16, (b & 0xffff) << 32 | c, d << 16 | e >> 16];
+        // 160 bits fill 26 letters and two thirds of one.
+        let [first, second, third, _] = four((e as u32 & 0xffff) << 8);
+        (eights.map(eight), [first, second, third, b'='])
     }
 
-    /// The text.
-    pub fn as_str(&self) -> &str {
-        core::str::from_utf8(&self.0).unwrap_or_default()
+    /// The hash that the text spells.
+    pub fn digest(&self) -> [u8; 20] {
+        let mut bytes = [0; 20];
+        for (place, word) in bytes.as_chunks_mut().0.iter_mut().zip(self.0) {
+            *place = word.to_be_bytes();
+        }
+        bytes
     }
+
+    /// The ID with this hash.
+    pub fn from_digest(digest: [u8; 20]) -> Self {
+        let (words, _) = digest.as_chunks();
+        let mut words = words.iter().map(|&word| u32::from_be_bytes(word));
+        Self(core::array::from_fn(|_| words.next().unwrap_or_default()))
+    }
+
+    /// The text, all ASCII.
+    pub fn text(&self) -> [u8; Self::TEXT_LEN] {
+        let (eights, last) = self.letters();
+        let mut letters = b"1:".iter().chain(eights.as_flattened()).chain(&last);
+        core::array::from_fn(|_| letters.next().copied().unwrap_or(b'='))
+    }
+}
+
+impl core::fmt::Display for CommunityId {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        out.write_str(core::str::from_utf8(&self.text()).unwrap_or_default())
+    }
+}
+
+/// Eight letters for the lower 48 bits.
+#[inline]
+fn eight(bits: u64) -> [u8; 8] {
+    let [high, low] = [(bits >> 24) as u32, bits as u32].map(|bits| u32::from_be_bytes(four(bits)));
+    (u64::from(high) << 32 | u64::from(low)).to_be_bytes()
+}
+
+/// Four letters for the lower 24 bits.
+#[inline]
+fn four(bits: u32) -> [u8; 4] {
+    let letter = |shift: u32| BASE64[(bits >> shift & 63) as usize];
+    [letter(18), letter(12), letter(6), letter(0)]
 }
 
 /// The text is not `1:` and 28 letters of base64.
@@ -91,22 +112,39 @@ impl core::str::FromStr for CommunityId {
     /// ```
     /// use flowpin_record::CommunityId;
     /// let id: CommunityId = "1:wCb3OG7yAFWelaUydu0D+125CLM=".parse().unwrap();
-    /// assert_eq!(id.as_str(), "1:wCb3OG7yAFWelaUydu0D+125CLM=");
+    /// assert_eq!(id.to_string(), "1:wCb3OG7yAFWelaUydu0D+125CLM=");
     /// assert!("1:wCb3OG7yAFWelaUydu0D".parse::<CommunityId>().is_err());
     /// ```
     fn from_str(text: &str) -> Result<Self, NotACommunityId> {
-        let bytes: [u8; Self::TEXT_LEN] =
-            text.as_bytes().try_into().map_err(|_| NotACommunityId)?;
-        let digits = bytes
-            .strip_prefix(b"1:")
-            .and_then(|rest| rest.strip_suffix(b"="))
+        let letters = text
+            .strip_prefix("1:")
+            .and_then(|rest| rest.strip_suffix('='))
+            .filter(|letters| letters.len() == LETTERS)
             .ok_or(NotACommunityId)?;
-        if digits.iter().any(|digit| !BASE64.contains(digit)) {
+        // 27 letters have 162 bits: two more than the digest.
+        let (mut words, mut bits, mut waiting) = ([0; 5], 0_u64, 0);
+        let mut places = words.iter_mut();
+        for letter in letters.bytes() {
+            let six = BASE64.iter().position(|&known| known == letter);
+            bits = bits << 6 | six.ok_or(NotACommunityId)? as u64;
+            waiting += 6;
+            if waiting >= 32 {
+                waiting -= 32;
+                if let Some(place) = places.next() {
+                    *place = (bits >> waiting) as u32;
+                }
+            }
+        }
+        // Others would be a second text of the same digest.
+        if bits & 3 != 0 {
             return Err(NotACommunityId);
         }
-        Ok(Self(bytes))
+        Ok(Self(words))
     }
 }
+
+/// Letters that carry bits.
+const LETTERS: usize = 27;
 
 /// What stands in the place of the ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,87 +203,63 @@ const UDP: u8 = 17;
 const ICMPV6: u8 = 58;
 const SCTP: u8 = 132;
 
-fn ipv6_octets(address: IpAddr) -> [u8; 16] {
+fn ipv6_bits(address: IpAddr) -> u128 {
     match address {
-        IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
-        IpAddr::V6(address) => address.octets(),
+        IpAddr::V4(address) => address.to_ipv6_mapped().to_bits(),
+        IpAddr::V6(address) => address.to_bits(),
     }
 }
 
-/// The input of the hash. At most 40 bytes: with the padding one block of SHA-1.
-struct Block {
-    bytes: [u8; 64],
-    len: usize,
-}
-
-impl Default for Block {
-    fn default() -> Self {
-        Self {
-            bytes: [0; 64],
-            len: 0,
+/// What is hashed, and how many bits it has: one block in all cases.
+fn hashed_ipv4(
+    seed: u16,
+    protocol: u8,
+    a: Ipv4Addr,
+    b: Ipv4Addr,
+    ports: Ports,
+) -> ([u128; 3], u64) {
+    let ((a, from), (b, to)) = in_order(a, b, ports);
+    let head = u128::from(seed) << 112
+        | u128::from(a.to_bits()) << 80
+        | u128::from(b.to_bits()) << 48
+        | u128::from(protocol) << 40;
+    match ports {
+        Ports::None => ([head | u128::from(END) << 24, 0, 0], 12 * 8),
+        _ => {
+            let ports = u128::from(from) << 16 | u128::from(to);
+            ([head | ports, u128::from(END) << 120, 0], 16 * 8)
         }
     }
 }
 
-impl Block {
-    #[inline]
-    fn put<const N: usize>(&mut self, part: [u8; N]) {
-        let rest = self.bytes.get_mut(self.len..).unwrap_or_default();
-        if let Some(place) = rest.first_chunk_mut::<N>() {
-            *place = part;
-            self.len += N;
+fn hashed_ipv6(seed: u16, protocol: u8, a: u128, b: u128, ports: Ports) -> ([u128; 3], u64) {
+    let ((a, from), (b, to)) = in_order(a, b, ports);
+    let head = u128::from(seed) << 112 | a >> 16;
+    let middle = a << 112 | b >> 16;
+    let rest = b << 112 | u128::from(protocol) << 104;
+    match ports {
+        Ports::None => ([head, middle, rest | u128::from(END) << 88], 36 * 8),
+        _ => {
+            let ports = u128::from(from) << 80 | u128::from(to) << 64;
+            let rest = rest | ports | u128::from(END) << 56;
+            ([head, middle, rest], 40 * 8)
         }
-    }
-
-    /// SHA-1 of what was put (FIPS 180-4 §5.1.1 for the padding, §5.3.1 for the start).
-    fn digest(mut self) -> [u8; 20] {
-        let bits = self.len as u64 * 8;
-        self.put([0x80]);
-        if let Some(end) = self.bytes.last_chunk_mut() {
-            *end = bits.to_be_bytes();
-        }
-        let mut state = [
-            0x6745_2301,
-            0xefcd_ab89,
-            0x98ba_dcfe,
-            0x1032_5476,
-            0xc3d2_e1f0,
-        ];
-        sha1::compress(&mut state, &[self.bytes.into()]);
-        let mut digest = [0; 20];
-        for (place, word) in digest.chunks_exact_mut(4).zip(state) {
-            place.copy_from_slice(&word.to_be_bytes());
-        }
-        digest
     }
 }
 
-/// `1:` and the digest in base64 (RFC 4648 §4): 20 bytes give 28 letters, the last a `=`.
-fn text(digest: [u8; 20]) -> [u8; CommunityId::TEXT_LEN] {
-    let letter = |six: u32| BASE64.get((six & 63) as usize).copied().unwrap_or(b'=');
-    let mut out = [b'='; CommunityId::TEXT_LEN];
-    if let Some(version) = out.first_chunk_mut() {
-        *version = *b"1:";
-    }
-    let mut padded = [0; 21];
-    if let Some(place) = padded.first_chunk_mut() {
-        *place = digest;
-    }
-    let places = out.get_mut(2..).unwrap_or_default().chunks_exact_mut(4);
-    for (place, three) in places.zip(padded.chunks_exact(3)) {
-        let bits = three
-            .iter()
-            .fold(0, |bits, &byte| bits << 8 | u32::from(byte));
-        for (place, shift) in place.iter_mut().zip([18, 12, 6, 0]) {
-            *place = letter(bits >> shift);
-        }
-    }
-    // 160 bits fill 26 letters and two thirds of one.
-    if let Some(last) = out.last_mut() {
-        *last = b'=';
-    }
-    out
+/// Both ends with their ports, the lower one first; the sender first if it goes one way only.
+fn in_order<A: Ord>(a: A, b: A, ports: Ports) -> ((A, u16), (A, u16)) {
+    let (from, to, one_way) = match ports {
+        Ports::None => (0, 0, false),
+        Ports::Pair(from, to) => (from, to, false),
+        Ports::OneWay(kind, code) => (kind, code, true),
+    };
+    let (a, b) = ((a, from), (b, to));
+    if one_way || a <= b { (a, b) } else { (b, a) }
 }
+
+/// A bit 1 behind the input (FIPS 180-4 §5.1.1).
+const END: u8 = 0x80;
 
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -259,9 +273,7 @@ mod tests {
 
     fn id(seed: u16, protocol: u8, ports: Ports) -> String {
         let (a, b) = (IpAddr::from(A), IpAddr::from(B));
-        CommunityId::new(seed, protocol, a, b, ports)
-            .as_str()
-            .to_owned()
+        CommunityId::new(seed, protocol, a, b, ports).to_string()
     }
 
     /// The specification's own vectors.

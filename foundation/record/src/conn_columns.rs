@@ -213,11 +213,7 @@ const COLUMNS: &[Column<ConnRow>] = &[
         "community_id",
         Kind::Text,
         "Community ID, version 1.",
-        |row| {
-            row.community_id
-                .as_ref()
-                .map_or(Value::Unset, |id| Value::Text(id.as_str()))
-        },
+        |row| row.community_id.map_or(Value::Unset, Value::CommunityId),
     ),
     more(
         "flow_id",

@@ -9,7 +9,7 @@
 //! EVE JSON nests its fields, so its layout is written out in `flowpin-output`; the same values
 //! go in.
 
-use crate::Uid;
+use crate::{CommunityId, Uid};
 use core::net::IpAddr;
 use flowpin_packet::Timestamp;
 
@@ -181,6 +181,8 @@ pub enum Value<'a> {
     Text(&'a str),
     /// [`Kind::Text`] or [`Kind::UidSet`]: one identifier.
     Uid(Uid),
+    /// [`Kind::Text`]: one Community ID.
+    CommunityId(CommunityId),
     /// [`Kind::Address`].
     Address(IpAddr),
     /// [`Kind::Port`].

@@ -63,7 +63,7 @@ fn ours(case: &(u16, u8, IpAddr, IpAddr, u16, u16)) -> String {
         _ => Ports::None,
     };
     let id = CommunityId::new(seed, protocol, source, destination, ports);
-    id.as_str().to_owned()
+    id.to_string()
 }
 
 /// The same text as the reference for every protocol and ICMP type.

@@ -8,7 +8,7 @@
 use crate::batch::TextFormat;
 use core::net::IpAddr;
 use flowpin_packet::Timestamp;
-use flowpin_record::{Uid, Value};
+use flowpin_record::{CommunityId, Uid, Value};
 
 /// The messages of a batch.
 #[derive(Debug, Default)]
@@ -127,6 +127,10 @@ impl<'a> Iterator for StoredValues<'a> {
             INTERVAL => Value::Interval(self.word()?),
             TEXT => Value::Bytes(self.bytes()?),
             UID => Value::Uid(Uid(self.word()?)),
+            COMMUNITY_ID => {
+                let digest = *self.take(20)?.first_chunk()?;
+                Value::CommunityId(CommunityId::from_digest(digest))
+            }
             ADDRESS_4 => Value::Address(IpAddr::from(*self.take(4)?.first_chunk::<4>()?)),
             ADDRESS_6 => Value::Address(IpAddr::from(*self.take(16)?.first_chunk::<16>()?)),
             PORT => Value::Port(u16::try_from(self.word()?).ok()?),
@@ -151,6 +155,7 @@ const COUNT: u8 = 8;
 const INT: u8 = 9;
 const BOOL: u8 = 10;
 const LIST: u8 = 11;
+const COMMUNITY_ID: u8 = 12;
 
 /// Appends a value: its tag, then eight bytes or a length and so many.
 fn store(to: &mut Vec<u8>, value: Value<'_>) {
@@ -158,6 +163,10 @@ fn store(to: &mut Vec<u8>, value: Value<'_>) {
         Value::Unset => return to.push(UNSET),
         Value::Bytes(bytes) => return store_bytes(to, bytes),
         Value::Text(text) => return store_bytes(to, text.as_bytes()),
+        Value::CommunityId(id) => {
+            to.push(COMMUNITY_ID);
+            return to.extend_from_slice(&id.digest());
+        }
         Value::Address(IpAddr::V4(address)) => {
             to.push(ADDRESS_4);
             return to.extend_from_slice(&address.octets());
@@ -204,7 +213,7 @@ fn store_list<'a>(to: &mut Vec<u8>, values: impl Iterator<Item = Value<'a>>) {
 mod tests {
     use super::{Messages, Stored};
     use flowpin_packet::Timestamp;
-    use flowpin_record::{Uid, Value};
+    use flowpin_record::{CommunityId, Uid, Value};
 
     /// What was stored is what is read, through a move to another batch too.
     #[test]
@@ -215,6 +224,7 @@ mod tests {
             Value::Interval(8),
             Value::Bytes(b"\xff\0"),
             Value::Uid(Uid(9)),
+            Value::CommunityId(CommunityId::from_digest([10; 20])),
             Value::Address([1, 2, 3, 4].into()),
             Value::Address([7_u16; 8].into()),
             Value::Port(53),

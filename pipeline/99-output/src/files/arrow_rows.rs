@@ -143,7 +143,11 @@ impl Builder {
             (Self::Interval(to), Value::Interval(nanos)) => to.append_value(seconds(nanos)),
             (
                 Self::Text(to),
-                value @ (Value::Text(_) | Value::Bytes(_) | Value::Uid(_) | Value::Address(_)),
+                value @ (Value::Text(_)
+                | Value::Bytes(_)
+                | Value::Uid(_)
+                | Value::CommunityId(_)
+                | Value::Address(_)),
             ) => put_text(to, value, scratch),
             (Self::Int(to), Value::Int(number)) => to.append_value(number),
             (Self::Text(to), Value::Addresses(addresses)) => put_set(to, addresses),
@@ -232,6 +236,9 @@ fn put_text(to: &mut StringBuilder, value: Value<'_>, scratch: &mut String) {
         },
         Value::Uid(uid) => {
             to.append_value(core::str::from_utf8(&uid.text()).unwrap_or_default());
+        }
+        Value::CommunityId(id) => {
+            to.append_value(core::str::from_utf8(&id.text()).unwrap_or_default());
         }
         Value::Address(address) => {
             // Writing to an Arrow builder cannot fail.

@@ -83,6 +83,7 @@ fn put_plain<const N: usize>(line: &mut Line<'_>, value: Value<'_>, separator: &
         Value::Time(Timestamp(nanos)) | Value::Interval(nanos) => line.put_seconds_micros(nanos),
         Value::Text(text) => line.put_str(text),
         Value::Uid(uid) => line.put(&uid.text()),
+        Value::CommunityId(id) => line.put_community_id(&id),
         Value::Address(address) => line.put_address(address),
         Value::Port(port) => line.put_u64(u64::from(port)),
         Value::Count(count) => line.put_u64(count),

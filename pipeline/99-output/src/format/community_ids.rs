@@ -26,7 +26,7 @@ impl CommunityIds {
 
     /// That of a message's connection, if it is wanted.
     #[inline]
-    pub(super) fn of(&mut self, place: &MessagePlace) -> Option<&CommunityId> {
+    pub(super) fn of(&mut self, place: &MessagePlace) -> Option<CommunityId> {
         let seed = self.seed?;
         let known = self.known.get_mut(place.uid.0 as usize % KNOWN)?;
         if !matches!(known, Some((uid, _)) if *uid == place.uid) {
@@ -36,6 +36,6 @@ impl CommunityIds {
             let id = CommunityId::new(seed, place.protocol, addresses.0, addresses.1, ports);
             *known = Some((place.uid, id));
         }
-        known.as_ref().map(|(_, id)| id)
+        known.map(|(_, id)| id)
     }
 }

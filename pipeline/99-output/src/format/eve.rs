@@ -39,7 +39,7 @@ pub(super) fn conn(
     put_flow(line, dates, record);
     if let Some(id) = community_id {
         line.put(b",\"community_id\":\"");
-        line.put(id.bytes());
+        line.put_community_id(id);
         line.put(b"\"");
     }
     if record.protocol == 6 {

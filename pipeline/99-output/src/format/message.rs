@@ -15,7 +15,7 @@ pub(super) struct Message<'a> {
     pub(super) ready: &'a Ready,
     pub(super) place: &'a MessagePlace,
     pub(super) values: &'a [Value<'a>],
-    pub(super) community_id: Option<&'a CommunityId>,
+    pub(super) community_id: Option<CommunityId>,
     /// As in its schema.
     pub(super) from_server: bool,
 }
@@ -32,9 +32,7 @@ impl<'a> Message<'a> {
             Source::ServerAddress => Value::Address(place.server.address),
             Source::ServerPort => Value::Port(place.server.port),
             Source::Own(number) => self.own(number),
-            Source::CommunityId => self
-                .community_id
-                .map_or(Value::Unset, |id| Value::Text(id.as_str())),
+            Source::CommunityId => self.community_id.map_or(Value::Unset, Value::CommunityId),
             Source::Transaction => Value::Count(u64::from(place.transaction)),
             Source::PacketNumber => Value::count(place.packet_number),
         }
@@ -120,7 +118,7 @@ fn eve(text: &mut TextBuffer, dates: &mut DateCache, message: &Message<'_>) {
         }
         if let Some(id) = message.community_id {
             line.put(b",\"community_id\":\"");
-            line.put(id.bytes());
+            line.put_community_id(&id);
             line.put(b"\"");
         }
     });
@@ -347,7 +345,7 @@ fn put_json_value(text: &mut TextBuffer, mut dates: Option<&mut DateCache>, valu
                 line.put(b"\"");
             });
         }
-        (Value::Uid(_), _) => {
+        (Value::Uid(_) | Value::CommunityId(_), _) => {
             text.extend(b"\"");
             put_simple(text, *value);
             text.extend(b"\"");
@@ -429,6 +427,7 @@ fn put_simple(text: &mut TextBuffer, value: Value<'_>) {
     text.line(|line| match value {
         Value::Time(Timestamp(nanos)) | Value::Interval(nanos) => line.put_seconds_micros(nanos),
         Value::Uid(uid) => line.put(&uid.text()),
+        Value::CommunityId(id) => line.put_community_id(&id),
         Value::Address(address) => line.put_address(address),
         Value::Port(port) => line.put_u64(u64::from(port)),
         Value::Count(count) => line.put_u64(count),

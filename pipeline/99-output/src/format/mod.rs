@@ -32,7 +32,7 @@ pub use schemas::MessageSchemas;
 pub(crate) use schemas::{Field as MessageField, Ready as ReadySchema};
 pub(crate) use stats::stats_line;
 
-use crate::batch::{Entry, RecordBatch, TextFormat, push_row};
+use crate::batch::{Entry, RecordBatch, TextFormat, TextLens, push_row};
 use crate::text::DateCache;
 use community_ids::CommunityIds;
 use core::hint::black_box;
@@ -139,26 +139,49 @@ impl Formatter {
         self.hold.text.len()
     }
 
-    /// Puts a record's entry down.
+    /// Where the next record's texts will be.
     #[inline]
-    fn push(&mut self, entry: Entry) {
-        self.earliest = self.earliest.min(entry.key);
-        self.hold.entries.push(entry);
+    fn place(&self) -> Place {
+        Place {
+            offset: self.hold.text.len(),
+            lens: TextLens::default(),
+            row: 0,
+        }
+    }
+
+    /// Puts a record's entry down.
+    // PERF: put together here, of values in registers: see [`TextLens`].
+    #[inline]
+    fn push(&mut self, key: RecordKey, what: (RecordType, u64), place: Place) {
+        let (record_type, tie) = what;
+        let Place { offset, lens, row } = place;
+        self.earliest = self.earliest.min(key);
+        self.hold.entries.push(Entry {
+            key,
+            tie,
+            offset,
+            lens,
+            row,
+            record_type,
+        });
     }
 
     /// Writes a record in the formats that go by columns.
-    fn put_columns<R: Row>(&mut self, row: &R, lens: &mut [u16; TextFormat::COUNT]) {
+    fn put_columns<R: Row>(&mut self, row: &R, mut lens: TextLens) -> TextLens {
         let (text, dates) = (&mut self.hold.text, &mut self.dates);
-        let [_, tsv, json, csv] = lens;
         if self.formats.zeek_tsv {
-            *tsv = short(text.line(|line| columns::zeek_tsv(line, row)));
+            let len = text.line(|line| columns::zeek_tsv(line, row));
+            lens = lens.with(TextFormat::ZeekTsv, len);
         }
         if self.formats.zeek_json {
-            *json = short(text.line(|line| columns::zeek_json(line, row)));
+            let len = text.line(|line| columns::zeek_json(line, row));
+            lens = lens.with(TextFormat::ZeekJson, len);
         }
         if self.formats.csv {
-            *csv = short(text.line(|line| columns::csv(line, dates, row)));
+            let len = text.line(|line| columns::csv(line, dates, row));
+            lens = lens.with(TextFormat::Csv, len);
         }
+        lens
     }
 
     fn count_message(&mut self, schema: usize) {
@@ -194,23 +217,24 @@ impl RecordSink for Formatter {
         let community_id = self
             .community_seed
             .map(|seed| CommunityId::of(seed, record));
-        let mut entry = entry(key, record_type, record.uid.0, self.hold.text.len());
+        let mut place = self.place();
         if self.formats.eve {
             let (text, dates) = (&mut self.hold.text, &mut self.dates);
             let id = community_id.as_ref();
-            entry.lens[0] = short(text.line(|line| eve::conn(line, dates, key, record, id)));
+            let len = text.line(|line| eve::conn(line, dates, key, record, id));
+            place.lens = place.lens.with(TextFormat::Eve, len);
         }
         if self.formats.columns() {
             let row = ConnRow {
                 record: *record,
                 community_id,
             };
-            self.put_columns(&row, &mut entry.lens);
+            place.lens = self.put_columns(&row, place.lens);
             if self.formats.parquet {
-                entry.row = push_row(&mut self.hold.rows.conns, Some(row));
+                place.row = push_row(&mut self.hold.rows.conns, Some(row));
             }
         }
-        self.push(entry);
+        self.push(key, (record_type, record.uid.0), place);
     }
 
     fn anomaly(&mut self, key: RecordKey, record: &AnomalyRecord) {
@@ -220,16 +244,17 @@ impl RecordSink for Formatter {
             return;
         }
         let tie = record.packet_number;
-        let mut entry = entry(key, RecordType::Anomaly, tie, self.hold.text.len());
+        let mut place = self.place();
         if self.formats.eve {
             let (text, dates) = (&mut self.hold.text, &mut self.dates);
-            entry.lens[0] = short(text.line(|line| eve::anomaly(line, dates, record)));
+            let len = text.line(|line| eve::anomaly(line, dates, record));
+            place.lens = place.lens.with(TextFormat::Eve, len);
         }
-        self.put_columns(record, &mut entry.lens);
+        place.lens = self.put_columns(record, place.lens);
         if self.formats.parquet {
-            entry.row = push_row(&mut self.hold.rows.anomalies, Some(*record));
+            place.row = push_row(&mut self.hold.rows.anomalies, Some(*record));
         }
-        self.push(entry);
+        self.push(key, (RecordType::Anomaly, tie), place);
     }
 
     fn tunnel(&mut self, key: RecordKey, record: &TunnelRecord) {
@@ -238,16 +263,17 @@ impl RecordSink for Formatter {
             black_box(record);
             return;
         }
-        let mut entry = entry(key, RecordType::Tunnel, record.uid.0, self.hold.text.len());
+        let mut place = self.place();
         if self.formats.eve {
             let (text, dates) = (&mut self.hold.text, &mut self.dates);
-            entry.lens[0] = short(text.line(|line| eve::tunnel(line, dates, key.time, record)));
+            let len = text.line(|line| eve::tunnel(line, dates, key.time, record));
+            place.lens = place.lens.with(TextFormat::Eve, len);
         }
-        self.put_columns(record, &mut entry.lens);
+        place.lens = self.put_columns(record, place.lens);
         if self.formats.parquet {
-            entry.row = push_row(&mut self.hold.rows.tunnels, Some(*record));
+            place.row = push_row(&mut self.hold.rows.tunnels, Some(*record));
         }
-        self.push(entry);
+        self.push(key, (RecordType::Tunnel, record.uid.0), place);
     }
 
     fn scan(&mut self, key: RecordKey, record: &ScanRecord) {
@@ -256,16 +282,17 @@ impl RecordSink for Formatter {
             black_box(record);
             return;
         }
-        let mut entry = entry(key, RecordType::Scan, record.uid.0, self.hold.text.len());
+        let mut place = self.place();
         if self.formats.eve {
             let (text, dates) = (&mut self.hold.text, &mut self.dates);
-            entry.lens[0] = short(text.line(|line| eve_scan::scan(line, dates, key.time, record)));
+            let len = text.line(|line| eve_scan::scan(line, dates, key.time, record));
+            place.lens = place.lens.with(TextFormat::Eve, len);
         }
-        self.put_columns(record, &mut entry.lens);
+        place.lens = self.put_columns(record, place.lens);
         if self.formats.parquet {
-            entry.row = push_row(&mut self.hold.rows.scans, Some(*record));
+            place.row = push_row(&mut self.hold.rows.scans, Some(*record));
         }
-        self.push(entry);
+        self.push(key, (RecordType::Scan, record.uid.0), place);
     }
 
     fn flood(&mut self, key: RecordKey, record: &FloodRecord) {
@@ -274,16 +301,17 @@ impl RecordSink for Formatter {
             black_box(record);
             return;
         }
-        let mut entry = entry(key, RecordType::Flood, record.uid.0, self.hold.text.len());
+        let mut place = self.place();
         if self.formats.eve {
             let (text, dates) = (&mut self.hold.text, &mut self.dates);
-            entry.lens[0] = short(text.line(|line| eve_scan::flood(line, dates, key.time, record)));
+            let len = text.line(|line| eve_scan::flood(line, dates, key.time, record));
+            place.lens = place.lens.with(TextFormat::Eve, len);
         }
-        self.put_columns(record, &mut entry.lens);
+        place.lens = self.put_columns(record, place.lens);
         if self.formats.parquet {
-            entry.row = push_row(&mut self.hold.rows.floods, Some(*record));
+            place.row = push_row(&mut self.hold.rows.floods, Some(*record));
         }
-        self.push(entry);
+        self.push(key, (RecordType::Flood, record.uid.0), place);
     }
 
     fn message(
@@ -319,7 +347,7 @@ impl RecordSink for Formatter {
             community_id,
             from_server: schema.from_server,
         };
-        let mut entry = entry(key, RecordType::Message, place.uid.0, self.hold.text.len());
+        let mut texts = self.place();
         let (text, dates) = (&mut self.hold.text, &mut self.dates);
         let lens = message::put_all(text, dates, formats, &message);
         let fields = if formats.parquet {
@@ -329,8 +357,8 @@ impl RecordSink for Formatter {
         };
         let values = fields.iter().map(|field| message.value(field));
         let schema = u16::try_from(number).unwrap_or(u16::MAX);
-        entry.row = self.hold.rows.messages.push(schema, lens, values);
-        self.push(entry);
+        texts.row = self.hold.rows.messages.push(schema, lens, values);
+        self.push(key, (RecordType::Message, place.uid.0), texts);
     }
 
     #[inline]
@@ -395,25 +423,12 @@ impl Formats {
     }
 }
 
-/// A record's entry, its texts still to be written.
-#[inline]
-fn entry(key: RecordKey, record_type: RecordType, tie: u64, offset: usize) -> Entry {
-    let (lens, row) = ([0; TextFormat::COUNT], 0);
-    Entry {
-        key,
-        tie,
-        offset,
-        lens,
-        row,
-        record_type,
-    }
-}
-
-/// A line's length, which is far below `u16::MAX`.
-#[inline]
-fn short(len: usize) -> u16 {
-    const { assert!(crate::text::LINE_LEN_MAX <= u16::MAX as usize) };
-    u16::try_from(len).unwrap_or(u16::MAX)
+/// Where a record's texts and its row are.
+#[derive(Clone, Copy)]
+struct Place {
+    offset: usize,
+    lens: TextLens,
+    row: u32,
 }
 
 /// Batches kept for reuse: those of a few ticks that are on their way.

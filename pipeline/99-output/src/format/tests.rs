@@ -1,6 +1,7 @@
 //! The formatter's promises: complete up to the watermark, sorted, memory used again.
 
 use super::Formatter;
+use crate::batch::TextFormat;
 use crate::text::LINE_LEN_MAX;
 use core::net::{IpAddr, Ipv6Addr};
 use flowpin_config::{Format, OutputPlan};
@@ -160,11 +161,15 @@ fn the_longest_record_takes_half_a_line_at_most() {
     formatter.conn(key(u64::MAX, u64::MAX), &longest());
     let batch = formatter.take_batch(Timestamp::MAX);
     let lens = batch.entries[0].lens;
-    assert!(
-        lens.iter()
-            .all(|&len| len > 0 && usize::from(len) < LINE_LEN_MAX / 2),
-        "{lens:?}"
-    );
+    let formats = [
+        TextFormat::Eve,
+        TextFormat::ZeekTsv,
+        TextFormat::ZeekJson,
+        TextFormat::Csv,
+    ];
+    for len in formats.map(|format| lens.of(format)) {
+        assert!(len > 0 && len < LINE_LEN_MAX / 2, "{lens:?}");
+    }
 }
 
 /// Batches that come home are used again: memory stops growing.

@@ -17,6 +17,8 @@ pub(crate) use digits::hex;
 pub(crate) use plain::copy_plain;
 pub(crate) use time::{DateCache, file_name_time, zeek_header_time};
 
+use flowpin_record::CommunityId;
+
 /// No line of any format is longer: a test writes the longest there can be.
 pub(crate) const LINE_LEN_MAX: usize = 4096;
 
@@ -170,6 +172,17 @@ impl Line<'_> {
     #[inline]
     pub(crate) fn put_word(&mut self, word: &Word) {
         self.put_first(&word.text, usize::from(word.len));
+    }
+
+    /// Appends a Community ID.
+    #[inline]
+    pub(crate) fn put_community_id(&mut self, id: &CommunityId) {
+        let ([first, second, third], last) = id.letters();
+        self.put(b"1:");
+        self.put(&first);
+        self.put(&second);
+        self.put(&third);
+        self.put(&last);
     }
 
     /// Appends `true` or `false`.
