@@ -83,6 +83,8 @@ anomalies! {
     EarlyResponse = "http_early_response", "A response was complete before its request was.";
     UpgradeUnasked = "http_upgrade_unasked", "A switch of protocols that no request asked for.";
     EncodingUnknown = "http_encoding_unknown", "A Content-Encoding that is not known.";
+    GzipMembers = "http_gzip_members",
+        "A gzip body of several members: some receivers read only the first.";
     EncodingInvalid = "http_encoding_invalid", "A body that is not what its Content-Encoding says.";
     ExpandsTooMuch = "http_expands_too_much", "A body that expands beyond the ratio allowed.";
     DecodedTooLong = "http_decoded_too_long", "A decoded body longer than the limit.";
@@ -102,6 +104,12 @@ impl Anomalies {
         let is_new = self.0 & bit == 0;
         self.0 |= bit;
         is_new
+    }
+
+    /// In table order.
+    pub(crate) fn iter(self) -> impl Iterator<Item = Anomaly> {
+        let has = move |one: &Anomaly| self.0 & 1u64.wrapping_shl(*one as u32) != 0;
+        Anomaly::ALL.iter().copied().filter(has)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::coding::{Encoding, IDENTITY, UNKNOWN};
 use super::work::Work;
-use crate::anomaly::Anomaly;
+use crate::anomaly::Anomalies;
 use crate::options::BodyOptions;
 use crate::state::NONE;
 
@@ -73,15 +73,19 @@ impl Bodies {
         Some(self.works.get(handle as usize)?.as_ref()?.number)
     }
 
-    /// The next bytes of a body.
+    /// The next bytes of a body: what is odd about them.
     pub(crate) fn feed(
         &mut self,
         handle: u32,
         bytes: &[u8],
         file: &mut dyn FnMut(&[u8]),
-    ) -> Option<Anomaly> {
-        let work = self.works.get_mut(handle as usize)?.as_mut()?;
-        let used = self.used.get_mut(usize::from(work.shard))?;
+    ) -> Anomalies {
+        let Some(Some(work)) = self.works.get_mut(handle as usize) else {
+            return Anomalies::default();
+        };
+        let Some(used) = self.used.get_mut(usize::from(work.shard)) else {
+            return Anomalies::default();
+        };
         let room = self.options.shard_bytes_max.saturating_sub(*used);
         let before = work.cost(&self.options);
         let told = work.feed(bytes, (&mut self.space, room), &self.options, file);

@@ -1,7 +1,7 @@
 //! Encoded bodies to what they were before, piece by piece, never more than a buffer at once.
 
 use super::coding::{BROTLI, DEFLATE, Encoding, GZIP, IDENTITY, ZSTD};
-use super::gzip::Header;
+use super::gzip::Gzip;
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 use flate2::{Decompress, FlushDecompress, Status};
 use std::ops::ControlFlow;
@@ -13,7 +13,7 @@ pub(super) enum Decoder {
     Plain,
     /// The first bytes decide what it really is; they are kept until then.
     Begin(Encoding, Vec<u8>),
-    Gzip(Header, Box<Decompress>),
+    Gzip(Box<Gzip>),
     Deflate(Box<Decompress>),
     Brotli(Box<BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>>),
     /// And whether a frame has ended: the next may have another window.
@@ -56,7 +56,7 @@ impl std::fmt::Debug for Decoder {
         f.write_str(match self {
             Self::Plain => "Plain",
             Self::Begin(..) => "Begin",
-            Self::Gzip(..) => "Gzip",
+            Self::Gzip(_) => "Gzip",
             Self::Deflate(_) => "Deflate",
             Self::Brotli(_) => "Brotli",
             Self::Zstd(..) => "Zstd",
@@ -112,17 +112,9 @@ impl Decoder {
                 self.push(&begin, room, out)?;
                 if is_invalid { Err(Invalid) } else { Ok(()) }
             }
-            Self::Gzip(header, decompress) => {
-                let used = header.read(input)?;
-                let rest = input.get(used..).unwrap_or_default();
-                if !header.is_over() || !inflate(decompress, rest, room, out)? {
-                    return Ok(());
-                }
-                *self = Self::Over;
-                Ok(())
-            }
+            Self::Gzip(gzip) => gzip.push(input, room, out),
             Self::Deflate(decompress) => {
-                if inflate(decompress, input, room, out)? {
+                if !matches!(inflate(decompress, input, room, out)?, Progress::Goes) {
                     *self = Self::Over;
                 }
                 Ok(())
@@ -166,6 +158,11 @@ impl Decoder {
         matches!(self, Self::Zstd(_, true))
     }
 
+    /// Whether a gzip body has a second member.
+    pub(super) fn has_several_members(&self) -> bool {
+        matches!(self, Self::Gzip(gzip) if gzip.has_several)
+    }
+
     /// Whether bytes go through as they are, also where they should have been encoded.
     pub(super) const fn is_plain(&self) -> bool {
         matches!(self, Self::Plain)
@@ -186,7 +183,7 @@ fn begins(encoding: Encoding, first: u8, second: u8) -> Decoder {
     let is_gzip = (first, second) == (0x1f, 0x8b);
     let is_zlib = first & 15 == 8 && u16::from_be_bytes([first, second]).is_multiple_of(31);
     match encoding {
-        _ if is_gzip => Decoder::Gzip(Header::default(), Box::new(Decompress::new(false))),
+        _ if is_gzip => Decoder::Gzip(Gzip::new()),
         DEFLATE => Decoder::Deflate(Box::new(Decompress::new(is_zlib))),
         _ => Decoder::Plain,
     }
@@ -213,13 +210,23 @@ fn zstd_window(begin: &[u8]) -> Option<u64> {
     (descriptor & 0x20 == 0).then_some(base.wrapping_add(eighths))
 }
 
-/// Whether the end was reached.
-fn inflate(
+/// How far a deflate stream came.
+pub(super) enum Progress {
+    /// It goes on in the next bytes.
+    Goes,
+    /// It ended after so many of these bytes.
+    Ended(usize),
+    /// The reader wants no more.
+    Stopped,
+}
+
+/// Decodes deflate, with or without zlib's frame.
+pub(super) fn inflate(
     decompress: &mut Decompress,
     input: &[u8],
     room: &mut [u8],
     out: &mut Out<'_>,
-) -> Result<bool, Invalid> {
+) -> Result<Progress, Invalid> {
     let mut rest = input;
     loop {
         let (before_in, before_out) = (decompress.total_in(), decompress.total_out());
@@ -234,13 +241,13 @@ fn inflate(
             .unwrap_or_default();
         let made = usize::try_from(made).unwrap_or(0);
         if made > 0 && out(room.get(..made).unwrap_or_default()).is_break() {
-            return Ok(true);
+            return Ok(Progress::Stopped);
         }
         match status {
-            Status::StreamEnd => return Ok(true),
-            _ if used == 0 && made == 0 => return Ok(false),
+            Status::StreamEnd => return Ok(Progress::Ended(input.len().wrapping_sub(rest.len()))),
+            _ if used == 0 && made == 0 => return Ok(Progress::Goes),
             // A full buffer may hide more, without more input.
-            _ if rest.is_empty() && made < room.len() => return Ok(false),
+            _ if rest.is_empty() && made < room.len() => return Ok(Progress::Goes),
             _ => {}
         }
     }

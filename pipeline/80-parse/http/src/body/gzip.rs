@@ -1,6 +1,92 @@
-//! The header of a gzip member (RFC 1952 §2.3), byte by byte.
+//! A gzip body: members one behind the other (RFC 1952 §2.2), their headers byte by byte.
 
-use super::decoder::Invalid;
+use super::decoder::{Invalid, Out, Progress, inflate};
+use flate2::Decompress;
+
+/// Where in a gzip body the next byte stands.
+pub(super) struct Gzip {
+    decompress: Decompress,
+    part: Part,
+    /// A member behind the first has begun.
+    pub(super) has_several: bool,
+}
+
+/// In the order in which they stand in a member.
+#[derive(Clone, Copy)]
+enum Part {
+    Header(Header),
+    Data,
+    /// CRC32 and ISIZE: how many bytes were skipped.
+    Trailer(u8),
+    /// What follows is no further member, or nobody wants it.
+    Over,
+}
+
+const TRAILER_LEN: u8 = 8;
+
+impl Gzip {
+    pub(super) fn new() -> Box<Self> {
+        Box::new(Self {
+            decompress: Decompress::new(false),
+            part: Part::Header(Header::default()),
+            has_several: false,
+        })
+    }
+
+    /// Decodes on.
+    pub(super) fn push(
+        &mut self,
+        input: &[u8],
+        room: &mut [u8],
+        out: &mut Out<'_>,
+    ) -> Result<(), Invalid> {
+        let mut rest = input;
+        while !rest.is_empty() {
+            let used = match &mut self.part {
+                Part::Header(header) => match header.read(rest) {
+                    Ok(used) => {
+                        if header.is_over() {
+                            self.has_several |= header.is_later;
+                            self.part = Part::Data;
+                        }
+                        used
+                    }
+                    // What stands behind a member and is none is left out, as gzip(1) does.
+                    Err(_) if header.is_later => {
+                        self.part = Part::Over;
+                        return Ok(());
+                    }
+                    Err(invalid) => return Err(invalid),
+                },
+                Part::Data => match inflate(&mut self.decompress, rest, room, out)? {
+                    Progress::Goes => return Ok(()),
+                    Progress::Stopped => {
+                        self.part = Part::Over;
+                        return Ok(());
+                    }
+                    Progress::Ended(used) => {
+                        self.part = Part::Trailer(0);
+                        used
+                    }
+                },
+                Part::Trailer(skipped) => {
+                    *skipped = skipped.saturating_add(1);
+                    if *skipped == TRAILER_LEN {
+                        self.decompress.reset(false);
+                        self.part = Part::Header(Header {
+                            is_later: true,
+                            ..Header::default()
+                        });
+                    }
+                    1
+                }
+                Part::Over => return Ok(()),
+            };
+            rest = rest.get(used..).unwrap_or_default();
+        }
+        Ok(())
+    }
+}
 
 /// How far a header was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,6 +96,8 @@ pub(super) struct Header {
     /// Bytes of the place that were read.
     read: u16,
     extra_len: u16,
+    /// A member came before.
+    is_later: bool,
 }
 
 /// In the order in which they stand.

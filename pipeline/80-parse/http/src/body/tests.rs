@@ -4,7 +4,7 @@ use super::bodies::Bodies;
 use super::coding::{BROTLI, DEFLATE, Encoding, GZIP, IDENTITY, ZSTD};
 use super::decoder::Decoder;
 use super::work::Work;
-use crate::anomaly::Anomaly;
+use crate::anomaly::{Anomalies, Anomaly};
 use crate::options::BodyOptions;
 use crate::state::NONE;
 use flate2::Compression;
@@ -28,18 +28,19 @@ fn decoded(
     bytes: &[u8],
     piece: usize,
     options: &BodyOptions,
-) -> (Vec<u8>, Option<Anomaly>, Work) {
+) -> (Vec<u8>, Vec<Anomaly>, Work) {
     let mut work = Work::new(encoding, 2, 0, options);
     let mut space = vec![0; 1 << 10];
     let mut out = Vec::new();
-    let mut told = None;
+    let mut told = Vec::new();
     for part in bytes.chunks(piece) {
         let now = work.feed(part, (&mut space, u64::MAX), options, &mut |bytes| {
             out.extend_from_slice(bytes)
         });
-        told = told.or(now);
+        told.extend(now.iter());
     }
     work.finish(&mut |bytes| out.extend_from_slice(bytes));
+    told.dedup();
     (out, told, work)
 }
 
@@ -75,7 +76,7 @@ fn bodies_are_decoded_in_any_pieces() {
             let (out, told, mut work) = decoded(encoding, &bytes, piece, &all());
             assert_eq!(
                 (out == text, told),
-                (true, None),
+                (true, vec![]),
                 "encoding {encoding} by {piece}"
             );
             assert_eq!(work.len, text.len() as u64);
@@ -91,7 +92,7 @@ fn brotli_is_decoded() {
     let bytes = b"\x0b\x02\x80hello\x03";
     for piece in [1, 3, 100] {
         let (out, told, _) = decoded(BROTLI, bytes, piece, &all());
-        assert_eq!((out.as_slice(), told), (b"hello".as_slice(), None));
+        assert_eq!((out.as_slice(), told), (b"hello".as_slice(), vec![]));
     }
 }
 
@@ -121,7 +122,7 @@ fn bombs_are_stopped_and_told() {
         ..all()
     };
     let (out, told, _) = decoded(GZIP, &bomb, usize::MAX, &strict);
-    assert_eq!(told, Some(Anomaly::ExpandsTooMuch));
+    assert_eq!(told, [Anomaly::ExpandsTooMuch]);
     assert!(out.len() < 1 << 20);
     assert_eq!(decoded(GZIP, &bomb, 13, &strict).0.len(), out.len());
     let short = BodyOptions {
@@ -130,8 +131,71 @@ fn bombs_are_stopped_and_told() {
     };
     for piece in [1, usize::MAX] {
         let (out, told, work) = decoded(GZIP, &bomb, piece, &short);
-        assert_eq!((out.len(), told), (12_345, Some(Anomaly::DecodedTooLong)));
+        assert_eq!((out.len(), told), (12_345, vec![Anomaly::DecodedTooLong]));
         assert!(work.is_broken);
+    }
+}
+
+/// RFC 1952 §2.2: a body is a sequence of members, decoded as if they were one; both limits hold for
+/// all of them. What stands behind the last and is no member is left out.
+#[test]
+fn all_members_of_a_gzip_body_are_decoded() {
+    let text = text();
+    let (first, rest) = text.split_at(1234);
+    let empty = gzip(b"");
+    let body = [gzip(first), empty.clone(), gzip(rest), empty].concat();
+    let several = [Anomaly::GzipMembers];
+    for behind in [
+        b"".as_slice(),
+        &[0; 600],
+        b"\x1f",
+        b"\x1f\x8b\x09 is none",
+        b"more",
+    ] {
+        let body = [&body, behind].concat();
+        for piece in [1, 7, 1000, usize::MAX] {
+            let (out, told, work) = decoded(GZIP, &body, piece, &all());
+            assert_eq!(
+                (out == text, told.as_slice()),
+                (true, &several[..]),
+                "{piece}"
+            );
+            assert!(!work.is_broken);
+        }
+    }
+    let (out, told, _) = decoded(GZIP, &[gzip(first), b"\0\0".to_vec()].concat(), 3, &all());
+    assert_eq!((out.as_slice(), told), (first, vec![]));
+    // Data of a later member that is wrong is wrong.
+    let broken = [gzip(first), gzip(b"")[..10].to_vec(), vec![0xff; 9]].concat();
+    for piece in [1, usize::MAX] {
+        let (out, told, work) = decoded(GZIP, &broken, piece, &all());
+        assert_eq!((out.as_slice(), work.is_broken), (first, true));
+        assert_eq!(told, [Anomaly::GzipMembers, Anomaly::EncodingInvalid]);
+    }
+}
+
+/// A bomb in several members is one bomb.
+#[test]
+fn limits_hold_for_all_members_together() {
+    let member = gzip(&vec![0; 60 << 10]);
+    let bomb = member.repeat(300);
+    let strict = BodyOptions {
+        ratio_max: 100,
+        ..all()
+    };
+    let short = BodyOptions {
+        decoded_bytes_max: 100_000,
+        ..all()
+    };
+    for (options, last) in [
+        (strict, Anomaly::ExpandsTooMuch),
+        (short, Anomaly::DecodedTooLong),
+    ] {
+        let (out, told, _) = decoded(GZIP, &bomb, usize::MAX, &options);
+        assert!(out.len() < 1 << 20, "{} bytes", out.len());
+        assert_eq!(told, [Anomaly::GzipMembers, last]);
+        let (again, told, _) = decoded(GZIP, &bomb, 13, &options);
+        assert_eq!((again.len(), told.last()), (out.len(), Some(&last)));
     }
 }
 
@@ -140,13 +204,13 @@ fn bombs_are_stopped_and_told() {
 fn wrong_encodings_are_told() {
     let (out, told, _) = decoded(GZIP, b"<html>plain</html>", 4, &all());
     assert_eq!(out, b"<html>plain</html>");
-    assert_eq!(told, Some(Anomaly::EncodingInvalid));
+    assert_eq!(told, [Anomaly::EncodingInvalid]);
     for encoding in [GZIP, DEFLATE, BROTLI, ZSTD] {
         let (_, told, _) = decoded(encoding, &[0xff; 100], 9, &all());
-        assert_eq!(told, Some(Anomaly::EncodingInvalid), "{encoding}");
+        assert_eq!(told, [Anomaly::EncodingInvalid], "{encoding}");
     }
     let (out, told, _) = decoded(GZIP, b"x", 4, &all());
-    assert_eq!((out.as_slice(), told), (b"x".as_slice(), None));
+    assert_eq!((out.as_slice(), told), (b"x".as_slice(), vec![]));
 }
 
 /// What a decoder keeps of what it made is memory: a shard's cap ends the body, at the same place
@@ -168,7 +232,7 @@ fn windows_are_capped_in_each_shard() {
         let one = bodies.begin(ZSTD, 2, 0);
         let other = bodies.begin(IDENTITY, 2, 0);
         for part in sent.chunks(piece) {
-            assert_eq!(bodies.feed(one, part, &mut |_| {}), None);
+            assert_eq!(bodies.feed(one, part, &mut |_| {}), Anomalies::default());
         }
         assert_ne!(bodies.begin(ZSTD, 4, 0), NONE);
         let work = bodies.end(one, &mut |_| {}).unwrap();
@@ -182,7 +246,7 @@ fn windows_are_capped_in_each_shard() {
     let sent = zstd::encode_all(noise.as_slice(), 1).unwrap();
     let mut bodies = Bodies::new(&options);
     let one = bodies.begin(ZSTD, 2, 0);
-    assert_eq!(bodies.feed(one, &sent, &mut |_| {}), None);
+    assert_eq!(bodies.feed(one, &sent, &mut |_| {}), Anomalies::default());
     let work = bodies.end(one, &mut |_| {}).unwrap();
     assert_eq!((work.no_room, work.len), (false, noise.len() as u64));
     let mut bodies = Bodies::new(&options);
@@ -219,5 +283,5 @@ fn gaps_do_not_make_a_file_longer_than_the_limit() {
     let zeros: Vec<u64> = (0..5).map(|_| bodies.gap(body, u64::MAX / 8)).collect();
     assert_eq!(zeros, [1 << 20, 1 << 20, 1 << 20, 0, 0]);
     let told = bodies.feed(body, b"x", &mut |_| {});
-    assert_eq!(told, Some(Anomaly::DecodedTooLong));
+    assert!(told.iter().eq([Anomaly::DecodedTooLong]));
 }

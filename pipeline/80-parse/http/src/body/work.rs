@@ -3,7 +3,7 @@
 use super::coding::{Encoding, IDENTITY};
 use super::decoder::{BEGIN_LEN, Cost, Decoder};
 use super::magic::{HEAD_LEN, media_type};
-use crate::anomaly::Anomaly;
+use crate::anomaly::{Anomalies, Anomaly};
 use crate::options::BodyOptions;
 use md5::Md5;
 use sha1::{Digest, Sha1};
@@ -131,11 +131,11 @@ impl Work {
         (space, room): (&mut [u8], u64),
         options: &BodyOptions,
         file: &mut dyn FnMut(&[u8]),
-    ) -> Option<Anomaly> {
+    ) -> Anomalies {
         let by_file = options.decoded_bytes_max.saturating_sub(self.filled);
         let by_memory = self.len.saturating_add(room);
         let mut rest = bytes;
-        let mut told = None;
+        let mut told = Anomalies::default();
         while !rest.is_empty() && !self.is_over {
             let left = STRIDE.wrapping_sub(self.raw_len.checked_rem(STRIDE).unwrap_or(0));
             let count = if self.is_encoded {
@@ -150,6 +150,9 @@ impl Work {
             let is_memory = by_memory < by_file.min(self.decoder_cost.window);
             let len_max = if is_memory { by_memory } else { by_file };
             let anomaly = self.feed_part(now, (space, len_max), options, file);
+            if self.decoder.has_several_members() {
+                told.add(Anomaly::GzipMembers);
+            }
             if is_memory && anomaly == Some(Anomaly::DecodedTooLong) {
                 self.no_room = true;
                 self.give_up();
@@ -159,7 +162,7 @@ impl Work {
                 if self.is_encoded || anomaly != Anomaly::EncodingInvalid {
                     self.give_up();
                 }
-                told = told.or(Some(anomaly));
+                told.add(anomaly);
             }
         }
         told

@@ -54,7 +54,7 @@ impl<S: MessageSink> Turn<'_, S> {
                 sink.file(FilePart::Data(file, bytes));
             }
         });
-        if let Some(anomaly) = fed {
+        for anomaly in fed.iter() {
             self.tell(anomaly);
         }
     }
