@@ -4,56 +4,104 @@ use flowpin_testkit::{corpus, product};
 use std::collections::BTreeMap;
 use std::fs;
 
+/// What a run with extraction leaves.
+#[derive(PartialEq, Eq, Debug)]
+struct Left {
+    /// Its records of files.
+    told: Vec<String>,
+    files: BTreeMap<String, Vec<u8>>,
+    summary: String,
+}
+
+/// Runs one pipeline with these settings of `[files]`.
+fn run(shape: &str, settings: &str) -> Left {
+    let capture = corpus::workspace().join("testkit/captures/http.pcapng");
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::write(path("settings.toml"), format!("[files]\n{settings}\n")).unwrap();
+    let words = ["run", "-r", capture.to_str().unwrap(), "--pipeline", shape];
+    let (logs, files, settings) = (path("logs"), path("files"), path("settings.toml"));
+    let paths = ["-l", &logs, "--extract", &files, "-c", &settings];
+    let outcome = product::run(&[&words[..], &paths].concat()).unwrap();
+    assert!(outcome.analysed(), "{}", outcome.stderr);
+    let eve = fs::read_to_string(path("logs/eve.json")).unwrap();
+    let is_told = |line: &&str| line.contains("\"fileinfo\"");
+    let entries = fs::read_dir(path("files")).unwrap().flatten();
+    let read = |entry: fs::DirEntry| {
+        let name = entry.file_name().into_string().unwrap();
+        (name, fs::read(entry.path()).unwrap())
+    };
+    Left {
+        told: eve.lines().filter(is_told).map(str::to_owned).collect(),
+        files: entries.map(read).collect(),
+        summary: String::from_utf8_lossy(&outcome.stdout).into_owned(),
+    }
+}
+
+/// Its records of files as JSON.
+fn events(left: &Left) -> Vec<serde_json::Value> {
+    let event = |line: &String| serde_json::from_str(line).unwrap();
+    left.told.iter().map(event).collect()
+}
+
 /// Each file has the bytes whose hash its record tells, whatever the number of workers.
 #[test]
 fn bodies_become_files_the_same_for_every_pipeline() {
-    let capture = corpus::workspace().join("testkit/captures/http.pcapng");
-    let runs = ["1x1", "2x2", "3x3"].map(|shape| {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-        fs::write(path("settings.toml"), "[files]\nsha256 = true\n").unwrap();
-        let capture = capture.to_str().unwrap();
-        let (settings, logs, files) = (path("settings.toml"), path("logs"), path("files"));
-        let words = [
-            "run",
-            "-r",
-            capture,
-            "-l",
-            &logs,
-            "-c",
-            &settings,
-            "--extract",
-            &files,
-            "--pipeline",
-            shape,
-        ];
-        let outcome = product::run(&words).unwrap();
-        assert!(outcome.analysed(), "{}", outcome.stderr);
-        let eve = fs::read_to_string(folder.path().join("logs/eve.json")).unwrap();
-        let told: Vec<String> = eve
-            .lines()
-            .filter(|line| line.contains("\"fileinfo\""))
-            .map(str::to_owned)
-            .collect();
-        let entries = fs::read_dir(files).unwrap().flatten();
-        let bytes: BTreeMap<_, _> = entries
-            .map(|entry| (entry.file_name(), fs::read(entry.path()).unwrap()))
-            .collect();
-        (told, bytes)
-    });
-    let [(told, files), others @ ..] = &runs;
-    assert!(!files.is_empty() && told.len() == files.len());
-    for (told_there, files_there) in others {
-        assert_eq!((told, files), (told_there, files_there));
+    let [one, two, three] = ["1x1", "2x2", "3x3"].map(|shape| run(shape, "sha256 = true"));
+    assert!(!one.files.is_empty() && one.told.len() == one.files.len());
+    for other in [two, three] {
+        assert_eq!((&one.told, &one.files), (&other.told, &other.files));
     }
-    let mut sizes: Vec<u64> = files.values().map(|bytes| bytes.len() as u64).collect();
-    let size = |line: &String| {
-        let event: serde_json::Value = serde_json::from_str(line).unwrap();
+    let mut sizes: Vec<u64> = one.files.values().map(|bytes| bytes.len() as u64).collect();
+    let size = |event: &serde_json::Value| {
         assert_eq!(event["fileinfo"]["sha256"].as_str().unwrap().len(), 64);
+        assert_eq!(event["fileinfo"]["stored"], true);
         event["fileinfo"]["size"].as_u64().unwrap()
     };
-    let mut told_sizes: Vec<u64> = told.iter().map(size).collect();
+    let mut told_sizes: Vec<u64> = events(&one).iter().map(size).collect();
     sizes.sort_unstable();
     told_sizes.sort_unstable();
     assert_eq!(sizes, told_sizes);
+}
+
+/// One file of each shard: the others are told, counted, not written, and the same for every
+/// pipeline.
+#[test]
+fn a_run_writes_no_more_files_than_asked_for() {
+    let all = run("1x1", "");
+    let [one, two, three] = ["1x1", "2x2", "3x3"].map(|shape| run(shape, "count_max = 256"));
+    for other in [&two, &three] {
+        assert_eq!((&one.told, &one.files), (&other.told, &other.files));
+    }
+    assert_eq!(one.told.len(), all.told.len());
+    assert!(one.files.len() < all.files.len() && !one.files.is_empty());
+    let is_stored = |event: &&serde_json::Value| event["fileinfo"]["stored"] == true;
+    let stored = events(&one).iter().filter(is_stored).count();
+    assert_eq!(stored, one.files.len());
+    let lost = all.files.len() - one.files.len();
+    let line = one.summary.lines().find(|line| line.contains("http_files"));
+    assert!(line.unwrap().contains(&lost.to_string()), "{}", one.summary);
+}
+
+/// 100 bytes of each shard: files end there, the same for every pipeline.
+#[test]
+fn a_run_writes_no_more_bytes_than_asked_for() {
+    let all = run("1x1", "");
+    let [one, two, three] = ["1x1", "2x2", "3x3"].map(|shape| run(shape, "total_max = '25600 B'"));
+    for other in [&two, &three] {
+        assert_eq!((&one.told, &one.files), (&other.told, &other.files));
+    }
+    for (name, bytes) in &one.files {
+        assert!(
+            bytes.len() <= 100 && all.files[name].starts_with(bytes),
+            "{name}"
+        );
+    }
+    let cut = one
+        .files
+        .iter()
+        .filter(|(name, bytes)| all.files[*name] != **bytes);
+    let is_cut = |event: &&serde_json::Value| event["fileinfo"]["state"] == "TRUNCATED";
+    assert_eq!(cut.count(), events(&one).iter().filter(is_cut).count());
+    assert!(one.summary.contains("http_file_bytes"), "{}", one.summary);
 }

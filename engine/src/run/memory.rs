@@ -115,6 +115,8 @@ pub(crate) fn parsers(plan: &Plan) -> ParserOptions {
                 sha256: plan.files.sha256,
                 files: plan.files.extract.is_some(),
                 decoded_bytes_max: plan.files.bytes_max,
+                shard_files_max: plan.files.count_max.div_ceil(SHARD_COUNT as u64),
+                shard_file_bytes_max: plan.files.total_bytes_max.div_ceil(SHARD_COUNT as u64),
                 shard_bytes_max: body_bytes(plan) / SHARD_COUNT as u64,
                 ..BodyOptions::default()
             },

@@ -375,6 +375,16 @@ const KEYS: &[(&str, &[Key])] = &[
                 "The directory that bodies are written to; \"\": nowhere.",
             ),
             ("size_max", "\"64 MiB\"", "The most bytes of one file."),
+            (
+                "count_max",
+                "1048576",
+                "The most files that one run writes, an equal part of them in each of 256 shards.",
+            ),
+            (
+                "total_max",
+                "\"64 GiB\"",
+                "The most bytes of all files that one run writes, an equal part in each shard.",
+            ),
         ],
     ),
     (

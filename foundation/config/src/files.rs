@@ -18,6 +18,10 @@ pub struct FilesPlan {
     pub extract: Option<PathBuf>,
     /// The most bytes of one, decoded.
     pub bytes_max: u64,
+    /// The most files that are written in one run, an equal part of them for each shard.
+    pub count_max: u64,
+    /// The most bytes of all of them, likewise.
+    pub total_bytes_max: u64,
 }
 
 impl Default for FilesPlan {
@@ -29,6 +33,8 @@ impl Default for FilesPlan {
             sha256: false,
             extract: None,
             bytes_max: 64 << 20,
+            count_max: 1 << 20,
+            total_bytes_max: 64 << 30,
         }
     }
 }
@@ -52,6 +58,10 @@ impl From<FileSettings> for FilesPlan {
             sha256: settings.sha256.unwrap_or(defaults.sha256),
             extract,
             bytes_max: settings.size_max.map_or(defaults.bytes_max, |size| size.0),
+            count_max: settings.count_max.unwrap_or(defaults.count_max),
+            total_bytes_max: settings
+                .total_max
+                .map_or(defaults.total_bytes_max, |size| size.0),
         }
     }
 }
@@ -65,6 +75,8 @@ impl From<&FilesPlan> for FileSettings {
             sha256: Some(plan.sha256),
             extract: plan.extract.clone(),
             size_max: Some(ByteSize(plan.bytes_max)),
+            count_max: Some(plan.count_max),
+            total_max: Some(ByteSize(plan.total_bytes_max)),
         }
     }
 }

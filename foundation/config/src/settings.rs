@@ -166,6 +166,10 @@ sections! {
         extract: PathBuf,
         /// The most bytes of one file.
         size_max: ByteSize,
+        /// The most files of one run.
+        count_max: u64,
+        /// The most bytes of all files of one run.
+        total_max: ByteSize,
     }
 
     /// `[parse]`: the messages of application protocols.
@@ -515,6 +519,7 @@ mod tests {
             [parse]\nenabled = false\nmemory = '7 MiB'\nall_fields = true\ngrammars = ['g.l']\n\
             fix_dictionaries = ['a.xml', 'b.xml']\n\
             [files]\nmd5 = true\nextract = 'there'\nsize_max = '1 MiB'\n\
+            count_max = 5\ntotal_max = '9 MiB'\n\
             [scans]\nenabled = false\nports = 7\nallow_sources = ['10.0.0.0/8']\n\
             [other_hosts]\nsystem = 'bsd'\nipv6_fragments = 'last'\n\
             [[hosts]]\nnetworks = ['10.0.0.0/8', '::/0']\nsystem = 'linux'\nsegments = 'vista'\n\

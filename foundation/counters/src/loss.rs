@@ -82,6 +82,12 @@ losses! {
     /// Bodies that were asked for, but not looked at, or not to their end, for want of memory.
     HttpBodies = "http_bodies",
         "no memory for bodies of HTTP, or their transactions: not decoded, hashed or kept";
+    /// Bodies that were to be extracted, beyond the most of a shard.
+    HttpFiles = "http_files",
+        "more files than are extracted in one run: told, but not written";
+    /// Bytes of extracted files beyond the most of a shard.
+    HttpFileBytes = "http_file_bytes",
+        "more bytes of files than are extracted in one run: the files end before";
     /// Texts of HTTP that were cut or left out.
     HttpTexts = "http_texts", "texts of HTTP longer than the limit, or no memory for them";
     /// DNS connections not followed because their shard had its most.

@@ -40,6 +40,10 @@ pub struct BodyOptions {
     pub decoded_bytes_max: u64,
     /// How many times longer than it came a body may be decoded, beyond 64 KiB.
     pub ratio_max: u32,
+    /// Files of one shard that the sink gets the bytes of.
+    pub shard_files_max: u64,
+    /// Bytes of files of one shard that the sink gets, gaps among them.
+    pub shard_file_bytes_max: u64,
     /// Memory for bodies that are on their way in one shard: decoders with their windows, as far as
     /// these are filled.
     pub shard_bytes_max: u64,
@@ -62,6 +66,8 @@ impl Default for BodyOptions {
             files: false,
             decoded_bytes_max: 64 << 20,
             ratio_max: 1000,
+            shard_files_max: 4096,
+            shard_file_bytes_max: 256 << 20,
             shard_bytes_max: 32 << 20,
         }
     }

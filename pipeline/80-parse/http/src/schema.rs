@@ -232,7 +232,7 @@ const FILE_COLUMNS: &[MessageColumn] = &[
         "",
         "fileinfo.state",
         Kind::Enum,
-        "CLOSED: all of it was seen. TRUNCATED: not all.",
+        "CLOSED: all of it was seen. TRUNCATED: not all, or not all was to be written.",
     ),
     column(
         "",

@@ -1,6 +1,7 @@
 //! All bodies of one worker that somebody asked for, capped in each shard.
 
 use super::coding::{Encoding, IDENTITY, UNKNOWN};
+use super::kept::Kept;
 use super::work::Work;
 use crate::anomaly::Anomalies;
 use crate::options::BodyOptions;
@@ -14,6 +15,8 @@ pub(crate) struct Bodies {
     free: Vec<u32>,
     /// By shard: memory that its bodies take.
     used: Box<[u64; 256]>,
+    /// By shard: files that were handed on.
+    kept: Box<[Kept; 256]>,
     space: Vec<u8>,
 }
 
@@ -27,6 +30,7 @@ impl Bodies {
             works: Vec::new(),
             free: Vec::new(),
             used: Box::new([0; 256]),
+            kept: Box::new([Kept::default(); 256]),
             space: if options.any() {
                 vec![0; ROOM]
             } else {
@@ -73,7 +77,17 @@ impl Bodies {
         Some(self.works.get(handle as usize)?.as_ref()?.number)
     }
 
-    /// The next bytes of a body: what is odd about them.
+    /// Whether a body becomes a file: it is wanted, and its shard has not handed on its most.
+    pub(crate) fn begin_file(&mut self, handle: u32) -> bool {
+        let Some(Some(work)) = self.works.get_mut(handle as usize) else {
+            return false;
+        };
+        let kept = self.kept.get_mut(usize::from(work.shard));
+        work.is_file = kept.is_some_and(|kept| kept.begin(&self.options));
+        work.is_file
+    }
+
+    /// The next bytes of a body, what came of them to `file`: what is odd about them.
     pub(crate) fn feed(
         &mut self,
         handle: u32,
@@ -83,12 +97,21 @@ impl Bodies {
         let Some(Some(work)) = self.works.get_mut(handle as usize) else {
             return Anomalies::default();
         };
-        let Some(used) = self.used.get_mut(usize::from(work.shard)) else {
+        let shard = usize::from(work.shard);
+        let (Some(used), Some(kept)) = (self.used.get_mut(shard), self.kept.get_mut(shard)) else {
             return Anomalies::default();
         };
         let room = self.options.shard_bytes_max.saturating_sub(*used);
         let before = work.cost(&self.options);
-        let told = work.feed(bytes, (&mut self.space, room), &self.options, file);
+        let mut place = Place {
+            kept,
+            is_file: work.is_file,
+            left_out: 0,
+        };
+        let told = work.feed(bytes, (&mut self.space, room), &self.options, &mut |made| {
+            place.put(made, &self.options, file);
+        });
+        work.left_out = work.left_out.saturating_add(place.left_out);
         let after = work.cost(&self.options);
         *used = used.saturating_add(after).saturating_sub(before);
         told
@@ -100,7 +123,14 @@ impl Bodies {
             return 0;
         };
         let before = work.cost(&self.options);
-        let zeros = work.gap(len, &self.options);
+        let mut zeros = work.gap(len, &self.options);
+        if let Some(kept) = self
+            .kept
+            .get_mut(usize::from(work.shard))
+            .filter(|_| work.is_file)
+        {
+            zeros = kept.take(zeros, &self.options);
+        }
         let after = work.cost(&self.options);
         if let Some(used) = self.used.get_mut(usize::from(work.shard)) {
             *used = used.saturating_add(after).saturating_sub(before);
@@ -114,7 +144,14 @@ impl Bodies {
         if let Some(used) = self.used.get_mut(usize::from(work.shard)) {
             *used = used.saturating_sub(work.cost(&self.options));
         }
-        work.finish(file);
+        let kept = self.kept.get_mut(usize::from(work.shard))?;
+        let mut place = Place {
+            kept,
+            is_file: work.is_file,
+            left_out: 0,
+        };
+        work.finish(&mut |made| place.put(made, &self.options, file));
+        work.left_out = work.left_out.saturating_add(place.left_out);
         self.free.push(handle);
         Some(work)
     }
@@ -122,5 +159,30 @@ impl Bodies {
     /// Bodies on their way.
     pub(crate) fn in_use(&self) -> usize {
         self.works.len().wrapping_sub(self.free.len())
+    }
+}
+
+/// Where the bytes of one body go.
+struct Place<'a> {
+    kept: &'a mut Kept,
+    is_file: bool,
+    left_out: u64,
+}
+
+impl Place<'_> {
+    /// As many as the shard may still hand on.
+    fn put(&mut self, made: &[u8], options: &BodyOptions, file: &mut dyn FnMut(&[u8])) {
+        if !self.is_file {
+            return;
+        }
+        let len = made.len() as u64;
+        let taken = self.kept.take(len, options);
+        self.left_out = self.left_out.saturating_add(len.saturating_sub(taken));
+        let part = usize::try_from(taken)
+            .ok()
+            .and_then(|taken| made.get(..taken));
+        if let Some(part) = part.filter(|part| !part.is_empty()) {
+            file(part);
+        }
     }
 }

@@ -9,6 +9,7 @@ mod bodies;
 mod coding;
 mod decoder;
 mod gzip;
+mod kept;
 mod magic;
 #[cfg(test)]
 mod tests;

@@ -34,6 +34,10 @@ pub(crate) struct Work {
     /// Which of its connection's files it is.
     pub(crate) number: u64,
     pub(super) shard: u8,
+    /// Its bytes are handed on.
+    pub(super) is_file: bool,
+    /// Bytes of it that its shard was not to hand on any more.
+    pub(crate) left_out: u64,
     is_encoded: bool,
     encoding: Encoding,
     decoder_cost: Cost,
@@ -73,6 +77,8 @@ impl Work {
             no_room: false,
             number,
             shard,
+            is_file: false,
+            left_out: 0,
             is_encoded: encoding != IDENTITY,
             encoding,
             decoder_cost: Decoder::cost(encoding),
@@ -247,6 +253,11 @@ impl Work {
         if !kept.is_empty() {
             self.take(&kept, file);
         }
+    }
+
+    /// Whether any of its bytes were handed on.
+    pub(crate) const fn is_stored(&self) -> bool {
+        self.is_file && self.left_out < self.len
     }
 
     pub(crate) fn media_type(&self) -> Option<&'static str> {

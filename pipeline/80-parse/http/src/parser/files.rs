@@ -25,7 +25,11 @@ impl<S: MessageSink> Turn<'_, S> {
         if self.mine.body == NONE {
             self.pools.losses.count(Loss::HttpBodies, 1);
         } else if self.options.bodies.files {
-            self.sink.file(FilePart::Begin(number));
+            if self.pools.bodies.begin_file(self.mine.body) {
+                self.sink.file(FilePart::Begin(number));
+            } else {
+                self.pools.losses.count(Loss::HttpFiles, 1);
+            }
         }
     }
 
@@ -47,12 +51,9 @@ impl<S: MessageSink> Turn<'_, S> {
     #[cold]
     pub(super) fn wanted_body(&mut self, bytes: &[u8]) {
         let file = self.file();
-        let keeps = self.options.bodies.files;
         let sink = &mut *self.sink;
         let fed = self.pools.bodies.feed(self.mine.body, bytes, &mut |bytes| {
-            if keeps && !bytes.is_empty() {
-                sink.file(FilePart::Data(file, bytes));
-            }
+            sink.file(FilePart::Data(file, bytes));
         });
         for anomaly in fed.iter() {
             self.tell(anomaly);
@@ -72,12 +73,9 @@ impl<S: MessageSink> Turn<'_, S> {
     #[cold]
     pub(super) fn body_over(&mut self) {
         let file = self.file();
-        let keeps = self.options.bodies.files;
         let sink = &mut *self.sink;
         let work = self.pools.bodies.end(self.mine.body, &mut |bytes| {
-            if keeps {
-                sink.file(FilePart::Data(file, bytes));
-            }
+            sink.file(FilePart::Data(file, bytes));
         });
         self.mine.body = NONE;
         let Some(mut work) = work else {
@@ -91,9 +89,11 @@ impl<S: MessageSink> Turn<'_, S> {
             // Who asks for decoded bodies is told how long they are.
             self.mine.body_len = work.len.saturating_add(work.missing);
         }
-        let is_whole = !self.mine.has(Side::BODY_CUT) && !work.is_broken && work.missing == 0;
+        let is_cut = self.mine.has(Side::BODY_CUT) || work.left_out > 0;
+        let is_whole = !is_cut && !work.is_broken && work.missing == 0;
+        self.pools.losses.count(Loss::HttpFileBytes, work.left_out);
         self.mine.clear(Side::BODY_CUT);
-        if keeps {
+        if self.options.bodies.files {
             self.sink.file(FilePart::End(file, is_whole));
         }
         if had_bytes {
@@ -153,7 +153,7 @@ impl<S: MessageSink> Turn<'_, S> {
                 .map_or(Value::Unset, |hash| text(hash)),
             Value::Text(if is_whole { "CLOSED" } else { "TRUNCATED" }),
             Value::Bool(work.missing > 0),
-            Value::Bool(self.options.bodies.files),
+            Value::Bool(work.is_stored()),
         ];
         stats.files = stats.files.wrapping_add(1);
         let time = self.mine.began;
