@@ -113,7 +113,7 @@ fn a_batch_ends_at_its_watermark_and_is_sorted() {
             let text = batch
                 .record(index)
                 .unwrap()
-                .text(crate::batch::TextFormat::ZeekTsv);
+                .text(TextFormat::ZeekTsv);
             String::from_utf8(text.to_vec()).unwrap()
         });
         for (time, text) in entries.iter().zip(texts) {
