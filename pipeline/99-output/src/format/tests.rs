@@ -110,10 +110,7 @@ fn a_batch_ends_at_its_watermark_and_is_sorted() {
             .map(|entry| entry.key.time.0)
             .collect::<Vec<_>>();
         let texts = (0..batch.len()).map(|index| {
-            let text = batch
-                .record(index)
-                .unwrap()
-                .text(TextFormat::ZeekTsv);
+            let text = batch.record(index).unwrap().text(TextFormat::ZeekTsv);
             String::from_utf8(text.to_vec()).unwrap()
         });
         for (time, text) in entries.iter().zip(texts) {
