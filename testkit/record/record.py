@@ -23,6 +23,7 @@ import pcapng  # noqa: E402
 import servers  # noqa: E402
 import steps  # noqa: E402
 import tunnels  # noqa: E402
+import web  # noqa: E402
 from lab import Lab  # noqa: E402
 from truth import Truth  # noqa: E402
 
@@ -35,6 +36,7 @@ NEEDED = {
     "redis-cli": "redis-tools", "mosquitto": "mosquitto", "mosquitto_pub": "mosquitto-clients",
     "sipp": "sip-tester", "chronyd": "chrony", "nmap": "nmap", "ping": "iputils-ping",
     "traceroute": "traceroute", tunnels.SCTP_SERVER: "libusrsctp-examples",
+    "apache2": "apache2", "wrk": "wrk", "node": "nodejs", "go": "golang-go",
 }
 
 MICRO, NANO = ["tcpdump"], ["tcpdump", "--time-stamp-precision=nano"]
@@ -67,6 +69,10 @@ CAPTURES = [
     ("raw-ip", "pcap", MICRO, {"side": "c", "link": "tun0"}, [tunnels.raw_ip]),
     ("sctp", "pcap", MICRO, {}, [tunnels.sctp]),
     ("fix", "pcap", MICRO, {}, [steps.fix]),
+    ("http-apache", "pcap.gz", MICRO, {}, [web.apache]),
+    ("http-node", "pcapng.gz", NG, {}, [web.node]),
+    ("http-go", "pcap.gz", NANO, {}, [web.go]),
+    ("http-wrk", "pcap.gz", MICRO, {}, [web.wrk]),
 ]
 DAY = ("lab-day", "pcapng", [
     steps.dns, steps.http, steps.tls, steps.ssh, steps.smtp, steps.ftp, steps.redis, steps.mqtt,
@@ -100,7 +106,12 @@ def versions():
     packages = sorted(set(NEEDED.values()))
     done = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${Version}\n", *packages],
                           stdout=subprocess.PIPE, text=True, check=False)
-    return dict(line.split(" ", 1) for line in done.stdout.splitlines())
+    found = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+    # Go comes from elsewhere on many machines.
+    if "golang-go" not in found:
+        done = subprocess.run(["go", "version"], stdout=subprocess.PIPE, text=True, check=False)
+        found["go"] = done.stdout.strip()
+    return found
 
 
 def complain():

@@ -8,12 +8,13 @@ NGINX = """
 daemon off; user root; worker_processes 1; pid {dir}/nginx.pid; error_log {dir}/nginx.err;
 events {{ }}
 http {{
-  access_log off; default_type text/plain; keepalive_timeout 20s;
+  log_format lab '$remote_port\t$request\t$status\t$body_bytes_sent';
+  access_log {dir}/nginx.log lab; default_type text/plain; keepalive_timeout 20s;
   types {{ text/html html; application/json json; image/png png; }}
   client_body_temp_path {dir}/body; proxy_temp_path {dir}/proxy; fastcgi_temp_path {dir}/fcgi;
   uwsgi_temp_path {dir}/uwsgi; scgi_temp_path {dir}/scgi;
   gzip on; gzip_min_length 100; gzip_types text/plain application/json;
-  server {{ listen 127.0.0.1:9000; location / {{ return 201 "stored\\n"; }} }}
+  server {{ listen 127.0.0.1:9000; access_log off; location / {{ return 201 "stored\\n"; }} }}
   server {{
     listen 80; listen [::]:80; listen 443 ssl http2; root {dir}/www;
     ssl_certificate {dir}/tls.crt; ssl_certificate_key {dir}/tls.key;
