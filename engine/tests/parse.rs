@@ -177,6 +177,55 @@ fn a_parser_hears_the_datagrams_before_its_verdict() {
     }
 }
 
+/// A message of SIP whose method nobody knows could be anything; once an INVITE has told what is
+/// spoken, it has its record too.
+#[test]
+fn messages_of_sip_before_the_verdict_are_told() {
+    let ip = Ip::v4([10, 0, 0, 1], [10, 0, 1, 2]);
+    let message = |method: &str, id: usize| {
+        format!("{method} sip:b@b.example SIP/2.0\r\nCall-ID: {id}\r\nCSeq: 1 {method}\r\n\r\n")
+    };
+    for before in [0, 1, 3, 11] {
+        let sent = (0..before).map(|id| message("GREET", id));
+        let sent: Vec<String> = sent.chain([message("INVITE", before)]).collect();
+        let frame = |text: &String| ip.udp(50_000, 50_001, text.as_bytes()).ethernet();
+        let frames: Vec<Vec<u8>> = sent.iter().map(frame).collect();
+        for pipeline in ["1x1", "2x2"] {
+            let events = events(&frames, pipeline, "sip");
+            assert_eq!(events.len(), before + 1, "{events:?}");
+            let of = |method| events.iter().filter(|one| one.contains(method)).count();
+            let counts = [of("\"method\":\"GREET\""), of("\"method\":\"INVITE\"")];
+            assert_eq!(counts, [before, 1], "{events:?}");
+        }
+    }
+}
+
+/// Two Initials of one client, 60 bytes of its hello in the first. That has the bit cleared by which
+/// QUIC is told (RFC 9287 allows it), so only the second is a verdict: the server's name is known
+/// only if the first is replayed.
+#[test]
+fn a_hello_that_began_before_the_verdict_is_whole() {
+    let first = "8a0000000108001122334455667704aabbccdd0040503c58008f8cdefdc801397df71b9b8d991932\
+        d7e3e1e1eac6ea5627e8116457b2a617501d41a80b3b9942dd00878c00152527734a52f90b9b167e\
+        29bfc271987183e6bb23d2221b81ec2233ffa62bb08b";
+    let second = "c10000000108001122334455667704aabbccdd002cf231fc0c180e63b8a2b599edb31da099138fad\
+        6c5d3bae9b5b29cfba1245907ead642025b59342191637ad3a";
+    let bytes = |hex: &str| -> Vec<u8> {
+        let digits = hex.as_bytes().chunks(2);
+        let byte = |two: &[u8]| u8::from_str_radix(std::str::from_utf8(two).unwrap(), 16).unwrap();
+        digits.map(byte).collect()
+    };
+    let ip = Ip::v4([10, 0, 0, 1], [10, 0, 1, 2]);
+    let frame = |hex| ip.udp(50_000, 50_001, &bytes(hex)).ethernet();
+    let told = events(&[frame(first), frame(second)], "1x1", "quic");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("\"sni\":\"late.example\""), "{told:?}");
+    // Neither tells it alone.
+    assert_eq!(events(&[frame(first)], "1x1", "quic").len(), 0);
+    let told = events(&[frame(second)], "1x1", "quic");
+    assert!(!told.concat().contains("late.example"), "{told:?}");
+}
+
 /// Bytes that the capture lacks are told; the next message is read all the same.
 #[test]
 fn a_gap_is_told_and_the_next_message_read() {

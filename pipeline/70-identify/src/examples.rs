@@ -413,29 +413,55 @@ fn sources(folder: &Path) -> Vec<String> {
     texts
 }
 
+/// The tests in a protocol's own file, if there are any.
+fn tests_of<'a>(sources: &'a [String], name: &str) -> Option<&'a str> {
+    let named = format!("name: \"{name}\",");
+    let of = |text: &&String| {
+        let head = text.split("rules:").next();
+        head.is_some_and(|head| head.contains(&named))
+    };
+    let (_, tests) = sources.iter().find(of)?.split_once("mod tests")?;
+    Some(tests)
+}
+
+/// One direction is enough: for every protocol some test shows the bytes of one side, and no more,
+/// and it is told. None needs both; which of its flows do is in the table of
+/// `tests/identify/tests/corpus.rs`.
+#[test]
+fn each_protocol_is_told_by_one_direction() {
+    let sources = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/protocols"));
+    let is_of_one = |text: &str, name: &str| {
+        // Of helpers with a side's name, of SCTP's (`told`), and of turns or datagrams that all
+        // have the same direction.
+        let sides = ["client(", "server(", "datagram(", "told(", "two("];
+        let [to_server, to_client] = ["(true, ", "(false, "].map(|side| text.contains(side));
+        let helps = sides.iter().any(|side| text.contains(side));
+        text.contains(&format!("Some(\"{name}\")")) && (helps || to_server != to_client)
+    };
+    let mut lacking = Vec::new();
+    for protocol in crate::testing::identifier().protocols() {
+        let name = protocol.name;
+        let tests = tests_of(&sources, name).unwrap_or_default();
+        let is_example = EXAMPLES.iter().any(|one| one.name == name);
+        if !is_example && !tests.split(";\n").any(|text| is_of_one(text, name)) {
+            lacking.push(name);
+        }
+    }
+    assert!(lacking.is_empty(), "{lacking:?}");
+}
+
 /// Every protocol of the table has something that is it and something that nearly is: among the
 /// examples above, or in its own file.
 #[test]
 fn each_protocol_has_an_example_and_a_near_miss() {
     let sources = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/protocols"));
-    let tests_of = |name: &str| {
-        let named = format!("name: \"{name}\",");
-        let source = sources.iter().find(|text| {
-            text.split("rules:")
-                .next()
-                .is_some_and(|head| head.contains(&named))
-        });
-        source
-            .and_then(|text| text.split_once("mod tests"))
-            .map(|(_, tests)| tests)
-    };
     let mut lacking = Vec::new();
     for protocol in crate::testing::identifier().protocols() {
         let name = protocol.name;
         if EXAMPLES.iter().any(|one| one.name == name) {
             continue;
         }
-        let tests = tests_of(name).unwrap_or_default();
+        let tests = tests_of(&sources, name).unwrap_or_default();
         let is_told = tests.contains(&format!("Some(\"{name}\")"));
         let nearly = ["None", "assert_ne!", "Some(Answer::No)"];
         if !is_told || !nearly.iter().any(|word| tests.contains(word)) {

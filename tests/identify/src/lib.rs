@@ -57,18 +57,37 @@ struct Reading {
     flows: HashMap<(FlowKey, [u8; 16], [u8; 16]), Flow>,
     /// Ends and kinds of tunnels over UDP.
     tunnels: BTreeSet<(IpAddr, u16, IpAddr, u16, &'static str)>,
-    /// Segments are cut into parts of this size.
-    part: usize,
+    how: How,
 }
 
-/// Reads a capture; each stream's segments are cut into parts of `part` bytes.
+/// How much of a capture is shown to identification.
+#[derive(Clone, Copy, Debug)]
+pub struct How {
+    /// Segments are cut into parts of this size.
+    pub part: usize,
+    /// What clients send.
+    pub to_server: bool,
+    /// What servers send.
+    pub to_client: bool,
+}
+
+impl How {
+    /// Everything, as it came.
+    pub const ALL: Self = Self {
+        part: usize::MAX,
+        to_server: true,
+        to_client: true,
+    };
+}
+
+/// Reads a capture.
 ///
 /// # Errors
 /// Where the capture cannot be read.
 pub fn read(
     path: &Path,
     identifier: &Arc<Identifier>,
-    part: usize,
+    how: How,
 ) -> Result<Vec<String>, Box<dyn Error>> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let captures = vec![(name.as_ref().into(), std::fs::read(path)?)];
@@ -77,7 +96,7 @@ pub fn read(
         searches: Searches::new(Arc::clone(identifier), SearchOptions::default())?,
         flows: HashMap::new(),
         tunnels: BTreeSet::new(),
-        part,
+        how,
     };
     let mut dispatcher = Dispatcher::new(DispatchOptions {
         verify_network: false,
@@ -167,9 +186,17 @@ impl Reading {
             return;
         }
         let whose = flow.whose(from_high == flow.client_is_high, meta);
+        let is_shown = if whose.to_server {
+            self.how.to_server
+        } else {
+            self.how.to_client
+        };
+        if !is_shown {
+            return;
+        }
         if on == On::Tcp {
             for segment in flow.in_order(whose.to_server, meta, payload) {
-                for part in segment.chunks(self.part.min(segment.len().max(1))) {
+                for part in segment.chunks(self.how.part.min(segment.len().max(1))) {
                     if !flow.is_over {
                         flow.stream(&mut self.searches, whose, part);
                     }

@@ -5,7 +5,7 @@
 //! ```
 
 use flowpin_identify::Identifier;
-use flowpin_identify_score::read;
+use flowpin_identify_score::{How, read};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ fn main() -> ExitCode {
         }
     };
     for path in std::env::args().skip(1) {
-        match read(Path::new(&path), &identifier, usize::MAX) {
+        match read(Path::new(&path), &identifier, How::ALL) {
             Ok(lines) => lines.iter().for_each(|line| println!("{line}")),
             Err(error) => eprintln!("{path}: {error}"),
         }

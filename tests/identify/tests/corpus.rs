@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use flowpin_identify::{Identifier, On, Search, SearchOptions, Searches, Step, Whose};
-use flowpin_identify_score::read;
+use flowpin_identify_score::{How, read};
 use flowpin_packet::Shard;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ fn shared() -> Option<PathBuf> {
     Some(shared)
 }
 
-fn all(shared: &Path, part: usize) -> Vec<String> {
+fn all(shared: &Path, how: How) -> Vec<String> {
     let identifier = Arc::new(Identifier::new().unwrap());
     let folder = shared.join("corpus/nDPI/tests/cfgs/default/pcap");
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
@@ -32,7 +33,7 @@ fn all(shared: &Path, part: usize) -> Vec<String> {
     paths.sort();
     paths
         .iter()
-        .flat_map(|path| read(path, &identifier, part).unwrap_or_default())
+        .flat_map(|path| read(path, &identifier, how).unwrap_or_default())
         .collect()
 }
 
@@ -40,15 +41,88 @@ fn all(shared: &Path, part: usize) -> Vec<String> {
 #[test]
 fn verdicts_are_the_same_byte_by_byte() {
     let Some(shared) = shared() else { return };
-    let whole = all(&shared, usize::MAX);
+    let whole = all(&shared, How::ALL);
     for part in [1, 5] {
-        let cut = all(&shared, part);
+        let cut = all(&shared, How { part, ..How::ALL });
         assert_eq!(whole.len(), cut.len());
         let columns = |line: &str| line.split('\t').take(8).collect::<Vec<_>>().join(" ");
         for (one, other) in whole.iter().zip(&cut) {
             assert_eq!(columns(one), columns(other), "in parts of {part}");
         }
     }
+}
+
+/// Protocols some of whose flows need both directions: how many of a hundred are named from one
+/// alone at least, and why not more.
+const NEED_BOTH: &[(&str, usize, &str)] = &[
+    (
+        "ethereum",
+        30,
+        "RLPx: two bytes of length and one of a key; that the turn ends there tells",
+    ),
+    (
+        "mqtt",
+        25,
+        "flows of pings alone: two bytes, and the same two with one bit changed",
+    ),
+    (
+        "socks",
+        80,
+        "version 4: eight bytes, a port and an address among them; the reply tells, or the port",
+    ),
+];
+
+/// One direction is enough wherever the protocol allows it: flows are named from what the client
+/// sends alone, or from what the server sends alone, or the table says why not. And what one
+/// direction is named is what both are, but for what only the other tells.
+#[test]
+fn one_direction_is_enough() {
+    let Some(shared) = shared() else { return };
+    let only = |to_server| How {
+        to_server,
+        to_client: !to_server,
+        ..How::ALL
+    };
+    let [both, client, server] = [How::ALL, only(true), only(false)].map(|how| {
+        let named = |line: &String| {
+            let columns: Vec<&str> = line.split('\t').collect();
+            (columns[..6].join(" "), columns[6].to_owned())
+        };
+        let lines = all(&shared, how);
+        lines.iter().map(named).collect::<BTreeMap<_, _>>()
+    });
+    // By protocol: its flows, those named from one direction.
+    let mut counts: BTreeMap<&str, [usize; 2]> = BTreeMap::new();
+    let mut others = 0;
+    for (flow, name) in both.iter().filter(|(_, name)| !name.is_empty()) {
+        let sides = [&client[flow], &server[flow]];
+        let count = counts.entry(name).or_default();
+        count[0] += 1;
+        count[1] += usize::from(sides.contains(&name));
+        others += sides
+            .iter()
+            .filter(|one| !one.is_empty() && **one != name)
+            .count();
+    }
+    for (name, [flows, alone]) in &counts {
+        let row = NEED_BOTH.iter().find(|row| row.0 == *name);
+        let percent = alone * 100 / flows;
+        match row {
+            Some((_, least, why)) => assert!((*least..100).contains(&percent), "{name}: {why}"),
+            None => assert_eq!(alone, flows, "{name}: {percent} %"),
+        }
+    }
+    let [flows, alone] = counts
+        .values()
+        .fold([0, 0], |[a, b], [c, d]| [a + c, b + d]);
+    println!(
+        "{alone} of {flows} flows of {} protocols by one direction",
+        counts.len()
+    );
+    assert!(
+        others * 200 < flows,
+        "{others} of {flows} are something else by one direction"
+    );
 }
 
 /// Against another classifier's reviewed results, weighed so that no capture dominates.
@@ -62,7 +136,7 @@ fn verdicts_agree_with_the_expected_results() {
     }
     let folder = tempfile::tempdir().unwrap();
     let verdicts = folder.path().join("verdicts.tsv");
-    std::fs::write(&verdicts, all(&shared, usize::MAX).join("\n")).unwrap();
+    std::fs::write(&verdicts, all(&shared, How::ALL).join("\n")).unwrap();
     let output = Command::new("python3")
         .arg(&script)
         .arg(shared.join("corpus/nDPI/tests/cfgs/default/result"))
