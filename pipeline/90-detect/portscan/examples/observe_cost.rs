@@ -60,13 +60,10 @@ fn main() {
         }
         if number % 1000 == 0
             && let Some(summary) = observer.tick(time)
+            && decide
         {
-            if decide {
-                merger.add(0, summary);
-                merger.decide(&mut sink);
-            } else {
-                observer.recycle(summary);
-            }
+            merger.add(0, summary);
+            merger.decide(&mut sink);
         }
     }
     println!("{count} connections, {} held", observer.held());

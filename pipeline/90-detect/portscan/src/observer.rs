@@ -317,16 +317,6 @@ impl Observer {
         }
     }
 
-    /// Takes a decided summary's memory home.
-    pub fn recycle(&mut self, summary: Summary) {
-        for mut interval in summary.intervals {
-            if self.spare.len() < SPARE_MAX {
-                interval.attempts.clear();
-                self.spare.push(interval.attempts);
-            }
-        }
-    }
-
     /// Beyond the cap: whether to log it all the same; else it is summed up.
     // PERF: by value, so that nothing but this needs `first` in memory.
     #[cold]
