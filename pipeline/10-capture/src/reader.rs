@@ -135,8 +135,9 @@ impl Reader {
     /// Fills a piece with what is not walked yet and about `piece_len` bytes more. Returns where
     /// in the piece to start.
     ///
-    /// The same bytes always make the same pieces, however they trickle in. If somebody calls
-    /// meanwhile, the piece has nothing to walk, and the next one goes on with these bytes.
+    /// The same bytes always make the same pieces, however they trickle in, unless nothing comes for
+    /// a while: then the piece ends with what has come. If somebody calls meanwhile, the piece has
+    /// nothing to walk, and the next one goes on with these bytes.
     pub(crate) fn fill(&mut self, piece: &mut Piece, piece_len: usize) -> usize {
         self.head = None;
         let rest = self.rest.get(self.from..).unwrap_or_default();
@@ -166,7 +167,7 @@ impl Reader {
         let into = piece.bytes.get_mut(read_at..read_at + want);
         let count = self.read_full(into.unwrap_or_default(), true);
         piece.len = read_at + count;
-        if count < want && !self.ended {
+        if count < want && !self.ended && !self.stream.raw().is_idle() {
             let read = piece.bytes.get(read_at..piece.len).unwrap_or_default();
             self.rest.drain(..self.from);
             self.rest.extend_from_slice(read);
@@ -335,7 +336,8 @@ impl Reader {
         self.rest = rest;
     }
 
-    /// Reads until `into` is full or nothing more comes; or, if it `may_pause`, somebody calls.
+    /// Reads until `into` is full or nothing more comes; or, if it `may_pause`, somebody calls or a
+    /// pipe is idle.
     fn read_full(&mut self, into: &mut [u8], may_pause: bool) -> usize {
         let mut count = 0;
         while let Some(room) = into.get_mut(count..).filter(|room| !room.is_empty()) {

@@ -7,6 +7,7 @@ use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// Something that may keep a reader waiting.
 #[derive(Debug)]
@@ -16,6 +17,10 @@ pub(crate) struct Pipe {
     /// Calls answered so far.
     answered: u32,
     stopped: bool,
+    /// When the last bytes came, and how often it was told that none do since.
+    last: Option<Instant>,
+    told: usize,
+    idle: bool,
 }
 
 impl Pipe {
@@ -26,6 +31,9 @@ impl Pipe {
             attention: attention.clone(),
             answered: attention.calls(),
             stopped: false,
+            last: None,
+            told: 0,
+            idle: false,
         }
     }
 
@@ -49,12 +57,18 @@ impl Pipe {
         self.stopped
     }
 
+    /// Whether the last read ended because nothing came for [`IDLE_AFTER`].
+    pub(crate) const fn is_idle(&self) -> bool {
+        self.idle
+    }
+
     /// Reads what there is, or waits for more.
     ///
     /// # Errors
-    /// `Interrupted`: somebody called; read again. Else what the system says, or that the run is
-    /// to stop.
+    /// `Interrupted`: somebody called, or bytes came and then nothing for a while; read again.
+    /// Else what the system says, or that the run is to stop.
     pub(crate) fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.idle = false;
         loop {
             if self.attention.is_stopped() {
                 self.stopped = true;
@@ -67,14 +81,28 @@ impl Pipe {
             }
             let mut fds = [PollFd::new(&self.file, PollFlags::IN)];
             match poll(&mut fds, Some(&LISTEN_EVERY)) {
-                Ok(0) | Err(rustix::io::Errno::INTR) => {}
+                Ok(0) | Err(rustix::io::Errno::INTR) => self.wait()?,
                 // What cannot be waited for is read at once.
                 Ok(_) | Err(_) => match self.file.read(into) {
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                    done => return done,
+                    done => {
+                        (self.last, self.told) = (Some(Instant::now()), 0);
+                        return done;
+                    }
                 },
             }
         }
+    }
+
+    /// Nothing has come yet.
+    fn wait(&mut self) -> io::Result<()> {
+        let patience = IDLE_AFTER.get(self.told).copied().unwrap_or(Duration::MAX);
+        self.idle = self.last.is_some_and(|last| last.elapsed() >= patience);
+        if self.idle {
+            self.told += 1;
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        Ok(())
     }
 }
 
@@ -83,6 +111,11 @@ const LISTEN_EVERY: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 50_000_000,
 };
+
+/// After how long a reader learns that nothing comes: a program that writes a file into a pipe leaves
+/// no such gaps, a capture of a quiet link does. And once more a little later, for what other threads
+/// have made by then of the bytes that came.
+const IDLE_AFTER: [Duration; 2] = [Duration::from_secs(1), Duration::from_millis(1100)];
 
 #[expect(clippy::cast_possible_wrap, reason = "a small constant")]
 const O_NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits() as i32;

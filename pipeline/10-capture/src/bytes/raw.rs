@@ -87,6 +87,11 @@ impl Raw {
         matches!(&self.origin, Origin::Pipe(pipe) if pipe.is_stopped())
     }
 
+    /// Whether the last read ended because nothing came for a while.
+    pub(crate) const fn is_idle(&self) -> bool {
+        matches!(&self.origin, Origin::Pipe(pipe) if pipe.is_idle())
+    }
+
     /// Lets go of the descriptor between reads, where that is possible.
     pub(crate) fn let_go(&mut self) {
         if let Origin::File { handle, .. } = &mut self.origin {
