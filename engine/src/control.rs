@@ -1,5 +1,7 @@
 //! What the outside may ask of a run while it goes on, and what it can see of it.
 
+use crate::ledger::{Account, Ledger};
+use flowpin_counters::Losses;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -24,6 +26,8 @@ pub struct Control {
     reopens: Arc<AtomicU32>,
     /// Records written so far.
     records: Arc<AtomicU64>,
+    /// What was lost so far.
+    ledger: Ledger,
 }
 
 // Relaxed, all of it: single values with nothing behind them; seen a piece later is soon enough.
@@ -36,6 +40,16 @@ impl Control {
     /// Records written so far, of all types.
     pub fn records_written(&self) -> u64 {
         self.records.load(Ordering::Relaxed)
+    }
+
+    /// What was lost or left out so far, by reason; a few pieces old.
+    pub fn losses(&self) -> Losses {
+        self.ledger.read()
+    }
+
+    /// Where one thread tells its losses.
+    pub(crate) fn account(&self) -> Account {
+        self.ledger.account()
     }
 
     pub(crate) fn is_stopped(&self) -> bool {

@@ -14,6 +14,7 @@ mod alone;
 mod control;
 mod error;
 mod input;
+mod ledger;
 mod output;
 mod profile;
 mod report;

@@ -3,6 +3,7 @@
 use crate::progress::Bar;
 use crate::summary::number;
 use flowpin_engine::{Control, Progress, ProgressSink};
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -42,14 +43,15 @@ impl Counters {
         }
     }
 
-    /// All counters as `name value` pairs, so that scripts can pick them.
+    /// All counters as `name value` pairs, so that scripts can pick them; losses behind the others,
+    /// if there are any.
     fn line(&self) -> String {
         let progress = *self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         let total = progress
             .bytes_total
             .map_or_else(|| "unknown".to_owned(), |total| total.to_string());
         let elapsed = self.started.elapsed();
-        format!(
+        let mut line = format!(
             "flowpin: packets {} bytes_read {} bytes_total {total} files_done {} files_total {} \
              records {} elapsed_s {}.{:03} packets_per_s {:.0}",
             progress.packets,
@@ -60,7 +62,12 @@ impl Counters {
             elapsed.as_secs(),
             elapsed.subsec_millis(),
             number::rate(progress.packets, elapsed),
-        )
+        );
+        for (loss, count) in self.control.losses().iter() {
+            // Writing to a string cannot fail.
+            let _ = write!(line, " {} {count}", loss.name());
+        }
+        line
     }
 }
 

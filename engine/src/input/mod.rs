@@ -144,6 +144,14 @@ impl InputStage {
         }
     }
 
+    /// What was lost so far.
+    pub(crate) fn losses(&self) -> Losses {
+        let mut losses = self.odd.losses;
+        losses.add(&self.odd.defragmenter.stats().losses);
+        losses.count(Loss::ClockLeaps, self.clock.stats().leaps_clamped);
+        losses
+    }
+
     /// Ends the stage: its last records, and what it counted.
     pub(crate) fn finish(mut self) -> (RecordBatch, InputSummary) {
         let now = self.clock.now();
@@ -151,9 +159,7 @@ impl InputStage {
         let batch = self.odd.formatter.take_batch(Timestamp::MAX);
         let (quality, clock) = (self.dispatcher.quality(), self.clock.stats());
         let fragments = *self.odd.defragmenter.stats();
-        let mut losses = self.odd.losses;
-        losses.add(&fragments.losses);
-        losses.count(Loss::ClockLeaps, clock.leaps_clamped);
+        let losses = self.losses();
         let report = self.source.report();
         let refused =
             quality.refused + quality.headless + fragments.refused + self.odd.datagrams_refused;

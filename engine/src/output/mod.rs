@@ -3,6 +3,7 @@
 pub(crate) mod messages;
 pub(crate) mod scans;
 
+use crate::ledger::Account;
 use crate::output::scans::{ScanFindings, ScanOutput};
 use crate::report::OutputReport;
 use crate::{Control, RunError};
@@ -11,6 +12,7 @@ use flowpin_counters::Losses;
 use flowpin_output::{Merger, MessageCount, RecordBatch, Writers};
 use flowpin_packet::Timestamp;
 use flowpin_portscan::Summary;
+use std::time::{Duration, Instant};
 
 /// What a worker or the input stage hands over at a tick.
 #[derive(Debug, Default)]
@@ -46,7 +48,13 @@ pub(crate) struct Output {
     control: Control,
     /// Requests to reopen that were met.
     reopened: u32,
+    account: Account,
+    /// When everything was last handed to the system.
+    flushed: Instant,
 }
+
+/// Whoever reads the files while they grow need not wait for long.
+const FLUSH_EVERY: Duration = Duration::from_secs(1);
 
 /// What was written.
 #[derive(Default)]
@@ -67,6 +75,8 @@ impl Output {
             writers,
             reopened: control.reopens(),
             control: control.clone(),
+            account: control.account(),
+            flushed: Instant::now(),
         }
     }
 
@@ -103,7 +113,21 @@ impl Output {
             self.writers.reopen()?;
         }
         self.control.tell_records(self.writers.records_written());
+        self.account.enter(&self.losses());
+        if self.flushed.elapsed() >= FLUSH_EVERY {
+            self.writers.flush()?;
+            self.flushed = Instant::now();
+        }
         Ok(())
+    }
+
+    /// What was lost so far.
+    fn losses(&self) -> Losses {
+        let mut losses = *self.writers.losses();
+        if let Some(scans) = &self.scans {
+            losses.add(scans.losses());
+        }
+        losses
     }
 
     /// Whether nobody reads any more what is written: the run may end.
@@ -115,10 +139,9 @@ impl Output {
     pub(crate) fn close(mut self) -> Result<OutputSummary, RunError> {
         self.writers.finish()?;
         let summary = self.writers.summary();
-        let mut losses = summary.losses;
+        let losses = self.losses();
         let mut found = ScanFindings::default();
         if let Some(scans) = &mut self.scans {
-            losses.add(scans.losses());
             found = scans.take_found();
         }
         Ok(OutputSummary {

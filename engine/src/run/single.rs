@@ -18,6 +18,8 @@ pub(crate) fn run<O: Stages>(
 ) -> Result<Ended, RunError> {
     let mut lane = SingleLane::<O>::new(worker);
     let mut piece = Piece::default();
+    let accounts = [(); 2].map(|()| context.control.account());
+    let [mut of_worker, mut of_input] = accounts;
     while !context.is_stopped() && input.fill(&mut piece)? {
         let tick = input.walk(&piece, &mut lane);
         lane.finish_piece(&piece);
@@ -27,6 +29,8 @@ pub(crate) fn run<O: Stages>(
             WORKER => lane.worker.recycle(batch),
             _ => input.recycle(batch),
         })?;
+        of_worker.enter(&lane.worker.losses());
+        of_input.enter(&input.losses());
         context.progress(&input);
         if output.is_closed() {
             break;

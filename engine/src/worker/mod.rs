@@ -18,6 +18,7 @@ use crate::output::{Delivery, ScanNews};
 use crate::report::WorkerReport;
 use crate::sums::ConnectionSums;
 use crate::worker::stages::{Stages, StagesReport};
+use flowpin_counters::Losses;
 use flowpin_flow::{FlowOptions, ShardSet, Table};
 use flowpin_output::{Formatter, RecordBatch};
 use flowpin_packet::{FrameBytes, PacketMeta, Tick, Timestamp};
@@ -154,6 +155,13 @@ impl<O: Stages> Worker<O> {
     /// Who watches the packets.
     pub(crate) const fn stages(&mut self) -> &mut O {
         &mut self.stages
+    }
+
+    /// What was lost so far.
+    pub(crate) fn losses(&self) -> Losses {
+        let mut losses = self.table.counters().losses;
+        losses.add(&self.stages.losses());
+        losses
     }
 
     /// Connections open now.

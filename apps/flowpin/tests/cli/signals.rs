@@ -1,4 +1,4 @@
-//! Signals, each while the input waits for a pipe: the hardest moment to be heard in.
+//! Signals and silence, while the input waits for a pipe: the hardest moment to be heard in.
 
 use crate::program::{capture, code, command, text};
 use std::io::{BufRead, BufReader, Write};
@@ -91,6 +91,31 @@ fn stop_is_heard_while_the_input_waits() {
     }
 }
 
+/// A pipe that falls silent keeps nothing back: what has come is analysed and its records are in the
+/// file, though the piece is not full. In the end they are what they would have been without a pause.
+#[test]
+fn records_do_not_wait_for_a_silent_pipe() {
+    let lab = capture("lab-day.pcapng");
+    let whole = std::fs::read(&lab).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let args = ["run", "-r", &lab, "-q", "-l", text(dir.path())];
+    assert!(command(&args).status().unwrap().success());
+    let expected = std::fs::read_to_string(dir.path().join("eve.json")).unwrap();
+    for shape in ["1x1", "2x2", "3x1"] {
+        let (first, rest) = whole.split_at(400_000);
+        let mut run = Waiting::new(first, &["-q", "--pipeline", shape]);
+        let eve = run.path("eve.json");
+        while std::fs::read(&eve).map_or(0, |text| text.len()) == 0 {
+            std::thread::yield_now();
+        }
+        run.stdin.write_all(rest).unwrap();
+        drop(run.stdin);
+        assert_eq!(run.child.wait().unwrap().code(), Some(0));
+        let records = std::fs::read_to_string(&eve).unwrap();
+        assert!(records == expected, "{shape}: other records");
+    }
+}
+
 /// USR1 tells how far the run is, and the run goes on.
 #[test]
 fn user_signal_prints_counters() {
@@ -103,6 +128,29 @@ fn user_signal_prints_counters() {
     assert!(line.contains(" records 0 "), "{line}");
     drop(run.stdin);
     assert_eq!(run.child.wait().unwrap().code(), Some(0));
+}
+
+/// What was lost so far stands there by name, whichever thread lost it: a run that may keep next to
+/// nothing is asked until it tells of a stream that was cut short.
+#[test]
+fn user_signal_tells_losses() {
+    let dir = tempfile::tempdir().unwrap();
+    let settings = dir.path().join("shallow.toml");
+    std::fs::write(&settings, "[streams]\ndepth = \"64 B\"\n").unwrap();
+    for shape in ["1x1", "3x2"] {
+        let mut run = Waiting::new(&http(), &["-q", "--pipeline", shape, "-c", text(&settings)]);
+        let mut errors = BufReader::new(run.child.stderr.take().unwrap());
+        let mut line = String::new();
+        while !line.contains(" reassembly_depth ") {
+            run.signal("USR1");
+            line.clear();
+            errors.read_line(&mut line).unwrap();
+        }
+        let count = line.trim_end().rsplit_once(' ').unwrap().1;
+        assert!(count.parse::<u64>().unwrap() > 0, "{line}");
+        drop(run.stdin);
+        assert_eq!(run.child.wait().unwrap().code(), Some(0));
+    }
 }
 
 /// HUP after a file was moved away, as `logrotate` does: records before stay in the old file,

@@ -14,6 +14,7 @@ mod outlet;
 
 use crate::RunError;
 use crate::input::{InputStage, Lane};
+use crate::ledger::Account;
 use crate::output::{Delivery, Output};
 use crate::run::shape::Shape;
 use crate::run::{Context, Ended};
@@ -109,6 +110,7 @@ fn feed(
 ) -> Result<(), FeedError> {
     let owners = context.owners;
     let mut pending = Pending::default();
+    let mut account = context.control.account();
     while !context.is_stopped() && !outlet.has_failed() {
         let mut piece = to_workers.take_piece_while(|| outlet.collect())?;
         if !input
@@ -129,6 +131,7 @@ fn feed(
         outlet.deliver(input.tick(tick.time));
         outlet.collect();
         outlet.recycle(input);
+        account.enter(&input.losses());
         context.progress(input);
     }
     Ok(())
@@ -204,11 +207,12 @@ fn start<'scope, O: Stages + Send + 'scope>(
 ) -> Result<ScopedJoinHandle<'scope, Finished>, RunError> {
     let number = end.worker();
     let cpu = context.cpu(number + 1);
+    let account = context.control.account();
     Builder::new()
         .name(format!("worker-{number}"))
         .spawn_scoped(scope, move || {
             crate::run::pin(cpu);
-            work(worker, end, results)
+            work(worker, end, results, account)
         })
         .map_err(RunError::Thread)
 }
@@ -218,6 +222,7 @@ fn work<O: Stages>(
     mut worker: Worker<O>,
     mut end: WorkerEnd,
     mut results: ResultSender<Delivery>,
+    mut account: Account,
 ) -> Finished {
     while let Some(mut batch) = end.recv() {
         let mut metas = core::mem::take(&mut batch.metas);
@@ -225,6 +230,7 @@ fn work<O: Stages>(
         batch.metas = metas;
         let tick = batch.tick;
         end.give_back(batch);
+        account.enter(&worker.losses());
         worker.recycle(results.empty().records);
         if results.send(worker.tick(tick)).is_err() {
             break;

@@ -47,6 +47,11 @@ pub(crate) trait Stages: FlowObserver {
         None
     }
 
+    /// What was lost so far.
+    fn losses(&self) -> Losses {
+        Losses::default()
+    }
+
     /// What was counted, once all connections have ended.
     fn report(&self) -> StagesReport {
         StagesReport::default()
@@ -140,15 +145,24 @@ impl Stages for AllStages {
         self.scans.as_mut().map(|scans| scans.observer.finish())
     }
 
-    fn report(&self) -> StagesReport {
+    fn losses(&self) -> Losses {
         let mut losses = self.oddities.losses();
-        let mut reassembly = ReassemblyStats::default();
         if let Some(reassembler) = &self.reassembler {
-            reassembly = reassembler.stats();
-            losses.add(&reassembly.losses());
+            losses.add(&reassembler.stats().losses());
         }
         if let Some(scans) = &self.scans {
             losses.add(scans.observer.losses());
+        }
+        if let Some(identify) = &self.identify {
+            losses.add(&identify.losses());
+        }
+        losses
+    }
+
+    fn report(&self) -> StagesReport {
+        let mut reassembly = ReassemblyStats::default();
+        if let Some(reassembler) = &self.reassembler {
+            reassembly = reassembler.stats();
         }
         let mut stats = IdentifyStats::default();
         let mut parse = ParseStats::default();
@@ -157,10 +171,9 @@ impl Stages for AllStages {
             stats = identify.stats();
             parse = identify.parse_stats();
             file_error = identify.file_error().cloned();
-            losses.add(&identify.losses());
         }
         StagesReport {
-            losses,
+            losses: self.losses(),
             reassembly,
             identify: stats,
             parse,

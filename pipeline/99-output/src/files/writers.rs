@@ -10,7 +10,7 @@ use crate::OutputError;
 use crate::batch::{RecordBatch, RecordRef, TextFormat};
 use crate::format::{Formats, MessageSchemas, stats_line};
 use flowpin_config::OutputPlan;
-use flowpin_counters::Loss;
+use flowpin_counters::{Loss, Losses};
 use flowpin_record::{RecordType, Shown, StatsRecord};
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -361,6 +361,11 @@ impl Writers {
         self.parquet
             .as_mut()
             .map_or(Ok(()), |parquet| parquet.reopen(storage))
+    }
+
+    /// What was lost so far.
+    pub const fn losses(&self) -> &Losses {
+        &self.summary.losses
     }
 
     /// Records written so far, of all types.

@@ -1,0 +1,83 @@
+//! What was lost so far, told by all threads while a run goes on.
+
+use flowpin_counters::{Loss, Losses};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// One sum for each [`Loss`], over all threads.
+#[derive(Clone, Debug)]
+pub(crate) struct Ledger(Arc<[AtomicU64]>);
+
+impl Default for Ledger {
+    fn default() -> Self {
+        Self(Loss::ALL.iter().map(|_| AtomicU64::new(0)).collect())
+    }
+}
+
+// Relaxed: sums for a person to read, with nothing behind them.
+impl Ledger {
+    /// All sums as they are now.
+    pub(crate) fn read(&self) -> Losses {
+        let mut losses = Losses::default();
+        for (&loss, sum) in Loss::ALL.iter().zip(self.0.iter()) {
+            losses.count(loss, sum.load(Ordering::Relaxed));
+        }
+        losses
+    }
+
+    /// An account for one thread.
+    pub(crate) fn account(&self) -> Account {
+        Account {
+            ledger: self.clone(),
+            entered: Losses::default(),
+        }
+    }
+}
+
+/// One thread's part of a ledger.
+#[derive(Debug)]
+pub(crate) struct Account {
+    ledger: Ledger,
+    entered: Losses,
+}
+
+impl Account {
+    /// Enters what came since the last time. `losses`: all of this thread's, from the start.
+    // PERF: once a piece. Losses are rare: nothing is written to shared memory without one.
+    pub(crate) fn enter(&mut self, losses: &Losses) {
+        if *losses == self.entered {
+            return;
+        }
+        for (loss, count) in losses.iter() {
+            let more = count.saturating_sub(self.entered.of(loss));
+            if let Some(sum) = self.ledger.0.get(loss as usize).filter(|_| more > 0) {
+                sum.fetch_add(more, Ordering::Relaxed);
+            }
+        }
+        self.entered = *losses;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ledger;
+    use flowpin_counters::{Loss, Losses};
+
+    /// Each thread tells its own sums over and over; together they are counted once.
+    #[test]
+    fn accounts_add_up() {
+        let ledger = Ledger::default();
+        let mut accounts = [ledger.account(), ledger.account()];
+        let mut losses = Losses::default();
+        for round in 1..=3 {
+            losses.count(Loss::RingFull, round);
+            for account in &mut accounts {
+                account.enter(&losses);
+                account.enter(&losses);
+            }
+            let expected = 2 * losses.of(Loss::RingFull);
+            assert_eq!(ledger.read().of(Loss::RingFull), expected);
+        }
+        assert_eq!(ledger.read().iter().count(), 1);
+    }
+}
