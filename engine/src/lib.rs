@@ -38,7 +38,7 @@ pub use flowpin_reassembly::{Anomaly, ReassemblyStats};
 pub use output::messages::records_page;
 pub use output::scans::ScanFindings;
 pub use profile::{
-    Cost, Demand, Inside, Mapping, Memory, Need, Profile, Rule, Side, StageCost, profile,
+    Cost, Demand, Handover, Inside, Mapping, Memory, Need, Profile, Rule, Side, StageCost, profile,
 };
 pub use report::{
     CaptureQuality, Conservation, InputReport, OutputReport, Progress, ProgressSink, RunReport,

@@ -1,11 +1,13 @@
 //! The papers' rule from the first megabytes of the input, for `--pipeline auto`.
 
+use super::passes::{Bench, Shown};
 use super::pipeline::{Layer, Pipeline, layers};
-use super::{per, quiet, rule::Rule};
+use super::rule::{Handover, Rule};
+use super::{per, quiet};
 use crate::Control;
 use crate::run::open;
 use crate::worker::identification::Identification;
-use flowpin_config::{Input, Plan};
+use flowpin_config::{Cut, Input, Plan};
 use flowpin_cpu::tsc;
 
 /// Pieces that each pipeline is measured with: 8 MiB, behind as many to warm up.
@@ -15,7 +17,7 @@ const PIECES: usize = 32;
 const INPUT_BYTES_MIN: u64 = 32 << 20;
 
 /// What threads would cost a packet, as [`super::profile`] finds it, from the first megabytes and
-/// three pipelines: up to the dispatch, up to the checksums, all. None if the input cannot be read
+/// three pipelines: up to the dispatch, up to the checksums, all; and what handing over costs. None if the input cannot be read
 /// twice, or is too short to matter. Nothing is written.
 pub(crate) fn brief(plan: &Plan, known: Option<&Identification>) -> Option<Rule> {
     if plan.inputs.contains(&Input::Stdin) {
@@ -38,12 +40,24 @@ pub(crate) fn brief(plan: &Plan, known: Option<&Identification>) -> Option<Rule>
         dispatch
     };
     let (whole, output) = measured(*all.last()?, plan, known, &control)?;
+    let bench = Bench {
+        plan,
+        known,
+        control: &control,
+        shown: Shown::new(&(), 1),
+    };
+    let handover = |cut, alone: f64| -> Handover {
+        let relayed = bench.relay(cut, 2 * PIECES, f64::INFINITY).ok().flatten();
+        relayed.map_or_else(Handover::default, |relayed| relayed.beyond(alone))
+    };
+    let handover = [handover(Cut::L3, input), handover(Cut::L2, dispatch)];
     Some(Rule {
         hertz: 1.0,
         checksums: input - dispatch,
         input,
         worker: (whole - input - output).max(0.0),
         output,
+        handover,
         ..Rule::default()
     })
 }

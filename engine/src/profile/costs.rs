@@ -1,10 +1,11 @@
 //! From sums to costs a packet.
 
-use super::counters::Span;
+use super::passes::{Pass, middle};
 use super::per;
 use super::pipeline::{Layer, Told};
-use super::rule::{Mapping, Rule};
+use super::rule::{Handover, Mapping, Rule};
 use super::watched::clock_cost;
+use flowpin_config::Cut;
 
 /// What one packet costs, on average.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -82,6 +83,10 @@ pub struct Profile {
     pub sum: Cost,
     /// Cycles a packet of a plain run on one thread.
     pub total: f64,
+    /// Share of the time by the clock in which that run had a processor: below 0.9, others had it.
+    pub share: f64,
+    /// What handing a packet to another core costs, by cut; empty if there is no other core.
+    pub handover: Vec<(Cut, Handover)>,
     /// The check from within.
     pub inside: Inside,
     /// What connections take, if there were enough to tell.
@@ -90,53 +95,46 @@ pub struct Profile {
     pub mappings: Vec<Mapping>,
 }
 
-/// What groups of pieces took.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Sums {
-    /// Cycles and packets of each group.
-    groups: Vec<(f64, u64)>,
-    end_cycles: f64,
-    counts: Option<[u64; 2]>,
+/// All passes of the pipeline up to a layer.
+pub(super) struct Layered {
+    pub(super) layer: Layer,
+    pub(super) passes: Vec<Pass>,
 }
 
-impl Sums {
-    pub(super) fn add(&mut self, span: &Span, packets: u64) {
-        if packets > 0 {
-            self.groups.push((span.cycles, packets));
-        }
-        self.count(span);
-    }
-
-    /// What connections took that ended with the input.
-    pub(super) fn end(&mut self, span: &Span) {
-        self.end_cycles = span.cycles;
-        self.count(span);
-    }
-
-    fn count(&mut self, span: &Span) {
-        if let Some(more) = span.counts {
-            let sums = self.counts.get_or_insert_default();
-            for (sum, more) in sums.iter_mut().zip(more) {
-                *sum += more;
-            }
+impl Layered {
+    pub(super) const fn new(layer: Layer) -> Self {
+        Self {
+            layer,
+            passes: Vec::new(),
         }
     }
 
+    /// The pass that counts.
+    fn middle(&self) -> Option<Pass> {
+        middle(&self.passes, |pass| pass.span.cycles)
+    }
+
+    fn told(&self) -> Told {
+        self.middle().map(|pass| pass.told).unwrap_or_default()
+    }
+
+    /// What it costs a packet.
     #[expect(clippy::cast_precision_loss, reason = "ratios")]
-    fn cost(&self) -> Cost {
-        let packets: u64 = self.groups.iter().map(|(_, packets)| packets).sum();
-        let mut cycles: f64 = self.groups.iter().map(|(cycles, _)| cycles).sum();
-        cycles += self.end_cycles;
+    pub(super) fn cost(&self) -> Cost {
+        let Some(Pass { span, told }) = self.middle() else {
+            return Cost::default();
+        };
+        let each = |sum: f64| per(sum, told.packets);
         Cost {
-            cycles: per(cycles, packets),
-            instructions: self.counts.map(|counts| per(counts[0] as f64, packets)),
-            misses: self.counts.map(|counts| per(counts[1] as f64, packets)),
+            cycles: each(span.cycles),
+            instructions: span.counts.map(|counts| each(counts[0] as f64)),
+            misses: span.counts.map(|counts| each(counts[1] as f64)),
         }
     }
 }
 
 impl Profile {
-    pub(super) fn of(measured: &[(Layer, Sums, Told)], hertz: f64) -> Self {
+    pub(super) fn of(measured: &[Layered], hertz: f64) -> Self {
         let mut profile = Self {
             hertz,
             packets: 0,
@@ -145,20 +143,22 @@ impl Profile {
             stages: Vec::new(),
             sum: Cost::default(),
             total: 0.0,
+            share: 0.0,
+            handover: Vec::new(),
             inside: Inside::default(),
             memory: None,
             mappings: Vec::new(),
         };
-        for (layer, sums, told) in measured {
-            let upto = sums.cost();
-            let (name, side) = name(*layer);
+        for layered in measured {
+            let (upto, told) = (layered.cost(), layered.told());
+            let (name, side) = name(layered.layer);
             let cost = upto.less(&profile.sum);
             profile.stages.push(StageCost { name, side, cost });
             profile.sum = upto;
             profile.packets = told.packets;
             profile.frame_bytes = told.frame_bytes;
             profile.connections = told.connections;
-            profile.inside = inside(told);
+            profile.inside = inside(&told);
         }
         profile.part_output();
         profile
@@ -205,6 +205,10 @@ impl Profile {
             input: self.on(Side::Input),
             worker: self.on(Side::Worker),
             output: self.on(Side::Output),
+            handover: [Cut::L3, Cut::L2].map(|cut| {
+                let found = self.handover.iter().find(|(of, _)| *of == cut);
+                found.map(|(_, handover)| *handover).unwrap_or_default()
+            }),
         }
     }
 }

@@ -11,12 +11,38 @@ pub(super) struct Span {
     pub(super) counts: Option<[u64; 2]>,
 }
 
+/// When something began, by the time stamp counter and by this thread's processor time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    ticks: u64,
+    cpu_s: f64,
+}
+
+impl Moment {
+    pub(super) fn now() -> Self {
+        let cpu_s = thread_cpu_time().as_secs_f64();
+        Self {
+            ticks: tsc(),
+            cpu_s,
+        }
+    }
+
+    /// Ticks since then, without those that other threads had.
+    pub(super) fn elapsed(self, hertz: f64) -> f64 {
+        let ticks = tsc().wrapping_sub(self.ticks);
+        let cpu_s = thread_cpu_time().as_secs_f64() - self.cpu_s;
+        #[expect(clippy::cast_precision_loss, reason = "a fraction of a second")]
+        let ticks = ticks as f64;
+        // On a busy machine another thread may have had the processor meanwhile.
+        ticks.min((cpu_s + 1e-6) * hertz)
+    }
+}
+
 /// A stop watch.
 pub(super) struct Clock {
     rate: TscRate,
     counters: Option<kernel::Counters>,
-    ticks: u64,
-    cpu_s: f64,
+    start: Moment,
     counts: Option<[u64; 2]>,
 }
 
@@ -25,8 +51,7 @@ impl Clock {
         Self {
             rate: TscRate::measure(),
             counters: kernel::Counters::new(),
-            ticks: 0,
-            cpu_s: 0.0,
+            start: Moment::now(),
             counts: None,
         }
     }
@@ -38,18 +63,12 @@ impl Clock {
 
     pub(super) fn start(&mut self) {
         self.counts = self.counters.as_mut().and_then(kernel::Counters::read);
-        self.cpu_s = thread_cpu_time().as_secs_f64();
-        self.ticks = tsc();
+        self.start = Moment::now();
     }
 
     pub(super) fn stop(&mut self) -> Span {
-        let ticks = tsc().wrapping_sub(self.ticks);
-        let cpu_s = thread_cpu_time().as_secs_f64() - self.cpu_s;
+        let cycles = self.start.elapsed(self.hertz());
         let counts = self.counters.as_mut().and_then(kernel::Counters::read);
-        #[expect(clippy::cast_precision_loss, reason = "a fraction of a second")]
-        let ticks = ticks as f64;
-        // On a busy machine another thread may have had the processor meanwhile.
-        let cycles = ticks.min((cpu_s + 1e-6) * self.rate.per_second());
         let counts = counts.zip(self.counts).map(|(now, then)| {
             [
                 now[0].saturating_sub(then[0]),

@@ -1,43 +1,50 @@
 //! Where the time goes: what each stage costs a packet, and what follows for more cores.
 //!
 //! ```text
-//!  the first 64 MiB:  read │ read + dispatch │ … + connections │ … + scans │ … + streams │ …
-//!  the next 64 MiB:   read │ read + dispatch │ …
+//!  first round:   read │ read + dispatch │ … + connections │ … + scans │ … │ a plain run │ …
+//!  second round:  read │ read + dispatch │ …
 //! ```
 //!
 //! The papers' method: one stage is added after the other, and what it costs is the difference.
-//! All pipelines advance through the input side by side, a few megabytes each in turn, so that a
-//! slow moment of the machine meets all of them. Clocks and counters are read between these
-//! groups, a thousand times more seldom than packets come, so measuring costs nothing to speak of.
+//! Each pipeline runs through the whole input alone, from an empty table to the last record, for
+//! two that take turns throw each other's connections out of the caches, and then no stage costs
+//! what it costs in a run. All pipelines and a plain run make a round; of several rounds the middle
+//! pass counts, so a slow moment of the machine meets all of them and shows in none. Clocks and
+//! counters are read before and after a pass, so measuring costs nothing.
 //!
 //! As a check, the last pipeline is also measured from within: its steps by the time stamp counter
 //! at the ends of pieces, and the stages behind the connection table around each call, in every
 //! 64th piece, the cost of the clock taken off. Code for this is generated apart: a run does not
 //! have it.
+//!
+//! What it costs that another core reads the packets is measured too, see [`handover`].
 
 mod brief;
 mod costs;
 mod counters;
+mod handover;
+mod passes;
 mod pipeline;
+mod plain;
 mod rule;
 mod watched;
 
 pub(crate) use brief::brief;
 pub use costs::{Cost, Inside, Memory, Profile, Side, StageCost};
-pub use rule::{Demand, Mapping, Need, Rule};
+pub use rule::{Demand, Handover, Mapping, Need, Rule};
 
 use crate::report::ProgressSink;
+use crate::run::open;
 use crate::worker::identification::Identification;
-use crate::{Control, RunError, run};
-use costs::Sums;
+use crate::{Control, RunError};
+use costs::Layered;
 use counters::Clock;
-use flowpin_config::{Format, Input, PipelineShape, Plan};
+use flowpin_config::{Checksums, Cut, Format, Input, PipelineShape, Plan};
+use handover::Relayed;
+use passes::{Bench, Shown, middle};
 use pipeline::{Layer, Pipeline, layers};
-use std::time::Duration;
-
-/// Pieces that one pipeline handles before the next one has its turn: 64 MiB, so that each finds
-/// the file's bytes in memory, not in a cache where the one before left them.
-const GROUP: usize = 256;
+use plain::Plain;
+use std::time::{Duration, Instant};
 
 /// Runs the input through one pipeline after the other, and through a plain run, and says what
 /// each stage costs. Nothing is written.
@@ -58,73 +65,151 @@ pub fn profile(
         return Err(RunError::ProfileFromPipe);
     }
     let known = Identification::of(plan)?;
-    let mut lanes = Vec::new();
-    for layer in layers(plan) {
-        lanes.push((
-            layer,
-            Pipeline::new(layer, plan, known.as_ref(), control)?,
-            Sums::default(),
-        ));
-    }
+    let cuts = cuts(plan);
+    let in_round = layers(plan).len() + 1 + cuts.len();
+    let bytes = open(plan, control)?.progress().bytes_total.unwrap_or(0);
+    let rounds = rounds(bytes, in_round as u64);
+    let bench = Bench {
+        plan,
+        known: known.as_ref(),
+        control,
+        shown: Shown::new(progress, 1 + rounds * in_round as u64),
+    };
     let mut clock = Clock::new();
-    let mut is_more = true;
-    // Into the page cache, so that the first pipeline does not pay for all.
-    read_once(plan, control)?;
-    while is_more && !control.is_stopped() {
-        is_more = false;
-        // Who is first in a turn has it harder: so everyone is, in turn.
-        lanes.rotate_left(1);
-        for (_, lane, sums) in &mut lanes {
-            let packets = lane.packets();
-            clock.start();
-            for _ in 0..GROUP {
-                is_more |= lane.piece()?;
-            }
-            sums.add(&clock.stop(), lane.packets() - packets);
-        }
-        if let Some((_, lane, _)) = lanes.last() {
-            progress.update(&lane.progress());
-        }
-    }
-    lanes.sort_by_key(|(layer, ..)| *layer);
-    let mut measured = Vec::new();
-    for (layer, mut lane, mut sums) in lanes {
-        clock.start();
-        lane.finish()?;
-        sums.end(&clock.stop());
-        measured.push((layer, sums, lane.tell()));
-    }
-    let mut profile = Profile::of(&measured, clock.hertz());
-    profile.memory = memory(plan, known.as_ref(), control)?;
-    let single = plain(plan, PipelineShape::Single, control, &clock)?;
+    // First of all: what others leave to the allocator would be missing. It also brings the file
+    // into memory, so that the first pass does not pay for all.
+    let memory = memory(&bench)?;
+    let found = measure(&bench, rounds, &cuts, &mut clock)?;
+    let mut profile = Profile::of(&found.layers, clock.hertz());
+    profile.memory = memory;
+    profile.handover = found.handover(&cuts);
+    let Some(single) = middle(&found.plain, |one| one.cycles) else {
+        return Ok(profile);
+    };
     profile.total = single.cycles;
+    profile.share = single.share.min(1.0);
     profile.mappings = profile.rule().mappings();
     // With others on the processors, wall time says nothing.
-    let cores = if single.is_quiet { cores } else { 0 };
+    let cores = if single.share >= QUIET { cores } else { 0 };
+    let bench = Bench {
+        shown: Shown::new(&(), 1),
+        ..bench
+    };
     for mapping in profile.mappings.iter_mut().take(cores) {
         let plan = Plan {
             cut: mapping.cut,
             ..plan.clone()
         };
-        let done = plain(&plan, mapping.shape, control, &clock)?;
-        mapping.measured = Some(done.rate);
+        let mut runs = Vec::new();
+        for _ in 0..rounds.max(ROUNDS_MIN) {
+            runs.extend(bench.plain(&plan, mapping.shape, &mut clock)?);
+        }
+        mapping.measured = middle(&runs, |run| run.rate).map(|run| run.rate);
     }
     Ok(profile)
 }
 
+/// Share of the wall time in which a single thread must have had the processor.
+const QUIET: f64 = 0.9;
+
+/// What all rounds took.
+#[derive(Default)]
+struct Measured {
+    layers: Vec<Layered>,
+    plain: Vec<Plain>,
+    relayed: Vec<Vec<Relayed>>,
+}
+
+/// Runs everything in turn: A B C, A B C.
+fn measure(
+    bench: &Bench<'_>,
+    rounds: u64,
+    cuts: &[Cut],
+    clock: &mut Clock,
+) -> Result<Measured, RunError> {
+    let mut measured = Measured {
+        layers: layers(bench.plan).into_iter().map(Layered::new).collect(),
+        relayed: cuts.iter().map(|_| Vec::new()).collect(),
+        ..Measured::default()
+    };
+    let start = Instant::now();
+    for round in 0..rounds {
+        if round > 0 && start.elapsed() > TIME_MAX {
+            break;
+        }
+        for layered in &mut measured.layers {
+            layered.passes.extend(bench.pass(layered.layer, clock)?);
+        }
+        let single = PipelineShape::Single;
+        measured
+            .plain
+            .extend(bench.plain(bench.plan, single, clock)?);
+        for (&cut, relayed) in cuts.iter().zip(&mut measured.relayed) {
+            relayed.extend(bench.relay(cut, usize::MAX, clock.hertz())?);
+        }
+    }
+    Ok(measured)
+}
+
+impl Measured {
+    /// What handing over costs with each cut.
+    fn handover(&self, cuts: &[Cut]) -> Vec<(Cut, Handover)> {
+        let mut found = Vec::new();
+        for (&cut, relayed) in cuts.iter().zip(&self.relayed) {
+            let last = if cut == Cut::L3 {
+                Layer::Checksums
+            } else {
+                Layer::Dispatch
+            };
+            let upto = self.layers.iter().rev().find(|one| one.layer <= last);
+            let alone = upto.map_or(0.0, |one| one.cost().cycles);
+            let each: Vec<Handover> = relayed.iter().map(|one| one.beyond(alone)).collect();
+            let middle = Handover {
+                input: middle(&each, |one| one.input).unwrap_or_default().input,
+                worker: middle(&each, |one| one.worker).unwrap_or_default().worker,
+            };
+            if !each.is_empty() {
+                found.push((cut, middle));
+            }
+        }
+        found
+    }
+}
+
+/// The cuts that the rule chooses from; without checksums they are one.
+fn cuts(plan: &Plan) -> Vec<Cut> {
+    if plan.checksums == Checksums::All {
+        vec![Cut::L3, Cut::L2]
+    } else {
+        vec![Cut::L3]
+    }
+}
+
+/// How many rounds of so many passes: the more the shorter the input, for then noise shows more.
+fn rounds(bytes: u64, passes: u64) -> u64 {
+    (BYTES_IN_ALL / (bytes * passes).max(1)).clamp(1, ROUNDS_MAX)
+}
+
+/// Passes over so many bytes take about half a minute.
+const BYTES_IN_ALL: u64 = 80 << 30;
+const ROUNDS_MAX: u64 = 9;
+/// Of runs that are measured by the clock alone.
+const ROUNDS_MIN: u64 = 3;
+/// No further round after so long, where the input is slower than most.
+const TIME_MAX: Duration = Duration::from_secs(60);
+
 /// What connections take: by how much the process grows while one pipeline with all stages runs.
-fn memory(
-    plan: &Plan,
-    known: Option<&Identification>,
-    control: &Control,
-) -> Result<Option<Memory>, RunError> {
-    let (Some(before), Some(&layer)) = (resident_bytes(), layers(plan).last()) else {
+fn memory(bench: &Bench<'_>) -> Result<Option<Memory>, RunError> {
+    let (Some(before), Some(&layer)) = (resident_bytes(), layers(bench.plan).last()) else {
         return Ok(None);
     };
-    let mut lane = Pipeline::new(layer, plan, known, control)?;
-    while lane.piece()? {}
+    let mut lane = Pipeline::new(layer, bench.plan, bench.known, bench.control)?;
+    while !bench.control.is_stopped() && lane.piece()? {
+        bench.shown.update(&lane.progress());
+    }
     let after = resident_bytes().unwrap_or(before);
     let connections = lane.tell().live_max;
+    bench.shown.next();
     // Buffers of fixed size would pass for state of a few connections.
     Ok((connections >= CONNECTIONS_MIN).then(|| Memory {
         connections,
@@ -140,52 +225,6 @@ fn resident_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
     Some(pages * PAGE)
-}
-
-/// What a plain run takes.
-struct Plain {
-    /// Cycles a packet of all threads.
-    cycles: f64,
-    /// Packets a second.
-    rate: f64,
-    /// Whether it had a processor for itself, if it needs one.
-    is_quiet: bool,
-}
-
-/// Share of the wall time that a single thread must have had the processor.
-const QUIET: f64 = 0.9;
-
-/// The best of three runs: others can only slow one down.
-fn plain(
-    plan: &Plan,
-    shape: PipelineShape,
-    control: &Control,
-    clock: &Clock,
-) -> Result<Plain, RunError> {
-    let plan = Plan {
-        pipeline: shape,
-        ..plan.clone()
-    };
-    let mut best = Plain {
-        cycles: f64::MAX,
-        rate: 0.0,
-        is_quiet: false,
-    };
-    for _ in 0..3 {
-        let report = run::run_nowhere(&plan, control)?;
-        let packets = per(1.0, report.packets);
-        let cycles = seconds(report.cpu) * clock.hertz() * packets;
-        let cycles = if shape == PipelineShape::Single {
-            // Less than the clock says, if others had the processor.
-            cycles.min(seconds(report.wall) * clock.hertz() * packets)
-        } else {
-            cycles
-        };
-        best.is_quiet |= seconds(report.cpu) >= QUIET * seconds(report.wall);
-        best.cycles = best.cycles.min(cycles);
-        best.rate = best.rate.max(1.0 / (seconds(report.wall) * packets));
-    }
-    Ok(best)
 }
 
 fn seconds(time: Duration) -> f64 {
@@ -207,10 +246,4 @@ fn quiet(plan: &Plan) -> Plan {
         plan.output.to_stdout = true;
     }
     plan
-}
-
-fn read_once(plan: &Plan, control: &Control) -> Result<(), RunError> {
-    let mut lane = Pipeline::new(Layer::Read, plan, None, control)?;
-    while lane.piece()? {}
-    Ok(())
 }

@@ -26,6 +26,27 @@ pub struct Rule {
     pub worker: f64,
     /// Merging and writing.
     pub output: f64,
+    /// Handing over, with the cut behind the checksums and before them.
+    pub handover: [Handover; 2],
+}
+
+/// What it costs a packet, in cycles, that it is handed to another core.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Handover {
+    /// The input: filling a descriptor for the ring, writing over lines that the worker has read.
+    pub input: f64,
+    /// The worker: reading lines that the input's core has written.
+    pub worker: f64,
+}
+
+impl Default for Handover {
+    /// Where it was not measured: a chunk-wise ring within one last-level cache, three lines.
+    fn default() -> Self {
+        Self {
+            input: 12.0,
+            worker: 12.0,
+        }
+    }
 }
 
 /// How a number of cores is best used.
@@ -110,25 +131,43 @@ impl Rule {
     }
 
     fn costs(&self, cut: Cut) -> StageCosts {
-        let late = if cut == Cut::L3 { 0.0 } else { self.checksums };
+        let [behind, before] = self.handover;
+        let (late, handover) = if cut == Cut::L3 {
+            (0.0, behind)
+        } else {
+            (self.checksums, before)
+        };
         StageCosts {
             input: self.input - late,
             worker: self.worker + late,
             output: self.output,
+            handover,
         }
     }
 
-    /// What it takes to keep up with a link. Reading and checksums grow with the length of
+    /// What it takes to keep up with a link. Reading, checksums and handing over grow with the length of
     /// packets; everything else is paid by the packet.
     pub fn need(&self, demand: &Demand) -> Need {
         let packets_per_s = demand.gbits_per_s * 1e9 / 8.0 / (demand.packet_len + WIRE_OVERHEAD);
         let longer = demand.packet_len / self.packet_len.max(1.0);
         let more = |cost: f64| cost * (longer - 1.0);
+        let [behind, before] = self.handover;
         let scaled = Self {
             packet_len: demand.packet_len,
             read: self.read * longer,
             checksums: self.checksums * longer,
             input: self.input + more(self.read) + more(self.checksums),
+            // Lines that are written, and, for checksums, read.
+            handover: [
+                Handover {
+                    input: behind.input * longer,
+                    ..behind
+                },
+                Handover {
+                    input: before.input * longer,
+                    worker: before.worker * longer,
+                },
+            ],
             ..*self
         };
         let takes = scaled.input + scaled.worker + scaled.output;
@@ -152,11 +191,11 @@ impl Rule {
 impl StageCosts {
     fn slowest(&self, shape: Shape) -> &'static str {
         #[expect(clippy::cast_precision_loss, reason = "64 at most")]
-        let worker = (self.worker + Self::FIFO) / shape.workers() as f64;
+        let worker = (self.worker + self.handover.worker) / shape.workers() as f64;
         let (input, output) = match shape {
             Shape::Single => return "the one core",
-            Shape::InputAndWorkers(_) => (self.input + Self::FIFO + self.output, 0.0),
-            Shape::InputWorkersOutput(_) => (self.input + Self::FIFO, self.output),
+            Shape::InputAndWorkers(_) => (self.input + self.handover.input + self.output, 0.0),
+            Shape::InputWorkersOutput(_) => (self.input + self.handover.input, self.output),
         };
         if worker >= input.max(output) {
             "workers"

@@ -27,7 +27,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::time::Instant;
 
 /// Pieces of input that may be under way between input and workers.
-const PIECES_OUT: usize = 8;
+pub(crate) const PIECES_OUT: usize = 8;
 
 /// What a pipeline needs to know besides its stages.
 pub(crate) struct Context<'a> {
@@ -67,7 +67,14 @@ pub(crate) fn pin(cpu: Option<usize>) {
 }
 
 /// Gives the calling thread its processors back: a process may run more than once.
-struct Unpin(Vec<usize>);
+pub(crate) struct Unpin(Vec<usize>);
+
+impl Unpin {
+    /// Remembers what the calling thread may use now.
+    pub(crate) fn new() -> Self {
+        Self(flowpin_cpu::allowed_cpus())
+    }
+}
 
 impl Drop for Unpin {
     fn drop(&mut self) {
@@ -89,7 +96,7 @@ pub(crate) fn run(
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<RunReport, RunError> {
-    run_into(plan, control, progress, |plan| {
+    run_into(plan, None, control, progress, |plan| {
         Ok(Writers::with_messages(
             &plan.output,
             &messages::schemas(plan),
@@ -97,15 +104,23 @@ pub(crate) fn run(
     })
 }
 
-/// A run whose records are made and go nowhere.
-pub(crate) fn run_nowhere(plan: &Plan, control: &Control) -> Result<RunReport, RunError> {
-    run_into(plan, control, &(), |plan| {
+/// A run whose records are made and go nowhere. What identification knows is given: a profile has
+/// many runs.
+pub(crate) fn run_nowhere(
+    plan: &Plan,
+    known: Option<&Identification>,
+    control: &Control,
+    progress: &dyn ProgressSink,
+) -> Result<RunReport, RunError> {
+    run_into(plan, Some(known), control, progress, |plan| {
         Ok(Writers::open_in(&plan.output, Box::new(Nowhere))?)
     })
 }
 
+/// `known`: what identification knows; none if this run is to find out.
 fn run_into(
     plan: &Plan,
+    known: Option<Option<&Identification>>,
     control: &Control,
     progress: &dyn ProgressSink,
     writers: impl FnOnce(&Plan) -> Result<Writers, RunError>,
@@ -115,14 +130,20 @@ fn run_into(
     check_cpus(plan)?;
     let secret = plan.dispatch_seed.unwrap_or_else(random);
     let source = open(plan, control)?;
-    let known = Identification::of(plan)?;
-    let known = known.as_ref();
+    let made;
+    let known = match known {
+        Some(known) => known,
+        None => {
+            made = Identification::of(plan)?;
+            made.as_ref()
+        }
+    };
     if let Some(known) = known {
         known.tell_refused(progress);
     }
     // What comes through a pipe cannot be read twice.
     let is_repeatable = source.progress().bytes_total.is_some();
-    let unpin = Unpin(flowpin_cpu::allowed_cpus());
+    let unpin = Unpin::new();
     let cores = unpin.0.len().max(1);
     let (shape, cut) = Shape::choose(plan, cores, || {
         is_repeatable.then(|| profile::brief(plan, known)).flatten()

@@ -1,6 +1,6 @@
 //! Which m-stage-n-way shape a run takes, and on which processors.
 
-use crate::profile::Rule;
+use crate::profile::{Handover, Rule};
 use core::fmt;
 use flowpin_config::{Cut, PipelineShape, Plan};
 
@@ -79,7 +79,7 @@ impl fmt::Display for Shape {
 }
 
 /// Cycles a packet that each stage costs, measured on the first packets of the input.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct StageCosts {
     /// Reading, walking, peeling, hashing.
     pub(crate) input: f64,
@@ -87,14 +87,13 @@ pub(crate) struct StageCosts {
     pub(crate) worker: f64,
     /// Merging and writing.
     pub(crate) output: f64,
+    /// What each side of a hand-over pays.
+    pub(crate) handover: Handover,
 }
 
 impl StageCosts {
-    /// Cycles to pass one descriptor between two cores: a chunk-wise ring, three cache lines.
-    pub(crate) const FIFO: f64 = 12.0;
-
     /// The papers' rule: the slowest of C_in + C_fifo, (C_app + C_fifo)/N and C_out sets the
-    /// pace. Of shapes within a tenth of the best, the one with the fewest threads is taken: it
+    /// pace, where C_fifo is what a hand-over costs that side. Of shapes within a tenth of the best, the one with the fewest threads is taken: it
     /// costs the least and leaves cores to others.
     pub(crate) fn best(&self, cores: usize) -> Shape {
         let mut shapes = vec![Shape::Single];
@@ -114,11 +113,15 @@ impl StageCosts {
     /// Cycles a packet of a shape's slowest stage.
     pub(crate) fn pace(&self, shape: Shape) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "a few hundred at most")]
-        let worker = (self.worker + Self::FIFO) / shape.workers() as f64;
+        let worker = (self.worker + self.handover.worker) / shape.workers() as f64;
         match shape {
             Shape::Single => self.input + self.worker + self.output,
-            Shape::InputAndWorkers(_) => (self.input + Self::FIFO + self.output).max(worker),
-            Shape::InputWorkersOutput(_) => (self.input + Self::FIFO).max(worker).max(self.output),
+            Shape::InputAndWorkers(_) => {
+                (self.input + self.handover.input + self.output).max(worker)
+            }
+            Shape::InputWorkersOutput(_) => (self.input + self.handover.input)
+                .max(worker)
+                .max(self.output),
         }
     }
 }
@@ -145,6 +148,7 @@ mod tests {
             input: 100.0,
             worker: 100.0,
             output: 10.0,
+            ..StageCosts::default()
         };
         assert_eq!(even.best(1), Shape::Single);
         assert_eq!(even.best(2), Shape::InputAndWorkers(1));
@@ -152,6 +156,7 @@ mod tests {
             input: 100.0,
             worker: 5.0,
             output: 0.0,
+            ..StageCosts::default()
         };
         assert_eq!(light.best(2), Shape::Single);
     }
@@ -189,6 +194,7 @@ mod tests {
             input: 50.0,
             worker: 400.0,
             output: 5.0,
+            ..StageCosts::default()
         };
         let shape = heavy.best(64);
         assert!(shape.workers() <= 9, "{shape}");

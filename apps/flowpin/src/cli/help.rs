@@ -166,8 +166,8 @@ Examples:
 Exit codes: as for `flowpin run`; 1 also if no such conversation was found.";
 
 pub(super) const PROFILE_ABOUT: &str = "\
-Sends a capture through pipelines that have one stage more each, side by side, and says what each \
-stage costs a packet: cycles of the time stamp counter, instructions and cache misses where the \
+Sends a capture through pipelines that have one stage more each, in turn, and says what each stage \
+costs a packet: cycles of the time stamp counter, instructions and cache misses where the \
 kernel counts them, and memory for each open connection. Nothing is written.
 
 From these costs follows, by the rule that the slowest stage sets the pace, how 1 to 64 cores are \
@@ -186,8 +186,8 @@ Example:
   flowpin profile -r big.pcap --save big.profile.json
   flowpin plan --gbps 100 --packet 764 --profile big.profile.json
 
-Reading and checksums are taken to grow with the length of packets, everything else to be paid by \
-the packet. Traffic with other connections and protocols than the profile's costs something else.";
+Reading, checksums and handing over are taken to grow with the length of packets, everything else to \
+be paid by the packet. Traffic with other connections and protocols than the profile's costs something else.";
 
 pub(super) const GEN_ABOUT: &str = "\
 Makes a capture of conversations with chosen characteristics: length of packets, connections per \

@@ -2,7 +2,7 @@
 
 use super::{cut, shape, side};
 use anyhow::Context;
-use flowpin_engine::{Cost, Mapping, Profile, Rule};
+use flowpin_engine::{Cost, Handover, Mapping, Profile, Rule};
 use serde_json::{Map, Value, json};
 
 const SCHEMA: u64 = 1;
@@ -27,6 +27,7 @@ pub(crate) fn json(profile: &Profile) -> Value {
         "stages": stages.collect::<Vec<_>>(),
         "sum": cost(&profile.sum),
         "total_cycles": profile.total,
+        "total_share": profile.share,
         "inside": {
             "read": inside.read, "input": inside.input, "worker": inside.worker,
             "ticks": inside.ticks, "output": inside.output, "stages": inside.stages,
@@ -38,6 +39,9 @@ pub(crate) fn json(profile: &Profile) -> Value {
             "packet_len": rule.packet_len, "read": rule.read,
             "checksums": rule.checksums, "input": rule.input, "worker": rule.worker,
             "output": rule.output,
+            "handover": {
+                "l3": handover(&rule.handover[0]), "l2": handover(&rule.handover[1]),
+            },
         },
         "mappings": profile.mappings.iter().map(mapping).collect::<Vec<_>>(),
     })
@@ -49,6 +53,10 @@ fn cost(cost: &Cost) -> Map<String, Value> {
     object.insert("instructions".to_owned(), json!(cost.instructions));
     object.insert("cache_misses".to_owned(), json!(cost.misses));
     object
+}
+
+fn handover(handover: &Handover) -> Value {
+    json!({ "input": handover.input, "worker": handover.worker })
 }
 
 pub(super) fn mapping(mapping: &Mapping) -> Value {
@@ -73,6 +81,14 @@ pub(crate) fn rule(text: &str) -> anyhow::Result<Rule> {
     anyhow::ensure!(saved["schema"] == SCHEMA, "no profile of schema {SCHEMA}");
     let number = |of: &Value, name: &str| of[name].as_f64().context(name.to_owned());
     let costs = &saved["rule"];
+    // Profiles of earlier versions did not measure it.
+    let handover = |cut: &str| {
+        let (of, usual) = (&costs["handover"][cut], Handover::default());
+        Handover {
+            input: of["input"].as_f64().unwrap_or(usual.input),
+            worker: of["worker"].as_f64().unwrap_or(usual.worker),
+        }
+    };
     Ok(Rule {
         hertz: number(&saved, "hertz")?,
         packet_len: number(costs, "packet_len")?,
@@ -81,5 +97,6 @@ pub(crate) fn rule(text: &str) -> anyhow::Result<Rule> {
         input: number(costs, "input")?,
         worker: number(costs, "worker")?,
         output: number(costs, "output")?,
+        handover: [handover("l3"), handover("l2")],
     })
 }

@@ -39,11 +39,15 @@ fn write_table(text: &mut String, profile: &Profile) -> std::fmt::Result {
         100.0 * off
     )?;
     if off.abs() > OFF_MAX {
-        writeln!(
-            text,
-            "  the two disagree: too few packets, or the machine is busy. No row can be trusted; \
-             again\n  with a million packets or more (`flowpin gen replicate` multiplies a capture)"
-        )?;
+        let why = if profile.share < SHARE_MIN {
+            "others had the processor: again on a quiet machine"
+        } else if profile.packets < PACKETS_MIN {
+            "too few packets: again with a\n  million or more (`flowpin gen replicate` multiplies a \
+             capture)"
+        } else {
+            "again, and see whether it stays so"
+        };
+        writeln!(text, "  the two disagree, no row can be trusted; {why}")?;
     }
     let inside = &profile.inside;
     writeln!(
@@ -52,6 +56,15 @@ fn write_table(text: &mut String, profile: &Profile) -> std::fmt::Result {
          {:.0}),\n  time-outs and ends {:.0}, output {:.0}",
         inside.read, inside.input, inside.worker, inside.stages, inside.ticks, inside.output
     )?;
+    for (place, handover) in &profile.handover {
+        writeln!(
+            text,
+            "  handing over to another core, cut {}: input {:+.0}, worker {:+.0}",
+            cut(*place),
+            handover.input,
+            handover.worker
+        )?;
+    }
     if let Some(memory) = &profile.memory {
         writeln!(
             text,
@@ -96,5 +109,9 @@ fn row(text: &mut String, name: &str, cost: &Cost, thread: &str) -> std::fmt::Re
     )
 }
 
+/// Share of the time in which a thread alone must have had its processor.
+const SHARE_MIN: f64 = 0.9;
+/// Below so many, connections that begin and end outweigh the rest.
+const PACKETS_MIN: u64 = 1_000_000;
 /// So far the sum over all stages may be from a plain run: what is beyond is noise.
 const OFF_MAX: f64 = 0.05;

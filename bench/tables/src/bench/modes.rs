@@ -1,16 +1,13 @@
 //! Five ways to divide the work: ICS'09, Table 3, and its section 4.4's worst case.
 
 use super::{ICS09, ICS09_MACHINE};
-use crate::lab::{Lab, plan};
-use crate::table::{Cell, Table};
+use crate::lab::{Lab, Taken, plan};
+use crate::table::{Cell, Figure, Table};
 use anyhow::Result;
 use flowpin_config::{Cut, PipelineShape, Plan};
-use flowpin_engine::{Profile, Rule};
+use flowpin_engine::{Handover, Profile, Rule};
 
 const FILE: &str = "ics09-file-1";
-
-/// Cycles to hand a descriptor over, as the engine reckons.
-const FIFO: f64 = 12.0;
 
 /// A way: theirs, and what is most like it here.
 struct Mode {
@@ -66,10 +63,11 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
     )
     .theirs("a frame", "cycles")
     .ours("predicted", "cycles")
+    .ours("measured", "cycles")
     .theirs("rate", "Mpps")
     .ours("rate", "Mpps")
     .ours("all threads", "ns a packet")
-    .draw(&[2, 3]);
+    .draw(&[0, 1, 2]);
     let profile = lab.profile(FILE)?;
     let rule = profile.rule();
     let trace = lab.preset(FILE)?;
@@ -88,6 +86,7 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
         let cells: Vec<Cell> = vec![
             mode.theirs.0.into(),
             pace(&rule, mode.shape, mode.cut).into(),
+            Some(cycles_of(&rule, taken)).filter(|_| enough).into(),
             mode.theirs.1.into(),
             Some(taken.mpps).filter(|_| enough).into(),
             taken.cpu_ns.into(),
@@ -105,6 +104,7 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
         let cells: Vec<Cell> = vec![
             Cell::Nothing,
             pace(&rule, shape, Cut::L2).into(),
+            cycles_of(&rule, taken).into(),
             1.83.into(),
             taken.mpps.into(),
             taken.cpu_ns.into(),
@@ -114,8 +114,10 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
     table.note(stages(&profile));
     table.note(
         "Theirs put fragments together on the worker from mode 3 on; ours does so on the input \
-         thread in every mode, as later fragments have no ports to tell the worker by. A mode \
-         with more threads than the machine has cores has no rate.",
+         thread in every mode, as later fragments have no ports to tell the worker by. A frame's \
+         cycles are those of the thread that sets the pace: predicted from what its stages cost, \
+         measured as the time stamp counter's ticks between two frames. A mode with more threads \
+         than the machine has cores has no rate.",
     );
     Ok(table)
 }
@@ -131,17 +133,29 @@ const fn threads(shape: PipelineShape) -> usize {
 /// Cycles a packet of the slowest stage, by the papers' rule; none where the cost of decoding
 /// would have to be known apart from hashing.
 fn pace(rule: &Rule, shape: PipelineShape, cut: Cut) -> Option<f64> {
-    let late = match cut {
-        Cut::L3 => 0.0,
-        Cut::L2 => rule.checksums,
+    let [behind, before] = rule.handover;
+    let (late, fifo) = match cut {
+        Cut::L3 => (0.0, behind),
+        Cut::L2 => (rule.checksums, before),
         Cut::Capture => return None,
     };
     let (input, worker) = (rule.input - late, rule.worker + late);
     let PipelineShape::InputAndWorkers(workers) = shape else {
         return Some(input + worker + rule.output);
     };
-    let worker = (worker + FIFO) / f64::from(workers);
-    Some((input + FIFO + rule.output).max(worker))
+    let worker = (worker + fifo.worker) / f64::from(workers);
+    Some((input + fifo.input + rule.output).max(worker))
+}
+
+/// Ticks between two frames.
+fn cycles_of(rule: &Rule, taken: &Taken) -> Figure {
+    let each = |mpps: f64| rule.hertz / mpps / 1e6;
+    Figure {
+        median: each(taken.mpps.median),
+        least: each(taken.mpps.most),
+        most: each(taken.mpps.least),
+        runs: taken.mpps.runs,
+    }
 }
 
 /// Table 3's rows, ours.
@@ -153,12 +167,16 @@ fn stages(profile: &Profile) -> String {
             .filter(|one| names.contains(&one.name));
         named.map(|stage| stage.cost.cycles).sum()
     };
+    let [_, fifo]: [Handover; 2] = profile.rule().handover;
     format!(
         "Cycles by stage, theirs (mode 4) and ours: Pcap 300, {:.0}; malloc 700 before mode 4, \
-         none; memcpy 440, none; FIFO 100, {FIFO:.0}; defragmentation 250, with decoding, hashing \
+         none; memcpy 440, none; FIFO 100, {:.0} for the input and {:.0} for the worker; \
+         defragmentation 250, with decoding, hashing \
          and checksums {:.0}; TCP 500, {:.0}; L7 DPI 400, {:.0}; parsing of messages, which theirs \
          did not do, {:.0}.",
         cycles(&["read, find packets"]),
+        fifo.input,
+        fifo.worker,
         cycles(&["decode, peel, hash", "checksums"]),
         cycles(&["connections", "scans", "streams"]),
         cycles(&["identification"]),

@@ -72,9 +72,11 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
         table.note("Nothing was measured: the machine is too busy to tell.");
     } else {
         table.note(format!(
-            "Measured against predicted, 15 % allowed: {}. What the rule does not know: two cores \
-             share the memory that the file is read from, descriptors cross between their caches, \
-             and connections are not spread evenly.",
+            "Measured against predicted, 15 % allowed: {}. What handing over costs is measured, \
+             with a thread that only looks at the packets, and is in the prediction. What the \
+             rule does not know: that two threads share a last-level cache and the way to memory, \
+             that one waits for the other where a piece takes it longer than usual, and that \
+             connections are not spread evenly.",
             missed.join("; ")
         ));
     }

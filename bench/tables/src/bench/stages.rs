@@ -94,10 +94,12 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
     }
     table.row("all", sums);
     table.row("all, in ns", times);
-    table.note(
+    let fifo: Vec<String> = profiles.iter().map(|profile| handover(profile)).collect();
+    table.note(format!(
         "A cycle of ours is a tick of the time stamp counter. Handing over costs nothing here, as \
-         all is on one thread; between two cores it is 12 cycles a packet by the ring's bench.",
-    );
+         all is on one thread. To another core it costs the input and the worker, by file: {}.",
+        fifo.join("; ")
+    ));
     let off = profiles.iter().map(|profile| {
         let off = 100.0 * (profile.sum.cycles / profile.total - 1.0);
         format!("{off:+.1} %")
@@ -105,10 +107,16 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
     let off: Vec<String> = off.collect();
     table.note(format!(
         "The sum over the stages against a plain run, by file: {}. Beyond 5 % no row is to be \
-         trusted: the machine was busy.",
+         trusted.",
         off.join(", ")
     ));
     Ok(table)
+}
+
+/// What each side of a hand-over pays, with checksums on the input's.
+fn handover(profile: &Profile) -> String {
+    let [behind, _] = profile.rule().handover;
+    format!("{:.0} and {:.0}", behind.input, behind.worker)
 }
 
 /// The sum over some of our stages; none if we have no such.

@@ -9,7 +9,7 @@ mod worst;
 
 pub(crate) use counters::misses_of;
 pub(crate) use machine::Machine;
-pub(crate) use runs::plan;
+pub(crate) use runs::{Taken, plan};
 pub(crate) use traces::Trace;
 
 use anyhow::Result;

@@ -138,18 +138,18 @@ fn feed(
 }
 
 /// Deals packets out to the batches of the workers that own their shards.
-struct FanOut<'a> {
-    to_workers: &'a mut InputEnd,
+pub(crate) struct FanOut<'a> {
+    pub(crate) to_workers: &'a mut InputEnd,
     /// Which worker owns each shard.
-    owners: &'a [u8; flowpin_packet::SHARD_COUNT],
-    pending: &'a mut Pending,
+    pub(crate) owners: &'a [u8; flowpin_packet::SHARD_COUNT],
+    pub(crate) pending: &'a mut Pending,
 }
 
 /// Descriptors on their way to a batch.
 // PERF: one that is copied right after its fields were written waits for each of them (94 % of
 // this thread's work): a few later they have arrived.
 #[derive(Default)]
-struct Pending {
+pub(crate) struct Pending {
     metas: [PacketMeta; PENDING],
     len: usize,
 }
@@ -159,7 +159,7 @@ const PENDING: usize = 16;
 impl FanOut<'_> {
     /// Puts what waits into the batches, in order.
     #[inline]
-    fn flush(&mut self) {
+    pub(crate) fn flush(&mut self) {
         let Pending { metas, len } = &mut *self.pending;
         for meta in metas.iter().take(*len) {
             let owner = usize::from(self.owners[usize::from(meta.shard().0)]);

@@ -1,0 +1,168 @@
+//! What it costs that another core reads the packets: measured with one that only looks.
+//!
+//! ```text
+//!  input thread, as in 2x1 ──real pieces, descriptors, rings──► a thread that looks at each
+//!        ▲                                                      descriptor and at the bytes that
+//!        └────────────────── pieces come home ◄──────────────── a worker would read, twice
+//! ```
+//!
+//! The first look finds the lines in another core's cache, the second one in its own, as a run on
+//! one thread does: the difference is what a worker pays. The input pays for writing over lines
+//! that the other core has: what it takes here beyond a pass on one thread. Both depend on where
+//! the two cores are: within one last-level cache a line comes in some 13 ns, from another one in 70
+//! to 90, and a virtual machine's processors may be either, an hour later the other.
+
+use super::counters::Moment;
+use super::passes::Bench;
+use super::per;
+use super::rule::Handover;
+use crate::RunError;
+use crate::input::InputStage;
+use crate::report::ProgressSink;
+use crate::run::shape::Shape;
+use crate::run::threads::{FanOut, Pending};
+use crate::run::{PIECES_OUT, Unpin, division, open, pin};
+use crate::worker::Late;
+use core::hint::black_box;
+use flowpin_config::{Cut, Plan};
+use flowpin_handoff::{HandoffError, HandoffOptions, WorkerEnd, handoff};
+use flowpin_packet::{FrameBytes, PacketMeta, SHARD_COUNT};
+use std::thread::{self, Builder};
+
+/// What the two threads took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Relayed {
+    packets: u64,
+    /// Ticks of the input, without its waiting.
+    input: f64,
+    /// Ticks of the first looks beyond the second ones.
+    looks: f64,
+}
+
+impl Relayed {
+    /// Beyond what the input takes a packet alone.
+    pub(super) fn beyond(&self, alone: f64) -> Handover {
+        Handover {
+            input: (per(self.input, self.packets) - alone).max(0.0),
+            worker: per(self.looks, self.packets),
+        }
+    }
+}
+
+impl Bench<'_> {
+    /// Hands the first `pieces` of the input to another core. None if there is no other, or if
+    /// stopped.
+    pub(super) fn relay(
+        &self,
+        cut: Cut,
+        pieces: usize,
+        hertz: f64,
+    ) -> Result<Option<Relayed>, RunError> {
+        let cpus = flowpin_cpu::choose_cpus(2);
+        let &[here, there] = &*cpus else {
+            return Ok(None);
+        };
+        let _unpin = Unpin::new();
+        pin(Some(here));
+        let plan = &Plan {
+            cut,
+            ..self.plan.clone()
+        };
+        let secret = plan.dispatch_seed.unwrap_or(1);
+        let (options, late) = division(plan, Shape::InputAndWorkers(1), secret);
+        let mut input = InputStage::new(plan, options, open(plan, self.control)?);
+        let (mut to_workers, mut ends) = handoff(HandoffOptions {
+            batches_out: PIECES_OUT,
+            ..HandoffOptions::default()
+        });
+        let Some(end) = ends.pop() else {
+            return Ok(None);
+        };
+        thread::scope(move |scope| {
+            let looker = Builder::new()
+                .name("looker".to_owned())
+                .spawn_scoped(scope, move || {
+                    pin(Some(there));
+                    look_at_all(end, late, hertz)
+                })
+                .map_err(RunError::Thread)?;
+            let owners = &[0; SHARD_COUNT];
+            let (mut pending, mut busy) = (Pending::default(), 0.0);
+            for _ in 0..pieces {
+                let mut piece = to_workers.take_piece().map_err(lost)?;
+                let start = Moment::now();
+                if self.control.is_stopped() || !input.fill(&mut piece)? {
+                    to_workers.put_back(piece);
+                    break;
+                }
+                let mut lane = FanOut {
+                    to_workers: &mut to_workers,
+                    owners,
+                    pending: &mut pending,
+                };
+                let tick = input.walk(&piece, &mut lane);
+                lane.flush();
+                to_workers.send_piece(piece, tick).map_err(lost)?;
+                let batch = input.tick(tick.time);
+                input.recycle(batch);
+                busy += start.elapsed(hertz);
+                self.shown.update(&input.progress());
+            }
+            to_workers.finish().map_err(lost)?;
+            let looks = looker.join().map_err(|_| RunError::WorkerLost(0))?;
+            self.shown.next();
+            Ok((!self.control.is_stopped()).then(|| Relayed {
+                packets: input.progress().packets,
+                input: busy,
+                looks,
+            }))
+        })
+    }
+}
+
+fn lost(error: HandoffError) -> RunError {
+    let HandoffError::WorkerGone { worker } = error;
+    RunError::WorkerLost(worker)
+}
+
+/// Looks at every batch twice, and returns by how much the first looks were dearer.
+fn look_at_all(mut end: WorkerEnd, late: Late, hertz: f64) -> f64 {
+    let mut dearer = 0.0;
+    while let Some(batch) = end.recv() {
+        let start = Moment::now();
+        look(batch.bytes(), &batch.metas, late);
+        let first = start.elapsed(hertz);
+        let start = Moment::now();
+        look(batch.bytes(), &batch.metas, late);
+        dearer += (first - start.elapsed(hertz)).max(0.0);
+        end.give_back(batch);
+    }
+    dearer
+}
+
+/// Reads what a worker reads of each packet, a byte of each line: descriptor, the first lines of
+/// the payload, or all of it where checksums are left to the worker.
+fn look(frames: FrameBytes<'_>, metas: &[PacketMeta], late: Late) {
+    let mut sum = 0u64;
+    for meta in metas {
+        sum = sum.wrapping_add(meta.number + u64::from(meta.payload_len));
+        let frame = frames.frame(meta);
+        let lines = if late.verify {
+            frame
+        } else if late.fetch && meta.payload_len > 0 {
+            let payload = frame.get(usize::from(meta.payload_offset)..);
+            let payload = payload.unwrap_or_default();
+            payload.get(..FIRST_LINES).unwrap_or(payload)
+        } else {
+            &[]
+        };
+        for line in lines.chunks(LINE_LEN) {
+            sum += line.first().map_or(0, |&byte| u64::from(byte));
+        }
+    }
+    black_box(sum);
+}
+
+const LINE_LEN: usize = 64;
+/// Of a payload, what identification and the first line of a message take.
+const FIRST_LINES: usize = 2 * LINE_LEN;

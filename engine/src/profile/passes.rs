@@ -1,0 +1,107 @@
+//! Passes over the input, in turn.
+
+use super::counters::{Clock, Span};
+use super::pipeline::{Layer, Pipeline, Told};
+use crate::report::{Progress, ProgressSink};
+use crate::worker::identification::Identification;
+use crate::{Control, RunError};
+use core::cell::Cell;
+use core::cmp::Ordering;
+use flowpin_config::Plan;
+
+/// What a profile works on, and with what.
+pub(super) struct Bench<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) known: Option<&'a Identification>,
+    pub(super) control: &'a Control,
+    pub(super) shown: Shown<'a>,
+}
+
+/// One pass: what it took and what it found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pass {
+    pub(super) span: Span,
+    pub(super) told: Told,
+}
+
+impl Bench<'_> {
+    /// Runs the input through the pipeline up to a layer: from an empty table to the last record,
+    /// all of it measured. None if stopped.
+    pub(super) fn pass(&self, layer: Layer, clock: &mut Clock) -> Result<Option<Pass>, RunError> {
+        clock.start();
+        let mut lane = Pipeline::new(layer, self.plan, self.known, self.control)?;
+        while lane.piece()? {
+            if self.control.is_stopped() {
+                return Ok(None);
+            }
+            self.shown.update(&lane.progress());
+        }
+        lane.finish()?;
+        let told = lane.tell();
+        let span = clock.stop();
+        self.shown.next();
+        Ok(Some(Pass { span, told }))
+    }
+}
+
+/// The middle one by a figure; none of none.
+pub(super) fn middle<T: Copy>(all: &[T], figure: impl Fn(&T) -> f64) -> Option<T> {
+    let mut sorted = all.to_vec();
+    sorted.sort_by(|a, b| figure(a).partial_cmp(&figure(b)).unwrap_or(Ordering::Equal));
+    sorted.get(sorted.len().saturating_sub(1) / 2).copied()
+}
+
+/// Shows all passes as one long input.
+pub(super) struct Shown<'a> {
+    sink: &'a dyn ProgressSink,
+    passes: u64,
+    done: Cell<u64>,
+    /// Where the pass at hand is.
+    last: Cell<Progress>,
+    packets: Cell<u64>,
+}
+
+impl<'a> Shown<'a> {
+    pub(super) fn new(sink: &'a dyn ProgressSink, passes: u64) -> Self {
+        Self {
+            sink,
+            passes,
+            done: Cell::default(),
+            last: Cell::default(),
+            packets: Cell::default(),
+        }
+    }
+
+    /// A pass has ended.
+    pub(super) fn next(&self) {
+        self.done.set(self.done.get() + 1);
+        self.packets
+            .set(self.packets.get() + self.last.take().packets);
+    }
+}
+
+impl ProgressSink for Shown<'_> {
+    fn update(&self, progress: &Progress) {
+        self.last.set(*progress);
+        let all = progress.bytes_total;
+        self.sink.update(&Progress {
+            bytes_read: self.done.get() * all.unwrap_or(0) + progress.bytes_read,
+            bytes_total: all.map(|all| all * self.passes),
+            packets: self.packets.get() + progress.packets,
+            ..*progress
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One slow moment of the machine must not show.
+    #[test]
+    fn the_middle_is_not_moved_by_one_that_is_off() {
+        assert_eq!(middle(&[3.0, 1.0, 90.0], |one| *one), Some(3.0));
+        assert_eq!(middle(&[4.0, 2.0], |one| *one), Some(2.0));
+        assert_eq!(middle(&[], |one: &f64| *one), None);
+    }
+}
