@@ -69,6 +69,7 @@ impl Named for Format {
 
 impl Named for Cut {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Auto, "auto", "l3 with one worker, l2 with several"),
         (
             Self::Capture,
             "capture",

@@ -46,10 +46,13 @@ pub enum PipelineShape {
 /// `--cut`: what the input thread does besides walking, peeling and hashing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cut {
+    /// As the number of workers wants it: one has less to do than the input if that verifies
+    /// checksums, several divide them among themselves.
+    #[default]
+    Auto,
     /// Nothing more: transport headers and checksums are the worker's.
     Capture,
     /// Decodes transport headers too.
-    #[default]
     L2,
     /// Decodes and verifies checksums.
     L3,

@@ -83,7 +83,7 @@ by_text! {
     SegmentOverlap, "the name of a policy", named, |value| value.name().to_owned();
     System, "the name of a system", named, |value| value.name().to_owned();
     Format, "the name of a format", named, |value| value.name().to_owned();
-    Cut, "\"capture\", \"l2\" or \"l3\"", named, |value| value.name().to_owned();
+    Cut, "\"auto\", \"capture\", \"l2\" or \"l3\"", named, |value| value.name().to_owned();
     Checksums, "\"all\" or \"none\"", named, |value| value.name().to_owned();
     FullRing, "\"wait\" or \"drop\"", named, |value| value.name().to_owned();
     Timeouts, "\"zeek\", \"suricata\" or \"none\"", named, |value| value.name().to_owned();

@@ -76,7 +76,7 @@ struct CoreArgs {
     #[arg(long, value_name = "SHAPE")]
     pipeline: Option<PipelineShape>,
 
-    /// What the reading thread does besides dispatching packets [default: l2]
+    /// What the reading thread does besides dispatching packets [default: auto]
     #[arg(long, value_name = "WHERE", value_parser = value::word::<Cut>())]
     cut: Option<Cut>,
 

@@ -137,7 +137,7 @@ fn pace(rule: &Rule, shape: PipelineShape, cut: Cut) -> Option<f64> {
     let (late, fifo) = match cut {
         Cut::L3 => (0.0, behind),
         Cut::L2 => (rule.checksums, before),
-        Cut::Capture => return None,
+        Cut::Capture | Cut::Auto => return None,
     };
     let (input, worker) = (rule.input - late, rule.worker + late);
     let PipelineShape::InputAndWorkers(workers) = shape else {
