@@ -261,7 +261,8 @@ pub(crate) fn division(plan: &Plan, shape: Shape, secret: u64) -> (DispatchOptio
     let late = Late {
         decode: cut == Cut::Capture,
         verify: verify && cut != Cut::L3,
-        fetch: !matches!(shape, Shape::Single) && plan.identify.enabled,
+        is_far: shape != Shape::Single,
+        fetch: plan.identify.enabled,
     };
     (options, late)
 }
