@@ -113,48 +113,53 @@ const fn parts(kind: u16) -> Option<&'static [Part]> {
     })
 }
 
-/// Reads a record's contents; their texts, too, if these are wanted.
-pub(crate) fn read<const TEXT: bool>(
-    kind: u16,
-    cursor: &mut Cursor<'_>,
-    texts: &mut Texts,
-) -> Rdata {
+/// Reads a record's contents into `found`, which is empty, and appends their texts.
+// PERF: written where it stays: returned, it was copied right after its parts were written, and
+// waited for them (nine times a message).
+pub(crate) fn read(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts, found: &mut Rdata) {
     let whole = *cursor;
-    let raw = Place::new(whole.at, whole.end);
-    let mut found = Rdata {
-        raw,
-        ..Rdata::default()
-    };
+    found.raw = Place::new(whole.at, whole.end);
     match (kind, cursor.left()) {
         (A, 4) | (AAAA, 16) => {
             cursor.rest();
-            return found;
+            return;
         }
         (NS | CNAME | PTR, _) => {
-            if let Ok(name) = texts.name::<TEXT>(cursor)
+            if let Ok(name) = texts.name::<true>(cursor)
                 && cursor.left() == 0
             {
                 found.text = name.text;
                 found.zeek = name.text;
                 found.names = [name.text; 2];
-                return found;
+                return;
             }
             *cursor = whole;
         }
         _ => {}
     }
-    if TEXT {
-        with_text(kind, cursor, texts)
-    } else {
-        found.is_bad = check::is_bad(kind, cursor, texts);
-        found
+    with_text(kind, cursor, texts, found);
+}
+
+/// What [`read`] says of a record's contents, where nobody reads their texts.
+pub(crate) fn is_bad(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts) -> bool {
+    match (kind, cursor.left()) {
+        (A, 4) | (AAAA, 16) => false,
+        (NS | CNAME | PTR, _) => {
+            let whole = *cursor;
+            let is_name = texts.name::<false>(cursor).is_ok();
+            if is_name && cursor.left() == 0 {
+                return false;
+            }
+            *cursor = whole;
+            check::is_bad(kind, cursor, texts)
+        }
+        _ => check::is_bad(kind, cursor, texts),
     }
 }
 
-/// Reads a record's contents and appends their texts.
-fn with_text(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts) -> Rdata {
+/// The same, of any type.
+fn with_text(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts, found: &mut Rdata) {
     let whole = *cursor;
-    let raw = Place::new(whole.at, whole.end);
     let begin = texts.bytes.len();
     let mut names: Option<[Place; 2]> = None;
     let good = parts(kind).is_some_and(|parts| {
@@ -182,31 +187,21 @@ fn with_text(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts) -> Rdata {
         // What was written stays: it may hold names that others point at.
         let begin = out.len();
         put_unknown(whole, out);
-        return Rdata {
-            text: Place::new(begin, out.len()),
-            zeek: zeek_unknown(kind, out),
-            is_bad: parts(kind).is_some() && whole.left() > 0,
-            raw,
-            ..Rdata::default()
-        };
+        found.text = Place::new(begin, out.len());
+        found.zeek = zeek_unknown(kind, out);
+        found.is_bad = parts(kind).is_some() && whole.left() > 0;
+        return;
     }
-    let text = Place::new(begin, out.len());
-    let names = names.unwrap_or_default();
-    let zeek = zeek(kind, whole, names, out).unwrap_or(text);
+    found.text = Place::new(begin, out.len());
+    found.names = names.unwrap_or_default();
+    found.zeek = zeek(kind, whole, found.names, out).unwrap_or(found.text);
     let fingerprint_at = out.len();
     if kind == SSHFP {
         let mut fingerprint = whole;
         let _ = fingerprint.take(2);
         text::put_separated(out, fingerprint.rest(), b':');
     }
-    Rdata {
-        zeek,
-        names,
-        fingerprint: Place::new(fingerprint_at, out.len()),
-        raw,
-        text,
-        ..Rdata::default()
-    }
+    found.fingerprint = Place::new(fingerprint_at, out.len());
 }
 
 impl Rdata {

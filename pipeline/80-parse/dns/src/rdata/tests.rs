@@ -1,6 +1,6 @@
 //! Contents of records against their RFCs' examples.
 
-use super::read;
+use super::{Rdata, read};
 use crate::wire::cursor::Cursor;
 use crate::wire::text::{Place, Texts};
 
@@ -16,7 +16,8 @@ fn hex(text: &str) -> Vec<u8> {
 fn texts(kind: u16, contents: &[u8]) -> (String, String) {
     let mut texts = Texts::with_capacity(0);
     let mut cursor = Cursor::new(contents, 0, contents.len());
-    let rdata = read::<true>(kind, &mut cursor, &mut texts);
+    let mut rdata = Rdata::default();
+    read(kind, &mut cursor, &mut texts, &mut rdata);
     if let Some(address) = rdata.address(kind, contents) {
         return (address.to_string(), address.to_string());
     }

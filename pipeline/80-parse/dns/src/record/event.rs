@@ -165,6 +165,9 @@ impl Layout {
             .zip(counts)
             .zip(special)
         {
+            if count == 0 {
+                continue;
+            }
             layout.add(at, 0..COMMON, count);
             for (columns, _) in SPECIAL.into_iter().zip(special).filter(|(_, is)| *is) {
                 if columns.end <= width {
@@ -179,7 +182,11 @@ impl Layout {
     }
 
     /// Room for `len` values in each of some lists, counted from `at`.
+    #[inline]
     fn add(&mut self, at: usize, lists: Range<usize>, len: usize) {
+        if len == 0 {
+            return;
+        }
         let lists = at.saturating_add(lists.start)..at.saturating_add(lists.end);
         for list in self.lists.get_mut(lists).unwrap_or_default() {
             *list = List {

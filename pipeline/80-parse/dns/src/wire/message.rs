@@ -101,7 +101,10 @@ pub(crate) struct Edns {
 pub(crate) struct Parsed {
     pub(crate) header: Header,
     pub(crate) questions: Vec<Question>,
+    /// Only if texts are wanted: what they hold is checked in any case.
     pub(crate) records: Vec<Record>,
+    /// How many records were read.
+    count: usize,
     pub(crate) texts: Texts,
     pub(crate) edns: Option<Edns>,
     /// EDNS options: places in `texts`.
@@ -118,6 +121,7 @@ impl Parsed {
             header: Header::default(),
             questions: Vec::with_capacity(QUESTIONS_MAX),
             records: Vec::with_capacity(RECORDS_MAX),
+            count: 0,
             texts: Texts::with_capacity(TEXT_MAX + TEXT_MARGIN),
             edns: None,
             options: Vec::with_capacity(OPTIONS_MAX),
@@ -149,6 +153,7 @@ impl Parsed {
     ) -> bool {
         self.questions.clear();
         self.records.clear();
+        self.count = 0;
         self.texts.clear();
         self.options.clear();
         self.events.clear();
@@ -229,33 +234,45 @@ impl Parsed {
         let len = usize::from(cursor.u16()?);
         let from = cursor.at;
         cursor.take(len)?;
-        if self.records.len() >= RECORDS_MAX || self.texts.total() > TEXT_MAX {
+        if self.count >= RECORDS_MAX || self.texts.total() > TEXT_MAX {
             return Err(Stop::Room);
         }
+        self.count = self.count.saturating_add(1);
         let mut inner = Cursor::new(cursor.message, from, cursor.at);
-        let rdata = if kind == OPT {
-            self.opt::<TEXT>(class, ttl, &mut inner)?
-        } else {
-            let read = rdata::read::<TEXT>(kind, &mut inner, &mut self.texts);
-            if read.is_bad {
+        if kind == OPT {
+            self.opt::<TEXT>(class, ttl, &mut inner)?;
+        }
+        if !TEXT {
+            if kind != OPT && rdata::is_bad(kind, &mut inner, &mut self.texts) {
                 self.event("dns_bad_rdata");
             }
-            read
-        };
-        let kind_text = self.kind_text::<TEXT>(kind);
+            return Ok(());
+        }
         self.records.push(Record {
             section,
             name,
             kind,
-            kind_text,
+            kind_text: Place::default(),
             class: if kind == OPT {
                 class
             } else {
                 class & class_mask
             },
             ttl,
-            rdata,
+            rdata: Rdata::default(),
         });
+        if let Some(record) = self.records.last_mut()
+            && kind != OPT
+        {
+            rdata::read(kind, &mut inner, &mut self.texts, &mut record.rdata);
+            if record.rdata.is_bad {
+                self.event("dns_bad_rdata");
+            }
+        }
+        let kind_text = self.kind_text::<TEXT>(kind);
+        if let Some(record) = self.records.last_mut() {
+            record.kind_text = kind_text;
+        }
         Ok(())
     }
 
@@ -265,12 +282,12 @@ impl Parsed {
         class: u16,
         ttl: u32,
         rdata: &mut Cursor<'_>,
-    ) -> Result<Rdata, Stop> {
+    ) -> Result<(), Stop> {
         let [extended_rcode, version, flags, _] = ttl.to_be_bytes();
         if self.edns.is_some() {
             // §6.1.1: more than one is an error.
             self.event("dns_second_opt");
-            return Ok(Rdata::default());
+            return Ok(());
         }
         self.edns = Some(Edns {
             udp_size: class,
@@ -303,7 +320,7 @@ impl Parsed {
             }
             self.options.push(self.texts.since(begin));
         }
-        Ok(Rdata::default())
+        Ok(())
     }
 
     fn kind_text<const TEXT: bool>(&mut self, kind: u16) -> Place {

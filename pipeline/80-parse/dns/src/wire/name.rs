@@ -13,6 +13,7 @@
 
 use super::cursor::Cursor;
 use super::text::Place;
+use core::num::NonZeroU32;
 
 /// What is wrong with a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +40,7 @@ impl BadName {
 }
 
 /// A name that was read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Name {
     /// Its text, if texts are wanted: labels and dots, none at the end, as they are spelled; a dot
     /// or backslash within a label has a backslash before it (RFC 4343 §2.1). The root has none.
@@ -47,30 +48,37 @@ pub(crate) struct Name {
     wire: Wire,
 }
 
+// PERF: a name, or what is wrong with it, travels in two registers.
+const _: () = assert!(size_of::<Result<Name, BadName>>() == 16);
+
 /// Where a name begins in the message; how long it is on the wire without pointers, with a byte
 /// before each label, and the root; how many pointers were followed.
-// PERF: one word, as `Place` is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Wire(u32);
+// PERF: one word, as `Place` is. Never 0: a name has one byte at least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Wire(NonZeroU32);
 
 impl Wire {
     const fn new(at: u16, len: u8, hops: u8) -> Self {
         let [low, high] = at.to_le_bytes();
-        Self(u32::from_le_bytes([low, high, len, hops]))
+        let word = u32::from_le_bytes([low, high, len, hops]);
+        Self(match NonZeroU32::new(word) {
+            Some(word) => word,
+            None => NonZeroU32::MIN,
+        })
     }
 
     const fn at(self) -> u16 {
-        let [low, high, ..] = self.0.to_le_bytes();
+        let [low, high, ..] = self.0.get().to_le_bytes();
         u16::from_le_bytes([low, high])
     }
 
     const fn len(self) -> u8 {
-        let [_, _, len, _] = self.0.to_le_bytes();
+        let [_, _, len, _] = self.0.get().to_le_bytes();
         len
     }
 
     const fn hops(self) -> u8 {
-        let [.., hops] = self.0.to_le_bytes();
+        let [.., hops] = self.0.get().to_le_bytes();
         hops
     }
 }
@@ -84,6 +92,24 @@ impl Name {
     /// No text of a name is longer: each byte may be escaped.
     pub(crate) fn text_len_max(&self) -> usize {
         self.wire_len().saturating_mul(2)
+    }
+
+    /// The same from one of its labels on, so many bytes behind its first.
+    fn behind_label(&self, at: usize, before: u8) -> Option<Self> {
+        let text = self.text.range();
+        let from = text.start.saturating_add(before.into()).min(text.end);
+        let len = self.wire.len().checked_sub(before)?;
+        Some(Self {
+            text: Place::new(from, text.end),
+            wire: Wire::new(u16::try_from(at).ok()?, len, self.wire.hops()),
+        })
+    }
+
+    /// Length and pointers of a name that ends with this; none if they are too many.
+    fn behind(&self, wire_len: usize, hops: u8) -> Option<(usize, u8)> {
+        let all = wire_len.saturating_add(self.wire_len()).saturating_sub(1);
+        let hops = hops.saturating_add(self.wire.hops());
+        (all <= NAME_MAX && hops <= HOPS_MAX).then_some((all, hops))
     }
 
     /// Its bytes without pointers, if it has none.
@@ -123,44 +149,89 @@ pub(crate) fn put_flat_text(flat: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Names that were read, from each of their labels on: what a pointer leads to.
-#[derive(Debug, Default)]
-pub(crate) struct Suffixes([Suffix; SUFFIXES]);
-
-/// A name from one of its labels on; at 0 in the message: none.
-#[derive(Clone, Copy, Debug, Default)]
-struct Suffix {
-    text: Place,
-    wire: Wire,
+///
+/// ```text
+///  labels  │ at 12: name 0 │ at 16: name 0, 4 behind │ …   by their place in the message
+///  names   │ 0: www.example.org │ …
+/// ```
+// PERF: a label takes one store when it is read; what a name is from there on is worked out where
+// a pointer leads there.
+#[derive(Debug)]
+pub(crate) struct Suffixes {
+    /// Which of the labels' places are in use: a bit for each.
+    used: u64,
+    labels: [Label; LABELS_KNOWN],
+    names: [Option<Name>; NAMES_KNOWN],
+    count: u8,
 }
 
-impl Suffix {
-    /// Length and pointers of a name that ends with this; none if they are too many.
-    fn behind(&self, wire_len: usize, hops: u8) -> Option<(usize, u8)> {
-        let all = wire_len
-            .saturating_add(self.wire.len().into())
-            .saturating_sub(1);
-        let hops = hops.saturating_add(self.wire.hops());
-        (all <= NAME_MAX && hops <= HOPS_MAX).then_some((all, hops))
+impl Default for Suffixes {
+    fn default() -> Self {
+        Self {
+            used: 0,
+            labels: [Label(0); LABELS_KNOWN],
+            names: [None; NAMES_KNOWN],
+            count: 0,
+        }
     }
 }
+
+/// Where a label begins in the message, how far behind the first one of its name, and whose it is.
+#[derive(Clone, Copy, Debug)]
+struct Label(u32);
 
 impl Suffixes {
     pub(crate) fn clear(&mut self) {
-        self.0 = [Suffix::default(); SUFFIXES];
+        (self.used, self.count) = (0, 0);
     }
 
-    fn at(&self, at: usize) -> Option<&Suffix> {
-        let found = self.0.get(at.wrapping_rem(SUFFIXES));
-        found.filter(|suffix| at != 0 && usize::from(suffix.wire.at()) == at)
-    }
-
-    fn put(&mut self, suffix: Suffix) {
-        if let Some(place) = self
-            .0
-            .get_mut(usize::from(suffix.wire.at()).wrapping_rem(SUFFIXES))
-        {
-            *place = suffix;
+    /// A name is about to be read, which nothing leads to before that is done.
+    #[inline]
+    fn begin(&mut self) -> u8 {
+        let nth = self.count;
+        if let Some(place) = self.names.get_mut(usize::from(nth)) {
+            *place = None;
+            self.count = nth.saturating_add(1);
         }
+        nth
+    }
+
+    /// Its label.
+    #[inline]
+    fn label(&mut self, nth: u8, at: usize, before: usize) {
+        let slot = at % LABELS_KNOWN;
+        let (Ok(at), Ok(before)) = (u16::try_from(at), u8::try_from(before)) else {
+            return;
+        };
+        if let Some(place) = self.labels.get_mut(slot) {
+            let [low, high] = at.to_le_bytes();
+            *place = Label(u32::from_le_bytes([low, high, before, nth]));
+            self.used |= 1 << slot;
+        }
+    }
+
+    /// It was read.
+    #[inline]
+    fn done(&mut self, nth: u8, name: Name) {
+        if let Some(place) = self.names.get_mut(usize::from(nth)) {
+            *place = Some(name);
+        }
+    }
+
+    /// The name that begins there, if one is known.
+    #[inline]
+    fn at(&self, at: usize) -> Option<Name> {
+        let slot = at % LABELS_KNOWN;
+        let Label(label) = *self.labels.get(slot)?;
+        let [low, high, before, nth] = label.to_le_bytes();
+        let is_it = usize::from(u16::from_le_bytes([low, high])) == at;
+        if self.used >> slot & 1 == 0 || !is_it {
+            return None;
+        }
+        self.names
+            .get(usize::from(nth))?
+            .as_ref()?
+            .behind_label(at, before)
     }
 
     /// A name that is only a pointer to one that is known.
@@ -171,14 +242,14 @@ impl Suffixes {
         if high < 0xc0 {
             return None;
         }
-        let suffix = self.at(usize::from(u16::from_be_bytes([high & 0x3f, low])))?;
-        let hops = suffix.wire.hops().saturating_add(1);
+        let known = self.at(usize::from(u16::from_be_bytes([high & 0x3f, low])))?;
+        let hops = known.wire.hops().saturating_add(1);
         if hops > HOPS_MAX {
             return None;
         }
         let name = Name {
-            text: suffix.text,
-            wire: Wire::new(u16::try_from(cursor.at).ok()?, suffix.wire.len(), hops),
+            text: known.text,
+            wire: Wire::new(u16::try_from(cursor.at).ok()?, known.wire.len(), hops),
         };
         cursor.at = behind;
         Some(name)
@@ -186,64 +257,64 @@ impl Suffixes {
 }
 
 /// Labels one behind the other.
+#[derive(Clone, Copy)]
 struct Run {
     /// Where they end: at the root's byte, or a pointer's first.
     end: usize,
     /// Where the pointer leads.
     to: Option<usize>,
-    /// Where the first labels begin.
-    labels: [u16; LABELS],
-    count: usize,
 }
 
 /// Reads labels from a place on, no further than `limit`; `before`: how long the name is by then.
-fn run(message: &[u8], from: usize, limit: usize, before: usize) -> Result<Run, BadName> {
+/// Tells where the first ones begin.
+#[inline]
+fn run(
+    message: &[u8],
+    from: usize,
+    limit: usize,
+    before: usize,
+    mut tell: impl FnMut(usize),
+) -> Result<Run, BadName> {
     let bytes = message.get(..limit).unwrap_or(message);
-    let mut labels = [0; LABELS];
+    // PERF: one limit for both: a name's length and its field.
+    let longest = from.saturating_add(NAME_MAX.saturating_sub(before));
+    let most = longest.min(bytes.len());
     let mut count = 0usize;
     let mut at = from;
     loop {
         let len = *bytes.get(at).ok_or(BadName::Truncated)?;
-        let next = at.saturating_add(usize::from(len)).saturating_add(1);
         match len {
-            0 => break,
-            1..0x40 => {
-                if next > bytes.len() {
-                    return Err(BadName::Truncated);
-                }
-                if next.saturating_sub(from).saturating_add(before) > NAME_MAX {
-                    return Err(BadName::TooLong);
-                }
-                if let Some(place) = labels.get_mut(count) {
-                    *place = u16::try_from(at).unwrap_or(0);
-                    count = count.saturating_add(1);
-                } else if let Some(four) = four_of_one(bytes, at)
-                    && four.saturating_sub(from).saturating_add(before) <= NAME_MAX
-                {
-                    at = four;
-                    continue;
-                }
-                at = next;
-            }
+            0 => return Ok(Run { end: at, to: None }),
+            1..0x40 => {}
             0xc0.. => {
                 let low = *bytes.get(at.saturating_add(1)).ok_or(BadName::Truncated)?;
                 let to = usize::from(u16::from_be_bytes([len & 0x3f, low]));
                 return Ok(Run {
                     end: at,
                     to: Some(to),
-                    labels,
-                    count,
                 });
             }
             _ => return Err(BadName::LabelType),
         }
+        let next = at.saturating_add(usize::from(len)).saturating_add(1);
+        if next > most {
+            return Err(if next > bytes.len() {
+                BadName::Truncated
+            } else {
+                BadName::TooLong
+            });
+        }
+        if count < LABELS {
+            tell(at);
+            count = count.saturating_add(1);
+        } else if let Some(four) = four_of_one(bytes, at)
+            && four <= longest
+        {
+            at = four;
+            continue;
+        }
+        at = next;
     }
-    Ok(Run {
-        end: at,
-        to: None,
-        labels,
-        count,
-    })
 }
 
 /// The place behind four labels of one letter each, if there are such: names made of an IPv6
@@ -264,11 +335,13 @@ pub(super) fn walk<const TEXT: bool>(
     let begin = out.len();
     let message = cursor.message;
     let first = cursor.at;
+    let nth = known.begin();
     // Within the name's own field first, then anywhere in the message.
-    let own = run(message, first, cursor.end, 1)?;
+    let own = run(message, first, cursor.end, 1, |at| {
+        known.label(nth, at, at.saturating_sub(first));
+    })?;
     let is_plain = !TEXT || put_run(out, begin, message, first, own.end);
-    let own_len = own.end.saturating_sub(first);
-    let mut wire_len = own_len.saturating_add(1);
+    let mut wire_len = own.end.saturating_sub(first).saturating_add(1);
     let mut hops = 0u8;
     let mut next = own.to;
     while let Some(to) = next {
@@ -288,7 +361,7 @@ pub(super) fn walk<const TEXT: bool>(
             }
             break;
         }
-        let more = run(message, to, message.len(), wire_len)?;
+        let more = run(message, to, message.len(), wire_len, |_| {})?;
         if TEXT {
             put_run(out, begin, message, to, more.end);
         }
@@ -299,25 +372,15 @@ pub(super) fn walk<const TEXT: bool>(
     cursor.at = own.end.saturating_add(pointer);
     let wire_len = u8::try_from(wire_len).unwrap_or(u8::MAX);
     let first = u16::try_from(first).unwrap_or(0);
-    // Where letters were escaped, labels do not stand in the text as they do in the message.
-    let labels = own.labels.get(..own.count).unwrap_or_default();
-    for &label in if is_plain { labels } else { &[] } {
-        let before = label.saturating_sub(first);
-        let len_before = u8::try_from(before).unwrap_or(u8::MAX);
-        let from = if TEXT {
-            begin.saturating_add(before.into())
-        } else {
-            begin
-        };
-        known.put(Suffix {
-            text: Place::new(from, out.len()),
-            wire: Wire::new(label, wire_len.saturating_sub(len_before), hops),
-        });
-    }
-    Ok(Name {
+    let name = Name {
         text: Place::new(begin, out.len()),
         wire: Wire::new(first, wire_len, hops),
-    })
+    };
+    // Where letters were escaped, labels do not stand in the text as they do in the message.
+    if is_plain {
+        known.done(nth, name);
+    }
+    Ok(name)
 }
 
 /// Appends the text of labels that lie one behind the other; whether none needed an escape.
@@ -374,7 +437,10 @@ const NAME_MAX: usize = 255;
 const HOPS_MAX: u8 = 32;
 /// Of a longer name the last labels are not known to pointers.
 const LABELS: usize = 8;
-const SUFFIXES: usize = 32;
+/// Labels that pointers find, of so many names: with one place in the message or another later
+/// ones take the place of earlier ones.
+const LABELS_KNOWN: usize = 64;
+const NAMES_KNOWN: usize = 32;
 #[cfg(test)]
 mod tests {
     use super::{BadName, Suffixes, put_flat_text};
