@@ -1,19 +1,19 @@
 //! A certificate's names, as far as its encoding is what everybody writes (RFC 5280 §4.1).
 
-use crate::short::Short;
+use crate::pages::{Text, Writer};
 use flowpin_wire::Cursor;
 
 /// What is kept of a certificate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Certificate {
     /// `C=…, O=…, CN=…`, in the order of the encoding.
-    pub(crate) subject: Short<384>,
-    pub(crate) issuer: Short<384>,
+    pub(crate) subject: Text,
+    pub(crate) issuer: Text,
     /// The number's bytes.
-    pub(crate) serial: Short<24>,
+    pub(crate) serial: Text,
     /// `YYMMDDhhmmssZ` or `YYYYMMDDhhmmssZ`.
-    pub(crate) not_before: Short<15>,
-    pub(crate) not_after: Short<15>,
+    pub(crate) not_before: Text,
+    pub(crate) not_after: Text,
 }
 
 const SEQUENCE: u8 = 0x30;
@@ -26,14 +26,14 @@ const VERSION: u8 = 0xa0;
 impl Certificate {
     /// Reads the first certificate of the message's list (RFC 5246 §7.4.2); of a longer chain the
     /// rest need not be there.
-    pub(crate) fn first_of(body: &[u8]) -> Option<Self> {
+    pub(crate) fn first_of(body: &[u8], writer: &mut Writer<'_>) -> Option<Self> {
         let mut cursor = Cursor::over(body);
         cursor.len24()?;
         let len = cursor.len24()?;
-        Self::parse(cursor.take(len)?)
+        Self::parse(cursor.take(len)?, writer)
     }
 
-    fn parse(bytes: &[u8]) -> Option<Self> {
+    fn parse(bytes: &[u8], writer: &mut Writer<'_>) -> Option<Self> {
         let mut outer = Cursor::over(element(&mut Cursor::over(bytes), SEQUENCE)?);
         let mut fields = Cursor::over(element(&mut outer, SEQUENCE)?);
         let mut first = fields;
@@ -46,11 +46,11 @@ impl Certificate {
         let mut validity = Cursor::over(element(&mut fields, SEQUENCE)?);
         let subject = element(&mut fields, SEQUENCE)?;
         Some(Self {
-            subject: names(subject),
-            issuer: names(issuer),
-            serial: Short::of(serial),
-            not_before: Short::of(time(&mut validity).unwrap_or_default()),
-            not_after: Short::of(time(&mut validity).unwrap_or_default()),
+            subject: names(subject, writer),
+            issuer: names(issuer, writer),
+            serial: writer.put(serial, SERIAL_MAX),
+            not_before: writer.put(time(&mut validity).unwrap_or_default(), TIME_MAX),
+            not_after: writer.put(time(&mut validity).unwrap_or_default(), TIME_MAX),
         })
     }
 }
@@ -68,8 +68,8 @@ fn time<'a>(cursor: &mut Cursor<'a>) -> Option<&'a [u8]> {
 }
 
 /// A distinguished name in words.
-fn names(sequence: &[u8]) -> Short<384> {
-    let mut out = Short::default();
+fn names(sequence: &[u8], writer: &mut Writer<'_>) -> Text {
+    let mut out = writer.begin();
     let mut sets = Cursor::over(sequence);
     while let Some(set) = element(&mut sets, SET) {
         let mut set = Cursor::over(set);
@@ -81,12 +81,10 @@ fn names(sequence: &[u8]) -> Short<384> {
             let Some(value) = pair.ber().and_then(|(_, len)| pair.take(len)) else {
                 continue;
             };
-            if !out.get().is_empty() {
-                out.push(b", ");
+            let before: &[u8] = if out.len() > 0 { b", " } else { b"" };
+            for part in [before, short_name(kind), b"=", value] {
+                writer.push(&mut out, part, NAMES_MAX);
             }
-            out.push(short_name(kind));
-            out.push(b"=");
-            out.push(value);
         }
     }
     out
@@ -115,3 +113,8 @@ const fn short_name(object: &[u8]) -> &'static [u8] {
         _ => b"unknown",
     }
 }
+
+// What is kept of texts.
+const NAMES_MAX: usize = 384;
+const SERIAL_MAX: usize = 24;
+const TIME_MAX: usize = 15;

@@ -4,13 +4,14 @@ use crate::certificate::Certificate;
 use crate::hello::{ClientHello, ServerHello, alpn_names};
 use crate::ja4::{Carrier, ja4};
 use crate::names;
+use crate::pages::{Page, Text, Writer};
 use crate::schema::{CertificateTexts, TLS};
-use crate::short::Short;
 use core::hint::black_box;
 use flowpin_packet::Timestamp;
 use flowpin_record::{MessageSink, Value};
 
-/// What both sides have told.
+/// What both sides have told. Texts stand on a page of their own.
+// PERF: with them it had 1.8 KB, which every connection wrote and copied.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Facts {
     /// When it was first heard of.
@@ -18,13 +19,15 @@ pub(crate) struct Facts {
     /// The client's hello was read; the server's.
     pub(crate) has_client: bool,
     pub(crate) has_server: bool,
-    pub(crate) ja4: Short<36>,
-    pub(crate) server_name: Short<255>,
+    /// How much of the page is written.
+    used: u16,
+    pub(crate) ja4: Text,
+    pub(crate) server_name: Text,
     /// ALPN as the client offers it: names behind their lengths.
-    pub(crate) offered: Short<160>,
+    pub(crate) offered: Text,
     /// What the server chose of it.
-    pub(crate) chosen: Short<64>,
-    session: Short<32>,
+    pub(crate) chosen: Text,
+    session: Text,
     version: u16,
     pub(crate) cipher: u16,
     pub(crate) group: Option<u16>,
@@ -50,93 +53,34 @@ impl Facts {
         self.has_server.then_some(self.version)
     }
 
-    /// A whole handshake message in clear: its type (RFC 8446 §4) and what is kept of its body.
-    pub(crate) fn message(&mut self, kind: u8, body: &[u8], to_server: bool, carrier: Carrier) {
-        match (kind, to_server) {
-            (CLIENT_HELLO, true) if !self.has_client => {
-                if let Some(hello) = ClientHello::parse(body, carrier == Carrier::Dtls) {
-                    self.client(&hello, carrier);
-                }
-            }
-            (SERVER_HELLO, false) if !self.has_server => {
-                if let Some(hello) = ServerHello::parse(body) {
-                    self.server(&hello);
-                }
-            }
-            (CERTIFICATE, false) if !self.has_certificate => {
-                self.has_certificate = true;
-                if let Some(read) = Certificate::first_of(body) {
-                    self.certificate = read;
-                }
-            }
-            // RFC 8422 §5.4: a named curve.
-            (SERVER_KEY_EXCHANGE, false) => {
-                if let &[3, high, low, ..] = body {
-                    self.group = Some(u16::from_be_bytes([high, low]));
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn client(&mut self, hello: &ClientHello<'_>, carrier: Carrier) {
-        self.has_client = true;
-        self.ja4 = Short::of(&ja4(hello, carrier).0);
-        self.server_name = Short::of(hello.server_name.unwrap_or_default());
-        self.session = Short::of(hello.session);
-        // Whole names only, so that a cut list does not end in half of one.
-        for name in hello.protocols() {
-            if self.offered.get().len().saturating_add(name.len()) < 160 {
-                self.offered.push(&[u8::try_from(name.len()).unwrap_or(0)]);
-                self.offered.push(name);
-            }
-        }
-    }
-
-    fn server(&mut self, hello: &ServerHello<'_>) {
-        if hello.is_retry {
-            return;
-        }
-        self.has_server = true;
-        self.version = hello.version;
-        self.cipher = hello.cipher;
-        self.group = hello.group.or(self.group);
-        self.chosen = Short::of(hello.alpn.unwrap_or_default());
-        // Since 1.3 the server returns the client's identifier always.
-        self.is_resumed = hello.has_psk
-            || (hello.version < 0x0304
-                && !hello.session.is_empty()
-                && hello.session == self.session.get());
-    }
-
     /// Whether there is anything to record.
     pub(crate) const fn are_any(&self) -> bool {
         self.has_client || self.has_server
     }
 
     /// The names that the client offers.
-    pub(crate) fn offered(&self) -> impl Iterator<Item = &[u8]> {
-        alpn_names(self.offered.get())
+    pub(crate) fn offered<'p>(&self, page: &'p Page) -> impl Iterator<Item = &'p [u8]> {
+        alpn_names(self.offered.of(page))
     }
 
     /// Writes the record of a TLS or DTLS handshake.
-    pub(crate) fn tell(&self, sink: &mut impl MessageSink) {
+    pub(crate) fn tell(&self, page: &Page, sink: &mut impl MessageSink) {
         if !sink.reads(&TLS) {
             black_box(self);
             return sink.message(&TLS, self.time, &[]);
         }
         let mut offered = [Value::Unset; OFFERED_MAX];
         let mut count = 0usize;
-        for (place, name) in offered.iter_mut().zip(self.offered()) {
+        for (place, name) in offered.iter_mut().zip(self.offered(page)) {
             *place = Value::Bytes(name);
             count = count.saturating_add(1);
         }
         let offered = list(offered.get(..count).unwrap_or_default());
         let version = self.version().and_then(names::version);
         let word = |name: Option<&'static str>| name.map_or(Value::Unset, Value::Text);
-        let chosen = [Value::bytes(self.chosen.get())];
+        let chosen = [Value::bytes(self.chosen.of(page))];
         let server = self.has_server;
-        let texts = CertificateTexts::of(&self.certificate);
+        let texts = CertificateTexts::of(&self.certificate, page);
         sink.message(
             &TLS,
             self.time,
@@ -145,20 +89,16 @@ impl Facts {
                 Value::Text(version.map_or("UNDETERMINED", |(eve, _)| eve)),
                 word(crate::cipher_suites::name(self.cipher).filter(|_| server)),
                 word(self.group.and_then(names::group).filter(|_| server)),
-                Value::bytes(self.server_name.get()),
+                Value::bytes(self.server_name.of(page)),
                 when(server, Value::Bool(self.is_resumed)),
                 word(self.alert.and_then(names::alert)),
-                Value::bytes(self.chosen.get()),
-                list(if self.chosen.get().is_empty() {
-                    &[]
-                } else {
-                    &chosen
-                }),
+                Value::bytes(self.chosen.of(page)),
+                list(if self.chosen.len() == 0 { &[] } else { &chosen }),
                 Value::Bool(self.is_established),
-                Value::bytes(self.ja4.get()),
+                Value::bytes(self.ja4.of(page)),
                 offered,
-                Value::bytes(self.certificate.subject.get()),
-                Value::bytes(self.certificate.issuer.get()),
+                Value::bytes(self.certificate.subject.of(page)),
+                Value::bytes(self.certificate.issuer.of(page)),
                 Value::bytes(texts.serial.get()),
                 Value::bytes(texts.not_before.get()),
                 Value::bytes(texts.not_after.get()),
@@ -166,6 +106,97 @@ impl Facts {
         );
     }
 }
+
+/// Where what a connection tells is noted, and its texts, if they are wanted.
+pub(crate) struct Notes<'a> {
+    pub(crate) facts: &'a mut Facts,
+    pub(crate) page: Option<&'a mut Page>,
+}
+
+impl Notes<'_> {
+    /// A whole handshake message in clear: its type (RFC 8446 §4) and what is kept of its body.
+    pub(crate) fn message(&mut self, kind: u8, body: &[u8], to_server: bool, carrier: Carrier) {
+        let facts = &mut *self.facts;
+        match (kind, to_server) {
+            (CLIENT_HELLO, true) if !facts.has_client => {
+                if let Some(hello) = ClientHello::parse(body, carrier == Carrier::Dtls) {
+                    facts.has_client = true;
+                    self.client(&hello, carrier);
+                }
+            }
+            (SERVER_HELLO, false) if !facts.has_server => {
+                if let Some(hello) = ServerHello::parse(body) {
+                    self.server(&hello);
+                }
+            }
+            (CERTIFICATE, false) if !facts.has_certificate => {
+                facts.has_certificate = true;
+                if let Some(page) = self.page.as_deref_mut() {
+                    let used = &mut facts.used;
+                    let read = Certificate::first_of(body, &mut Writer { page, used });
+                    facts.certificate = read.unwrap_or_default();
+                }
+            }
+            // RFC 8422 §5.4: a named curve.
+            (SERVER_KEY_EXCHANGE, false) => {
+                if let &[3, high, low, ..] = body {
+                    facts.group = Some(u16::from_be_bytes([high, low]));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn client(&mut self, hello: &ClientHello<'_>, carrier: Carrier) {
+        let Some(page) = self.page.as_deref_mut() else {
+            return;
+        };
+        let facts = &mut *self.facts;
+        let used = &mut facts.used;
+        let mut writer = Writer { page, used };
+        facts.ja4 = writer.put(&ja4(hello, carrier).0, JA4_LEN);
+        facts.server_name = writer.put(hello.server_name.unwrap_or_default(), SERVER_NAME_MAX);
+        facts.session = writer.put(hello.session, SESSION_MAX);
+        let mut offered = writer.begin();
+        // Whole names only, so that a cut list does not end in half of one.
+        for name in hello.protocols() {
+            if offered.len().saturating_add(name.len()) < ALPN_BYTES_MAX {
+                let len = [u8::try_from(name.len()).unwrap_or(0)];
+                writer.push(&mut offered, &len, ALPN_BYTES_MAX);
+                writer.push(&mut offered, name, ALPN_BYTES_MAX);
+            }
+        }
+        facts.offered = offered;
+    }
+
+    fn server(&mut self, hello: &ServerHello<'_>) {
+        if hello.is_retry {
+            return;
+        }
+        let facts = &mut *self.facts;
+        facts.has_server = true;
+        facts.version = hello.version;
+        facts.cipher = hello.cipher;
+        facts.group = hello.group.or(facts.group);
+        facts.is_resumed = hello.has_psk;
+        if let Some(page) = self.page.as_deref_mut() {
+            // Since 1.3 the server returns the client's identifier always.
+            facts.is_resumed |= hello.version < 0x0304
+                && !hello.session.is_empty()
+                && hello.session == facts.session.of(page);
+            let used = &mut facts.used;
+            let mut writer = Writer { page, used };
+            facts.chosen = writer.put(hello.alpn.unwrap_or_default(), CHOSEN_MAX);
+        }
+    }
+}
+
+// What is kept of texts.
+const JA4_LEN: usize = 36;
+const SERVER_NAME_MAX: usize = 255;
+const SESSION_MAX: usize = 32;
+const ALPN_BYTES_MAX: usize = 160;
+const CHOSEN_MAX: usize = 64;
 
 /// A list, unset if it is empty.
 pub(crate) const fn list<'a>(values: &'a [Value<'a>]) -> Value<'a> {

@@ -1,6 +1,6 @@
 //! Handshake messages out of the records of one direction (RFC 8446 §4, RFC 5246 §7.4).
 
-use crate::facts::{CERTIFICATE, CLIENT_HELLO, Facts, SERVER_HELLO, SERVER_KEY_EXCHANGE};
+use crate::facts::{CERTIFICATE, CLIENT_HELLO, Notes, SERVER_HELLO, SERVER_KEY_EXCHANGE};
 use crate::ja4::Carrier;
 use crate::pools::{Blocks, Gathered, MESSAGE_BYTES_MAX};
 
@@ -26,13 +26,13 @@ impl Assembler {
         to_server: bool,
         shard: u8,
         blocks: &mut Blocks,
-        facts: &mut Facts,
+        notes: &mut Notes<'_>,
     ) {
         while !bytes.is_empty() {
             if usize::from(self.header_len) < self.header.len() {
                 bytes = self.read_header(bytes, to_server);
             } else {
-                bytes = self.read_body(bytes, to_server, shard, blocks, facts);
+                bytes = self.read_body(bytes, to_server, shard, blocks, notes);
             }
             if usize::from(self.header_len) == self.header.len() && self.left == 0 {
                 self.header_len = 0;
@@ -72,7 +72,7 @@ impl Assembler {
         to_server: bool,
         shard: u8,
         blocks: &mut Blocks,
-        facts: &mut Facts,
+        notes: &mut Notes<'_>,
     ) -> &'a [u8] {
         let len = bytes.len().min(self.left as usize);
         let (body, rest) = bytes.split_at(len);
@@ -82,14 +82,14 @@ impl Assembler {
             let part = body.get(..missing).unwrap_or(body);
             if self.filled == 0 && part.len() == missing {
                 // The usual case: all of it at once, where it lies.
-                facts.message(kind, part, to_server, Carrier::Tcp);
+                notes.message(kind, part, to_server, Carrier::Tcp);
                 self.wanted = 0;
             } else if self.gathered.put(blocks, shard, self.filled as usize, part) {
                 let part = u32::try_from(part.len()).unwrap_or(u32::MAX);
                 self.filled = self.filled.saturating_add(part);
                 if self.filled == self.wanted {
                     let whole = self.gathered.bytes(blocks, self.filled as usize);
-                    facts.message(kind, whole, to_server, Carrier::Tcp);
+                    notes.message(kind, whole, to_server, Carrier::Tcp);
                     self.forget(shard, blocks);
                 }
             } else {

@@ -35,6 +35,7 @@ mod hello;
 mod initial;
 mod ja4;
 mod names;
+mod pages;
 mod pools;
 mod quic;
 mod schema;

@@ -1,13 +1,15 @@
 //! QUIC over datagrams: both hellos out of the CRYPTO frames of Initial packets.
 
 use crate::Wanted;
-use crate::facts::{CLIENT_HELLO, Facts, OFFERED_MAX, SERVER_HELLO, list, when};
+use crate::facts::{CLIENT_HELLO, Facts, Notes, OFFERED_MAX, SERVER_HELLO, list, when};
 use crate::initial::{Keys, Packet, PacketKind, varint};
 use crate::ja4::Carrier;
 use crate::names;
+use crate::pages::{Page, PageOf, Pages};
 use crate::pools::{Blocks, Gathered, MESSAGE_BYTES_MAX, Sharded, TlsOptions, losses};
 use crate::schema::{QUIC, hex};
 use crate::short::Short;
+use core::hint::black_box;
 use flowpin_counters::Losses;
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_record::{MessageSink, Value};
@@ -18,6 +20,7 @@ use std::io;
 #[derive(Debug)]
 pub struct Quic {
     sessions: Sharded<Session>,
+    pages: Pages,
     blocks: Blocks,
     /// A packet being decrypted.
     plain: Box<[u8; PACKET_BYTES_MAX]>,
@@ -51,6 +54,7 @@ struct Session {
     server_from: Id,
     datagrams: u8,
     has_retried: bool,
+    page: PageOf,
     shard: u8,
 }
 
@@ -74,6 +78,7 @@ impl Quic {
     pub fn new(options: TlsOptions) -> io::Result<Self> {
         Ok(Self {
             sessions: Sharded::new(options.shard_sessions_max)?,
+            pages: Pages::new(options.shard_sessions_max.saturating_mul(256))?,
             blocks: Sharded::new(options.shard_blocks_max)?,
             plain: Box::new([0; PACKET_BYTES_MAX]),
         })
@@ -92,6 +97,7 @@ impl Quic {
             server_from: Id::default(),
             datagrams: 0,
             has_retried: false,
+            page: PageOf::default(),
             shard: shard.0,
         };
         self.sessions.insert(shard.0, session)
@@ -109,12 +115,14 @@ impl Quic {
             return Wanted::Nothing;
         };
         session.datagrams = session.datagrams.saturating_add(1);
+        let mut page = self.pages.open(&mut session.page, sink.reads(&QUIC));
         let mut cursor = Cursor::over(payload);
         for _ in 0..PACKETS_MAX {
             let Some(packet) = Packet::parse(&mut cursor) else {
                 break;
             };
-            session.packet(&packet, to_server, &mut self.blocks, &mut self.plain);
+            let pools = (&mut self.blocks, &mut *self.plain);
+            session.packet(&packet, to_server, pools, page.as_deref_mut());
             if packet.kind == PacketKind::Retry {
                 break;
             }
@@ -137,8 +145,9 @@ impl Quic {
             side.gathered.free(&mut self.blocks, session.shard);
         }
         if session.version != 0 {
-            session.tell(sink);
+            session.tell(self.pages.get(session.page), sink);
         }
+        self.pages.free(session.page);
         let shard = session.shard;
         self.sessions.remove(shard, handle);
     }
@@ -159,8 +168,8 @@ impl Session {
         &mut self,
         packet: &Packet<'_>,
         to_server: bool,
-        blocks: &mut Blocks,
-        plain: &mut [u8; PACKET_BYTES_MAX],
+        (blocks, plain): (&mut Blocks, &mut [u8; PACKET_BYTES_MAX]),
+        page: Option<&mut Page>,
     ) {
         match packet.kind {
             PacketKind::Initial => {}
@@ -204,7 +213,8 @@ impl Session {
         let whole = side.first(blocks);
         if let Some((kind, body)) = message(whole) {
             if kind == wanted {
-                self.facts.message(kind, body, to_server, Carrier::Quic);
+                let facts = &mut self.facts;
+                Notes { facts, page }.message(kind, body, to_server, Carrier::Quic);
             }
             side.is_over = true;
             side.gathered.free(blocks, self.shard);
@@ -219,12 +229,16 @@ impl Session {
         }
     }
 
-    fn tell(&self, sink: &mut impl MessageSink) {
+    fn tell(&self, page: &Page, sink: &mut impl MessageSink) {
         let facts = &self.facts;
+        if !sink.reads(&QUIC) {
+            black_box(facts);
+            return sink.message(&QUIC, facts.time, &[]);
+        }
         let version = version_name(self.version);
         let mut offered = [Value::Unset; OFFERED_MAX];
         let mut count = 0usize;
-        for (place, name) in offered.iter_mut().zip(facts.offered()) {
+        for (place, name) in offered.iter_mut().zip(facts.offered(page)) {
             *place = Value::Bytes(name);
             count = count.saturating_add(1);
         }
@@ -241,10 +255,10 @@ impl Session {
                 Value::bytes(initial_to.get()),
                 Value::bytes(client_from.get()),
                 Value::bytes(server_from.get()),
-                Value::bytes(facts.server_name.get()),
+                Value::bytes(facts.server_name.of(page)),
                 offered.first().copied().unwrap_or(Value::Unset),
                 list(offered),
-                Value::bytes(facts.ja4.get()),
+                Value::bytes(facts.ja4.of(page)),
                 word(crate::cipher_suites::name(facts.cipher).filter(|_| server)),
                 word(facts.group.and_then(names::group).filter(|_| server)),
                 when(server, Value::Bool(facts.is_resumed)),

@@ -1,6 +1,7 @@
 //! The records: `tls` (Zeek's `ssl.log`) and `quic`.
 
 use crate::certificate::Certificate;
+use crate::pages::Page;
 use crate::short::Short;
 use flowpin_record::{Kind, MessageColumn, MessageSchema};
 
@@ -189,10 +190,10 @@ pub(crate) struct CertificateTexts {
 }
 
 impl CertificateTexts {
-    pub(crate) fn of(certificate: &Certificate) -> Self {
+    pub(crate) fn of(certificate: &Certificate, page: &Page) -> Self {
         let mut serial = Short::default();
         // RFC 5280 §4.1.2.2: a leading zero only says that the number is positive.
-        let number = match certificate.serial.get() {
+        let number = match certificate.serial.of(page) {
             [0, rest @ ..] if !rest.is_empty() => rest,
             whole => whole,
         };
@@ -204,8 +205,8 @@ impl CertificateTexts {
         }
         Self {
             serial,
-            not_before: time(certificate.not_before.get()),
-            not_after: time(certificate.not_after.get()),
+            not_before: time(certificate.not_before.of(page)),
+            not_after: time(certificate.not_after.of(page)),
         }
     }
 }

@@ -1,10 +1,12 @@
 //! TLS over streams, DTLS over datagrams: records, of which the handshake's are read.
 
 use crate::Wanted;
-use crate::facts::Facts;
+use crate::facts::{Facts, Notes};
 use crate::handshake::{Assembler, wanted};
 use crate::ja4::Carrier;
+use crate::pages::{Page, PageOf, Pages};
 use crate::pools::{Blocks, Gathered, Sharded, TlsOptions, losses};
+use crate::schema::TLS;
 use flowpin_counters::Losses;
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_record::MessageSink;
@@ -15,6 +17,7 @@ use std::io;
 #[derive(Debug)]
 pub struct Tls {
     sessions: Sharded<Session>,
+    pages: Pages,
     blocks: Blocks,
 }
 
@@ -23,6 +26,7 @@ pub struct Tls {
 struct Session {
     facts: Facts,
     sides: [Side; 2],
+    page: PageOf,
     shard: u8,
     /// DTLS: whether its client is the connection's server; none as long as nobody said hello.
     is_reversed: Option<bool>,
@@ -56,6 +60,7 @@ impl Tls {
     pub fn new(options: TlsOptions) -> io::Result<Self> {
         Ok(Self {
             sessions: Sharded::new(options.shard_sessions_max)?,
+            pages: Pages::new(options.shard_sessions_max.saturating_mul(256))?,
             blocks: Sharded::new(options.shard_blocks_max)?,
         })
     }
@@ -65,6 +70,7 @@ impl Tls {
         let session = Session {
             facts: Facts::begun_at(at),
             sides: [Side::default(); 2],
+            page: PageOf::default(),
             shard: shard.0,
             is_reversed: None,
         };
@@ -82,7 +88,8 @@ impl Tls {
         let Some(session) = self.sessions.get_mut(handle) else {
             return Wanted::Nothing;
         };
-        session.read(to_server, bytes, &mut self.blocks);
+        let page = self.pages.open(&mut session.page, sink.reads(&TLS));
+        session.read(to_server, bytes, &mut self.blocks, page);
         self.settle(handle, sink)
     }
 
@@ -110,7 +117,8 @@ impl Tls {
         let Some(session) = self.sessions.get_mut(handle) else {
             return Wanted::Nothing;
         };
-        session.read_datagram(to_server, payload, &mut self.blocks);
+        let page = self.pages.open(&mut session.page, sink.reads(&TLS));
+        session.read_datagram(to_server, payload, &mut self.blocks, page);
         self.settle(handle, sink)
     }
 
@@ -123,8 +131,9 @@ impl Tls {
             session.side_over(to_server, &mut self.blocks);
         }
         if session.facts.are_any() {
-            session.facts.tell(sink);
+            session.facts.tell(self.pages.get(session.page), sink);
         }
+        self.pages.free(session.page);
         let shard = session.shard;
         self.sessions.remove(shard, handle);
     }
@@ -177,7 +186,13 @@ impl Session {
         side.gathered.free(blocks, shard);
     }
 
-    fn read(&mut self, to_server: bool, mut bytes: &[u8], blocks: &mut Blocks) {
+    fn read(
+        &mut self,
+        to_server: bool,
+        mut bytes: &[u8],
+        blocks: &mut Blocks,
+        mut page: Option<&mut Page>,
+    ) {
         while !bytes.is_empty() {
             let shard = self.shard;
             let [client, server] = &mut self.sides;
@@ -198,10 +213,15 @@ impl Session {
                     .left
                     .saturating_sub(u16::try_from(len).unwrap_or(u16::MAX));
                 let [kind, ..] = side.header;
-                let facts = &mut self.facts;
-                match kind {
-                    HANDSHAKE => side.handshake.feed(body, to_server, shard, blocks, facts),
-                    _ => side.read_alert(body, facts),
+                if kind == HANDSHAKE {
+                    let mut notes = Notes {
+                        facts: &mut self.facts,
+                        page: page.as_deref_mut(),
+                    };
+                    let handshake = &mut side.handshake;
+                    handshake.feed(body, to_server, shard, blocks, &mut notes);
+                } else {
+                    side.read_alert(body, &mut self.facts);
                 }
             }
             let side = self.side(to_server);
@@ -229,7 +249,13 @@ impl Session {
     }
 
     /// The records of a datagram (RFC 6347 §4.1).
-    fn read_datagram(&mut self, to_server: bool, payload: &[u8], blocks: &mut Blocks) {
+    fn read_datagram(
+        &mut self,
+        to_server: bool,
+        payload: &[u8],
+        blocks: &mut Blocks,
+        mut page: Option<&mut Page>,
+    ) {
         let to_server = self.goes_to_server(to_server, payload);
         let mut cursor = Cursor::over(payload);
         while let Some((kind, epoch, body)) = dtls_record(&mut cursor) {
@@ -246,7 +272,11 @@ impl Session {
             }
             match (kind, body) {
                 (HANDSHAKE, body) => {
-                    side.read_fragments(body, to_server, shard, blocks, &mut self.facts);
+                    let mut notes = Notes {
+                        facts: &mut self.facts,
+                        page: page.as_deref_mut(),
+                    };
+                    side.read_fragments(body, to_server, shard, blocks, &mut notes);
                 }
                 (ALERT, &[_, what]) => self.facts.alert = Some(what),
                 _ => {}
@@ -323,7 +353,7 @@ impl Side {
         to_server: bool,
         shard: u8,
         blocks: &mut Blocks,
-        facts: &mut Facts,
+        notes: &mut Notes<'_>,
     ) {
         let mut cursor = Cursor::over(record);
         while let Some(fragment) = fragment(&mut cursor) {
@@ -337,7 +367,7 @@ impl Side {
                 continue;
             }
             if offset == 0 && body.len() == len {
-                facts.message(kind, body, to_server, Carrier::Dtls);
+                notes.message(kind, body, to_server, Carrier::Dtls);
                 continue;
             }
             if offset == 0 {
@@ -351,7 +381,7 @@ impl Side {
             self.filled = u32::try_from(end).unwrap_or(u32::MAX);
             if end == len {
                 let whole = self.gathered.bytes(blocks, len);
-                facts.message(kind, whole, to_server, Carrier::Dtls);
+                notes.message(kind, whole, to_server, Carrier::Dtls);
                 self.gathered.free(blocks, shard);
                 self.filled = 0;
             }

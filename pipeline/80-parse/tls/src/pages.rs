@@ -1,0 +1,114 @@
+//! Texts of a handshake, one behind the other on a page; none where nobody reads them.
+
+use flowpin_memory::Slab;
+use std::io;
+
+/// Bytes of a page: whatever is kept of one handshake fits.
+const PAGE_BYTES: usize = 1408;
+
+/// Room for the texts of one handshake.
+pub(crate) type Page = [u8; PAGE_BYTES];
+
+/// Where a text stands on its page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Text {
+    from: u16,
+    len: u16,
+}
+
+impl Text {
+    /// Its bytes.
+    pub(crate) fn of(self, page: &Page) -> &[u8] {
+        let from = usize::from(self.from);
+        let end = from.saturating_add(self.len.into());
+        page.get(from..end).unwrap_or_default()
+    }
+
+    pub(crate) const fn len(self) -> usize {
+        self.len as usize
+    }
+}
+
+/// Writes texts on a page.
+#[derive(Debug)]
+pub(crate) struct Writer<'a> {
+    pub(crate) page: &'a mut Page,
+    /// How much of it is written.
+    pub(crate) used: &'a mut u16,
+}
+
+impl Writer<'_> {
+    /// A text that has no bytes yet.
+    pub(crate) const fn begin(&self) -> Text {
+        Text {
+            from: *self.used,
+            len: 0,
+        }
+    }
+
+    /// Appends to the last text as much as there is room for, up to `most` bytes of it.
+    pub(crate) fn push(&mut self, text: &mut Text, bytes: &[u8], most: usize) {
+        let rest = self.page.get_mut(usize::from(*self.used)..);
+        let room = rest.unwrap_or_default();
+        let most = most.saturating_sub(text.len()).min(room.len());
+        let bytes = bytes.get(..most).unwrap_or(bytes);
+        if let Some(room) = room.get_mut(..bytes.len()) {
+            room.copy_from_slice(bytes);
+            // A page is far shorter than what such a number holds.
+            let count = u16::try_from(bytes.len()).unwrap_or(0);
+            text.len = text.len.saturating_add(count);
+            *self.used = self.used.saturating_add(count);
+        }
+    }
+
+    /// Writes a text, no more than `most` bytes of it.
+    pub(crate) fn put(&mut self, bytes: &[u8], most: usize) -> Text {
+        let mut text = self.begin();
+        self.push(&mut text, bytes, most);
+        text
+    }
+}
+
+/// Which page a session has; 0: none.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PageOf(u32);
+
+/// The pages of one worker.
+#[derive(Debug)]
+pub(crate) struct Pages(Slab<Page>);
+
+impl Pages {
+    /// As many as there may be sessions.
+    pub(crate) fn new(sessions_max: u32) -> io::Result<Self> {
+        Slab::with_capacity(sessions_max).map(Self)
+    }
+
+    /// A session's page; none if its texts are not wanted.
+    #[inline]
+    pub(crate) fn open(&mut self, of: &mut PageOf, is_wanted: bool) -> Option<&mut Page> {
+        if !is_wanted {
+            return None;
+        }
+        if of.0 == 0 {
+            // With another session's texts on it: only what was written is read.
+            of.0 = self.0.take()?.checked_add(1)?;
+        }
+        self.0.get_mut(of.0.checked_sub(1)?)
+    }
+
+    /// A session's page, as it is.
+    pub(crate) fn get(&self, of: PageOf) -> &Page {
+        let page = of.0.checked_sub(1).and_then(|page| self.0.get(page));
+        page.unwrap_or(&EMPTY)
+    }
+
+    /// A session is over.
+    pub(crate) fn free(&mut self, of: PageOf) {
+        if let Some(page) = of.0.checked_sub(1) {
+            self.0.remove(page);
+        }
+    }
+}
+
+/// Of whoever has none.
+static EMPTY: Page = [0; PAGE_BYTES];
