@@ -84,6 +84,11 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// Tells control bytes; tabs are none.
     pub(super) fn tell_bytes(&mut self, bytes: &[u8]) {
+        // PERF: nearly always there is none: many at once are told so.
+        let is_odd = |byte: u8| (byte < b' ') & (byte != b'\t');
+        if !bytes.iter().fold(false, |odd, &byte| odd | is_odd(byte)) {
+            return;
+        }
         for &byte in bytes {
             match byte {
                 0 => self.tell(Anomaly::NulByte),
@@ -121,7 +126,7 @@ impl<S: MessageSink> Turn<'_, S> {
             Field::Location => self.keep(Text::Redirect, value),
             Field::ContentRange => self.keep(Text::ContentRange, value),
             Field::ContentDisposition if self.pools.bodies.are_wanted() => {
-                self.keep(Text::FileName, file_name(value));
+                self.keep_always(Text::FileName, file_name(value));
             }
             _ => {}
         }
@@ -186,7 +191,8 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     fn upgrade(&mut self, value: &[u8]) {
-        self.keep(Text::Upgrade, value);
+        // What the connection becomes is asked of it.
+        self.keep_always(Text::Upgrade, value);
         if self.to_server
             && let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction)
         {
@@ -226,14 +232,23 @@ impl<S: MessageSink> Turn<'_, S> {
         let Some((name, port)) = found.map(split_port) else {
             return;
         };
-        self.keep(Text::Host, name);
+        // A field is compared with it.
+        self.keep_always(Text::Host, name);
         if let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) {
             transaction.port = port;
         }
     }
 
-    /// Keeps a text for the record; the first of a kind counts.
+    /// Keeps a text for the record, if somebody reads it; the first of a kind counts.
+    #[inline]
     pub(super) fn keep(&mut self, text: Text, value: &[u8]) {
+        if self.sink.reads(self.pools.schema) {
+            self.keep_always(text, value);
+        }
+    }
+
+    /// Keeps a text in any case.
+    pub(super) fn keep_always(&mut self, text: Text, value: &[u8]) {
         let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) else {
             return;
         };
@@ -262,6 +277,9 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     fn keep_proxied(&mut self, name: &[u8], value: &[u8]) {
+        if !self.sink.reads(self.pools.schema) {
+            return;
+        }
         let shard = self.queue.shard;
         if let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) {
             let parts = [name, b" -> ", value];

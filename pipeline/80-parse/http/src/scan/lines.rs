@@ -62,8 +62,11 @@ impl<'a> Lines<'a> {
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Line> {
         const NONE: usize = usize::MAX;
+        const LAST: u64 = 1 << 63;
         let mut stop = NONE;
         let mut odd = false;
+        // A control byte ended the block before: it may belong to the line end.
+        let mut is_last_low = false;
         loop {
             let left = self.left;
             if stop == NONE && left.stops != 0 {
@@ -74,7 +77,7 @@ impl<'a> Lines<'a> {
                 // The one control that belongs there: a carriage return just before.
                 let expected = 1u64.wrapping_shl(nth) >> 1;
                 let before = left.feeds.wrapping_sub(1) & !left.feeds;
-                odd |= left.low & before != expected;
+                odd |= left.low & before != expected || (is_last_low && nth > 0);
                 let feed = self.base.wrapping_add(nth as usize);
                 odd |= self.bytes.get(feed.wrapping_sub(1)) != Some(&b'\r');
                 self.left = left.behind_line();
@@ -87,7 +90,8 @@ impl<'a> Lines<'a> {
                     odd,
                 });
             }
-            odd |= left.low != 0;
+            odd |= is_last_low || left.low & !LAST != 0;
+            is_last_low = left.low & LAST != 0;
             if !self.load() {
                 return None;
             }
