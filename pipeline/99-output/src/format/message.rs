@@ -3,7 +3,7 @@
 use super::Formats;
 use super::escape::{put_csv, put_csv_member, put_json, put_zeek};
 use super::eve::put_peers;
-use super::schemas::{Field, Node, Ready, Source};
+use super::schemas::{Columns, Field, Members, Node, Ready, Source};
 use crate::batch::TextFormat;
 use crate::text::{DateCache, Key, TextBuffer};
 use flowpin_packet::Timestamp;
@@ -122,7 +122,18 @@ fn eve(text: &mut TextBuffer, dates: &mut DateCache, message: &Message<'_>) {
             line.put(b"\"");
         }
     });
-    put_members(text, dates, message, &message.ready.tree, None);
+    let set = Columns::of(
+        message
+            .values
+            .iter()
+            .map(|value| !matches!(value, Value::Unset)),
+    );
+    let object = Object {
+        message,
+        set,
+        at: None,
+    };
+    object.put_members(text, dates, &message.ready.tree);
     text.line(|line| {
         line.put(b",\"flowpin\":{\"uid\":\"");
         line.put(&place.uid.text());
@@ -130,47 +141,57 @@ fn eve(text: &mut TextBuffer, dates: &mut DateCache, message: &Message<'_>) {
     });
 }
 
-/// Appends the members of an object that are set, a comma before each; in an array: those of its
-/// object `at`.
-fn put_members(
-    text: &mut TextBuffer,
-    dates: &mut DateCache,
-    message: &Message<'_>,
-    members: &[Node],
+/// Where members of a message get their values.
+#[derive(Clone, Copy)]
+struct Object<'a> {
+    message: &'a Message<'a>,
+    /// The columns that are set.
+    set: Columns,
+    /// In an array: of which of its objects.
     at: Option<usize>,
-) {
-    for node in members {
-        put_member(text, dates, message, node, at);
-    }
 }
 
-fn put_member(
-    text: &mut TextBuffer,
-    dates: &mut DateCache,
-    message: &Message<'_>,
-    node: &Node,
-    at: Option<usize>,
-) {
-    match node {
-        Node::Leaf { key, column } => {
-            let value = message.values.get(*column).unwrap_or(&Value::Unset);
-            let value = at.map_or(value, |at| member(value, at));
-            put_leaf(text, dates, key, value);
+impl Object<'_> {
+    /// Appends the members that are set, a comma before each.
+    fn put_members(&self, text: &mut TextBuffer, dates: &mut DateCache, members: &Members) {
+        for node in members.in_message(self.set) {
+            self.put_member(text, dates, node);
         }
-        Node::Object {
-            key,
-            members,
-            columns,
-        } => {
-            if columns.iter().any(|&column| message.rows(column) > 0) {
-                let start = text.len();
-                text.put_key(key);
-                if !put_object(text, |text| put_members(text, dates, message, members, at)) {
-                    text.truncate(start);
-                }
+    }
+
+    #[inline]
+    fn put_member(&self, text: &mut TextBuffer, dates: &mut DateCache, node: &Node) {
+        match node {
+            Node::Leaf { key, column } => {
+                let value = self.message.values.get(*column).unwrap_or(&Value::Unset);
+                let value = self.at.map_or(value, |at| member(value, at));
+                put_leaf(text, dates, key, value);
+            }
+            Node::Object {
+                key,
+                members,
+                columns,
+            } => self.put_object(text, dates, (key, members, columns)),
+            Node::Array { key, members, .. } => {
+                put_array(text, dates, self, key, members);
             }
         }
-        Node::Array { key, members, .. } => put_array(text, dates, message, key, members),
+    }
+
+    #[inline(never)]
+    fn put_object(
+        &self,
+        text: &mut TextBuffer,
+        dates: &mut DateCache,
+        (key, members, columns): (&Key, &Members, &[usize]),
+    ) {
+        if columns.iter().any(|&column| self.message.rows(column) > 0) {
+            let start = text.len();
+            text.put_key(key);
+            if !put_braced(text, |text| self.put_members(text, dates, members)) {
+                text.truncate(start);
+            }
+        }
     }
 }
 
@@ -208,13 +229,15 @@ fn put_leaf(text: &mut TextBuffer, dates: &mut DateCache, key: &Key, value: &Val
 /// Appends the objects of an array, if there are any.
 // PERF: most members of arrays are set in few messages: those that are not are left out once, not
 // once for each object.
+#[inline(never)]
 fn put_array(
     text: &mut TextBuffer,
     dates: &mut DateCache,
-    message: &Message<'_>,
+    object: &Object<'_>,
     key: &Key,
-    members: &[Node],
+    members: &Members,
 ) {
+    let message = object.message;
     let rows = |node: &Node| match node {
         Node::Leaf { column, .. } => message.rows(*column),
         Node::Object { columns, .. } | Node::Array { columns, .. } => {
@@ -222,27 +245,37 @@ fn put_array(
             rows.max().unwrap_or(0)
         }
     };
-    let mut set = [false; MEMBERS_KNOWN];
+    let mut known = [None; MEMBERS_KNOWN];
+    let mut known_len = 0;
     let mut count = 0;
-    for (nth, node) in members.iter().enumerate() {
+    for node in members.in_message(object.set) {
         let rows = rows(node);
         count = rows.max(count);
-        if let Some(set) = set.get_mut(nth) {
-            *set = rows > 0;
+        if rows > 0 {
+            if let Some(place) = known.get_mut(known_len) {
+                *place = Some(node);
+            }
+            known_len += 1;
         }
     }
     if count == 0 {
         return;
     }
+    let known = known.get(..known_len);
     text.put_key(key);
     for index in 0..count {
         text.put_first(if index == 0 { b"[" } else { b"," }, 1);
-        let is_any = put_object(text, |text| {
-            for (nth, node) in members.iter().enumerate() {
-                if set.get(nth) != Some(&false) {
-                    put_member(text, dates, message, node, Some(index));
+        let object = Object {
+            at: Some(index),
+            ..*object
+        };
+        let is_any = put_braced(text, |text| match known {
+            Some(known) => {
+                for node in known.iter().flatten() {
+                    object.put_member(text, dates, node);
                 }
             }
+            None => object.put_members(text, dates, members),
         });
         if !is_any {
             text.put_first(b"{}", 2);
@@ -251,11 +284,11 @@ fn put_array(
     text.put_first(b"]", 1);
 }
 
-/// Of arrays with more members, the last are looked at in each object.
+/// Of arrays with more members that are set, all are looked at in each object.
 const MEMBERS_KNOWN: usize = 32;
 
 /// Appends an object with its braces; nothing, and returns false, if no member is set.
-fn put_object(text: &mut TextBuffer, put: impl FnOnce(&mut TextBuffer)) -> bool {
+fn put_braced(text: &mut TextBuffer, put: impl FnOnce(&mut TextBuffer)) -> bool {
     let start = text.len();
     put(text);
     if text.len() == start {

@@ -35,7 +35,7 @@ pub(crate) struct Ready {
     /// The columns of Zeek, CSV and Parquet, in order.
     pub(crate) fields: Vec<Field>,
     /// EVE's fields.
-    pub(crate) tree: Vec<Node>,
+    pub(crate) tree: Members,
 }
 
 impl MessageSchemas {
@@ -87,10 +87,10 @@ impl MessageSchemas {
 
 impl Ready {
     fn of(schema: &MessageSchema) -> Self {
-        let mut tree = Vec::new();
+        let mut tree = Members::default();
         for (column, own) in schema.columns.iter().enumerate() {
             if !own.eve.is_empty() {
-                plant(&mut tree, &own.eve, column);
+                tree.plant(&own.eve, column);
             }
         }
         Self {
@@ -222,6 +222,109 @@ const BEHIND: &[Common] = &[
     ),
 ];
 
+/// Some columns: a bit for each of the first 63, the last one for all others.
+// PERF: which members a message has is told by one word, so that those which it has not, most of
+// them, are passed over without a look at their keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Columns(u64);
+
+impl Columns {
+    /// Those for which `is_set` says so.
+    #[inline]
+    pub(crate) fn of(is_set: impl Iterator<Item = bool>) -> Self {
+        let mut columns = Self::default();
+        for (column, is_set) in is_set.enumerate() {
+            columns.0 |= u64::from(is_set) << column.min(63);
+        }
+        columns
+    }
+
+    /// Adds one.
+    pub(crate) fn add(&mut self, column: usize) {
+        self.0 |= 1 << column.min(63);
+    }
+
+    /// Whether any is in both.
+    #[inline]
+    pub(crate) const fn meet(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+/// The members of an object in EVE, in order.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Members {
+    /// Of each the columns that it is made of.
+    of: Vec<Columns>,
+    nodes: Vec<Node>,
+}
+
+impl Members {
+    /// Those of which there may be something in a message with such columns.
+    #[inline]
+    pub(crate) fn in_message(&self, set: Columns) -> impl Iterator<Item = &Node> {
+        let all = self.of.iter().zip(&self.nodes);
+        all.filter(move |(of, _)| of.meet(set))
+            .map(|(_, node)| node)
+    }
+
+    fn push(&mut self, node: Node) {
+        self.of.push(Columns::default());
+        self.nodes.push(node);
+    }
+
+    /// Adds the leaf of a column at its path.
+    fn plant(&mut self, path: &str, column: usize) {
+        let (name, rest) = match path.split_once('.') {
+            None => (path, None),
+            Some((name, rest)) => (name, Some(rest)),
+        };
+        let stem = name.strip_suffix("[]");
+        let key = Key::new(stem.unwrap_or(name));
+        let known = self.nodes.iter().position(|node| *node.key() == key);
+        let place = match (rest, known) {
+            (Some(_), Some(place)) => place,
+            (None, _) => {
+                self.push(Node::Leaf { key, column });
+                self.nodes.len() - 1
+            }
+            (Some(_), None) => {
+                let (members, columns) = (Self::default(), Vec::new());
+                self.push(if stem.is_some() {
+                    Node::Array {
+                        key,
+                        members,
+                        columns,
+                    }
+                } else {
+                    Node::Object {
+                        key,
+                        members,
+                        columns,
+                    }
+                });
+                self.nodes.len() - 1
+            }
+        };
+        if let Some(of) = self.of.get_mut(place) {
+            of.add(column);
+        }
+        if let Some(rest) = rest
+            && let Some(
+                Node::Object {
+                    members, columns, ..
+                }
+                | Node::Array {
+                    members, columns, ..
+                },
+            ) = self.nodes.get_mut(place)
+        {
+            columns.push(column);
+            members.plant(rest, column);
+        }
+    }
+}
+
 /// A member of an object in EVE.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Node {
@@ -231,13 +334,13 @@ pub(crate) enum Node {
     },
     Object {
         key: Key,
-        members: Vec<Node>,
+        members: Members,
         columns: Vec<usize>,
     },
     /// The members of each of its objects.
     Array {
         key: Key,
-        members: Vec<Node>,
+        members: Members,
         columns: Vec<usize>,
     },
 }
@@ -247,49 +350,5 @@ impl Node {
         match self {
             Self::Leaf { key, .. } | Self::Object { key, .. } | Self::Array { key, .. } => key,
         }
-    }
-}
-
-/// Adds the leaf of a column at its path.
-fn plant(members: &mut Vec<Node>, path: &str, column: usize) {
-    let (name, rest) = match path.split_once('.') {
-        None => (path, None),
-        Some((name, rest)) => (name, Some(rest)),
-    };
-    let stem = name.strip_suffix("[]");
-    let key = Key::new(stem.unwrap_or(name));
-    let Some(rest) = rest else {
-        members.push(Node::Leaf { key, column });
-        return;
-    };
-    let place = members.iter().position(|node| *node.key() == key);
-    let place = place.unwrap_or_else(|| {
-        let (members_of, columns) = (Vec::new(), Vec::new());
-        members.push(if stem.is_some() {
-            Node::Array {
-                key,
-                members: members_of,
-                columns,
-            }
-        } else {
-            Node::Object {
-                key,
-                members: members_of,
-                columns,
-            }
-        });
-        members.len() - 1
-    });
-    if let Some(
-        Node::Object {
-            members, columns, ..
-        }
-        | Node::Array {
-            members, columns, ..
-        },
-    ) = members.get_mut(place)
-    {
-        columns.push(column);
-        plant(members, rest, column);
     }
 }
