@@ -200,9 +200,9 @@ fn messages_of_sip_before_the_verdict_are_told() {
     }
 }
 
-/// Two Initials of one client, 60 bytes of its hello in the first. That has the bit cleared by which
-/// QUIC is told (RFC 9287 allows it), so only the second is a verdict: the server's name is known
-/// only if the first is replayed.
+/// Two Initials of one client, 60 bytes of its hello in the first. That has the bit cleared by
+/// which QUIC is told (RFC 9287 allows it), so only the second is a verdict: the server's name is
+/// known only if the first is replayed.
 #[test]
 fn a_hello_that_began_before_the_verdict_is_whole() {
     let first = "8a0000000108001122334455667704aabbccdd0040503c58008f8cdefdc801397df71b9b8d991932\

@@ -17,8 +17,8 @@ const PIECES: usize = 32;
 const INPUT_BYTES_MIN: u64 = 32 << 20;
 
 /// What threads would cost a packet, as [`super::profile`] finds it, from the first megabytes and
-/// three pipelines: up to the dispatch, up to the checksums, all; and what handing over costs. None if the input cannot be read
-/// twice, or is too short to matter. Nothing is written.
+/// three pipelines: up to the dispatch, up to the checksums, all; and what handing over costs. None
+/// if the input cannot be read twice, or is too short to matter. Nothing is written.
 pub(crate) fn brief(plan: &Plan, known: Option<&Identification>) -> Option<Rule> {
     if plan.inputs.contains(&Input::Stdin) {
         return None;

@@ -9,8 +9,8 @@
 //! The first look finds the lines in another core's cache, the second one in its own, as a run on
 //! one thread does: the difference is what a worker pays. The input pays for writing over lines
 //! that the other core has: what it takes here beyond a pass on one thread. Both depend on where
-//! the two cores are: within one last-level cache a line comes in some 13 ns, from another one in 70
-//! to 90, and a virtual machine's processors may be either, an hour later the other.
+//! the two cores are: within one last-level cache a line comes in some 13 ns, from another one in
+//! 70 to 90, and a virtual machine's processors may be either, an hour later the other.
 
 use super::counters::Moment;
 use super::passes::Bench;

@@ -145,8 +145,8 @@ impl Rule {
         }
     }
 
-    /// What it takes to keep up with a link. Reading, checksums and handing over grow with the length of
-    /// packets; everything else is paid by the packet.
+    /// What it takes to keep up with a link. Reading, checksums and handing over grow with the
+    /// length of packets; everything else is paid by the packet.
     pub fn need(&self, demand: &Demand) -> Need {
         let packets_per_s = demand.gbits_per_s * 1e9 / 8.0 / (demand.packet_len + WIRE_OVERHEAD);
         let longer = demand.packet_len / self.packet_len.max(1.0);

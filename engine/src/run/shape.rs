@@ -105,8 +105,9 @@ pub(crate) struct StageCosts {
 
 impl StageCosts {
     /// The papers' rule: the slowest of C_in + C_fifo, (C_app + C_fifo)/N and C_out sets the
-    /// pace, where C_fifo is what a hand-over costs that side. Of shapes within a tenth of the best, the one with the fewest threads is taken: it
-    /// costs the least and leaves cores to others.
+    /// pace, where C_fifo is what a hand-over costs that side. Of shapes within a tenth of the
+    /// best, the one with the fewest threads is taken: it costs the least and leaves cores to
+    /// others.
     pub(crate) fn best(&self, cores: usize) -> Shape {
         let mut shapes = vec![Shape::Single];
         shapes.extend((1..cores).map(Shape::InputAndWorkers));

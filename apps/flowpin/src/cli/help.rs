@@ -186,8 +186,9 @@ Example:
   flowpin profile -r big.pcap --save big.profile.json
   flowpin plan --gbps 100 --packet 764 --profile big.profile.json
 
-Reading, checksums and handing over are taken to grow with the length of packets, everything else to \
-be paid by the packet. Traffic with other connections and protocols than the profile's costs something else.";
+Reading, checksums and handing over are taken to grow with the length of packets, everything else \
+to be paid by the packet. Traffic with other connections and protocols than the profile's costs \
+something else.";
 
 pub(super) const GEN_ABOUT: &str = "\
 Makes a capture of conversations with chosen characteristics: length of packets, connections per \

@@ -42,8 +42,8 @@ fn write_table(text: &mut String, profile: &Profile) -> std::fmt::Result {
         let why = if profile.share < SHARE_MIN {
             "others had the processor: again on a quiet machine"
         } else if profile.packets < PACKETS_MIN {
-            "too few packets: again with a\n  million or more (`flowpin gen replicate` multiplies a \
-             capture)"
+            "too few packets: again with a\n  million or more (`flowpin gen replicate` multiplies \
+             a capture)"
         } else {
             "again, and see whether it stays so"
         };

@@ -91,8 +91,9 @@ fn stop_is_heard_while_the_input_waits() {
     }
 }
 
-/// A pipe that falls silent keeps nothing back: what has come is analysed and its records are in the
-/// file, though the piece is not full. In the end they are what they would have been without a pause.
+/// A pipe that falls silent keeps nothing back: what has come is analysed and its records are in
+/// the file, though the piece is not full. In the end they are what they would have been without a
+/// pause.
 #[test]
 fn records_do_not_wait_for_a_silent_pipe() {
     let lab = capture("lab-day.pcapng");
