@@ -135,9 +135,9 @@ impl Reader {
     /// Fills a piece with what is not walked yet and about `piece_len` bytes more. Returns where
     /// in the piece to start.
     ///
-    /// The same bytes always make the same pieces, however they trickle in, unless nothing comes for
-    /// a while: then the piece ends with what has come. If somebody calls meanwhile, the piece has
-    /// nothing to walk, and the next one goes on with these bytes.
+    /// The same bytes always make the same pieces, however they trickle in, unless nothing comes
+    /// for a while: then the piece ends with what has come. If somebody calls meanwhile, the piece
+    /// has nothing to walk, and the next one goes on with these bytes.
     pub(crate) fn fill(&mut self, piece: &mut Piece, piece_len: usize) -> usize {
         self.head = None;
         let rest = self.rest.get(self.from..).unwrap_or_default();

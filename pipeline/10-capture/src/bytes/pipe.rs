@@ -112,9 +112,9 @@ const LISTEN_EVERY: Timespec = Timespec {
     tv_nsec: 50_000_000,
 };
 
-/// After how long a reader learns that nothing comes: a program that writes a file into a pipe leaves
-/// no such gaps, a capture of a quiet link does. And once more a little later, for what other threads
-/// have made by then of the bytes that came.
+/// After how long a reader learns that nothing comes: a program that writes a file into a pipe
+/// leaves no such gaps, a capture of a quiet link does. And once more a little later, for what
+/// other threads have made by then of the bytes that came.
 const IDLE_AFTER: [Duration; 2] = [Duration::from_secs(1), Duration::from_millis(1100)];
 
 #[expect(clippy::cast_possible_wrap, reason = "a small constant")]

@@ -17,8 +17,8 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     ],
 };
 
-/// A list of methods, and one of them chosen. These are few bytes, so both directions must agree, or
-/// what follows in one: the request, or the reply to it.
+/// A list of methods, and one of them chosen. These are few bytes, so both directions must agree,
+/// or what follows in one: the request, or the reply to it.
 fn five(look: &Look<'_>) -> Option<Answer> {
     if look.to_server {
         return asked(look);
@@ -41,8 +41,8 @@ fn five(look: &Look<'_>) -> Option<Answer> {
     Answer::when(offered && known)
 }
 
-/// RFC 1928 §3, §4: methods, and the request if the client alone is seen. A user's name and password
-/// may stand between (RFC 1929 §2).
+/// RFC 1928 §3, §4: methods, and the request if the client alone is seen. A user's name and
+/// password may stand between (RFC 1929 §2).
 fn asked(look: &Look<'_>) -> Option<Answer> {
     let count = usize::from(look.u8(1)?);
     if !(1..=8).contains(&count) {

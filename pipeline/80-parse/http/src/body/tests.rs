@@ -136,8 +136,8 @@ fn bombs_are_stopped_and_told() {
     }
 }
 
-/// RFC 1952 §2.2: a body is a sequence of members, decoded as if they were one; both limits hold for
-/// all of them. What stands behind the last and is no member is left out.
+/// RFC 1952 §2.2: a body is a sequence of members, decoded as if they were one; both limits hold
+/// for all of them. What stands behind the last and is no member is left out.
 #[test]
 fn all_members_of_a_gzip_body_are_decoded() {
     let text = text();
