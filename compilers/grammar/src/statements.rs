@@ -103,6 +103,7 @@ impl<'a> Statements<'a> {
             ("capture", [field]) => {
                 Op::Capture(self.field(field, &[FieldKind::Text, FieldKind::List])?)
             }
+            ("unfold", [field]) => Op::Unfold(self.field(field, &[FieldKind::Text])?),
             ("append", [field]) => {
                 Op::Append(self.field(field, &[FieldKind::Text, FieldKind::List])?)
             }

@@ -124,6 +124,8 @@ pub enum Op {
     Before(u8),
     /// The field is the window.
     Capture(FieldId),
+    /// The field is the window's lines, each without blanks at its ends, joined by one blank.
+    Unfold(FieldId),
     /// The window is added: to a text behind a blank, to a list as one more.
     Append(FieldId),
     /// The field is a constant text.

@@ -150,6 +150,7 @@ impl<S: MessageSink> Actor<'_, S> {
             Op::Before(byte) => turn.window = window::before(turn.window, byte),
             // Nothing is no text: the field is unset.
             Op::Capture(field) if turn.window.is_empty() => fields.clear_field(field),
+            Op::Unfold(field) => self.unfold(field, turn.window),
             Op::Append(_) if turn.window.is_empty() => {}
             Op::Capture(field) => self.capture(field, turn.window),
             Op::Append(field) => self.append(field, turn.window),
@@ -219,6 +220,23 @@ impl<S: MessageSink> Actor<'_, S> {
     fn capture(&mut self, field: FieldId, text: &[u8]) {
         let mut place = place(self.at, self.shard, self.options, self.budget);
         self.extra.fields.set_text(field, text, false, &mut place);
+    }
+
+    /// RFC 5322 §2.2.3, RFC 3261 §7.3.1: a line that begins with a blank goes on with the one before.
+    fn unfold(&mut self, field: FieldId, text: &[u8]) {
+        let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+        let mut place = place(self.at, self.shard, self.options, self.budget);
+        let mut is_first = true;
+        let fields = &mut self.extra.fields;
+        fields.clear_field(field);
+        for line in lines.filter(|line| !line.is_empty()) {
+            if is_first {
+                fields.set_text(field, line, false, &mut place);
+            } else {
+                fields.extend_text(field, b" ", line, &mut place);
+            }
+            is_first = false;
+        }
     }
 
     fn append(&mut self, field: FieldId, text: &[u8]) {

@@ -191,6 +191,88 @@ fn sip_pairs_requests_with_final_answers() {
     );
 }
 
+/// RFC 5322 §2.2.3, RFC 3261 §7.3.1: a line that begins with a blank goes on with the one before.
+#[test]
+fn folded_fields_are_told_whole() {
+    check(
+        "smtp",
+        &[
+            (true, b"MAIL FROM:<a@a>\r\nDATA\r\n"),
+            (false, b"250 ok\r\n354 go\r\n"),
+            (
+                true,
+                b"Message-ID:\r\n <1@a>\r\nTo: b@b,\r\n\tc@c\r\n \r\nX: y\r\n z\r\nSubject: one\r\n \
+              two\r\n  three\r\n\r\n folded no more\r\n.\r\n",
+            ),
+            (false, b"250 queued\r\n"),
+        ],
+        &["smtp @0 mailfrom=a@a to=b@b, c@c msg_id=<1@a> subject=one two three \
+             last_reply=250 queued"],
+    );
+    check(
+        "sip",
+        &[(
+            true,
+            b"ACK sip:a SIP/2.0\r\nSubject: folded\r\n\tover lines\r\nCSeq: 1\r\n ACK\r\n\r\n",
+        )],
+        &["sip @0 method=ACK uri=sip:a version=SIP/2.0 seq=1 ACK subject=folded over lines"],
+    );
+}
+
+/// RFC 3030: a mail in chunks, whatever is in them.
+/// RFC 5321 §4.1.2: the local part may be in quotes, with blanks in it.
+#[test]
+fn a_mail_in_chunks_is_told() {
+    check(
+        "smtp",
+        &[
+            (
+                true,
+                b"MAIL FROM:<\"a b\"@a> BODY=BINARYMIME\r\nRCPT TO: <b@b> NOTIFY=NEVER\r\nrcpt to:c@c\r\n",
+            ),
+            (false, b"250 ok\r\n250 ok\r\n250 ok\r\n"),
+            (true, b"BDAT 12\r\nSubject: x\r\n"),
+            (false, b"250 12 bytes\r\n"),
+            (true, b"BDAT 8 LAST\r\n\r\nQUIT\r\nMAIL FROM:<d@d>\r\nBDAT 0 LAST\r\n"),
+            (false, b"250 queued\r\n250 ok\r\n554 no\r\n"),
+        ],
+        &[
+            "smtp @0 mailfrom=\"a b\"@a rcptto=b@b|c@c",
+            "smtp @4 mailfrom=d@d",
+        ],
+    );
+}
+
+/// Passwords are in no record. RESP3 answers those that subscribe by a push.
+#[test]
+fn passwords_are_not_told_and_subscriptions_are_answered() {
+    check(
+        "redis",
+        &[
+            (
+                true,
+                b"*3\r\n$4\r\nAuth\r\n$4\r\nname\r\n$6\r\nsecret\r\nAUTH secret\r\n*2\r\n$4\r\nAUTO\r\n$1\
+              \r\nk\r\n",
+            ),
+            (false, b"+OK\r\n-ERR no\r\n:1\r\n"),
+            (true, b"*2\r\n$9\r\nSUBSCRIBE\r\n$2\r\nch\r\n"),
+            (
+                false,
+                b">3\r\n$9\r\nsubscribe\r\n$2\r\nch\r\n:1\r\n>3\r\n$7\r\nmessage\r\n$2\r\nch\r\n$2\r\nhi\r\n",
+            ),
+            (true, b"PING\r\n"),
+            (false, b"+PONG\r\n"),
+        ],
+        &[
+            "redis @0 command=Auth arguments=3 reply=OK",
+            "redis @0 command=AUTH error=ERR no",
+            "redis @0 command=AUTO key=k arguments=2 reply=1",
+            "redis @2 command=SUBSCRIBE key=ch arguments=2 reply=3",
+            "redis @4 command=PING reply=PONG",
+        ],
+    );
+}
+
 /// A datagram is a message of its own; a question without an answer is told at the end.
 #[test]
 fn datagrams_are_messages_of_their_own() {
