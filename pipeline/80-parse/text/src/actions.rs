@@ -222,7 +222,8 @@ impl<S: MessageSink> Actor<'_, S> {
         self.extra.fields.set_text(field, text, false, &mut place);
     }
 
-    /// RFC 5322 §2.2.3, RFC 3261 §7.3.1: a line that begins with a blank goes on with the one before.
+    /// RFC 5322 §2.2.3, RFC 3261 §7.3.1: a line that begins with a blank goes on with the one
+    /// before.
     fn unfold(&mut self, field: FieldId, text: &[u8]) {
         let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
         let mut place = place(self.at, self.shard, self.options, self.budget);

@@ -201,13 +201,16 @@ fn folded_fields_are_told_whole() {
             (false, b"250 ok\r\n354 go\r\n"),
             (
                 true,
-                b"Message-ID:\r\n <1@a>\r\nTo: b@b,\r\n\tc@c\r\n \r\nX: y\r\n z\r\nSubject: one\r\n \
+                b"Message-ID:\r\n <1@a>\r\nTo: b@b,\r\n\tc@c\r\n \r\n\
+              X: y\r\n z\r\nSubject: one\r\n \
               two\r\n  three\r\n\r\n folded no more\r\n.\r\n",
             ),
             (false, b"250 queued\r\n"),
         ],
-        &["smtp @0 mailfrom=a@a to=b@b, c@c msg_id=<1@a> subject=one two three \
-             last_reply=250 queued"],
+        &[
+            "smtp @0 mailfrom=a@a to=b@b, c@c msg_id=<1@a> subject=one two three \
+             last_reply=250 queued",
+        ],
     );
     check(
         "sip",
@@ -228,16 +231,20 @@ fn a_mail_in_chunks_is_told() {
         &[
             (
                 true,
-                b"MAIL FROM:<\"a b\"@a> BODY=BINARYMIME\r\nRCPT TO: <b@b> NOTIFY=NEVER\r\nrcpt to:c@c\r\n",
+                b"MAIL FROM:<\"a b\"@a> BODY=BINARYMIME\r\nRCPT TO: <b@b> NOTIFY=NEVER\r\n\
+              rcpt to:c@c\r\n",
             ),
             (false, b"250 ok\r\n250 ok\r\n250 ok\r\n"),
             (true, b"BDAT 12\r\nSubject: x\r\n"),
             (false, b"250 12 bytes\r\n"),
-            (true, b"BDAT 8 LAST\r\n\r\nQUIT\r\nMAIL FROM:<d@d>\r\nBDAT 0 LAST\r\n"),
+            (
+                true,
+                b"BDAT 8 LAST\r\n\r\nQUIT\r\nMAIL FROM:<d@d>\r\nBDAT 0 LAST\r\n",
+            ),
             (false, b"250 queued\r\n250 ok\r\n554 no\r\n"),
         ],
         &[
-            "smtp @0 mailfrom=\"a b\"@a rcptto=b@b|c@c",
+            r#"smtp @0 mailfrom=\"a b\"@a rcptto=b@b|c@c"#,
             "smtp @4 mailfrom=d@d",
         ],
     );
@@ -251,14 +258,16 @@ fn passwords_are_not_told_and_subscriptions_are_answered() {
         &[
             (
                 true,
-                b"*3\r\n$4\r\nAuth\r\n$4\r\nname\r\n$6\r\nsecret\r\nAUTH secret\r\n*2\r\n$4\r\nAUTO\r\n$1\
+                b"*3\r\n$4\r\nAuth\r\n$4\r\nname\r\n$6\r\n\
+              secret\r\nAUTH secret\r\n*2\r\n$4\r\nAUTO\r\n$1\
               \r\nk\r\n",
             ),
             (false, b"+OK\r\n-ERR no\r\n:1\r\n"),
             (true, b"*2\r\n$9\r\nSUBSCRIBE\r\n$2\r\nch\r\n"),
             (
                 false,
-                b">3\r\n$9\r\nsubscribe\r\n$2\r\nch\r\n:1\r\n>3\r\n$7\r\nmessage\r\n$2\r\nch\r\n$2\r\nhi\r\n",
+                b">3\r\n$9\r\nsubscribe\r\n$2\r\nch\r\n:1\r\n\
+              >3\r\n$7\r\nmessage\r\n$2\r\nch\r\n$2\r\nhi\r\n",
             ),
             (true, b"PING\r\n"),
             (false, b"+PONG\r\n"),
