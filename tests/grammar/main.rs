@@ -49,6 +49,7 @@ fn the_tutorial_s_grammar_reads_memcached() {
     assert!(listing.lines().count() < 30);
     let compiled = compiled("memcached.l", listing);
     assert_eq!(compiled.warnings, []);
+    assert!(compiled.backing_up.is_empty(), "nothing is read twice");
     let protocol = Protocol::loaded(compiled.grammar);
     for piece in [1, 2, 7, 1000] {
         let mut text = Text::new(TextOptions::default(), vec![protocol.clone()]);
