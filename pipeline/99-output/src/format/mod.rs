@@ -21,6 +21,7 @@ mod eve_scan;
 mod eve_words;
 mod message;
 mod schemas;
+mod sorter;
 mod stats;
 #[cfg(test)]
 mod tests;
@@ -43,6 +44,7 @@ use flowpin_record::{
     RecordKey, RecordSink, RecordType, Row, ScanRecord, Shown, TunnelRecord, Value,
 };
 use message::Message;
+use sorter::Sorter;
 
 /// Formats one worker's records and holds them until the watermark has passed them.
 #[derive(Debug)]
@@ -61,6 +63,7 @@ pub struct Formatter {
     /// The kind of message that came last: often the next one's too.
     last_schema: usize,
     ids: CommunityIds,
+    sorter: Sorter,
     spare: Vec<RecordBatch>,
 }
 
@@ -78,6 +81,7 @@ impl Formatter {
             built_messages: Vec::new(),
             last_schema: 0,
             ids: CommunityIds::new(plan.community_id.then_some(plan.community_seed)),
+            sorter: Sorter::default(),
             spare: Vec::new(),
         }
     }
@@ -105,7 +109,7 @@ impl Formatter {
         let mut batch = RecordBatch::default();
         if self.earliest <= watermark && !self.hold.is_empty() {
             batch = self.spare.pop().unwrap_or_default();
-            self.hold.entries.sort_unstable_by(Entry::order);
+            self.sorter.sort(&mut self.hold.entries);
             let count = self
                 .hold
                 .entries
