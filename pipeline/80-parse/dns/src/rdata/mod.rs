@@ -117,8 +117,8 @@ const fn parts(kind: u16) -> Option<&'static [Part]> {
 // PERF: written where it stays: returned, it was copied right after its parts were written, and
 // waited for them (nine times a message).
 pub(crate) fn read(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts, found: &mut Rdata) {
-    let whole = *cursor;
-    found.raw = Place::new(whole.at, whole.end);
+    let begin = cursor.at;
+    found.raw = Place::new(begin, cursor.end);
     match (kind, cursor.left()) {
         (A, 4) | (AAAA, 16) => {
             cursor.rest();
@@ -133,7 +133,7 @@ pub(crate) fn read(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts, found:
                 found.names = [name.text; 2];
                 return;
             }
-            *cursor = whole;
+            cursor.at = begin;
         }
         _ => {}
     }
@@ -159,7 +159,8 @@ pub(crate) fn is_bad(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts) -> b
 
 /// The same, of any type.
 fn with_text(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts, found: &mut Rdata) {
-    let whole = *cursor;
+    // PERF: not a copy of the cursor, whose parts were just written.
+    let whole = Cursor::new(cursor.message, cursor.at, cursor.end);
     let begin = texts.bytes.len();
     let mut names: Option<[Place; 2]> = None;
     let good = parts(kind).is_some_and(|parts| {

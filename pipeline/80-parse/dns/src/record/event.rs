@@ -159,23 +159,21 @@ impl Layout {
                 *count = count.saturating_add(1);
             }
         }
-        for (((at, width), count), special) in SECTIONS_AT
-            .into_iter()
-            .zip(SECTIONS)
-            .zip(counts)
-            .zip(special)
+        // PERF: by reference: counts are copied as a whole right after they were written in parts.
+        for (((&at, &width), &count), special) in
+            SECTIONS_AT.iter().zip(&SECTIONS).zip(&counts).zip(&special)
         {
             if count == 0 {
                 continue;
             }
             layout.add(at, 0..COMMON, count);
-            for (columns, _) in SPECIAL.into_iter().zip(special).filter(|(_, is)| *is) {
+            for (columns, _) in SPECIAL.into_iter().zip(special).filter(|(_, is)| **is) {
                 if columns.end <= width {
                     layout.add(at, columns, count);
                 }
             }
         }
-        for (at, count) in grouped.into_iter().enumerate() {
+        for (at, &count) in grouped.iter().enumerate() {
             layout.add(GROUPS_AT, at..at.saturating_add(1), count);
         }
         layout
