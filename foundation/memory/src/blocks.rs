@@ -25,7 +25,7 @@ pub struct BlockPool {
 
 impl BlockPool {
     /// Reserves `count` blocks of `block_bytes` each, rounded up to a power of two from 32 to
-    /// 2048, so that no block straddles more lines or pages than it must.
+    /// 2048; each of a line or more begins at one.
     ///
     /// # Errors
     ///
@@ -35,7 +35,7 @@ impl BlockPool {
             .clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX)
             .next_power_of_two();
         Ok(Self {
-            bytes: Reserved::new(block_bytes.saturating_mul(count as usize))?,
+            bytes: Reserved::new(start(count, block_bytes))?,
             block_bytes,
             handles: Handles::new(count)?,
         })
@@ -56,7 +56,7 @@ impl BlockPool {
     /// A block's bytes; empty for a handle beyond the pool.
     #[inline]
     pub fn bytes(&self, block: u32) -> &[u8] {
-        let start = block as usize * self.block_bytes;
+        let start = start(block, self.block_bytes);
         self.bytes
             .get(start..start + self.block_bytes)
             .unwrap_or_default()
@@ -65,7 +65,7 @@ impl BlockPool {
     /// A block's bytes, to write; empty for a handle beyond the pool.
     #[inline]
     pub fn bytes_mut(&mut self, block: u32) -> &mut [u8] {
-        let start = block as usize * self.block_bytes;
+        let start = start(block, self.block_bytes);
         self.bytes
             .get_mut(start..start + self.block_bytes)
             .unwrap_or_default()
@@ -74,7 +74,7 @@ impl BlockPool {
     /// Asks the processor to fetch a block's first line. Any handle is fine.
     #[inline]
     pub fn prefetch(&self, block: u32) {
-        self.bytes.prefetch(block as usize * self.block_bytes);
+        self.bytes.prefetch(start(block, self.block_bytes));
     }
 
     /// Asks for huge pages: fewer TLB misses in a large pool, but 2 MiB resident at a time.
@@ -117,12 +117,26 @@ impl BlockPool {
     }
 }
 
+/// Where a block begins. After every 8 KiB of blocks a line is left out: otherwise the first lines
+/// of 512-byte blocks would all fall into one in eight of a cache's sets, those of 2 KiB into one
+/// in 32. It costs 0.8 % of the room, and some blocks lie on two pages.
+// PERF: take, write the first line, give back, 65,536 alive, random lifetimes, ns (virtual EPYC,
+// Zen 5, `flowpin bench memory`): 256 bytes 8.5 -> 5.6, 512 14.0 -> 7.9, 2048 18.9 -> 10.3; the
+// same as before below.
+#[inline]
+const fn start(block: u32, block_bytes: usize) -> usize {
+    let before = (block as usize).saturating_mul(block_bytes);
+    before.saturating_add(before / COLOUR_BYTES * LINE_BYTES)
+}
+
+const COLOUR_BYTES: usize = 8 << 10;
+const LINE_BYTES: usize = 64;
 const BLOCK_BYTES_MIN: usize = 32;
 const BLOCK_BYTES_MAX: usize = 2048;
 
 #[cfg(test)]
 mod tests {
-    use super::BlockPool;
+    use super::{BlockPool, LINE_BYTES, start};
 
     /// Two blocks in use never share a byte, for any size.
     #[test]
@@ -142,6 +156,26 @@ mod tests {
                         .all(|&byte| u32::from(byte) == block)
                 );
             }
+        }
+    }
+
+    /// First lines shall use all sets of a cache, whatever the size of blocks: of 4096 sets, each
+    /// about as often as any other.
+    #[test]
+    fn first_lines_use_all_sets() {
+        for block_bytes in [32usize, 64, 128, 256, 512, 1024, 2048] {
+            let mut uses = vec![0u32; 4096];
+            for block in 0..1 << 16 {
+                uses[start(block, block_bytes) / LINE_BYTES % 4096] += 1;
+            }
+            assert!(
+                uses.iter().all(|&uses| uses <= 32),
+                "{block_bytes}: {uses:?}"
+            );
+            assert!(
+                uses.iter().all(|&uses| uses >= 8),
+                "{block_bytes}: {uses:?}"
+            );
         }
     }
 

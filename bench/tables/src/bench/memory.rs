@@ -86,9 +86,8 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
         "The aim, {POOL_NS_MAX:.0} ns for a block of any size, {word}: {slowest:.1} ns at most. \
          What \
          a block costs is the line that it brings from behind the second-level cache: the list of \
-         free ones is apart, so giving back touches no block. Where only first lines are written, \
-         as here, those of large blocks share few sets of a cache: of 512 bytes, one in eight. A \
-         block that is filled uses all."
+         free ones is apart, so giving back touches no block. After every 8 KiB a line is left \
+         out, so that first lines use all sets of a cache and not, with 512 bytes, one in eight."
     ));
     table.note(
         "Their Table VI replaces malloc by pools in the whole system, for 2.7 to 19.5 % of speed. \
