@@ -12,6 +12,7 @@ use flowpin_packet::SHARD_COUNT;
 use flowpin_reassembly::{ReassemblyOptions, Urgent};
 use flowpin_text::{Protocol, TextOptions};
 use flowpin_tls::TlsOptions;
+use flowpin_websocket::WebSocketOptions;
 use std::sync::Arc;
 
 /// Fragments get a quarter at most, and no more than this: room for a second of a million small
@@ -80,6 +81,7 @@ pub(crate) struct ParserOptions {
     pub(crate) fix: FixOptions,
     pub(crate) dns: DnsOptions,
     pub(crate) text: TextOptions,
+    pub(crate) websocket: WebSocketOptions,
     /// The user's first.
     pub(crate) grammars: Vec<Arc<Protocol>>,
     /// So many of them are the user's.
@@ -99,6 +101,7 @@ pub(crate) fn parsers(plan: &Plan) -> ParserOptions {
     let fix = FixOptions::default();
     let dns = DnsOptions::default();
     let text = TextOptions::default();
+    let websocket = WebSocketOptions::default();
     ParserOptions {
         tls: TlsOptions::within(bytes / 16),
         http: HttpOptions {
@@ -146,6 +149,9 @@ pub(crate) fn parsers(plan: &Plan) -> ParserOptions {
             shard_bytes_max: u64::from(count(bytes / 32, 1).max(MESSAGE_BYTES_MIN)),
             shard_questions_max: count(bytes / 32, 192).min(text.shard_questions_max),
             ..text
+        },
+        websocket: WebSocketOptions {
+            shard_connections_max: count(bytes / 64, 128).min(websocket.shard_connections_max),
         },
         grammars: messages::grammars(plan),
         loaded: u16::try_from(plan.parse.loaded.len()).unwrap_or(u16::MAX),

@@ -90,6 +90,9 @@ losses! {
         "more bytes of files than are extracted in one run: the files end before";
     /// Texts of HTTP that were cut or left out.
     HttpTexts = "http_texts", "texts of HTTP longer than the limit, or no memory for them";
+    /// WebSockets not looked into because their shard had its most.
+    WebSocketConnections = "websocket_connections",
+        "more WebSockets at once than are looked into: what they carry is not read";
     /// DNS connections not followed because their shard had its most.
     DnsConnections = "dns_connections",
         "more DNS connections at once than are followed: their messages are not read";

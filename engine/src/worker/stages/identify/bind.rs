@@ -177,12 +177,23 @@ impl Identify {
             }
         };
         state.go_to(Phase::Done);
-        parse.unbind(core::mem::take(&mut state.binding));
+        let is_heard = what == Successor::WebSocket
+            && parse.go_on_as_websocket(state.binding, scene.moment.at);
+        if !is_heard {
+            parse.unbind(core::mem::take(&mut state.binding));
+        }
         if let Some(rule) = goes_on_as
             && self.names.protocol_of(rule) != self.names.protocol_of(state.rule)
         {
             state.original = self.names.protocol_of(state.rule);
             state.rule = rule;
+        }
+        if let Some(rest) = bytes
+            .get(used..)
+            .filter(|rest| is_heard && !rest.is_empty())
+        {
+            let offset = at.offset.saturating_add(used as u64);
+            self.hear(Span { offset, ..at }, rest, scene);
         }
     }
 

@@ -9,6 +9,7 @@
 //! Owns what binds a connection to its parser. Guarantees that a parser hears every byte of a
 //! stream once and in order, or of a gap; and that a record's key depends on the input alone.
 
+mod carried;
 mod files;
 mod outlet;
 mod parsers;
@@ -182,6 +183,23 @@ impl Parse {
     pub(super) fn transactions(&self, binding: Binding) -> u32 {
         let bound = binding.0.checked_sub(1).and_then(|one| self.bound.get(one));
         bound.map_or(0, |bound| bound.place.transaction)
+    }
+
+    /// A connection that was vacated goes on as a WebSocket: what that carries is heard from here
+    /// on. False if nobody can.
+    pub(super) fn go_on_as_websocket(&mut self, binding: Binding, at: Timestamp) -> bool {
+        let bound = binding.0.checked_sub(1);
+        let Some(bound) = bound.and_then(|bound| self.bound.get_mut(bound)) else {
+            return false;
+        };
+        let Some(handle) = self.parsers.begin(Kind::WebSocket, bound.shard, at) else {
+            return false;
+        };
+        bound.handle = handle;
+        bound.next = [ANYWHERE; 2];
+        // There are no other records.
+        bound.place.app = "tls";
+        true
     }
 
     /// A connection that was bound before goes on counting.

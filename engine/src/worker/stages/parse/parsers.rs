@@ -1,5 +1,6 @@
 //! The parsers there are, and which protocol each reads.
 
+use super::carried::Carried;
 use crate::run::memory::ParserOptions;
 use flowpin_counters::Losses;
 use flowpin_dns::{Dns, Flavour};
@@ -20,6 +21,8 @@ pub(in crate::worker::stages) enum Kind {
     Http,
     Fix,
     Dns(Flavour),
+    /// What a WebSocket carries.
+    WebSocket,
     /// A grammar, by its number.
     Text(u16),
 }
@@ -51,6 +54,7 @@ pub(super) enum Handle {
     Fix(flowpin_fix::Handle),
     Dns(flowpin_dns::Handle),
     Text(flowpin_text::Handle),
+    WebSocket(u32),
     /// None at present.
     Nobody,
 }
@@ -84,6 +88,7 @@ pub(super) struct Parsers {
     fix: Fix,
     dns: Dns,
     text: Text,
+    carried: Carried,
     /// So many of the grammars are the user's, which stand first.
     loaded: u16,
 }
@@ -97,6 +102,7 @@ impl Parsers {
             fix: Fix::new(options.fix.clone())?,
             dns: Dns::new(options.dns.clone())?,
             text: Text::new(options.text, options.grammars.clone()),
+            carried: Carried::new(options.websocket)?,
             loaded: options.loaded,
         })
     }
@@ -135,6 +141,7 @@ impl Parsers {
         losses.add(self.fix.losses());
         losses.add(self.dns.losses());
         losses.add(&self.text.losses());
+        losses.add(self.carried.losses());
         losses
     }
 
@@ -146,6 +153,7 @@ impl Parsers {
             Kind::Http => self.http.begin(shard).map(Handle::Http),
             Kind::Fix => self.fix.begin(shard).map(Handle::Fix),
             Kind::Text(protocol) => self.text.begin(shard, protocol).map(Handle::Text),
+            Kind::WebSocket => self.carried.begin(shard).map(Handle::WebSocket),
             Kind::Dns(flavour) => self.dns.begin(shard, flavour).map(Handle::Dns),
         }
     }
@@ -180,6 +188,12 @@ impl Parsers {
                 self.dns.data(handle, at, to_server, bytes, sink);
                 Next::More
             }
+            Handle::WebSocket(handle) => {
+                let (tls, carried) = (&mut self.tls, &mut self.carried);
+                carried
+                    .data(tls, (handle, at), (to_server, bytes), sink)
+                    .into()
+            }
             Handle::Dtls(_) | Handle::Quic(_) => Next::More,
             Handle::Nobody => Next::Nothing,
         }
@@ -210,6 +224,10 @@ impl Parsers {
             Handle::Dns(handle) => {
                 self.dns.gap(handle, at, to_server, len, sink);
                 Next::More
+            }
+            Handle::WebSocket(handle) => {
+                let (tls, carried) = (&mut self.tls, &mut self.carried);
+                carried.gap(tls, handle, (to_server, len), sink).into()
             }
             Handle::Dtls(_) | Handle::Quic(_) => Next::More,
             Handle::Nobody => Next::Nothing,
@@ -246,6 +264,10 @@ impl Parsers {
                 self.dns.closed(handle, at, to_server, sink);
                 Next::More
             }
+            Handle::WebSocket(handle) => {
+                let (tls, carried) = (&mut self.tls, &mut self.carried);
+                carried.side_over(tls, handle, to_server, sink).into()
+            }
             Handle::Dtls(_) | Handle::Quic(_) => Next::More,
             Handle::Nobody => Next::Nothing,
         }
@@ -274,7 +296,7 @@ impl Parsers {
             }
             Handle::Dtls(handle) => self.tls.datagram(handle, to_server, bytes, sink).into(),
             Handle::Quic(handle) => self.quic.datagram(handle, to_server, bytes, sink).into(),
-            Handle::Tls(_) | Handle::Http(_) | Handle::Fix(_) => Next::More,
+            Handle::Tls(_) | Handle::Http(_) | Handle::Fix(_) | Handle::WebSocket(_) => Next::More,
             Handle::Nobody => Next::Nothing,
         }
     }
@@ -287,6 +309,7 @@ impl Parsers {
             Handle::Fix(handle) => self.fix.end(handle, at, sink),
             Handle::Dns(handle) => self.dns.end(handle, at, sink),
             Handle::Text(handle) => self.text.end(handle, at, sink),
+            Handle::WebSocket(handle) => self.carried.end(&mut self.tls, handle, sink),
             Handle::Nobody => {}
         }
     }

@@ -1,0 +1,135 @@
+//! The frames of one direction (RFC 6455 §5.2).
+//!
+//! ```text
+//!  0     1      2 … 9            4 bytes if masked
+//!  FRRRo Mlllll extended length  key              payload, byte i masked by key[i mod 4]
+//! ```
+
+use crate::Lost;
+
+/// Where one direction is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Frames {
+    /// The header of the frame at hand, as far as it came.
+    header: [u8; HEADER_LEN_MAX],
+    header_len: u8,
+    /// Bytes of the payload that are to come.
+    left: u64,
+    /// Of the key, the byte for the next one of the payload.
+    turn: u8,
+    key: [u8; 4],
+    is_data: bool,
+    /// Bytes that were carried so far.
+    carried: u64,
+}
+
+/// Two bytes, eight of length, four of key.
+const HEADER_LEN_MAX: usize = 14;
+
+/// RFC 6455 §11.8: continuation, text, binary; close, ping, pong.
+const DATA: core::ops::RangeInclusive<u8> = 0..=2;
+const CONTROL: core::ops::RangeInclusive<u8> = 8..=10;
+
+/// Masked bytes at once.
+const ROOM: usize = 1024;
+
+impl Frames {
+    pub(crate) fn read(
+        &mut self,
+        bytes: &[u8],
+        carried: &mut dyn FnMut(u64, &[u8]),
+    ) -> Result<(), Lost> {
+        let mut rest = bytes;
+        loop {
+            let left = usize::try_from(self.left).unwrap_or(usize::MAX);
+            let (payload, behind) = rest.split_at_checked(left).unwrap_or((rest, &[]));
+            self.payload(payload, carried);
+            rest = behind;
+            let Some((&byte, behind)) = rest.split_first() else {
+                return Ok(());
+            };
+            rest = behind;
+            self.header_byte(byte)?;
+        }
+    }
+
+    /// Passes over bytes that are missing: how many of them were carried.
+    pub(crate) fn skip(&mut self, len: u64) -> Result<u64, Lost> {
+        if len > self.left {
+            return Err(Lost);
+        }
+        self.left = self.left.saturating_sub(len);
+        let [.., low] = len.to_be_bytes();
+        self.turn = self.turn.wrapping_add(low) & 3;
+        let carried = if self.is_data { len } else { 0 };
+        self.carried = self.carried.saturating_add(carried);
+        Ok(carried)
+    }
+
+    fn payload(&mut self, payload: &[u8], carried: &mut dyn FnMut(u64, &[u8])) {
+        if payload.is_empty() {
+            return;
+        }
+        self.left = self.left.saturating_sub(payload.len() as u64);
+        if !self.is_data {
+            return;
+        }
+        if self.key == [0; 4] {
+            carried(self.carried, payload);
+            self.carried = self.carried.saturating_add(payload.len() as u64);
+            return;
+        }
+        let mut space = [0; ROOM];
+        for part in payload.chunks(ROOM) {
+            for (place, &byte) in space.iter_mut().zip(part) {
+                let key = self.key.get(usize::from(self.turn)).copied();
+                *place = byte ^ key.unwrap_or_default();
+                self.turn = self.turn.wrapping_add(1) & 3;
+            }
+            carried(self.carried, space.get(..part.len()).unwrap_or_default());
+            self.carried = self.carried.saturating_add(part.len() as u64);
+        }
+    }
+
+    fn header_byte(&mut self, byte: u8) -> Result<(), Lost> {
+        let at = usize::from(self.header_len);
+        if let Some(place) = self.header.get_mut(at) {
+            *place = byte;
+        }
+        self.header_len = self.header_len.saturating_add(1);
+        let [first, second, long @ ..] = self.header;
+        let kind = first & 0x0f;
+        // RFC 6455 §5.2: bits of extensions: compressed, or something else.
+        if first & 0x70 != 0 || !(DATA.contains(&kind) || CONTROL.contains(&kind)) {
+            return Err(Lost);
+        }
+        if at == 0 {
+            return Ok(());
+        }
+        let extended = match second & 0x7f {
+            126 => 2usize,
+            127 => 8,
+            _ => 0,
+        };
+        let is_masked = second & 0x80 != 0;
+        let key_at = extended;
+        let len = extended.saturating_add(if is_masked { 4 } else { 0 });
+        if at < len.saturating_add(1) {
+            return Ok(());
+        }
+        self.left = match (extended, long) {
+            (2, [a, b, ..]) => u64::from(u16::from_be_bytes([a, b])),
+            (8, [a, b, c, d, e, f, g, h, ..]) => u64::from_be_bytes([a, b, c, d, e, f, g, h]),
+            _ => u64::from(second & 0x7f),
+        };
+        let key = long.get(key_at..).and_then(|key| key.first_chunk());
+        self.key = key.filter(|_| is_masked).copied().unwrap_or_default();
+        self.is_data = DATA.contains(&kind);
+        (self.turn, self.header_len) = (0, 0);
+        // RFC 6455 §5.2: the highest bit of a length is 0.
+        if self.left > u64::MAX >> 1 {
+            return Err(Lost);
+        }
+        Ok(())
+    }
+}
