@@ -38,6 +38,7 @@ pub fn targets() -> Vec<(&'static str, Target)> {
         ("portscan", flowpin_portscan::fuzz_portscan),
         ("scan", flowpin_grammar::fuzz_scan),
         ("text", flowpin_text::fuzz_text),
+        ("websocket", flowpin_websocket::fuzz_websocket),
         ("reassembly", flowpin_reassembly::fuzz_reassembly),
         ("reassembly_oracle", fuzz_reassembly_oracle),
     ];

@@ -24,6 +24,7 @@ const TARGETS: &[(&str, Target)] = &[
     ("scan", flowpin_grammar::fuzz_scan),
     ("text", flowpin_text::fuzz_text),
     ("tls", flowpin_tls::fuzz_tls),
+    ("websocket", flowpin_websocket::fuzz_websocket),
 ];
 
 /// A find is mended for good; one of a target that is not run here would only seem so.

@@ -30,6 +30,7 @@
 )]
 
 mod frames;
+mod fuzz;
 #[cfg(test)]
 mod tests;
 
@@ -37,6 +38,8 @@ use flowpin_counters::{Loss, Losses};
 use flowpin_memory::Slab;
 use flowpin_packet::Shard;
 use frames::Frames;
+#[doc(hidden)]
+pub use fuzz::fuzz_websocket;
 use std::io;
 
 /// Limits.

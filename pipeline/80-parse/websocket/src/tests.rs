@@ -123,6 +123,14 @@ fn connections_are_capped_in_each_shard() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
+    /// What fuzzing holds, on a few inputs.
+    #[test]
+    fn conversations_carry_the_same_however_they_are_cut(
+        bytes in prop::collection::vec(prop_oneof![Just(0x82u8), 0u8..20, any::<u8>()], 0..200),
+    ) {
+        crate::fuzz_websocket(&bytes);
+    }
+
     /// Whatever the bytes are and however they are cut, the same is carried.
     #[test]
     fn what_is_carried_does_not_depend_on_cuts(
