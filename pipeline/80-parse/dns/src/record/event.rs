@@ -3,6 +3,7 @@
 use super::event_columns::{
     ADDITIONALS, ANSWERS, AUTHORITIES, EDNS, GROUPS, HEAD, LISTS, QUERIES, WIDTH,
 };
+use super::values::{Hexadecimal, flag, listed};
 use crate::wire::codes::{rcode_name, type_name};
 use crate::wire::cursor::Cursor;
 use crate::wire::message::{Parsed, Record, Section};
@@ -354,50 +355,6 @@ fn kind<'a>(parsed: &'a Parsed, kind: u16, otherwise: Place) -> Value<'a> {
         Some("*") => Value::Text("ANY"),
         Some(name) => Value::Text(name),
         None => Value::Bytes(parsed.text(otherwise)),
-    }
-}
-
-/// A list, unset if it is empty.
-pub(super) fn listed<'a>(list: &'a [Value<'a>]) -> Value<'a> {
-    if list.is_empty() {
-        Value::Unset
-    } else {
-        Value::List(list)
-    }
-}
-
-/// Flags are left out where they are not set.
-fn flag(is_set: bool) -> Value<'static> {
-    if is_set {
-        Value::Bool(true)
-    } else {
-        Value::Unset
-    }
-}
-
-/// Up to four lower-case digits, without leading zeros.
-struct Hexadecimal {
-    digits: [u8; 4],
-    first: usize,
-}
-
-impl Hexadecimal {
-    fn of(number: u16) -> Self {
-        let [high, low] = number.to_be_bytes();
-        let digits = [high >> 4, high & 15, low >> 4, low & 15];
-        let leading = digits.iter().take_while(|digit| **digit == 0).count();
-        let character = |digit: u8| match digit {
-            0..=9 => b'0'.saturating_add(digit),
-            _ => b'a'.saturating_add(digit.saturating_sub(10)),
-        };
-        Self {
-            digits: digits.map(character),
-            first: leading.min(3),
-        }
-    }
-
-    fn text(&self) -> &[u8] {
-        self.digits.get(self.first..).unwrap_or_default()
     }
 }
 

@@ -1,6 +1,6 @@
 //! One transaction as a line of Zeek's `dns.log`.
 
-use super::event::listed;
+use super::values::listed;
 use crate::wire::codes::{class_name, opcode_name, rcode_name, type_name};
 use crate::wire::message::{Header, Parsed, Section};
 use Kind::{Bool, Count, Interval, IntervalList, Text, TextList};

@@ -4,6 +4,7 @@
 pub(crate) mod event;
 pub(crate) mod event_columns;
 pub(crate) mod log;
+mod values;
 
 pub(crate) use event_columns::FROM_SERVER;
 pub use event_columns::{DNS, LLMNR, MDNS};

@@ -4,4 +4,5 @@ pub(crate) mod codes;
 pub(crate) mod cursor;
 pub(crate) mod message;
 pub(crate) mod name;
+pub(crate) mod suffixes;
 pub(crate) mod text;

@@ -12,6 +12,7 @@
 //! ```
 
 use super::cursor::Cursor;
+use super::suffixes::Suffixes;
 use super::text::Place;
 use core::num::NonZeroU32;
 
@@ -94,8 +95,19 @@ impl Name {
         self.wire_len().saturating_mul(2)
     }
 
+    /// The same where a pointer to it stands.
+    #[inline]
+    pub(super) fn pointed_at_from(&self, at: u16) -> Option<Self> {
+        let hops = self.wire.hops().saturating_add(1);
+        (hops <= HOPS_MAX).then(|| Self {
+            text: self.text,
+            wire: Wire::new(at, self.wire.len(), hops),
+        })
+    }
+
     /// The same from one of its labels on, so many bytes behind its first.
-    fn behind_label(&self, at: usize, before: u8) -> Option<Self> {
+    #[inline]
+    pub(super) fn behind_label(&self, at: usize, before: u8) -> Option<Self> {
         let text = self.text.range();
         let from = text.start.saturating_add(before.into()).min(text.end);
         let len = self.wire.len().checked_sub(before)?;
@@ -146,114 +158,6 @@ impl Name {
 pub(crate) fn put_flat_text(flat: &[u8], out: &mut Vec<u8>) {
     let begin = out.len();
     put_run(out, begin, flat, 0, flat.len().saturating_sub(1));
-}
-
-/// Names that were read, from each of their labels on: what a pointer leads to.
-///
-/// ```text
-///  labels  │ at 12: name 0 │ at 16: name 0, 4 behind │ …   by their place in the message
-///  names   │ 0: www.example.org │ …
-/// ```
-// PERF: a label takes one store when it is read; what a name is from there on is worked out where
-// a pointer leads there.
-#[derive(Debug)]
-pub(crate) struct Suffixes {
-    /// Which of the labels' places are in use: a bit for each.
-    used: u64,
-    labels: [Label; LABELS_KNOWN],
-    names: [Option<Name>; NAMES_KNOWN],
-    count: u8,
-}
-
-impl Default for Suffixes {
-    fn default() -> Self {
-        Self {
-            used: 0,
-            labels: [Label(0); LABELS_KNOWN],
-            names: [None; NAMES_KNOWN],
-            count: 0,
-        }
-    }
-}
-
-/// Where a label begins in the message, how far behind the first one of its name, and whose it is.
-#[derive(Clone, Copy, Debug)]
-struct Label(u32);
-
-impl Suffixes {
-    pub(crate) fn clear(&mut self) {
-        (self.used, self.count) = (0, 0);
-    }
-
-    /// A name is about to be read, which nothing leads to before that is done.
-    #[inline]
-    fn begin(&mut self) -> u8 {
-        let nth = self.count;
-        if let Some(place) = self.names.get_mut(usize::from(nth)) {
-            *place = None;
-            self.count = nth.saturating_add(1);
-        }
-        nth
-    }
-
-    /// Its label.
-    #[inline]
-    fn label(&mut self, nth: u8, at: usize, before: usize) {
-        let slot = at % LABELS_KNOWN;
-        let (Ok(at), Ok(before)) = (u16::try_from(at), u8::try_from(before)) else {
-            return;
-        };
-        if let Some(place) = self.labels.get_mut(slot) {
-            let [low, high] = at.to_le_bytes();
-            *place = Label(u32::from_le_bytes([low, high, before, nth]));
-            self.used |= 1 << slot;
-        }
-    }
-
-    /// It was read.
-    #[inline]
-    fn done(&mut self, nth: u8, name: Name) {
-        if let Some(place) = self.names.get_mut(usize::from(nth)) {
-            *place = Some(name);
-        }
-    }
-
-    /// The name that begins there, if one is known.
-    #[inline]
-    fn at(&self, at: usize) -> Option<Name> {
-        let slot = at % LABELS_KNOWN;
-        let Label(label) = *self.labels.get(slot)?;
-        let [low, high, before, nth] = label.to_le_bytes();
-        let is_it = usize::from(u16::from_le_bytes([low, high])) == at;
-        if self.used >> slot & 1 == 0 || !is_it {
-            return None;
-        }
-        self.names
-            .get(usize::from(nth))?
-            .as_ref()?
-            .behind_label(at, before)
-    }
-
-    /// A name that is only a pointer to one that is known.
-    #[inline]
-    pub(crate) fn pointed_at(&self, cursor: &mut Cursor<'_>) -> Option<Name> {
-        let behind = cursor.at.checked_add(2).filter(|&to| to <= cursor.end)?;
-        let &[high, low] = cursor.message.get(cursor.at..behind)?.first_chunk()?;
-        if high < 0xc0 {
-            return None;
-        }
-        let known = self.at(usize::from(u16::from_be_bytes([high & 0x3f, low])))?;
-        let hops = known.wire.hops().saturating_add(1);
-        if hops > HOPS_MAX {
-            return None;
-        }
-        let name = Name {
-            text: known.text,
-            wire: Wire::new(u16::try_from(cursor.at).ok()?, known.wire.len(), hops),
-        };
-        cursor.at = behind;
-        Some(name)
-    }
 }
 
 /// Labels one behind the other.
@@ -437,10 +341,7 @@ const NAME_MAX: usize = 255;
 const HOPS_MAX: u8 = 32;
 /// Of a longer name the last labels are not known to pointers.
 const LABELS: usize = 8;
-/// Labels that pointers find, of so many names: with one place in the message or another later
-/// ones take the place of earlier ones.
-const LABELS_KNOWN: usize = 64;
-const NAMES_KNOWN: usize = 32;
+
 #[cfg(test)]
 mod tests {
     use super::{BadName, Suffixes, put_flat_text};

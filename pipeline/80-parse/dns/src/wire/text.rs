@@ -1,7 +1,8 @@
 //! The texts of one message, one behind the other; only counted where nobody reads them.
 
 use super::cursor::Cursor;
-use super::name::{BadName, Name, Suffixes, walk};
+use super::name::{BadName, Name, walk};
+use super::suffixes::Suffixes;
 use core::ops::Range;
 
 /// Where a text lies among a message's texts: begin and end.
