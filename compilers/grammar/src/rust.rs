@@ -1,6 +1,6 @@
 //! A grammar as Rust source: the same tables, known when the program is built.
 
-use flowpin_lexer::{Grammar, Op};
+use flowpin_lexer::{Grammar, Op, State};
 use std::fmt::{Debug, Write};
 
 /// Source of a module that holds a grammar as the static `NAME`, marked as generated.
@@ -23,6 +23,12 @@ pub fn as_rust(grammar: &Grammar, name: &str, from: &str) -> String {
     out.line("use flowpin_lexer::*;");
     out.line("use flowpin_record::{Kind, MessageColumn, MessageSchema};");
     out.line("use std::borrow::Cow::Borrowed;");
+    out.line("");
+    out.line(
+        "/// A state: what it accepts, where a likely byte leads, a run, whether it is final.",
+    );
+    out.line("const fn s(accept: u16, likely_next: u16, likely_byte: u8, run: u8, is_final: bool)");
+    out.line("-> State { State { accept, likely_next, likely_byte, run, is_final } }");
     out.line("");
     for (index, token) in grammar.tokens.iter().enumerate() {
         if token
@@ -57,8 +63,8 @@ pub fn as_rust(grammar: &Grammar, name: &str, from: &str) -> String {
     out.numbers("classes", parts.classes.as_slice());
     out.field("class_bits", &parts.class_bits.to_string());
     out.numbers("transitions", &parts.transitions);
-    out.list("states", &parts.states, plain);
-    out.list("starts", &parts.starts, plain);
+    out.packed("states", &parts.states, state);
+    out.packed("starts", &parts.starts, plain);
     out.list("rules", &parts.rules, |rule| {
         plain(rule).replace("trail: ", "trail: Trail::")
     });
@@ -114,6 +120,17 @@ fn plain(value: &impl Debug) -> String {
     format!("{value:?}")
 }
 
+fn state(state: &State) -> String {
+    let State {
+        accept,
+        likely_next,
+        likely_byte,
+        run,
+        is_final,
+    } = state;
+    format!("s({accept},{likely_next},{likely_byte},{run},{is_final})")
+}
+
 fn operation(operation: &Op) -> String {
     format!("Op::{operation:?}")
 }
@@ -143,12 +160,16 @@ impl Out {
         self.line("]),");
     }
 
-    /// As many numbers a line as fit.
     fn numbers<T: Debug>(&mut self, name: &str, numbers: &[T]) {
+        self.packed(name, numbers, plain);
+    }
+
+    /// As many items a line as fit.
+    fn packed<T>(&mut self, name: &str, items: &[T], show: impl Fn(&T) -> String) {
         self.line(&format!("{name}: Borrowed(&["));
         let mut line = String::new();
-        for number in numbers {
-            let item = format!("{number:?},");
+        for item in items {
+            let item = format!("{},", show(item));
             if line.len() + item.len() > COLUMNS_MAX {
                 self.line(&line);
                 line.clear();
