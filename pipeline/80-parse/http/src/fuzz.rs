@@ -6,9 +6,28 @@ use flowpin_record::{FilePart, MessageSchema, MessageSink, Value};
 
 /// What a parser told, as text, in order.
 #[derive(Debug, Default)]
-pub(crate) struct Told(pub(crate) Vec<String>, Vec<(u64, Vec<u8>)>);
+pub(crate) struct Told(pub(crate) Vec<String>, Vec<(u64, Vec<u8>)>, Readers);
+
+/// Whether anybody reads records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Readers {
+    #[default]
+    Some,
+    None,
+}
+
+impl Told {
+    /// Nobody reads the values of records.
+    fn unread() -> Self {
+        Self(Vec::new(), Vec::new(), Readers::None)
+    }
+}
 
 impl MessageSink for Told {
+    fn reads(&self, _: &MessageSchema) -> bool {
+        self.2 == Readers::Some
+    }
+
     fn message(&mut self, _: &MessageSchema, time: Timestamp, values: &[Value<'_>]) {
         self.0.push(format!("{} {values:?}", time.0));
     }
@@ -53,7 +72,10 @@ pub(crate) enum Step<'a> {
 
 /// Feeds steps in pieces of `piece` bytes; what was told.
 pub(crate) fn feed(http: &mut Http, steps: &[Step<'_>], piece: usize) -> Vec<String> {
-    let mut told = Told::default();
+    feed_to(http, steps, piece, Told::default())
+}
+
+fn feed_to(http: &mut Http, steps: &[Step<'_>], piece: usize, mut told: Told) -> Vec<String> {
     let Some(handle) = http.begin(Shard(7)) else {
         return told.0;
     };
@@ -127,6 +149,13 @@ pub fn fuzz_http(data: &[u8]) {
         let pieces = feed(&mut http, &steps, piece);
         assert_eq!(whole, pieces, "in pieces of {piece}: {steps:?}");
     }
+    // Where nobody reads records there are as many, with the same anomalies.
+    let unread = feed_to(&mut http, &steps, usize::MAX, Told::unread());
+    let bare = |told: &[String]| -> Vec<String> {
+        let head = |one: &String| one.split(" [").next().unwrap_or_default().to_owned();
+        told.iter().map(head).collect()
+    };
+    assert_eq!(bare(&whole), bare(&unread), "{steps:?}");
     assert_eq!(http.in_use(), [0; 4], "{steps:?}");
     // With hardly any memory less is told, but nothing breaks.
     let poor = HttpOptions {

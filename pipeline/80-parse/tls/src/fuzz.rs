@@ -8,6 +8,24 @@ use flowpin_record::{MessageSchema, MessageSink, Value};
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Written(Vec<String>);
 
+/// Counts records of which nobody reads the values.
+struct Unread(usize);
+
+impl MessageSink for Unread {
+    fn message(&mut self, _: &MessageSchema, _: Timestamp, values: &[Value<'_>]) {
+        assert_eq!(values, [], "nobody reads them");
+        self.0 = self.0.saturating_add(1);
+    }
+
+    fn anomaly(&mut self, _: &'static str) {
+        self.0 = self.0.saturating_add(1);
+    }
+
+    fn reads(&self, _: &MessageSchema) -> bool {
+        false
+    }
+}
+
 impl MessageSink for Written {
     fn message(&mut self, schema: &MessageSchema, time: Timestamp, values: &[Value<'_>]) {
         assert_eq!(
@@ -37,6 +55,9 @@ pub fn fuzz_tls(data: &[u8]) {
     let whole = written(&mut tls, data, usize::MAX);
     let cut = written(&mut tls, data, 1);
     assert_eq!(whole, cut, "cuts do not matter");
+    let mut unread = Unread(0);
+    tell(&mut tls, data, usize::MAX, &mut unread);
+    assert_eq!(whole.0.len(), unread.0, "nor whether anybody reads");
     let mut sink = Written::default();
     let begun = (
         tls.begin(Shard(0), Timestamp(1)),
@@ -65,19 +86,23 @@ pub fn fuzz_tls(data: &[u8]) {
 /// What one stream of all turns gives.
 fn written(tls: &mut Tls, data: &[u8], cut: usize) -> Written {
     let mut sink = Written::default();
+    tell(tls, data, cut, &mut sink);
+    sink
+}
+
+fn tell(tls: &mut Tls, data: &[u8], cut: usize, sink: &mut impl MessageSink) {
     let Some(handle) = tls.begin(Shard(0), Timestamp(1)) else {
-        return sink;
+        return;
     };
     for (to_server, bytes) in turns(data) {
         for part in bytes.chunks(cut) {
-            if tls.data(handle, to_server, part, &mut sink) == crate::Wanted::Nothing {
+            if tls.data(handle, to_server, part, sink) == crate::Wanted::Nothing {
                 assert_eq!(tls.live(), 0, "what wants nothing is freed");
-                return sink;
+                return;
             }
         }
     }
-    tls.end(handle, &mut sink);
-    sink
+    tls.end(handle, sink);
 }
 
 /// Length in two bytes, whose top bit is the direction, then so many bytes.
