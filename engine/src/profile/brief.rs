@@ -47,17 +47,22 @@ pub(crate) fn brief(plan: &Plan, known: Option<&Identification>) -> Option<Rule>
         shown: Shown::new(&(), 1),
     };
     let handover = |cut, alone: f64| -> Handover {
-        let relayed = bench.relay(cut, 2 * PIECES, f64::INFINITY).ok().flatten();
+        let relayed = bench.relay(cut, PIECES, f64::INFINITY).ok().flatten();
         relayed.map_or_else(Handover::default, |relayed| relayed.beyond(alone))
     };
-    let handover = [handover(Cut::L3, input), handover(Cut::L2, dispatch)];
+    let behind = handover(Cut::L3, input);
+    let before = if input > dispatch {
+        handover(Cut::L2, dispatch)
+    } else {
+        behind
+    };
     Some(Rule {
         hertz: 1.0,
         checksums: input - dispatch,
         input,
         worker: (whole - input - output).max(0.0),
         output,
-        handover,
+        handover: [behind, before],
         ..Rule::default()
     })
 }
