@@ -4,6 +4,7 @@ use crate::program::{capture, code, command, text};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// A run that has read a capture from a pipe which stays open.
@@ -47,6 +48,18 @@ impl Waiting {
         self.dir.path().join(name)
     }
 }
+
+/// Asks until it is so; fails, rather than hangs, if it never is.
+fn patiently(what: &str, mut is_so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < NEVER, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Nothing here takes so long, however busy the machine.
+const NEVER: Duration = Duration::from_secs(300);
 
 /// Whether a process has handlers for these signals, by the kernel's word.
 fn catches(pid: u32, signals: [u32; 4]) -> bool {
@@ -103,12 +116,12 @@ fn records_do_not_wait_for_a_silent_pipe() {
     assert!(command(&args).status().unwrap().success());
     let expected = std::fs::read_to_string(dir.path().join("eve.json")).unwrap();
     for shape in ["1x1", "2x2", "3x1"] {
-        let (first, rest) = whole.split_at(400_000);
+        // Far less than a piece, and nothing but the silence ends it.
+        let (first, rest) = whole.split_at(60_000);
         let mut run = Waiting::new(first, &["-q", "--pipeline", shape]);
         let eve = run.path("eve.json");
-        while std::fs::read(&eve).map_or(0, |text| text.len()) == 0 {
-            std::thread::yield_now();
-        }
+        let lines = || std::fs::read_to_string(&eve).map_or(0, |text| text.lines().count());
+        patiently("records in the file", || lines() > 10);
         run.stdin.write_all(rest).unwrap();
         drop(run.stdin);
         assert_eq!(run.child.wait().unwrap().code(), Some(0));
@@ -142,11 +155,12 @@ fn user_signal_tells_losses() {
         let mut run = Waiting::new(&http(), &["-q", "--pipeline", shape, "-c", text(&settings)]);
         let mut errors = BufReader::new(run.child.stderr.take().unwrap());
         let mut line = String::new();
-        while !line.contains(" reassembly_depth ") {
+        patiently("losses in the line", || {
             run.signal("USR1");
             line.clear();
             errors.read_line(&mut line).unwrap();
-        }
+            line.contains(" reassembly_depth ")
+        });
         let count = line.trim_end().rsplit_once(' ').unwrap().1;
         assert!(count.parse::<u64>().unwrap() > 0, "{line}");
         drop(run.stdin);
@@ -170,9 +184,7 @@ fn hangup_makes_moved_files_anew() {
         let (eve, old) = (run.path("eve.json"), run.path("eve.json.1"));
         std::fs::rename(&eve, &old).unwrap();
         run.signal("HUP");
-        while !eve.exists() {
-            std::thread::yield_now();
-        }
+        patiently("a file made anew", || eve.exists());
         run.stdin.write_all(&whole[400_000..]).unwrap();
         drop(run.stdin);
         assert_eq!(run.child.wait().unwrap().code(), Some(0));

@@ -113,9 +113,14 @@ const LISTEN_EVERY: Timespec = Timespec {
 };
 
 /// After how long a reader learns that nothing comes: a program that writes a file into a pipe
-/// leaves no such gaps, a capture of a quiet link does. And once more a little later, for what
-/// other threads have made by then of the bytes that came.
-const IDLE_AFTER: [Duration; 2] = [Duration::from_secs(1), Duration::from_millis(1100)];
+/// leaves no such gaps, a capture of a quiet link does. Once more a little later, for what other
+/// threads have made by then of the bytes that came; and again when files, which are brought up to
+/// date once a second, may have missed that.
+const IDLE_AFTER: [Duration; 3] = [
+    Duration::from_millis(1000),
+    Duration::from_millis(1100),
+    Duration::from_millis(2200),
+];
 
 #[expect(clippy::cast_possible_wrap, reason = "a small constant")]
 const O_NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits() as i32;
