@@ -22,6 +22,10 @@ impl Sorter {
     /// Sorts by [`Entry::order`].
     pub(super) fn sort(&mut self, entries: &mut Vec<Entry>) {
         self.late.clear();
+        // What a flood needed would otherwise be kept for ever.
+        self.late.shrink_to(KEPT_MAX);
+        self.places.clear();
+        self.places.shrink_to(KEPT_MAX);
         let mut last: Option<Entry> = None;
         entries.retain(|entry| {
             let is_late = last.is_some_and(|last| entry.order(&last).is_lt());
@@ -43,7 +47,6 @@ impl Sorter {
         let places = (0..)
             .zip(late)
             .map(|(place, entry)| (entry.key.time.0, place));
-        self.places.clear();
         self.places.extend(places);
         self.places.sort_unstable_by(|first, second| {
             let entry = |place: u32| late.get(place as usize);
@@ -76,6 +79,9 @@ impl Sorter {
         }
     }
 }
+
+/// Late entries for which memory is kept: some 5 MB.
+const KEPT_MAX: usize = 1 << 16;
 
 #[cfg(test)]
 mod tests {
