@@ -134,11 +134,13 @@ def compiler():
 
 
 def commit():
-    """The commit that was measured, with a mark if the tree differs from it."""
+    """The commit that was measured, with a mark if the tree differs from it in more than what
+    measuring writes."""
     def git(*words):
         return subprocess.run(["git", "-C", ROOT, *words], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True, check=False).stdout.strip()
-    changed = git("status", "--porcelain", "--untracked-files=no")
+    written = [":!bench/record", ":!docs/performance.md", ":!docs/performance"]
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", *written)
     return (git("rev-parse", "--short=12", "HEAD") or "unknown") + ("+changes" if changed else "")
 
 

@@ -51,8 +51,8 @@ impl Relayed {
 
 impl Bench<'_> {
     /// Hands the first `pieces` of the input to another core; the first eight, whose memory is
-    /// new, count for nothing. None if there is no other, if
-    /// nothing is left to count, or if stopped.
+    /// new, count for nothing. None if there is no other, if nothing is left to count, or if
+    /// stopped.
     pub(super) fn relay(
         &self,
         cut: Cut,

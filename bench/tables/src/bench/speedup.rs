@@ -69,7 +69,7 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
         }
     }
     if missed.is_empty() {
-        table.note("Nothing was measured: the machine is too busy to tell.");
+        table.note("Nothing was measured: there is one processor, or others had it.");
     } else {
         table.note(format!(
             "Measured against predicted, 15 % allowed: {}. What handing over costs is measured, \
