@@ -18,4 +18,5 @@ mod expectations;
 mod explained;
 mod suricata;
 mod tshark;
+mod written;
 mod zeek;

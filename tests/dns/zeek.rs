@@ -1,7 +1,7 @@
 //! Transactions against the `dns.log` that Zeek's own test suite expects.
 
-use crate::events::files;
 use crate::explained::Explained;
+use crate::written::files;
 use flowpin_testkit::corpus;
 use flowpin_testkit::oracle::zeek::Log;
 use std::collections::HashMap;

@@ -14,6 +14,7 @@
 mod expectations;
 #[path = "../corpus/explained.rs"]
 mod explained;
-mod outcome;
 mod suricata;
+#[path = "../dns/written.rs"]
+mod written;
 mod zeek;

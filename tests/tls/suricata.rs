@@ -4,7 +4,7 @@
 //! both tools have; those that need rules are about something else.
 
 use crate::expectations::{Filter, Test, hold};
-use crate::outcome::file;
+use crate::written::files;
 
 /// What both tell of a handshake. Addresses of IPv6 are spelt differently.
 const COMMON: &[&str] = &[
@@ -29,7 +29,8 @@ const COMMON: &[&str] = &[
 #[test]
 fn events_are_those_that_suricata_expects() {
     let events = |test: &Test| {
-        let text = file(&test.capture, "eve", "eve.json", test.checksums);
+        let files = files(&test.capture, "eve", test.checksums);
+        let text = files.get("eve.json").map_or("", String::as_str);
         let event = |line| serde_json::from_str(line).unwrap();
         text.lines().map(event).collect()
     };

@@ -1,10 +1,11 @@
-//! What the command writes about a capture.
+//! What the command writes about a capture. The tests of TLS use it, too.
 
 use flowpin_testkit::product;
+use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A file of a run; empty if there is none.
-pub(crate) fn file(capture: &Path, format: &str, name: &str, checksums: &str) -> String {
+/// The files of a run with these formats and checksums.
+pub(crate) fn files(capture: &Path, format: &str, checksums: &str) -> BTreeMap<String, String> {
     let folder = tempfile::tempdir().unwrap();
     let capture = capture.to_str().unwrap();
     let output = folder.path().to_str().unwrap();
@@ -12,7 +13,8 @@ pub(crate) fn file(capture: &Path, format: &str, name: &str, checksums: &str) ->
     let paths = ["-k", checksums, "-r", capture, "-l", output];
     let outcome = product::run(&[&words[..], &paths].concat()).unwrap();
     assert!(outcome.analysed(), "{capture}: {}", outcome.stderr);
-    let mut files = product::files(folder.path()).unwrap();
-    let bytes = files.remove(name).unwrap_or_default();
-    String::from_utf8_lossy(&bytes).into_owned()
+    let files = product::files(folder.path()).unwrap().into_iter();
+    files
+        .map(|(name, bytes)| (name, String::from_utf8_lossy(&bytes).into_owned()))
+        .collect()
 }
