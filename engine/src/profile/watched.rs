@@ -2,7 +2,7 @@
 
 use crate::worker::stages::{Stages, StagesReport};
 use flowpin_cpu::tsc;
-use flowpin_flow::{Event, FlowObserver, Sighting};
+use flowpin_flow::{Event, FlowObserver, Sighting, Table};
 use flowpin_packet::{FrameBytes, PacketMeta, Timestamp};
 use flowpin_portscan::Summary;
 use flowpin_record::{ConnRecord, RecordKey, RecordSink, TunnelKind, Uid};
@@ -76,20 +76,24 @@ impl<O: FlowObserver> FlowObserver for Watched<O> {
     }
 
     #[inline]
-    fn next<S: RecordSink>(
+    fn next(
         &mut self,
         frames: &FrameBytes<'_>,
         meta: &PacketMeta,
         event: Event,
         place: (u32, bool),
-        sink: &mut S,
     ) -> bool {
-        self.watch(|stages| stages.next(frames, meta, event, place, sink))
+        self.watch(|stages| stages.next(frames, meta, event, place))
     }
 
     #[inline]
     fn packet<S: RecordSink>(&mut self, sighting: &Sighting<'_>, sink: &mut S) {
         self.watch(|stages| stages.packet(sighting, sink));
+    }
+
+    #[inline]
+    fn settle<S: RecordSink>(&mut self, table: &Table, frames: &FrameBytes<'_>, sink: &mut S) {
+        self.watch(|stages| stages.settle(table, frames, sink));
     }
 
     fn ended<S: RecordSink>(

@@ -39,7 +39,55 @@ pub struct FrameBytes<'a> {
     pub extra: &'a [u8],
 }
 
+/// Where some of a batch's bytes lie: what a slice of them says, for whoever cannot borrow them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stretch {
+    start: u32,
+    len: u32,
+    in_extra: bool,
+}
+
 impl<'a> FrameBytes<'a> {
+    /// Where a slice lies; none if it is not one of these bytes, or is empty.
+    ///
+    /// ```
+    /// use flowpin_packet::FrameBytes;
+    ///
+    /// let piece = *b"....GET /....";
+    /// let frames = FrameBytes { piece: &piece, extra: &[] };
+    /// let stretch = frames.find(&piece[4..9]).unwrap();
+    /// assert_eq!(frames.stretch(stretch), b"GET /");
+    /// assert_eq!(frames.find(b"GET /"), None);
+    /// ```
+    #[inline]
+    pub fn find(&self, bytes: &[u8]) -> Option<Stretch> {
+        let within = |all: &[u8], in_extra| {
+            let start = bytes.as_ptr().addr().checked_sub(all.as_ptr().addr())?;
+            let len = bytes.len();
+            let is_within = len > 0 && start < all.len() && len <= all.len() - start;
+            is_within.then_some(Stretch {
+                start: u32::try_from(start).ok()?,
+                len: u32::try_from(len).ok()?,
+                in_extra,
+            })
+        };
+        within(self.piece, false).or_else(|| within(self.extra, true))
+    }
+
+    /// The bytes of a stretch that [`FrameBytes::find`] found here. Empty, never a panic, should it
+    /// not belong to these bytes.
+    #[inline]
+    pub fn stretch(&self, stretch: Stretch) -> &'a [u8] {
+        let from = if stretch.in_extra {
+            self.extra
+        } else {
+            self.piece
+        };
+        let start = stretch.start as usize;
+        from.get(start..start.saturating_add(stretch.len as usize))
+            .unwrap_or_default()
+    }
+
     /// The captured bytes of a packet's frame (or reassembled datagram). Empty, never a panic,
     /// should a descriptor not belong to these bytes.
     #[inline]

@@ -22,7 +22,7 @@ mod time;
 
 pub use flags::{PacketFlags, TcpFlags};
 pub use fragment::{Datagram, FragmentRef, PeelContext};
-pub use frame::{Frame, FrameBytes, Piece};
+pub use frame::{Frame, FrameBytes, Piece, Stretch};
 pub use link::LinkType;
 pub use malformed::{Layer, Malformed, Reason, bad};
 pub use meta::{Endpoints, FlowKey, PacketKind, PacketMeta, SHARD_COUNT, Shard};

@@ -39,15 +39,14 @@ pub trait FlowObserver {
     /// first of its kind in its direction: data, an acknowledgement ([`Event::Ongoing`]). False if
     /// [`FlowObserver::packet`] is to be told of it, too: what few ask about is not looked up.
     #[inline]
-    fn next<S: RecordSink>(
+    fn next(
         &mut self,
         frames: &FrameBytes<'_>,
         meta: &PacketMeta,
         event: Event,
         (handle, to_server): (u32, bool),
-        sink: &mut S,
     ) -> bool {
-        let _ = (frames, meta, event, handle, to_server, sink);
+        let _ = (frames, meta, event, handle, to_server);
         false
     }
 
@@ -55,6 +54,14 @@ pub trait FlowObserver {
     #[inline]
     fn packet<S: RecordSink>(&mut self, sighting: &Sighting<'_>, sink: &mut S) {
         let _ = (sighting, sink);
+    }
+
+    /// Whatever was put off is due: the bytes of the packets told of since the last call are about
+    /// to go, or a record of a connection is about to be made. Between two calls no connection
+    /// ends.
+    #[inline]
+    fn settle<S: RecordSink>(&mut self, table: &Table, frames: &FrameBytes<'_>, sink: &mut S) {
+        let _ = (table, frames, sink);
     }
 
     /// A connection has ended: no more packets of it come, and its handle may soon mean another
@@ -113,23 +120,16 @@ pub struct Sighting<'a> {
     pub(crate) table: &'a Table,
 }
 
-impl Sighting<'_> {
+impl<'a> Sighting<'a> {
+    /// Where any open connection can be asked for.
+    #[inline]
+    pub const fn table(&self) -> &'a Table {
+        self.table
+    }
+
     /// The connection's identifier, the same as in its record. Computed when asked for.
     pub fn uid(&self) -> Uid {
         self.table.uid(self.handle)
-    }
-
-    /// Who talks on any connection of this table's that is open: its identifier, protocol, client
-    /// and server, as in its record (but for ICMP's types).
-    pub fn peers_of(&self, handle: u32) -> Peers {
-        let parts = self.table.parts(handle);
-        let (client, server) = parts.sides();
-        Peers {
-            uid: self.table.uid(handle),
-            protocol: parts.protocol(),
-            client,
-            server,
-        }
     }
 
     /// Packets so far in this one's direction and in the other, this one included.
@@ -167,7 +167,28 @@ impl Sighting<'_> {
     /// The ports of the client and of the server; for other protocols what stands in their place.
     #[inline]
     pub fn ports(&self) -> (u16, u16) {
-        let hot = self.table.parts(self.handle).hot;
+        self.table.ports_of(self.handle)
+    }
+}
+
+impl Table {
+    /// Who talks on a connection that is open: its identifier, protocol, client and server, as in
+    /// its record (but for ICMP's types). The same from its first packet to its end.
+    pub fn peers_of(&self, handle: u32) -> Peers {
+        let parts = self.parts(handle);
+        let (client, server) = parts.sides();
+        Peers {
+            uid: self.uid(handle),
+            protocol: parts.protocol(),
+            client,
+            server,
+        }
+    }
+
+    /// As [`Sighting::ports`], of any connection that is open.
+    #[inline]
+    pub fn ports_of(&self, handle: u32) -> (u16, u16) {
+        let hot = self.parts(handle).hot;
         let (low, high) = hot.key.ports();
         if hot.client() == 0 {
             (low, high)

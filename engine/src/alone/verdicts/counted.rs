@@ -1,7 +1,7 @@
 //! All stages, and the connections that ended.
 
 use crate::worker::stages::{AllStages, Stages, StagesReport};
-use flowpin_flow::{FlowObserver, Sighting};
+use flowpin_flow::{FlowObserver, Sighting, Table};
 use flowpin_packet::{FrameBytes, PacketMeta};
 use flowpin_record::{ConnRecord, RecordKey, RecordSink, TunnelKind, Uid};
 
@@ -49,6 +49,10 @@ impl FlowObserver for Counted {
     #[inline]
     fn packet<S: RecordSink>(&mut self, sighting: &Sighting<'_>, sink: &mut S) {
         self.all.packet(sighting, sink);
+    }
+
+    fn settle<S: RecordSink>(&mut self, table: &Table, frames: &FrameBytes<'_>, sink: &mut S) {
+        self.all.settle(table, frames, sink);
     }
 
     fn ended<S: RecordSink>(

@@ -20,7 +20,7 @@ use crate::run::memory;
 use crate::worker::identification::Identification;
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
-use flowpin_flow::{Event, FlowObserver, Sighting};
+use flowpin_flow::{Event, FlowObserver, Sighting, Table};
 use flowpin_packet::{FrameBytes, PacketKind, PacketMeta, Timestamp};
 use flowpin_portscan::Summary;
 use flowpin_reassembly::{Anomaly, Closed, Reassembler, ReassemblyStats, Span, StreamConsumer};
@@ -100,6 +100,10 @@ impl AllStages {
     pub(crate) fn inspected(&self, handle: u32) -> u8 {
         let identify = self.identify.as_ref();
         identify.map_or(0, |identify| identify.inspected(handle))
+    }
+
+    fn is_settled(&self) -> bool {
+        self.identify.as_ref().is_none_or(Identify::is_settled)
     }
 }
 
@@ -204,13 +208,12 @@ impl FlowObserver for AllStages {
     }
 
     #[inline]
-    fn next<S: RecordSink>(
+    fn next(
         &mut self,
         frames: &FrameBytes<'_>,
         meta: &PacketMeta,
         event: Event,
         (handle, to_server): (u32, bool),
-        sink: &mut S,
     ) -> bool {
         if event != Event::Plain
             && let Some(scans) = &self.scans
@@ -238,12 +241,7 @@ impl FlowObserver for AllStages {
         if way == Way::Parser
             && let Some(identify) = &mut self.identify
         {
-            let mut scene = Scene {
-                moment: Moment::of(meta),
-                who: Who::Parser,
-                sink,
-            };
-            identify.look_at_bytes(at, frames.payload(meta), &mut scene);
+            identify.wait_with_bytes(at, frames.payload(meta), frames, Moment::of(meta));
         }
         true
     }
@@ -262,7 +260,7 @@ impl FlowObserver for AllStages {
         }
         if sighting.meta.kind != PacketKind::Tcp {
             if let Some(identify) = &mut self.identify {
-                identify.datagram(sighting, sink);
+                identify.wait_with_datagram(sighting);
             }
         } else if let Some(reassembler) = &mut self.reassembler {
             let mut listener = Listener {
@@ -282,6 +280,13 @@ impl FlowObserver for AllStages {
         }
     }
 
+    #[inline]
+    fn settle<S: RecordSink>(&mut self, table: &Table, frames: &FrameBytes<'_>, sink: &mut S) {
+        if let Some(identify) = &mut self.identify {
+            identify.settle(table, frames, sink);
+        }
+    }
+
     fn ended<S: RecordSink>(
         &mut self,
         handle: u32,
@@ -289,6 +294,7 @@ impl FlowObserver for AllStages {
         key: RecordKey,
         sink: &mut S,
     ) {
+        debug_assert!(self.is_settled(), "settled before a connection ends");
         let identify = match &mut self.identify {
             Some(identify) if identify.way(handle) != Way::Nothing => identify,
             // Nobody wants to hear of the end.
@@ -323,6 +329,7 @@ impl FlowObserver for AllStages {
     }
 
     fn goes_on(&mut self, handle: u32, record: &mut ConnRecord) {
+        debug_assert!(self.is_settled(), "settled before a connection is told of");
         if let Some(identify) = &self.identify {
             identify.tell(handle, record);
         }
@@ -348,29 +355,41 @@ struct Listener<'a, S> {
 impl<S: RecordSink> StreamConsumer for Listener<'_, S> {
     #[inline]
     fn data(&mut self, at: Span, bytes: &[u8]) {
-        if let Some(identify) = &mut self.identify {
-            let mut scene = Scene::open(self.sighting, self.sink);
-            identify.bytes(at, bytes, &mut scene);
+        let Some(identify) = &mut self.identify else {
+            return;
+        };
+        let (frames, moment) = (&self.sighting.frames, Moment::of(self.sighting.meta));
+        if identify.way(at.handle) != Way::Nothing
+            && !identify.wait_with_bytes(at, bytes, frames, moment)
+        {
+            // Bytes that were held go as soon as they were told.
+            let table = self.sighting.table();
+            identify.settle(table, frames, self.sink);
+            identify.bytes(at, bytes, &mut Scene::open(table, moment, self.sink));
         }
     }
 
     fn gap(&mut self, at: Span, len: u64) {
-        if let Some(identify) = &mut self.identify {
-            let mut scene = Scene::open(self.sighting, self.sink);
-            identify.gap(at, len, &mut scene);
+        if let Some(identify) = &mut self.identify
+            && identify.way(at.handle) != Way::Nothing
+        {
+            identify.wait_with_gap(at, len, Moment::of(self.sighting.meta));
         }
     }
 
     fn urgent(&mut self, at: Span, _: u8) {
-        if let Some(identify) = &mut self.identify {
-            identify.passed(at);
+        if let Some(identify) = &mut self.identify
+            && identify.way(at.handle) != Way::Nothing
+        {
+            identify.wait_with_passed(at, Moment::of(self.sighting.meta));
         }
     }
 
     fn closed(&mut self, at: Span, _: Closed) {
-        if let Some(identify) = &mut self.identify {
-            let mut scene = Scene::open(self.sighting, self.sink);
-            identify.closed(at, &mut scene);
+        if let Some(identify) = &mut self.identify
+            && identify.way(at.handle) != Way::Nothing
+        {
+            identify.wait_with_closed(at, Moment::of(self.sighting.meta));
         }
     }
 

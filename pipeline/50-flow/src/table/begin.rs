@@ -21,7 +21,7 @@ impl Table {
         &mut self,
         key: FlowKey,
         arrival: &Arrival<'_>,
-        cause: &mut Cause,
+        cause: &mut Cause<'_>,
         sink: &mut S,
         observer: &mut O,
     ) -> Handle {
@@ -138,7 +138,7 @@ impl Table {
         &mut self,
         handle: Handle,
         arrival: &Arrival<'_>,
-        cause: &mut Cause,
+        cause: &mut Cause<'_>,
         sink: &mut S,
         observer: &mut O,
     ) {

@@ -18,7 +18,7 @@ impl Table {
         &mut self,
         handle: Handle,
         arrival: &Arrival<'_>,
-        cause: &mut Cause,
+        cause: &mut Cause<'_>,
         sink: &mut S,
         observer: &mut O,
     ) -> Event {

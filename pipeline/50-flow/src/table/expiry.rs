@@ -11,7 +11,7 @@ use crate::entry::{Bits, Handle, UNLINKED};
 use crate::observe::FlowObserver;
 use crate::tcp;
 use crate::time::wheel::{Block, SLOTS};
-use flowpin_packet::{PacketFlags, PacketKind, PacketMeta, TcpFlags, Timestamp};
+use flowpin_packet::{FrameBytes, PacketFlags, PacketKind, PacketMeta, TcpFlags, Timestamp};
 use flowpin_record::{EndReason, RecordKey, RecordSink};
 
 impl Table {
@@ -21,16 +21,18 @@ impl Table {
         &mut self,
         handle: Handle,
         arrival: &Arrival<'_>,
-        cause: &mut Cause,
+        cause: &mut Cause<'_>,
         sink: &mut S,
         observer: &mut O,
     ) -> bool {
         let meta = arrival.meta;
         if self.interim_ns != 0 {
+            self.settle(arrival.frames, sink, observer);
             self.write_interim(handle, meta.stream_time, sink, observer);
         }
         let deadline = self.deadline(handle);
         if deadline <= meta.stream_time {
+            self.settle(arrival.frames, sink, observer);
             self.end(
                 handle,
                 self.timeout_key(handle, deadline),
@@ -41,6 +43,7 @@ impl Table {
             return true;
         }
         if self.is_reused(handle, arrival) {
+            self.settle(arrival.frames, sink, observer);
             self.end(handle, cause.next_key(), EndReason::Reused, sink, observer);
             return true;
         }
@@ -48,6 +51,18 @@ impl Table {
             self.expect_interim(handle, meta);
         }
         false
+    }
+
+    /// Before a packet makes a record of a connection: what the observer has put off.
+    pub(super) fn settle<S: RecordSink, O: FlowObserver>(
+        &self,
+        frames: &FrameBytes<'_>,
+        sink: &mut S,
+        observer: &mut O,
+    ) {
+        if O::OBSERVES {
+            observer.settle(self, frames, sink);
+        }
     }
 
     /// A packet that lengthens the connection's life makes an interim record due again: at a

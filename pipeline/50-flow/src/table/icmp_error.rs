@@ -25,9 +25,10 @@ impl Table {
     ) {
         let meta = arrival.meta;
         if self.hot.get(quoted).is_some() {
+            self.settle(arrival.frames, sink, observer);
             self.write_interim(quoted, meta.stream_time, sink, observer);
             if self.deadline(quoted) > meta.stream_time {
-                let mut cause = Cause::of(meta);
+                let mut cause = Cause::of(arrival);
                 let rare = Rare {
                     bits: Rare::ICMP_ERROR,
                     ..Rare::default()

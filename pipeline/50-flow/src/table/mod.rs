@@ -151,6 +151,7 @@ impl Table {
             }
             guesses = ahead;
         }
+        self.settle(&frames, sink, observer);
     }
 
     /// Where the connections of some packets probably are; asks for their lines.
@@ -326,17 +327,19 @@ struct Arrival<'a> {
 }
 
 /// What causes records: a packet. Each gets the next ordinal.
-struct Cause {
+struct Cause<'a> {
+    frames: &'a FrameBytes<'a>,
     time: Timestamp,
     number: u64,
     ordinal: u32,
 }
 
-impl Cause {
-    fn of(meta: &PacketMeta) -> Self {
+impl<'a> Cause<'a> {
+    fn of(arrival: &Arrival<'a>) -> Self {
         Self {
-            time: meta.stream_time,
-            number: meta.number,
+            frames: arrival.frames,
+            time: arrival.meta.stream_time,
+            number: arrival.meta.number,
             ordinal: 0,
         }
     }

@@ -26,7 +26,7 @@ impl Table {
     ) {
         let side = usize::from(meta.high_to_low());
         if let Some(event) = self.count_next(hint, frames, meta, side) {
-            if O::OBSERVES && !self.tell_next(hint, frames, meta, event, sink, observer) {
+            if O::OBSERVES && !self.tell_next(hint, frames, meta, event, observer) {
                 let arrival = Arrival { frames, meta, side };
                 self.tell(hint, &arrival, event, sink, observer);
             }
@@ -90,7 +90,7 @@ impl Table {
         sink: &mut S,
         observer: &mut O,
     ) {
-        let mut cause = Cause::of(arrival.meta);
+        let mut cause = Cause::of(arrival);
         let mut handle = handle;
         let mut event = Event::Ongoing;
         if let Some(hot) = self.hot.get(handle) {
@@ -181,20 +181,19 @@ impl Table {
     /// if it is a milestone, or if the observer wants to know more.
     // PERF: apart from `tell`, so that most packets need no `Sighting`.
     #[inline]
-    fn tell_next<S: RecordSink, O: FlowObserver>(
+    fn tell_next<O: FlowObserver>(
         &self,
         handle: Handle,
         frames: &FrameBytes<'_>,
         meta: &PacketMeta,
         event: Event,
-        sink: &mut S,
         observer: &mut O,
     ) -> bool {
         self.hot.get(handle).is_some_and(|hot| {
             let side = usize::from(meta.high_to_low());
             let place = (handle, side == hot.client());
             (event == Event::Plain || milestone(hot, side).is_none())
-                && observer.next(frames, meta, event, place, sink)
+                && observer.next(frames, meta, event, place)
         })
     }
 

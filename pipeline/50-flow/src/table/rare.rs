@@ -17,7 +17,7 @@ impl Table {
         handle: Handle,
         side: usize,
         rare: &Rare,
-        cause: &mut Cause,
+        cause: &mut Cause<'_>,
         sink: &mut S,
         observer: &mut O,
     ) {
@@ -74,7 +74,7 @@ impl Table {
         &mut self,
         handle: Handle,
         side: usize,
-        cause: &mut Cause,
+        cause: &mut Cause<'_>,
         sink: &mut S,
         observer: &mut O,
     ) {
@@ -96,7 +96,7 @@ impl Table {
     pub(super) fn extra_of<S: RecordSink, O: FlowObserver>(
         &mut self,
         handle: Handle,
-        cause: &mut Cause,
+        cause: &mut Cause<'_>,
         sink: &mut S,
         observer: &mut O,
     ) -> Option<Handle> {

@@ -23,7 +23,7 @@ impl Table {
         hash: u32,
         bytes: u64,
         keep: Handle,
-        cause: &mut Cause,
+        cause: &mut Cause<'_>,
         sink: &mut S,
         observer: &mut O,
     ) -> bool {
@@ -40,10 +40,11 @@ impl Table {
         hash: u32,
         bytes: u64,
         keep: Handle,
-        cause: &mut Cause,
+        cause: &mut Cause<'_>,
         sink: &mut S,
         observer: &mut O,
     ) -> bool {
+        self.settle(cause.frames, sink, observer);
         self.collect_until(granule_before(cause.time), sink, observer);
         while *self.used_mut(hash) + bytes > self.shard_bytes {
             if !self.evict(Shard((hash >> 24) as u8), keep, cause, sink, observer) {
@@ -58,7 +59,7 @@ impl Table {
         &mut self,
         shard: Shard,
         keep: Handle,
-        cause: &mut Cause,
+        cause: &mut Cause<'_>,
         sink: &mut S,
         observer: &mut O,
     ) -> bool {

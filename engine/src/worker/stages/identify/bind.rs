@@ -8,9 +8,8 @@
 
 use super::state::{NO_RULE, Phase, State, take};
 use super::{Identify, Way};
-use crate::worker::stages::parse::{ANYWHERE, Next, Scene, Successor, Who, Wish};
+use crate::worker::stages::parse::{ANYWHERE, Next, Scene, Successor, Wish};
 use flowpin_counters::Loss;
-use flowpin_flow::Peers;
 use flowpin_identify::{GaveUp, Step, Verdict};
 use flowpin_reassembly::Span;
 use flowpin_record::RecordSink;
@@ -61,10 +60,7 @@ impl Identify {
             Some(parse) => parse.kind(verdict.protocol, app, is_own),
             None => None,
         };
-        let peers = match kind {
-            Some(_) => self.peers(before, handle, scene),
-            None => None,
-        };
+        let peers = kind.map(|_| scene.peers(handle));
         let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(handle)) else {
             return;
         };
@@ -199,18 +195,18 @@ impl Identify {
 
     pub(super) fn hear_datagram<S: RecordSink>(
         &mut self,
-        handle: u32,
-        to_server: bool,
+        at: Span,
         payload: (&[u8], usize),
         scene: &mut Scene<'_, S>,
     ) {
-        let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(handle)) else {
+        let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(at.handle)) else {
             return;
         };
         if state.binding.is_none() {
             return;
         }
-        let next = parse.datagram(state.binding, to_server, payload, &scene.moment, scene.sink);
+        let (moment, sink) = (&scene.moment, &mut *scene.sink);
+        let next = parse.datagram(state.binding, at.to_server, payload, moment, sink);
         if next == Next::Nothing {
             parse.unbind(core::mem::take(&mut state.binding));
         }
@@ -257,23 +253,6 @@ impl Identify {
         if let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(handle)) {
             let binding = core::mem::take(&mut state.binding);
             parse.end(binding, &scene.moment, scene.sink);
-        }
-    }
-
-    /// Who talks: its parser knows, else whoever can be asked.
-    fn peers<S>(&self, state: &State, handle: u32, scene: &Scene<'_, S>) -> Option<Peers> {
-        let bound = self.parse.as_ref();
-        bound
-            .and_then(|parse| parse.peers(state.binding))
-            .or_else(|| scene.peers(handle))
-    }
-
-    pub(super) fn ports<S>(&self, state: &State, handle: u32, scene: &Scene<'_, S>) -> (u16, u16) {
-        match scene.who {
-            Who::Open(sighting) if sighting.handle == handle => sighting.ports(),
-            _ => self
-                .peers(state, handle, scene)
-                .map_or((0, 0), |peers| (peers.client.port, peers.server.port)),
         }
     }
 }

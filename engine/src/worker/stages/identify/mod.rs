@@ -11,6 +11,7 @@
 
 mod bind;
 mod state;
+mod waiting;
 
 use super::parse::{Parse, ParseStats, Scene};
 use crate::worker::identification::{Identification, Names};
@@ -18,13 +19,14 @@ use flowpin_counters::Losses;
 use flowpin_flow::Sighting;
 use flowpin_identify::{GaveUp, On, SearchOptions, Searches, Step};
 use flowpin_memory::Slab;
-use flowpin_packet::{PacketFlags, PacketKind};
+use flowpin_packet::PacketKind;
 use flowpin_reassembly::{Closed, Span, StreamConsumer};
 use flowpin_record::{ConnRecord, RecordSink};
 use state::{NO_RULE, Phase, State};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use waiting::{Heard, PLACES};
 
 /// The connections of one worker.
 #[derive(Debug)]
@@ -35,6 +37,7 @@ pub(super) struct Identify {
     losses: Losses,
     stats: IdentifyStats,
     parse: Option<Parse>,
+    waiting: Vec<Heard>,
 }
 
 /// What a packet that is simply the next one has to go through.
@@ -79,6 +82,7 @@ impl Identify {
             losses: Losses::default(),
             stats: IdentifyStats::default(),
             parse,
+            waiting: Vec::with_capacity(PLACES),
         })
     }
 
@@ -129,39 +133,37 @@ impl Identify {
         }
     }
 
-    /// A packet of a connection without streams.
+    /// Whether its bytes are neither looked at nor parsed.
     #[inline]
-    pub(super) fn datagram<S: RecordSink>(&mut self, sighting: &Sighting<'_>, sink: &mut S) {
-        let on = match sighting.meta.kind {
-            PacketKind::Udp => On::Udp,
-            PacketKind::Sctp => On::Sctp,
-            _ => return,
-        };
-        if self.way(sighting.handle) != Way::Nothing {
-            self.look_at_datagram(on, sighting, sink);
-        }
+    fn is_idle(&self, handle: u32) -> bool {
+        self.states.get(handle).is_none_or(State::is_idle)
     }
 
-    fn look_at_datagram<S: RecordSink>(&mut self, on: On, sighting: &Sighting<'_>, sink: &mut S) {
-        let (meta, bytes) = (sighting.meta, sighting.frames.payload(sighting.meta));
-        if bytes.is_empty() || meta.flags.has(PacketFlags::BAD_CHECKSUM) {
-            return;
-        }
-        let (handle, to_server) = (sighting.handle, sighting.to_server);
-        let Some(state) = self.states.get_mut(handle) else {
+    /// A datagram: what was captured of it, and how long it was on the wire.
+    fn datagram<S: RecordSink>(
+        &mut self,
+        on: On,
+        at: Span,
+        payload: (&[u8], usize),
+        scene: &mut Scene<'_, S>,
+    ) {
+        let Some(state) = self.states.get_mut(at.handle) else {
             return;
         };
-        let len = meta.payload_len as usize;
-        let mut scene = Scene::open(sighting, sink);
+        if state.is_idle() {
+            return;
+        }
+        let (bytes, len) = payload;
         // What goes on as before may come between what it turned into.
         let is_searched = state.rule == NO_RULE || state.watch_datagram(bytes);
         if is_searched && state.is(Phase::Looking) {
             self.stats.count(state);
-            let whose = state.whose(on, to_server, sighting.ports(), 0);
+            let ports = scene.ports(at.handle);
+            let whose = state.whose(on, at.to_server, ports, 0);
             let step = self.searches.datagram(&mut state.search, whose, bytes, len);
-            self.decide(handle, step, &mut scene);
+            self.decide(at.handle, step, scene);
         }
-        self.hear_datagram(handle, to_server, (bytes, len), &mut scene);
+        self.hear_datagram(at, payload, scene);
     }
 
     /// The next bytes of a stream.
@@ -172,13 +174,12 @@ impl Identify {
         bytes: &[u8],
         scene: &mut Scene<'_, S>,
     ) {
-        if self.way(at.handle) != Way::Nothing {
+        if !self.is_idle(at.handle) {
             self.look_at_bytes(at, bytes, scene);
         }
     }
 
-    #[inline(never)]
-    pub(super) fn look_at_bytes<S: RecordSink>(
+    fn look_at_bytes<S: RecordSink>(
         &mut self,
         at: Span,
         bytes: &[u8],
@@ -202,7 +203,7 @@ impl Identify {
             }
             self.stats.count(state);
             let state = *state;
-            let ports = self.ports(&state, at.handle, scene);
+            let ports = scene.ports(at.handle);
             let whose = state.whose(On::Tcp, at.to_server, ports, at.offset);
             let mut search = state.search;
             let step = self.searches.stream_bytes(&mut search, whose, bytes);
@@ -242,7 +243,7 @@ impl Identify {
             return;
         }
         let state = *state;
-        let ports = self.ports(&state, at.handle, scene);
+        let ports = scene.ports(at.handle);
         let whose = state.whose(On::Tcp, at.to_server, ports, at.offset);
         let mut search = state.search;
         let step = self.searches.stream_ended(&mut search, whose);

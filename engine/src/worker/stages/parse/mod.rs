@@ -168,17 +168,6 @@ impl Parse {
         Binding(bound.map_or(0, |bound| bound + 1))
     }
 
-    /// Who talks on a bound connection.
-    pub(super) fn peers(&self, binding: Binding) -> Option<Peers> {
-        let bound = self.bound.get(binding.0.checked_sub(1)?)?;
-        Some(Peers {
-            uid: bound.place.uid,
-            protocol: bound.place.protocol,
-            client: bound.place.client,
-            server: bound.place.server,
-        })
-    }
-
     /// How many records a connection had so far.
     pub(super) fn transactions(&self, binding: Binding) -> u32 {
         let bound = binding.0.checked_sub(1).and_then(|one| self.bound.get(one));

@@ -4,7 +4,7 @@ use super::ParseStats;
 use super::files::Files;
 use crate::worker::limit::{Keys, Limit};
 use flowpin_counters::{Loss, Losses};
-use flowpin_flow::{Peers, Sighting};
+use flowpin_flow::{Peers, Table};
 use flowpin_http::FILES;
 use flowpin_packet::{Layer, PacketMeta, Reason, SHARD_COUNT, Shard, Timestamp, bad};
 use flowpin_record::{
@@ -55,34 +55,43 @@ pub(in crate::worker::stages) struct Scene<'a, S> {
 #[derive(Clone, Copy)]
 pub(in crate::worker::stages) enum Who<'a> {
     /// Any open connection's.
-    Open(&'a Sighting<'a>),
+    Open(&'a Table),
     /// Those of the connection at hand, which has ended.
     // PERF: read only if asked for: what was just written in parts, and is read at once, waits.
     Ended(&'a ConnRecord),
-    /// Only its parser knows.
-    Parser,
 }
 
 impl<'a, S> Scene<'a, S> {
-    pub(in crate::worker::stages) fn open(sighting: &'a Sighting<'a>, sink: &'a mut S) -> Self {
+    pub(in crate::worker::stages) const fn open(
+        table: &'a Table,
+        moment: Moment,
+        sink: &'a mut S,
+    ) -> Self {
         Self {
-            moment: Moment::of(sighting.meta),
-            who: Who::Open(sighting),
+            moment,
+            who: Who::Open(table),
             sink,
         }
     }
 
-    /// Who talks on a connection.
-    pub(in crate::worker::stages) fn peers(&self, handle: u32) -> Option<Peers> {
+    /// The ports of a connection's client and server.
+    pub(in crate::worker::stages) fn ports(&self, handle: u32) -> (u16, u16) {
         match self.who {
-            Who::Open(sighting) => Some(sighting.peers_of(handle)),
-            Who::Ended(record) => Some(Peers {
+            Who::Open(table) => table.ports_of(handle),
+            Who::Ended(record) => (record.client.port, record.server.port),
+        }
+    }
+
+    /// Who talks on a connection.
+    pub(in crate::worker::stages) fn peers(&self, handle: u32) -> Peers {
+        match self.who {
+            Who::Open(table) => table.peers_of(handle),
+            Who::Ended(record) => Peers {
                 uid: record.uid,
                 protocol: record.protocol,
                 client: record.client,
                 server: record.server,
-            }),
-            Who::Parser => None,
+            },
         }
     }
 }
