@@ -4,7 +4,7 @@
 
 mod support;
 
-use flowpin_flow::{Event, FlowObserver, NO_VLAN, Sighting};
+use flowpin_flow::{Event, FlowObserver, FlowOptions, NO_VLAN, Sighting, Table};
 use flowpin_packet::{FrameBytes, PacketFlags, PacketMeta};
 use flowpin_record::{ConnRecord, RecordKey, RecordSink, TunnelKind, Uid};
 use support::{MS, Packet, Plan, SEC, T0, Trace, end, only, run, run_observed};
@@ -133,4 +133,76 @@ fn cut_packets_are_counted() {
         ),
         (2, 1, 3)
     );
+}
+
+/// What an observer puts off is asked for before any record of a connection is made: where it ran
+/// out of time, began anew, had to make room, or was told of halfway.
+#[test]
+fn an_observer_settles_before_each_record() {
+    #[derive(Default)]
+    struct Settler {
+        waiting: u32,
+        settled: u32,
+        told: u32,
+    }
+    impl FlowObserver for Settler {
+        fn packet<S: RecordSink>(&mut self, _: &Sighting<'_>, _: &mut S) {
+            self.waiting += 1;
+        }
+        fn settle<S: RecordSink>(&mut self, _: &Table, _: &FrameBytes<'_>, _: &mut S) {
+            self.settled += self.waiting;
+            self.waiting = 0;
+        }
+        fn ended<S: RecordSink>(&mut self, _: u32, _: &mut ConnRecord, _: RecordKey, _: &mut S) {
+            assert_eq!(self.waiting, 0, "settled before a connection ends");
+            self.told += 1;
+        }
+        fn goes_on(&mut self, _: u32, _: &mut ConnRecord) {
+            assert_eq!(self.waiting, 0, "settled before a connection is told of");
+            self.told += 1;
+        }
+    }
+    let server = end("10.0.0.2", 7);
+    let mut told = Trace::default();
+    let mut time = T0;
+    for n in 0..6000u16 {
+        let host = end("10.0.0.9", 1000 + n % 4500);
+        let packet = if n % 3 == 0 {
+            Packet::tcp(host, server, "S", u32::from(n) << 12, 0, 0)
+        } else {
+            Packet::udp(host, server, 30)
+        };
+        told.push(time, packet);
+        if n % 30 == 0 {
+            // Refused, and tried anew.
+            let seq = u32::from(n) << 12;
+            told.push(time, Packet::tcp(server, host, "RA", 0, seq + 1, 0));
+            told.push(time + MS, Packet::tcp(host, server, "S", seq + 99, 0, 0));
+        }
+        if n % 1000 == 999 {
+            // The error comes when the connection's time is long over.
+            time += 400 * SEC;
+            told.push(time, Packet::udp(end("10.0.0.8", n), server, 30));
+        }
+        if n % 5 == 4 {
+            told.push(time, Packet::icmp_error("10.0.0.254", &packet, (3, 3)));
+        }
+        time += 50 * MS;
+    }
+    let packets = u32::try_from(told.metas.len()).unwrap();
+    for (memory_bytes, interim_ns) in [(1 << 30, None), (1 << 16, None), (1 << 30, Some(SEC))] {
+        let plan = Plan {
+            options: FlowOptions {
+                memory_bytes,
+                interim_ns,
+                ..FlowOptions::default()
+            },
+            batch: 100,
+            ..Plan::default()
+        };
+        let mut settler = Settler::default();
+        let (_, counters) = run_observed(&told, &plan, &mut settler);
+        assert_eq!((settler.waiting, settler.settled), (0, packets));
+        assert!(u64::from(settler.told) >= counters.created_total());
+    }
 }

@@ -5,7 +5,7 @@ use super::{Found, PatternsReport};
 use crate::run::memory;
 use crate::worker::stages::{AllStages, Stages};
 use flowpin_config::Plan;
-use flowpin_flow::{Event, FlowObserver, Sighting};
+use flowpin_flow::{Event, FlowObserver, Sighting, Table};
 use flowpin_packet::{FrameBytes, PacketFlags, PacketKind, PacketMeta, SHARD_COUNT};
 use flowpin_pattern::Automaton;
 use flowpin_reassembly::{Closed, Reassembler, Span, StreamConsumer};
@@ -146,6 +146,10 @@ impl FlowObserver for Tester<'_> {
             PacketKind::Udp | PacketKind::Sctp => self.trial.datagram(sighting),
             _ => {}
         }
+    }
+
+    fn settle<S: RecordSink>(&mut self, table: &Table, frames: &FrameBytes<'_>, sink: &mut S) {
+        self.all.settle(table, frames, sink);
     }
 
     fn ended<S: RecordSink>(

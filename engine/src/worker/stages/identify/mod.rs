@@ -179,12 +179,7 @@ impl Identify {
         }
     }
 
-    fn look_at_bytes<S: RecordSink>(
-        &mut self,
-        at: Span,
-        bytes: &[u8],
-        scene: &mut Scene<'_, S>,
-    ) {
+    fn look_at_bytes<S: RecordSink>(&mut self, at: Span, bytes: &[u8], scene: &mut Scene<'_, S>) {
         let Some(state) = self.states.get_mut(at.handle) else {
             return;
         };

@@ -112,12 +112,7 @@ impl Identify {
     }
 
     #[inline(never)]
-    fn take_all<S: RecordSink>(
-        &mut self,
-        table: &Table,
-        frames: &FrameBytes<'_>,
-        sink: &mut S,
-    ) {
+    fn take_all<S: RecordSink>(&mut self, table: &Table, frames: &FrameBytes<'_>, sink: &mut S) {
         let mut waiting = core::mem::take(&mut self.waiting);
         for (nth, heard) in waiting.iter().enumerate() {
             for (step, ahead) in (0..).zip(AHEAD) {
