@@ -47,6 +47,14 @@ pub enum RunError {
     /// A protocol is asked for that no rule tells (exit code 2).
     #[error("no rule tells `{0}`: `flowpin patterns list` shows all protocols")]
     NoSuchProtocol(String),
+    /// Messages are asked for of a protocol that no parser reads (exit code 2).
+    #[error("no parser reads `{name}`; there are parsers of {}", known.join(", "))]
+    NoSuchParser {
+        /// What was asked for.
+        name: String,
+        /// What can be.
+        known: Vec<String>,
+    },
     /// A processor of `--cpus` is not there, or not for us (exit code 2).
     #[error(
         "--cpus names processor {cpu}, which this process may not use; it may use {}",

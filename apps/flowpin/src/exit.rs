@@ -84,6 +84,7 @@ impl From<RunError> for Failure {
             | RunError::PatternRefused(_)
             | RunError::Dictionary { .. }
             | RunError::NoSuchProtocol(_)
+            | RunError::NoSuchParser { .. }
             | RunError::NoSuchCpu { .. } => Exit::Usage,
             _ => Exit::Failed,
         };

@@ -1,5 +1,6 @@
 //! The kinds of messages that a run may write records of.
 
+use crate::error::RunError;
 use flowpin_config::Plan;
 use flowpin_dns::{DNS, DNS_LOG, LLMNR, MDNS};
 use flowpin_fix::FIX;
@@ -45,6 +46,30 @@ pub(crate) fn grammars(plan: &Plan) -> Vec<Arc<Protocol>> {
     protocols.extend(own);
     protocols
 }
+
+/// That all protocols of which messages are asked for have a parser.
+///
+/// # Errors
+/// The first one that has none, with those that have.
+pub(crate) fn check(plan: &Plan) -> Result<(), RunError> {
+    let grammars = grammars(plan);
+    let own = grammars.iter().map(|one| one.grammar.protocol.as_ref());
+    let mut known: Vec<&str> = NATIVE.iter().copied().chain(own).collect();
+    let mut asked = plan.parse.protocols.iter();
+    match asked.find(|name| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) => {
+            known.sort_unstable();
+            Err(RunError::NoSuchParser {
+                name: name.clone(),
+                known: known.into_iter().map(str::to_owned).collect(),
+            })
+        }
+    }
+}
+
+/// Protocols whose parsers are no grammars.
+const NATIVE: [&str; 8] = ["tls", "dtls", "quic", "http", "fix", "dns", "mdns", "llmnr"];
 
 /// The page of the documentation that lists every field of every format: `docs/user/records.md`.
 pub fn records_page() -> String {

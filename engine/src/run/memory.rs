@@ -83,6 +83,8 @@ pub(crate) struct ParserOptions {
     pub(crate) text: TextOptions,
     pub(crate) websocket: WebSocketOptions,
     /// The user's first.
+    /// As in the plan.
+    pub(crate) protocols: Vec<String>,
     pub(crate) grammars: Vec<Arc<Protocol>>,
     /// So many of them are the user's.
     pub(crate) loaded: u16,
@@ -153,6 +155,7 @@ pub(crate) fn parsers(plan: &Plan) -> ParserOptions {
         websocket: WebSocketOptions {
             shard_connections_max: count(bytes / 64, 128).min(websocket.shard_connections_max),
         },
+        protocols: plan.parse.protocols.clone(),
         grammars: messages::grammars(plan),
         loaded: u16::try_from(plan.parse.loaded.len()).unwrap_or(u16::MAX),
     }

@@ -334,7 +334,12 @@ const KEYS: &[(&str, &[Key])] = &[
             (
                 "enabled",
                 "true",
-                "Read the messages of application protocols: http, dns, tls, quic, fix.",
+                "Read the messages of application protocols.",
+            ),
+            (
+                "protocols",
+                "[]",
+                "Only of these: [\"http\", \"dns\"]; of all that have a parser if none is named.",
             ),
             (
                 "memory",

@@ -10,6 +10,8 @@ use std::sync::Arc;
 pub struct ParsePlan {
     /// Whether messages are read at all.
     pub enabled: bool,
+    /// Of which protocols; none named: of all that have a parser.
+    pub protocols: Vec<String>,
     /// Memory of all parsers, over all workers; none: a share of all.
     pub memory_bytes: Option<u64>,
     /// Records have every field of a message, not only the common ones.
@@ -26,6 +28,7 @@ impl Default for ParsePlan {
     fn default() -> Self {
         Self {
             enabled: true,
+            protocols: Vec::new(),
             memory_bytes: None,
             all_fields: false,
             grammars: Vec::new(),
@@ -40,6 +43,7 @@ impl From<ParseSettings> for ParsePlan {
         let defaults = Self::default();
         Self {
             enabled: settings.enabled.unwrap_or(defaults.enabled),
+            protocols: settings.protocols.unwrap_or(defaults.protocols),
             memory_bytes: settings.memory.map(|size| size.0),
             all_fields: settings.all_fields.unwrap_or(defaults.all_fields),
             grammars: settings.grammars.unwrap_or(defaults.grammars),
@@ -55,6 +59,7 @@ impl From<&ParsePlan> for ParseSettings {
     fn from(plan: &ParsePlan) -> Self {
         Self {
             enabled: Some(plan.enabled),
+            protocols: Some(plan.protocols.clone()),
             memory: plan.memory_bytes.map(ByteSize),
             all_fields: Some(plan.all_fields),
             grammars: Some(plan.grammars.clone()),

@@ -107,10 +107,10 @@ pub(super) struct StageArgs {
     #[command(flatten)]
     patterns: PatternArgs,
 
-    /// Read the messages of application protocols; how: `[parse]` in settings [default: on]
-    #[arg(long, value_name = "on|off", hide_possible_values = true)]
-    #[arg(value_parser = value::on_off())]
-    parse: Option<bool>,
+    /// Read the messages of application protocols: of all that have a parser, of none, or of
+    /// these alone (http,dns); how: `[parse]` in settings [default: on]
+    #[arg(long, value_name = "on|off|NAMES", value_parser = value::parse)]
+    parse: Option<value::Parse>,
 
     /// Write the bodies of messages to files in this directory; which hashes: `[files]` in
     /// settings
@@ -234,7 +234,8 @@ impl StageArgs {
                 ..self.patterns.settings()
             },
             parse: ParseSettings {
-                enabled: self.parse,
+                enabled: self.parse.as_ref().map(|parse| *parse != value::Parse::Off),
+                protocols: self.parse.as_ref().and_then(value::Parse::protocols),
                 grammars: (!self.grammar.is_empty()).then(|| self.grammar.clone()),
                 fix_dictionaries: (!self.fix_dictionary.is_empty())
                     .then(|| self.fix_dictionary.clone()),

@@ -16,6 +16,42 @@ pub(super) fn on_off() -> impl TypedValueParser<Value = bool> {
     PossibleValuesParser::new(["on", "off"]).map(|word| word == "on")
 }
 
+/// What `--parse` takes: whether messages are read, and of which protocols.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Parse {
+    /// Of none.
+    Off,
+    /// Of all, or of those that settings name.
+    On,
+    /// Of these.
+    Only(Vec<String>),
+}
+
+impl Parse {
+    /// The protocols, if they are named.
+    pub(super) fn protocols(&self) -> Option<Vec<String>> {
+        match self {
+            Self::Only(names) => Some(names.clone()),
+            Self::Off | Self::On => None,
+        }
+    }
+}
+
+/// `on`, `off`, or names with commas between them.
+pub(super) fn parse(text: &str) -> Result<Parse, String> {
+    match text {
+        "on" => Ok(Parse::On),
+        "off" => Ok(Parse::Off),
+        names => {
+            let names: Vec<_> = names.split(',').map(str::trim).map(str::to_owned).collect();
+            if names.iter().any(String::is_empty) {
+                return Err("needs on, off, or protocols: http,dns".to_owned());
+            }
+            Ok(Parse::Only(names))
+        }
+    }
+}
+
 /// A number that is not 0.
 pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {

@@ -2,19 +2,25 @@
 
 use crate::program::{capture, code, flowpin, stderr, text};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The EVE records of a capture.
-fn flows(path: &str, more: &[&str]) -> Vec<Value> {
+fn events(path: &str, more: &[&str]) -> Vec<Value> {
     let args = ["run", "-q", "-r", path, "--output", "-"];
     let output = flowpin(&[&args, more].concat());
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     let lines = output.stdout.split(|&byte| byte == b'\n');
-    let events = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
-    events
-        .filter(|event| event["event_type"] == "flow")
+    lines
+        .filter_map(|line| serde_json::from_slice::<Value>(line).ok())
         .collect()
+}
+
+/// Those of connections.
+fn flows(path: &str, more: &[&str]) -> Vec<Value> {
+    let mut events = events(path, more);
+    events.retain(|event| event["event_type"] == "flow");
+    events
 }
 
 /// Client, client's port, server, server's port.
@@ -137,4 +143,59 @@ fn compiled_rules_are_kept_where_the_settings_say() {
     std::fs::write(&file, b"nonsense").unwrap();
     assert_eq!(flows(&http, &more), first);
     assert_eq!(std::fs::read(&file).unwrap(), kept);
+}
+
+/// `--parse` with names reads the messages of these protocols alone, and says all else as before.
+#[test]
+fn only_the_messages_asked_for_are_told() {
+    let lab = capture("lab-day.pcapng");
+    let all = events(&lab, &[]);
+    let kinds = |events: &[Value]| -> BTreeSet<String> {
+        let kind = |event: &Value| event["event_type"].as_str().unwrap().to_owned();
+        events.iter().map(kind).collect()
+    };
+    assert!(kinds(&all).is_superset(&["dns", "http", "smtp", "tls"].map(str::to_owned).into()));
+    let others = [
+        "dns", "fix", "http", "mdns", "quic", "redis", "sip", "smtp", "tls",
+    ];
+    for wanted in ["dns", "http,smtp", "tls,redis"] {
+        let told = events(&lab, &["--parse", wanted]);
+        let is_wanted = |event: &&Value| {
+            let kind = event["event_type"].as_str().unwrap();
+            wanted.split(',').any(|one| one == kind) || !others.contains(&kind)
+        };
+        // An anomaly may be of a message that nobody reads now.
+        let count = |events: &[Value]| {
+            let told = events.iter().filter(is_wanted);
+            told.filter(|event| event["event_type"] != "anomaly")
+                .count()
+        };
+        assert_eq!(count(&told), count(&all), "{wanted}");
+        assert_eq!(
+            told.iter().filter(|event| !is_wanted(event)).count(),
+            0,
+            "{wanted}"
+        );
+        assert_eq!(
+            told,
+            events(&lab, &["--parse", wanted, "--pipeline", "2x3"])
+        );
+    }
+}
+
+/// A protocol without a parser, and no protocol at all, are mistakes that are named.
+#[test]
+fn protocols_without_a_parser_are_refused() {
+    let lab = capture("lab-day.pcapng");
+    for (asked, why) in [
+        (
+            "http,gopher",
+            "no parser reads `gopher`; there are parsers of dns, dtls,",
+        ),
+        ("http,,dns", "needs on, off, or protocols"),
+    ] {
+        let output = flowpin(&["run", "-r", &lab, "--format", "none", "--parse", asked]);
+        assert_eq!(code(&output), 2, "{asked}");
+        assert!(stderr(&output).contains(why), "{}", stderr(&output));
+    }
 }

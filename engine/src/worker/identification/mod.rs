@@ -5,6 +5,7 @@
 mod patterns;
 mod upgrades;
 
+use crate::output::messages;
 use crate::{ProgressSink, RunError};
 use flowpin_config::Plan;
 use flowpin_fix::Dictionary;
@@ -32,6 +33,7 @@ impl Identification {
     /// A built-in rule that does not compile: a defect. A path to patterns or a dictionary that
     /// cannot be read.
     pub(crate) fn of(plan: &Plan) -> Result<Option<Self>, RunError> {
+        messages::check(plan)?;
         let fix = fix_dictionary(plan)?;
         let plan = &plan.identify;
         if !plan.enabled {

@@ -35,6 +35,15 @@ impl Flavour {
         })
     }
 
+    /// The name of the protocol.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Dns => "dns",
+            Self::Mdns => "mdns",
+            Self::Llmnr => "llmnr",
+        }
+    }
+
     pub(crate) fn schema(self, to_server: bool) -> &'static MessageSchema {
         let [dns, mdns, llmnr] = &FROM_SERVER;
         match (self, to_server) {

@@ -140,7 +140,10 @@ impl Parse {
         }
         let parsers = &self.parsers;
         let known = self.kinds.get_mut(place)?;
-        *known.get_or_insert_with(|| parsers.kind(name, is_own))
+        *known.get_or_insert_with(|| {
+            let kind = parsers.kind(name, is_own);
+            kind.filter(|&kind| parsers.is_wanted(kind, name))
+        })
     }
 
     /// Binds a connection; none if the parser has no room for it, which it counts.
@@ -181,6 +184,9 @@ impl Parse {
         let Some(bound) = bound.and_then(|bound| self.bound.get_mut(bound)) else {
             return false;
         };
+        if !self.parsers.is_wanted(Kind::WebSocket, bound.place.app) {
+            return false;
+        }
         let Some(handle) = self.parsers.begin(Kind::WebSocket, bound.shard, at) else {
             return false;
         };

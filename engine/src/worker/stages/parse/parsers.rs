@@ -28,6 +28,19 @@ pub(in crate::worker::stages) enum Kind {
 }
 
 impl Kind {
+    /// What its messages are called; of a grammar, `protocol`.
+    const fn messages_of(self, protocol: &str) -> &str {
+        match self {
+            Self::Tls | Self::WebSocket => "tls",
+            Self::Dtls => "dtls",
+            Self::Quic => "quic",
+            Self::Http => "http",
+            Self::Fix => "fix",
+            Self::Dns(flavour) => flavour.name(),
+            Self::Text(_) => protocol,
+        }
+    }
+
     /// By the name that identification gives a protocol.
     fn of(protocol: &str) -> Option<Self> {
         Some(match protocol {
@@ -91,6 +104,8 @@ pub(super) struct Parsers {
     carried: Carried,
     /// So many of the grammars are the user's, which stand first.
     loaded: u16,
+    /// The protocols whose messages are wanted; none named: all.
+    wanted: Vec<String>,
 }
 
 impl Parsers {
@@ -104,6 +119,7 @@ impl Parsers {
             text: Text::new(options.text, options.grammars.clone()),
             carried: Carried::new(options.websocket)?,
             loaded: options.loaded,
+            wanted: options.protocols.clone(),
         })
     }
 
@@ -121,6 +137,12 @@ impl Parsers {
             return None;
         }
         Kind::of(protocol).or(text.map(Kind::Text))
+    }
+
+    /// Whether a kind's messages are wanted; `protocol`: as identified.
+    pub(super) fn is_wanted(&self, kind: Kind, protocol: &str) -> bool {
+        let name = kind.messages_of(protocol);
+        self.wanted.is_empty() || self.wanted.iter().any(|wanted| wanted == name)
     }
 
     /// Asks for what the common parsers have of a connection.
