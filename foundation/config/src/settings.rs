@@ -518,7 +518,8 @@ mod tests {
             [defragmentation]\nmemory = '9 MiB'\nby_vlan = true\n\
             [streams]\nmemory = '3 MiB'\ndepth = '1 MiB'\npaws = false\n\
             [identify]\nenabled = false\ncache = 'there'\npatterns = ['p', 'q.pat']\n\
-            [parse]\nenabled = false\nprotocols = ['dns', 'sip']\nmemory = '7 MiB'\nall_fields = true\ngrammars = ['g.l']\n\
+            [parse]\nenabled = false\nprotocols = ['dns', 'sip']\nmemory = '7 MiB'\n\
+            all_fields = true\ngrammars = ['g.l']\n\
             fix_dictionaries = ['a.xml', 'b.xml']\n\
             [files]\nmd5 = true\nextract = 'there'\nsize_max = '1 MiB'\n\
             count_max = 5\ntotal_max = '9 MiB'\n\

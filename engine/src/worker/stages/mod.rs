@@ -11,6 +11,7 @@
 //! ```
 
 mod identify;
+mod listener;
 mod oddities;
 mod parse;
 mod scans;
@@ -23,10 +24,11 @@ use flowpin_counters::Losses;
 use flowpin_flow::{Event, FlowObserver, Sighting, Table};
 use flowpin_packet::{FrameBytes, PacketKind, PacketMeta, Timestamp};
 use flowpin_portscan::Summary;
-use flowpin_reassembly::{Anomaly, Closed, Reassembler, ReassemblyStats, Span, StreamConsumer};
+use flowpin_reassembly::{Reassembler, ReassemblyStats};
 use flowpin_record::{ConnRecord, RecordKey, RecordSink, TunnelKind, Uid};
 pub use identify::IdentifyStats;
 use identify::{Ending, Identify, Way};
+use listener::Listener;
 use oddities::Oddities;
 pub use parse::ParseStats;
 use parse::{Moment, Parse, Scene, Who};
@@ -341,63 +343,6 @@ impl FlowObserver for AllStages {
 
     fn tunnel(&mut self, frames: FrameBytes<'_>, meta: &PacketMeta) -> Option<(TunnelKind, Uid)> {
         self.explain.tunnel(frames, meta)
-    }
-}
-
-/// Hears what reassembly says about the segment at hand.
-struct Listener<'a, S> {
-    identify: Option<&'a mut Identify>,
-    oddities: &'a mut Oddities,
-    sighting: &'a Sighting<'a>,
-    sink: &'a mut S,
-}
-
-impl<S: RecordSink> StreamConsumer for Listener<'_, S> {
-    #[inline]
-    fn data(&mut self, at: Span, bytes: &[u8]) {
-        let Some(identify) = &mut self.identify else {
-            return;
-        };
-        let (frames, moment) = (&self.sighting.frames, Moment::of(self.sighting.meta));
-        if identify.way(at.handle) != Way::Nothing
-            && !identify.wait_with_bytes(at, bytes, frames, moment)
-        {
-            // Bytes that were held go as soon as they were told.
-            let table = self.sighting.table();
-            identify.settle(table, frames, self.sink);
-            identify.bytes(at, bytes, &mut Scene::open(table, moment, self.sink));
-        }
-    }
-
-    fn gap(&mut self, at: Span, len: u64) {
-        if let Some(identify) = &mut self.identify
-            && identify.way(at.handle) != Way::Nothing
-        {
-            identify.wait_with_gap(at, len, Moment::of(self.sighting.meta));
-        }
-    }
-
-    fn urgent(&mut self, at: Span, _: u8) {
-        if let Some(identify) = &mut self.identify
-            && identify.way(at.handle) != Way::Nothing
-        {
-            identify.wait_with_passed(at, Moment::of(self.sighting.meta));
-        }
-    }
-
-    fn closed(&mut self, at: Span, _: Closed) {
-        if let Some(identify) = &mut self.identify
-            && identify.way(at.handle) != Way::Nothing
-        {
-            identify.wait_with_closed(at, Moment::of(self.sighting.meta));
-        }
-    }
-
-    fn anomaly(&mut self, at: Span, what: Anomaly) {
-        // Of another connection only if that one had to make room: not this packet's doing.
-        if at.handle == self.sighting.handle {
-            self.oddities.tell(self.sighting, what, self.sink);
-        }
     }
 }
 

@@ -1,0 +1,65 @@
+//! From what reassembly tells of a segment to those who wait for it.
+
+use super::identify::{Identify, Way};
+use super::oddities::Oddities;
+use super::parse::{Moment, Scene};
+use flowpin_flow::Sighting;
+use flowpin_reassembly::{Anomaly, Closed, Span, StreamConsumer};
+use flowpin_record::RecordSink;
+
+/// Hears what reassembly says about the segment at hand.
+pub(super) struct Listener<'a, S> {
+    pub(super) identify: Option<&'a mut Identify>,
+    pub(super) oddities: &'a mut Oddities,
+    pub(super) sighting: &'a Sighting<'a>,
+    pub(super) sink: &'a mut S,
+}
+
+impl<S: RecordSink> StreamConsumer for Listener<'_, S> {
+    #[inline]
+    fn data(&mut self, at: Span, bytes: &[u8]) {
+        let Some(identify) = &mut self.identify else {
+            return;
+        };
+        let (frames, moment) = (&self.sighting.frames, Moment::of(self.sighting.meta));
+        if identify.way(at.handle) != Way::Nothing
+            && !identify.wait_with_bytes(at, bytes, frames, moment)
+        {
+            // Bytes that were held go as soon as they were told.
+            let table = self.sighting.table();
+            identify.settle(table, frames, self.sink);
+            identify.bytes(at, bytes, &mut Scene::open(table, moment, self.sink));
+        }
+    }
+
+    fn gap(&mut self, at: Span, len: u64) {
+        if let Some(identify) = &mut self.identify
+            && identify.way(at.handle) != Way::Nothing
+        {
+            identify.wait_with_gap(at, len, Moment::of(self.sighting.meta));
+        }
+    }
+
+    fn urgent(&mut self, at: Span, _: u8) {
+        if let Some(identify) = &mut self.identify
+            && identify.way(at.handle) != Way::Nothing
+        {
+            identify.wait_with_passed(at, Moment::of(self.sighting.meta));
+        }
+    }
+
+    fn closed(&mut self, at: Span, _: Closed) {
+        if let Some(identify) = &mut self.identify
+            && identify.way(at.handle) != Way::Nothing
+        {
+            identify.wait_with_closed(at, Moment::of(self.sighting.meta));
+        }
+    }
+
+    fn anomaly(&mut self, at: Span, what: Anomaly) {
+        // Of another connection only if that one had to make room: not this packet's doing.
+        if at.handle == self.sighting.handle {
+            self.oddities.tell(self.sighting, what, self.sink);
+        }
+    }
+}
