@@ -81,6 +81,9 @@ anomalies! {
     HeadCut = "http_head_cut", "The stream ended inside a head.";
     MissingBytes = "http_missing_bytes", "Bytes are missing where a message would begin or go on.";
     EarlyResponse = "http_early_response", "A response was complete before its request was.";
+    BodyOmitted = "http_body_omitted",
+        "A request asked to go on was answered with success and left its body out: the next request \
+         stands where some receivers read the body.";
     UpgradeUnasked = "http_upgrade_unasked", "A switch of protocols that no request asked for.";
     EncodingUnknown = "http_encoding_unknown", "A Content-Encoding that is not known.";
     GzipMembers = "http_gzip_members",

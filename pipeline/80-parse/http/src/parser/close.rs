@@ -12,6 +12,9 @@ impl<S: MessageSink> Turn<'_, S> {
             // Whether the line is folded was all that was not known.
             self.kept_line();
         }
+        if self.mine.phase == Phase::MaybeOmitted {
+            self.closed_before_omitted();
+        }
         if self.mine.phase == Phase::FirstLine {
             self.last_line();
         }
@@ -24,7 +27,7 @@ impl<S: MessageSink> Turn<'_, S> {
             }
             Phase::FirstLine | Phase::Fields => self.tell(Anomaly::HeadCut),
             Phase::MaybeBody => self.closed_before_body(),
-            Phase::UntilClose => {}
+            Phase::UntilClose | Phase::MaybeOmitted => {}
             Phase::Counted
             | Phase::ChunkLine
             | Phase::ChunkData

@@ -135,6 +135,7 @@ impl<S: MessageSink> Turn<'_, S> {
     fn of_request(&mut self, field: Field, value: &[u8]) {
         match field {
             Field::Host => self.host(value),
+            Field::Expect => self.expect(value),
             Field::Referrer => self.keep(Text::Referrer, value),
             Field::UserAgent => self.keep(Text::UserAgent, value),
             Field::Origin => self.keep(Text::Origin, value),

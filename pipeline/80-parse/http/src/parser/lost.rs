@@ -170,7 +170,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// Whether a line is a message's first, beyond doubt.
-    fn is_first_line(&self, line: &[u8]) -> bool {
+    pub(super) fn is_first_line(&self, line: &[u8]) -> bool {
         let line = line.trim_ascii_end();
         if self.to_server {
             request_line(line).is_some_and(|found| {

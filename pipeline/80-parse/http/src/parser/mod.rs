@@ -9,6 +9,7 @@
 mod body;
 mod chunks;
 mod close;
+mod expect;
 mod fields;
 mod files;
 mod framing;

@@ -94,6 +94,9 @@ impl<S: MessageSink> Turn<'_, S> {
         if method == Method::Connect || bits & Transaction::UPGRADE != 0 {
             self.queue.asked = false;
         }
+        if bits & Transaction::EXPECTS != 0 {
+            self.answered_at_once();
+        }
         let framing = self.mine.framing;
         if method == Method::Head || matches!(status, 204 | 304) {
             if status == 204 && (framing.chunked || framing.length.is_some_and(|len| len > 0)) {
@@ -133,6 +136,9 @@ impl<S: MessageSink> Turn<'_, S> {
         };
         transaction.info = status;
         transaction.status = 0;
+        if status == 100 {
+            transaction.bits &= !Transaction::EXPECTS;
+        }
         let reason = transaction.part(Text::Reason);
         for (text, part) in [(Text::Reason, Part::default()), (Text::InfoReason, reason)] {
             if let Some(place) = transaction.parts.get_mut(text as usize) {
@@ -155,8 +161,8 @@ impl<S: MessageSink> Turn<'_, S> {
         };
         transaction.bits |= Transaction::RESPONSE_DONE;
         transaction.response_len = self.mine.body_len;
-        if transaction.has(Transaction::HAS_REQUEST) && !transaction.has(Transaction::REQUEST_DONE)
-        {
+        let settled = Transaction::REQUEST_DONE | Transaction::ANSWERED_AT_ONCE;
+        if transaction.has(Transaction::HAS_REQUEST) && transaction.bits & settled == 0 {
             self.tell(Anomaly::EarlyResponse);
         }
         self.settle(handle);

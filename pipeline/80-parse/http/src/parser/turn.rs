@@ -41,6 +41,7 @@ impl<S: MessageSink> Turn<'_, S> {
                 Phase::UntilClose => self.until_close(rest),
                 Phase::Begin => self.begin_response(rest),
                 Phase::MaybeBody => self.maybe_body(rest),
+                Phase::MaybeOmitted => self.maybe_omitted(rest),
                 Phase::Lost => self.lost(rest),
                 Phase::LostInLine => self.lost_in_line(rest),
                 Phase::HandedOver => break,

@@ -33,6 +33,8 @@ pub(crate) enum Phase {
     UntilClose,
     /// What follows is a body if the request was not HEAD, which was not seen.
     MaybeBody,
+    /// What follows is the body, or the next request: `Expect: 100-continue` was answered finally.
+    MaybeOmitted,
     /// Looking for the next message, at the beginning of a line.
     Lost,
     /// Looking for the next message, inside a line.

@@ -94,6 +94,10 @@ impl Transaction {
     pub(crate) const QUEUED: u8 = 1 << 4;
     /// The request asks for another protocol.
     pub(crate) const UPGRADE: u8 = 1 << 5;
+    /// The request waits for `100 Continue` before it sends its body.
+    pub(crate) const EXPECTS: u8 = 1 << 6;
+    /// It got its final answer instead, before any byte of the body.
+    pub(crate) const ANSWERED_AT_ONCE: u8 = 1 << 7;
 
     pub(crate) fn new(depth: u32) -> Self {
         Self {

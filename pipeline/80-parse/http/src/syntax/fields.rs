@@ -12,6 +12,7 @@ macro_rules! fields {
 
 fields! {
     Host = b"host",
+    Expect = b"expect",
     Upgrade = b"upgrade",
     Origin = b"origin",
     Referrer = b"referer",

@@ -15,7 +15,7 @@ pub(crate) use fields::{Field, field, might_be_known};
 pub(crate) use host::{USER_MAX, authority, basic_user, file_name, split_port};
 pub(crate) use length::length;
 pub(crate) use request_line::{
-    Method, RequestLine, looks_like_request, might_be_request, request_line,
+    METHOD_MAX, Method, RequestLine, looks_like_request, might_be_request, request_line,
 };
 pub(crate) use status_line::{looks_like_response, status_line};
 

@@ -145,7 +145,7 @@ fn read_odd(line: &[u8]) -> Option<RequestLine<'_>> {
 }
 
 /// No method is longer (WebDAV's longest has 16 letters).
-const METHOD_MAX: usize = 32;
+pub(crate) const METHOD_MAX: usize = 32;
 
 /// Whether a request line may begin so: as far as it is there, a method.
 pub(crate) fn might_be_request(begin: &[u8]) -> bool {

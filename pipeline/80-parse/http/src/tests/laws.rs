@@ -55,6 +55,19 @@ pub(super) const CONVERSATIONS: &[&[(bool, &[u8])]] = &[
     &[
         (
             C,
+            b"PUT /a HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 30\r\n\r\n",
+        ),
+        (S, b"HTTP/1.1 401 No\r\nContent-Length: 2\r\n\r\nno"),
+        (
+            C,
+            b"PUT /b HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n",
+        ),
+        (S, b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nno"),
+        (C, b"GETX GET /c HTTP/1.1\r\nHost: h\r\n\r\n"),
+    ],
+    &[
+        (
+            C,
             b"\x01\x02 junk\r\nmore junk\r\nGET /found HTTP/1.1\r\nHost: h\r\n\r\n",
         ),
         (S, b"ICY 200 OK\r\nicy-name: n\r\n\r\nmusic"),
@@ -169,6 +182,9 @@ const PIECES: &[&[u8]] = &[
     b"Content-Length : 9",
     b"Transfer-Encoding: chunked\r\n",
     b"Upgrade: websocket\r\n",
+    b"PUT /e HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 6\r\n\r\n",
+    b"Expect: 100-continue\r\n",
+    b"HTTP/1.1 401 U\r\nContent-Length: 0\r\n\r\n",
     b" folded\r\n",
     b"\r\n",
     b"\r\n\r\n",

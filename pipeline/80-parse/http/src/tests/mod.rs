@@ -2,6 +2,7 @@
 
 mod anomalies;
 mod conversations;
+mod expect;
 mod laws;
 
 use crate::fuzz::{Step, feed};

@@ -1,0 +1,173 @@
+//! `Expect: 100-continue` (RFC 9110 §10.1.1): a final answer instead of `100 Continue`, and a body
+//! that then may never come.
+//!
+//! ```text
+//!  head with Expect ──► 100 ───────────► body
+//!                   └─► final answer ──► close │ the body all the same │ the next request
+//! ```
+//!
+//! After a final answer some clients send the body, because the connection could not go on without
+//! it (RFC 9112 §9.3); others, above all those that were asked to authenticate, leave it out and go
+//! on with the next request. So what comes next decides: a line that is a request's first beyond
+//! doubt begins the next request, anything else the body. A body whose first line is a request's is
+//! taken for one; where the answer gave no reason to leave the body out, that is told.
+
+use super::turn::Turn;
+use crate::anomaly::Anomaly;
+use crate::state::{Phase, Side, Transaction};
+use crate::syntax::{ChunkLine, METHOD_MAX, Version, looks_like_request};
+use flowpin_counters::Loss;
+use flowpin_record::MessageSink;
+use memchr::memchr;
+
+impl<S: MessageSink> Turn<'_, S> {
+    /// The value of `Expect`.
+    #[cold]
+    pub(super) fn expect(&mut self, value: &[u8]) {
+        let mut all = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+        if let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction)
+            // RFC 9110 §10.1.1: in a request of HTTP/1.0 it means nothing.
+            && transaction.request_version != Version::V10
+            && all.any(|one| one.eq_ignore_ascii_case(b"100-continue"))
+        {
+            transaction.bits |= Transaction::EXPECTS;
+        }
+    }
+
+    /// The head of a final answer to a request that still expected `100 Continue`: if no byte of
+    /// the body has come, perhaps none will.
+    #[cold]
+    pub(super) fn answered_at_once(&mut self) {
+        let is_at_body = match self.theirs.phase {
+            Phase::Counted => true,
+            Phase::ChunkLine => self.theirs.chunk == ChunkLine::default(),
+            _ => false,
+        };
+        let has_begun = !is_at_body || self.theirs.body_len > 0;
+        if has_begun || self.theirs.transaction != self.mine.transaction {
+            return;
+        }
+        if let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) {
+            transaction.bits |= Transaction::ANSWERED_AT_ONCE;
+            self.theirs.phase = Phase::MaybeOmitted;
+        }
+    }
+
+    /// A body, or the next request at once: its first line is kept until that is clear.
+    #[cold]
+    pub(super) fn maybe_omitted<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+        let feed = memchr(b'\n', bytes);
+        let end = feed.map_or(bytes.len(), |feed| feed.wrapping_add(1));
+        let (line, rest) = bytes.split_at_checked(end).unwrap_or((bytes, &[]));
+        let kept = self.mine.line.len();
+        let max = self.options.line_bytes_max as usize;
+        if line.len().saturating_add(kept as usize) > max {
+            self.body_comes();
+            return bytes;
+        }
+        if kept == 0 {
+            if feed.is_some() && self.is_next_request(line) {
+                self.body_omitted();
+                return bytes;
+            }
+            if feed.is_some() || !looks_like_request(line) {
+                self.body_comes();
+                return bytes;
+            }
+            self.mine.began = self.at;
+        }
+        let shard = self.queue.shard;
+        let count = self.pools.texts.append(&mut self.mine.line, shard, line);
+        if count < line.len() {
+            self.pools.losses.count(Loss::HttpTexts, 1);
+            self.body_comes();
+            return bytes.get(count..).unwrap_or_default();
+        }
+        // What is a method was seen before.
+        if feed.is_some() || kept as usize <= METHOD_MAX {
+            self.decide(feed.is_some());
+        }
+        rest
+    }
+
+    /// Looks at the line that is kept.
+    fn decide(&mut self, is_whole: bool) {
+        let mut line = std::mem::take(&mut self.pools.line);
+        line.clear();
+        self.pools.texts.gather(&self.mine.line, &mut line);
+        let is_request = is_whole && self.is_next_request(&line);
+        let is_body = if is_whole {
+            !is_request
+        } else {
+            !looks_like_request(&line)
+        };
+        self.pools.line = line;
+        if is_request {
+            let began = self.mine.began;
+            self.body_omitted();
+            self.begin_message();
+            self.mine.began = began;
+            self.mine.phase = Phase::FirstLine;
+            self.kept_line();
+        } else if is_body {
+            self.body_comes();
+        }
+    }
+
+    /// Whether a line is the next request's first, and not the body with the next request's behind.
+    fn is_next_request(&self, line: &[u8]) -> bool {
+        let is_first = |line: &[u8]| looks_like_request(line) && self.is_first_line(line);
+        let behind = usize::try_from(self.mine.left)
+            .ok()
+            .filter(|_| !self.mine.framing.chunked)
+            .and_then(|left| line.get(left..));
+        is_first(line) && !behind.is_some_and(is_first)
+    }
+
+    /// It is the body, and may have begun with what is kept.
+    fn body_comes(&mut self) {
+        self.mine.phase = if self.mine.framing.chunked {
+            Phase::ChunkLine
+        } else {
+            Phase::Counted
+        };
+        if self.mine.line.is_empty() {
+            return;
+        }
+        if let Some(transaction) = self.pools.transactions.get(self.mine.transaction) {
+            self.mine.began = transaction.request_at;
+        }
+        let mut line = std::mem::take(&mut self.pools.line);
+        line.clear();
+        self.pools.texts.gather(&self.mine.line, &mut line);
+        self.pools
+            .texts
+            .release(&mut self.mine.line, self.queue.shard);
+        self.run(&line);
+        self.pools.line = line;
+    }
+
+    /// The next request stands where the body would.
+    fn body_omitted(&mut self) {
+        let status = self
+            .pools
+            .transactions
+            .get(self.mine.transaction)
+            .map_or(0, |transaction| transaction.status);
+        if status < 300 {
+            self.tell(Anomaly::BodyOmitted);
+        }
+        // Its file has no end, but is not missed.
+        self.mine.set(Side::BODY_CUT);
+        self.message_over();
+    }
+
+    /// The client has closed: without a byte of the body, or inside it.
+    pub(super) fn closed_before_omitted(&mut self) {
+        if self.mine.line.is_empty() {
+            self.mine.set(Side::BODY_CUT);
+        } else {
+            self.body_comes();
+        }
+    }
+}
