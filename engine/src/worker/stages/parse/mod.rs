@@ -217,14 +217,10 @@ impl Parse {
         moment: &Moment,
         sink: &mut S,
     ) -> Next {
-        let Some((bound, parsers, mut outlet)) = self.hearing(binding, moment, sink) else {
+        let Some((mut bound, parsers, mut outlet)) = self.hearing(binding, moment, sink) else {
             return Next::Nothing;
         };
-        let [client, server] = bound.next;
-        let next = if at.to_server { client } else { server };
-        let expected = if *next == ANYWHERE { at.offset } else { *next };
-        let end = at.offset.saturating_add(bytes.len() as u64);
-        *next = end.max(expected);
+        let (expected, _) = bound.pass(at, bytes.len() as u64);
         let told = usize::try_from(expected.saturating_sub(at.offset)).unwrap_or(usize::MAX);
         let bytes = bytes.get(told..).unwrap_or_default();
         let missing = at.offset.saturating_sub(expected);
@@ -252,14 +248,10 @@ impl Parse {
         moment: &Moment,
         sink: &mut S,
     ) -> Next {
-        let Some((bound, parsers, mut outlet)) = self.hearing(binding, moment, sink) else {
+        let Some((mut bound, parsers, mut outlet)) = self.hearing(binding, moment, sink) else {
             return Next::Nothing;
         };
-        let [client, server] = bound.next;
-        let next = if at.to_server { client } else { server };
-        let expected = if *next == ANYWHERE { at.offset } else { *next };
-        let end = at.offset.saturating_add(len);
-        *next = end.max(expected);
+        let (expected, end) = bound.pass(at, len);
         if end <= expected {
             return Next::More;
         }
@@ -391,4 +383,18 @@ impl Parse {
 struct Hearing<'a> {
     handle: Handle,
     next: &'a mut [u64; 2],
+}
+
+impl Hearing<'_> {
+    /// `len` bytes of one direction come or are missing: which offset its parser was to hear next,
+    /// and where they end.
+    #[inline]
+    fn pass(&mut self, at: Span, len: u64) -> (u64, u64) {
+        let [client, server] = &mut *self.next;
+        let next = if at.to_server { client } else { server };
+        let expected = if *next == ANYWHERE { at.offset } else { *next };
+        let end = at.offset.saturating_add(len);
+        *next = end.max(expected);
+        (expected, end)
+    }
 }
