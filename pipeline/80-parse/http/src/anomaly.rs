@@ -85,10 +85,13 @@ anomalies! {
         "A request asked to go on was answered with success and left its body out: the next request \
          stands where some receivers read the body.";
     UpgradeUnasked = "http_upgrade_unasked", "A switch of protocols that no request asked for.";
-    EncodingUnknown = "http_encoding_unknown", "A Content-Encoding that is not known.";
+    EncodingUnknown = "http_encoding_unknown", "A Content-Encoding or transfer coding that is not known, or several.";
     GzipMembers = "http_gzip_members",
         "A gzip body of several members: some receivers read only the first.";
-    EncodingInvalid = "http_encoding_invalid", "A body that is not what its Content-Encoding says.";
+    EncodingInvalid = "http_encoding_invalid", "A body that is not encoded as its head says.";
+    ChecksumWrong = "http_checksum_wrong",
+        "A decoded body whose checksum or length is not what stands behind its encoded bytes.";
+    EncodingCut = "http_encoding_cut", "A complete body in which its encoding does not end.";
     ExpandsTooMuch = "http_expands_too_much", "A body that expands beyond the ratio allowed.";
     DecodedTooLong = "http_decoded_too_long", "A decoded body longer than the limit.";
 }

@@ -1,9 +1,8 @@
 //! All bodies of one worker that somebody asked for, capped in each shard.
 
-use super::coding::{Encoding, IDENTITY, UNKNOWN};
+use super::coding::Encodings;
 use super::kept::Kept;
 use super::work::Work;
-use crate::anomaly::Anomalies;
 use crate::options::BodyOptions;
 use crate::state::NONE;
 
@@ -46,22 +45,17 @@ impl Bodies {
     }
 
     /// A body begins; [`NONE`] if its shard has no memory for it. `number`: of its file.
-    pub(crate) fn begin(&mut self, encoding: Encoding, number: u64, shard: u8) -> u32 {
+    pub(crate) fn begin(&mut self, encodings: Encodings, number: u64, shard: u8) -> u32 {
         let Some(used) = self.used.get_mut(usize::from(shard)) else {
             return NONE;
         };
-        let known = if encoding == UNKNOWN {
-            IDENTITY
-        } else {
-            encoding
-        };
-        let cost = Work::least_cost(known, &self.options);
+        let cost = Work::least_cost(encodings, &self.options);
         let after = used.saturating_add(cost);
         if after > self.options.shard_bytes_max {
             return NONE;
         }
         *used = after;
-        let work = Work::new(known, number, shard, &self.options);
+        let work = Work::new(encodings, number, shard, &self.options);
         if let Some(handle) = self.free.pop() {
             if let Some(place) = self.works.get_mut(handle as usize) {
                 *place = Some(work);
@@ -87,19 +81,14 @@ impl Bodies {
         work.is_file
     }
 
-    /// The next bytes of a body, what came of them to `file`: what is odd about them.
-    pub(crate) fn feed(
-        &mut self,
-        handle: u32,
-        bytes: &[u8],
-        file: &mut dyn FnMut(&[u8]),
-    ) -> Anomalies {
+    /// The next bytes of a body, what came of them to `file`.
+    pub(crate) fn feed(&mut self, handle: u32, bytes: &[u8], file: &mut dyn FnMut(&[u8])) {
         let Some(Some(work)) = self.works.get_mut(handle as usize) else {
-            return Anomalies::default();
+            return;
         };
         let shard = usize::from(work.shard);
         let (Some(used), Some(kept)) = (self.used.get_mut(shard), self.kept.get_mut(shard)) else {
-            return Anomalies::default();
+            return;
         };
         let room = self.options.shard_bytes_max.saturating_sub(*used);
         let before = work.cost(&self.options);
@@ -108,13 +97,12 @@ impl Bodies {
             is_file: work.is_file,
             left_out: 0,
         };
-        let told = work.feed(bytes, (&mut self.space, room), &self.options, &mut |made| {
+        work.feed(bytes, (&mut self.space, room), &self.options, &mut |made| {
             place.put(made, &self.options, file);
         });
         work.left_out = work.left_out.saturating_add(place.left_out);
         let after = work.cost(&self.options);
         *used = used.saturating_add(after).saturating_sub(before);
-        told
     }
 
     /// Bytes of a body are missing: how many zeros its file has for them.
@@ -141,16 +129,18 @@ impl Bodies {
     /// The body is over: what is known of it.
     pub(crate) fn end(&mut self, handle: u32, file: &mut dyn FnMut(&[u8])) -> Option<Work> {
         let mut work = self.works.get_mut(handle as usize)?.take()?;
-        if let Some(used) = self.used.get_mut(usize::from(work.shard)) {
-            *used = used.saturating_sub(work.cost(&self.options));
-        }
+        let used = self.used.get_mut(usize::from(work.shard))?;
+        let room = self.options.shard_bytes_max.saturating_sub(*used);
+        *used = used.saturating_sub(work.cost(&self.options));
         let kept = self.kept.get_mut(usize::from(work.shard))?;
         let mut place = Place {
             kept,
             is_file: work.is_file,
             left_out: 0,
         };
-        work.finish(&mut |made| place.put(made, &self.options, file));
+        work.finish((&mut self.space, room), &self.options, &mut |made| {
+            place.put(made, &self.options, file);
+        });
         work.left_out = work.left_out.saturating_add(place.left_out);
         self.free.push(handle);
         Some(work)

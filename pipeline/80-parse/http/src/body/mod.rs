@@ -2,19 +2,19 @@
 //! skipped.
 //!
 //! ```text
-//!  bytes of a body ──► decoder ──► limits ──► hashes, first bytes, file
+//!  bytes of a body ──► transfer coding ──► decoder ──► limits ──► hashes, first bytes, file
 //! ```
 
 mod bodies;
 mod coding;
 mod decoder;
-mod gzip;
 mod kept;
 mod magic;
 #[cfg(test)]
 mod tests;
+mod transfer;
 mod work;
 
 pub(crate) use bodies::Bodies;
-pub(crate) use coding::{UNKNOWN, both, encoding};
+pub(crate) use coding::{Encodings, both, encoding, transfer};
 pub(crate) use work::Work;

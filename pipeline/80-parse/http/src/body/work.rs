@@ -1,8 +1,9 @@
 //! One body that somebody asked for.
 
-use super::coding::{Encoding, IDENTITY};
+use super::coding::{Encoding, Encodings, IDENTITY};
 use super::decoder::{BEGIN_LEN, Cost, Decoder};
 use super::magic::{HEAD_LEN, media_type};
+use super::transfer::Transfer;
 use crate::anomaly::{Anomalies, Anomaly};
 use crate::options::BodyOptions;
 use md5::Md5;
@@ -13,6 +14,8 @@ use std::ops::ControlFlow;
 /// A body on its way.
 #[derive(Debug)]
 pub(crate) struct Work {
+    /// What is undone before anything else.
+    transfer: Option<Transfer>,
     decoder: Decoder,
     md5: Option<Md5>,
     sha1: Option<Sha1>,
@@ -20,7 +23,9 @@ pub(crate) struct Work {
     head: [u8; HEAD_LEN],
     head_len: u8,
     /// Bytes that came, before decoding.
-    raw_len: u64,
+    pub(super) raw_len: u64,
+    /// Bytes that came before a transfer coding was undone, if there was one.
+    pub(super) wire_len: Option<u64>,
     /// Bytes behind decoding.
     pub(crate) len: u64,
     /// Bytes that are missing.
@@ -29,6 +34,10 @@ pub(crate) struct Work {
     is_over: bool,
     /// Something is wrong with it.
     pub(crate) is_broken: bool,
+    /// Its encoding goes on behind its last byte.
+    pub(crate) is_inside: bool,
+    /// What is odd about it: told once it is over, in an order that does not depend on pieces.
+    pub(crate) told: Anomalies,
     /// Its shard had no memory for more of it.
     pub(crate) no_room: bool,
     /// Which of its connection's files it is.
@@ -55,14 +64,16 @@ const FILE_BYTES: u64 = 16 << 10;
 const FILLED_MAX: u64 = 1 << 20;
 
 /// The ratio is looked at whenever so many bytes came: so it does not depend on segments.
-const STRIDE: u64 = 256;
+pub(super) const STRIDE: u64 = 256;
 /// Bytes that a body may always expand to.
 const ALWAYS: u64 = 1 << 16;
 
 impl Work {
-    pub(super) fn new(encoding: Encoding, number: u64, shard: u8, options: &BodyOptions) -> Self {
-        let encoding = if options.decode { encoding } else { IDENTITY };
+    pub(super) fn new(encodings: Encodings, number: u64, shard: u8, options: &BodyOptions) -> Self {
+        let Encodings { transfer, content } = encodings.undone(options.decode);
+        let encoding = content;
         Self {
+            transfer: (transfer != IDENTITY).then(|| Transfer::new(transfer)),
             decoder: Decoder::new(encoding),
             md5: options.md5.then(Md5::new),
             sha1: options.sha1.then(Sha1::new),
@@ -70,10 +81,13 @@ impl Work {
             head: [0; HEAD_LEN],
             head_len: 0,
             raw_len: 0,
+            wire_len: None,
             len: 0,
             missing: 0,
             is_over: false,
             is_broken: false,
+            is_inside: false,
+            told: Anomalies::default(),
             no_room: false,
             number,
             shard,
@@ -89,18 +103,31 @@ impl Work {
     }
 
     /// Memory that a body takes from the beginning.
-    pub(super) fn least_cost(encoding: Encoding, options: &BodyOptions) -> u64 {
+    pub(super) fn least_cost(encodings: Encodings, options: &BodyOptions) -> u64 {
+        let Encodings { transfer, content } = encodings.undone(options.decode);
+        let transfer = if transfer == IDENTITY {
+            0
+        } else {
+            BODY_BYTES.saturating_add(Decoder::cost(transfer).base)
+        };
+        let decoder = Decoder::cost(content).base;
+        Self::bare_cost(options)
+            .saturating_add(transfer)
+            .saturating_add(decoder)
+    }
+
+    const fn bare_cost(options: &BodyOptions) -> u64 {
         let file = if options.files { FILE_BYTES } else { 0 };
-        let encoding = if options.decode { encoding } else { IDENTITY };
-        let decoder = Decoder::cost(encoding).base;
-        BODY_BYTES.saturating_add(file).saturating_add(decoder)
+        BODY_BYTES.saturating_add(file)
     }
 
     /// Memory that it takes now.
     pub(super) fn cost(&self, options: &BodyOptions) -> u64 {
         let Cost { base, window } = self.decoder_cost;
         let kept = window.min(self.len);
-        Self::least_cost(IDENTITY, options)
+        let transfer = self.transfer.as_ref().map_or(0, Transfer::cost);
+        Self::bare_cost(options)
+            .saturating_add(transfer)
             .saturating_add(base)
             .saturating_add(kept)
     }
@@ -122,11 +149,16 @@ impl Work {
     }
 
     /// Nothing more is made of it: its decoder's memory is given back.
-    fn give_up(&mut self) {
+    pub(super) fn give_up(&mut self) {
         self.is_over = true;
         self.is_broken = true;
         self.decoder = Decoder::Over;
         self.decoder_cost = Decoder::cost(IDENTITY);
+    }
+
+    /// Whether nothing more is made of it.
+    pub(super) const fn is_over(&self) -> bool {
+        self.is_over
     }
 
     /// The next bytes, through `space`; what came of them goes to `file`. `room`: memory that it
@@ -137,11 +169,26 @@ impl Work {
         (space, room): (&mut [u8], u64),
         options: &BodyOptions,
         file: &mut dyn FnMut(&[u8]),
-    ) -> Anomalies {
-        let by_file = options.decoded_bytes_max.saturating_sub(self.filled);
+    ) {
+        match self.transfer.take() {
+            None => self.feed_content(bytes, (space, room), options, file),
+            Some(mut transfer) => {
+                transfer.feed(self, bytes, (space, room), options, file);
+                self.transfer = Some(transfer);
+            }
+        }
+    }
+
+    /// As [`Work::feed`], once a transfer coding is undone.
+    pub(super) fn feed_content(
+        &mut self,
+        bytes: &[u8],
+        (space, room): (&mut [u8], u64),
+        options: &BodyOptions,
+        file: &mut dyn FnMut(&[u8]),
+    ) {
         let by_memory = self.len.saturating_add(room);
         let mut rest = bytes;
-        let mut told = Anomalies::default();
         while !rest.is_empty() && !self.is_over {
             let left = STRIDE.wrapping_sub(self.raw_len.checked_rem(STRIDE).unwrap_or(0));
             let count = if self.is_encoded {
@@ -153,37 +200,47 @@ impl Work {
             rest = later;
             self.note_begin(now);
             self.learn_window(self.raw_len.saturating_add(now.len() as u64));
-            let is_memory = by_memory < by_file.min(self.decoder_cost.window);
-            let len_max = if is_memory { by_memory } else { by_file };
-            let anomaly = self.feed_part(now, (space, len_max), options, file);
-            if self.decoder.has_several_members() {
-                told.add(Anomaly::GzipMembers);
-            }
-            if is_memory && anomaly == Some(Anomaly::DecodedTooLong) {
-                self.no_room = true;
-                self.give_up();
-            } else if let Some(anomaly) = anomaly {
-                // What is not encoded at all can still be kept.
-                self.is_encoded = !self.decoder.is_plain();
-                if self.is_encoded || anomaly != Anomaly::EncodingInvalid {
-                    self.give_up();
-                }
-                told.add(anomaly);
-            }
+            self.feed_part(Some(now), (space, by_memory), options, file);
         }
-        told
     }
 
+    /// The next bytes, or that no more come. What its decoder makes of it, or a limit, may end it.
     fn feed_part(
         &mut self,
-        part: &[u8],
+        part: Option<&[u8]>,
+        (space, by_memory): (&mut [u8], u64),
+        options: &BodyOptions,
+        file: &mut dyn FnMut(&[u8]),
+    ) {
+        let by_file = options.decoded_bytes_max.saturating_sub(self.filled);
+        let is_memory = by_memory < by_file.min(self.decoder_cost.window);
+        let len_max = if is_memory { by_memory } else { by_file };
+        let Some(anomaly) = self.decode(part, (space, len_max), options, file) else {
+            return;
+        };
+        if is_memory && anomaly == Anomaly::DecodedTooLong {
+            self.no_room = true;
+            return self.give_up();
+        }
+        // What is not encoded at all can still be kept.
+        self.is_encoded = !self.decoder.is_plain();
+        if self.is_encoded || anomaly != Anomaly::EncodingInvalid {
+            self.give_up();
+        }
+        self.told.add(anomaly);
+    }
+
+    fn decode(
+        &mut self,
+        part: Option<&[u8]>,
         (space, len_max): (&mut [u8], u64),
         options: &BodyOptions,
         file: &mut dyn FnMut(&[u8]),
     ) -> Option<Anomaly> {
         let mut decoder = std::mem::replace(&mut self.decoder, Decoder::Over);
         let mut too_long = false;
-        let result = decoder.push(part, space, &mut |made| {
+        let mut told = self.told;
+        let mut out = |made: &[u8]| {
             let left = usize::try_from(len_max.saturating_sub(self.len)).unwrap_or(usize::MAX);
             let taken = made.get(..left).unwrap_or(made);
             self.take(taken, file);
@@ -193,16 +250,23 @@ impl Work {
             } else {
                 ControlFlow::Continue(())
             }
-        });
+        };
+        let result = match part {
+            Some(part) => decoder.push(part, space, &mut out, &mut told),
+            None => decoder.finish(space, &mut out),
+        };
+        self.told = told;
         self.decoder = decoder;
-        self.raw_len = self.raw_len.saturating_add(part.len() as u64);
+        let len = part.map_or(0, <[u8]>::len);
+        self.raw_len = self.raw_len.saturating_add(len as u64);
         if result.is_err() {
             return Some(Anomaly::EncodingInvalid);
         }
         if too_long {
             return Some(Anomaly::DecodedTooLong);
         }
-        let most = self.raw_len.saturating_mul(u64::from(options.ratio_max));
+        let came = self.wire_len.unwrap_or(self.raw_len);
+        let most = came.saturating_mul(u64::from(options.ratio_max));
         let at_stride = self.raw_len.checked_rem(STRIDE) == Some(0);
         self.is_next_frame |= at_stride && self.decoder.has_ended_frame();
         (self.is_encoded && at_stride && self.len > most.max(ALWAYS))
@@ -233,6 +297,10 @@ impl Work {
     pub(super) fn gap(&mut self, len: u64, options: &BodyOptions) -> u64 {
         self.missing = self.missing.saturating_add(len);
         self.is_broken = true;
+        if let Some(transfer) = &mut self.transfer {
+            transfer.give_up();
+            self.give_up();
+        }
         if self.is_encoded {
             self.give_up();
         }
@@ -248,7 +316,25 @@ impl Work {
     }
 
     /// No more bytes come.
-    pub(super) fn finish(&mut self, file: &mut dyn FnMut(&[u8])) {
+    pub(super) fn finish(
+        &mut self,
+        (space, room): (&mut [u8], u64),
+        options: &BodyOptions,
+        file: &mut dyn FnMut(&[u8]),
+    ) {
+        if let Some(transfer) = self.transfer.take() {
+            let work = transfer.finish(space, options, &mut |made| self.take(made, file));
+            work.told.iter().for_each(|anomaly| {
+                self.told.add(anomaly);
+            });
+            self.is_inside |= work.is_inside;
+            self.no_room |= work.no_room;
+        }
+        if !self.is_over {
+            let by_memory = self.len.saturating_add(room);
+            self.feed_part(None, (space, by_memory), options, file);
+        }
+        self.is_inside |= self.raw_len > 0 && self.decoder.is_inside();
         let kept = self.decoder.undecided().to_vec();
         if !kept.is_empty() {
             self.take(&kept, file);

@@ -2,7 +2,7 @@
 
 use super::turn::Turn;
 use crate::anomaly::Anomaly;
-use crate::body::{both, encoding};
+use crate::body::{both, encoding, transfer};
 use crate::state::{Part, Phase, Text, Transaction};
 use crate::syntax::{
     Field, USER_MAX, authority, basic_user, coding, field, file_name, length, might_be_known,
@@ -187,8 +187,13 @@ impl<S: MessageSink> Turn<'_, S> {
         if self.mine.framing.has_coding {
             self.tell(Anomaly::CodingRepeated);
         }
-        self.mine.framing.has_coding = true;
-        self.mine.framing.chunked |= found.chunked;
+        let framing = &mut self.mine.framing;
+        framing.has_coding = true;
+        if !framing.chunked {
+            // What is done behind that is not undone.
+            framing.transfer = both(framing.transfer, transfer(value));
+        }
+        framing.chunked |= found.chunked;
     }
 
     fn upgrade(&mut self, value: &[u8]) {

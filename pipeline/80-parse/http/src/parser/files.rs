@@ -3,17 +3,20 @@
 use super::Pools;
 use super::turn::Turn;
 use crate::anomaly::Anomaly;
-use crate::body::Work;
+use crate::body::{Encodings, Work};
 use crate::schema::FILES;
-use crate::state::{NONE, Side, Text};
+use crate::state::{NONE, Phase, Side, Text};
 use flowpin_counters::Loss;
 use flowpin_record::{FilePart, MessageSink, Value};
 
 impl<S: MessageSink> Turn<'_, S> {
     #[cold]
     pub(super) fn wanted_body_begins(&mut self) {
-        let encoding = self.mine.framing.encoding;
-        if self.options.bodies.decode && encoding == crate::body::UNKNOWN {
+        let encodings = Encodings {
+            transfer: self.mine.framing.transfer,
+            content: self.mine.framing.encoding,
+        };
+        if self.options.bodies.decode && encodings.has_unknown() {
             self.tell(Anomaly::EncodingUnknown);
         }
         if self.mine.transaction == NONE {
@@ -21,7 +24,7 @@ impl<S: MessageSink> Turn<'_, S> {
             return self.pools.losses.count(Loss::HttpBodies, 1);
         }
         let number = self.file_number();
-        self.mine.body = self.pools.bodies.begin(encoding, number, self.queue.shard);
+        self.mine.body = self.pools.bodies.begin(encodings, number, self.queue.shard);
         if self.mine.body == NONE {
             self.pools.losses.count(Loss::HttpBodies, 1);
         } else if self.options.bodies.files {
@@ -52,12 +55,9 @@ impl<S: MessageSink> Turn<'_, S> {
     pub(super) fn wanted_body(&mut self, bytes: &[u8]) {
         let file = self.file();
         let sink = &mut *self.sink;
-        let fed = self.pools.bodies.feed(self.mine.body, bytes, &mut |bytes| {
+        self.pools.bodies.feed(self.mine.body, bytes, &mut |bytes| {
             sink.file(FilePart::Data(file, bytes));
         });
-        for anomaly in fed.iter() {
-            self.tell(anomaly);
-        }
     }
 
     #[cold]
@@ -89,8 +89,18 @@ impl<S: MessageSink> Turn<'_, S> {
             // Who asks for decoded bodies is told how long they are.
             self.mine.body_len = work.len.saturating_add(work.missing);
         }
-        let is_cut = self.mine.has(Side::BODY_CUT) || work.left_out > 0;
-        let is_whole = !is_cut && !work.is_broken && work.missing == 0;
+        let is_short = self.mine.has(Side::BODY_CUT) || work.missing > 0;
+        if work.is_inside && !is_short && !work.is_broken {
+            // Whether a stream that gives its body's length came to its end, nobody knows.
+            if self.mine.phase != Phase::UntilClose {
+                work.told.add(Anomaly::EncodingCut);
+            }
+            work.is_broken = true;
+        }
+        for anomaly in work.told.iter() {
+            self.tell(anomaly);
+        }
+        let is_whole = !is_short && !work.is_broken && work.left_out == 0;
         self.pools.losses.count(Loss::HttpFileBytes, work.left_out);
         self.mine.clear(Side::BODY_CUT);
         if self.options.bodies.files {

@@ -55,6 +55,8 @@ pub(crate) struct Framing {
     pub(crate) has_host: bool,
     /// Content-Encoding: see `body`.
     pub(crate) encoding: u8,
+    /// The transfer coding below `chunked`.
+    pub(crate) transfer: u8,
 }
 
 /// One side of a connection.

@@ -1,6 +1,7 @@
 //! Whole conversations: what is told of them, however they are cut.
 
 mod anomalies;
+mod coded;
 mod conversations;
 mod expect;
 mod laws;

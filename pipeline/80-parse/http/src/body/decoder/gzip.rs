@@ -1,14 +1,16 @@
 //! A gzip body: members one behind the other (RFC 1952 §2.2), their headers byte by byte.
 
-use super::decoder::{Invalid, Out, Progress, inflate};
+use super::checksum::GzipSum;
+use super::{Invalid, Out, Progress, inflate};
+use crate::anomaly::{Anomalies, Anomaly};
 use flate2::Decompress;
 
 /// Where in a gzip body the next byte stands.
-pub(super) struct Gzip {
+pub(in crate::body) struct Gzip {
     decompress: Decompress,
+    sum: GzipSum,
+    trailer: [u8; GzipSum::LEN],
     part: Part,
-    /// A member behind the first has begun.
-    pub(super) has_several: bool,
 }
 
 /// In the order in which they stand in a member.
@@ -16,20 +18,19 @@ pub(super) struct Gzip {
 enum Part {
     Header(Header),
     Data,
-    /// CRC32 and ISIZE: how many bytes were skipped.
+    /// CRC32 and ISIZE: how many bytes were read.
     Trailer(u8),
     /// What follows is no further member, or nobody wants it.
     Over,
 }
 
-const TRAILER_LEN: u8 = 8;
-
 impl Gzip {
     pub(super) fn new() -> Box<Self> {
         Box::new(Self {
             decompress: Decompress::new(false),
+            sum: GzipSum::default(),
+            trailer: [0; GzipSum::LEN],
             part: Part::Header(Header::default()),
-            has_several: false,
         })
     }
 
@@ -39,6 +40,7 @@ impl Gzip {
         input: &[u8],
         room: &mut [u8],
         out: &mut Out<'_>,
+        told: &mut Anomalies,
     ) -> Result<(), Invalid> {
         let mut rest = input;
         while !rest.is_empty() {
@@ -46,7 +48,9 @@ impl Gzip {
                 Part::Header(header) => match header.read(rest) {
                     Ok(used) => {
                         if header.is_over() {
-                            self.has_several |= header.is_later;
+                            if header.is_later {
+                                told.add(Anomaly::GzipMembers);
+                            }
                             self.part = Part::Data;
                         }
                         used
@@ -58,20 +62,34 @@ impl Gzip {
                     }
                     Err(invalid) => return Err(invalid),
                 },
-                Part::Data => match inflate(&mut self.decompress, rest, room, out)? {
-                    Progress::Goes => return Ok(()),
-                    Progress::Stopped => {
-                        self.part = Part::Over;
-                        return Ok(());
+                Part::Data => {
+                    let sum = &mut self.sum;
+                    let mut out = |made: &[u8]| {
+                        sum.update(made);
+                        out(made)
+                    };
+                    match inflate(&mut self.decompress, rest, room, &mut out)? {
+                        Progress::Goes => return Ok(()),
+                        Progress::Stopped => {
+                            self.part = Part::Over;
+                            return Ok(());
+                        }
+                        Progress::Ended(used) => {
+                            self.part = Part::Trailer(0);
+                            used
+                        }
                     }
-                    Progress::Ended(used) => {
-                        self.part = Part::Trailer(0);
-                        used
+                }
+                Part::Trailer(read) => {
+                    let place = self.trailer.get_mut(usize::from(*read));
+                    if let (Some(place), Some(&byte)) = (place, rest.first()) {
+                        *place = byte;
                     }
-                },
-                Part::Trailer(skipped) => {
-                    *skipped = skipped.saturating_add(1);
-                    if *skipped == TRAILER_LEN {
+                    *read = read.saturating_add(1);
+                    if usize::from(*read) == GzipSum::LEN {
+                        if !self.sum.check(self.trailer) {
+                            told.add(Anomaly::ChecksumWrong);
+                        }
                         self.decompress.reset(false);
                         self.part = Part::Header(Header {
                             is_later: true,
@@ -85,6 +103,15 @@ impl Gzip {
             rest = rest.get(used..).unwrap_or_default();
         }
         Ok(())
+    }
+
+    /// Whether more of a member is to come.
+    pub(super) const fn is_inside(&self) -> bool {
+        match self.part {
+            Part::Header(header) => !header.is_later,
+            Part::Data | Part::Trailer(_) => true,
+            Part::Over => false,
+        }
     }
 }
 

@@ -1,11 +1,19 @@
 //! Encoded bodies to what they were before, piece by piece, never more than a buffer at once.
 
+mod brotli;
+mod checksum;
+mod gzip;
+mod zlib;
+mod zstd;
+
 use super::coding::{BROTLI, DEFLATE, Encoding, GZIP, IDENTITY, ZSTD};
-use super::gzip::Gzip;
-use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
+use crate::anomaly::{Anomalies, Anomaly};
+use brotli::Brotli;
 use flate2::{Decompress, FlushDecompress, Status};
+use gzip::Gzip;
 use std::ops::ControlFlow;
-use zstd::stream::raw::{DParameter, Decoder as ZstdDecoder, InBuffer, Operation, OutBuffer};
+use zlib::Zlib;
+use zstd::Zstd;
 
 /// One body's decoder.
 pub(super) enum Decoder {
@@ -14,10 +22,11 @@ pub(super) enum Decoder {
     /// The first bytes decide what it really is; they are kept until then.
     Begin(Encoding, Vec<u8>),
     Gzip(Box<Gzip>),
+    Zlib(Box<Zlib>),
+    /// Without a frame.
     Deflate(Box<Decompress>),
-    Brotli(Box<BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>>),
-    /// And whether a frame has ended: the next may have another window.
-    Zstd(Box<ZstdDecoder<'static>>, bool),
+    Brotli(Box<Brotli>),
+    Zstd(Box<Zstd>),
     /// The end was reached: what follows belongs to nothing.
     Over,
 }
@@ -45,9 +54,6 @@ const ZSTD_BYTES: u64 = 416 << 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Invalid;
 
-/// A window larger than 8 MiB may be refused (RFC 8878 §3.1.1.1.2, RFC 9659).
-const ZSTD_WINDOW_LOG: u32 = 23;
-
 /// Where decoded bytes go; it may say that it wants no more.
 pub(super) type Out<'a> = dyn FnMut(&[u8]) -> ControlFlow<()> + 'a;
 
@@ -57,9 +63,10 @@ impl std::fmt::Debug for Decoder {
             Self::Plain => "Plain",
             Self::Begin(..) => "Begin",
             Self::Gzip(_) => "Gzip",
+            Self::Zlib(_) => "Zlib",
             Self::Deflate(_) => "Deflate",
             Self::Brotli(_) => "Brotli",
-            Self::Zstd(..) => "Zstd",
+            Self::Zstd(_) => "Zstd",
             Self::Over => "Over",
         })
     }
@@ -70,29 +77,20 @@ impl Decoder {
         match encoding {
             IDENTITY => Self::Plain,
             GZIP | DEFLATE => Self::Begin(encoding, Vec::new()),
-            BROTLI => {
-                let new = StandardAlloc::default;
-                // Not the large windows, which browsers refuse.
-                Self::Brotli(Box::new(BrotliState::new_strict(new(), new(), new())))
-            }
-            ZSTD => match ZstdDecoder::new() {
-                Ok(mut decoder) => {
-                    let limit = DParameter::WindowLogMax(ZSTD_WINDOW_LOG);
-                    let _ = decoder.set_parameter(limit);
-                    Self::Zstd(Box::new(decoder), false)
-                }
-                Err(_) => Self::Plain,
-            },
+            BROTLI => Self::Brotli(Brotli::new()),
+            ZSTD => Zstd::new().map_or(Self::Plain, Self::Zstd),
             _ => Self::Plain,
         }
     }
 
-    /// Decodes `input` through `room` to `out`, until it wants no more.
+    /// Decodes `input` through `room` to `out`, until it wants no more. What is odd, but does not
+    /// end it, is `told`.
     pub(super) fn push(
         &mut self,
         input: &[u8],
         room: &mut [u8],
         out: &mut Out<'_>,
+        told: &mut Anomalies,
     ) -> Result<(), Invalid> {
         match self {
             Self::Plain => {
@@ -109,23 +107,33 @@ impl Decoder {
                 let begin = std::mem::take(begin);
                 let is_invalid = matches!(begins, Self::Plain);
                 *self = begins;
-                self.push(&begin, room, out)?;
+                self.push(&begin, room, out, told)?;
                 if is_invalid { Err(Invalid) } else { Ok(()) }
             }
-            Self::Gzip(gzip) => gzip.push(input, room, out),
+            Self::Gzip(gzip) => gzip.push(input, room, out, told),
+            Self::Zlib(zlib) => zlib.push(input, room, out, told),
             Self::Deflate(decompress) => {
                 if !matches!(inflate(decompress, input, room, out)?, Progress::Goes) {
                     *self = Self::Over;
                 }
                 Ok(())
             }
-            Self::Brotli(state) => {
-                if brotli(state, input, room, out)? {
+            Self::Brotli(brotli) => brotli.push(input, room, out),
+            Self::Zstd(zstd) => {
+                if !zstd.push(input, room, out)? {
+                    told.add(Anomaly::ChecksumWrong);
                     *self = Self::Over;
                 }
                 Ok(())
             }
-            Self::Zstd(decoder, is_next) => zstd(decoder, is_next, input, room, out),
+        }
+    }
+
+    /// Decodes what it held back; no more bytes come.
+    pub(super) fn finish(&mut self, room: &mut [u8], out: &mut Out<'_>) -> Result<(), Invalid> {
+        match self {
+            Self::Brotli(brotli) => brotli.finish(room, out),
+            _ => Ok(()),
         }
     }
 
@@ -135,7 +143,7 @@ impl Decoder {
         let (base, window) = match encoding {
             GZIP | DEFLATE => (INFLATE_BYTES, 0),
             BROTLI => (BROTLI_BYTES, 1 << BROTLI_WINDOW_LOG),
-            ZSTD => (ZSTD_BYTES, 1 << ZSTD_WINDOW_LOG),
+            ZSTD => (ZSTD_BYTES, 1 << zstd::WINDOW_LOG),
             _ => (0, 0),
         };
         Cost { base, window }
@@ -146,8 +154,8 @@ impl Decoder {
     pub(super) fn window(&self, begin: &[u8], is_next: bool) -> u64 {
         match self {
             Self::Brotli(_) => begin.first().map(|&first| 1 << brotli_window_log(first)),
-            Self::Zstd(..) if is_next => None,
-            Self::Zstd(..) => zstd_window(begin),
+            Self::Zstd(_) if is_next => None,
+            Self::Zstd(_) => zstd_window(begin),
             _ => Some(0),
         }
         .unwrap_or(u64::MAX)
@@ -155,12 +163,19 @@ impl Decoder {
 
     /// Whether a frame has ended.
     pub(super) const fn has_ended_frame(&self) -> bool {
-        matches!(self, Self::Zstd(_, true))
+        matches!(self, Self::Zstd(zstd) if zstd.has_ended)
     }
 
-    /// Whether a gzip body has a second member.
-    pub(super) fn has_several_members(&self) -> bool {
-        matches!(self, Self::Gzip(gzip) if gzip.has_several)
+    /// Whether the encoding goes on behind all bytes that it was shown, which were some.
+    pub(super) const fn is_inside(&self) -> bool {
+        match self {
+            Self::Plain | Self::Begin(..) | Self::Over => false,
+            Self::Gzip(gzip) => gzip.is_inside(),
+            Self::Zlib(zlib) => zlib.is_inside(),
+            Self::Deflate(_) => true,
+            Self::Brotli(brotli) => brotli.is_inside(),
+            Self::Zstd(zstd) => zstd.is_inside(),
+        }
     }
 
     /// Whether bytes go through as they are, also where they should have been encoded.
@@ -184,7 +199,8 @@ fn begins(encoding: Encoding, first: u8, second: u8) -> Decoder {
     let is_zlib = first & 15 == 8 && u16::from_be_bytes([first, second]).is_multiple_of(31);
     match encoding {
         _ if is_gzip => Decoder::Gzip(Gzip::new()),
-        DEFLATE => Decoder::Deflate(Box::new(Decompress::new(is_zlib))),
+        DEFLATE if is_zlib => Decoder::Zlib(Zlib::new()),
+        DEFLATE => Decoder::Deflate(Box::new(Decompress::new(false))),
         _ => Decoder::Plain,
     }
 }
@@ -220,7 +236,7 @@ pub(super) enum Progress {
     Stopped,
 }
 
-/// Decodes deflate, with or without zlib's frame.
+/// Decodes deflate without a frame.
 pub(super) fn inflate(
     decompress: &mut Decompress,
     input: &[u8],
@@ -230,9 +246,7 @@ pub(super) fn inflate(
     let mut rest = input;
     loop {
         let (before_in, before_out) = (decompress.total_in(), decompress.total_out());
-        let status = decompress
-            .decompress(rest, room, FlushDecompress::None)
-            .map_err(|_| Invalid)?;
+        let status = decompress.decompress(rest, room, FlushDecompress::None);
         let used = decompress.total_in().wrapping_sub(before_in);
         let made = decompress.total_out().wrapping_sub(before_out);
         rest = usize::try_from(used)
@@ -243,61 +257,13 @@ pub(super) fn inflate(
         if made > 0 && out(room.get(..made).unwrap_or_default()).is_break() {
             return Ok(Progress::Stopped);
         }
-        match status {
+        // What came before an error is told as well.
+        match status.map_err(|_| Invalid)? {
             Status::StreamEnd => return Ok(Progress::Ended(input.len().wrapping_sub(rest.len()))),
             _ if used == 0 && made == 0 => return Ok(Progress::Goes),
             // A full buffer may hide more, without more input.
             _ if rest.is_empty() && made < room.len() => return Ok(Progress::Goes),
             _ => {}
-        }
-    }
-}
-
-fn brotli(
-    state: &mut BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>,
-    input: &[u8],
-    room: &mut [u8],
-    out: &mut Out<'_>,
-) -> Result<bool, Invalid> {
-    let (mut left, mut at, mut total) = (input.len(), 0, 0);
-    loop {
-        let (mut free, mut made) = (room.len(), 0);
-        let result = BrotliDecompressStream(
-            &mut left, &mut at, input, &mut free, &mut made, room, &mut total, state,
-        );
-        if made > 0 && out(room.get(..made).unwrap_or_default()).is_break() {
-            return Ok(true);
-        }
-        match result {
-            BrotliResult::ResultSuccess => return Ok(true),
-            BrotliResult::NeedsMoreInput => return Ok(false),
-            BrotliResult::NeedsMoreOutput => {}
-            BrotliResult::ResultFailure => return Err(Invalid),
-        }
-    }
-}
-
-fn zstd(
-    decoder: &mut ZstdDecoder<'static>,
-    is_next: &mut bool,
-    input: &[u8],
-    room: &mut [u8],
-    out: &mut Out<'_>,
-) -> Result<(), Invalid> {
-    let mut from = InBuffer::around(input);
-    loop {
-        let before = from.pos();
-        let mut to = OutBuffer::around(room);
-        // 0: the frame is over.
-        *is_next |= decoder.run(&mut from, &mut to).map_err(|_| Invalid)? == 0;
-        let made = to.pos();
-        let is_full = made == to.capacity();
-        if made > 0 && out(room.get(..made).unwrap_or_default()).is_break() {
-            return Ok(());
-        }
-        let stuck = made == 0 && from.pos() == before;
-        if stuck || (from.pos() == input.len() && !is_full) {
-            return Ok(());
         }
     }
 }
