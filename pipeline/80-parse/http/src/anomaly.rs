@@ -82,7 +82,7 @@ anomalies! {
     MissingBytes = "http_missing_bytes", "Bytes are missing where a message would begin or go on.";
     EarlyResponse = "http_early_response", "A response was complete before its request was.";
     BodyOmitted = "http_body_omitted",
-        "A request asked to go on was answered with success and left its body out: the next request \
+        "A request waited with its body, got a final answer and left it out: the next request \
          stands where some receivers read the body.";
     UpgradeUnasked = "http_upgrade_unasked", "A switch of protocols that no request asked for.";
     EncodingUnknown = "http_encoding_unknown", "A Content-Encoding or transfer coding that is not known, or several.";

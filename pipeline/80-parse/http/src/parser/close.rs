@@ -64,7 +64,9 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     fn body_cut(&mut self) {
-        self.tell(Anomaly::BodyCut);
+        if !self.is_not_awaited() {
+            self.tell(Anomaly::BodyCut);
+        }
         self.mine.set(Side::BODY_CUT);
     }
 }

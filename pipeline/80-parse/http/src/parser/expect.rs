@@ -2,15 +2,18 @@
 //! that then may never come.
 //!
 //! ```text
-//!  head with Expect ──► 100 ───────────► body
-//!                   └─► final answer ──► close │ the body all the same │ the next request
+//!  head with Expect ──► 100 ──┬──► body
+//!                    │        └──► final answer ──► close │ body
+//!                    └───────────► final answer ──► close │ body │ the next request
 //! ```
 //!
 //! After a final answer some clients send the body, because the connection could not go on without
 //! it (RFC 9112 §9.3); others, above all those that were asked to authenticate, leave it out and go
 //! on with the next request. So what comes next decides: a line that is a request's first beyond
 //! doubt begins the next request, anything else the body. A body whose first line is a request's is
-//! taken for one; where the answer gave no reason to leave the body out, that is told.
+//! taken for one. Servers differ there, so it is told, unless the answer asks for the request again.
+//!
+//! Some servers send `100 Continue` and do not wait either: then it is the body that comes.
 
 use super::turn::Turn;
 use crate::anomaly::Anomaly;
@@ -34,23 +37,27 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// The head of a final answer to a request that still expected `100 Continue`: if no byte of
-    /// the body has come, perhaps none will.
+    /// The head of a final answer to a request that waits with its body: if no byte of that has
+    /// come, perhaps none will.
     #[cold]
     pub(super) fn answered_at_once(&mut self) {
-        let is_at_body = match self.theirs.phase {
-            Phase::Counted => true,
-            Phase::ChunkLine => self.theirs.chunk == ChunkLine::default(),
-            _ => false,
-        };
-        let has_begun = !is_at_body || self.theirs.body_len > 0;
-        if has_begun || self.theirs.transaction != self.mine.transaction {
+        if self.theirs.transaction != self.mine.transaction || !is_before_body(self.theirs) {
             return;
         }
         if let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) {
             transaction.bits |= Transaction::ANSWERED_AT_ONCE;
+        }
+        // What was asked for comes.
+        if !self.theirs.has(Side::CONTINUED) {
             self.theirs.phase = Phase::MaybeOmitted;
         }
+    }
+
+    /// Whether no byte of a body came that was answered before.
+    pub(super) fn is_not_awaited(&self) -> bool {
+        let transaction = self.pools.transactions.get(self.mine.transaction);
+        let is_answered = |one: &Transaction| one.has(Transaction::ANSWERED_AT_ONCE);
+        self.to_server && transaction.is_some_and(is_answered) && is_before_body(self.mine)
     }
 
     /// A body, or the next request at once: its first line is kept until that is clear.
@@ -154,7 +161,8 @@ impl<S: MessageSink> Turn<'_, S> {
             .transactions
             .get(self.mine.transaction)
             .map_or(0, |transaction| transaction.status);
-        if status < 300 {
+        // RFC 9110 §15.4, §15.5.2, §15.5.8 and §15.5.18: the same again, elsewhere or otherwise.
+        if !matches!(status, 300..=399 | 401 | 407 | 417) {
             self.tell(Anomaly::BodyOmitted);
         }
         // Its file has no end, but is not missed.
@@ -170,4 +178,14 @@ impl<S: MessageSink> Turn<'_, S> {
             self.body_comes();
         }
     }
+}
+
+/// Whether a side is before the first byte of a body.
+fn is_before_body(side: &Side) -> bool {
+    let is_there = match side.phase {
+        Phase::Counted => true,
+        Phase::ChunkLine => side.chunk == ChunkLine::default(),
+        _ => false,
+    };
+    is_there && side.body_len == 0
 }

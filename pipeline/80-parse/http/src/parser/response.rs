@@ -136,8 +136,8 @@ impl<S: MessageSink> Turn<'_, S> {
         };
         transaction.info = status;
         transaction.status = 0;
-        if status == 100 {
-            transaction.bits &= !Transaction::EXPECTS;
+        if status == 100 && self.theirs.transaction == handle {
+            self.theirs.set(Side::CONTINUED);
         }
         let reason = transaction.part(Text::Reason);
         for (text, part) in [(Text::Reason, Part::default()), (Text::InfoReason, reason)] {

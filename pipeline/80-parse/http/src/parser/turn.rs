@@ -102,7 +102,7 @@ impl<S: MessageSink> Turn<'_, S> {
         side.head_len = 0;
         side.body_len = 0;
         side.transaction = NONE;
-        side.clear(Side::BODY_CUT);
+        side.clear(Side::BODY_CUT | Side::CONTINUED);
         side.chunk = ChunkLine::default();
         if side.has(Side::SPACES) {
             side.clear(Side::SPACES);

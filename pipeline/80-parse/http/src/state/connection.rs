@@ -96,6 +96,8 @@ impl Side {
     pub(crate) const TO_CLOSE: u8 = 1 << 4;
     /// The body was not complete.
     pub(crate) const BODY_CUT: u8 = 1 << 5;
+    /// The body was waited for, and asked for with `100 Continue`.
+    pub(crate) const CONTINUED: u8 = 1 << 6;
 
     pub(crate) fn new() -> Self {
         Self {
