@@ -85,7 +85,8 @@ anomalies! {
         "A request waited with its body, got a final answer and left it out: the next request \
          stands where some receivers read the body.";
     UpgradeUnasked = "http_upgrade_unasked", "A switch of protocols that no request asked for.";
-    EncodingUnknown = "http_encoding_unknown", "A Content-Encoding or transfer coding that is not known, or several.";
+    EncodingUnknown = "http_encoding_unknown",
+        "A Content-Encoding or transfer coding that is not known, or several.";
     GzipMembers = "http_gzip_members",
         "A gzip body of several members: some receivers read only the first.";
     EncodingInvalid = "http_encoding_invalid", "A body that is not encoded as its head says.";

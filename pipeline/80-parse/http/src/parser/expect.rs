@@ -11,7 +11,7 @@
 //! it (RFC 9112 §9.3); others, above all those that were asked to authenticate, leave it out and go
 //! on with the next request. So what comes next decides: a line that is a request's first beyond
 //! doubt begins the next request, anything else the body. A body whose first line is a request's is
-//! taken for one. Servers differ there, so it is told, unless the answer asks for the request again.
+//! taken for one. Servers differ there, so it is told, unless the answer asks for the same again.
 //!
 //! Some servers send `100 Continue` and do not wait either: then it is the body that comes.
 
