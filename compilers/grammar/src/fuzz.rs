@@ -104,13 +104,33 @@ mod tests {
         );
         let names = ["http.l", "redis.l", "sip.l", "smtp.l"];
         let built_in = names.map(|name| std::fs::read(format!("{folder}/{name}")).unwrap());
-        let all = built_in.into_iter().chain([super::EVERYTHING.to_vec()]);
+        let own = [super::EVERYTHING.to_vec(), LINES.to_vec()];
+        let all = built_in.into_iter().chain(own);
         all.map(|grammar| {
             let compiled = compile("a.l", &grammar, &Limits::default()).unwrap();
             Scanner::new(compiled.grammar.table)
         })
         .collect()
     });
+
+    /// Names in quotes, each with the rest of its line.
+    const LINES: &[u8] = br#"
+%option case-insensitive
+%x VALUE
+LINE [^\n]*\n
+EOL \r?\n
+%%
+"Host:"{LINE}                         { return HOST; }
+"Accept:"{LINE}                       { return ACCEPT; }
+"Accept-Encoding:"{LINE}              { return ENCODING; }
+"Accept-Language:"{LINE}              { return LANGUAGE; }
+"X-A-Name-Of-More-Than-24-Bytes:"{LINE}  { return LONG; }
+"Content-Length:"{LINE}               { BEGIN(VALUE); return LENGTH; }
+"Transfer-Encoding:"[ ]*chunked{EOL}  { return CHUNKED; }
+[^\r\n]{LINE}                         { return OTHER; }
+{EOL}                                 { return END; }
+<VALUE>{LINE}                         { BEGIN(INITIAL); }
+"#;
 
     /// What the grammars here and the built-in ones are made of.
     fn text() -> impl Strategy<Value = Vec<u8>> {
@@ -120,6 +140,13 @@ mod tests {
             b"HTTP/",
             b"Host: a\r\n",
             b"content-length:",
+            b"Accept-Encoding: gzip\r\n",
+            b"ACCEPT: */*\n",
+            b"Accept-Encodinx: no\r\n",
+            b"x-a-name-of-more-than-24-bytes: 1\r\n",
+            b"x-a-name-of-more-than-24-bytez: 1\r\n",
+            b"transfer-encoding:",
+            b"chunked\r\n",
             b"X-Any",
             b": ",
             b"\r\n",

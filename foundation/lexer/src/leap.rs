@@ -43,7 +43,7 @@ impl Leap {
     }
 
     /// Whether both lead to the same, but for the rule and its token.
-    fn is_like(&self, other: &Self) -> bool {
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
         let next = |leap: &Self| (leap.found.begin, leap.found.begin_state);
         let both_match = self.found.accept != 0 && other.found.accept != 0;
         both_match && (self.tail, self.len, next(self)) == (other.tail, other.len, next(other))

@@ -18,9 +18,9 @@
 //!
 //! Speed: a state that stays where it is for most bytes is a *run*; which bytes end it is
 //! found out for 64 bytes at once. A run may begin where keywords do: then the word that was run
-//! over is looked up (`words`). Where a state has one likely successor, it is guessed, so that the
-//! next state need not wait for the byte; what most often follows a run is compared at once
-//! (`leap`).
+//! over is looked up (`words`), and the rest of its line is run over, whatever it was (`tail`).
+//! Where a state has one likely successor, it is guessed, so that the next state need not wait for
+//! the byte; what most often follows a run is compared at once (`leap`).
 //!
 //! Deliberately does not know what tokens mean: a [`Sink`] does. [`Program`] is what a grammar's
 //! actions say; `pipeline/80-parse/text` runs it.
@@ -47,6 +47,7 @@ mod scan;
 mod scanner;
 mod sink;
 mod table;
+mod tail;
 mod texts;
 mod walk;
 mod windows;

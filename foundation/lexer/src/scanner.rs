@@ -11,7 +11,7 @@
 use crate::leap::{Leap, find_leaps};
 use crate::windows::{RUN_SETS_MAX, SPARSE, SparseSets};
 use crate::words::WordSet;
-use crate::{Condition, Parts, Rule, State, Table, Trail};
+use crate::{Condition, Parts, Rule, Run, State, Table, Trail};
 use flowpin_cpu::{ByteSet, SparseSet};
 
 /// A scanner that is ready to run; made once, shared by all cores.
@@ -99,11 +99,7 @@ impl Scanner {
             parts.states.iter().map(|state| hot(parts, state)).collect();
         find_leaps(parts, &mut states, &ends);
         Self {
-            words: parts
-                .runs
-                .iter()
-                .map(|run| WordSet::new(parts, run, &states))
-                .collect(),
+            words: word_sets(parts, &states),
             states,
             ends,
             sparse: sparse_sets(parts),
@@ -167,6 +163,15 @@ impl Scanner {
         let rule = self.table.parts.rules.get(usize::from(rule));
         rule.copied().unwrap_or_default()
     }
+}
+
+/// The keywords of each run.
+fn word_sets(parts: &Parts, states: &[HotState]) -> Vec<WordSet> {
+    let set = |(number, run): (u8, &Run)| {
+        let alike = |state: &HotState| state.words == number && state.words_leap_alike;
+        WordSet::new(parts, run, states, states.iter().any(alike))
+    };
+    (1u8..=u8::MAX).zip(parts.runs.iter()).map(set).collect()
 }
 
 /// Those of the sets that hold few bytes, each in its place.

@@ -2,6 +2,7 @@
 
 use crate::scanner::{EndState, Match, Scanner, StateKind};
 use crate::windows::{Masks, Windows};
+use crate::words::HotWord;
 use flowpin_cpu::Classifier;
 
 /// Where a walk ended.
@@ -34,10 +35,11 @@ pub(crate) fn quick<C: Classifier>(
 ) -> Option<(usize, Match)> {
     let mut at = at;
     let mut state = start;
+    // The keyword that was run over.
+    let mut named: Option<&HotWord> = None;
     loop {
         let here = scanner.states.get(usize::from(state))?;
         let mut leap = &here.leap;
-        let mut named = None;
         if here.kind == StateKind::Run {
             let end = windows.find(masks, here.set_index, &here.stop, at);
             if here.words != 0 {
@@ -52,11 +54,20 @@ pub(crate) fn quick<C: Classifier>(
                     continue;
                 }
                 let set = scanner.words.get(usize::from(here.words).wrapping_sub(1))?;
-                named = set.find(bytes.get(at..)?, len);
-                if !here.words_leap_alike {
-                    state = named.map_or(here.after, |word| word.state);
+                let word = set.find(bytes.get(at..)?, len);
+                if here.words_leap_alike {
+                    named = word;
+                } else if let Some(tail) = set.tail
+                    && bytes.get(end) == Some(&tail.byte)
+                    && word.is_none_or(|word| word.has_tail)
+                {
+                    named = word;
+                    state = tail.state;
+                    at = end.wrapping_add(1);
+                    continue;
+                } else {
+                    state = word.map_or(here.after, |word| word.state);
                     leap = &scanner.states.get(usize::from(state))?.leap;
-                    named = None;
                 }
             }
             at = end;
@@ -71,8 +82,7 @@ pub(crate) fn quick<C: Classifier>(
             if leap.found.accept != 0 {
                 let mut found = leap.found;
                 if let Some(word) = named {
-                    found.accept = word.accept;
-                    found.token = word.token;
+                    (found.accept, found.token) = word.found;
                 }
                 return Some((at, found));
             }
@@ -81,6 +91,9 @@ pub(crate) fn quick<C: Classifier>(
             let [byte, ..] = next.to_le_bytes();
             if here.words_leap_alike {
                 return None;
+            }
+            if let Some(word) = named.take() {
+                state = word.tail_state;
             }
             state = scanner.step(state, byte);
             if state == 0 {

@@ -9,6 +9,7 @@ use super::{Classes, Dfa};
 use crate::pattern::Set;
 use flowpin_cpu::ByteSet;
 use flowpin_lexer::{RUN_SETS_MAX, Run, State};
+use std::collections::BTreeSet;
 
 /// The tables beside the transitions.
 #[derive(Default)]
@@ -65,12 +66,15 @@ impl Accelerated {
             let set = loops.get(usize::from(*next));
             *next != 0 && set.is_some_and(|set| set.len() >= RUN_BYTES_MIN)
         };
-        let grown = ids(dfa).filter(is_long).filter_map(|after| {
+        // What a name begins with, unless a keyword does, leads to the general name at once.
+        let nexts: BTreeSet<u16> = dfa.row(state).iter().copied().collect();
+        let grown = nexts.into_iter().filter(is_long).filter_map(|after| {
             let within = loops.get(usize::from(after)).copied().unwrap_or_default();
             let tree = words::Tree::grow(dfa, classes, state, after, within)?;
             (tree.within.len() >= RUN_BYTES_MIN).then_some((tree, after))
         });
-        let best = grown.max_by_key(|(tree, after)| (tree.within.len(), u16::MAX - after));
+        let best = grown
+            .max_by_key(|(tree, after)| (!tree.has_tails, tree.within.len(), u16::MAX - after));
         let Some((tree, after)) = best else {
             return 0;
         };

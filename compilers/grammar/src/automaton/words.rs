@@ -13,12 +13,14 @@ pub(crate) struct Tree {
     words: Vec<(Vec<[u8; 2]>, u16)>,
     /// Longer words all end in the general state.
     depth: usize,
+    /// Some words go on with bytes that may come again and again, which are not run over.
+    pub(crate) has_tails: bool,
 }
 
 impl Tree {
     /// Follows all bytes of `within` from `start` until they reach `after`.
     ///
-    /// None if that is no tree of words: if it never ends, or has too many.
+    /// None if that is no tree of words: if it has none, or too many.
     pub(crate) fn grow(
         dfa: &Dfa,
         classes: &Classes,
@@ -27,12 +29,27 @@ impl Tree {
         within: Set,
     ) -> Option<Self> {
         let mut within = within;
-        // Bytes that lead out of the tree cannot be run over.
+        let mut has_tails = false;
+        // Bytes that lead out of the tree cannot be run over, nor those that lead where hardly any
+        // go on (a line's end), or where bytes come again and again (behind a keyword and its
+        // colon, to the rest of its line).
         let inner = loop {
             let inner = reachable(dfa, classes, start, after, within)?;
+            let mut apart = circling(dfa, classes, &inner, after, within);
+            has_tails |= !apart.is_empty();
+            let is_end = |state: &u16| {
+                let over = |byte: &u8| dfa.step(*state, classes.of(*byte)) == 0;
+                within.bytes().filter(over).count() * 2 > within.len() as usize
+            };
+            apart.extend(inner.iter().copied().filter(is_end));
+            apart.remove(&start);
             let leads_out = |byte: &u8| {
                 let class = classes.of(*byte);
-                inner.iter().any(|&state| dfa.step(state, class) == 0)
+                let leaves = |&state: &u16| {
+                    let next = dfa.step(state, class);
+                    next == 0 || apart.contains(&next)
+                };
+                inner.difference(&apart).any(leaves)
             };
             let out = Set::of(within.bytes().filter(leads_out));
             if out.is_empty() {
@@ -60,6 +77,7 @@ impl Tree {
             within,
             words: Vec::new(),
             depth: 0,
+            has_tails,
         };
         let mut stack = vec![(start, Vec::new())];
         let mut visits = 0;
@@ -87,7 +105,7 @@ impl Tree {
             }
         }
         tree.words.sort();
-        Some(tree)
+        (!tree.has_tails || !tree.words.is_empty()).then_some(tree)
     }
 }
 
@@ -116,6 +134,55 @@ fn reachable(
     }
     let is_left = |state: u16| used.iter().any(|&class| dfa.step(state, class) == after);
     seen.iter().any(|&state| is_left(state)).then_some(seen)
+}
+
+/// Those of the states from which bytes of `within` lead to themselves again, and those between
+/// such.
+fn circling(
+    dfa: &Dfa,
+    classes: &Classes,
+    inner: &BTreeSet<u16>,
+    after: u16,
+    within: Set,
+) -> BTreeSet<u16> {
+    let used: BTreeSet<usize> = within.bytes().map(|byte| classes.of(byte)).collect();
+    let mut ways = BTreeSet::new();
+    for &state in inner {
+        let nexts = used.iter().map(|&class| dfa.step(state, class));
+        let nexts = nexts.filter(|next| *next != after && inner.contains(next));
+        ways.extend(nexts.map(|next| (state, next)));
+    }
+    let turned: BTreeSet<(u16, u16)> = ways.iter().map(|&(from, to)| (to, from)).collect();
+    let forth = with_ways_without_end(inner, &ways, &turned);
+    let back = with_ways_without_end(inner, &turned, &ways);
+    forth.intersection(&back).copied().collect()
+}
+
+/// The states from which ways do not end: those left when what leads nowhere has been taken out,
+/// again and again. `turned` are the ways backwards.
+fn with_ways_without_end(
+    states: &BTreeSet<u16>,
+    ways: &BTreeSet<(u16, u16)>,
+    turned: &BTreeSet<(u16, u16)>,
+) -> BTreeSet<u16> {
+    let mut counts: BTreeMap<u16, usize> = states.iter().map(|&state| (state, 0)).collect();
+    for (from, _) in ways {
+        *counts.entry(*from).or_default() += 1;
+    }
+    let ended = counts.iter().filter(|(_, count)| **count == 0);
+    let mut ended: Vec<u16> = ended.map(|(state, _)| *state).collect();
+    while let Some(state) = ended.pop() {
+        counts.remove(&state);
+        for (_, before) in turned.range((state, 0)..=(state, u16::MAX)) {
+            if let Some(count) = counts.get_mut(before) {
+                *count -= 1;
+                if *count == 0 {
+                    ended.push(*before);
+                }
+            }
+        }
+    }
+    counts.into_keys().collect()
 }
 
 /// All runs' words.

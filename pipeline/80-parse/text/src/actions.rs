@@ -42,6 +42,10 @@ pub(crate) struct Shared {
 /// A direction being scanned.
 pub(crate) struct Actor<'a, S> {
     pub(crate) grammar: &'a Grammar,
+    /// By rule: it does nothing but capture texts.
+    pub(crate) only_shows: &'a [bool],
+    /// Somebody reads the messages; where nobody does, no texts are made for them.
+    pub(crate) is_read: bool,
     pub(crate) extra: &'a mut Extra,
     pub(crate) peer: &'a mut Side,
     pub(crate) budget: &'a mut Budget,
@@ -68,6 +72,10 @@ impl<S: MessageSink> Sink for Actor<'_, S> {
             }
             return Then::Go;
         };
+        let index = usize::from(token.rule.unwrap_or_default());
+        if !self.is_read && self.only_shows.get(index) == Some(&true) {
+            return Then::Go;
+        }
         let (from, to) = rule.operations;
         let operations = grammar
             .program
@@ -160,19 +168,19 @@ impl<S: MessageSink> Actor<'_, S> {
                     self.capture(field, text.as_bytes());
                 }
             }
-            Op::SetNumber(field, count) => fields.set_count(field, count, self.at),
+            Op::SetNumber(field, count) => fields.set_count(field, count, self.at, self.budget),
             Op::Increment(field) => {
                 let count = fields.count(field).unwrap_or(0);
-                fields.set_count(field, count.saturating_add(1), self.at);
+                fields.set_count(field, count.saturating_add(1), self.at, self.budget);
             }
             Op::Add(field, other) => {
                 let count = fields.count(field).unwrap_or(0);
                 let more = fields.count(other).unwrap_or(0);
-                fields.set_count(field, count.saturating_add(more), self.at);
+                fields.set_count(field, count.saturating_add(more), self.at, self.budget);
             }
             Op::Repeat(field, condition) => {
                 let left = fields.count(field).unwrap_or(0).saturating_sub(1);
-                fields.set_count(field, left, self.at);
+                fields.set_count(field, left, self.at, self.budget);
                 if left > 0 {
                     turn.begin = Some(condition);
                     turn.is_over = true;
@@ -186,7 +194,7 @@ impl<S: MessageSink> Actor<'_, S> {
                 anomaly,
             } => match window::number(turn.window, base) {
                 Some(count) if (min..=max).contains(&count) => {
-                    fields.set_count(field, count, self.at);
+                    fields.set_count(field, count, self.at, self.budget);
                 }
                 _ => {
                     self.anomaly(anomaly);
@@ -201,7 +209,7 @@ impl<S: MessageSink> Actor<'_, S> {
             Op::Take(field, len) => {
                 turn.skip = fields.count(len).unwrap_or(0);
                 self.capture(field, &[]);
-                self.extra.taking = (turn.skip > 0).then_some(field);
+                self.extra.taking = (turn.skip > 0 && self.is_read).then_some(field);
             }
             Op::Emit(message) => self.emit(message),
             Op::Ask(message) => self.ask(message),
@@ -218,6 +226,9 @@ impl<S: MessageSink> Actor<'_, S> {
     }
 
     fn capture(&mut self, field: FieldId, text: &[u8]) {
+        if !self.is_read {
+            return;
+        }
         let mut place = place(self.at, self.shard, self.options, self.budget);
         self.extra.fields.set_text(field, text, false, &mut place);
     }
@@ -225,6 +236,9 @@ impl<S: MessageSink> Actor<'_, S> {
     /// RFC 5322 §2.2.3, RFC 3261 §7.3.1: a line that begins with a blank goes on with the one
     /// before.
     fn unfold(&mut self, field: FieldId, text: &[u8]) {
+        if !self.is_read {
+            return;
+        }
         let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
         let mut place = place(self.at, self.shard, self.options, self.budget);
         let mut is_first = true;
@@ -241,6 +255,9 @@ impl<S: MessageSink> Actor<'_, S> {
     }
 
     fn append(&mut self, field: FieldId, text: &[u8]) {
+        if !self.is_read {
+            return;
+        }
         let known = self.grammar.program.fields.get(usize::from(field));
         let is_list = known.is_some_and(|known| known.kind == FieldKind::List);
         let mut place = place(self.at, self.shard, self.options, self.budget);

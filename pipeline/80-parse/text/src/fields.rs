@@ -5,11 +5,19 @@ use flowpin_lexer::{FieldId, FieldKind, GrammarField};
 use flowpin_packet::Timestamp;
 use flowpin_record::Value;
 
-/// The captured fields. Its memory is kept when it is cleared.
+/// The captured fields. Where there are none it has no memory: most directions stand between two
+/// messages, and a worker's next message takes what the last one left, which is in the cache yet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fields {
     /// When the first of them came.
     pub(crate) begun: Option<Timestamp>,
+    entries: Vec<Entry>,
+    bytes: Vec<u8>,
+}
+
+/// Memory for fields.
+#[derive(Debug)]
+struct Spare {
     entries: Vec<Entry>,
     bytes: Vec<u8>,
 }
@@ -28,10 +36,11 @@ enum What {
     Text(u32, u32),
 }
 
-/// Bytes of texts in each shard.
+/// Bytes of texts in each shard, and memory that nobody uses now.
 #[derive(Debug)]
 pub(crate) struct Budget {
     used: Vec<u64>,
+    spares: Vec<Spare>,
     shard_bytes_max: u64,
     /// Texts that were cut, or not kept.
     pub(crate) lost: u64,
@@ -41,6 +50,7 @@ impl Budget {
     pub(crate) fn new(shard_bytes_max: u64) -> Self {
         Self {
             used: vec![0; SHARDS],
+            spares: Vec::new(),
             shard_bytes_max,
             lost: 0,
         }
@@ -78,8 +88,15 @@ impl Fields {
         })
     }
 
-    pub(crate) fn set_count(&mut self, field: FieldId, count: u64, at: Timestamp) {
+    pub(crate) fn set_count(
+        &mut self,
+        field: FieldId,
+        count: u64,
+        at: Timestamp,
+        budget: &mut Budget,
+    ) {
         self.begun.get_or_insert(at);
+        self.take_memory(budget);
         let what = What::Count(count);
         match self.entries.iter_mut().find(|entry| entry.field == field) {
             Some(entry) => entry.what = what,
@@ -96,8 +113,9 @@ impl Fields {
         place: &mut Place<'_>,
     ) {
         self.begun.get_or_insert(place.at);
+        self.take_memory(place.budget);
         if !is_more {
-            self.entries.retain(|entry| entry.field != field);
+            self.clear_field(field);
         } else {
             let len = self
                 .entries
@@ -174,7 +192,9 @@ impl Fields {
     }
 
     pub(crate) fn clear_field(&mut self, field: FieldId) {
-        self.entries.retain(|entry| entry.field != field);
+        if self.has(field) {
+            self.entries.retain(|entry| entry.field != field);
+        }
     }
 
     /// Only what the grammar keeps stays.
@@ -185,6 +205,9 @@ impl Fields {
         };
         self.begun = None;
         self.entries.retain(|entry| is_kept(entry.field));
+        if self.entries.is_empty() {
+            return self.forget(shard, budget);
+        }
         // Texts stand in the order of their bytes, so that each moves to the front only.
         self.entries.sort_by_key(|entry| match entry.what {
             What::Count(_) => 0,
@@ -222,7 +245,36 @@ impl Fields {
         self.begun = None;
         self.entries.clear();
         self.bytes.clear();
+        self.give_memory(budget);
+    }
+
+    /// Takes memory, if it has none.
+    #[inline]
+    fn take_memory(&mut self, budget: &mut Budget) {
+        if self.entries.capacity() > 0 {
+            return;
+        }
+        let spare = budget.spares.pop().unwrap_or_else(|| Spare {
+            entries: Vec::with_capacity(FRESH_ENTRIES),
+            bytes: Vec::with_capacity(FRESH_BYTES),
+        });
+        self.entries = spare.entries;
+        self.bytes = spare.bytes;
+    }
+
+    /// Gives back the memory of what is empty.
+    fn give_memory(&mut self, budget: &mut Budget) {
+        if self.entries.capacity() == 0 {
+            return;
+        }
         self.shrink();
+        let spare = Spare {
+            entries: core::mem::take(&mut self.entries),
+            bytes: core::mem::take(&mut self.bytes),
+        };
+        if budget.spares.len() < SPARES_MAX {
+            budget.spares.push(spare);
+        }
     }
 
     /// Becomes a copy of another.
@@ -231,6 +283,7 @@ impl Fields {
             budget.lost = budget.lost.saturating_add(1);
             return false;
         }
+        self.take_memory(budget);
         self.begun = other.begun;
         self.entries.clear();
         self.entries.extend_from_slice(&other.entries);
@@ -278,6 +331,11 @@ const SHARDS: usize = 256;
 const BYTES_MAX: usize = 1 << 16;
 const CAPACITY_KEPT_MAX: usize = 2048;
 const ENTRIES_KEPT_MAX: usize = 64;
+/// What most messages need.
+const FRESH_ENTRIES: usize = 16;
+const FRESH_BYTES: usize = 512;
+/// So many messages' memory is kept for the next ones.
+const SPARES_MAX: usize = 64;
 
 #[cfg(test)]
 mod tests {
@@ -305,7 +363,11 @@ mod tests {
         assert!(budget.used_bytes() > 40_000);
         fields.clear(&[], 0, &mut budget);
         assert_eq!(budget.used_bytes(), 0);
-        assert!(fields.bytes.capacity() <= CAPACITY_KEPT_MAX);
-        assert!(fields.entries.capacity() <= ENTRIES_KEPT_MAX);
+        assert_eq!(fields.entries.capacity() + fields.bytes.capacity(), 0);
+        let [spare] = &*budget.spares else {
+            panic!("one message's memory is spare");
+        };
+        assert!(spare.bytes.capacity() <= CAPACITY_KEPT_MAX);
+        assert!(spare.entries.capacity() <= ENTRIES_KEPT_MAX);
     }
 }

@@ -268,8 +268,11 @@ impl Text {
             false => (server, client),
         };
         let shared = &mut self.shared;
+        let messages = &protocol.grammar.program.messages;
         let mut actor = Actor {
             grammar: &protocol.grammar,
+            only_shows: &protocol.only_shows,
+            is_read: messages.iter().any(|message| sink.reads(&message.schema)),
             extra: &mut side.extra,
             peer,
             budget: &mut shared.budget,

@@ -20,11 +20,33 @@ pub(crate) fn word(text: &[u8], nth: u16) -> &[u8] {
 pub(crate) fn rest(text: &[u8], nth: u16) -> &[u8] {
     let mut rest = text.trim_ascii();
     for _ in 1..nth {
-        let end = rest.iter().position(u8::is_ascii_whitespace);
-        let behind = end.and_then(|end| rest.get(end..)).unwrap_or_default();
+        let behind = rest.get(word_len(rest)..).unwrap_or_default();
         rest = behind.trim_ascii_start();
     }
     rest
+}
+
+/// How many bytes stand before the first blank; all if there is none.
+fn word_len(text: &[u8]) -> usize {
+    let mut len = 0usize;
+    // Eight at a time: names end sooner or later, and a loop's end cannot be foreseen.
+    for eight in text.as_chunks::<8>().0 {
+        let bits = u64::from_le_bytes(*eight);
+        // The top bit of each byte that may be below 0x21: none that is so is left out.
+        let low = bits.wrapping_sub(0x2121_2121_2121_2121) & !bits & 0x8080_8080_8080_8080;
+        if low != 0 {
+            // The lowest of them is one; what is no blank is seldom.
+            let at = len.saturating_add((low.trailing_zeros() / 8) as usize);
+            if text.get(at).is_some_and(u8::is_ascii_whitespace) {
+                return at;
+            }
+            break;
+        }
+        len = len.saturating_add(8);
+    }
+    let rest = text.get(len..).unwrap_or_default();
+    let blank = rest.iter().position(u8::is_ascii_whitespace);
+    blank.map_or(text.len(), |at| len.saturating_add(at))
 }
 
 /// What stands behind the first such byte; all if there is none.
@@ -55,7 +77,7 @@ pub(crate) fn number(text: &[u8], base: u8) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{after, before, number, rest, trimmed, word};
+    use super::{after, before, number, rest, trimmed, word, word_len};
 
     /// Windows never leave the text, whatever is asked for.
     #[test]
@@ -70,6 +92,22 @@ mod tests {
         assert_eq!(after(b"From: <a>", b'<'), b"a>");
         assert_eq!(after(b"From", b'<'), b"From");
         assert_eq!(before(b"a;b", b';'), b"a");
+    }
+
+    /// However long a word is and whatever it holds, its end is the first blank.
+    #[test]
+    fn words_end_at_the_first_blank() {
+        for len in 0..40usize {
+            for odd in [b'x', 1, 0x1f, 0x21, 0x7f, 0x80, 0xa0, 0xff] {
+                for blank in [b' ', b'\t', b'\n', b'\r', 0x0c] {
+                    let mut text = vec![b'n'; len];
+                    text.insert(len / 2, odd);
+                    assert_eq!(word_len(&text), len + 1);
+                    text.extend_from_slice(&[blank, odd, b' ']);
+                    assert_eq!(word_len(&text), len + 1, "{odd} {blank}");
+                }
+            }
+        }
     }
 
     /// A number is all digits, and fits.

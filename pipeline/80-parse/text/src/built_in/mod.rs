@@ -1,6 +1,6 @@
 //! The grammars that come along, and those that are loaded.
 
-use flowpin_lexer::{Grammar, Scanner};
+use flowpin_lexer::{Grammar, Op, Rule, Scanner};
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
@@ -17,6 +17,8 @@ pub struct Protocol {
     /// What it says.
     pub grammar: Cow<'static, Grammar>,
     pub(crate) scanner: Scanner,
+    /// By rule: it does nothing but capture texts, which only messages show.
+    pub(crate) only_shows: Vec<bool>,
 }
 
 impl Protocol {
@@ -27,8 +29,35 @@ impl Protocol {
 
     fn new(grammar: Cow<'static, Grammar>) -> Arc<Self> {
         let scanner = Scanner::new(grammar.table.clone());
-        Arc::new(Self { grammar, scanner })
+        let rules = grammar.table.parts().rules.iter();
+        let only_shows = rules.map(|rule| only_shows(&grammar, rule)).collect();
+        Arc::new(Self {
+            only_shows,
+            grammar,
+            scanner,
+        })
     }
+}
+
+fn only_shows(grammar: &Grammar, rule: &Rule) -> bool {
+    let (from, to) = rule.operations;
+    let operations = &grammar.program.operations;
+    let operations = operations.get(usize::from(from)..usize::from(to));
+    operations.unwrap_or_default().iter().all(|operation| {
+        matches!(
+            operation,
+            Op::Trim(..)
+                | Op::Blank
+                | Op::Word(_)
+                | Op::Rest(_)
+                | Op::After(_)
+                | Op::Before(_)
+                | Op::Capture(_)
+                | Op::Unfold(_)
+                | Op::Append(_)
+                | Op::Set(..)
+        )
+    })
 }
 
 /// All grammars that come along. Their scanners are made once, for all workers.
