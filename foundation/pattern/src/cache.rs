@@ -113,7 +113,7 @@ impl PatternSet {
         if reader.flag()? {
             set.gate = Some(reader.gate()?);
         }
-        reader.rest.is_empty().then_some(set)
+        reader.rest.is_empty().then(|| set.ready())
     }
 }
 

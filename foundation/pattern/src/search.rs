@@ -7,7 +7,11 @@ use crate::{Fed, GROUPS_MAX, Group, PatternSet, State};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SetState {
     states: [State; GROUPS_MAX],
+    /// The groups that may still match, a bit each; the states of others mean nothing.
+    live: u32,
     gate: u32,
+    /// Nothing but zeros has come.
+    is_fresh: bool,
     /// The gate has not opened yet.
     is_shut: bool,
     /// The last bytes that were not zero, the latest in the lowest place, and how many there were.
@@ -30,7 +34,9 @@ impl SetState {
     /// A search that cannot match any more.
     pub const OVER: Self = Self {
         states: [State::DEAD; GROUPS_MAX],
+        live: 0,
         gate: 0,
+        is_fresh: false,
         is_shut: false,
         recent: 0,
         recent_count: 0,
@@ -60,10 +66,14 @@ impl SetState {
 impl PatternSet {
     /// A search that has seen nothing.
     pub fn start(&self) -> SetState {
-        let mut search = SetState::OVER;
-        for (state, group) in search.states.iter_mut().zip(&self.groups) {
+        let mut search = SetState {
+            is_fresh: true,
+            ..SetState::OVER
+        };
+        for ((state, group), bit) in search.states.iter_mut().zip(&self.groups).zip(bits()) {
             if !group.is_gated {
                 *state = group.automaton.start();
+                search.live |= bit;
             }
         }
         if let Some(gate) = &self.gate {
@@ -76,10 +86,29 @@ impl PatternSet {
     /// of equals the earlier group's; one that decides before one that hints.
     pub fn feed(&self, search: &mut SetState, bytes: &[u8]) -> Option<Matched> {
         let mut best: Option<Matched> = None;
-        for (group, state) in self.groups.iter().zip(&mut search.states) {
-            if let Fed::Match(pattern, len) = group.feed(state, bytes) {
+        // PERF: most groups end at the first letter: known of all of them at once.
+        if search.is_fresh
+            && let Some(letter) = bytes.iter().find(|&&byte| byte != 0)
+        {
+            search.is_fresh = false;
+            search.live &= self.begun.get(usize::from(*letter)).copied().unwrap_or(0);
+        }
+        let mut left = search.live;
+        while left != 0 {
+            let number = left.trailing_zeros();
+            left &= left.wrapping_sub(1);
+            let number = usize::try_from(number).unwrap_or(usize::MAX);
+            let (Some(group), Some(state)) =
+                (self.groups.get(number), search.states.get_mut(number))
+            else {
+                break;
+            };
+            let fed = group.feed(state, bytes);
+            if fed != Fed::More {
+                search.live &= !bit(number);
+            }
+            if let Fed::Match(pattern, len) = fed {
                 // Told once.
-                *state = State::DEAD;
                 prefer(&mut best, group.matched(pattern, len));
             }
         }
@@ -102,9 +131,10 @@ impl PatternSet {
         search.remember(before);
         let (recent, from) = search.recent();
         let recent = recent.get(from..).unwrap_or_default();
-        let gated = self.groups.iter().zip(&mut search.states);
-        for (group, state) in gated.filter(|(group, _)| group.is_gated) {
+        let gated = self.groups.iter().zip(&mut search.states).zip(bits());
+        for ((group, state), bit) in gated.filter(|((group, _), _)| group.is_gated) {
             *state = group.automaton.start();
+            search.live |= bit;
             let found = match group.feed(state, recent) {
                 // All that it needs ends where the gate opened: else it had opened before.
                 Fed::Match(pattern, _) => Some((pattern, 0)),
@@ -114,7 +144,7 @@ impl PatternSet {
                 },
             };
             if let Some((pattern, more)) = found {
-                *state = State::DEAD;
+                search.live &= !bit;
                 prefer(best, group.matched(pattern, len + more));
             }
         }
@@ -122,20 +152,30 @@ impl PatternSet {
 
     /// A turn, datagram or stream ends here: what `$` waits for. The search may go on.
     pub fn at_end(&self, search: &SetState) -> Option<Matched> {
-        self.groups
-            .iter()
-            .zip(&search.states)
-            .find_map(|(group, &state)| {
-                let pattern = group.automaton.at_end(state)?;
-                Some(group.matched(pattern, 0))
-            })
+        let groups = self.groups.iter().zip(&search.states).zip(bits());
+        let mut live = groups.filter(|(_, bit)| search.live & bit != 0);
+        live.find_map(|((group, &state), _)| {
+            let pattern = group.automaton.at_end(state)?;
+            Some(group.matched(pattern, 0))
+        })
     }
 
     /// Whether nothing can match any more.
     pub fn is_over(&self, search: &SetState) -> bool {
-        !search.is_shut && search.states.iter().all(|state| state.is_dead())
+        !search.is_shut && search.live == 0
     }
 }
+
+/// The bit of each group in turn.
+fn bits() -> impl Iterator<Item = u32> {
+    (0..GROUPS_MAX).map(bit)
+}
+
+fn bit(number: usize) -> u32 {
+    1u32.wrapping_shl(u32::try_from(number).unwrap_or(0))
+}
+
+const _: () = assert!(GROUPS_MAX <= 32);
 
 /// Keeps the better of two matches; of equals the one that is there.
 fn prefer(best: &mut Option<Matched>, found: Matched) {

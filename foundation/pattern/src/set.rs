@@ -68,6 +68,8 @@ pub struct PatternSet {
     pub groups: Vec<Group>,
     /// Matches where any pattern of a gated group may have begun.
     pub gate: Option<Gate>,
+    /// By first letter: the groups that can match what begins with it, a bit each.
+    pub(crate) begun: Vec<u32>,
 }
 
 impl PatternSet {
@@ -134,14 +136,37 @@ impl PatternSet {
                 .filter_map(|&place| set.patterns.get(usize::from(place)));
             refused.extend(names.map(|one| (usize::from(one.source), Refusal::Groups(GROUPS_MAX))));
         }
-        (set, refused)
+        (set.ready(), refused)
+    }
+
+    /// A set of parts that are there, without a gate.
+    pub fn of_parts(patterns: Vec<Compiled>, groups: Vec<Group>) -> Self {
+        let set = Self {
+            patterns,
+            groups,
+            ..Self::default()
+        };
+        set.ready()
+    }
+
+    /// Notes what each group can begin with.
+    pub(crate) fn ready(mut self) -> Self {
+        let begun = |letter: u8| {
+            let groups = (0u32..).zip(&self.groups);
+            let bits = groups.map(|(number, group)| {
+                u32::from(group.automaton.may_begin(letter)).wrapping_shl(number)
+            });
+            bits.fold(0, |all, bit| all | bit)
+        };
+        self.begun = (0..=u8::MAX).map(begun).collect();
+        self
     }
 
     /// Without the automata of those that may only hint: what a search for verdicts needs.
     #[must_use]
     pub fn without_hints(mut self) -> Self {
         self.groups.retain(|group| !group.is_hint);
-        self
+        self.ready()
     }
 
     /// With all automata awake from the beginning: what the gate must not change.
@@ -150,7 +175,7 @@ impl PatternSet {
         for group in &mut self.groups {
             group.is_gated = false;
         }
-        self
+        self.ready()
     }
 
     /// States and bytes of all automata.

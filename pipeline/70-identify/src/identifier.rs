@@ -91,11 +91,9 @@ impl Identifier {
             return Self::with_automata(protocols, automata);
         }
         let fresh = Self::of(protocols)?;
-        let set = PatternSet {
-            patterns: names.into_iter().map(named).collect(),
-            groups: fresh.automata().map(group).into(),
-            gate: None,
-        };
+        let patterns = names.into_iter().map(named).collect();
+        let groups = fresh.automata().map(group).into();
+        let set = PatternSet::of_parts(patterns, groups);
         // Without a cache the next start takes longer, no more.
         let _ = set.store(path, key);
         Ok(fresh)

@@ -2,12 +2,13 @@
 //!
 //! As l7-filter has it, both directions are one buffer in order of arrival, and `$` is where a
 //! datagram, a turn or the stream ends. What matches is held until the own rules have given up, so
-//! that segments cannot decide which of both is first.
+//! that segments cannot decide which of both is first. So a stream is shown to them only then, or
+//! when it ends, from the bytes that are kept; sooner if its turns are more than are told apart.
 
 use super::progress::Progress;
 use super::{Memory, Search, Whose, side_of};
 use crate::DATAGRAMS_MAX;
-use crate::kept::STREAM_BYTES_MAX;
+use crate::kept::{Blocks, STREAM_BYTES_MAX};
 use crate::table::{LOADED_FIRST, On, ProtocolId, RuleId};
 use crate::verdict::{Confidence, GaveUp, Step, Verdict};
 use flowpin_pattern::{Matched, PatternSet};
@@ -20,20 +21,33 @@ impl Memory {
             .is_some_and(|progress| progress.own_over)
     }
 
-    /// Shows bytes to the patterns, after the own rules came to `own`.
+    /// Shows bytes to the patterns, after the own rules came to `own`. `is_kept`: they are among
+    /// the bytes that are kept.
     pub(super) fn loaded_bytes(
         &mut self,
         set: &PatternSet,
         search: &mut Search,
         whose: Whose,
-        bytes: &[u8],
+        (bytes, is_kept): (&[u8], bool),
         own: Step,
     ) -> Step {
         if !matches!(own, Step::Undecided | Step::GaveUp(GaveUp::NothingFits)) {
             return own;
         }
         let handle = search.0.checked_sub(1);
-        if let Some(progress) = handle.and_then(|handle| self.slab.get_mut(handle)) {
+        let Self { slab, blocks, .. } = self;
+        if let Some(progress) = handle.and_then(|handle| slab.get_mut(handle)) {
+            if whose.on == On::Tcp && !progress.loaded.begun {
+                // PERF: most streams that the own rules do not know at once they know a turn later.
+                if own == Step::Undecided && progress.order.has_room() {
+                    return own;
+                }
+                let is_over = progress.catch_up(set, blocks);
+                if is_kept {
+                    progress.own_over |= own != Step::Undecided;
+                    return progress.loaded_step(set, is_over);
+                }
+            }
             return progress.look(set, whose, bytes, own);
         }
         let mut progress = Progress::new(whose.shard);
@@ -48,12 +62,21 @@ impl Memory {
         if matches!(own, Step::Verdict(_)) {
             return own;
         }
-        let Some(progress) = self.slab.get_mut(handle) else {
+        let Self { slab, blocks, .. } = self;
+        let Some(progress) = slab.get_mut(handle) else {
             return own;
         };
         progress.own_over |= own != Step::Undecided;
+        progress.catch_up(set, blocks);
         progress.note(set.at_end(&progress.loaded.state));
         progress.loaded_step(set, false)
+    }
+
+    /// What the patterns say that wait for the own rules to give up.
+    pub(super) fn loaded_held(&self, set: &PatternSet, handle: u32) -> Option<Verdict> {
+        let mut progress = *self.slab.get(handle)?;
+        progress.catch_up(set, &self.blocks);
+        progress.held()
     }
 }
 
@@ -65,18 +88,34 @@ impl Progress {
         if whose.on != On::Tcp && own != Step::Undecided {
             self.datagrams = self.datagrams.saturating_add(1);
         }
-        let is_over = self.show(set, whose, bytes);
+        let is_over = self.show(set, whose.on, whose.to_server, bytes);
         self.loaded_step(set, is_over)
     }
 
+    /// Feeds the patterns with what is kept of a stream, turn by turn, if they have not been fed
+    /// yet; whether they can be asked no more.
+    fn catch_up(&mut self, set: &PatternSet, blocks: &Blocks) -> bool {
+        let mut is_over = false;
+        if !self.loaded.begun {
+            let kept = self.sides.map(|side| blocks.bytes(side.kept));
+            let order = self.order;
+            order.tell(kept, |to_server, bytes| {
+                if !bytes.is_empty() {
+                    is_over = self.show(set, On::Tcp, to_server, bytes);
+                }
+            });
+        }
+        is_over
+    }
+
     /// Feeds the patterns; whether they can be asked no more.
-    fn show(&mut self, set: &PatternSet, whose: Whose, bytes: &[u8]) -> bool {
+    fn show(&mut self, set: &PatternSet, on: On, to_server: bool, bytes: &[u8]) -> bool {
         if !self.loaded.begun {
             self.loaded.begun = true;
             self.loaded.state = set.start();
-            self.loaded.turn = side_of(whose.to_server);
+            self.loaded.turn = side_of(to_server);
         }
-        let own = side_of(whose.to_server);
+        let own = side_of(to_server);
         if self.loaded.turn != own {
             self.note(set.at_end(&self.loaded.state));
             self.loaded.turn = own;
@@ -88,7 +127,7 @@ impl Progress {
         *fed = fed.saturating_add(u16::try_from(bytes.len()).unwrap_or(u16::MAX));
         let found = set.feed(&mut self.loaded.state, bytes);
         self.note(found);
-        if whose.on != On::Tcp {
+        if on != On::Tcp {
             self.note(set.at_end(&self.loaded.state));
             return self.datagrams >= DATAGRAMS_MAX || set.is_over(&self.loaded.state);
         }
@@ -108,7 +147,7 @@ impl Progress {
     }
 
     /// The verdict of a pattern that waits for the own rules to give up.
-    pub(super) fn held(&self) -> Option<Verdict> {
+    fn held(&self) -> Option<Verdict> {
         let number = loaded_number(self.loaded.found.checked_sub(1)?);
         Some(Verdict {
             protocol: ProtocolId(number),
@@ -140,9 +179,14 @@ mod tests {
     use crate::{Identifier, On, Search, SearchOptions, Searches, Step};
     use flowpin_pattern::l7::parse_expression;
     use flowpin_pattern::{Limits, PatternSet, Rewrite, Source};
-    use std::sync::Arc;
+    use proptest::prelude::*;
+    use std::sync::{Arc, LazyLock};
 
     fn searches(patterns: &[(&str, &str)]) -> Searches {
+        searches_of(identifier(patterns))
+    }
+
+    fn identifier(patterns: &[(&str, &str)]) -> Arc<Identifier> {
         let limits = Limits::default();
         let sources: Vec<Source> = patterns
             .iter()
@@ -153,13 +197,16 @@ mod tests {
             .collect();
         let (set, refused) = PatternSet::build(&sources, Rewrite::Exact, &limits);
         assert!(refused.is_empty());
-        let identifier = Identifier::new().unwrap().with_patterns(set);
+        Arc::new(Identifier::new().unwrap().with_patterns(set))
+    }
+
+    fn searches_of(identifier: Arc<Identifier>) -> Searches {
         let options = SearchOptions {
             shard_searches_max: 8,
             shard_bytes_max: 64 << 10,
             keeps_datagrams: true,
         };
-        Searches::new(Arc::new(identifier), options).unwrap()
+        Searches::new(identifier, options).unwrap()
     }
 
     /// The name found in these turns, in segments of this size.
@@ -224,6 +271,59 @@ mod tests {
         let turns: &[(bool, &[u8])] = &[(true, b"any text at all")];
         assert_eq!(find(&mut searches, turns, 100), None);
     }
+
+    /// What patterns say of turns that are shown to them as they come.
+    fn expected(set: &PatternSet, turns: &[(bool, Vec<u8>)]) -> Option<String> {
+        let mut state = set.start();
+        let mut found = None;
+        let mut whose = None;
+        for (to_server, turn) in turns {
+            if whose
+                .replace(to_server)
+                .is_some_and(|before| before != to_server)
+            {
+                found = found.or(set.at_end(&state));
+            }
+            found = found.or(set.feed(&mut state, turn));
+        }
+        let found = found.or(set.at_end(&state))?;
+        Some(set.patterns[usize::from(found.pattern)].name.clone())
+    }
+
+    // Made once: compiling takes longer than all cases.
+    static ACROSS: LazyLock<Arc<Identifier>> = LazyLock::new(|| identifier(PATTERNS));
+
+    proptest! {
+        /// Streams are shown late, and from what is kept: their order is that of arrival, also
+        /// where turns are many.
+        #[test]
+        fn patterns_see_turns_in_order(
+            turns in prop::collection::vec(
+                (any::<bool>(), prop::sample::select(PARTS)),
+                1..14,
+            ),
+            size in 1usize..6,
+        ) {
+            let turns: Vec<(bool, Vec<u8>)> =
+                turns.into_iter().map(|(side, part)| (side, part.to_vec())).collect();
+            let mut searches = searches_of(Arc::clone(&ACROSS));
+            let set = searches.identifier().loaded().unwrap().clone();
+            let shown: Vec<(bool, &[u8])> =
+                turns.iter().map(|(side, turn)| (*side, turn.as_slice())).collect();
+            prop_assert_eq!(find(&mut searches, &shown, size), expected(&set, &turns));
+            prop_assert_eq!(searches.live(), 0);
+        }
+    }
+
+    const PATTERNS: &[(&str, &str)] = &[
+        ("across", "^qab.*qba.*aqq.*baq"),
+        ("turn", "qaqbb$"),
+        ("first", "^qqqqq"),
+        ("late", "aabqbaq.?b"),
+    ];
+    const PARTS: &[&[u8]] = &[
+        b"qab", b"qba", b"aqq", b"baq", b"qaqbb", b"qqqqq", b"aabq", b"q", b"b", b"\0a",
+    ];
 
     #[test]
     fn datagrams_are_searched_too() {

@@ -124,6 +124,10 @@ impl Searches {
             return Step::Undecided;
         }
         let compiled = self.identifier.on(On::Tcp);
+        let before = match self.identifier.loaded() {
+            Some(_) => self.kept(*search, whose.to_server).len(),
+            None => 0,
+        };
         let step = match search.0.checked_sub(1) {
             None => self.memory.first_segment(compiled, search, whose, bytes),
             Some(handle) if self.memory.is_own_over(handle) => Step::GaveUp(GaveUp::NothingFits),
@@ -131,7 +135,11 @@ impl Searches {
         };
         match self.identifier.loaded() {
             None => step,
-            Some(set) => self.memory.loaded_bytes(set, search, whose, bytes, step),
+            Some(set) => {
+                let is_kept = self.kept(*search, whose.to_server).len() > before;
+                let bytes = (bytes, is_kept);
+                self.memory.loaded_bytes(set, search, whose, bytes, step)
+            }
         }
     }
 
@@ -174,7 +182,10 @@ impl Searches {
         };
         match self.identifier.loaded() {
             None => step,
-            Some(set) => self.memory.loaded_bytes(set, search, whose, bytes, step),
+            Some(set) => {
+                let bytes = (bytes, false);
+                self.memory.loaded_bytes(set, search, whose, bytes, step)
+            }
         }
     }
 
@@ -193,7 +204,7 @@ impl Searches {
     /// connection ends here.
     pub fn held(&self, search: Search) -> Option<Verdict> {
         let handle = search.0.checked_sub(1)?;
-        self.memory.slab.get(handle)?.held()
+        self.memory.loaded_held(self.identifier.loaded()?, handle)
     }
 
     /// Tells the bytes before the verdict, as far as they are kept, in the order in which turns

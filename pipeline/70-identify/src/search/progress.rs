@@ -77,6 +77,11 @@ impl Order {
         }
     }
 
+    /// Whether all turns so far are told apart, and one more would be.
+    pub(super) fn has_room(&self) -> bool {
+        usize::from(self.count) < self.ends.len()
+    }
+
     /// Tells the bytes of both directions in order: whether they are the client's, and they.
     pub(super) fn tell<'a>(&self, kept: [&'a [u8]; 2], mut tell: impl FnMut(bool, &'a [u8])) {
         let [mut client, mut server] = kept;
