@@ -161,22 +161,16 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// Reads the line that is kept.
     pub(super) fn kept_line(&mut self) {
-        let mut line = self.take_kept();
+        let mut line = std::mem::take(&mut self.pools.line);
+        line.clear();
+        self.pools.texts.gather(&self.mine.line, &mut line);
+        self.pools
+            .texts
+            .release(&mut self.mine.line, self.queue.shard);
         let is_cut = self.mine.has(Side::LINE_CUT);
         self.mine.clear(Side::LINE_ENDS | Side::LINE_CUT);
         self.whole_line(&mut line, is_cut);
         self.pools.line = line;
-    }
-
-    /// The line that is kept, which is not any more; its buffer goes back to `pools.line`.
-    #[inline]
-    pub(super) fn take_kept(&mut self) -> Vec<u8> {
-        let mut line = std::mem::take(&mut self.pools.line);
-        line.clear();
-        self.pools.texts.gather(&self.mine.line, &mut line);
-        let shard = self.queue.shard;
-        self.pools.texts.release(&mut self.mine.line, shard);
-        line
     }
 
     /// A folded line within the bytes at hand.

@@ -53,7 +53,7 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// Before a message: empty lines are skipped (RFC 9112 §2.2).
     #[inline]
-    pub(super) fn between<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+    fn between<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let mut rest = bytes;
         while let [first @ (b'\r' | b'\n' | b' ' | b'\t'), tail @ ..] = rest {
             if matches!(first, b' ' | b'\t') {
