@@ -65,10 +65,9 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
         ));
     }
     table.note(
-        "The aim, 2 × FastForward spinning, hangs on how far apart the two cores are. A chunk \
-         spares lines that travel; where both cores share a cache (FastForward's way below 100 ns) \
-         a line costs little, and the factor was 1.1; where they share none (210 ns) it was 2.1, \
-         the same day on the same virtual machine.",
+        "The aim, 2 × FastForward spinning, is not held: on one virtual machine, whose two \
+         processors share a cache in some hours and none in others, the factor was between 0.6 and \
+         2.1. With real work between the items, which is what stages do, it was 2.5 to 4.0.",
     );
     let shown = lab.watched(|| Ok(shown_after(AGE_NS, alone)))?;
     table.note(format!(
