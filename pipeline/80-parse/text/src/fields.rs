@@ -331,9 +331,10 @@ const SHARDS: usize = 256;
 const BYTES_MAX: usize = 1 << 16;
 const CAPACITY_KEPT_MAX: usize = 2048;
 const ENTRIES_KEPT_MAX: usize = 64;
-/// What most messages need.
-const FRESH_ENTRIES: usize = 16;
-const FRESH_BYTES: usize = 512;
+/// Memory to begin with, where none is spare: little, since every connection may stand inside a
+/// message, and only texts' lengths are counted. It grows as needed, and stays grown for the next.
+const FRESH_ENTRIES: usize = 4;
+const FRESH_BYTES: usize = 64;
 /// So many messages' memory is kept for the next ones.
 const SPARES_MAX: usize = 64;
 
