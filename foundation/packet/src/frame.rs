@@ -78,27 +78,24 @@ impl<'a> FrameBytes<'a> {
     /// not belong to these bytes.
     #[inline]
     pub fn stretch(&self, stretch: Stretch) -> &'a [u8] {
-        let from = if stretch.in_extra {
-            self.extra
-        } else {
-            self.piece
-        };
         let start = stretch.start as usize;
-        from.get(start..start.saturating_add(stretch.len as usize))
+        self.all(stretch.in_extra)
+            .get(start..start.saturating_add(stretch.len as usize))
             .unwrap_or_default()
+    }
+
+    #[inline]
+    const fn all(&self, in_extra: bool) -> &'a [u8] {
+        if in_extra { self.extra } else { self.piece }
     }
 
     /// The captured bytes of a packet's frame (or reassembled datagram). Empty, never a panic,
     /// should a descriptor not belong to these bytes.
     #[inline]
     pub fn frame(&self, meta: &PacketMeta) -> &'a [u8] {
-        let from = if meta.flags.has(PacketFlags::REASSEMBLED) {
-            self.extra
-        } else {
-            self.piece
-        };
         let start = meta.frame_start as usize;
-        from.get(start..start.saturating_add(meta.captured_len as usize))
+        self.all(meta.flags.has(PacketFlags::REASSEMBLED))
+            .get(start..start.saturating_add(meta.captured_len as usize))
             .unwrap_or_default()
     }
 

@@ -144,12 +144,7 @@ impl<S: MessageSink> Turn<'_, S> {
         if let Some(transaction) = self.pools.transactions.get(self.mine.transaction) {
             self.mine.began = transaction.request_at;
         }
-        let mut line = std::mem::take(&mut self.pools.line);
-        line.clear();
-        self.pools.texts.gather(&self.mine.line, &mut line);
-        self.pools
-            .texts
-            .release(&mut self.mine.line, self.queue.shard);
+        let line = self.take_line();
         self.run(&line);
         self.pools.line = line;
     }

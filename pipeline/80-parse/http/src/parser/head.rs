@@ -159,14 +159,20 @@ impl<S: MessageSink> Turn<'_, S> {
         added == b"\n" && self.pools.texts.whole(&self.mine.line) == Some(b"\r")
     }
 
-    /// Reads the line that is kept.
-    pub(super) fn kept_line(&mut self) {
+    /// What is kept of a line, which is kept no more. Goes back to `pools.line` in the end.
+    pub(super) fn take_line(&mut self) -> Vec<u8> {
         let mut line = std::mem::take(&mut self.pools.line);
         line.clear();
         self.pools.texts.gather(&self.mine.line, &mut line);
         self.pools
             .texts
             .release(&mut self.mine.line, self.queue.shard);
+        line
+    }
+
+    /// Reads the line that is kept.
+    pub(super) fn kept_line(&mut self) {
+        let mut line = self.take_line();
         let is_cut = self.mine.has(Side::LINE_CUT);
         self.mine.clear(Side::LINE_ENDS | Side::LINE_CUT);
         self.whole_line(&mut line, is_cut);
