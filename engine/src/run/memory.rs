@@ -82,9 +82,9 @@ pub(crate) struct ParserOptions {
     pub(crate) dns: DnsOptions,
     pub(crate) text: TextOptions,
     pub(crate) websocket: WebSocketOptions,
-    /// The user's first.
-    /// As in the plan.
+    /// The protocols whose messages are wanted; none named: all.
     pub(crate) protocols: Vec<String>,
+    /// The user's first.
     pub(crate) grammars: Vec<Arc<Protocol>>,
     /// So many of them are the user's.
     pub(crate) loaded: u16,
