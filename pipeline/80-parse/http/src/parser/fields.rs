@@ -194,6 +194,8 @@ impl<S: MessageSink> Turn<'_, S> {
             framing.transfer = both(framing.transfer, transfer(value));
         }
         framing.chunked |= found.chunked;
+        // The fields are one list: its end is that of the last.
+        framing.unchunked = found.unchunked;
     }
 
     fn upgrade(&mut self, value: &[u8]) {

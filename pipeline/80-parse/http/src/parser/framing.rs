@@ -32,6 +32,9 @@ impl<S: MessageSink> Turn<'_, S> {
         if self.mine.framing.has_length {
             self.tell(Anomaly::LengthAndChunked);
         }
+        if self.mine.framing.unchunked {
+            self.without_chunked();
+        }
         let version = self
             .pools
             .transactions
@@ -46,6 +49,20 @@ impl<S: MessageSink> Turn<'_, S> {
         if version == Some(Version::V10) {
             self.tell(Anomaly::CodingInOld);
         }
+    }
+
+    /// RFC 9112 §6.3: Transfer-Encoding overrides Content-Length. Of two codings that are told to
+    /// be in the wrong order the chunks are read, as far as they are there.
+    fn without_chunked(&mut self) {
+        let is_by_length = self.mine.framing.has_length;
+        if !self.to_server {
+            // It goes on until the stream ends.
+            self.mine.framing.length = None;
+            return;
+        }
+        self.tell(Anomaly::CodingUnchunked);
+        // Who does not refuse it has not looked at the coding.
+        self.mine.framing.chunked &= !is_by_length;
     }
 
     /// The message is complete.

@@ -99,7 +99,8 @@ impl<S: MessageSink> Turn<'_, S> {
         }
         let framing = self.mine.framing;
         if method == Method::Head || matches!(status, 204 | 304) {
-            if status == 204 && (framing.chunked || framing.length.is_some_and(|len| len > 0)) {
+            let is_coded = framing.chunked || framing.unchunked;
+            if status == 204 && (is_coded || framing.length.is_some_and(|len| len > 0)) {
                 self.tell(Anomaly::BodyForbidden);
             }
             return self.message_over();

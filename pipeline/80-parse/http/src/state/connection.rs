@@ -52,6 +52,8 @@ pub(crate) struct Framing {
     pub(crate) has_length: bool,
     pub(crate) has_coding: bool,
     pub(crate) chunked: bool,
+    /// A transfer coding was applied, and chunking was not the last one.
+    pub(crate) unchunked: bool,
     pub(crate) has_host: bool,
     /// Content-Encoding: see `body`.
     pub(crate) encoding: u8,

@@ -8,6 +8,8 @@ use crate::anomaly::Anomaly;
 pub(crate) struct Coding {
     /// The body comes in chunks.
     pub(crate) chunked: bool,
+    /// Something was done to the body, and chunking was not the last of it.
+    pub(crate) unchunked: bool,
     /// What is wrong with it.
     pub(crate) anomaly: Option<Anomaly>,
 }
@@ -18,6 +20,7 @@ pub(crate) fn coding(value: &[u8]) -> Coding {
     if value.eq_ignore_ascii_case(b"chunked") {
         return Coding {
             chunked: true,
+            unchunked: false,
             anomaly: None,
         };
     }
@@ -27,9 +30,10 @@ pub(crate) fn coding(value: &[u8]) -> Coding {
 #[cold]
 fn read_odd(value: &[u8]) -> Coding {
     if value.eq_ignore_ascii_case(b"identity") {
-        // Withdrawn by RFC 7230, but harmless.
+        // Withdrawn by RFC 7230, but harmless: nothing was done.
         return Coding {
             chunked: false,
+            unchunked: false,
             anomaly: None,
         };
     }
@@ -58,7 +62,11 @@ fn read_odd(value: &[u8]) -> Coding {
     if chunked && !is_last {
         anomaly = Some(Anomaly::CodingNotLast);
     }
-    Coding { chunked, anomaly }
+    Coding {
+        chunked,
+        unchunked: !is_last && !value.is_empty(),
+        anomaly,
+    }
 }
 
 fn is_known(name: &[u8]) -> bool {

@@ -30,9 +30,17 @@ fn the_known_forms_of_smuggling_are_named() {
         ),
         (
             "Transfer-Encoding: chunked\r\nTransfer-Encoding: cow\r\n",
-            vec!["coding_unknown", "coding_repeated", "body_cut"],
+            vec![
+                "coding_unknown",
+                "coding_repeated",
+                "coding_without_chunked",
+                "body_cut",
+            ],
         ),
-        ("Transfer-Encoding: xchunked\r\n", vec!["coding_odd"]),
+        (
+            "Transfer-Encoding: xchunked\r\n",
+            vec!["coding_odd", "coding_without_chunked"],
+        ),
         (
             "Transfer-Encoding : chunked\r\n",
             vec!["space_before_colon", "body_cut"],
@@ -43,11 +51,11 @@ fn the_known_forms_of_smuggling_are_named() {
         ),
         (
             "Transfer-Encoding: \x0bchunked\r\n",
-            vec!["control_byte", "coding_odd"],
+            vec!["control_byte", "coding_odd", "coding_without_chunked"],
         ),
         (
             "Transfer-Encoding: chunked\r\n\tx\r\n",
-            vec!["folded", "coding_odd"],
+            vec!["folded", "coding_odd", "coding_without_chunked"],
         ),
         ("X: y\r\n Transfer-Encoding: chunked\r\n", vec!["folded"]),
         ("X: y\rTransfer-Encoding: chunked\r\n", vec!["bare_return"]),
@@ -114,6 +122,10 @@ fn odd_responses_are_named() {
         ),
         (
             "HTTP/1.1 204 No\r\nContent-Length: 5\r\n\r\n",
+            vec!["body_forbidden"],
+        ),
+        (
+            "HTTP/1.1 204 No\r\nTransfer-Encoding: gzip\r\n\r\n",
             vec!["body_forbidden"],
         ),
         (

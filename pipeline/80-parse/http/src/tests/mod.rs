@@ -5,6 +5,7 @@ mod coded;
 mod conversations;
 mod expect;
 mod laws;
+mod unchunked;
 
 use crate::fuzz::{Step, feed};
 use crate::{Http, HttpOptions};

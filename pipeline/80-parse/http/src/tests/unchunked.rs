@@ -1,0 +1,117 @@
+//! Transfer codings that do not end in `chunked`: where such a body ends.
+
+use super::{C, S, told};
+
+const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: h\r\n\r\n";
+
+/// What is told, but for the values that every request here has.
+fn outcome(turns: &[(bool, &[u8])]) -> Vec<String> {
+    let wanted = |word: &&str| {
+        ["uri=", "sent=", "got=", "status="]
+            .iter()
+            .any(|name| word.starts_with(name))
+    };
+    told(turns)
+        .iter()
+        .map(|line| match line.strip_prefix("http_") {
+            Some(name) => name.to_owned(),
+            None => line.split(' ').filter(wanted).collect::<Vec<_>>().join(" "),
+        })
+        .collect()
+}
+
+/// RFC 9112 §6.3: Transfer-Encoding overrides Content-Length, and without chunks a response then
+/// goes on until its stream ends.
+#[test]
+fn a_response_ends_with_its_stream() {
+    for (coding, more) in [
+        ("gzip", None),
+        ("deflate, gzip", None),
+        ("xchunked", Some("coding_odd")),
+        ("cow", Some("coding_unknown")),
+    ] {
+        let response = format!(
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: {coding}\r\nContent-Length: 5\r\n\r\n\
+             helloHTTP/1.1 201 OK\r\nContent-Length: 0\r\n\r\n"
+        );
+        let mut expected: Vec<&str> = more.into_iter().collect();
+        expected.extend([
+            "length_and_chunked",
+            "uri=/ sent=0 got=43 status=200",
+            "uri=/ sent=0 got=0",
+        ]);
+        let found = outcome(&[(C, GET), (C, GET), (S, response.as_bytes())]);
+        assert_eq!(found, expected, "{coding}");
+    }
+}
+
+/// RFC 2616 §4.4: `identity` says that nothing was done, so that the length holds; so does an
+/// empty list.
+#[test]
+fn no_coding_leaves_the_length() {
+    for (coding, more) in [("identity", None), ("", Some("coding_unknown"))] {
+        let response = format!(
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: {coding}\r\nContent-Length: 5\r\n\r\n\
+             helloHTTP/1.1 201 OK\r\nContent-Length: 0\r\n\r\n"
+        );
+        let mut expected: Vec<&str> = more.into_iter().collect();
+        expected.extend([
+            "length_and_chunked",
+            "uri=/ sent=0 got=5 status=200",
+            "uri=/ sent=0 got=0 status=201",
+        ]);
+        let found = outcome(&[(C, GET), (C, GET), (S, response.as_bytes())]);
+        assert_eq!(found, expected, "{coding:?}");
+    }
+}
+
+/// RFC 9112 §6.3: nothing says where such a request ends. Most servers refuse it and close; those
+/// that go on do not look at the coding, so the length counts.
+#[test]
+fn a_request_is_read_by_its_length_and_told() {
+    for (coding, more) in [
+        ("gzip", None),
+        ("xchunked", Some("coding_odd")),
+        ("chunked, gzip", Some("coding_not_last")),
+        (
+            "chunked\r\nTransfer-Encoding: gzip",
+            Some("coding_repeated"),
+        ),
+    ] {
+        let request = format!(
+            "POST /1 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: {coding}\r\n\
+             Content-Length: 5\r\n\r\nhelloGET /2 HTTP/1.1\r\nHost: h\r\n\r\n"
+        );
+        let mut expected: Vec<&str> = more.into_iter().collect();
+        expected.extend([
+            "length_and_chunked",
+            "coding_without_chunked",
+            "uri=/1 sent=5 got=0",
+            "uri=/2 sent=0 got=0",
+        ]);
+        assert_eq!(outcome(&[(C, request.as_bytes())]), expected, "{coding}");
+    }
+    // Without a length it has no body that anybody reads.
+    let request = b"POST /1 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip\r\n\r\n";
+    let found = outcome(&[(C, request), (C, GET)]);
+    let expected = [
+        "coding_without_chunked",
+        "uri=/1 sent=0 got=0",
+        "uri=/ sent=0 got=0",
+    ];
+    assert_eq!(found, expected);
+}
+
+/// The codings of several fields are one list: what is last in the last field is last.
+#[test]
+fn chunked_may_stand_in_a_field_of_its_own() {
+    let request = b"POST /1 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip\r\n\
+                    Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n";
+    let found = outcome(&[(C, request), (C, GET)]);
+    let expected = [
+        "coding_repeated",
+        "uri=/1 sent=2 got=0",
+        "uri=/ sent=0 got=0",
+    ];
+    assert_eq!(found, expected);
+}
