@@ -1,25 +1,17 @@
 //! The parser of one worker: all its connections, and the way in.
 //!
 //! ```text
-//!  data ──► turn ──► head ──► request | response ──► body, chunks ──► next message
-//!  gap ───► lost ──► looks for the next message        └─► record, once both are complete
+//!  data ──► turn ──► message: head ──► request | response ──► body, chunks ──► next message
+//!  gap ───► lost ──► looks for the next message                  └─► pairing: a record of both
 //!  closed, end ──► what is open is written
 //! ```
 
 mod body;
-mod chunks;
 mod close;
-mod expect;
-mod fields;
-mod files;
-mod framing;
-mod head;
 mod lost;
-mod queue;
-mod request;
-mod response;
+mod message;
+mod pairing;
 mod turn;
-mod write;
 
 use crate::body::Bodies;
 use crate::handover::Successor;

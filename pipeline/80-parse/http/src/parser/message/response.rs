@@ -1,15 +1,15 @@
 //! Responses: their line, and what follows their head.
 
-use super::turn::Turn;
 use crate::anomaly::Anomaly;
 use crate::handover::Successor;
+use crate::parser::turn::Turn;
 use crate::state::{NONE, Part, Phase, Side, Text, Transaction};
 use crate::syntax::{Method, Version, status_line};
 use flowpin_record::MessageSink;
 
 impl<S: MessageSink> Turn<'_, S> {
     /// Whether it is a response.
-    pub(super) fn response_begins(&mut self, line: &[u8]) -> bool {
+    pub(in crate::parser) fn response_begins(&mut self, line: &[u8]) -> bool {
         let Some(found) = status_line(line) else {
             self.tell(Anomaly::NotAResponse);
             self.lose(Phase::Lost);
@@ -45,7 +45,7 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// Nothing that begins like a response: the bytes of one without a head (HTTP/0.9), or
     /// something else. `read` was compared already.
-    pub(super) fn not_a_response(&mut self, read: &[u8]) {
+    pub(in crate::parser) fn not_a_response(&mut self, read: &[u8]) {
         let first = self.pools.transactions.get_mut(self.queue.first);
         if let Some(transaction) = first
             && transaction.request_version == Version::Old
@@ -64,7 +64,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// The head is over: RFC 9112 §6.3, the rules for responses.
-    pub(super) fn response_head_over(&mut self) {
+    pub(in crate::parser) fn response_head_over(&mut self) {
         let transaction = self.pools.transactions.get(self.mine.transaction);
         let (status, method, bits) = transaction.map_or((0, Method::Other, 0), |transaction| {
             (transaction.status, transaction.method, transaction.bits)
@@ -153,7 +153,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// The response is complete.
-    pub(super) fn response_over(&mut self) {
+    pub(in crate::parser) fn response_over(&mut self) {
         let handle = self.mine.transaction;
         self.mine.transaction = NONE;
         self.mine.phase = Phase::Between;

@@ -3,8 +3,8 @@
 //! A field's line is complete when the next begins without a space: until then it may be folded
 //! (RFC 9112 §5.2).
 
-use super::turn::Turn;
 use crate::anomaly::Anomaly;
+use crate::parser::turn::Turn;
 use crate::scan::{Line, Lines};
 use crate::state::{Phase, Side};
 use flowpin_counters::Loss;
@@ -14,7 +14,7 @@ use memchr::memchr;
 impl<S: MessageSink> Turn<'_, S> {
     /// Reads lines until the head is over; what is left.
     #[inline]
-    pub(super) fn head<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+    pub(in crate::parser) fn head<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let rest = if self.mine.line.is_empty() {
             self.lines(bytes)
         } else {
@@ -90,7 +90,7 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// The last, incomplete line of these bytes is kept.
     #[cold]
-    pub(super) fn hold<'b>(&mut self, bytes: &[u8]) -> &'b [u8] {
+    pub(in crate::parser) fn hold<'b>(&mut self, bytes: &[u8]) -> &'b [u8] {
         if bytes.is_empty() {
             return &[];
         }
@@ -160,7 +160,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// What is kept of a line, which is kept no more. Goes back to `pools.line` in the end.
-    pub(super) fn take_line(&mut self) -> Vec<u8> {
+    pub(in crate::parser) fn take_line(&mut self) -> Vec<u8> {
         let mut line = std::mem::take(&mut self.pools.line);
         line.clear();
         self.pools.texts.gather(&self.mine.line, &mut line);
@@ -171,7 +171,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// Reads the line that is kept.
-    pub(super) fn kept_line(&mut self) {
+    pub(in crate::parser) fn kept_line(&mut self) {
         let mut line = self.take_line();
         let is_cut = self.mine.has(Side::LINE_CUT);
         self.mine.clear(Side::LINE_ENDS | Side::LINE_CUT);

@@ -1,6 +1,6 @@
 //! Transactions to records.
 
-use super::turn::Turn;
+use crate::parser::turn::Turn;
 use crate::schema::{ALL, PLAIN};
 use crate::state::{Text, Transaction};
 use crate::syntax::Version;
@@ -9,7 +9,7 @@ use flowpin_record::{MessageSink, Value};
 
 impl<S: MessageSink> Turn<'_, S> {
     /// A record of a transaction, complete or not.
-    pub(super) fn write(&mut self, handle: u32) {
+    pub(in crate::parser) fn write(&mut self, handle: u32) {
         let pools = &mut *self.pools;
         let Some(transaction) = pools.transactions.get(handle) else {
             return;

@@ -1,7 +1,7 @@
 //! Bodies in chunks (RFC 9112 §7.1).
 
-use super::turn::Turn;
 use crate::anomaly::Anomaly;
+use crate::parser::turn::Turn;
 use crate::state::Phase;
 use crate::syntax::{ChunkLine, ChunkStep};
 use flowpin_record::MessageSink;
@@ -9,7 +9,7 @@ use memchr::memchr;
 
 impl<S: MessageSink> Turn<'_, S> {
     /// The line before a chunk.
-    pub(super) fn chunk_line<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+    pub(in crate::parser) fn chunk_line<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let mut line = self.mine.chunk;
         let (used, step) = line.read(bytes, &mut |anomaly| self.tell(anomaly));
         self.mine.chunk = line;
@@ -45,7 +45,7 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// A chunk's bytes.
     #[inline]
-    pub(super) fn chunk_data<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+    pub(in crate::parser) fn chunk_data<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let (body, rest) = self.take(bytes);
         self.body(body);
         if self.mine.left > 0 {
@@ -63,7 +63,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// The line end behind a chunk's bytes; whatever stands before it is skipped, and told.
-    pub(super) fn chunk_end<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+    pub(in crate::parser) fn chunk_end<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         const RETURN: u8 = 1;
         const OTHER: u8 = 2;
         let feed = memchr(b'\n', bytes);

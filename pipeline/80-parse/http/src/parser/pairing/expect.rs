@@ -15,8 +15,8 @@
 //!
 //! Some servers send `100 Continue` and do not wait either: then it is the body that comes.
 
-use super::turn::Turn;
 use crate::anomaly::Anomaly;
+use crate::parser::turn::Turn;
 use crate::state::{Phase, Side, Transaction};
 use crate::syntax::{ChunkLine, METHOD_MAX, Version, looks_like_request};
 use flowpin_counters::Loss;
@@ -26,7 +26,7 @@ use memchr::memchr;
 impl<S: MessageSink> Turn<'_, S> {
     /// The value of `Expect`.
     #[cold]
-    pub(super) fn expect(&mut self, value: &[u8]) {
+    pub(in crate::parser) fn expect(&mut self, value: &[u8]) {
         let mut all = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
         if let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction)
             // RFC 9110 §10.1.1: in a request of HTTP/1.0 it means nothing.
@@ -40,7 +40,7 @@ impl<S: MessageSink> Turn<'_, S> {
     /// The head of a final answer to a request that waits with its body: if no byte of that has
     /// come, perhaps none will.
     #[cold]
-    pub(super) fn answered_at_once(&mut self) {
+    pub(in crate::parser) fn answered_at_once(&mut self) {
         if self.theirs.transaction != self.mine.transaction || !is_before_body(self.theirs) {
             return;
         }
@@ -54,7 +54,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// Whether no byte of a body came that was answered before.
-    pub(super) fn is_not_awaited(&self) -> bool {
+    pub(in crate::parser) fn is_not_awaited(&self) -> bool {
         let transaction = self.pools.transactions.get(self.mine.transaction);
         let is_answered = |one: &Transaction| one.has(Transaction::ANSWERED_AT_ONCE);
         self.to_server && transaction.is_some_and(is_answered) && is_before_body(self.mine)
@@ -62,7 +62,7 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// A body, or the next request at once: its first line is kept until that is clear.
     #[cold]
-    pub(super) fn maybe_omitted<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+    pub(in crate::parser) fn maybe_omitted<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let feed = memchr(b'\n', bytes);
         let end = feed.map_or(bytes.len(), |feed| feed.wrapping_add(1));
         let (line, rest) = bytes.split_at_checked(end).unwrap_or((bytes, &[]));
@@ -166,7 +166,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// The client has closed: without a byte of the body, or inside it.
-    pub(super) fn closed_before_omitted(&mut self) {
+    pub(in crate::parser) fn closed_before_omitted(&mut self) {
         if self.mine.line.is_empty() {
             self.mine.set(Side::BODY_CUT);
         } else {

@@ -1,8 +1,8 @@
 //! Where a head ends, a body begins and a message is over, for both sides.
 
-use super::turn::Turn;
 use crate::anomaly::Anomaly;
 use crate::handover::Successor;
+use crate::parser::turn::Turn;
 use crate::state::{NONE, Phase, Text, Transaction};
 use crate::syntax::Version;
 use flowpin_record::MessageSink;
@@ -10,7 +10,7 @@ use flowpin_record::MessageSink;
 impl<S: MessageSink> Turn<'_, S> {
     /// An empty line.
     #[inline]
-    pub(super) fn head_over(&mut self, is_bare: bool) {
+    pub(in crate::parser) fn head_over(&mut self, is_bare: bool) {
         if is_bare {
             self.tell(Anomaly::BareLineFeed);
         }
@@ -67,7 +67,7 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// The message is complete.
     #[inline]
-    pub(super) fn message_over(&mut self) {
+    pub(in crate::parser) fn message_over(&mut self) {
         if self.mine.body != NONE {
             self.body_over();
         }
@@ -79,12 +79,12 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// What the switch of protocols was to.
-    pub(super) fn upgraded_to(&mut self) -> Successor {
+    pub(in crate::parser) fn upgraded_to(&mut self) -> Successor {
         Successor::read(self.pools.text(self.mine.transaction, Text::Upgrade))
     }
 
     /// Both directions go on as something else.
-    pub(super) fn hand_over(&mut self, successor: Successor) {
+    pub(in crate::parser) fn hand_over(&mut self, successor: Successor) {
         let handle = self.mine.transaction;
         if let Some(transaction) = self.pools.transactions.get_mut(handle) {
             transaction.bits |= Transaction::REQUEST_DONE | Transaction::RESPONSE_DONE;
@@ -102,7 +102,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// The client goes on in another protocol before an answer was seen.
-    pub(super) fn hand_over_unanswered(&mut self) {
+    pub(in crate::parser) fn hand_over_unanswered(&mut self) {
         let last = self.pools.transactions.get(self.queue.last);
         let successor = match last {
             Some(transaction) if transaction.has(Transaction::UPGRADE) => {

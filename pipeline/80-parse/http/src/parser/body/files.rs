@@ -1,9 +1,9 @@
 //! Bodies that somebody asked for: their bytes go on, and a record tells of each.
 
-use super::Pools;
-use super::turn::Turn;
 use crate::anomaly::Anomaly;
 use crate::body::{Encodings, Work};
+use crate::parser::Pools;
+use crate::parser::turn::Turn;
 use crate::schema::FILES;
 use crate::state::{NONE, Phase, Side, Text};
 use flowpin_counters::Loss;
@@ -11,7 +11,7 @@ use flowpin_record::{FilePart, MessageSink, Value};
 
 impl<S: MessageSink> Turn<'_, S> {
     #[cold]
-    pub(super) fn wanted_body_begins(&mut self) {
+    pub(in crate::parser) fn wanted_body_begins(&mut self) {
         let encodings = Encodings {
             transfer: self.mine.framing.transfer,
             content: self.mine.framing.encoding,
@@ -52,7 +52,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     #[cold]
-    pub(super) fn wanted_body(&mut self, bytes: &[u8]) {
+    pub(in crate::parser) fn wanted_body(&mut self, bytes: &[u8]) {
         let file = self.file();
         let sink = &mut *self.sink;
         self.pools.bodies.feed(self.mine.body, bytes, &mut |bytes| {
@@ -61,7 +61,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     #[cold]
-    pub(super) fn wanted_body_gap(&mut self, len: u64) {
+    pub(in crate::parser) fn wanted_body_gap(&mut self, len: u64) {
         let zeros = self.pools.bodies.gap(self.mine.body, len);
         if self.options.bodies.files && zeros > 0 {
             let file = self.file();
@@ -71,7 +71,7 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// A body is over, complete or not.
     #[cold]
-    pub(super) fn body_over(&mut self) {
+    pub(in crate::parser) fn body_over(&mut self) {
         let file = self.file();
         let sink = &mut *self.sink;
         let work = self.pools.bodies.end(self.mine.body, &mut |bytes| {
@@ -112,7 +112,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// The other side's body ends where the connection goes on as something else.
-    pub(super) fn their_body_over(&mut self) {
+    pub(in crate::parser) fn their_body_over(&mut self) {
         core::mem::swap(self.mine, self.theirs);
         self.to_server = !self.to_server;
         self.mine.set(Side::BODY_CUT);

@@ -1,13 +1,16 @@
 //! Bodies: skipped by arithmetic, unless somebody asked for them.
 
-use super::turn::{NEXT_RESPONSE, Turn};
+mod chunks;
+mod files;
+
+use crate::parser::turn::{NEXT_RESPONSE, Turn};
 use crate::state::{NONE, Phase};
 use flowpin_record::MessageSink;
 
 impl<S: MessageSink> Turn<'_, S> {
     /// Bytes of a body of known length.
     #[inline]
-    pub(super) fn counted<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+    pub(in crate::parser) fn counted<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let (body, rest) = self.take(bytes);
         self.body(body);
         if self.mine.left == 0 {
@@ -18,7 +21,7 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// As many bytes as are to come, at most.
     #[inline]
-    pub(super) fn take<'b>(&mut self, bytes: &'b [u8]) -> (&'b [u8], &'b [u8]) {
+    pub(in crate::parser) fn take<'b>(&mut self, bytes: &'b [u8]) -> (&'b [u8], &'b [u8]) {
         let count = usize::try_from(self.mine.left).unwrap_or(usize::MAX);
         let (body, rest) = bytes.split_at_checked(count).unwrap_or((bytes, &[]));
         self.mine.left = self.mine.left.saturating_sub(body.len() as u64);
@@ -26,13 +29,13 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// Bytes of a body that ends with the stream.
-    pub(super) fn until_close<'b>(&mut self, bytes: &[u8]) -> &'b [u8] {
+    pub(in crate::parser) fn until_close<'b>(&mut self, bytes: &[u8]) -> &'b [u8] {
         self.body(bytes);
         &[]
     }
 
     /// A response to a request that was not seen: a body, or the next response at once.
-    pub(super) fn maybe_body<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+    pub(in crate::parser) fn maybe_body<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let rest = self.match_on(NEXT_RESPONSE, bytes);
         let matched = usize::from(self.mine.matched);
         if matched == NEXT_RESPONSE.len() {
@@ -48,7 +51,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// What followed the head was a body, and begins with `read`.
-    pub(super) fn is_body(&mut self, read: &[u8]) {
+    pub(in crate::parser) fn is_body(&mut self, read: &[u8]) {
         let framing = self.mine.framing;
         self.body_begins();
         if framing.chunked {
@@ -66,7 +69,7 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// A body begins.
     #[inline]
-    pub(super) fn body_begins(&mut self) {
+    pub(in crate::parser) fn body_begins(&mut self) {
         self.mine.body_len = 0;
         if self.pools.bodies.are_wanted() {
             self.wanted_body_begins();
@@ -75,7 +78,7 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// The next bytes of a body.
     #[inline]
-    pub(super) fn body(&mut self, bytes: &[u8]) {
+    pub(in crate::parser) fn body(&mut self, bytes: &[u8]) {
         self.count_body(bytes.len() as u64);
         if self.mine.body != NONE {
             self.wanted_body(bytes);
@@ -84,7 +87,7 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// Bytes of a body came, or are missing.
     #[inline]
-    pub(super) fn count_body(&mut self, count: u64) {
+    pub(in crate::parser) fn count_body(&mut self, count: u64) {
         self.mine.body_len = self.mine.body_len.saturating_add(count);
         self.pools.stats.body_bytes = self.pools.stats.body_bytes.saturating_add(count);
     }

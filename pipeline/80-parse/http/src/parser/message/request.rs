@@ -1,8 +1,8 @@
 //! Requests: their line, and what follows their head.
 
-use super::turn::Turn;
 use crate::anomaly::Anomaly;
 use crate::handover::Successor;
+use crate::parser::turn::Turn;
 use crate::state::{NONE, Phase, Text, Transaction};
 use crate::syntax::{Method, RequestLine, Version, might_be_request, request_line};
 use flowpin_record::MessageSink;
@@ -10,7 +10,12 @@ use flowpin_record::MessageSink;
 impl<S: MessageSink> Turn<'_, S> {
     /// A request or status line, and what is wrong with its end.
     #[inline]
-    pub(super) fn first_line(&mut self, line: &[u8], is_odd: bool, anomaly: Option<Anomaly>) {
+    pub(in crate::parser) fn first_line(
+        &mut self,
+        line: &[u8],
+        is_odd: bool,
+        anomaly: Option<Anomaly>,
+    ) {
         let found = if self.to_server {
             self.request_begins(line, anomaly == Some(Anomaly::LineTooLong))
         } else {
@@ -28,7 +33,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// The beginning of a line that is kept: what cannot become a request is not kept.
-    pub(super) fn check_request_begins(&mut self) {
+    pub(in crate::parser) fn check_request_begins(&mut self) {
         let begin = self.pools.texts.whole(&self.mine.line);
         if begin.is_some_and(|begin| !might_be_request(begin)) {
             self.tell(Anomaly::NotARequest);
@@ -105,7 +110,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// The head is over: RFC 9112 §6.3, the rules for requests.
-    pub(super) fn request_head_over(&mut self) {
+    pub(in crate::parser) fn request_head_over(&mut self) {
         let framing = self.mine.framing;
         if !framing.has_host && self.request_version() == Some(Version::V11) {
             self.tell(Anomaly::HostMissing);
@@ -128,7 +133,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// The request is complete.
-    pub(super) fn request_over(&mut self) {
+    pub(in crate::parser) fn request_over(&mut self) {
         let handle = self.mine.transaction;
         self.mine.transaction = NONE;
         self.mine.phase = Phase::Between;

@@ -1,8 +1,8 @@
 //! Fields of heads: what their names and values say.
 
-use super::turn::Turn;
 use crate::anomaly::Anomaly;
 use crate::body::{both, encoding, transfer};
+use crate::parser::turn::Turn;
 use crate::state::{Part, Phase, Text, Transaction};
 use crate::syntax::{
     Field, USER_MAX, authority, basic_user, coding, field, file_name, length, might_be_known,
@@ -16,7 +16,7 @@ impl<S: MessageSink> Turn<'_, S> {
     /// One field: its line, where its colon stands, whether it may hold control bytes. There is no
     /// space before the colon.
     #[inline]
-    pub(super) fn field(&mut self, line: &[u8], colon: usize, is_odd: bool) {
+    pub(in crate::parser) fn field(&mut self, line: &[u8], colon: usize, is_odd: bool) {
         let (name, after) = line.split_at_checked(colon).unwrap_or((line, &[]));
         // The colon may stand behind what is looked at.
         let Some((_, value)) = after.split_first().filter(|_| !is_odd && !name.is_empty()) else {
@@ -33,7 +33,7 @@ impl<S: MessageSink> Turn<'_, S> {
     /// A line without a colon, or with spaces or control bytes before it, or with control bytes
     /// anywhere.
     #[cold]
-    pub(super) fn odd_line(&mut self, line: &[u8]) {
+    pub(in crate::parser) fn odd_line(&mut self, line: &[u8]) {
         let colon = memchr(b':', line);
         let Some((name, after)) = colon.and_then(|at| line.split_at_checked(at)) else {
             self.tell_bytes(line);
@@ -83,7 +83,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// Tells control bytes; tabs are none.
-    pub(super) fn tell_bytes(&mut self, bytes: &[u8]) {
+    pub(in crate::parser) fn tell_bytes(&mut self, bytes: &[u8]) {
         // PERF: nearly always there is none: many at once are told so.
         let is_odd = |byte: u8| (byte < b' ') & (byte != b'\t');
         if !bytes.iter().fold(false, |odd, &byte| odd | is_odd(byte)) {
@@ -231,7 +231,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// The host that a target names.
-    pub(super) fn host_of_target(&mut self, uri: &[u8], is_connect: bool) {
+    pub(in crate::parser) fn host_of_target(&mut self, uri: &[u8], is_connect: bool) {
         let found = if is_connect {
             Some(uri)
         } else {
@@ -249,14 +249,14 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// Keeps a text for the record, if somebody reads it; the first of a kind counts.
     #[inline]
-    pub(super) fn keep(&mut self, text: Text, value: &[u8]) {
+    pub(in crate::parser) fn keep(&mut self, text: Text, value: &[u8]) {
         if self.sink.reads(self.pools.schema) {
             self.keep_always(text, value);
         }
     }
 
     /// Keeps a text in any case.
-    pub(super) fn keep_always(&mut self, text: Text, value: &[u8]) {
+    pub(in crate::parser) fn keep_always(&mut self, text: Text, value: &[u8]) {
         let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) else {
             return;
         };

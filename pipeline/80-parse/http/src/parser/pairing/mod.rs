@@ -1,0 +1,5 @@
+//! Which response belongs to which request, and the record of both.
+
+mod expect;
+mod queue;
+mod write;
