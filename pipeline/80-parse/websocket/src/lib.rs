@@ -11,7 +11,9 @@
 //! allocated in steady state. A side that breaks the rules of frames, or whose payload an extension
 //! has changed, carries nothing more.
 //!
-//! Deliberately does not: tell messages apart. Most WebSockets carry texts that nobody reads; who
+//! Deliberately does not: open compressed messages (RFC 7692): what is looked for, TLS, is not
+//! compressed by those who tunnel it, and a window for each side of each chat would be kept for
+//! nothing; tell messages apart. Most WebSockets carry texts that nobody reads; who
 //! tunnels a stream through one does not mind where its messages end.
 
 #![deny(
