@@ -72,6 +72,7 @@ CAPTURES = [
     ("http-apache", "pcap.gz", MICRO, {}, [web.apache]),
     ("http-node", "pcapng.gz", NG, {}, [web.node]),
     ("http-go", "pcap.gz", NANO, {}, [web.go]),
+    ("http-expect", "pcap.gz", MICRO, {}, [web.expect]),
     ("http-wrk", "pcap.gz", MICRO, {}, [web.wrk]),
 ]
 DAY = ("lab-day", "pcapng", [

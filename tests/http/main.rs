@@ -6,7 +6,7 @@
 //! | `grammar` | the lines that the scanner generated from `http.l` finds |
 //! | `handover` | what a connection goes on as: WebSocket, HTTP/2 |
 //! | `libhtp` | conversations that another parser is tested with, each with what must come of it |
-//! | `peers` | what servers say in their logs: Apache, nginx, Node, Go |
+//! | `peers` | what servers say in their logs: Apache, nginx, Node, Go, Python |
 //! | `suricata` | the `http` events that Suricata's tests expect |
 //! | `tshark` | methods, targets and status codes that Wireshark shows |
 //! | `zeek` | the `http.log` that Zeek's tests expect |

@@ -1,7 +1,7 @@
 //! Records against what servers say that they were asked and answered: their own access logs.
 //!
-//! The captures are our own recordings (`testkit/record/web`): Apache, nginx, Node and Go, with
-//! curl, wrk, Node and Go asking, pipelined and one by one.
+//! The captures are our own recordings (`testkit/record/web`): Apache, nginx, Node, Go and Python,
+//! with curl, wrk, Node, Go and Python asking, pipelined and one by one.
 
 use flowpin_testkit::{corpus, product};
 use serde_json::Value;
@@ -20,6 +20,7 @@ fn records_are_the_lines_of_the_servers_logs() {
         ("http-node.pcapng.gz", 24),
         ("http-go.pcap.gz", 22),
         ("http-wrk.pcap.gz", 30),
+        ("http-expect.pcap.gz", 31),
     ] {
         let (told, _) = told(name);
         let logged = logged(name);
@@ -36,6 +37,22 @@ fn an_upgraded_connection_is_a_websocket() {
     let flow = events.iter().find(is_it).unwrap();
     assert_eq!(flow["app_proto"], "websocket");
     assert_eq!(flow["app_proto_orig"], "http");
+}
+
+/// RFC 9110 §10.1.1: a client may leave out a body that was refused. Of all requests that did, one
+/// was not asked to come again: only there another receiver may read the next request as the body.
+#[test]
+fn a_body_left_out_is_told_where_receivers_differ() {
+    let (_, events) = told("http-expect.pcap.gz");
+    let anomalies: Vec<(&Value, &Value)> = events
+        .iter()
+        .filter(|event| event["event_type"] == "anomaly")
+        .map(|event| (&event["src_port"], &event["anomaly"]["event"]))
+        .collect();
+    assert_eq!(
+        anomalies,
+        [(&Value::from(53401), &"http_body_omitted".into())]
+    );
 }
 
 fn told(name: &str) -> (Told, Vec<Value>) {

@@ -1,4 +1,4 @@
-"""HTTP between more servers and clients: Apache, Node, Go, wrk, pipelining and WebSocket.
+"""HTTP between more servers and clients: Apache, Node, Go, wrk, Python, pipelining and WebSocket.
 
 Every server writes one line a request to a log of one form, so that the truth is what the server
 itself says that it was asked and answered:
@@ -19,8 +19,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PIPELINE = os.path.join(HERE, "pipeline.py")
 NODE = os.path.join(HERE, "node.js")
 GO = os.path.join(HERE, "peer.go")
+EXPECTING = os.path.join(HERE, "expecting.py")
 
-APACHE_PORT, NODE_PORT, GO_PORT = 8080, 8081, 8082
+APACHE_PORT, NODE_PORT, GO_PORT, PYTHON_PORT = 8080, 8081, 8082, 8083
 
 APACHE = """
 ServerRoot {dir}
@@ -131,6 +132,63 @@ def go(lab, truth):
     _pipeline(lab, truth, 53206, GO_PORT, "go", "GET /file", "HEAD /file", "POST /stored",
               "GET /flushed")
     _log(lab, truth, "go.log")
+    stop(server)
+
+
+def expect(lab, truth):
+    """Expect: 100-continue, between curl, Python and nginx, Apache, Go, Python: bodies left out."""
+    body = lab.path("expected.txt", "e" * 5000)
+    waits = ["-H", "Expect: 100-continue", "--data-binary", f"@{body}"]
+    chunks = ["-H", "Transfer-Encoding: chunked", *waits]
+    # Python refuses and goes on with the connection, as few do.
+    python = lab.start("s", [sys.executable, EXPECTING, "server", lab.path("python.log"),
+                             PYTHON_PORT])
+    lab.wait_for("s", PYTHON_PORT)
+    lab.client(53401, [sys.executable, EXPECTING, "client", SERVER, PYTHON_PORT])
+    truth.connection("http", (CLIENT, 53401), (SERVER, PYTHON_PORT),
+                     program="expecting.py → expecting.py",
+                     note="bodies are left out but those of /auth, the second time, and /stored")
+    base = f"http://{SERVER}:{PYTHON_PORT}"
+    curl = _curl(lab, truth, PYTHON_PORT, "expecting.py")
+    curl(53402, waits, f"{base}/stored", f"{base}/again")
+    curl((53403, 53405), ["--anyauth", "-u", "lab:lab", *waits], f"{base}/auth")
+    curl((53409, 53411), [*waits, f"{base}/full", "-o", "/dev/null", "--next", "-sS"],
+         f"{base}/after")
+    _log(lab, truth, "python.log")
+    stop(python)
+    # nginx answers at once, and curl gives up. (Where nginx does send 100, its log counts that to
+    # the answer's body.)
+    before = _lines(lab, "nginx.log")
+    curl = _curl(lab, truth, 80, "nginx")
+    curl((53431, 53433), waits, f"http://{SERVER}/small.txt", f"http://{SERVER}/index.html")
+    curl((53434, 53436), chunks, f"http://{SERVER}/small.txt", f"http://{SERVER}/index.html")
+    _log(lab, truth, "nginx.log", before)
+    # Apache answers and closes.
+    limits = APACHE + "LimitRequestBody 1000\n"
+    config = limits.format(dir=lab.dir, port=APACHE_PORT, modules="/usr/lib/apache2/modules")
+    lab.path("store.sh", STORE, 0o755)
+    before = _lines(lab, "apache.log")
+    server = lab.start("s", ["apache2", "-X", "-f", lab.path("apache.conf", config)],
+                       env=os.environ | {"APACHE_RUN_DIR": lab.dir})
+    lab.wait_for("s", APACHE_PORT)
+    base = f"http://{SERVER}:{APACHE_PORT}"
+    curl = _curl(lab, truth, APACHE_PORT, "apache2")
+    curl((53412, 53414), waits, f"{base}/store", f"{base}/missing")
+    curl((53415, 53417), chunks, f"{base}/missing", f"{base}/moved")
+    curl((53418, 53420), waits, f"{base}/small.txt", f"{base}/index.html")
+    _log(lab, truth, "apache.log", before)
+    stop(server)
+    # Go sends 100 when its handler reads, and closes if it does not.
+    program = lab.path("go-peer")
+    subprocess.run(["go", "build", "-o", program, GO], check=True,
+                   env=os.environ | {"GOFLAGS": "-mod=mod", "GO111MODULE": "off"})
+    server = lab.start("s", [program, "server", lab.path("go-expect.log"), f":{GO_PORT}"])
+    lab.wait_for("s", GO_PORT)
+    base = f"http://{SERVER}:{GO_PORT}"
+    curl = _curl(lab, truth, GO_PORT, "go")
+    curl((53421, 53424), waits, f"{base}/stored", f"{base}/nothing", f"{base}/stored")
+    curl((53425, 53428), chunks, f"{base}/refused", f"{base}/stored")
+    _log(lab, truth, "go-expect.log")
     stop(server)
 
 
