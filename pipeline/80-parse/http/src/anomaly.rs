@@ -64,7 +64,7 @@ anomalies! {
     CodingRepeated = "http_coding_repeated", "More than one Transfer-Encoding field.";
     CodingNotLast = "http_coding_not_last", "A Transfer-Encoding in which chunked is not the last.";
     CodingUnchunked = "http_coding_without_chunked",
-        "A request whose Transfer-Encoding does not end in chunked: nothing says where its body ends.";
+        "A request whose Transfer-Encoding does not end in chunked: nothing says where it ends.";
     CodingInOld = "http_coding_in_old_version", "A Transfer-Encoding in a message of HTTP/1.0.";
     BodyForbidden = "http_body_forbidden",
         "A response that must not have a body says how long it is.";
