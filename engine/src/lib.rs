@@ -62,6 +62,16 @@ pub fn run(
     run::run(plan, control, progress)
 }
 
+/// Whether a built-in rule finds a protocol of that name.
+pub fn finds(protocol: &str) -> bool {
+    flowpin_identify::protocols::is_known(protocol)
+}
+
+/// Why an expression of `plan.identify.expressions` would be left out, if it would.
+pub fn refused_expression(name: &str, expression: &str) -> Option<String> {
+    worker::identification::refused_expression(name, expression)
+}
+
 /// Opens the inputs, compiles the filter and the user's patterns, and does nothing else: for `-T`.
 ///
 /// # Errors

@@ -2,7 +2,7 @@
 
 use crate::exit::Failure;
 use flowpin_config::Plan;
-use flowpin_grammar::{Limits, compile};
+use flowpin_grammar::{Compiled, Diagnostic, Limits, Severity, compile};
 use std::sync::Arc;
 
 /// Compiles the plan's grammars. Warnings go to standard error.
@@ -10,45 +10,26 @@ use std::sync::Arc;
 /// # Errors
 /// A file that cannot be read, a grammar that is refused, with its place.
 pub(crate) fn load(plan: &mut Plan) -> Result<(), Failure> {
-    for path in &plan.parse.grammars {
+    let paths = plan.parse.grammars.clone();
+    for path in &paths {
         let file = path.display().to_string();
         let refused = |why: String| Failure::usage(anyhow::anyhow!(why));
         let text = std::fs::read(path).map_err(|error| refused(format!("{file}: {error}")))?;
         let compiled = compile(&file, &text, &Limits::default());
+        let compiled = compiled
+            .map_err(|why| why.to_string())
+            .and_then(|compiled| {
+                check(&compiled, plan).map_err(|why| why.to_string())?;
+                Ok(compiled)
+            });
         let compiled = compiled.map_err(|why| {
             // With its lines, which an error in one line would lose.
             eprintln!("{why}");
             refused(format!("{file}: this grammar cannot be run"))
         })?;
-        for warning in &compiled.warnings {
-            eprintln!("{warning}");
-        }
-        for group in compiled
-            .backing_up
-            .iter()
-            .filter(|group| group.is_unbounded)
-        {
-            eprintln!("{file}: warning: {group}: slow on hostile input");
-        }
+        warn(&file, &compiled, plan);
         let grammar = compiled.grammar;
-        if grammar.protocol.is_empty() {
-            return Err(refused(format!(
-                "{file}: no %protocol says what this reads"
-            )));
-        }
-        let messages = grammar.program.messages.iter();
-        if let Some(taken) = messages
-            .map(|message| &message.schema.name)
-            .find(|name| TAKEN.contains(&name.as_ref()))
-        {
-            return Err(refused(format!(
-                "{file}: records named {taken} are others already"
-            )));
-        }
         let name = grammar.protocol.to_string();
-        if plan.parse.loaded.iter().any(|known| known.protocol == name) {
-            return Err(refused(format!("{file}: {name} has a grammar already")));
-        }
         for identify in grammar.identify.iter() {
             let expression = identify.pattern.to_string();
             plan.identify.expressions.push((name.clone(), expression));
@@ -58,6 +39,69 @@ pub(crate) fn load(plan: &mut Plan) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What keeps a grammar from running beside what else runs.
+fn check(compiled: &Compiled, plan: &Plan) -> Result<(), Box<Diagnostic>> {
+    let grammar = &compiled.grammar;
+    let places = &compiled.places;
+    let error = |place: &Diagnostic, text| Box::new(place.saying(Severity::Error, text));
+    let protocol = grammar.protocol.as_ref();
+    if protocol.is_empty() {
+        let text = "no %protocol says what this reads".to_owned();
+        return Err(error(&places.protocol, text));
+    }
+    let loaded = &plan.parse.loaded;
+    if loaded.iter().any(|known| known.protocol == protocol) {
+        let text = format!("{protocol} has a grammar already");
+        return Err(error(&places.protocol, text));
+    }
+    let of_others = loaded.iter().flat_map(|one| one.program.messages.iter());
+    let others: Vec<&str> = of_others.map(|one| one.schema.name.as_ref()).collect();
+    // Grammars that come along are replaced by one for their protocol.
+    let built_in = BUILT_IN.iter().filter(|&&name| name != protocol);
+    let taken: Vec<&str> = TAKEN
+        .iter()
+        .chain(built_in)
+        .copied()
+        .chain(others)
+        .collect();
+    for (message, place) in grammar.program.messages.iter().zip(&places.messages) {
+        let name = message.schema.name.as_ref();
+        if taken.iter().any(|taken| taken.eq_ignore_ascii_case(name)) {
+            let text = format!("records named {name} are others already");
+            return Err(error(place, text));
+        }
+    }
+    for (identify, place) in grammar.identify.iter().zip(&places.identify) {
+        if let Some(why) = flowpin_engine::refused_expression(protocol, &identify.pattern) {
+            return Err(error(place, why));
+        }
+    }
+    Ok(())
+}
+
+/// Warnings of the compiler, and that nothing finds the protocol.
+fn warn(file: &str, compiled: &Compiled, plan: &Plan) {
+    for warning in &compiled.warnings {
+        eprintln!("{warning}");
+    }
+    for group in compiled
+        .backing_up
+        .iter()
+        .filter(|group| group.is_unbounded)
+    {
+        eprintln!("{file}: warning: {group}: slow on hostile input");
+    }
+    let protocol = compiled.grammar.protocol.as_ref();
+    let may_be_found = flowpin_engine::finds(protocol)
+        || !compiled.grammar.identify.is_empty()
+        || !plan.identify.patterns.is_empty();
+    if !may_be_found {
+        let text = format!("nothing finds {protocol}: say by %identify what it begins with");
+        let place = &compiled.places.protocol;
+        eprintln!("{}", place.saying(Severity::Warning, text));
+    }
+}
+
 /// Kinds of records that native parsers and connections have.
 const TAKEN: &[&str] = &[
     "anomaly",
@@ -65,9 +109,13 @@ const TAKEN: &[&str] = &[
     "conn_long",
     "dns",
     "dns_log",
+    "eve",
+    "fileinfo",
+    "files",
     "fix",
     "flood",
     "flow",
+    "flow_interim",
     "http",
     "llmnr",
     "mdns",
@@ -79,3 +127,6 @@ const TAKEN: &[&str] = &[
     "tunnel",
     "weird",
 ];
+
+/// Those of the grammars that come along, each named as its protocol.
+const BUILT_IN: &[&str] = &["redis", "sip", "smtp"];

@@ -28,6 +28,18 @@ pub struct Diagnostic {
     pub source_line: String,
 }
 
+impl Diagnostic {
+    /// The same place, and what it is about.
+    #[must_use]
+    pub fn saying(&self, severity: Severity, message: String) -> Self {
+        Self {
+            severity,
+            message,
+            ..self.clone()
+        }
+    }
+}
+
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let severity = match self.severity {

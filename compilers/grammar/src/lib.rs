@@ -22,6 +22,7 @@ mod limits;
 mod lower;
 mod pattern;
 mod read;
+mod records;
 mod rust;
 mod statements;
 
@@ -44,6 +45,30 @@ pub struct Compiled {
     pub warnings: Vec<Diagnostic>,
     /// What makes the scanner look at bytes twice.
     pub backing_up: Vec<BackingUp>,
+    /// Where things stand that only the program which runs the grammar can judge.
+    pub places: Places,
+}
+
+/// Places in a grammar's text, each as a diagnostic that says nothing yet.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// The protocol's name; the text's beginning if there is none.
+    pub protocol: Diagnostic,
+    /// Names of messages, in order.
+    pub messages: Vec<Diagnostic>,
+    /// Expressions of `%identify`, in order.
+    pub identify: Vec<Diagnostic>,
+}
+
+impl Places {
+    fn of(source: &Source<'_>, declared: &read::Declarations) -> Self {
+        let at = |at: usize| source.diagnostic(&Failure::new(at, ""), Severity::Error);
+        Self {
+            protocol: at(declared.protocol_at),
+            messages: declared.messages.iter().map(|one| at(one.at)).collect(),
+            identify: declared.identify.iter().map(|one| at(one.2)).collect(),
+        }
+    }
 }
 
 /// Compiles a grammar. `file` is what errors call it.
@@ -69,6 +94,7 @@ pub fn compile(file: &str, text: &[u8], limits: &Limits) -> Result<Compiled, Ref
 
 fn compile_source(source: &Source<'_>, limits: &Limits) -> Result<Compiled, Failure> {
     let read = read::read(source.text, limits)?;
+    records::check(&read.declarations)?;
     let mut matched = Vec::new();
     let mut rules = Vec::new();
     for (number, rule) in (0u16..).zip(&read.rules) {
@@ -100,6 +126,7 @@ fn compile_source(source: &Source<'_>, limits: &Limits) -> Result<Compiled, Fail
         .collect();
     Ok(Compiled {
         backing_up: findings::backing_up(source, &read, &matched, &built),
+        places: Places::of(source, &read.declarations),
         grammar,
         warnings,
     })

@@ -38,7 +38,10 @@ pub use flood::{FloodKind, FloodRecord};
 pub use key::{RecordKey, RecordSink};
 pub use lists::ValueLists;
 pub use locality::is_local;
-pub use message::{FilePart, MessageColumn, MessagePlace, MessageSchema, MessageSink, Shown};
+pub use message::{
+    FilePart, MESSAGE_COLUMNS, MESSAGE_MEMBERS, MessageColumn, MessagePlace, MessageSchema,
+    MessageSink, Shown,
+};
 pub use protocol::{eve_protocol_name, has_ports, zeek_protocol_name};
 pub use samples::Samples;
 pub use scan::{EpisodeState, ScanKind, ScanMethod, ScanRecord};

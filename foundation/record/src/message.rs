@@ -12,6 +12,38 @@ use crate::{Kind, RecordEndpoint, Uid, Value};
 use flowpin_packet::Timestamp;
 use std::borrow::Cow;
 
+/// Columns that the records of every kind of message have, as CSV and Parquet spell them: no schema
+/// has them.
+pub const MESSAGE_COLUMNS: [&str; 9] = [
+    "ts",
+    "uid",
+    "id_orig_h",
+    "id_orig_p",
+    "id_resp_h",
+    "id_resp_p",
+    "community_id",
+    "transaction",
+    "packet_number",
+];
+
+/// Members that EVE's events of every kind of message have: no schema's paths begin with them.
+pub const MESSAGE_MEMBERS: [&str; 14] = [
+    "timestamp",
+    "flow_id",
+    "pcap_cnt",
+    "event_type",
+    "src_ip",
+    "src_port",
+    "dest_ip",
+    "dest_port",
+    "ip_v",
+    "proto",
+    "tx_id",
+    "app_proto",
+    "community_id",
+    "flowpin",
+];
+
 /// What the records of one kind of message have: the parser's own columns.
 ///
 /// # Examples

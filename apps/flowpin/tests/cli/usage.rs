@@ -190,3 +190,83 @@ fn test_of_the_configuration_writes_nothing() {
     let output = flowpin(&["run", "-T", "-r", "/does/not/exist.pcap"]);
     assert_refused(&output, 3, &["/does/not/exist.pcap"]);
 }
+
+/// A grammar that could not do what is meant is refused at the start, or warned of: by file, line
+/// and column, with a caret below the place.
+#[test]
+fn grammars_are_refused_where_they_are_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("g.l");
+    let capture = capture("redis.pcap");
+    let message = |name: &str| format!("%message {name} \"d\" {{\n a text\n}}\n%%\na ;\n");
+    for (grammar, expected, end) in [
+        (
+            format!("%protocol redis\n%identify client \"(a\"\n{}", message("m")),
+            [
+                ":2:18: error: a group without its end",
+                " 2 | %identify",
+                "   |                  ^",
+            ],
+            2,
+        ),
+        (
+            format!("%protocol redis\n{}", message("smtp")),
+            [
+                ":2:10: error: records named smtp are others already",
+                " 2 | ",
+                "   |          ^",
+            ],
+            2,
+        ),
+        (
+            format!("%protocol redis\n{}", message("Files")),
+            [
+                ":2:10: error: records named Files are others already",
+                " 2 | ",
+                "   |          ^",
+            ],
+            2,
+        ),
+        (
+            message("m"),
+            [
+                ":1:1: error: no %protocol says what this reads",
+                " 1 | ",
+                "   | ^",
+            ],
+            2,
+        ),
+        (
+            format!("%protocol nobody\n{}", message("m")),
+            [
+                ":1:11: warning: nothing finds nobody: say by %identify what it begins with",
+                " 1 | %protocol nobody",
+                "   |           ^",
+            ],
+            0,
+        ),
+        (
+            format!("%protocol redis\n{}", message("redis")),
+            ["", "", ""],
+            0,
+        ),
+    ] {
+        std::fs::write(&path, &grammar).unwrap();
+        let args = [
+            "run",
+            "-q",
+            "-r",
+            &capture,
+            "--grammar",
+            text(&path),
+            "--output",
+            "-",
+        ];
+        let output = flowpin(&args);
+        assert_eq!(code(&output), end, "{grammar}\n{}", stderr(&output));
+        let told = stderr(&output);
+        for part in expected {
+            assert!(told.contains(part), "{part:?} in {told}");
+        }
+    }
+}

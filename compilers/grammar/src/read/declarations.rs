@@ -21,6 +21,7 @@ use flowpin_lexer::{Direction, FieldKind};
 #[derive(Debug, Default)]
 pub(crate) struct Declarations {
     pub(crate) protocol: Option<String>,
+    pub(crate) protocol_at: usize,
     pub(crate) identify: Vec<(Direction, String, usize)>,
     pub(crate) client: Option<(String, usize)>,
     pub(crate) server: Option<(String, usize)>,
@@ -64,7 +65,8 @@ pub(super) fn read(
             if into.protocol.is_some() {
                 return Err(Failure::new(place, "a grammar is of one protocol"));
             }
-            into.protocol = Some(named(cursor, "the protocol's name")?.0);
+            let (name, at) = named(cursor, "the protocol's name")?;
+            (into.protocol, into.protocol_at) = (Some(name), at);
         }
         b"identify" => identify(cursor, into)?,
         b"client" => into.client = Some(named(cursor, "a start condition's name")?),

@@ -93,6 +93,11 @@ fn fix_dictionary(plan: &Plan) -> Result<Option<Arc<Dictionary>>, RunError> {
     Ok(Some(Arc::new(dictionary)))
 }
 
+/// Why an expression that a grammar brings is refused, if it is.
+pub(crate) fn refused_expression(name: &str, expression: &str) -> Option<String> {
+    patterns::refused(name, expression)
+}
+
 /// A refused pattern, as the user is told of it.
 pub(crate) fn told(error: &PatternFileError) -> String {
     format!("{error}; {}", error.advice())

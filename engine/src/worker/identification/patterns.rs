@@ -2,7 +2,7 @@
 
 use crate::RunError;
 use flowpin_config::IdentifyPlan;
-use flowpin_pattern::l7::{self, PatternFileError};
+use flowpin_pattern::l7::{self, L7Pattern, PatternFileError};
 use flowpin_pattern::{Limits, PatternSet, Rewrite, Source, cache};
 use std::path::Path;
 
@@ -25,8 +25,7 @@ pub(super) fn bring(plan: &IdentifyPlan, kept: Option<&Path>) -> Result<Brought,
     let (mut patterns, mut refused) =
         read.map_err(|(path, source)| RunError::Patterns { path, source })?;
     for (name, expression) in &plan.expressions {
-        let text = format!("{name}\n{expression}\n");
-        match l7::parse_file(Path::new("grammar"), text.as_bytes(), &limits) {
+        match of_grammar(name, expression, &limits) {
             Ok(pattern) => patterns.push(pattern),
             Err(error) => refused.push(error),
         }
@@ -68,4 +67,32 @@ pub(super) fn bring(plan: &IdentifyPlan, kept: Option<&Path>) -> Result<Brought,
         files,
         refused,
     })
+}
+
+/// What a grammar says of its protocol's first bytes, as if it stood in a file of patterns.
+fn of_grammar(
+    name: &str,
+    expression: &str,
+    limits: &Limits,
+) -> Result<L7Pattern, PatternFileError> {
+    let text = format!("{name}\n{expression}\n");
+    l7::parse_file(Path::new("grammar"), text.as_bytes(), limits)
+}
+
+/// Why such an expression is refused, if it is.
+pub(super) fn refused(name: &str, expression: &str) -> Option<String> {
+    let limits = Limits::default();
+    let refusal = match of_grammar(name, expression, &limits) {
+        Ok(pattern) => {
+            let source = Source {
+                name: pattern.name,
+                hir: pattern.hir,
+            };
+            let (_, broken) = PatternSet::build(&[source], Rewrite::Exact, &limits);
+            broken.into_iter().next()?.1
+        }
+        Err(PatternFileError::Refused { refusal, .. }) => refusal,
+        Err(other) => return Some(other.to_string()),
+    };
+    Some(format!("{refusal}; {}", refusal.advice()))
 }

@@ -64,6 +64,11 @@ mod web;
 
 use crate::table::Protocol;
 
+/// Whether a rule finds a protocol of that name.
+pub fn is_known(name: &str) -> bool {
+    all().any(|protocol| protocol.name == name)
+}
+
 /// All protocols: a [`ProtocolId`](crate::ProtocolId) is a place here.
 pub(crate) fn all() -> impl Iterator<Item = &'static Protocol> {
     [

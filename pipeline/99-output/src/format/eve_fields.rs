@@ -323,3 +323,18 @@ const FLOOD: &[(&str, &str)] = &[
     ),
     ("flowpin.first_packet", "Number of its first packet."),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::MESSAGE_FIELDS;
+    use flowpin_record::MESSAGE_MEMBERS;
+
+    /// What grammars may not name is what every message's event has.
+    #[test]
+    fn members_of_all_messages_are_those_that_no_schema_may_have() {
+        let members = MESSAGE_FIELDS
+            .iter()
+            .map(|(path, _)| path.split('.').next());
+        assert!(members.eq(MESSAGE_MEMBERS.map(Some)));
+    }
+}

@@ -352,3 +352,16 @@ impl Node {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::fields;
+    use flowpin_record::MESSAGE_COLUMNS;
+
+    /// What grammars may not name is what every message's record has.
+    #[test]
+    fn columns_of_all_messages_are_those_that_no_schema_may_have() {
+        let names: Vec<String> = fields(&[]).iter().map(|field| field.flat_name()).collect();
+        assert_eq!(names, MESSAGE_COLUMNS);
+    }
+}
