@@ -1,4 +1,4 @@
-//! Whether the records of a grammar can be written: columns and EVE's members each have one meaning.
+//! Whether a grammar's records can be written: columns and members of EVE each mean one thing.
 
 use crate::diagnostic::Failure;
 use crate::read::{Declarations, FieldDeclaration, MessageDeclaration};
