@@ -159,6 +159,8 @@ impl<'a> Statements<'a> {
             ("emit", [message]) => Op::Emit(self.message(message)?),
             ("ask", [message]) => Op::Ask(self.message(message)?),
             ("answer", [message]) => Op::Answer(self.message(message)?),
+            ("answer", [message, field]) => self.answer_same(message, [field, field])?,
+            ("answer", [message, one, other]) => self.answer_same(message, [one, other])?,
             ("clear", [field]) => Op::Clear(self.field(field, ANY_KIND)?),
             ("anomaly", [Name(name, at)]) => Op::Anomaly(self.anomaly(name, *at)?),
             ("peer", [Name(name, at)]) => Op::Peer(condition(self.read, name, *at)?),
@@ -180,6 +182,17 @@ impl<'a> Statements<'a> {
             min,
             max,
             anomaly,
+        })
+    }
+
+    fn answer_same(&self, message: &Argument, fields: [&Argument; 2]) -> Result<Op, Failure> {
+        let [one, other] = fields;
+        Ok(Op::AnswerSame {
+            message: self.message(message)?,
+            fields: [
+                self.field(one, &[FieldKind::Text])?,
+                self.field(other, &[FieldKind::Text])?,
+            ],
         })
     }
 
@@ -291,7 +304,10 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("skip_all", "skip_all()"),
     ("emit", "emit(MESSAGE)"),
     ("ask", "ask(MESSAGE)"),
-    ("answer", "answer(MESSAGE)"),
+    (
+        "answer",
+        "answer(MESSAGE), answer(MESSAGE, FIELD) or answer(MESSAGE, FIELD, FIELD)",
+    ),
     ("clear", "clear(FIELD)"),
     ("anomaly", "anomaly(NAME)"),
     ("peer", "peer(CONDITION)"),

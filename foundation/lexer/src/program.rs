@@ -165,6 +165,14 @@ pub enum Op {
     Ask(u16),
     /// The oldest question is answered by the direction's fields, and told.
     Answer(u16),
+    /// The same of the oldest question whose texts in some fields are the direction's; if there is
+    /// none, the direction's fields are told alone.
+    AnswerSame {
+        /// What is told.
+        message: u16,
+        /// The fields; one twice if it is the only one.
+        fields: [FieldId; 2],
+    },
     /// The direction's field is unset.
     Clear(FieldId),
     /// An anomaly.

@@ -214,6 +214,7 @@ impl<S: MessageSink> Actor<'_, S> {
             Op::Emit(message) => self.emit(message),
             Op::Ask(message) => self.ask(message),
             Op::Answer(message) => self.answer(message),
+            Op::AnswerSame { message, fields } => self.answer_same(message, fields),
             Op::Clear(field) => fields.clear_field(field),
             Op::Anomaly(anomaly) => self.anomaly(anomaly),
             Op::Peer(condition) => self.peer.saved.begin(condition),
@@ -283,20 +284,45 @@ impl<S: MessageSink> Actor<'_, S> {
     }
 
     fn ask(&mut self, message: u16) {
+        if self.waits(message) {
+            return self.clear();
+        }
+        *self.questions_lost = self.questions_lost.saturating_add(1);
+        // Where answers name their questions, the oldest is the one that nobody will answer.
+        if is_named(self.grammar, message) && self.tell_oldest() && self.waits(message) {
+            return self.clear();
+        }
+        self.emit(message);
+    }
+
+    /// Whether there is room for the direction's fields to wait for their answer.
+    fn waits(&mut self, message: u16) -> bool {
         let time = self.extra.fields.begun.unwrap_or(self.at);
-        let is_kept = self.questions.push(
+        self.questions.push(
             &mut self.extra.asked,
             self.shard,
             (message, time),
             &self.extra.fields,
             self.budget,
+        )
+    }
+
+    /// Tells this direction's oldest question without an answer. False if there is none.
+    fn tell_oldest(&mut self) -> bool {
+        let asked = &mut self.extra.asked;
+        let Some(question) = self.questions.first(asked) else {
+            return false;
+        };
+        let fields = [&question.fields; 2];
+        tell(
+            self.grammar,
+            question.message,
+            question.at,
+            fields,
+            self.sink,
         );
-        if is_kept {
-            self.clear();
-        } else {
-            *self.questions_lost = self.questions_lost.saturating_add(1);
-            self.emit(message);
-        }
+        self.questions.pop(asked, self.shard, self.budget);
+        true
     }
 
     fn answer(&mut self, message: u16) {
@@ -312,10 +338,34 @@ impl<S: MessageSink> Actor<'_, S> {
         }
     }
 
+    fn answer_same(&mut self, message: u16, same: [FieldId; 2]) {
+        let own = &self.extra.fields;
+        // What the answer does not say differs from nothing.
+        let is_it = |question: &Fields| {
+            let mut same = same.iter().filter(|&&field| own.has(field));
+            same.all(|&field| own.texts(field).eq(question.texts(field)))
+        };
+        if self
+            .questions
+            .bring_first(&mut self.peer.extra.asked, is_it)
+        {
+            self.answer(message);
+        } else {
+            self.emit(message);
+        }
+    }
+
     fn clear(&mut self) {
         let known = &self.grammar.program.fields;
         self.extra.fields.clear(known, self.shard, self.budget);
     }
+}
+
+/// Whether answers name the questions of a message.
+#[cold]
+fn is_named(grammar: &Grammar, asked: u16) -> bool {
+    let mut all = grammar.program.operations.iter();
+    all.any(|one| matches!(one, Op::AnswerSame { message, .. } if *message == asked))
 }
 
 /// Tells a message; a field that the first has not is the second's.

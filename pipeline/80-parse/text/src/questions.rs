@@ -107,6 +107,36 @@ impl Questions {
         true
     }
 
+    /// Makes the oldest question that is the right one the first. False if none is.
+    pub(crate) fn bring_first(
+        &mut self,
+        queue: &mut Queue,
+        is_it: impl Fn(&Fields) -> bool,
+    ) -> bool {
+        let (mut before, mut slot) = (NONE, queue.first);
+        let next = loop {
+            let Some(question) = self.slots.get(slot as usize) else {
+                return false;
+            };
+            if is_it(&question.fields) {
+                break question.next;
+            }
+            (before, slot) = (slot, question.next);
+        };
+        let Some(before_it) = self.slots.get_mut(before as usize) else {
+            return true;
+        };
+        before_it.next = next;
+        if let Some(question) = self.slots.get_mut(slot as usize) {
+            question.next = queue.first;
+        }
+        queue.first = slot;
+        if queue.last == slot {
+            queue.last = before;
+        }
+        true
+    }
+
     /// The oldest question.
     pub(crate) fn first(&self, queue: &Queue) -> Option<&Question> {
         self.slots.get(queue.first as usize)

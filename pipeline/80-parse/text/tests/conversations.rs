@@ -191,6 +191,61 @@ fn sip_pairs_requests_with_final_answers() {
     );
 }
 
+/// A request or an answer with the fields that name it.
+fn sip(line: &str, call: &str, seq: &str) -> Vec<u8> {
+    format!("{line}\r\nCall-ID: {call}\r\nCSeq: {seq}\r\n\r\n").into_bytes()
+}
+
+/// RFC 3261 §9.2 and §17.1.3: to a call that is taken back the answer to CANCEL comes first; calls
+/// know nothing of each other; an answer may come twice.
+#[test]
+fn answers_of_sip_find_the_requests_that_they_name() {
+    let turns = [
+        (true, sip("INVITE sip:b SIP/2.0", "1", "1 INVITE")),
+        (true, sip("CANCEL sip:b SIP/2.0", "1", "1 CANCEL")),
+        (true, sip("BYE sip:c SIP/2.0", "2", "7 BYE")),
+        (false, sip("SIP/2.0 481 Gone", "2", "7 BYE")),
+        (false, sip("SIP/2.0 200 OK", "1", "1 CANCEL")),
+        (false, sip("SIP/2.0 487 Terminated", "1", "1 INVITE")),
+        (false, sip("SIP/2.0 487 Terminated", "1", "1 INVITE")),
+        (true, sip("OPTIONS sip:b SIP/2.0", "3", "1 OPTIONS")),
+    ];
+    let turns: Vec<(bool, &[u8])> = turns
+        .iter()
+        .map(|(to, sent)| (*to, sent.as_slice()))
+        .collect();
+    let expected = [
+        "sip @2 method=BYE uri=sip:c version=SIP/2.0 call_id=2 seq=7 BYE status_code=481 \
+         status_msg=Gone",
+        "sip @1 method=CANCEL uri=sip:b version=SIP/2.0 call_id=1 seq=1 CANCEL status_code=200 \
+         status_msg=OK",
+        "sip @0 method=INVITE uri=sip:b version=SIP/2.0 call_id=1 seq=1 INVITE status_code=487 \
+         status_msg=Terminated",
+        "sip @6 version=SIP/2.0 call_id=1 seq=1 INVITE status_code=487 status_msg=Terminated",
+        "sip @7 method=OPTIONS uri=sip:b version=SIP/2.0 call_id=3 seq=1 OPTIONS",
+    ];
+    check("sip", &turns, &expected);
+}
+
+/// Requests that are never answered do not keep later ones from their answers.
+#[test]
+fn the_oldest_request_gives_way_where_answers_name_theirs() {
+    let asks: Vec<Vec<u8>> = (0..100)
+        .map(|nth| sip("OPTIONS sip:b SIP/2.0", "1", &format!("{nth} OPTIONS")))
+        .collect();
+    let answer = sip("SIP/2.0 200 OK", "1", "99 OPTIONS");
+    let mut turns: Vec<(bool, &[u8])> = asks.iter().map(|ask| (true, ask.as_slice())).collect();
+    turns.push((false, &answer));
+    let told = told("sip", &turns, whole);
+    assert_eq!(told.len(), 100);
+    assert!(told[0].starts_with("sip @0 ") && told[35].starts_with("sip @35 "));
+    assert!(
+        told[36].contains("seq=99 OPTIONS status_code=200"),
+        "{}",
+        told[36]
+    );
+}
+
 /// RFC 5322 §2.2.3, RFC 3261 §7.3.1: a line that begins with a blank goes on with the one before.
 #[test]
 fn folded_fields_are_told_whole() {
