@@ -110,9 +110,42 @@ fn a_mail_is_told_with_its_answer() {
     check(
         "smtp",
         MAIL,
-        &["smtp @1 helo=client.example mailfrom=ann@a.example \
+        &[
+            "smtp @1 helo=client.example mailfrom=ann@a.example \
              rcptto=bob@b.example|eve@b.example from=Ann <ann@a.example> subject=hi \
-             last_reply=250 queued as 17"],
+             last_reply=250 queued as 17",
+            "smtp @7 helo=client.example mailfrom=x@y rcptto=z@y",
+        ],
+    );
+}
+
+/// A mail that comes to nothing is told as far as it came: nobody may have it, the client changes its
+/// mind or goes.
+#[test]
+fn mails_that_come_to_nothing_are_told() {
+    check(
+        "smtp",
+        &[
+            (
+                true,
+                b"HELO h\r\nNOOP\r\nRSET\r\nMAIL FROM:<a@a>\r\nRCPT TO:<no@b>\r\nRSET\r\n",
+            ),
+            (
+                true,
+                b"RSET\r\nMAIL FROM:<>\r\nRCPT TO:<no@c>\r\nMAIL FROM:<d@d>\r\n",
+            ),
+            (
+                true,
+                b"RCPT TO:<e@e>\r\nDATA\r\nSubject: cut\r\n\r\nthe bod",
+            ),
+        ],
+        &[
+            "smtp @0 helo=h mailfrom=a@a rcptto=no@b",
+            "smtp @1 helo=h rcptto=no@c",
+            // Its last line is not whole.
+            "! smtp_line_broken",
+            "smtp @1 helo=h mailfrom=d@d rcptto=e@e subject=cut",
+        ],
     );
 }
 
@@ -383,6 +416,29 @@ fn messages_are_found_behind_a_gap() {
     assert_eq!(log.0[0], "! text_gap");
     assert!(log.0[1].contains("uri=sip:a") && log.0[1].contains("request_body_len=10"));
     assert!(log.0[2].contains("uri=sip:c"));
+}
+
+/// RFC 5321 §4.5.2: a dot alone ends every mail, also one of which bytes are missing.
+#[test]
+fn the_next_mail_is_found_behind_a_gap() {
+    let mut text = Text::new(TextOptions::default(), built_in());
+    let mut log = Log::default();
+    let smtp = text.protocol("smtp").unwrap();
+    let handle = text.begin(Shard(0), smtp).unwrap();
+    let begun = b"HELO h\r\nMAIL FROM:<a@a>\r\nDATA\r\nSubject: one\r\n\r\nlost ";
+    let rest = b"s\r\nQUIT\r\n.\r\nMAIL FROM:<b@b>\r\nDATA\r\nSubject: two\r\n\r\n.\r\n";
+    text.data(handle, Timestamp(1), true, begun, &mut log);
+    text.gap(handle, Timestamp(2), true, 7, &mut log);
+    text.data(handle, Timestamp(3), true, rest, &mut log);
+    let replies = b"354 go\r\n250 queued as 1\r\n354 go\r\n250 queued as 2\r\n";
+    text.data(handle, Timestamp(4), false, replies, &mut log);
+    text.end(handle, Timestamp(5), &mut log);
+    let expected = [
+        "! text_gap",
+        "smtp @3 helo=h last_reply=250 queued as 1",
+        "smtp @3 helo=h mailfrom=b@b subject=two last_reply=250 queued as 2",
+    ];
+    assert_eq!(log.0, expected);
 }
 
 /// Caps hold: connections, questions, texts; each is counted.
