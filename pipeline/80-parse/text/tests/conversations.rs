@@ -119,8 +119,8 @@ fn a_mail_is_told_with_its_answer() {
     );
 }
 
-/// A mail that comes to nothing is told as far as it came: nobody may have it, the client changes its
-/// mind or goes.
+/// A mail that comes to nothing is told as far as it came: nobody may have it, or the client
+/// changes its mind or goes.
 #[test]
 fn mails_that_come_to_nothing_are_told() {
     check(
