@@ -1,8 +1,8 @@
 //! Grammars from files: compiled, named when refused, put into the plan.
 
 use crate::exit::Failure;
-use flowpin_config::Plan;
-use flowpin_grammar::{Compiled, Diagnostic, Limits, Severity, compile};
+use flowpin_config::{Plan, PlannedExpression};
+use flowpin_grammar::{Compiled, Diagnostic, Direction, Limits, Severity, compile};
 use std::sync::Arc;
 
 /// Compiles the plan's grammars. Warnings go to standard error.
@@ -31,8 +31,12 @@ pub(crate) fn load(plan: &mut Plan) -> Result<(), Failure> {
         let grammar = compiled.grammar;
         let name = grammar.protocol.to_string();
         for identify in grammar.identify.iter() {
-            let expression = identify.pattern.to_string();
-            plan.identify.expressions.push((name.clone(), expression));
+            plan.identify.expressions.push(PlannedExpression {
+                protocol: name.clone(),
+                expression: identify.pattern.to_string(),
+                sides: [Direction::Client, Direction::Server]
+                    .map(|side| [side, Direction::Both].contains(&identify.direction)),
+            });
         }
         plan.parse.loaded.push(Arc::new(grammar));
     }

@@ -28,6 +28,7 @@ mod statements;
 
 pub use diagnostic::{Diagnostic, Refused, Severity};
 pub use findings::BackingUp;
+pub use flowpin_lexer::Direction;
 #[doc(hidden)]
 pub use fuzz::{fuzz_grammar, fuzz_scan};
 pub use limits::Limits;

@@ -12,8 +12,19 @@ pub struct IdentifyPlan {
     pub cache: Option<PathBuf>,
     /// Files and folders with l7-filter patterns, asked where no built-in rule decides.
     pub patterns: Vec<PathBuf>,
-    /// Protocols of grammars, and a regular expression over a direction's first bytes each.
-    pub expressions: Vec<(String, String)>,
+    /// What grammars say of their protocols' first bytes.
+    pub expressions: Vec<PlannedExpression>,
+}
+
+/// A regular expression over the first bytes of a direction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedExpression {
+    /// The protocol that begins so.
+    pub protocol: String,
+    /// The expression.
+    pub expression: String,
+    /// Whether the client's bytes are asked, and the server's.
+    pub sides: [bool; 2],
 }
 
 impl Default for IdentifyPlan {

@@ -28,7 +28,7 @@ pub use files::FilesPlan;
 pub use hosts::{
     FragmentOverlap, HostGroup, HostPolicy, HostsPlan, NetworkText, SegmentOverlap, System,
 };
-pub use identify::IdentifyPlan;
+pub use identify::{IdentifyPlan, PlannedExpression};
 pub use names::{CpuList, CpuListError, NameError, Named, ShapeError};
 pub use parse::ParsePlan;
 pub use plan::{

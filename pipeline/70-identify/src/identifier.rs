@@ -1,6 +1,7 @@
 //! All rules, compiled: shared by all workers, never written after the start.
 
 use crate::candidates::{self, Candidate, Candidates};
+use crate::directed::{Directed, Expression};
 use crate::protocols;
 use crate::table::{How, LOADED_FIRST, On, Protocol, ProtocolId, RuleId};
 use flowpin_pattern::{Automaton, Group, Limits, PatternSet, Rating, Refusal, Rewrite, cache, own};
@@ -55,7 +56,23 @@ pub struct Identifier {
     tcp: Compiled,
     udp: Compiled,
     sctp: Compiled,
-    loaded: Option<PatternSet>,
+    loaded: Option<Loaded>,
+}
+
+/// What the user brought.
+#[derive(Debug, Default)]
+pub(crate) struct Loaded {
+    pub(crate) set: PatternSet,
+    /// Numbered behind those of the set.
+    pub(crate) directed: Directed,
+}
+
+impl Loaded {
+    /// The protocols, by number.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let patterns = self.set.patterns.iter().map(|one| one.name.as_str());
+        patterns.chain(self.directed.protocols.iter().map(String::as_str))
+    }
 }
 
 impl Identifier {
@@ -131,10 +148,31 @@ impl Identifier {
     /// only hint are not asked: a search looks for verdicts.
     #[must_use]
     pub fn with_patterns(self, patterns: PatternSet) -> Self {
+        let Self { loaded, .. } = self;
+        let loaded = Loaded {
+            set: patterns.without_hints(),
+            ..loaded.unwrap_or_default()
+        };
         Self {
-            loaded: Some(patterns.without_hints()),
+            loaded: Some(loaded),
             ..self
         }
+    }
+
+    /// Also looks for these expressions, where the project's own rules find nothing.
+    ///
+    /// # Errors
+    /// All of one direction together are too much.
+    pub fn with_expressions(self, all: &[Expression]) -> Result<Self, Refusal> {
+        let Self { loaded, .. } = self;
+        let loaded = Loaded {
+            directed: Directed::new(all, &Limits::default())?,
+            ..loaded.unwrap_or_default()
+        };
+        Ok(Self {
+            loaded: Some(loaded),
+            ..self
+        })
     }
 
     /// The name of a protocol, also of one that was loaded.
@@ -145,13 +183,21 @@ impl Identifier {
 
     /// The patterns that were loaded.
     pub fn loaded(&self) -> Option<&PatternSet> {
+        self.loaded.as_ref().map(|loaded| &loaded.set)
+    }
+
+    /// The protocols of patterns and expressions that were loaded, by number.
+    pub fn loaded_names(&self) -> impl Iterator<Item = &str> {
+        self.loaded.iter().flat_map(Loaded::names)
+    }
+
+    pub(crate) fn brought(&self) -> Option<&Loaded> {
         self.loaded.as_ref()
     }
 
     fn loaded_name(&self, number: u16) -> Option<&str> {
         let place = usize::from(number.checked_sub(LOADED_FIRST)?);
-        let pattern = self.loaded.as_ref()?.patterns.get(place)?;
-        Some(&pattern.name)
+        self.loaded.as_ref()?.names().nth(place)
     }
 
     /// All protocols; a [`ProtocolId`] is an index.

@@ -25,6 +25,7 @@
 )]
 
 mod candidates;
+mod directed;
 mod earlier;
 #[cfg(test)]
 mod examples;
@@ -43,6 +44,7 @@ mod table;
 mod testing;
 mod verdict;
 
+pub use directed::Expression;
 pub use earlier::Datagram;
 pub use flowpin_wire::Cursor;
 #[doc(hidden)]

@@ -7,7 +7,7 @@ mod upgrades;
 
 use crate::output::messages;
 use crate::{ProgressSink, RunError};
-use flowpin_config::Plan;
+use flowpin_config::{IdentifyPlan, Plan};
 use flowpin_fix::Dictionary;
 use flowpin_identify::{Identifier, LOADED_FIRST, ProtocolId, RuleId};
 use flowpin_pattern::l7::PatternFileError;
@@ -50,12 +50,15 @@ impl Identification {
         }
         .map_err(RunError::Rule)?;
         let (mut files, mut refused) = (Vec::new(), Vec::new());
-        if !plan.patterns.is_empty() || !plan.expressions.is_empty() {
+        if !plan.patterns.is_empty() {
             let kept = cache.map(|folder| folder.join(PATTERNS_FILE));
             let brought = patterns::bring(plan, kept.as_deref())?;
             identifier = identifier.with_patterns(brought.set);
             files = brought.files;
             refused = brought.refused.iter().map(told).collect();
+        }
+        if !plan.expressions.is_empty() {
+            identifier = with_expressions(identifier, plan)?;
         }
         let names = Arc::new(Names::of(&identifier, &files));
         let identifier = Arc::new(identifier);
@@ -73,6 +76,15 @@ impl Identification {
             to.note(&format!("pattern left out: {refused}"));
         }
     }
+}
+
+/// Also looks for what grammars say of their protocols' first bytes.
+fn with_expressions(identifier: Identifier, plan: &IdentifyPlan) -> Result<Identifier, RunError> {
+    let refused = |why: String| RunError::PatternRefused(why);
+    let read = patterns::expressions(plan);
+    let all = read.map_err(|(protocol, error)| refused(format!("{protocol}: {}", told(&error))))?;
+    let found = identifier.with_expressions(&all);
+    found.map_err(|refusal| refused(format!("%identify: {refusal}; {}", refusal.advice())))
 }
 
 /// The user's dictionaries on top of the bundled names; none if there are none.
@@ -134,16 +146,20 @@ impl Names {
             let place = rules().position(|(_, number)| number == id.0)?;
             u16::try_from(place).ok().map(RuleId)
         };
-        let patterns = identifier.loaded().map_or(&[][..], |set| &set.patterns);
+        // Of a rule that a grammar brings the record says `grammar`.
+        let files = files
+            .iter()
+            .map(String::as_str)
+            .chain(core::iter::repeat("grammar"));
         let mut names = Self {
             apps: Vec::new(),
             protocols: all.iter().map(|protocol| protocol.name).collect(),
             rules: rules().map(|(rule, _)| rule.name).collect(),
             of_rules: rules().map(|(_, number)| ProtocolId(number)).collect(),
-            loaded: patterns
-                .iter()
+            loaded: identifier
+                .loaded_names()
                 .zip(files)
-                .map(|(pattern, file)| (lasting(&pattern.name), lasting(&plain(file))))
+                .map(|(name, file)| (lasting(name), lasting(&plain(file))))
                 .collect(),
             becomes: all
                 .iter()

@@ -1,9 +1,10 @@
 //! Patterns that the user brings: read, then compiled or taken from the cache.
 
 use crate::RunError;
-use flowpin_config::IdentifyPlan;
+use flowpin_config::{IdentifyPlan, PlannedExpression};
+use flowpin_identify::Expression;
 use flowpin_pattern::l7::{self, L7Pattern, PatternFileError};
-use flowpin_pattern::{Limits, PatternSet, Rewrite, Source, cache};
+use flowpin_pattern::{Automaton, Limits, PatternSet, Rewrite, Source, cache};
 use std::path::Path;
 
 /// Patterns with the files that they come from.
@@ -14,7 +15,7 @@ pub(super) struct Brought {
     pub(super) refused: Vec<PatternFileError>,
 }
 
-/// Reads and compiles the plan's patterns, grammars' too. `kept`: where the compiled set is kept,
+/// Reads and compiles the plan's patterns. `kept`: where the compiled set is kept,
 /// if anywhere.
 ///
 /// # Errors
@@ -22,14 +23,8 @@ pub(super) struct Brought {
 pub(super) fn bring(plan: &IdentifyPlan, kept: Option<&Path>) -> Result<Brought, RunError> {
     let limits = Limits::default();
     let read = l7::read_paths(&plan.patterns, &limits);
-    let (mut patterns, mut refused) =
+    let (patterns, mut refused) =
         read.map_err(|(path, source)| RunError::Patterns { path, source })?;
-    for (name, expression) in &plan.expressions {
-        match of_grammar(name, expression, &limits) {
-            Ok(pattern) => patterns.push(pattern),
-            Err(error) => refused.push(error),
-        }
-    }
     let sources: Vec<Source> = patterns
         .iter()
         .map(|one| Source {
@@ -69,6 +64,23 @@ pub(super) fn bring(plan: &IdentifyPlan, kept: Option<&Path>) -> Result<Brought,
     })
 }
 
+/// What grammars say of their protocols' first bytes.
+pub(super) fn expressions(
+    plan: &IdentifyPlan,
+) -> Result<Vec<Expression>, (String, PatternFileError)> {
+    let limits = Limits::default();
+    let read = |one: &PlannedExpression| {
+        let read = of_grammar(&one.protocol, &one.expression, &limits);
+        let hir = read.map_err(|error| (one.protocol.clone(), error))?.hir;
+        Ok(Expression {
+            protocol: one.protocol.clone(),
+            hir,
+            sides: one.sides,
+        })
+    };
+    plan.expressions.iter().map(read).collect()
+}
+
 /// What a grammar says of its protocol's first bytes, as if it stood in a file of patterns.
 fn of_grammar(
     name: &str,
@@ -83,14 +95,7 @@ fn of_grammar(
 pub(super) fn refused(name: &str, expression: &str) -> Option<String> {
     let limits = Limits::default();
     let refusal = match of_grammar(name, expression, &limits) {
-        Ok(pattern) => {
-            let source = Source {
-                name: pattern.name,
-                hir: pattern.hir,
-            };
-            let (_, broken) = PatternSet::build(&[source], Rewrite::Exact, &limits);
-            broken.into_iter().next()?.1
-        }
+        Ok(pattern) => Automaton::build(&[pattern.hir], false, &limits).err()?,
         Err(PatternFileError::Refused { refusal, .. }) => refusal,
         Err(other) => return Some(other.to_string()),
     };

@@ -1,17 +1,17 @@
 //! Patterns that the user loaded: asked beside the project's own rules, which come first.
 //!
 //! As l7-filter has it, both directions are one buffer in order of arrival, and `$` is where a
-//! datagram, a turn or the stream ends. What matches is held until the own rules have given up, so
+//! datagram, a turn or the stream ends. Expressions of grammars are asked of one direction alone. What matches is held until the own rules have given up, so
 //! that segments cannot decide which of both is first. So a stream is shown to them only then, or
 //! when it ends, from the bytes that are kept; sooner if its turns are more than are told apart.
 
 use super::progress::Progress;
 use super::{Memory, Search, Whose, side_of};
 use crate::DATAGRAMS_MAX;
+use crate::identifier::Loaded;
 use crate::kept::{Blocks, STREAM_BYTES_MAX};
 use crate::table::{LOADED_FIRST, On, ProtocolId, RuleId};
 use crate::verdict::{Confidence, GaveUp, Step, Verdict};
-use flowpin_pattern::{Matched, PatternSet};
 
 impl Memory {
     /// Whether only loaded patterns are still looking.
@@ -25,7 +25,7 @@ impl Memory {
     /// the bytes that are kept.
     pub(super) fn loaded_bytes(
         &mut self,
-        set: &PatternSet,
+        loaded: &Loaded,
         search: &mut Search,
         whose: Whose,
         (bytes, is_kept): (&[u8], bool),
@@ -42,23 +42,29 @@ impl Memory {
                 if own == Step::Undecided && progress.order.has_room() {
                     return own;
                 }
-                let is_over = progress.catch_up(set, blocks);
+                let is_over = progress.catch_up(loaded, blocks);
                 if is_kept {
                     progress.own_over |= own != Step::Undecided;
-                    return progress.loaded_step(set, is_over);
+                    return progress.loaded_step(loaded, is_over);
                 }
             }
-            return progress.look(set, whose, bytes, own);
+            return progress.look(loaded, whose, bytes, own);
         }
         let mut progress = Progress::new(whose.shard);
-        match progress.look(set, whose, bytes, own) {
+        match progress.look(loaded, whose, bytes, own) {
             Step::Undecided => self.begin(search, &progress),
             step => step,
         }
     }
 
     /// One direction ends.
-    pub(super) fn loaded_end(&mut self, set: &PatternSet, handle: u32, own: Step) -> Step {
+    pub(super) fn loaded_end(
+        &mut self,
+        loaded: &Loaded,
+        handle: u32,
+        to_server: bool,
+        own: Step,
+    ) -> Step {
         if matches!(own, Step::Verdict(_)) {
             return own;
         }
@@ -67,41 +73,41 @@ impl Memory {
             return own;
         };
         progress.own_over |= own != Step::Undecided;
-        progress.catch_up(set, blocks);
-        progress.note(set.at_end(&progress.loaded.state));
-        progress.loaded_step(set, false)
+        progress.catch_up(loaded, blocks);
+        progress.turn_ends(loaded, side_of(to_server));
+        progress.loaded_step(loaded, false)
     }
 
     /// What the patterns say that wait for the own rules to give up.
-    pub(super) fn loaded_held(&self, set: &PatternSet, handle: u32) -> Option<Verdict> {
+    pub(super) fn loaded_held(&self, loaded: &Loaded, handle: u32) -> Option<Verdict> {
         let mut progress = *self.slab.get(handle)?;
-        progress.catch_up(set, &self.blocks);
+        progress.catch_up(loaded, &self.blocks);
         progress.held()
     }
 }
 
 impl Progress {
     /// What the patterns say of bytes of which the own rules said `own`.
-    fn look(&mut self, set: &PatternSet, whose: Whose, bytes: &[u8], own: Step) -> Step {
+    fn look(&mut self, loaded: &Loaded, whose: Whose, bytes: &[u8], own: Step) -> Step {
         self.own_over |= own != Step::Undecided;
         // Datagrams are counted by the own rules as long as they look.
         if whose.on != On::Tcp && own != Step::Undecided {
             self.datagrams = self.datagrams.saturating_add(1);
         }
-        let is_over = self.show(set, whose.on, whose.to_server, bytes);
-        self.loaded_step(set, is_over)
+        let is_over = self.show(loaded, whose.on, whose.to_server, bytes);
+        self.loaded_step(loaded, is_over)
     }
 
     /// Feeds the patterns with what is kept of a stream, turn by turn, if they have not been fed
     /// yet; whether they can be asked no more.
-    fn catch_up(&mut self, set: &PatternSet, blocks: &Blocks) -> bool {
+    fn catch_up(&mut self, loaded: &Loaded, blocks: &Blocks) -> bool {
         let mut is_over = false;
         if !self.loaded.begun {
             let kept = self.sides.map(|side| blocks.bytes(side.kept));
             let order = self.order;
             order.tell(kept, |to_server, bytes| {
                 if !bytes.is_empty() {
-                    is_over = self.show(set, On::Tcp, to_server, bytes);
+                    is_over = self.show(loaded, On::Tcp, to_server, bytes);
                 }
             });
         }
@@ -109,15 +115,17 @@ impl Progress {
     }
 
     /// Feeds the patterns; whether they can be asked no more.
-    fn show(&mut self, set: &PatternSet, on: On, to_server: bool, bytes: &[u8]) -> bool {
+    fn show(&mut self, loaded: &Loaded, on: On, to_server: bool, bytes: &[u8]) -> bool {
+        let Loaded { set, directed } = loaded;
         if !self.loaded.begun {
             self.loaded.begun = true;
             self.loaded.state = set.start();
+            self.loaded.directed = directed.start();
             self.loaded.turn = side_of(to_server);
         }
         let own = side_of(to_server);
         if self.loaded.turn != own {
-            self.note(set.at_end(&self.loaded.state));
+            self.turn_ends(loaded, self.loaded.turn);
             self.loaded.turn = own;
         }
         let [client, server] = &mut self.loaded.fed;
@@ -126,22 +134,44 @@ impl Progress {
         let bytes = bytes.get(..room).unwrap_or(bytes);
         *fed = fed.saturating_add(u16::try_from(bytes.len()).unwrap_or(u16::MAX));
         let found = set.feed(&mut self.loaded.state, bytes);
-        self.note(found);
+        let found = found.filter(|found| !found.is_hint);
+        let place = usize::from(own);
+        let state = self.loaded.directed.get_mut(place);
+        let own_found = state.and_then(|state| directed.feed(place, state, bytes));
+        // Who needs fewer bytes: so it does not depend on segments.
+        match (found, own_found) {
+            (Some(joint), Some((_, len))) if joint.len <= len => self.note(joint.pattern),
+            (_, Some((number, _))) => self.note(behind(loaded, number)),
+            (Some(joint), None) => self.note(joint.pattern),
+            (None, None) => {}
+        }
+        let is_over = set.is_over(&self.loaded.state)
+            && self.loaded.directed.iter().all(|state| state.is_dead());
         if on != On::Tcp {
-            self.note(set.at_end(&self.loaded.state));
-            return self.datagrams >= DATAGRAMS_MAX || set.is_over(&self.loaded.state);
+            self.turn_ends(loaded, own);
+            return self.datagrams >= DATAGRAMS_MAX || is_over;
         }
         let is_full = |fed: u16| usize::from(fed) >= STREAM_BYTES_MAX;
-        self.loaded.fed.iter().all(|&fed| is_full(fed)) || set.is_over(&self.loaded.state)
+        self.loaded.fed.iter().all(|&fed| is_full(fed)) || is_over
+    }
+
+    /// A turn, datagram or direction ends.
+    fn turn_ends(&mut self, loaded: &Loaded, side: u8) {
+        let joint = loaded.set.at_end(&self.loaded.state);
+        if let Some(joint) = joint.filter(|joint| !joint.is_hint) {
+            self.note(joint.pattern);
+        }
+        let place = usize::from(side);
+        let state = self.loaded.directed.get(place);
+        if let Some(number) = state.and_then(|&state| loaded.directed.at_end(place, state)) {
+            self.note(behind(loaded, number));
+        }
     }
 
     /// Keeps the first match that decides.
-    fn note(&mut self, found: Option<Matched>) {
-        if let Some(found) = found
-            && !found.is_hint
-            && self.loaded.found == 0
-        {
-            self.loaded.found = found.pattern.saturating_add(1);
+    fn note(&mut self, pattern: u16) {
+        if self.loaded.found == 0 {
+            self.loaded.found = pattern.saturating_add(1);
             self.loaded.found_to_server = self.loaded.turn == side_of(true);
         }
     }
@@ -157,16 +187,24 @@ impl Progress {
         })
     }
 
-    fn loaded_step(&self, set: &PatternSet, is_over: bool) -> Step {
+    fn loaded_step(&self, loaded: &Loaded, is_over: bool) -> Step {
         match self.held() {
             Some(verdict) if self.own_over => Step::Verdict(verdict),
             Some(_) => Step::Undecided,
-            None if self.own_over && (is_over || set.groups.is_empty()) => {
+            None if self.own_over
+                && (is_over || loaded.set.groups.is_empty() && loaded.directed.is_empty()) =>
+            {
                 Step::GaveUp(GaveUp::NothingFits)
             }
             None => Step::Undecided,
         }
     }
+}
+
+/// Expressions are numbered behind patterns.
+fn behind(loaded: &Loaded, number: u16) -> u16 {
+    let patterns = u16::try_from(loaded.set.patterns.len()).unwrap_or(u16::MAX);
+    patterns.saturating_add(number)
 }
 
 const fn loaded_number(pattern: u16) -> u16 {
@@ -176,7 +214,7 @@ const fn loaded_number(pattern: u16) -> u16 {
 #[cfg(test)]
 mod tests {
     use crate::testing::whose;
-    use crate::{Identifier, On, Search, SearchOptions, Searches, Step};
+    use crate::{Expression, Identifier, On, Search, SearchOptions, Searches, Step};
     use flowpin_pattern::l7::parse_expression;
     use flowpin_pattern::{Limits, PatternSet, Rewrite, Source};
     use proptest::prelude::*;
@@ -292,6 +330,51 @@ mod tests {
 
     // Made once: compiling takes longer than all cases.
     static ACROSS: LazyLock<Arc<Identifier>> = LazyLock::new(|| identifier(PATTERNS));
+
+    /// What grammars say: of one direction, whoever speaks first.
+    fn directed() -> Arc<Identifier> {
+        let limits = Limits::default();
+        let all = [
+            ("asks", "^qping", [true, false]),
+            ("tells", "^qpong", [false, true]),
+            ("says", "^qhey$", [true, true]),
+        ];
+        let expressions = all.map(|(protocol, expression, sides)| Expression {
+            protocol: protocol.into(),
+            hir: parse_expression(expression, &limits).unwrap(),
+            sides,
+        });
+        let identifier = Identifier::new().unwrap();
+        Arc::new(identifier.with_expressions(&expressions).unwrap())
+    }
+
+    /// An expression is of the direction that it names: the other's bytes are neither before it nor
+    /// in its place. In segments of any size.
+    #[test]
+    fn expressions_of_grammars_see_one_direction() {
+        let identifier = directed();
+        let (ping, pong, hey) = (b"qping".as_slice(), b"qpong".as_slice(), b"qhey".as_slice());
+        for (turns, expected) in [
+            (vec![(true, ping), (false, b"qq")], Some("asks")),
+            (vec![(false, b"qq"), (true, ping)], Some("asks")),
+            (vec![(false, ping), (true, b"qq")], None),
+            (vec![(true, b"qq"), (false, pong)], Some("tells")),
+            (vec![(true, pong), (false, b"qq")], None),
+            (
+                vec![(true, b"qq"), (false, hey), (true, b"qq")],
+                Some("says"),
+            ),
+            (vec![(true, b"qq"), (false, hey), (false, b"qq")], None),
+            (vec![(false, pong), (true, ping)], Some("tells")),
+        ] {
+            for size in [1, 2, 3, 100] {
+                let mut searches = searches_of(Arc::clone(&identifier));
+                let found = find(&mut searches, &turns, size);
+                assert_eq!(found.as_deref(), expected, "{turns:?} by {size}");
+                assert_eq!(searches.live(), 0);
+            }
+        }
+    }
 
     proptest! {
         /// Streams are shown late, and from what is kept: their order is that of arrival, also

@@ -124,7 +124,7 @@ impl Searches {
             return Step::Undecided;
         }
         let compiled = self.identifier.on(On::Tcp);
-        let before = match self.identifier.loaded() {
+        let before = match self.identifier.brought() {
             Some(_) => self.kept(*search, whose.to_server).len(),
             None => 0,
         };
@@ -133,12 +133,12 @@ impl Searches {
             Some(handle) if self.memory.is_own_over(handle) => Step::GaveUp(GaveUp::NothingFits),
             Some(handle) => self.memory.next_segment(compiled, handle, whose, bytes),
         };
-        match self.identifier.loaded() {
+        match self.identifier.brought() {
             None => step,
-            Some(set) => {
+            Some(loaded) => {
                 let is_kept = self.kept(*search, whose.to_server).len() > before;
                 let bytes = (bytes, is_kept);
-                self.memory.loaded_bytes(set, search, whose, bytes, step)
+                self.memory.loaded_bytes(loaded, search, whose, bytes, step)
             }
         }
     }
@@ -150,9 +150,11 @@ impl Searches {
             None => Step::Undecided,
             Some(handle) => {
                 let step = self.memory.end_side(compiled, handle, whose);
-                match self.identifier.loaded() {
+                match self.identifier.brought() {
                     None => step,
-                    Some(set) => self.memory.loaded_end(set, handle, step),
+                    Some(loaded) => self
+                        .memory
+                        .loaded_end(loaded, handle, whose.to_server, step),
                 }
             }
         }
@@ -180,11 +182,11 @@ impl Searches {
             self.memory
                 .datagram(compiled, search, whose, bytes, wire_len)
         };
-        match self.identifier.loaded() {
+        match self.identifier.brought() {
             None => step,
-            Some(set) => {
+            Some(loaded) => {
                 let bytes = (bytes, false);
-                self.memory.loaded_bytes(set, search, whose, bytes, step)
+                self.memory.loaded_bytes(loaded, search, whose, bytes, step)
             }
         }
     }
@@ -204,7 +206,7 @@ impl Searches {
     /// connection ends here.
     pub fn held(&self, search: Search) -> Option<Verdict> {
         let handle = search.0.checked_sub(1)?;
-        self.memory.loaded_held(self.identifier.loaded()?, handle)
+        self.memory.loaded_held(self.identifier.brought()?, handle)
     }
 
     /// Tells the bytes before the verdict, as far as they are kept, in the order in which turns

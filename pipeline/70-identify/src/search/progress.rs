@@ -110,6 +110,8 @@ impl Order {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Loaded {
     pub(super) state: SetState,
+    /// Over what each direction says alone.
+    pub(super) directed: [State; 2],
     pub(super) begun: bool,
     /// Whose turn it is.
     pub(super) turn: u8,
@@ -147,6 +149,7 @@ impl Progress {
             own_over: false,
             loaded: Loaded {
                 state: SetState::OVER,
+                directed: [State::DEAD; 2],
                 begun: false,
                 turn: 0,
                 fed: [0; 2],
