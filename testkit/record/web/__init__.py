@@ -116,11 +116,7 @@ def node(lab, truth):
 
 def go(lab, truth):
     """Go: both sides; chunked both ways, trailers, 100-continue, gzip, ranges, 304."""
-    program = lab.path("go-peer")
-    subprocess.run(["go", "build", "-o", program, GO], check=True,
-                   env=os.environ | {"GOFLAGS": "-mod=mod", "GO111MODULE": "off"})
-    server = lab.start("s", [program, "server", lab.path("go.log"), f":{GO_PORT}"])
-    lab.wait_for("s", GO_PORT)
+    program, server = _go(lab, "go.log")
     base = f"http://{SERVER}:{GO_PORT}"
     lab.client(53201, [program, "client", base])
     truth.connection("http", (CLIENT, 53201), (SERVER, GO_PORT), program="go → go")
@@ -179,11 +175,7 @@ def expect(lab, truth):
     _log(lab, truth, "apache.log", before)
     stop(server)
     # Go sends 100 when its handler reads, and closes if it does not.
-    program = lab.path("go-peer")
-    subprocess.run(["go", "build", "-o", program, GO], check=True,
-                   env=os.environ | {"GOFLAGS": "-mod=mod", "GO111MODULE": "off"})
-    server = lab.start("s", [program, "server", lab.path("go-expect.log"), f":{GO_PORT}"])
-    lab.wait_for("s", GO_PORT)
+    _, server = _go(lab, "go-expect.log")
     base = f"http://{SERVER}:{GO_PORT}"
     curl = _curl(lab, truth, GO_PORT, "go")
     curl((53421, 53424), waits, f"{base}/stored", f"{base}/nothing", f"{base}/stored")
@@ -200,6 +192,16 @@ def wrk(lab, truth):
     truth.connection("http", (CLIENT, (53301, 53302)), (SERVER, 80), count=2,
                      program="wrk → nginx")
     _log(lab, truth, "nginx.log", before)
+
+
+def _go(lab, log):
+    """The Go program, and it serving."""
+    program = lab.path("go-peer")
+    subprocess.run(["go", "build", "-o", program, GO], check=True,
+                   env=os.environ | {"GOFLAGS": "-mod=mod", "GO111MODULE": "off"})
+    server = lab.start("s", [program, "server", lab.path(log), f":{GO_PORT}"])
+    lab.wait_for("s", GO_PORT)
+    return program, server
 
 
 def _curl(lab, truth, port, program):

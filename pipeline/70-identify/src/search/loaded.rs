@@ -1,9 +1,10 @@
 //! Patterns that the user loaded: asked beside the project's own rules, which come first.
 //!
 //! As l7-filter has it, both directions are one buffer in order of arrival, and `$` is where a
-//! datagram, a turn or the stream ends. Expressions of grammars are asked of one direction alone. What matches is held until the own rules have given up, so
-//! that segments cannot decide which of both is first. So a stream is shown to them only then, or
-//! when it ends, from the bytes that are kept; sooner if its turns are more than are told apart.
+//! datagram, a turn or the stream ends. Expressions of grammars are asked of one direction alone.
+//! What matches is held until the own rules have given up, so that segments cannot decide which of
+//! both is first. So a stream is shown to them only then, or when it ends, from the bytes that are
+//! kept; sooner if its turns are more than are told apart.
 
 use super::progress::Progress;
 use super::{Memory, Search, Whose, side_of};

@@ -20,48 +20,37 @@ fn outcome(turns: &[(bool, &[u8])]) -> Vec<String> {
         .collect()
 }
 
-/// RFC 9112 §6.3: Transfer-Encoding overrides Content-Length, and without chunks a response then
-/// goes on until its stream ends.
-#[test]
-fn a_response_ends_with_its_stream() {
-    for (coding, more) in [
-        ("gzip", None),
-        ("deflate, gzip", None),
-        ("xchunked", Some("coding_odd")),
-        ("cow", Some("coding_unknown")),
-    ] {
-        let response = format!(
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: {coding}\r\nContent-Length: 5\r\n\r\n\
-             helloHTTP/1.1 201 OK\r\nContent-Length: 0\r\n\r\n"
-        );
-        let mut expected: Vec<&str> = more.into_iter().collect();
-        expected.extend([
-            "length_and_chunked",
-            "uri=/ sent=0 got=43 status=200",
-            "uri=/ sent=0 got=0",
-        ]);
-        let found = outcome(&[(C, GET), (C, GET), (S, response.as_bytes())]);
-        assert_eq!(found, expected, "{coding}");
-    }
+/// What is told of a response with such a coding and a length, behind which another follows.
+fn of_response(coding: &str) -> Vec<String> {
+    let response = format!(
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: {coding}\r\nContent-Length: 5\r\n\r\n\
+         helloHTTP/1.1 201 OK\r\nContent-Length: 0\r\n\r\n"
+    );
+    outcome(&[(C, GET), (C, GET), (S, response.as_bytes())])
 }
 
-/// RFC 2616 §4.4: `identity` says that nothing was done, so that the length holds; so does an
-/// empty list.
+/// RFC 9112 §6.3: Transfer-Encoding overrides Content-Length, and without chunks a response then
+/// goes on until its stream ends. RFC 2616 §4.4: `identity` says that nothing was done, so that the
+/// length holds; so does an empty list.
 #[test]
-fn no_coding_leaves_the_length() {
-    for (coding, more) in [("identity", None), ("", Some("coding_unknown"))] {
-        let response = format!(
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: {coding}\r\nContent-Length: 5\r\n\r\n\
-             helloHTTP/1.1 201 OK\r\nContent-Length: 0\r\n\r\n"
-        );
+fn a_response_ends_with_its_stream() {
+    let to_the_end = ["uri=/ sent=0 got=43 status=200", "uri=/ sent=0 got=0"];
+    let by_length = [
+        "uri=/ sent=0 got=5 status=200",
+        "uri=/ sent=0 got=0 status=201",
+    ];
+    for (coding, more, records) in [
+        ("gzip", None, to_the_end),
+        ("deflate, gzip", None, to_the_end),
+        ("xchunked", Some("coding_odd"), to_the_end),
+        ("cow", Some("coding_unknown"), to_the_end),
+        ("identity", None, by_length),
+        ("", Some("coding_unknown"), by_length),
+    ] {
         let mut expected: Vec<&str> = more.into_iter().collect();
-        expected.extend([
-            "length_and_chunked",
-            "uri=/ sent=0 got=5 status=200",
-            "uri=/ sent=0 got=0 status=201",
-        ]);
-        let found = outcome(&[(C, GET), (C, GET), (S, response.as_bytes())]);
-        assert_eq!(found, expected, "{coding:?}");
+        expected.push("length_and_chunked");
+        expected.extend(records);
+        assert_eq!(of_response(coding), expected, "{coding:?}");
     }
 }
 
