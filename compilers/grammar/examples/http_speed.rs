@@ -4,6 +4,9 @@
 //! httparse's own `benches/parse.rs`, whose inputs are used; without it, one of our own. All read
 //! the same bytes from memory: messages one after the other, as much as the cache holds. The best
 //! of many rounds counts, in CPU time of the thread. flex needs `flex` and `cc`.
+//!
+//! `http_speed PARSE_RS REQ_SHORT grammar 1000000` scans one of the inputs so many times and does
+//! nothing else, `httparse` in that place parses it: for `perf stat`.
 
 #![expect(clippy::unwrap_used, reason = "a measurement")]
 
@@ -38,12 +41,15 @@ fn main() {
         grammar.table.len_bytes()
     );
     let scanner = Scanner::new(grammar.table.clone());
+    let only = std::env::args().nth(2);
+    if let Some(what) = std::env::args().nth(3) {
+        return rounds(&grammar, &scanner, only.as_deref(), &what);
+    }
     let flex = flex_program(&String::from_utf8(text).unwrap(), &grammar);
     println!(
         "{:<10} {:>9} {:>9} {:>9} {:>7} {:>7}",
         "GB/s", "grammar", "httparse", "flex -Cf", "", ""
     );
-    let only = std::env::args().nth(2);
     for (name, message) in messages() {
         if only.as_ref().is_some_and(|only| *only != name) {
             continue;
@@ -61,6 +67,22 @@ fn main() {
             ours / theirs,
             ours / flex.unwrap_or(f64::NAN),
         );
+    }
+}
+
+/// One input, so many times (the fourth word), by one scanner alone: for `perf stat`.
+fn rounds(grammar: &Grammar, scanner: &Scanner, only: Option<&str>, what: &str) {
+    let count = std::env::args().nth(4);
+    let count: usize = count.map_or(1_000_000, |count| count.parse().unwrap());
+    let messages = messages().into_iter();
+    for (_, message) in messages.filter(|(name, _)| only == Some(name.as_str())) {
+        let buffer = message.repeat(100);
+        for _ in 0..count / 100 {
+            match what {
+                "httparse" => httparse(&buffer, message.len()),
+                _ => scan(grammar, scanner, &buffer, message.len()),
+            }
+        }
     }
 }
 
