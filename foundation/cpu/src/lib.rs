@@ -14,7 +14,8 @@ mod usage;
 
 pub use affinity::{allow_current_thread, allowed_cpus, current_cpu, pin_current_thread};
 pub use byte_set::{
-    BLOCK_BYTES, ByteSet, Classifier, OneByOne, SparseSet, WithClassifier, with_classifier,
+    BLOCK_BYTES, BYTE_SETS_MAX, BlockMasks, ByteSet, ByteSets, Classifier, OneByOne,
+    WithClassifier, with_classifier,
 };
 pub use sha1::sha1_block;
 pub use topology::{cache_sharing_groups, choose_cpus};

@@ -3,7 +3,7 @@
 //! Lines end in two bytes, names in one: looked at together, they take one comparison instead of a
 //! state each, and what matches behind them is known at once.
 
-use crate::scanner::{EndState, HotState, Match, StateKind};
+use crate::scanner::{EndState, HotState, Match, StateKind, stop};
 use crate::{Parts, Run};
 
 /// Up to four bytes that are likely to come, and what is behind them.
@@ -36,6 +36,17 @@ impl Default for Leap {
 }
 
 impl Leap {
+    /// Over a byte, in the middle of a token.
+    pub(crate) fn over(byte: u8, state: u16) -> Self {
+        Self {
+            tail: u32::from(byte),
+            mask: u32::from(u8::MAX),
+            len: 1,
+            state,
+            found: Match::default(),
+        }
+    }
+
     /// Whether four bytes, the first in the lowest place, begin with it.
     #[inline(always)]
     pub(crate) const fn is_at(&self, next: u32) -> bool {
@@ -68,7 +79,9 @@ pub(crate) fn find_leaps(parts: &Parts, states: &mut [HotState], ends: &[EndStat
         };
         let common = common(parts, states, run);
         if let Some(state) = states.get_mut(index) {
-            state.words_leap_alike = common.is_some();
+            if common.is_some() && state.kind == StateKind::Words {
+                state.kind = StateKind::WordsAlike;
+            }
             state.leap = common.unwrap_or_default();
         }
     }
@@ -76,7 +89,11 @@ pub(crate) fn find_leaps(parts: &Parts, states: &mut [HotState], ends: &[EndStat
 
 /// What follows a run over words, if that is the same for all of them.
 fn common(parts: &Parts, states: &[HotState], run: &Run) -> Option<Leap> {
-    let leap = |state: u16| states.get(usize::from(state)).map(|state| state.leap);
+    let leap = |state: u16| {
+        let state = states.get(usize::from(state))?;
+        // Where words are run over, the leap is what comes behind them.
+        (!state.kind.has_words()).then_some(state.leap)
+    };
     let after = leap(run.after)?;
     let words = parts.words.get(usize::from(run.words.0)..)?;
     let words = words.get(..usize::from(run.words.1))?;
@@ -92,7 +109,8 @@ fn leap(parts: &Parts, states: &[HotState], ends: &[EndState], from: usize) -> O
     let mut bytes = [0; 4];
     let mut len = 0u8;
     let mut state = states.get(from)?;
-    if state.kind == StateKind::Run && !state.stop.contains(state.likely_byte) {
+    let stop = parts.states.get(from).and_then(|state| stop(parts, state));
+    if stop.is_some_and(|stop| !stop.contains(state.likely_byte)) {
         return None;
     }
     let mut number = u16::try_from(from).ok()?;

@@ -20,7 +20,9 @@
 //! found out for 64 bytes at once. A run may begin where keywords do: then the word that was run
 //! over is looked up (`words`), and the rest of its line is run over, whatever it was (`tail`).
 //! Where a state has one likely successor, it is guessed, so that the next state need not wait for
-//! the byte; what most often follows a run is compared at once (`leap`).
+//! the byte; what most often follows a run is compared at once (`leap`). Of a grammar that is known
+//! when the program is built, what most often comes is written as instructions ([`Straight`]), and
+//! only the rest goes by the table.
 //!
 //! Deliberately does not know what tokens mean: a [`Sink`] does. [`Program`] is what a grammar's
 //! actions say; `pipeline/80-parse/text` runs it.
@@ -40,6 +42,8 @@
 )]
 
 mod backing_up;
+mod cursor;
+mod held;
 mod leap;
 mod program;
 mod saved;
@@ -53,6 +57,7 @@ mod walk;
 mod windows;
 mod words;
 
+pub use cursor::{Cursor, Straight};
 pub use program::{
     Direction, FieldId, FieldKind, Grammar, GrammarField, GrammarMessage, Identify, Op, Program,
 };

@@ -1,12 +1,12 @@
 //! Bytes in, tokens out.
 
 use crate::backing_up::{head_len, longest};
-use crate::saved::NO_TEXT;
+use crate::cursor::{ByTable, Cursor, Straight};
 use crate::scanner::Match;
 use crate::walk::{quick, walk};
-use crate::windows::{Masks, NO_MASKS, Windows};
-use crate::{Saved, Scanner, Sink, Texts, Then, Token, Trail};
-use flowpin_cpu::{Classifier, OneByOne, WithClassifier, with_classifier};
+use crate::windows::{Masks, Windows};
+use crate::{Saved, Scanner, Sink, Texts, Then, Token};
+use flowpin_cpu::{Classifier, WithClassifier, with_classifier};
 
 impl Scanner {
     /// Scans the next bytes of one direction.
@@ -21,8 +21,22 @@ impl Scanner {
         bytes: &[u8],
         sink: &mut S,
     ) {
+        self.scan_by(ByTable, saved, texts, shard, bytes, sink);
+    }
+
+    /// The same where the program knows the straight tokens: those of this scanner's grammar.
+    pub fn scan_by<G: Straight, S: Sink>(
+        &self,
+        straight: G,
+        saved: &mut Saved,
+        texts: &mut Texts,
+        shard: u8,
+        bytes: &[u8],
+        sink: &mut S,
+    ) {
         with_classifier(Work {
             scan: Scan::new(self, saved, texts, shard, sink),
+            straight,
             bytes,
         });
     }
@@ -33,12 +47,13 @@ impl Scanner {
     }
 }
 
-struct Work<'a, S> {
+struct Work<'a, G, S> {
     scan: Scan<'a, S>,
+    straight: G,
     bytes: &'a [u8],
 }
 
-impl<S: Sink> WithClassifier for Work<'_, S> {
+impl<G: Straight, S: Sink> WithClassifier for Work<'_, G, S> {
     type Output = ();
 
     #[inline(always)]
@@ -48,16 +63,16 @@ impl<S: Sink> WithClassifier for Work<'_, S> {
         {
             at = self.scan.straddling(classifier, self.bytes);
         }
-        self.scan.within(classifier, self.bytes, at);
+        self.scan.within(self.straight, classifier, self.bytes, at);
     }
 }
 
 /// A segment being scanned.
-struct Scan<'a, S> {
-    scanner: &'a Scanner,
-    saved: &'a mut Saved,
-    texts: &'a mut Texts,
-    shard: u8,
+pub(crate) struct Scan<'a, S> {
+    pub(crate) scanner: &'a Scanner,
+    pub(crate) saved: &'a mut Saved,
+    pub(crate) texts: &'a mut Texts,
+    pub(crate) shard: u8,
     sink: &'a mut S,
 }
 
@@ -80,57 +95,71 @@ impl<'a, S: Sink> Scan<'a, S> {
 
     /// Tokens from `at` on; what is left of the last is kept.
     #[inline(always)]
-    fn within<C: Classifier>(&mut self, classifier: C, bytes: &[u8], at: usize) {
-        let scanner = self.scanner;
-        let windows = Windows::new(classifier, bytes, &scanner.sparse);
-        let mut masks = NO_MASKS;
+    pub(crate) fn within<G: Straight, C: Classifier>(
+        &mut self,
+        straight: G,
+        classifier: C,
+        bytes: &[u8],
+        at: usize,
+    ) {
+        let windows = Windows::new(classifier, bytes, &self.scanner.sets);
         let Some(mut at) = self.ready(bytes, at) else {
             return;
         };
-        let mut start = scanner.start(self.saved.condition, self.saved.at_line_start);
-        let mut condition = self.saved.condition;
+        let mut masks = Masks::NONE;
+        windows.begin(&mut masks, at);
         loop {
-            let then;
-            match quick(scanner, windows, &mut masks, bytes, at, start) {
-                Some((end, found)) if end.wrapping_sub(at) <= scanner.token_len_max => {
-                    let Some(text) = bytes.get(at..end) else {
-                        return;
-                    };
-                    at = end;
-                    if found.begin != 0 {
-                        condition = found.begin.wrapping_sub(1);
-                        start = found.begin_state;
+            let mut cursor = Cursor {
+                scanner: self.scanner,
+                windows: &windows,
+                masks: &mut masks,
+                saved: self.saved,
+                sink: self.sink,
+                rest: bytes.get(at..).unwrap_or_default(),
+                then: None,
+            };
+            let _ = straight.tokens(&mut cursor);
+            at = bytes.len().wrapping_sub(cursor.rest.len());
+            let then = match cursor.then {
+                Some(then) => then,
+                None => match self.with_care::<G, C>(&windows, &mut masks, bytes, at) {
+                    Some((behind, then)) => {
+                        at = behind;
+                        then
                     }
-                    if scanner.uses_line_start {
-                        self.saved.at_line_start = text.last() == Some(&b'\n');
-                        start = scanner.start(condition, self.saved.at_line_start);
-                    }
-                    then = self.sink.token(Token {
-                        rule: found.accept.checked_sub(1),
-                        token: found.token,
-                        text,
-                        len: text.len() as u64,
-                    });
-                    if then == Then::Go && at < bytes.len() {
-                        continue;
-                    }
-                    self.saved.condition = condition;
-                }
-                _ => {
-                    self.saved.condition = condition;
-                    match self.any(windows, &mut masks, bytes, at, start) {
-                        Some((behind, answer)) => (at, then) = (behind, answer),
-                        None => return,
-                    }
-                }
-            }
+                    None => return,
+                },
+            };
             self.go_on(then);
             match self.ready(bytes, at) {
                 Some(next) => at = next,
                 None => return,
             }
-            condition = self.saved.condition;
-            start = scanner.start(condition, self.saved.at_line_start);
+        }
+    }
+
+    /// The token at `at`: where it ends, and the answer to it. None if its end has not come.
+    #[inline(never)]
+    fn with_care<G: Straight, C: Classifier>(
+        &mut self,
+        windows: &Windows<'_, C>,
+        masks: &mut Masks,
+        bytes: &[u8],
+        at: usize,
+    ) -> Option<(usize, Then)> {
+        let start = self
+            .scanner
+            .start(self.saved.condition, self.saved.at_line_start);
+        let found = match G::IS_TABLE {
+            true => None,
+            false => quick(self.scanner, windows, masks, bytes, at, start),
+        };
+        match found {
+            Some((end, found)) if end.wrapping_sub(at) <= self.scanner.token_len_max => {
+                let text = bytes.get(at..end)?;
+                Some((end, self.tell(*found, text, text.len() as u64)))
+            }
+            _ => self.any(windows, masks, bytes, at, start),
         }
     }
 
@@ -139,7 +168,7 @@ impl<'a, S: Sink> Scan<'a, S> {
     #[inline(never)]
     fn any<C: Classifier>(
         &mut self,
-        windows: Windows<'_, C>,
+        windows: &Windows<'_, C>,
         masks: &mut Masks,
         bytes: &[u8],
         at: usize,
@@ -201,7 +230,7 @@ impl<'a, S: Sink> Scan<'a, S> {
 
     /// The token at the beginning of `text`, in which a walk went as far as `text` goes: its
     /// length, at least 1, and its rule.
-    fn matched(&self, text: &[u8], start: u16) -> (usize, Option<u16>) {
+    pub(crate) fn matched(&self, text: &[u8], start: u16) -> (usize, Option<u16>) {
         let (len, Some(rule)) = longest(self.scanner, text, start) else {
             return (1, None);
         };
@@ -214,117 +243,7 @@ impl<'a, S: Sink> Scan<'a, S> {
         }
     }
 
-    /// Goes on with a token that began in an earlier segment. Where the next token begins; if it
-    /// begins in an earlier segment, too, 0, and that token is begun.
-    #[cold]
-    #[inline(never)]
-    fn straddling<C: Classifier>(&mut self, classifier: C, bytes: &[u8]) -> usize {
-        let windows = Windows::new(classifier, bytes, &self.scanner.sparse);
-        let state = self.saved.state;
-        let walked = walk(
-            self.scanner,
-            windows,
-            &mut NO_MASKS.clone(),
-            bytes,
-            0,
-            state,
-        );
-        let len_max = self.scanner.token_len_max;
-        let text = bytes.get(..walked.at).unwrap_or_default();
-        let len_before = self.saved.token_len;
-        self.texts.append(self.saved, self.shard, text, len_max);
-        self.saved.state = walked.state;
-        self.saved.token_len = len_before.saturating_add(text.len() as u64);
-        if !walked.is_over {
-            return bytes.len();
-        }
-        let accept = self.scanner.accept(walked.state);
-        let rule = self.scanner.rule(accept.wrapping_sub(1));
-        let is_known = self.saved.token_len <= len_max as u64 && !self.saved.has_lost_text;
-        if !is_known || accept != 0 && matches!(rule.trail, Trail::None) {
-            self.tell_held(accept, is_known);
-            return walked.at;
-        }
-        // What is behind the token in this segment comes next.
-        self.split_held(classifier, len_before).unwrap_or(0)
-    }
-
-    /// Tells all that is held as one token.
-    fn tell_held(&mut self, accept: u16, is_known: bool) {
-        let slot = self.saved.text;
-        let len = self.saved.token_len;
-        let text = self.texts.take(self.saved);
-        self.forget_token();
-        let then = match is_known {
-            true => self.tell_rule(accept.checked_sub(1), &text, len),
-            false => self.tell_overlong(accept, &text, len),
-        };
-        self.go_on(then);
-        self.texts.give_back(slot, text);
-    }
-
-    /// Tells the longest match in what is held. If it ends within the segment at hand, of which
-    /// all but `len_before` held bytes are: where. Otherwise scans the rest of what was held.
-    fn split_held<C: Classifier>(&mut self, classifier: C, len_before: u64) -> Option<usize> {
-        let slot = self.saved.text;
-        let text = self.texts.take(self.saved);
-        let before = usize::try_from(len_before).unwrap_or(usize::MAX);
-        let start = self
-            .scanner
-            .start(self.saved.token_condition, self.saved.at_line_start);
-        let (len, rule) = self.matched(&text, start);
-        self.forget_token();
-        let then = self.tell_rule(rule, text.get(..len).unwrap_or_default(), len as u64);
-        self.go_on(then);
-        let within = len.checked_sub(before);
-        if within.is_none() {
-            self.within(classifier, text.get(len..before).unwrap_or_default(), 0);
-        }
-        self.texts.give_back(slot, text);
-        within
-    }
-
-    fn finish(&mut self) {
-        while self.saved.token_len > 0 && !self.saved.is_stopped {
-            let len = self.saved.token_len;
-            let is_known = len <= self.scanner.token_len_max as u64 && !self.saved.has_lost_text;
-            if is_known {
-                self.split_held(OneByOne, len);
-            } else {
-                self.tell_held(self.scanner.accept(self.saved.state), false);
-            }
-        }
-        if self.saved.is_stopped {
-            return;
-        }
-        if let Some(rule) = self.scanner.eof_rule(self.saved.condition) {
-            let then = self.tell_rule(Some(rule), &[], 0);
-            self.go_on(then);
-        }
-        self.saved.stop(self.texts);
-    }
-
-    fn forget_token(&mut self) {
-        self.saved.text = NO_TEXT;
-        self.saved.token_len = 0;
-        self.saved.has_lost_text = false;
-    }
-
-    /// A token of which not all bytes are known: no trailing context can be given back.
-    fn tell_overlong(&mut self, accept: u16, text: &[u8], len: u64) -> Then {
-        let text = text.get(..self.scanner.token_len_max).unwrap_or(text);
-        // So that it is told as shortened, though the cap of a shard may have cost nothing but
-        // the knowledge that it did not.
-        let text = match text.len() as u64 == len {
-            true => text.split_last().map_or(text, |(_, rest)| rest),
-            false => text,
-        };
-        let rule = accept.checked_sub(1);
-        let rule = rule.filter(|&rule| self.scanner.rule(rule).trail == Trail::None);
-        self.tell_rule(rule, text, len)
-    }
-
-    fn tell_rule(&mut self, rule: Option<u16>, text: &[u8], len: u64) -> Then {
+    pub(crate) fn tell_rule(&mut self, rule: Option<u16>, text: &[u8], len: u64) -> Then {
         let found = match rule {
             Some(index) => {
                 let rule = self.scanner.rule(index);
@@ -356,7 +275,7 @@ impl<'a, S: Sink> Scan<'a, S> {
     }
 
     #[inline(always)]
-    fn go_on(&mut self, then: Then) {
+    pub(crate) fn go_on(&mut self, then: Then) {
         match then {
             Then::Go => {}
             Then::Begin(condition) => self.saved.condition = condition,

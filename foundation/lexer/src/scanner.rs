@@ -1,18 +1,17 @@
-//! A table made ready to run: all that a state needs in one cache line.
+//! A table made ready to run: all that a state needs in half a cache line.
 //!
 //! ```text
-//!  0        16        32                                      48                      64
-//!  │ stop: low │ high │ tail, its length, the match behind it │ next states, kind …   │
+//!  0                                       20                       32
+//!  │ leap: tail, its length, what it matches │ next states, kind …   │
 //! ```
 //!
 //! Made of the table alone, when a grammar is loaded; so generated grammars hold nothing but the
 //! table either.
 
 use crate::leap::{Leap, find_leaps};
-use crate::windows::{RUN_SETS_MAX, SPARSE, SparseSets};
 use crate::words::WordSet;
-use crate::{Condition, Parts, Rule, Run, State, Table, Trail};
-use flowpin_cpu::{ByteSet, SparseSet};
+use crate::{Condition, Parts, Rule, State, Table, Trail};
+use flowpin_cpu::{ByteSet, ByteSets};
 
 /// A scanner that is ready to run; made once, shared by all cores.
 #[derive(Clone, Debug)]
@@ -20,7 +19,8 @@ pub struct Scanner {
     pub(crate) table: Table,
     pub(crate) states: Vec<HotState>,
     pub(crate) ends: Vec<EndState>,
-    pub(crate) sparse: SparseSets,
+    /// The sets of bytes that end runs.
+    pub(crate) sets: ByteSets,
     pub(crate) transitions: Vec<u16>,
     pub(crate) classes: Box<[u8; 256]>,
     pub(crate) class_bits: u32,
@@ -37,10 +37,23 @@ pub(crate) enum StateKind {
     /// Nothing.
     #[default]
     Step,
-    /// A run begins here.
-    Run,
     /// Nothing longer matches.
     Final,
+    /// A run begins here.
+    Run,
+    /// A run over words begins here.
+    Words,
+    /// The same; behind most of the words, the leap leads to another run.
+    WordsTail,
+    /// The same; whatever word it was, the leap ends the token: only its rule hangs on the word.
+    WordsAlike,
+}
+
+impl StateKind {
+    /// A run over words begins here.
+    pub(crate) const fn has_words(self) -> bool {
+        matches!(self, Self::Words | Self::WordsTail | Self::WordsAlike)
+    }
 }
 
 /// A rule that matches, and what follows.
@@ -59,10 +72,8 @@ pub(crate) struct Match {
 
 /// A state on the way through a token.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(C, align(64))]
+#[repr(C, align(32))]
 pub(crate) struct HotState {
-    /// The bytes that end the run.
-    pub(crate) stop: ByteSet,
     /// What most often follows.
     pub(crate) leap: Leap,
     /// Where `likely_byte` leads.
@@ -70,16 +81,14 @@ pub(crate) struct HotState {
     /// The state after a run over words.
     pub(crate) after: u16,
     pub(crate) likely_byte: u8,
-    /// Which of the sets `stop` is, and [`SPARSE`] if it is one of few bytes.
-    pub(crate) set_index: u8,
+    /// Which set of bytes ends the run.
+    pub(crate) set: u8,
     pub(crate) kind: StateKind,
     /// Whose keywords: the run's number, plus 1; 0 if it has none.
     pub(crate) words: u8,
-    /// Whatever word was run over, `leap` tells how to go on, but for the rule and its token.
-    pub(crate) words_leap_alike: bool,
 }
 
-const _: () = assert!(size_of::<HotState>() == 64);
+const _: () = assert!(size_of::<HotState>() == 32);
 
 /// A state in which a token ends.
 #[derive(Clone, Copy, Debug, Default)]
@@ -95,14 +104,15 @@ impl Scanner {
     pub fn new(table: Table) -> Self {
         let parts = table.parts();
         let ends: Vec<EndState> = parts.states.iter().map(|state| end(parts, state)).collect();
-        let mut states: Vec<HotState> =
-            parts.states.iter().map(|state| hot(parts, state)).collect();
+        let sets = ByteSets::new(&parts.sets);
+        let states = parts.states.iter().map(|state| hot(parts, &sets, state));
+        let mut states: Vec<HotState> = states.collect();
         find_leaps(parts, &mut states, &ends);
         Self {
-            words: word_sets(parts, &states),
+            words: word_sets(parts, &mut states),
             states,
             ends,
-            sparse: sparse_sets(parts),
+            sets,
             transitions: parts.transitions.to_vec(),
             classes: Box::new(*parts.classes),
             class_bits: u32::from(parts.class_bits),
@@ -166,21 +176,22 @@ impl Scanner {
 }
 
 /// The keywords of each run.
-fn word_sets(parts: &Parts, states: &[HotState]) -> Vec<WordSet> {
-    let set = |(number, run): (u8, &Run)| {
-        let alike = |state: &HotState| state.words == number && state.words_leap_alike;
-        WordSet::new(parts, run, states, states.iter().any(alike))
-    };
-    (1u8..=u8::MAX).zip(parts.runs.iter()).map(set).collect()
-}
-
-/// Those of the sets that hold few bytes, each in its place.
-fn sparse_sets(parts: &Parts) -> SparseSets {
-    let mut sparse = [SparseSet::EMPTY; RUN_SETS_MAX];
-    for (place, set) in sparse.iter_mut().zip(parts.sets.iter()) {
-        *place = SparseSet::of(set).unwrap_or(SparseSet::EMPTY);
+fn word_sets(parts: &Parts, states: &mut [HotState]) -> Vec<WordSet> {
+    let mut sets = Vec::new();
+    for (number, run) in (1u8..=u8::MAX).zip(parts.runs.iter()) {
+        let mut set = WordSet::new(parts, run, states);
+        let begin = states.iter().position(|state| state.words == number);
+        let state = begin.and_then(|begin| states.get(begin));
+        if state.is_some_and(|state| state.kind == StateKind::Words)
+            && let Some(leap) = set.find_tail(parts, run, states)
+            && let Some(state) = begin.and_then(|begin| states.get_mut(begin))
+        {
+            state.kind = StateKind::WordsTail;
+            state.leap = leap;
+        }
+        sets.push(set);
     }
-    sparse
+    sets
 }
 
 fn end(parts: &Parts, state: &State) -> EndState {
@@ -199,27 +210,28 @@ fn end(parts: &Parts, state: &State) -> EndState {
     }
 }
 
-fn hot(parts: &Parts, state: &State) -> HotState {
+/// The bytes that end a state's run, if it is one.
+pub(crate) fn stop(parts: &Parts, state: &State) -> Option<ByteSet> {
+    let run = parts.runs.get(usize::from(state.run.checked_sub(1)?))?;
+    parts.sets.get(usize::from(run.stop)).copied()
+}
+
+fn hot(parts: &Parts, sets: &ByteSets, state: &State) -> HotState {
     let run = state.run.checked_sub(1);
     let run = run.and_then(|run| parts.runs.get(usize::from(run)));
-    let stop = run.and_then(|run| parts.sets.get(usize::from(run.stop)));
+    let set = stop(parts, state).and_then(|stop| sets.place(&stop));
+    let set = set.and_then(|set| u8::try_from(set).ok());
+    let has_words = run.is_some_and(|run| run.word_len_max != 0);
     HotState {
-        stop: stop.copied().unwrap_or_default(),
         likely_next: state.likely_next,
         after: run.map_or(0, |run| run.after),
         likely_byte: state.likely_byte,
-        set_index: match (run, stop.and_then(SparseSet::of)) {
-            (Some(run), Some(_)) => run.stop | SPARSE,
-            (Some(run), None) => run.stop,
-            (None, _) => 0,
-        },
-        words: match run {
-            Some(run) if run.word_len_max != 0 => state.run,
-            _ => 0,
-        },
-        kind: match stop {
+        set: set.unwrap_or(0),
+        words: if has_words { state.run } else { 0 },
+        kind: match set {
             // From state 0 nothing leads anywhere, whatever a table says.
             _ if state.is_final || state.likely_next == 0 => StateKind::Final,
+            Some(_) if has_words => StateKind::Words,
             Some(_) => StateKind::Run,
             None => StateKind::Step,
         },

@@ -25,14 +25,14 @@ pub(crate) struct Walked {
 // where the next token begins nor its state, where it need not: so the processor is several tokens
 // ahead. Figures in docs/user/grammar.md.
 #[inline(always)]
-pub(crate) fn quick<C: Classifier>(
-    scanner: &Scanner,
-    windows: Windows<'_, C>,
+pub(crate) fn quick<'t, C: Classifier>(
+    scanner: &'t Scanner,
+    windows: &Windows<'_, C>,
     masks: &mut Masks,
     bytes: &[u8],
     at: usize,
     start: u16,
-) -> Option<(usize, Match)> {
+) -> Option<(usize, &'t Match)> {
     let mut at = at;
     let mut state = start;
     // The keyword that was run over.
@@ -40,9 +40,10 @@ pub(crate) fn quick<C: Classifier>(
     loop {
         let here = scanner.states.get(usize::from(state))?;
         let mut leap = &here.leap;
-        if here.kind == StateKind::Run {
-            let end = windows.find(masks, here.set_index, &here.stop, at);
-            if here.words != 0 {
+        match here.kind {
+            StateKind::Run => at = windows.find(masks, here.set, at),
+            StateKind::Words | StateKind::WordsTail | StateKind::WordsAlike => {
+                let end = windows.find(masks, here.set, at);
                 let len = end.wrapping_sub(at);
                 if len == 0 {
                     // No word: what no word begins with.
@@ -55,22 +56,27 @@ pub(crate) fn quick<C: Classifier>(
                 }
                 let set = scanner.words.get(usize::from(here.words).wrapping_sub(1))?;
                 let word = set.find(bytes.get(at..)?, len);
-                if here.words_leap_alike {
+                at = end;
+                if here.kind == StateKind::WordsAlike {
                     named = word;
-                } else if let Some(tail) = set.tail
-                    && bytes.get(end) == Some(&tail.byte)
+                } else if here.kind == StateKind::WordsTail
+                    && leap.is_at(u32::from(*bytes.get(end)?))
                     && word.is_none_or(|word| word.has_tail)
                 {
                     named = word;
-                    state = tail.state;
-                    at = end.wrapping_add(1);
+                    state = leap.state;
+                    at = at.wrapping_add(1);
                     continue;
                 } else {
                     state = word.map_or(here.after, |word| word.state);
-                    leap = &scanner.states.get(usize::from(state))?.leap;
+                    let next = scanner.states.get(usize::from(state))?;
+                    if next.kind.has_words() {
+                        continue;
+                    }
+                    leap = &next.leap;
                 }
             }
-            at = end;
+            StateKind::Step | StateKind::Final => {}
         }
         let rest = bytes.get(at..)?;
         let next = match rest.first_chunk() {
@@ -80,16 +86,13 @@ pub(crate) fn quick<C: Classifier>(
         if leap.is_at(next) {
             at = at.wrapping_add(usize::from(leap.len));
             if leap.found.accept != 0 {
-                let mut found = leap.found;
-                if let Some(word) = named {
-                    (found.accept, found.token) = word.found;
-                }
+                let found = named.map_or(&leap.found, |word| &word.found);
                 return Some((at, found));
             }
             state = leap.state;
         } else {
             let [byte, ..] = next.to_le_bytes();
-            if here.words_leap_alike {
+            if here.kind == StateKind::WordsAlike {
                 return None;
             }
             if let Some(word) = named.take() {
@@ -122,7 +125,7 @@ fn last_bytes(rest: &[u8], len: u8) -> Option<u32> {
 #[inline(always)]
 pub(crate) fn walk<C: Classifier>(
     scanner: &Scanner,
-    windows: Windows<'_, C>,
+    windows: &Windows<'_, C>,
     masks: &mut Masks,
     bytes: &[u8],
     mut at: usize,
@@ -132,8 +135,8 @@ pub(crate) fn walk<C: Classifier>(
         let Some(mut here) = scanner.states.get(usize::from(state)) else {
             return over(scanner, 0, at);
         };
-        if here.kind == StateKind::Run {
-            let end = windows.find(masks, here.set_index, &here.stop, at);
+        if !matches!(here.kind, StateKind::Step | StateKind::Final) {
+            let end = windows.find(masks, here.set, at);
             if here.words != 0 {
                 let text = bytes.get(at..).unwrap_or_default();
                 let len = end.wrapping_sub(at);

@@ -4,8 +4,9 @@
 //! keywords' tree. Instead the run goes to the end of the name at once, and the name is looked up:
 //! by its length and first byte, then by all bytes, eight at a time.
 
-use crate::scanner::HotState;
-use crate::tail::Tail;
+use crate::leap::Leap;
+use crate::scanner::{HotState, Match};
+use crate::tail::find_tail;
 use crate::{Parts, Run, Word};
 
 /// A keyword, ready to be compared: in one line of the cache.
@@ -16,18 +17,16 @@ pub(crate) struct HotWord {
     value: First,
     /// The bit of each letter in either case.
     folded: First,
-    /// The rule that matches where the leap ends that most often follows, plus 1, and its token:
-    /// the leap behind its tail, if it has one.
-    pub(crate) found: (u16, u16),
+    /// What matches where the leap ends that most often follows: the leap behind its tail, if it
+    /// has one.
+    pub(crate) found: Match,
     /// Where its tail's byte leads.
     pub(crate) tail_state: u16,
     /// Where it leads.
     pub(crate) state: u16,
     len: u8,
-    /// Behind it, [`Tail`] tells how to go on.
+    /// Behind it, [`find_tail`] tells how to go on.
     pub(crate) has_tail: bool,
-    /// It is longer than what is compared here.
-    is_long: bool,
     /// The next word of the same slot, plus 1; 0 if there is none.
     next: u16,
 }
@@ -49,18 +48,15 @@ pub(crate) struct WordSet {
     slots: [u16; SLOTS],
     /// By length: [`kept`].
     kept: [First; FIRST_BYTES + 1],
-    /// What follows most of the words, if that is the same for them.
-    pub(crate) tail: Option<Tail>,
 }
 
 impl WordSet {
-    /// The keywords of a run. `leap_alike`: as [`HotState::words_leap_alike`] has it.
-    pub(crate) fn new(parts: &Parts, run: &Run, states: &[HotState], leap_alike: bool) -> Self {
+    /// The keywords of a run.
+    pub(crate) fn new(parts: &Parts, run: &Run, states: &[HotState]) -> Self {
         let (from, len) = run.words;
         let words = parts.words.get(usize::from(from)..).unwrap_or_default();
         let words = words.get(..usize::from(len)).unwrap_or_default();
         let spelled: Vec<Vec<[u8; 2]>> = words.iter().map(|word| spelled(parts, word)).collect();
-        let general = HotWord::to(run.after, states);
         let words = words.iter().zip(&spelled);
         let words = words.map(|(word, bytes)| HotWord::new(word.state, bytes, states));
         let mut set = Self {
@@ -68,7 +64,6 @@ impl WordSet {
             spelled,
             slots: [0; SLOTS],
             kept: core::array::from_fn(kept),
-            tail: None,
         };
         for (number, word) in (1u16..).zip(&mut set.words) {
             if let Some(slot) = set.slots.get_mut(slot(word.first(), usize::from(word.len))) {
@@ -76,20 +71,38 @@ impl WordSet {
                 *slot = number;
             }
         }
-        if !leap_alike {
-            set.tail = Tail::find(parts, run, states, general, &mut set.words);
-        }
         set
+    }
+
+    /// What follows most of the words, if that is the same for them.
+    pub(crate) fn find_tail(
+        &mut self,
+        parts: &Parts,
+        run: &Run,
+        states: &[HotState],
+    ) -> Option<Leap> {
+        let general = HotWord::to(run.after, states);
+        find_tail(parts, run, states, general, &mut self.words)
     }
 
     /// The word of `len` bytes, at least one, with which `text` begins, if it is a keyword.
     #[inline(always)]
     pub(crate) fn find(&self, text: &[u8], len: usize) -> Option<&HotWord> {
+        match *self.slots.get(slot(*text.first()?, len))? {
+            0 => None,
+            number => self.find_from(number, text, len),
+        }
+    }
+
+    /// The same among the words of a slot.
+    // PERF: not inlined: most names are no keywords.
+    #[inline(never)]
+    fn find_from(&self, number: u16, text: &[u8], len: usize) -> Option<&HotWord> {
         let kept = self.kept.get(len.min(FIRST_BYTES))?;
-        let mut number = *self.slots.get(slot(*text.first()?, len))?;
+        let mut number = number;
         while number != 0 {
             let word = self.words.get(usize::from(number.wrapping_sub(1)))?;
-            if word.is_at(text, len, kept) && (!word.is_long || self.is_all_at(number, text)) {
+            if word.is_at(text, len, kept) && (!word.is_long() || self.is_all_at(number, text)) {
                 return Some(word);
             }
             number = word.next;
@@ -121,10 +134,9 @@ impl HotWord {
     /// What leads to a state, without its bytes.
     fn to(state: u16, states: &[HotState]) -> Self {
         let leap = states.get(usize::from(state)).map(|state| state.leap);
-        let found = leap.unwrap_or_default().found;
         Self {
             state,
-            found: (found.accept, found.token),
+            found: leap.unwrap_or_default().found,
             ..Self::default()
         }
     }
@@ -132,7 +144,6 @@ impl HotWord {
     fn new(state: u16, bytes: &[[u8; 2]], states: &[HotState]) -> Self {
         let mut hot = Self {
             len: u8::try_from(bytes.len()).unwrap_or(u8::MAX),
-            is_long: bytes.len() > FIRST_BYTES,
             ..Self::to(state, states)
         };
         let places = hot.value.iter_mut().zip(&mut hot.folded);
@@ -166,6 +177,12 @@ impl HotWord {
             }
         }
         true
+    }
+
+    /// It is longer than what is compared here.
+    #[inline(always)]
+    fn is_long(&self) -> bool {
+        usize::from(self.len) > FIRST_BYTES
     }
 
     /// Its first byte.
