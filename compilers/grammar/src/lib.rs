@@ -25,6 +25,7 @@ mod read;
 mod records;
 mod rust;
 mod statements;
+mod straight;
 
 pub use diagnostic::{Diagnostic, Refused, Severity};
 pub use findings::BackingUp;

@@ -1,12 +1,14 @@
 //! A grammar as Rust source: the same tables, known when the program is built.
 
+use crate::straight::{condition_name, straight};
 use flowpin_lexer::{Grammar, Op, State};
 use std::fmt::{Debug, Write};
 
 /// Source of a module that holds a grammar as the static `NAME`, marked as generated.
 ///
-/// `from` is the grammar's file, for the reader.
-pub fn as_rust(grammar: &Grammar, name: &str, from: &str) -> String {
+/// `from` is the grammar's file, for the reader. `has_straight`: with what most often comes as
+/// instructions, too, in the type `Straight` ([`flowpin_lexer::Straight`]).
+pub fn as_rust(grammar: &Grammar, name: &str, from: &str, has_straight: bool) -> String {
     let mut out = Out(String::new());
     let parts = grammar.table.parts();
     let program = &grammar.program;
@@ -19,7 +21,7 @@ pub fn as_rust(grammar: &Grammar, name: &str, from: &str) -> String {
         "#![allow(clippy::all, dead_code, unreachable_pub, unused_qualifications, unused_imports)]",
     );
     out.line("");
-    out.line("use flowpin_cpu::ByteSet;");
+    out.line("use flowpin_cpu::{ByteSet, Classifier};");
     out.line("use flowpin_lexer::*;");
     out.line("use flowpin_record::{Kind, MessageColumn, MessageSchema};");
     out.line("use std::borrow::Cow::Borrowed;");
@@ -31,10 +33,7 @@ pub fn as_rust(grammar: &Grammar, name: &str, from: &str) -> String {
     out.line("-> State { State { accept, likely_next, likely_byte, run, is_final } }");
     out.line("");
     for (index, token) in grammar.tokens.iter().enumerate() {
-        if token
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        {
+        if is_constant(token) {
             out.line(&format!("/// Token `{token}`."));
             out.line(&format!(
                 "pub const {}: u16 = {};",
@@ -44,11 +43,14 @@ pub fn as_rust(grammar: &Grammar, name: &str, from: &str) -> String {
         }
     }
     for (index, condition) in grammar.conditions.iter().enumerate() {
-        let upper = condition.to_uppercase().replace('-', "_");
+        let upper = condition_name(condition);
         out.line(&format!("/// Start condition `{condition}`."));
-        out.line(&format!("pub const IN_{upper}: u16 = {index};"));
+        out.line(&format!("pub const IN_{upper}: Condition = {index};"));
     }
     out.line("");
+    if has_straight {
+        out.0.push_str(&straight(grammar));
+    }
     out.line(&format!("/// The grammar of `{from}`."));
     out.line(&format!("pub static {name}: Grammar = Grammar {{"));
     out.field("protocol", &borrowed(&grammar.protocol));
@@ -114,6 +116,12 @@ pub fn as_rust(grammar: &Grammar, name: &str, from: &str) -> String {
     out.line("},");
     out.line("};");
     out.0
+}
+
+/// Whether a token's name can be a constant's.
+pub(crate) fn is_constant(token: &str) -> bool {
+    let mut bytes = token.bytes();
+    bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 fn plain(value: &impl Debug) -> String {

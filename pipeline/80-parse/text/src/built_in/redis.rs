@@ -3,7 +3,7 @@
 
 #![allow(clippy::all, dead_code, unreachable_pub, unused_qualifications, unused_imports)]
 
-use flowpin_cpu::ByteSet;
+use flowpin_cpu::{ByteSet, Classifier};
 use flowpin_lexer::*;
 use flowpin_record::{Kind, MessageColumn, MessageSchema};
 use std::borrow::Cow::Borrowed;
@@ -13,29 +13,29 @@ const fn s(accept: u16, likely_next: u16, likely_byte: u8, run: u8, is_final: bo
 -> State { State { accept, likely_next, likely_byte, run, is_final } }
 
 /// Start condition `INITIAL`.
-pub const IN_INITIAL: u16 = 0;
+pub const IN_INITIAL: Condition = 0;
 /// Start condition `CLIENT`.
-pub const IN_CLIENT: u16 = 1;
+pub const IN_CLIENT: Condition = 1;
 /// Start condition `COMMAND`.
-pub const IN_COMMAND: u16 = 2;
+pub const IN_COMMAND: Condition = 2;
 /// Start condition `COMMAND_END`.
-pub const IN_COMMAND_END: u16 = 3;
+pub const IN_COMMAND_END: Condition = 3;
 /// Start condition `KEY`.
-pub const IN_KEY: u16 = 4;
+pub const IN_KEY: Condition = 4;
 /// Start condition `ARGUMENT`.
-pub const IN_ARGUMENT: u16 = 5;
+pub const IN_ARGUMENT: Condition = 5;
 /// Start condition `ARGUMENT_END`.
-pub const IN_ARGUMENT_END: u16 = 6;
+pub const IN_ARGUMENT_END: Condition = 6;
 /// Start condition `SERVER`.
-pub const IN_SERVER: u16 = 7;
+pub const IN_SERVER: Condition = 7;
 /// Start condition `BULK_END`.
-pub const IN_BULK_END: u16 = 8;
+pub const IN_BULK_END: Condition = 8;
 /// Start condition `ELEMENT`.
-pub const IN_ELEMENT: u16 = 9;
+pub const IN_ELEMENT: Condition = 9;
 /// Start condition `PUSHED`.
-pub const IN_PUSHED: u16 = 10;
+pub const IN_PUSHED: Condition = 10;
 /// Start condition `ATTRIBUTE`.
-pub const IN_ATTRIBUTE: u16 = 11;
+pub const IN_ATTRIBUTE: Condition = 11;
 
 /// The grammar of `pipeline/80-parse/grammars/redis.l`.
 pub static GRAMMAR: Grammar = Grammar {

@@ -3,7 +3,7 @@
 
 #![allow(clippy::all, dead_code, unreachable_pub, unused_qualifications, unused_imports)]
 
-use flowpin_cpu::ByteSet;
+use flowpin_cpu::{ByteSet, Classifier};
 use flowpin_lexer::*;
 use flowpin_record::{Kind, MessageColumn, MessageSchema};
 use std::borrow::Cow::Borrowed;
@@ -13,17 +13,17 @@ const fn s(accept: u16, likely_next: u16, likely_byte: u8, run: u8, is_final: bo
 -> State { State { accept, likely_next, likely_byte, run, is_final } }
 
 /// Start condition `INITIAL`.
-pub const IN_INITIAL: u16 = 0;
+pub const IN_INITIAL: Condition = 0;
 /// Start condition `REQUEST`.
-pub const IN_REQUEST: u16 = 1;
+pub const IN_REQUEST: Condition = 1;
 /// Start condition `RESPONSE`.
-pub const IN_RESPONSE: u16 = 2;
+pub const IN_RESPONSE: Condition = 2;
 /// Start condition `PROVISIONAL`.
-pub const IN_PROVISIONAL: u16 = 3;
+pub const IN_PROVISIONAL: Condition = 3;
 /// Start condition `ACKNOWLEDGE`.
-pub const IN_ACKNOWLEDGE: u16 = 4;
+pub const IN_ACKNOWLEDGE: Condition = 4;
 /// Start condition `LOST`.
-pub const IN_LOST: u16 = 5;
+pub const IN_LOST: Condition = 5;
 
 /// The grammar of `pipeline/80-parse/grammars/sip.l`.
 pub static GRAMMAR: Grammar = Grammar {

@@ -3,7 +3,7 @@
 
 #![allow(clippy::all, dead_code, unreachable_pub, unused_qualifications, unused_imports)]
 
-use flowpin_cpu::ByteSet;
+use flowpin_cpu::{ByteSet, Classifier};
 use flowpin_lexer::*;
 use flowpin_record::{Kind, MessageColumn, MessageSchema};
 use std::borrow::Cow::Borrowed;
@@ -13,25 +13,25 @@ const fn s(accept: u16, likely_next: u16, likely_byte: u8, run: u8, is_final: bo
 -> State { State { accept, likely_next, likely_byte, run, is_final } }
 
 /// Start condition `INITIAL`.
-pub const IN_INITIAL: u16 = 0;
+pub const IN_INITIAL: Condition = 0;
 /// Start condition `COMMAND`.
-pub const IN_COMMAND: u16 = 1;
+pub const IN_COMMAND: Condition = 1;
 /// Start condition `ENVELOPE`.
-pub const IN_ENVELOPE: u16 = 2;
+pub const IN_ENVELOPE: Condition = 2;
 /// Start condition `MAIL`.
-pub const IN_MAIL: u16 = 3;
+pub const IN_MAIL: Condition = 3;
 /// Start condition `FIELD`.
-pub const IN_FIELD: u16 = 4;
+pub const IN_FIELD: Condition = 4;
 /// Start condition `BODY`.
-pub const IN_BODY: u16 = 5;
+pub const IN_BODY: Condition = 5;
 /// Start condition `REPLY`.
-pub const IN_REPLY: u16 = 6;
+pub const IN_REPLY: Condition = 6;
 /// Start condition `ACCEPTS`.
-pub const IN_ACCEPTS: u16 = 7;
+pub const IN_ACCEPTS: Condition = 7;
 /// Start condition `QUEUED`.
-pub const IN_QUEUED: u16 = 8;
+pub const IN_QUEUED: Condition = 8;
 /// Start condition `LOST`.
-pub const IN_LOST: u16 = 9;
+pub const IN_LOST: Condition = 9;
 
 /// The grammar of `pipeline/80-parse/grammars/smtp.l`.
 pub static GRAMMAR: Grammar = Grammar {

@@ -1,4 +1,5 @@
-//! How fast `http.l` scans, beside the same grammar compiled by `flex -Cf`, and beside httparse.
+//! How fast `http.l` scans, as generated Rust and loaded as a table, beside the same grammar
+//! compiled by `flex -Cf`, and beside httparse.
 //!
 //! `cargo run --release -p flowpin-grammar --example http_speed -- PARSE_RS`, where PARSE_RS is
 //! httparse's own `benches/parse.rs`, whose inputs are used; without it, one of our own. All read
@@ -6,7 +7,8 @@
 //! of many rounds counts, in CPU time of the thread. flex needs `flex` and `cc`.
 //!
 //! `http_speed PARSE_RS REQ_SHORT grammar 1000000` scans one of the inputs so many times and does
-//! nothing else, `httparse` in that place parses it: for `perf stat`.
+//! nothing else, with `table` in that place the loaded one does, `httparse` parses it: for `perf
+//! stat`.
 
 #![expect(clippy::unwrap_used, reason = "a measurement")]
 
@@ -15,6 +17,9 @@ use flowpin_grammar::{Limits, compile};
 use flowpin_lexer::{Grammar, Saved, Scanner, Sink, Texts, Then, Token};
 use std::hint::black_box;
 use std::process::Command;
+
+#[rustfmt::skip]
+mod http;
 
 fn main() {
     let path = concat!(
@@ -43,12 +48,12 @@ fn main() {
     let scanner = Scanner::new(grammar.table.clone());
     let only = std::env::args().nth(2);
     if let Some(what) = std::env::args().nth(3) {
-        return rounds(&grammar, &scanner, only.as_deref(), &what);
+        return rounds(&scanner, only.as_deref(), &what);
     }
     let flex = flex_program(&String::from_utf8(text).unwrap(), &grammar);
     println!(
-        "{:<10} {:>9} {:>9} {:>9} {:>7} {:>7}",
-        "GB/s", "grammar", "httparse", "flex -Cf", "", ""
+        "{:<10} {:>9} {:>9} {:>9} {:>9}",
+        "GB/s", "grammar", "table", "httparse", "flex -Cf"
     );
     for (name, message) in messages() {
         if only.as_ref().is_some_and(|only| *only != name) {
@@ -56,22 +61,23 @@ fn main() {
         }
         let copies = (BUFFER_BYTES / message.len()).max(1);
         let buffer = message.repeat(copies);
-        let ours = rate(buffer.len(), || {
-            scan(&grammar, &scanner, &buffer, message.len())
-        });
-        let theirs = rate(buffer.len(), || httparse(&buffer, message.len()));
+        let len = message.len();
+        let ours = rate(buffer.len(), || scan::<true>(&scanner, &buffer, len));
+        let table = rate(buffer.len(), || scan::<false>(&scanner, &buffer, len));
+        let theirs = rate(buffer.len(), || httparse(&buffer, len));
         let flex = flex.as_ref().map(|flex| flex_rate(flex, &buffer));
+        let flex = flex.unwrap_or(f64::NAN);
         println!(
-            "{name:<10} {ours:>9.2} {theirs:>9.2} {:>9.2} {:>6.2}x {:>6.1}x",
-            flex.unwrap_or(f64::NAN),
+            "{name:<10} {ours:>9.2} {table:>9.2} {theirs:>9.2} {flex:>9.2} \
+             {:>6.2}x httparse {:>6.1}x flex",
             ours / theirs,
-            ours / flex.unwrap_or(f64::NAN),
+            ours / flex,
         );
     }
 }
 
 /// One input, so many times (the fourth word), by one scanner alone: for `perf stat`.
-fn rounds(grammar: &Grammar, scanner: &Scanner, only: Option<&str>, what: &str) {
+fn rounds(scanner: &Scanner, only: Option<&str>, what: &str) {
     let count = std::env::args().nth(4);
     let count: usize = count.map_or(1_000_000, |count| count.parse().unwrap());
     let messages = messages().into_iter();
@@ -80,7 +86,8 @@ fn rounds(grammar: &Grammar, scanner: &Scanner, only: Option<&str>, what: &str) 
         for _ in 0..count / 100 {
             match what {
                 "httparse" => httparse(&buffer, message.len()),
-                _ => scan(grammar, scanner, &buffer, message.len()),
+                "table" => scan::<false>(scanner, &buffer, message.len()),
+                _ => scan::<true>(scanner, &buffer, message.len()),
             }
         }
     }
@@ -109,16 +116,14 @@ struct Fields {
     names: [u64; 32],
     count: usize,
     messages: u64,
-    end_of_fields: u16,
-    value_line: u16,
 }
 
 impl Sink for Fields {
     #[inline(always)]
     fn token(&mut self, token: Token<'_>) -> Then {
-        if token.token == self.value_line {
+        if token.token == http::VALUE_LINE {
             self.count += 1;
-        } else if token.token == self.end_of_fields {
+        } else if token.token == http::END_OF_FIELDS {
             self.messages += 1;
             self.count = 0;
         }
@@ -129,21 +134,25 @@ impl Sink for Fields {
     }
 }
 
-fn scan(grammar: &Grammar, scanner: &Scanner, buffer: &[u8], len: usize) {
-    let number = |name: &str| {
-        let at = grammar.tokens.iter().position(|token| token == name);
-        at.map_or(0, |at| at as u16 + 1)
-    };
-    let mut fields = Fields {
-        end_of_fields: number("END_OF_FIELDS"),
-        value_line: number("VALUE_LINE"),
-        ..Fields::default()
-    };
+fn scan<const IS_STRAIGHT: bool>(scanner: &Scanner, buffer: &[u8], len: usize) {
+    let mut fields = Fields::default();
     let mut texts = Texts::new(1 << 20);
     let mut saved = Saved::new(0);
     // Segment by segment, as packets bring them.
     for message in buffer.chunks_exact(len) {
-        scanner.scan(&mut saved, &mut texts, 0, black_box(message), &mut fields);
+        let message = black_box(message);
+        if IS_STRAIGHT {
+            scanner.scan_by(
+                http::Straight,
+                &mut saved,
+                &mut texts,
+                0,
+                message,
+                &mut fields,
+            );
+        } else {
+            scanner.scan(&mut saved, &mut texts, 0, message, &mut fields);
+        }
     }
     assert!(fields.messages > 0);
     black_box(fields.names);
