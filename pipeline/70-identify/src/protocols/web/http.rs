@@ -14,7 +14,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
 };
 
 fn request(look: &Look<'_>) -> Option<Answer> {
-    let head = Head::of(look.bytes);
+    let head = Head::of(without_empty_line(look.bytes));
     match head.line() {
         Some(line) => Answer::when(Head::is_request(line)),
         // A target longer than what is looked at.
@@ -24,8 +24,40 @@ fn request(look: &Look<'_>) -> Option<Answer> {
     }
 }
 
+/// RFC 9112 §2.2: a request's first line, behind an empty one perhaps.
+fn without_empty_line(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\r\n").unwrap_or(bytes)
+}
+
 fn status(look: &Look<'_>) -> Option<Answer> {
     let [minor, space, a, b, c] = look.array(7)?;
     let is_code = matches!(a, b'1'..=b'5') && b.is_ascii_digit() && c.is_ascii_digit();
     Answer::when(matches!(minor, b'0' | b'1') && space == b' ' && is_code)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::client;
+
+    /// RFC 9112 §2.2: one empty line may stand before the first request. UPnP Device Architecture
+    /// §4: its events are requests, too.
+    #[test]
+    fn requests_are_known_behind_an_empty_line_and_by_rarer_methods() {
+        for line in [
+            "\r\nGET / HTTP/1.1\r\n",
+            "\r\nHEAD /a?b HTTP/1.0\r\n",
+            "NOTIFY /event HTTP/1.1\r\n",
+            "SUBSCRIBE /service HTTP/1.1\r\n",
+            "UNSUBSCRIBE /service HTTP/1.1\r\n",
+        ] {
+            assert_eq!(client(line.as_bytes()), Some("http"), "{line:?}");
+        }
+        for line in [
+            "\r\n\r\n\r\n",
+            "\r\nhello there\r\n",
+            "NOTIFY sip:a SIP/2.0\r\n",
+        ] {
+            assert_ne!(client(line.as_bytes()), Some("http"), "{line:?}");
+        }
+    }
 }

@@ -27,6 +27,12 @@ pub(super) const METHODS: &[Lead] = &[
     Lead::start(b"RPC_OUT_"),
     Lead::start(b"BITS_POS"),
     Lead::start(b"CCM_POST"),
+    // UPnP: events and who wants them.
+    Lead::start(b"NOTIFY "),
+    Lead::start(b"SUBSCRIB"),
+    Lead::start(b"UNSUBSCR"),
+    // RFC 9112 §2.2: an empty line before the first request is passed over.
+    Lead::start(b"\r\n"),
 ];
 
 /// The head of a request or response, as far as it is there.
