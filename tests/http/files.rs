@@ -105,3 +105,43 @@ fn a_run_writes_no_more_bytes_than_asked_for() {
     assert_eq!(cut.count(), events(&one).iter().filter(is_cut).count());
     assert!(one.summary.contains("http_file_bytes"), "{}", one.summary);
 }
+
+/// RFC 9112 §9.3.2: bodies of requests that were sent at once are complete before the first of them
+/// is told; their records name the transaction that carried them all the same.
+#[test]
+fn a_file_names_its_transaction_also_where_requests_are_sent_at_once() {
+    let capture = corpus::workspace().join("testkit/captures/http-apache.pcap.gz");
+    let folder = tempfile::tempdir().unwrap();
+    let settings = folder.path().join("settings.toml");
+    fs::write(&settings, "[files]\nsha256 = true\n").unwrap();
+    let [capture, settings, logs] =
+        [&capture, &settings, folder.path()].map(|path| path.to_str().unwrap());
+    let outcome = product::run(&["run", "-q", "-r", capture, "-c", settings, "-l", logs]).unwrap();
+    assert!(outcome.analysed(), "{}", outcome.stderr);
+    let eve = fs::read_to_string(folder.path().join("eve.json")).unwrap();
+    let event = |line| serde_json::from_str::<serde_json::Value>(line).unwrap();
+    let events: Vec<serde_json::Value> = eve.lines().map(event).collect();
+    let place = |event: &serde_json::Value| (event["flow_id"].clone(), event["tx_id"].clone());
+    let carrier = |file: &&serde_json::Value| {
+        let is_it = |other: &&serde_json::Value| {
+            other["event_type"] == "http" && place(other) == place(file)
+        };
+        events.iter().find(is_it).unwrap()["http"].clone()
+    };
+    let files = events
+        .iter()
+        .filter(|event| event["event_type"] == "fileinfo");
+    let told: Vec<_> = files
+        .map(|file| (carrier(&file), &file["fileinfo"]))
+        .collect();
+    assert!(told.len() > 20);
+    for (http, file) in &told {
+        let path = http["url"].as_str().unwrap().split('?').next().unwrap();
+        assert_eq!(file["filename"], path);
+    }
+    // The one that is sent before the answers to the three before it.
+    let is_sent = |(http, file): &&(serde_json::Value, &serde_json::Value)| {
+        http["url"] == "/store" && file["size"] == 11
+    };
+    assert_eq!(told.iter().filter(is_sent).count(), 1);
+}

@@ -148,11 +148,17 @@ impl<S: RecordSink> MessageSink for Outlet<'_, S> {
         self.ledger.stats.messages += 1;
         self.place.time = time;
         self.place.packet_number = (!self.moment.is_end).then_some(self.moment.number);
+        let counted = self.place.transaction;
+        let is_file = schema.file_stem == FILES.file_stem;
+        if is_file {
+            self.place.transaction = counted.max(carrier(values));
+        }
         self.sink.message(key, self.place, schema, values);
+        self.place.transaction = counted;
         // What only columns have tells of transactions that events have counted.
         // A file is a part of a transaction whose own record follows.
-        if schema.shown != Shown::InColumns && schema.file_stem != FILES.file_stem {
-            self.place.transaction = self.place.transaction.wrapping_add(1);
+        if schema.shown != Shown::InColumns && !is_file {
+            self.place.transaction = counted.wrapping_add(1);
         }
     }
 
@@ -199,3 +205,12 @@ const PER_SECOND_MAX: u32 = 8;
 /// Behind every other record that a packet may cause.
 const PACKET_ORDINAL: u32 = 1 << 28;
 const END_ORDINAL: u32 = 1 << 29;
+
+/// Of the values of a file: which transaction carried it, from 0. Requests that were sent at once are
+/// told one after the other, their bodies before.
+fn carrier(values: &[Value<'_>]) -> u32 {
+    match values.get(1) {
+        Some(&Value::Count(depth)) => u32::try_from(depth).unwrap_or(u32::MAX).saturating_sub(1),
+        _ => 0,
+    }
+}
