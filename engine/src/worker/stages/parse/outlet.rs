@@ -206,8 +206,8 @@ const PER_SECOND_MAX: u32 = 8;
 const PACKET_ORDINAL: u32 = 1 << 28;
 const END_ORDINAL: u32 = 1 << 29;
 
-/// Of the values of a file: which transaction carried it, from 0. Requests that were sent at once are
-/// told one after the other, their bodies before.
+/// Of the values of a file: which transaction carried it, from 0. Requests that were sent at once
+/// are told one after the other, their bodies before.
 fn carrier(values: &[Value<'_>]) -> u32 {
     match values.get(1) {
         Some(&Value::Count(depth)) => u32::try_from(depth).unwrap_or(u32::MAX).saturating_sub(1),
