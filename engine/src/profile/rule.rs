@@ -107,7 +107,7 @@ impl Rule {
         let of = |cut| {
             let costs = self.costs(cut);
             let shape = costs.best(cores);
-            (cut, costs, shape, costs.pace(shape))
+            (cut, costs, shape, costs.pace(shape, cores))
         };
         let (here, there) = (of(Cut::L3), of(Cut::L2));
         // Another cut must be worth it: the bytes are in the input's cache right now.
@@ -126,7 +126,7 @@ impl Rule {
             shape: shape.as_asked(),
             predicted: self.hertz / pace,
             measured: None,
-            slowest: costs.slowest(shape),
+            slowest: costs.slowest(shape, cores),
         }
     }
 
@@ -189,14 +189,14 @@ impl Rule {
 }
 
 impl StageCosts {
-    fn slowest(&self, shape: Shape) -> &'static str {
-        #[expect(clippy::cast_precision_loss, reason = "64 at most")]
-        let worker = (self.worker + self.handover.worker) / shape.workers() as f64;
-        let (input, output) = match shape {
-            Shape::Single => return "the one core",
-            Shape::InputAndWorkers(_) => (self.input + self.handover.input + self.output, 0.0),
-            Shape::InputWorkersOutput(_) => (self.input + self.handover.input, self.output),
-        };
+    fn slowest(&self, shape: Shape, cores: usize) -> &'static str {
+        if shape == Shape::Single {
+            return "the one core";
+        }
+        let [input, worker, output] = self.stages(shape);
+        if self.pace(shape, cores) > input.max(worker).max(output) {
+            return "all cores";
+        }
         if worker >= input.max(output) {
             "workers"
         } else if input >= output {

@@ -90,6 +90,10 @@ impl fmt::Display for Shape {
     }
 }
 
+/// By how much threads that share cores take longer than their work: they wait for each other's
+/// turns, and push each other out of the caches. See `docs/decisions/0019`.
+const CROWDED: f64 = 1.3;
+
 /// Cycles a packet that each stage costs, measured on the first packets of the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct StageCosts {
@@ -105,36 +109,45 @@ pub(crate) struct StageCosts {
 
 impl StageCosts {
     /// The papers' rule: the slowest of C_in + C_fifo, (C_app + C_fifo)/N and C_out sets the
-    /// pace, where C_fifo is what a hand-over costs that side. Of shapes within a tenth of the
-    /// best, the one with the fewest threads is taken: it costs the least and leaves cores to
-    /// others.
+    /// pace, where C_fifo is what a hand-over costs that side; and with more threads than cores
+    /// the sum of all, divided by the cores. Of shapes within a tenth of the best, the one with
+    /// the fewest threads is taken: it costs the least and leaves cores to others.
     pub(crate) fn best(&self, cores: usize) -> Shape {
         let mut shapes = vec![Shape::Single];
-        shapes.extend((1..cores).map(Shape::InputAndWorkers));
-        shapes.extend((1..cores.saturating_sub(1)).map(Shape::InputWorkersOutput));
+        if cores > 1 {
+            shapes.extend((1..=cores).map(Shape::InputAndWorkers));
+            shapes.extend((1..=cores).map(Shape::InputWorkersOutput));
+        }
         shapes.sort_by_key(|shape| shape.threads());
-        let fastest = shapes
-            .iter()
-            .map(|&shape| self.pace(shape))
-            .fold(f64::MAX, f64::min);
+        let pace = |&shape: &Shape| self.pace(shape, cores);
+        let fastest = shapes.iter().map(pace).fold(f64::MAX, f64::min);
         shapes
             .into_iter()
-            .find(|&shape| self.pace(shape) <= fastest * 1.1)
+            .find(|shape| pace(shape) <= fastest * 1.1)
             .unwrap_or(Shape::Single)
     }
 
-    /// Cycles a packet of a shape's slowest stage.
-    pub(crate) fn pace(&self, shape: Shape) -> f64 {
+    /// Cycles a packet that a shape takes on so many cores.
+    pub(crate) fn pace(&self, shape: Shape, cores: usize) -> f64 {
+        let [input, worker, output] = self.stages(shape);
+        let slowest = input.max(worker).max(output);
+        if shape.threads() <= cores {
+            return slowest;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a few hundred at most")]
+        let (ways, cores) = (shape.workers() as f64, cores.max(1) as f64);
+        slowest.max((input + worker * ways + output) / cores * CROWDED)
+    }
+
+    /// Cycles a packet of the input thread, of each worker, and of the output thread.
+    pub(crate) fn stages(&self, shape: Shape) -> [f64; 3] {
         #[expect(clippy::cast_precision_loss, reason = "a few hundred at most")]
         let worker = (self.worker + self.handover.worker) / shape.workers() as f64;
+        let input = self.input + self.handover.input;
         match shape {
-            Shape::Single => self.input + self.worker + self.output,
-            Shape::InputAndWorkers(_) => {
-                (self.input + self.handover.input + self.output).max(worker)
-            }
-            Shape::InputWorkersOutput(_) => (self.input + self.handover.input)
-                .max(worker)
-                .max(self.output),
+            Shape::Single => [self.input + self.worker + self.output, 0.0, 0.0],
+            Shape::InputAndWorkers(_) => [input + self.output, worker, 0.0],
+            Shape::InputWorkersOutput(_) => [input, worker, self.output],
         }
     }
 }
@@ -172,6 +185,29 @@ mod tests {
             ..StageCosts::default()
         };
         assert_eq!(light.best(2), Shape::Single);
+    }
+
+    /// A worker that takes longer than all else together is helped by a second one, though the
+    /// threads are then more than the cores; not if there is little to share.
+    #[test]
+    fn threads_share_cores_where_one_stage_is_far_the_slowest() {
+        let uneven = StageCosts {
+            input: 200.0,
+            worker: 1200.0,
+            output: 80.0,
+            ..StageCosts::default()
+        };
+        let shape = uneven.best(2);
+        assert_eq!((shape.workers(), shape.threads() > 2), (2, true), "{shape}");
+        let shared = (200.0 + 1200.0 + 80.0 + 12.0 + 24.0) / 2.0 * CROWDED;
+        assert!(uneven.pace(shape, 2) <= shared + 1.0);
+        // Where each has a core of its own, sharing has nothing to give.
+        let balanced = StageCosts {
+            worker: 300.0,
+            ..uneven
+        };
+        assert_eq!(balanced.best(2), Shape::InputAndWorkers(1));
+        assert_eq!(uneven.best(8).threads(), 8);
     }
 
     /// `auto` is the profile's rule; what was asked for stays.
