@@ -104,9 +104,13 @@ impl Rule {
     /// slowest stage is fastest. What a worker would pay for decoding is not known: the input
     /// decodes and hashes in one go.
     pub(crate) fn mapping(&self, cores: usize) -> Mapping {
+        self.mapping_of(cores, usize::MAX)
+    }
+
+    fn mapping_of(&self, cores: usize, threads_max: usize) -> Mapping {
         let of = |cut| {
             let costs = self.costs(cut);
-            let shape = costs.best(cores);
+            let shape = costs.best(cores, threads_max);
             (cut, costs, shape, costs.pace(shape, cores))
         };
         let (here, there) = (of(Cut::L3), of(Cut::L2));
@@ -182,7 +186,10 @@ impl Rule {
             packets_per_s,
             cycles: self.hertz / packets_per_s,
             takes,
-            mapping: scaled.mappings().into_iter().find(keeps_up),
+            // Each thread with a core of its own: a link does not wait for a turn.
+            mapping: (1..=CORES_MAX)
+                .map(|cores| scaled.mapping_of(cores, cores))
+                .find(keeps_up),
             queues,
         }
     }

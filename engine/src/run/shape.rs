@@ -91,8 +91,14 @@ impl fmt::Display for Shape {
 }
 
 /// By how much threads that share cores take longer than their work: they wait for each other's
-/// turns, and push each other out of the caches. See `docs/decisions/0019`.
-const CROWDED: f64 = 1.3;
+/// turns, and push each other out of the caches; and where the input also writes, all wait for it
+/// to read. See `docs/decisions/0019`.
+const fn crowded(shape: Shape) -> f64 {
+    match shape {
+        Shape::InputWorkersOutput(_) => 1.25,
+        _ => 1.4,
+    }
+}
 
 /// Cycles a packet that each stage costs, measured on the first packets of the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -112,12 +118,13 @@ impl StageCosts {
     /// pace, where C_fifo is what a hand-over costs that side; and with more threads than cores
     /// the sum of all, divided by the cores. Of shapes within a tenth of the best, the one with
     /// the fewest threads is taken: it costs the least and leaves cores to others.
-    pub(crate) fn best(&self, cores: usize) -> Shape {
+    pub(crate) fn best(&self, cores: usize, threads_max: usize) -> Shape {
         let mut shapes = vec![Shape::Single];
         if cores > 1 {
             shapes.extend((1..=cores).map(Shape::InputAndWorkers));
             shapes.extend((1..=cores).map(Shape::InputWorkersOutput));
         }
+        shapes.retain(|shape| shape.threads() <= threads_max);
         shapes.sort_by_key(|shape| shape.threads());
         let pace = |&shape: &Shape| self.pace(shape, cores);
         let fastest = shapes.iter().map(pace).fold(f64::MAX, f64::min);
@@ -136,7 +143,7 @@ impl StageCosts {
         }
         #[expect(clippy::cast_precision_loss, reason = "a few hundred at most")]
         let (ways, cores) = (shape.workers() as f64, cores.max(1) as f64);
-        slowest.max((input + worker * ways + output) / cores * CROWDED)
+        slowest.max((input + worker * ways + output) / cores * crowded(shape))
     }
 
     /// Cycles a packet of the input thread, of each worker, and of the output thread.
@@ -176,15 +183,15 @@ mod tests {
             output: 10.0,
             ..StageCosts::default()
         };
-        assert_eq!(even.best(1), Shape::Single);
-        assert_eq!(even.best(2), Shape::InputAndWorkers(1));
+        assert_eq!(even.best(1, usize::MAX), Shape::Single);
+        assert_eq!(even.best(2, usize::MAX), Shape::InputAndWorkers(1));
         let light = StageCosts {
             input: 100.0,
             worker: 5.0,
             output: 0.0,
             ..StageCosts::default()
         };
-        assert_eq!(light.best(2), Shape::Single);
+        assert_eq!(light.best(2, usize::MAX), Shape::Single);
     }
 
     /// A worker that takes longer than all else together is helped by a second one, though the
@@ -197,17 +204,19 @@ mod tests {
             output: 80.0,
             ..StageCosts::default()
         };
-        let shape = uneven.best(2);
-        assert_eq!((shape.workers(), shape.threads() > 2), (2, true), "{shape}");
-        let shared = (200.0 + 1200.0 + 80.0 + 12.0 + 24.0) / 2.0 * CROWDED;
-        assert!(uneven.pace(shape, 2) <= shared + 1.0);
+        let shape = uneven.best(2, usize::MAX);
+        assert_eq!(shape, Shape::InputWorkersOutput(2));
+        let shared = (200.0 + 1200.0 + 80.0 + 12.0 + 12.0) / 2.0 * 1.25;
+        assert!((uneven.pace(shape, 2) - shared).abs() < 1e-6);
         // Where each has a core of its own, sharing has nothing to give.
         let balanced = StageCosts {
             worker: 300.0,
             ..uneven
         };
-        assert_eq!(balanced.best(2), Shape::InputAndWorkers(1));
-        assert_eq!(uneven.best(8).threads(), 8);
+        assert_eq!(balanced.best(2, usize::MAX), Shape::InputAndWorkers(1));
+        assert_eq!(uneven.best(8, usize::MAX).threads(), 8);
+        // Nor where it is not wanted.
+        assert_eq!(uneven.best(2, 2), Shape::InputAndWorkers(1));
     }
 
     /// `auto` is the profile's rule; what was asked for stays.
@@ -252,7 +261,7 @@ mod tests {
             output: 5.0,
             ..StageCosts::default()
         };
-        let shape = heavy.best(64);
+        let shape = heavy.best(64, usize::MAX);
         assert!(shape.workers() <= 9, "{shape}");
         assert!(shape.workers() >= 6, "{shape}");
     }
