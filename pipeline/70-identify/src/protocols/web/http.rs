@@ -49,6 +49,11 @@ mod tests {
             "NOTIFY /event HTTP/1.1\r\n",
             "SUBSCRIBE /service HTTP/1.1\r\n",
             "UNSUBSCRIBE /service HTTP/1.1\r\n",
+            "QUERY /contacts HTTP/1.1\r\n",
+            "MKCALENDAR /home/calendar/ HTTP/1.1\r\n",
+            "VERSION-CONTROL /doc HTTP/1.1\r\n",
+            "PURGE /cached HTTP/1.1\r\n",
+            "M-SEARCH * HTTP/1.1\r\n",
         ] {
             assert_eq!(client(line.as_bytes()), Some("http"), "{line:?}");
         }
