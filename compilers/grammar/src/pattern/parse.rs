@@ -224,6 +224,10 @@ impl<'a> Parser<'a> {
                 place,
                 "^ stands at the beginning of a rule; the character is written \\^",
             )),
+            Some(b'<') if self.rest().starts_with(b"<<EOF>>") => Err(Failure::new(
+                place,
+                "<<EOF>> is a rule by itself; as text it is written \"<<EOF>>\"",
+            )),
             Some(byte) => {
                 self.at += 1;
                 Ok(self.byte(byte))

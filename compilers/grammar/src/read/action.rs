@@ -165,7 +165,8 @@ fn argument(cursor: &mut Cursor<'_>) -> Result<Argument, Failure> {
             }
         }
         _ => {
-            let name = cursor.word(false);
+            // Names may have dashes, as where they are declared.
+            let name = cursor.word(true);
             if name.is_empty() {
                 return Err(not_ours(at));
             }
