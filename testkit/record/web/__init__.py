@@ -147,17 +147,19 @@ def expect(lab, truth):
     base = f"http://{SERVER}:{PYTHON_PORT}"
     curl = _curl(lab, truth, PYTHON_PORT, "expecting.py")
     curl(53402, waits, f"{base}/stored", f"{base}/again")
-    curl((53403, 53405), ["--anyauth", "-u", "lab:lab", *waits], f"{base}/auth")
+    curl((53403, 53405), ["--anyauth", "-u", "lab:lab", *waits], f"{base}/auth",
+         count=2)
     curl((53409, 53411), [*waits, f"{base}/full", "-o", "/dev/null", "--next", "-sS"],
-         f"{base}/after")
+         f"{base}/after", count=2)
     _log(lab, truth, "python.log")
     stop(python)
     # nginx answers at once, and curl gives up. (Where nginx does send 100, its log counts that to
     # the answer's body.)
     before = _lines(lab, "nginx.log")
     curl = _curl(lab, truth, 80, "nginx")
-    curl((53431, 53433), waits, f"http://{SERVER}/small.txt", f"http://{SERVER}/index.html")
-    curl((53434, 53436), chunks, f"http://{SERVER}/small.txt", f"http://{SERVER}/index.html")
+    pages = [f"http://{SERVER}/small.txt", f"http://{SERVER}/index.html"]
+    curl((53431, 53433), waits, *pages, count=2)
+    curl((53434, 53436), chunks, *pages, count=2)
     _log(lab, truth, "nginx.log", before)
     # Apache answers and closes.
     limits = APACHE + "LimitRequestBody 1000\n"
@@ -169,17 +171,19 @@ def expect(lab, truth):
     lab.wait_for("s", APACHE_PORT)
     base = f"http://{SERVER}:{APACHE_PORT}"
     curl = _curl(lab, truth, APACHE_PORT, "apache2")
-    curl((53412, 53414), waits, f"{base}/store", f"{base}/missing")
-    curl((53415, 53417), chunks, f"{base}/missing", f"{base}/moved")
-    curl((53418, 53420), waits, f"{base}/small.txt", f"{base}/index.html")
+    curl((53412, 53414), waits, f"{base}/store", f"{base}/missing", count=2)
+    # curl takes the port again, and the server still remembers the connection before.
+    curl((53415, 53417), chunks, f"{base}/missing", f"{base}/moved", count=3,
+         note="the second one's SYN is answered by the first one's ACK, reset, and sent again")
+    curl((53418, 53420), waits, f"{base}/small.txt", f"{base}/index.html", count=2)
     _log(lab, truth, "apache.log", before)
     stop(server)
     # Go sends 100 when its handler reads, and closes if it does not.
     _, server = _go(lab, "go-expect.log")
     base = f"http://{SERVER}:{GO_PORT}"
     curl = _curl(lab, truth, GO_PORT, "go")
-    curl((53421, 53424), waits, f"{base}/stored", f"{base}/nothing", f"{base}/stored")
-    curl((53425, 53428), chunks, f"{base}/refused", f"{base}/stored")
+    curl((53421, 53424), waits, f"{base}/stored", f"{base}/nothing", f"{base}/stored", count=2)
+    curl((53425, 53428), chunks, f"{base}/refused", f"{base}/stored", count=2)
     _log(lab, truth, "go-expect.log")
     stop(server)
 
@@ -205,12 +209,12 @@ def _go(lab, log):
 
 
 def _curl(lab, truth, port, program):
-    """One curl process on one connection."""
-    def run(client_port, options, *urls):
+    """One curl process on one connection, or on so many."""
+    def run(client_port, options, *urls, count=1, **more):
         words = [word for url in urls for word in ("-o", "/dev/null", url)]
         lab.client(client_port, ["curl", "-sS", "--noproxy", "*", *options, *words], check=False)
         truth.connection("http", (CLIENT, client_port), (SERVER, port),
-                         program=f"curl → {program}")
+                         count=count, program=f"curl → {program}", **more)
     return run
 
 
