@@ -289,7 +289,9 @@ impl<S: MessageSink> Actor<'_, S> {
         }
         *self.questions_lost = self.questions_lost.saturating_add(1);
         // Where answers name their questions, the oldest is the one that nobody will answer.
-        if is_named(self.grammar, message) && self.tell_oldest() && self.waits(message) {
+        if !is_named(self.grammar, message) {
+            self.extra.asked.leave_out();
+        } else if self.tell_oldest() && self.waits(message) {
             return self.clear();
         }
         self.emit(message);
@@ -334,7 +336,10 @@ impl<S: MessageSink> Actor<'_, S> {
                 self.questions.pop(asked, self.shard, self.budget);
                 self.clear();
             }
-            None => self.emit(message),
+            None => {
+                asked.answer_left_out();
+                self.emit(message);
+            }
         }
     }
 

@@ -23,7 +23,7 @@ impl Default for TextOptions {
             shard_connections_max: 1 << 14,
             shard_bytes_max: 1 << 20,
             shard_questions_max: 1 << 13,
-            questions_max: 64,
+            questions_max: 256,
             text_len_max: 4096,
             list_len_max: 32,
         }

@@ -18,6 +18,21 @@ pub(crate) struct Queue {
     first: u32,
     last: u32,
     len: u32,
+    /// Behind these came so many for which there was no room.
+    left_out: u32,
+}
+
+impl Queue {
+    /// There is no room for a question that answers do not name. Nor is there for those behind it,
+    /// until all are answered: the order alone says which answer is whose.
+    pub(crate) fn leave_out(&mut self) {
+        self.left_out = self.left_out.saturating_add(1);
+    }
+
+    /// An answer came, and no question waits: it is that of one that was left out, if any was.
+    pub(crate) fn answer_left_out(&mut self) {
+        self.left_out = self.left_out.saturating_sub(1);
+    }
 }
 
 impl Default for Queue {
@@ -26,6 +41,7 @@ impl Default for Queue {
             first: NONE,
             last: NONE,
             len: 0,
+            left_out: 0,
         }
     }
 }
@@ -67,7 +83,7 @@ impl Questions {
             .get(usize::from(shard))
             .copied()
             .unwrap_or(0);
-        if queue.len >= self.queue_max || count >= self.shard_max {
+        if queue.len >= self.queue_max || queue.left_out > 0 || count >= self.shard_max {
             return false;
         }
         let slot = match self.free.pop() {

@@ -197,6 +197,36 @@ fn redis_pairs_commands_with_replies() {
     );
 }
 
+/// Long lists, and attributes within lists, are one reply; a replica's stream is none.
+#[test]
+fn redis_replies_are_as_long_as_they_say() {
+    let mut list = b"*1048577\r\n".to_vec();
+    list.extend(b":1\r\n".repeat(1_048_577));
+    list.extend(b"+PONG\r\n");
+    let turns: Turns<'_> = &[(true, b"KEYS *\r\n\nPING\r\n"), (false, &list)];
+    let expected = [
+        "redis @0 command=KEYS key=* reply=1048577",
+        "redis @0 command=PING reply=PONG",
+    ];
+    assert_eq!(told("redis", turns, whole), expected);
+    check(
+        "redis",
+        &[
+            (true, b"X4\r\nPING\r\nPSYNC ? -1\r\n"),
+            (
+                false,
+                b"*2\r\n|1\r\n+k\r\n*1\r\n+v\r\n:1\r\n:2\r\n+PONG\r\n\
+              +FULLRESYNC 8371b4fb 0\r\n$12\r\nREDIS0009abc*1\r\n$4\r\nPING\r\n",
+            ),
+        ],
+        &[
+            "redis @0 command=X4 reply=2",
+            "redis @0 command=PING reply=PONG",
+            "redis @0 command=PSYNC key=? reply=FULLRESYNC 8371b4fb 0",
+        ],
+    );
+}
+
 /// RFC 3261: a provisional answer is no answer, ACK has none, and bodies are passed over.
 #[test]
 fn sip_pairs_requests_with_final_answers() {
@@ -263,19 +293,19 @@ fn answers_of_sip_find_the_requests_that_they_name() {
 /// Requests that are never answered do not keep later ones from their answers.
 #[test]
 fn the_oldest_request_gives_way_where_answers_name_theirs() {
-    let asks: Vec<Vec<u8>> = (0..100)
+    let asks: Vec<Vec<u8>> = (0..300)
         .map(|nth| sip("OPTIONS sip:b SIP/2.0", "1", &format!("{nth} OPTIONS")))
         .collect();
-    let answer = sip("SIP/2.0 200 OK", "1", "99 OPTIONS");
+    let answer = sip("SIP/2.0 200 OK", "1", "299 OPTIONS");
     let mut turns: Vec<(bool, &[u8])> = asks.iter().map(|ask| (true, ask.as_slice())).collect();
     turns.push((false, &answer));
     let told = told("sip", &turns, whole);
-    assert_eq!(told.len(), 100);
-    assert!(told[0].starts_with("sip @0 ") && told[35].starts_with("sip @35 "));
+    assert_eq!(told.len(), 300);
+    assert!(told[0].starts_with("sip @0 ") && told[43].starts_with("sip @43 "));
     assert!(
-        told[36].contains("seq=99 OPTIONS status_code=200"),
+        told[44].contains("seq=299 OPTIONS status_code=200"),
         "{}",
-        told[36]
+        told[44]
     );
 }
 
@@ -338,23 +368,29 @@ fn a_mail_in_chunks_is_told() {
     );
 }
 
-/// Passwords are in no record. RESP3 answers those that subscribe by a push.
+/// Passwords are in no record. Those that subscribe are answered by pushes, which answer nobody else.
 #[test]
-fn passwords_are_not_told_and_subscriptions_are_answered() {
+fn passwords_are_not_told_and_subscriptions_do_not_wait() {
     check(
         "redis",
         &[
             (
                 true,
                 b"*3\r\n$4\r\nAuth\r\n$4\r\nname\r\n$6\r\n\
-              secret\r\nAUTH secret\r\n*2\r\n$4\r\nAUTO\r\n$1\
+              secret\r\nAUTH secret\r\n \"auth\" secret\n*2\r\n$4\r\nAUTO\r\n$1\
               \r\nk\r\n",
             ),
-            (false, b"+OK\r\n-ERR no\r\n:1\r\n"),
-            (true, b"*2\r\n$9\r\nSUBSCRIBE\r\n$2\r\nch\r\n"),
+            (false, b"+OK\r\n-ERR no\r\n+OK\r\n:1\r\n"),
+            (
+                true,
+                b"*3\r\n$9\r\nSUBSCRIBE\r\n$2\r\nch\r\n$1\r\nd\r\n\
+              Unsubscribe\r\nGET a\r\n",
+            ),
             (
                 false,
                 b">3\r\n$9\r\nsubscribe\r\n$2\r\nch\r\n:1\r\n\
+              *3\r\n$9\r\nsubscribe\r\n$1\r\nd\r\n:2\r\n\
+              *3\r\n$11\r\nunsubscribe\r\n$-1\r\n:0\r\n$1\r\nx\r\n\
               >3\r\n$7\r\nmessage\r\n$2\r\nch\r\n$2\r\nhi\r\n",
             ),
             (true, b"PING\r\n"),
@@ -363,8 +399,11 @@ fn passwords_are_not_told_and_subscriptions_are_answered() {
         &[
             "redis @0 command=Auth arguments=3 reply=OK",
             "redis @0 command=AUTH error=ERR no",
+            "redis @0 command=\\\"auth\\\" reply=OK",
             "redis @0 command=AUTO key=k arguments=2 reply=1",
-            "redis @2 command=SUBSCRIBE key=ch arguments=2 reply=3",
+            "redis @2 command=SUBSCRIBE key=ch arguments=3",
+            "redis @2 command=Unsubscribe",
+            "redis @2 command=GET key=a reply=x",
             "redis @4 command=PING reply=PONG",
         ],
     );
@@ -474,6 +513,45 @@ fn caps_are_counted() {
         ["text_connections", "text_memory", "text_questions"]
     );
     assert!(text.begin(Shard(0), redis).is_some());
+}
+
+/// Requests are answered in order: what has no room to wait has its answer alone, and that of
+/// nobody else.
+#[test]
+fn questions_left_out_keep_their_place() {
+    let options = TextOptions {
+        questions_max: 2,
+        ..TextOptions::default()
+    };
+    let mut text = Text::new(options, built_in());
+    let mut log = Log::default();
+    let redis = text.protocol("redis").unwrap();
+    let handle = text.begin(Shard(0), redis).unwrap();
+    let turns: Turns<'_> = &[
+        (true, b"GET a\r\nGET b\r\nGET c\r\n"),
+        (false, b"+a\r\n"),
+        (true, b"GET d\r\n"),
+        (false, b"+b\r\n+c\r\n+d\r\n"),
+        (true, b"GET e\r\n"),
+        (false, b"+e\r\n"),
+    ];
+    for (turn, (to_server, bytes)) in turns.iter().enumerate() {
+        let at = Timestamp(turn as u64);
+        text.data(handle, at, *to_server, bytes, &mut log);
+    }
+    text.end(handle, Timestamp(99), &mut log);
+    assert_eq!(
+        log.0,
+        [
+            "redis @0 command=GET key=c",
+            "redis @0 command=GET key=a reply=a",
+            "redis @2 command=GET key=d",
+            "redis @0 command=GET key=b reply=b",
+            "redis @3 reply=c",
+            "redis @3 reply=d",
+            "redis @4 command=GET key=e reply=e",
+        ]
+    );
 }
 
 proptest! {
