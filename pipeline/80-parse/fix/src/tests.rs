@@ -241,6 +241,28 @@ fn each_secret_is_masked() {
     }
 }
 
+/// What a SOH within a secret cuts off is none of the output's business, nor a password whose tag
+/// is spelled wrongly; other messages show what is no field.
+#[test]
+fn pieces_of_secrets_are_masked() {
+    let bodies = [
+        ("35=A|95=99|96=a\u{1}secret\u{1}secret", 3),
+        ("35=A|554=a\u{1}secret", 2),
+        ("35=BE\u{1}+554=secret", 1),
+        ("35=8|554=a\u{1}secret", 2),
+        ("35=8|554=a|58=b\u{1}shown", 1),
+    ];
+    for (body, masks) in bodies {
+        let turns = [(true, 0, message("FIX.4.4", body))];
+        let told = columns(options(true, 1 << 16), &turns);
+        let values = told.of(0, "values").unwrap();
+        let count = |word: &[u8]| values.matches(&format!("{word:?}")).count();
+        assert_eq!(count(b"***"), masks, "{body}");
+        assert_eq!(count(b"secret") + count(b"+554=secret"), 0, "{body}");
+        assert_eq!(count(b"shown") > 0, body.contains("shown"));
+    }
+}
+
 /// Behind garbage the next message is read, and the garbage told once.
 #[test]
 fn messages_behind_garbage_are_found() {

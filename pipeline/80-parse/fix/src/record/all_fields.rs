@@ -3,7 +3,7 @@
 use crate::Dictionary;
 use crate::message::fields::Fields;
 use crate::message::groups::Places;
-use crate::record::secrets::{MASK, is_secret, type_of};
+use crate::record::secrets::{MASK, Secrets, type_of};
 use flowpin_record::{Value, ValueLists};
 use std::io::Write;
 use std::ops::Range;
@@ -31,12 +31,14 @@ impl AllFields {
         with: impl FnOnce([Value<'_>; LISTS]),
     ) {
         self.find_groups(fields, message, dictionary);
-        let message_type = type_of(fields, message);
+        let mut secrets = Secrets::of(type_of(fields, message));
         let [mut tags, mut names, mut values, mut meanings, mut groups] = self.lists.lend();
         for (field, end) in fields.list().iter().zip(&self.ends) {
             let info = dictionary.field(field.tag);
-            let secret = is_secret(field.tag, message_type);
-            let value = if secret { MASK } else { field.value(message) };
+            let value = match secrets.next(field.tag) {
+                true => MASK,
+                false => field.value(message),
+            };
             tags.push(Value::Count(field.tag.into()));
             names.push(Value::text(info.map_or("", |info| info.name())));
             values.push(Value::Bytes(value));

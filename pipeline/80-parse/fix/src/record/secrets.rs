@@ -18,6 +18,34 @@ pub fn is_secret(tag: u32, message_type: &[u8]) -> bool {
     }
 }
 
+/// The same of one field after the other of a message. What is no field may be the rest of a
+/// secret that holds a SOH, or be meant for one: behind a secret, and where somebody logs on, it is
+/// one, too.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Secrets<'m> {
+    message_type: &'m [u8],
+    is_behind: bool,
+}
+
+impl<'m> Secrets<'m> {
+    pub(crate) fn of(message_type: &'m [u8]) -> Self {
+        Self {
+            message_type,
+            is_behind: is_secret(96, message_type),
+        }
+    }
+
+    /// Whether the next field's value is one; tag 0: it is no field.
+    pub(crate) fn next(&mut self, tag: u32) -> bool {
+        if tag == 0 {
+            return self.is_behind;
+        }
+        let is_secret = is_secret(tag, self.message_type);
+        self.is_behind = is_secret || self::is_secret(96, self.message_type);
+        is_secret
+    }
+}
+
 /// What stands in a secret's place.
 pub(crate) const MASK: &[u8] = b"***";
 
