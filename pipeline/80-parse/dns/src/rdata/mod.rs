@@ -5,6 +5,7 @@ mod edns;
 mod location;
 mod service;
 mod text;
+mod zeek;
 
 use crate::wire::codes::{put_number, put_type};
 use crate::wire::cursor::{Cursor, Short};
@@ -62,6 +63,12 @@ enum Part {
     Bitmap,
     /// Bytes in hexadecimal with `-` between.
     Dashed,
+    /// Eight bytes as four groups of hexadecimal digits (RFC 6742 §2.1.2).
+    Locator,
+    /// 48 bits.
+    U48,
+    /// A length of 16 bits, and so many bytes in base64 (RFC 8945 §4.2).
+    Counted,
     /// RFC 1876.
     Location,
     /// RFC 9460.
@@ -73,8 +80,8 @@ enum Part {
 /// The parts of a type's contents; none if it is written as RFC 3597 says.
 const fn parts(kind: u16) -> Option<&'static [Part]> {
     use Part::{
-        Base64, Bitmap, Dashed, Hash, Hex, Ipv4, Ipv6, Location, Name, Parameters, Quoted, Raw,
-        Salt, String, Strings, Time, Type, U8, U16, U32, Word,
+        Base64, Bitmap, Counted, Dashed, Hash, Hex, Ipv4, Ipv6, Location, Locator, Name,
+        Parameters, Quoted, Raw, Salt, String, Strings, Time, Type, U8, U16, U32, U48, Word,
     };
     Some(match kind {
         1 => &[Ipv4],
@@ -105,8 +112,11 @@ const fn parts(kind: u16) -> Option<&'static [Part]> {
         62 => &[U32, U16, Bitmap],
         63 => &[U32, U8, U8, Hex],
         64 | 65 => &[U16, Name, Parameters],
+        104 | 106 => &[U16, Locator],
         105 => &[U16, Ipv4],
         108 | 109 => &[Dashed],
+        249 => &[Name, U32, U32, U16, U16, Counted, Counted],
+        250 => &[Name, U48, U16, Counted, U16, U16, Counted],
         256 => &[U16, U16, Quoted],
         257 => &[U8, Word, Quoted],
         _ => return None,
@@ -165,7 +175,7 @@ fn with_text(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts, found: &mut 
     let mut names: Option<[Place; 2]> = None;
     let good = parts(kind).is_some_and(|parts| {
         let read = parts.iter().enumerate().try_for_each(|(at, &part)| {
-            if at > 0 && !(cursor.left() == 0 && part == Part::Parameters) {
+            if at > 0 && !(cursor.left() == 0 && may_be_none(part)) {
                 texts.bytes.push(b' ');
             }
             if part != Part::Name {
@@ -189,13 +199,13 @@ fn with_text(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts, found: &mut 
         let begin = out.len();
         put_unknown(whole, out);
         found.text = Place::new(begin, out.len());
-        found.zeek = zeek_unknown(kind, out);
+        found.zeek = zeek::unknown(kind, out);
         found.is_bad = parts(kind).is_some() && whole.left() > 0;
         return;
     }
     found.text = Place::new(begin, out.len());
     found.names = names.unwrap_or_default();
-    found.zeek = zeek(kind, whole, found.names, out).unwrap_or(found.text);
+    found.zeek = zeek::differing(kind, whole, found.names, out).unwrap_or(found.text);
     let fingerprint_at = out.len();
     if kind == SSHFP {
         let mut fingerprint = whole;
@@ -203,6 +213,11 @@ fn with_text(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts, found: &mut 
         text::put_separated(out, fingerprint.rest(), b':');
     }
     found.fingerprint = Place::new(fingerprint_at, out.len());
+}
+
+/// Whether a part may be nothing at all.
+const fn may_be_none(part: Part) -> bool {
+    matches!(part, Part::Parameters | Part::Bitmap)
 }
 
 impl Rdata {
@@ -232,6 +247,10 @@ fn put(part: Part, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<(), Sho
         Part::U8 => put_number(out, cursor.u8()?.into()),
         Part::U16 => put_number(out, cursor.u16()?.into()),
         Part::U32 => put_number(out, cursor.u32()?.into()),
+        Part::U48 => {
+            let high = u64::from(cursor.u16()?) << 32;
+            put_number(out, high | u64::from(cursor.u32()?));
+        }
         Part::Time => text::put_time(out, cursor.u32()?),
         Part::Type => put_type(out, cursor.u16()?),
         // The caller has read it.
@@ -258,6 +277,15 @@ fn put(part: Part, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<(), Sho
         Part::Base64 => text::put_base64(out, cursor.rest()),
         Part::Bitmap => put_bitmap(cursor, out)?,
         Part::Dashed => text::put_separated(out, cursor.rest(), b'-'),
+        Part::Locator => text::put_groups(out, cursor.take(8)?),
+        Part::Counted => {
+            let len = cursor.u16()?;
+            put_number(out, len.into());
+            if len > 0 {
+                out.push(b' ');
+                text::put_base64(out, cursor.take(len.into())?);
+            }
+        }
         Part::Location => location::put(cursor, out)?,
         Part::Parameters => service::put(cursor, out)?,
         Part::Raw => out.extend_from_slice(cursor.rest()),
@@ -298,80 +326,6 @@ fn put_bitmap(cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<(), Short> {
         }
     }
     Ok(())
-}
-
-/// The text of Zeek's `answers`, where it differs from ours.
-fn zeek(
-    kind: u16,
-    mut cursor: Cursor<'_>,
-    [first, last]: [Place; 2],
-    out: &mut Vec<u8>,
-) -> Option<Place> {
-    let begin = out.len();
-    let number = |cursor: &mut Cursor<'_>| u64::from(cursor.u8().unwrap_or(0));
-    match kind {
-        SOA => return Some(first),
-        15 | 33 => return Some(last),
-        16 | 99 => {
-            let word: &[u8] = if kind == 16 { b"TXT" } else { b"SPF" };
-            while let Ok(string) = cursor.string() {
-                if out.len() > begin {
-                    out.push(b' ');
-                }
-                out.extend_from_slice(word);
-                out.push(b' ');
-                put_number(out, string.len() as u64);
-                out.push(b' ');
-                out.extend_from_slice(string);
-            }
-        }
-        24 | 46 => {
-            let covered = cursor.u16().unwrap_or(0);
-            let signer = last.range();
-            out.extend_from_slice(b"RRSIG ");
-            put_number(out, covered.into());
-            out.push(b' ');
-            match out.get(signer.clone()) {
-                Some(b"." | b"") | None => out.extend_from_slice(b"<Root>"),
-                Some(_) => out.extend_from_within(signer),
-            }
-        }
-        43 => {
-            let _ = cursor.u16();
-            let (algorithm, digest) = (number(&mut cursor), number(&mut cursor));
-            let _ = write!(out, "DS {algorithm} {digest}");
-        }
-        48 => {
-            let _ = cursor.take(3);
-            let _ = write!(out, "DNSKEY {}", number(&mut cursor));
-        }
-        SSHFP => {
-            let _ = cursor.take(2);
-            out.extend_from_slice(b"SSHFP: ");
-            text::put_hex(out, cursor.rest());
-        }
-        29 => {
-            let _ = cursor.u8();
-            let mut next = || number(&mut cursor);
-            let (size, across, down) = (next(), next(), next());
-            let _ = write!(out, "LOC:  {size} {across} {down}");
-        }
-        47 => out.extend_from_slice(b"NSEC "),
-        50 => out.extend_from_slice(b"NSEC3"),
-        51 => out.extend_from_slice(b"NSEC3PARAM"),
-        _ => return None,
-    }
-    if kind == 47 {
-        out.extend_from_within(first.range());
-    }
-    Some(Place::new(begin, out.len()))
-}
-
-/// Zeek's words for what it does not know either.
-fn zeek_unknown(kind: u16, out: &mut Vec<u8>) -> Place {
-    let begin = out.len();
-    let _ = write!(out, "<unknown type={kind}>");
-    Place::new(begin, out.len())
 }
 
 const A: u16 = 1;

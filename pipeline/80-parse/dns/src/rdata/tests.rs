@@ -32,7 +32,7 @@ fn ours(kind: u16, contents: &[u8]) -> String {
 /// Each type in the form of its RFC.
 #[test]
 fn contents_are_those_of_zone_files() {
-    let cases: [(u16, &[u8], &str); 25] = [
+    let cases: [(u16, &[u8], &str); 29] = [
         (1, b"\xc0\0\x02\x01", "192.0.2.1"),
         (
             28,
@@ -83,6 +83,24 @@ fn contents_are_those_of_zone_files() {
             50,
             b"\x01\x01\0\x0c\0\x05fooba\0\x01\x40",
             "1 1 12 - cpnmuoj1 A",
+        ),
+        (50, b"\x01\0\0\0\0\x05fooba", "1 0 0 - cpnmuoj1"),
+        // RFC 6742 §2.1.
+        (
+            106,
+            b"\0\x0a\x20\x01\x0d\xb8\x11\x40\x10\0",
+            "10 2001:0db8:1140:1000",
+        ),
+        // RFC 8945 §4.2, RFC 2930 §2.
+        (
+            250,
+            b"\x0bhmac-sha256\0\0\x01\0\0\0\x02\x01\x2c\0\x03foo\x12\x34\0\x10\0\0",
+            "hmac-sha256 4294967298 300 3 Zm9v 4660 16 0",
+        ),
+        (
+            249,
+            b"\x01g\0\0\0\0\x01\0\0\0\x02\0\x03\0\0\0\x01f\0\x01o",
+            "g 1 2 3 0 1 Zg== 1 bw==",
         ),
         (64, b"\0\0\x03svc\0", "0 svc"),
         (

@@ -35,6 +35,16 @@ pub(super) fn put_separated(out: &mut Vec<u8>, bytes: &[u8], between: u8) {
     }
 }
 
+/// Groups of four hexadecimal digits with `:` between.
+pub(super) fn put_groups(out: &mut Vec<u8>, bytes: &[u8]) {
+    for (at, two) in bytes.chunks(2).enumerate() {
+        if at > 0 {
+            out.push(b':');
+        }
+        put_hex(out, two);
+    }
+}
+
 /// RFC 4648 §4, with padding.
 pub(super) fn put_base64(out: &mut Vec<u8>, bytes: &[u8]) {
     for three in bytes.chunks(3) {
