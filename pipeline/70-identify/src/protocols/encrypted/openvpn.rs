@@ -43,6 +43,9 @@ fn datagram(look: &Look<'_>) -> Option<Answer> {
 }
 
 fn packet(look: &Look<'_>, reply: &[u8], ended: bool) -> Option<Answer> {
+    if is_counts(look) {
+        return Some(Answer::No);
+    }
     let mut cursor = look.cursor(0);
     let opcode = cursor.u8()? >> 3;
     let mine = cursor.take(8)?;
@@ -79,6 +82,12 @@ fn packet(look: &Look<'_>, reply: &[u8], ended: bool) -> Option<Answer> {
     Some(Answer::No)
 }
 
+/// One question and few records, as DNS has it (RFC 1035 §4.1.1): a session's random number is
+/// nothing of the kind. A first label of one letter looks like packet 1 and a time.
+fn is_counts(look: &Look<'_>) -> bool {
+    look.be16(4) == Some(1) && look.u8(6) == Some(0) && look.u8(8) == Some(0)
+}
+
 /// No acknowledgements, packet 0, and nothing more.
 fn is_plain(mut cursor: Cursor<'_>, _opcode: u8) -> Option<()> {
     (cursor.u8()? == 0 && cursor.be32()? == 0 && cursor.is_end()).then_some(())
@@ -90,4 +99,23 @@ fn is_numbered(mut cursor: Cursor<'_>) -> Option<()> {
     let time = cursor.be32()?;
     let is_key_time = matches!(number, 1 | 0x0a01_0001 | 0x0f00_0001);
     (is_key_time && (0x4200_0000..0xbb00_0000).contains(&time)).then_some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{client, datagram};
+
+    /// RFC 1035 §4.1.1: an identifier may look like an opcode.
+    #[test]
+    fn a_dns_query_for_a_name_of_one_letter_is_none() {
+        for id in [0x38, 0x42, 0x57] {
+            let mut query = vec![id, 0x75];
+            query.extend(b"\x01\0\0\x01\0\0\0\0\0\0\x01Z\x14bbbbbbbbbbbbbbbbbbbb");
+            query.extend(b"\x0fccccccccccccccc\x04test\0\0\x1c\0\x01");
+            assert_eq!(datagram(&query), Some("dns"), "{id:x}");
+            let mut framed = vec![0, query.len() as u8];
+            framed.extend(query);
+            assert_eq!(client(&framed), Some("dns"), "{id:x}");
+        }
+    }
 }
