@@ -256,6 +256,22 @@ fn an_event_has_queries_answers_and_edns() {
     );
 }
 
+/// RFC 2136 §2.4: an update's conditions are records without contents, and are no addresses.
+#[test]
+fn what_is_no_address_is_not_grouped() {
+    let options = DnsOptions {
+        log: false,
+        ..options()
+    };
+    let mut update = query(7, "example.org", 6);
+    update[2..8].copy_from_slice(b"\x28\0\0\x01\0\x01");
+    update.extend(b"\xc0\x0c\0\x01\0\xff\0\0\0\0\0\0");
+    let told = datagrams(options, Flavour::Dns, &[(10, update)]);
+    assert_eq!(told.of(0, "dns.answers[].rdata"), "\\# 0");
+    assert_eq!(told.of(0, "dns.grouped.A"), "");
+    assert!(told.anomalies.is_empty());
+}
+
 /// RFC 6762 §6: mDNS has no identifiers to pair by, and a bit of its own in classes.
 #[test]
 fn mdns_is_not_paired() {

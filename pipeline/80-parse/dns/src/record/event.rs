@@ -154,9 +154,7 @@ impl Layout {
                     *special = true;
                 }
             }
-            if record.section == Section::Answer
-                && let Some(count) = group_of(record.kind).and_then(|at| grouped.get_mut(at))
-            {
+            if let Some(count) = group_of(record).and_then(|at| grouped.get_mut(at)) {
                 *count = count.saturating_add(1);
             }
         }
@@ -238,8 +236,7 @@ impl Layout {
                 }
             }
             *row = row.saturating_add(1);
-            if record.section == Section::Answer
-                && let Some(group) = group_of(record.kind)
+            if let Some(group) = group_of(record)
                 && let Some(row) = grouped.get_mut(group)
             {
                 let [.., contents] = common;
@@ -267,9 +264,14 @@ const fn special_of(kind: u16) -> Option<usize> {
     }
 }
 
-/// Which group an answer's type has: see [`GROUPS`].
-const fn group_of(kind: u16) -> Option<usize> {
-    Some(match kind {
+/// Which group an answer's contents are put in: see [`GROUPS`]. Those of an update's conditions are
+/// empty (RFC 2136 §2.4), and none of their type, as are such that break its rules.
+#[inline]
+fn group_of(record: &Record) -> Option<usize> {
+    if record.section != Section::Answer || record.rdata.is_bad || record.rdata.raw.len() == 0 {
+        return None;
+    }
+    Some(match record.kind {
         1 => 0,
         28 => 1,
         5 => 2,
