@@ -368,7 +368,8 @@ fn a_mail_in_chunks_is_told() {
     );
 }
 
-/// Passwords are in no record. Those that subscribe are answered by pushes, which answer nobody else.
+/// Passwords are in no record. Those that subscribe are answered by pushes, which answer nobody
+/// else.
 #[test]
 fn passwords_are_not_told_and_subscriptions_do_not_wait() {
     check(
