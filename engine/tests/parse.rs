@@ -318,6 +318,24 @@ fn tls_inside_a_websocket_is_told() {
     assert_eq!(events(&talk(turns, 2000, 1), "1x1", "tls").len(), 0);
 }
 
+/// What came before the verdict and was not kept is counted, and nothing else is.
+#[test]
+fn bytes_before_the_verdict_that_are_not_kept_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+    // No rule knows the method: the answer tells.
+    for (len, lost) in [(5000, 1), (500, 0)] {
+        let head = format!("FOO / HTTP/1.1\r\nHost: h\r\nContent-Length: {len}\r\n\r\n");
+        let request = [head.into_bytes(), vec![b'x'; len]].concat();
+        let turns: Turns<'_> = &[(true, &request), (false, answer)];
+        for pipeline in ["1x1", "2x3"] {
+            let frames = talk(turns, 1400, 1);
+            let report = run(&frames, pipeline, &[Format::None], folder.path());
+            assert_eq!(report.losses.of(Loss::IdentifyFirstBytes), lost, "{len}");
+        }
+    }
+}
+
 /// Each switch of protocols has the stream looked at anew, from within the one before: in one
 /// segment there may be thousands.
 #[test]

@@ -64,6 +64,9 @@ losses! {
     /// Connections whose protocol was not looked for any more because there was no memory.
     IdentifyMemory = "identify_memory",
         "no memory for first bytes of connections not yet identified: raise --memory";
+    /// Directions of streams of which a parser was not told all that came before the verdict.
+    IdentifyFirstBytes = "identify_first_bytes",
+        "streams with more bytes before their protocol was known than are kept: not all is parsed";
     /// Datagrams before a verdict that its parser was not told.
     IdentifyDatagrams = "identify_datagrams",
         "datagrams before their protocol was known, more than are kept: not parsed";

@@ -232,6 +232,15 @@ impl Searches {
         });
     }
 
+    /// Of how many directions of a stream bytes came before the verdict that were not kept.
+    pub fn cut(&self, search: Search) -> u8 {
+        let handle = search.0.checked_sub(1);
+        let progress = handle.and_then(|handle| self.memory.slab.get(handle));
+        progress.map_or(0, |progress| {
+            progress.sides.map(|side| u8::from(side.cut)).iter().sum()
+        })
+    }
+
     /// Tells the datagrams before the verdict in order of arrival, as far as they are kept; returns
     /// how many came behind those and are not.
     pub fn replay_datagrams<'a>(&'a self, search: Search, tell: impl FnMut(Datagram<'a>)) -> u8 {

@@ -20,6 +20,8 @@ pub(super) struct Side {
     pub(super) begun: bool,
     /// Nothing that comes can matter any more.
     pub(super) over: bool,
+    /// Bytes came before the verdict that were not kept.
+    pub(super) cut: bool,
     /// How many bytes the checks have been shown.
     pub(super) asked: u16,
     pub(super) head: [u8; HEAD_LEN],
@@ -130,6 +132,7 @@ impl Side {
         start: 0,
         begun: false,
         over: false,
+        cut: false,
         asked: 0,
         head: [0; HEAD_LEN],
         head_len: 0,

@@ -35,6 +35,7 @@ impl Memory {
         if step != Step::Undecided {
             return step;
         }
+        side.cut = bytes.len() > all.len();
         let shard = whose.shard.0;
         if self.blocks.append(&mut side.kept, shard, all).is_none() {
             return Step::GaveUp(GaveUp::Memory);
@@ -84,7 +85,10 @@ impl Memory {
         if side.over {
             // Nothing can be learnt from them; a parser may want them.
             return match blocks.append(&mut side.kept, whose.shard.0, bytes) {
-                Some(_) => Step::Undecided,
+                Some(taken) => {
+                    side.cut |= taken < bytes.len();
+                    Step::Undecided
+                }
                 None => Step::GaveUp(GaveUp::Memory),
             };
         }
@@ -104,7 +108,9 @@ impl Memory {
             return feed(compiled, side, whose, seen.fresh);
         }
         side.asked = low(now);
-        advance(compiled, side, likely, whose, &seen, ended)
+        let step = advance(compiled, side, likely, whose, &seen, ended);
+        side.cut |= step == Step::Undecided && taken < bytes.len();
+        step
     }
 
     pub(super) fn end_side(&mut self, compiled: &Compiled, handle: u32, whose: Whose) -> Step {

@@ -102,6 +102,8 @@ impl Identify {
                     next = parse.data(state.binding, at, bytes, &scene.moment, scene.sink);
                 }
             });
+        let cut = u64::from(self.searches.cut(state.search));
+        self.losses.count(Loss::IdentifyFirstBytes, cut);
         let unkept = self.searches.replay_datagrams(state.search, |one| {
             if next == Next::More {
                 let payload = (one.bytes, one.wire_len);
