@@ -15,7 +15,7 @@ const EXPECTED: &[(&str, &str, &str)] = &[
     (
         "right.zip.d/right.pcap",
         "vertical syn 1 hosts 1000 ports; vertical syn 1 hosts 1000 ports; \
-         vertical syn 2 hosts 1000 ports; vertical syn 2 hosts 1000 ports",
+         vertical syn 1 hosts 1000 ports; vertical syn 1 hosts 1000 ports",
         "nmap's thousand usual ports, from one host, at four times",
     ),
     (

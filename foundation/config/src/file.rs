@@ -396,10 +396,11 @@ const KEYS: &[(&str, &[Key])] = &[
         "scans",
         &[
             ("enabled", "true", "Look for scans and floods."),
+            ("window", "\"5 min\"", "How far back attempts count."),
             (
-                "window",
-                "\"5 min\"",
-                "How far back attempts count: a slower scan is not seen.",
+                "long_window",
+                "\"24 h\"",
+                "How far back they count of sources that hardly ever succeed: slow scans.",
             ),
             (
                 "hosts",
@@ -410,6 +411,21 @@ const KEYS: &[(&str, &[Key])] = &[
                 "ports",
                 "20",
                 "Ports of one host that refuse or do not answer: a vertical scan.",
+            ),
+            (
+                "failures",
+                "11",
+                "Both together, of a source that hardly ever succeeds: a scan.",
+            ),
+            (
+                "targets",
+                "100",
+                "Likewise, each another host and another port: a sparse scan.",
+            ),
+            (
+                "sensitive",
+                "false",
+                "As many targets as `failures` are a scan, answered or not, as libnids has it.",
             ),
             (
                 "protocols",

@@ -8,12 +8,20 @@ use flowpin_packet::Network;
 pub struct ScansPlan {
     /// Whether it is on.
     pub enabled: bool,
-    /// How far back attempts count: a slower scan is not seen.
+    /// How far back attempts count.
     pub window_ns: u64,
+    /// How far back those of sources that hardly ever succeed do: a slower scan is not seen.
+    pub long_window_ns: u64,
     /// Hosts that refuse or do not answer on one port: a horizontal scan.
     pub hosts_min: u32,
     /// Ports of one host that refuse or do not answer: a vertical scan.
     pub ports_min: u32,
+    /// Hosts and ports together that fail, of a source that hardly ever succeeds.
+    pub failures_min: u32,
+    /// Likewise where each is another host and another port: a sparse scan.
+    pub targets_min: u32,
+    /// Whether as many targets as `failures_min`, answered or not, are a scan, too.
+    pub sensitive: bool,
     /// Protocols asked of one host: an IP-protocol scan.
     pub protocols_min: u32,
     /// SYNs without a handshake a second, to one host: a SYN flood.
@@ -37,8 +45,12 @@ impl Default for ScansPlan {
         Self {
             enabled: true,
             window_ns: 300_000_000_000,
+            long_window_ns: 86_400_000_000_000,
             hosts_min: 40,
             ports_min: 20,
+            failures_min: 11,
+            targets_min: 100,
+            sensitive: false,
             protocols_min: 10,
             syn_rate: 1000,
             icmp_rate: 1000,
@@ -63,6 +75,12 @@ impl From<ScanSettings> for ScansPlan {
             window_ns: settings.window.map_or(defaults.window_ns, |span| span.0),
             hosts_min: settings.hosts.unwrap_or(defaults.hosts_min),
             ports_min: settings.ports.unwrap_or(defaults.ports_min),
+            long_window_ns: settings
+                .long_window
+                .map_or(defaults.long_window_ns, |span| span.0),
+            failures_min: settings.failures.unwrap_or(defaults.failures_min),
+            targets_min: settings.targets.unwrap_or(defaults.targets_min),
+            sensitive: settings.sensitive.unwrap_or(defaults.sensitive),
             protocols_min: settings.protocols.unwrap_or(defaults.protocols_min),
             syn_rate: settings.syn_rate.unwrap_or(defaults.syn_rate),
             icmp_rate: settings.icmp_rate.unwrap_or(defaults.icmp_rate),
@@ -84,6 +102,10 @@ impl From<&ScansPlan> for ScanSettings {
             window: Some(Span(plan.window_ns)),
             hosts: Some(plan.hosts_min),
             ports: Some(plan.ports_min),
+            long_window: Some(Span(plan.long_window_ns)),
+            failures: Some(plan.failures_min),
+            targets: Some(plan.targets_min),
+            sensitive: Some(plan.sensitive),
             protocols: Some(plan.protocols_min),
             syn_rate: Some(plan.syn_rate),
             icmp_rate: Some(plan.icmp_rate),
@@ -103,6 +125,9 @@ impl ScansPlan {
             (self.window_ns, "the scan window"),
             (u64::from(self.hosts_min), "the hosts of a scan"),
             (u64::from(self.ports_min), "the ports of a scan"),
+            (self.long_window_ns, "the long scan window"),
+            (u64::from(self.failures_min), "the failures of a scan"),
+            (u64::from(self.targets_min), "the targets of a scan"),
             (u64::from(self.protocols_min), "the protocols of a scan"),
             (u64::from(self.syn_rate), "the rate of a SYN flood"),
             (u64::from(self.icmp_rate), "the rate of an ICMP flood"),

@@ -194,10 +194,18 @@ sections! {
         enabled: bool,
         /// How far back attempts count.
         window: Span,
+        /// How far back those of sources that hardly ever succeed do.
+        long_window: Span,
         /// Hosts that fail on one port.
         hosts: u32,
         /// Ports that fail on one host.
         ports: u32,
+        /// Hosts and ports that fail, of a source that hardly ever succeeds.
+        failures: u32,
+        /// Likewise, each another host and another port.
+        targets: u32,
+        /// Whether answered targets count, too.
+        sensitive: bool,
         /// Protocols asked of one host.
         protocols: u32,
         /// SYNs a second to one host.

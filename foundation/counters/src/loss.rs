@@ -156,6 +156,12 @@ losses! {
     /// Sources that scan detection forgot because there were too many.
     ScanSourcesForgotten = "scan_sources_forgotten",
         "more sources than are watched for scans; those that asked least were forgotten";
+    /// Sources that had been quiet for a window, and would have been watched for slow scans.
+    ScanSlowForgotten = "scan_slow_sources_forgotten",
+        "more sources than are watched for slow scans; those that were quiet were forgotten";
+    /// Hosts that scan detection forgot because there were too many.
+    ScanVictimsForgotten = "scan_victims_forgotten",
+        "more hosts than are watched for distributed scans; those asked least were forgotten";
     /// Targets that scan detection forgot: of sources that fail often, but do not scan.
     ScanTargetsForgotten = "scan_targets_forgotten",
         "a source failed at more targets than are kept, without a scan's pattern";

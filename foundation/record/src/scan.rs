@@ -14,6 +14,10 @@ pub enum ScanKind {
     Horizontal,
     /// Many ports on many hosts.
     Block,
+    /// Many ports on many hosts, of each host a few and on each port a few.
+    Sparse,
+    /// Ports of one host or hosts of one network, asked by many sources of which each asks little.
+    Distributed,
 }
 
 impl ScanKind {
@@ -23,6 +27,8 @@ impl ScanKind {
             Self::Vertical => "vertical",
             Self::Horizontal => "horizontal",
             Self::Block => "block",
+            Self::Sparse => "sparse",
+            Self::Distributed => "distributed",
         }
     }
 }
@@ -132,7 +138,8 @@ pub struct ScanRecord {
     pub method: ScanMethod,
     /// Who scans; of several, the first.
     pub source: IpAddr,
-    /// How many ask for the same targets at the same time: above 1 all but one are decoys.
+    /// How many ask for the same targets at the same time: above 1 all but one are decoys, but of a
+    /// distributed scan.
     pub source_count: u64,
     /// Some of them, the first first.
     pub sources: Samples<IpAddr, 4>,

@@ -40,7 +40,8 @@ const SCAN: &[Column<ScanRecord>] = &[
     column(
         "kind",
         Kind::Enum,
-        "`vertical`: ports of a host; `horizontal`: hosts by one port; `block`: both.",
+        "`vertical`: ports of a host; `horizontal`: hosts by one port; `block`: both; \
+         `sparse`: both, few of each; `distributed`: a host by many sources.",
         |row| Value::Text(row.kind.name()),
     ),
     column(
@@ -91,7 +92,8 @@ const SCAN: &[Column<ScanRecord>] = &[
     column(
         "sources",
         Kind::Count,
-        "How many ask for the same at the same time; above 1 all but one are decoys.",
+        "How many ask for the same at the same time; above 1 all but one are decoys, but of a \
+         distributed scan.",
         |row| Value::Count(row.source_count),
     ),
     column(

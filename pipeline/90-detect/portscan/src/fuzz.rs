@@ -20,6 +20,10 @@ pub fn fuzz_portscan(data: &[u8]) {
         icmp_rate: 2,
         udp_rate: 2,
         window_ns: 10_000_000_000,
+        long_window_ns: 40_000_000_000,
+        failures_min: 3,
+        targets_min: 5,
+        sensitive: data.first().is_some_and(|first| first & 1 == 1),
         ..ScanOptions::default()
     };
     let mut merger = Merger::new(observers.len(), options);

@@ -1,17 +1,26 @@
 //! What counts as a scan or a flood: the configuration's `[scans]`, and the key of identifiers.
 
+use crate::event::Probe;
 use flowpin_config::ScansPlan;
 use flowpin_packet::Network;
 
 /// Thresholds and exceptions; the defaults are the configuration's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScanOptions {
-    /// How far back attempts count, in nanoseconds of stream time: a slower scan is not seen.
+    /// How far back attempts count, in nanoseconds of stream time.
     pub window_ns: u64,
+    /// How far back those of sources that hardly ever succeed do: a slower scan is not seen.
+    pub long_window_ns: u64,
     /// Hosts that refuse or do not answer on one port: a horizontal scan.
     pub hosts_min: u32,
     /// Ports of one host that refuse or do not answer: a vertical scan.
     pub ports_min: u32,
+    /// Hosts and ports together that fail, of a source that hardly ever succeeds.
+    pub failures_min: u32,
+    /// Likewise where each is another host and another port: a sparse scan.
+    pub targets_min: u32,
+    /// Whether more targets than `failures_min`, answered or not, are a scan, too.
+    pub sensitive: bool,
     /// Protocols asked of one host: an IP-protocol scan.
     pub protocols_min: u32,
     /// SYNs without a handshake a second, to one host: a SYN flood.
@@ -33,12 +42,21 @@ pub struct ScanOptions {
 }
 
 impl ScanOptions {
+    /// Whether it is enough to ask so, whatever comes of it.
+    pub(crate) const fn is_enough(&self, probe: Probe) -> bool {
+        self.sensitive && matches!(probe, Probe::Syn | Probe::Fin | Probe::Null | Probe::Xmas)
+    }
+
     /// What the configuration says.
     pub fn new(plan: &ScansPlan, id_seed: u64) -> Self {
         Self {
             window_ns: plan.window_ns,
+            long_window_ns: plan.long_window_ns.max(plan.window_ns),
             hosts_min: plan.hosts_min,
             ports_min: plan.ports_min,
+            failures_min: plan.failures_min,
+            targets_min: plan.targets_min,
+            sensitive: plan.sensitive,
             protocols_min: plan.protocols_min,
             syn_rate: plan.syn_rate,
             icmp_rate: plan.icmp_rate,

@@ -182,24 +182,6 @@ fn decoys_are_one_scan() {
     assert_eq!((scan.targets, scan.kind), (300, ScanKind::Vertical));
 }
 
-/// A probe every 12 s is too slow for the default window, and not for one of an hour.
-#[test]
-fn a_slow_scan_needs_a_long_window() {
-    let mut events = Events::default();
-    for port in 1..=100 {
-        let time = T0 + u64::from(port) * 20 * SEC;
-        events.begin(time, Conn::new(host(1), host(2), port, Probe::Syn));
-    }
-    let events = events.sorted();
-    run(&events, ALONE, &ScanOptions::default()).assert_quiet();
-    let patient = ScanOptions {
-        window_ns: 3600 * SEC,
-        ..ScanOptions::default()
-    };
-    let scan = run(&events, ALONE, &patient).only_scan();
-    assert_eq!((scan.ports, scan.kind), (100, ScanKind::Vertical));
-}
-
 /// One alarm, one record for each window that it lasts, one when it is over.
 #[test]
 fn a_lasting_scan_is_updated_and_not_told_again() {

@@ -28,7 +28,7 @@ fn traffic(seed: u64, heavy: bool) -> Vec<Event> {
             50 + random.below(500)
         };
         let step = if heavy { step / 10_000 } else { step };
-        let shape = random.below(6);
+        let shape = random.below(9);
         for number in 0..count {
             let now = time + number * step;
             let low = number as u16;
@@ -38,6 +38,15 @@ fn traffic(seed: u64, heavy: bool) -> Vec<Event> {
                 2 => Conn::new(who + (number % 3) as u32, whom, (number / 3) as u16, probe),
                 3 => Conn::new(random.next() as u32, whom, 80, probe),
                 4 => Conn::new(who, whom, 80, probe).at_port(low),
+                // Every pair another; many sources, ports of one host; both at random.
+                6 => Conn::new(who, whom + number as u32, low, probe),
+                7 => Conn::new(who + (number * 7919 % 40) as u32, whom, low, probe),
+                8 => Conn::new(
+                    who,
+                    whom + random.below(30) as u32,
+                    random.below(200) as u16,
+                    probe,
+                ),
                 _ => Conn::new(
                     who.wrapping_add((number % 2) as u32 * random.next() as u32),
                     whom,
@@ -108,6 +117,8 @@ proptest! {
             icmp_rate: 30,
             ack_rate: 30,
             rst_rate: 30,
+            failures_min: 3 + (seed % 20) as u32,
+            sensitive: seed % 4 == 0,
             ..ScanOptions::default()
         };
         same_for_all_plans(&traffic(seed, false), &options);

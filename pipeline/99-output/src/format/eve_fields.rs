@@ -240,7 +240,8 @@ const SCAN: &[(&str, &str)] = &[
     ),
     (
         "scan.kind",
-        "`vertical`: ports of a host; `horizontal`: hosts by one port; `block`: both.",
+        "`vertical`: ports of a host; `horizontal`: hosts by one port; `block`: both; \
+         `sparse`: both, few of each; `distributed`: a host by many sources.",
     ),
     ("scan.method", "With what it asks, in nmap's words."),
     ("scan.hosts", "Different hosts asked."),
@@ -265,7 +266,8 @@ const SCAN: &[(&str, &str)] = &[
     ),
     (
         "scan.sources",
-        "How many ask for the same at the same time; above 1 all but one are decoys.",
+        "How many ask for the same at the same time; above 1 all but one are decoys, but of a \
+         distributed scan.",
     ),
     ("scan.source_samples", "Some of these, the first first."),
     ("scan.host_samples", "The hosts asked first."),

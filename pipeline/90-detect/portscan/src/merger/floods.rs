@@ -68,6 +68,11 @@ const QUIET: u64 = 10;
 const SCANNERS_MAX: usize = 16;
 
 impl Floods {
+    /// Whether somebody is flooded.
+    pub(super) fn has(&self, victim: Victim) -> bool {
+        self.map.contains_key(&victim)
+    }
+
     pub(super) fn any(&self) -> bool {
         !self.map.is_empty()
     }

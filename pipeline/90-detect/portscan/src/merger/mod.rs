@@ -3,18 +3,22 @@
 //! ```text
 //!  summaries ─► waiting, by interval ─all workers have closed it─► sort by packet number
 //!                                                                  ├─► sources ─► scan records
-//!                                                                  └─► floods  ─► flood records
+//!                                                                  ├─► floods  ─► flood records
+//!                                                                  └─► victims ─► scan records
 //! ```
 //!
 //! Sorting makes one sequence of what came in parts, the same for any parts; from there on
 //! everything is sequential, so every cap and every eviction gives the same answer.
 
+mod beginning;
 mod firsts;
 mod floods;
 mod scan;
 mod sources;
 mod targets;
+mod used;
 mod verdict;
+mod victims;
 
 use crate::options::ScanOptions;
 use crate::summary::{Interval, Summary};
@@ -26,6 +30,7 @@ use flowpin_packet::{Endpoints, Network, Timestamp};
 use flowpin_record::{RecordSink, Uid};
 use sources::Sources;
 use std::collections::BTreeMap;
+use victims::Victims;
 
 /// Decides what is a scan or a flood, once all workers have closed an interval.
 #[derive(Debug)]
@@ -38,6 +43,7 @@ pub struct Merger {
     decided: u64,
     sources: Sources,
     floods: Floods,
+    victims: Victims,
     losses: Losses,
 }
 
@@ -60,6 +66,7 @@ impl Merger {
             decided: 0,
             sources: Sources::default(),
             floods: Floods::default(),
+            victims: Victims::default(),
             losses: Losses::default(),
         }
     }
@@ -114,6 +121,7 @@ impl Merger {
         };
         self.sources.end(now, &self.options, sink);
         self.floods.end(now, &self.options, sink);
+        self.victims.end(now, &self.options, sink);
     }
 
     /// What did not fit.
@@ -133,7 +141,7 @@ impl Merger {
 
     fn decide_below(&mut self, upto: u64, sink: &mut impl RecordSink) {
         while self.decided < upto {
-            let index = if self.sources.has_scans() || self.floods.any() {
+            let index = if self.goes_on() {
                 self.decided
             } else {
                 // Nothing is due before something is seen.
@@ -154,6 +162,11 @@ impl Merger {
         self.decided = self.decided.max(upto);
     }
 
+    /// Whether records may be due though nothing was seen.
+    fn goes_on(&self) -> bool {
+        self.sources.has_scans() || self.floods.any() || self.victims.has_scans()
+    }
+
     fn decide_one(&mut self, now: Now, parts: Vec<Interval>, sink: &mut impl RecordSink) {
         let mut parts = parts.into_iter();
         let mut all = parts.next().unwrap_or_default();
@@ -164,11 +177,13 @@ impl Merger {
             options,
             sources,
             floods,
+            victims,
             losses,
             ..
         } = self;
         sources.interval(now, &all, options, losses, sink);
         floods.interval(now, &all, options, losses, sink);
+        victims.interval(now, &all, (sources, floods), options, losses, sink);
     }
 }
 
@@ -232,4 +247,5 @@ fn uid(options: &ScanOptions, host: Host, number: u64, what: u64) -> Uid {
 
 /// Ordinals behind those of connections, anomalies and tunnels.
 const SCAN_ORDINAL: u32 = 1 << 26;
+const DISTRIBUTED_ORDINAL: u32 = SCAN_ORDINAL + (1 << 20);
 const FLOOD_ORDINAL: u32 = 1 << 27;

@@ -3,13 +3,13 @@
 use super::firsts::First;
 use super::sources::{Asker, Period};
 use super::targets::{Outcome, Seen, Target, Targets};
-use super::{Host, Now, SCAN_ORDINAL, uid, verdict};
+use super::{DISTRIBUTED_ORDINAL, Host, Now, SCAN_ORDINAL, beginning, intervals, uid, verdict};
 use crate::filter::Shards;
 use crate::observer::PERIOD;
 use crate::options::ScanOptions;
 use crate::summary::Attempt;
 use flowpin_packet::Timestamp;
-use flowpin_record::{EpisodeState, RecordKey, RecordSink, Samples, ScanRecord};
+use flowpin_record::{EpisodeState, RecordKey, RecordSink, Samples, ScanKind, ScanRecord};
 
 /// What one source asked in one way.
 #[derive(Debug, Default)]
@@ -21,6 +21,8 @@ pub(super) struct Asked {
     pub(super) last_interval: u64,
     /// The interval behind the one in which it was last judged.
     judged: u64,
+    /// Attempts from which on it is worth to judge it again.
+    judge_at: u64,
     attempts: u64,
     /// Accepted attempts: reset at once, and with a handshake.
     accepted: [u64; 2],
@@ -86,6 +88,12 @@ impl Scan {
 /// Of 16 parts of two sources' signatures, so many must be equal: they ask nearly the same.
 const LIKE_MIN: usize = 12;
 
+/// What an identifier of a distributed scan is made with: more than any probe.
+const DISTRIBUTED: u64 = 128;
+
+/// Of its pauses, those after which a scan is over.
+const PAUSES: u64 = 8;
+
 /// And they must have begun together.
 const TOGETHER_NS_MAX: u64 = 10_000_000_000;
 
@@ -123,7 +131,7 @@ impl Asked {
         self.period.firsts_lost += u64::from(is_first && attempt.late);
         match outcome {
             Outcome::HalfOpen => self.accepted[0] += 1,
-            Outcome::Idle => self.accepted[1] += 1,
+            Outcome::Idle | Outcome::Used => self.accepted[1] += 1,
             _ => {}
         }
         self.targets.add(attempt, outcome, interval);
@@ -146,6 +154,22 @@ impl Asked {
         core::mem::replace(&mut self.judged, mark) != mark
     }
 
+    /// Whether so much was asked since it was last judged that another verdict may come of it.
+    // PERF: a peer that fails at a thousand others asks some of them in every interval.
+    pub(super) fn is_due_to_be_judged(&mut self) -> bool {
+        let due = self.scan.is_some() || self.attempts >= self.judge_at;
+        if due {
+            self.judge_at = self.attempts + self.targets.exact_len() as u64 / 16;
+        }
+        due
+    }
+
+    /// How long a scan may be quiet and not be over, in intervals: some of its own pauses.
+    pub(super) fn pause(&self) -> u64 {
+        let span = self.last.0.saturating_sub(self.first.1.0);
+        PAUSES * intervals(span / self.attempts.max(1))
+    }
+
     /// Guesses how many attempts of this period were not logged.
     pub(super) fn guess_missed(&mut self, period: &Period) {
         let mine = &self.period;
@@ -159,17 +183,27 @@ impl Asked {
         before + now
     }
 
-    /// Begins to be a scan: what was forgotten before is none of it.
-    pub(super) fn begin(&mut self, scan: Scan) {
-        if !self.targets.is_sketch() {
-            let attempts = self
-                .targets
-                .iter()
-                .map(|(_, seen)| u64::from(seen.attempts));
-            self.attempts = attempts.sum();
-            let first = self.targets.iter().map(|(_, seen)| seen.first).min();
-            self.first = first.unwrap_or(self.first);
+    /// It is a scan: what was forgotten, and what was asked before it began, is none of it.
+    pub(super) fn cut(&mut self) {
+        let seen: Vec<_> = self.targets.iter().map(|(_, seen)| *seen).collect();
+        if let Some(number) = beginning::of(seen) {
+            self.targets.forget_begun_before(number);
         }
+        (self.attempts, self.accepted) = (0, [0; 2]);
+        let mut first = None;
+        for (_, seen) in self.targets.iter() {
+            self.attempts += u64::from(seen.attempts);
+            first = Some(first.map_or(seen.first, |known| seen.first.min(known)));
+            match seen.outcome {
+                Outcome::HalfOpen => self.accepted[0] += 1,
+                Outcome::Idle | Outcome::Used => self.accepted[1] += 1,
+                _ => {}
+            }
+        }
+        self.first = first.unwrap_or(self.first);
+    }
+
+    pub(super) fn begin(&mut self, scan: Scan) {
         self.scan = Some(scan);
     }
 
@@ -240,6 +274,43 @@ impl Asked {
         sink: &mut impl RecordSink,
     ) {
         let record = self.record(asker, state, options);
+        let ordinal = SCAN_ORDINAL + asker.probe as u32 * 4 + state as u32;
+        self.tell(now, ordinal, &record, sink);
+    }
+
+    /// Likewise where it is known of a host by whom it was asked: a distributed scan.
+    pub(super) fn write_turned(
+        &mut self,
+        victim: &Asker,
+        state: EpisodeState,
+        now: Now,
+        options: &ScanOptions,
+        sink: &mut impl RecordSink,
+    ) {
+        let of_pairs = self.record(victim, state, options);
+        let sources = of_pairs.host_samples;
+        let first = sources.as_slice().first().copied();
+        let target = of_pairs.source;
+        let scaled = |part: u64| part * of_pairs.ports / of_pairs.targets.max(1);
+        let (open, closed) = (scaled(of_pairs.open), scaled(of_pairs.closed));
+        let record = ScanRecord {
+            uid: uid(options, victim.host, self.first.0, DISTRIBUTED),
+            kind: ScanKind::Distributed,
+            source: first.unwrap_or(target),
+            source_count: of_pairs.hosts,
+            sources,
+            hosts: 1,
+            targets: of_pairs.ports,
+            open,
+            closed,
+            filtered: of_pairs.ports - open - closed,
+            host_samples: Samples::first(target, [target]),
+            ..of_pairs
+        };
+        self.tell(now, DISTRIBUTED_ORDINAL + state as u32, &record, sink);
+    }
+
+    fn tell(&mut self, now: Now, ordinal: u32, record: &ScanRecord, sink: &mut impl RecordSink) {
         let Some(scan) = &mut self.scan else {
             return;
         };
@@ -248,9 +319,9 @@ impl Asked {
         let key = RecordKey {
             time: now.time,
             number: self.first.0,
-            ordinal: SCAN_ORDINAL + asker.probe as u32 * 4 + state as u32,
+            ordinal,
         };
-        sink.scan(key, &record);
+        sink.scan(key, record);
     }
 
     fn record(&self, asker: &Asker, state: EpisodeState, options: &ScanOptions) -> ScanRecord {

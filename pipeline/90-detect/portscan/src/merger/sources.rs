@@ -2,7 +2,9 @@
 
 use super::firsts::{First, Firsts};
 use super::scan::{Asked, Scan};
-use super::targets::{EXACT_MAX, Meaning, SPARE_TARGETS_MAX};
+use super::targets::{EXACT_MAX, Meaning, SPARE_TARGETS_MAX, Targets};
+use super::used::Recent;
+use super::verdict::Against;
 use super::{Host, Now, intervals, verdict};
 use crate::event::Probe;
 use crate::filter::Shards;
@@ -109,9 +111,9 @@ impl Period {
 
 #[derive(Debug, Default)]
 pub(super) struct Source {
-    /// Connections that were used: in this half of a window, and in the one before.
-    used: [u32; 2],
-    half: u64,
+    /// Connections that were used, in the window and in the long one.
+    used: Recent,
+    used_long: Recent,
     last: u64,
     pub(super) asked: Option<Box<Asked>>,
     /// Targets that are kept one by one, and whether it scans.
@@ -134,6 +136,9 @@ const SPARE_MAX: usize = 1 << 17;
 /// How many attempts ahead a source's place is asked for.
 const AHEAD: usize = 8;
 
+/// Over the long window a success undoes so many failures: an ordinary host's few failures add up.
+const SLOW_EACH: u64 = 8;
+
 /// Scans at once.
 const SCANS_MAX: usize = 512;
 
@@ -148,6 +153,11 @@ impl Sources {
 
     pub(super) fn has_scans(&self) -> bool {
         !self.scans.is_empty()
+    }
+
+    /// Whether somebody scans, as far as it is known.
+    pub(super) fn scans(&self, asker: &Asker) -> bool {
+        !self.scans.is_empty() && self.scans.contains(asker)
     }
 
     /// Takes the attempts of an interval and decides.
@@ -200,6 +210,8 @@ impl Sources {
         changed: &mut Vec<Asker>,
     ) {
         let meaning = Meaning::of(attempt);
+        let is_used = matches!(meaning, Meaning::Used);
+        let meaning = meaning.counted(attempt.probe, options);
         if matches!(meaning, Meaning::Nothing) {
             return;
         }
@@ -236,9 +248,11 @@ impl Sources {
         };
         source.age(now.index, options);
         source.last = now.index;
+        if is_used {
+            source.used.add(attempt.port);
+            source.used_long.add(attempt.port);
+        }
         let Meaning::Question(outcome) = meaning else {
-            let [used, _] = &mut source.used;
-            *used = used.saturating_add(1);
             return;
         };
         let spare = &mut self.spare;
@@ -278,15 +292,36 @@ impl Sources {
         let Some(source) = self.map.get_mut(asker) else {
             return false;
         };
-        let used = u64::from(source.used[0]) + u64::from(source.used[1]);
         let Some(asked) = &mut source.asked else {
             return false;
         };
+        if !asked.is_due_to_be_judged() && asked.targets.exact_len() <= EXACT_MAX {
+            return false;
+        }
         let is_scan = asked.scan.is_none() && {
-            let since = now.index.saturating_sub(intervals(options.window_ns));
-            asked.targets.forget_before(since);
-            verdict::is_scan(asker.probe, &asked.targets, used, options)
+            let span = |nanos| now.index.saturating_sub(intervals(nanos));
+            let since = span(options.window_ns);
+            asked.targets.forget_before(span(options.long_window_ns));
+            let weigh = |targets: &Targets, since, used, each| {
+                let is_long = each > 1;
+                let against = Against {
+                    used,
+                    each,
+                    is_long,
+                };
+                verdict::is_scan(asker.probe, targets.since(since), against, options)
+            };
+            let is_scan = weigh(&asked.targets, since, &source.used, 1);
+            if is_scan || asked.targets.exact_len() > EXACT_MAX {
+                asked.targets.forget_before(since);
+            }
+            is_scan
+                || weigh(&asked.targets, 0, &source.used_long, SLOW_EACH)
+                || verdict::is_enough(asker.probe, &asked.targets, options)
         };
+        if is_scan {
+            asked.cut();
+        }
         if asked.targets.exact_len() > EXACT_MAX {
             if is_scan || asked.scan.is_some() {
                 asked.remember();
@@ -294,7 +329,7 @@ impl Sources {
             } else {
                 // So many targets, and no line through them: it begins anew.
                 losses.count(Loss::ScanTargetsForgotten, asked.targets.exact_len() as u64);
-                asked.targets = super::targets::Targets::default();
+                asked.targets = Targets::default();
             }
         }
         source.count_exact(&mut self.targets);
@@ -370,11 +405,13 @@ impl Sources {
     fn go_on(&mut self, now: Now, options: &ScanOptions, sink: &mut impl RecordSink) {
         let window = intervals(options.window_ns);
         let quiet = (window / 4).max(2);
+        let long = intervals(options.long_window_ns);
         let askers: Vec<_> = self.scans.iter().copied().collect();
         for asker in askers {
             let Some(asked) = self.asked(&asker) else {
                 continue;
             };
+            let quiet = asked.pause().min(long).max(quiet);
             let over = now.is_last || now.index >= asked.last_interval + quiet;
             let leads = asked.is_leader();
             if over {
@@ -395,11 +432,20 @@ impl Sources {
         if self.len() <= SOURCES_MAX && self.targets() <= TARGETS_MAX {
             return;
         }
-        let since = now.index.saturating_sub(intervals(options.window_ns));
-        self.retain(|_, source| source.is_scanning || source.last >= since);
-        self.firsts.retain(|first| first.interval >= since);
-        if self.len() <= SOURCES_MAX && self.targets() <= TARGETS_MAX {
-            return;
+        for (nanos, loss) in [
+            (options.long_window_ns, None),
+            (options.window_ns, Some(Loss::ScanSlowForgotten)),
+        ] {
+            let since = now.index.saturating_sub(intervals(nanos));
+            let held = self.len();
+            self.retain(|_, source| source.is_scanning || source.last >= since);
+            self.firsts.retain(|first| first.interval >= since);
+            if let Some(loss) = loss {
+                losses.count(loss, (held - self.len()) as u64);
+            }
+            if self.len() <= SOURCES_MAX && self.targets() <= TARGETS_MAX {
+                return;
+            }
         }
         let mut ranks: Vec<_> = self
             .map
@@ -472,13 +518,9 @@ fn take_spare(spare: &mut Vec<Box<Asked>>) -> Box<Asked> {
 impl Source {
     /// Used connections count for between half a window and a whole one.
     fn age(&mut self, index: u64, options: &ScanOptions) {
-        let half = index / intervals(options.window_ns / 2);
-        match half.saturating_sub(self.half) {
-            0 => {}
-            1 => self.used = [0, self.used[0]],
-            _ => self.used = [0; 2],
-        }
-        self.half = half;
+        let half = |nanos: u64| index / intervals(nanos / 2);
+        self.used.age(half(options.window_ns));
+        self.used_long.age(half(options.long_window_ns));
     }
 
     /// Notes how many targets are kept one by one, and adds the difference to the sum over all.

@@ -3,6 +3,7 @@
 use super::Host;
 use crate::event::{Probe, Steps};
 use crate::hash::Map;
+use crate::options::ScanOptions;
 use crate::sketch::{Distinct, hash_target};
 use crate::summary::Attempt;
 use flowpin_packet::Timestamp;
@@ -14,7 +15,8 @@ pub(super) struct Target {
     pub(super) port: u16,
 }
 
-/// What became of an attempt; of several at one target, the greatest counts.
+/// What became of an attempt; of several at one target, the greatest counts, and of those that
+/// were accepted the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(super) enum Outcome {
@@ -26,6 +28,20 @@ pub(super) enum Outcome {
     HalfOpen,
     /// Accepted, and then nothing was said.
     Idle,
+    /// Accepted and used: asked for only where every question counts.
+    Used,
+}
+
+impl Outcome {
+    /// Of an attempt at a target, after others at it.
+    fn after(self, known: Self) -> Self {
+        // Who connected first and scans later does not connect with his scan.
+        if self >= Self::HalfOpen {
+            self
+        } else {
+            self.max(known)
+        }
+    }
 }
 
 /// What an attempt counts for.
@@ -39,6 +55,14 @@ pub(super) enum Meaning {
 }
 
 impl Meaning {
+    /// What it counts for where every question may be a scanner's.
+    pub(super) fn counted(self, probe: Probe, options: &ScanOptions) -> Self {
+        match self {
+            Self::Used if options.is_enough(probe) => Self::Question(Outcome::Used),
+            meaning => meaning,
+        }
+    }
+
     pub(super) fn of(attempt: &Attempt) -> Self {
         use Outcome::{Closed, Filtered, HalfOpen, Idle};
         let has = |steps| attempt.steps.has_any(steps);
@@ -114,6 +138,9 @@ pub(super) const EXACT_MAX: usize = 2048;
 
 const FEW_MAX: usize = 16;
 
+/// Intervals after which who asks again does something else.
+const AGAIN: u64 = 10;
+
 /// Room for so many is kept for the next source.
 pub(super) const SPARE_TARGETS_MAX: usize = 4;
 
@@ -170,7 +197,12 @@ impl Targets {
             }
         };
         if let Some(seen) = known {
-            seen.outcome = seen.outcome.max(outcome);
+            let is_over = seen.outcome >= Outcome::HalfOpen && interval > seen.last + AGAIN;
+            if is_over || seen.outcome > outcome && outcome == Outcome::HalfOpen {
+                // That was an ordinary connection.
+                (seen.attempts, seen.first) = (0, fresh.first);
+            }
+            seen.outcome = outcome.after(seen.outcome);
             seen.attempts = seen.attempts.saturating_add(1);
             seen.last = interval;
             return false;
@@ -226,6 +258,20 @@ impl Targets {
         }
     }
 
+    /// Those that were last asked in an interval or after it.
+    pub(super) fn since(&self, interval: u64) -> impl Iterator<Item = (&Target, &Seen)> {
+        self.iter().filter(move |(_, seen)| seen.last >= interval)
+    }
+
+    /// Forgets targets that were first asked before a packet.
+    pub(super) fn forget_begun_before(&mut self, number: u64) {
+        match self {
+            Self::Few(few) => few.retain(|(_, seen)| seen.first.0 >= number),
+            Self::Many(many) => many.retain(|_, seen| seen.first.0 >= number),
+            Self::Sketch(_) => {}
+        }
+    }
+
     /// From exact to sketch.
     pub(super) fn condense(&mut self) {
         let mut sketch = Box::new(Sketch::new());
@@ -250,7 +296,7 @@ impl Targets {
             match seen.outcome {
                 Outcome::Filtered => counts.filtered += 1,
                 Outcome::Closed => counts.closed += 1,
-                Outcome::HalfOpen | Outcome::Idle => counts.open += 1,
+                Outcome::HalfOpen | Outcome::Idle | Outcome::Used => counts.open += 1,
             }
             hosts.entry(target.host).or_default().add(seen);
             ports.entry(target.port).or_default().add(seen);
@@ -310,6 +356,7 @@ impl Sketch {
         let hash = hash_target(&target.host.address, target.port);
         self.hosts.add(hash_target(&target.host.address, 0));
         self.targets.add(hash);
+        let outcome = outcome.min(Outcome::Idle);
         if let Some(sketch) = self.outcomes.get_mut(outcome as usize) {
             sketch.add(hash);
         }
