@@ -51,7 +51,7 @@ pub(crate) struct InputStage {
     crowd: Crowd,
     dispatcher: Dispatcher,
     odd: Odd,
-    number: u64,
+    packets: u64,
     frame_bytes: u64,
 }
 
@@ -68,7 +68,7 @@ impl InputStage {
             crowd: Crowd::default(),
             dispatcher: Dispatcher::new(options),
             odd: Odd::new(defragmenter, kept_apart, tunnels, formatter),
-            number: 0,
+            packets: 0,
             frame_bytes: 0,
         }
     }
@@ -83,9 +83,9 @@ impl InputStage {
     pub(crate) fn walk<L: Lane>(&mut self, piece: &Piece, lane: &mut L) -> Tick {
         let bytes = piece.bytes.get(..piece.len).unwrap_or_default();
         let mut walk = self.source.walk(piece);
-        let (mut number, mut frame_bytes) = (self.number, self.frame_bytes);
+        let mut frame_bytes = self.frame_bytes;
         while let Some(frame) = walk.next_frame() {
-            number += 1;
+            let number = walk.number();
             let now = self.clock.observe(frame.time);
             let slot = lane.slot();
             let dispatcher = &mut self.dispatcher;
@@ -103,8 +103,8 @@ impl InputStage {
             frame_bytes += u64::from(frame.wire_len);
         }
         drop(walk);
-        let packets = number - self.number;
-        (self.number, self.frame_bytes) = (number, frame_bytes);
+        let packets = self.source.delivered() - self.packets;
+        (self.packets, self.frame_bytes) = (self.source.delivered(), frame_bytes);
         self.crowd.tick(self.clock.now(), packets)
     }
 
@@ -112,9 +112,10 @@ impl InputStage {
     pub(crate) fn skip(&mut self, piece: &Piece) {
         let mut walk = self.source.walk(piece);
         while let Some(frame) = walk.next_frame() {
-            self.number += 1;
             self.frame_bytes += u64::from(frame.wire_len);
         }
+        drop(walk);
+        self.packets = self.source.delivered();
     }
 
     /// The stage's own records up to `now`.
@@ -138,7 +139,7 @@ impl InputStage {
         Progress {
             bytes_read: progress.bytes_read,
             bytes_total: progress.bytes_total,
-            packets: self.number,
+            packets: self.packets,
             files_done: progress.files_done,
             files_total: progress.files_total,
         }
@@ -164,13 +165,13 @@ impl InputStage {
         let refused =
             quality.refused + quality.headless + fragments.refused + self.odd.datagrams_refused;
         let summary = InputSummary {
-            packets: self.number,
+            packets: self.packets,
             frame_bytes: self.frame_bytes,
             first: self.clock.first(),
-            last: (self.number > 0).then_some(now),
+            last: (self.packets > 0).then_some(now),
             refusals: quality.refusals.clone(),
             conservation: Conservation {
-                received: self.number,
+                received: self.packets,
                 non_ip: quality.non_ip.total(),
                 unsupported_link: quality.unsupported_total(),
                 // Each datagram went on: as a packet, or as a fragment of another one.

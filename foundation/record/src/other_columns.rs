@@ -98,7 +98,7 @@ const ANOMALY: &[Column<AnomalyRecord>] = &[
     column(
         "packet_number",
         Kind::Count,
-        "Position of the packet in the input.",
+        "Position of the packet in the input, counted before the filter.",
         |row| Value::Count(row.packet_number),
     ),
     column(

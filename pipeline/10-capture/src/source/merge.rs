@@ -32,7 +32,7 @@ impl Source {
 
     /// Fills a piece from the captures that overlap. False if there are not two of them any
     /// more: then the lane is set for the one that is left.
-    pub(super) fn fill_merged(&mut self, piece: &mut Piece, mut frames: Vec<Frame>) -> bool {
+    pub(super) fn fill_merged(&mut self, piece: &mut Piece, mut frames: Vec<(Frame, u64)>) -> bool {
         frames.clear();
         // Counts frames that the filter rejects too, so that the caller hears from us even if
         // nothing passes for hours.
@@ -77,7 +77,7 @@ impl Source {
 
     /// Copies the earliest frame, if the filter lets it pass, and returns its length. None if
     /// the piece is full.
-    fn merge_one(&mut self, piece: &mut Piece, frames: &mut Vec<Frame>) -> Option<usize> {
+    fn merge_one(&mut self, piece: &mut Piece, frames: &mut Vec<(Frame, u64)>) -> Option<usize> {
         let &Reverse((_, index)) = self.merge.heads.peek()?;
         let file = self.files.files.get_mut(index)?;
         let reader = file.reader.as_deref_mut()?;
@@ -89,6 +89,7 @@ impl Source {
             if end > self.piece_len && piece.len > 0 {
                 return None;
             }
+            self.number += 1;
             let link = reader.last_link();
             let passes = match &mut self.filters {
                 Some(filters) => filters.accepts(link, bytes, frame.wire_len),
@@ -102,7 +103,7 @@ impl Source {
                     to.copy_from_slice(bytes);
                 }
                 let start = u32::try_from(piece.len).unwrap_or(u32::MAX);
-                frames.push(Frame { start, ..frame });
+                frames.push((Frame { start, ..frame }, self.number));
                 piece.len = end;
                 self.remaining -= 1;
             }

@@ -74,8 +74,11 @@ pub struct Source {
     piece_len: usize,
     /// Number of the next piece.
     pieces: u64,
-    /// Frames still to be delivered.
+    /// Frames still to be delivered, and how many that were in the beginning.
     remaining: u64,
+    packet_count_max: u64,
+    /// Frames so far, those included that the filter rejected.
+    number: u64,
     /// Captures that no frame is left of.
     files_done: usize,
     /// Bytes and frames of those.
@@ -97,8 +100,8 @@ enum Lane {
         /// There was a later one.
         overtaken: bool,
     },
-    /// From several.
-    Merged(Vec<Frame>),
+    /// From several: frames with their numbers.
+    Merged(Vec<(Frame, u64)>),
 }
 
 impl Source {
@@ -146,6 +149,7 @@ impl Source {
             links.dedup();
             Some(Filters::new(&options.filter, &links)?)
         };
+        let packet_count_max = options.packet_count_max.unwrap_or(u64::MAX);
         let mut source = Self {
             files,
             lane: Lane::Closed,
@@ -153,7 +157,9 @@ impl Source {
             filters,
             piece_len: options.piece_len.max(PIECE_LEN_MIN),
             pieces: 0,
-            remaining: options.packet_count_max.unwrap_or(u64::MAX),
+            remaining: packet_count_max,
+            packet_count_max,
+            number: 0,
             files_done: 0,
             bytes_done: 0,
             packets_done: 0,
@@ -214,6 +220,11 @@ impl Source {
     /// Frames of the piece that was filled last, in order.
     pub fn walk<'a>(&'a mut self, piece: &'a Piece) -> Walk<'a> {
         Walk::new(self, piece)
+    }
+
+    /// Frames delivered so far: walked, once a walk is over.
+    pub const fn delivered(&self) -> u64 {
+        self.packet_count_max - self.remaining
     }
 
     /// How far reading has come.

@@ -13,8 +13,10 @@ pub struct Walk<'a> {
     fraction_ns: u64,
     link: LinkType,
     until: Timestamp,
-    /// Frames found the quick way.
-    count: u64,
+    /// Of the last frame: its place in the merged input, counted before any filter.
+    number: u64,
+    /// Of the frames numbered in this walk, those that did not come the quick way.
+    slow_count: u64,
     bytes: &'a [u8],
     /// Where in the piece the walk began.
     start: usize,
@@ -31,7 +33,8 @@ impl<'a> Walk<'a> {
             fraction_ns: 0,
             link: LinkType::Unsupported,
             until: Timestamp::MAX,
-            count: 0,
+            number: source.number,
+            slow_count: 0,
             bytes: piece.bytes.get(..piece.len).unwrap_or_default(),
             start: 0,
             stopped: false,
@@ -88,7 +91,7 @@ impl<'a> Walk<'a> {
             let end = start + captured_len as usize;
             if end <= self.quick.len() && captured_len <= CAPTURED_LEN_MAX && time <= self.until.0 {
                 self.pos = end;
-                self.count += 1;
+                self.number += 1;
                 #[expect(clippy::cast_possible_truncation, reason = "pieces are below 4 GiB")]
                 return Some(Frame {
                     start: start as u32,
@@ -110,6 +113,13 @@ impl<'a> Walk<'a> {
         })
     }
 
+    /// The number of the frame that [`Walk::next_frame`] returned last, from 1: its place in the
+    /// merged input. Frames that the filter rejects have numbers, too.
+    #[inline]
+    pub const fn number(&self) -> u64 {
+        self.number
+    }
+
     /// Any format, with filter and limits; and the end of the piece.
     #[inline(never)]
     fn next_slowly(&mut self) -> Option<Frame> {
@@ -119,9 +129,12 @@ impl<'a> Walk<'a> {
         let frame = match &self.source.lane {
             Lane::Solo { index, .. } => self.next_solo(*index),
             Lane::Merged(frames) => {
-                let frame = frames.get(self.pos).copied();
+                let next = frames.get(self.pos).copied();
                 self.pos += 1;
-                frame
+                next.map(|(frame, number)| {
+                    self.number = number;
+                    frame
+                })
             }
             Lane::Closed => None,
         };
@@ -142,6 +155,8 @@ impl<'a> Walk<'a> {
                 return None;
             }
             reader.count(frame.link);
+            self.number += 1;
+            self.slow_count += 1;
             if let Some(filters) = &mut source.filters {
                 let from = frame.start as usize;
                 let range = from..from + frame.captured_len as usize;
@@ -165,9 +180,11 @@ impl Drop for Walk<'_> {
         let Lane::Solo { index, .. } = self.source.lane else {
             return;
         };
-        self.source.remaining = self.source.remaining.saturating_sub(self.count);
+        let quick_count = self.number - self.source.number - self.slow_count;
+        self.source.number = self.number;
+        self.source.remaining = self.source.remaining.saturating_sub(quick_count);
         if let Some(reader) = self.source.files.reader(index) {
-            reader.count_many(self.link, self.count);
+            reader.count_many(self.link, quick_count);
             let unwalked = self.bytes.get(self.pos..).unwrap_or_default();
             reader.keep(unwalked, self.pos - self.start);
         }

@@ -183,3 +183,63 @@ fn agrees_with_tcpdump(path: &Path, expression: &str) -> bool {
     assert_eq!(ours, theirs, "{} {expression}", path.display());
     true
 }
+
+/// A frame's number is its place among all frames of the merged input, whatever the filter, the
+/// pieces, and whether the captures overlap.
+#[test]
+fn frames_are_numbered_before_the_filter() {
+    let at = |time_ns: u64| Sample {
+        time_ns,
+        // Every third one passes.
+        wire_len: if (time_ns / 1000).is_multiple_of(3) {
+            100
+        } else {
+            60
+        },
+        bytes: vec![(time_ns / 1000) as u8; 20],
+        link: LinkType::Ethernet,
+    };
+    let capture = |times: &[u64]| -> Vec<Sample> { times.iter().map(|t| at(t * 1000)).collect() };
+    // One alone, two that overlap, and one again alone.
+    let all = [
+        capture(&[1, 2, 3, 9, 4, 5]),
+        capture(&[6, 7, 8, 10, 12, 14, 16]),
+        capture(&[11, 13, 15, 17, 18, 19, 20, 21]),
+    ];
+    for kind in [kinds()[0], kinds()[10]] {
+        for piece_len in [64, 300, 1 << 18] {
+            let read = |filter: &str, packet_count_max| {
+                let captures = all.iter().map(|samples| kind.capture(samples));
+                let named = captures.map(|bytes| ("a".into(), bytes)).collect();
+                let options = Options {
+                    filter: filter.to_owned(),
+                    packet_count_max,
+                    ..pieces_of(piece_len)
+                };
+                numbered(Source::from_memory(named, &options).unwrap())
+            };
+            let (unfiltered, delivered) = read("", None);
+            assert_eq!(delivered, 21);
+            let numbers: Vec<u64> = unfiltered.iter().map(|(number, _)| *number).collect();
+            assert_eq!(numbers, (1..=21).collect::<Vec<_>>());
+            let passing = |&&(_, (_, wire_len)): &&(u64, (u64, u32))| wire_len == 100;
+            let wanted: Vec<_> = unfiltered.iter().filter(passing).copied().collect();
+            let (got, delivered) = read("greater 80", None);
+            assert_eq!((got.len() as u64, &got), (delivered, &wanted));
+            let (some, delivered) = read("greater 80", Some(3));
+            assert_eq!((&some[..], delivered), (&wanted[..3], 3));
+        }
+    }
+}
+
+/// Time and length on the wire of all frames, by number; and how many the source says there were.
+fn numbered(mut source: Source) -> (Vec<(u64, (u64, u32))>, u64) {
+    let (mut piece, mut frames) = (flowpin_packet::Piece::default(), Vec::new());
+    while source.fill(&mut piece).unwrap() {
+        let mut walk = source.walk(&piece);
+        while let Some(frame) = walk.next_frame() {
+            frames.push((walk.number(), (frame.time.0, frame.wire_len)));
+        }
+    }
+    (frames, source.delivered())
+}

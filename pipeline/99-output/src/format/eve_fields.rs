@@ -124,7 +124,7 @@ const FLOW: &[(&str, &str)] = &[
     ),
     (
         "flowpin.first_packet",
-        "Position of the first packet in the input.",
+        "Position of the first packet in the input, counted before the filter.",
     ),
     (
         "flowpin.payload_toserver",
@@ -170,7 +170,10 @@ const ANOMALY: &[(&str, &str)] = &[
     ("timestamp", "When the packet was captured."),
     ("flow_id", "The connection, if it belongs to one."),
     ("event_type", "`anomaly`."),
-    ("pcap_cnt", "Position of the packet in the input."),
+    (
+        "pcap_cnt",
+        "Position of the packet in the input, counted before the filter.",
+    ),
     ("src_ip", "Source, if an IP header could be read."),
     ("dest_ip", "Destination, likewise."),
     ("ip_v", "4 or 6, likewise."),
