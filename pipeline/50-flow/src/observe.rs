@@ -150,7 +150,7 @@ impl<'a> Sighting<'a> {
     pub fn endpoints(&self) -> ([u8; 16], [u8; 16]) {
         let Parts { hot, addresses, .. } = self.table.parts(self.handle);
         let Endpoints { low, high } = match addresses {
-            Some(&stored) => stored,
+            Some(stored) => stored.endpoints,
             None => self.frames.endpoints(self.meta),
         };
         // PERF: as numbers, which are chosen in registers: as arrays they are stored in parts to

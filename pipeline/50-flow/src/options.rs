@@ -1,8 +1,8 @@
 //! What a table needs to know.
 
 use crate::Timeouts;
-use crate::entry::{Cold, Extra, Hot};
-use flowpin_packet::{Endpoints, SHARD_COUNT};
+use crate::entry::{Addresses, Cold, Extra, Hot};
+use flowpin_packet::SHARD_COUNT;
 
 /// Packets looked up together.
 pub const BATCH_MAX: usize = 32;
@@ -56,7 +56,7 @@ const PER_SHARD_MAX: u32 = 14 << 20;
 pub(crate) const CONNECTION_BYTES: u64 = (size_of::<Hot>() + size_of::<Cold>()) as u64 + 8 + 22 + 8;
 
 /// What addresses cost that the key does not hold.
-pub(crate) const ADDRESSES_BYTES: u64 = size_of::<Endpoints>() as u64 + 4;
+pub(crate) const ADDRESSES_BYTES: u64 = size_of::<Addresses>() as u64 + 4;
 
 /// What rare facts about a connection cost.
 pub(crate) const EXTRA_BYTES: u64 = size_of::<Extra>() as u64 + 4;

@@ -3,18 +3,20 @@
 //! ```text
 //!            line 0 (64)                    line 1 (64)                cold (40)      links (8)
 //!  Hot │ key, times, sums both ways │ sequence, history, states │ Cold │ start, … │ wheel │
-//!                                                                   └─► Endpoints (IPv6), Extra
+//!                                                                   └─► Addresses (IPv6), Extra
 //! ```
 //!
 //! Arrays of two are by the key's direction: 0 from the lower endpoint to the higher, 1 back.
 //! Which of them is the client's is one bit, so that turning a connection moves nothing.
 
+pub(crate) mod birth;
 pub(crate) mod history;
 pub(crate) mod stream;
 
 use crate::observe::NO_VLAN;
 use crate::time::timeouts::Class;
-use flowpin_packet::{FlowKey, PacketMeta, Seq, TcpFlags, Timestamp};
+use birth::Birth;
+use flowpin_packet::{Endpoints, FlowKey, PacketMeta, Seq, TcpFlags, Timestamp};
 use flowpin_record::{TcpState, TunnelKind, Uid};
 use history::Letters;
 
@@ -80,28 +82,37 @@ pub(crate) struct Cold {
     /// round-trip time.
     pub(crate) rtt: u32,
     pub(crate) vlans: [u16; 2],
-    /// Handle of the addresses where the key does not hold them, or [`NIL`].
-    pub(crate) addresses: Handle,
+    /// Where the key holds the addresses ([`Hot::has_addresses_apart`] says so): the [`Birth`].
+    /// Else the handle of the [`Addresses`], beside which it lies.
+    // PERF: one word for both: with a word more, `Cold` has eight bytes more.
+    pub(crate) birth_or_addresses: u32,
     /// Interim records written.
     pub(crate) interims: u32,
 }
 
 impl Cold {
     /// Of a connection whose first packet this is.
-    pub(crate) const fn new(meta: &PacketMeta, addresses: Handle) -> Self {
+    pub(crate) const fn new(meta: &PacketMeta, birth_or_addresses: u32) -> Self {
         Self {
             start: meta.time,
             first_packet: meta.number,
             start_seq: [Seq(0); 2],
             rtt: 0,
             vlans: [NO_VLAN; 2],
-            addresses,
+            birth_or_addresses,
             interims: 0,
         }
     }
 }
 
 const _: () = assert!(size_of::<Cold>() == 40);
+
+/// Addresses that the key does not hold, and what has no room beside their handle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Addresses {
+    pub(crate) endpoints: Endpoints,
+    pub(crate) birth: Birth,
+}
 
 /// What few connections have: big sums, losses, oddities, tunnels.
 #[derive(Clone, Copy, Debug)]
@@ -333,6 +344,12 @@ impl Hot {
     #[inline]
     pub(crate) const fn client(&self) -> usize {
         (self.bits.0 & Bits::CLIENT_HIGH) as usize
+    }
+
+    /// Whether the addresses are not those of the key: of IPv6, of ICMP errors.
+    #[inline]
+    pub(crate) const fn has_addresses_apart(&self) -> bool {
+        self.key.is_ipv6() || self.bits.has(Bits::ICMP_ERROR)
     }
 
     /// Whether a side has ended the connection.

@@ -1,5 +1,6 @@
 //! Identifiers of connections: a keyed hash of what the input says about them.
 
+use crate::entry::birth::Birth;
 use flowpin_packet::{Endpoints, FlowKey, Timestamp};
 use flowpin_record::Uid;
 
@@ -17,15 +18,15 @@ impl Identity {
     }
 
     /// By key, addresses where the key does not hold them, capture time of the first packet, and
-    /// that packet's number, which tells apart what time does not. Depends on nothing else, so
-    /// on no worker and no secret.
+    /// its mark, which tells apart what time does not. Depends on nothing else, so on no worker and
+    /// no secret.
     // PERF: the products do not wait for each other.
     pub(crate) fn uid(
         self,
         key: FlowKey,
         addresses: Option<&Endpoints>,
         start: Timestamp,
-        first_packet: u64,
+        birth: Birth,
     ) -> Uid {
         let mut state = mix(self.seed ^ key.low, WORDS[0] ^ key.high.rotate_left(32));
         if let Some(addresses) = addresses {
@@ -34,8 +35,9 @@ impl Identity {
                 state = mix(state ^ (address >> 64) as u64, constant ^ address as u64);
             }
         }
-        let birth = mix(self.seed.rotate_left(32) ^ start.0, WORDS[1] ^ first_packet);
-        Uid(mix(state ^ WORDS[2], birth ^ WORDS[3]))
+        let mark = u64::from(birth.mark());
+        let begun = mix(self.seed.rotate_left(32) ^ start.0, WORDS[1] ^ mark);
+        Uid(mix(state ^ WORDS[2], begun ^ WORDS[3]))
     }
 }
 
@@ -63,6 +65,7 @@ const WORDS: [u64; 4] = [
 #[cfg(test)]
 mod tests {
     use super::Identity;
+    use crate::entry::birth::Birth;
     use flowpin_packet::{Endpoints, FlowKey, Timestamp};
     use std::collections::HashSet;
 
@@ -80,8 +83,9 @@ mod tests {
                 let mut endpoints = Endpoints::default();
                 endpoints.low[3] = host;
                 for time in 0..16 {
-                    for number in 0..16 {
-                        let uid = identity.uid(key, Some(&endpoints), Timestamp(time), number);
+                    for mark in 0..16 {
+                        let birth = Birth(mark << 1);
+                        let uid = identity.uid(key, Some(&endpoints), Timestamp(time), birth);
                         assert!(all.insert(uid));
                     }
                 }

@@ -4,7 +4,8 @@ pub(crate) mod conn_state;
 pub(crate) mod identity;
 pub(crate) mod suricata;
 
-use crate::entry::{Bits, Cold, End, EndState, Extra, Hot};
+use crate::entry::birth::Birth;
+use crate::entry::{Addresses, Bits, Cold, End, EndState, Extra, Hot};
 use crate::observe::NO_VLAN;
 use conn_state::Outcome;
 use core::net::{IpAddr, Ipv4Addr};
@@ -26,17 +27,20 @@ pub(crate) struct Parts<'a> {
     pub(crate) cold: &'a Cold,
     pub(crate) extra: Option<&'a Extra>,
     /// Where the key does not hold them.
-    pub(crate) addresses: Option<&'a Endpoints>,
+    pub(crate) addresses: Option<&'a Addresses>,
 }
 
 impl Parts<'_> {
     pub(crate) fn uid(&self, identity: Identity) -> Uid {
-        identity.uid(
-            self.hot.key,
-            self.addresses,
-            self.cold.start,
-            self.cold.first_packet,
-        )
+        let addresses = self.addresses.map(|addresses| &addresses.endpoints);
+        identity.uid(self.hot.key, addresses, self.cold.start, self.birth())
+    }
+
+    pub(crate) fn birth(&self) -> Birth {
+        match self.addresses {
+            Some(addresses) => addresses.birth,
+            None => Birth(self.cold.birth_or_addresses),
+        }
     }
 
     /// The IP protocol number.
@@ -133,7 +137,8 @@ impl Parts<'_> {
         let ipv6 = hot.key.is_ipv6();
         let turned = hot.client() == 1;
         let turn = |low, high| if turned { (high, low) } else { (low, high) };
-        let (client, server) = if let Some(&Endpoints { low, high }) = self.addresses {
+        let (client, server) = if let Some(addresses) = self.addresses {
+            let Endpoints { low, high } = addresses.endpoints;
             turn(
                 Endpoints::address(low, ipv6),
                 Endpoints::address(high, ipv6),

@@ -3,7 +3,7 @@
 use super::count::{SCTP_INIT, SCTP_INIT_ACK};
 use super::{Arrival, Cause, Table, granule_before};
 use crate::entry::history::Letter;
-use crate::entry::{Bits, Cold, FREE_KEY, Handle, Hot, NIL, UNLINKED};
+use crate::entry::{Addresses, Bits, Cold, FREE_KEY, Handle, Hot, NIL, UNLINKED};
 use crate::observe::FlowObserver;
 use crate::options::{ADDRESSES_BYTES, CONNECTION_BYTES, EXTRA_BYTES};
 use crate::table::ports::is_server_port;
@@ -43,13 +43,17 @@ impl Table {
             return NIL;
         }
         *self.used_mut(meta.hash) += bytes;
-        if own_addresses {
-            let addresses = match meta.kind {
+        let birth = self.birth(meta, None);
+        self.cold[handle].birth_or_addresses = if own_addresses {
+            let endpoints = match meta.kind {
                 PacketKind::IcmpError => super::icmp_error::addresses(arrival),
                 _ => arrival.frames.endpoints(meta),
             };
-            self.cold[handle].addresses = self.addresses.insert(addresses).unwrap_or(NIL);
-        }
+            let addresses = Addresses { endpoints, birth };
+            self.addresses.insert(addresses).unwrap_or(NIL)
+        } else {
+            birth.0
+        };
         self.set_up(handle, arrival, observer);
         // PERF: the next connection's lines travel until it begins.
         let next = self.hot.next_handle();
@@ -64,7 +68,7 @@ impl Table {
         if self.counters.live == 0 {
             self.wheel.skip_to(granule_before(meta.stream_time));
         }
-        let hot = Hot::new(key, meta.hash, birth(meta), first_class(meta.kind));
+        let hot = Hot::new(key, meta.hash, idle_from(meta), first_class(meta.kind));
         let Some(handle) = self.hot.insert(hot) else {
             return NIL;
         };
@@ -92,21 +96,26 @@ impl Table {
         observer: &mut O,
     ) {
         let meta = arrival.meta;
+        let before = self.known_before(handle, meta);
+        let birth = self.birth(meta, before);
         self.free_extra(handle);
+        let ended = &self.hot[handle];
         let Hot {
             key, hash, slot, ..
-        } = self.hot[handle];
+        } = *ended;
+        let apart = ended.has_addresses_apart();
         let class = first_class(meta.kind);
         self.hot[handle] = Hot {
             slot,
-            ..Hot::new(key, hash, birth(meta), class)
+            ..Hot::new(key, hash, idle_from(meta), class)
         };
-        let addresses = self.cold[handle].addresses;
-        self.cold[handle] = Cold::new(meta, addresses);
-        if meta.kind == PacketKind::IcmpError
-            && let Some(stored) = self.addresses.get_mut(addresses)
-        {
-            *stored = super::icmp_error::addresses(arrival);
+        let addresses = self.cold[handle].birth_or_addresses;
+        self.cold[handle] = Cold::new(meta, if apart { addresses } else { birth.0 });
+        if apart && let Some(stored) = self.addresses.get_mut(addresses) {
+            stored.birth = birth;
+            if meta.kind == PacketKind::IcmpError {
+                stored.endpoints = super::icmp_error::addresses(arrival);
+            }
         }
         self.set_up(handle, arrival, observer);
     }
@@ -162,10 +171,12 @@ impl Table {
         self.free_extra(handle);
         let hash = self.hot[handle].hash;
         let mut bytes = CONNECTION_BYTES;
-        let addresses = self.cold[handle].addresses;
-        if addresses != NIL {
-            self.addresses.remove(addresses);
+        if self.hot[handle].has_addresses_apart() {
             bytes += ADDRESSES_BYTES;
+            let addresses = self.cold[handle].birth_or_addresses;
+            if addresses != NIL {
+                self.addresses.remove(addresses);
+            }
         }
         let used = self.used_mut(hash);
         *used = used.saturating_sub(bytes);
@@ -192,7 +203,7 @@ impl Table {
 /// From when a new connection's time-out counts: stream time, or the packet's own if that is
 /// later. Stream time does not follow the first packet behind a gap of hours, in case that one is
 /// wrong; the connection that it begins must not end when the second packet confirms it.
-fn birth(meta: &PacketMeta) -> Timestamp {
+fn idle_from(meta: &PacketMeta) -> Timestamp {
     meta.stream_time.max(meta.time)
 }
 

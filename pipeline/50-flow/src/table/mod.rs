@@ -6,6 +6,7 @@
 //! ```
 
 mod begin;
+mod birth;
 mod count;
 mod expiry;
 mod icmp_error;
@@ -15,7 +16,7 @@ mod rare;
 mod room;
 
 use crate::counters::FlowCounters;
-use crate::entry::{Cold, Extra, Handle, Hot, NIL};
+use crate::entry::{Addresses, Cold, Extra, Handle, Hot, NIL};
 use crate::index::Index;
 use crate::options::{ADDRESSES_BYTES, BATCH_MAX, EXTRA_BYTES, FlowOptions};
 use crate::record::identity::Identity;
@@ -24,8 +25,9 @@ use crate::shards::ShardSet;
 use crate::time::timeouts::Rules;
 use crate::time::wheel::Wheel;
 use crate::{FlowObserver, GRANULE_NS};
+use birth::Forgotten;
 use flowpin_memory::Slab;
-use flowpin_packet::{Endpoints, FrameBytes, PacketMeta, SHARD_COUNT, Timestamp};
+use flowpin_packet::{FrameBytes, PacketMeta, SHARD_COUNT, Timestamp};
 use flowpin_record::{ConnRecord, EndReason, RecordKey, RecordSink, Uid};
 use std::io;
 
@@ -45,11 +47,12 @@ pub struct Table {
     /// In step with `hot`: the same handles.
     cold: Slab<Cold>,
     extra: Slab<Extra>,
-    addresses: Slab<Endpoints>,
+    addresses: Slab<Addresses>,
     wheel: Wheel,
     /// Memory in use, by shard, and how much each may use.
     used_bytes: Box<[u64; SHARD_COUNT]>,
     shard_bytes: u64,
+    forgotten: Forgotten,
     /// For choosing what to evict.
     scratch: Vec<(Timestamp, Handle)>,
     now: Timestamp,
@@ -92,6 +95,7 @@ impl Table {
             .prefer_huge_pages()
             .and_then(|()| cold.prefer_huge_pages());
         Ok(Self {
+            forgotten: Forgotten::new(&rules),
             rules,
             interim_ns,
             quiet_ns,
@@ -287,7 +291,7 @@ impl Table {
             hot,
             cold,
             extra: self.extra.get(hot.extra),
-            addresses: self.addresses.get(cold.addresses),
+            addresses: stored_addresses(&self.addresses, hot, cold),
         };
         parts.write(self.identity, reason, interim, &mut self.record);
         if O::OBSERVES {
@@ -313,9 +317,23 @@ impl Table {
             hot,
             cold,
             extra: self.extra.get(hot.extra),
-            addresses: self.addresses.get(cold.addresses),
+            addresses: stored_addresses(&self.addresses, hot, cold),
         }
     }
+}
+
+/// The addresses of a connection whose key does not hold them.
+#[inline]
+fn stored_addresses<'a>(
+    addresses: &'a Slab<Addresses>,
+    hot: &Hot,
+    cold: &Cold,
+) -> Option<&'a Addresses> {
+    addresses.get(if hot.has_addresses_apart() {
+        cold.birth_or_addresses
+    } else {
+        NIL
+    })
 }
 
 /// A packet on its way through the table.

@@ -136,8 +136,8 @@ impl Table {
         let stored = self
             .cold
             .get(handle)
-            .and_then(|cold| self.addresses.get(cold.addresses));
-        stored.is_some_and(|stored| *stored == frames.endpoints(meta))
+            .and_then(|cold| self.addresses.get(cold.birth_or_addresses));
+        stored.is_some_and(|stored| stored.endpoints == frames.endpoints(meta))
     }
 
     /// The packet's connection, or [`NIL`].

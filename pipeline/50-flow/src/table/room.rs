@@ -94,6 +94,8 @@ impl Table {
                 self.cold.prefetch(coming);
             }
             self.write_interim(handle, cause.time, sink, observer);
+            self.forgotten
+                .note(self.hot[handle].hash, self.cold[handle].start);
             let deadline = self.deadline(handle);
             if deadline <= cause.time {
                 // Its time was over anyway.

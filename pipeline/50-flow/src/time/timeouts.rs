@@ -63,6 +63,11 @@ impl Rules {
         self.after_ns
     }
 
+    /// The shortest of all: sooner no connection ends because of its time.
+    pub(crate) fn shortest_ns(&self) -> u64 {
+        self.after_ns.iter().copied().min().unwrap_or(0)
+    }
+
     /// Whether the deadline stays where it is when a packet comes.
     #[inline]
     pub(crate) fn is_fixed(&self, class: Class) -> bool {

@@ -1,0 +1,87 @@
+//! What tells a new connection from those of the same key before it: see `entry/birth`.
+//!
+//! The connection right before is compared with if it is certain that its entry is still there,
+//! however seldom ticks come. Those that are forgotten can only be equal if the packet comes late:
+//!
+//! ```text
+//!  forgotten because of …    an equal one can begin only …
+//!  ───────────────────────   ─────────────────────────────────────────────────────────
+//!  a time-out                the shortest time-out or more behind stream time
+//!  a cap                     at a time at which, or after which, an evicted one began
+//!  one that began earlier    at a time at which, or after which, such a one's predecessor began
+//! ```
+
+use super::{Table, granule_before};
+use crate::GRANULE_NS;
+use crate::entry::Handle;
+use crate::entry::birth::Birth;
+use crate::time::timeouts::Rules;
+use flowpin_packet::{PacketMeta, SHARD_COUNT, Timestamp};
+
+/// When connections began that nobody remembers.
+#[derive(Debug)]
+pub(super) struct Forgotten {
+    /// The latest, but for those that a time-out ended; by shard.
+    until: Box<[Timestamp; SHARD_COUNT]>,
+    /// The shortest time-out.
+    timeout_min_ns: u64,
+}
+
+impl Forgotten {
+    pub(super) fn new(rules: &Rules) -> Self {
+        Self {
+            until: Box::new([Timestamp(0); SHARD_COUNT]),
+            timeout_min_ns: rules.shortest_ns(),
+        }
+    }
+
+    /// A connection that began at `start` is not known any more.
+    pub(super) fn note(&mut self, hash: u32, start: Timestamp) {
+        let until = &mut self.until[shard(hash)];
+        *until = start.max(*until);
+    }
+
+    /// Whether one of the same key may have begun at this packet's time and be forgotten.
+    fn may_equal(&self, meta: &PacketMeta) -> bool {
+        meta.time <= self.until[shard(meta.hash)]
+            || meta.time.plus_nanos(self.timeout_min_ns) <= meta.stream_time
+    }
+}
+
+impl Table {
+    /// Of a connection that begins with this packet. `before`: start and birth of the connection
+    /// before it, of the same key, if that is known.
+    pub(super) fn birth(&mut self, meta: &PacketMeta, before: Option<(Timestamp, Birth)>) -> Birth {
+        let own = Birth::of(meta);
+        if let Some((start, _)) = before.filter(|(start, _)| *start > meta.time) {
+            self.forgotten.note(meta.hash, start);
+        }
+        if self.forgotten.may_equal(meta) {
+            return own.numbered(meta.number);
+        }
+        match before {
+            Some((start, before)) if start == meta.time => own.after(before),
+            _ => own,
+        }
+    }
+
+    /// Start and birth of the connection that a packet with the same key finds ended; none if a
+    /// tick could have taken it away already.
+    pub(super) fn known_before(
+        &self,
+        handle: Handle,
+        meta: &PacketMeta,
+    ) -> Option<(Timestamp, Birth)> {
+        let collected = Timestamp(granule_before(meta.stream_time).saturating_mul(GRANULE_NS));
+        if self.deadline(handle) <= collected {
+            return None;
+        }
+        let parts = self.parts(handle);
+        Some((parts.cold.start, parts.birth()))
+    }
+}
+
+/// The shard of a hash.
+const fn shard(hash: u32) -> usize {
+    (hash >> 24) as usize
+}
