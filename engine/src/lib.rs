@@ -25,10 +25,11 @@ mod worker;
 pub use alone::slice::SliceReport;
 pub use alone::streams::{
     Conversation, DirectoryOptions, GAP_FILL_MAX, Gaps, StreamDirectory, StreamEnd, StreamPlace,
-    StreamSink, StreamsReport, Wanted, gap_note,
+    StreamSink, StreamsReport, gap_note,
 };
 pub use alone::trial::{Found, PatternTrial, PatternsReport, RefusedPattern, Together};
 pub use alone::verdicts::{ListSink, Listed};
+pub use alone::wanted::{NamesNoConnection, Wanted};
 pub use control::{Control, StopFlag};
 pub use error::RunError;
 pub use flowpin_config::Plan;
@@ -87,19 +88,18 @@ pub fn check(plan: &Plan) -> Result<(), RunError> {
 
 /// Writes the packets of some connections, fragments included, to a capture file.
 ///
-/// `uids` are connection identifiers as records print them; empty: all that `plan.filter` lets
-/// through.
+/// `wanted` names connections as records do; empty: all that `plan.filter` lets through.
 ///
 /// # Errors
 /// As [`run`].
 pub fn slice(
     plan: &Plan,
-    uids: &[flowpin_record::Uid],
+    wanted: &[Wanted],
     out: &Path,
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<SliceReport, RunError> {
-    alone::slice::slice(plan, uids, out, control, progress)
+    alone::slice::slice(plan, wanted, out, control, progress)
 }
 
 /// Tells `sink` which protocol each connection speaks, in the order of a run's records.

@@ -7,6 +7,7 @@ pub(crate) mod slice;
 pub(crate) mod streams;
 pub(crate) mod trial;
 pub(crate) mod verdicts;
+pub(crate) mod wanted;
 
 use crate::input::{InputStage, InputSummary};
 use crate::output::messages;

@@ -160,12 +160,16 @@ pub enum Ports {
 impl Ports {
     /// The ports of a connection record.
     fn of(conn: &ConnRecord) -> Self {
-        match conn.protocol {
-            TCP | UDP | SCTP => Self::Pair(conn.client.port, conn.server.port),
-            ICMP | ICMPV6 => {
-                let code = conn.icmp.map_or(0, |(_, code)| code);
-                Self::icmp(conn.protocol, conn.client.port, u16::from(code))
-            }
+        let pair = (conn.client.port, conn.server.port);
+        Self::new(conn.protocol, pair, conn.icmp.unwrap_or_default())
+    }
+
+    /// What stands there for `protocol`: the ports of client and server, or, of ICMP, what type and
+    /// code say.
+    pub fn new(protocol: u8, ports: (u16, u16), (icmp_type, icmp_code): (u8, u8)) -> Self {
+        match protocol {
+            TCP | UDP | SCTP => Self::Pair(ports.0, ports.1),
+            ICMP | ICMPV6 => Self::icmp(protocol, icmp_type.into(), icmp_code.into()),
             _ => Self::None,
         }
     }

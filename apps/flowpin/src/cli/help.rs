@@ -122,11 +122,12 @@ pub(super) const SLICE_ABOUT: &str = "\
 Gets from records back to packets: writes the packets of the named connections, their fragments \
 and the ICMP errors about them included, to a capture file.
 
-A connection is named by its uid as `flowpin run` wrote it. Give the same input and the same \
---timeouts, --memory and --id-seed as then, so that the same connections are found.
+A connection is named as `flowpin run` wrote it, by its uid, by the flow_id of EVE JSON, or by its \
+Community ID, which may stand for several when ports were used again. Give the same input and the \
+same --timeouts, --memory, --id-seed and --community-seed as then, so that the same connections \
+are found. No filter is needed: whether there was one changes no uid.
 
-Records made from a slice have other uids than those made from the whole, since a packet's \
-position in the input is part of the uid: compare them by Community ID and start.
+A connection has the same uid in a slice that is analysed by itself.
 
 A name that ends in .pcap gives a pcap file (nanoseconds, one link type), any other name pcapng, \
 which holds several link types.";
@@ -134,7 +135,7 @@ which holds several link types.";
 pub(super) const SLICE_AFTER: &str = "\
 Examples:
   flowpin slice -r big.pcap --uid C0XWfTK4LReq -w one.pcap
-  flowpin slice -r big.pcap --uid C0XWfTK4LReq --uid C4YnRUSLWmGz -w two.pcap
+  flowpin slice -r big.pcap --uid C0XWfTK4LReq --uid 1:wCb3OG7yAFWelaUydu0D+125CLM= -w two.pcap
   flowpin slice -r captures/ --filter 'host 10.1.2.3' -w host.pcapng
   flowpin slice -r big.pcap --uid C0XWfTK4LReq -w - | tshark -r -
 

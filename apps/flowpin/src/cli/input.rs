@@ -3,7 +3,8 @@
 use super::value;
 use clap::{Args, ValueHint};
 use flowpin_config::{
-    ByteSize, Checksums, ConnectionSettings, InputSettings, PipelineSettings, Timeouts,
+    ByteSize, Checksums, ConnectionSettings, InputSettings, OutputSettings, PipelineSettings,
+    Timeouts,
 };
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -117,6 +118,25 @@ impl ConnectionArgs {
             ..PipelineSettings::default()
         };
         (connections, pipeline)
+    }
+}
+
+/// What the names depend on by which connections are asked for, besides the input.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Connections")]
+pub(crate) struct NameArgs {
+    /// Seed of the Community ID, where one is given [default: 0]
+    #[arg(long, value_name = "N")]
+    community_seed: Option<u16>,
+}
+
+impl NameArgs {
+    /// The settings that these options make.
+    pub(crate) fn settings(&self) -> OutputSettings {
+        OutputSettings {
+            community_seed: self.community_seed,
+            ..OutputSettings::default()
+        }
     }
 }
 

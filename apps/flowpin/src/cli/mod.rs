@@ -12,7 +12,7 @@ mod trace;
 mod value;
 
 pub(crate) use identify::{IdentifyArgs, ListFormat, PatternArgs};
-pub(crate) use input::{ConnectionArgs, InputArgs};
+pub(crate) use input::{ConnectionArgs, InputArgs, NameArgs};
 pub(crate) use patterns::{PageFormat, PatternsCommand, TestArgs};
 pub(crate) use profile::{PlanArgs, ProfileArgs};
 pub(crate) use run::RunArgs;

@@ -1,6 +1,6 @@
 //! `flowpin slice`.
 
-use super::{ConnectionArgs, InputArgs};
+use super::{ConnectionArgs, InputArgs, NameArgs};
 use clap::{Args, ValueHint};
 use flowpin_config::Settings;
 use std::ffi::OsString;
@@ -12,9 +12,9 @@ pub(crate) struct SliceArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// A connection's uid, as records show it; may be repeated
-    #[arg(long = "uid", value_name = "UID", help_heading = "Input")]
-    pub(crate) uids: Vec<String>,
+    /// A connection by its uid, flow_id or Community ID, as records show them; may be repeated
+    #[arg(long = "uid", value_name = "ID", help_heading = "Input")]
+    pub(crate) ids: Vec<String>,
 
     /// The capture to write: pcap if it ends in .pcap, else pcapng; `-` for standard output
     #[arg(
@@ -28,6 +28,9 @@ pub(crate) struct SliceArgs {
 
     #[command(flatten)]
     connections: ConnectionArgs,
+
+    #[command(flatten)]
+    names: NameArgs,
 
     /// Further captures, then the filter
     #[arg(value_name = "FILTER", trailing_var_arg = true, help_heading = "Input")]
@@ -45,6 +48,7 @@ impl SliceArgs {
             input: self.input.settings(&self.words)?,
             connections,
             pipeline,
+            output: self.names.settings(),
             ..Settings::default()
         })
     }

@@ -1,6 +1,6 @@
 //! `flowpin streams`.
 
-use super::{ConnectionArgs, InputArgs, value};
+use super::{ConnectionArgs, InputArgs, NameArgs, value};
 use clap::{ArgGroup, Args, ValueEnum, ValueHint};
 use flowpin_config::{ByteSize, Settings, StreamSettings};
 use flowpin_engine::Gaps;
@@ -25,6 +25,9 @@ pub(crate) struct StreamsArgs {
 
     #[command(flatten)]
     connections: ConnectionArgs,
+
+    #[command(flatten)]
+    names: NameArgs,
 
     /// Further captures, then the filter
     #[arg(value_name = "FILTER", trailing_var_arg = true, help_heading = "Input")]
@@ -160,6 +163,7 @@ impl StreamsArgs {
             input: self.input.settings(&self.words)?,
             connections,
             pipeline,
+            output: self.names.settings(),
             streams: StreamSettings {
                 enabled: Some(true),
                 depth: self.what.depth,

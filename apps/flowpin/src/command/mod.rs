@@ -26,7 +26,7 @@ use crate::grammars;
 use crate::progress::Bar;
 use crate::signals::Signals;
 use flowpin_config::{Plan, Settings};
-use flowpin_engine::{InputReport, ProgressSink, RunReport};
+use flowpin_engine::{InputReport, ProgressSink, RunReport, Wanted};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -62,6 +62,16 @@ fn require_input(plan: &Plan) -> Result<(), Failure> {
     }
     Ok(())
 }
+
+/// The connection that `text` names: by uid, flow_id or Community ID.
+fn wanted(text: &str) -> anyhow::Result<Wanted> {
+    text.parse()
+        .map_err(|error| anyhow::anyhow!("`{text}` names no connection: {error}"))
+}
+
+/// Why a connection is perhaps not found.
+const SAME_RUN: &str = "are the input, --timeouts, --memory, --id-seed and --community-seed those \
+                        of the run that wrote the id?";
 
 /// Where the engine tells its progress.
 fn sink(bar: Option<&Bar>) -> &dyn ProgressSink {

@@ -1,19 +1,18 @@
 //! `flowpin streams`: the bytes of conversations, as files or on standard output.
 
-use super::{plan, print, require_input, sink};
+use super::{SAME_RUN, plan, print, require_input, sink};
 use crate::cli::StreamsArgs;
 use crate::conversation::Printer;
 use crate::exit::{Exit, Failure};
 use crate::progress::Bar;
 use crate::signals::Signals;
 use crate::summary::number;
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_engine::{
     Control, DirectoryOptions, RunError, StreamDirectory, StreamSink, StreamsReport, Wanted,
 };
-use flowpin_record::CommunityId;
 use std::io::{ErrorKind, IsTerminal};
 use std::path::Path;
 
@@ -22,7 +21,7 @@ pub(crate) fn streams(args: &StreamsArgs) -> Result<Exit, Failure> {
     let plan = plan(&args.input, args.settings())?;
     require_input(&plan)?;
     if let Some(id) = &args.show.follow {
-        let wanted = wanted(id).map_err(Failure::usage)?;
+        let wanted = super::wanted(id).map_err(Failure::usage)?;
         return follow(args, &plan, wanted);
     }
     let path = args.files.write.clone().unwrap_or_default();
@@ -146,52 +145,5 @@ fn tell_losses(losses: &Losses) {
     for (loss, count) in losses.iter() {
         let count = number::count(count);
         anstream::eprintln!("flowpin: {}: {count}: {}", loss.name(), loss.explanation());
-    }
-}
-
-/// What `--follow` names, by its form.
-fn wanted(text: &str) -> anyhow::Result<Wanted> {
-    if text.starts_with("1:") {
-        let id: CommunityId = text
-            .parse()
-            .with_context(|| format!("`{text}` is not a Community ID"))?;
-        return Ok(Wanted::CommunityId(id));
-    }
-    if !text.is_empty() && text.bytes().all(|letter| letter.is_ascii_digit()) {
-        let id = text
-            .parse()
-            .with_context(|| format!("`{text}` is not a flow_id"))?;
-        return Ok(Wanted::FlowId(id));
-    }
-    let uid = text
-        .parse()
-        .with_context(|| format!("`{text}` is no uid, flow_id or Community ID"))?;
-    Ok(Wanted::Uid(uid))
-}
-
-const SAME_RUN: &str =
-    "are the input, --timeouts, --memory and --id-seed those of the run that wrote the id?";
-
-#[cfg(test)]
-mod tests {
-    use super::wanted;
-    use flowpin_engine::Wanted;
-
-    /// Records name a connection in three ways; each can be given.
-    #[test]
-    fn conversations_are_named_as_records_name_them() {
-        assert!(matches!(wanted("C0XWfTK4LReq"), Ok(Wanted::Uid(_))));
-        assert_eq!(wanted("1234").unwrap(), Wanted::FlowId(1234));
-        let community = wanted("1:wCb3OG7yAFWelaUydu0D+125CLM=");
-        assert!(matches!(community, Ok(Wanted::CommunityId(_))));
-        for wrong in [
-            "",
-            "C0",
-            "1:short",
-            "1:wCb3OG7yAFWelaUydu0D+125CLM!",
-            "99999999999999999999",
-        ] {
-            assert!(wanted(wrong).is_err(), "{wrong}");
-        }
     }
 }

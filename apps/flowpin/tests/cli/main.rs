@@ -10,6 +10,7 @@ mod readme;
 mod runs;
 #[cfg(target_os = "linux")]
 mod signals;
+mod slices;
 mod streams;
 mod traces;
 mod usage;

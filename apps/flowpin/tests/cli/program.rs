@@ -54,3 +54,11 @@ pub(crate) fn assert_refused(output: &Output, exit: i32, parts: &[&str]) {
         assert!(stderr(output).contains(part), "{part}: {}", stderr(output));
     }
 }
+
+/// The machine's summary of a run without records.
+#[track_caller]
+pub(crate) fn summary(args: &[&str]) -> serde_json::Value {
+    let output = flowpin(&[&["run", "--format", "none", "--json"], args].concat());
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}

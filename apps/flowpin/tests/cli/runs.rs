@@ -1,15 +1,8 @@
 //! Whole runs over bundled captures.
 
-use crate::program::{assert_refused, capture, code, command, flowpin, stderr, stdout, text};
+use crate::program::{capture, code, command, flowpin, stderr, stdout, summary, text};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};
-
-/// The machine's summary of a run without records.
-fn summary(args: &[&str]) -> serde_json::Value {
-    let output = flowpin(&[&["run", "--format", "none", "--json"], args].concat());
-    assert_eq!(code(&output), 0, "{}", stderr(&output));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
 
 /// Every packet of every bundled capture is accounted for, and none is misdirected.
 #[test]
@@ -161,113 +154,6 @@ fn closed_pipe_is_success() {
     assert_eq!(errors, "");
 }
 
-/// From a record's uid to exactly the packets that it counted.
-#[test]
-fn slice_gives_the_packets_of_a_record() {
-    let dir = tempfile::tempdir().unwrap();
-    let out = dir.path().join("one.pcap");
-    let lab = capture("lab-day.pcapng");
-    let records = flowpin(&["run", "-r", &lab, "--output", "-", "-q"]);
-    let record: serde_json::Value = stdout(&records)
-        .lines()
-        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
-        .filter(|record| record["event_type"] == "flow")
-        .find(|record| record["proto"] == "TCP" && record["flow"]["pkts_toclient"] != 0)
-        .unwrap();
-    let uid = record["flowpin"]["uid"].as_str().unwrap();
-    let output = flowpin(&["slice", "-r", &lab, "--uid", uid, "-w", text(&out)]);
-    assert_eq!(code(&output), 0, "{}", stderr(&output));
-    let again = flowpin(&["run", "-r", text(&out), "--output", "-", "-q"]);
-    let is_flow = |line: &&str| line.contains("\"event_type\":\"flow\"");
-    let again = stdout(&again).lines().find(is_flow).unwrap();
-    let again: serde_json::Value = serde_json::from_str(again).unwrap();
-    for field in ["pkts_toserver", "pkts_toclient", "bytes_toserver"] {
-        assert_eq!(again["flow"][field], record["flow"][field], "{field}");
-    }
-    assert_eq!(again["community_id"], record["community_id"]);
-}
-
-/// The name's ending decides the format; a pcap file cannot hold two link types, which is said
-/// with the way out.
-#[test]
-fn slice_writes_the_format_of_the_name() {
-    let dir = tempfile::tempdir().unwrap();
-    let http = capture("http.pcapng");
-    // A raw IP packet of another link type (101), a day before all others.
-    let raw = dir.path().join("raw.pcap");
-    let words: [u32; 10] = [
-        0xa1b2_c3d4,
-        0x0004_0002,
-        0,
-        0,
-        65535,
-        101,
-        1_000_000,
-        0,
-        20,
-        20,
-    ];
-    let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    bytes.extend([
-        0x45, 0, 0, 20, 0, 0, 0, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,
-    ]);
-    std::fs::write(&raw, bytes).unwrap();
-    let slice = |out: &str, more: &[&str]| {
-        let mut args = vec!["slice", "-r", &http, "--filter", "ip", "-w", out];
-        args.extend(more);
-        flowpin(&args)
-    };
-    let begins = |path: &str, magic: u32| {
-        assert!(
-            std::fs::read(path)
-                .unwrap()
-                .starts_with(&magic.to_le_bytes())
-        );
-        assert_eq!(summary(&["-r", path])["conservation"]["missing"], 0);
-    };
-    let name = |name: &str| text(&dir.path().join(name)).to_owned();
-    let (pcap, pcapng, none) = (name("a.pcap"), name("a.pcapng"), name("a"));
-    for (path, magic) in [
-        (&pcap, 0xa1b2_3c4d),
-        (&pcapng, 0x0a0d_0d0a),
-        (&none, 0x0a0d_0d0a),
-    ] {
-        assert_eq!(code(&slice(path, &[])), 0);
-        begins(path, magic);
-    }
-    let counts = [&pcap, &pcapng].map(|path| summary(&["-r", path])["traffic"].clone());
-    assert_eq!(counts[0]["bytes"], counts[1]["bytes"]);
-    assert_eq!(counts[0]["first"], counts[1]["first"]);
-    let both = ["-r", text(&raw)];
-    assert_eq!(code(&slice(&pcapng, &both)), 0);
-    assert_refused(
-        &slice(&pcap, &both),
-        2,
-        &[&pcap, "one link type", ".pcapng"],
-    );
-    begins(&pcap, 0xa1b2_3c4d);
-    let piped = slice("-", &[]);
-    assert!(piped.stdout.starts_with(&0x0a0d_0d0a_u32.to_le_bytes()));
-    assert!(stderr(&piped).ends_with(" packets\n"));
-}
-
-/// A uid that is none, and one that no connection has.
-#[test]
-fn slice_says_what_is_wrong_with_a_uid() {
-    let dir = tempfile::tempdir().unwrap();
-    let out = dir.path().join("none.pcap");
-    let http = capture("http.pcapng");
-    let slice = |uid: &str| flowpin(&["slice", "-r", &http, "--uid", uid, "-w", text(&out)]);
-    let output = slice("CX");
-    assert_eq!(code(&output), 2);
-    assert!(stderr(&output).contains("`CX`"));
-    let output = slice("123456");
-    assert!(stderr(&output).contains("flow_id"));
-    let output = slice("C00000000001");
-    assert_eq!(code(&output), 1);
-    assert!(stderr(&output).contains("no packet found"));
-}
-
 /// A bundled capture of nmap: the scan is in the records, on the page and in the JSON.
 #[test]
 fn a_scan_is_told_everywhere() {
@@ -320,4 +206,54 @@ fn stages_can_be_switched_off_and_on() {
     }
     let printed = flowpin(&["run", "--scans", "off", "--print-config"]);
     assert!(stdout(&printed).contains("[scans]"), "{}", stdout(&printed));
+}
+
+/// Where nearly all packets are left out for their checksums, the summary says so, why, and what
+/// helps; and it helps.
+#[test]
+fn bad_checksums_are_explained() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut bytes = std::fs::read(capture("scan.pcap")).unwrap();
+    let connections = |path: &str, more: &[&str]| {
+        let found = summary(&[&["-r", path], more].concat());
+        (
+            found["connections"]["total"].clone(),
+            found["hints"].clone(),
+        )
+    };
+    let (all, hints) = connections(&capture("scan.pcap"), &[]);
+    assert_eq!(hints.as_array().unwrap().len(), 0);
+    let word = |bytes: &[u8], at: usize| {
+        u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize
+    };
+    let mut at = 24;
+    while at < bytes.len() {
+        let frame = at + 16;
+        at = frame + word(&bytes, at + 8);
+        // IPv4 in Ethernet: its header's checksum.
+        if bytes[frame + 12..frame + 14] == [8, 0] {
+            bytes[frame + 24] ^= 0x55;
+        }
+    }
+    let path = dir.path().join("bad.pcap");
+    std::fs::write(&path, bytes).unwrap();
+    let (none, hints) = connections(text(&path), &[]);
+    assert_eq!(none, 0);
+    let hint = &hints[0];
+    assert_eq!(
+        (hints.as_array().unwrap().len(), &hint["name"]),
+        (1, &"checksums".into())
+    );
+    assert!(hint["packets"].as_u64().unwrap() > 100);
+    let page = flowpin(&["run", "-r", text(&path), "--format", "none"]);
+    let page = stdout(&page)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    for words in ["were left out", "offloading", "add `-k none`"] {
+        assert!(page.contains(words), "{page}");
+        assert!(hint["text"].as_str().unwrap().contains(words));
+    }
+    let (again, hints) = connections(text(&path), &["-k", "none"]);
+    assert_eq!((again, hints.as_array().unwrap().len()), (all, 0));
 }

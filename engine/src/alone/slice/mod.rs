@@ -6,6 +6,8 @@
 
 mod written;
 
+use crate::alone::silent;
+use crate::alone::wanted::Wanted;
 use crate::input::{InputStage, Lane};
 use crate::report::ProgressSink;
 use crate::run::memory;
@@ -15,8 +17,8 @@ use crate::run::{division, open, random};
 use crate::worker::stages::{Explain, Stages};
 use crate::worker::{Late, Worker};
 use crate::{Control, RunError};
-use flowpin_config::{Format, OutputPlan, Plan};
-use flowpin_flow::{FlowObserver, ShardSet, Sighting};
+use flowpin_config::Plan;
+use flowpin_flow::{Event, FlowObserver, ShardSet, Sighting};
 use flowpin_output::Formatter;
 use flowpin_packet::{FragmentRef, FrameBytes, PacketMeta, Piece};
 use flowpin_record::{RecordSink, TunnelKind, Uid};
@@ -32,47 +34,44 @@ const DATAGRAMS_MAX: usize = 1 << 20;
 pub struct SliceReport {
     /// Packets written.
     pub packets: u64,
-    /// How many of the wanted connections were found.
-    pub connections: usize,
+    /// How many of the names given no connection has.
+    pub lacking: usize,
 }
 
 pub(crate) fn slice(
     plan: &Plan,
-    uids: &[Uid],
+    wanted: &[Wanted],
     out: &Path,
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<SliceReport, RunError> {
-    if uids.is_empty() {
+    if wanted.is_empty() {
         let packets = write(plan, None, out, control, progress)?;
         return Ok(SliceReport {
             packets,
-            connections: 0,
+            ..SliceReport::default()
         });
     }
-    let found = find(plan, uids, control, progress)?;
+    let found = find(plan, wanted, control, progress)?;
+    let lacking = found.lacking.iter().filter(|lacks| **lacks).count();
+    if found.numbers.is_empty() {
+        return Ok(SliceReport {
+            packets: 0,
+            lacking,
+        });
+    }
     let packets = write(plan, Some(&found.numbers), out, control, progress)?;
-    Ok(SliceReport {
-        packets,
-        connections: found.uids.len(),
-    })
+    Ok(SliceReport { packets, lacking })
 }
 
 /// The first pass.
 fn find(
     plan: &Plan,
-    uids: &[Uid],
+    wanted: &[Wanted],
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<Found, RunError> {
-    let silent = OutputPlan {
-        formats: vec![Format::None],
-        ..OutputPlan::default()
-    };
-    let plan = Plan {
-        output: silent,
-        ..plan.clone()
-    };
+    let plan = silent(plan);
     let source = open(&plan, control)?;
     // The second pass would find an empty pipe.
     if source.progress().bytes_total.is_none() {
@@ -84,8 +83,13 @@ fn find(
         explain: Explain {
             id_seed: plan.id_seed,
         },
-        wanted: uids.iter().copied().collect(),
-        found: Found::default(),
+        community_seed: plan.output.community_seed,
+        wanted: wanted.to_vec(),
+        handles: HashSet::new(),
+        found: Found {
+            numbers: Vec::new(),
+            lacking: vec![true; wanted.len()],
+        },
     };
     let formatter = Formatter::new(&plan.output);
     let flow = memory::flow(&plan);
@@ -134,21 +138,33 @@ fn find(
 #[derive(Debug, Default)]
 struct Found {
     numbers: Vec<u64>,
-    uids: HashSet<Uid>,
+    /// Which of the names no connection has, so far.
+    lacking: Vec<bool>,
 }
 
 /// Notes the packets of the wanted connections.
 struct Seeker {
     explain: Explain,
-    wanted: HashSet<Uid>,
+    community_seed: u16,
+    wanted: Vec<Wanted>,
+    /// Of the wanted connections that are open.
+    handles: HashSet<u32>,
     found: Found,
 }
 
 impl FlowObserver for Seeker {
     fn packet<S: RecordSink>(&mut self, sighting: &Sighting<'_>, _: &mut S) {
-        let uid = sighting.uid();
-        if self.wanted.contains(&uid) {
-            self.found.uids.insert(uid);
+        // A handle may have been another connection's.
+        if sighting.event == Event::New {
+            self.handles.remove(&sighting.handle);
+            for (wanted, lacks) in self.wanted.iter().zip(&mut self.found.lacking) {
+                if wanted.names(sighting, self.community_seed) {
+                    self.handles.insert(sighting.handle);
+                    *lacks = false;
+                }
+            }
+        }
+        if self.handles.contains(&sighting.handle) {
             self.found.numbers.push(sighting.meta.number);
         }
     }
@@ -245,11 +261,11 @@ fn write(
     let mut source = open(plan, control)?;
     let mut written = Written::create(out)?;
     let mut wanted = numbers.map(|numbers| numbers.iter().copied().peekable());
-    let (mut piece, mut number) = (Piece::default(), 0);
+    let mut piece = Piece::default();
     while !control.is_stopped() && source.fill(&mut piece)? {
         let mut walk = source.walk(&piece);
         while let Some(frame) = walk.next_frame() {
-            number += 1;
+            let number = walk.number();
             if let Some(wanted) = &mut wanted
                 && wanted.next_if_eq(&number).is_none()
             {
@@ -264,7 +280,7 @@ fn write(
         progress.update(&crate::Progress {
             bytes_read: so_far.bytes_read,
             bytes_total: so_far.bytes_total,
-            packets: number,
+            packets: source.delivered(),
             files_done: so_far.files_done,
             files_total: so_far.files_total,
         });

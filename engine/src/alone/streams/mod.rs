@@ -17,6 +17,7 @@ pub use directory::{DirectoryOptions, StreamDirectory};
 pub use gaps::{GAP_FILL_MAX, Gaps, gap_note};
 
 use crate::alone;
+use crate::alone::wanted::Wanted;
 use crate::report::{InputReport, ProgressSink};
 use crate::run::open;
 use crate::{Control, RunError};
@@ -24,21 +25,8 @@ use core::net::SocketAddr;
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_packet::Timestamp;
-use flowpin_record::{CommunityId, Uid};
+use flowpin_record::Uid;
 use teller::Teller;
-
-/// Which conversations are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
-    /// All TCP connections.
-    All,
-    /// The TCP connection or UDP conversation with this identifier.
-    Uid(Uid),
-    /// Those with this `flow_id` of EVE JSON.
-    FlowId(u64),
-    /// Those with this Community ID: several, if ports were used again.
-    CommunityId(CommunityId),
-}
 
 /// A conversation that is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! What a worker's table is observed by when streams are told: finds the wanted conversations,
 //! puts their segments in order, and says whose bytes they are.
 
-use super::{Conversation, StreamEnd, StreamPlace, StreamSink, StreamsReport, Wanted};
+use super::{Conversation, StreamEnd, StreamPlace, StreamSink, StreamsReport};
 use crate::RunError;
+use crate::alone::wanted::Wanted;
 use crate::run::memory;
 use crate::worker::stages::{Explain, Stages, StagesReport};
 use core::net::SocketAddr;
@@ -10,7 +11,7 @@ use flowpin_config::Plan;
 use flowpin_flow::{Event, FlowObserver, Sighting};
 use flowpin_packet::{Endpoints, FrameBytes, PacketFlags, PacketKind, PacketMeta, Timestamp};
 use flowpin_reassembly::{Reassembler, Span, StreamConsumer};
-use flowpin_record::{CommunityId, ConnRecord, Ports, RecordKey, RecordSink, TunnelKind, Uid};
+use flowpin_record::{ConnRecord, RecordKey, RecordSink, TunnelKind, Uid};
 use std::collections::HashMap;
 use std::io;
 
@@ -97,8 +98,8 @@ impl<'k, K: StreamSink> Teller<'k, K> {
             return true;
         }
         if is_due {
-            let conversation = conversation(sighting);
-            if self.wants(&conversation) {
+            if self.wanted.names(sighting, self.community_seed) {
+                let conversation = conversation(sighting);
                 let talk = Talk {
                     conversation,
                     time: meta.time,
@@ -117,20 +118,6 @@ impl<'k, K: StreamSink> Teller<'k, K> {
         }
         // Handshakes number streams of which nothing is told yet.
         self.wanted == Wanted::All
-    }
-
-    fn wants(&self, conversation: &Conversation) -> bool {
-        match self.wanted {
-            Wanted::All => true,
-            Wanted::Uid(uid) => conversation.uid == uid,
-            Wanted::FlowId(id) => conversation.uid.flow_id() == id,
-            Wanted::CommunityId(id) => {
-                let (client, server) = (conversation.client, conversation.server);
-                let ports = Ports::Pair(client.port(), server.port());
-                let (seed, protocol) = (self.community_seed, conversation.protocol);
-                id == CommunityId::new(seed, protocol, client.ip(), server.ip(), ports)
-            }
-        }
     }
 
     /// A datagram, as it came.
