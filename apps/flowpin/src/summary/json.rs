@@ -1,5 +1,6 @@
 //! The summary for machines. The schema is documented in `docs/user/summary.md` and only grows.
 
+use super::hints::{Hint, hints};
 use super::scans::Scans;
 use super::streams::Streams;
 use super::{number, service};
@@ -26,6 +27,7 @@ struct Summary {
     stopped_early: bool,
     stopped_after_packets: Option<u64>,
     damaged: bool,
+    hints: Vec<Hint>,
     run: Run,
     traffic: Volume,
     connections: Connections,
@@ -192,6 +194,7 @@ impl From<&RunReport> for Summary {
             stopped_early: report.stopped_early,
             stopped_after_packets: report.stopped_after,
             damaged: report.is_damaged(),
+            hints: hints(report),
             run: run(report),
             traffic: volume(report),
             connections: connections(&report.connections),

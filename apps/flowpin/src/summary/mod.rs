@@ -3,6 +3,7 @@
 //! Owns words and layout only; every figure comes from the engine's report.
 
 mod connections;
+mod hints;
 mod json;
 pub(crate) mod number;
 pub(crate) mod page;
@@ -42,6 +43,7 @@ pub(crate) fn text(report: &RunReport, detail: Detail, width: usize) -> String {
     let mut page = Page::new(width);
     traffic::inputs(&mut page, report, detail);
     traffic::traffic(&mut page, report);
+    hints::section(&mut page, report);
     connections::transports(&mut page, report);
     connections::states(&mut page, report);
     connections::protocols(&mut page, report, detail);
