@@ -130,13 +130,15 @@ const COLUMNS: &[Column<ConnRow>] = &[
     zeek(
         "orig_bytes",
         Kind::Count,
-        "Payload from the client; TCP: by sequence numbers, so without repetitions.",
+        "Payload from the client; TCP: by sequence numbers, so without repetitions. Unset, as \
+         in Zeek, where all packets have one time (a single packet, say): \
+         `orig_payload_bytes` is never unset, so sum that.",
         |row| if_lasting(row, Value::Count(row.record.to_server.stream_bytes)),
     ),
     zeek(
         "resp_bytes",
         Kind::Count,
-        "Payload from the server, likewise.",
+        "Payload from the server, likewise; `resp_payload_bytes` is never unset.",
         |row| if_lasting(row, Value::Count(row.record.to_client.stream_bytes)),
     ),
     zeek(
@@ -230,7 +232,7 @@ const COLUMNS: &[Column<ConnRow>] = &[
     more(
         "first_packet",
         Kind::Count,
-        "Position of the first packet in the input.",
+        "Position of the first packet in the input, counted before the filter.",
         |row| Value::Count(row.record.first_packet),
     ),
     more(

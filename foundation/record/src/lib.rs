@@ -23,7 +23,6 @@ mod samples;
 mod scan;
 mod scan_columns;
 mod schema;
-mod stats;
 mod tunnel;
 mod uid;
 
@@ -46,6 +45,5 @@ pub use protocol::{eve_protocol_name, has_ports, zeek_protocol_name};
 pub use samples::Samples;
 pub use scan::{EpisodeState, ScanKind, ScanMethod, ScanRecord};
 pub use schema::{Column, Kind, RecordType, Row, Value};
-pub use stats::StatsRecord;
 pub use tunnel::{TunnelKind, TunnelRecord};
 pub use uid::{NotAUid, Uid};

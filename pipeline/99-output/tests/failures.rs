@@ -5,7 +5,6 @@ mod support;
 
 use flowpin_config::{Format, OutputPlan};
 use flowpin_output::{OutputError, Writers};
-use flowpin_record::StatsRecord;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -186,24 +185,6 @@ fn what_is_wrong_with_the_directory_is_said_at_once() {
     std::fs::create_dir(dir.path().join("eve.json")).unwrap();
     let error = Writers::open(&plan(dir.path(), &[Format::Eve])).unwrap_err();
     assert!(matches!(error, OutputError::Create { .. }), "{error}");
-}
-
-/// Figures about the run go to a file of their own, as one line of JSON whatever their names.
-#[test]
-fn stats_have_their_own_file() {
-    let dir = tempfile::tempdir().unwrap();
-    let plan = plan(dir.path(), &[Format::Eve]);
-    let mut writers = Writers::open(&plan).unwrap();
-    writers.finish().unwrap();
-    let mut stats = StatsRecord::default();
-    stats.put("worker.0.packets", 7);
-    stats.put("odd \"name\"\n", 8);
-    writers.write_stats(&stats).unwrap();
-    let text = std::fs::read_to_string(dir.path().join("stats.json")).unwrap();
-    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(value["stats"]["worker.0.packets"], 7);
-    assert_eq!(value["stats"]["odd \"name\"\n"], 8);
-    assert_eq!(files(dir.path())["eve.json"], b"");
 }
 
 /// The directory of a small file system, for the test below; in a child process only.

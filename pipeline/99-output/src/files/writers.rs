@@ -3,15 +3,15 @@
 use super::frames::{column_frame, eve_frame, message_frame};
 use super::parquet_logs::ParquetLogs;
 use super::rotation::Rotation;
-use super::storage::{self, Disk, Storage};
+use super::storage::{Disk, Storage};
 use super::text_log::TextLog;
-use super::{FileInfo, MessageCount, OutputSummary};
+use super::{MessageCount, OutputSummary};
 use crate::OutputError;
 use crate::batch::{RecordBatch, RecordRef, TextFormat};
-use crate::format::{Formats, MessageSchemas, stats_line};
+use crate::format::{Formats, MessageSchemas};
 use flowpin_config::OutputPlan;
 use flowpin_counters::{Loss, Losses};
-use flowpin_record::{RecordType, Shown, StatsRecord};
+use flowpin_record::{RecordType, Shown};
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
@@ -385,34 +385,6 @@ impl Writers {
         self.state = State::Ended;
         let done = self.close_all();
         self.forgive_reader(done)
-    }
-
-    /// Writes figures about the run to `stats.json`, a file of its own: they may differ between
-    /// runs. Does nothing where no log files are written.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be written.
-    pub fn write_stats(&mut self, stats: &StatsRecord) -> Result<(), OutputError> {
-        if self.plan.to_stdout || !Formats::of(&self.plan).any() {
-            return Ok(());
-        }
-        let path = self.plan.dir.join("stats.json");
-        let text = stats_line(stats);
-        let done = self.storage.create(&path).and_then(|mut target| {
-            storage::write_all(target.as_mut(), &text).map_err(|(_, source)| source)
-        });
-        done.map_err(|source| OutputError::Create {
-            path: path.clone(),
-            source,
-        })?;
-        let (bytes, records) = (text.len() as u64, 1);
-        self.summary.files.push(FileInfo {
-            path,
-            bytes,
-            records,
-        });
-        Ok(())
     }
 
     fn text_logs(&mut self) -> impl Iterator<Item = &mut TextLog> {

@@ -22,7 +22,6 @@ mod eve_words;
 mod message;
 mod schemas;
 mod sorter;
-mod stats;
 #[cfg(test)]
 mod tests;
 
@@ -31,7 +30,6 @@ pub(crate) use escape::plain_text;
 pub(crate) use eve_fields::{FIELDS as EVE_FIELDS, MESSAGE_FIELDS as MESSAGE_EVE_FIELDS};
 pub use schemas::MessageSchemas;
 pub(crate) use schemas::{Field as MessageField, Ready as ReadySchema};
-pub(crate) use stats::stats_line;
 
 use crate::batch::{Entry, RecordBatch, TextFormat, TextLens, push_row};
 use crate::text::DateCache;
