@@ -1,6 +1,8 @@
 //! Whole runs over bundled captures.
 
-use crate::program::{capture, code, command, flowpin, stderr, stdout, summary, text};
+use crate::program::{
+    assert_refused, capture, code, command, flowpin, stderr, stdout, summary, text,
+};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};
 
