@@ -21,7 +21,10 @@ use cli::{Cli, Command};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| {
+        let command = std::env::args_os().nth(1).unwrap_or_default();
+        cli::advise(error, &command.to_string_lossy()).exit()
+    });
     let outcome = match &cli.command {
         Command::Run(args) => command::run(args),
         Command::Identify(args) => command::identify(args),

@@ -1,5 +1,6 @@
 //! The command line: one definition gives parsing, help, man pages and completions.
 
+mod advice;
 mod help;
 mod identify;
 mod input;
@@ -11,6 +12,7 @@ mod streams;
 mod trace;
 mod value;
 
+pub(crate) use advice::advise;
 pub(crate) use identify::{IdentifyArgs, ListFormat, PatternArgs};
 pub(crate) use input::{ConnectionArgs, InputArgs, NameArgs};
 pub(crate) use patterns::{PageFormat, PatternsCommand, TestArgs};

@@ -1,9 +1,12 @@
 //! `flowpin bench`: the papers' tables again. What measures is a program of its own, so that
 //! generated traces, peers and pictures are no part of this one.
 
+use crate::cli::Cli;
 use crate::exit::{Exit, Failure};
 use anyhow::anyhow;
+use clap::CommandFactory;
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -14,6 +17,10 @@ pub(crate) fn bench(words: &[OsString]) -> Result<Exit, Failure> {
     let program =
         beside(std::env::current_exe().ok().as_deref()).unwrap_or_else(|| PathBuf::from(PROGRAM));
     let status = Command::new(&program).args(words).status();
+    let is_missing = matches!(&status, Err(error) if error.kind() == ErrorKind::NotFound);
+    if is_missing && words.iter().any(|word| word == "--help" || word == "-h") {
+        return help();
+    }
     let status = status.map_err(|error| {
         let missing = anyhow!(error).context(format!(
             "{PROGRAM} is neither beside this program nor on the PATH; in the source tree, \
@@ -26,6 +33,16 @@ pub(crate) fn bench(words: &[OsString]) -> Result<Exit, Failure> {
         Some(2) => Ok(Exit::Usage),
         _ => Ok(Exit::Failed),
     }
+}
+
+/// What it would do, where it is not there to say so itself.
+fn help() -> Result<Exit, Failure> {
+    let mut command = Cli::command();
+    command.build();
+    let bench = command.find_subcommand_mut("bench");
+    let text = bench.map(|bench| bench.render_long_help().ansi().to_string());
+    super::print(&text.unwrap_or_default())?;
+    Ok(Exit::Done)
 }
 
 /// The program in the folder of this one, if it is there.
