@@ -1,5 +1,6 @@
 //! How the command ends: exit codes, and errors as one line.
 
+use crate::conversation::printable;
 use flowpin_config::ConfigError;
 use flowpin_engine::RunError;
 use std::fmt;
@@ -107,7 +108,8 @@ impl fmt::Display for Failure {
                 line.push_str(&text);
             }
         }
-        f.write_str(&line)
+        // What is quoted may be anybody's: it must not move a terminal's cursor.
+        f.write_str(&printable(line.as_bytes()))
     }
 }
 
@@ -127,5 +129,13 @@ mod tests {
             Failure::failed(plain).to_string(),
             "cannot write x: no space left"
         );
+    }
+
+    /// What is quoted from a file cannot write on the terminal, nor turn its text around.
+    #[test]
+    fn quoted_text_cannot_move_the_cursor() {
+        let quoted = anyhow!("bad \u{1b}[2J \u{7}\0 \u{202e}x \u{9b}1m\r \u{fc}");
+        let line = Failure::failed(quoted).to_string();
+        assert_eq!(line, "bad .[2J .. .x .1m. \u{fc}");
     }
 }

@@ -1,5 +1,6 @@
 //! Grammars from files: compiled, named when refused, put into the plan.
 
+use crate::conversation::printable;
 use crate::exit::Failure;
 use flowpin_config::{Plan, PlannedExpression};
 use flowpin_grammar::{Compiled, Diagnostic, Direction, Limits, Severity, compile};
@@ -24,7 +25,7 @@ pub(crate) fn load(plan: &mut Plan) -> Result<(), Failure> {
             });
         let compiled = compiled.map_err(|why| {
             // With its lines, which an error in one line would lose.
-            eprintln!("{why}");
+            tell(&why);
             refused(format!("{file}: this grammar cannot be run"))
         })?;
         warn(&file, &compiled, plan);
@@ -86,14 +87,16 @@ fn check(compiled: &Compiled, plan: &Plan) -> Result<(), Box<Diagnostic>> {
 /// Warnings of the compiler, and that nothing finds the protocol.
 fn warn(file: &str, compiled: &Compiled, plan: &Plan) {
     for warning in &compiled.warnings {
-        eprintln!("{warning}");
+        tell(warning);
     }
     for group in compiled
         .backing_up
         .iter()
         .filter(|group| group.is_unbounded)
     {
-        eprintln!("{file}: warning: {group}: slow on hostile input");
+        tell(format_args!(
+            "{file}: warning: {group}: slow on hostile input"
+        ));
     }
     let protocol = compiled.grammar.protocol.as_ref();
     let may_be_found = flowpin_engine::finds(protocol)
@@ -102,8 +105,13 @@ fn warn(file: &str, compiled: &Compiled, plan: &Plan) {
     if !may_be_found {
         let text = format!("nothing finds {protocol}: say by %identify what it begins with");
         let place = &compiled.places.protocol;
-        eprintln!("{}", place.saying(Severity::Warning, text));
+        tell(place.saying(Severity::Warning, text));
     }
+}
+
+/// On standard error, but for what would move a terminal's cursor: a grammar may be anybody's.
+fn tell(text: impl std::fmt::Display) {
+    anstream::eprintln!("{}", printable(text.to_string().as_bytes()));
 }
 
 /// Kinds of records that native parsers and connections have.

@@ -31,7 +31,7 @@ fn is_odd(byte: u8) -> bool {
 }
 
 /// Text that does nothing but be read: no control characters but ends of lines and tabs.
-pub(super) fn printable(bytes: &[u8]) -> String {
+pub(crate) fn printable(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         let mut letters = chunk.valid().chars().peekable();
@@ -51,7 +51,7 @@ pub(super) fn printable(bytes: &[u8]) -> String {
 
 /// Marks that turn the order of what follows around on a screen.
 fn is_directional(letter: char) -> bool {
-    matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Lines of sixteen bytes: offset, hexadecimal, letters.

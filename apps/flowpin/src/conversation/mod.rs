@@ -11,6 +11,8 @@
 mod json;
 mod look;
 
+pub(crate) use look::printable;
+
 use crate::cli::Show;
 use crate::summary::number;
 use anstyle::{AnsiColor, Style};
@@ -122,7 +124,7 @@ impl Printer {
         let (text, rest) = bytes.split_at_checked(text_len).unwrap_or((&[], bytes));
         if !text.is_empty() {
             self.is_binary = false;
-            let printable = look::printable(text);
+            let printable = printable(text);
             write!(self.out, "{style}{printable}{style:#}")?;
             self.in_line = !printable.is_empty() && !printable.ends_with('\n');
         }
