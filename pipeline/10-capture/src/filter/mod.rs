@@ -3,6 +3,7 @@
 //! libpcap's own interpreter is not used because its binding cannot be told the original length
 //! of a frame, which `greater`, `less` and `len` are about.
 
+mod advice;
 mod program;
 
 use crate::error::CaptureError;
@@ -96,7 +97,10 @@ impl Filters {
         let failed = |message: String| CaptureError::Filter {
             expression: self.expression.clone(),
             link: format!("{number} ({})", link::link_name(number)),
-            message,
+            message: match advice::advice(&self.expression) {
+                Some(advice) => format!("{message}; {advice}"),
+                None => message,
+            },
         };
         let handle = pcap::Capture::dead(pcap::Linktype(dlt(number, order)));
         let handle = handle.map_err(|error| failed(message(&error)))?;

@@ -91,6 +91,26 @@ fn a_filter_that_does_not_compile_is_a_usage_error() {
     }
 }
 
+/// Wireshark's language is another one: who writes it is told so, and what to write.
+#[test]
+fn a_display_filter_is_answered_with_what_to_write() {
+    for (expression, part) in [("http", "tcp port 80"), ("udp.port==53", "udp port 53")] {
+        let captures = vec![kinds()[0].capture(&three())];
+        let text = read(captures, &filtered(expression))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            text.contains("looks like a display filter") && text.contains(part),
+            "{text}"
+        );
+        assert!(
+            text.contains("error"),
+            "libpcap's words are there, too: {text}"
+        );
+        assert!(!text.contains('\n'));
+    }
+}
+
 /// An expression that one link type can never match rejects its frames, and only those.
 #[test]
 fn what_cannot_match_is_rejected_and_the_rest_goes_on() {
