@@ -119,7 +119,7 @@ nanoseconds, intervals in seconds; unset is empty; sets separated by spaces |
 written; sets as in CSV |
 
 `--output -` writes EVE JSON to standard output instead. Figures about the run itself are no
-records, since they may differ between runs: the [summary](summary.md) has them, as JSON with `--json`.
+records, since they may differ between runs: the [summary](summary.md) has them, `--json` as JSON.
 
 Rotated files carry the start of their interval (stream time, UTC) or a number in their names:
 `conn-2024-02-29T12-00-00Z.log`, `conn-000001.log`, or both. A text file is rotated before it grows

@@ -51,7 +51,10 @@ pub(crate) fn printable(bytes: &[u8]) -> String {
 
 /// Marks that turn the order of what follows around on a screen.
 fn is_directional(letter: char) -> bool {
-    matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    matches!(
+        letter,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    )
 }
 
 /// Lines of sixteen bytes: offset, hexadecimal, letters.

@@ -28,8 +28,8 @@ fn connections(args: &[&str]) -> BTreeMap<String, Value> {
     found
 }
 
-/// From a record's uid, its flow_id or its Community ID to exactly the packets that it counted. A run
-/// over these gives the same record, with the same identifiers.
+/// From a record's uid, its flow_id or its Community ID to exactly the packets that it counted. A
+/// run over these gives the same record, with the same identifiers.
 #[test]
 fn slice_gives_the_packets_of_a_record_and_they_give_the_record() {
     let dir = tempfile::tempdir().unwrap();
