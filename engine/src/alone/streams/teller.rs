@@ -97,24 +97,22 @@ impl<'k, K: StreamSink> Teller<'k, K> {
             (talk.time, talk.packet_number) = (meta.time, meta.number);
             return true;
         }
-        if is_due {
-            if self.wanted.names(sighting, self.community_seed) {
-                let conversation = conversation(sighting);
-                let talk = Talk {
-                    conversation,
-                    time: meta.time,
-                    packet_number: meta.number,
-                    bytes: [0; 2],
-                    counted: false,
-                };
-                self.talks.insert(sighting.handle, talk);
-                if self.wanted != Wanted::All {
-                    self.told.report.found += 1;
-                    let is_told = matches!(conversation.protocol, TCP | UDP);
-                    self.told.report.found_others += u64::from(!is_told);
-                }
-                return true;
+        if is_due && self.wanted.names(sighting, self.community_seed) {
+            let conversation = conversation(sighting);
+            let talk = Talk {
+                conversation,
+                time: meta.time,
+                packet_number: meta.number,
+                bytes: [0; 2],
+                counted: false,
+            };
+            self.talks.insert(sighting.handle, talk);
+            if self.wanted != Wanted::All {
+                self.told.report.found += 1;
+                let is_told = matches!(conversation.protocol, TCP | UDP);
+                self.told.report.found_others += u64::from(!is_told);
             }
+            return true;
         }
         // Handshakes number streams of which nothing is told yet.
         self.wanted == Wanted::All
