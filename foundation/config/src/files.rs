@@ -49,13 +49,18 @@ impl FilesPlan {
 impl From<FileSettings> for FilesPlan {
     fn from(settings: FileSettings) -> Self {
         let defaults = Self::default();
+        let md5 = settings.md5.unwrap_or(defaults.md5);
+        let sha1 = settings.sha1.unwrap_or(defaults.sha1);
+        let sha256 = settings.sha256.unwrap_or(defaults.sha256);
         let extract = settings.extract.filter(|path| !path.as_os_str().is_empty());
         Self {
-            // Who wants files wants to open them.
-            decode: settings.decode.unwrap_or(extract.is_some()),
-            md5: settings.md5.unwrap_or(defaults.md5),
-            sha1: settings.sha1.unwrap_or(defaults.sha1),
-            sha256: settings.sha256.unwrap_or(defaults.sha256),
+            // Who wants files wants to open them; who wants hashes, to look them up.
+            decode: settings
+                .decode
+                .unwrap_or(extract.is_some() || md5 || sha1 || sha256),
+            md5,
+            sha1,
+            sha256,
             extract,
             bytes_max: settings.size_max.map_or(defaults.bytes_max, |size| size.0),
             count_max: settings.count_max.unwrap_or(defaults.count_max),

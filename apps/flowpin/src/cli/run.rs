@@ -112,10 +112,22 @@ pub(super) struct StageArgs {
     #[arg(long, value_name = "on|off|NAMES", value_parser = value::parse)]
     parse: Option<value::Parse>,
 
-    /// Write the bodies of messages to files in this directory; which hashes: `[files]` in
-    /// settings
+    /// Read every field of messages, not only the common ones: all of HTTP's and FIX's
+    #[arg(long)]
+    all_fields: bool,
+
+    /// Write the bodies of messages to files in this directory; limits: `[files]` in settings
     #[arg(long, value_name = "DIR")]
     extract: Option<PathBuf>,
+
+    /// Tell the hashes of the bodies of messages, decoded: md5, sha1, sha256
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        hide_possible_values = true
+    )]
+    hash: Vec<Hash>,
 
     /// A grammar (docs/user/grammar.md): reads connections of the protocol it names; may be
     /// repeated
@@ -221,7 +233,20 @@ impl RunArgs {
     }
 }
 
+/// A hash of files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Hash {
+    Md5,
+    Sha1,
+    Sha256,
+}
+
 impl StageArgs {
+    /// That a hash is asked for; what settings say otherwise.
+    fn hashes(&self, hash: Hash) -> Option<bool> {
+        self.hash.contains(&hash).then_some(true)
+    }
+
     /// The settings of the stages behind the connection table.
     pub(super) fn settings(&self) -> Settings {
         Settings {
@@ -239,10 +264,14 @@ impl StageArgs {
                 grammars: (!self.grammar.is_empty()).then(|| self.grammar.clone()),
                 fix_dictionaries: (!self.fix_dictionary.is_empty())
                     .then(|| self.fix_dictionary.clone()),
+                all_fields: self.all_fields.then_some(true),
                 ..ParseSettings::default()
             },
             files: FileSettings {
                 extract: self.extract.clone(),
+                md5: self.hashes(Hash::Md5),
+                sha1: self.hashes(Hash::Sha1),
+                sha256: self.hashes(Hash::Sha256),
                 ..FileSettings::default()
             },
             scans: ScanSettings {
