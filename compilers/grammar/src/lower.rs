@@ -167,6 +167,7 @@ fn message(
     let name: Cow<'static, str> = message.name.clone().into();
     Ok(GrammarMessage {
         schema: MessageSchema {
+            client_sent: None,
             name: name.clone(),
             file_stem: name,
             doc: message.doc.clone().into(),

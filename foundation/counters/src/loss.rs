@@ -85,6 +85,9 @@ losses! {
     /// Bodies that were asked for, but not looked at, or not to their end, for want of memory.
     HttpBodies = "http_bodies",
         "no memory for bodies of HTTP, or their transactions: not decoded, hashed or kept";
+    /// Bodies in more codings than are undone.
+    HttpEncodings = "http_encodings",
+        "bodies of HTTP in more codings at once than are undone: left as they came";
     /// Bodies that were to be extracted, beyond the most of a shard.
     HttpFiles = "http_files",
         "more files than are extracted in one run: told, but not written";

@@ -72,6 +72,8 @@ pub struct MessageSchema {
     pub shown: Shown,
     /// Whether the server sent it: events have the sender as their source.
     pub from_server: bool,
+    /// Of records of what either side sends: the column that says whether the client sent it.
+    pub client_sent: Option<usize>,
 }
 
 /// Which formats have a kind of record: where tools tell of the same thing in different units, as
@@ -112,6 +114,7 @@ impl MessageSchema {
             columns: Cow::Borrowed(columns),
             shown: Shown::Everywhere,
             from_server: false,
+            client_sent: None,
         }
     }
 
@@ -127,6 +130,22 @@ impl MessageSchema {
     pub const fn from_server(mut self) -> Self {
         self.from_server = true;
         self
+    }
+
+    /// The same of what either side sends: this column, counted from 0, says whether the client
+    /// did. Events have the sender as their source.
+    #[must_use]
+    pub const fn sent_as_says(mut self, column: usize) -> Self {
+        self.client_sent = Some(column);
+        self
+    }
+
+    /// Whether a record with these values is of what the server sent.
+    pub fn is_from_server(&self, values: &[Value<'_>]) -> bool {
+        match self.client_sent {
+            Some(column) => values.get(column) == Some(&Value::Bool(false)),
+            None => self.from_server,
+        }
     }
 
     /// The same for formats that go by columns only.

@@ -48,6 +48,9 @@ anomalies! {
     NameEmpty = "http_name_empty", "A field without a name.";
     NameOdd = "http_name_odd", "A field's name with white space or control bytes inside.";
     Folded = "http_folded", "A field that goes on in the next line (obs-fold).";
+    HeadEndOdd = "http_head_end_odd",
+        "A line of a head with nothing but blanks, carriage returns or NUL bytes: some receivers \
+         end the head there.";
     LineTooLong = "http_line_too_long", "A line of a head that is longer than the limit.";
     HeadTooLong = "http_head_too_long", "A head that is longer than the limit.";
     LengthInvalid = "http_length_invalid", "A Content-Length that is no number.";
@@ -68,6 +71,8 @@ anomalies! {
     CodingInOld = "http_coding_in_old_version", "A Transfer-Encoding in a message of HTTP/1.0.";
     BodyForbidden = "http_body_forbidden",
         "A response that must not have a body says how long it is.";
+    BodyUnexpected = "http_body_unexpected",
+        "Bytes behind a response that must not have a body: some receivers take them for one.";
     ChunkSizeInvalid = "http_chunk_size_invalid", "A chunk's size that is no number.";
     ChunkSizeOdd = "http_chunk_size_odd",
         "A chunk's size with anything but hexadecimal digits, an extension and a line end.";
@@ -88,7 +93,9 @@ anomalies! {
          stands where some receivers read the body.";
     UpgradeUnasked = "http_upgrade_unasked", "A switch of protocols that no request asked for.";
     EncodingUnknown = "http_encoding_unknown",
-        "A Content-Encoding or transfer coding that is not known, or several.";
+        "A Content-Encoding or transfer coding that is not known, or more than five.";
+    EncodingList = "http_encoding_list",
+        "A list of content codings: some receivers undo only one of them, or none.";
     GzipMembers = "http_gzip_members",
         "A gzip body of several members: some receivers read only the first.";
     EncodingInvalid = "http_encoding_invalid", "A body that is not encoded as its head says.";

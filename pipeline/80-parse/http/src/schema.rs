@@ -184,7 +184,12 @@ const FILE_COLUMNS: &[MessageColumn] = &[
         Kind::Count,
         "The transaction that carried it, from 1.",
     ),
-    column("mime_type", "", Kind::Text, "What its first bytes are."),
+    column(
+        "mime_type",
+        "fileinfo.mimetype",
+        Kind::Text,
+        "What its first bytes are.",
+    ),
     column(
         "filename",
         "fileinfo.filename",
@@ -246,7 +251,63 @@ const FILE_COLUMNS: &[MessageColumn] = &[
         Kind::Bool,
         "Whether it was written to a file.",
     ),
+    column(
+        "",
+        "fileinfo.tx_id",
+        Kind::Count,
+        "The transaction that carried it, from 0.",
+    ),
+    in_event("http.hostname", Kind::Text, "Host that the request names."),
+    in_event(
+        "http.http_port",
+        Kind::Count,
+        "Port that stands with the host.",
+    ),
+    in_event("http.url", Kind::Text, "The request's target."),
+    in_event(
+        "http.http_user_agent",
+        Kind::Text,
+        "The request's User-Agent.",
+    ),
+    in_event("http.xff", Kind::Text, "The request's X-Forwarded-For."),
+    in_event(
+        "http.http_content_type",
+        Kind::Text,
+        "The response's Content-Type, if it has begun.",
+    ),
+    in_event(
+        "http.content_range.raw",
+        Kind::Text,
+        "The response's Content-Range.",
+    ),
+    in_event("http.http_refer", Kind::Text, "The request's Referer."),
+    in_event("http.http_method", Kind::Text, "The request's method."),
+    in_event("http.protocol", Kind::Text, "Version with its name."),
+    in_event(
+        "http.status",
+        Kind::Count,
+        "The response's status, if it has begun.",
+    ),
+    in_event("http.redirect", Kind::Text, "The response's Location."),
+    in_event(
+        "http.length",
+        Kind::Count,
+        "Bytes of the response's body so far.",
+    ),
 ];
+
+/// A column of the transaction that carried a file: what goes by columns has it by `uid` and
+/// `depth`.
+const fn in_event(eve: &'static str, kind: Kind, doc: &'static str) -> MessageColumn {
+    column("", eve, kind, doc)
+}
+
+/// Those columns of a file's record that are a transaction's, by their number there.
+pub(crate) const OF_TRANSACTION: [usize; 13] = [2, 17, 3, 6, 21, 18, 20, 4, 1, 16, 10, 19, 9];
+/// Where they begin.
+pub(crate) const OF_FILE: usize = 15;
+/// Which says whether the client sent a file.
+const IS_ORIG: usize = 4;
 
 /// Records of bodies that somebody asked for.
 pub static FILES: MessageSchema = MessageSchema::in_file(
@@ -254,7 +315,8 @@ pub static FILES: MessageSchema = MessageSchema::in_file(
     "files",
     "A body that was looked at.",
     FILE_COLUMNS,
-);
+)
+.sent_as_says(IS_ORIG);
 
 /// The schema that these options ask for.
 pub fn http(options: &HttpOptions) -> &'static MessageSchema {
@@ -262,5 +324,22 @@ pub fn http(options: &HttpOptions) -> &'static MessageSchema {
         &HTTP_WITH_ALL_FIELDS
     } else {
         &HTTP
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{COLUMNS, FILE_COLUMNS, IS_ORIG, OF_FILE, OF_TRANSACTION};
+
+    /// A file's record has the transaction's values under the names that they have there.
+    #[test]
+    fn files_have_the_columns_of_their_transaction() {
+        assert_eq!(FILE_COLUMNS[IS_ORIG].name, "is_orig");
+        assert_eq!(FILE_COLUMNS.len(), OF_FILE + OF_TRANSACTION.len());
+        for (place, number) in FILE_COLUMNS[OF_FILE..].iter().zip(OF_TRANSACTION) {
+            let column = &COLUMNS[number];
+            assert_eq!((&place.eve, place.kind), (&column.eve, column.kind));
+            assert!(place.name.is_empty());
+        }
     }
 }

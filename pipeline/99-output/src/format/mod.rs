@@ -347,7 +347,7 @@ impl RecordSink for Formatter {
             place,
             values,
             community_id,
-            from_server: schema.from_server,
+            from_server: schema.is_from_server(values),
         };
         let mut texts = self.place();
         let (text, dates) = (&mut self.hold.text, &mut self.dates);

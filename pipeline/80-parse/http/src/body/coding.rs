@@ -9,17 +9,94 @@ pub(crate) const GZIP: Encoding = 1;
 pub(crate) const DEFLATE: Encoding = 2;
 pub(crate) const BROTLI: Encoding = 3;
 pub(crate) const ZSTD: Encoding = 4;
-/// In a way that is not known, or in several.
+/// In a way that is not known.
 pub(crate) const UNKNOWN: Encoding = 5;
 
-/// Reads a value.
-pub(crate) fn encoding(value: &[u8]) -> Encoding {
+/// Codings of one body that are undone: as many as curl undoes.
+const LAYERS_MAX: usize = 5;
+
+/// Codings in the order in which they were applied (RFC 9110 §8.4): the last is undone first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Layers {
+    codings: [Encoding; LAYERS_MAX],
+    len: u8,
+    has_too_many: bool,
+}
+
+impl Layers {
+    pub(crate) const fn is_empty(self) -> bool {
+        self.len == 0
+    }
+
+    /// Adds one; that nothing was done counts for nothing.
+    pub(super) fn push(&mut self, coding: Encoding) {
+        if coding == IDENTITY {
+            return;
+        }
+        match self.codings.get_mut(usize::from(self.len)) {
+            Some(place) => {
+                *place = coding;
+                self.len = self.len.wrapping_add(1);
+            }
+            None => self.has_too_many = true,
+        }
+    }
+
+    /// In order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Encoding> {
+        self.codings.iter().copied().take(usize::from(self.len))
+    }
+
+    /// The first, and all others.
+    pub(super) fn split_first(self) -> (Encoding, Self) {
+        let mut others = Self::default();
+        self.iter().skip(1).for_each(|coding| others.push(coding));
+        (self.iter().next().unwrap_or(IDENTITY), others)
+    }
+
+    /// Adds those that a field's value lists.
+    pub(crate) fn add_content(&mut self, value: &[u8]) {
+        for member in members(value) {
+            self.push(encoding(member));
+        }
+    }
+
+    /// Adds those that a value of Transfer-Encoding lists before `chunked` (RFC 9112 §6.1).
+    #[cold]
+    pub(crate) fn add_transfer(&mut self, value: &[u8]) {
+        for member in members(value) {
+            if member.eq_ignore_ascii_case(b"chunked") {
+                return;
+            }
+            let is_compress = |name: &&[u8]| member.eq_ignore_ascii_case(name);
+            self.push(match encoding(member) {
+                known @ (GZIP | DEFLATE) => known,
+                _ if [b"compress".as_slice(), b"x-compress"]
+                    .iter()
+                    .any(is_compress) =>
+                {
+                    UNKNOWN
+                }
+                // Told as an unknown coding already, if it is one.
+                _ => IDENTITY,
+            });
+        }
+    }
+}
+
+fn members(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let members = value.split(|&byte| byte == b',');
+    members.map(<[u8]>::trim_ascii)
+}
+
+/// Reads one name.
+fn encoding(value: &[u8]) -> Encoding {
     let is = |name: &[u8]| value.eq_ignore_ascii_case(name);
     if value.is_empty() || is(b"identity") || is(b"none") {
         IDENTITY
     } else if is(b"gzip") || is(b"x-gzip") {
         GZIP
-    } else if is(b"deflate") {
+    } else if is(b"deflate") || is(b"x-deflate") {
         DEFLATE
     } else if is(b"br") {
         BROTLI
@@ -30,65 +107,103 @@ pub(crate) fn encoding(value: &[u8]) -> Encoding {
     }
 }
 
-/// Reads a value of Transfer-Encoding: what stands before `chunked` (RFC 9112 §6.1).
-#[cold]
-pub(crate) fn transfer(value: &[u8]) -> Encoding {
-    let members = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
-    members
-        .take_while(|member| !member.eq_ignore_ascii_case(b"chunked"))
-        .map(|member| {
-            let is = |name: &[u8]| member.eq_ignore_ascii_case(name);
-            if is(b"gzip") || is(b"x-gzip") {
-                GZIP
-            } else if is(b"deflate") {
-                DEFLATE
-            } else if is(b"compress") || is(b"x-compress") {
-                UNKNOWN
-            } else {
-                // Told as an unknown coding already, if it is one.
-                IDENTITY
-            }
-        })
-        .fold(IDENTITY, both)
-}
-
 /// What was done to a body: its content was encoded, then that was coded for the transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Encodings {
-    pub(crate) transfer: Encoding,
-    pub(crate) content: Encoding,
+    pub(crate) transfer: Layers,
+    pub(crate) content: Layers,
 }
 
 impl Encodings {
-    pub(super) const fn of_content(content: Encoding) -> Self {
-        Self {
-            transfer: IDENTITY,
-            content,
-        }
+    #[cfg(test)]
+    pub(super) fn of_content(content: Encoding) -> Self {
+        let mut encodings = Self::default();
+        encodings.content.push(content);
+        encodings
     }
 
-    pub(crate) const fn has_unknown(self) -> bool {
-        self.transfer == UNKNOWN || self.content == UNKNOWN
+    /// All of them, in order.
+    fn all(self) -> Layers {
+        let mut all = self.content;
+        all.has_too_many |= self.transfer.has_too_many;
+        self.transfer.iter().for_each(|coding| all.push(coding));
+        all
     }
 
-    /// What of it can be undone, if it is to be.
-    pub(super) const fn undone(self, is_wanted: bool) -> Self {
-        if !is_wanted || self.transfer == UNKNOWN {
-            return Self::of_content(IDENTITY);
+    pub(crate) fn has_unknown(self) -> bool {
+        self.all().iter().any(|coding| coding == UNKNOWN)
+    }
+
+    /// Whether there are more than are undone: then none is.
+    pub(crate) fn has_too_many(self) -> bool {
+        self.all().has_too_many
+    }
+
+    /// What of it can be undone, if it is to be: down to the first that is not known.
+    pub(super) fn undone(self, is_wanted: bool) -> Layers {
+        let all = self.all();
+        let mut undone = Layers::default();
+        if !is_wanted || all.has_too_many {
+            return undone;
         }
-        let content = if self.content == UNKNOWN {
-            IDENTITY
-        } else {
-            self.content
-        };
-        Self { content, ..self }
+        for coding in all.iter() {
+            if coding == UNKNOWN {
+                undone = Layers::default();
+            } else {
+                undone.push(coding);
+            }
+        }
+        undone
     }
 }
 
-/// Of two fields.
-pub(crate) fn both(first: Encoding, second: Encoding) -> Encoding {
-    match (first, second) {
-        (IDENTITY, one) | (one, IDENTITY) => one,
-        _ => UNKNOWN,
+#[cfg(test)]
+mod tests {
+    use super::{BROTLI, DEFLATE, Encodings, GZIP, IDENTITY, Layers, UNKNOWN, ZSTD};
+
+    fn listed(value: &str) -> Vec<u8> {
+        let mut layers = Layers::default();
+        layers.add_content(value.as_bytes());
+        layers.iter().collect()
+    }
+
+    /// RFC 9110 §8.4 and §5.6.1: a list in order, names of any case, empty members, `identity`.
+    #[test]
+    fn lists_of_codings_are_read() {
+        for (value, codings) in [
+            ("gzip", vec![GZIP]),
+            ("X-GZIP", vec![GZIP]),
+            ("gzip, deflate", vec![GZIP, DEFLATE]),
+            ("identity, gzip", vec![GZIP]),
+            (", br ,,zstd,", vec![BROTLI, ZSTD]),
+            ("none", vec![]),
+            ("", vec![]),
+            ("foo, gzip", vec![UNKNOWN, GZIP]),
+            ("gzip;q=1", vec![UNKNOWN]),
+            ("gzip gzip", vec![UNKNOWN]),
+        ] {
+            assert_eq!(listed(value), codings, "{value:?}");
+        }
+    }
+
+    /// What was done last is undone first, as far as it is known; of too many nothing is.
+    #[test]
+    fn what_is_not_known_hides_what_is_below() {
+        let undone = |content: &str, transfer: &str| {
+            let mut encodings = Encodings::default();
+            encodings.content.add_content(content.as_bytes());
+            encodings.transfer.add_transfer(transfer.as_bytes());
+            let undone = encodings.undone(true);
+            assert_eq!(encodings.undone(false), Layers::default());
+            (undone.iter().collect::<Vec<_>>(), encodings.has_too_many())
+        };
+        assert_eq!(undone("br", "gzip, chunked"), (vec![BROTLI, GZIP], false));
+        assert_eq!(undone("foo, br", "gzip"), (vec![BROTLI, GZIP], false));
+        assert_eq!(undone("br, foo", ""), (vec![], false));
+        assert_eq!(undone("br", "compress, chunked, gzip"), (vec![], false));
+        let five = "br, br, br, br, br";
+        assert_eq!(undone(five, "chunked"), (vec![BROTLI; 5], false));
+        assert_eq!(undone(five, "gzip"), (vec![], true));
+        assert_eq!(Layers::default().split_first().0, IDENTITY);
     }
 }

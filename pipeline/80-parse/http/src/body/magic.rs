@@ -19,7 +19,23 @@ pub(super) fn media_type(head: &[u8]) -> Option<&'static str> {
         };
     }
     if head.get(4..8) == Some(b"ftyp") {
-        return Some("video/mp4");
+        return Some(match head.get(8..12) {
+            Some(b"avif") => "image/avif",
+            Some(b"heic" | b"heix" | b"mif1") => "image/heic",
+            Some(b"qt  ") => "video/quicktime",
+            Some(b"M4A ") => "audio/mp4",
+            _ => "video/mp4",
+        });
+    }
+    // The same four bytes begin a class of Java, with its version, and Mach-O of several machines,
+    // with their number.
+    if begins(b"\xca\xfe\xba\xbe") {
+        let is_class = head.get(7).is_some_and(|&version| version >= 45);
+        return Some(if is_class {
+            "application/x-java-applet"
+        } else {
+            "application/x-mach-o-executable"
+        });
     }
     let text = head.trim_ascii_start();
     let begins = |begin: &[u8]| {
@@ -28,6 +44,9 @@ pub(super) fn media_type(head: &[u8]) -> Option<&'static str> {
     };
     if begins(b"<!doctype html") || begins(b"<html") || begins(b"<head") || begins(b"<body") {
         return Some("text/html");
+    }
+    if begins(b"<svg") {
+        return Some("image/svg+xml");
     }
     if begins(b"<?xml") {
         return Some("application/xml");
@@ -58,7 +77,6 @@ const BEGINNINGS: &[(&[u8], &str)] = &[
     (b"Rar!\x1a\x07", "application/x-rar"),
     (b"MZ", "application/x-dosexec"),
     (b"\x7fELF", "application/x-executable"),
-    (b"\xca\xfe\xba\xbe", "application/java-archive"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/msword"),
     (b"FWS", "application/x-shockwave-flash"),
     (b"CWS", "application/x-shockwave-flash"),
@@ -67,4 +85,28 @@ const BEGINNINGS: &[(&[u8], &str)] = &[
     (b"wOFF", "font/woff"),
     (b"wOF2", "font/woff2"),
     (b"\0asm", "application/wasm"),
+    (b"OTTO", "font/otf"),
+    (b"\0\x01\0\0\0", "font/ttf"),
+    (b"II*\0", "image/tiff"),
+    (b"MM\0*", "image/tiff"),
+    (b"\xff\xfb", "audio/mpeg"),
+    (b"fLaC", "audio/flac"),
+    (b"\x1aE\xdf\xa3", "video/x-matroska"),
+    (b"FLV\x01", "video/x-flv"),
+    (b"\0\0\x01\xba", "video/mpeg"),
+    (b"ZWS", "application/x-shockwave-flash"),
+    (b"MSCF", "application/vnd.ms-cab-compressed"),
+    (b"\x28\xb5\x2f\xfd", "application/zstd"),
+    (b"\x04\x22\x4d\x18", "application/x-lz4"),
+    (b"{\\rtf", "text/rtf"),
+    (b"%!PS", "application/postscript"),
+    (b"SQLite format 3\0", "application/vnd.sqlite3"),
+    (b"!<arch>\n", "application/x-archive"),
+    (b"\xed\xab\xee\xdb", "application/x-rpm"),
+    (b"\x4c\0\0\0\x01\x14\x02\0", "application/x-ms-shortcut"),
+    (b"\xcf\xfa\xed\xfe", "application/x-mach-o-executable"),
+    (b"\xce\xfa\xed\xfe", "application/x-mach-o-executable"),
+    (b"\xd4\xc3\xb2\xa1", "application/vnd.tcpdump.pcap"),
+    (b"\xa1\xb2\xc3\xd4", "application/vnd.tcpdump.pcap"),
+    (b"#!", "text/x-shellscript"),
 ];

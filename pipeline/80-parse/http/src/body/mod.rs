@@ -2,7 +2,7 @@
 //! skipped.
 //!
 //! ```text
-//!  bytes of a body ──► transfer coding ──► decoder ──► limits ──► hashes, first bytes, file
+//!  bytes of a body ──► other codings ──► decoder ──► limits ──► hashes, first bytes, file
 //! ```
 
 mod bodies;
@@ -16,5 +16,5 @@ mod transfer;
 mod work;
 
 pub(crate) use bodies::Bodies;
-pub(crate) use coding::{Encodings, both, encoding, transfer};
+pub(crate) use coding::Encodings;
 pub(crate) use work::Work;

@@ -1,37 +1,42 @@
-//! A transfer coding below a content coding (RFC 9112 §7): undone first.
+//! Codings that were applied behind the first: content codings (RFC 9110 §8.4), then transfer
+//! codings (RFC 9112 §7). The last is undone first.
 //!
 //! ```text
-//!  bytes of chunks ──► transfer decoder ──► content decoder ──► hashes, file
+//!  bytes of a body ──► last decoder ──► … ──► first decoder ──► hashes, file
 //! ```
 //!
 //! Limits hold for what comes out of each, against what came in at the very beginning.
 
-use super::coding::{Encoding, Encodings};
+use super::coding::Layers;
 use super::work::{STRIDE, Work};
 use crate::options::BodyOptions;
 
-/// What undoes a transfer coding.
+/// What undoes them.
 #[derive(Debug)]
 pub(super) struct Transfer(Box<Work>);
 
 impl Transfer {
-    pub(super) fn new(encoding: Encoding) -> Self {
+    pub(super) fn new(layers: Layers) -> Self {
         // Hashes and files are of what comes out in the end.
-        let options = BodyOptions {
-            decode: true,
-            ..BodyOptions::default()
-        };
-        Self(Box::new(Work::new(
-            Encodings::of_content(encoding),
-            0,
-            0,
-            &options,
-        )))
+        Self(Box::new(Work::of(layers, 0, 0, &BodyOptions::default())))
     }
 
     /// Memory that it takes.
     pub(super) fn cost(&self) -> u64 {
-        self.0.cost(&BodyOptions::default())
+        self.0.cost_below()
+    }
+
+    /// Memory that it takes from the beginning.
+    pub(super) fn least_cost(layers: Layers) -> u64 {
+        layers
+            .iter()
+            .map(Work::cost_of)
+            .fold(0, u64::saturating_add)
+    }
+
+    /// Bytes that came, before anything was undone.
+    pub(super) fn came(&self) -> u64 {
+        self.0.came()
     }
 
     /// The next bytes; what came of them goes on to `content`.
@@ -52,14 +57,13 @@ impl Transfer {
         while !rest.is_empty() {
             // What one stride of bytes makes counts against all of that stride: so it does not
             // depend on segments.
-            let end = self
-                .0
-                .raw_len
+            let came = self.0.came();
+            let end = came
                 .checked_div(STRIDE)
                 .unwrap_or(0)
                 .saturating_add(1)
                 .saturating_mul(STRIDE);
-            let left = usize::try_from(end.saturating_sub(self.0.raw_len)).unwrap_or(usize::MAX);
+            let left = usize::try_from(end.saturating_sub(came)).unwrap_or(usize::MAX);
             let (part, later) = rest.split_at_checked(left).unwrap_or((rest, &[]));
             rest = later;
             content.wire_len = Some(end);

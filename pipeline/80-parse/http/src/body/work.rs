@@ -1,11 +1,12 @@
 //! One body that somebody asked for.
 
-use super::coding::{Encoding, Encodings, IDENTITY};
+use super::coding::{Encoding, Encodings, IDENTITY, Layers};
 use super::decoder::{BEGIN_LEN, Cost, Decoder};
 use super::magic::{HEAD_LEN, media_type};
 use super::transfer::Transfer;
 use crate::anomaly::{Anomalies, Anomaly};
 use crate::options::BodyOptions;
+use flowpin_record::Value;
 use md5::Md5;
 use sha1::{Digest, Sha1};
 use sha2::Sha256;
@@ -14,7 +15,7 @@ use std::ops::ControlFlow;
 /// A body on its way.
 #[derive(Debug)]
 pub(crate) struct Work {
-    /// What is undone before anything else.
+    /// What is undone before the last coding.
     transfer: Option<Transfer>,
     decoder: Decoder,
     md5: Option<Md5>,
@@ -70,10 +71,14 @@ const ALWAYS: u64 = 1 << 16;
 
 impl Work {
     pub(super) fn new(encodings: Encodings, number: u64, shard: u8, options: &BodyOptions) -> Self {
-        let Encodings { transfer, content } = encodings.undone(options.decode);
-        let encoding = content;
+        Self::of(encodings.undone(options.decode), number, shard, options)
+    }
+
+    /// A body from which these codings are undone.
+    pub(super) fn of(layers: Layers, number: u64, shard: u8, options: &BodyOptions) -> Self {
+        let (encoding, others) = layers.split_first();
         Self {
-            transfer: (transfer != IDENTITY).then(|| Transfer::new(transfer)),
+            transfer: (!others.is_empty()).then(|| Transfer::new(others)),
             decoder: Decoder::new(encoding),
             md5: options.md5.then(Md5::new),
             sha1: options.sha1.then(Sha1::new),
@@ -104,16 +109,33 @@ impl Work {
 
     /// Memory that a body takes from the beginning.
     pub(super) fn least_cost(encodings: Encodings, options: &BodyOptions) -> u64 {
-        let Encodings { transfer, content } = encodings.undone(options.decode);
-        let transfer = if transfer == IDENTITY {
-            0
-        } else {
-            BODY_BYTES.saturating_add(Decoder::cost(transfer).base)
-        };
-        let decoder = Decoder::cost(content).base;
+        let (content, others) = encodings.undone(options.decode).split_first();
         Self::bare_cost(options)
-            .saturating_add(transfer)
-            .saturating_add(decoder)
+            .saturating_add(Transfer::least_cost(others))
+            .saturating_add(Decoder::cost(content).base)
+    }
+
+    /// What a decoder of other codings takes: with all of its window, because nobody asks for room
+    /// while it is filled.
+    pub(super) fn cost_below(&self) -> u64 {
+        let own = if self.is_over {
+            BODY_BYTES
+        } else {
+            Self::cost_of(self.encoding)
+        };
+        let transfer = self.transfer.as_ref().map_or(0, Transfer::cost);
+        own.saturating_add(transfer)
+    }
+
+    /// As [`Work::cost_below`], of one coding at its beginning.
+    pub(super) const fn cost_of(encoding: Encoding) -> u64 {
+        let Cost { base, window } = Decoder::cost(encoding);
+        BODY_BYTES.saturating_add(base).saturating_add(window)
+    }
+
+    /// Bytes that came, before anything was undone.
+    pub(super) fn came(&self) -> u64 {
+        self.transfer.as_ref().map_or(self.raw_len, Transfer::came)
     }
 
     const fn bare_cost(options: &BodyOptions) -> u64 {
@@ -323,7 +345,12 @@ impl Work {
         file: &mut dyn FnMut(&[u8]),
     ) {
         if let Some(transfer) = self.transfer.take() {
-            let work = transfer.finish(space, options, &mut |made| self.take(made, file));
+            let half = space.len() >> 1;
+            let (above, below) = space.split_at_mut_checked(half).unwrap_or_default();
+            let work = transfer.finish(below, options, &mut |made| {
+                self.feed_content(made, (&mut *above, room), options, file);
+            });
+            self.is_broken |= work.is_broken;
             work.told.iter().for_each(|anomaly| {
                 self.told.add(anomaly);
             });
@@ -366,6 +393,20 @@ pub(crate) struct Hashes {
     pub(crate) md5: Option<[u8; 32]>,
     pub(crate) sha1: Option<[u8; 40]>,
     pub(crate) sha256: Option<[u8; 64]>,
+}
+
+impl Hashes {
+    /// MD5, SHA-1, SHA-256, as far as they were asked for.
+    pub(crate) fn values(&self) -> [Value<'_>; 3] {
+        fn value(hash: Option<&[u8]>) -> Value<'_> {
+            hash.map_or(Value::Unset, Value::bytes)
+        }
+        [
+            value(self.md5.as_ref().map(<[u8; 32]>::as_slice)),
+            value(self.sha1.as_ref().map(<[u8; 40]>::as_slice)),
+            value(self.sha256.as_ref().map(<[u8; 64]>::as_slice)),
+        ]
+    }
 }
 
 fn hex<const N: usize>(bytes: &[u8]) -> [u8; N] {

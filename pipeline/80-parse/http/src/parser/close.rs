@@ -21,9 +21,11 @@ impl<S: MessageSink> Turn<'_, S> {
         match self.mine.phase {
             Phase::Closed => return,
             Phase::HandedOver | Phase::Between | Phase::Lost | Phase::LostInLine => {}
+            Phase::MaybeFields => self.closed_behind_line(),
             Phase::Begin => {
-                let matched = usize::from(self.mine.matched);
-                self.not_a_response(b"HTTP/".get(..matched).unwrap_or_default());
+                let read = self.take_line();
+                self.not_a_response(&read);
+                self.pools.line = read;
             }
             Phase::FirstLine | Phase::Fields => self.tell(Anomaly::HeadCut),
             Phase::MaybeBody => self.closed_before_body(),

@@ -67,7 +67,9 @@ impl<S: MessageSink> Turn<'_, S> {
             .texts
             .release(&mut self.mine.line, self.queue.shard);
         self.mine
-            .clear(Side::LINE_ENDS | Side::LINE_CUT | Side::SPACES | Side::TO_CLOSE);
+            .clear(Side::LINE_ENDS | Side::LINE_CUT | Side::SPACES | Side::NULS);
+        self.mine.clear(Side::MUSIC | Side::ANYWHERE);
+        self.mine.matched = 0;
         self.mine.chunk = ChunkLine::default();
         if self.mine.transaction != NONE || self.mine.body != NONE {
             self.mine.set(Side::BODY_CUT);
@@ -78,6 +80,9 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// Inside a line that is nobody's.
     pub(super) fn lost_in_line<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+        if self.mine.has(Side::ANYWHERE) {
+            return self.lost_anywhere(bytes);
+        }
         match memchr(b'\n', bytes) {
             Some(feed) => {
                 self.mine.phase = Phase::Lost;
@@ -85,6 +90,50 @@ impl<S: MessageSink> Turn<'_, S> {
             }
             None => &[],
         }
+    }
+
+    /// Behind a response, in bytes that are none: the next begins where a status line does, also
+    /// inside a line. What matches is kept.
+    fn lost_anywhere<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+        let mut rest = bytes;
+        while let Some((&byte, tail)) = rest.split_first() {
+            if self.mine.matched == 0 {
+                // No other byte begins one.
+                match memchr(b'H', rest) {
+                    Some(0) => self.mine.began = self.at,
+                    Some(next) => {
+                        rest = rest.get(next..).unwrap_or_default();
+                        continue;
+                    }
+                    None => return &[],
+                }
+            }
+            if !is_of_status_line(self.mine.matched, byte) {
+                // None of these is the first but the first: at most this byte begins anew.
+                let shard = self.queue.shard;
+                self.pools.texts.release(&mut self.mine.line, shard);
+                rest = if self.mine.matched == 0 { tail } else { rest };
+                self.mine.matched = 0;
+                continue;
+            }
+            self.mine.matched = self.mine.matched.wrapping_add(1);
+            if self.mine.matched == STATUS_LINE_LEN {
+                // The byte that ends the status is read again with the line.
+                let began = self.mine.began;
+                self.begin_message();
+                self.mine.began = began;
+                self.mine.clear(Side::ANYWHERE);
+                self.mine.phase = Phase::FirstLine;
+                return rest;
+            }
+            self.hold(&[byte]);
+            if self.mine.line.is_empty() {
+                // No memory to keep it: `hold` looks for lines from here.
+                return tail;
+            }
+            rest = tail;
+        }
+        rest
     }
 
     /// At the beginning of a line, or in one that may be what is looked for.
@@ -179,5 +228,26 @@ impl<S: MessageSink> Turn<'_, S> {
         } else {
             status_line(line).is_some_and(|found| !found.odd_status)
         }
+    }
+}
+
+/// `HTTP/1.1 200`, and the byte behind it.
+const STATUS_LINE_LEN: u8 = 13;
+
+/// Whether a status line beyond doubt has a byte at one of its first places.
+const fn is_of_status_line(at: u8, byte: u8) -> bool {
+    match at {
+        0 => byte == b'H',
+        1 | 2 => byte == b'T',
+        3 => byte == b'P',
+        4 => byte == b'/',
+        5 => byte == b'1',
+        6 => byte == b'.',
+        7 => byte == b'0' || byte == b'1',
+        8 => byte == b' ',
+        9 => matches!(byte, b'1'..=b'5'),
+        10 | 11 => byte.is_ascii_digit(),
+        12 => matches!(byte, b' ' | b'\r' | b'\n'),
+        _ => false,
     }
 }

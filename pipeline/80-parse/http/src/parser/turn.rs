@@ -4,7 +4,7 @@ use super::Pools;
 use crate::anomaly::{Anomalies, Anomaly};
 use crate::options::HttpOptions;
 use crate::state::{Framing, NONE, Phase, Queue, Side};
-use crate::syntax::ChunkLine;
+use crate::syntax::{ChunkLine, could_begin};
 use flowpin_packet::Timestamp;
 use flowpin_record::MessageSink;
 
@@ -22,7 +22,6 @@ pub(super) struct Turn<'a, S> {
 
 /// Each response begins so, but for those of HTTP/0.9 and of servers of streamed music.
 const RESPONSE: &[u8] = b"HTTP/";
-const MUSIC: &[u8] = b"ICY ";
 /// Responses that may follow one to a request that was not seen.
 pub(super) const NEXT_RESPONSE: &[u8] = b"HTTP/1.";
 
@@ -40,6 +39,7 @@ impl<S: MessageSink> Turn<'_, S> {
                 Phase::ChunkEnd => self.chunk_end(rest),
                 Phase::UntilClose => self.until_close(rest),
                 Phase::Begin => self.begin_response(rest),
+                Phase::MaybeFields => self.maybe_fields(rest),
                 Phase::MaybeBody => self.maybe_body(rest),
                 Phase::MaybeOmitted => self.maybe_omitted(rest),
                 Phase::Lost => self.lost(rest),
@@ -51,21 +51,17 @@ impl<S: MessageSink> Turn<'_, S> {
         bytes.len().wrapping_sub(rest.len())
     }
 
-    /// Before a message: empty lines are skipped (RFC 9112 §2.2).
+    /// Before a message: empty lines are skipped (RFC 9112 §2.2), and what else some receivers skip:
+    /// blanks, and NUL bytes.
     #[inline]
     fn between<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
-        let mut rest = bytes;
-        while let [first @ (b'\r' | b'\n' | b' ' | b'\t'), tail @ ..] = rest {
-            if matches!(first, b' ' | b'\t') {
-                if !self.to_server {
-                    // It could be a body without a head.
-                    break;
-                }
-                self.mine.set(Side::SPACES);
-            }
-            rest = tail;
+        if !self.to_server && bytes.starts_with(RESPONSE) {
+            self.begin_message();
+            self.mine.phase = Phase::FirstLine;
+            return bytes;
         }
-        let Some(first) = rest.first() else {
+        let rest = self.skip_before(bytes);
+        let Some(&first) = rest.first() else {
             return rest;
         };
         if self.to_server && self.queue.asked && !first.is_ascii_alphabetic() {
@@ -75,19 +71,31 @@ impl<S: MessageSink> Turn<'_, S> {
         }
         self.begin_message();
         if !self.to_server {
-            if rest.starts_with(RESPONSE) {
-                self.mine.phase = Phase::FirstLine;
-                return rest;
-            }
             self.mine.phase = Phase::Begin;
             self.mine.matched = 0;
-            return rest;
-        }
-        if first.is_ascii_alphabetic() {
+        } else if could_begin(first) {
             self.mine.phase = Phase::FirstLine;
         } else {
             self.tell(Anomaly::NotARequest);
             self.lose(Phase::Lost);
+        }
+        rest
+    }
+
+    /// Without what stands before a message.
+    #[inline]
+    fn skip_before<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+        let mut rest = bytes;
+        while let [first @ (b'\r' | b'\n' | b' ' | b'\t' | 0), tail @ ..] = rest {
+            match first {
+                // A body without a head has them, too; so has what a tunnel carries.
+                _ if !self.to_server && self.is_headless_expected() => break,
+                0 if self.to_server && self.queue.asked => break,
+                b' ' | b'\t' => self.mine.set(Side::SPACES),
+                0 => self.mine.set(Side::NULS),
+                _ => {}
+            }
+            rest = tail;
         }
         rest
     }
@@ -104,31 +112,47 @@ impl<S: MessageSink> Turn<'_, S> {
         side.transaction = NONE;
         side.clear(Side::BODY_CUT | Side::CONTINUED);
         side.chunk = ChunkLine::default();
-        if side.has(Side::SPACES) {
-            side.clear(Side::SPACES);
-            self.tell(Anomaly::OddSpaces);
+        for (bit, anomaly) in [
+            (Side::SPACES, Anomaly::OddSpaces),
+            (Side::NULS, Anomaly::NulByte),
+        ] {
+            if self.mine.has(bit) {
+                self.mine.clear(bit);
+                self.tell(anomaly);
+            }
         }
     }
 
-    /// The first bytes of a response, as long as they could be.
+    /// The first bytes of a response, as long as they could be: they are kept.
     fn begin_response<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let is_music = if self.mine.matched == 0 {
-            bytes.first() == MUSIC.first()
+            bytes.first() == Some(&b'I')
         } else {
-            self.mine.has(Side::TO_CLOSE)
+            self.mine.has(Side::MUSIC)
         };
-        self.mine.clear(Side::TO_CLOSE);
-        let expected = if is_music { MUSIC } else { RESPONSE };
-        let rest = self.match_on(expected, bytes);
-        let matched = usize::from(self.mine.matched);
-        if matched == expected.len() {
+        self.mine.clear(Side::MUSIC);
+        let mut count = 0usize;
+        while let Some(&byte) = bytes.get(count)
+            && begins_response(is_music, self.mine.matched, byte)
+        {
+            self.mine.matched = self.mine.matched.wrapping_add(1);
+            count = count.wrapping_add(1);
+        }
+        let (read, rest) = bytes.split_at_checked(count).unwrap_or((bytes, &[]));
+        self.hold(read);
+        if self.mine.phase != Phase::Begin {
+            // There was no memory to keep it.
+            return rest;
+        }
+        let len = if is_music { MUSIC_LEN } else { RESPONSE_LEN };
+        if self.mine.matched == len {
             self.mine.phase = Phase::FirstLine;
-            self.hold(expected);
         } else if !rest.is_empty() {
-            let read = expected.get(..matched).unwrap_or_default();
-            self.not_a_response(read);
+            let read = self.take_line();
+            self.not_a_response(&read);
+            self.pools.line = read;
         } else if is_music {
-            self.mine.set(Side::TO_CLOSE);
+            self.mine.set(Side::MUSIC);
         }
         rest
     }
@@ -152,5 +176,24 @@ impl<S: MessageSink> Turn<'_, S> {
         if self.mine.told.add(anomaly) {
             self.sink.anomaly(anomaly.name());
         }
+    }
+}
+
+const RESPONSE_LEN: u8 = 5;
+const MUSIC_LEN: u8 = 4;
+
+/// Whether a response may have a byte at one of its first places. Some receivers take `http/1.1`
+/// (curl), and `HTTP 1.1` is at least meant as a response.
+const fn begins_response(is_music: bool, at: u8, byte: u8) -> bool {
+    match (is_music, at) {
+        (true, 0) => byte == b'I',
+        (true, 1) => byte == b'C',
+        (true, 2) => byte == b'Y',
+        (true, 3) => byte == b' ',
+        (false, 0) => byte.eq_ignore_ascii_case(&b'H'),
+        (false, 1 | 2) => byte.eq_ignore_ascii_case(&b'T'),
+        (false, 3) => byte.eq_ignore_ascii_case(&b'P'),
+        (false, 4) => matches!(byte, b'/' | b' ' | b'\t'),
+        _ => false,
     }
 }

@@ -3,6 +3,7 @@
 use super::NONE;
 use super::texts::Chain;
 use crate::anomaly::Anomalies;
+use crate::body::Encodings;
 use crate::handover::Successor;
 use crate::syntax::ChunkLine;
 use flowpin_packet::Timestamp;
@@ -19,6 +20,9 @@ pub(crate) enum Phase {
     FirstLine,
     /// In the fields of a head.
     Fields,
+    /// Behind a request line without a version: nothing more (HTTP/0.9), the next request, or
+    /// fields, if the version is only missing.
+    MaybeFields,
     /// In a body of known length; `left` bytes of it are to come.
     Counted,
     /// In the line before a chunk.
@@ -55,10 +59,8 @@ pub(crate) struct Framing {
     /// A transfer coding was applied, and chunking was not the last one.
     pub(crate) unchunked: bool,
     pub(crate) has_host: bool,
-    /// Content-Encoding: see `body`.
-    pub(crate) encoding: u8,
-    /// The transfer coding below `chunked`.
-    pub(crate) transfer: u8,
+    /// Content codings, and transfer codings below `chunked`.
+    pub(crate) encodings: Encodings,
 }
 
 /// One side of a connection.
@@ -82,24 +84,30 @@ pub(crate) struct Side {
     pub(crate) phase: Phase,
     /// Bytes that matched in [`Phase::Begin`] or [`Phase::MaybeBody`].
     pub(crate) matched: u8,
-    pub(crate) bits: u8,
+    pub(crate) bits: u16,
 }
 
 impl Side {
     /// The line that is kept ends with a line feed: only whether it is folded is not known.
-    pub(crate) const LINE_ENDS: u8 = 1;
+    pub(crate) const LINE_ENDS: u16 = 1;
     /// The line that is kept is longer than what is kept of it.
-    pub(crate) const LINE_CUT: u8 = 1 << 1;
+    pub(crate) const LINE_CUT: u16 = 1 << 1;
     /// There were spaces before the first line.
-    pub(crate) const SPACES: u8 = 1 << 2;
+    pub(crate) const SPACES: u16 = 1 << 2;
     /// Bytes were missing since the last message: messages may be, too.
-    pub(crate) const MISSED: u8 = 1 << 3;
-    /// The body goes on to the end of the stream after [`Phase::MaybeBody`].
-    pub(crate) const TO_CLOSE: u8 = 1 << 4;
+    pub(crate) const MISSED: u16 = 1 << 3;
+    /// What matched in [`Phase::Begin`] is of streamed music.
+    pub(crate) const MUSIC: u16 = 1 << 4;
     /// The body was not complete.
-    pub(crate) const BODY_CUT: u8 = 1 << 5;
+    pub(crate) const BODY_CUT: u16 = 1 << 5;
     /// The body was waited for, and asked for with `100 Continue`.
-    pub(crate) const CONTINUED: u8 = 1 << 6;
+    pub(crate) const CONTINUED: u16 = 1 << 6;
+    /// There were NUL bytes before the first line.
+    pub(crate) const NULS: u16 = 1 << 7;
+    /// The last response must not have a body.
+    pub(crate) const BODILESS: u16 = 1 << 8;
+    /// The next response may begin anywhere: no byte is missing before it.
+    pub(crate) const ANYWHERE: u16 = 1 << 9;
 
     pub(crate) fn new() -> Self {
         Self {
@@ -120,17 +128,17 @@ impl Side {
     }
 
     #[inline]
-    pub(crate) const fn has(&self, bit: u8) -> bool {
+    pub(crate) const fn has(&self, bit: u16) -> bool {
         self.bits & bit != 0
     }
 
     #[inline]
-    pub(crate) const fn set(&mut self, bit: u8) {
+    pub(crate) const fn set(&mut self, bit: u16) {
         self.bits |= bit;
     }
 
     #[inline]
-    pub(crate) const fn clear(&mut self, bit: u8) {
+    pub(crate) const fn clear(&mut self, bit: u16) {
         self.bits &= !bit;
     }
 }

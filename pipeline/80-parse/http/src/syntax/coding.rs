@@ -40,7 +40,14 @@ fn read_odd(value: &[u8]) -> Coding {
     let mut chunked = false;
     let mut is_last = false;
     let mut anomaly = None;
-    for member in value.split(|&byte| byte == b',').map(trimmed) {
+    let members = value.split(|&byte| byte == b',').map(trimmed);
+    let is_list = value.contains(&b',');
+    for member in members {
+        if member.is_empty() && is_list {
+            // RFC 9110 §5.6.1.2: empty members count for nothing. Not so for Node and nginx.
+            anomaly = anomaly.or(Some(Anomaly::CodingOdd));
+            continue;
+        }
         let name = member
             .split(|&byte| byte == b';')
             .next()
@@ -110,6 +117,9 @@ mod tests {
             ("chunked;q=1", true, Some(CodingOdd)),
             ("\x0bchunked", false, Some(CodingOdd)),
             ("cow", false, Some(CodingUnknown)),
+            ("chunked,", true, Some(CodingOdd)),
+            (", ,chunked", true, Some(CodingOdd)),
+            ("identity, chunked", true, None),
             ("", false, Some(CodingUnknown)),
         ] {
             let found = coding(value.as_bytes());

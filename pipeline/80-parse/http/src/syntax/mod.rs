@@ -15,7 +15,8 @@ pub(crate) use fields::{Field, field, might_be_known};
 pub(crate) use host::{USER_MAX, authority, basic_user, file_name, split_port};
 pub(crate) use length::length;
 pub(crate) use request_line::{
-    METHOD_MAX, Method, RequestLine, looks_like_request, might_be_request, request_line,
+    METHOD_MAX, Method, RequestLine, could_begin, looks_like_request, might_be_request,
+    request_line,
 };
 pub(crate) use status_line::{looks_like_response, status_line};
 
@@ -56,26 +57,44 @@ pub(crate) enum Version {
 }
 
 impl Version {
-    /// Reads `HTTP/1.1`.
+    /// Reads `HTTP/1.1`; whether it is spelled so, and one of those that there are.
     #[inline]
-    pub(crate) fn read(text: &[u8]) -> Option<Self> {
+    pub(crate) fn read(text: &[u8]) -> Option<(Self, Spelling)> {
         match text {
-            b"HTTP/1.1" => Some(Self::V11),
-            b"HTTP/1.0" => Some(Self::V10),
-            _ => Self::read_odd(text),
+            b"HTTP/1.1" => Some((Self::V11, Spelling::Usual)),
+            b"HTTP/1.0" => Some((Self::V10, Spelling::Usual)),
+            _ => Some((Self::read_odd(text)?, Spelling::Odd)),
         }
     }
 
+    /// Letters of either case, blanks around the slash, leading zeros: curl takes the first, libhtp
+    /// all of them, most servers none.
     fn read_odd(text: &[u8]) -> Option<Self> {
-        let (name, number) = text.split_first_chunk::<5>()?;
-        if !name.eq_ignore_ascii_case(b"HTTP/") {
+        let (name, number) = text.split_first_chunk::<4>()?;
+        if !name.eq_ignore_ascii_case(b"HTTP") {
             return None;
         }
-        match number {
-            [major @ b'0'..=b'9', b'.', minor @ b'0'..=b'9'] if name == b"HTTP/" => Some(
-                Self::Other(major.wrapping_sub(b'0'), minor.wrapping_sub(b'0')),
-            ),
-            _ => Some(Self::Odd),
-        }
+        let number = trimmed(trimmed(number).strip_prefix(b"/")?);
+        let mut parts = number.split(|&byte| byte == b'.').map(one_digit);
+        Some(match (parts.next(), parts.next(), parts.next()) {
+            (Some(Some(1)), Some(Some(1)), None) => Self::V11,
+            (Some(Some(1)), Some(Some(0)), None) => Self::V10,
+            (Some(Some(major)), Some(Some(minor)), None) => Self::Other(major, minor),
+            _ => Self::Odd,
+        })
     }
+}
+
+/// Whether a version is spelled as RFC 9112 §2.3 has it, and is 1.0 or 1.1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spelling {
+    Usual,
+    Odd,
+}
+
+/// A number of one digit, perhaps behind zeros.
+fn one_digit(text: &[u8]) -> Option<u8> {
+    let (&last, zeros) = text.split_last()?;
+    let is_number = last.is_ascii_digit() && zeros.iter().all(|&byte| byte == b'0');
+    is_number.then(|| last.wrapping_sub(b'0'))
 }

@@ -1,6 +1,6 @@
 //! `GET /index.html HTTP/1.1`.
 
-use super::{Version, is_token_byte, trimmed};
+use super::{Spelling, Version, is_token_byte, trimmed};
 use memchr::{memchr2, memrchr2};
 
 /// Methods that decide how a message is read, and those that need no storing.
@@ -22,6 +22,14 @@ pub(crate) enum Method {
 }
 
 impl Method {
+    /// Whether a name is that of a known method, in letters of any case.
+    pub(crate) fn is_known(name: &[u8]) -> bool {
+        KNOWN
+            .iter()
+            .filter_map(|method| method.name())
+            .any(|known| known.eq_ignore_ascii_case(name))
+    }
+
     /// Its name, if it is not any other.
     pub(crate) const fn name(self) -> Option<&'static [u8]> {
         Some(match self {
@@ -55,6 +63,18 @@ impl Method {
     }
 }
 
+const KNOWN: [Method; 9] = [
+    Method::Get,
+    Method::Head,
+    Method::Post,
+    Method::Put,
+    Method::Delete,
+    Method::Connect,
+    Method::Options,
+    Method::Trace,
+    Method::Patch,
+];
+
 /// A request line's parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RequestLine<'a> {
@@ -62,6 +82,7 @@ pub(crate) struct RequestLine<'a> {
     pub(crate) name: &'a [u8],
     pub(crate) uri: &'a [u8],
     pub(crate) version: Version,
+    pub(crate) odd_version: bool,
     /// Other than one space between the parts, or any around them.
     pub(crate) odd_spaces: bool,
     pub(crate) space_in_uri: bool,
@@ -78,7 +99,7 @@ pub(crate) fn request_line(line: &[u8]) -> Option<RequestLine<'_>> {
     let version = Version::read(line.get(last.wrapping_add(1)..)?);
     match (uri, version) {
         // PERF: the usual line is told from all others by two searches.
-        (Some(uri), Some(version @ (Version::V10 | Version::V11)))
+        (Some(uri), Some((version, Spelling::Usual)))
             if !uri.is_empty()
                 && !name.is_empty()
                 && memchr2(b' ', b'\t', uri).is_none()
@@ -96,6 +117,7 @@ pub(crate) fn request_line(line: &[u8]) -> Option<RequestLine<'_>> {
                 name,
                 uri,
                 version,
+                odd_version: false,
                 odd_spaces: false,
                 space_in_uri: false,
                 odd_method,
@@ -116,32 +138,69 @@ fn read_odd(line: &[u8]) -> Option<RequestLine<'_>> {
     }
     let spaces = rest.iter().take_while(|&&byte| is_space(byte)).count();
     let rest = rest.get(spaces..)?;
-    let mut odd_spaces = text.len() != line.len() || spaces != 1 || line.contains(&b'\t');
-    let (uri, version) = match memrchr2(b' ', b'\t', rest) {
-        Some(last) => match Version::read(rest.get(last.wrapping_add(1)..)?) {
-            Some(version) => {
-                let before = rest.get(..last)?;
-                odd_spaces |= trimmed(before).len() != before.len();
-                (trimmed(before), version)
-            }
-            None => (rest, Version::Old),
-        },
-        None => match Version::read(rest) {
-            // `GET HTTP/1.1`: no target at all.
-            Some(version) => (&[] as &[u8], version),
-            None => (rest, Version::Old),
-        },
-    };
-    let method = Method::read(name);
+    let (target, version, odd_version) = target_and_version(rest);
+    let uri = trimmed(target);
+    let odd_spaces = text.len() != line.len()
+        || spaces != 1
+        || line.contains(&b'\t')
+        || uri.len() != target.len();
+    // A word that no method is, before a target and a version that are beyond doubt.
+    let is_sure = matches!(version, Version::V10 | Version::V11);
+    let is_word =
+        name.iter().all(u8::is_ascii_graphic) && name.first().is_some_and(u8::is_ascii_alphabetic);
+    if !is_word && !is_sure {
+        return None;
+    }
     Some(RequestLine {
-        method,
+        method: Method::read(name),
         name,
         uri,
         version,
+        odd_version,
         odd_spaces,
         space_in_uri: memchr2(b' ', b'\t', uri).is_some(),
         odd_method: !name.iter().all(|&byte| is_token_byte(byte)),
     })
+}
+
+/// What stands behind a method: the target up to the blank before the version, the version, and
+/// whether that is odd.
+fn target_and_version(rest: &[u8]) -> (&[u8], Version, bool) {
+    let is_space = |byte: u8| byte == b' ' || byte == b'\t';
+    let split = |at: usize| {
+        let (before, version) = rest.split_at_checked(at).unwrap_or((rest, &[]));
+        (
+            before.split_last().map_or(before, |(_, target)| target),
+            version,
+        )
+    };
+    let last = memrchr2(b' ', b'\t', rest).map_or(0, |last| last.wrapping_add(1));
+    let (target, word) = split(last);
+    if let Some((version, spelling)) = Version::read(word) {
+        return (target, version, spelling == Spelling::Odd);
+    }
+    // `HTTP / 1.1`, `HTTP/1.1 x`: the last word that begins like a version is meant as one.
+    let begins_version = |at: &usize| {
+        let before = at.checked_sub(1).and_then(|before| rest.get(before));
+        let word = rest
+            .get(*at..)
+            .and_then(|word| word.split_first_chunk::<4>());
+        before.is_none_or(|&before| is_space(before))
+            && word.is_some_and(|(name, after)| {
+                let ends = after
+                    .first()
+                    .is_none_or(|&byte| byte == b'/' || is_space(byte));
+                ends && name.eq_ignore_ascii_case(b"HTTP")
+            })
+    };
+    match (0..rest.len()).rev().find(begins_version) {
+        Some(at) => {
+            let (target, word) = split(at);
+            let found = Version::read(word).map_or(Version::Odd, |(version, _)| version);
+            (target, found, true)
+        }
+        None => (rest, Version::Old, false),
+    }
 }
 
 /// No method is longer (WebDAV's longest has 16 letters).
@@ -153,11 +212,15 @@ pub(crate) fn might_be_request(begin: &[u8]) -> bool {
     begin.get(..end).is_some_and(could_be_method)
 }
 
+/// Servers answer a request whose method is none, too (Python's goes on behind it).
 fn could_be_method(name: &[u8]) -> bool {
-    !name.is_empty()
-        && name.len() <= METHOD_MAX
-        && name.first().is_some_and(u8::is_ascii_alphabetic)
-        && name.iter().all(|byte| byte.is_ascii_graphic())
+    !name.is_empty() && name.len() <= METHOD_MAX && name.iter().all(|&byte| could_begin(byte))
+}
+
+/// Whether a request may begin with a byte.
+#[inline]
+pub(crate) const fn could_begin(byte: u8) -> bool {
+    byte > b' ' && byte != 0x7f
 }
 
 /// Whether a request may begin so: a method, as far as it is there, then a space.
@@ -211,15 +274,55 @@ mod tests {
         assert_eq!(tabs.uri, b"/a");
         assert!(tabs.odd_spaces);
         assert_eq!(parts("GET /a HTTP/7.3").unwrap().3, Version::Other(7, 3));
-        assert_eq!(parts("GET /a http/1.1").unwrap().3, Version::Odd);
+        assert_eq!(parts("GET /a HTTP/1.10").unwrap().3, Version::Odd);
         assert_eq!(parts("GET HTTP/1.1").unwrap().2, "");
     }
 
     /// What is no request must not become one.
     #[test]
     fn other_bytes_are_no_request() {
-        for line in ["", "GET", " ", "\x16\x03 x", "123 abc HTTP/1.1", ": a b"] {
+        for line in [
+            "",
+            "GET",
+            " ",
+            "\x16\x03 x",
+            "\x01T / HTTP/1.1",
+            ": a b",
+            "1 a",
+        ] {
             assert_eq!(parts(line), None, "{line:?}");
+        }
+    }
+
+    /// However the version is spelled, and whatever stands behind it: the target is what stands
+    /// before it.
+    #[test]
+    fn odd_versions_are_read() {
+        for (line, uri, version) in [
+            ("GET /a http/1.1", "/a", Version::V11),
+            ("GET /a Http/1.0", "/a", Version::V10),
+            ("GET /a HTTP/01.1", "/a", Version::V11),
+            ("GET /a HTTP / 1.1", "/a", Version::V11),
+            ("GET /a HTTP/ 1.1", "/a", Version::V11),
+            ("GET /a  HTTP/1.1 \t ", "/a", Version::V11),
+            ("GET /a HTTP/1.1 x", "/a", Version::Odd),
+            ("GET /a HTTP 1.1", "/a", Version::Odd),
+            ("GET /a HTTP/", "/a", Version::Odd),
+            ("GET /a HTTP/1", "/a", Version::Odd),
+            ("GET /a b HTTP/-1.1", "/a b", Version::Odd),
+            ("GET /a HTTPS/1.1", "/a HTTPS/1.1", Version::Old),
+            ("GET http://h/ x", "http://h/ x", Version::Old),
+            ("\u{80}GET /a HTTP/1.1", "/a", Version::V11),
+            ("123 /a HTTP/1.1", "/a", Version::V11),
+        ] {
+            let found = request_line(line.as_bytes()).unwrap();
+            assert_eq!(
+                (found.uri, found.version),
+                (uri.as_bytes(), version),
+                "{line:?}"
+            );
+            let is_plain = version == Version::Old || line.contains(" HTTP/1.1");
+            assert!(found.odd_version || is_plain, "{line:?}");
         }
     }
 }

@@ -1,11 +1,12 @@
 //! `HTTP/1.1 200 OK`.
 
-use super::{Version, trimmed};
+use super::{Spelling, Version, trimmed};
 
 /// A status line's parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StatusLine<'a> {
     pub(crate) version: Version,
+    pub(crate) odd_version: bool,
     /// 0 if it is no number.
     pub(crate) status: u16,
     pub(crate) reason: &'a [u8],
@@ -41,6 +42,7 @@ pub(crate) fn status_line(line: &[u8]) -> Option<StatusLine<'_>> {
             } else {
                 Version::V10
             },
+            odd_version: false,
             status,
             reason: trimmed(reason),
             odd_spaces: false,
@@ -54,13 +56,25 @@ pub(crate) fn status_line(line: &[u8]) -> Option<StatusLine<'_>> {
 fn read_odd(line: &[u8]) -> Option<StatusLine<'_>> {
     let text = trimmed(line);
     let is_space = |byte: &u8| matches!(byte, b' ' | b'\t');
-    let end = text.iter().position(is_space).unwrap_or(text.len());
-    let (name, rest) = text.split_at_checked(end)?;
+    let word = |from: usize| {
+        let rest = text.get(from..).unwrap_or_default();
+        let end = rest.iter().position(is_space).unwrap_or(rest.len());
+        from.wrapping_add(end)
+    };
+    let (name, rest) = text.split_at_checked(word(0))?;
     // Servers of streamed music answer `ICY 200 OK`.
-    let version = if name == b"ICY" {
-        Version::Other(1, 0)
+    let (version, spelling, rest) = if name == b"ICY" {
+        (Version::Other(1, 0), Spelling::Odd, rest)
+    } else if name.eq_ignore_ascii_case(b"HTTP") {
+        // `HTTP 1.1 200`, `HTTP / 1.1 200`: nobody takes these, but a response they are.
+        let is_between = |byte: &u8| is_space(byte) || *byte == b'/';
+        let between = rest.iter().take_while(|&byte| is_between(byte)).count();
+        let (name, rest) = text.split_at_checked(word(name.len().wrapping_add(between)))?;
+        let (version, _) = Version::read(name).unwrap_or((Version::Odd, Spelling::Odd));
+        (version, Spelling::Odd, rest)
     } else {
-        Version::read(name)?
+        let (version, spelling) = Version::read(name)?;
+        (version, spelling, rest)
     };
     let after = trimmed(rest);
     let end = after.iter().position(is_space).unwrap_or(after.len());
@@ -75,6 +89,7 @@ fn read_odd(line: &[u8]) -> Option<StatusLine<'_>> {
     // RFC 9112 §4: the space before an empty reason may not be left out, but often is.
     Some(StatusLine {
         version,
+        odd_version: spelling == Spelling::Odd,
         status: status.unwrap_or(0),
         reason: trimmed(reason),
         odd_spaces: spaces > 1 || line.first().is_some_and(is_space) || line.contains(&b'\t'),
@@ -133,6 +148,13 @@ mod tests {
         }
         assert_eq!(status_line(b"HTTP/1.1 200ok").unwrap().status, 200);
         assert_eq!(status_line(b"<html>"), None);
+        for line in ["http/1.1 201 OK", "HTTP / 01.1 201", "HTTP/1.1\t201 OK"] {
+            let found = status_line(line.as_bytes()).unwrap();
+            assert_eq!((found.version, found.status), (Version::V11, 201), "{line}");
+            assert!(found.odd_version || found.odd_spaces, "{line}");
+        }
+        let found = status_line(b"HTTP 1.1 201 OK").unwrap();
+        assert_eq!((found.version, found.status), (Version::Odd, 201));
         assert!(looks_like_response(b"HT") && looks_like_response(b"HTTP/1"));
         assert!(!looks_like_response(b"HTML") && !looks_like_response(b""));
     }

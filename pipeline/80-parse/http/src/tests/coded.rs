@@ -79,7 +79,7 @@ fn files_are_of_what_was_meant() {
     assert_eq!(found, ["http_coding_repeated", "file 3 true hello"]);
     // What nobody can undo, or was not done to what stands in the chunks, is left as it is.
     for (coding, anomaly) in [
-        ("gzip, gzip, chunked", "http_encoding_unknown"),
+        ("gzip, gzip, chunked", "http_encoding_invalid"),
         ("compress, chunked", "http_encoding_unknown"),
         ("chunked, gzip", "http_coding_not_last"),
     ] {
@@ -121,4 +121,69 @@ fn flaws_of_encodings_are_told() {
     assert_eq!(found, ["file 3 false hello"]);
     let found = file("Content-Encoding: gzip\r\nContent-Length: 25\r\n", short);
     assert_eq!(found, ["http_body_cut", "file 3 false hello"]);
+}
+
+/// RFC 9110 §8.4: what was done last is undone first. curl does so, up to five; Go, Python and Node
+/// undo none of a list.
+#[test]
+fn lists_of_content_codings_are_undone() {
+    let zlib = |bytes: &[u8]| {
+        let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    };
+    let hello = gzip(b"hello");
+    let gzips = |count| (0..count).fold(b"hello".to_vec(), |bytes, _| gzip(&bytes));
+    let many = |count| vec!["gzip"; count].join(", ");
+    let list = "http_encoding_list";
+    for (codings, body, told) in [
+        ("gzip, deflate", zlib(&hello), vec![list]),
+        ("identity, gzip", hello.clone(), vec![list]),
+        ("gzip,\tidentity", hello.clone(), vec![list]),
+        (",gzip,", hello.clone(), vec![list]),
+        ("X-GZIP", hello.clone(), vec![]),
+        ("none", b"hello".to_vec(), vec![]),
+        (
+            "gzip\r\nContent-Encoding: x-deflate",
+            zlib(&hello),
+            vec![list],
+        ),
+        (
+            "deflate, zstd, gzip",
+            gzip(&zstd_of(&zlib(b"hello"))),
+            vec![list],
+        ),
+        (&many(5), gzips(5), vec![list]),
+        // Of what is not known nothing below is undone, but all above.
+        (
+            "foo, gzip",
+            hello.clone(),
+            vec![list, "http_encoding_unknown"],
+        ),
+        (
+            "gzip, foo",
+            b"hello".to_vec(),
+            vec![list, "http_encoding_unknown"],
+        ),
+        ("gzip;q=1", b"hello".to_vec(), vec!["http_encoding_unknown"]),
+        (
+            &many(6),
+            b"hello".to_vec(),
+            vec![list, "http_encoding_unknown"],
+        ),
+        // Done once, said twice.
+        (
+            "gzip, gzip",
+            hello.clone(),
+            vec![list, "http_encoding_invalid"],
+        ),
+    ] {
+        let found = file(&format!("Content-Encoding: {codings}\r\n"), &body);
+        let expected: Vec<_> = told.into_iter().chain(["file 3 true hello"]).collect();
+        assert_eq!(found, expected, "{codings}");
+    }
+}
+
+fn zstd_of(bytes: &[u8]) -> Vec<u8> {
+    zstd::stream::encode_all(bytes, 1).unwrap()
 }

@@ -72,6 +72,32 @@ pub(super) const CONVERSATIONS: &[&[(bool, &[u8])]] = &[
         ),
         (S, b"ICY 200 OK\r\nicy-name: n\r\n\r\nmusic"),
     ],
+    &[
+        (
+            C,
+            b"\0 GET /1 http/1.1\r\nHost: h\r\n\r\nGET /2 HTTP / 1.1\r\nX: y\r\n \r\n\r\n\
+              GET /3\r\nHost: h\r\n\r\nHEAD /4 HTTP/1.1\r\nHost: h\r\n\r\n\x80X /5 HTTP/1.1\n\n",
+        ),
+        (
+            S,
+            b"\0 http/1.1 304 N\r\nContent-Length: 3\r\n\r\nHTHTTP/1.1 200 OK\r\n\
+              Content-Length: 2\r\r\n\r\r\n a",
+        ),
+        (
+            S,
+            b"HTTP 1.1 204 N\r\n\r\nabHTTHTTP/1.1 2xHTTP/1.1 200 OK\nContent-Length: 0\n\n\
+              HTTP/1.1 200 OK\n\nbodyHTTP/1.1 200 OK\r\n\r\nrest",
+        ),
+    ],
+    &[
+        (C, b"GET /old\r\nGET /older\n"),
+        (S, b"\r\n \0HtTbody"),
+        (C, b"Host: h\r\n"),
+    ],
+    &[
+        (C, b"POST /f\r\nContent-Length: 3\r\n\r\nabcGET /g\r\nX"),
+        (S, b"I am a body"),
+    ],
 ];
 
 fn steps<'a>(conversation: &[(bool, &'a [u8])]) -> Vec<Step<'a>> {

@@ -5,6 +5,7 @@ mod coded;
 mod conversations;
 mod expect;
 mod laws;
+mod receivers;
 mod unchunked;
 
 use crate::fuzz::{Step, feed};

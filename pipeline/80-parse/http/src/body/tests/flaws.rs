@@ -106,7 +106,9 @@ fn encodings_that_do_not_end_are_known() {
 }
 
 fn both(transfer: Encoding, content: Encoding) -> Encodings {
-    Encodings { transfer, content }
+    let mut encodings = Encodings::of_content(content);
+    encodings.transfer.push(transfer);
+    encodings
 }
 
 /// RFC 9112 §7: the transfer coding is undone first, then the content coding.

@@ -1,10 +1,11 @@
 //! Bodies that somebody asked for: their bytes go on, and a record tells of each.
 
 use crate::anomaly::Anomaly;
-use crate::body::{Encodings, Work};
+use crate::body::Work;
 use crate::parser::Pools;
+use crate::parser::pairing::beside_file;
 use crate::parser::turn::Turn;
-use crate::schema::FILES;
+use crate::schema::{FILES, OF_FILE, OF_TRANSACTION};
 use crate::state::{NONE, Phase, Side, Text};
 use flowpin_counters::Loss;
 use flowpin_record::{FilePart, MessageSink, Value};
@@ -12,12 +13,15 @@ use flowpin_record::{FilePart, MessageSink, Value};
 impl<S: MessageSink> Turn<'_, S> {
     #[cold]
     pub(in crate::parser) fn wanted_body_begins(&mut self) {
-        let encodings = Encodings {
-            transfer: self.mine.framing.transfer,
-            content: self.mine.framing.encoding,
-        };
-        if self.options.bodies.decode && encodings.has_unknown() {
-            self.tell(Anomaly::EncodingUnknown);
+        let encodings = self.mine.framing.encodings;
+        if self.options.bodies.decode {
+            let has_too_many = encodings.has_too_many();
+            if has_too_many {
+                self.pools.losses.count(Loss::HttpEncodings, 1);
+            }
+            if has_too_many || encodings.has_unknown() {
+                self.tell(Anomaly::EncodingUnknown);
+            }
         }
         if self.mine.transaction == NONE {
             // What has no record has no file.
@@ -133,17 +137,23 @@ impl<S: MessageSink> Turn<'_, S> {
         let transaction = transactions.get(self.mine.transaction);
         gathered.clear();
         let mut name = Value::Unset;
+        let mut beside = [Value::Unset; OF_TRANSACTION.len()];
+        let (mut version, mut protocol) = ([0; 3], *b"HTTP/0.9");
         if let Some(transaction) = transaction {
             texts.gather(&transaction.texts, gathered);
             let given = transaction.part(Text::FileName).of(gathered);
             let is_given = !self.to_server && !given.is_empty();
             let uri = transaction.part(Text::Uri).of(gathered);
             name = Value::bytes(if is_given { given } else { path(uri) });
+            // The response is not over yet.
+            let len = (!self.to_server).then_some(self.mine.body_len);
+            beside = beside_file(transaction, gathered, (&mut version, &mut protocol), len);
         }
-        let text = Value::bytes;
-        let values = [
+        let depth = transaction.map(|transaction| u64::from(transaction.depth));
+        let [md5, sha1, sha256] = hashes.values();
+        let own = [
             Value::Text("HTTP"),
-            Value::count(transaction.map(|transaction| u64::from(transaction.depth))),
+            Value::count(depth),
             work.media_type().map_or(Value::Unset, Value::Text),
             name,
             Value::Bool(self.to_server),
@@ -155,16 +165,18 @@ impl<S: MessageSink> Turn<'_, S> {
                     .filter(|_| !self.mine.framing.chunked),
             ),
             Value::Count(work.missing),
-            hashes.md5.as_ref().map_or(Value::Unset, |hash| text(hash)),
-            hashes.sha1.as_ref().map_or(Value::Unset, |hash| text(hash)),
-            hashes
-                .sha256
-                .as_ref()
-                .map_or(Value::Unset, |hash| text(hash)),
+            md5,
+            sha1,
+            sha256,
             Value::Text(if is_whole { "CLOSED" } else { "TRUNCATED" }),
             Value::Bool(work.missing > 0),
             Value::Bool(work.is_stored()),
+            Value::count(depth.map(|depth| depth.saturating_sub(1))),
         ];
+        let mut values = [Value::Unset; OF_FILE + OF_TRANSACTION.len()];
+        for (place, value) in values.iter_mut().zip(own.into_iter().chain(beside)) {
+            *place = value;
+        }
         stats.files = stats.files.wrapping_add(1);
         let time = self.mine.began;
         self.sink.message(&FILES, time, &values);

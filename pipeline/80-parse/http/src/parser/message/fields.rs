@@ -1,7 +1,7 @@
 //! Fields of heads: what their names and values say.
 
+use super::head::is_blank;
 use crate::anomaly::Anomaly;
-use crate::body::{both, encoding, transfer};
 use crate::parser::turn::Turn;
 use crate::state::{Part, Phase, Text, Transaction};
 use crate::syntax::{
@@ -37,6 +37,9 @@ impl<S: MessageSink> Turn<'_, S> {
         let colon = memchr(b':', line);
         let Some((name, after)) = colon.and_then(|at| line.split_at_checked(at)) else {
             self.tell_bytes(line);
+            if is_blank(line) {
+                self.tell(Anomaly::HeadEndOdd);
+            }
             return self.tell(Anomaly::ColonMissing);
         };
         self.odd_field(name, after.get(1..).unwrap_or_default());
@@ -115,10 +118,12 @@ impl<S: MessageSink> Turn<'_, S> {
             Field::ContentLength => self.content_length(value),
             Field::TransferEncoding => self.transfer_encoding(value),
             Field::ContentEncoding => {
-                // Each field adds one; several at once are not undone.
-                let found = encoding(value);
-                let before = self.mine.framing.encoding;
-                self.mine.framing.encoding = both(before, found);
+                let content = &mut self.mine.framing.encodings.content;
+                let is_list = value.contains(&b',') || !content.is_empty();
+                content.add_content(value);
+                if is_list {
+                    self.tell(Anomaly::EncodingList);
+                }
             }
             Field::Upgrade => self.upgrade(value),
             _ if self.to_server => self.of_request(field, value),
@@ -191,7 +196,7 @@ impl<S: MessageSink> Turn<'_, S> {
         framing.has_coding = true;
         if !framing.chunked {
             // What is done behind that is not undone.
-            framing.transfer = both(framing.transfer, transfer(value));
+            framing.encodings.transfer.add_transfer(value);
         }
         framing.chunked |= found.chunked;
         // The fields are one list: its end is that of the last.

@@ -4,8 +4,11 @@ use crate::anomaly::Anomaly;
 use crate::handover::Successor;
 use crate::parser::turn::Turn;
 use crate::state::{NONE, Phase, Text, Transaction};
-use crate::syntax::{Method, RequestLine, Version, might_be_request, request_line};
+use crate::syntax::{
+    Method, RequestLine, Version, looks_like_request, might_be_request, request_line,
+};
 use flowpin_record::MessageSink;
+use memchr::memchr;
 
 impl<S: MessageSink> Turn<'_, S> {
     /// A request or status line, and what is wrong with its end.
@@ -43,13 +46,8 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// Whether it is a request.
     fn request_begins(&mut self, line: &[u8], is_cut: bool) -> bool {
-        let found = request_line(line).filter(|found| {
-            // Without a version, only what is sure to be meant as a request.
-            found.version != Version::Old
-                || (found.name.iter().all(u8::is_ascii_uppercase)
-                    && found.uri.starts_with(b"/")
-                    && !found.space_in_uri)
-        });
+        let found =
+            request_line(line).filter(|found| found.version != Version::Old || is_old(found));
         let Some(mut found) = found else {
             self.tell(Anomaly::NotARequest);
             self.lose(Phase::Lost);
@@ -72,6 +70,10 @@ impl<S: MessageSink> Turn<'_, S> {
             transaction.request_at = self.mine.began;
             transaction.method = found.method;
             transaction.request_version = found.version;
+            if found.version == Version::Old {
+                // Servers of HTTP/0.9 answer at once, whatever follows.
+                transaction.bits |= Transaction::REQUEST_DONE;
+            }
         }
         self.enqueue(handle);
         if found.method == Method::Other {
@@ -82,21 +84,80 @@ impl<S: MessageSink> Turn<'_, S> {
         if is_connect || found.uri.first() != Some(&b'/') {
             self.host_of_target(found.uri, is_connect);
         }
-        if found.version == Version::Old {
-            self.message_over();
+        self.mine.phase = if found.version == Version::Old {
+            Phase::MaybeFields
         } else {
-            self.mine.phase = Phase::Fields;
-        }
+            Phase::Fields
+        };
         true
+    }
+
+    /// Behind a request line without a version: Python's server and Node read fields there, nginx
+    /// and Apache answer without them.
+    #[cold]
+    pub(in crate::parser) fn maybe_fields<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+        let feed = memchr(b'\n', bytes);
+        let end = feed.map_or(bytes.len(), |feed| feed.wrapping_add(1));
+        let (line, rest) = bytes.split_at_checked(end).unwrap_or((bytes, &[]));
+        if self.mine.line.is_empty() {
+            self.mine.began = self.at;
+        }
+        let room = self
+            .options
+            .line_bytes_max
+            .saturating_sub(self.mine.line.len());
+        let part = line.get(..room as usize).unwrap_or(line);
+        let shard = self.queue.shard;
+        let count = self.pools.texts.append(&mut self.mine.line, shard, part);
+        if feed.is_none() && count == line.len() {
+            return rest;
+        }
+        let line_kept = self.take_line();
+        let is_whole = count == line.len();
+        if is_whole && (self.is_first_line(&line_kept) || is_old_line(&line_kept)) {
+            self.message_over();
+            let began = self.mine.began;
+            self.begin_message();
+            self.mine.began = began;
+            self.mine.phase = Phase::FirstLine;
+        } else {
+            self.fields_follow(&line_kept);
+        }
+        self.run(&line_kept);
+        self.pools.line = line_kept;
+        bytes.get(count..).unwrap_or_default()
+    }
+
+    /// The version was only missing.
+    fn fields_follow(&mut self, line: &[u8]) {
+        if let Some(transaction) = self.pools.transactions.get(self.mine.transaction) {
+            self.mine.began = transaction.request_at;
+        }
+        self.mine.phase = Phase::Fields;
+        if !line.trim_ascii().is_empty() {
+            self.tell(Anomaly::VersionMissing);
+        }
+    }
+
+    /// The client has closed behind such a line, or in the next.
+    pub(in crate::parser) fn closed_behind_line(&mut self) {
+        if self.mine.line.is_empty() {
+            return;
+        }
+        let line = self.take_line();
+        self.fields_follow(&line);
+        self.run(&line);
+        self.pools.line = line;
+        self.tell(Anomaly::HeadCut);
     }
 
     #[inline]
     fn tell_request(&mut self, found: &RequestLine<'_>) {
         match found.version {
-            Version::V10 | Version::V11 => {}
             Version::Old if found.method == Method::Get => {}
             Version::Old => self.tell(Anomaly::VersionMissing),
-            Version::Other(..) | Version::Odd => self.tell(Anomaly::VersionOdd),
+            _ if found.odd_version => self.tell(Anomaly::VersionOdd),
+            _ => {}
         }
         if found.odd_spaces {
             self.tell(Anomaly::OddSpaces);
@@ -148,4 +209,18 @@ impl<S: MessageSink> Turn<'_, S> {
         }
         self.settle(handle);
     }
+}
+
+/// Whether a line without a version is sure to be meant as a request.
+fn is_old(found: &RequestLine<'_>) -> bool {
+    let has_path = found.uri.starts_with(b"/");
+    let is_plain = found.name.iter().all(u8::is_ascii_uppercase) && !found.space_in_uri;
+    found.method != Method::Other || (has_path && (is_plain || Method::is_known(found.name)))
+}
+
+/// Whether a line with its end is one.
+fn is_old_line(line: &[u8]) -> bool {
+    looks_like_request(line)
+        && request_line(line.trim_ascii_end())
+            .is_some_and(|found| found.version == Version::Old && is_old(&found))
 }

@@ -21,7 +21,8 @@ impl<S: MessageSink> Turn<'_, S> {
             self.skip_unanswered();
         }
         self.queue.pipelined |= self.queue.len > 1;
-        if matches!(found.version, Version::Other(..) | Version::Odd) {
+        self.mine.clear(Side::BODILESS);
+        if found.odd_version {
             self.tell(Anomaly::VersionOdd);
         }
         if found.odd_spaces {
@@ -46,10 +47,8 @@ impl<S: MessageSink> Turn<'_, S> {
     /// Nothing that begins like a response: the bytes of one without a head (HTTP/0.9), or
     /// something else. `read` was compared already.
     pub(in crate::parser) fn not_a_response(&mut self, read: &[u8]) {
-        let first = self.pools.transactions.get_mut(self.queue.first);
-        if let Some(transaction) = first
-            && transaction.request_version == Version::Old
-            && !transaction.has(Transaction::RESPONSE_DONE)
+        if self.is_headless_expected()
+            && let Some(transaction) = self.pools.transactions.get_mut(self.queue.first)
         {
             transaction.bits |= Transaction::HAS_RESPONSE;
             transaction.response_at = self.mine.began;
@@ -59,8 +58,25 @@ impl<S: MessageSink> Turn<'_, S> {
             self.body(read);
             return;
         }
-        self.tell(Anomaly::NotAResponse);
+        self.tell(if self.mine.has(Side::BODILESS) {
+            Anomaly::BodyUnexpected
+        } else {
+            Anomaly::NotAResponse
+        });
         self.lose(Phase::LostInLine);
+        // No response is missing: the next one belongs to the next request.
+        self.mine.set(Side::ANYWHERE);
+    }
+
+    /// Whether the next request in turn was one of HTTP/0.9, or may be: its response has no head.
+    pub(in crate::parser) fn is_headless_expected(&self) -> bool {
+        let first = self.pools.transactions.get(self.queue.first);
+        first.is_some_and(|transaction| {
+            matches!(
+                transaction.request_version,
+                Version::Old | Version::Other(0, _)
+            ) && !transaction.has(Transaction::RESPONSE_DONE)
+        })
     }
 
     /// The head is over: RFC 9112 §6.3, the rules for responses.
@@ -85,10 +101,20 @@ impl<S: MessageSink> Turn<'_, S> {
             }
             return self.hand_over(successor);
         }
-        if (100..200).contains(&status) {
+        let is_interim = (100..200).contains(&status);
+        let is_tunnel = method == Method::Connect && (200..300).contains(&status);
+        let framing = self.mine.framing;
+        let has_body =
+            framing.chunked || framing.unchunked || framing.length.is_some_and(|len| len > 0);
+        // RFC 9110 §8.6, §15.3.6 and RFC 9112 §6.1: a length says of 304 and HEAD what would come.
+        if has_body && (is_interim || is_tunnel || matches!(status, 204 | 205)) {
+            self.tell(Anomaly::BodyForbidden);
+        }
+        if is_interim {
+            self.mine.set(Side::BODILESS);
             return self.interim_over(status);
         }
-        if method == Method::Connect && (200..300).contains(&status) {
+        if is_tunnel {
             return self.hand_over(Successor::Tunnel);
         }
         if method == Method::Connect || bits & Transaction::UPGRADE != 0 {
@@ -97,12 +123,8 @@ impl<S: MessageSink> Turn<'_, S> {
         if bits & Transaction::EXPECTS != 0 {
             self.answered_at_once();
         }
-        let framing = self.mine.framing;
         if method == Method::Head || matches!(status, 204 | 304) {
-            let is_coded = framing.chunked || framing.unchunked;
-            if status == 204 && (is_coded || framing.length.is_some_and(|len| len > 0)) {
-                self.tell(Anomaly::BodyForbidden);
-            }
+            self.mine.set(Side::BODILESS);
             return self.message_over();
         }
         let next = if framing.chunked {

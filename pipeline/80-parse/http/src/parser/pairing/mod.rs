@@ -3,3 +3,5 @@
 mod expect;
 mod queue;
 mod write;
+
+pub(super) use write::beside_file;

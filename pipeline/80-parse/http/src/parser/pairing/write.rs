@@ -1,7 +1,7 @@
 //! Transactions to records.
 
 use crate::parser::turn::Turn;
-use crate::schema::{ALL, PLAIN};
+use crate::schema::{ALL, OF_TRANSACTION, PLAIN};
 use crate::state::{Text, Transaction};
 use crate::syntax::Version;
 use core::hint::black_box;
@@ -96,6 +96,25 @@ fn items<'v>(
     }
     list.get(..count).unwrap_or_default()
 }
+
+/// What of a transaction stands beside a file that it carried; `response_len`: so far, if
+/// the response carries it.
+pub(in crate::parser) fn beside_file<'v>(
+    transaction: &'v Transaction,
+    words: &'v [u8],
+    (version, protocol): (&'v mut [u8; 3], &'v mut [u8; 8]),
+    response_len: Option<u64>,
+) -> [Value<'v>; OF_TRANSACTION.len()] {
+    let mut values = [Value::Unset; ALL];
+    fill(&mut values, transaction, words, version, protocol);
+    let is_answered = transaction.has(Transaction::HAS_RESPONSE);
+    let len = response_len.unwrap_or(transaction.response_len);
+    values[RESPONSE_LEN] = Value::count(is_answered.then_some(len));
+    OF_TRANSACTION.map(|column| values.get(column).copied().unwrap_or(Value::Unset))
+}
+
+/// The column with the length of the response's body.
+const RESPONSE_LEN: usize = 9;
 
 #[inline]
 fn fill<'v>(
