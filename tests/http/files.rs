@@ -153,34 +153,58 @@ fn a_file_has_its_sender_as_source_and_its_transaction_beside() {
     let capture = corpus::workspace().join("testkit/captures/http-apache.pcap.gz");
     let folder = tempfile::tempdir().unwrap();
     let [capture, logs] = [&capture, folder.path()].map(|path| path.to_str().unwrap());
-    let words = ["run", "-q", "-r", capture, "--hash", "sha256,md5", "-l", logs];
+    let words = [
+        "run",
+        "-q",
+        "-r",
+        capture,
+        "--hash",
+        "sha256,md5",
+        "-l",
+        logs,
+    ];
     let outcome = product::run(&words).unwrap();
     assert!(outcome.analysed(), "{}", outcome.stderr);
     let eve = fs::read_to_string(folder.path().join("eve.json")).unwrap();
     let event = |line| serde_json::from_str::<serde_json::Value>(line).unwrap();
     let events: Vec<serde_json::Value> = eve.lines().map(event).collect();
     let mut senders = [0, 0];
-    for file in events.iter().filter(|event| event["event_type"] == "fileinfo") {
+    for file in events
+        .iter()
+        .filter(|event| event["event_type"] == "fileinfo")
+    {
         let is_carrier = |other: &&serde_json::Value| {
             other["event_type"] == "http"
                 && (&other["flow_id"], &other["tx_id"]) == (&file["flow_id"], &file["tx_id"])
         };
         let carrier = events.iter().find(is_carrier).unwrap();
         assert_eq!(file["fileinfo"]["tx_id"], file["tx_id"]);
-        for name in ["hostname", "url", "http_method", "protocol", "http_user_agent"] {
+        for name in [
+            "hostname",
+            "url",
+            "http_method",
+            "protocol",
+            "http_user_agent",
+        ] {
             assert_eq!(file["http"][name], carrier["http"][name], "{name}: {file}");
         }
         let is_client = file["src_port"] == carrier["src_port"];
         let from = if is_client { "src" } else { "dest" };
         for part in ["ip", "port"] {
-            assert_eq!(file[format!("src_{part}")], carrier[format!("{from}_{part}")]);
+            assert_eq!(
+                file[format!("src_{part}")],
+                carrier[format!("{from}_{part}")]
+            );
         }
         if !is_client {
             assert_eq!(file["http"]["status"], carrier["http"]["status"]);
             assert_eq!(file["http"]["length"], carrier["http"]["length"]);
         }
         let hash = |name: &str| file["fileinfo"][name].as_str().map(str::len);
-        assert_eq!((hash("md5"), hash("sha1"), hash("sha256")), (Some(32), None, Some(64)));
+        assert_eq!(
+            (hash("md5"), hash("sha1"), hash("sha256")),
+            (Some(32), None, Some(64))
+        );
         senders[usize::from(is_client)] += 1;
     }
     assert!(senders.iter().all(|&count| count > 0), "{senders:?}");

@@ -24,7 +24,7 @@ impl<S: MessageSink> Turn<'_, S> {
                     self.mine.phase = Phase::ChunkEnd;
                 }
             }
-            Phase::MaybeBody => {
+            Phase::MaybeBody if !self.mine.has(Side::BODILESS) => {
                 let read = usize::from(self.mine.matched);
                 self.is_body(NEXT_RESPONSE.get(..read).unwrap_or_default());
                 self.gap(len);

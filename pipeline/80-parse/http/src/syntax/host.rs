@@ -90,8 +90,10 @@ pub(crate) fn file_name(value: &[u8]) -> &[u8] {
         let (name, after) = part.split_at_checked(equals).unwrap_or_default();
         if trimmed(name).eq_ignore_ascii_case(b"filename") {
             let text = trimmed(after.get(1..).unwrap_or_default());
-            let text = text.strip_prefix(b"\"").unwrap_or(text);
-            return text.strip_suffix(b"\"").unwrap_or(text);
+            return match text.strip_prefix(b"\"") {
+                Some(text) => text.split(|&byte| byte == b'"').next().unwrap_or_default(),
+                None => text,
+            };
         }
     }
     &[]
@@ -140,6 +142,10 @@ mod tests {
         assert_eq!(file_name(value), b"a b.zip");
         assert_eq!(file_name(b"inline; filename=a"), b"a");
         assert_eq!(file_name(b"inline"), b"");
+        assert_eq!(
+            file_name(b"a; filename=\"b\"\rContent-Encoding: deflate"),
+            b"b"
+        );
     }
 
     /// RFC 7617 §2: the example of the specification; never the password.

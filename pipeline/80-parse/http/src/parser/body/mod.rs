@@ -3,8 +3,9 @@
 mod chunks;
 mod files;
 
+use crate::anomaly::Anomaly;
 use crate::parser::turn::{NEXT_RESPONSE, Turn};
-use crate::state::{NONE, Phase};
+use crate::state::{NONE, Phase, Side};
 use flowpin_record::MessageSink;
 
 impl<S: MessageSink> Turn<'_, S> {
@@ -36,6 +37,13 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// A response to a request that was not seen: a body, or the next response at once.
     pub(in crate::parser) fn maybe_body<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+        let is_empty = matches!(bytes.first(), Some(b'\r' | b'\n' | b' ' | b'\t' | 0));
+        if self.mine.has(Side::BODILESS) && self.mine.matched == 0 && is_empty {
+            // As before any response.
+            self.mine.body_len = 0;
+            self.response_over();
+            return bytes;
+        }
         let rest = self.match_on(NEXT_RESPONSE, bytes);
         let matched = usize::from(self.mine.matched);
         if matched == NEXT_RESPONSE.len() {
@@ -53,6 +61,9 @@ impl<S: MessageSink> Turn<'_, S> {
     /// What followed the head was a body, and begins with `read`.
     pub(in crate::parser) fn is_body(&mut self, read: &[u8]) {
         let framing = self.mine.framing;
+        if self.mine.has(Side::BODILESS) {
+            self.tell(Anomaly::BodyUnexpected);
+        }
         self.body_begins();
         if framing.chunked {
             self.mine.phase = Phase::ChunkLine;

@@ -58,10 +58,6 @@ impl<S: MessageSink> Turn<'_, S> {
                 self.head_over(line.feed.wrapping_sub(line.start) == 0);
                 return rest(&lines);
             }
-            if line.odd && self.ends_oddly(text) {
-                self.head_over(false);
-                return rest(&lines);
-            }
             match bytes.get(lines.start()) {
                 Some(b' ' | b'\t') => return self.folded(begin),
                 None => return self.hold(begin),
@@ -160,24 +156,7 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// Whether what is kept and what is added is an empty line.
     fn is_empty_line(&self, added: &[u8]) -> bool {
-        let kept = self.pools.texts.whole(&self.mine.line);
-        let added = added.strip_suffix(b"\n").unwrap_or(added);
-        kept.is_some_and(|kept| {
-            let mut all = kept.iter().chain(added);
-            let count = kept.len().wrapping_add(added.len());
-            all.all(|&byte| byte == b'\r') && (count == 1 || !self.to_server)
-        })
-    }
-
-    /// Whether a line without its end, of carriage returns alone, ends a head. To curl and libhtp
-    /// it does; the one server that goes on behind it, Python's, reads fields.
-    #[cold]
-    fn ends_oddly(&mut self, line: &[u8]) -> bool {
-        let ends = !self.to_server && line.iter().all(|&byte| byte == b'\r');
-        if ends {
-            self.tell(Anomaly::HeadEndOdd);
-        }
-        ends
+        added == b"\n" && self.pools.texts.whole(&self.mine.line) == Some(b"\r")
     }
 
     /// What is kept of a line, which is kept no more. Goes back to `pools.line` in the end.
@@ -234,9 +213,6 @@ impl<S: MessageSink> Turn<'_, S> {
         }
         if line.is_empty() && self.mine.phase != Phase::FirstLine {
             return self.head_over(is_bare);
-        }
-        if self.mine.phase != Phase::FirstLine && self.ends_oddly(line) {
-            return self.head_over(false);
         }
         let anomaly = if line.len() > max || is_cut {
             line.truncate(max);

@@ -86,46 +86,32 @@ impl<S: MessageSink> Turn<'_, S> {
             (transaction.status, transaction.method, transaction.bits)
         });
         let has_request = bits & Transaction::HAS_REQUEST != 0;
-        if status == 101 {
-            if has_request && bits & Transaction::UPGRADE == 0 {
-                self.tell(Anomaly::UpgradeUnasked);
-            }
-            let successor = self.upgraded_to();
-            if let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) {
-                // It is the last response, and an interim one.
-                transaction.info = status;
-                let reason = transaction.part(Text::Reason);
-                if let Some(place) = transaction.parts.get_mut(Text::InfoReason as usize) {
-                    *place = reason;
-                }
-            }
-            return self.hand_over(successor);
+        let is_asked = !has_request || bits & Transaction::UPGRADE != 0;
+        let framing = self.mine.framing;
+        let is_announced = framing.chunked || framing.length.is_some_and(|len| len > 0);
+        // Nobody asked for another protocol, and a body is announced: it may come.
+        if status == 101 && (is_asked || !is_announced) {
+            return self.switched(is_asked);
         }
         let is_interim = (100..200).contains(&status);
         let is_tunnel = method == Method::Connect && (200..300).contains(&status);
-        let framing = self.mine.framing;
-        let has_body =
-            framing.chunked || framing.unchunked || framing.length.is_some_and(|len| len > 0);
-        // RFC 9110 §8.6, §15.3.6 and RFC 9112 §6.1: a length says of 304 and HEAD what would come.
+        let has_body = is_announced || framing.unchunked;
+        // RFC 9110 §8.6, §15.3.6, RFC 9112 §6.1: a length says of 304 and HEAD what would come.
         if has_body && (is_interim || is_tunnel || matches!(status, 204 | 205)) {
             self.tell(Anomaly::BodyForbidden);
-        }
-        if is_interim {
-            self.mine.set(Side::BODILESS);
-            return self.interim_over(status);
         }
         if is_tunnel {
             return self.hand_over(Successor::Tunnel);
         }
-        if method == Method::Connect || bits & Transaction::UPGRADE != 0 {
+        if !is_interim && (method == Method::Connect || bits & Transaction::UPGRADE != 0) {
             self.queue.asked = false;
         }
-        if bits & Transaction::EXPECTS != 0 {
+        if !is_interim && bits & Transaction::EXPECTS != 0 {
             self.answered_at_once();
         }
-        if method == Method::Head || matches!(status, 204 | 304) {
-            self.mine.set(Side::BODILESS);
-            return self.message_over();
+        if is_interim || method == Method::Head || matches!(status, 204 | 304) {
+            let is_told = is_announced && (is_interim || status == 204);
+            return self.bodiless_over(is_told);
         }
         let next = if framing.chunked {
             Phase::ChunkLine
@@ -146,6 +132,37 @@ impl<S: MessageSink> Turn<'_, S> {
             // It may have been HEAD: the next response would follow at once.
             self.mine.matched = 0;
             self.mine.phase = Phase::MaybeBody;
+        }
+    }
+
+    /// A switch of protocols.
+    fn switched(&mut self, is_asked: bool) {
+        if !is_asked {
+            self.tell(Anomaly::UpgradeUnasked);
+        }
+        let successor = self.upgraded_to();
+        if let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) {
+            // It is the last response, and an interim one.
+            transaction.info = transaction.status;
+            let reason = transaction.part(Text::Reason);
+            if let Some(place) = transaction.parts.get_mut(Text::InfoReason as usize) {
+                *place = reason;
+            }
+        }
+        self.hand_over(successor);
+    }
+
+    /// The head of a response that must not have a body. If it announces one against the rules, as
+    /// a length of 304 and HEAD does not, one may come: Python takes chunks behind 204 for one,
+    /// libhtp all of them.
+    fn bodiless_over(&mut self, is_announced: bool) {
+        self.mine.set(Side::BODILESS);
+        if is_announced {
+            self.mine.left = self.mine.framing.length.unwrap_or(0);
+            self.mine.matched = 0;
+            self.mine.phase = Phase::MaybeBody;
+        } else {
+            self.message_over();
         }
     }
 
@@ -182,6 +199,11 @@ impl<S: MessageSink> Turn<'_, S> {
         let Some(transaction) = self.pools.transactions.get_mut(handle) else {
             return;
         };
+        let status = transaction.status;
+        if (100..200).contains(&status) {
+            self.mine.transaction = handle;
+            return self.interim_over(status);
+        }
         transaction.bits |= Transaction::RESPONSE_DONE;
         transaction.response_len = self.mine.body_len;
         let settled = Transaction::REQUEST_DONE | Transaction::ANSWERED_AT_ONCE;

@@ -107,9 +107,7 @@ pub(in crate::parser) fn beside_file<'v>(
 ) -> [Value<'v>; OF_TRANSACTION.len()] {
     let mut values = [Value::Unset; ALL];
     fill(&mut values, transaction, words, version, protocol);
-    let is_answered = transaction.has(Transaction::HAS_RESPONSE);
-    let len = response_len.unwrap_or(transaction.response_len);
-    values[RESPONSE_LEN] = Value::count(is_answered.then_some(len));
+    values[RESPONSE_LEN] = Value::Count(response_len.unwrap_or(transaction.response_len));
     OF_TRANSACTION.map(|column| values.get(column).copied().unwrap_or(Value::Unset))
 }
 
