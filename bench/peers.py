@@ -36,7 +36,7 @@ class Peer:
 def peers(flowpin, nids, file, out):
     """All of them, Flowpin's own rows first. Those whose program is None are not there."""
     def run(*words):
-        return [flowpin, "run", "-r", file, "--pipeline", "1x1", "-l", out, "--format", "eve",
+        return [flowpin, "run", "-r", file, "--pipeline", "1x1", "-l", out, "--force", "--format", "eve",
                 *words]
     snort = os.environ.get("SNORT_CONFIG", "/usr/local/etc/snort/snort.lua")
     return [

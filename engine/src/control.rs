@@ -26,6 +26,10 @@ pub struct Control {
     reopens: Arc<AtomicU32>,
     /// Records written so far.
     records: Arc<AtomicU64>,
+    /// Counted up wherever something was done.
+    pulse: Arc<AtomicU64>,
+    /// Who read standard output has left.
+    reader_left: Arc<AtomicBool>,
     /// What was lost so far.
     ledger: Ledger,
 }
@@ -52,8 +56,27 @@ impl Control {
         self.ledger.account()
     }
 
+    /// Changes while the run moves on; 0 until something may be written.
+    pub fn pulses(&self) -> u64 {
+        self.pulse.load(Ordering::Relaxed)
+    }
+
+    /// Something was done.
+    pub(crate) fn pulse(&self) {
+        self.pulse.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Asked before each piece: whether there shall be no further one.
     pub(crate) fn is_stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        if self.pulses() > 0 {
+            self.pulse();
+        }
+        self.stop.load(Ordering::Relaxed) || self.reader_left.load(Ordering::Relaxed)
+    }
+
+    /// Nobody reads any more what is written: there is no use in going on.
+    pub(crate) fn tell_reader_left(&self) {
+        self.reader_left.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn reopens(&self) -> u32 {
@@ -62,6 +85,7 @@ impl Control {
 
     pub(crate) fn tell_records(&self, records: u64) {
         self.records.store(records, Ordering::Relaxed);
+        self.pulse();
     }
 
     /// What a source listens to while it waits.

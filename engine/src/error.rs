@@ -1,6 +1,7 @@
 //! Why a run could not be done, or not to its end.
 
 use flowpin_capture::CaptureError;
+use flowpin_disk::Refused;
 use flowpin_output::OutputError;
 use std::path::PathBuf;
 
@@ -84,6 +85,10 @@ pub enum RunError {
         /// Packets before the first of another link type.
         packets: u64,
     },
+    /// What would be written over is read, or is not to be replaced (exit code 2). Nothing was
+    /// changed.
+    #[error(transparent)]
+    Refused(#[from] Refused),
     /// The folder for streams holds something already (exit code 2).
     #[error(
         "{path} is not empty, and streams of another run would be mixed with these: give -w a new \
@@ -104,12 +109,15 @@ pub enum RunError {
     },
     /// The slice cannot be written (exit code 1).
     #[error(
-        "cannot write {path}: {source}; check the disk or choose another file with -w",
+        "cannot write {path}: {source}; check the disk or choose another file with -w; the first \
+         {packets} packets are kept",
         path = path.display()
     )]
     SliceWrite {
         /// The file.
         path: PathBuf,
+        /// Packets that are in it; without any there is no file.
+        packets: u64,
         /// What the system said.
         source: std::io::Error,
     },

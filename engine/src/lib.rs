@@ -34,7 +34,7 @@ pub use control::{Control, StopFlag};
 pub use error::RunError;
 pub use flowpin_config::Plan;
 pub use flowpin_identify::{Protocol, Rule as ProtocolRule};
-pub use flowpin_output::MessageCount;
+pub use flowpin_output::{Earlier, MessageCount, OutputError};
 pub use flowpin_reassembly::{Anomaly, ReassemblyStats};
 pub use output::messages::records_page;
 pub use output::scans::ScanFindings;
@@ -50,6 +50,11 @@ pub use sums::{ConnectionSums, FoldHash, Traffic};
 pub use worker::stages::{IdentifyStats, ParseStats};
 
 use std::path::Path;
+
+/// Processor time of the whole process so far.
+pub fn cpu_time() -> core::time::Duration {
+    flowpin_cpu::process_cpu_time().total()
+}
 
 /// Runs a plan from the first packet to the last record.
 ///

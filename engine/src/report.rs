@@ -6,7 +6,7 @@ use crate::sums::ConnectionSums;
 use crate::worker::stages::{IdentifyStats, ParseStats};
 use flowpin_capture::{Compression, FileReport};
 use flowpin_counters::{Losses, Refusals};
-use flowpin_output::{FileInfo, MessageCount};
+use flowpin_output::{Earlier, FileInfo, MessageCount};
 use flowpin_packet::Timestamp;
 use flowpin_reassembly::ReassemblyStats;
 use std::path::PathBuf;
@@ -89,8 +89,11 @@ pub struct RunReport {
     pub filtered: u64,
     /// The files written.
     pub outputs: Vec<OutputReport>,
-    /// A signal stopped the run before the input ended.
+    /// A signal stopped the run before the input ended, or the reader of standard output left
+    /// before the last record.
     pub stopped_early: bool,
+    /// Logs of an earlier run that were replaced, or left.
+    pub earlier: Earlier,
     /// The run read as many packets as `-n` asked for, and no further: it is complete, the input
     /// may not be.
     pub stopped_after: Option<u64>,
@@ -120,6 +123,7 @@ impl RunReport {
             outputs: output.files,
             messages: output.messages,
             scans: output.scans,
+            earlier: output.earlier,
             ..Self::default()
         };
         report.losses.add(&output.losses);

@@ -2,7 +2,7 @@
 
 use crate::conversation::printable;
 use flowpin_config::ConfigError;
-use flowpin_engine::RunError;
+use flowpin_engine::{OutputError, RunError};
 use std::fmt;
 use std::process::ExitCode;
 
@@ -23,17 +23,24 @@ pub(crate) enum Exit {
     Signal(u8),
 }
 
+impl Exit {
+    /// The number that the system is told.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::InputUnreadable => 3,
+            Self::InputDamaged => 4,
+            // As shells count it.
+            Self::Signal(number) => 128 + number,
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Done => 0,
-            Exit::Failed => 1,
-            Exit::Usage => 2,
-            Exit::InputUnreadable => 3,
-            Exit::InputDamaged => 4,
-            // As shells count it.
-            Exit::Signal(number) => 128 + number,
-        })
+        Self::from(exit.code())
     }
 }
 
@@ -77,7 +84,9 @@ impl From<RunError> for Failure {
         let exit = match &error {
             RunError::Capture(error) if error.is_usage() => Exit::Usage,
             RunError::Capture(_) => Exit::InputUnreadable,
-            RunError::ProfileFromPipe
+            RunError::Output(OutputError::Refused(_) | OutputError::OtherRun { .. })
+            | RunError::Refused(_)
+            | RunError::ProfileFromPipe
             | RunError::SliceFromPipe
             | RunError::SliceLinks { .. }
             | RunError::StreamFolder { .. }

@@ -18,6 +18,7 @@ mod verdicts;
 
 use clap::Parser;
 use cli::{Cli, Command};
+use exit::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -25,6 +26,10 @@ fn main() -> ExitCode {
         let command = std::env::args_os().nth(1).unwrap_or_default();
         cli::advise(error, &command.to_string_lossy()).exit()
     });
+    if let Err(error) = signals::survive_file_limits() {
+        anstream::eprintln!("flowpin: {error}");
+        return Exit::Failed.into();
+    }
     let outcome = match &cli.command {
         Command::Run(args) => command::run(args),
         Command::Identify(args) => command::identify(args),

@@ -1,33 +1,48 @@
 //! What each signal does.
 //!
 //! ```text
-//!  INT, TERM  the first stops the run cleanly, the second ends the process as it always would
+//!  INT, TERM  the first stops the run cleanly, and ends the process if nothing moves for a second;
+//!             the second ends it as it always would
+//!  XFSZ       nothing by itself: the write that went too far fails, and is told as such
 //!  HUP        log files that were moved away are made anew
 //!  USR1       counters to standard error
 //! ```
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+use crate::exit::Exit;
+use flowpin_engine::Control;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::flag;
 use signal_hook::iterator::{Handle, Signals as Arriving};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread::{Builder, JoinHandle};
+use std::thread::{self, Builder, JoinHandle};
+use std::time::{Duration, Instant};
 
 /// Which signal has asked to stop.
 #[derive(Debug, Default)]
 pub(crate) struct Signals {
     which: Arc<AtomicUsize>,
-    listener: Option<(Handle, JoinHandle<()>)>,
+    listeners: Vec<(Handle, JoinHandle<()>)>,
+}
+
+/// Lets writes past `ulimit -f` fail as writes to a full disk do.
+///
+/// # Errors
+/// The system refuses the handler.
+pub(crate) fn survive_file_limits() -> io::Result<()> {
+    flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).map(drop)
 }
 
 impl Signals {
-    /// Lets INT and TERM set `stop`.
+    /// Lets INT and TERM stop a run, and end the process where the run does not hear them: while
+    /// it writes to a pipe that nobody reads, or reads from a disk that does not answer.
     ///
     /// # Errors
-    /// The system refuses the handlers.
-    pub(crate) fn install(stop: &Arc<AtomicBool>) -> io::Result<Self> {
-        let signals = Self::default();
+    /// The system refuses the handlers or the thread.
+    pub(crate) fn install(control: &Control) -> io::Result<Self> {
+        let stop = &control.stop;
+        let mut signals = Self::default();
         for signal in [SIGINT, SIGTERM] {
             // Registered first, so it runs first: with the flag already set it ends the process.
             flag::register_conditional_default(signal, Arc::clone(stop))?;
@@ -35,6 +50,12 @@ impl Signals {
             flag::register_usize(signal, Arc::clone(&signals.which), number)?;
             flag::register(signal, Arc::clone(stop))?;
         }
+        let watched = control.clone();
+        signals.hear(&[SIGINT, SIGTERM], "stop", move |signal, ended| {
+            if stalls(&watched, ended) {
+                end_at_once(signal);
+            }
+        })?;
         Ok(signals)
     }
 
@@ -48,17 +69,32 @@ impl Signals {
         mut on_hangup: impl FnMut() + Send + 'static,
         mut on_user: impl FnMut() + Send + 'static,
     ) -> io::Result<()> {
-        let mut arriving = Arriving::new([SIGHUP, SIGUSR1])?;
+        self.hear(
+            &[SIGHUP, SIGUSR1],
+            "signals",
+            move |signal, _| match signal {
+                SIGHUP => on_hangup(),
+                _ => on_user(),
+            },
+        )
+    }
+
+    /// Does something for each of these signals, on a thread of its own.
+    fn hear(
+        &mut self,
+        signals: &[i32],
+        name: &str,
+        mut answer: impl FnMut(i32, &Handle) + Send + 'static,
+    ) -> io::Result<()> {
+        let mut arriving = Arriving::new(signals)?;
         let handle = arriving.handle();
-        let thread = Builder::new().name("signals".to_owned()).spawn(move || {
+        let ended = handle.clone();
+        let thread = Builder::new().name(name.to_owned()).spawn(move || {
             for signal in arriving.forever() {
-                match signal {
-                    SIGHUP => on_hangup(),
-                    _ => on_user(),
-                }
+                answer(signal, &ended);
             }
         })?;
-        self.listener = Some((handle, thread));
+        self.listeners.push((handle, thread));
         Ok(())
     }
 
@@ -74,10 +110,79 @@ impl Signals {
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        if let Some((handle, thread)) = self.listener.take() {
+        for (handle, thread) in self.listeners.drain(..) {
             handle.close();
             // It writes a line at most; a panic there has told itself.
             let _ended = thread.join();
         }
     }
 }
+
+/// Waits until the command has ended, or has not moved for [`PATIENCE`].
+fn stalls(control: &Control, ended: &Handle) -> bool {
+    let mut last = Moves::now(control);
+    let mut since = Instant::now();
+    while !ended.is_closed() {
+        thread::sleep(LOOK_EVERY);
+        let now = Moves::now(control);
+        if now.is_beyond(&last) {
+            (last, since) = (now, Instant::now());
+        } else if since.elapsed() >= PATIENCE {
+            return true;
+        }
+    }
+    false
+}
+
+/// What shows that a run moves on.
+struct Moves {
+    pulses: u64,
+    /// Bytes and calls of reading and writing, where the system counts them.
+    transfers: String,
+    cpu: Duration,
+}
+
+impl Moves {
+    fn now(control: &Control) -> Self {
+        Self {
+            pulses: control.pulses(),
+            transfers: transfers(),
+            cpu: flowpin_engine::cpu_time(),
+        }
+    }
+
+    fn is_beyond(&self, last: &Self) -> bool {
+        // Before anything may be written nothing can be spoiled: no need to be patient.
+        let may_write = self.pulses > 0;
+        let works = self.cpu.saturating_sub(last.cpu) >= WORK_MIN;
+        self.pulses != last.pulses || may_write && (works || self.transfers != last.transfers)
+    }
+}
+
+/// Bytes written by this process so far.
+fn transfers() -> String {
+    let counts = std::fs::read_to_string("/proc/self/io").unwrap_or_default();
+    let written = counts.lines().find(|line| line.starts_with("wchar:"));
+    written.unwrap_or_default().to_owned()
+}
+
+/// Ends the process though a thread of it is stuck.
+fn end_at_once(signal: i32) {
+    let number = u8::try_from(signal).unwrap_or_default();
+    let line = "flowpin: stopped while nothing moved: what was not written by then is lost\n";
+    // Standard error may be what is stuck. Whoever writes into a pipe that has room for this does
+    // not wait; a thread of its own does not matter.
+    let told = Builder::new().spawn(move || anstream::eprint!("{line}"));
+    drop(told);
+    thread::sleep(LOOK_EVERY);
+    signal_hook::low_level::exit(Exit::Signal(number).code().into());
+}
+
+/// How long a run that was told to stop may show no sign of it.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Processor time that shows that somebody works, and not only waits in turns: a tenth of
+/// [`PATIENCE`].
+const WORK_MIN: Duration = Duration::from_millis(100);

@@ -66,6 +66,7 @@ pub(crate) fn run<O: Stages>(
         input.recycle(batch);
         after(&mut lane.worker, watermark)?;
         progress.update(&input.progress());
+        control.pulse();
     }
     let (_, summary) = input.finish();
     while let Some(delivery) = lane.worker.end_some() {

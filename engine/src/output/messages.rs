@@ -30,6 +30,14 @@ pub(crate) fn schemas(plan: &Plan) -> MessageSchemas {
     MessageSchemas::new(own.into_iter().chain(files).chain(told))
 }
 
+/// Those of all parsers that there are, asked for or not: an earlier run may have asked.
+pub(crate) fn all_schemas(plan: &Plan) -> MessageSchemas {
+    let mut plan = plan.clone();
+    plan.parse.enabled = true;
+    plan.files.decode = true;
+    schemas(&plan)
+}
+
 /// Protocols with grammars: the user's, then those that come along, unless the user's replace them.
 pub(crate) fn grammars(plan: &Plan) -> Vec<Arc<Protocol>> {
     let loaded = &plan.parse.loaded;

@@ -9,7 +9,7 @@ use crate::report::OutputReport;
 use crate::{Control, RunError};
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
-use flowpin_output::{Merger, MessageCount, RecordBatch, Writers};
+use flowpin_output::{Earlier, Merger, MessageCount, RecordBatch, Writers};
 use flowpin_packet::Timestamp;
 use flowpin_portscan::Summary;
 use std::time::{Duration, Instant};
@@ -63,6 +63,7 @@ pub(crate) struct OutputSummary {
     pub(crate) messages: Vec<MessageCount>,
     pub(crate) losses: Losses,
     pub(crate) scans: ScanFindings,
+    pub(crate) earlier: Earlier,
 }
 
 impl Output {
@@ -113,6 +114,9 @@ impl Output {
             self.writers.reopen()?;
         }
         self.control.tell_records(self.writers.records_written());
+        if self.writers.is_closed() {
+            self.control.tell_reader_left();
+        }
         self.account.enter(&self.losses());
         if self.flushed.elapsed() >= FLUSH_EVERY {
             self.writers.flush()?;
@@ -130,11 +134,6 @@ impl Output {
         losses
     }
 
-    /// Whether nobody reads any more what is written: the run may end.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.writers.is_closed()
-    }
-
     /// Completes all files.
     pub(crate) fn close(mut self) -> Result<OutputSummary, RunError> {
         self.writers.finish()?;
@@ -149,6 +148,7 @@ impl Output {
             messages: summary.messages,
             losses,
             scans: found,
+            earlier: summary.earlier,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! From a plan to a report: opens everything, runs the pipeline, sums up.
 
+pub(crate) mod ground;
 pub(crate) mod memory;
 pub(crate) mod nowhere;
 pub(crate) mod shape;
@@ -19,6 +20,7 @@ use crate::worker::{Finished, Late, Worker};
 use crate::{Control, RunError};
 use flowpin_capture::Source;
 use flowpin_config::{Checksums, Cut, FullRing, Plan};
+use flowpin_disk::Reads;
 use flowpin_dispatch::DispatchOptions;
 use flowpin_flow::ShardSet;
 use flowpin_output::{Formatter, Writers};
@@ -96,12 +98,7 @@ pub(crate) fn run(
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<RunReport, RunError> {
-    run_into(plan, None, control, progress, |plan| {
-        Ok(Writers::with_messages(
-            &plan.output,
-            &messages::schemas(plan),
-        )?)
-    })
+    run_into(plan, None, control, progress, Destination::Disk)
 }
 
 /// A run whose records are made and go nowhere. What identification knows is given: a profile has
@@ -112,9 +109,34 @@ pub(crate) fn run_nowhere(
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<RunReport, RunError> {
-    run_into(plan, Some(known), control, progress, |plan| {
-        Ok(Writers::open_in(&plan.output, Box::new(Nowhere))?)
-    })
+    run_into(plan, Some(known), control, progress, Destination::Nowhere)
+}
+
+/// Where records go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Destination {
+    Disk,
+    Nowhere,
+}
+
+impl Destination {
+    /// That nothing is destroyed which must not be.
+    fn check(self, plan: &Plan, reads: &Reads) -> Result<(), RunError> {
+        match self {
+            Self::Disk => ground::check(plan, reads),
+            Self::Nowhere => Ok(()),
+        }
+    }
+
+    fn open(self, plan: &Plan, reads: &Reads) -> Result<Writers, RunError> {
+        if self == Self::Nowhere {
+            return Ok(Writers::open_in(&plan.output, Box::new(Nowhere))?);
+        }
+        ground::clear_extracted(plan, reads)?;
+        let disk = Box::new(ground::disk(plan, reads));
+        let schemas = messages::schemas(plan);
+        Ok(Writers::with_messages(&plan.output, &schemas, disk)?)
+    }
 }
 
 /// `known`: what identification knows; none if this run is to find out.
@@ -123,13 +145,15 @@ fn run_into(
     known: Option<Option<&Identification>>,
     control: &Control,
     progress: &dyn ProgressSink,
-    writers: impl FnOnce(&Plan) -> Result<Writers, RunError>,
+    destination: Destination,
 ) -> Result<RunReport, RunError> {
     let started = Instant::now();
     let cpu_before = flowpin_cpu::process_cpu_time().total();
     check_cpus(plan)?;
     let secret = plan.dispatch_seed.unwrap_or_else(random);
     let source = open(plan, control)?;
+    let reads = ground::reads(plan, &source);
+    destination.check(plan, &reads)?;
     let made;
     let known = match known {
         Some(known) => known,
@@ -163,13 +187,8 @@ fn run_into(
         drop_when_full: plan.full_ring == FullRing::Drop,
     };
     let (options, late) = division(plan, shape, secret);
-    if let Some(folder) = &plan.files.extract {
-        std::fs::create_dir_all(folder).map_err(|source| RunError::StreamWrite {
-            path: folder.clone(),
-            source,
-        })?;
-    }
-    let writers = writers(plan)?;
+    let writers = destination.open(plan, &reads)?;
+    control.pulse();
     let output = Output::new(shape.workers(), writers, plan, control);
     pin(context.cpu(0));
     let input = InputStage::new(plan, options, source);
@@ -181,15 +200,9 @@ fn run_into(
         let workers = workers::<Explain>(plan, known, &owners, shape.workers(), late, secret)?;
         pump(&context, shape, input, workers, output)
     }?;
-    if let Some((path, number)) = ended
-        .workers
-        .iter()
-        .find_map(|one| one.stages.file_error.as_ref())
-    {
-        return Err(RunError::StreamWrite {
-            path: path.clone(),
-            source: std::io::Error::from_raw_os_error(*number),
-        });
+    let mut workers = ended.workers.iter();
+    if let Some(error) = workers.find_map(|one| one.stages.file_error.as_ref()) {
+        return Err(error.told());
     }
     let mut report = RunReport::of(ended);
     report.wall = started.elapsed();
@@ -227,7 +240,10 @@ pub(crate) fn open(plan: &Plan, control: &Control) -> Result<Source, RunError> {
         ..flowpin_capture::Options::default()
     };
     let attention = control.attention();
-    Ok(Source::open_attentive(&plan.inputs, &options, &attention)?)
+    let source = Source::open_attentive(&plan.inputs, &options, &attention)?;
+    // `>> a.pcap`: whatever is told there would be read as a part of it.
+    ground::reads(plan, &source).check_stdout()?;
+    Ok(source)
 }
 
 /// Whether this process may use all processors that were asked for.

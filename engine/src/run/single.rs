@@ -32,9 +32,6 @@ pub(crate) fn run<O: Stages>(
         of_worker.enter(&lane.worker.losses());
         of_input.enter(&input.losses());
         context.progress(&input);
-        if output.is_closed() {
-            break;
-        }
     }
     let (batch, summary) = input.finish();
     output.push(INPUT, batch);

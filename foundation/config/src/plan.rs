@@ -127,6 +127,9 @@ pub struct OutputPlan {
     pub rotate_bytes_max: Option<u64>,
     /// Once that much was written in all, writing stops and is reported; none: no limit.
     pub total_bytes_max: Option<u64>,
+    /// `--force`: what an earlier run left is replaced. Without it, it keeps this run from
+    /// beginning. On the command line only: a habit that destroys files has no place in settings.
+    pub replace: bool,
 }
 
 impl Default for OutputPlan {
@@ -140,6 +143,7 @@ impl Default for OutputPlan {
             rotate_every_ns: None,
             rotate_bytes_max: None,
             total_bytes_max: None,
+            replace: false,
         }
     }
 }
@@ -149,6 +153,8 @@ impl Default for OutputPlan {
 pub struct Plan {
     /// `-r`, in argument order.
     pub inputs: Vec<Input>,
+    /// `-c`: the file that settings were read from.
+    pub settings_file: Option<PathBuf>,
     /// The BPF expression, empty for none.
     pub filter: String,
     /// `-n`: stop after that many packets.
@@ -197,6 +203,7 @@ impl Default for Plan {
     fn default() -> Self {
         Self {
             inputs: Vec::new(),
+            settings_file: None,
             filter: String::new(),
             packet_count_max: None,
             pipeline: PipelineShape::default(),

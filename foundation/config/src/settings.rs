@@ -333,6 +333,7 @@ impl Settings {
         let memory = pipeline.memory.unwrap_or(ByteSize(defaults.memory_bytes));
         let plan = Plan {
             inputs: paths.iter().map(|path| Input::at(path)).collect(),
+            settings_file: None,
             filter: input.filter.unwrap_or_default().trim().to_owned(),
             packet_count_max: input.count,
             pipeline: pipeline.shape.unwrap_or_default(),
@@ -425,6 +426,7 @@ fn output_plan(settings: OutputSettings, defaults: OutputPlan) -> OutputPlan {
         rotate_every_ns: settings.rotate_every.map(|span| span.0),
         rotate_bytes_max: settings.rotate_size.map(|size| size.0),
         total_bytes_max: settings.size_max.map(|size| size.0),
+        replace: defaults.replace,
     }
 }
 

@@ -11,13 +11,16 @@
 
 use crate::gate::Gate;
 use crate::{Automaton, Compiled, GROUPS_MAX, Group, Limits, PatternSet, Rating, Rewrite, Source};
-use std::io::Write;
+use flowpin_disk::{Existing, Output, Reads};
+use std::io::{self, Write};
 use std::path::Path;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"flowpat\n");
 /// Of the format and of what the compiler makes: raised when either changes.
 const VERSION: u64 = 4;
 const HEADER: usize = 32;
+/// No set is larger: its groups and their tables have limits.
+const LEN_MAX: u64 = 1 << 30;
 
 /// What a set was compiled from, in one number.
 pub fn key(sources: &[Source], how: Rewrite, limits: &Limits) -> u64 {
@@ -37,20 +40,25 @@ pub fn text_key(text: &str, how: Rewrite, limits: &Limits) -> u64 {
 impl PatternSet {
     /// The set of these sources from `path`; none if the file is not one of it.
     pub fn load(path: &Path, key: u64) -> Option<Self> {
-        Self::from_bytes(&std::fs::read(path).ok()?, key)
+        Self::from_bytes(&flowpin_disk::read(path, LEN_MAX).ok()?, key)
     }
 
-    /// Writes the set beside `path` and then moves it there, so that nobody reads a half.
+    /// Writes the set beside `path` and then moves it there, so that nobody reads a half. Only in
+    /// the place of another set, or of nothing: whatever else has that name is somebody's.
     ///
     /// # Errors
-    /// Where the folder cannot be written.
-    pub fn store(&self, path: &Path, key: u64) -> std::io::Result<()> {
+    /// Something else is there; the folder cannot be written.
+    pub fn store(&self, path: &Path, key: u64) -> io::Result<()> {
+        if !may_be_replaced(path) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
         let mut beside = path.as_os_str().to_owned();
         beside.push(format!(".{}", std::process::id()));
-        let mut file = std::fs::File::create(&beside)?;
+        let mut file = Output::open(Path::new(&beside), Existing::Refuse, &Reads::default())?;
         file.write_all(&self.to_bytes(key))?;
-        file.sync_all()?;
-        std::fs::rename(&beside, path)
+        file.sync()?;
+        std::fs::rename(&beside, path)?;
+        file.keep()
     }
 
     /// As stored.
@@ -114,6 +122,14 @@ impl PatternSet {
             set.gate = Some(reader.gate()?);
         }
         reader.rest.is_empty().then(|| set.ready())
+    }
+}
+
+/// Whether there is nothing at `path`, or a set, or an empty file.
+fn may_be_replaced(path: &Path) -> bool {
+    match flowpin_disk::read(path, LEN_MAX) {
+        Ok(bytes) => bytes.is_empty() || bytes.starts_with(&MAGIC.to_le_bytes()),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
     }
 }
 
@@ -285,6 +301,33 @@ mod tests {
         set.store(&path, key).unwrap();
         assert_eq!(PatternSet::load(&path, key), Some(set));
         assert_eq!(PatternSet::load(&path, key ^ 1), None);
+    }
+
+    /// A capture, a link, a pipe under the set's name stay what they are, and keep nobody waiting.
+    #[test]
+    fn only_sets_are_replaced() {
+        let (set, key) = some();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("set");
+        std::fs::write(&path, b"somebody's").unwrap();
+        set.store(&path, key).unwrap_err();
+        assert_eq!(std::fs::read(&path).unwrap(), b"somebody's");
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        set.store(&link, key).unwrap_err();
+        assert!(link.is_symlink());
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        assert_eq!(PatternSet::load(&pipe, key), None);
+        set.store(&pipe, key).unwrap_err();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
+        // A damaged set, and one that a full disk left empty, are made anew.
+        for left in [&set.to_bytes(key)[..40], b""] {
+            std::fs::write(&path, left).unwrap();
+            set.store(&path, key).unwrap();
+            assert_eq!(PatternSet::load(&path, key).as_ref(), Some(&set));
+        }
     }
 
     /// Also where the checksum was made to agree, no number leads out of the tables.

@@ -339,7 +339,7 @@ mod tests {
         assert!(path.is_file());
         let second = Identifier::cached(&path).unwrap();
         assert_eq!(first.automata(), second.automata());
-        std::fs::write(&path, b"nonsense").unwrap();
+        std::fs::write(&path, b"flowpat\nonsense").unwrap();
         let third = Identifier::cached(&path).unwrap();
         assert_eq!(first.automata(), third.automata());
     }

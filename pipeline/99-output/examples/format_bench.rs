@@ -36,6 +36,7 @@ fn main() {
         formats: vec![format],
         community_id,
         dir: to_files.clone().unwrap_or_default().into(),
+        replace: true,
         ..OutputPlan::default()
     };
     let records: Vec<_> = (0..RECORDS).map(record).collect();

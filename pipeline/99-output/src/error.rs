@@ -1,11 +1,36 @@
 //! What can go wrong on the way out, said so that one knows what to do.
 
+use flowpin_disk::Refused;
 use std::io;
 use std::path::PathBuf;
 
 /// Output could not be written. What was written before is intact and readable.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
+    /// Something stands where a log would be written. Nothing was changed.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// Logs of an earlier run in other formats stand where this run's would be written.
+    #[error(
+        "{} is a log of an earlier run, in a format that this run does not write, and the two \
+         would be mixed: choose another directory with -l, or --force to leave it there",
+        path.display()
+    )]
+    OtherRun {
+        /// The first of them.
+        path: PathBuf,
+    },
+    /// A log lost its name while it was written.
+    #[error(
+        "{}: {source}; choose a directory with -l that nobody clears meanwhile",
+        path.display()
+    )]
+    Removed {
+        /// The file.
+        path: PathBuf,
+        /// What happened.
+        source: flowpin_disk::Removed,
+    },
     /// The directory for log files cannot be made or used.
     #[error("cannot use {path} as log directory: {source}; {}", advice(source))]
     Directory {
@@ -47,12 +72,15 @@ pub enum OutputError {
 
 impl OutputError {
     /// The file or directory in question.
-    pub fn path(&self) -> &PathBuf {
+    pub fn path(&self) -> Option<&PathBuf> {
         match self {
-            Self::Directory { path, .. }
+            Self::Refused(refused) => refused.path(),
+            Self::OtherRun { path }
+            | Self::Removed { path, .. }
+            | Self::Directory { path, .. }
             | Self::Create { path, .. }
             | Self::Write { path, .. }
-            | Self::Encode { path, .. } => path,
+            | Self::Encode { path, .. } => Some(path),
         }
     }
 }
@@ -67,6 +95,7 @@ fn advice(source: &io::Error) -> &'static str {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "choose a directory that you may write to with -l"
         }
+        io::ErrorKind::AlreadyExists => "it was not there when this run began: move it away",
         io::ErrorKind::IsADirectory | io::ErrorKind::NotADirectory => {
             "something else has that name: move it or choose another directory with -l"
         }

@@ -24,7 +24,7 @@ mod text;
 
 pub use batch::RecordBatch;
 pub use error::OutputError;
-pub use files::{Disk, FileInfo, MessageCount, OutputSummary, Storage, Target, Writers};
+pub use files::{Disk, Earlier, FileInfo, MessageCount, OutputSummary, Storage, Target, Writers};
 pub use format::{Formatter, MessageSchemas};
 pub use merge::Merger;
 pub use page::records_page;

@@ -17,7 +17,7 @@ Examples:
 Exit codes:
   0  done
   1  failed: output could not be written, no memory, …
-  2  usage, configuration or filter
+  2  usage, configuration or filter; an output that would replace something
   3  input unreadable: nothing was analysed
   4  input truncated or damaged: what came before is analysed
   130, 143  stopped by INT or TERM: what was read is analysed";
@@ -45,6 +45,8 @@ Examples:
 
   flowpin run -r big.pcap --scans off --streams off
       connections only
+  flowpin run -r big.pcap -l logs --force
+      once more into the same directory: without --force it is refused
 
 Settings come from the defaults, then the file named by -c, then the options here. \
 `--print-config` prints the outcome as such a file, each setting with its meaning. Only there: how \
@@ -55,13 +57,14 @@ overlapping fragments and segments are read, by network ([[hosts]]); caps of fra
 Exit codes:
   0  done
   1  failed: output could not be written, no memory, …
-  2  usage, configuration or filter
+  2  usage, configuration or filter; an output that would replace something
   3  input unreadable: nothing was analysed
   4  input truncated or damaged: what came before is analysed
   130, 143  stopped by INT or TERM: what was read is analysed
 
 Signals:
-  INT, TERM  stop, and write what was found until then; a second one ends at once
+  INT, TERM  stop, and write what was found until then; a second one ends at once, as does a
+             second in which nothing moves
   HUP        make log files anew that were moved away, as after `logrotate`
   USR1       print the counters to standard error
 
@@ -130,7 +133,8 @@ are found. No filter is needed: whether there was one changes no uid.
 A connection has the same uid in a slice that is analysed by itself.
 
 A name that ends in .pcap gives a pcap file (nanoseconds, one link type), any other name pcapng, \
-which holds several link types.";
+which holds several link types. A file that is there is replaced only with --force, and never one that \
+is read.";
 
 pub(super) const SLICE_AFTER: &str = "\
 Examples:

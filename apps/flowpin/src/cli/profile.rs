@@ -36,6 +36,10 @@ pub(crate) struct ProfileArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Result")]
     pub(crate) svg: Option<PathBuf>,
 
+    /// Replace these files if they are there
+    #[arg(long, help_heading = "Result")]
+    pub(crate) force: bool,
+
     /// Shapes of up to so many cores are also run [default: the cores that there are]
     #[arg(long, value_name = "N", help_heading = "Result")]
     pub(crate) cores: Option<usize>,

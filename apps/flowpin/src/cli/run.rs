@@ -17,7 +17,7 @@ pub(crate) struct RunArgs {
     pub(crate) input: InputArgs,
 
     #[command(flatten)]
-    output: OutputArgs,
+    pub(crate) output: OutputArgs,
 
     #[command(flatten)]
     cores: CoreArgs,
@@ -42,10 +42,14 @@ pub(crate) struct RunArgs {
 /// Where records go.
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Output")]
-struct OutputArgs {
+pub(crate) struct OutputArgs {
     /// Where log files go; made if missing [default: .]
     #[arg(short = 'l', long = "log-dir", value_name = "DIR", value_hint = ValueHint::DirPath)]
     log_dir: Option<PathBuf>,
+
+    /// Replace the logs and extracted files that an earlier run left there
+    #[arg(long)]
+    pub(crate) force: bool,
 
     /// Formats; several by comma or by repeating [default: eve]
     #[arg(long, value_name = "FORMAT", value_delimiter = ',')]

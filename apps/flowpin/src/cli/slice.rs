@@ -26,6 +26,10 @@ pub(crate) struct SliceArgs {
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) write: PathBuf,
 
+    /// Replace FILE if it is there
+    #[arg(long, help_heading = "Output")]
+    pub(crate) force: bool,
+
     #[command(flatten)]
     connections: ConnectionArgs,
 

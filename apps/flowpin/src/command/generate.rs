@@ -7,6 +7,8 @@ use anyhow::Context;
 use clap::CommandFactory;
 use clap_complete::Shell;
 use clap_mangen::Man;
+use flowpin_disk::{Existing, Reads, create};
+use std::io::{self, Write};
 use std::path::Path;
 
 /// Prints a completion script.
@@ -29,8 +31,25 @@ pub(crate) fn manual(dir: Option<&Path>) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     };
     std::fs::create_dir_all(dir)
-        .and_then(|()| clap_mangen::generate_to(command, dir))
+        .and_then(|()| write_pages(command, dir))
         .with_context(|| format!("cannot write manual pages to {}", dir.display()))
         .map_err(Failure::failed)?;
     Ok(Exit::Done)
+}
+
+/// Writes the pages of a command and of those in it. Pages of before are replaced: they are made
+/// of the program alone.
+fn write_pages(mut command: clap::Command, dir: &Path) -> io::Result<()> {
+    command.build();
+    let mut waiting = vec![command];
+    while let Some(command) = waiting.pop() {
+        let is_shown = |one: &&clap::Command| !one.is_hide_set();
+        waiting.extend(command.get_subcommands().filter(is_shown).cloned());
+        let man = Man::new(command);
+        let mut page = Vec::new();
+        man.render(&mut page)?;
+        let path = dir.join(man.get_filename());
+        create(&path, Existing::Replace, &Reads::default())?.write_all(&page)?;
+    }
+    Ok(())
 }

@@ -16,7 +16,7 @@ pub(crate) fn identify(args: &IdentifyArgs) -> Result<Exit, Failure> {
     require_input(&plan)?;
     plan.identify.cache = plan.identify.cache.or_else(cache_folder);
     let control = Control::default();
-    let signals = Signals::install(&control.stop).map_err(Failure::failed)?;
+    let signals = Signals::install(&control).map_err(Failure::failed)?;
     // Rows that come while a bar is drawn would tear it.
     let shares_terminal = !args.totals && std::io::stdout().is_terminal();
     let bar = Bar::on_terminal().filter(|_| !shares_terminal);

@@ -38,6 +38,7 @@ fn plan(input: &InputArgs, flags: anyhow::Result<Settings>) -> Result<Plan, Fail
         None => Settings::default(),
     };
     let mut plan = flags.over(file).into_plan()?;
+    plan.settings_file.clone_from(&input.config);
     grammars::load(&mut plan)?;
     Ok(plan)
 }

@@ -29,7 +29,7 @@ fn test(args: &TestArgs) -> Result<Exit, Failure> {
     let mut plan = plan(&args.input, args.settings())?;
     plan.identify.cache = plan.identify.cache.or_else(cache_folder);
     let control = Control::default();
-    let signals = Signals::install(&control.stop).map_err(Failure::failed)?;
+    let signals = Signals::install(&control).map_err(Failure::failed)?;
     let bar = Bar::on_terminal();
     let outcome = flowpin_engine::try_patterns(&plan, &control, sink(bar.as_ref()));
     if let Some(bar) = bar {

@@ -7,7 +7,10 @@ use crate::profile;
 use crate::progress::Bar;
 use crate::signals::Signals;
 use anyhow::{Context, anyhow};
+use flowpin_config::{Input, Plan};
+use flowpin_disk::{Existing, Output, Reads};
 use flowpin_engine::{Control, Demand};
+use std::io::Write;
 use std::path::Path;
 
 /// Does what `flowpin profile` was told.
@@ -15,8 +18,17 @@ pub(crate) fn profile(args: &ProfileArgs) -> Result<Exit, Failure> {
     let mut plan = plan(&args.input, args.settings())?;
     require_input(&plan)?;
     plan.identify.cache = plan.identify.cache.or_else(cache_folder);
+    let existing = if args.force {
+        Existing::Replace
+    } else {
+        Existing::Refuse
+    };
+    let mut reads = read_by(&plan);
+    for path in [&args.save, &args.svg].into_iter().flatten() {
+        Output::check(path, existing, &reads).map_err(Failure::usage)?;
+    }
     let control = Control::default();
-    let signals = Signals::install(&control.stop).map_err(Failure::failed)?;
+    let signals = Signals::install(&control).map_err(Failure::failed)?;
     let bar = Bar::on_terminal();
     let there = std::thread::available_parallelism().map_or(1, usize::from);
     let cores = args.cores.unwrap_or(there);
@@ -34,10 +46,10 @@ pub(crate) fn profile(args: &ProfileArgs) -> Result<Exit, Failure> {
     let json = profile::json(&found);
     let json = serde_json::to_string_pretty(&json).map_err(Failure::failed)?;
     if let Some(path) = &args.save {
-        write(path, &json)?;
+        write(path, &json, existing, &mut reads)?;
     }
     if let Some(path) = &args.svg {
-        write(path, &profile::picture(&found))?;
+        write(path, &profile::picture(&found), existing, &mut reads)?;
     }
     if args.json {
         print(&format!("{json}\n"))?;
@@ -47,10 +59,37 @@ pub(crate) fn profile(args: &ProfileArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text)
+/// Files that a profile reads.
+fn read_by(plan: &Plan) -> Reads {
+    let mut reads = Reads::standard_input();
+    for input in &plan.inputs {
+        if let Input::File(path) | Input::Directory(path) = input {
+            reads.add_path(path);
+        }
+    }
+    let others = plan.settings_file.iter().chain(&plan.parse.grammars);
+    let others = others
+        .chain(&plan.parse.fix_dictionaries)
+        .chain(&plan.identify.patterns);
+    others.for_each(|path| reads.add_path(path));
+    reads
+}
+
+/// Writes a file, which nothing after it may replace.
+fn write(path: &Path, text: &str, existing: Existing, reads: &mut Reads) -> Result<(), Failure> {
+    let written = Output::open(path, existing, reads).and_then(|mut output| {
+        let made = output.made();
+        output.write_all(text.as_bytes())?;
+        output.keep()?;
+        Ok(made)
+    });
+    let made = written
         .with_context(|| format!("cannot write {}", path.display()))
-        .map_err(Failure::failed)
+        .map_err(Failure::failed)?;
+    if let Some(made) = made {
+        reads.add(made, path);
+    }
+    Ok(())
 }
 
 /// Does what `flowpin plan` was told.

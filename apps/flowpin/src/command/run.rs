@@ -19,12 +19,13 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     require_input(&plan)?;
+    plan.output.replace = args.output.force;
     if args.show.test {
         return test(plan);
     }
     plan.identify.cache = plan.identify.cache.or_else(cache_folder);
     let control = Control::default();
-    let mut signals = Signals::install(&control.stop).map_err(Failure::failed)?;
+    let mut signals = Signals::install(&control).map_err(Failure::failed)?;
     let counters = Counters::new(&control, bar(args, &plan));
     let (reopens, asked) = (control.clone(), counters.clone());
     signals

@@ -7,12 +7,14 @@ use crate::progress::Bar;
 use crate::signals::Signals;
 use crate::summary::number;
 use anyhow::anyhow;
-use flowpin_engine::{Control, Wanted};
-use std::path::Path;
+use flowpin_disk::Output;
+use flowpin_engine::{Control, RunError, Wanted};
+use std::io::ErrorKind;
 
 /// Does what `flowpin slice` was told.
 pub(crate) fn slice(args: &SliceArgs) -> Result<Exit, Failure> {
-    let plan = plan(&args.input, args.settings())?;
+    let mut plan = plan(&args.input, args.settings())?;
+    plan.output.replace = args.force;
     require_input(&plan)?;
     let wanted = args
         .ids
@@ -26,13 +28,19 @@ pub(crate) fn slice(args: &SliceArgs) -> Result<Exit, Failure> {
         )));
     }
     let control = Control::default();
-    let signals = Signals::install(&control.stop).map_err(Failure::failed)?;
+    let signals = Signals::install(&control).map_err(Failure::failed)?;
     let bar = Bar::on_terminal();
     let outcome = flowpin_engine::slice(&plan, &wanted, &args.write, &control, sink(bar.as_ref()));
     if let Some(bar) = bar {
         bar.clear();
     }
-    let found = outcome?;
+    let found = match outcome {
+        // `| head -c 100`: who reads has enough.
+        Err(RunError::SliceWrite { source, .. }) if source.kind() == ErrorKind::BrokenPipe => {
+            return Ok(Exit::Done);
+        }
+        outcome => outcome?,
+    };
     if let Some(number) = signals.received() {
         return Ok(Exit::Signal(number));
     }
@@ -40,7 +48,7 @@ pub(crate) fn slice(args: &SliceArgs) -> Result<Exit, Failure> {
         return Err(Failure::failed(anyhow!(nothing_found(&wanted))));
     }
     let packets = number::things(found.packets, "packet");
-    if args.write == Path::new("-") {
+    if Output::is_stdout(&args.write) {
         anstream::eprintln!("{packets}");
     } else {
         print(&format!("{}: {packets}\n", args.write.display()))?;

@@ -94,7 +94,7 @@ fn tell<K: StreamSink>(
     bar: Option<Bar>,
 ) -> Result<Done, RunError> {
     let control = Control::default();
-    let signals = Signals::install(&control.stop).map_err(RunError::Thread)?;
+    let signals = Signals::install(&control).map_err(RunError::Thread)?;
     let outcome = flowpin_engine::streams(plan, wanted, to, &control, sink(bar.as_ref()));
     if let Some(bar) = bar {
         bar.clear();

@@ -3,12 +3,15 @@
 use super::print;
 use crate::cli::{GenArgs, ReplicateArgs, Target, TraceArgs, What};
 use crate::exit::{Exit, Failure};
+use crate::signals::Signals;
 use crate::summary::number;
 use anyhow::Context;
+use flowpin_disk::{Existing, Output, Reads};
+use flowpin_engine::Control;
 use flowpin_gen::{Characteristics, Error, Interface, Kind, Options, Totals};
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 /// Does what `flowpin gen` was told.
 pub(crate) fn generate(args: &GenArgs) -> Result<Exit, Failure> {
@@ -28,22 +31,41 @@ pub(crate) fn generate(args: &GenArgs) -> Result<Exit, Failure> {
 fn trace(args: &TraceArgs, kind: Kind) -> Result<Exit, Failure> {
     let options = args.options(kind).map_err(Failure::usage)?;
     options.check().map_err(Failure::usage)?;
-    let mut truth = match args.truth() {
-        Some(path) => Some(BufWriter::new(create(&path)?)),
+    let (target, existing) = (args.target.target(), args.target.existing());
+    let control = Control::default();
+    let signals = Signals::install(&control).map_err(Failure::failed)?;
+    let reads = Reads::standard_input();
+    let truth = args.truth();
+    // Both are looked at before one of them is opened.
+    for path in [target.file(), truth.as_deref()].into_iter().flatten() {
+        Output::check(path, existing, &reads).map_err(Failure::usage)?;
+    }
+    let mut made = Made::default();
+    let mut out = made.open(target, existing, reads, &control)?;
+    let mut truth = match &truth {
+        Some(path) => Some(BufWriter::new(made.file(path, existing, &control)?)),
         None => None,
     };
-    let target = args.target.target();
-    let truth = truth.as_mut().map(|file| file as &mut dyn Write);
-    match flowpin_gen::generate(&options, open(target)?, truth) {
+    let sink = truth.as_mut().map(|file| file as &mut dyn Write);
+    let outcome = flowpin_gen::generate(&options, &mut out, sink);
+    let truth = truth.map(BufWriter::into_parts).map(|(file, _)| file);
+    match kept(outcome, [Some(out), truth]) {
         Ok(totals) => tell(target, &summary(&options, &totals)),
-        Err(error) => refuse(error),
+        Err(error) => refuse(error, &signals),
     }
 }
 
 fn replicate(args: &ReplicateArgs) -> Result<Exit, Failure> {
     let what = args.replication();
-    let target = args.target.target();
-    match flowpin_gen::replicate(&what, open(target)?) {
+    let (target, existing) = (args.target.target(), args.target.existing());
+    let control = Control::default();
+    let signals = Signals::install(&control).map_err(Failure::failed)?;
+    let mut reads = Reads::standard_input();
+    what.read.iter().for_each(|path| reads.add_path(path));
+    reads.check_stdout().map_err(Failure::usage)?;
+    let mut out = Made::default().open(target, existing, reads, &control)?;
+    let outcome = flowpin_gen::replicate(&what, &mut out);
+    match kept(outcome, [Some(out), None]) {
         Ok(done) => {
             let mut text = format!(
                 "{}, {}, {}\n",
@@ -65,30 +87,111 @@ fn replicate(args: &ReplicateArgs) -> Result<Exit, Failure> {
             }
             tell(target, &text)
         }
-        Err(error) => refuse(error),
+        Err(error) => refuse(error, &signals),
     }
 }
 
-/// Opens what the trace is written to.
-fn open(target: Target<'_>) -> Result<Box<dyn Write>, Failure> {
-    Ok(match target {
-        Target::Stdout => Box::new(io::stdout().lock()),
-        Target::File(path) => Box::new(create(path)?),
-        Target::Interface { name, topspeed } => {
-            Box::new(Interface::open(name, topspeed).map_err(Failure::failed)?)
+/// What is made here: none of it is written by two names.
+#[derive(Default)]
+struct Made(Reads);
+
+impl Made {
+    /// Opens what the trace is written to.
+    fn open(
+        &mut self,
+        target: Target<'_>,
+        existing: Existing,
+        reads: Reads,
+        control: &Control,
+    ) -> Result<Sink, Failure> {
+        self.0 = reads;
+        let path = match target {
+            Target::Stdout => Path::new("-"),
+            Target::File(path) => path,
+            Target::Interface { name, topspeed } => {
+                let interface = Interface::open(name, topspeed).map_err(Failure::failed)?;
+                return Ok(Sink::new(To::Interface(interface), control));
+            }
+        };
+        self.file(path, existing, control)
+    }
+
+    fn file(
+        &mut self,
+        path: &Path,
+        existing: Existing,
+        control: &Control,
+    ) -> Result<Sink, Failure> {
+        Output::check(path, existing, &self.0).map_err(Failure::usage)?;
+        let output = Output::open(path, existing, &self.0)
+            .with_context(|| format!("cannot write {}", path.display()))
+            .map_err(Failure::failed)?;
+        if let Some(identity) = output.made() {
+            self.0.add(identity, path);
         }
-    })
+        Ok(Sink::new(To::File(output), control))
+    }
 }
 
-fn create(path: &Path) -> Result<File, Failure> {
-    File::create(path)
-        .with_context(|| format!("cannot write {}", path.display()))
-        .map_err(Failure::failed)
+/// Takes a trace, or the truth about it, until a signal asks to stop.
+struct Sink {
+    to: To,
+    control: Control,
+}
+
+enum To {
+    File(Output),
+    Interface(Interface),
+}
+
+impl Sink {
+    fn new(to: To, control: &Control) -> Self {
+        let control = control.clone();
+        Self { to, control }
+    }
+
+    fn keep(self) -> io::Result<()> {
+        match self.to {
+            To::File(output) => output.keep(),
+            To::Interface(_) => Ok(()),
+        }
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.control.stop.load(Ordering::Relaxed) {
+            return Err(io::Error::other("stopped"));
+        }
+        match &mut self.to {
+            To::File(output) => output.write(bytes),
+            To::Interface(interface) => interface.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.to {
+            To::File(output) => output.flush(),
+            To::Interface(interface) => interface.flush(),
+        }
+    }
+}
+
+/// Keeps files that are whole; what a failure leaves goes away with them.
+fn kept<T>(outcome: Result<T, Error>, sinks: [Option<Sink>; 2]) -> Result<T, Error> {
+    let outcome = outcome?;
+    for sink in sinks.into_iter().flatten() {
+        sink.keep()?;
+    }
+    Ok(outcome)
 }
 
 /// A reader that has gone is no error.
-fn refuse(error: Error) -> Result<Exit, Failure> {
+fn refuse(error: Error, signals: &Signals) -> Result<Exit, Failure> {
     match error {
+        Error::Write(_) if signals.received().is_some() => {
+            Ok(signals.received().map_or(Exit::Failed, Exit::Signal))
+        }
         Error::Write(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Done),
         Error::Options(error) => Err(Failure::usage(error)),
         Error::Read(error) => Err(flowpin_engine::RunError::from(error).into()),

@@ -9,6 +9,7 @@ use flowpin_engine::{ConnectionSums, RunReport, Traffic};
 use flowpin_record::ConnState;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// The summary as one JSON object in several lines.
 ///
@@ -42,6 +43,8 @@ struct Summary {
     workers: Vec<Worker>,
     inputs: Vec<Input>,
     outputs: Vec<Output>,
+    replaced: Vec<String>,
+    left: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -220,6 +223,8 @@ impl From<&RunReport> for Summary {
             workers: workers(report),
             inputs: inputs(report),
             outputs: outputs(report),
+            replaced: names(&report.earlier.replaced),
+            left: names(&report.earlier.left),
         }
     }
 }
@@ -390,6 +395,13 @@ fn outputs(report: &RunReport) -> Vec<Output> {
             records: output.records,
             bytes: output.bytes,
         })
+        .collect()
+}
+
+fn names(paths: &[PathBuf]) -> Vec<String> {
+    paths
+        .iter()
+        .map(|path| path.display().to_string())
         .collect()
 }
 

@@ -234,6 +234,20 @@ pub(super) fn outputs(page: &mut Page, report: &RunReport, detail: Detail) {
             report.outputs.len() - rows.len()
         )));
     }
+    let earlier = &report.earlier;
+    for (what, files) in [("replaced", &earlier.replaced), ("left", &earlier.left)] {
+        if !files.is_empty() {
+            let count = number::things(files.len() as u64, "log");
+            let names: Vec<_> = files
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect();
+            let names = names.join(", ");
+            page.line(Cell::left(format!(
+                "{what} {count} of an earlier run: {names}"
+            )));
+        }
+    }
 }
 
 const INPUT_ROWS: usize = 8;

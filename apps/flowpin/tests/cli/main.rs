@@ -8,6 +8,7 @@ mod program;
 mod protocols;
 mod readme;
 mod runs;
+mod safety;
 #[cfg(target_os = "linux")]
 mod signals;
 mod slices;

@@ -140,9 +140,15 @@ fn compiled_rules_are_kept_where_the_settings_say() {
     let file = cache.join("protocols");
     let kept = std::fs::read(&file).unwrap();
     assert_eq!(flows(&http, &more), first);
-    std::fs::write(&file, b"nonsense").unwrap();
+    std::fs::write(&file, &kept[..100]).unwrap();
     assert_eq!(flows(&http, &more), first);
-    assert_eq!(std::fs::read(&file).unwrap(), kept);
+    assert!(
+        std::fs::read(&file).unwrap() == kept,
+        "a damaged set is made anew"
+    );
+    std::fs::write(&file, b"somebody's").unwrap();
+    assert_eq!(flows(&http, &more), first);
+    assert_eq!(std::fs::read(&file).unwrap(), b"somebody's");
 }
 
 /// `--parse` with names reads the messages of these protocols alone, and says all else as before.

@@ -35,7 +35,7 @@ fn summary_makes_way_for_records() {
     assert_eq!(stdout(&output), records);
     assert!(stderr(&output).contains("Every packet accounted for"));
 
-    let output = flowpin(&["run", "-r", &http, "-l", text(&logs), "-q"]);
+    let output = flowpin(&["run", "-r", &http, "-l", text(&logs), "-q", "--force"]);
     assert_eq!((stdout(&output), stderr(&output)), ("", ""));
 }
 

@@ -39,9 +39,7 @@ impl Waiting {
     }
 
     fn signal(&self, name: &str) {
-        let kill = format!("kill -{name} {}", self.child.id());
-        let killed = Command::new("sh").args(["-c", &kill]).status().unwrap();
-        assert!(killed.success());
+        kill(name, self.child.id());
     }
 
     fn path(&self, name: &str) -> std::path::PathBuf {
@@ -191,4 +189,109 @@ fn hangup_makes_moved_files_anew() {
         let read = |path: &Path| std::fs::read_to_string(path).unwrap();
         assert_eq!(read(&old) + &read(&eve), expected);
     }
+}
+
+/// One signal is enough where nobody can hear it: while a pipe that nobody reads is full. What was
+/// in it is whole up to there.
+#[test]
+fn one_signal_ends_a_run_that_is_stuck() {
+    for (name, exit) in [("INT", 130), ("TERM", 143)] {
+        for shape in ["1x1", "2x2", "3x1"] {
+            let args = [
+                "run",
+                "-r",
+                &capture(""),
+                "--output",
+                "-",
+                "-q",
+                "--pipeline",
+                shape,
+            ];
+            let mut child = command(&args)
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let unread = child.stdout.take().unwrap();
+            // A pipe holds 64 KiB, if nobody asks for less.
+            let is_full = || rustix::io::ioctl_fionread(&unread).unwrap() >= 4096;
+            patiently("a full pipe", is_full);
+            kill(name, child.id());
+            let mut ended = None;
+            patiently("the end", || {
+                ended = child.try_wait().unwrap();
+                ended.is_some()
+            });
+            assert_eq!(ended.unwrap().code(), Some(exit), "{shape}");
+        }
+    }
+}
+
+/// Likewise where the input is a named pipe that nobody writes to.
+#[test]
+fn one_signal_ends_a_wait_for_a_writer() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipe = dir.path().join("pipe");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let logs = dir.path().join("logs");
+    let slice = dir.path().join("x.pcap");
+    for args in [
+        &["run", "-r", text(&pipe), "-q", "-l", text(&logs)][..],
+        &["identify", "-r", text(&pipe)],
+        &["slice", "-r", text(&pipe), "-w", text(&slice), "tcp"],
+    ] {
+        let mut child = command(args).stdout(Stdio::null()).spawn().unwrap();
+        patiently("a handler", || stops(child.id()));
+        kill("TERM", child.id());
+        let mut ended = None;
+        patiently("the end", || {
+            ended = child.try_wait().unwrap();
+            ended.is_some()
+        });
+        assert_eq!(ended.unwrap().code(), Some(143), "{args:?}");
+    }
+    assert!(!slice.exists());
+}
+
+/// Logs that somebody removed while they were written are no success, whatever was analysed.
+#[test]
+fn logs_that_vanish_are_an_error() {
+    for shape in ["1x1", "2x2", "3x1"] {
+        for format in ["eve", "zeek", "csv", "parquet"] {
+            let run = Waiting::new(&http(), &["-q", "--format", format, "--pipeline", shape]);
+            std::fs::remove_dir_all(run.dir.path()).unwrap();
+            let Waiting { child, stdin, dir } = run;
+            drop(stdin);
+            let output = child.wait_with_output().unwrap();
+            assert_eq!(code(&output), 1, "{shape} {format}");
+            let error = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(error.lines().count(), 1, "{error}");
+            assert!(error.contains(text(dir.path())), "{error}");
+        }
+    }
+    // A new folder in the old place does not bring them back.
+    let run = Waiting::new(&http(), &["-q"]);
+    let path = run.dir.path().to_owned();
+    std::fs::remove_dir_all(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    drop(run.stdin);
+    let output = run.child.wait_with_output().unwrap();
+    assert_eq!(code(&output), 1);
+}
+
+fn kill(name: &str, id: u32) {
+    let kill = format!("kill -{name} {id}");
+    let killed = Command::new("sh").args(["-c", &kill]).status().unwrap();
+    assert!(killed.success());
+}
+
+/// Whether INT and TERM have handlers.
+fn stops(id: u32) -> bool {
+    catches(id, [2, 15, 2, 15])
 }

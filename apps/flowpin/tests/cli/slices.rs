@@ -174,7 +174,7 @@ fn slice_writes_the_format_of_the_name() {
     ]);
     std::fs::write(&raw, bytes).unwrap();
     let slice = |out: &str, more: &[&str]| {
-        let mut args = vec!["slice", "-r", &http, "--filter", "ip", "-w", out];
+        let mut args = vec!["slice", "-r", &http, "--filter", "ip", "--force", "-w", out];
         args.extend(more);
         flowpin(&args)
     };

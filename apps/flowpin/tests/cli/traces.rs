@@ -157,6 +157,7 @@ fn copies_have_the_connections_of_the_original() {
             &original,
             "-n",
             "7",
+            "--force",
             "-w",
             text(&many),
         ];

@@ -13,11 +13,13 @@ use crate::report::ProgressSink;
 use crate::run::memory;
 use crate::run::shape::Shape;
 use crate::run::single::SingleLane;
-use crate::run::{division, open, random};
+use crate::run::{division, ground, open, random};
 use crate::worker::stages::{Explain, Stages};
 use crate::worker::{Late, Worker};
 use crate::{Control, RunError};
+use flowpin_capture::Source;
 use flowpin_config::Plan;
+use flowpin_disk::Output;
 use flowpin_flow::{Event, FlowObserver, ShardSet, Sighting};
 use flowpin_output::Formatter;
 use flowpin_packet::{FragmentRef, FrameBytes, PacketMeta, Piece};
@@ -45,14 +47,18 @@ pub(crate) fn slice(
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<SliceReport, RunError> {
+    let source = open(plan, control)?;
+    let reads = ground::reads(plan, &source);
+    Output::check(out, ground::existing(plan), &reads)?;
+    let written = Written::new(out, ground::existing(plan), reads);
     if wanted.is_empty() {
-        let packets = write(plan, None, out, control, progress)?;
+        let packets = write(source, None, written, control, progress)?;
         return Ok(SliceReport {
             packets,
             ..SliceReport::default()
         });
     }
-    let found = find(plan, wanted, control, progress)?;
+    let found = find(plan, source, wanted, control, progress)?;
     let lacking = found.lacking.iter().filter(|lacks| **lacks).count();
     if found.numbers.is_empty() {
         return Ok(SliceReport {
@@ -60,19 +66,20 @@ pub(crate) fn slice(
             lacking,
         });
     }
-    let packets = write(plan, Some(&found.numbers), out, control, progress)?;
+    let source = open(plan, control)?;
+    let packets = write(source, Some(&found.numbers), written, control, progress)?;
     Ok(SliceReport { packets, lacking })
 }
 
 /// The first pass.
 fn find(
     plan: &Plan,
+    source: Source,
     wanted: &[Wanted],
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<Found, RunError> {
     let plan = silent(plan);
-    let source = open(&plan, control)?;
     // The second pass would find an empty pipe.
     if source.progress().bytes_total.is_none() {
         return Err(RunError::SliceFromPipe);
@@ -252,14 +259,12 @@ impl Gather {
 
 /// The second pass: writes the frames with these numbers, or all.
 fn write(
-    plan: &Plan,
+    mut source: Source,
     numbers: Option<&[u64]>,
-    out: &Path,
+    mut written: Written,
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<u64, RunError> {
-    let mut source = open(plan, control)?;
-    let mut written = Written::create(out)?;
     let mut wanted = numbers.map(|numbers| numbers.iter().copied().peekable());
     let mut piece = Piece::default();
     while !control.is_stopped() && source.fill(&mut piece)? {

@@ -1,115 +1,145 @@
 //! The capture that a slice writes: pcap if its name says so, else pcapng.
+//!
+//! Made with its first packet: where nothing is found there is no file. What a failure leaves has
+//! whole packets only.
 
 use crate::RunError;
 use flowpin_capture::{PcapWriter, PcapngWriter, Precision, link_number};
+use flowpin_disk::{Existing, Output, Reads};
 use flowpin_packet::{Frame, LinkType};
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// A capture being written.
 pub(super) struct Written {
     path: PathBuf,
-    form: Form,
+    existing: Existing,
+    reads: Reads,
+    form: Option<Form>,
     packets: u64,
+    /// Those of them that the system has.
+    packets_out: u64,
+    /// About so many bytes wait.
+    waiting: usize,
 }
 
 enum Form {
     /// One link type, known with the first packet.
-    Pcap(Pcap),
+    Pcap(PcapWriter<Whole>, LinkType),
     /// An interface for each link type.
-    Pcapng(PcapngWriter<Target>, Vec<(LinkType, u32)>),
+    Pcapng(PcapngWriter<Whole>, Vec<(LinkType, u32)>),
 }
-
-enum Pcap {
-    Empty(Target),
-    Begun(PcapWriter<Target>, LinkType),
-    /// Between the two, or after a failure to begin.
-    Broken,
-}
-
-type Target = BufWriter<Box<dyn Write>>;
 
 impl Written {
-    /// Creates the file; `-` is standard output.
-    pub(super) fn create(path: &Path) -> Result<Self, RunError> {
-        Self::try_create(path).map_err(|source| failed(path, source))
-    }
-
-    fn try_create(path: &Path) -> io::Result<Self> {
-        let target: Box<dyn Write> = if path == Path::new("-") {
-            Box::new(io::stdout())
-        } else {
-            Box::new(File::create(path)?)
-        };
-        let target = BufWriter::with_capacity(1 << 20, target);
-        let is_pcap = path
-            .extension()
-            .is_some_and(|ending| ending.eq_ignore_ascii_case("pcap"));
-        let form = if is_pcap {
-            Form::Pcap(Pcap::Empty(target))
-        } else {
-            Form::Pcapng(PcapngWriter::new(target)?, Vec::new())
-        };
-        let path = path.to_owned();
-        Ok(Self {
-            path,
-            form,
+    /// Makes nothing yet; `-` is standard output.
+    pub(super) fn new(path: &Path, existing: Existing, reads: Reads) -> Self {
+        Self {
+            path: path.to_owned(),
+            existing,
+            reads,
+            form: None,
             packets: 0,
-        })
+            packets_out: 0,
+            waiting: 0,
+        }
     }
 
     /// Writes one frame with its bytes.
     pub(super) fn write(&mut self, frame: &Frame, bytes: &[u8]) -> Result<(), RunError> {
-        if let Form::Pcap(Pcap::Begun(_, link)) = &self.form
+        if let Some(Form::Pcap(_, link)) = &self.form
             && *link != frame.link
         {
-            return Err(RunError::SliceLinks {
-                path: self.path.clone(),
-                packets: self.packets,
-            });
+            let (path, packets) = (self.path.clone(), self.packets);
+            self.flush()?;
+            self.keep()?;
+            return Err(RunError::SliceLinks { path, packets });
         }
-        self.packets += 1;
-        let done = match &mut self.form {
-            Form::Pcap(pcap) => pcap.write(frame, bytes),
-            Form::Pcapng(writer, interfaces) => write_pcapng(writer, interfaces, frame, bytes),
+        let mut form = match self.form.take() {
+            Some(form) => form,
+            None => self.begin(frame).map_err(|source| self.failed(source))?,
         };
-        done.map_err(|source| failed(&self.path, source))
+        let done = form.write(frame, bytes);
+        self.form = Some(form);
+        done.map_err(|source| self.failed(source))?;
+        self.packets += 1;
+        self.waiting += bytes.len() + PACKET_HEADER;
+        if self.waiting >= WAITING_MAX {
+            self.flush()?;
+        }
+        Ok(())
     }
 
     /// Completes the file; returns how many packets are in it.
-    pub(super) fn finish(self) -> Result<u64, RunError> {
-        let done = match self.form {
-            Form::Pcap(Pcap::Begun(mut writer, _)) => writer.flush(),
-            // Without a packet any link type is right.
-            Form::Pcap(Pcap::Empty(target)) => {
-                PcapWriter::new(target, 1, Precision::Nanos).and_then(|mut writer| writer.flush())
-            }
-            Form::Pcap(Pcap::Broken) => Ok(()),
-            Form::Pcapng(mut writer, _) => writer.flush(),
-        };
-        done.map_err(|source| failed(&self.path, source))?;
+    pub(super) fn finish(mut self) -> Result<u64, RunError> {
+        self.flush()?;
+        self.keep()?;
         Ok(self.packets)
+    }
+
+    fn begin(&self, frame: &Frame) -> io::Result<Form> {
+        let target = Whole::over(Output::open(&self.path, self.existing, &self.reads)?);
+        let ending = self.path.extension();
+        if ending.is_some_and(|ending| ending.eq_ignore_ascii_case("pcap")) {
+            let writer = PcapWriter::new(target, number(frame.link), Precision::Nanos)?;
+            return Ok(Form::Pcap(writer, frame.link));
+        }
+        Ok(Form::Pcapng(PcapngWriter::new(target)?, Vec::new()))
+    }
+
+    /// Hands the packets that wait to the system.
+    fn flush(&mut self) -> Result<(), RunError> {
+        let done = match &mut self.form {
+            Some(Form::Pcap(writer, _)) => writer.flush(),
+            Some(Form::Pcapng(writer, _)) => writer.flush(),
+            None => Ok(()),
+        };
+        if let Err(source) = done {
+            let error = self.failed(source);
+            if let Some(form) = self.form.take() {
+                form.into_whole().keep_whole();
+            }
+            return Err(error);
+        }
+        self.packets_out = self.packets;
+        self.waiting = 0;
+        Ok(())
+    }
+
+    fn keep(&mut self) -> Result<(), RunError> {
+        let kept = self.form.take().map(|form| form.into_whole().output.keep());
+        kept.unwrap_or(Ok(())).map_err(|source| {
+            self.packets_out = 0;
+            self.failed(source)
+        })
+    }
+
+    fn failed(&self, source: io::Error) -> RunError {
+        RunError::SliceWrite {
+            path: self.path.clone(),
+            packets: self.packets_out,
+            source,
+        }
     }
 }
 
-impl Pcap {
+impl Form {
     fn write(&mut self, frame: &Frame, bytes: &[u8]) -> io::Result<()> {
-        if let Self::Empty(_) = self
-            && let Self::Empty(target) = core::mem::replace(self, Self::Broken)
-        {
-            let writer = PcapWriter::new(target, number(frame.link), Precision::Nanos)?;
-            *self = Self::Begun(writer, frame.link);
-        }
         match self {
-            Self::Begun(writer, _) => writer.write(frame.time, frame.wire_len, bytes),
-            _ => Ok(()),
+            Self::Pcap(writer, _) => writer.write(frame.time, frame.wire_len, bytes),
+            Self::Pcapng(writer, interfaces) => write_pcapng(writer, interfaces, frame, bytes),
+        }
+    }
+
+    fn into_whole(self) -> Whole {
+        match self {
+            Self::Pcap(writer, _) => writer.into_inner(),
+            Self::Pcapng(writer, _) => writer.into_inner(),
         }
     }
 }
 
 fn write_pcapng(
-    writer: &mut PcapngWriter<Target>,
+    writer: &mut PcapngWriter<Whole>,
     interfaces: &mut Vec<(LinkType, u32)>,
     frame: &Frame,
     bytes: &[u8],
@@ -130,10 +160,48 @@ fn number(link: LinkType) -> u16 {
     link_number(link).unwrap_or(LINKTYPE_USER0)
 }
 
-fn failed(path: &Path, source: io::Error) -> RunError {
-    let path = path.to_owned();
-    RunError::SliceWrite { path, source }
+/// An output that takes whole packets: those between two flushes, all or none.
+struct Whole {
+    output: Output,
+    waiting: Vec<u8>,
+    /// Bytes of all packets that were handed over whole.
+    len: u64,
 }
+
+impl Whole {
+    fn over(output: Output) -> Self {
+        Self {
+            output,
+            waiting: Vec::with_capacity(WAITING_MAX),
+            len: 0,
+        }
+    }
+
+    /// After a failure: leaves what was handed over whole.
+    fn keep_whole(self) {
+        self.output.keep_only(self.len);
+    }
+}
+
+impl Write for Whole {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.waiting.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.write_all(&self.waiting)?;
+        self.len += self.waiting.len() as u64;
+        self.waiting.clear();
+        Ok(())
+    }
+}
+
+/// Pieces of about this size cost the file system least.
+const WAITING_MAX: usize = 1 << 20;
+
+/// What a packet has besides its bytes, about.
+const PACKET_HEADER: usize = 32;
 
 /// For frames whose link type is not decoded: LINKTYPE_USER0, whose meaning is the user's.
 const LINKTYPE_USER0: u16 = 147;

@@ -19,11 +19,12 @@ pub use gaps::{GAP_FILL_MAX, Gaps, gap_note};
 use crate::alone;
 use crate::alone::wanted::Wanted;
 use crate::report::{InputReport, ProgressSink};
-use crate::run::open;
+use crate::run::{ground, open};
 use crate::{Control, RunError};
 use core::net::SocketAddr;
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
+use flowpin_disk::Reads;
 use flowpin_packet::Timestamp;
 use flowpin_record::Uid;
 use teller::Teller;
@@ -75,7 +76,8 @@ pub trait StreamSink {
     ///
     /// # Errors
     /// The run ends with it.
-    fn begin(&mut self) -> Result<(), RunError> {
+    fn begin(&mut self, reads: &Reads) -> Result<(), RunError> {
+        let _ = reads;
         Ok(())
     }
 
@@ -139,7 +141,8 @@ pub(crate) fn streams<K: StreamSink>(
 ) -> Result<StreamsReport, RunError> {
     let plan = alone::silent(plan);
     let source = open(&plan, control)?;
-    sink.begin()?;
+    sink.begin(&ground::reads(&plan, &source))?;
+    control.pulse();
     let (mut worker, summary) = alone::run(
         &plan,
         source,

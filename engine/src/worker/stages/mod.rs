@@ -31,10 +31,10 @@ use identify::{Ending, Identify, Way};
 use listener::Listener;
 use oddities::Oddities;
 pub use parse::ParseStats;
+pub(crate) use parse::{FileError, earlier_files};
 use parse::{Moment, Parse, Scene, Who};
 use scans::Scans;
 use std::io;
-use std::path::PathBuf;
 
 /// What a worker's connection table is observed by.
 pub(crate) trait Stages: FlowObserver {
@@ -78,8 +78,8 @@ pub(crate) struct StagesReport {
     pub(crate) reassembly: ReassemblyStats,
     pub(crate) identify: IdentifyStats,
     pub(crate) parse: ParseStats,
-    /// The first extracted file that could not be written, and the system's number for why.
-    pub(crate) file_error: Option<(PathBuf, i32)>,
+    /// The first extracted file that could not be written.
+    pub(crate) file_error: Option<FileError>,
 }
 
 /// All stages.

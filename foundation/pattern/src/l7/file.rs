@@ -157,15 +157,7 @@ pub fn read_paths(
     paths: &[PathBuf],
     limits: &Limits,
 ) -> Result<PatternFiles, (PathBuf, std::io::Error)> {
-    let mut files = Vec::new();
-    for path in paths {
-        let failed = |error| (path.clone(), error);
-        if std::fs::metadata(path).map_err(failed)?.is_dir() {
-            files.extend(files_of(path).map_err(failed)?);
-        } else {
-            files.push(path.clone());
-        }
-    }
+    let files = files(paths)?;
     let (mut patterns, mut errors) = (Vec::new(), Vec::new());
     for path in files {
         let read = std::fs::read(&path).map_err(|error| PatternFileError::Unreadable {
@@ -178,6 +170,23 @@ pub fn read_paths(
         }
     }
     Ok((patterns, errors))
+}
+
+/// The files of patterns that paths stand for.
+///
+/// # Errors
+/// A path that is not there or cannot be listed.
+pub fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, (PathBuf, std::io::Error)> {
+    let mut files = Vec::new();
+    for path in paths {
+        let failed = |error| (path.clone(), error);
+        if std::fs::metadata(path).map_err(failed)?.is_dir() {
+            files.extend(files_of(path).map_err(failed)?);
+        } else {
+            files.push(path.clone());
+        }
+    }
+    Ok(files)
 }
 
 /// The `.pat` files of a folder and of those in it, each folder's by name. Links to folders are not

@@ -16,4 +16,4 @@ mod expression;
 mod file;
 
 pub use expression::parse as parse_expression;
-pub use file::{L7Pattern, PatternFileError, PatternFiles, parse as parse_file, read_paths};
+pub use file::{L7Pattern, PatternFileError, PatternFiles, files, parse as parse_file, read_paths};

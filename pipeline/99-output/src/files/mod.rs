@@ -5,6 +5,7 @@
 //! records: they come from the merger.
 
 mod arrow_rows;
+mod earlier;
 mod frames;
 mod parquet_file;
 mod parquet_log;
@@ -14,6 +15,7 @@ mod storage;
 mod text_log;
 mod writers;
 
+pub use earlier::Earlier;
 pub use storage::{Disk, Storage, Target};
 pub use writers::Writers;
 
@@ -58,4 +60,6 @@ pub struct OutputSummary {
     pub losses: Losses,
     /// The reader of standard output went away before the end.
     pub reader_left: bool,
+    /// What an earlier run had left.
+    pub earlier: Earlier,
 }

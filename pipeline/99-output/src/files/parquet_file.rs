@@ -10,6 +10,7 @@
 //! the end of the process) leaves all finished row groups readable.
 
 use super::storage::{Target, write_all};
+use super::text_log::removed;
 use crate::OutputError;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -123,6 +124,11 @@ impl ParquetFile {
     /// Whether its path still leads to it.
     pub(super) fn is_at_its_path(&self) -> bool {
         self.target.is_at(&self.path)
+    }
+
+    /// An error if it has no name any more.
+    pub(super) fn check_removed(&self) -> Result<(), OutputError> {
+        removed(self.target.as_ref(), &self.path)
     }
 
     /// Rows in finished row groups: those that a reader sees.

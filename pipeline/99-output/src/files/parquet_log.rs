@@ -4,12 +4,13 @@ use super::FileInfo;
 use super::arrow_rows::{ArrowRows, Described};
 use super::parquet_file::{Layout, ParquetFile};
 use super::rotation::Rotation;
-use super::storage::Storage;
+use super::storage::{Storage, Target};
 use crate::OutputError;
 use crate::format::flat_name;
 use crate::messages::Stored;
 use flowpin_packet::Timestamp;
 use flowpin_record::Row;
+use std::io;
 use std::path::PathBuf;
 
 /// The columns of a record type.
@@ -37,6 +38,8 @@ pub(super) struct ParquetLog {
     len: u64,
     closed: Vec<FileInfo>,
     closed_bytes: u64,
+    /// The first file that lost its name before a new one was asked for: told in the end.
+    removed: Option<OutputError>,
 }
 
 impl ParquetLog {
@@ -54,6 +57,7 @@ impl ParquetLog {
             len: 0,
             closed: Vec::new(),
             closed_bytes: 0,
+            removed: None,
         })
     }
 
@@ -77,7 +81,7 @@ impl ParquetLog {
             let path = self.rotation.first(time);
             self.create(storage, path)?;
         } else if let Some(path) = self.rotation.next(time, self.len) {
-            self.close()?;
+            self.end_file()?;
             self.create(storage, path)?;
         }
         self.rows.push(values);
@@ -107,19 +111,30 @@ impl ParquetLog {
         match moved {
             None => Ok(()),
             Some(path) => {
-                self.close()?;
-                self.create(storage, path)
+                match self.end_file() {
+                    Err(error @ OutputError::Removed { .. }) => {
+                        self.removed.get_or_insert(error);
+                    }
+                    done => done?,
+                }
+                self.begin(storage.remake(&path), path)
             }
         }
     }
 
-    /// Ends the present file.
+    /// Ends the present file, and tells if one was removed before.
     pub(super) fn close(&mut self) -> Result<(), OutputError> {
+        let done = self.end_file();
+        done.and(self.removed.take().map_or(Ok(()), Err))
+    }
+
+    fn end_file(&mut self) -> Result<(), OutputError> {
         let gathered = self.gather();
         let Some((path, mut file)) = self.open.take() else {
             return gathered;
         };
         let done = gathered.and_then(|()| file.finish_group());
+        let done = done.and_then(|()| file.check_removed());
         self.closed.push(info(path, &file));
         self.closed_bytes += file.len();
         self.len = 0;
@@ -136,7 +151,15 @@ impl ParquetLog {
     }
 
     fn create(&mut self, storage: &mut dyn Storage, path: PathBuf) -> Result<(), OutputError> {
-        match storage.create(&path) {
+        self.begin(storage.create(&path), path)
+    }
+
+    fn begin(
+        &mut self,
+        made: io::Result<Box<dyn Target>>,
+        path: PathBuf,
+    ) -> Result<(), OutputError> {
+        match made {
             Ok(target) => {
                 let file = ParquetFile::begin(path.clone(), target, self.layout.clone())?;
                 self.open = Some((path, file));

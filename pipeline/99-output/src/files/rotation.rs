@@ -14,6 +14,34 @@ use flowpin_config::OutputPlan;
 use flowpin_packet::Timestamp;
 use std::path::PathBuf;
 
+/// The stem of a name without its extension: what stands before the time and the number.
+pub(super) fn stem(name: &str) -> &str {
+    let without_number = match name.rsplit_once('-') {
+        Some((rest, number)) if number.len() >= 6 && is_number(number) => rest,
+        _ => name,
+    };
+    let len = without_number.len().saturating_sub(TIME_SHAPE.len());
+    match without_number.split_at_checked(len) {
+        Some((stem, time)) if is_time(time) => stem,
+        _ => without_number,
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|letter| letter.is_ascii_digit())
+}
+
+/// Whether it has the shape of a time in a name, with the dash before it.
+fn is_time(text: &str) -> bool {
+    let fits = |(letter, shape): (u8, u8)| match shape {
+        b'0' => letter.is_ascii_digit(),
+        shape => letter == shape,
+    };
+    text.len() == TIME_SHAPE.len() && text.bytes().zip(TIME_SHAPE.bytes()).all(fits)
+}
+
+const TIME_SHAPE: &str = "-0000-00-00T00-00-00Z";
+
 /// The files of one log: their names, and when the next one begins.
 #[derive(Clone, Debug)]
 pub(super) struct Rotation {

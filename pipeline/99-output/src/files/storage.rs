@@ -1,5 +1,10 @@
 //! Where bytes go: files on disk, standard output, or a test's faulty medium.
 
+use super::earlier::Earlier;
+use crate::OutputError;
+use crate::format::MessageSchemas;
+use flowpin_config::OutputPlan;
+use flowpin_disk::{Existing, Reads, create, is_gone, remake, remove};
 use std::fs::{File, Metadata};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
@@ -20,6 +25,12 @@ pub trait Target: Write + Seek + Send {
         let _ = path;
         true
     }
+
+    /// Whether what was written is lost, because the file has no name any more. Without knowing:
+    /// no.
+    fn is_gone(&self) -> bool {
+        false
+    }
 }
 
 impl Target for File {
@@ -35,16 +46,40 @@ impl Target for File {
             _ => false,
         }
     }
+
+    fn is_gone(&self) -> bool {
+        is_gone(self)
+    }
 }
 
 /// Where files are made.
 pub trait Storage: Send {
-    /// Creates a file, or empties the one that is there.
+    /// Makes way for the files of a plan: removes those of an earlier run, if they are to be
+    /// replaced.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// They are not to be replaced, or are none to be replaced.
+    fn clear(&mut self, plan: &OutputPlan) -> Result<Earlier, OutputError> {
+        let _ = plan;
+        Ok(Earlier::default())
+    }
+
+    /// Creates a file that is not there.
+    ///
+    /// # Errors
+    ///
+    /// There is something; what the system says.
     fn create(&mut self, path: &Path) -> io::Result<Box<dyn Target>>;
+
+    /// Creates a file again that was moved away.
+    ///
+    /// # Errors
+    ///
+    /// As [`Storage::create`].
+    fn remake(&mut self, path: &Path) -> io::Result<Box<dyn Target>> {
+        self.create(path)
+    }
 
     /// Standard output.
     ///
@@ -55,18 +90,80 @@ pub trait Storage: Send {
 }
 
 /// The file system.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Disk;
+#[derive(Clone, Debug, Default)]
+pub struct Disk {
+    /// Names of logs of messages.
+    stems: Vec<String>,
+    reads: Reads,
+}
+
+impl Disk {
+    /// A disk with files that must not be written. `known`: all kinds of messages of which an
+    /// earlier run may have left logs.
+    pub fn new(known: &MessageSchemas, reads: Reads) -> Self {
+        let stems = known.iter().map(|ready| ready.schema.file_stem.clone());
+        Self {
+            stems: stems.map(|stem| stem.into_owned()).collect(),
+            reads,
+        }
+    }
+
+    /// Whether the files of a plan may be written, and what would be replaced. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// Files of an earlier run are not to be replaced, or are none to be replaced.
+    pub fn check(&self, plan: &OutputPlan) -> Result<Earlier, OutputError> {
+        Earlier::find(plan, &self.stems, &self.reads)
+    }
+}
 
 impl Storage for Disk {
+    fn clear(&mut self, plan: &OutputPlan) -> Result<Earlier, OutputError> {
+        let earlier = self.check(plan)?;
+        let removed = remove(&earlier.replaced);
+        removed.map_err(|(path, source)| OutputError::Create { path, source })?;
+        Ok(earlier)
+    }
+
     fn create(&mut self, path: &Path) -> io::Result<Box<dyn Target>> {
-        Ok(Box::new(File::create(path)?))
+        // What was to be replaced is gone by now: what is there has come since.
+        Ok(Box::new(create(path, Existing::Refuse, &self.reads)?))
+    }
+
+    fn remake(&mut self, path: &Path) -> io::Result<Box<dyn Target>> {
+        Ok(Box::new(remake(path, &self.reads)?))
     }
 
     fn stdout(&mut self) -> io::Result<Box<dyn Target>> {
         // Not through the standard library's line buffer: lines come in large pieces already.
         let stdout = io::stdout().as_fd().try_clone_to_owned()?;
-        Ok(Box::new(File::from(stdout)))
+        Ok(Box::new(Stdout(File::from(stdout))))
+    }
+}
+
+/// Standard output. Whether it has a name is nobody's business: who gave it may read it without.
+struct Stdout(File);
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl Seek for Stdout {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+impl Target for Stdout {
+    fn cut(&mut self, len: u64) -> io::Result<()> {
+        self.0.cut(len)
     }
 }
 

@@ -7,7 +7,7 @@ use super::storage::{Storage, Target, write_all};
 use crate::OutputError;
 use flowpin_packet::Timestamp;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// One log.
 pub(super) struct TextLog {
@@ -15,6 +15,8 @@ pub(super) struct TextLog {
     rotation: Rotation,
     open: Option<OpenFile>,
     closed: Vec<FileInfo>,
+    /// The first file that lost its name before a new one was asked for: told in the end.
+    removed: Option<OutputError>,
 }
 
 struct OpenFile {
@@ -35,6 +37,7 @@ impl TextLog {
             rotation,
             open: None,
             closed: Vec::new(),
+            removed: None,
         }
     }
 
@@ -68,7 +71,7 @@ impl TextLog {
             if open.times.is_some()
                 && let Some(path) = self.rotation.next(time, bytes)
             {
-                self.close()?;
+                self.end_file()?;
                 self.open = Some(create(storage, path)?);
             }
         }
@@ -102,15 +105,26 @@ impl TextLog {
         match moved {
             None => self.flush(),
             Some(path) => {
-                self.close()?;
-                self.open = Some(create(storage, path)?);
+                match self.end_file() {
+                    Err(error @ OutputError::Removed { .. }) => {
+                        self.removed.get_or_insert(error);
+                    }
+                    done => done?,
+                }
+                self.open = Some(made(storage.remake(&path), path)?);
                 Ok(())
             }
         }
     }
 
-    /// Ends the present file as its format wants it.
+    /// Ends the present file, and tells if one was removed before.
     pub(super) fn close(&mut self) -> Result<(), OutputError> {
+        let done = self.end_file();
+        done.and(self.removed.take().map_or(Ok(()), Err))
+    }
+
+    /// Ends the present file as its format wants it.
+    fn end_file(&mut self) -> Result<(), OutputError> {
         let Some(mut open) = self.open.take() else {
             return Ok(());
         };
@@ -128,7 +142,11 @@ impl TextLog {
 }
 
 fn create(storage: &mut dyn Storage, path: PathBuf) -> Result<OpenFile, OutputError> {
-    match storage.create(&path) {
+    made(storage.create(&path), path)
+}
+
+fn made(file: io::Result<Box<dyn Target>>, path: PathBuf) -> Result<OpenFile, OutputError> {
+    match file {
         Ok(target) => Ok(OpenFile::new(path, target)),
         Err(source) => Err(OutputError::Create { path, source }),
     }
@@ -166,7 +184,8 @@ impl OpenFile {
         }
         self.flush()?;
         self.put(&(frame.footer)(last))?;
-        self.flush()
+        self.flush()?;
+        removed(self.target.as_ref(), &self.info.path)
     }
 
     fn flush(&mut self) -> Result<(), OutputError> {
@@ -197,6 +216,17 @@ impl OpenFile {
             source,
         }
     }
+}
+
+/// An error if a file that was written has no name any more.
+pub(super) fn removed(target: &dyn Target, path: &Path) -> Result<(), OutputError> {
+    if target.is_gone() {
+        return Err(OutputError::Removed {
+            path: path.to_owned(),
+            source: flowpin_disk::Removed,
+        });
+    }
+    Ok(())
 }
 
 /// Pieces of this size cost the file system least per byte.

@@ -87,7 +87,7 @@ impl Writers {
     /// # Ok::<(), flowpin_output::OutputError>(())
     /// ```
     pub fn open(plan: &OutputPlan) -> Result<Self, OutputError> {
-        Self::open_in(plan, Box::new(Disk))
+        Self::open_in(plan, Box::<Disk>::default())
     }
 
     /// Like [`Writers::open`], with files made by `storage`.
@@ -99,13 +99,17 @@ impl Writers {
         Self::open_all(plan, &MessageSchemas::default(), storage)
     }
 
-    /// Like [`Writers::open`], and for messages of these kinds.
+    /// Like [`Writers::open_in`], and for messages of these kinds.
     ///
     /// # Errors
     ///
     /// The directory or a file cannot be made.
-    pub fn with_messages(plan: &OutputPlan, schemas: &MessageSchemas) -> Result<Self, OutputError> {
-        Self::open_all(plan, schemas, Box::new(Disk))
+    pub fn with_messages(
+        plan: &OutputPlan,
+        schemas: &MessageSchemas,
+        storage: Box<dyn Storage>,
+    ) -> Result<Self, OutputError> {
+        Self::open_all(plan, schemas, storage)
     }
 
     fn open_all(
@@ -138,6 +142,7 @@ impl Writers {
         if plan.to_stdout {
             writers.open_stdout()?;
         } else if formats.any() {
+            writers.summary.earlier = writers.storage.clear(plan)?;
             std::fs::create_dir_all(&plan.dir).map_err(|source| OutputError::Directory {
                 path: plan.dir.clone(),
                 source,

@@ -46,6 +46,10 @@ pub(crate) struct TargetArgs {
     #[arg(required_unless_present = "interface")]
     write: Option<PathBuf>,
 
+    /// Replace FILE, and the truth about it, if they are there
+    #[arg(long, conflicts_with = "interface")]
+    force: bool,
+
     /// Send the frames out of an interface instead, at the times of the trace (Linux)
     #[arg(short = 'i', long, value_name = "IFACE", conflicts_with_all = ["write", "format"])]
     interface: Option<String>,
@@ -73,6 +77,16 @@ pub(crate) enum Target<'a> {
     Stdout,
     File(&'a Path),
     Interface { name: &'a str, topspeed: bool },
+}
+
+impl<'a> Target<'a> {
+    /// The file, if it is one.
+    pub(crate) const fn file(self) -> Option<&'a Path> {
+        match self {
+            Target::File(path) => Some(path),
+            Target::Stdout | Target::Interface { .. } => None,
+        }
+    }
 }
 
 /// What a trace shall be like.

@@ -3,6 +3,7 @@
 use super::{
     Layout, NetArgs, ReplicateArgs, SizeArgs, TalkArgs, Target, TargetArgs, TraceArgs, Wrapping,
 };
+use flowpin_disk::{Existing, Output};
 use flowpin_gen::{Format, Kind, Options, Replication, Tunnel};
 use std::path::{Path, PathBuf};
 
@@ -21,6 +22,15 @@ impl TargetArgs {
         self.write.as_deref().unwrap_or(Path::new(""))
     }
 
+    /// What becomes of files that are there.
+    pub(crate) const fn existing(&self) -> Existing {
+        if self.force {
+            Existing::Replace
+        } else {
+            Existing::Refuse
+        }
+    }
+
     /// Where the trace goes.
     pub(crate) fn target(&self) -> Target<'_> {
         match &self.interface {
@@ -28,7 +38,7 @@ impl TargetArgs {
                 name,
                 topspeed: self.topspeed,
             },
-            None if self.file() == Path::new("-") => Target::Stdout,
+            None if Output::is_stdout(self.file()) => Target::Stdout,
             None => Target::File(self.file()),
         }
     }

@@ -2,8 +2,9 @@
 
 use super::failed;
 use crate::RunError;
+use flowpin_disk::{Existing, Identity, Reads, Removed, create, is_gone, reopen};
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -12,10 +13,11 @@ use std::path::{Path, PathBuf};
 pub(super) struct Files {
     folder: PathBuf,
     open_max: usize,
-    overwrite: bool,
+    existing: Existing,
+    reads: Reads,
     open: HashMap<Box<str>, Open>,
-    /// Lengths of those that are not open and will be gone on with.
-    closed: HashMap<Box<str>, u64>,
+    /// Those that are not open and will be gone on with: their lengths, and which they are.
+    closed: HashMap<Box<str>, (u64, Identity)>,
     uses: u64,
 }
 
@@ -34,23 +36,26 @@ impl Files {
         Self {
             folder: folder.to_owned(),
             open_max: open_max.max(1),
-            overwrite,
+            existing: if overwrite {
+                Existing::Replace
+            } else {
+                Existing::Refuse
+            },
+            reads: Reads::default(),
             open: HashMap::new(),
             closed: HashMap::new(),
             uses: 0,
         }
     }
 
+    /// These are not to be written.
+    pub(super) fn spare(&mut self, reads: &Reads) {
+        self.reads = reads.clone();
+    }
+
     /// Makes a file that is empty.
     pub(super) fn make(&mut self, name: &str) -> Result<(), RunError> {
-        let mut options = OpenOptions::new();
-        options.write(true);
-        if self.overwrite {
-            options.create(true).truncate(true);
-        } else {
-            options.create_new(true);
-        }
-        self.open_file(name, &options, 0).map(drop)
+        self.open_file(name, None)
     }
 
     /// Writes at the end of a file.
@@ -93,10 +98,8 @@ impl Files {
         self.uses += 1;
         let used = self.uses;
         if !self.open.contains_key(name) {
-            let len = self.closed.remove(name).unwrap_or(0);
-            let mut options = OpenOptions::new();
-            options.write(true);
-            self.open_file(name, &options, len)?;
+            let before = self.closed.remove(name);
+            self.open_file(name, before)?;
         }
         let missing = || failed(&self.folder.join(name), io::ErrorKind::NotFound.into());
         let open = self.open.get_mut(name).ok_or_else(missing)?;
@@ -104,14 +107,19 @@ impl Files {
         Ok(open)
     }
 
-    fn open_file(&mut self, name: &str, options: &OpenOptions, len: u64) -> Result<(), RunError> {
+    /// Opens a file again, or makes it.
+    fn open_file(&mut self, name: &str, before: Option<(u64, Identity)>) -> Result<(), RunError> {
         self.uses += 1;
         while self.open.len() >= self.open_max {
             self.close_stalest()?;
         }
         let path = self.folder.join(name);
         let file = loop {
-            match options.open(&path) {
+            let opened = match before {
+                Some((_, made)) => reopen(&path, made),
+                None => create(&path, self.existing, &self.reads),
+            };
+            match opened {
                 // The process, or the system, has no more: do with fewer.
                 Err(error) if is_too_many(&error) && !self.open.is_empty() => {
                     self.open_max = self.open.len();
@@ -120,6 +128,7 @@ impl Files {
                 done => break done,
             }
         };
+        let len = before.map_or(0, |(len, _)| len);
         let placed = file.and_then(|mut file| {
             file.seek(SeekFrom::Start(len))?;
             Ok(file)
@@ -145,7 +154,9 @@ impl Files {
             return Ok(());
         };
         let path = self.folder.join(&*name);
-        self.closed.insert(name, open.len);
+        if let Some(made) = Identity::of_open(open.file.get_ref()) {
+            self.closed.insert(name, (open.len, made));
+        }
         open.finish().map_err(|source| failed(&path, source))
     }
 }
@@ -155,6 +166,9 @@ impl Open {
         self.file.flush()?;
         if self.hollow {
             self.file.get_ref().set_len(self.len)?;
+        }
+        if is_gone(self.file.get_ref()) {
+            return Err(Removed.into());
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ use super::{StreamEnd, StreamPlace, StreamSink};
 use crate::RunError;
 use files::Files;
 use flowpin_counters::{Loss, Losses};
+use flowpin_disk::{Existing, Reads, earlier};
 use std::collections::HashMap;
 use std::fs;
 use std::io;
@@ -190,8 +191,11 @@ impl StreamDirectory {
 }
 
 impl StreamSink for StreamDirectory {
-    fn begin(&mut self) -> Result<(), RunError> {
+    fn begin(&mut self, reads: &Reads) -> Result<(), RunError> {
         let path = &self.options.path;
+        // What is in the way is told before anything is written.
+        earlier(path, Existing::Replace, reads, name::is_one)?;
+        self.files.spare(reads);
         let made = fs::create_dir_all(path).and_then(|()| fs::read_dir(path));
         let mut entries = made.map_err(|source| failed(path, source))?;
         if entries.next().is_some() && !self.options.force {

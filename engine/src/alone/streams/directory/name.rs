@@ -20,6 +20,16 @@ pub(super) fn counted(name: String, before: u32) -> String {
     }
 }
 
+/// Whether it may be such a name.
+pub(super) fn is_one(name: &str) -> bool {
+    let is_end = |end: &str| {
+        let is_letter = |letter: u8| letter.is_ascii_hexdigit() || matches!(letter, b'.' | b':');
+        end.contains('.') && end.bytes().all(is_letter)
+    };
+    name.split_once('-')
+        .is_some_and(|(from, to)| is_end(from) && is_end(to))
+}
+
 fn end(end: SocketAddr) -> String {
     let port = end.port();
     match end.ip() {

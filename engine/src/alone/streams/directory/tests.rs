@@ -71,7 +71,7 @@ fn streams_that_alternate_are_whole_with_two_files_open() {
         ..options(&folder.0)
     };
     let mut directory = StreamDirectory::new(options);
-    directory.begin().unwrap();
+    directory.begin(&Reads::default()).unwrap();
     let talks: Vec<_> = (1..=7).map(talk).collect();
     for round in 0..5_u8 {
         for (handle, talk) in (0..).zip(&talks) {
@@ -101,7 +101,7 @@ fn streams_that_alternate_are_whole_with_two_files_open() {
 fn later_streams_between_the_same_ends_are_counted() {
     let folder = Folder::new("counted");
     let mut directory = StreamDirectory::new(options(&folder.0));
-    directory.begin().unwrap();
+    directory.begin(&Reads::default()).unwrap();
     let talk = talk(1025);
     for (handle, bytes) in [(5, &b"one"[..]), (5, b""), (5, b"two"), (9, b"three")] {
         let at = place(&talk, handle);
@@ -126,7 +126,7 @@ fn limits_are_kept_and_counted() {
         files_max: 2,
         ..options(&folder.0)
     });
-    directory.begin().unwrap();
+    directory.begin(&Reads::default()).unwrap();
     let talks: Vec<_> = (1..=3).map(talk).collect();
     directory.data(&place(&talks[0], 0), b"12345678").unwrap();
     directory.data(&place(&talks[1], 1), b"a").unwrap();
@@ -155,7 +155,7 @@ fn gaps_are_skipped_or_noted_if_asked() {
             only: Some(true),
             ..options(&folder.0)
         });
-        directory.begin().unwrap();
+        directory.begin(&Reads::default()).unwrap();
         let talk = talk(7);
         let at = place(&talk, 0);
         directory.data(&at, b"a").unwrap();
@@ -180,14 +180,16 @@ fn a_folder_that_holds_something_is_refused() {
     let folder = Folder::new("refused");
     fs::create_dir_all(&folder.0).unwrap();
     fs::write(folder.0.join("notes"), "mine").unwrap();
-    let refused = StreamDirectory::new(options(&folder.0)).begin();
+    let refused = StreamDirectory::new(options(&folder.0)).begin(&Reads::default());
     assert!(matches!(refused, Err(RunError::StreamFolder { .. })));
     let force = DirectoryOptions {
         force: true,
         ..options(&folder.0)
     };
-    StreamDirectory::new(force).begin().unwrap();
+    StreamDirectory::new(force)
+        .begin(&Reads::default())
+        .unwrap();
     let mut inside_a_file = StreamDirectory::new(options(&folder.0.join("notes/x")));
-    let refused = inside_a_file.begin();
+    let refused = inside_a_file.begin(&Reads::default());
     assert!(matches!(refused, Err(RunError::StreamWrite { .. })));
 }

@@ -13,7 +13,7 @@ mod bind;
 mod state;
 mod waiting;
 
-use super::parse::{Parse, ParseStats, Scene};
+use super::parse::{FileError, Parse, ParseStats, Scene};
 use crate::worker::identification::{Identification, Names};
 use flowpin_counters::Losses;
 use flowpin_flow::Sighting;
@@ -24,7 +24,6 @@ use flowpin_reassembly::{Closed, Span, StreamConsumer};
 use flowpin_record::{ConnRecord, RecordSink};
 use state::{NO_RULE, Phase, State};
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use waiting::{Heard, PLACES};
 
@@ -284,7 +283,7 @@ impl Identify {
     }
 
     /// The first file that could not be written.
-    pub(super) fn file_error(&self) -> Option<&(PathBuf, i32)> {
+    pub(super) fn file_error(&self) -> Option<&FileError> {
         self.parse.as_ref()?.file_error()
     }
 

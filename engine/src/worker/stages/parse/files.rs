@@ -2,12 +2,15 @@
 //!
 //! No file stays open: a few KiB of each are gathered and appended, so any number of them may be on
 //! their way. Names are made of the connection's identifier and the transaction, so they depend on
-//! the input alone.
+//! the input alone. Whoever can guess them gains nothing: only files that were made here are written
+//! to.
 
+use crate::RunError;
+use flowpin_disk::{Existing, Identity, Reads, Refused, create, earlier, reopen};
 use flowpin_record::{FilePart, Uid};
 use std::collections::HashMap;
-use std::fs::OpenOptions;
-use std::io::{self, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// The files of one worker.
@@ -15,7 +18,37 @@ use std::path::{Path, PathBuf};
 pub(super) struct Files {
     folder: PathBuf,
     open: HashMap<(Uid, u64), Open>,
-    error: Option<(PathBuf, i32)>,
+    error: Option<FileError>,
+}
+
+/// A file that could not be written, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FileError {
+    path: PathBuf,
+    kind: ErrorKind,
+    why: String,
+}
+
+impl FileError {
+    /// As a run tells it.
+    pub(crate) fn told(&self) -> RunError {
+        RunError::StreamWrite {
+            path: self.path.clone(),
+            source: io::Error::new(self.kind, self.why.clone()),
+        }
+    }
+}
+
+/// What an earlier run has extracted into a folder.
+///
+/// # Errors
+/// See [`earlier`].
+pub(crate) fn earlier_files(
+    folder: &Path,
+    existing: Existing,
+    reads: &Reads,
+) -> Result<Vec<PathBuf>, Refused> {
+    earlier(folder, existing, reads, is_name)
 }
 
 #[derive(Debug, Default)]
@@ -23,7 +56,7 @@ struct Open {
     gathered: Vec<u8>,
     /// Where in the file the gathered bytes begin.
     offset: u64,
-    is_made: bool,
+    made: Option<Identity>,
 }
 
 /// Bytes that are gathered of a file before they are written.
@@ -38,8 +71,8 @@ impl Files {
         }
     }
 
-    /// The first that could not be written, and the system's number for why.
-    pub(super) const fn error(&self) -> Option<&(PathBuf, i32)> {
+    /// The first that could not be written.
+    pub(super) const fn error(&self) -> Option<&FileError> {
         self.error.as_ref()
     }
 
@@ -83,37 +116,116 @@ impl Files {
         if open.gathered.is_empty() {
             return;
         }
-        // Each transaction has a request and a response.
-        let side = if number.is_multiple_of(2) {
-            "request"
-        } else {
-            "response"
-        };
-        let path = self.folder.join(format!("{uid}-{}-{side}", number / 2));
+        let path = self.folder.join(name(uid, number));
         if let Err(error) = open.append(&path) {
-            self.error = Some((path, error.raw_os_error().unwrap_or(0)));
+            self.error = Some(FileError {
+                path,
+                kind: error.kind(),
+                why: error.to_string(),
+            });
         }
     }
 }
 
+/// Each transaction has a request and a response.
+const SIDES: [&str; 2] = ["request", "response"];
+
+fn name(uid: Uid, number: u64) -> String {
+    let [request, response] = SIDES;
+    let side = if number.is_multiple_of(2) {
+        request
+    } else {
+        response
+    };
+    format!("{uid}-{}-{side}", number / 2)
+}
+
+/// Whether it is a [`name`].
+fn is_name(text: &str) -> bool {
+    let mut parts = text.split('-');
+    let (uid, number, side) = (parts.next(), parts.next(), parts.next());
+    uid.is_some_and(|uid| uid.parse::<Uid>().is_ok())
+        && number.is_some_and(|number| number.parse::<u64>().is_ok())
+        && side.is_some_and(|side| SIDES.contains(&side))
+        && parts.next().is_none()
+}
+
 impl Open {
     fn append(&mut self, path: &Path) -> io::Result<()> {
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(!self.is_made);
-        let mut file = options.open(path)?;
+        let mut file = self.open(path)?;
         file.seek(SeekFrom::Start(self.offset))?;
         file.write_all(&self.gathered)?;
-        self.is_made = true;
         self.offset = self.offset.saturating_add(self.gathered.len() as u64);
         self.gathered.clear();
         Ok(())
+    }
+
+    fn open(&mut self, path: &Path) -> io::Result<File> {
+        if let Some(made) = self.made {
+            return reopen(path, made);
+        }
+        // Those of an earlier run are gone by now, if they were to be replaced.
+        let file = create(path, Existing::Refuse, &Reads::default())?;
+        self.made = Identity::of_open(&file);
+        Ok(file)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Files;
+    use super::{Files, is_name, name};
     use flowpin_record::{FilePart, Uid};
+
+    /// A link under a name that can be guessed is not followed, a file there not written over: nor
+    /// one that took the place of ours meanwhile.
+    #[test]
+    fn what_is_planted_is_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let uid = Uid::default();
+        let (victim, path) = (
+            folder.path().join("victim"),
+            folder.path().join(name(uid, 2)),
+        );
+        std::fs::write(&victim, "mine").unwrap();
+        let feed = |early: &dyn Fn(), late: &dyn Fn()| {
+            let mut files = Files::new(folder.path());
+            early();
+            files.part(uid, FilePart::Begin(2));
+            files.part(uid, FilePart::Data(2, &[b'x'; 20_000]));
+            late();
+            files.part(uid, FilePart::Data(2, b"y"));
+            files.part(uid, FilePart::End(2, true));
+            std::fs::remove_file(&path).unwrap();
+            files.error().map(|error| error.told().to_string())
+        };
+        let plant = || std::os::unix::fs::symlink(&victim, &path).unwrap();
+        assert!(feed(&plant, &|| ()).unwrap().contains("a symbolic link"));
+        let write = || std::fs::write(&path, "another").unwrap();
+        assert!(feed(&write, &|| ()).unwrap().contains("there already"));
+        let swap = || {
+            std::fs::remove_file(&path).unwrap();
+            plant();
+        };
+        feed(&|| (), &swap).unwrap();
+        assert_eq!(feed(&|| (), &|| ()), None);
+        assert_eq!(std::fs::read(&victim).unwrap(), b"mine");
+    }
+
+    /// An earlier run's files are known by their names, and nothing else is.
+    #[test]
+    fn names_are_known_again() {
+        for number in [0, 1, 7, u64::MAX] {
+            assert!(is_name(&name(Uid(u64::MAX), number)));
+        }
+        for other in [
+            "C00000000010-1",
+            "C00000000010-1-request-2",
+            "C1-1-request",
+            "notes",
+        ] {
+            assert!(!is_name(other), "{other}");
+        }
+    }
 
     /// Parts of files come mixed; each file has its own bytes, gaps as zeros.
     #[test]

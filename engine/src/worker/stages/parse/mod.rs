@@ -14,6 +14,7 @@ mod files;
 mod outlet;
 mod parsers;
 
+pub(crate) use files::{FileError, earlier_files};
 pub(super) use flowpin_http::Successor;
 pub(super) use outlet::{Moment, Scene, Who};
 use parsers::Kind;
@@ -33,7 +34,6 @@ use flowpin_record::{MessagePlace, RecordSink};
 use outlet::{Ledger, Outlet};
 use parsers::{Handle, Parsers};
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The parsers of one worker, and the connections bound to them.
@@ -346,7 +346,7 @@ impl Parse {
     }
 
     /// The first file that could not be written.
-    pub(super) fn file_error(&self) -> Option<&(PathBuf, i32)> {
+    pub(super) fn file_error(&self) -> Option<&FileError> {
         self.ledger.files.as_ref()?.error()
     }
 

@@ -1,0 +1,196 @@
+//! One output that a user names: a file, a device, or standard output.
+
+use crate::regular::raw;
+use crate::{Existing, Identity, Reads, Refused, Removed, check, create, is_gone};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Something to write to, unbuffered. A file that is not [kept](Output::keep) is removed again: a
+/// half would look like a whole.
+///
+/// What stands in `/dev` by itself (`/dev/null`, a terminal, a descriptor that a shell opened as
+/// `/dev/fd/63`) is written to as it is: nobody but the system puts anything there.
+#[derive(Debug)]
+pub struct Output {
+    path: PathBuf,
+    file: File,
+    /// Which file was made, if one was.
+    made: Option<Identity>,
+    kept: bool,
+}
+
+impl Output {
+    /// Whether a name stands for standard output.
+    pub fn is_stdout(path: &Path) -> bool {
+        let names = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+        names.iter().any(|name| path == Path::new(name))
+    }
+
+    /// Whether [`Output::open`] would be refused. Opens nothing.
+    ///
+    /// # Errors
+    /// As [`check`], and for standard output as [`Reads::check_stdout`].
+    pub fn check(path: &Path, existing: Existing, reads: &Reads) -> Result<(), Refused> {
+        if Self::is_stdout(path) {
+            reads.check_stdout()
+        } else if is_in_dev(path) {
+            Ok(())
+        } else {
+            check(path, existing, reads)
+        }
+    }
+
+    /// Opens it.
+    ///
+    /// # Errors
+    /// As [`Output::check`]; what the system says.
+    pub fn open(path: &Path, existing: Existing, reads: &Reads) -> io::Result<Self> {
+        Self::check(path, existing, reads)?;
+        let (file, made) = if Self::is_stdout(path) {
+            (File::from(io::stdout().as_fd().try_clone_to_owned()?), None)
+        } else if is_in_dev(path) {
+            (open_device(path, reads)?, None)
+        } else {
+            let file = create(path, existing, reads)?;
+            let made = Identity::of_open(&file);
+            (file, made)
+        };
+        let path = path.to_owned();
+        Ok(Self {
+            path,
+            file,
+            made,
+            kept: false,
+        })
+    }
+
+    /// Which file was made, if one was.
+    pub const fn made(&self) -> Option<Identity> {
+        self.made
+    }
+
+    /// Waits until it is on the disk.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn sync(&self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+
+    /// Cuts a file that was made to `len` bytes, after a failure; what stays is kept.
+    pub fn keep_only(mut self, len: u64) {
+        self.kept = self.made.is_some() && len > 0 && self.file.set_len(len).is_ok();
+    }
+
+    /// All is written.
+    ///
+    /// # Errors
+    /// The file was removed meanwhile.
+    pub fn keep(mut self) -> io::Result<()> {
+        self.kept = true;
+        if self.made.is_some() && is_gone(&self.file) {
+            return Err(Removed.into());
+        }
+        Ok(())
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if !self.kept && self.made.is_some() && Identity::at(&self.path) == self.made {
+            // Best effort: the failure before this one is being told.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Whether a path names what stands in `/dev` itself, or a descriptor of this process. Not what
+/// lies below: `/dev/shm` is a folder like any other.
+fn is_in_dev(path: &Path) -> bool {
+    let parent = path.parent().and_then(Path::to_str);
+    let is_descriptor = matches!(parent, Some("/dev/fd" | "/proc/self/fd"));
+    let by_itself = matches!(path.to_str(), Some("/dev/stdout" | "/dev/stderr"));
+    let Ok(meta) = path.metadata() else {
+        return false;
+    };
+    let kind = meta.file_type();
+    let is_flow = kind.is_char_device() || kind.is_fifo();
+    (is_descriptor || by_itself) && (is_flow || kind.is_file())
+        || parent == Some("/dev") && kind.is_char_device()
+}
+
+fn open_device(path: &Path, reads: &Reads) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.custom_flags(raw(OFlags::NONBLOCK | OFlags::NOCTTY));
+    let file = options.write(true).open(path)?;
+    let identity = Identity::of_open(&file);
+    if let Some(input) = identity.and_then(|identity| reads.name_of(identity)) {
+        let (output, input) = (path.to_owned(), input.to_owned());
+        return Err(Refused::Input { output, input }.into());
+    }
+    // Opened without waiting; written with.
+    let flags = fcntl_getfl(&file)?;
+    fcntl_setfl(&file, flags - OFlags::NONBLOCK)?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Output;
+    use crate::{Existing, Reads};
+    use std::fs;
+    use std::io::Write;
+    use std::path::Path;
+
+    /// A file is there when all of it is; a failure leaves what was asked to be left.
+    #[test]
+    fn half_a_file_is_not_left_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        let open = || Output::open(&path, Existing::Replace, &Reads::default()).unwrap();
+        let mut output = open();
+        output.write_all(b"0123").unwrap();
+        drop(output);
+        assert!(!path.exists());
+        let mut output = open();
+        output.write_all(b"0123").unwrap();
+        output.keep_only(3);
+        assert_eq!(fs::read(&path).unwrap(), b"012");
+        let mut output = open();
+        output.write_all(b"4567").unwrap();
+        output.keep().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"4567");
+        let output = open();
+        fs::remove_file(&path).unwrap();
+        assert!(output.keep().unwrap_err().to_string().contains("removed"));
+    }
+
+    /// What the system keeps in `/dev` may be named; a block device, or a link to it from elsewhere,
+    /// may not.
+    #[test]
+    fn devices_that_are_named_are_written_to() {
+        let none = Reads::default();
+        let mut null = Output::open(Path::new("/dev/null"), Existing::Refuse, &none).unwrap();
+        null.write_all(b"gone").unwrap();
+        null.keep().unwrap();
+        assert!(Path::new("/dev/null").exists());
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("null");
+        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+        Output::open(&link, Existing::Replace, &none).unwrap_err();
+    }
+}
