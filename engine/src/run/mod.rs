@@ -242,7 +242,9 @@ pub(crate) fn open(plan: &Plan, control: &Control) -> Result<Source, RunError> {
     let attention = control.attention();
     let source = Source::open_attentive(&plan.inputs, &options, &attention)?;
     // `>> a.pcap`: whatever is told there would be read as a part of it.
-    ground::reads(plan, &source).check_stdout()?;
+    if Reads::may_hold_stdout() {
+        ground::reads(plan, &source).check_stdout()?;
+    }
     Ok(source)
 }
 

@@ -42,7 +42,11 @@ pub fn remove(paths: &[PathBuf]) -> Result<(), (PathBuf, io::Error)> {
     Ok(())
 }
 
-fn named(folder: &Path, is_ours: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>, Refused> {
+/// What stands in a folder under such names, in name order.
+///
+/// # Errors
+/// The folder cannot be listed.
+pub fn named(folder: &Path, is_ours: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>, Refused> {
     let unknown = |source| Refused::Unknown {
         path: folder.to_owned(),
         source,

@@ -24,9 +24,9 @@ mod refused;
 mod regular;
 
 pub use create::{Existing, check, create, is_gone, remake};
-pub use earlier::{earlier, remove};
+pub use earlier::{earlier, named, remove};
 pub use identity::Identity;
 pub use output::Output;
 pub use reads::Reads;
 pub use refused::{Refused, Removed};
-pub use regular::{read, reopen};
+pub use regular::{read, read_head, reopen};

@@ -179,8 +179,7 @@ mod tests {
         assert!(output.keep().unwrap_err().to_string().contains("removed"));
     }
 
-    /// What the system keeps in `/dev` may be named; a block device, or a link to it from elsewhere,
-    /// may not.
+    /// What the system keeps in `/dev` may be named; a link to it from elsewhere may not.
     #[test]
     fn devices_that_are_named_are_written_to() {
         let none = Reads::default();

@@ -57,6 +57,11 @@ impl Reads {
         self.0.get(&identity).map(PathBuf::as_path)
     }
 
+    /// Whether standard output goes to a regular file: only then it is worth while to look.
+    pub fn may_hold_stdout() -> bool {
+        of_descriptor(&io::stdout()).is_some()
+    }
+
     /// Refuses a standard output that goes to a file which is read.
     ///
     /// # Errors

@@ -22,6 +22,17 @@ pub fn reopen(path: &Path, made: Identity) -> io::Result<File> {
     Ok(file)
 }
 
+/// The first bytes of a regular file, `len` at most.
+///
+/// # Errors
+/// It is something else; what the system says.
+pub fn read_head(path: &Path, len: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = open_as(path, OpenOptions::new().read(true))?;
+    file.take(len).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// Reads a whole file, if it is a regular one of `len_max` bytes at most.
 ///
 /// # Errors

@@ -133,8 +133,8 @@ are found. No filter is needed: whether there was one changes no uid.
 A connection has the same uid in a slice that is analysed by itself.
 
 A name that ends in .pcap gives a pcap file (nanoseconds, one link type), any other name pcapng, \
-which holds several link types. A file that is there is replaced only with --force, and never one that \
-is read.";
+which holds several link types. A file that is there is replaced only with --force, and one that \
+is read never.";
 
 pub(super) const SLICE_AFTER: &str = "\
 Examples:

@@ -7,9 +7,8 @@ use super::rotation;
 use crate::OutputError;
 use crate::format::Formats;
 use flowpin_config::OutputPlan;
-use flowpin_disk::{Existing, Reads, Refused, earlier};
+use flowpin_disk::{Existing, Reads, earlier, named, read_head};
 use flowpin_record::RecordType;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// What an earlier run left in the directory for logs.
@@ -53,10 +52,7 @@ impl Earlier {
 /// Logs that this run does not write. They only stand beside: what is none after all by its first
 /// bytes does not matter, nor what cannot be read.
 fn others(directory: &Path, is_log: impl Fn(&str) -> bool) -> Vec<PathBuf> {
-    let found = match earlier(directory, Existing::Refuse, &Reads::default(), is_log) {
-        Err(Refused::Exists { paths }) => paths,
-        _ => Vec::new(),
-    };
+    let found = named(directory, is_log).unwrap_or_default();
     found
         .into_iter()
         .filter(|path| begins_as_log(path))
@@ -64,9 +60,7 @@ fn others(directory: &Path, is_log: impl Fn(&str) -> bool) -> Vec<PathBuf> {
 }
 
 fn begins_as_log(path: &Path) -> bool {
-    let mut first = [0; 16];
-    let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut first));
-    let first = first.get(..read.unwrap_or(0)).unwrap_or_default();
+    let first = read_head(path, 16).unwrap_or_default();
     BEGINNINGS.iter().any(|begin| first.starts_with(begin))
 }
 

@@ -2,8 +2,8 @@
 //!
 //! No file stays open: a few KiB of each are gathered and appended, so any number of them may be on
 //! their way. Names are made of the connection's identifier and the transaction, so they depend on
-//! the input alone. Whoever can guess them gains nothing: only files that were made here are written
-//! to.
+//! the input alone. Whoever can guess them gains nothing: only files that were made here are
+//! written to.
 
 use crate::RunError;
 use flowpin_disk::{Existing, Identity, Reads, Refused, create, earlier, reopen};
