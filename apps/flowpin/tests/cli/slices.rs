@@ -47,7 +47,17 @@ fn slice_gives_the_packets_of_a_record_and_they_give_the_record() {
         let community_id = record["community_id"].as_str().unwrap();
         for (nth, id) in [uid, &flow_id, community_id].into_iter().enumerate() {
             let out = dir.path().join(format!("{nth}.pcapng"));
-            let output = flowpin(&["slice", "-r", &lab, "--uid", id, "-w", text(&out)]);
+            let slice = [
+                "slice",
+                "-r",
+                &lab,
+                "--uid",
+                id,
+                "--force",
+                "-w",
+                text(&out),
+            ];
+            let output = flowpin(&slice);
             assert_eq!(code(&output), 0, "{id}: {}", stderr(&output));
             let again = connections(&["-r", text(&out)]);
             // Ports may have been used again.
@@ -219,7 +229,16 @@ fn slice_says_what_is_wrong_with_a_name() {
     let out = dir.path().join("none.pcap");
     let http = capture("http.pcapng");
     let slice = |id: &str, more: &[&str]| {
-        let args = ["slice", "-r", &http, "--uid", id, "-w", text(&out)];
+        let args = [
+            "slice",
+            "-r",
+            &http,
+            "--uid",
+            id,
+            "--force",
+            "-w",
+            text(&out),
+        ];
         flowpin(&[&args, more].concat())
     };
     for id in ["CX", "1:short", "99999999999999999999", ""] {
