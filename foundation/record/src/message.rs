@@ -203,6 +203,13 @@ pub trait MessageSink {
     /// lower case, joined by `_`. Records of it are rate-limited by the sink.
     fn anomaly(&mut self, event: &'static str);
 
+    /// Whether what a side just said is of the parser's protocol, where that can be told: a
+    /// message, or at least its beginning, or nothing that the protocol knows. Identification takes
+    /// a verdict back that its own parser refuses.
+    fn fits(&mut self, is_mine: bool) {
+        let _ = is_mine;
+    }
+
     /// A part of a file that the connection carries, where files are to be kept.
     fn file(&mut self, part: FilePart<'_>) {
         let _ = part;

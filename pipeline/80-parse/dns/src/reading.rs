@@ -75,6 +75,7 @@ impl Reading {
             // Lengths lead from one message to the next: one that is wrong leads nowhere.
             if direction.state == State::Reading {
                 sink.anomaly("dns_bad_length");
+                sink.fits(false);
             }
             direction.state = State::GivenUp;
             return;
@@ -107,7 +108,10 @@ impl Reading {
         for event in &self.parsed.events {
             sink.anomaly(event);
         }
-        if !is_message {
+        sink.fits(!self.parsed.is_broken);
+        // Neither its header nor what follows is of a message: what it says is nothing.
+        let is_nothing = self.parsed.is_broken && !self.parsed.header.is_plausible();
+        if !is_message || is_nothing {
             return;
         }
         if self.parsed.cut_short {

@@ -83,6 +83,7 @@ impl Reading {
             let step = match frame_of(rest, limit, seen.last, waits) {
                 Frame::Need(need) => return (used, u32::try_from(need).unwrap_or(u32::MAX)),
                 Frame::Message(window) => {
+                    sink.fits(true);
                     direction.in_garbage = false;
                     direction.note_length(&window, limit);
                     let message = rest.get(..window.len).unwrap_or(rest);
@@ -253,6 +254,7 @@ impl Reading {
 /// Tells of bytes that are no message, once until the next message.
 #[cold]
 fn no_message<S: MessageSink>(direction: &mut Direction, event: &'static str, sink: &mut S) {
+    sink.fits(false);
     if !direction.in_garbage {
         direction.in_garbage = true;
         sink.anomaly(event);

@@ -67,6 +67,7 @@ impl<S: MessageSink> Sink for Actor<'_, S> {
         let grammar = self.grammar;
         let rules = &grammar.table.parts().rules;
         let Some(rule) = token.rule.and_then(|rule| rules.get(usize::from(rule))) else {
+            self.sink.fits(false);
             if !core::mem::replace(&mut self.extra.has_unmatched, true) {
                 self.sink.anomaly("text_unmatched");
             }
@@ -74,6 +75,7 @@ impl<S: MessageSink> Sink for Actor<'_, S> {
         };
         let index = usize::from(token.rule.unwrap_or_default());
         if !self.is_read && self.only_shows.get(index) == Some(&true) {
+            self.sink.fits(true);
             return Then::Go;
         }
         let (from, to) = rule.operations;
@@ -89,6 +91,8 @@ impl<S: MessageSink> Sink for Actor<'_, S> {
             stops: false,
         };
         for &operation in operations.unwrap_or_default() {
+            // What a grammar has words for is its own, unless the word is that something is wrong.
+            self.sink.fits(!matches!(operation, Op::Anomaly(_)));
             self.act(operation, token.text, &mut turn);
             if turn.is_over {
                 break;

@@ -117,15 +117,20 @@ impl Quic {
         session.datagrams = session.datagrams.saturating_add(1);
         let mut page = self.pages.open(&mut session.page, sink.reads(&QUIC));
         let mut cursor = Cursor::over(payload);
+        let mut fits = session.fits_short(payload);
         for _ in 0..PACKETS_MAX {
             let Some(packet) = Packet::parse(&mut cursor) else {
                 break;
             };
             let pools = (&mut self.blocks, &mut *self.plain);
-            session.packet(&packet, to_server, pools, page.as_deref_mut());
+            let read = session.packet(&packet, to_server, pools, page.as_deref_mut());
+            fits = read.or(fits.filter(|_| packet.kind == PacketKind::Initial));
             if packet.kind == PacketKind::Retry {
                 break;
             }
+        }
+        if let Some(is_mine) = fits {
+            sink.fits(is_mine);
         }
         let facts = &session.facts;
         let has_both = facts.has_client && facts.has_server;
@@ -164,22 +169,33 @@ impl Quic {
 }
 
 impl Session {
+    /// Whether a datagram fits that has no packet with a long header: before the server's hello
+    /// nothing has a short one (RFC 9000 §17.3.1: bits 0 and 1, from the highest).
+    fn fits_short(&self, payload: &[u8]) -> Option<bool> {
+        let is_short = payload.first().is_some_and(|first| first & 0xc0 == 0x40);
+        if is_short && self.facts.has_server {
+            return None;
+        }
+        Some(false)
+    }
+
+    /// Takes what a packet tells, and whether it fits; none where that cannot be told.
     fn packet(
         &mut self,
         packet: &Packet<'_>,
         to_server: bool,
         (blocks, plain): (&mut Blocks, &mut [u8; PACKET_BYTES_MAX]),
         page: Option<&mut Page>,
-    ) {
+    ) -> Option<bool> {
         match packet.kind {
             PacketKind::Initial => {}
             // RFC 9001 §5.2: keys follow from the identifier that the server asks for instead.
             PacketKind::Retry if !to_server && !self.has_retried => {
                 self.has_retried = true;
                 self.make_keys(packet.version, packet.from);
-                return;
+                return None;
             }
-            _ => return,
+            _ => return None,
         }
         if self.version == 0 || (to_server && self.version != packet.version) {
             // The first packet, or another try after a negotiation of the version.
@@ -197,14 +213,14 @@ impl Session {
         }
         let [client, server] = &mut self.sides;
         let side = if to_server { client } else { server };
-        let opened = self
-            .keys
-            .as_mut()
-            .and_then(|keys| keys.open(packet, to_server, plain));
-        let Some(frames) = opened.filter(|_| !side.is_over) else {
-            return;
+        let keys = self.keys.as_mut()?;
+        if side.is_over {
+            return None;
+        }
+        let Some(frames) = keys.open(packet, to_server, plain) else {
+            return Some(false);
         };
-        side.frames(frames, self.shard, blocks);
+        let is_whole = side.frames(frames, self.shard, blocks);
         let wanted = if to_server {
             CLIENT_HELLO
         } else {
@@ -219,6 +235,7 @@ impl Session {
             side.is_over = true;
             side.gathered.free(blocks, self.shard);
         }
+        Some(is_whole || side.is_over)
     }
 
     fn make_keys(&mut self, version: u32, id: &[u8]) {
@@ -268,14 +285,15 @@ impl Session {
 }
 
 impl Crypto {
-    /// Takes what CRYPTO frames hold (RFC 9000 §19.6).
-    fn frames(&mut self, frames: &[u8], shard: u8, blocks: &mut Blocks) {
+    /// Takes what CRYPTO frames hold (RFC 9000 §19.6); false if what stands there are no frames.
+    fn frames(&mut self, frames: &[u8], shard: u8, blocks: &mut Blocks) -> bool {
         let mut cursor = Cursor::over(frames);
         while cursor.left() > 0 {
             if self.frame(&mut cursor, shard, blocks).is_none() {
-                return;
+                return false;
             }
         }
+        true
     }
 
     /// RFC 9000 §12.4: frames that an Initial may hold.

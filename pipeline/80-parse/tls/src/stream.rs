@@ -90,6 +90,9 @@ impl Tls {
         };
         let page = self.pages.open(&mut session.page, sink.reads(&TLS));
         session.read(to_server, bytes, &mut self.blocks, page);
+        if let Some(is_mine) = session.fits(to_server) {
+            sink.fits(is_mine);
+        }
         self.settle(handle, sink)
     }
 
@@ -119,6 +122,9 @@ impl Tls {
         };
         let page = self.pages.open(&mut session.page, sink.reads(&TLS));
         session.read_datagram(to_server, payload, &mut self.blocks, page);
+        if let Some(is_mine) = is_dtls(payload) {
+            sink.fits(is_mine);
+        }
         self.settle(handle, sink)
     }
 
@@ -176,6 +182,20 @@ impl Session {
     fn side(&mut self, to_server: bool) -> &mut Side {
         let [client, server] = &mut self.sides;
         if to_server { client } else { server }
+    }
+
+    /// Whether what a side of a stream said is TLS, as soon as that can be told.
+    fn fits(&self, to_server: bool) -> Option<bool> {
+        let [client, server] = &self.sides;
+        let (side, said_hello) = if to_server {
+            (client, self.facts.has_client)
+        } else {
+            (server, self.facts.has_server)
+        };
+        if said_hello || side.is_encrypted || self.facts.alert.is_some() {
+            return Some(true);
+        }
+        side.is_over.then_some(false)
     }
 
     fn side_over(&mut self, to_server: bool, blocks: &mut Blocks) {
@@ -408,6 +428,18 @@ fn fragment<'a>(cursor: &mut Cursor<'a>) -> Option<Fragment<'a>> {
         offset,
         body: cursor.take(count)?,
     })
+}
+
+/// Whether a datagram begins with a record's header (RFC 6347 §4.1); none where that cannot be told
+/// (RFC 9147 §4: what 1.3 encrypts has three bits of its own).
+fn is_dtls(payload: &[u8]) -> Option<bool> {
+    match payload {
+        [CHANGE_CIPHER_SPEC..=26, 0xfe, 0xff | 0xfd, ..] => Some(true),
+        // Of OpenSSL before there was an RFC.
+        [CHANGE_CIPHER_SPEC..=DATA, 1, 0, ..] => Some(true),
+        [kind, ..] if kind & 0xe0 == 0x20 => None,
+        _ => Some(false),
+    }
 }
 
 /// Type, epoch and content of the next record.

@@ -111,6 +111,8 @@ pub(crate) struct Parsed {
     pub(crate) options: Vec<Place>,
     /// What is wrong with it, in the order found.
     pub(crate) events: Vec<&'static str>,
+    /// Whether its structure is not that of a message.
+    pub(crate) is_broken: bool,
     /// Whether records were left out for want of room.
     pub(crate) cut_short: bool,
 }
@@ -126,6 +128,7 @@ impl Parsed {
             edns: None,
             options: Vec::with_capacity(OPTIONS_MAX),
             events: Vec::with_capacity(EVENTS_MAX),
+            is_broken: false,
             cut_short: false,
         }
     }
@@ -159,6 +162,7 @@ impl Parsed {
         self.events.clear();
         self.edns = None;
         self.cut_short = false;
+        self.is_broken = true;
         let Some(header) = Header::parse(message) else {
             self.event("dns_truncated_message");
             return false;
@@ -171,7 +175,12 @@ impl Parsed {
             self.event("dns_z_flag");
         }
         let mut cursor = Cursor::new(message, Header::LEN, message.len());
-        match self.sections::<TEXT>(&mut cursor, class_mask) {
+        let found = self.sections::<TEXT>(&mut cursor, class_mask);
+        let goes_on = found.is_ok() && cursor.left() > 0 && whole;
+        let is_cut = matches!(found, Err(Stop::Short | Stop::Name(BadName::Truncated))) && !whole;
+        let is_read = found.is_ok() || is_cut || matches!(found, Err(Stop::Room));
+        self.is_broken = !is_read || goes_on || header.opcode() > 6;
+        match found {
             Ok(()) if cursor.left() > 0 && whole => self.event("dns_trailing_bytes"),
             Ok(()) => {}
             // What the recorder cut off is nobody's fault.

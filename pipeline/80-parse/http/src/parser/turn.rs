@@ -76,6 +76,7 @@ impl<S: MessageSink> Turn<'_, S> {
         } else if could_begin(first) {
             self.mine.phase = Phase::FirstLine;
         } else {
+            self.sink.fits(false);
             self.tell(Anomaly::NotARequest);
             self.lose(Phase::Lost);
         }

@@ -39,6 +39,7 @@ impl<S: MessageSink> Turn<'_, S> {
     pub(in crate::parser) fn check_request_begins(&mut self) {
         let begin = self.pools.texts.whole(&self.mine.line);
         if begin.is_some_and(|begin| !might_be_request(begin)) {
+            self.sink.fits(false);
             self.tell(Anomaly::NotARequest);
             self.lose(Phase::LostInLine);
         }
@@ -49,6 +50,7 @@ impl<S: MessageSink> Turn<'_, S> {
         let found =
             request_line(line).filter(|found| found.version != Version::Old || is_old(found));
         let Some(mut found) = found else {
+            self.sink.fits(false);
             self.tell(Anomaly::NotARequest);
             self.lose(Phase::Lost);
             return false;
@@ -62,6 +64,7 @@ impl<S: MessageSink> Turn<'_, S> {
             self.hand_over(Successor::Http2);
             return false;
         }
+        self.sink.fits(true);
         self.tell_request(&found);
         let handle = self.open();
         self.mine.transaction = handle;

@@ -11,10 +11,12 @@ impl<S: MessageSink> Turn<'_, S> {
     /// Whether it is a response.
     pub(in crate::parser) fn response_begins(&mut self, line: &[u8]) -> bool {
         let Some(found) = status_line(line) else {
+            self.sink.fits(false);
             self.tell(Anomaly::NotAResponse);
             self.lose(Phase::Lost);
             return false;
         };
+        self.sink.fits(true);
         self.pools.stats.responses = self.pools.stats.responses.wrapping_add(1);
         if self.mine.has(Side::MISSED) {
             self.mine.clear(Side::MISSED);
@@ -58,6 +60,7 @@ impl<S: MessageSink> Turn<'_, S> {
             self.body(read);
             return;
         }
+        self.sink.fits(false);
         self.tell(if self.mine.has(Side::BODILESS) {
             Anomaly::BodyUnexpected
         } else {
