@@ -162,13 +162,6 @@ impl PatternSet {
         self
     }
 
-    /// Without the automata of those that may only hint: what a search for verdicts needs.
-    #[must_use]
-    pub fn without_hints(mut self) -> Self {
-        self.groups.retain(|group| !group.is_hint);
-        self.ready()
-    }
-
     /// With all automata awake from the beginning: what the gate must not change.
     pub(crate) fn without_gate(mut self) -> Self {
         self.gate = None;

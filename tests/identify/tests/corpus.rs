@@ -167,6 +167,7 @@ fn told(searches: &mut Searches, bytes: &[u8]) -> Vec<String> {
             on,
             to_server,
             offset: 0,
+            again: None,
         };
         let mut search = Search::default();
         let mut steps = Vec::new();
@@ -188,6 +189,7 @@ fn told(searches: &mut Searches, bytes: &[u8]) -> Vec<String> {
 
 /// What files begin with, and what they are.
 const EXPECTED: &[(&str, &str)] = &[
+    ("aim", "aim"),
     ("bittorrent", "bittorrent"),
     ("dce-rpc", "dcerpc"),
     ("edonkey-tcp", "edonkey"),

@@ -1,5 +1,6 @@
 //! Talk in text.
 
+mod aim;
 mod irc;
 mod mumble;
 mod qq;
@@ -13,6 +14,7 @@ mod zoom;
 use crate::table::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
+    &aim::PROTOCOL,
     &irc::PROTOCOL,
     &mumble::PROTOCOL,
     &qq::PROTOCOL,

@@ -9,6 +9,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     ports: &[80, 8000, 8080, 8888, 3128],
     rules: &[
         Rule::check("http-request", On::Tcp, METHODS, request).ranked(110),
+        Rule::check("http-0.9", On::Tcp, &[Lead::start(b"GET /")], old_request).ranked(111),
         Rule::check("http-status", On::Tcp, &[Lead::start(b"HTTP/1.")], status).ranked(110),
     ],
 };
@@ -24,6 +25,25 @@ fn request(look: &Look<'_>) -> Option<Answer> {
     }
 }
 
+/// RFC 1945 §4.1, HTTP/0.9: a method and a path, and nothing else is said before the other side
+/// speaks or the stream ends. Stores of keys have commands on lines like it, on their ports.
+fn old_request(look: &Look<'_>) -> Option<Answer> {
+    let end = match memchr::memchr(b'\n', look.bytes) {
+        Some(end) => end,
+        None if look.ended => return Some(Answer::No),
+        None => return None,
+    };
+    let line = look.bytes.get(..end)?;
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let path = line.get(4..)?;
+    let is_alone = end.checked_add(1)? == look.bytes.len();
+    let is_path = path.iter().all(|byte| (b'!'..=b'~').contains(byte));
+    if !look.to_server || !is_alone || !is_path || look.on_port(&[6379, 11_211]) {
+        return Some(Answer::No);
+    }
+    look.ended.then_some(Answer::Yes)
+}
+
 /// RFC 9112 §2.2: a request's first line, behind an empty one perhaps.
 fn without_empty_line(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\r\n").unwrap_or(bytes)
@@ -37,7 +57,39 @@ fn status(look: &Look<'_>) -> Option<Answer> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::client;
+    use crate::testing::{client, stream};
+
+    /// A request without a version is one if it is all that the client says before the server does.
+    #[test]
+    fn requests_without_a_version_stand_alone() {
+        let ports = (50_000, 80);
+        let page: (bool, &[u8]) = (false, b"<html>hello</html>\n");
+        for line in ["GET /\r\n", "GET /a/b?c=d\r\n", "GET /index.html\n"] {
+            assert_eq!(
+                stream(&[(true, line.as_bytes()), page], ports),
+                Some("http")
+            );
+            assert_eq!(client(line.as_bytes()), Some("http"), "{line:?}");
+        }
+        for line in [
+            "GET /",
+            "GET key\r\n",
+            "GET /a b\r\n",
+            "GET /a\r\nGET /b\r\n",
+            "GET /a\r\n\r\n",
+            "get /a\r\n",
+            "PUT /a\r\n",
+        ] {
+            assert_eq!(
+                stream(&[(true, line.as_bytes()), page], ports),
+                None,
+                "{line:?}"
+            );
+        }
+        let key: (bool, &[u8]) = (true, b"GET /a\r\n");
+        let value: (bool, &[u8]) = (false, b"$1\r\nx\r\n");
+        assert_eq!(stream(&[key, value], (50_000, 6379)), None);
+    }
 
     /// RFC 9112 §2.2: one empty line may stand before the first request. UPnP Device Architecture
     /// §4: its events are requests, too.
