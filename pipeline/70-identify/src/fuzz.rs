@@ -63,6 +63,7 @@ fn whose(on: On, ports: (u16, u16), to_server: bool) -> Whose {
         on,
         to_server,
         offset: 0,
+        again: None,
     }
 }
 

@@ -144,13 +144,13 @@ impl Identifier {
         })
     }
 
-    /// Also looks for these patterns, where the project's own rules find nothing. Those that may
-    /// only hint are not asked: a search looks for verdicts.
+    /// Also looks for these patterns, where the project's own rules find nothing. Those that match
+    /// much by chance have their say where no other does, and are not sure.
     #[must_use]
     pub fn with_patterns(self, patterns: PatternSet) -> Self {
         let Self { loaded, .. } = self;
         let loaded = Loaded {
-            set: patterns.without_hints(),
+            set: patterns,
             ..loaded.unwrap_or_default()
         };
         Self {

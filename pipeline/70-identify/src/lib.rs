@@ -53,7 +53,7 @@ pub use identifier::{BadRule, Identifier};
 pub use kept::STREAM_BYTES_MAX;
 pub use lead::Lead;
 pub use look::{Answer, Check, Look};
-pub use search::{Search, SearchOptions, Searches, Whose};
+pub use search::{Again, Search, SearchOptions, Searches, Whose};
 pub use successor::may_follow_stun;
 pub use table::{Group, How, LOADED_FIRST, On, Protocol, ProtocolId, Rule, RuleId};
 pub use verdict::{Confidence, GaveUp, Step, Verdict};

@@ -28,6 +28,7 @@ pub(crate) fn whose(on: On, to_server: bool, ports: (u16, u16)) -> Whose {
         on,
         to_server,
         offset: 0,
+        again: None,
     }
 }
 

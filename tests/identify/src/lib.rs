@@ -250,6 +250,7 @@ impl Flow {
             on: self.on,
             to_server,
             offset: 0,
+            again: None,
         }
     }
 

@@ -99,7 +99,8 @@ where no built-in rule decides.";
 pub(super) const TEST_ABOUT: &str = "\
 Says of each pattern whether it is loaded or refused, where and why, and what to do about it; \
 whether it decides or, because it would match random bytes or English text more than once in a \
-million times 4 KiB, only hints; how large it is, and how many bytes of a connection it looks at. \
+million times 4 KiB, only hints: it decides where nothing else does, and is not sure; how large it \
+is, and how many bytes of a connection it looks at. \
 With captures also: which connections it matches, by which bytes, and what built-in rules say of \
 them, since these come first.
 

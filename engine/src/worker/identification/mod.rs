@@ -128,6 +128,8 @@ pub(crate) struct Names {
     loaded: Vec<(&'static str, &'static str)>,
     /// By protocol: what it may turn into.
     becomes: Vec<Vec<ProtocolId>>,
+    /// By protocol: which family it is of.
+    families: Vec<Option<u8>>,
     /// Rules of what HTTP may go on as.
     websocket: Option<RuleId>,
     http2: Option<RuleId>,
@@ -165,6 +167,10 @@ impl Names {
                 .iter()
                 .map(|protocol| upgrades::becomes(protocol.name).iter())
                 .map(|names| names.filter_map(|name| identifier.find(name)).collect())
+                .collect(),
+            families: all
+                .iter()
+                .map(|protocol| upgrades::family(protocol.name))
                 .collect(),
             websocket: first_rule("websocket"),
             http2: first_rule("http2"),
@@ -244,6 +250,15 @@ impl Names {
         self.becomes
             .get(usize::from(id.0))
             .map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether what says the one thing of a connection does not contradict what says the other.
+    pub(crate) fn agree(&self, one: ProtocolId, other: ProtocolId) -> bool {
+        let family = |id: ProtocolId| self.families.get(usize::from(id.0)).copied().flatten();
+        one == other
+            || family(one).is_some_and(|first| family(other) == Some(first))
+            || self.becomes(one).contains(&other)
+            || self.becomes(other).contains(&one)
     }
 
     /// Whether it is built in, and not the user's.

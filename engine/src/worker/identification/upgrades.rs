@@ -31,3 +31,28 @@ pub(super) fn becomes(protocol: &str) -> &'static [&'static str] {
         _ => &[],
     }
 }
+
+/// Protocols that stand beside each other on one connection, or whose sides or messages have names
+/// of their own: of these one does not contradict the other.
+const FAMILIES: &[&[&str]] = &[
+    // All of these begin as HTTP/1.
+    &[
+        "http",
+        "http-connect",
+        "http-proxy",
+        "websocket",
+        "soap",
+        "http2",
+    ],
+    // RFC 7983 §7: what WebRTC has on one port; RFC 5761: media and their control.
+    &["stun", "dtls", "rtp", "rtcp", "zoom"],
+    // One message format.
+    &["dns", "mdns", "llmnr", "netbios-ns"],
+];
+
+/// Which family a protocol is of, if of any.
+pub(super) fn family(protocol: &str) -> Option<u8> {
+    let mut families = (0u8..).zip(FAMILIES);
+    let found = families.find(|(_, family)| family.contains(&protocol));
+    found.map(|(number, _)| number)
+}

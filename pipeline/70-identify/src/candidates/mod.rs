@@ -102,6 +102,12 @@ impl Candidates {
         })
     }
 
+    /// All but those of some rules.
+    #[cold]
+    pub(crate) fn without(&self, is_out: impl Fn(RuleId) -> bool) -> Set {
+        Set::of(self.all.iter().map(|one| !is_out(one.rule)))
+    }
+
     /// Leaves those whose leads fit ports, and bytes as far as they are there.
     #[inline]
     fn fitting(&self, set: Set, bytes: &[u8], ports: (u16, u16)) -> Set {

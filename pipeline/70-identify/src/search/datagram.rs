@@ -2,7 +2,6 @@
 
 use super::progress::Progress;
 use super::{Memory, Search, Whose, side_of};
-use crate::candidates::Set;
 use crate::identifier::Compiled;
 use crate::verdict::{Confidence, GaveUp, Step, Verdict};
 use crate::{DATAGRAMS_MAX, Datagram, Look};
@@ -18,7 +17,7 @@ impl Memory {
         wire_len: usize,
     ) -> Step {
         let own = side_of(whose.to_server);
-        let handle = search.0.checked_sub(1);
+        let handle = search.handle();
         let known = handle.and_then(|handle| self.slab.get_mut(handle));
         let mut likely = known.as_ref().map_or(0, |known| known.likely.rule);
         let head = |which| known.as_ref().map_or(&[][..], |known| known.head(which));
@@ -32,7 +31,7 @@ impl Memory {
             on: whose.on,
             ended: true,
         };
-        if let Some(verdict) = datagram_verdict(compiled, &look, &mut likely) {
+        if let Some(verdict) = datagram_verdict(compiled, whose, &look, &mut likely) {
             return Step::Verdict(verdict);
         }
         let step = if let Some(known) = known {
@@ -57,7 +56,7 @@ impl Memory {
 
     /// Keeps one that decided nothing for the parser of a later verdict.
     fn keep_datagram(&mut self, search: Search, datagram: Datagram<'_>) {
-        let handle = search.0.checked_sub(1);
+        let handle = search.handle();
         let Some(progress) = handle.and_then(|handle| self.slab.get_mut(handle)) else {
             return;
         };
@@ -87,6 +86,7 @@ impl Progress {
 
 fn datagram_verdict(
     compiled: &Compiled,
+    whose: Whose,
     look: &Look<'_>,
     likely_before: &mut u16,
 ) -> Option<Verdict> {
@@ -96,12 +96,12 @@ fn datagram_verdict(
         Fed::Dead => None,
         Fed::More => compiled.automaton.at_end(state),
     };
-    let (rule, confidence) = if let Some(pattern) = pattern {
-        (compiled.rule_of(pattern), Confidence::Sure)
+    let matched = pattern.and_then(|pattern| compiled.told(pattern, whose));
+    let (rule, confidence) = if let Some(rule) = matched {
+        (rule, Confidence::Sure)
     } else {
-        let asked = compiled
-            .candidates
-            .ask(&mut Set::ALL.clone(), look, true, false);
+        let mut alive = compiled.askable(whose);
+        let asked = compiled.candidates.ask(&mut alive, look, true, false);
         match (asked.yes, asked.likely) {
             (Some(rule), _) => (rule, Confidence::Sure),
             (None, Some(rule)) if *likely_before == rule.0.saturating_add(1) => {

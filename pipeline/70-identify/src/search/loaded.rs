@@ -13,6 +13,7 @@ use crate::identifier::Loaded;
 use crate::kept::{Blocks, STREAM_BYTES_MAX};
 use crate::table::{LOADED_FIRST, On, ProtocolId, RuleId};
 use crate::verdict::{Confidence, GaveUp, Step, Verdict};
+use flowpin_pattern::Matched;
 
 impl Memory {
     /// Whether only loaded patterns are still looking.
@@ -35,7 +36,7 @@ impl Memory {
         if !matches!(own, Step::Undecided | Step::GaveUp(GaveUp::NothingFits)) {
             return own;
         }
-        let handle = search.0.checked_sub(1);
+        let handle = search.handle();
         let Self { slab, blocks, .. } = self;
         if let Some(progress) = handle.and_then(|handle| slab.get_mut(handle)) {
             if whose.on == On::Tcp && !progress.loaded.begun {
@@ -83,7 +84,7 @@ impl Memory {
     pub(super) fn loaded_held(&self, loaded: &Loaded, handle: u32) -> Option<Verdict> {
         let mut progress = *self.slab.get(handle)?;
         progress.catch_up(loaded, &self.blocks);
-        progress.held()
+        progress.held().or_else(|| progress.weak())
     }
 }
 
@@ -135,7 +136,7 @@ impl Progress {
         let bytes = bytes.get(..room).unwrap_or(bytes);
         *fed = fed.saturating_add(u16::try_from(bytes.len()).unwrap_or(u16::MAX));
         let found = set.feed(&mut self.loaded.state, bytes);
-        let found = found.filter(|found| !found.is_hint);
+        let found = self.sharp(found);
         let place = usize::from(own);
         let state = self.loaded.directed.get_mut(place);
         let own_found = state.and_then(|state| directed.feed(place, state, bytes));
@@ -159,7 +160,7 @@ impl Progress {
     /// A turn, datagram or direction ends.
     fn turn_ends(&mut self, loaded: &Loaded, side: u8) {
         let joint = loaded.set.at_end(&self.loaded.state);
-        if let Some(joint) = joint.filter(|joint| !joint.is_hint) {
+        if let Some(joint) = self.sharp(joint) {
             self.note(joint.pattern);
         }
         let place = usize::from(side);
@@ -175,6 +176,30 @@ impl Progress {
             self.loaded.found = pattern.saturating_add(1);
             self.loaded.found_to_server = self.loaded.turn == side_of(true);
         }
+    }
+
+    /// A match that decides. The first of those that happen much by chance is kept for the end.
+    fn sharp(&mut self, found: Option<Matched>) -> Option<Matched> {
+        let found = found?;
+        if !found.is_hint {
+            return Some(found);
+        }
+        if self.loaded.weak == 0 {
+            self.loaded.weak = found.pattern.saturating_add(1);
+            self.loaded.weak_to_server = self.loaded.turn == side_of(true);
+        }
+        None
+    }
+
+    /// What a pattern says that matches much by chance, where nothing else decides.
+    fn weak(&self) -> Option<Verdict> {
+        let number = loaded_number(self.loaded.weak.checked_sub(1)?);
+        Some(Verdict {
+            protocol: ProtocolId(number),
+            rule: RuleId(number),
+            confidence: Confidence::Likely,
+            to_server: self.loaded.weak_to_server,
+        })
     }
 
     /// The verdict of a pattern that waits for the own rules to give up.
@@ -195,7 +220,8 @@ impl Progress {
             None if self.own_over
                 && (is_over || loaded.set.groups.is_empty() && loaded.directed.is_empty()) =>
             {
-                Step::GaveUp(GaveUp::NothingFits)
+                let weak = self.weak().map(Step::Verdict);
+                weak.unwrap_or(Step::GaveUp(GaveUp::NothingFits))
             }
             None => Step::Undecided,
         }
@@ -215,7 +241,7 @@ const fn loaded_number(pattern: u16) -> u16 {
 #[cfg(test)]
 mod tests {
     use crate::testing::whose;
-    use crate::{Expression, Identifier, On, Search, SearchOptions, Searches, Step};
+    use crate::{Confidence, Expression, Identifier, On, Search, SearchOptions, Searches, Step};
     use flowpin_pattern::l7::parse_expression;
     use flowpin_pattern::{Limits, PatternSet, Rewrite, Source};
     use proptest::prelude::*;
@@ -303,12 +329,42 @@ mod tests {
         }
     }
 
-    /// What matches by chance more than once in a million hints at most.
+    /// What matches by chance more than once in a million decides where nothing else does, and is
+    /// only likely.
     #[test]
-    fn a_loose_pattern_never_decides() {
-        let mut searches = searches(&[("loose", "^a.+")]);
-        let turns: &[(bool, &[u8])] = &[(true, b"any text at all")];
-        assert_eq!(find(&mut searches, turns, 100), None);
+    fn a_loose_pattern_decides_last_and_is_not_sure() {
+        let mut searches = searches(&[("loose", "^a.+"), ("sharp", "^any text at all.*tells")]);
+        let turn: &[u8] = b"any text at all, or what tells";
+        for size in [1, 3, 100] {
+            assert_eq!(
+                held(&mut searches, &turn[..10], size),
+                Some(("loose".into(), false))
+            );
+            assert_eq!(
+                held(&mut searches, turn, size),
+                Some(("sharp".into(), true))
+            );
+            assert_eq!(held(&mut searches, b"SSH-2.0-a\r\n", size), None);
+        }
+        assert_eq!(searches.live(), 0);
+    }
+
+    /// What a connection is that ends behind these bytes, and whether that is sure; none if an own
+    /// rule decides before, or nothing does.
+    fn held(searches: &mut Searches, bytes: &[u8], size: usize) -> Option<(String, bool)> {
+        let mut search = Search::default();
+        for segment in bytes.chunks(size) {
+            let whose = whose(On::Tcp, true, (50_000, 50_001));
+            searches.stream_bytes(&mut search, whose, segment);
+        }
+        let verdict = searches.held(search);
+        searches.release(&mut search);
+        let verdict = verdict?;
+        let is_sure = verdict.confidence == Confidence::Sure;
+        Some((
+            searches.identifier().name(verdict.protocol).to_owned(),
+            is_sure,
+        ))
     }
 
     /// What patterns say of turns that are shown to them as they come.

@@ -6,9 +6,10 @@ mod progress;
 mod stream;
 
 use crate::Datagram;
-use crate::identifier::{Compiled, Identifier};
+use crate::candidates::Set;
+use crate::identifier::{Compiled, Identifier, Loaded};
 use crate::kept::{Blocks, STREAM_BYTES_MAX};
-use crate::table::{On, RuleId};
+use crate::table::{On, ProtocolId, RuleId};
 use crate::verdict::{Confidence, GaveUp, Step, Verdict};
 use flowpin_memory::Slab;
 use flowpin_packet::Shard;
@@ -19,8 +20,29 @@ use std::sync::Arc;
 /// A connection's search: nothing as long as nothing has to be remembered.
 ///
 /// Once a [`Step`] other than undecided was returned, [`Searches::release`] it.
+///
+/// Three bytes: connections by the million have one each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Search(u32);
+pub struct Search([u8; 3]);
+
+impl Search {
+    const NONE: Self = Self([0; 3]);
+    /// The most of one worker.
+    const COUNT_MAX: u32 = (1 << 24) - 2;
+
+    #[inline]
+    fn handle(self) -> Option<u32> {
+        let Self([a, b, c]) = self;
+        u32::from_le_bytes([a, b, c, 0]).checked_sub(1)
+    }
+
+    fn of(handle: u32) -> Option<Self> {
+        let [a, b, c, 0] = handle.checked_add(1)?.to_le_bytes() else {
+            return None;
+        };
+        Some(Self([a, b, c]))
+    }
+}
 
 /// Whose bytes they are.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +57,15 @@ pub struct Whose {
     pub to_server: bool,
     /// Streams: where in it they begin; only told back, by [`Searches::replay`].
     pub offset: u64,
+    /// The connection has a verdict, which is doubted: what else it could be.
+    pub again: Option<Again>,
+}
+
+/// A look at what has a verdict: by the project's own rules alone, and at a direction by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Again {
+    /// Not this protocol.
+    pub but: Option<ProtocolId>,
 }
 
 /// How much the searches of one worker may keep.
@@ -101,8 +132,9 @@ impl Searches {
     /// # Errors
     /// Where the system refuses address space.
     pub fn new(identifier: Arc<Identifier>, options: SearchOptions) -> io::Result<Self> {
+        let searches = options.shard_searches_max.saturating_mul(256);
         let memory = Memory {
-            slab: Slab::with_capacity(options.shard_searches_max.saturating_mul(256))?,
+            slab: Slab::with_capacity(searches.min(Search::COUNT_MAX))?,
             counts: Box::new([0; 256]),
             blocks: Blocks::new(options.shard_bytes_max)?,
             options,
@@ -124,16 +156,17 @@ impl Searches {
             return Step::Undecided;
         }
         let compiled = self.identifier.on(On::Tcp);
-        let before = match self.identifier.brought() {
+        let of_user = brought(&self.identifier, whose);
+        let before = match of_user {
             Some(_) => self.kept(*search, whose.to_server).len(),
             None => 0,
         };
-        let step = match search.0.checked_sub(1) {
+        let step = match search.handle() {
             None => self.memory.first_segment(compiled, search, whose, bytes),
             Some(handle) if self.memory.is_own_over(handle) => Step::GaveUp(GaveUp::NothingFits),
             Some(handle) => self.memory.next_segment(compiled, handle, whose, bytes),
         };
-        match self.identifier.brought() {
+        match brought(&self.identifier, whose) {
             None => step,
             Some(loaded) => {
                 let is_kept = self.kept(*search, whose.to_server).len() > before;
@@ -146,11 +179,11 @@ impl Searches {
     /// The stream ends, or a gap that will not be filled: nothing more comes from this direction.
     pub fn stream_ended(&mut self, search: &mut Search, whose: Whose) -> Step {
         let compiled = self.identifier.on(On::Tcp);
-        match search.0.checked_sub(1) {
+        match search.handle() {
             None => Step::Undecided,
             Some(handle) => {
                 let step = self.memory.end_side(compiled, handle, whose);
-                match self.identifier.brought() {
+                match brought(&self.identifier, whose) {
                     None => step,
                     Some(loaded) => self
                         .memory
@@ -173,8 +206,7 @@ impl Searches {
         }
         let compiled = self.identifier.on(whose.on);
         let is_own_over = search
-            .0
-            .checked_sub(1)
+            .handle()
             .is_some_and(|one| self.memory.is_own_over(one));
         let step = if is_own_over {
             Step::GaveUp(GaveUp::NothingFits)
@@ -182,7 +214,7 @@ impl Searches {
             self.memory
                 .datagram(compiled, search, whose, bytes, wire_len)
         };
-        match self.identifier.brought() {
+        match brought(&self.identifier, whose) {
             None => step,
             Some(loaded) => {
                 let bytes = (bytes, false);
@@ -191,11 +223,43 @@ impl Searches {
         }
     }
 
+    /// After a verdict: keeps what one direction of a stream has said, as far as the limit allows,
+    /// so that it can be replayed if the verdict is taken back. `bytes` are those that decided, or
+    /// that came since. False if there is no memory for them.
+    pub fn keep(&mut self, search: &mut Search, whose: Whose, bytes: &[u8]) -> bool {
+        self.memory.keep(search, whose, bytes)
+    }
+
+    /// After a verdict: the direction that decided need not be looked at any more.
+    pub fn close_side(&mut self, search: Search, to_server: bool) {
+        let handle = search.handle();
+        let progress = handle.and_then(|handle| self.memory.slab.get_mut(handle));
+        if let Some(progress) = progress {
+            progress.side(side_of(to_server)).over = true;
+        }
+    }
+
+    /// Looks at what is kept of one direction: what else it may be.
+    pub fn look_again(&mut self, search: Search, whose: Whose) -> Step {
+        let compiled = self.identifier.on(On::Tcp);
+        match search.handle() {
+            Some(handle) => self.memory.look_again(compiled, handle, whose),
+            None => Step::Undecided,
+        }
+    }
+
+    /// Whether nothing that comes in one direction of a stream can matter any more.
+    pub fn is_side_over(&self, search: Search, to_server: bool) -> bool {
+        let handle = search.handle();
+        let progress = handle.and_then(|handle| self.memory.slab.get(handle));
+        let side = progress.and_then(|one| one.sides.get(usize::from(side_of(to_server))));
+        side.is_some_and(|side| side.over)
+    }
+
     /// The bytes of one direction before the verdict, as far as they are kept.
     pub fn kept(&self, search: Search, to_server: bool) -> &[u8] {
         let progress = search
-            .0
-            .checked_sub(1)
+            .handle()
             .and_then(|handle| self.memory.slab.get(handle));
         progress
             .and_then(|progress| progress.sides.get(usize::from(side_of(to_server))))
@@ -205,14 +269,14 @@ impl Searches {
     /// What a loaded pattern says that waits for the own rules to give up: the verdict, if the
     /// connection ends here.
     pub fn held(&self, search: Search) -> Option<Verdict> {
-        let handle = search.0.checked_sub(1)?;
+        let handle = search.handle()?;
         self.memory.loaded_held(self.identifier.brought()?, handle)
     }
 
     /// Tells the bytes before the verdict, as far as they are kept, in the order in which turns
     /// came: whether the client sent them, where in its stream they begin, and they.
     pub fn replay(&self, search: Search, mut tell: impl FnMut(bool, u64, &[u8])) {
-        let handle = search.0.checked_sub(1);
+        let handle = search.handle();
         let Some(progress) = handle.and_then(|handle| self.memory.slab.get(handle)) else {
             return;
         };
@@ -234,7 +298,7 @@ impl Searches {
 
     /// Of how many directions of a stream bytes came before the verdict that were not kept.
     pub fn cut(&self, search: Search) -> u8 {
-        let handle = search.0.checked_sub(1);
+        let handle = search.handle();
         let progress = handle.and_then(|handle| self.memory.slab.get(handle));
         progress.map_or(0, |progress| {
             progress.sides.map(|side| u8::from(side.cut)).iter().sum()
@@ -244,7 +308,7 @@ impl Searches {
     /// Tells the datagrams before the verdict in order of arrival, as far as they are kept; returns
     /// how many came behind those and are not.
     pub fn replay_datagrams<'a>(&'a self, search: Search, tell: impl FnMut(Datagram<'a>)) -> u8 {
-        let handle = search.0.checked_sub(1);
+        let handle = search.handle();
         let Some(progress) = handle.and_then(|handle| self.memory.slab.get(handle)) else {
             return 0;
         };
@@ -259,7 +323,7 @@ impl Searches {
 
     /// Forgets a search: after a verdict, or when its connection ends.
     pub fn release(&mut self, search: &mut Search) {
-        let Some(handle) = search.0.checked_sub(1) else {
+        let Some(handle) = search.handle() else {
             return;
         };
         let Memory {
@@ -278,7 +342,7 @@ impl Searches {
             }
             slab.remove(handle);
         }
-        *search = Search::default();
+        *search = Search::NONE;
     }
 
     /// Searches that go on.
@@ -295,19 +359,21 @@ impl Memory {
         if *count >= self.options.shard_searches_max {
             return Step::GaveUp(GaveUp::Memory);
         }
-        match self
-            .slab
-            .insert(*progress)
-            .and_then(|handle| handle.checked_add(1))
-        {
-            Some(handle) => {
+        match self.slab.insert(*progress).and_then(Search::of) {
+            Some(begun) => {
                 *count = count.saturating_add(1);
-                *search = Search(handle);
+                *search = begun;
                 Step::Undecided
             }
             None => Step::GaveUp(GaveUp::Memory),
         }
     }
+}
+
+/// What the user brought, unless a verdict is doubted: own rules come first.
+fn brought(identifier: &Identifier, whose: Whose) -> Option<&Loaded> {
+    let brought = identifier.brought();
+    brought.filter(|_| whose.again.is_none())
 }
 
 fn sure(compiled: &Compiled, rule: RuleId, to_server: bool) -> Step {
@@ -333,6 +399,23 @@ const fn side_of(to_server: bool) -> u8 {
 }
 
 impl Compiled {
+    /// The rule of a pattern that matched, unless it tells what is not asked for.
+    fn told(&self, pattern: u16, whose: Whose) -> Option<RuleId> {
+        let rule = self.rule_of(pattern);
+        let but = whose.again.and_then(|again| again.but);
+        (but != Some(self.protocol_of(rule))).then_some(rule)
+    }
+
+    /// The checks that may be asked.
+    fn askable(&self, whose: Whose) -> Set {
+        match whose.again.and_then(|again| again.but) {
+            None => Set::ALL,
+            Some(but) => self
+                .candidates
+                .without(|rule| self.protocol_of(rule) == but),
+        }
+    }
+
     fn rule_of(&self, pattern: u16) -> RuleId {
         self.pattern_rules
             .get(usize::from(pattern))

@@ -122,6 +122,9 @@ pub(super) struct Loaded {
     /// The pattern that matched, plus one, if own rules still look; and in whose turn.
     pub(super) found: u16,
     pub(super) found_to_server: bool,
+    /// The same of the first that matches much by chance.
+    pub(super) weak: u16,
+    pub(super) weak_to_server: bool,
 }
 
 impl Side {
@@ -158,6 +161,8 @@ impl Progress {
                 fed: [0; 2],
                 found: 0,
                 found_to_server: false,
+                weak: 0,
+                weak_to_server: false,
             },
         }
     }

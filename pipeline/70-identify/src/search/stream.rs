@@ -3,7 +3,6 @@
 use super::progress::{Likely, Order, Progress, Side};
 use super::{Memory, Search, Whose, likely, side_of, sure};
 use crate::Look;
-use crate::candidates::Set;
 use crate::identifier::Compiled;
 use crate::kept::{Blocks, STREAM_BYTES_MAX};
 use crate::verdict::{GaveUp, Step};
@@ -27,7 +26,7 @@ impl Memory {
             all,
             fresh: all,
             other: &[],
-            other_is_over: false,
+            other_is_over: whose.again.is_some(),
         };
         let ended = all.len() >= STREAM_BYTES_MAX;
         let step = advance(compiled, &mut side, &mut likely, whose, &seen, ended);
@@ -100,7 +99,7 @@ impl Memory {
             all: blocks.bytes(side.kept),
             fresh: bytes.get(..taken).unwrap_or(bytes),
             other: blocks.bytes(other.kept),
-            other_is_over: other.over,
+            other_is_over: other.over || whose.again.is_some(),
         };
         let now = was.saturating_add(taken);
         let ended = now >= STREAM_BYTES_MAX;
@@ -111,6 +110,62 @@ impl Memory {
         let step = advance(compiled, side, likely, whose, &seen, ended);
         side.cut |= step == Step::Undecided && taken < bytes.len();
         step
+    }
+
+    /// As [`Searches::keep`](super::Searches::keep).
+    pub(super) fn keep(&mut self, search: &mut Search, whose: Whose, bytes: &[u8]) -> bool {
+        let own = side_of(whose.to_server);
+        let shard = whose.shard.0;
+        let Self { slab, blocks, .. } = self;
+        if let Some(progress) = search.handle().and_then(|one| slab.get_mut(one)) {
+            if progress.turn != own {
+                progress.turn = own;
+                let kept = progress.sides.iter().map(|side| side.kept.len());
+                progress.order.turn_over(kept.sum());
+            }
+            let side = progress.side(own);
+            if side.kept.len() == 0 {
+                side.start = whose.offset;
+            }
+            let taken = blocks.append(&mut side.kept, shard, bytes);
+            side.cut |= taken != Some(bytes.len());
+            side.over = true;
+            return taken.is_some();
+        }
+        let mut progress = Progress::new(whose.shard);
+        progress.turn = own;
+        progress.order = Order::begun_by(own);
+        let side = progress.side(own);
+        side.start = whose.offset;
+        let taken = blocks.append(&mut side.kept, shard, bytes);
+        side.cut = taken != Some(bytes.len());
+        side.over = true;
+        let mut kept = side.kept;
+        let is_kept = taken.is_some() && self.begin(search, &progress) == Step::Undecided;
+        if !is_kept {
+            self.blocks.free(&mut kept, shard);
+        }
+        is_kept
+    }
+
+    /// As [`Searches::look_again`](super::Searches::look_again).
+    pub(super) fn look_again(&mut self, compiled: &Compiled, handle: u32, whose: Whose) -> Step {
+        let Self { slab, blocks, .. } = self;
+        let Some(progress) = slab.get_mut(handle) else {
+            return Step::Undecided;
+        };
+        let (side, other, likely) = progress.both(side_of(whose.to_server));
+        let all = blocks.bytes(side.kept);
+        (side.begun, side.over) = (false, false);
+        let seen = Seen {
+            all,
+            fresh: all,
+            other: blocks.bytes(other.kept),
+            other_is_over: true,
+        };
+        side.asked = low(all.len());
+        let ended = all.len() >= STREAM_BYTES_MAX;
+        advance(compiled, side, likely, whose, &seen, ended)
     }
 
     pub(super) fn end_side(&mut self, compiled: &Compiled, handle: u32, whose: Whose) -> Step {
@@ -140,8 +195,15 @@ fn goes_on_in_vain(side: &Side, whose: Whose, len: usize) -> bool {
     let end = whose
         .offset
         .saturating_add(u64::try_from(len).unwrap_or(u64::MAX));
-    end.saturating_sub(side.start) > WAITED_BYTES
+    let waited = match whose.again {
+        None => WAITED_BYTES,
+        // What is kept is for a verdict that hardly ever comes.
+        Some(_) => KEPT_BYTES,
+    };
+    end.saturating_sub(side.start) > waited
 }
+
+const KEPT_BYTES: u64 = STREAM_BYTES_MAX as u64;
 
 /// So much one direction may send while the other one is waited for.
 const WAITED_BYTES: u64 = 64 << 10;
@@ -190,8 +252,9 @@ fn turn_over(blocks: &Blocks, compiled: &Compiled, progress: &mut Progress, whos
     if step != Step::Undecided || side.over || !side.begun {
         return step;
     }
-    if let Some(pattern) = compiled.automaton.at_end(side.state) {
-        return sure(compiled, compiled.rule_of(pattern), whose.to_server);
+    let at_end = compiled.automaton.at_end(side.state);
+    if let Some(rule) = at_end.and_then(|pattern| compiled.told(pattern, whose)) {
+        return sure(compiled, rule, whose.to_server);
     }
     // What was held back by a better rank that never decided is good enough now; what may
     // still grow in a later turn stays alive.
@@ -218,10 +281,16 @@ fn feed(compiled: &Compiled, side: &mut Side, whose: Whose, fresh: &[u8]) -> Ste
     if !side.begun {
         side.begun = true;
         side.state = compiled.automaton.start();
-        side.alive = Set::ALL;
+        side.alive = compiled.askable(whose);
     }
     match compiled.automaton.feed(&mut side.state, fresh) {
-        Fed::Match(pattern, _) => sure(compiled, compiled.rule_of(pattern), whose.to_server),
+        Fed::Match(pattern, _) => match compiled.told(pattern, whose) {
+            Some(rule) => sure(compiled, rule, whose.to_server),
+            None => {
+                side.state = State::DEAD;
+                Step::Undecided
+            }
+        },
         Fed::Dead | Fed::More => Step::Undecided,
     }
 }
@@ -241,8 +310,9 @@ fn advance(
         return step;
     }
     if ended {
-        if let Some(pattern) = compiled.automaton.at_end(side.state) {
-            return sure(compiled, compiled.rule_of(pattern), whose.to_server);
+        let at_end = compiled.automaton.at_end(side.state);
+        if let Some(rule) = at_end.and_then(|pattern| compiled.told(pattern, whose)) {
+            return sure(compiled, rule, whose.to_server);
         }
         side.state = State::DEAD;
     }

@@ -19,6 +19,7 @@ impl Identify {
     pub(super) fn decide<S: RecordSink>(
         &mut self,
         handle: u32,
+        is_stream: bool,
         step: Step,
         scene: &mut Scene<'_, S>,
     ) {
@@ -41,13 +42,18 @@ impl Identify {
             }
         }
         self.replay(handle, scene);
-        if let Some(state) = self.states.get_mut(handle) {
+        if is_stream && before.rule == NO_RULE {
+            self.look_at_replayed(handle, scene);
+        }
+        if !self.begins_doubt(handle, is_stream)
+            && let Some(state) = self.states.get_mut(handle)
+        {
             self.searches.release(&mut state.search);
         }
     }
 
     /// Gives a connection the parser of what it turned out to speak, in the place of another.
-    fn bind<S: RecordSink>(
+    pub(super) fn bind<S: RecordSink>(
         &mut self,
         handle: u32,
         before: &State,
@@ -83,7 +89,7 @@ impl Identify {
     }
 
     /// Tells a connection's parser what was kept before the verdict.
-    fn replay<S: RecordSink>(&mut self, handle: u32, scene: &mut Scene<'_, S>) {
+    pub(super) fn replay<S: RecordSink>(&mut self, handle: u32, scene: &mut Scene<'_, S>) {
         let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(handle)) else {
             return;
         };
@@ -100,6 +106,11 @@ impl Identify {
                         offset,
                     };
                     next = parse.data(state.binding, at, bytes, &scene.moment, scene.sink);
+                    match parse.fits() {
+                        Some(true) => state.trust.fit(to_server),
+                        Some(false) => state.trust.refuse_side(to_server),
+                        None => {}
+                    }
                 }
             });
         let cut = u64::from(self.searches.cut(state.search));
@@ -153,6 +164,8 @@ impl Identify {
             return;
         };
         parse.vacate(state.binding, &scene.moment, scene.sink);
+        state.trust.settle();
+        self.searches.release(&mut state.search);
         let goes_on_as = match what {
             Successor::WebSocket => self.names.websocket(),
             Successor::Http2 => self.names.http2(),

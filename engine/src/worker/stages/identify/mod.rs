@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  Looking ──verdict──► Done
-//!     ▲        └─────► Watching ──► Done      of protocols that may turn into TLS or DTLS
+//!     ▲        ├─────► Doubting ──► Done      nobody reads it: does the other side fit?
+//!     │        └─────► Watching ──► Done      of protocols that may turn into TLS or DTLS
 //!     └─ what begins as these do ─┘           (TLS: in a turn of the client's)
 //! ```
 //!
@@ -10,7 +11,9 @@
 //! parser costs a packet one load and one branch.
 
 mod bind;
+mod doubt;
 mod state;
+mod trust;
 mod waiting;
 
 use super::parse::{FileError, Parse, ParseStats, Scene};
@@ -57,12 +60,15 @@ pub struct IdentifyStats {
     pub searched: u64,
     /// Packets whose bytes were looked at: segments in order, and datagrams.
     pub inspected: u64,
+    /// Verdicts that were taken back.
+    pub taken_back: u64,
 }
 
 impl IdentifyStats {
     pub(crate) fn add(&mut self, other: &Self) {
         self.searched += other.searched;
         self.inspected += other.inspected;
+        self.taken_back += other.taken_back;
     }
 }
 
@@ -153,6 +159,7 @@ impl Identify {
             return;
         }
         let (bytes, len) = payload;
+        let was_known = state.rule != NO_RULE;
         // What goes on as before may come between what it turned into.
         let is_searched = state.rule == NO_RULE || state.watch_datagram(bytes);
         if is_searched && state.is(Phase::Looking) {
@@ -160,9 +167,21 @@ impl Identify {
             let ports = scene.ports(at.handle);
             let whose = state.whose(on, at.to_server, ports, 0);
             let step = self.searches.datagram(&mut state.search, whose, bytes, len);
-            self.decide(at.handle, step, scene);
+            self.decide(at.handle, false, step, scene);
+            if was_known {
+                return self.hear_datagram(at, payload, scene);
+            }
         }
-        self.hear_datagram(at, payload, scene);
+        match self.states.get(at.handle) {
+            Some(state) if !state.binding.is_none() => {
+                self.hear_datagram(at, payload, scene);
+                self.weigh_datagram(on, at, payload, scene);
+            }
+            Some(state) if was_known && state.is_doubted() => {
+                self.doubt_datagram(on, at, payload, scene);
+            }
+            _ => {}
+        }
     }
 
     /// The next bytes of a stream.
@@ -186,6 +205,8 @@ impl Identify {
         state.set(State::SERVERS_TURN, !at.to_server);
         if state.is(Phase::Watching) {
             if begins_turn && at.to_server && bytes.first() == Some(&TLS_HANDSHAKE) {
+                state.trust.settle();
+                self.searches.release(&mut state.search);
                 state.go_to(Phase::Looking);
             } else if at.offset > WATCHED_BYTES {
                 state.go_to(Phase::Done);
@@ -207,9 +228,14 @@ impl Identify {
             if step == Step::Undecided {
                 return;
             }
-            self.decide(at.handle, step, scene);
+            self.decide(at.handle, true, step, scene);
         }
         self.hear(at, bytes, scene);
+        if let Some(state) = self.states.get(at.handle)
+            && state.is_doubted()
+        {
+            self.weigh_bytes(at, bytes, scene);
+        }
     }
 
     /// Bytes of a stream that the capture does not have: what comes behind them is not looked at.
@@ -233,7 +259,10 @@ impl Identify {
             return;
         }
         state.set(side, true);
-        if state.is(Phase::Watching) {
+        if state.is(Phase::Doubting) || state.is(Phase::Watching) {
+            if state.is_doubted() && state.binding.is_none() {
+                self.doubt_over(at, scene);
+            }
             return;
         }
         let state = *state;
@@ -241,7 +270,7 @@ impl Identify {
         let whose = state.whose(On::Tcp, at.to_server, ports, at.offset);
         let mut search = state.search;
         let step = self.searches.stream_ended(&mut search, whose);
-        self.decide(at.handle, step, scene);
+        self.decide(at.handle, true, step, scene);
     }
 
     /// Packets of a connection that were looked at.
@@ -266,10 +295,11 @@ impl Identify {
                 Some(verdict) => Step::Verdict(verdict),
                 None => Step::GaveUp(GaveUp::NothingFits),
             };
-            self.decide(handle, step, scene);
+            self.decide(handle, false, step, scene);
         }
         self.hear_end(handle, scene);
         if let Some(state) = self.states.get_mut(handle) {
+            self.searches.release(&mut state.search);
             state.go_to(Phase::Done);
         }
     }

@@ -1,5 +1,6 @@
 //! What is known of a connection, in sixteen bytes.
 
+use super::trust::Trust;
 use crate::worker::identification::Names;
 use crate::worker::stages::parse::Binding;
 use flowpin_identify::{
@@ -14,6 +15,8 @@ pub(super) enum Phase {
     Done,
     Looking,
     Watching,
+    /// It has a verdict that nothing but its first bytes speaks for.
+    Doubting,
 }
 
 /// What is known of a connection.
@@ -32,6 +35,8 @@ pub(super) struct State {
     /// else.
     pub(super) watched: u8,
     pub(super) shard: Shard,
+    /// How sure the verdict is.
+    pub(super) trust: Trust,
     bits: u8,
 }
 
@@ -62,6 +67,7 @@ impl State {
             inspected: 0,
             watched: 0,
             shard: Shard(0),
+            trust: Trust::default(),
             bits: phase as u8,
         }
     }
@@ -70,6 +76,12 @@ impl State {
     #[inline]
     pub(super) const fn is_idle(&self) -> bool {
         self.is_done() && self.binding.is_none()
+    }
+
+    /// Whether it has a verdict that may still be taken back.
+    #[inline]
+    pub(super) fn is_doubted(&self) -> bool {
+        self.rule != NO_RULE && !self.trust.is_settled()
     }
 
     #[inline]
@@ -118,6 +130,7 @@ impl State {
             on,
             to_server,
             offset,
+            again: None,
         }
     }
 
@@ -179,7 +192,9 @@ pub(super) fn take(state: &mut State, verdict: Verdict, names: &Names) -> bool {
     } else {
         Phase::Done
     });
-    if !is_first {
+    if is_first {
+        state.trust.begin();
+    } else {
         let expected = names.becomes(names.protocol_of(state.rule));
         if !expected.contains(&verdict.protocol) && !state.has(State::TUNNEL) {
             return false;
@@ -191,6 +206,19 @@ pub(super) fn take(state: &mut State, verdict: Verdict, names: &Names) -> bool {
     state.set(State::LIKELY, verdict.confidence == Confidence::Likely);
     state.set(State::BY_SERVER, !verdict.to_server);
     true
+}
+
+/// A verdict in the place of one that was taken back.
+pub(super) fn take_again(state: &mut State, verdict: Verdict, names: &Names) {
+    let is_watched = !names.becomes(verdict.protocol).is_empty();
+    state.go_to(if is_watched {
+        Phase::Watching
+    } else {
+        Phase::Done
+    });
+    state.rule = verdict.rule;
+    state.set(State::LIKELY, verdict.confidence == Confidence::Likely);
+    state.set(State::BY_SERVER, !verdict.to_server);
 }
 
 /// So often a stream is looked at anew.

@@ -171,6 +171,12 @@ impl Parse {
         Binding(bound.map_or(0, |bound| bound + 1))
     }
 
+    /// Whether what was told since the last question is of the parser's protocol, where it said so.
+    #[inline]
+    pub(super) fn fits(&mut self) -> Option<bool> {
+        self.ledger.fits.take()
+    }
+
     /// How many records a connection had so far.
     pub(super) fn transactions(&self, binding: Binding) -> u32 {
         let bound = binding.0.checked_sub(1).and_then(|one| self.bound.get(one));
@@ -364,6 +370,7 @@ impl Parse {
             next,
             shard,
         } = self.bound.get_mut(binding.0.checked_sub(1)?)?;
+        self.ledger.fits = None;
         let hearing = Hearing {
             handle: *handle,
             next,

@@ -104,6 +104,8 @@ pub(super) struct Ledger {
     limits: Box<[Limit; SHARD_COUNT]>,
     pub(super) losses: Losses,
     pub(super) stats: ParseStats,
+    /// Whether what a parser was just told is of its protocol, where it said so.
+    pub(super) fits: Option<bool>,
     /// Files that connections carry, where they are kept.
     pub(super) files: Option<Files>,
 }
@@ -117,6 +119,7 @@ impl Ledger {
             limits: Box::new([Limit::default(); SHARD_COUNT]),
             losses: Losses::default(),
             stats: ParseStats::default(),
+            fits: None,
             files,
         }
     }
@@ -190,6 +193,13 @@ impl<S: RecordSink> MessageSink for Outlet<'_, S> {
             suppressed,
         };
         self.sink.anomaly(key, &record);
+    }
+
+    /// One message is enough, whatever stands around it.
+    #[inline]
+    fn fits(&mut self, is_mine: bool) {
+        let fits = &mut self.ledger.fits;
+        *fits = Some(is_mine || *fits == Some(true));
     }
 
     fn file(&mut self, part: FilePart<'_>) {

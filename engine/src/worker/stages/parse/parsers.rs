@@ -48,9 +48,7 @@ impl Kind {
             "dtls" => Self::Dtls,
             "quic" => Self::Quic,
             // All of these begin as HTTP.
-            "http" | "http-connect" | "http-proxy" | "websocket" | "soap" | "elasticsearch" => {
-                Self::Http
-            }
+            "http" | "http-connect" | "http-proxy" | "websocket" | "soap" => Self::Http,
             "fix" => Self::Fix,
             other => return Flavour::of(other).map(Self::Dns),
         })

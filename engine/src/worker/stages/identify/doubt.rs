@@ -1,0 +1,448 @@
+//! Verdicts that are taken back: by what their own parsers refuse, and by what the other side says.
+//!
+//! ```text
+//!                 a parser reads it          nobody reads it
+//!  datagram       it refuses some            the rules look at those that follow
+//!  stream         it refuses a beginning     the rules look at the other side's beginning
+//!                        └── rules say another ──┴──► bound anew, what is kept is replayed
+//! ```
+//!
+//! One datagram, or one side's first bytes, may be anything: whoever wants to hide sends what looks
+//! like another protocol first. So a verdict is doubted until both sides fit it. Of streams the
+//! server's word counts most: it answers in what it speaks. How often a verdict is taken back is
+//! bounded ([`Trust`](super::trust::Trust)), and so is what is looked at: a stream's beginnings as
+//! far as they are looked at at all, and a few datagrams.
+
+use super::Identify;
+use super::state::{NO_RULE, NONE, Phase, State, take_again};
+use crate::worker::stages::parse::Scene;
+use flowpin_counters::Loss;
+use flowpin_identify::{Again, GaveUp, On, ProtocolId, STREAM_BYTES_MAX, Step, Verdict};
+use flowpin_reassembly::Span;
+use flowpin_record::RecordSink;
+
+impl Identify {
+    /// After a verdict: whether what was kept for it is still of use, because it is doubted.
+    pub(super) fn begins_doubt(&mut self, handle: u32, is_stream: bool) -> bool {
+        let Some(state) = self.states.get_mut(handle) else {
+            return false;
+        };
+        if !state.is_doubted() {
+            return false;
+        }
+        if !self.names.is_own(self.names.protocol_of(state.rule)) && state.binding.is_none() {
+            // The own rules have given up before the user's patterns were asked.
+            state.trust.settle();
+            return false;
+        }
+        let by_client = !state.has(State::BY_SERVER);
+        let was_over = self.searches.is_side_over(state.search, !by_client);
+        self.searches.close_side(state.search, by_client);
+        if !state.binding.is_none() {
+            return is_stream && !state.trust.does_fit(by_client);
+        }
+        state.trust.fit(by_client);
+        if is_stream && (was_over || state.has(State::over(!by_client))) {
+            state.trust.settle();
+            return false;
+        }
+        if state.is_done() {
+            state.go_to(Phase::Doubting);
+        }
+        is_stream
+    }
+
+    /// What its parser refused of what was kept before the verdict: what else it may be.
+    pub(super) fn look_at_replayed<S: RecordSink>(
+        &mut self,
+        handle: u32,
+        scene: &mut Scene<'_, S>,
+    ) {
+        for to_server in [true, false] {
+            if let Some(state) = self.states.get(handle)
+                && state.is_doubted()
+                && state.trust.is_side_refused(to_server)
+                && !state.trust.does_fit(to_server)
+            {
+                let at = Span {
+                    handle,
+                    to_server,
+                    offset: 0,
+                };
+                self.look_at_beginning(at, &[], scene);
+            }
+        }
+    }
+
+    /// A datagram has been heard by its parser, if it has one. `is_first`: it decided.
+    pub(super) fn weigh_datagram<S: RecordSink>(
+        &mut self,
+        on: On,
+        at: Span,
+        payload: (&[u8], usize),
+        scene: &mut Scene<'_, S>,
+    ) {
+        let fits = self.parse.as_mut().and_then(|parse| parse.fits());
+        let Some(state) = self.states.get_mut(at.handle) else {
+            return;
+        };
+        match fits {
+            Some(true) => {
+                if state.is_doubted() {
+                    state.trust.fit(at.to_server);
+                    self.end_doubt(at.handle);
+                }
+            }
+            Some(false) => {
+                let row = state.trust.refuse();
+                if state.trust.is_settled() && row >= REFUSED_MAX {
+                    state.trust.doubt();
+                }
+                if !state.is_doubted() {
+                    return;
+                }
+                let but = self.names.protocol_of(state.rule);
+                let is_changed = self.look_at_datagram(on, at, payload, Some(but), scene);
+                if !is_changed && row >= REFUSED_MAX {
+                    self.drop_verdict(at.handle, scene);
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// A datagram that nobody reads, of a connection whose verdict is doubted.
+    pub(super) fn doubt_datagram<S: RecordSink>(
+        &mut self,
+        on: On,
+        at: Span,
+        payload: (&[u8], usize),
+        scene: &mut Scene<'_, S>,
+    ) {
+        let is_changed = self.look_at_datagram(on, at, payload, None, scene);
+        if let Some(state) = self.states.get_mut(at.handle)
+            && !is_changed
+            && state.is_doubted()
+            && state.trust.refuse() >= LOOKS_MAX
+        {
+            state.trust.settle();
+            self.end_doubt(at.handle);
+        }
+    }
+
+    /// Whether the rules say that a datagram is of another protocol, the connection's from now on.
+    fn look_at_datagram<S: RecordSink>(
+        &mut self,
+        on: On,
+        at: Span,
+        payload: (&[u8], usize),
+        but: Option<ProtocolId>,
+        scene: &mut Scene<'_, S>,
+    ) -> bool {
+        let Some(state) = self.states.get_mut(at.handle) else {
+            return false;
+        };
+        self.stats.count(state);
+        let ports = scene.ports(at.handle);
+        let mut whose = state.whose(on, at.to_server, ports, 0);
+        whose.again = Some(Again { but });
+        let (bytes, len) = payload;
+        let step = self.searches.datagram(&mut state.search, whose, bytes, len);
+        let protocol = self.names.protocol_of(state.rule);
+        match step {
+            Step::Verdict(verdict) if self.names.agree(protocol, verdict.protocol) => {
+                state.trust.fit(at.to_server);
+                self.end_doubt(at.handle);
+                false
+            }
+            Step::Verdict(verdict) => {
+                if self.take_back(at.handle, verdict, scene) {
+                    self.hear_datagram(at, payload, scene);
+                    self.note_heard(at);
+                    true
+                } else {
+                    false
+                }
+            }
+            Step::GaveUp(_) => {
+                self.searches.release(&mut state.search);
+                false
+            }
+            Step::Undecided => false,
+        }
+    }
+
+    /// Bytes of a stream have been heard by its parser, if it has one.
+    pub(super) fn weigh_bytes<S: RecordSink>(
+        &mut self,
+        at: Span,
+        bytes: &[u8],
+        scene: &mut Scene<'_, S>,
+    ) {
+        let fits = self.parse.as_mut().and_then(|parse| parse.fits());
+        let Some(state) = self.states.get_mut(at.handle) else {
+            return;
+        };
+        if !state.is_doubted() || state.trust.does_fit(at.to_server) && fits.is_none() {
+            if state.binding.is_none() && state.is_doubted() {
+                self.keep_for_replay(at, bytes, scene);
+            }
+            return;
+        }
+        if fits == Some(true) {
+            state.trust.fit(at.to_server);
+            return self.end_doubt(at.handle);
+        }
+        if fits.is_none() && !state.binding.is_none() && !state.trust.is_side_refused(at.to_server)
+        {
+            return self.keep_for_replay(at, bytes, scene);
+        }
+        if fits == Some(false) && !state.trust.is_side_refused(at.to_server) {
+            if state.trust.does_fit(at.to_server) {
+                return;
+            }
+            state.trust.refuse_side(at.to_server);
+            self.keep_for_replay(at, bytes, scene);
+            return self.look_at_beginning(at, bytes, scene);
+        }
+        self.look_on(at, bytes, scene);
+    }
+
+    /// One direction of a stream ends while its verdict is doubted by the rules alone.
+    pub(super) fn doubt_over<S: RecordSink>(&mut self, at: Span, scene: &mut Scene<'_, S>) {
+        let ports = scene.ports(at.handle);
+        let Some(state) = self.states.get_mut(at.handle) else {
+            return;
+        };
+        if state.trust.does_fit(at.to_server) {
+            // The other side is still to be heard.
+            return;
+        }
+        let mut whose = state.whose(On::Tcp, at.to_server, ports, at.offset);
+        whose.again = Some(Again { but: None });
+        let step = self.searches.stream_ended(&mut state.search, whose);
+        self.conclude(at, &[], step, scene);
+        if let Some(state) = self.states.get_mut(at.handle) {
+            state.trust.settle();
+            self.end_doubt(at.handle);
+        }
+    }
+
+    /// Keeps bytes of a doubted stream from its beginning on, as far as beginnings are kept.
+    fn keep_for_replay<S: RecordSink>(&mut self, at: Span, bytes: &[u8], scene: &Scene<'_, S>) {
+        let ports = scene.ports(at.handle);
+        let Some(state) = self.states.get_mut(at.handle) else {
+            return;
+        };
+        let kept = self.searches.kept(state.search, at.to_server).len();
+        let told = u64::try_from(kept)
+            .unwrap_or(u64::MAX)
+            .checked_sub(at.offset);
+        let fresh = told
+            .and_then(|told| usize::try_from(told).ok())
+            .and_then(|told| bytes.get(told..));
+        let has_room = kept < STREAM_BYTES_MAX;
+        if let Some(fresh) = fresh.filter(|fresh| has_room && !fresh.is_empty())
+            && self.parse.is_some()
+        {
+            let whose = state.whose(On::Tcp, at.to_server, ports, at.offset);
+            // Without memory a parser is told later bytes alone.
+            self.searches.keep(&mut state.search, whose, fresh);
+        } else if state.binding.is_none() && at.offset >= STREAM_BYTES_MAX as u64 {
+            state.trust.settle();
+            self.end_doubt(at.handle);
+        }
+    }
+
+    /// A parser has refused the beginning of a direction: what else that may be.
+    fn look_at_beginning<S: RecordSink>(
+        &mut self,
+        at: Span,
+        bytes: &[u8],
+        scene: &mut Scene<'_, S>,
+    ) {
+        let ports = scene.ports(at.handle);
+        let Some(state) = self.states.get_mut(at.handle) else {
+            return;
+        };
+        if self.searches.kept(state.search, at.to_server).is_empty() {
+            return self.refused_by_all(at.handle, scene);
+        }
+        let mut whose = state.whose(On::Tcp, at.to_server, ports, at.offset);
+        let but = Some(self.names.protocol_of(state.rule));
+        whose.again = Some(Again { but });
+        let step = self.searches.look_again(state.search, whose);
+        self.conclude(at, bytes, step, scene);
+        self.refused_by_all(at.handle, scene);
+    }
+
+    /// Goes on looking at a direction's beginning.
+    fn look_on<S: RecordSink>(&mut self, at: Span, bytes: &[u8], scene: &mut Scene<'_, S>) {
+        let ports = scene.ports(at.handle);
+        let Some(state) = self.states.get_mut(at.handle) else {
+            return;
+        };
+        let is_begun = !self.searches.kept(state.search, at.to_server).is_empty();
+        let is_read = !state.binding.is_none();
+        if !is_begun && at.offset > 0 || at.offset >= STREAM_BYTES_MAX as u64 {
+            // Its beginning was looked at for the verdict, or is over.
+            if !is_read {
+                state.trust.settle();
+                self.end_doubt(at.handle);
+            }
+            return;
+        }
+        self.stats.count(state);
+        let mut whose = state.whose(On::Tcp, at.to_server, ports, at.offset);
+        let protocol = self.names.protocol_of(state.rule);
+        let but = state
+            .trust
+            .is_side_refused(at.to_server)
+            .then_some(protocol);
+        whose.again = Some(Again { but });
+        let step = self.searches.stream_bytes(&mut state.search, whose, bytes);
+        let is_over = matches!(step, Step::GaveUp(_))
+            || step == Step::Undecided && self.searches.is_side_over(state.search, at.to_server);
+        self.conclude(at, bytes, step, scene);
+        if is_over
+            && !is_read
+            && let Some(state) = self.states.get_mut(at.handle)
+        {
+            state.trust.settle();
+            self.end_doubt(at.handle);
+        }
+    }
+
+    /// What a look at one side's beginning comes to.
+    fn conclude<S: RecordSink>(
+        &mut self,
+        at: Span,
+        bytes: &[u8],
+        step: Step,
+        scene: &mut Scene<'_, S>,
+    ) {
+        let Some(state) = self.states.get_mut(at.handle) else {
+            return;
+        };
+        let Step::Verdict(verdict) = step else {
+            if step == Step::GaveUp(GaveUp::Memory) {
+                self.losses.count(Loss::IdentifyMemory, 1);
+            }
+            return;
+        };
+        if self
+            .names
+            .agree(self.names.protocol_of(state.rule), verdict.protocol)
+        {
+            state.trust.fit(at.to_server);
+            return self.end_doubt(at.handle);
+        }
+        let has_server = state.trust.does_fit(false) || state.has(State::BY_SERVER);
+        if at.to_server && has_server {
+            // The server knows what it speaks; what the client says, it is told.
+            state.trust.settle();
+            return self.end_doubt(at.handle);
+        }
+        if self.take_back(at.handle, verdict, scene) {
+            // What was replayed is passed over.
+            self.hear(at, bytes, scene);
+            self.note_heard(at);
+            if let Some(state) = self.states.get_mut(at.handle)
+                && !at.to_server
+            {
+                state.trust.settle();
+            }
+            self.end_doubt(at.handle);
+        }
+    }
+
+    /// Another protocol takes the place of a verdict. False if that has been so too often.
+    fn take_back<S: RecordSink>(
+        &mut self,
+        handle: u32,
+        verdict: Verdict,
+        scene: &mut Scene<'_, S>,
+    ) -> bool {
+        let Some(state) = self.states.get_mut(handle) else {
+            return false;
+        };
+        let before = *state;
+        if !state.trust.take_back() {
+            self.losses.count(Loss::IdentifyChanges, 1);
+            state.trust.settle();
+            self.end_doubt(handle);
+            return false;
+        }
+        self.stats.taken_back += 1;
+        if state.original == NONE {
+            state.original = self.names.protocol_of(before.rule);
+        }
+        take_again(state, verdict, &self.names);
+        self.bind(handle, &before, verdict, scene);
+        self.replay(handle, scene);
+        if let Some(state) = self.states.get_mut(handle) {
+            self.searches.release(&mut state.search);
+            if state.binding.is_none() && state.is_done() {
+                state.go_to(Phase::Doubting);
+            }
+        }
+        true
+    }
+
+    /// What a parser, bound anew, said of what it was just told; the rule, where nobody reads it.
+    fn note_heard(&mut self, at: Span) {
+        let fits = self.parse.as_mut().and_then(|parse| parse.fits());
+        if let Some(state) = self.states.get_mut(at.handle)
+            && (fits == Some(true) || state.binding.is_none())
+        {
+            state.trust.fit(at.to_server);
+        }
+    }
+
+    /// Both beginnings of a stream were refused, and no rule knows better: it is unknown.
+    fn refused_by_all<S: RecordSink>(&mut self, handle: u32, scene: &mut Scene<'_, S>) {
+        if let Some(state) = self.states.get(handle)
+            && [true, false].map(|side| state.trust.is_side_refused(side)) == [true; 2]
+        {
+            self.drop_verdict(handle, scene);
+        }
+    }
+
+    /// A verdict that nothing fits, of which no rule knows better: the connection is unknown.
+    fn drop_verdict<S: RecordSink>(&mut self, handle: u32, scene: &mut Scene<'_, S>) {
+        let Some(state) = self.states.get_mut(handle) else {
+            return;
+        };
+        if !state.trust.fits_nothing() || state.rule == NO_RULE {
+            return;
+        }
+        self.stats.taken_back += 1;
+        state.rule = NO_RULE;
+        state.original = NONE;
+        state.go_to(Phase::Done);
+        self.searches.release(&mut state.search);
+        self.hear_end(handle, scene);
+    }
+
+    /// Forgets what a doubt needed, if it is over.
+    fn end_doubt(&mut self, handle: u32) {
+        let Some(state) = self.states.get_mut(handle) else {
+            return;
+        };
+        if state.trust.is_settled() {
+            if !state.is(Phase::Looking) {
+                self.searches.release(&mut state.search);
+            }
+            if state.is(Phase::Doubting) {
+                state.go_to(Phase::Done);
+            }
+        }
+    }
+}
+
+/// So many datagrams in a row that its parser refuses make a verdict doubtful once more, and one
+/// that nothing fitted ever is none.
+const REFUSED_MAX: u8 = 4;
+
+/// So many datagrams behind a verdict are looked at where nobody reads them.
+const LOOKS_MAX: u8 = 7;
