@@ -17,7 +17,11 @@ fn ip(host: u8) -> Ip {
 
 /// A TCP connection with its handshake and end; each turn is cut into segments of `size` bytes.
 fn stream(turns: Turns<'_>, size: usize) -> Vec<Vec<u8>> {
-    let (ip, (client, server), ack) = (ip(1), PORTS, flags::ACK);
+    stream_of(1, turns, size)
+}
+
+fn stream_of(host: u8, turns: Turns<'_>, size: usize) -> Vec<Vec<u8>> {
+    let (ip, (client, server), ack) = (ip(host), PORTS, flags::ACK);
     let mut next = [1001u32, 5001];
     let mut frames = vec![
         ip.tcp(Tcp::new(client, server, 1000, 0, flags::SYN), b""),
@@ -254,18 +258,26 @@ fn the_servers_answer_names_what_junk_hid() {
             b"\x03\0\0\x13\x0e\xe0\0\0\0\0\0\x01\0\x08\0\x03\0\0\0",
         ),
     ];
-    for (expected, client, server) in cases {
-        for (what, junk) in junks {
+    let pairs: Vec<_> = cases
+        .iter()
+        .flat_map(|case| junks.iter().map(move |junk| (case, junk)))
+        .zip(1u8..)
+        .collect();
+    for size in [1, 5, 1000] {
+        let mut frames = Vec::new();
+        for ((&(_, client, server), &(_, junk)), host) in &pairs {
             let first = [junk, client].concat();
-            let turns: Turns<'_> = &[(true, &first), (false, server)];
-            for size in [1, 5, 1000] {
-                let (_, records) = run(&stream(turns, size), "1x1");
-                let (name, _) = named(&records);
-                assert_eq!(
-                    name, expected,
-                    "{what} before {expected} by {size}: {records}"
-                );
-            }
+            frames.extend(stream_of(*host, &[(true, &first), (false, server)], size));
+        }
+        let (_, records) = run(&frames, "1x1");
+        for ((&(expected, ..), &(what, _)), host) in &pairs {
+            let from = format!("\"src_ip\":\"10.0.0.{host}\"");
+            let own: String = records
+                .lines()
+                .filter(|line| line.contains(&from))
+                .flat_map(|line| [line, "\n"])
+                .collect();
+            assert_eq!(named(&own).0, expected, "{what} by {size}: {own}");
         }
     }
 }
