@@ -261,6 +261,8 @@ fn the_servers_answer_names_what_junk_hid() {
     let pairs: Vec<_> = cases
         .iter()
         .flat_map(|case| junks.iter().map(move |junk| (case, junk)))
+        // What begins as RDP goes over to TLS.
+        .filter(|(case, junk)| (case.0, junk.0) != ("tls", "rdp"))
         .zip(1u8..)
         .collect();
     for size in [1, 5, 1000] {
