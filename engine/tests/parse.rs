@@ -516,3 +516,83 @@ fn messages_are_the_same_for_every_shape_where_caps_are_met() {
         assert!(written(pipeline) == reference, "{pipeline}");
     }
 }
+
+/// Connections one after the other, so many of them open at a time.
+fn in_turn(turns: Turns<'_>, count: u16, open: usize) -> Vec<Vec<u8>> {
+    let mut waiting = (0..count).map(|nth| talk_of(turns, 1400, nth).into_iter());
+    let mut talking: Vec<_> = waiting.by_ref().take(open).collect();
+    let mut frames = Vec::new();
+    while !talking.is_empty() {
+        talking.retain_mut(|one| match one.next() {
+            Some(frame) => {
+                frames.push(frame);
+                true
+            }
+            None => match waiting.next() {
+                Some(next) => {
+                    *one = next;
+                    true
+                }
+                None => false,
+            },
+        });
+        // Not all in step: those in front are ahead.
+        let ahead = talking.len() / 2;
+        talking.rotate_left(ahead);
+    }
+    frames
+}
+
+/// What a parser has of a connection is free for others as soon as both sides have closed it, not
+/// only when the connection table lets go of it: of short connections, however many, none is left
+/// out. What was begun and not answered is told there and then.
+#[test]
+fn a_closed_connection_makes_room_for_others_at_once() {
+    let fix = b"8=FIX.4.2\x019=42\x0135=0\x0149=A\x0156=B\x0134=1\x0152=20260101-00:00:00\x0110=";
+    let sum = fix[..fix.len() - 3].iter().map(|&byte| u32::from(byte));
+    let heartbeat = [
+        fix.as_slice(),
+        format!("{:03}\x01", sum.sum::<u32>() % 256).as_bytes(),
+    ];
+    let heartbeat = heartbeat.concat();
+    let query = b"\0\x11\0\x07\x01\0\0\x01\0\0\0\0\0\0\0\0\x01\0\x01";
+    let talks: [(&str, Turns<'_>, usize); 5] = [
+        ("fix", &[(true, &heartbeat), (false, &heartbeat)], 2),
+        (
+            "smtp",
+            &[
+                (false, b"220 mx.example ESMTP\r\n"),
+                (true, b"EHLO a\r\n"),
+                (false, b"250 ok\r\n"),
+                (true, b"MAIL FROM:<a@b>\r\n"),
+            ],
+            1,
+        ),
+        ("redis", &[(true, b"*2\r\n$3\r\nGET\r\n$1\r\nk\r\n")], 1),
+        ("dns", &[(true, query)], 1),
+        (
+            "sip",
+            &[(true, b"OPTIONS sip:a SIP/2.0\r\nCall-ID: 1\r\n\r\n")],
+            1,
+        ),
+    ];
+    for (name, turns, records) in talks {
+        let count = 20_000;
+        let frames = in_turn(turns, count, 101);
+        let lines = |pipeline: &str| {
+            let folder = tempfile::tempdir().unwrap();
+            let report = run_with(&frames, pipeline, &[Format::Eve], folder.path(), |plan| {
+                plan.parse.memory_bytes = Some(32 << 20);
+            });
+            let lost: Vec<Loss> = report.losses.iter().map(|(loss, _)| loss).collect();
+            assert_eq!(lost, [], "{name}");
+            assert_eq!(report.parse.connections, u64::from(count), "{name}");
+            std::fs::read_to_string(folder.path().join("eve.json")).unwrap()
+        };
+        let written = lines("1x1");
+        let kind = format!("\"event_type\":\"{name}\"");
+        let told = written.lines().filter(|line| line.contains(&kind)).count();
+        assert_eq!(told, usize::from(count) * records, "{name}");
+        assert!(lines("2x3") == written, "{name}");
+    }
+}

@@ -233,6 +233,11 @@ impl Connection {
         self.sides.iter().all(|side| side.phase == Phase::Unseen)
     }
 
+    /// Whether both ends were told, or will never be.
+    pub(crate) fn is_over(&self) -> bool {
+        self.sides.iter().all(Side::is_over)
+    }
+
     /// Takes a segment that is the next of its stream where nothing else happens, and returns the
     /// offset of its bytes; none, and nothing is changed, for anything else.
     // PERF: streams without time stamps have code of their own, which needs fewer registers: some

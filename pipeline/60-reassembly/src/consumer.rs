@@ -43,6 +43,12 @@ pub trait StreamConsumer {
         let _ = (at, how);
     }
 
+    /// Both streams have ended while their connection is still known: nothing more is told of
+    /// either. Not of a connection that ends without FIN or RST: its end says so itself.
+    fn over(&mut self, handle: u32) {
+        let _ = handle;
+    }
+
     /// Something that honest systems do not do, or that is worth knowing.
     fn anomaly(&mut self, at: Span, what: Anomaly) {
         let _ = (at, what);

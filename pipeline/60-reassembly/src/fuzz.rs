@@ -5,7 +5,7 @@ use crate::{
 };
 use flowpin_config::{Named, SegmentOverlap};
 use flowpin_packet::{FrameBytes, NetworkMap, PacketFlags, PacketKind, PacketMeta, Seq, TcpFlags};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const MEMORY_BYTES: u64 = 256 * (6 << 10);
 
@@ -132,17 +132,25 @@ fn send(
         extra: &[],
     };
     reassembler.segment(&frames, &meta, handle, to_server, begins, check);
+    check.is_over_if_both_ended(handle);
 }
 
 /// Where each stream is; none once it has ended.
 #[derive(Default)]
 struct Check {
     streams: BTreeMap<(u32, bool), Option<u64>>,
+    over: BTreeSet<u32>,
 }
 
 impl Check {
     fn forget(&mut self, handle: u32) {
         self.streams.retain(|stream, _| stream.0 != handle);
+        self.over.remove(&handle);
+    }
+
+    fn is_over_if_both_ended(&self, handle: u32) {
+        let ended = |to_server| self.streams.get(&(handle, to_server)) == Some(&None);
+        assert!(self.over.contains(&handle) || !(ended(true) && ended(false)));
     }
 
     fn moves(&mut self, at: Span, len: u64) {
@@ -175,6 +183,14 @@ impl StreamConsumer for Check {
         let stream = stream.or_insert(Some(0));
         assert!(stream.is_some(), "ends once");
         *stream = None;
+    }
+    fn over(&mut self, handle: u32) {
+        assert!(self.over.insert(handle), "over once");
+        for to_server in [true, false] {
+            // What never began does not begin any more.
+            let before = self.streams.insert((handle, to_server), None);
+            assert!(before.flatten().is_none(), "what is over has ended");
+        }
     }
     fn anomaly(&mut self, _: Span, _: Anomaly) {}
 }

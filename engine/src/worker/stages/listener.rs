@@ -56,6 +56,14 @@ impl<S: RecordSink> StreamConsumer for Listener<'_, S> {
         }
     }
 
+    fn over(&mut self, handle: u32) {
+        if let Some(identify) = &mut self.identify
+            && identify.way(handle) != Way::Nothing
+        {
+            identify.wait_with_over(handle, Moment::of(self.sighting.meta));
+        }
+    }
+
     fn anomaly(&mut self, at: Span, what: Anomaly) {
         // Of another connection only if that one had to make room: not this packet's doing.
         if at.handle == self.sighting.handle {

@@ -23,6 +23,9 @@ impl Reassembler {
         count(&mut self.stats.after_close, left);
         self.stats.held = self.stats.held.saturating_sub(left.into());
         consumer.closed(span(connection, place), Closed::Fin);
+        if connection.is_over() {
+            consumer.over(place.handle);
+        }
     }
 
     /// A RST: both streams end if its receiver believes it.
@@ -34,7 +37,7 @@ impl Reassembler {
         consumer: &mut C,
     ) {
         count(&mut self.stats.on_reset, segment.len);
-        if connection.sides.iter().all(|side| side.is_over()) {
+        if connection.is_over() {
             return;
         }
         if !Self::is_valid_reset(connection, place, segment) {
@@ -58,6 +61,7 @@ impl Reassembler {
                 consumer.closed(span(connection, place), Closed::Reset);
             }
         }
+        consumer.over(place.handle);
     }
 
     /// RFC 9293 §3.10.7.3 and §3.10.7.4, RFC 5961 §3.2.

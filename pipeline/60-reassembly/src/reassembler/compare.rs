@@ -18,6 +18,7 @@ enum Told {
     Urgent(Span, u8),
     Handshake(Span, Handshake),
     Closed(Span, Closed),
+    Over(u32),
     Anomaly(Span, Anomaly),
 }
 
@@ -36,6 +37,9 @@ impl StreamConsumer for Log {
     }
     fn closed(&mut self, at: Span, how: Closed) {
         self.0.push(Told::Closed(at, how));
+    }
+    fn over(&mut self, handle: u32) {
+        self.0.push(Told::Over(handle));
     }
     fn anomaly(&mut self, at: Span, what: Anomaly) {
         self.0.push(Told::Anomaly(at, what));

@@ -125,6 +125,10 @@ impl Reassembler {
         }
         if meta.tcp_flags.has(TcpFlags::FIN) {
             consumer.closed(at.ahead(len), Closed::Fin);
+            let connection = self.connections.get(handle);
+            if connection.is_some_and(Connection::is_over) {
+                consumer.over(handle);
+            }
         }
         true
     }

@@ -285,7 +285,8 @@ impl Identify {
         }
     }
 
-    /// The connection has ended.
+    /// The connection has ended, or nothing more will come of its streams: what its parser and
+    /// its search had of it is free for others, while the connection table still knows it.
     pub(super) fn end<S: RecordSink>(&mut self, handle: u32, scene: &mut Scene<'_, S>) {
         let Some(state) = self.states.get_mut(handle) else {
             return;

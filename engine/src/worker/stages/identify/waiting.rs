@@ -37,6 +37,8 @@ enum What {
     /// A byte that is read out of band.
     Passed,
     Closed,
+    /// Both streams have ended.
+    Over,
 }
 
 impl Identify {
@@ -66,6 +68,15 @@ impl Identify {
 
     pub(in crate::worker::stages) fn wait_with_closed(&mut self, at: Span, moment: Moment) {
         self.wait(at, What::Closed, moment);
+    }
+
+    pub(in crate::worker::stages) fn wait_with_over(&mut self, handle: u32, moment: Moment) {
+        let at = Span {
+            handle,
+            to_server: true,
+            offset: 0,
+        };
+        self.wait(at, What::Over, moment);
     }
 
     /// A packet of a connection without streams.
@@ -129,6 +140,7 @@ impl Identify {
                 What::Gap(len) => self.gap(at, len, &mut scene),
                 What::Passed => self.passed(at),
                 What::Closed => self.closed(at, &mut scene),
+                What::Over => self.end(at.handle, &mut scene),
             }
         }
         waiting.clear();
