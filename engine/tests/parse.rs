@@ -548,13 +548,10 @@ fn in_turn(turns: Turns<'_>, count: u16, open: usize) -> Vec<Vec<u8>> {
 /// out. What was begun and not answered is told there and then.
 #[test]
 fn a_closed_connection_makes_room_for_others_at_once() {
-    let fix = b"8=FIX.4.2\x019=42\x0135=0\x0149=A\x0156=B\x0134=1\x0152=20260101-00:00:00\x0110=";
+    let fix = b"8=FIX.4.2\x019=41\x0135=0\x0149=A\x0156=B\x0134=1\x0152=20260101-00:00:00\x0110=";
     let sum = fix[..fix.len() - 3].iter().map(|&byte| u32::from(byte));
-    let heartbeat = [
-        fix.as_slice(),
-        format!("{:03}\x01", sum.sum::<u32>() % 256).as_bytes(),
-    ];
-    let heartbeat = heartbeat.concat();
+    let sum = format!("{:03}\x01", sum.sum::<u32>() % 256);
+    let heartbeat = [fix.as_slice(), sum.as_bytes()].concat();
     let query = b"\0\x11\0\x07\x01\0\0\x01\0\0\0\0\0\0\0\0\x01\0\x01";
     let talks: [(&str, Turns<'_>, usize); 5] = [
         ("fix", &[(true, &heartbeat), (false, &heartbeat)], 2),
@@ -584,7 +581,11 @@ fn a_closed_connection_makes_room_for_others_at_once() {
             let report = run_with(&frames, pipeline, &[Format::Eve], folder.path(), |plan| {
                 plan.parse.memory_bytes = Some(32 << 20);
             });
-            let lost: Vec<Loss> = report.losses.iter().map(|(loss, _)| loss).collect();
+            // All of them are one session of FIX, whose numbers begin anew again and again.
+            let lost = report.losses.iter().map(|(loss, _)| loss);
+            let lost: Vec<Loss> = lost
+                .filter(|&loss| loss != Loss::AnomaliesSuppressed)
+                .collect();
             assert_eq!(lost, [], "{name}");
             assert_eq!(report.parse.connections, u64::from(count), "{name}");
             std::fs::read_to_string(folder.path().join("eve.json")).unwrap()
