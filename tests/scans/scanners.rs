@@ -98,6 +98,32 @@ fn real_scanners_are_recognised() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// Connections without a word before a scan are none of it.
+#[test]
+fn a_connection_before_a_scan_does_not_colour_it() {
+    if !can_run() || !is_there("nmap") {
+        return;
+    }
+    for (flag, method) in [("-sS", "syn"), ("-sT", "connect"), ("-sF", "fin")] {
+        let command = format!(
+            "exec 3<>/dev/tcp/10.99.0.2/22; exec 3>&-; sleep 1; \
+             nmap -n -Pn {flag} -p 80-379 10.99.0.2"
+        );
+        let found = record(&["bash", "-c", &command]);
+        let [scan] = found.scans.as_slice() else {
+            panic!("{flag}: {}", found.words());
+        };
+        assert_eq!(
+            (scan.method.name(), scan.targets),
+            (method, 300),
+            "{scan:?}"
+        );
+        assert!(scan.first_packet > 1, "{scan:?}");
+        // Port 80 is open; who sends FINs cannot know.
+        assert_eq!(scan.open, u64::from(flag != "-sF"), "{scan:?}");
+    }
+}
+
 /// Floods by hping3 and ping, and a SYN flood of our own from 20,000 forged sources.
 #[test]
 fn real_floods_are_recognised() {
