@@ -1,5 +1,6 @@
 //! Why input could not be opened, in one line that says what to do.
 
+use crate::report::things;
 use std::io;
 use std::path::PathBuf;
 
@@ -23,7 +24,8 @@ pub enum CaptureError {
     },
     /// A directory holds no capture.
     #[error(
-        "no capture in {path}: none of its {file_count} files is pcap or pcapng, compressed or not",
+        "no capture in {path}, which has {}: none is pcap or pcapng, compressed or not",
+        things(*file_count as u64, "file"),
         path = path.display()
     )]
     NoCaptures {

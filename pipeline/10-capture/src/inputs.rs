@@ -3,6 +3,7 @@
 use crate::error::CaptureError;
 use flowpin_config::Input;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Something that may be a capture.
@@ -26,8 +27,10 @@ pub(crate) fn candidates(inputs: &[Input]) -> Result<(Vec<Candidate>, Vec<PathBu
             // A directory is one however it was given.
             Input::File(path) | Input::Directory(path) if path.is_dir() => {
                 let mut found = Vec::new();
-                look_through(path, 0, &mut found)
-                    .map_err(|(path, source)| CaptureError::Unreadable { path, source })?;
+                look_through(path, 0, &mut found).map_err(|source| CaptureError::Unreadable {
+                    path: path.clone(),
+                    source,
+                })?;
                 let index = directories.len();
                 directories.push(path.clone());
                 candidates.extend(found.into_iter().map(|path| Candidate::Found(path, index)));
@@ -41,24 +44,20 @@ pub(crate) fn candidates(inputs: &[Input]) -> Result<(Vec<Candidate>, Vec<PathBu
 }
 
 /// Regular files in `directory` and below it, in name order. Symbolic links to files count,
-/// those to directories are not followed: they may lead round in a circle.
-fn look_through(
-    directory: &Path,
-    depth: usize,
-    found: &mut Vec<PathBuf>,
-) -> Result<(), (PathBuf, std::io::Error)> {
-    let failed = |source| (directory.to_owned(), source);
+/// those to directories are not followed: they may lead round in a circle. A directory below it
+/// that cannot be read is found as if it were a file, so that it is named when it is opened.
+fn look_through(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<()> {
     let mut entries = Vec::new();
-    for entry in fs::read_dir(directory).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        entries.push((entry.file_name(), entry.file_type().map_err(failed)?));
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        entries.push((entry.file_name(), entry.file_type()?));
     }
     entries.sort_by(|(a, _), (b, _)| a.cmp(b));
     for (name, file_type) in entries {
         let path = directory.join(name);
         if file_type.is_dir() {
-            if depth < DEPTH_MAX {
-                look_through(&path, depth + 1, found)?;
+            if depth < DEPTH_MAX && look_through(&path, depth + 1, found).is_err() {
+                found.push(path);
             }
         } else if file_type.is_file() || (file_type.is_symlink() && path.is_file()) {
             // Anything else (a pipe, a device) might wait for ever when opened.

@@ -318,6 +318,7 @@ impl Reader {
     fn damaged(&mut self, further: usize, what: String) {
         self.finished = true;
         self.damage = Some(Damage {
+            unopened: false,
             offset: self.offset + further as u64,
             decompressed: self.compression != Compression::None,
             what,

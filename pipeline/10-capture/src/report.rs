@@ -63,15 +63,16 @@ impl FileReport {
                 .map(|&number| format!("{number} ({})", link::link_name(number)))
                 .collect();
             notes.push(format!(
-                "{path}: {} packets have a link type that is not decoded: {}",
-                self.packets_unsupported,
+                "{path}: {} of a link type that is not decoded: {}",
+                things(self.packets_unsupported, "packet"),
                 names.join(", ")
             ));
         }
         if self.unknown_blocks > 0 {
             let count = self.unknown_blocks;
             notes.push(format!(
-                "{path}: {count} blocks of unknown types passed over"
+                "{path}: {} of unknown types passed over",
+                things(count, "block")
             ));
         }
         notes
@@ -94,4 +95,10 @@ impl Report {
     pub fn is_damaged(&self) -> bool {
         self.files.iter().any(|file| file.damage.is_some())
     }
+}
+
+/// `1 file`, `2 files`.
+pub(crate) fn things(count: u64, name: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {name}{plural}")
 }

@@ -1,25 +1,29 @@
 //! Bytes of a capture, decompressed on the way if need be.
 
 mod attention;
+mod decoders;
 mod pipe;
 mod raw;
+#[cfg(test)]
+mod tests;
+mod unpack;
 
 pub use attention::Attention;
 pub(crate) use raw::Raw;
 
 use crate::magic::Compression;
-use flate2::bufread::MultiGzDecoder;
-use liblzma::bufread::XzDecoder;
+use decoders::{Gzip, Xz, Zstd};
 use lz4_flex::frame::FrameDecoder;
 use std::io::{self, BufReader, Read};
+use unpack::Unpacked;
 
 /// A capture's bytes in order, whatever is wrapped around them.
 pub(crate) enum ByteStream {
     Plain(Raw),
-    Gzip(Box<MultiGzDecoder<BufReader<Raw>>>),
-    Zstd(Box<zstd::Decoder<'static, BufReader<Raw>>>),
+    Gzip(Box<Unpacked<Gzip>>),
+    Zstd(Box<Unpacked<Zstd>>),
     Lz4(Box<FrameDecoder<BufReader<Raw>>>),
-    Xz(Box<XzDecoder<BufReader<Raw>>>),
+    Xz(Box<Unpacked<Xz>>),
 }
 
 impl ByteStream {
@@ -30,19 +34,11 @@ impl ByteStream {
         }
         let raw = BufReader::with_capacity(COMPRESSED_READ_LEN, raw);
         Ok(match compression {
-            Compression::Gzip => Self::Gzip(Box::new(MultiGzDecoder::new(raw))),
-            Compression::Zstd => {
-                let mut decoder = zstd::Decoder::with_buffer(raw)?;
-                decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
-                Self::Zstd(Box::new(decoder))
-            }
+            Compression::Gzip => Self::Gzip(Box::new(Unpacked::new(raw, Gzip::new()))),
+            Compression::Zstd => Self::Zstd(Box::new(Unpacked::new(raw, Zstd::new()?))),
             Compression::Lz4 => Self::Lz4(Box::new(FrameDecoder::new(raw))),
             Compression::Xz | Compression::None => {
-                let stream = liblzma::stream::Stream::new_stream_decoder(
-                    XZ_MEMORY_MAX,
-                    liblzma::stream::CONCATENATED,
-                )?;
-                Self::Xz(Box::new(XzDecoder::new_stream(raw, stream)))
+                Self::Xz(Box::new(Unpacked::new(raw, Xz::new()?)))
             }
         })
     }
@@ -51,10 +47,10 @@ impl ByteStream {
     pub(crate) fn raw(&self) -> &Raw {
         match self {
             Self::Plain(raw) => raw,
-            Self::Gzip(decoder) => decoder.get_ref().get_ref(),
-            Self::Zstd(decoder) => decoder.get_ref().get_ref(),
+            Self::Gzip(unpacked) => unpacked.raw(),
+            Self::Zstd(unpacked) => unpacked.raw(),
             Self::Lz4(decoder) => decoder.get_ref().get_ref(),
-            Self::Xz(decoder) => decoder.get_ref().get_ref(),
+            Self::Xz(unpacked) => unpacked.raw(),
         }
     }
 
@@ -62,10 +58,10 @@ impl ByteStream {
     pub(crate) fn raw_mut(&mut self) -> &mut Raw {
         match self {
             Self::Plain(raw) => raw,
-            Self::Gzip(decoder) => decoder.get_mut().get_mut(),
-            Self::Zstd(decoder) => decoder.get_mut().get_mut(),
+            Self::Gzip(unpacked) => unpacked.raw_mut(),
+            Self::Zstd(unpacked) => unpacked.raw_mut(),
             Self::Lz4(decoder) => decoder.get_mut().get_mut(),
-            Self::Xz(decoder) => decoder.get_mut().get_mut(),
+            Self::Xz(unpacked) => unpacked.raw_mut(),
         }
     }
 }
@@ -74,38 +70,46 @@ impl Read for ByteStream {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain(raw) => raw.read(into),
-            Self::Gzip(decoder) => decoder.read(into),
-            Self::Zstd(decoder) => decoder.read(into),
+            Self::Gzip(unpacked) => unpacked.read(into),
+            Self::Zstd(unpacked) => unpacked.read(into),
             Self::Lz4(decoder) => read_lz4(decoder, into),
-            Self::Xz(decoder) => decoder.read(into),
+            Self::Xz(unpacked) => unpacked.read(into),
         }
     }
 }
 
 /// The decoder reports an end after every frame and after every empty block, also where the
-/// input stops between two blocks. So the end is where it takes no more input, and it is a
-/// good one if the last words read can be a frame's end mark.
+/// input stops between two blocks or after a magic number. So the end is where it takes no more
+/// input, and it is a good one if the last words read can be a frame's end mark.
 fn read_lz4(decoder: &mut FrameDecoder<BufReader<Raw>>, into: &mut [u8]) -> io::Result<usize> {
+    let mut is_end = false;
     loop {
-        let taken = taken(decoder.get_ref());
+        let before = taken(decoder.get_ref());
         let count = decoder.read(into)?;
         if count > 0 || into.is_empty() {
             return Ok(count);
         }
-        if taken == self::taken(decoder.get_ref()) {
-            break;
+        match taken(decoder.get_ref()) - before {
+            0 => break,
+            1..LZ4_FRAME_LEN_MIN if is_end => {
+                return Err(unpack::invalid("what follows the last LZ4 frame is none"));
+            }
+            _ => is_end = is_lz4_end(decoder.get_ref().get_ref()),
         }
     }
-    // LZ4 frame format: EndMark is 0, a content checksum of 4 bytes may follow. Legacy frames
-    // have neither, so nothing can be said about their end.
-    match decoder.get_ref().get_ref().tail() {
-        [0, 0, 0, 0, ..] | [.., 0, 0, 0, 0] => Ok(0),
-        _ if decoder.get_ref().get_ref().is_legacy_lz4() => Ok(0),
-        _ => Err(io::Error::new(
-            io::ErrorKind::UnexpectedEof,
-            "the last frame has no end mark",
-        )),
+    if is_lz4_end(decoder.get_ref().get_ref()) {
+        return Ok(0);
     }
+    Err(io::Error::new(
+        io::ErrorKind::UnexpectedEof,
+        "the last frame has no end mark",
+    ))
+}
+
+/// LZ4 frame format: EndMark is 0, a content checksum of 4 bytes may follow. Legacy frames have
+/// neither, so nothing can be said about their end.
+fn is_lz4_end(raw: &Raw) -> bool {
+    matches!(raw.tail(), [0, 0, 0, 0, ..] | [.., 0, 0, 0, 0]) || raw.is_legacy_lz4()
 }
 
 /// Bytes that a decoder has taken out of its buffer.
@@ -116,8 +120,5 @@ fn taken(reader: &BufReader<Raw>) -> u64 {
 /// Compressed bytes read at once.
 const COMPRESSED_READ_LEN: usize = 64 << 10;
 
-/// A frame that asks for a larger window than 2²⁷ bytes is refused, as by `zstd` itself.
-const ZSTD_WINDOW_LOG_MAX: u32 = 27;
-
-/// Enough for `xz -9` (65 MiB) and for dictionaries of 192 MiB.
-const XZ_MEMORY_MAX: u64 = 256 << 20;
+/// Magic number, descriptor and end mark of a frame without blocks.
+const LZ4_FRAME_LEN_MIN: u64 = 11;

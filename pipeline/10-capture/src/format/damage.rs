@@ -52,6 +52,8 @@ pub(crate) enum DamageKind {
 /// The place where a capture stops being readable. All frames before it were delivered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
+    /// Whether it could not be opened at all: nothing of it was read.
+    pub unopened: bool,
     /// Byte offset of the record that cannot be read; behind decompression, if any.
     pub offset: u64,
     /// Whether `offset` counts decompressed bytes.
@@ -62,6 +64,9 @@ pub struct Damage {
 
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.unopened {
+            return write!(f, "cannot be opened: {}", self.what);
+        }
         let of = if self.decompressed {
             " of the decompressed data"
         } else {

@@ -214,8 +214,9 @@ fn open_raw(candidate: &Candidate, attention: &Attention) -> io::Result<(Raw, Op
 
 fn unreadable(source: &io::Error) -> Damage {
     Damage {
+        unopened: true,
         offset: 0,
         decompressed: false,
-        what: format!("it cannot be opened ({source})"),
+        what: source.to_string(),
     }
 }

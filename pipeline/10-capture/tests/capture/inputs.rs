@@ -91,7 +91,7 @@ fn mistakes_are_one_clear_line_with_the_path() {
         ("text.gz", "it is gzip, but what it holds"),
         ("a.bz2", "decompress it first"),
         ("old", "pcap of version 1.0"),
-        ("nothing", "none of its 1 files"),
+        ("nothing", "which has 1 file: none is pcap"),
     ] {
         let error = open(&[file(path(name))]).err().unwrap();
         let text = error.to_string();
@@ -184,7 +184,7 @@ fn a_capture_that_vanishes_is_reported() {
     assert_eq!(drain(&mut source).unwrap().len(), 3);
     let damage = source.report().files[1].damage.clone().unwrap().to_string();
     assert!(
-        damage.contains("cannot be opened (No such file"),
+        damage.contains("cannot be opened: No such file"),
         "{damage}"
     );
 }

@@ -115,7 +115,7 @@ fn blocks_without_packets_are_passed_over_however_long() {
     let (got, report) = read_one(bytes);
     assert_eq!(got.len(), 5);
     assert_eq!(report.files[0].unknown_blocks, 1);
-    assert!(report.files[0].notes()[0].contains("1 blocks of unknown types"));
+    assert!(report.files[0].notes()[0].contains("1 block of unknown types"));
 }
 
 /// Lengths that cannot be stop the file where they stand.
