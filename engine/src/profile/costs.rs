@@ -214,13 +214,15 @@ impl Profile {
 }
 
 impl Cost {
+    /// What a layer adds. Two passes never measure quite the same, so that one with a layer more may
+    /// have cost less: no layer gives anything back.
     fn less(&self, before: &Self) -> Self {
         let less = |now: Option<f64>, then: Option<f64>| {
             let then = then.unwrap_or(0.0);
-            now.map(|now| now - then)
+            now.map(|now| (now - then).max(0.0))
         };
         Self {
-            cycles: self.cycles - before.cycles,
+            cycles: (self.cycles - before.cycles).max(0.0),
             instructions: less(self.instructions, before.instructions),
             misses: less(self.misses, before.misses),
         }
@@ -256,5 +258,23 @@ fn inside(told: &Told) -> Inside {
         ticks,
         output,
         stages: per(stages, told.watched_packets),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cost;
+
+    /// Noise between two passes is no gain.
+    #[test]
+    fn no_layer_costs_less_than_nothing() {
+        let cost = |each: f64| Cost {
+            cycles: each,
+            instructions: Some(each),
+            misses: Some(each),
+        };
+        assert_eq!(cost(3.0).less(&cost(1.0)), cost(2.0));
+        assert_eq!(cost(1.0).less(&cost(1.36)), cost(0.0));
+        assert_eq!(cost(1.0).less(&Cost::default()), cost(1.0));
     }
 }

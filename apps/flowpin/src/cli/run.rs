@@ -164,6 +164,11 @@ struct RecordArgs {
     /// Seed of the Community ID [default: 0]
     #[arg(long, value_name = "N")]
     community_seed: Option<u16>,
+
+    /// For spreadsheets: text in CSV that begins like a formula (=, +, -, @) gets an apostrophe in
+    /// front
+    #[arg(long)]
+    csv_safe: bool,
 }
 
 /// What is shown.
@@ -178,8 +183,8 @@ pub(crate) struct ShowArgs {
     #[arg(short = 'v', long)]
     pub(crate) verbose: bool,
 
-    /// No progress bar and no summary
-    #[arg(short = 'q', long, conflicts_with_all = ["json", "verbose"])]
+    /// No progress bar and no summary but that of --json
+    #[arg(short = 'q', long, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
 
     /// Check settings, inputs and filter, then stop
@@ -228,9 +233,11 @@ impl RunArgs {
                 formats: (!self.output.format.is_empty()).then(|| self.output.format.clone()),
                 community_id: self.records.community_id,
                 community_seed: self.records.community_seed,
+                csv_safe: self.records.csv_safe.then_some(true),
                 rotate_every,
                 rotate_size,
                 size_max: self.output.output_max,
+                ..OutputSettings::default()
             },
             ..self.stages.settings()
         })

@@ -59,7 +59,7 @@ fn bar(args: &RunArgs, plan: &Plan) -> Option<Bar> {
 
 /// The summary is the result of the run and goes to standard output, unless the records do.
 fn show(args: &RunArgs, plan: &Plan, report: &RunReport) -> Result<(), Failure> {
-    if args.show.quiet {
+    if args.show.quiet && !args.show.json {
         return Ok(());
     }
     let detail = if args.show.verbose {

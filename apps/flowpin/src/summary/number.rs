@@ -22,6 +22,12 @@ pub(crate) fn things(value: u64, name: &str) -> String {
     format!("{} {name}{plural}", count(value))
 }
 
+/// The same, and the form of its verb: of one thing, of several.
+pub(crate) fn things_and<'a>(value: u64, name: &str, verb: [&'a str; 2]) -> (String, &'a str) {
+    let [one, several] = verb;
+    (things(value, name), if value == 1 { one } else { several })
+}
+
 /// Bytes of traffic, in powers of 1000: `30.7 MB`.
 pub(crate) fn bytes(value: u64) -> String {
     si(real(value), "B")

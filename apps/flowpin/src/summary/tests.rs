@@ -210,7 +210,7 @@ fn empty_run_has_a_summary() {
 fn missing_packets_are_said_to_be_a_defect() {
     let mut report = report();
     report.conservation.received += 1;
-    assert!(plain(&report, 100).contains("1 packets are not accounted for"));
+    assert!(plain(&report, 100).contains("1 packet is not accounted for"));
 }
 
 /// Machines find every loss counter, those at 0 too, and whole numbers as numbers.

@@ -26,9 +26,9 @@ pub(super) fn inputs(page: &mut Page, report: &RunReport, detail: Detail) {
         )));
     }
     if report.filtered > 0 {
+        let (packets, verb) = number::things_and(report.filtered, "packet", ["counts", "count"]);
         page.line(Cell::left(format!(
-            "{} packets did not pass the filter and count nowhere below",
-            number::count(report.filtered)
+            "{packets} did not pass the filter and {verb} nowhere below"
         )));
     }
     if let Some(packets) = report.stopped_after {
@@ -202,8 +202,10 @@ pub(super) fn conservation(page: &mut Page, report: &RunReport) {
     }
     let missing = sums.missing();
     if missing != 0 {
+        let is_one = missing.unsigned_abs() == 1;
+        let packets = if is_one { "packet is" } else { "packets are" };
         page.line(Cell::alert(format!(
-            "{missing} packets are not accounted for: this is a defect, please report it"
+            "{missing} {packets} not accounted for: this is a defect, please report it"
         )));
     }
 }

@@ -31,7 +31,7 @@ pub(crate) enum Piece {
     Number,
     /// The message's body, of letters that stand in no order: for FIX, whose sum is known.
     Letters,
-    /// FIX tag 10, given the sum of the texts before it.
+    /// FIX tag 10 of a message with two numbers, given the sum of the texts before it.
     FixSum(u32),
     /// 16 random bits that question and answer share.
     Id,
@@ -290,7 +290,8 @@ fn fix_sum(base: u32, message: &Message, material: &Material) -> u32 {
     // The base holds the length's fixed part in its upper half.
     let (texts, more) = (base & 0xffff, base >> 16);
     let length = message.body + more;
-    let sum = texts + letters + digits_of(length, digits(length)) + digits_of(message.number, 6);
+    let numbers = 2 * digits_of(message.number, 6);
+    let sum = texts + letters + digits_of(length, digits(length)) + numbers;
     sum & 0xff
 }
 
