@@ -99,7 +99,8 @@ fn certain(name: &str, flow: &Value, entry: &Value) {
         assert_eq!(flow_packets, packets, "{name}: {entry}\n{flow}");
     }
     if let Some(tunnel) = entry["tunnel"].as_str().filter(|&tunnel| tunnel != "vlan") {
-        assert_eq!(flow["tunnel"]["kind"], tunnel, "{name}: {flow}");
+        let kind = &flow["flowpin"]["tunnel"]["kind"];
+        assert_eq!(*kind, tunnel, "{name}: {flow}");
     }
     if entry["tunnel"] == "vlan" {
         assert_eq!(flow["vlan"], serde_json::json!([200, 31]), "{name}: {flow}");

@@ -5,6 +5,7 @@
 //! | `captures` | what is known about our own recordings |
 //! | `promise` | the same bytes for any pipeline, run and secret; every packet accounted for |
 //! | `damage` | flipped bytes and cut files: no panic, bounded memory, a prefix |
+//! | `eve_types` | the fields and types of Suricata's events |
 //! | `tshark` | Wireshark's conversation statistics |
 //! | `zeek` | Zeek's expected `conn.log` |
 //! | `fragments` | what others expect of captures with fragments |
@@ -18,6 +19,7 @@
 mod captures;
 mod community_id;
 mod damage;
+mod eve_types;
 mod explained;
 mod fragments;
 mod hellos;

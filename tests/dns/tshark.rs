@@ -56,7 +56,11 @@ fn messages_are_those_that_wireshark_shows() {
 }
 
 fn message(event: &Value) -> Message {
-    let dns = &event[event["event_type"].as_str().unwrap()];
+    // Suricata has no object for LLMNR.
+    let dns = match event["event_type"].as_str().unwrap() {
+        "llmnr" => &event["flowpin"]["llmnr"],
+        kind => &event[kind],
+    };
     let list = |key: &str| dns[key].as_array().cloned().unwrap_or_default();
     let flags = u32::from_str_radix(dns["flags"].as_str().unwrap(), 16).unwrap();
     let names: Vec<String> = list("queries")

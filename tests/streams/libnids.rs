@@ -168,7 +168,7 @@ fn complete_ends(record: &Value) -> Option<Ends> {
     let is_whole = ["ShA", "ShD"]
         .iter()
         .any(|start| history.starts_with(start));
-    let is_plain = record["tunnel"].is_null() && record["vlan"].is_null();
+    let is_plain = record["flowpin"]["tunnel"].is_null() && record["vlan"].is_null();
     if record["proto"] != "TCP" || record["ip_v"] != 4 || !is_whole || !is_plain {
         return None;
     }

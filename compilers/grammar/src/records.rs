@@ -56,14 +56,26 @@ fn path(
         let text = "names joined by dots are expected behind eve";
         return Err(Failure::new(field.at, text));
     }
-    match path.first() {
-        Some(first) if MESSAGE_MEMBERS.contains(&first.as_str()) => {
+    let shape = path.last().and_then(|name| name.split_once('='));
+    if shape.is_some_and(|(name, shape)| name.is_empty() || !SHAPES.contains(&shape)) {
+        let text = "only =text or =list may stand behind a name of EVE's";
+        return Err(Failure::new(field.at, text));
+    }
+    match path.as_slice() {
+        [own, name, ..] if own == OWN && name != "uid" => Ok(Some(path)),
+        [first, ..] if MESSAGE_MEMBERS.contains(&first.as_str()) => {
             let text = format!("every event has a member {first} already");
             Err(Failure::new(field.at, text))
         }
         _ => Ok(Some(path)),
     }
 }
+
+/// The object for what Suricata has no name for.
+const OWN: &str = "flowpin";
+
+/// In what shape EVE may show a value: see `MessageColumn::eve`.
+const SHAPES: [&str; 2] = ["text", "list"];
 
 #[cfg(test)]
 mod tests {

@@ -486,6 +486,16 @@ const KEYS: &[(&str, &[Key])] = &[
             ),
             ("community_seed", "0", "Seed of the Community ID."),
             (
+                "csv_safe",
+                "false",
+                "Text in CSV that a spreadsheet would take for a formula begins with an apostrophe.",
+            ),
+            (
+                "parquet_time",
+                "\"us\"",
+                "How fine times are in Parquet: \"us\", which every reader knows; or \"ns\".",
+            ),
+            (
                 "rotate_every",
                 "\"1 h\"",
                 "Begin new files when the records' time leaves this interval.",

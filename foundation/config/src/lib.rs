@@ -32,7 +32,7 @@ pub use identify::{IdentifyPlan, PlannedExpression};
 pub use names::{CpuList, CpuListError, NameError, Named, ShapeError};
 pub use parse::ParsePlan;
 pub use plan::{
-    Checksums, Cut, Format, FullRing, Input, OutputPlan, PipelineShape, Plan, Timeouts,
+    Checksums, Cut, Format, FullRing, Input, OutputPlan, ParquetTime, PipelineShape, Plan, Timeouts,
 };
 pub use scans::ScansPlan;
 pub use settings::{

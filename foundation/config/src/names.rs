@@ -1,8 +1,8 @@
 //! The words for choices: the same in the file, on the command line and in what is printed.
 
 use crate::{
-    Checksums, Cut, Format, FragmentOverlap, FullRing, PipelineShape, SegmentOverlap, System,
-    Timeouts,
+    Checksums, Cut, Format, FragmentOverlap, FullRing, ParquetTime, PipelineShape, SegmentOverlap,
+    System, Timeouts,
 };
 use core::fmt;
 use core::str::FromStr;
@@ -104,6 +104,13 @@ impl Named for Timeouts {
             "none",
             "never: connections end with the input, as tshark counts",
         ),
+    ];
+}
+
+impl Named for ParquetTime {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Micros, "us", "microseconds"),
+        (Self::Nanos, "ns", "nanoseconds"),
     ];
 }
 

@@ -108,6 +108,16 @@ pub enum Format {
     None,
 }
 
+/// How fine times are in Parquet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ParquetTime {
+    /// Microseconds: what every reader knows and can reckon with.
+    #[default]
+    Micros,
+    /// Nanoseconds, as captured, for readers that know them (pandas, Polars, Arrow).
+    Nanos,
+}
+
 /// Where and how records are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputPlan {
@@ -121,6 +131,10 @@ pub struct OutputPlan {
     pub community_id: bool,
     /// The seed of the Community ID (usually 0).
     pub community_seed: u16,
+    /// `--csv-safe`: no CSV cell is a formula to a spreadsheet.
+    pub csv_safe: bool,
+    /// How fine times are in Parquet.
+    pub parquet_time: ParquetTime,
     /// A file is rotated when the records' time leaves its interval; none: never.
     pub rotate_every_ns: Option<u64>,
     /// A file is rotated before it grows past this; none: never.
@@ -140,6 +154,8 @@ impl Default for OutputPlan {
             formats: vec![Format::Eve],
             community_id: true,
             community_seed: 0,
+            csv_safe: false,
+            parquet_time: ParquetTime::default(),
             rotate_every_ns: None,
             rotate_bytes_max: None,
             total_bytes_max: None,

@@ -7,7 +7,8 @@
 use crate::hosts::{group_settings, host_settings, hosts_plan};
 use crate::{
     ByteSize, Checksums, ConfigError, CpuList, Cut, Format, FragmentOverlap, FullRing, Input,
-    NetworkText, OutputPlan, PipelineShape, Plan, SegmentOverlap, Span, System, Timeouts,
+    NetworkText, OutputPlan, ParquetTime, PipelineShape, Plan, SegmentOverlap, Span, System,
+    Timeouts,
 };
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -236,6 +237,10 @@ sections! {
         community_id: bool,
         /// Seed of the Community ID.
         community_seed: u16,
+        /// No CSV cell is a formula to a spreadsheet.
+        csv_safe: bool,
+        /// How fine times are in Parquet.
+        parquet_time: ParquetTime,
         /// Rotate when the records' time leaves its interval.
         rotate_every: Span,
         /// Rotate before a file grows past this.
@@ -402,6 +407,8 @@ impl From<&Plan> for Settings {
                 formats: Some(output.formats.clone()),
                 community_id: Some(output.community_id),
                 community_seed: Some(output.community_seed),
+                csv_safe: Some(output.csv_safe),
+                parquet_time: Some(output.parquet_time),
                 rotate_every: output.rotate_every_ns.map(Span),
                 rotate_size: output.rotate_bytes_max.map(ByteSize),
                 size_max: output.total_bytes_max.map(ByteSize),
@@ -423,6 +430,8 @@ fn output_plan(settings: OutputSettings, defaults: OutputPlan) -> OutputPlan {
         formats,
         community_id: settings.community_id.unwrap_or(defaults.community_id),
         community_seed: settings.community_seed.unwrap_or(defaults.community_seed),
+        csv_safe: settings.csv_safe.unwrap_or(defaults.csv_safe),
+        parquet_time: settings.parquet_time.unwrap_or(defaults.parquet_time),
         rotate_every_ns: settings.rotate_every.map(|span| span.0),
         rotate_bytes_max: settings.rotate_size.map(|size| size.0),
         total_bytes_max: settings.size_max.map(|size| size.0),

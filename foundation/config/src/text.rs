@@ -2,7 +2,7 @@
 
 use crate::{
     ByteSize, Checksums, CpuList, Cut, Format, FragmentOverlap, FullRing, Named, NetworkText,
-    PipelineShape, SegmentOverlap, Span, System, Timeouts,
+    ParquetTime, PipelineShape, SegmentOverlap, Span, System, Timeouts,
 };
 use core::fmt::{self, Display};
 use core::marker::PhantomData;
@@ -86,5 +86,6 @@ by_text! {
     Cut, "\"auto\", \"capture\", \"l2\" or \"l3\"", named, |value| value.name().to_owned();
     Checksums, "\"all\" or \"none\"", named, |value| value.name().to_owned();
     FullRing, "\"wait\" or \"drop\"", named, |value| value.name().to_owned();
+    ParquetTime, "\"us\" or \"ns\"", named, |value| value.name().to_owned();
     Timeouts, "\"zeek\", \"suricata\" or \"none\"", named, |value| value.name().to_owned();
 }

@@ -1,6 +1,6 @@
 //! Oddities: packets refused, fragments that do not fit.
 
-use crate::Uid;
+use crate::{ToolNames, Uid};
 use core::net::IpAddr;
 use flowpin_packet::{Malformed, Timestamp};
 
@@ -28,6 +28,8 @@ pub struct AnomalyRecord {
 pub struct AppEvent {
     /// The protocol.
     pub protocol: &'static str,
+    /// What Suricata calls it.
+    pub in_tools: &'static ToolNames,
     /// The event: lower case, words joined by `_`.
     pub name: &'static str,
 }

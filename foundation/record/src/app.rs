@@ -1,14 +1,20 @@
 //! What a connection speaks, as far as its bytes tell.
 
+use crate::ToolNames;
+
 /// The protocol of a connection, and why it is believed to be that.
 ///
 /// Names are printable ASCII without quotes, backslashes, commas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct App {
-    /// The protocol (Suricata's `app_proto`, Zeek's `service`); where it changed: the last.
+    /// The protocol, by our name; where it changed: the last.
     pub name: &'static str,
-    /// What it was before it changed (Suricata's `app_proto_orig`): `smtp` before STARTTLS.
+    /// What Suricata (`app_proto`) and Zeek (`service`) call it.
+    pub in_tools: &'static ToolNames,
+    /// What it was before it changed: `smtp` before STARTTLS.
     pub original: Option<&'static str>,
+    /// What Suricata (`app_proto_orig`) and Zeek call that.
+    pub original_in_tools: &'static ToolNames,
     /// The rule that said so.
     pub rule: &'static str,
     /// How sure it is.

@@ -11,6 +11,23 @@ pub struct ConnRow {
     pub record: ConnRecord,
     /// Its Community ID, if wanted.
     pub community_id: Option<CommunityId>,
+    /// Zeek's names of what it spoke at first, if that changed, and at last.
+    services: [&'static str; 2],
+}
+
+impl ConnRow {
+    /// The row of a record.
+    pub fn new(record: &ConnRecord, community_id: Option<CommunityId>) -> Self {
+        let services = record.app.as_ref().map_or([""; 2], |app| {
+            let over = record.protocol;
+            [app.original_in_tools.zeek(over), app.in_tools.zeek(over)]
+        });
+        Self {
+            record: *record,
+            community_id,
+            services,
+        }
+    }
 }
 
 impl Row for ConnRow {
@@ -112,8 +129,12 @@ const COLUMNS: &[Column<ConnRow>] = &[
     zeek(
         "service",
         Kind::Text,
-        "Application protocol, by the connection's bytes; where it changed (STARTTLS), the last.",
-        |row| app(row, |app| Some(app.name)),
+        "Application protocol, by the connection's bytes, in Zeek's words; where it changed \
+         (STARTTLS), both, joined by a comma.",
+        |row| match row.services {
+            [original, last] if original.is_empty() || original == last => Value::text(last),
+            _ => Value::Words(&row.services),
+        },
     ),
     zeek(
         "duration",
@@ -405,9 +426,15 @@ const COLUMNS: &[Column<ConnRow>] = &[
         |row| Value::Bool(row.record.midstream),
     ),
     more(
+        "service_name",
+        Kind::Text,
+        "Application protocol by our own name; where it changed, the last.",
+        |row| app(row, |app| Some(app.name)),
+    ),
+    more(
         "service_original",
         Kind::Text,
-        "Application protocol before it changed: `smtp` before STARTTLS.",
+        "By our own name, what it was before it changed: `smtp` before STARTTLS.",
         |row| app(row, |app| app.original),
     ),
     more(

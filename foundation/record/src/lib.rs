@@ -23,6 +23,7 @@ mod samples;
 mod scan;
 mod scan_columns;
 mod schema;
+mod tool_names;
 mod tunnel;
 mod uid;
 
@@ -45,5 +46,6 @@ pub use protocol::{eve_protocol_name, has_ports, zeek_protocol_name};
 pub use samples::Samples;
 pub use scan::{EpisodeState, ScanKind, ScanMethod, ScanRecord};
 pub use schema::{Column, Kind, RecordType, Row, Value};
+pub use tool_names::ToolNames;
 pub use tunnel::{TunnelKind, TunnelRecord};
 pub use uid::{NotAUid, Uid};

@@ -8,7 +8,7 @@
 //! What every such record has (time, connection, addresses, transaction number) is added by the
 //! sink; a schema lists what is the protocol's own.
 
-use crate::{Kind, RecordEndpoint, Uid, Value};
+use crate::{Kind, RecordEndpoint, ToolNames, Uid, Value};
 use flowpin_packet::Timestamp;
 use std::borrow::Cow;
 
@@ -163,7 +163,9 @@ pub struct MessageColumn {
     pub name: Cow<'static, str>,
     /// Where EVE has it: names from the event's object down, joined by dots (`http.hostname`);
     /// empty: nowhere. Behind `[]` stands a member of an array's objects: the lists of all columns
-    /// of `dns.answers[].rrname`, `dns.answers[].ttl`, … become one array.
+    /// of `dns.answers[].rrname`, `dns.answers[].ttl`, … become one array. Behind the last name may
+    /// stand `=text`: a number is shown as text; or `=list`: of a text of parts that commas separate
+    /// the parts are shown as an array. Paths that begin with `flowpin` join the object of that name.
     pub eve: Cow<'static, str>,
     /// What it holds.
     pub kind: Kind,
@@ -244,6 +246,8 @@ pub struct MessagePlace {
     pub server: RecordEndpoint,
     /// What the connection speaks, as identified; empty if nothing was.
     pub app: &'static str,
+    /// What Suricata calls it.
+    pub in_tools: &'static ToolNames,
     /// Which record of this connection's it is, from 0.
     pub transaction: u32,
     /// Number of the packet that completed it; none if the connection's end did.

@@ -149,19 +149,19 @@ impl Kind {
     /// The type in Parquet.
     pub const fn parquet_name(self) -> &'static str {
         match self {
-            Self::Time => "timestamp (ns, UTC)",
+            Self::Time => "timestamp (µs, UTC)",
             Self::Interval => "double (seconds)",
-            Self::Text
-            | Self::Enum
-            | Self::Address
-            | Self::UidSet
-            | Self::AddressSet
-            | Self::PortSet => "string",
+            Self::Text | Self::Enum | Self::Address => "string",
             Self::Port => "uint16",
             Self::Count => "uint64",
             Self::Bool => "boolean",
             Self::Int => "int64",
-            Self::TextList | Self::TextSet | Self::AddressList => "list of string",
+            Self::TextList
+            | Self::TextSet
+            | Self::AddressList
+            | Self::UidSet
+            | Self::AddressSet => "list of string",
+            Self::PortSet => "list of uint16",
             Self::CountList => "list of uint64",
             Self::IntervalList => "list of double (seconds)",
         }
@@ -195,6 +195,8 @@ pub enum Value<'a> {
     Addresses(&'a [IpAddr]),
     /// [`Kind::PortSet`]; not empty.
     Ports(&'a [u16]),
+    /// [`Kind::Text`]: two words as Zeek has several in one text, joined by a comma. Not in messages.
+    Words(&'a [&'static str; 2]),
     /// [`Kind::Text`] or [`Kind::Enum`] off the wire, any bytes; each format escapes them as its
     /// users expect. Only in messages, like those below.
     Bytes(&'a [u8]),

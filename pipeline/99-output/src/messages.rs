@@ -176,6 +176,10 @@ fn store(to: &mut Vec<u8>, value: Value<'_>) {
             return to.extend_from_slice(&address.octets());
         }
         Value::List(values) => return store_list(to, values.iter().copied()),
+        Value::Words(_) => {
+            debug_assert!(false, "no message has such a value");
+            return to.push(UNSET);
+        }
         Value::Addresses(values) => {
             return store_list(to, values.iter().map(|&one| Value::Address(one)));
         }

@@ -66,7 +66,8 @@ fn put_message_events(page: &mut String, schemas: &MessageSchemas) {
         let _ = writeln!(page, "\n### `{name}`\n\n| field | meaning |\n| --- | --- |");
         let columns = ready.schema.columns.iter();
         for column in columns.filter(|column| !column.eve.is_empty()) {
-            let _ = writeln!(page, "| `{}` | {} |", column.eve, column.doc);
+            let path = column.eve.split('=').next().unwrap_or_default();
+            let _ = writeln!(page, "| `{path}` | {} |", column.doc);
         }
     }
 }
@@ -109,17 +110,22 @@ time, the same for any number of workers; each type has one file, but for EVE JS
 
 | `--format` | files | notes |
 | --- | --- | --- |
-| `eve` | `eve.json` | as Suricata writes it; our own fields under `flowpin` |
+| `eve` | `eve.json` | as Suricata 8 writes it; our own fields under `flowpin` |
 | `zeek` | `conn.log`, … | tabs, Zeek's header; `#open` and `#close` are the stream times of \
 the first and last record |
 | `zeek-json` | `conn.json`, … | unset columns are left out |
 | `csv` | `conn.csv`, … | RFC 4180 with a header line, lines end in LF; times in RFC 3339 with \
 nanoseconds, intervals in seconds; unset is empty; sets separated by spaces |
 | `parquet` | `conn.parquet`, … | zstd; row groups of 131,072 records; readable while it is \
-written; sets as in CSV |
+written; sets and lists are lists, times microseconds in UTC, intervals seconds |
 
 `--output -` writes EVE JSON to standard output instead. Figures about the run itself are no
 records, since they may differ between runs: the [summary](summary.md) has them, `--json` as JSON.
+
+Times in Parquet are microseconds, with which DuckDB, Spark, pandas and Polars reckon alike
+(`date_trunc('minute', ts)`, `end_ts - ts`); nanoseconds, which Spark refuses and DuckDB does not
+reckon with, are there with `[output] parquet_time = \"ns\"`. Counts are unsigned: subtract them as
+signed numbers (`orig_bytes::bigint - resp_bytes::bigint` in DuckDB).
 
 Rotated files carry the start of their interval (stream time, UTC) or a number in their names:
 `conn-2024-02-29T12-00-00Z.log`, `conn-000001.log`, or both. A text file is rotated before it grows
@@ -132,6 +138,14 @@ characters in CSV. In JSON the backslash of `\\xHH` is escaped like any other. L
 joined by commas in Zeek's text, by spaces in CSV (spaces inside become `\\x20`), and lists in
 Parquet.
 
+Text in CSV is written as it was on the wire, so that it may begin like a formula (`=`, `+`, `-`, `@`).
+Programs read it as it is; before you open a file in a spreadsheet, write it with `--csv-safe`
+(`[output] csv_safe = true`): such text then has an apostrophe in front, unless it is a number.
+
+The protocol of a connection has Zeek's name in `service` (`ssl`, `ldap_tcp`; where it changed, both:
+`smtp,ssl`), Suricata's in `app_proto` (`tls`, `krb5`, `smb`), and ours in `service_name`,
+`flowpin.app` (where it is not Suricata's) and the summary. What a tool does not know has our name.
+
 If a file cannot be written any further, it is cut back to its last whole record (Parquet: row
 group), the other files are ended properly, and the run fails with one line that says what to do.
 ";
@@ -140,6 +154,12 @@ const EVE: &str = "
 ## EVE JSON
 
 Fields that do not apply are left out. IPv6 addresses are written in full, as Suricata does.
+
+The fields of event types that Suricata has are those of its own schema (`etc/schema.json`, version 8),
+with its types, but for the object `flowpin`, which its schema does not know. Event types of our own
+(`flow_interim`, `tunnel`, `scan`, `flood`, `llmnr`, `fix`, `redis`, and those of your grammars) are not in
+it. Of mDNS Suricata tells only names; the rest of our records stands in `flowpin`, in the same order
+(`flowpin.answers[0]` belongs to `mdns.answers[0]`).
 ";
 
 const MESSAGE_EVENTS: &str = "

@@ -5,8 +5,8 @@ use flowpin_config::{Format, OutputPlan};
 use flowpin_output::{Formatter, Merger, MessageSchemas, Writers};
 use flowpin_packet::Timestamp;
 use flowpin_record::{
-    Kind, MessageColumn, MessagePlace, MessageSchema, RecordEndpoint, RecordKey, RecordSink, Uid,
-    Value,
+    Kind, MessageColumn, MessagePlace, MessageSchema, RecordEndpoint, RecordKey, RecordSink,
+    ToolNames, Uid, Value,
 };
 use std::path::Path;
 
@@ -41,6 +41,7 @@ fn place(number: u64) -> MessagePlace {
         client: end([10, 0, 0, 1], 1234),
         server: end([10, 0, 0, 2], 53),
         app: "dns",
+        in_tools: ToolNames::of("dns"),
         transaction: 7,
         packet_number: Some(number).filter(|&number| number > 0),
     }
@@ -203,4 +204,57 @@ fn parquet_has_lists() {
     ] {
         assert!(first.contains(part), "{part} in {first}");
     }
+}
+
+static SHAPED: MessageSchema = MessageSchema::new(
+    "mail",
+    "A mail.",
+    &[
+        MessageColumn::new("to", "email.to=list", Kind::Text, "Who gets it."),
+        MessageColumn::new("code", "mail.code=text", Kind::Count, "What was answered."),
+        MessageColumn::new("reply", "flowpin.reply", Kind::Text, "The answer's words."),
+    ],
+);
+
+/// One event of [`SHAPED`].
+fn shaped(values: &[Value<'_>]) -> serde_json::Value {
+    let plan = OutputPlan::default();
+    let schemas = MessageSchemas::new([&SHAPED]);
+    let mut formatter = Formatter::with_messages(&plan, &schemas);
+    let key = RecordKey {
+        time: Timestamp(5),
+        number: 1,
+        ordinal: 1,
+    };
+    formatter.message(key, &place(1), &SHAPED, values);
+    let dir = tempfile::tempdir().unwrap();
+    let plan = OutputPlan {
+        dir: dir.path().to_owned(),
+        ..plan
+    };
+    let mut writers = Writers::with_messages(&plan, &schemas).unwrap();
+    let mut merger = Merger::new(1);
+    merger.push(0, formatter.take_batch(Timestamp::MAX));
+    merger.drain(&mut writers, |_, _| ()).unwrap();
+    writers.finish().unwrap();
+    let text = std::fs::read_to_string(dir.path().join("eve.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// Types are Suricata's where the columns have others; what it has no name for is under `flowpin`.
+#[test]
+fn events_have_the_shapes_that_paths_ask_for() {
+    let event = shaped(&[
+        Value::Bytes(br#""Doe, \"J, " <a@b>, c@d ,, <x,y@z>"#),
+        Value::Count(404),
+        Value::Bytes(b"gone"),
+    ]);
+    let to = serde_json::json!([r#""Doe, \"J, " <a@b>"#, "c@d", "<x,y@z>"]);
+    assert_eq!(event["email"]["to"], to);
+    assert_eq!(event["mail"]["code"], "404");
+    assert_eq!(event["flowpin"]["reply"], "gone");
+    assert!(event["flowpin"]["uid"].is_string());
+    let event = shaped(&[Value::Bytes(b" , "), Value::Unset, Value::Unset]);
+    assert!(event["email"].is_null() && event["mail"].is_null());
+    assert_eq!(event["flowpin"].as_object().unwrap().len(), 1);
 }

@@ -40,6 +40,16 @@ pub(crate) fn capture(name: &str) -> String {
     text(&path).to_owned()
 }
 
+/// What a `flow` event says that the connection speaks, by our own name.
+pub(crate) fn app(flow: &serde_json::Value) -> &serde_json::Value {
+    let own = &flow["flowpin"]["app"];
+    if own.is_null() {
+        &flow["app_proto"]
+    } else {
+        own
+    }
+}
+
 /// A path as an argument.
 pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()

@@ -1,6 +1,6 @@
 //! Which protocols the bundled captures speak, as their recordings say.
 
-use crate::program::{capture, code, flowpin, stderr, text};
+use crate::program::{app, capture, code, flowpin, stderr, text};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -74,7 +74,7 @@ fn bundled_captures_speak_what_their_truth_says() {
             // The middle of a download could be of anything.
             let begun = bytes > 0 && said["midstream"].is_null();
             if let Some(service) = truth.get(&ends).filter(|_| begun) {
-                assert_eq!(flow["app_proto"], service.as_str(), "{name}: {flow:#}");
+                assert_eq!(*app(&flow), service.as_str(), "{name}: {flow:#}");
                 known += 1;
             }
         }

@@ -1,6 +1,6 @@
 //! `flowpin gen`: what it says about its traces is what `flowpin run` and `streams` find in them.
 
-use crate::program::{assert_refused, capture, code, command, flowpin, stderr, stdout, text};
+use crate::program::{app, assert_refused, capture, code, command, flowpin, stderr, stdout, text};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -71,7 +71,7 @@ fn run_finds_the_connections_of_the_truth() {
             assert_eq!(found("bytes"), connection["frame_bytes"][side], "{flow}");
         }
         if connection["service"] != "probe" {
-            assert_eq!(flow["app_proto"], connection["service"], "{flow}");
+            assert_eq!(*app(flow), connection["service"], "{flow}");
         }
     }
 }

@@ -270,3 +270,60 @@ fn grammars_are_refused_where_they_are_wrong() {
         }
     }
 }
+
+/// A file and a folder without permission are named as that; the rest is analysed (exit code 4).
+#[test]
+#[cfg(target_os = "linux")]
+fn what_may_not_be_opened_in_a_folder_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    let dir = tempfile::tempdir().unwrap();
+    let mode = |path: &std::path::Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let (file, folder) = (dir.path().join("locked.pcap"), dir.path().join("locked"));
+    std::fs::copy(capture("http.pcapng"), dir.path().join("open.pcapng")).unwrap();
+    std::fs::write(&file, "").unwrap();
+    std::fs::create_dir(&folder).unwrap();
+    mode(dir.path(), 0o755);
+    mode(&dir.path().join("open.pcapng"), 0o644);
+    let words = [
+        "run",
+        "-r",
+        text(dir.path()),
+        "--format",
+        "none",
+        "-q",
+        "--json",
+    ];
+    let mut run = command(&words);
+    // Root may open everything, so somebody else must try: nobody.
+    if std::fs::metadata("/proc/self")
+        .unwrap()
+        .permissions()
+        .mode()
+        > 0
+        && std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").unwrap()) == 0
+    {
+        run.uid(65534);
+    }
+    for locked in [&file, &folder] {
+        mode(locked, 0o000);
+    }
+    let outcome = run.output();
+    mode(&folder, 0o755);
+    let Ok(output) = outcome else {
+        return println!("skipped: the program cannot be run as another user");
+    };
+    let told = stderr(&output);
+    assert_eq!(code(&output), 4, "{told}");
+    for name in ["locked.pcap", "locked"] {
+        let path = dir.path().join(name);
+        let line = format!("{}: cannot be opened: Permission denied", text(&path));
+        assert!(told.contains(&line), "{told}");
+    }
+    assert!(!told.contains("at byte 0"), "{told}");
+    // `-q` with `--json` is the summary alone.
+    let summary: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert!(summary["traffic"]["packets"].as_u64().unwrap() > 0);
+}

@@ -11,7 +11,7 @@ use flowpin_config::{IdentifyPlan, Plan};
 use flowpin_fix::Dictionary;
 use flowpin_identify::{Identifier, LOADED_FIRST, ProtocolId, RuleId};
 use flowpin_pattern::l7::PatternFileError;
-use flowpin_record::{App, Confidence};
+use flowpin_record::{App, Confidence, ToolNames};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -119,6 +119,8 @@ pub(crate) fn told(error: &PatternFileError) -> String {
 #[derive(Debug)]
 pub(crate) struct Names {
     protocols: Vec<&'static str>,
+    /// What other tools call protocols, by number: those of the user's patterns follow.
+    in_tools: Vec<&'static ToolNames>,
     rules: Vec<&'static str>,
     /// By rule: its protocol.
     of_rules: Vec<ProtocolId>,
@@ -155,6 +157,7 @@ impl Names {
             .chain(core::iter::repeat("grammar"));
         let mut names = Self {
             apps: Vec::new(),
+            in_tools: Vec::new(),
             protocols: all.iter().map(|protocol| protocol.name).collect(),
             rules: rules().map(|(rule, _)| rule.name).collect(),
             of_rules: rules().map(|(_, number)| ProtocolId(number)).collect(),
@@ -175,6 +178,7 @@ impl Names {
             websocket: first_rule("websocket"),
             http2: first_rule("http2"),
         };
+        names.in_tools = names.all().into_iter().map(ToolNames::of).collect();
         let built_in = (0u16..).take(names.of_rules.len());
         let loaded = (LOADED_FIRST..).take(names.loaded.len());
         let apps = built_in
@@ -188,7 +192,9 @@ impl Names {
         let protocol = self.protocol_of(rule);
         App {
             name: self.protocol(protocol),
+            in_tools: self.in_tools(protocol),
             original: None,
+            original_in_tools: ToolNames::NONE,
             rule: self.rule(rule),
             confidence: Confidence::Sure,
             by_client: true,
@@ -216,6 +222,12 @@ impl Names {
         let own = self.protocols.get(usize::from(id.0)).copied();
         own.or_else(|| Some(self.loaded(id.0)?.0))
             .unwrap_or_default()
+    }
+
+    /// What other tools call a protocol.
+    pub(crate) fn in_tools(&self, id: ProtocolId) -> &'static ToolNames {
+        let known = self.in_tools.get(usize::from(self.number(id)));
+        known.copied().unwrap_or(ToolNames::NONE)
     }
 
     pub(crate) fn rule(&self, id: RuleId) -> &'static str {
@@ -307,6 +319,16 @@ mod tests {
     use super::Names;
     use super::upgrades::TO_TLS;
     use flowpin_identify::{Identifier, RuleId};
+    use flowpin_record::ToolNames;
+
+    /// What Zeek and Suricata call a protocol was decided for each.
+    #[test]
+    fn every_protocol_has_names_in_other_tools() {
+        let identifier = Identifier::new().unwrap();
+        for name in Names::of(&identifier, &[]).all() {
+            assert!(ToolNames::known(name).is_some(), "{name} has no row");
+        }
+    }
 
     /// Records name rules and protocols as identification does; who may become TLS exists.
     #[test]

@@ -196,3 +196,24 @@ fn a_source_can_move_to_another_thread() {
     is_send::<Source>();
     is_send::<CaptureError>();
 }
+
+/// What cannot be read in a folder is named as that, and the rest is read.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_of_a_folder_that_cannot_be_read_is_named_and_the_rest_read() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("b"), kinds()[0].capture(&three())).unwrap();
+    // A regular file whose first byte nobody can read.
+    std::os::unix::fs::symlink("/proc/self/mem", dir.path().join("a")).unwrap();
+    let mut source = open(&[file(dir.path())]).unwrap();
+    assert_eq!(drain(&mut source).unwrap().len(), 3);
+    let report = source.report();
+    assert!(report.is_damaged());
+    let damage = report.files[0].damage.clone().unwrap();
+    assert!(damage.unopened);
+    assert!(
+        damage.to_string().starts_with("cannot be opened: "),
+        "{damage}"
+    );
+    assert_eq!(report.files[1].damage, None);
+}

@@ -248,10 +248,13 @@ fn an_event_has_queries_answers_and_edns() {
     assert_eq!(answer, ["www.example.org", "A", "300", "192.0.2.7"]);
     assert_eq!(told.of(1, "dns.grouped.A"), "192.0.2.7");
     assert_eq!(told.of(1, "dns.queries[].rrname"), "www.example.org");
-    assert_eq!(told.of(1, "dns.edns.options"), "COOKIE 6162636465666768");
-    assert_eq!(told.of(1, "dns.edns.udp_size"), "1232");
     assert_eq!(
-        (told.of(1, "dns.rtt"), told.of(1, "dns.ra")),
+        told.of(1, "flowpin.edns.options"),
+        "COOKIE 6162636465666768"
+    );
+    assert_eq!(told.of(1, "flowpin.edns.udp_size"), "1232");
+    assert_eq!(
+        (told.of(1, "flowpin.rtt"), told.of(1, "dns.ra")),
         ("2000000000", "true")
     );
 }

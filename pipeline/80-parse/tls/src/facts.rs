@@ -1,6 +1,7 @@
 //! What a connection has told so far, and its record.
 
 use crate::certificate::Certificate;
+use crate::distinguished::{for_suricata, for_zeek};
 use crate::hello::{ClientHello, ServerHello, alpn_names};
 use crate::ja4::{Carrier, ja4};
 use crate::names;
@@ -81,6 +82,9 @@ impl Facts {
         let chosen = [Value::bytes(self.chosen.of(page))];
         let server = self.has_server;
         let texts = CertificateTexts::of(&self.certificate, page);
+        let both = |name: &[u8]| [for_zeek(name), for_suricata(name)];
+        let subject = both(self.certificate.subject.of(page));
+        let issuer = both(self.certificate.issuer.of(page));
         sink.message(
             &TLS,
             self.time,
@@ -97,8 +101,10 @@ impl Facts {
                 Value::Bool(self.is_established),
                 Value::bytes(self.ja4.of(page)),
                 offered,
-                Value::bytes(self.certificate.subject.of(page)),
-                Value::bytes(self.certificate.issuer.of(page)),
+                Value::bytes(subject[0].get()),
+                Value::bytes(subject[1].get()),
+                Value::bytes(issuer[0].get()),
+                Value::bytes(issuer[1].get()),
                 Value::bytes(texts.serial.get()),
                 Value::bytes(texts.not_before.get()),
                 Value::bytes(texts.not_after.get()),

@@ -258,14 +258,17 @@ mod tests {
         };
         assert_eq!(has("tls.version"), ["TLS 1.2"]);
         assert_eq!(has("tls.sni"), ["a.example"]);
-        assert_eq!(has("tls.cipher"), ["TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"]);
+        assert_eq!(
+            has("flowpin.cipher"),
+            ["TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"]
+        );
         assert_eq!(has("tls.subject"), ["O=A, CN=a.example"]);
         assert_eq!(has("tls.issuerdn"), ["O=A, CN=a.example"]);
         assert_eq!(has("tls.serial"), ["AB:01"]);
         assert_eq!(has("tls.notbefore"), ["2017-03-23T00:00:00"]);
         assert_eq!(has("tls.notafter"), ["1950-05-13T12:00:00"]);
         assert_eq!(has("tls.session_resumed"), ["Bool(true)"]);
-        assert_eq!(has("tls.established"), ["Bool(true)"]);
+        assert_eq!(has("flowpin.established"), ["Bool(true)"]);
         assert_eq!(has("tls.client_alpns").len(), 1);
         assert!(has("tls.ja4")[0].starts_with("t12d0202h2_"), "{fields:?}");
     }

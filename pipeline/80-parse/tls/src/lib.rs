@@ -28,6 +28,7 @@
 
 mod certificate;
 mod cipher_suites;
+mod distinguished;
 mod facts;
 mod fuzz;
 mod handshake;

@@ -36,6 +36,13 @@ impl<const N: usize> Short<N> {
         self.len = u16::try_from(end).unwrap_or(u16::MAX);
     }
 
+    /// Takes the last byte away.
+    pub(crate) fn pop(&mut self) -> Option<u8> {
+        let last = self.get().last().copied()?;
+        self.len = self.len.saturating_sub(1);
+        Some(last)
+    }
+
     pub(crate) fn get(&self) -> &[u8] {
         self.bytes.get(..usize::from(self.len)).unwrap_or_default()
     }

@@ -3,38 +3,43 @@
 use crate::format::plain_text;
 use crate::messages::Stored;
 use arrow_array::builder::{
-    BooleanBuilder, Float64Builder, Int64Builder, ListBuilder, StringBuilder,
-    TimestampNanosecondBuilder, UInt16Builder, UInt64Builder,
+    ArrayBuilder, BooleanBuilder, Float64Builder, Int64Builder, ListBuilder, StringBuilder,
+    TimestampMicrosecondBuilder, TimestampNanosecondBuilder, UInt16Builder, UInt64Builder,
 };
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 use core::fmt::Write;
+use flowpin_config::ParquetTime;
 use flowpin_record::{Kind, Value};
 use std::sync::Arc;
 
 /// A column: its name, what it holds, what it means.
 pub(super) type Described = (String, Kind, String);
 
-fn arrow_schema(columns: &[Described]) -> SchemaRef {
+fn arrow_schema(columns: &[Described], times: ParquetTime) -> SchemaRef {
     let fields = columns.iter().map(|(name, kind, doc)| {
         let comment = [("comment".to_owned(), doc.clone())];
-        Field::new(name, data_type(*kind), true).with_metadata(comment.into())
+        Field::new(name, data_type(*kind, times), true).with_metadata(comment.into())
     });
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
-fn data_type(kind: Kind) -> DataType {
+fn data_type(kind: Kind, times: ParquetTime) -> DataType {
     match kind {
-        Kind::Time => DataType::Timestamp(TimeUnit::Nanosecond, Some(UTC.into())),
+        Kind::Time => {
+            let unit = match times {
+                ParquetTime::Micros => TimeUnit::Microsecond,
+                ParquetTime::Nanos => TimeUnit::Nanosecond,
+            };
+            DataType::Timestamp(unit, Some(UTC.into()))
+        }
         Kind::Interval => DataType::Float64,
-        Kind::Text
-        | Kind::Enum
-        | Kind::Address
-        | Kind::UidSet
-        | Kind::AddressSet
-        | Kind::PortSet => DataType::Utf8,
+        Kind::Text | Kind::Enum | Kind::Address => DataType::Utf8,
         Kind::Int => DataType::Int64,
-        Kind::TextList | Kind::TextSet | Kind::AddressList => list_of(DataType::Utf8),
+        Kind::TextList | Kind::TextSet | Kind::AddressList | Kind::UidSet | Kind::AddressSet => {
+            list_of(DataType::Utf8)
+        }
+        Kind::PortSet => list_of(DataType::UInt16),
         Kind::CountList => list_of(DataType::UInt64),
         Kind::IntervalList => list_of(DataType::Float64),
         Kind::Port => DataType::UInt16,
@@ -44,7 +49,12 @@ fn data_type(kind: Kind) -> DataType {
 }
 
 fn list_of(member: DataType) -> DataType {
-    DataType::List(Arc::new(Field::new_list_field(member, true)))
+    DataType::List(Arc::new(list_member(member)))
+}
+
+/// By the name that Parquet's specification has for it; Arrow's own is another.
+fn list_member(member: DataType) -> Field {
+    Field::new("element", member, true)
 }
 
 const UTC: &str = "UTC";
@@ -59,10 +69,12 @@ pub(super) struct ArrowRows {
 }
 
 impl ArrowRows {
-    pub(super) fn new(columns: &[Described]) -> Self {
-        let builders = columns.iter().map(|(_, kind, _)| Builder::new(*kind));
+    pub(super) fn new(columns: &[Described], times: ParquetTime) -> Self {
+        let builders = columns
+            .iter()
+            .map(|(_, kind, _)| Builder::new(*kind, times));
         Self {
-            schema: arrow_schema(columns),
+            schema: arrow_schema(columns, times),
             builders: builders.collect(),
             len: 0,
             scratch: String::new(),
@@ -98,7 +110,8 @@ impl ArrowRows {
 }
 
 enum Builder {
-    Time(TimestampNanosecondBuilder),
+    Micros(TimestampMicrosecondBuilder),
+    Nanos(TimestampNanosecondBuilder),
     Interval(Float64Builder),
     Text(StringBuilder),
     Port(UInt16Builder),
@@ -106,29 +119,41 @@ enum Builder {
     Bool(BooleanBuilder),
     Int(Int64Builder),
     Texts(ListBuilder<StringBuilder>),
+    Ports(ListBuilder<UInt16Builder>),
     Counts(ListBuilder<UInt64Builder>),
     Intervals(ListBuilder<Float64Builder>),
 }
 
 impl Builder {
-    fn new(kind: Kind) -> Self {
+    fn new(kind: Kind, times: ParquetTime) -> Self {
+        let utc = || Arc::from(UTC);
+        match (kind, times) {
+            (Kind::Time, ParquetTime::Micros) => {
+                Self::Micros(TimestampMicrosecondBuilder::new().with_timezone(utc()))
+            }
+            (Kind::Time, ParquetTime::Nanos) => {
+                Self::Nanos(TimestampNanosecondBuilder::new().with_timezone(utc()))
+            }
+            (kind, _) => Self::untimed(kind),
+        }
+    }
+
+    /// Of any kind but a time.
+    fn untimed(kind: Kind) -> Self {
         match kind {
-            Kind::Time => {
-                Self::Time(TimestampNanosecondBuilder::new().with_timezone(Arc::from(UTC)))
+            Kind::Time | Kind::Text | Kind::Enum | Kind::Address => {
+                Self::Text(StringBuilder::new())
             }
             Kind::Interval => Self::Interval(Float64Builder::new()),
-            Kind::Text
-            | Kind::Enum
-            | Kind::Address
-            | Kind::UidSet
-            | Kind::AddressSet
-            | Kind::PortSet => Self::Text(StringBuilder::new()),
             Kind::Int => Self::Int(Int64Builder::new()),
-            Kind::TextList | Kind::TextSet | Kind::AddressList => {
-                Self::Texts(ListBuilder::new(StringBuilder::new()))
-            }
-            Kind::CountList => Self::Counts(ListBuilder::new(UInt64Builder::new())),
-            Kind::IntervalList => Self::Intervals(ListBuilder::new(Float64Builder::new())),
+            Kind::TextList
+            | Kind::TextSet
+            | Kind::AddressList
+            | Kind::UidSet
+            | Kind::AddressSet => Self::Texts(list(StringBuilder::new(), DataType::Utf8)),
+            Kind::PortSet => Self::Ports(list(UInt16Builder::new(), DataType::UInt16)),
+            Kind::CountList => Self::Counts(list(UInt64Builder::new(), DataType::UInt64)),
+            Kind::IntervalList => Self::Intervals(list(Float64Builder::new(), DataType::Float64)),
             Kind::Port => Self::Port(UInt16Builder::new()),
             Kind::Count => Self::Count(UInt64Builder::new()),
             Kind::Bool => Self::Bool(BooleanBuilder::new()),
@@ -136,10 +161,13 @@ impl Builder {
     }
 
     /// Appends a value; one that is not of the column's kind is a defect and written as none, as
-    /// is a time after the year 2262, which Arrow cannot hold.
+    /// is a time after the year 2262 in nanoseconds, which Arrow cannot hold.
     fn push(&mut self, value: Value<'_>, scratch: &mut String) {
         match (self, value) {
-            (Self::Time(to), Value::Time(time)) => to.append_option(i64::try_from(time.0).ok()),
+            (Self::Micros(to), Value::Time(time)) => {
+                to.append_option(i64::try_from(time.0 / 1000).ok());
+            }
+            (Self::Nanos(to), Value::Time(time)) => to.append_option(i64::try_from(time.0).ok()),
             (Self::Interval(to), Value::Interval(nanos)) => to.append_value(seconds(nanos)),
             (
                 Self::Text(to),
@@ -150,8 +178,27 @@ impl Builder {
                 | Value::Address(_)),
             ) => put_text(to, value, scratch),
             (Self::Int(to), Value::Int(number)) => to.append_value(number),
-            (Self::Text(to), Value::Addresses(addresses)) => put_set(to, addresses),
-            (Self::Text(to), Value::Ports(ports)) => put_set(to, ports),
+            (Self::Text(to), Value::Words(words)) => {
+                for (index, word) in words.iter().enumerate() {
+                    let separator = if index == 0 { "" } else { "," };
+                    // Writing to an Arrow builder cannot fail.
+                    let _ = write!(to, "{separator}{word}");
+                }
+                to.append_value("");
+            }
+            (Self::Texts(to), Value::Addresses(addresses)) => {
+                for &address in addresses {
+                    put_text(to.values(), Value::Address(address), scratch);
+                }
+                to.append(true);
+            }
+            (Self::Texts(to), value @ Value::Uid(_)) => {
+                put_text(to.values(), value, scratch);
+                to.append(true);
+            }
+            (Self::Ports(to), Value::Ports(ports)) => {
+                to.append_value(ports.iter().map(|&port| Some(port)));
+            }
             (Self::Port(to), Value::Port(port)) => to.append_value(port),
             (Self::Count(to), Value::Count(count)) => to.append_value(count),
             (Self::Bool(to), Value::Bool(value)) => to.append_value(value),
@@ -194,7 +241,8 @@ impl Builder {
 
     fn push_unset(&mut self) {
         match self {
-            Self::Time(to) => to.append_null(),
+            Self::Micros(to) => to.append_null(),
+            Self::Nanos(to) => to.append_null(),
             Self::Interval(to) => to.append_null(),
             Self::Text(to) => to.append_null(),
             Self::Port(to) => to.append_null(),
@@ -202,6 +250,7 @@ impl Builder {
             Self::Bool(to) => to.append_null(),
             Self::Int(to) => to.append_null(),
             Self::Texts(to) => to.append_null(),
+            Self::Ports(to) => to.append_null(),
             Self::Counts(to) => to.append_null(),
             Self::Intervals(to) => to.append_null(),
         }
@@ -209,7 +258,8 @@ impl Builder {
 
     fn finish(&mut self) -> ArrayRef {
         match self {
-            Self::Time(from) => Arc::new(from.finish()),
+            Self::Micros(from) => Arc::new(from.finish()),
+            Self::Nanos(from) => Arc::new(from.finish()),
             Self::Interval(from) => Arc::new(from.finish()),
             Self::Text(from) => Arc::new(from.finish()),
             Self::Port(from) => Arc::new(from.finish()),
@@ -217,6 +267,7 @@ impl Builder {
             Self::Bool(from) => Arc::new(from.finish()),
             Self::Int(from) => Arc::new(from.finish()),
             Self::Texts(from) => Arc::new(from.finish()),
+            Self::Ports(from) => Arc::new(from.finish()),
             Self::Counts(from) => Arc::new(from.finish()),
             Self::Intervals(from) => Arc::new(from.finish()),
         }
@@ -249,14 +300,8 @@ fn put_text(to: &mut StringBuilder, value: Value<'_>, scratch: &mut String) {
     }
 }
 
-/// A set as text, separated by spaces.
-fn put_set<T: core::fmt::Display>(to: &mut StringBuilder, items: &[T]) {
-    for (index, item) in items.iter().enumerate() {
-        let separator = if index == 0 { "" } else { " " };
-        // Writing to an Arrow builder cannot fail.
-        let _ = write!(to, "{separator}{item}");
-    }
-    to.append_value("");
+fn list<B: ArrayBuilder>(members: B, of: DataType) -> ListBuilder<B> {
+    ListBuilder::new(members).with_field(list_member(of))
 }
 
 /// Seconds as a double: exact to the nanosecond up to 104 days.
@@ -270,16 +315,16 @@ mod tests {
     use crate::files::parquet_log::{described, stored};
     use arrow_array::Array;
     use core::net::IpAddr;
+    use flowpin_config::ParquetTime;
     use flowpin_packet::Timestamp;
     use flowpin_record::{Row, TunnelKind, TunnelRecord, Uid};
 
     /// A time that does not fit must not wrap to one before 1970.
     #[test]
     fn a_time_behind_arrows_range_is_null() {
-        let mut rows = ArrowRows::new(&described::<TunnelRecord>());
         let record = TunnelRecord {
             uid: Uid(1),
-            parent: Uid(0),
+            parent: Uid(7),
             kind: TunnelKind::Ip,
             id: 0,
             addresses: (IpAddr::from([0; 4]), IpAddr::from([0; 4])),
@@ -288,10 +333,15 @@ mod tests {
             packets: [0; 2],
             bytes: [0; 2],
         };
-        rows.push(stored(&record));
-        let batch = rows.take().unwrap();
-        let nulls = |name| batch.column_by_name(name).unwrap().null_count();
-        assert_eq!((nulls("ts"), nulls("end_ts")), (0, 1));
-        assert_eq!(batch.num_columns(), TunnelRecord::COLUMNS.len());
+        // In microseconds all of our times fit.
+        for (times, null) in [(ParquetTime::Nanos, 1), (ParquetTime::Micros, 0)] {
+            let mut rows = ArrowRows::new(&described::<TunnelRecord>(), times);
+            rows.push(stored(&record));
+            let batch = rows.take().unwrap();
+            let nulls = |name| batch.column_by_name(name).unwrap().null_count();
+            assert_eq!((nulls("ts"), nulls("end_ts")), (0, null));
+            assert_eq!(nulls("tunnel_parents"), 0);
+            assert_eq!(batch.num_columns(), TunnelRecord::COLUMNS.len());
+        }
     }
 }

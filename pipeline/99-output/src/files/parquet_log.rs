@@ -8,6 +8,7 @@ use super::storage::{Storage, Target};
 use crate::OutputError;
 use crate::format::flat_name;
 use crate::messages::Stored;
+use flowpin_config::ParquetTime;
 use flowpin_packet::Timestamp;
 use flowpin_record::Row;
 use std::io;
@@ -43,8 +44,12 @@ pub(super) struct ParquetLog {
 }
 
 impl ParquetLog {
-    pub(super) fn new(rotation: Rotation, columns: &[Described]) -> Result<Self, OutputError> {
-        let rows = ArrowRows::new(columns);
+    pub(super) fn new(
+        rotation: Rotation,
+        columns: &[Described],
+        times: ParquetTime,
+    ) -> Result<Self, OutputError> {
+        let rows = ArrowRows::new(columns, times);
         let layout = Layout::new(rows.schema().clone()).map_err(|error| OutputError::Encode {
             path: rotation.clone().first(Timestamp::default()),
             reason: error.to_string(),

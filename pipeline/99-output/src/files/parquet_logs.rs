@@ -31,6 +31,7 @@ impl ParquetLogs {
             logs.push(ParquetLog::new(
                 rotation(record_type.file_stem()),
                 &columns,
+                plan.parquet_time,
             )?);
         }
         for ready in schemas.iter() {
@@ -42,6 +43,7 @@ impl ParquetLogs {
             logs.push(ParquetLog::new(
                 rotation(&ready.schema.file_stem),
                 &columns,
+                plan.parquet_time,
             )?);
         }
         Ok(Self { logs })

@@ -69,6 +69,11 @@ pub(super) fn csv<R: Row>(line: &mut Line<'_>, dates: &mut DateCache, row: &R) {
             Value::Time(time) => line.put_rfc3339_time(dates, time),
             Value::Interval(nanos) => line.put_seconds_nanos(nanos),
             Value::Bool(value) => line.put_bool(value),
+            value @ Value::Words(_) => {
+                line.put(b"\"");
+                put_plain(line, value, b" ");
+                line.put(b"\"");
+            }
             value => put_plain(line, value, b" "),
         }
     }
@@ -82,6 +87,11 @@ fn put_plain<const N: usize>(line: &mut Line<'_>, value: Value<'_>, separator: &
         Value::Unset | Value::Bool(_) => {}
         Value::Time(Timestamp(nanos)) | Value::Interval(nanos) => line.put_seconds_micros(nanos),
         Value::Text(text) => line.put_str(text),
+        Value::Words([first, second]) => {
+            line.put_str(first);
+            line.put(b",");
+            line.put_str(second);
+        }
         Value::Uid(uid) => line.put(&uid.text()),
         Value::CommunityId(id) => line.put_community_id(&id),
         Value::Address(address) => line.put_address(address),

@@ -83,13 +83,16 @@ pub(super) fn put_zeek(text: &mut TextBuffer, bytes: &[u8], in_set: bool) {
     put_hex_escaped(text, bytes, is_plain);
 }
 
-/// Appends a field of a CSV line.
-pub(super) fn put_csv(text: &mut TextBuffer, bytes: &[u8]) {
-    let is_safe = |byte: u8| (0x20..0x7f).contains(&byte) && !matches!(byte, b'"' | b',');
-    if bytes.iter().all(|&byte| is_safe(byte)) {
+/// Appends a field of a CSV line; if it is to be `safe`, no formula.
+pub(super) fn put_csv(text: &mut TextBuffer, bytes: &[u8], safe: bool) {
+    let guard: &[u8] = if safe && is_formula(bytes) { b"'" } else { b"" };
+    let is_plain = |byte: u8| (0x20..0x7f).contains(&byte) && !matches!(byte, b'"' | b',');
+    if bytes.iter().all(|&byte| is_plain(byte)) {
+        text.extend(guard);
         return text.extend(bytes);
     }
     text.extend(b"\"");
+    text.extend(guard);
     for (index, part) in bytes.split(|&byte| byte == b'"').enumerate() {
         if index > 0 {
             text.extend(b"\"\"");
@@ -97,6 +100,26 @@ pub(super) fn put_csv(text: &mut TextBuffer, bytes: &[u8]) {
         put_hex_escaped(text, part, |byte| (0x20..0x7f).contains(&byte));
     }
     text.extend(b"\"");
+}
+
+/// Whether a spreadsheet would take a text for a formula, by OWASP's list: what begins with `=`,
+/// `+`, `-` or `@`, also in full width, and is no number. Control characters never come first: they
+/// are escaped.
+pub(super) fn is_formula(bytes: &[u8]) -> bool {
+    match bytes {
+        [b'=' | b'@', ..] => true,
+        [b'+' | b'-', number @ ..] => !is_number(number),
+        // U+FF0B, U+FF0D, U+FF1D, U+FF20.
+        [0xef, 0xbc, 0x8b | 0x8d | 0x9d | 0xa0, ..] => true,
+        _ => false,
+    }
+}
+
+/// Digits, perhaps with a point among them.
+fn is_number(bytes: &[u8]) -> bool {
+    let mut parts = bytes.splitn(2, |&byte| byte == b'.');
+    let is_digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    parts.all(is_digits)
 }
 
 /// Appends a member of a list in a CSV field that is quoted already: spaces separate.
@@ -166,7 +189,7 @@ mod tests {
         let bytes = b"a\tb\"\xc3\xa9\xff\\";
         assert_eq!(text(|to| put_json(to, bytes)), r#""a\tb\"é\\xff\\""#);
         assert_eq!(text(|to| put_zeek(to, bytes, false)), r#"a\x09b"é\xff\x5c"#);
-        assert_eq!(text(|to| put_csv(to, bytes)), r#""a\x09b""é\xff\""#);
+        assert_eq!(text(|to| put_csv(to, bytes, false)), r#""a\x09b""é\xff\""#);
         assert_eq!(text(|to| put_zeek(to, b"a,b", true)), r"a\x2cb");
         assert_eq!(text(|to| put_zeek(to, b"a,b", false)), "a,b");
         assert_eq!(text(|to| put_zeek(to, b"-", false)), r"\x2d");
@@ -174,6 +197,28 @@ mod tests {
         let mut plain = String::new();
         plain_text(bytes, &mut plain);
         assert_eq!(plain, "a\tb\"é\\xff\\");
+    }
+
+    /// What begins like a formula has an apostrophe in front, inside of quotes; numbers stay.
+    #[test]
+    fn a_safe_cell_is_no_formula() {
+        for (bytes, cell) in [
+            (&b"=1+1"[..], "'=1+1"),
+            (b"@SUM(A1)", "'@SUM(A1)"),
+            (b"+49 30 1", "'+49 30 1"),
+            (b"-cmd", "'-cmd"),
+            (b"-", "'-"),
+            (b"-1-2", "'-1-2"),
+            (b"=a,\"b", "\"'=a,\"\"b\""),
+            ("＝1".as_bytes(), "\"'＝1\""),
+            (b"-12.5", "-12.5"),
+            (b"+7", "+7"),
+            (b"a=b", "a=b"),
+            (b"", ""),
+        ] {
+            assert_eq!(text(|to| put_csv(to, bytes, true)), cell);
+        }
+        assert_eq!(text(|to| put_csv(to, b"=1+1", false)), "=1+1");
     }
 
     proptest! {
@@ -186,7 +231,7 @@ mod tests {
                 prop_assert_eq!(back, valid);
             }
             let zeek = text(|to| put_zeek(to, &bytes, true));
-            let csv = text(|to| put_csv(to, &bytes));
+            let csv = text(|to| put_csv(to, &bytes, false));
             for line in [&json, &zeek, &csv] {
                 prop_assert!(!line.contains(['\n', '\r', '\t']));
             }

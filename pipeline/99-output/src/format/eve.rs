@@ -45,13 +45,6 @@ pub(super) fn conn(
     if record.protocol == 6 {
         put_tcp(line, record);
     }
-    if let Some((kind, uid)) = record.tunnel {
-        line.put(b",\"tunnel\":{\"kind\":\"");
-        line.put_word(word(&TUNNELS, kind as usize));
-        line.put(b"\",\"uid\":\"");
-        line.put(&uid.text());
-        line.put(b"\"}");
-    }
     put_own(line, record);
     line.put(b"}\n");
 }
@@ -106,11 +99,11 @@ fn put_endpoints(line: &mut Line<'_>, record: &ConnRecord) {
     put_peers(line, record.protocol, record.client, record.server);
     if let Some(app) = &record.app {
         line.put(b",\"app_proto\":\"");
-        line.put_str(app.name);
+        line.put_str(app.in_tools.suricata(record.protocol));
         line.put(b"\"");
-        if let Some(original) = app.original {
+        if app.original.is_some() {
             line.put(b",\"app_proto_orig\":\"");
-            line.put_str(original);
+            line.put_str(app.original_in_tools.suricata(record.protocol));
             line.put(b"\"");
         }
     }
@@ -205,6 +198,10 @@ fn put_own(line: &mut Line<'_>, record: &ConnRecord) {
     if let Some(app) = &record.app {
         line.put(b",\"app_rule\":\"");
         line.put_str(app.rule);
+        if app.name != app.in_tools.suricata(record.protocol) {
+            line.put(b"\",\"app\":\"");
+            line.put_str(app.name);
+        }
         line.put(b"\",\"app_confidence\":\"");
         line.put_word(word(&CONFIDENCES, app.confidence as usize));
         line.put(b"\",\"app_by\":\"");
@@ -213,6 +210,13 @@ fn put_own(line: &mut Line<'_>, record: &ConnRecord) {
         } else {
             b"server\""
         });
+    }
+    if let Some((kind, uid)) = record.tunnel {
+        line.put(b",\"tunnel\":{\"kind\":\"");
+        line.put_word(word(&TUNNELS, kind as usize));
+        line.put(b"\",\"uid\":\"");
+        line.put(&uid.text());
+        line.put(b"\"}");
     }
     let rare = rarities(&record.to_server) | rarities(&record.to_client);
     let marked = record.flipped | record.midstream | (record.interim > 0);
@@ -289,7 +293,7 @@ pub(super) fn anomaly(line: &mut Line<'_>, dates: &mut DateCache, record: &Anoma
         line.put(b"applayer\",\"event\":\"");
         line.put_str(app.name);
         line.put(b"\",\"layer\":\"proto_parser\",\"app_proto\":\"");
-        line.put_str(app.protocol);
+        line.put_str(app.in_tools.suricata(6));
         line.put(b"\"},\"flowpin\":{\"suppressed\":");
         line.put_u64(record.suppressed);
         line.put(b"}}\n");
@@ -321,7 +325,7 @@ pub(super) fn tunnel(
     line.put_eve_time(dates, time);
     line.put(b"\",\"event_type\":\"tunnel\"");
     put_addresses(line, record.addresses.0, record.addresses.1);
-    line.put(b",\"tunnel\":{\"kind\":\"");
+    line.put(b",\"flowpin\":{\"tunnel\":{\"kind\":\"");
     line.put_word(word(&TUNNELS, record.kind as usize));
     line.put(b"\",\"uid\":\"");
     line.put(&record.uid.text());
@@ -344,7 +348,7 @@ pub(super) fn tunnel(
     line.put_eve_time(dates, record.first);
     line.put(b"\",\"end\":\"");
     line.put_eve_time(dates, record.last);
-    line.put(b"\"}}\n");
+    line.put(b"\"}}}\n");
 }
 
 pub(super) fn put_addresses(line: &mut Line<'_>, source: IpAddr, destination: IpAddr) {

@@ -66,7 +66,7 @@ const FLOW: &[(&str, &str)] = &[
     ("proto", "Protocol, as Suricata spells it."),
     (
         "app_proto",
-        "Application protocol, by the connection's bytes; only if identified.",
+        "Application protocol, by the connection's bytes, in Suricata's words; only if identified.",
     ),
     (
         "app_proto_orig",
@@ -113,8 +113,6 @@ const FLOW: &[(&str, &str)] = &[
         "Bytes of the client were acknowledged but never captured.",
     ),
     ("tcp.tc_gap", "Bytes of the server were."),
-    ("tunnel.kind", "Kind of the innermost tunnel."),
-    ("tunnel.uid", "Its identifier."),
     ("flowpin.uid", "Identifier, as in `conn.log`."),
     ("flowpin.conn_state", "Zeek's `conn_state`."),
     ("flowpin.history", "Zeek's `history`."),
@@ -137,10 +135,16 @@ const FLOW: &[(&str, &str)] = &[
     ),
     ("flowpin.app_rule", "The rule that told `app_proto`."),
     (
+        "flowpin.app",
+        "Our own name of the protocol, where Suricata's is another.",
+    ),
+    (
         "flowpin.app_confidence",
         "`sure`: one whole structure; `likely`: weak signs that repeated.",
     ),
     ("flowpin.app_by", "Whose bytes told it: `client`, `server`."),
+    ("flowpin.tunnel.kind", "Kind of the innermost tunnel."),
+    ("flowpin.tunnel.uid", "Its identifier."),
     (
         "flowpin.missed_bytes",
         "TCP: bytes acknowledged but never captured; here and below only if not 0.",
@@ -203,28 +207,34 @@ const TUNNEL: &[(&str, &str)] = &[
     ("src_ip", "The lower outer address."),
     ("dest_ip", "The higher outer address."),
     ("ip_v", "4 or 6."),
-    ("tunnel.kind", "What it is."),
+    ("flowpin.tunnel.kind", "What it is."),
     (
-        "tunnel.uid",
+        "flowpin.tunnel.uid",
         "Its identifier, as in the connections inside.",
     ),
-    ("tunnel.id", "VNI, TEID, key, session or service path."),
-    ("tunnel.parent", "The tunnel around it, if any."),
     (
-        "tunnel.pkts_toserver",
+        "flowpin.tunnel.id",
+        "VNI, TEID, key, session or service path.",
+    ),
+    ("flowpin.tunnel.parent", "The tunnel around it, if any."),
+    (
+        "flowpin.tunnel.pkts_toserver",
         "Packets inside from the lower address.",
     ),
     (
-        "tunnel.pkts_toclient",
+        "flowpin.tunnel.pkts_toclient",
         "Packets inside from the higher address.",
     ),
     (
-        "tunnel.bytes_toserver",
+        "flowpin.tunnel.bytes_toserver",
         "Bytes of the inner packets, from the lower address.",
     ),
-    ("tunnel.bytes_toclient", "Likewise from the higher address."),
-    ("tunnel.start", "Capture time of its first packet."),
-    ("tunnel.end", "Capture time of its last packet."),
+    (
+        "flowpin.tunnel.bytes_toclient",
+        "Likewise from the higher address.",
+    ),
+    ("flowpin.tunnel.start", "Capture time of its first packet."),
+    ("flowpin.tunnel.end", "Capture time of its last packet."),
 ];
 
 const SCAN: &[(&str, &str)] = &[

@@ -1,9 +1,9 @@
 //! Records of messages as text, by their schema.
 
 use super::Formats;
-use super::escape::{put_csv, put_csv_member, put_json, put_zeek};
+use super::escape::{is_formula, put_csv, put_csv_member, put_json, put_zeek};
 use super::eve::put_peers;
-use super::schemas::{Columns, Field, Members, Node, Ready, Source};
+use super::schemas::{Columns, Field, Members, Node, Ready, Shape, Source};
 use crate::batch::TextFormat;
 use crate::text::{DateCache, Key, TextBuffer};
 use flowpin_packet::Timestamp;
@@ -80,7 +80,7 @@ pub(super) fn put_all(
         *json = since(text);
     }
     if formats.csv {
-        csv(text, dates, message);
+        csv(text, dates, message, formats.csv_safe);
         *in_csv = since(text);
     }
     lens
@@ -113,7 +113,7 @@ fn eve(text: &mut TextBuffer, dates: &mut DateCache, message: &Message<'_>) {
         line.put_u64(u64::from(place.transaction));
         if !place.app.is_empty() {
             line.put(b",\"app_proto\":\"");
-            line.put_str(place.app);
+            line.put_str(place.in_tools.suricata(place.protocol));
             line.put(b"\"");
         }
         if let Some(id) = message.community_id {
@@ -137,8 +137,10 @@ fn eve(text: &mut TextBuffer, dates: &mut DateCache, message: &Message<'_>) {
     text.line(|line| {
         line.put(b",\"flowpin\":{\"uid\":\"");
         line.put(&place.uid.text());
-        line.put(b"\"}}\n");
+        line.put(b"\"");
     });
+    object.put_members(text, dates, &message.ready.under_own);
+    text.put_first(b"}}\n", 3);
 }
 
 /// Where members of a message get their values.
@@ -166,6 +168,10 @@ impl Object<'_> {
                 let value = self.message.values.get(*column).unwrap_or(&Value::Unset);
                 let value = self.at.map_or(value, |at| member(value, at));
                 put_leaf(text, dates, key, value);
+            }
+            Node::Shaped { key, column, shape } => {
+                let value = self.message.values.get(*column).unwrap_or(&Value::Unset);
+                put_shaped(text, dates, key, value, *shape);
             }
             Node::Object {
                 key,
@@ -226,6 +232,63 @@ fn put_leaf(text: &mut TextBuffer, dates: &mut DateCache, key: &Key, value: &Val
     }
 }
 
+/// Appends a member whose value is shown in another shape, if it is set.
+#[cold]
+fn put_shaped(
+    text: &mut TextBuffer,
+    dates: &mut DateCache,
+    key: &Key,
+    value: &Value<'_>,
+    shape: Shape,
+) {
+    match (shape, *value) {
+        (_, Value::Unset) => {}
+        (Shape::Text, Value::Count(count)) => {
+            text.put_key(key);
+            text.line(|line| {
+                line.put(b"\"");
+                line.put_u64(count);
+                line.put(b"\"");
+            });
+        }
+        (Shape::List, Value::Bytes(bytes)) => {
+            let mut parts = comma_parts(bytes)
+                .filter(|part| !part.is_empty())
+                .peekable();
+            if parts.peek().is_none() {
+                return;
+            }
+            text.put_key(key);
+            for (index, part) in parts.enumerate() {
+                text.extend(if index == 0 { b"[" } else { b"," });
+                put_json(text, part);
+            }
+            text.extend(b"]");
+        }
+        _ => put_leaf(text, dates, key, value),
+    }
+}
+
+/// The parts between commas, without blanks around them. Commas in quotes and in angle brackets
+/// separate nothing (RFC 5322 §3.2.4, §3.4).
+fn comma_parts(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let (mut is_quoted, mut is_escaped, mut is_angled) = (false, false, false);
+    let parts = bytes.split(move |&byte| {
+        if core::mem::take(&mut is_escaped) {
+            return false;
+        }
+        match byte {
+            b'\\' => is_escaped = is_quoted,
+            b'"' => is_quoted = !is_quoted,
+            b'<' | b'>' if !is_quoted => is_angled = byte == b'<',
+            b',' => return !is_quoted && !is_angled,
+            _ => {}
+        }
+        false
+    });
+    parts.map(<[u8]>::trim_ascii)
+}
+
 /// Appends the objects of an array, if there are any.
 // PERF: most members of arrays are set in few messages: those that are not are left out once, not
 // once for each object.
@@ -239,7 +302,7 @@ fn put_array(
 ) {
     let message = object.message;
     let rows = |node: &Node| match node {
-        Node::Leaf { column, .. } => message.rows(*column),
+        Node::Leaf { column, .. } | Node::Shaped { column, .. } => message.rows(*column),
         Node::Object { columns, .. } | Node::Array { columns, .. } => {
             let rows = columns.iter().map(|&column| message.rows(column));
             rows.max().unwrap_or(0)
@@ -410,13 +473,15 @@ fn put_json_value(text: &mut TextBuffer, mut dates: Option<&mut DateCache>, valu
 }
 
 /// Appends a record as comma-separated values: all columns, nothing where one is unset.
-fn csv(text: &mut TextBuffer, dates: &mut DateCache, message: &Message<'_>) {
+fn csv(text: &mut TextBuffer, dates: &mut DateCache, message: &Message<'_>, safe: bool) {
     for (index, field) in message.ready.fields.iter().enumerate() {
         if index > 0 {
             text.extend(b",");
         }
         match message.value(field) {
-            Value::List(values) => put_csv_list(text, dates, values),
+            Value::List(values) => put_csv_list(text, dates, values, safe),
+            Value::Bytes(bytes) => put_csv(text, bytes, safe),
+            Value::Text(word) => put_csv(text, word.as_bytes(), safe),
             value => put_csv_value(text, dates, value),
         }
     }
@@ -433,15 +498,19 @@ fn put_csv_value(text: &mut TextBuffer, dates: &mut DateCache, value: Value<'_>)
             text.line(|line| line.put_seconds_nanos(nanos));
         }
         Value::Bool(value) => text.extend(if value { b"true" } else { b"false" }),
-        Value::Bytes(bytes) => put_csv(text, bytes),
-        Value::Text(bytes) => put_csv(text, bytes.as_bytes()),
         value => put_simple(text, value),
     }
 }
 
 /// Always quoted, so that members need not be looked at before.
-fn put_csv_list(text: &mut TextBuffer, dates: &mut DateCache, values: &[Value<'_>]) {
+fn put_csv_list(text: &mut TextBuffer, dates: &mut DateCache, values: &[Value<'_>], safe: bool) {
     text.extend(b"\"");
+    if let Some(Value::Bytes(first)) = values.first()
+        && safe
+        && is_formula(first)
+    {
+        text.extend(b"'");
+    }
     for (index, &value) in values.iter().enumerate() {
         if index > 0 {
             text.extend(b" ");

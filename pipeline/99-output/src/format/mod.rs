@@ -227,10 +227,7 @@ impl RecordSink for Formatter {
             place.lens = place.lens.with(TextFormat::Eve, len);
         }
         if self.formats.columns() {
-            let row = ConnRow {
-                record: *record,
-                community_id,
-            };
+            let row = ConnRow::new(record, community_id);
             place.lens = self.put_columns(&row, place.lens);
             if self.formats.parquet {
                 place.row = push_row(&mut self.hold.rows.conns, Some(row));
@@ -376,6 +373,8 @@ pub(crate) struct Formats {
     pub(crate) zeek_tsv: bool,
     pub(crate) zeek_json: bool,
     pub(crate) csv: bool,
+    /// Of CSV: no cell may be a formula.
+    pub(crate) csv_safe: bool,
     pub(crate) parquet: bool,
 }
 
@@ -388,6 +387,7 @@ impl Formats {
             zeek_tsv: has(Format::ZeekTsv),
             zeek_json: has(Format::ZeekJson),
             csv: has(Format::Csv),
+            csv_safe: plan.csv_safe && has(Format::Csv),
             parquet: has(Format::Parquet),
         }
     }

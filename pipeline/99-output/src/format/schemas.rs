@@ -36,6 +36,8 @@ pub(crate) struct Ready {
     pub(crate) fields: Vec<Field>,
     /// EVE's fields.
     pub(crate) tree: Members,
+    /// Those under `flowpin`.
+    pub(crate) under_own: Members,
 }
 
 impl MessageSchemas {
@@ -87,15 +89,18 @@ impl MessageSchemas {
 
 impl Ready {
     fn of(schema: &MessageSchema) -> Self {
-        let mut tree = Members::default();
+        let (mut tree, mut under_own) = (Members::default(), Members::default());
         for (column, own) in schema.columns.iter().enumerate() {
-            if !own.eve.is_empty() {
-                tree.plant(&own.eve, column);
+            match own.eve.strip_prefix("flowpin.") {
+                Some(path) => under_own.plant(path, column),
+                None if own.eve.is_empty() => {}
+                None => tree.plant(&own.eve, column),
             }
         }
         Self {
             fields: fields(&schema.columns),
             tree,
+            under_own,
             schema: schema.clone(),
         }
     }
@@ -275,9 +280,12 @@ impl Members {
 
     /// Adds the leaf of a column at its path.
     fn plant(&mut self, path: &str, column: usize) {
-        let (name, rest) = match path.split_once('.') {
-            None => (path, None),
-            Some((name, rest)) => (name, Some(rest)),
+        let (name, shape, rest) = match path.split_once('.') {
+            None => {
+                let (name, shape) = Shape::behind(path);
+                (name, shape, None)
+            }
+            Some((name, rest)) => (name, Shape::AsItIs, Some(rest)),
         };
         let stem = name.strip_suffix("[]");
         let key = Key::new(stem.unwrap_or(name));
@@ -285,7 +293,10 @@ impl Members {
         let place = match (rest, known) {
             (Some(_), Some(place)) => place,
             (None, _) => {
-                self.push(Node::Leaf { key, column });
+                self.push(match shape {
+                    Shape::AsItIs => Node::Leaf { key, column },
+                    shape => Node::Shaped { key, column, shape },
+                });
                 self.nodes.len() - 1
             }
             (Some(_), None) => {
@@ -332,6 +343,12 @@ pub(crate) enum Node {
         key: Key,
         column: usize,
     },
+    /// A value that is shown in another shape than it has.
+    Shaped {
+        key: Key,
+        column: usize,
+        shape: Shape,
+    },
     Object {
         key: Key,
         members: Members,
@@ -348,7 +365,31 @@ pub(crate) enum Node {
 impl Node {
     fn key(&self) -> &Key {
         match self {
-            Self::Leaf { key, .. } | Self::Object { key, .. } | Self::Array { key, .. } => key,
+            Self::Leaf { key, .. }
+            | Self::Shaped { key, .. }
+            | Self::Object { key, .. }
+            | Self::Array { key, .. } => key,
+        }
+    }
+}
+
+/// How EVE shows a value where Suricata's type of the field is another than the column's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    AsItIs,
+    /// A number, as text.
+    Text,
+    /// A text of parts that commas separate, as an array of them.
+    List,
+}
+
+impl Shape {
+    /// A path's last name, and what stands behind it: see [`MessageColumn::eve`].
+    pub(crate) fn behind(name: &str) -> (&str, Self) {
+        match name.split_once('=') {
+            Some((name, "text")) => (name, Self::Text),
+            Some((name, "list")) => (name, Self::List),
+            _ => (name, Self::AsItIs),
         }
     }
 }

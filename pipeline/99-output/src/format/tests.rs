@@ -8,7 +8,7 @@ use flowpin_config::{Format, OutputPlan};
 use flowpin_packet::{Layer, Reason, TcpFlags, Timestamp, bad};
 use flowpin_record::{
     AnomalyRecord, App, Confidence, ConnRecord, ConnState, Direction, EndReason, FlowState,
-    History, RecordEndpoint, RecordKey, RecordSink, TcpState, TunnelKind, Uid,
+    History, RecordEndpoint, RecordKey, RecordSink, TcpState, ToolNames, TunnelKind, Uid,
 };
 
 const FORMATS: [Format; 4] = [Format::Eve, Format::ZeekTsv, Format::ZeekJson, Format::Csv];
@@ -86,6 +86,10 @@ fn longest() -> ConnRecord {
         icmp: Some((255, 255)),
         app: Some(App {
             name: "a-name-as-long-as-a-file-name-of-a-pattern-of-somebody",
+            in_tools: ToolNames::of("a-name-as-long-as-a-file-name-of-a-pattern-of-somebody"),
+            original_in_tools: ToolNames::of(
+                "a-name-as-long-as-a-file-name-of-a-pattern-of-somebody",
+            ),
             original: Some("a-name-as-long-as-a-file-name-of-a-pattern-of-somebody"),
             rule: "a-name-as-long-as-a-file-name-of-a-pattern-of-somebody",
             confidence: Confidence::Likely,

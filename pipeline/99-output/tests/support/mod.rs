@@ -8,7 +8,7 @@ use flowpin_packet::{Layer, Reason, TcpFlags, Timestamp, bad};
 use flowpin_record::{
     AnomalyRecord, App, Confidence, ConnRecord, ConnState, Direction, EndReason, EpisodeState,
     FloodKind, FloodRecord, FlowState, History, RecordEndpoint, RecordKey, RecordSink, Samples,
-    ScanKind, ScanMethod, ScanRecord, TcpState, TunnelKind, TunnelRecord, Uid,
+    ScanKind, ScanMethod, ScanRecord, TcpState, ToolNames, TunnelKind, TunnelRecord, Uid,
 };
 use std::collections::BTreeMap;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -86,6 +86,8 @@ pub(crate) fn web() -> ConnRecord {
         icmp: None,
         app: Some(App {
             name: "http",
+            in_tools: ToolNames::of("http"),
+            original_in_tools: ToolNames::NONE,
             original: None,
             rule: "http-request",
             confidence: Confidence::Sure,
@@ -141,6 +143,10 @@ pub(crate) fn longest() -> ConnRecord {
         icmp: Some((255, 255)),
         app: Some(App {
             name: "a-name-as-long-as-a-file-name-of-a-pattern-of-somebody",
+            in_tools: ToolNames::of("a-name-as-long-as-a-file-name-of-a-pattern-of-somebody"),
+            original_in_tools: ToolNames::of(
+                "a-name-as-long-as-a-file-name-of-a-pattern-of-somebody",
+            ),
             original: Some("a-name-as-long-as-a-file-name-of-a-pattern-of-somebody"),
             rule: "a-name-as-long-as-a-file-name-of-a-pattern-of-somebody",
             confidence: Confidence::Likely,

@@ -81,6 +81,7 @@ impl Identify {
             kind,
             peers,
             app,
+            in_tools: self.names.in_tools(verdict.protocol),
             shard: before.shard,
             next: [if is_first { 0 } else { ANYWHERE }; 2],
         };

@@ -175,6 +175,7 @@ impl State {
         let app = app.insert(*verdict);
         if self.original != NONE {
             app.original = Some(names.protocol(self.original));
+            app.original_in_tools = names.in_tools(self.original);
         }
         if self.has(Self::LIKELY) {
             app.confidence = flowpin_record::Confidence::Likely;

@@ -30,7 +30,7 @@ use flowpin_identify::ProtocolId;
 use flowpin_memory::Slab;
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_reassembly::Span;
-use flowpin_record::{MessagePlace, RecordSink};
+use flowpin_record::{MessagePlace, RecordSink, ToolNames};
 use outlet::{Ledger, Outlet};
 use parsers::{Handle, Parsers};
 use std::io;
@@ -92,6 +92,7 @@ pub(super) struct Wish {
     pub(super) peers: Peers,
     /// What the connection speaks.
     pub(super) app: &'static str,
+    pub(super) in_tools: &'static ToolNames,
     pub(super) shard: Shard,
     /// As in [`Bound`].
     pub(super) next: [u64; 2],
@@ -158,6 +159,7 @@ impl Parse {
             client: wish.peers.client,
             server: wish.peers.server,
             app: wish.app,
+            in_tools: wish.in_tools,
             transaction: 0,
             packet_number: None,
         };
@@ -200,6 +202,7 @@ impl Parse {
         bound.next = [ANYWHERE; 2];
         // There are no other records.
         bound.place.app = "tls";
+        bound.place.in_tools = ToolNames::of("tls");
         true
     }
 

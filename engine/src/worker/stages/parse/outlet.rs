@@ -186,6 +186,7 @@ impl<S: RecordSink> MessageSink for Outlet<'_, S> {
             what: bad(Layer::Stream, Reason::Message, 0),
             app: Some(AppEvent {
                 protocol: place.app,
+                in_tools: place.in_tools,
                 name: event,
             }),
             addresses: Some((place.client.address, place.server.address)),

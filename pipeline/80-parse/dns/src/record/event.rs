@@ -1,7 +1,7 @@
 //! One message as an event.
 
 use super::event_columns::{
-    ADDITIONALS, ANSWERS, AUTHORITIES, EDNS, GROUPS, HEAD, LISTS, QUERIES, WIDTH,
+    ADDITIONALS, ANSWERS, AUTHORITIES, EDNS, GROUPS, HEAD, LISTS, MDNS, QUERIES, WIDTH,
 };
 use super::values::{Hexadecimal, flag, listed};
 use crate::wire::codes::{rcode_name, type_name};
@@ -40,14 +40,24 @@ impl Event {
         sink: &mut S,
     ) {
         let flags = Hexadecimal::of(parsed.header.flags);
+        let is_mdns = schema.name == MDNS.name;
+        let words = flag_words(if is_mdns { parsed.header.flags } else { 0 });
         let [mut all] = self.lists.lend();
         let layout = Layout::of(parsed);
         all.resize(layout.total, Value::Unset);
         layout.fill(&mut all, parsed, message);
+        if is_mdns {
+            layout.lower_types_asked(&mut all);
+        }
         let mut values = [Value::Unset; WIDTH];
         let (head, rest) = values.split_at_mut(HEAD);
         for (to, from) in head.iter_mut().zip(head_values(parsed, when, flags.text())) {
             *to = from;
+        }
+        if is_mdns && let [_, _, _, _, flags, .., rcode, _] = head {
+            let code = parsed.header.rcode();
+            *flags = listed(words.get());
+            *rcode = Value::count(parsed.header.is_response().then_some(code.into()));
         }
         let [options, other @ ..] = &layout.lists;
         for (to, list) in rest.iter_mut().zip(other) {
@@ -72,6 +82,40 @@ impl Event {
         self.lists.take_back([all]);
     }
 }
+
+/// The header's flags in words.
+struct FlagWords {
+    words: [Value<'static>; FLAGS.len()],
+    len: usize,
+}
+
+impl FlagWords {
+    fn get(&self) -> &[Value<'static>] {
+        self.words.get(..self.len).unwrap_or_default()
+    }
+}
+
+fn flag_words(flags: u16) -> FlagWords {
+    let mut words = [Value::Unset; FLAGS.len()];
+    let mut len = 0usize;
+    let set = FLAGS.iter().filter(|(bit, _)| flags & bit != 0);
+    for (place, (_, word)) in words.iter_mut().zip(set) {
+        *place = Value::Text(word);
+        len = len.saturating_add(1);
+    }
+    FlagWords { words, len }
+}
+
+/// RFC 1035 §4.1.1, RFC 4035 §3.
+const FLAGS: [(u16, &str); 7] = [
+    (0x0400, "aa"),
+    (0x0200, "tc"),
+    (0x0100, "rd"),
+    (0x0080, "ra"),
+    (0x0040, "z"),
+    (0x0020, "ad"),
+    (0x0010, "cd"),
+];
 
 /// The first columns.
 fn head_values<'a>(parsed: &Parsed, when: When, flags: &'a [u8]) -> [Value<'a>; HEAD] {
@@ -191,6 +235,20 @@ impl Layout {
                 len: u32::try_from(len).unwrap_or(0),
             };
             self.total = self.total.saturating_add(len);
+        }
+    }
+
+    /// Suricata writes the types that mDNS asks for in lower case.
+    fn lower_types_asked(&self, all: &mut [Value<'_>]) {
+        let Some(list) = self.lists.get(QUERIES_AT.saturating_add(1)) else {
+            return;
+        };
+        let from = list.from as usize;
+        let asked = all.get_mut(from..from.saturating_add(list.len as usize));
+        for value in asked.unwrap_or_default() {
+            if let Value::Text(name) = value {
+                *value = Value::Text(lower(name));
+            }
         }
     }
 
@@ -349,6 +407,26 @@ fn contents<'a>(parsed: &'a Parsed, record: &Record, message: &[u8]) -> Value<'a
         record.rdata.text
     };
     Value::Bytes(parsed.text(place))
+}
+
+/// The types that mDNS asks for (RFC 6762, RFC 6763), in lower case; of others the name as it is.
+fn lower(name: &str) -> &str {
+    match name {
+        "A" => "a",
+        "AAAA" => "aaaa",
+        "ANY" => "any",
+        "CNAME" => "cname",
+        "HINFO" => "hinfo",
+        "HTTPS" => "https",
+        "NS" => "ns",
+        "NSEC" => "nsec",
+        "PTR" => "ptr",
+        "SOA" => "soa",
+        "SRV" => "srv",
+        "SVCB" => "svcb",
+        "TXT" => "txt",
+        other => other,
+    }
 }
 
 /// A type's name, or `TYPE` and its number.

@@ -7,76 +7,92 @@ const fn event(eve: &'static str, kind: Kind, doc: &'static str) -> MessageColum
     MessageColumn::new("", eve, kind, doc)
 }
 
-/// The columns under a protocol's own object. Their order is that of [`super::event::Event`].
+/// The columns of events; their order is that of [`super::event::Event`]. Suricata's object of mDNS
+/// has less than that of DNS and writes flags and codes otherwise; of LLMNR it has none.
+///
+/// `$under` is for what both of its objects have, `$more` for what only that of DNS has, `$own` for
+/// what neither has.
 macro_rules! columns {
-    ($under:literal) => {
+    ($under:literal, $more:literal, $own:literal, $codes:ident) => {
         &[
-            event(concat!($under, ".version"), Count, "The form of this object: 3."),
+            event(concat!($more, ".version"), Count, "The form of this object: 3."),
             event(concat!($under, ".type"), Text, "`request` or `response`."),
-            event(concat!($under, ".tx_id"), Count, "Which message of its connection, from 0."),
+            event(concat!($more, ".tx_id"), Count, "Which message of its connection, from 0."),
             event(concat!($under, ".id"), Count, "The message's identifier."),
-            event(concat!($under, ".flags"), Text, "The header's flags, in hexadecimal digits."),
-            event(concat!($under, ".qr"), Bool, "Whether it is a response; left out if not."),
-            event(concat!($under, ".aa"), Bool, "An authority answers; left out if not."),
-            event(concat!($under, ".tc"), Bool, "It is shortened; left out if not."),
-            event(concat!($under, ".rd"), Bool, "Recursion is wanted; left out if not."),
-            event(concat!($under, ".ra"), Bool, "Recursion is offered; left out if not."),
-            event(concat!($under, ".z"), Bool, "The reserved bit is set; left out if not."),
-            event(concat!($under, ".ad"), Bool, "The data are authentic; left out if not."),
-            event(concat!($under, ".cd"), Bool, "Checking is not wanted; left out if not."),
+            columns!(@flags $codes, concat!($under, ".flags")),
+            event(concat!($more, ".qr"), Bool, "Whether it is a response; left out if not."),
+            event(concat!($more, ".aa"), Bool, "An authority answers; left out if not."),
+            event(concat!($more, ".tc"), Bool, "It is shortened; left out if not."),
+            event(concat!($more, ".rd"), Bool, "Recursion is wanted; left out if not."),
+            event(concat!($more, ".ra"), Bool, "Recursion is offered; left out if not."),
+            event(concat!($more, ".z"), Bool, "The reserved bit is set; left out if not."),
+            event(concat!($own, ".ad"), Bool, "The data are authentic; left out if not."),
+            event(concat!($own, ".cd"), Bool, "Checking is not wanted; left out if not."),
             event(concat!($under, ".opcode"), Count, "What is asked for; 0: a query."),
-            event(concat!($under, ".rcode"), Text, "How a request ended."),
-            event(concat!($under, ".rtt"), Interval, "From the request to its response."),
+            columns!(@rcode $codes, concat!($under, ".rcode")),
+            event(concat!($own, ".rtt"), Interval, "From the request to its response."),
             event(concat!($under, ".queries[].rrname"), TextList, "The names asked for."),
             event(concat!($under, ".queries[].rrtype"), TextList, "The types asked for."),
             columns!(@records $under, "answers", "rrname", TextList, "Answers' names."),
-            columns!(@records $under, "answers", "rrtype", TextList, "Answers' types."),
-            columns!(@records $under, "answers", "ttl", CountList, "Answers' times to live."),
-            columns!(@records $under, "answers", "rdata", TextList, "What answers hold."),
-            columns!(@records $under, "answers", "soa.mname", TextList, "SOA: first server."),
-            columns!(@records $under, "answers", "soa.rname", TextList, "SOA: who is responsible."),
-            columns!(@records $under, "answers", "soa.serial", CountList, "SOA: version."),
-            columns!(@records $under, "answers", "soa.refresh", CountList, "SOA, in seconds."),
-            columns!(@records $under, "answers", "soa.retry", CountList, "SOA, in seconds."),
-            columns!(@records $under, "answers", "soa.expire", CountList, "SOA, in seconds."),
-            columns!(@records $under, "answers", "soa.minimum", CountList, "SOA, in seconds."),
-            columns!(@records $under, "answers", "srv.priority", CountList, "SRV."),
-            columns!(@records $under, "answers", "srv.weight", CountList, "SRV."),
-            columns!(@records $under, "answers", "srv.port", CountList, "SRV."),
-            columns!(@records $under, "answers", "srv.name", TextList, "SRV: the server."),
-            columns!(@records $under, "answers", "sshfp.fingerprint", TextList, "SSHFP."),
-            columns!(@records $under, "answers", "sshfp.algo", CountList, "SSHFP: algorithm."),
-            columns!(@records $under, "answers", "sshfp.type", CountList, "SSHFP: digest."),
+            columns!(@records $more, "answers", "rrtype", TextList, "Answers' types."),
+            columns!(@records $more, "answers", "ttl", CountList, "Answers' times to live."),
+            columns!(@records $more, "answers", "rdata", TextList, "What answers hold."),
+            columns!(@records $more, "answers", "soa.mname", TextList, "SOA: first server."),
+            columns!(@records $more, "answers", "soa.rname", TextList, "SOA: who is responsible."),
+            columns!(@records $more, "answers", "soa.serial", CountList, "SOA: version."),
+            columns!(@records $more, "answers", "soa.refresh", CountList, "SOA, in seconds."),
+            columns!(@records $more, "answers", "soa.retry", CountList, "SOA, in seconds."),
+            columns!(@records $more, "answers", "soa.expire", CountList, "SOA, in seconds."),
+            columns!(@records $more, "answers", "soa.minimum", CountList, "SOA, in seconds."),
+            columns!(@records $more, "answers", "srv.priority", CountList, "SRV."),
+            columns!(@records $more, "answers", "srv.weight", CountList, "SRV."),
+            columns!(@records $more, "answers", "srv.port", CountList, "SRV."),
+            columns!(@records $more, "answers", "srv.name", TextList, "SRV: the server."),
+            columns!(@records $more, "answers", "sshfp.fingerprint", TextList, "SSHFP."),
+            columns!(@records $more, "answers", "sshfp.algo", CountList, "SSHFP: algorithm."),
+            columns!(@records $more, "answers", "sshfp.type", CountList, "SSHFP: digest."),
             columns!(@records $under, "authorities", "rrname", TextList, "Authority: names."),
-            columns!(@records $under, "authorities", "rrtype", TextList, "Authority: types."),
-            columns!(@records $under, "authorities", "ttl", CountList, "Authority: times to live."),
-            columns!(@records $under, "authorities", "rdata", TextList, "Authority: contents."),
-            columns!(@records $under, "authorities", "soa.mname", TextList, "As in answers."),
-            columns!(@records $under, "authorities", "soa.rname", TextList, "As in answers."),
-            columns!(@records $under, "authorities", "soa.serial", CountList, "As in answers."),
-            columns!(@records $under, "authorities", "soa.refresh", CountList, "As in answers."),
-            columns!(@records $under, "authorities", "soa.retry", CountList, "As in answers."),
-            columns!(@records $under, "authorities", "soa.expire", CountList, "As in answers."),
-            columns!(@records $under, "authorities", "soa.minimum", CountList, "As in answers."),
+            columns!(@records $more, "authorities", "rrtype", TextList, "Authority: types."),
+            columns!(@records $more, "authorities", "ttl", CountList, "Authority: times to live."),
+            columns!(@records $more, "authorities", "rdata", TextList, "Authority: contents."),
+            columns!(@records $more, "authorities", "soa.mname", TextList, "As in answers."),
+            columns!(@records $more, "authorities", "soa.rname", TextList, "As in answers."),
+            columns!(@records $more, "authorities", "soa.serial", CountList, "As in answers."),
+            columns!(@records $more, "authorities", "soa.refresh", CountList, "As in answers."),
+            columns!(@records $more, "authorities", "soa.retry", CountList, "As in answers."),
+            columns!(@records $more, "authorities", "soa.expire", CountList, "As in answers."),
+            columns!(@records $more, "authorities", "soa.minimum", CountList, "As in answers."),
             columns!(@records $under, "additionals", "rrname", TextList, "Additional: names."),
-            columns!(@records $under, "additionals", "rrtype", TextList, "Additional: types."),
-            columns!(@records $under, "additionals", "ttl", CountList, "Additional: TTLs."),
-            columns!(@records $under, "additionals", "rdata", TextList, "Additional: contents."),
-            columns!(@grouped $under, "A", "Addresses in answers."),
-            columns!(@grouped $under, "AAAA", "Addresses in answers."),
-            columns!(@grouped $under, "CNAME", "Canonical names in answers."),
-            columns!(@grouped $under, "MX", "Mail servers in answers."),
-            columns!(@grouped $under, "NS", "Name servers in answers."),
-            columns!(@grouped $under, "PTR", "Names in answers."),
-            columns!(@grouped $under, "TXT", "Texts in answers."),
-            columns!(@grouped $under, "NULL", "Bytes in answers."),
-            event(concat!($under, ".edns.version"), Count, "EDNS version."),
-            event(concat!($under, ".edns.udp_size"), Count, "The sender's size of datagrams."),
-            event(concat!($under, ".edns.do"), Bool, "DNSSEC is wanted; left out if not."),
-            event(concat!($under, ".edns.extended_rcode"), Count, "Upper bits of the answer's \
+            columns!(@records $more, "additionals", "rrtype", TextList, "Additional: types."),
+            columns!(@records $more, "additionals", "ttl", CountList, "Additional: TTLs."),
+            columns!(@records $more, "additionals", "rdata", TextList, "Additional: contents."),
+            columns!(@grouped $more, "A", "Addresses in answers."),
+            columns!(@grouped $more, "AAAA", "Addresses in answers."),
+            columns!(@grouped $more, "CNAME", "Canonical names in answers."),
+            columns!(@grouped $more, "MX", "Mail servers in answers."),
+            columns!(@grouped $more, "NS", "Name servers in answers."),
+            columns!(@grouped $more, "PTR", "Names in answers."),
+            columns!(@grouped $more, "TXT", "Texts in answers."),
+            columns!(@grouped $more, "NULL", "Bytes in answers."),
+            event(concat!($own, ".edns.version"), Count, "EDNS version."),
+            event(concat!($own, ".edns.udp_size"), Count, "The sender's size of datagrams."),
+            event(concat!($own, ".edns.do"), Bool, "DNSSEC is wanted; left out if not."),
+            event(concat!($own, ".edns.extended_rcode"), Count, "Upper bits of the answer's \
                 code; left out if 0."),
-            event(concat!($under, ".edns.options"), TextList, "EDNS options: `ECS`, `COOKIE`, …"),
+            event(concat!($own, ".edns.options"), TextList, "EDNS options: `ECS`, `COOKIE`, …"),
         ]
+    };
+    (@flags words, $path:expr) => {
+        event($path, TextList, "The header's flags: `aa`, `tc`, `rd`, `ra`, `z`, `ad`, `cd`.")
+    };
+    (@flags numbers, $path:expr) => {
+        event($path, Text, "The header's flags, in hexadecimal digits.")
+    };
+    (@rcode words, $path:expr) => {
+        event($path, Count, "How a request ended, by its number.")
+    };
+    (@rcode numbers, $path:expr) => {
+        event($path, Text, "How a request ended.")
     };
     (@records $under:literal, $section:literal, $key:literal, $kind:expr, $doc:literal) => {
         event(concat!($under, ".", $section, "[].", $key), $kind, $doc)
@@ -86,9 +102,10 @@ macro_rules! columns {
     };
 }
 
-const DNS_COLUMNS: &[MessageColumn] = columns!("dns");
-const MDNS_COLUMNS: &[MessageColumn] = columns!("mdns");
-const LLMNR_COLUMNS: &[MessageColumn] = columns!("llmnr");
+const DNS_COLUMNS: &[MessageColumn] = columns!("dns", "dns", "flowpin", numbers);
+const MDNS_COLUMNS: &[MessageColumn] = columns!("mdns", "flowpin", "flowpin", words);
+const LLMNR_COLUMNS: &[MessageColumn] =
+    columns!("flowpin.llmnr", "flowpin.llmnr", "flowpin.llmnr", numbers);
 
 /// Events of DNS messages.
 pub static DNS: MessageSchema =
