@@ -214,8 +214,8 @@ impl Profile {
 }
 
 impl Cost {
-    /// What a layer adds. Two passes never measure quite the same, so that one with a layer more may
-    /// have cost less: no layer gives anything back.
+    /// What a layer adds. Two passes never measure quite the same, so that one with a layer more
+    /// may have cost less: no layer gives anything back.
     fn less(&self, before: &Self) -> Self {
         let less = |now: Option<f64>, then: Option<f64>| {
             let then = then.unwrap_or(0.0);

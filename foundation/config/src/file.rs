@@ -488,7 +488,7 @@ const KEYS: &[(&str, &[Key])] = &[
             (
                 "csv_safe",
                 "false",
-                "Text in CSV that a spreadsheet would take for a formula begins with an apostrophe.",
+                "Text in CSV that a spreadsheet would take for a formula gets an apostrophe.",
             ),
             (
                 "parquet_time",

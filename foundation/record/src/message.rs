@@ -164,8 +164,9 @@ pub struct MessageColumn {
     /// Where EVE has it: names from the event's object down, joined by dots (`http.hostname`);
     /// empty: nowhere. Behind `[]` stands a member of an array's objects: the lists of all columns
     /// of `dns.answers[].rrname`, `dns.answers[].ttl`, … become one array. Behind the last name may
-    /// stand `=text`: a number is shown as text; or `=list`: of a text of parts that commas separate
-    /// the parts are shown as an array. Paths that begin with `flowpin` join the object of that name.
+    /// stand `=text`: a number is shown as text; or `=list`: the parts of a text that commas
+    /// separate are shown as an array. Paths that begin with `flowpin` join the object of that
+    /// name.
     pub eve: Cow<'static, str>,
     /// What it holds.
     pub kind: Kind,

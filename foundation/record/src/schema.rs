@@ -195,7 +195,7 @@ pub enum Value<'a> {
     Addresses(&'a [IpAddr]),
     /// [`Kind::PortSet`]; not empty.
     Ports(&'a [u16]),
-    /// [`Kind::Text`]: two words as Zeek has several in one text, joined by a comma. Not in messages.
+    /// [`Kind::Text`]: two words, joined by a comma as Zeek joins several. Not in messages.
     Words(&'a [&'static str; 2]),
     /// [`Kind::Text`] or [`Kind::Enum`] off the wire, any bytes; each format escapes them as its
     /// users expect. Only in messages, like those below.

@@ -1,8 +1,8 @@
 //! What Zeek and Suricata call the protocols that identification tells.
 //!
-//! Their names stand in their formats, so that what was written for their records finds ours: Zeek's
-//! are those of its analyzers (`service` in `conn.log`), Suricata's those of `app_proto`. A protocol
-//! that a tool does not know has our name there.
+//! Their names stand in their formats, so that what was written for their records finds ours:
+//! Zeek's are those of its analyzers (`service` in `conn.log`), Suricata's those of `app_proto`. A
+//! protocol that a tool does not know has our name there.
 
 /// One protocol's names.
 #[derive(Debug, PartialEq, Eq)]
@@ -244,7 +244,7 @@ static TABLE: &[ToolNames] = &[
     same("radius"),
     same("radmin"),
     same("raknet"),
-    same("rdp"),
+    row("rdp", ["rdp", "rdpeudp"], ["rdp", "rdp"]),
     same("redis"),
     same("relp"),
     same("resilio"),

@@ -138,12 +138,12 @@ characters in CSV. In JSON the backslash of `\\xHH` is escaped like any other. L
 joined by commas in Zeek's text, by spaces in CSV (spaces inside become `\\x20`), and lists in
 Parquet.
 
-Text in CSV is written as it was on the wire, so that it may begin like a formula (`=`, `+`, `-`, `@`).
-Programs read it as it is; before you open a file in a spreadsheet, write it with `--csv-safe`
+Text in CSV is written as it was on the wire, so that it may begin like a formula (`=`, `+`, `-`,
+`@`). Programs read it as it is; before you open a file in a spreadsheet, write it with `--csv-safe`
 (`[output] csv_safe = true`): such text then has an apostrophe in front, unless it is a number.
 
-The protocol of a connection has Zeek's name in `service` (`ssl`, `ldap_tcp`; where it changed, both:
-`smtp,ssl`), Suricata's in `app_proto` (`tls`, `krb5`, `smb`), and ours in `service_name`,
+The protocol of a connection has Zeek's name in `service` (`ssl`, `ldap_tcp`; where it changed,
+both: `smtp,ssl`), Suricata's in `app_proto` (`tls`, `krb5`, `smb`), and ours in `service_name`,
 `flowpin.app` (where it is not Suricata's) and the summary. What a tool does not know has our name.
 
 If a file cannot be written any further, it is cut back to its last whole record (Parquet: row
@@ -155,11 +155,11 @@ const EVE: &str = "
 
 Fields that do not apply are left out. IPv6 addresses are written in full, as Suricata does.
 
-The fields of event types that Suricata has are those of its own schema (`etc/schema.json`, version 8),
-with its types, but for the object `flowpin`, which its schema does not know. Event types of our own
-(`flow_interim`, `tunnel`, `scan`, `flood`, `llmnr`, `fix`, `redis`, and those of your grammars) are not in
-it. Of mDNS Suricata tells only names; the rest of our records stands in `flowpin`, in the same order
-(`flowpin.answers[0]` belongs to `mdns.answers[0]`).
+The fields of event types that Suricata has are those of its own schema (`etc/schema.json`, version
+8), with its types, but for the object `flowpin`, which its schema does not know. Event types of our
+own (`flow_interim`, `tunnel`, `scan`, `flood`, `llmnr`, `fix`, `redis`, and those of your grammars)
+are not in it. Of mDNS Suricata tells only names; the rest of our records stands in `flowpin`, in the
+same order (`flowpin.answers[0]` belongs to `mdns.answers[0]`).
 ";
 
 const MESSAGE_EVENTS: &str = "

@@ -1,8 +1,8 @@
 //! A certificate's names (X.501, RFC 5280 §4.1.2.4) as Zeek and as Suricata write them.
 //!
 //! Zeek's order is RFC 2253's: the last comes first (`CN=a.example,O=A\, Inc.,C=US`), what would be
-//! read as a separator has a backslash, and bytes beyond ASCII are hexadecimal. Suricata's is that of
-//! the encoding, without any escape (`C=US, O=A, Inc., CN=a.example`).
+//! read as a separator has a backslash, and bytes beyond ASCII are hexadecimal. Suricata's is that
+//! of the encoding, without any escape (`C=US, O=A, Inc., CN=a.example`).
 
 use crate::certificate::{OBJECT, SEQUENCE, SET, element};
 use crate::schema::{digit, hex};

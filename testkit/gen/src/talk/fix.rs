@@ -24,8 +24,8 @@ fn dialogue(desk: &str, symbol: &str) -> Dialogue {
     Dialogue::new(Service::Fix, 9878, Vec::new(), turn, Vec::new())
 }
 
-/// Tags 8, 9, 35 and 34, the fields, ClOrdID (11), free text (58), tag 10. Each turn is an order and
-/// its report, so that both have the same number, which is the order's name, too.
+/// Tags 8, 9, 35 and 34, the fields, ClOrdID (11), free text (58), tag 10. Each turn is an order
+/// and its report, so that both have the same number, which is the order's name, too.
 fn message(kind: &str, fields: &str) -> Vec<Piece> {
     let begin = "8=FIX.4.2\x019=";
     let head = format!("\x0135={kind}\x0134=");
