@@ -102,10 +102,8 @@ impl Identify {
                     return;
                 }
                 let but = self.names.protocol_of(state.rule);
-                let is_changed = self.look_at_datagram(on, at, payload, Some(but), scene);
-                if !is_changed && row >= REFUSED_MAX {
-                    self.drop_verdict(at.handle, scene);
-                }
+                // No rule knows better: versions that no parser reads are of the protocol, too.
+                self.look_at_datagram(on, at, payload, Some(but), scene);
             }
             None => {}
         }
@@ -440,8 +438,7 @@ impl Identify {
     }
 }
 
-/// So many datagrams in a row that its parser refuses make a verdict doubtful once more, and one
-/// that nothing fitted ever is none.
+/// So many datagrams in a row that its parser refuses make a verdict doubtful once more.
 const REFUSED_MAX: u8 = 4;
 
 /// So many datagrams behind a verdict are looked at where nobody reads them.
