@@ -267,19 +267,20 @@ fn the_servers_answer_names_what_junk_hid() {
         .collect();
     for size in [1, 5, 1000] {
         let mut frames = Vec::new();
-        for ((&(_, client, server), &(_, junk)), host) in &pairs {
-            let first = [junk, client].concat();
-            frames.extend(stream_of(*host, &[(true, &first), (false, server)], size));
+        for ((case, (_, junk)), host) in &pairs {
+            let (_, client, server) = case;
+            let first = [*junk, *client].concat();
+            frames.extend(stream_of(*host, &[(true, &first), (false, *server)], size));
         }
         let (_, records) = run(&frames, "1x1");
-        for ((&(expected, ..), &(what, _)), host) in &pairs {
+        for (((expected, ..), (what, _)), host) in &pairs {
             let from = format!("\"src_ip\":\"10.0.0.{host}\"");
             let own: String = records
                 .lines()
                 .filter(|line| line.contains(&from))
                 .flat_map(|line| [line, "\n"])
                 .collect();
-            assert_eq!(named(&own).0, expected, "{what} by {size}: {own}");
+            assert_eq!(named(&own).0, *expected, "{what} by {size}: {own}");
         }
     }
 }
