@@ -5,6 +5,8 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod command;
+mod memcached;
+mod tokens;
 
 use flowpin_grammar::{Compiled, Limits, compile};
 use flowpin_lexer::{Saved, Scanner, Sink, Texts, Then, Token};

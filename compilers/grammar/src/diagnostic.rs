@@ -49,10 +49,13 @@ impl fmt::Display for Diagnostic {
         writeln!(
             f,
             "{}:{}:{}: {severity}: {}",
-            self.file, self.line, self.column, self.message
+            printable(&self.file),
+            self.line,
+            self.column,
+            printable(&self.message)
         )?;
         let gutter = self.line.to_string();
-        writeln!(f, " {gutter} | {}", self.source_line)?;
+        writeln!(f, " {gutter} | {}", printable(&self.source_line))?;
         // Tabs stay tabs, so that the caret stands below its byte.
         let indent: String = self
             .source_line
@@ -62,6 +65,17 @@ impl fmt::Display for Diagnostic {
             .collect();
         write!(f, " {} | {indent}^", " ".repeat(gutter.len()))
     }
+}
+
+/// A text without what would move a terminal's cursor or turn its text around: a grammar may come
+/// from anywhere. Tabs stay.
+fn printable(text: &str) -> String {
+    let is_odd = |c: char| {
+        c.is_control() && c != '\t'
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let shown = text.chars().map(|c| if is_odd(c) { '.' } else { c });
+    shown.collect()
 }
 
 /// Why a grammar has no scanner: at least one error, perhaps warnings before it.

@@ -65,9 +65,14 @@ pub struct Places {
 impl Places {
     fn of(source: &Source<'_>, declared: &read::Declarations) -> Self {
         let at = |at: usize| source.diagnostic(&Failure::new(at, ""), Severity::Error);
+        let mut messages: Vec<_> = declared.messages.iter().map(|one| at(one.at)).collect();
+        if messages.is_empty() {
+            // The record of its tokens, if it has one.
+            messages.push(at(declared.protocol_at));
+        }
         Self {
             protocol: at(declared.protocol_at),
-            messages: declared.messages.iter().map(|one| at(one.at)).collect(),
+            messages,
             identify: declared.identify.iter().map(|one| at(one.2)).collect(),
         }
     }
@@ -95,7 +100,10 @@ pub fn compile(file: &str, text: &[u8], limits: &Limits) -> Result<Compiled, Ref
 }
 
 fn compile_source(source: &Source<'_>, limits: &Limits) -> Result<Compiled, Failure> {
-    let read = read::read(source.text, limits)?;
+    let mut read = read::read(source.text, limits)?;
+    if lower::tells_tokens(&read) {
+        name_by_file(source.file, &mut read.declarations);
+    }
     records::check(&read.declarations)?;
     let mut matched = Vec::new();
     let mut rules = Vec::new();
@@ -133,3 +141,18 @@ fn compile_source(source: &Source<'_>, limits: &Limits) -> Result<Compiled, Fail
         warnings,
     })
 }
+
+/// A grammar in flex's format alone cannot say which protocol it reads: its file's name does.
+fn name_by_file(file: &str, declared: &mut read::Declarations) {
+    let stem = std::path::Path::new(file)
+        .file_stem()
+        .and_then(|stem| stem.to_str());
+    let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
+    let stem = stem.filter(|stem| stem.len() <= NAME_LEN_MAX && stem.chars().all(is_part));
+    if declared.protocol.is_none() {
+        declared.protocol = stem.map(str::to_owned);
+    }
+}
+
+/// As of names that grammars declare.
+const NAME_LEN_MAX: usize = 64;

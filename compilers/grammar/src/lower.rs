@@ -49,6 +49,15 @@ pub(crate) fn lower(
         .as_ref()
         .map(|(name, at)| condition(read, name, *at))
         .transpose()?;
+    let answers = declared.answers.as_ref();
+    let answers = answers
+        .map(|(name, at)| condition(read, name, *at))
+        .transpose()?;
+    let resync_in = declared.resync_in.iter().map(|[to, from]| {
+        let of = |(name, at): &(String, usize)| condition(read, name, *at);
+        Ok((of(from)?, of(to)?))
+    });
+    let resync_in = resync_in.collect::<Result<Vec<_>, Failure>>()?;
     let begin = |declared: &Option<(String, usize)>| match declared {
         Some((name, at)) => condition(read, name, *at),
         None => Ok(0),
@@ -83,14 +92,20 @@ pub(crate) fn lower(
         table,
         conditions: names.collect(),
         begin: [begin(&declared.client)?, begin(&declared.server)?],
-        tokens: statements.tokens.into_iter().map(Cow::Owned).collect(),
+        answers,
+        resync: resync_in.into(),
         program: Program {
+            tokens: tells_tokens(read).then_some(0),
             operations: statements.operations.into(),
             fields: statements.fields.iter().map(field).collect(),
-            messages: messages(declared)?.into(),
+            messages: match tells_tokens(read) {
+                true => vec![token_message(declared)].into(),
+                false => messages(declared)?.into(),
+            },
             anomalies: statements.anomalies.into_iter().map(fixed).collect(),
             texts: statements.texts.into_iter().map(Cow::Owned).collect(),
         },
+        tokens: statements.tokens.into_iter().map(Cow::Owned).collect(),
     })
 }
 
@@ -177,6 +192,45 @@ fn message(
         },
         fields: ids.into(),
     })
+}
+
+/// Whether a grammar's tokens are its records: it returns some, and declares no message.
+pub(crate) fn tells_tokens(read: &GrammarSource) -> bool {
+    let mut calls = read
+        .rules
+        .iter()
+        .filter_map(|rule| rule.action.as_ref())
+        .flatten();
+    read.declarations.messages.is_empty() && calls.any(|call| call.name == "return")
+}
+
+/// The record of a token, for grammars that only return tokens.
+fn token_message(declared: &Declarations) -> GrammarMessage {
+    let protocol = declared.protocol.as_deref().unwrap_or_default();
+    let name: Cow<'static, str> = format!("{}_token", protocol.replace('-', "_")).into();
+    let column = |column: &'static str, kind, doc: &'static str| MessageColumn {
+        name: column.into(),
+        eve: format!("{name}.{column}").into(),
+        kind,
+        doc: doc.into(),
+    };
+    let columns = vec![
+        column("token", Kind::Text, "What the rule returns."),
+        column("text", Kind::Text, "What matched."),
+        column("direction", Kind::Text, "Who sent it: client or server."),
+        column("offset", Kind::Count, "Bytes of that direction before it."),
+    ];
+    GrammarMessage {
+        schema: MessageSchema {
+            name: name.clone(),
+            file_stem: name,
+            doc: "A token of the grammar.".into(),
+            columns: columns.into(),
+            shown: flowpin_record::Shown::Everywhere,
+            from_server: false,
+        },
+        fields: Cow::Borrowed(&[]),
+    }
 }
 
 fn kind(kind: FieldKind) -> Kind {

@@ -85,6 +85,8 @@ pub fn as_rust(grammar: &Grammar, name: &str, from: &str, has_straight: bool) ->
     out.list("tokens", &grammar.tokens, |text| borrowed(text));
     out.list("conditions", &grammar.conditions, |text| borrowed(text));
     out.field("begin", &plain(&grammar.begin));
+    out.field("answers", &plain(&grammar.answers));
+    out.field("resync", &format!("Borrowed(&{:?})", grammar.resync));
     out.line("program: Program {");
     out.list("operations", &program.operations, operation);
     out.list("fields", &program.fields, |field| {
@@ -111,6 +113,7 @@ pub fn as_rust(grammar: &Grammar, name: &str, from: &str, has_straight: bool) ->
             schema.name, schema.file_stem, schema.doc, message.fields
         )
     });
+    out.field("tokens", &plain(&program.tokens));
     out.field("anomalies", &format!("Borrowed(&{:?})", program.anomalies));
     out.list("texts", &program.texts, |text| borrowed(text));
     out.line("},");

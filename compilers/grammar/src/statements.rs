@@ -158,12 +158,31 @@ impl<'a> Statements<'a> {
             ("skip_all", []) => Op::SkipCount(u64::MAX),
             ("emit", [message]) => Op::Emit(self.message(message)?),
             ("ask", [message]) => Op::Ask(self.message(message)?),
+            ("ask", [message, how @ Name(name, at)]) => self.ask(message, how, (name, *at))?,
+            ("await", [Name(name, at)]) => Op::Await(condition(self.read, name, *at)?),
+            ("noreply", []) => Op::NoReply,
+            ("quiet", []) => Op::Quiet,
+            ("answered", []) => Op::Answered,
+            ("pass", [Name(name, at)]) => Op::Pass(condition(self.read, name, *at)?),
+            ("answer_more", [message]) => Op::AnswerMore(self.message(message)?),
+            ("answer_in_order", [message, fields @ ..]) if (1..=4).contains(&fields.len()) => {
+                self.answer_in_order(message, fields, at)?
+            }
+            ("feed" | "feed_last", [len, Name(name, at)]) => Op::Feed {
+                len: self.field(len, &[FieldKind::Count])?,
+                condition: condition(self.read, name, *at)?,
+                is_last: call.name == "feed_last",
+            },
             ("answer", [message]) => Op::Answer(self.message(message)?),
             ("answer", [message, field]) => self.answer_same(message, [field, field])?,
             ("answer", [message, one, other]) => self.answer_same(message, [one, other])?,
             ("clear", [field]) => Op::Clear(self.field(field, ANY_KIND)?),
             ("anomaly", [Name(name, at)]) => Op::Anomaly(self.anomaly(name, *at)?),
             ("peer", [Name(name, at)]) => Op::Peer(condition(self.read, name, *at)?),
+            ("peer", [Name(name, at), Name(from, from_at)]) => Op::PeerFrom(
+                condition(self.read, name, *at)?,
+                condition(self.read, from, *from_at)?,
+            ),
             ("stop", []) => Op::Stop,
             ("stop_both", []) => Op::StopBoth,
             (name, arguments) => return Err(not_one(name, arguments, at)),
@@ -182,6 +201,38 @@ impl<'a> Statements<'a> {
             min,
             max,
             anomaly,
+        })
+    }
+
+    /// `ask(MESSAGE, CONDITION)` or `ask(MESSAGE, COUNT)`.
+    fn ask(
+        &self,
+        message: &Argument,
+        how: &Argument,
+        (name, at): (&str, usize),
+    ) -> Result<Op, Failure> {
+        let message = self.message(message)?;
+        if self.fields.iter().any(|known| known.name == name) {
+            return Ok(Op::AskTimes(message, self.field(how, &[FieldKind::Count])?));
+        }
+        Ok(Op::AskIn(message, condition(self.read, name, at)?))
+    }
+
+    fn answer_in_order(
+        &mut self,
+        message: &Argument,
+        fields: &[Argument],
+        at: usize,
+    ) -> Result<Op, Failure> {
+        let mut ids = [0; 4];
+        // One that stands for several is compared several times.
+        for (id, field) in ids.iter_mut().zip(fields.iter().cycle()) {
+            *id = self.field(field, &[FieldKind::Text, FieldKind::List])?;
+        }
+        Ok(Op::AnswerInOrder {
+            message: self.message(message)?,
+            fields: ids,
+            anomaly: self.anomaly("unpaired", at)?,
         })
     }
 
@@ -303,14 +354,29 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("skip", "skip(NUMBER), skip(FIELD) or skip(FIELD, MORE)"),
     ("skip_all", "skip_all()"),
     ("emit", "emit(MESSAGE)"),
-    ("ask", "ask(MESSAGE)"),
+    (
+        "ask",
+        "ask(MESSAGE), ask(MESSAGE, CONDITION) or ask(MESSAGE, FIELD)",
+    ),
+    ("await", "await(CONDITION)"),
+    ("noreply", "noreply()"),
+    ("quiet", "quiet()"),
+    ("answered", "answered()"),
+    ("pass", "pass(CONDITION)"),
+    ("answer_more", "answer_more(MESSAGE)"),
+    (
+        "answer_in_order",
+        "answer_in_order(MESSAGE, FIELD), with up to four fields",
+    ),
+    ("feed", "feed(LENGTH, CONDITION)"),
+    ("feed_last", "feed_last(LENGTH, CONDITION)"),
     (
         "answer",
         "answer(MESSAGE), answer(MESSAGE, FIELD) or answer(MESSAGE, FIELD, FIELD)",
     ),
     ("clear", "clear(FIELD)"),
     ("anomaly", "anomaly(NAME)"),
-    ("peer", "peer(CONDITION)"),
+    ("peer", "peer(CONDITION) or peer(CONDITION, FROM)"),
     ("stop", "stop()"),
     ("stop_both", "stop_both()"),
 ];

@@ -27,3 +27,34 @@ fn names_with_dashes_are_names_everywhere() {
                 <LINE-END>b ;\n";
     assert_eq!(first_line(text), "");
 }
+
+/// A grammar may come from anywhere: what it holds moves no cursor, and turns no text around.
+#[test]
+fn a_refused_grammar_is_shown_without_control_characters() {
+    let text = b"%%\n\x1b[31m\0a\xe2\x80\xaeb\x07(  ;\n";
+    let why = compile("g\x1b.l", text, &Limits::default())
+        .unwrap_err()
+        .to_string();
+    let is_odd = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+    assert!(!why.contains(is_odd), "{why:?}");
+    assert!(
+        why.starts_with("g..l:2:") && why.contains(".[31m.a.b.("),
+        "{why}"
+    );
+}
+
+/// Fields may stand on one line.
+#[test]
+fn a_message_may_be_on_one_line() {
+    for fields in [
+        "{ a text }",
+        "{ a text; b count \"d\" }",
+        "{a text;\n b list }",
+        "{ a text\n }",
+    ] {
+        let text = format!("%message foo \"x\" {fields}\n%%\nx {{ capture(a); emit(foo); }}\n");
+        assert_eq!(first_line(&text), "", "{fields}");
+    }
+    let text = "%message foo \"x\" { a text b text }\n%%\nx ;\n";
+    assert_eq!(first_line(text), "g.l:1:27: error: not expected here");
+}

@@ -19,6 +19,11 @@ pub struct Grammar {
     pub conditions: Cow<'static, [Cow<'static, str>]>,
     /// Where each direction begins: the client's, the server's.
     pub begin: [Condition; 2],
+    /// Where a direction stands between two answers: there it goes on as the oldest question says.
+    pub answers: Option<Condition>,
+    /// Where a direction goes on after missing bytes, by where it was, and keeps what it captured;
+    /// elsewhere it begins anew ([`crate::Parts::resync`]).
+    pub resync: Cow<'static, [(Condition, Condition)]>,
     /// What the actions do.
     pub program: Program,
 }
@@ -46,6 +51,8 @@ pub struct Program {
     pub fields: Cow<'static, [GrammarField]>,
     /// What can be told.
     pub messages: Cow<'static, [GrammarMessage]>,
+    /// The message that tells each token that a rule returns, if the grammar has no other.
+    pub tokens: Option<u16>,
     /// Words of anomalies.
     pub anomalies: Cow<'static, [&'static str]>,
     /// Constant texts.
@@ -163,6 +170,17 @@ pub enum Op {
     Emit(u16),
     /// The direction's fields become a question, which waits for its answer.
     Ask(u16),
+    /// The same; its answer is read in that start condition.
+    AskIn(u16, Condition),
+    /// The same; it has as many answers as the field says.
+    AskTimes(u16, FieldId),
+    /// Something is asked of which nothing is told: only that an answer comes, and in which start
+    /// condition it is read.
+    Await(Condition),
+    /// What the direction's fields will become expects no answer.
+    NoReply,
+    /// The answer to what they will become may be left out.
+    Quiet,
     /// The oldest question is answered by the direction's fields, and told.
     Answer(u16),
     /// The same of the oldest question whose texts in some fields are the direction's; if there is
@@ -173,12 +191,42 @@ pub enum Op {
         /// The fields; one twice if it is the only one.
         fields: [FieldId; 2],
     },
+    /// The oldest question is answered by the direction's fields, and told; it goes on waiting.
+    AnswerMore(u16),
+    /// Answers come in order: the oldest question that agrees with the direction's fields is
+    /// answered. Those before it stay without; that none agrees, or one that had to be answered was
+    /// not, is an anomaly.
+    AnswerInOrder {
+        /// What is told.
+        message: u16,
+        /// Texts must be the same, lists of the answer part of those of the question.
+        fields: [FieldId; 4],
+        /// The anomaly.
+        anomaly: u16,
+    },
+    /// The oldest question is answered, and nothing is told.
+    Answered,
+    /// Questions before the first whose answer is read in that start condition stay without; none
+    /// if there is no such question.
+    Pass(Condition),
+    /// As many bytes as the field says are a part of a stream of its own, which begins in a start
+    /// condition; `is_last`: and ends with them.
+    Feed {
+        /// How many.
+        len: FieldId,
+        /// Where the stream begins.
+        condition: Condition,
+        /// It ends.
+        is_last: bool,
+    },
     /// The direction's field is unset.
     Clear(FieldId),
     /// An anomaly.
     Anomaly(u16),
     /// The other direction goes on in a start condition, from its next token on.
     Peer(Condition),
+    /// The same, if it stands in the second.
+    PeerFrom(Condition, Condition),
     /// This direction is not scanned any more.
     Stop,
     /// Neither direction is.

@@ -69,6 +69,12 @@ impl Saved {
         self.token_len == 0 && self.skip == 0
     }
 
+    /// Bytes of the token that has begun; 0 between two.
+    #[inline]
+    pub const fn token_len(&self) -> u64 {
+        self.token_len
+    }
+
     /// Bytes still to be skipped.
     #[inline]
     pub const fn skip_len(&self) -> u64 {
@@ -87,21 +93,45 @@ impl Saved {
     /// Otherwise the grammar's `%resync` condition is begun, which looks for the next message; a
     /// grammar that has none is stopped.
     pub fn gap(&mut self, scanner: &Scanner, texts: &mut crate::Texts, len: u64) -> bool {
+        let resync = scanner.table().parts().resync;
+        self.gap_to(resync, texts, len)
+    }
+
+    /// The same, for a grammar that says otherwise where it goes on.
+    pub fn gap_to(
+        &mut self,
+        resync: Option<Condition>,
+        texts: &mut crate::Texts,
+        len: u64,
+    ) -> bool {
         if self.is_stopped {
             return true;
         }
         if self.skip >= len && self.skip > 0 {
             self.skip_some(len);
+            // Nobody looked at the last byte; what follows is something new.
+            self.at_line_start |= self.skip == 0;
             return true;
         }
         texts.release(self);
         self.skip = 0;
         self.at_line_start = false;
-        match scanner.table().parts().resync {
+        match resync {
             Some(condition) => self.condition = condition,
             None => self.is_stopped = true,
         }
         false
+    }
+
+    /// Where it goes on if bytes are missing now: as `resync` says of the start condition of the
+    /// token at hand.
+    pub fn resync(&self, resync: &[(Condition, Condition)]) -> Option<Condition> {
+        let condition = match self.token_len {
+            0 => self.condition,
+            _ => self.token_condition,
+        };
+        let mut known = resync.iter().filter(|(from, _)| *from == condition);
+        known.next().map(|&(_, to)| to)
     }
 
     /// `u64::MAX` never ends.

@@ -683,13 +683,17 @@ Borrowed("FOLD"),
 Borrowed("CHUNK"),
 ]),
 begin: [0, 0],
+answers: None,
+resync: Borrowed(&[]),
 program: Program {
 operations: Borrowed(&[
 ]),
 fields: Borrowed(&[
 ]),
 messages: Borrowed(&[
+GrammarMessage { schema: MessageSchema::in_file("http_token", "http_token", "A token of the grammar.", const { &[MessageColumn::new("token", "http_token.token", Kind::Text, "What the rule returns."), MessageColumn::new("text", "http_token.text", Kind::Text, "What matched."), MessageColumn::new("direction", "http_token.direction", Kind::Text, "Who sent it: client or server."), MessageColumn::new("offset", "http_token.offset", Kind::Count, "Bytes of that direction before it."), ] }), fields: Borrowed(&[]) },
 ]),
+tokens: Some(0),
 anomalies: Borrowed(&[]),
 texts: Borrowed(&[
 ]),

@@ -34,13 +34,19 @@ impl Argument {
     }
 }
 
-/// Reads a rule's action, to the beginning of the next line. None: `|`.
+/// Reads a rule's action, to the beginning of the next line. None: `|`, behind which on the same line
+/// another pattern may stand: the cursor is there then.
 pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Option<Vec<Call>>, Failure> {
     cursor.skip_blanks();
     let mut calls = Vec::new();
     if let [b'|', ..] = cursor.rest() {
         cursor.at += 1;
-        cursor.end_line()?;
+        cursor.skip_blanks();
+        cursor.skip_comment()?;
+        cursor.skip_blanks();
+        if cursor.is_at_line_end() {
+            cursor.skip_line();
+        }
         return Ok(None);
     }
     let mut depth = 0usize;

@@ -4,7 +4,9 @@
 //!  %protocol memcached
 //!  %identify client "^(get|set) [!-~]+"
 //!  %client COMMAND            where the client's direction begins; %server alike
+//!  %answers REPLY             where a direction stands between two answers
 //!  %resync LOST               where a direction goes on after missing bytes
+//!  %resync CUT BODY           the same of those that are missing in BODY
 //!  %limit token 4096          longer tokens are told shortened
 //!  %local length count        a field of no message
 //!  %message memcached "One command and its answer." {
@@ -25,7 +27,10 @@ pub(crate) struct Declarations {
     pub(crate) identify: Vec<(Direction, String, usize)>,
     pub(crate) client: Option<(String, usize)>,
     pub(crate) server: Option<(String, usize)>,
+    pub(crate) answers: Option<(String, usize)>,
     pub(crate) resync: Option<(String, usize)>,
+    /// Where to, from where.
+    pub(crate) resync_in: Vec<[(String, usize); 2]>,
     pub(crate) token_len_max: Option<u32>,
     pub(crate) locals: Vec<FieldDeclaration>,
     pub(crate) messages: Vec<MessageDeclaration>,
@@ -71,7 +76,8 @@ pub(super) fn read(
         b"identify" => identify(cursor, into)?,
         b"client" => into.client = Some(named(cursor, "a start condition's name")?),
         b"server" => into.server = Some(named(cursor, "a start condition's name")?),
-        b"resync" => into.resync = Some(named(cursor, "a start condition's name")?),
+        b"answers" => into.answers = Some(named(cursor, "a start condition's name")?),
+        b"resync" => resync(cursor, into)?,
         b"limit" => limit(cursor, into)?,
         b"local" => {
             if into.locals.len() >= FIELDS_MAX {
@@ -81,7 +87,6 @@ pub(super) fn read(
                 ));
             }
             into.locals.push(field(cursor)?);
-            return Ok(());
         }
         b"message" => return message(cursor, into),
         _ => {
@@ -99,6 +104,22 @@ fn named(cursor: &mut Cursor<'_>, what: &str) -> Result<(String, usize), Failure
         return Err(Failure::new(at, format!("{what} is expected")));
     }
     Ok((as_text(name), at))
+}
+
+/// Where to; from where, if not from everywhere.
+fn resync(cursor: &mut Cursor<'_>, into: &mut Declarations) -> Result<(), Failure> {
+    let to = named(cursor, "a start condition's name")?;
+    cursor.skip_blanks();
+    if cursor.is_at_line_end() {
+        into.resync = Some(to);
+        return Ok(());
+    }
+    while cursor.peek().is_some_and(|byte| byte.is_ascii_alphabetic()) {
+        let from = named(cursor, "a start condition's name")?;
+        into.resync_in.push([to.clone(), from]);
+        cursor.skip_blanks();
+    }
+    Ok(())
 }
 
 fn identify(cursor: &mut Cursor<'_>, into: &mut Declarations) -> Result<(), Failure> {
@@ -168,6 +189,10 @@ fn message(cursor: &mut Cursor<'_>, into: &mut Declarations) -> Result<(), Failu
             ));
         }
         fields.push(field(cursor)?);
+        cursor.skip_blanks();
+        if !cursor.eat(b";") && cursor.peek() != Some(b'}') {
+            cursor.end_line()?;
+        }
     }
     if into.messages.len() >= MESSAGES_MAX {
         return Err(Failure::new(at, format!("at most {MESSAGES_MAX} messages")));
@@ -181,7 +206,7 @@ fn message(cursor: &mut Cursor<'_>, into: &mut Declarations) -> Result<(), Failu
     cursor.end_line()
 }
 
-/// `name kind [kept] [eve "path"] ["doc"]`, on one line.
+/// `name kind [kept] [eve "path"] ["doc"]`: to the end of the line, a `;` or the message's `}`.
 fn field(cursor: &mut Cursor<'_>) -> Result<FieldDeclaration, Failure> {
     let (name, at) = named(cursor, "a field's name")?;
     cursor.skip_blanks();
@@ -202,7 +227,6 @@ fn field(cursor: &mut Cursor<'_>) -> Result<FieldDeclaration, Failure> {
         cursor.skip_blanks();
     }
     let doc = string(cursor)?.unwrap_or_default();
-    cursor.end_line()?;
     Ok(FieldDeclaration {
         name,
         kind,

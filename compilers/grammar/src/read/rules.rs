@@ -63,6 +63,12 @@ pub(super) fn read(
                 let text = "C is not compiled: a rule begins in the first column";
                 return Err(Failure::new(cursor.at, text));
             }
+            [b'{', ..] if begins_action(cursor) && is_without_action(source) => {
+                let action = action::read(cursor)?;
+                if let Some(rule) = source.rules.last_mut() {
+                    rule.action = action;
+                }
+            }
             _ => rule(cursor, source, &mut scopes, limits)?,
         }
     }
@@ -104,6 +110,18 @@ fn rule(
         scopes.push((conditions, place));
         return Ok(());
     }
+    // Alternatives may stand on one line, each with its `|`.
+    while !one(cursor, source, conditions.clone(), limits)? {}
+    Ok(())
+}
+
+/// One pattern and its action; whether the line is over.
+fn one(
+    cursor: &mut Cursor<'_>,
+    source: &mut GrammarSource,
+    conditions: Conditions,
+    limits: &Limits,
+) -> Result<bool, Failure> {
     let at = cursor.at;
     let pattern = match cursor.eat(b"<<EOF>>") {
         true => None,
@@ -131,7 +149,26 @@ fn rule(
         action,
         at,
     });
-    Ok(())
+    let is_over = cursor
+        .text
+        .get(..cursor.at)
+        .is_some_and(|text| text.ends_with(b"\n"));
+    Ok(is_over || cursor.rest().is_empty())
+}
+
+/// Whether a `{` begins an action, and not the name of a definition.
+fn begins_action(cursor: &Cursor<'_>) -> bool {
+    let mut ahead = *cursor;
+    ahead.at += 1;
+    ahead.skip_blanks();
+    let is_name = is_name(ahead.word(true));
+    is_name && !matches!(ahead.peek(), Some(b'}') | None) && !ahead.is_at_line_end()
+}
+
+/// Whether the last rule says nothing of what is done: the next line may.
+fn is_without_action(source: &GrammarSource) -> bool {
+    let last = source.rules.last();
+    last.is_some_and(|rule| rule.action.as_ref().is_some_and(Vec::is_empty))
 }
 
 /// Whether a block of rules begins: `{` and the end of the line.

@@ -1,11 +1,13 @@
 //! What a grammar's actions do: its operations, one after the other.
 
+use crate::feed::Feeding;
 use crate::fields::{Budget, Fields, Place};
 use crate::options::TextOptions;
-use crate::questions::{Questions, Queue};
+use crate::questions::{NO_CONDITION, Questions, Queue};
 use crate::window;
 use flowpin_lexer::{
-    Condition, FieldId, FieldKind, Grammar, GrammarMessage, Op, Saved, Sink, Texts, Then, Token,
+    Condition, FieldId, FieldKind, Grammar, GrammarMessage, Op, Saved, Scanner, Sink, Texts, Then,
+    Token,
 };
 use flowpin_packet::Timestamp;
 use flowpin_record::{MessageSink, Value};
@@ -25,6 +27,15 @@ pub(crate) struct Extra {
     pub(crate) asked: Queue,
     /// The field that takes the bytes which are skipped.
     pub(crate) taking: Option<FieldId>,
+    /// The stream of which the bytes that are skipped are a part.
+    pub(crate) fed: Option<Saved>,
+    pub(crate) feeding: Feeding,
+    /// Bytes of the direction before the token at hand.
+    pub(crate) offset: u64,
+    /// What is captured expects no answer.
+    pub(crate) has_no_reply: bool,
+    /// Its answer may be left out.
+    pub(crate) is_quiet: bool,
     pub(crate) has_unmatched: bool,
     pub(crate) has_shortened: bool,
 }
@@ -36,12 +47,15 @@ pub(crate) struct Shared {
     pub(crate) budget: Budget,
     pub(crate) questions: Questions,
     pub(crate) texts: Texts,
+    /// Of streams within streams.
+    pub(crate) fed_texts: Texts,
     pub(crate) questions_lost: u64,
 }
 
 /// A direction being scanned.
 pub(crate) struct Actor<'a, S> {
     pub(crate) grammar: &'a Grammar,
+    pub(crate) scanner: &'a Scanner,
     /// By rule: it does nothing but capture texts.
     pub(crate) only_shows: &'a [bool],
     /// Somebody reads the messages; where nobody does, no texts are made for them.
@@ -52,8 +66,13 @@ pub(crate) struct Actor<'a, S> {
     pub(crate) questions: &'a mut Questions,
     pub(crate) questions_lost: &'a mut u64,
     pub(crate) options: &'a TextOptions,
+    /// None within a stream within the direction's.
+    pub(crate) fed_texts: Option<&'a mut Texts>,
     pub(crate) shard: u8,
     pub(crate) at: Timestamp,
+    pub(crate) to_server: bool,
+    /// Where the direction stands.
+    pub(crate) condition: Condition,
     pub(crate) sink: &'a mut S,
     /// The other direction is to be stopped.
     pub(crate) stops_peer: bool,
@@ -66,6 +85,9 @@ impl<S: MessageSink> Sink for Actor<'_, S> {
         }
         let grammar = self.grammar;
         let rules = &grammar.table.parts().rules;
+        if let Some(message) = grammar.program.tokens {
+            self.tell_token(message, &token);
+        }
         let Some(rule) = token.rule.and_then(|rule| rules.get(usize::from(rule))) else {
             self.sink.fits(false);
             if !core::mem::replace(&mut self.extra.has_unmatched, true) {
@@ -73,6 +95,9 @@ impl<S: MessageSink> Sink for Actor<'_, S> {
             }
             return Then::Go;
         };
+        if let Some(begun) = rule.begin.checked_sub(1) {
+            self.condition = begun;
+        }
         let index = usize::from(token.rule.unwrap_or_default());
         if !self.is_read && self.only_shows.get(index) == Some(&true) {
             self.sink.fits(true);
@@ -98,6 +123,15 @@ impl<S: MessageSink> Sink for Actor<'_, S> {
                 break;
             }
         }
+        if turn.skip == 0 && self.extra.feeding != Feeding::No {
+            self.feed_ended();
+        }
+        if let Some(begun) = turn.begin {
+            self.condition = begun;
+        }
+        if grammar.answers == Some(self.condition) && turn.skip == 0 {
+            turn.begin = Some(self.onward());
+        }
         match turn {
             Turn { stops: true, .. } => Then::Stop,
             Turn {
@@ -115,15 +149,27 @@ impl<S: MessageSink> Sink for Actor<'_, S> {
     }
 
     fn skipped(&mut self, bytes: &[u8]) {
+        if self.fed_texts.is_some() {
+            self.extra.offset = self.extra.offset.wrapping_add(bytes.len() as u64);
+        }
         if let Some(field) = self.extra.taking {
             let mut place = place(self.at, self.shard, self.options, self.budget);
             self.extra.fields.extend_text(field, &[], bytes, &mut place);
+        }
+        if self.extra.feeding != Feeding::No {
+            self.feed(bytes);
         }
     }
 
     fn skip_ended(&mut self) -> Then {
         self.extra.taking = None;
-        Then::Go
+        if self.extra.feeding != Feeding::No {
+            self.feed_ended();
+        }
+        match self.grammar.answers == Some(self.condition) {
+            true => Then::Begin(self.onward()),
+            false => Then::Go,
+        }
     }
 }
 
@@ -216,18 +262,82 @@ impl<S: MessageSink> Actor<'_, S> {
                 self.extra.taking = (turn.skip > 0 && self.is_read).then_some(field);
             }
             Op::Emit(message) => self.emit(message),
-            Op::Ask(message) => self.ask(message),
+            Op::Ask(message) => self.ask(message, NO_CONDITION, 1),
+            Op::AskIn(message, condition) => self.ask(message, condition, 1),
+            Op::AskTimes(message, times) => {
+                let times = fields.count(times).unwrap_or(0);
+                self.ask(message, NO_CONDITION, times);
+            }
+            Op::Await(condition) => self.wait_for(condition),
+            Op::NoReply => self.extra.has_no_reply = true,
+            Op::Quiet => self.extra.is_quiet = true,
             Op::Answer(message) => self.answer(message),
             Op::AnswerSame { message, fields } => self.answer_same(message, fields),
+            Op::AnswerMore(message) => self.answer_more(message),
+            Op::AnswerInOrder {
+                message,
+                fields,
+                anomaly,
+            } => self.answer_in_order(message, fields, anomaly),
+            Op::Answered => self.answered(),
+            Op::Pass(condition) => self.pass(condition),
+            Op::Feed {
+                len,
+                condition,
+                is_last,
+            } => {
+                turn.skip = fields.count(len).unwrap_or(0);
+                self.begin_feed(condition, is_last);
+            }
             Op::Clear(field) => fields.clear_field(field),
             Op::Anomaly(anomaly) => self.anomaly(anomaly),
             Op::Peer(condition) => self.peer.saved.begin(condition),
+            Op::PeerFrom(condition, from) => {
+                if self.peer.saved.condition() == from {
+                    self.peer.saved.begin(condition);
+                }
+            }
             Op::Stop => turn.stops = true,
             Op::StopBoth => {
                 turn.stops = true;
                 self.stops_peer = true;
             }
         }
+    }
+
+    /// What a grammar without messages tells: its tokens.
+    fn tell_token(&mut self, message: u16, token: &Token<'_>) {
+        if self.fed_texts.is_none() {
+            return;
+        }
+        let offset = self.extra.offset;
+        self.extra.offset = offset.wrapping_add(token.len);
+        let (Some(name), Some(message)) = (
+            self.grammar.token_name(token.token),
+            self.grammar.program.messages.get(usize::from(message)),
+        ) else {
+            return;
+        };
+        if !self.sink.reads(&message.schema) {
+            return self.sink.message(&message.schema, self.at, &[]);
+        }
+        let text = token.text.get(..self.options.text_len_max);
+        if text.is_some() {
+            self.budget.lost = self.budget.lost.saturating_add(1);
+        }
+        let text = text.unwrap_or(token.text);
+        let direction = if self.to_server { "client" } else { "server" };
+        let values = [
+            Value::Bytes(name.as_bytes()),
+            if text.is_empty() {
+                Value::Unset
+            } else {
+                Value::Bytes(text)
+            },
+            Value::Bytes(direction.as_bytes()),
+            Value::Count(offset),
+        ];
+        self.sink.message(&message.schema, self.at, &values);
     }
 
     fn capture(&mut self, field: FieldId, text: &[u8]) {
@@ -273,108 +383,27 @@ impl<S: MessageSink> Actor<'_, S> {
         }
     }
 
-    fn anomaly(&mut self, anomaly: u16) {
+    pub(crate) fn anomaly(&mut self, anomaly: u16) {
         let words = &self.grammar.program.anomalies;
         if let Some(word) = words.get(usize::from(anomaly)) {
             self.sink.anomaly(word);
         }
     }
 
-    fn emit(&mut self, message: u16) {
+    pub(crate) fn emit(&mut self, message: u16) {
         let time = self.extra.fields.begun.unwrap_or(self.at);
         let fields = &self.extra.fields;
         tell(self.grammar, message, time, [fields, fields], self.sink);
         self.clear();
     }
 
-    fn ask(&mut self, message: u16) {
-        if self.waits(message) {
-            return self.clear();
-        }
-        *self.questions_lost = self.questions_lost.saturating_add(1);
-        // Where answers name their questions, the oldest is the one that nobody will answer.
-        if !is_named(self.grammar, message) {
-            self.extra.asked.leave_out();
-        } else if self.tell_oldest() && self.waits(message) {
-            return self.clear();
-        }
-        self.emit(message);
-    }
-
-    /// Whether there is room for the direction's fields to wait for their answer.
-    fn waits(&mut self, message: u16) -> bool {
-        let time = self.extra.fields.begun.unwrap_or(self.at);
-        self.questions.push(
-            &mut self.extra.asked,
-            self.shard,
-            (message, time),
-            &self.extra.fields,
-            self.budget,
-        )
-    }
-
-    /// Tells this direction's oldest question without an answer. False if there is none.
-    fn tell_oldest(&mut self) -> bool {
-        let asked = &mut self.extra.asked;
-        let Some(question) = self.questions.first(asked) else {
-            return false;
-        };
-        let fields = [&question.fields; 2];
-        tell(
-            self.grammar,
-            question.message,
-            question.at,
-            fields,
-            self.sink,
-        );
-        self.questions.pop(asked, self.shard, self.budget);
-        true
-    }
-
-    fn answer(&mut self, message: u16) {
-        let asked = &mut self.peer.extra.asked;
-        match self.questions.first(asked) {
-            Some(question) => {
-                let fields = [&self.extra.fields, &question.fields];
-                tell(self.grammar, message, question.at, fields, self.sink);
-                self.questions.pop(asked, self.shard, self.budget);
-                self.clear();
-            }
-            None => {
-                asked.answer_left_out();
-                self.emit(message);
-            }
-        }
-    }
-
-    fn answer_same(&mut self, message: u16, same: [FieldId; 2]) {
-        let own = &self.extra.fields;
-        // What the answer does not say differs from nothing.
-        let is_it = |question: &Fields| {
-            let mut same = same.iter().filter(|&&field| own.has(field));
-            same.all(|&field| own.texts(field).eq(question.texts(field)))
-        };
-        if self
-            .questions
-            .bring_first(&mut self.peer.extra.asked, is_it)
-        {
-            self.answer(message);
-        } else {
-            self.emit(message);
-        }
-    }
-
-    fn clear(&mut self) {
+    /// A message is over: what its direction has captured begins anew.
+    pub(crate) fn clear(&mut self) {
         let known = &self.grammar.program.fields;
         self.extra.fields.clear(known, self.shard, self.budget);
+        (self.extra.has_no_reply, self.extra.is_quiet) = (false, false);
+        self.drop_fed();
     }
-}
-
-/// Whether answers name the questions of a message.
-#[cold]
-fn is_named(grammar: &Grammar, asked: u16) -> bool {
-    let mut all = grammar.program.operations.iter();
-    all.any(|one| matches!(one, Op::AnswerSame { message, .. } if *message == asked))
 }
 
 /// Tells a message; a field that the first has not is the second's.

@@ -279,6 +279,10 @@ impl Fields {
 
     /// Becomes a copy of another.
     pub(crate) fn copy_from(&mut self, other: &Self, shard: u8, budget: &mut Budget) -> bool {
+        if other.entries.is_empty() {
+            self.begun = other.begun;
+            return true;
+        }
         if !budget.take(shard, other.bytes.len()) {
             budget.lost = budget.lost.saturating_add(1);
             return false;

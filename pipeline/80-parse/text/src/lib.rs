@@ -33,9 +33,11 @@
 
 mod actions;
 pub mod built_in;
+mod feed;
 mod fields;
 mod fuzz;
 mod options;
+mod pairing;
 mod parser;
 mod questions;
 mod window;

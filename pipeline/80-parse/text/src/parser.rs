@@ -2,11 +2,12 @@
 
 use crate::actions::{Actor, Extra, Shared, Side, tell};
 use crate::built_in::Protocol;
+use crate::feed::Feeding;
 use crate::fields::Budget;
 use crate::options::TextOptions;
 use crate::questions::Questions;
 use flowpin_counters::{Loss, Losses};
-use flowpin_lexer::{Saved, Texts};
+use flowpin_lexer::{Saved, Sink, Texts, Then};
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_record::MessageSink;
 use std::sync::Arc;
@@ -47,6 +48,7 @@ impl Text {
                 budget: Budget::new(options.shard_bytes_max),
                 questions: Questions::new(options.shard_questions_max, options.questions_max),
                 texts: Texts::new(options.shard_bytes_max),
+                fed_texts: Texts::new(options.shard_bytes_max.checked_div(FED_PART).unwrap_or(0)),
                 questions_lost: 0,
                 options,
             },
@@ -145,6 +147,11 @@ impl Text {
         };
         side.saved = Saved::new(begin);
         side.extra.taking = None;
+        side.extra.feeding = Feeding::No;
+        if let Some(fed) = &mut side.extra.fed {
+            fed.stop(&mut self.shared.fed_texts);
+            side.extra.fed = None;
+        }
         let (known, budget) = (&grammar.program.fields, &mut self.shared.budget);
         side.extra.fields.clear(known, connection.shard, budget);
     }
@@ -153,27 +160,32 @@ impl Text {
     pub fn gap<S: MessageSink>(
         &mut self,
         handle: Handle,
-        _at: Timestamp,
+        at: Timestamp,
         to_server: bool,
         len: u64,
         sink: &mut S,
     ) {
-        let Some(connection) = self.connections.get_mut(handle.0 as usize) else {
-            return;
-        };
-        let Some(protocol) = self.protocols.get(usize::from(connection.protocol)) else {
-            return;
-        };
-        let [client, server] = &mut connection.sides;
-        let side = if to_server { client } else { server };
-        let texts = &mut self.shared.texts;
-        if !side.saved.gap(&protocol.scanner, texts, len) {
-            let known = &protocol.grammar.program.fields;
-            let budget = &mut self.shared.budget;
-            side.extra.taking = None;
-            side.extra.fields.clear(known, connection.shard, budget);
-            sink.anomaly("text_gap");
-        }
+        self.act(handle, at, to_server, sink, |saved, texts, actor| {
+            if saved.is_stopped() {
+                return;
+            }
+            let resync = saved.resync(&actor.grammar.resync);
+            let to = resync.or(actor.grammar.table.parts().resync);
+            let missed = len.saturating_add(saved.token_len());
+            actor.extra.offset = actor.extra.offset.wrapping_add(missed);
+            actor.feed_gap(len);
+            let is_skipped = saved.gap_to(to, texts, len);
+            if is_skipped && saved.skip_len() > 0 {
+                return;
+            }
+            // What was skipped is over; where it was, is known either way.
+            let then = actor.skip_ended();
+            if !is_skipped {
+                actor.gap(resync.is_some());
+            } else if let Then::Begin(condition) = then {
+                saved.begin(condition);
+            }
+        });
     }
 
     /// One side sends no more.
@@ -208,11 +220,14 @@ impl Text {
             let asked = &mut side.extra.asked;
             while let Some(question) = shared.questions.first(asked) {
                 let fields = [&question.fields, &question.fields];
-                let message = question.message;
-                tell(&protocol.grammar, message, question.at, fields, sink);
+                let how = question.asked;
+                tell(&protocol.grammar, how.message, how.at, fields, sink);
                 shared.questions.pop(asked, shard, &mut shared.budget);
             }
             side.saved.stop(&mut shared.texts);
+            if let Some(fed) = &mut side.extra.fed {
+                fed.stop(&mut shared.fed_texts);
+            }
             let mut fields = core::mem::take(&mut side.extra.fields);
             fields.forget(shard, &mut shared.budget);
             side.extra = Extra {
@@ -231,6 +246,7 @@ impl Text {
         let mut losses = Losses::default();
         losses.count(Loss::TextConnections, self.connections_lost);
         let cut = self.shared.texts.lost().tokens;
+        let cut = cut.saturating_add(self.shared.fed_texts.lost().tokens);
         let cut = cut.saturating_add(self.shared.budget.lost);
         losses.count(Loss::TextMemory, cut);
         losses.count(Loss::TextQuestions, self.shared.questions_lost);
@@ -240,10 +256,12 @@ impl Text {
     /// Bytes of texts held now, of all shards.
     pub fn shared_bytes(&self) -> u64 {
         let held = self.shared.texts.held_bytes();
+        let held = held.saturating_add(self.shared.fed_texts.held_bytes());
         self.shared.budget.used_bytes().saturating_add(held)
     }
 
     /// Scans bytes, or the end.
+    #[inline]
     fn scan<S: MessageSink>(
         &mut self,
         handle: Handle,
@@ -251,6 +269,29 @@ impl Text {
         to_server: bool,
         bytes: Option<&[u8]>,
         sink: &mut S,
+    ) {
+        self.act(handle, at, to_server, sink, |saved, texts, actor| {
+            if actor.grammar.answers == Some(actor.condition) && saved.is_between_tokens() {
+                actor.condition = actor.onward();
+                saved.begin(actor.condition);
+            }
+            let (scanner, shard) = (actor.scanner, actor.shard);
+            match bytes {
+                Some(bytes) => scanner.scan(saved, texts, shard, bytes, actor),
+                None => scanner.finish(saved, texts, shard, actor),
+            }
+        });
+    }
+
+    /// Something happens to one direction.
+    #[inline]
+    fn act<S: MessageSink>(
+        &mut self,
+        handle: Handle,
+        at: Timestamp,
+        to_server: bool,
+        sink: &mut S,
+        what: impl FnOnce(&mut Saved, &mut Texts, &mut Actor<'_, S>),
     ) {
         let Some(connection) = self.connections.get_mut(handle.0 as usize) else {
             return;
@@ -261,7 +302,6 @@ impl Text {
         if !connection.is_open {
             return;
         }
-        let shard = connection.shard;
         let [client, server] = &mut connection.sides;
         let (side, peer) = match to_server {
             true => (client, server),
@@ -269,28 +309,33 @@ impl Text {
         };
         let shared = &mut self.shared;
         let messages = &protocol.grammar.program.messages;
+        let is_read = protocol.compares || messages.iter().any(|one| sink.reads(&one.schema));
         let mut actor = Actor {
             grammar: &protocol.grammar,
+            scanner: &protocol.scanner,
             only_shows: &protocol.only_shows,
-            is_read: messages.iter().any(|message| sink.reads(&message.schema)),
+            is_read,
             extra: &mut side.extra,
             peer,
             budget: &mut shared.budget,
             questions: &mut shared.questions,
             questions_lost: &mut shared.questions_lost,
             options: &shared.options,
-            shard,
+            fed_texts: Some(&mut shared.fed_texts),
+            shard: connection.shard,
             at,
+            to_server,
+            condition: side.saved.condition(),
             sink,
             stops_peer: false,
         };
-        let (saved, texts, scanner) = (&mut side.saved, &mut shared.texts, &protocol.scanner);
-        match bytes {
-            Some(bytes) => scanner.scan(saved, texts, shard, bytes, &mut actor),
-            None => scanner.finish(saved, texts, shard, &mut actor),
-        }
+        let (saved, texts) = (&mut side.saved, &mut shared.texts);
+        what(saved, texts, &mut actor);
         if actor.stops_peer {
-            actor.peer.saved.stop(&mut shared.texts);
+            actor.peer.saved.stop(texts);
         }
     }
 }
+
+/// The pool of streams within streams, of which there are few, is so much smaller than the other.
+const FED_PART: u64 = 4;

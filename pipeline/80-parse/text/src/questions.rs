@@ -1,16 +1,33 @@
 //! Messages that wait for their answers.
 
 use crate::fields::{Budget, Fields};
+use flowpin_lexer::Condition;
 use flowpin_packet::Timestamp;
 
 /// A message that was asked.
 #[derive(Clone, Debug)]
 pub(crate) struct Question {
     pub(crate) fields: Fields,
-    pub(crate) message: u16,
-    pub(crate) at: Timestamp,
+    pub(crate) asked: Asked,
     next: u32,
 }
+
+/// How a message is asked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    /// What is told of it; [`NO_MESSAGE`]: nothing.
+    pub(crate) message: u16,
+    pub(crate) at: Timestamp,
+    /// In which start condition its answer is read; [`NO_CONDITION`]: where answers are.
+    pub(crate) condition: Condition,
+    /// So many answers are to come.
+    pub(crate) times: u64,
+    /// Its answer may be left out.
+    pub(crate) is_quiet: bool,
+}
+
+pub(crate) const NO_MESSAGE: u16 = u16::MAX;
+pub(crate) const NO_CONDITION: Condition = Condition::MAX;
 
 /// The questions of one direction, the oldest first.
 #[derive(Clone, Copy, Debug)]
@@ -30,8 +47,10 @@ impl Queue {
     }
 
     /// An answer came, and no question waits: it is that of one that was left out, if any was.
-    pub(crate) fn answer_left_out(&mut self) {
+    pub(crate) fn answer_left_out(&mut self) -> bool {
+        let was_left_out = self.left_out > 0;
         self.left_out = self.left_out.saturating_sub(1);
+        was_left_out
     }
 }
 
@@ -74,7 +93,7 @@ impl Questions {
         &mut self,
         queue: &mut Queue,
         shard: u8,
-        (message, at): (u16, Timestamp),
+        asked: Asked,
         fields: &Fields,
         budget: &mut Budget,
     ) -> bool {
@@ -94,8 +113,7 @@ impl Questions {
                 };
                 self.slots.push(Question {
                     fields: Fields::default(),
-                    message,
-                    at,
+                    asked,
                     next: NONE,
                 });
                 slot
@@ -108,8 +126,7 @@ impl Questions {
             self.free.push(slot);
             return false;
         }
-        question.message = message;
-        question.at = at;
+        question.asked = asked;
         question.next = NONE;
         match self.slots.get_mut(queue.last as usize) {
             Some(last) => last.next = slot,
@@ -151,6 +168,27 @@ impl Questions {
             queue.last = before;
         }
         true
+    }
+
+    /// The questions, the oldest first.
+    pub(crate) fn all(&self, queue: &Queue) -> impl Iterator<Item = &Question> {
+        let mut slot = queue.first;
+        core::iter::from_fn(move || {
+            let question = self.slots.get(slot as usize)?;
+            slot = question.next;
+            Some(question)
+        })
+    }
+
+    /// One of the oldest question's answers has come: it is taken away if no other is to come.
+    pub(crate) fn take_answer(&mut self, queue: &mut Queue, shard: u8, budget: &mut Budget) {
+        if let Some(question) = self.slots.get_mut(queue.first as usize)
+            && question.asked.times > 1
+        {
+            question.asked.times = question.asked.times.saturating_sub(1);
+            return;
+        }
+        self.pop(queue, shard, budget);
     }
 
     /// The oldest question.

@@ -2,85 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 
+mod talk;
+
 use flowpin_packet::{Shard, Timestamp};
-use flowpin_record::{MessageSchema, MessageSink, Value};
 use flowpin_text::{Text, TextOptions, built_in};
 use proptest::prelude::*;
-
-#[derive(Default)]
-struct Log(Vec<String>);
-
-fn show(value: &Value<'_>) -> Option<String> {
-    match value {
-        Value::Unset => None,
-        Value::Bytes(bytes) => Some(bytes.escape_ascii().to_string()),
-        Value::Count(count) => Some(count.to_string()),
-        Value::List(list) => {
-            let members: Vec<String> = list.iter().filter_map(show).collect();
-            Some(members.join("|"))
-        }
-        other => panic!("{other:?}"),
-    }
-}
-
-impl MessageSink for Log {
-    fn message(&mut self, schema: &MessageSchema, time: Timestamp, values: &[Value<'_>]) {
-        let mut line = format!("{} @{}", schema.name, time.0);
-        for (column, value) in schema.columns.iter().zip(values) {
-            if let Some(value) = show(value) {
-                line.push_str(&format!(" {}={value}", column.name));
-            }
-        }
-        self.0.push(line);
-    }
-    fn anomaly(&mut self, event: &'static str) {
-        self.0.push(format!("! {event}"));
-    }
-}
-
-/// Who sends what, in order. True: the client.
-type Turns<'a> = &'a [(bool, &'a [u8])];
-
-fn told(
-    protocol: &str,
-    turns: Turns<'_>,
-    cut: impl Fn(usize, &[u8]) -> Vec<Vec<u8>>,
-) -> Vec<String> {
-    let mut text = Text::new(TextOptions::default(), built_in());
-    let mut log = Log::default();
-    let protocol = text.protocol(protocol).unwrap();
-    let handle = text.begin(Shard(7), protocol).unwrap();
-    for (turn, (to_server, bytes)) in turns.iter().enumerate() {
-        for piece in cut(turn, bytes) {
-            text.data(handle, Timestamp(turn as u64), *to_server, &piece, &mut log);
-        }
-    }
-    text.end(handle, Timestamp(99), &mut log);
-    assert_eq!(text.shared_bytes(), 0, "all memory is given back");
-    log.0
-}
-
-fn whole(_: usize, bytes: &[u8]) -> Vec<Vec<u8>> {
-    vec![bytes.to_vec()]
-}
-
-/// The same in every division of each turn in two, byte by byte, and in pieces of three.
-fn check(protocol: &str, turns: Turns<'_>, expected: &[&str]) {
-    let got = told(protocol, turns, whole);
-    assert_eq!(got, expected);
-    let longest = turns.iter().map(|(_, bytes)| bytes.len()).max().unwrap();
-    for at in 0..=longest {
-        let cut = |_: usize, bytes: &[u8]| {
-            let (front, back) = bytes.split_at(at.min(bytes.len()));
-            vec![front.to_vec(), back.to_vec()]
-        };
-        assert_eq!(told(protocol, turns, cut), expected, "cut at {at}");
-    }
-    for len in [1, 3] {
-        let cut = |_: usize, bytes: &[u8]| bytes.chunks(len).map(<[u8]>::to_vec).collect();
-        assert_eq!(told(protocol, turns, cut), expected, "in pieces of {len}");
-    }
-}
+use talk::{Log, Turns, check, told, whole};
 
 const MAIL: Turns<'_> = &[
     (false, b"220 mx.example ESMTP\r\n"),
@@ -140,10 +67,10 @@ fn mails_that_come_to_nothing_are_told() {
             ),
         ],
         &[
-            "smtp @0 helo=h mailfrom=a@a rcptto=no@b",
-            "smtp @1 helo=h rcptto=no@c",
             // Its last line is not whole.
             "! smtp_line_broken",
+            "smtp @0 helo=h mailfrom=a@a rcptto=no@b",
+            "smtp @1 helo=h rcptto=no@c",
             "smtp @1 helo=h mailfrom=d@d rcptto=e@e subject=cut",
         ],
     );
@@ -156,6 +83,7 @@ fn nothing_is_read_behind_starttls() {
         "smtp",
         &[
             (true, b"EHLO x\r\nSTARTTLS\r\n"),
+            (false, b"220 mx.example\r\n250-mx\r\n250 STARTTLS\r\n"),
             (false, b"220 go ahead\r\n\x16\x03\x01\x02\x00\x01"),
             (true, b"\x16\x03\x01\x02\x00\x01\n\xff\xff"),
         ],
@@ -362,8 +290,8 @@ fn a_mail_in_chunks_is_told() {
             (false, b"250 queued\r\n250 ok\r\n554 no\r\n"),
         ],
         &[
-            r#"smtp @0 mailfrom=\"a b\"@a rcptto=b@b|c@c"#,
-            "smtp @4 mailfrom=d@d",
+            r#"smtp @0 mailfrom=\"a b\"@a rcptto=b@b|c@c subject=x last_reply=250 queued"#,
+            "smtp @4 mailfrom=d@d last_reply=554 no",
         ],
     );
 }
@@ -475,7 +403,7 @@ fn the_next_mail_is_found_behind_a_gap() {
     text.end(handle, Timestamp(5), &mut log);
     let expected = [
         "! text_gap",
-        "smtp @3 helo=h last_reply=250 queued as 1",
+        "smtp @1 helo=h mailfrom=a@a subject=one last_reply=250 queued as 1",
         "smtp @3 helo=h mailfrom=b@b subject=two last_reply=250 queued as 2",
     ];
     assert_eq!(log.0, expected);

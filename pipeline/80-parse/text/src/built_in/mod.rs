@@ -19,6 +19,8 @@ pub struct Protocol {
     pub(crate) scanner: Scanner,
     /// By rule: it does nothing but capture texts, which only messages show.
     pub(crate) only_shows: Vec<bool>,
+    /// Answers are told by what is captured: it is, whether anybody reads it or not.
+    pub(crate) compares: bool,
 }
 
 impl Protocol {
@@ -31,7 +33,10 @@ impl Protocol {
         let scanner = Scanner::new(grammar.table.clone());
         let rules = grammar.table.parts().rules.iter();
         let only_shows = rules.map(|rule| only_shows(&grammar, rule)).collect();
+        let mut operations = grammar.program.operations.iter();
+        let compares = operations.any(|one| matches!(one, Op::AnswerInOrder { .. }));
         Arc::new(Self {
+            compares,
             only_shows,
             grammar,
             scanner,

@@ -1104,6 +1104,8 @@ Borrowed("PUSHED"),
 Borrowed("ATTRIBUTE"),
 ]),
 begin: [1, 10],
+answers: None,
+resync: Borrowed(&[]),
 program: Program {
 operations: Borrowed(&[
 Op::Trim(1, 2),
@@ -1257,6 +1259,7 @@ GrammarField { name: Borrowed("length"), kind: FieldKind::Count, is_kept: false 
 messages: Borrowed(&[
 GrammarMessage { schema: MessageSchema::in_file("redis", "redis", "A command to a Redis server, and its reply.", const { &[MessageColumn::new("command", "redis.command", Kind::Text, "The command, as it was sent."), MessageColumn::new("key", "redis.key", Kind::Text, "Its first argument: usually the key."), MessageColumn::new("arguments", "redis.arguments", Kind::Count, "How many words the command has, itself included."), MessageColumn::new("reply", "redis.reply", Kind::Text, "The reply; of a bulk string its beginning, of an array how many elements."), MessageColumn::new("error", "redis.error", Kind::Text, "Why the server refuses."), ] }), fields: Borrowed(&[0, 1, 2, 3, 4]) },
 ]),
+tokens: None,
 anomalies: Borrowed(&["redis_left_invalid", "redis_arguments_invalid", "redis_length_invalid", "redis_line_broken"]),
 texts: Borrowed(&[
 ]),

@@ -572,6 +572,8 @@ Borrowed("ACKNOWLEDGE"),
 Borrowed("LOST"),
 ]),
 begin: [0, 0],
+answers: None,
+resync: Borrowed(&[]),
 program: Program {
 operations: Borrowed(&[
 Op::Word(1),
@@ -660,6 +662,7 @@ GrammarField { name: Borrowed("length"), kind: FieldKind::Count, is_kept: false 
 messages: Borrowed(&[
 GrammarMessage { schema: MessageSchema::in_file("sip", "sip", "A request, and its final answer.", const { &[MessageColumn::new("method", "sip.method", Kind::Text, "What is asked for."), MessageColumn::new("uri", "sip.uri", Kind::Text, "Whom it is asked of."), MessageColumn::new("version", "sip.version", Kind::Text, "The version of SIP."), MessageColumn::new("request_from", "flowpin.from", Kind::Text, "Who asks, with a name perhaps."), MessageColumn::new("request_to", "flowpin.to", Kind::Text, "Who is asked, with a name perhaps."), MessageColumn::new("call_id", "flowpin.call_id", Kind::Text, "The call."), MessageColumn::new("seq", "flowpin.cseq", Kind::Text, "The number of the request in its call."), MessageColumn::new("subject", "flowpin.subject", Kind::Text, "What the call is about."), MessageColumn::new("user_agent", "flowpin.user_agent", Kind::Text, "The program that asks."), MessageColumn::new("request_body_len", "flowpin.request_body_len", Kind::Count, "How long the request's body is."), MessageColumn::new("status_code", "sip.code=text", Kind::Count, "The answer's number."), MessageColumn::new("status_msg", "sip.reason", Kind::Text, "The answer's words."), MessageColumn::new("server", "flowpin.server", Kind::Text, "The program that answers."), MessageColumn::new("response_body_len", "flowpin.response_body_len", Kind::Count, "How long the answer's body is."), MessageColumn::new("content_type", "flowpin.content_type", Kind::Text, "What the request's body is."), ] }), fields: Borrowed(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]) },
 ]),
+tokens: None,
 anomalies: Borrowed(&["sip_status_code_invalid", "sip_length_invalid", "sip_request_body_len_invalid", "sip_response_body_len_invalid", "sip_line_broken"]),
 texts: Borrowed(&[
 ]),

@@ -1,0 +1,80 @@
+//! Conversations in the built-in grammars: what is told of them, whole and cut anywhere.
+
+use flowpin_packet::{Shard, Timestamp};
+use flowpin_record::{MessageSchema, MessageSink, Value};
+use flowpin_text::{Text, TextOptions, built_in};
+
+#[derive(Default)]
+pub(crate) struct Log(pub(crate) Vec<String>);
+
+fn show(value: &Value<'_>) -> Option<String> {
+    match value {
+        Value::Unset => None,
+        Value::Bytes(bytes) => Some(bytes.escape_ascii().to_string()),
+        Value::Count(count) => Some(count.to_string()),
+        Value::List(list) => {
+            let members: Vec<String> = list.iter().filter_map(show).collect();
+            Some(members.join("|"))
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+impl MessageSink for Log {
+    fn message(&mut self, schema: &MessageSchema, time: Timestamp, values: &[Value<'_>]) {
+        let mut line = format!("{} @{}", schema.name, time.0);
+        for (column, value) in schema.columns.iter().zip(values) {
+            if let Some(value) = show(value) {
+                line.push_str(&format!(" {}={value}", column.name));
+            }
+        }
+        self.0.push(line);
+    }
+    fn anomaly(&mut self, event: &'static str) {
+        self.0.push(format!("! {event}"));
+    }
+}
+
+/// Who sends what, in order. True: the client.
+pub(crate) type Turns<'a> = &'a [(bool, &'a [u8])];
+
+pub(crate) fn told(
+    protocol: &str,
+    turns: Turns<'_>,
+    cut: impl Fn(usize, &[u8]) -> Vec<Vec<u8>>,
+) -> Vec<String> {
+    let mut text = Text::new(TextOptions::default(), built_in());
+    let mut log = Log::default();
+    let protocol = text.protocol(protocol).unwrap();
+    let handle = text.begin(Shard(7), protocol).unwrap();
+    for (turn, (to_server, bytes)) in turns.iter().enumerate() {
+        for piece in cut(turn, bytes) {
+            text.data(handle, Timestamp(turn as u64), *to_server, &piece, &mut log);
+        }
+    }
+    text.end(handle, Timestamp(99), &mut log);
+    assert_eq!(text.shared_bytes(), 0, "all memory is given back");
+    log.0
+}
+
+pub(crate) fn whole(_: usize, bytes: &[u8]) -> Vec<Vec<u8>> {
+    vec![bytes.to_vec()]
+}
+
+/// The same in every division of each turn in two, byte by byte, and in pieces of three.
+pub(crate) fn check(protocol: &str, turns: Turns<'_>, expected: &[&str]) {
+    let got = told(protocol, turns, whole);
+    assert_eq!(got, expected);
+    let longest = turns.iter().map(|(_, bytes)| bytes.len()).max().unwrap();
+    for at in 0..=longest {
+        let cut = |_: usize, bytes: &[u8]| {
+            let (front, back) = bytes.split_at(at.min(bytes.len()));
+            vec![front.to_vec(), back.to_vec()]
+        };
+        assert_eq!(told(protocol, turns, cut), expected, "cut at {at}");
+    }
+    for len in [1, 3] {
+        let cut = |_: usize, bytes: &[u8]| bytes.chunks(len).map(<[u8]>::to_vec).collect();
+        assert_eq!(told(protocol, turns, cut), expected, "in pieces of {len}");
+    }
+}
