@@ -28,10 +28,8 @@ fn every_command_has_the_answer_that_its_client_saw() {
         ];
         let outcome = product::run(&[&words[..], &files[..]].concat()).unwrap();
         assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""));
-        let events = outcome
-            .stdout
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap());
+        let text = String::from_utf8(outcome.stdout).unwrap();
+        let events = text.lines().map(|line| serde_json::from_str(line).unwrap());
         let events: Vec<Value> = events.collect();
         assert!(
             events.iter().all(|event| event["event_type"] != "anomaly"),
