@@ -248,7 +248,15 @@ fn links_and_pipes_in_the_way_are_refused() {
         (stream, &["streams", "-r", "a.pcap", "-w", "logs"]),
         (
             "logs/x.pcap",
-            &["slice", "-r", "a.pcap", "-w", "logs/x.pcap", "tcp"],
+            &[
+                "slice",
+                "-r",
+                "a.pcap",
+                "-w",
+                "logs/x.pcap",
+                "--filter",
+                "tcp",
+            ],
         ),
         ("logs/x", &["gen", "dns", "--no-truth", "-w", "logs/x"]),
     ];
