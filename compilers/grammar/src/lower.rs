@@ -228,6 +228,7 @@ fn token_message(declared: &Declarations) -> GrammarMessage {
             columns: columns.into(),
             shown: flowpin_record::Shown::Everywhere,
             from_server: false,
+            client_sent: None,
         },
         fields: Cow::Borrowed(&[]),
     }
