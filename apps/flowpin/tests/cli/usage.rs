@@ -1,6 +1,6 @@
 //! Help, settings, refusals.
 
-use crate::program::{assert_refused, capture, code, flowpin, stderr, stdout, text};
+use crate::program::{assert_refused, capture, code, command, flowpin, stderr, stdout, text};
 
 /// What scripts rely on is in the help: exit codes; what people look for: examples.
 #[test]
