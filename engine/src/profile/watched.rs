@@ -86,6 +86,14 @@ impl<O: FlowObserver> FlowObserver for Watched<O> {
         self.watch(|stages| stages.next(frames, meta, event, place))
     }
 
+    fn ignores(&mut self, frames: &FrameBytes<'_>, meta: &PacketMeta, place: (u32, bool)) -> bool {
+        self.stages.ignores(frames, meta, place)
+    }
+
+    fn reopened(&mut self) -> Option<bool> {
+        self.stages.reopened()
+    }
+
     #[inline]
     fn packet<S: RecordSink>(&mut self, sighting: &Sighting<'_>, sink: &mut S) {
         self.watch(|stages| stages.packet(sighting, sink));

@@ -171,6 +171,12 @@ named_enum! {
         UrgentData = "urgent_data",
         /// A second FIN with another number.
         FinChanged = "fin_changed",
+        /// Data behind a FIN or RST was acknowledged: the receiver had ignored that.
+        CloseIgnored = "close_ignored",
+        /// A FIN where the receiver would not accept it.
+        InvalidFin = "invalid_fin",
+        /// Neither SYN nor RST, and acknowledges nothing (RFC 9293 §3.10.7).
+        MissingAck = "missing_ack",
         /// A message of an application protocol that is told by its own name.
         Message = "message",
     }

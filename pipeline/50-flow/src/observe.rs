@@ -50,6 +50,27 @@ pub trait FlowObserver {
         false
     }
 
+    /// Whether the receiver of a RST or FIN drops it: then it counts, and ends nothing. Asked
+    /// before the packet is told of.
+    #[inline]
+    fn ignores(
+        &mut self,
+        frames: &FrameBytes<'_>,
+        meta: &PacketMeta,
+        (handle, to_server): (u32, bool),
+    ) -> bool {
+        let _ = (frames, meta, handle, to_server);
+        false
+    }
+
+    /// Whether the packet that was told of last shows that a stream goes on which a FIN or RST had
+    /// closed, and which: the one to the server, or the one to the client. Asked of connections
+    /// that are closed, in part at least.
+    #[inline]
+    fn reopened(&mut self) -> Option<bool> {
+        None
+    }
+
     /// A packet was counted on a connection.
     #[inline]
     fn packet<S: RecordSink>(&mut self, sighting: &Sighting<'_>, sink: &mut S) {

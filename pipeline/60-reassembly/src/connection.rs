@@ -31,10 +31,14 @@ pub(crate) enum Phase {
     Syn,
     /// Data is expected.
     Open,
-    /// All bytes up to the FIN were told.
+    /// All bytes up to the FIN were told; its receiver has not said that it has the FIN.
+    Closing,
+    /// All bytes up to the FIN were told, and the FIN is acknowledged.
     Finished,
-    /// A RST ended it.
+    /// A RST ended it, if its receiver believed it.
     Reset,
+    /// As [`Phase::Reset`], before it had begun: it has no numbers yet.
+    Refused,
     /// Not reassembled by configuration.
     Ignored,
 }
@@ -124,14 +128,47 @@ impl Side {
     }
 
     /// All its bytes were told. Its FIN has a number, too (RFC 9293 §3.4).
-    pub(crate) const fn finish(&mut self) {
-        self.phase = Phase::Finished;
+    pub(crate) const fn shut(&mut self) {
+        self.phase = Phase::Closing;
         self.next = self.next.plus(1);
     }
 
-    /// Whether its end was told, or will never be.
+    /// Whether its end was told, or is about to be, or will never be.
     pub(crate) const fn is_over(&self) -> bool {
-        matches!(self.phase, Phase::Finished | Phase::Reset | Phase::Ignored)
+        self.is_reset() || matches!(self.phase, Phase::Finished | Phase::Ignored)
+    }
+
+    /// Whether a RST has ended it.
+    pub(crate) const fn is_reset(&self) -> bool {
+        matches!(self.phase, Phase::Reset | Phase::Refused)
+    }
+
+    /// Whether a FIN or RST has closed it: what comes now waits for proof.
+    pub(crate) const fn is_shut(&self) -> bool {
+        self.is_reset() || matches!(self.phase, Phase::Closing | Phase::Finished)
+    }
+
+    /// Its FIN has just been acknowledged, and nothing else that could have been.
+    pub(crate) fn is_fin_acknowledged(&self) -> bool {
+        self.phase == Phase::Closing && self.acked == self.next
+    }
+
+    /// The number of the first byte that was not told: where the stream goes on if the receiver
+    /// ignored what closed it. A FIN ignored has no number.
+    pub(crate) const fn resume(&self) -> Seq {
+        match self.phase {
+            Phase::Closing | Phase::Finished => Seq(self.next.0.wrapping_sub(1)),
+            _ => self.next,
+        }
+    }
+
+    /// Its close was none.
+    pub(crate) fn reopen(&mut self) {
+        self.next = self.resume();
+        self.phase = match self.phase {
+            Phase::Refused => Phase::Unseen,
+            _ => Phase::Open,
+        };
     }
 }
 
@@ -228,14 +265,20 @@ impl Connection {
         }
     }
 
+    /// Whether a RST has ended it.
+    pub(crate) fn is_reset(&self) -> bool {
+        self.sides.iter().any(Side::is_reset)
+    }
+
     /// Whether no segment was seen.
     pub(crate) fn is_fresh(&self) -> bool {
         self.sides.iter().all(|side| side.phase == Phase::Unseen)
     }
 
-    /// Whether both ends were told, or will never be.
-    pub(crate) fn is_over(&self) -> bool {
-        self.sides.iter().all(Side::is_over)
+    /// Whether both ends were told, by FINs that their receivers acknowledged.
+    pub(crate) fn is_finished(&self) -> bool {
+        let mut phases = self.sides.iter().map(|side| side.phase);
+        phases.all(|phase| phase == Phase::Finished)
     }
 
     /// Takes a segment that is the next of its stream where nothing else happens, and returns the
@@ -263,24 +306,25 @@ impl Connection {
     }
 
     /// As [`Self::take_in_order`], for what follows a handshake and a close: the acknowledgement
-    /// of a SYN, a FIN, and what acknowledges that. Decides by itself whether it may.
+    /// of a SYN, a FIN, and what acknowledges that. Decides by itself whether it may. Also says
+    /// whether it acknowledged the other side's FIN.
     pub(crate) fn take_turn(
         &mut self,
         frames: &FrameBytes<'_>,
         meta: &PacketMeta,
         to_server: bool,
         depth: u64,
-    ) -> Option<u64> {
+    ) -> Option<(u64, bool)> {
         let me = usize::from(!to_server);
         let (side, peer) = self.both(to_server);
         let fin = meta.tcp_flags.has(TcpFlags::FIN);
         let ready = match side.phase {
             Phase::Open => !side.marks.has(Marks::SKIPPED),
-            Phase::Finished => !fin && meta.payload_len == 0,
+            Phase::Closing | Phase::Finished => !fin && meta.payload_len == 0,
             _ => false,
         };
         let heard = match peer.phase {
-            Phase::Open | Phase::Finished => true,
+            Phase::Open | Phase::Closing | Phase::Finished => true,
             Phase::Syn => !fin,
             _ => false,
         };
@@ -298,11 +342,15 @@ impl Connection {
         if peer.phase == Phase::Syn {
             peer.phase = Phase::Open;
         }
+        let finishes = peer.is_fin_acknowledged();
+        if finishes {
+            peer.phase = Phase::Finished;
+        }
         if fin {
-            side.finish();
+            side.shut();
         }
         self.settle();
-        Some(at)
+        Some((at, finishes))
     }
 
     #[inline]

@@ -38,15 +38,29 @@ pub trait StreamConsumer {
         let _ = (at, handshake);
     }
 
-    /// The stream has ended; nothing more is told of it. Once for each stream that began.
+    /// The stream has ended; nothing more is told of it. Once for each stream that began, unless it
+    /// [goes on](StreamConsumer::goes_on).
     fn closed(&mut self, at: Span, how: Closed) {
         let _ = (at, how);
     }
 
-    /// Both streams have ended while their connection is still known: nothing more is told of
-    /// either. Not of a connection that ends without FIN or RST: its end says so itself.
+    /// Both streams have ended by FINs that their receivers acknowledged, while their connection is
+    /// still known: nothing more is told of either, but if one goes on.
     fn over(&mut self, handle: u32) {
         let _ = handle;
+    }
+
+    /// A RST came that its receiver believes: its streams have ended, but if they go on. Their ends
+    /// are told with that of the connection.
+    fn reset(&mut self, handle: u32) {
+        let _ = handle;
+    }
+
+    /// The receiver did not believe what closed a stream: it goes on, from this place. `told`: that
+    /// was told as its end ([`StreamConsumer::closed`]); more of it is told all the same, and its
+    /// end once more.
+    fn goes_on(&mut self, at: Span, told: bool) {
+        let _ = (at, told);
     }
 
     /// Something that honest systems do not do, or that is worth knowing.
@@ -77,7 +91,8 @@ pub struct Handshake {
 /// How a stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closed {
-    /// The sender's FIN, all bytes before it told.
+    /// The sender's FIN, acknowledged, all bytes before it told; or not acknowledged by the time
+    /// that the connection ended.
     Fin,
     /// A RST of either side.
     Reset,
@@ -110,6 +125,12 @@ pub enum Anomaly {
     UrgentData,
     /// A second FIN with another number.
     FinChanged,
+    /// Data that came behind a FIN or RST was acknowledged: the receiver had ignored that.
+    CloseIgnored,
+    /// A FIN that lies where the receiver would not accept it.
+    InvalidFin,
+    /// Neither SYN nor RST, and acknowledges nothing: every receiver drops it (RFC 9293 §3.10.7).
+    MissingAck,
 }
 
 impl Anomaly {
@@ -125,6 +146,9 @@ impl Anomaly {
         Self::OldTimestamp,
         Self::UrgentData,
         Self::FinChanged,
+        Self::CloseIgnored,
+        Self::InvalidFin,
+        Self::MissingAck,
     ];
 
     /// Its name in records.
@@ -140,6 +164,9 @@ impl Anomaly {
             Self::OldTimestamp => "tcp_old_timestamp",
             Self::UrgentData => "tcp_urgent_data",
             Self::FinChanged => "tcp_fin_changed",
+            Self::CloseIgnored => "tcp_close_ignored",
+            Self::InvalidFin => "tcp_invalid_fin",
+            Self::MissingAck => "tcp_missing_ack",
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::{
 };
 use flowpin_config::{Named, SegmentOverlap};
 use flowpin_packet::{FrameBytes, NetworkMap, PacketFlags, PacketKind, PacketMeta, Seq, TcpFlags};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 const MEMORY_BYTES: u64 = 256 * (6 << 10);
 
@@ -132,25 +132,17 @@ fn send(
         extra: &[],
     };
     reassembler.segment(&frames, &meta, handle, to_server, begins, check);
-    check.is_over_if_both_ended(handle);
 }
 
 /// Where each stream is; none once it has ended.
 #[derive(Default)]
 struct Check {
     streams: BTreeMap<(u32, bool), Option<u64>>,
-    over: BTreeSet<u32>,
 }
 
 impl Check {
     fn forget(&mut self, handle: u32) {
         self.streams.retain(|stream, _| stream.0 != handle);
-        self.over.remove(&handle);
-    }
-
-    fn is_over_if_both_ended(&self, handle: u32) {
-        let ended = |to_server| self.streams.get(&(handle, to_server)) == Some(&None);
-        assert!(self.over.contains(&handle) || !(ended(true) && ended(false)));
     }
 
     fn moves(&mut self, at: Span, len: u64) {
@@ -185,12 +177,18 @@ impl StreamConsumer for Check {
         *stream = None;
     }
     fn over(&mut self, handle: u32) {
-        assert!(self.over.insert(handle), "over once");
         for to_server in [true, false] {
-            // What never began does not begin any more.
-            let before = self.streams.insert((handle, to_server), None);
-            assert!(before.flatten().is_none(), "what is over has ended");
+            let end = self.streams.get(&(handle, to_server));
+            assert_eq!(end, Some(&None), "what is over has ended");
         }
+    }
+    fn goes_on(&mut self, at: Span, told: bool) {
+        let stream = self.streams.entry((at.handle, at.to_server));
+        let before = *stream.or_insert(Some(0));
+        assert_eq!(before.is_none(), told);
+        assert!(before.is_none_or(|offset| at.offset >= offset));
+        self.streams
+            .insert((at.handle, at.to_server), Some(at.offset));
     }
     fn anomaly(&mut self, _: Span, _: Anomaly) {}
 }

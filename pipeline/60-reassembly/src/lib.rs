@@ -49,6 +49,6 @@ pub use consumer::{Anomaly, Closed, Handshake, Span, StreamConsumer};
 #[doc(hidden)]
 pub use fuzz::fuzz_reassembly;
 pub use options::{ReassemblyOptions, Urgent};
-pub use policy::{Extent, new_wins, takes_reset};
+pub use policy::{Extent, Reception, new_wins, takes_reset};
 pub use reassembler::Reassembler;
 pub use stats::ReassemblyStats;

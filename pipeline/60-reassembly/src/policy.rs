@@ -50,24 +50,40 @@ pub fn new_wins(policy: SegmentOverlap, old: Extent, new: Extent) -> bool {
     }
 }
 
-/// Whether a RST numbered `seq` resets a receiver that expects `next` and would take bytes
-/// before `edge`.
+/// How far a receiver is when a RST comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reception {
+    /// The number that it expects.
+    pub next: Seq,
+    /// One past what it would take.
+    pub edge: Seq,
+    /// One past the last byte that waits behind a hole; `next` if none does.
+    pub highest: Seq,
+    /// It has had a FIN.
+    pub closing: bool,
+}
+
+/// Whether a RST numbered `seq` resets its receiver.
 ///
 /// RFC 5961 §3.2 wants the exact number, and most systems did before it was written; RFC
 /// 793 was content with the window, and BSD, old Linux and Solaris were with it.
+///
+/// Linux adds what makes up for loss: it also takes the number behind the last byte that it has
+/// told the sender of by selective acknowledgement, and behind a FIN that of the FIN, which other
+/// systems send (both seen of 6.18; before the handshake is over it wants the exact number, too).
 #[inline]
-pub fn takes_reset(policy: SegmentOverlap, seq: Seq, next: Seq, edge: Seq) -> bool {
+pub fn takes_reset(policy: SegmentOverlap, seq: Seq, at: &Reception) -> bool {
+    let ahead = seq.distance_from(at.next);
+    let inside = ahead >= 0 && seq.distance_from(at.edge) <= 0;
     match policy {
-        SegmentOverlap::Bsd | SegmentOverlap::OldLinux | SegmentOverlap::Solaris => {
-            seq.distance_from(next) >= 0 && seq.distance_from(edge) <= 0
-        }
-        SegmentOverlap::Hpux => seq.distance_from(next) >= 0,
+        SegmentOverlap::Bsd | SegmentOverlap::OldLinux | SegmentOverlap::Solaris => inside,
+        SegmentOverlap::Hpux => ahead >= 0,
+        SegmentOverlap::Linux => ahead == 0 || seq == at.highest || at.closing && ahead == -1,
         SegmentOverlap::First
         | SegmentOverlap::Last
-        | SegmentOverlap::Linux
         | SegmentOverlap::Windows
         | SegmentOverlap::Vista
         | SegmentOverlap::Macos
-        | SegmentOverlap::Irix => seq == next,
+        | SegmentOverlap::Irix => ahead == 0,
     }
 }

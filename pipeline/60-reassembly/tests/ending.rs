@@ -50,8 +50,13 @@ fn a_fin_out_of_order_waits_for_what_is_before_it() {
     assert_eq!(world.log.closed, []);
     world.send(&client(100, "abc"));
     assert_eq!(world.text(true), "abcd");
-    assert_eq!(world.log.closed, [(3, true, Closed::Fin)]);
-    world.send(&client(105, "more"));
+    assert_eq!(world.log.closed, [], "nobody has acknowledged it");
+    world.send(&server(500, 105, ""));
+    assert_eq!(world.log.closed, [], "or a byte of what lies in its place");
+    world.send(&client(110, "more"));
+    world.end(3);
+    let closed = [(3, true, Closed::Fin), (3, false, Closed::Ended)];
+    assert_eq!(world.log.closed, closed);
     let stats = world.reassembler.stats();
     assert_eq!((stats.after_close, stats.held), (10, 0));
     assert_eq!(world.log.anomalies, [Anomaly::DataAfterClose]);
@@ -77,7 +82,9 @@ fn nothing_is_delivered_behind_the_depth() {
     assert_eq!(world.text(true), "abcde");
     let stats = world.reassembler.stats();
     assert_eq!((stats.beyond_depth, stats.duplicate, stats.held), (4, 3, 0));
-    assert_eq!(world.log.closed, [(3, true, Closed::Fin)]);
+    world.end(3);
+    let closed = [(3, true, Closed::Fin), (3, false, Closed::Ended)];
+    assert_eq!(world.log.closed, closed);
 }
 
 /// A consumer that has enough of a stream gets no more of it, and of the other all.
@@ -98,7 +105,9 @@ fn a_skipped_stream_is_only_followed() {
         (world.text(true), world.text(false)),
         ("abc".into(), "answer".into())
     );
-    assert_eq!(world.log.closed, [(3, true, Closed::Fin)]);
+    world.end(3);
+    let closed = [(3, true, Closed::Fin), (3, false, Closed::Ended)];
+    assert_eq!(world.log.closed, closed);
 }
 
 /// No consumer: the same counts, and no calls.

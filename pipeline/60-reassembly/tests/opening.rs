@@ -126,6 +126,7 @@ fn a_reset_answers_a_syn_only_if_it_acknowledges_it() {
         flags: RST.with(ACK),
         ..server(0, 100, "")
     });
+    world.end(3);
     assert_eq!(world.log.closed, [(3, true, Closed::Reset)]);
 }
 

@@ -103,6 +103,9 @@ const fn meaning(anomaly: Anomaly) -> &'static str {
         Anomaly::OldTimestamp => "a time stamp older than the last one: the receiver drops it",
         Anomaly::UrgentData => "the urgent pointer, which receivers read in two ways",
         Anomaly::FinChanged => "a second FIN with another number",
+        Anomaly::CloseIgnored => "data behind a FIN or RST that the receiver took: it goes on",
+        Anomaly::InvalidFin => "a FIN where the receiver would not accept it",
+        Anomaly::MissingAck => "neither SYN nor RST, and acknowledges nothing",
     }
 }
 

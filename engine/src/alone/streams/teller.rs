@@ -43,6 +43,8 @@ struct Told<'k, K> {
     sink: &'k mut K,
     report: StreamsReport,
     failed: Option<RunError>,
+    /// The stream that the last packet showed to go on.
+    reopened: Option<bool>,
 }
 
 impl<'k, K: StreamSink> Teller<'k, K> {
@@ -67,6 +69,7 @@ impl<'k, K: StreamSink> Teller<'k, K> {
                 sink,
                 report: StreamsReport::default(),
                 failed: None,
+                reopened: None,
             },
         })
     }
@@ -182,6 +185,19 @@ impl<K: StreamSink> FlowObserver for Teller<'_, K> {
         }
     }
 
+    fn ignores(
+        &mut self,
+        frames: &FrameBytes<'_>,
+        meta: &PacketMeta,
+        (handle, to_server): (u32, bool),
+    ) -> bool {
+        self.reassembler.ignores(frames, meta, handle, to_server)
+    }
+
+    fn reopened(&mut self) -> Option<bool> {
+        self.told.reopened.take()
+    }
+
     fn ended<S: RecordSink>(
         &mut self,
         handle: u32,
@@ -265,6 +281,10 @@ impl<K: StreamSink> StreamConsumer for Consumer<'_, '_, K> {
         self.told.report.gaps += 1;
         self.told.report.gap_bytes += len;
         self.tell(at, |sink, place| sink.gap(place, len));
+    }
+
+    fn goes_on(&mut self, at: Span, _: bool) {
+        self.told.reopened = Some(at.to_server);
     }
 
     fn closed(&mut self, at: Span, how: StreamEnd) {

@@ -132,6 +132,14 @@ impl StreamConsumer for Trial<'_> {
 impl Stages for Tester<'_> {}
 
 impl FlowObserver for Tester<'_> {
+    fn ignores(&mut self, frames: &FrameBytes<'_>, meta: &PacketMeta, place: (u32, bool)) -> bool {
+        self.all.ignores(frames, meta, place)
+    }
+
+    fn reopened(&mut self) -> Option<bool> {
+        self.all.reopened()
+    }
+
     fn packet<S: RecordSink>(&mut self, sighting: &Sighting<'_>, sink: &mut S) {
         self.all.packet(sighting, sink);
         match sighting.meta.kind {

@@ -46,6 +46,14 @@ impl FlowObserver for Counted {
         self.all.prefetch(handle);
     }
 
+    fn ignores(&mut self, frames: &FrameBytes<'_>, meta: &PacketMeta, place: (u32, bool)) -> bool {
+        self.all.ignores(frames, meta, place)
+    }
+
+    fn reopened(&mut self) -> Option<bool> {
+        self.all.reopened()
+    }
+
     #[inline]
     fn packet<S: RecordSink>(&mut self, sighting: &Sighting<'_>, sink: &mut S) {
         self.all.packet(sighting, sink);

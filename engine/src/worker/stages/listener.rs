@@ -13,6 +13,8 @@ pub(super) struct Listener<'a, S> {
     pub(super) oddities: &'a mut Oddities,
     pub(super) sighting: &'a Sighting<'a>,
     pub(super) sink: &'a mut S,
+    /// The stream that goes on, if it was closed: whether to the server.
+    pub(super) reopened: Option<bool>,
 }
 
 impl<S: RecordSink> StreamConsumer for Listener<'_, S> {
@@ -61,6 +63,23 @@ impl<S: RecordSink> StreamConsumer for Listener<'_, S> {
             && identify.way(handle) != Way::Nothing
         {
             identify.wait_with_over(handle, Moment::of(self.sighting.meta));
+        }
+    }
+
+    fn reset(&mut self, handle: u32) {
+        if let Some(identify) = &mut self.identify
+            && identify.way(handle) != Way::Nothing
+        {
+            identify.wait_with_reset(handle, Moment::of(self.sighting.meta));
+        }
+    }
+
+    fn goes_on(&mut self, at: Span, told: bool) {
+        self.reopened = Some(at.to_server);
+        if let Some(identify) = &mut self.identify
+            && identify.way(at.handle) != Way::Nothing
+        {
+            identify.wait_with_more(at, told, Moment::of(self.sighting.meta));
         }
     }
 

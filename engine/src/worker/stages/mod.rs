@@ -90,6 +90,8 @@ pub(crate) struct AllStages {
     reassembler: Option<Reassembler>,
     identify: Option<Identify>,
     oddities: Oddities,
+    /// What the last packet showed to go on.
+    reopened: Option<bool>,
 }
 
 /// Whether anything but connections is looked at: without it they need not tell of themselves.
@@ -136,6 +138,7 @@ impl Planned for AllStages {
                 })
                 .transpose()?,
             oddities: Oddities::default(),
+            reopened: None,
         })
     }
 }
@@ -270,6 +273,7 @@ impl FlowObserver for AllStages {
                 oddities: &mut self.oddities,
                 sighting,
                 sink,
+                reopened: None,
             };
             reassembler.segment(
                 &sighting.frames,
@@ -279,7 +283,22 @@ impl FlowObserver for AllStages {
                 sighting.event == Event::New,
                 &mut listener,
             );
+            self.reopened = listener.reopened;
         }
+    }
+
+    fn ignores(
+        &mut self,
+        frames: &FrameBytes<'_>,
+        meta: &PacketMeta,
+        (handle, to_server): (u32, bool),
+    ) -> bool {
+        let reassembler = self.reassembler.as_mut();
+        reassembler.is_some_and(|streams| streams.ignores(frames, meta, handle, to_server))
+    }
+
+    fn reopened(&mut self) -> Option<bool> {
+        self.reopened.take()
     }
 
     #[inline]

@@ -84,6 +84,9 @@ const fn reason(what: Anomaly) -> Reason {
         Anomaly::OldTimestamp => Reason::OldTimestamp,
         Anomaly::UrgentData => Reason::UrgentData,
         Anomaly::FinChanged => Reason::FinChanged,
+        Anomaly::CloseIgnored => Reason::CloseIgnored,
+        Anomaly::InvalidFin => Reason::InvalidFin,
+        Anomaly::MissingAck => Reason::MissingAck,
     }
 }
 

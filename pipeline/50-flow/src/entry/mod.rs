@@ -204,6 +204,11 @@ impl End {
         }
     }
 
+    /// Back to the state before.
+    pub(crate) const fn undo(&mut self) {
+        self.0 >>= 4;
+    }
+
     #[inline]
     const fn decode(code: u8) -> EndState {
         match code {

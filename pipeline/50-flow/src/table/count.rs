@@ -7,7 +7,7 @@ use crate::observe::Event;
 use crate::observe::FlowObserver;
 use crate::tcp::{self, Rare};
 use crate::time::timeouts::Class;
-use flowpin_packet::{PacketFlags, PacketKind, PacketMeta};
+use flowpin_packet::{PacketFlags, PacketKind, PacketMeta, TcpFlags};
 use flowpin_record::RecordSink;
 
 impl Table {
@@ -54,7 +54,7 @@ impl Table {
         } else {
             is_plain = false;
             hot.tcp_flags[side] = hot.tcp_flags[side].with(meta.tcp_flags);
-            self.count_segment(handle, side, meta, &mut rare);
+            self.count_segment(handle, arrival, &mut rare, observer);
         }
         if rare.bits != 0 {
             is_plain = false;
@@ -64,10 +64,23 @@ impl Table {
     }
 
     /// A TCP segment that is not simply the next one.
-    fn count_segment(&mut self, handle: Handle, side: usize, meta: &PacketMeta, rare: &mut Rare) {
+    fn count_segment<O: FlowObserver>(
+        &mut self,
+        handle: Handle,
+        arrival: &Arrival<'_>,
+        rare: &mut Rare,
+        observer: &mut O,
+    ) {
+        let (meta, side) = (arrival.meta, arrival.side & 1);
         let (hot, cold) = (&mut self.hot[handle], &mut self.cold[handle]);
         let before = hot.class;
         if !tcp::take_expected(hot, cold, meta, side) {
+            let place = (handle, side == hot.client());
+            if meta.tcp_flags.has_any(TcpFlags::RST.with(TcpFlags::FIN))
+                && observer.ignores(arrival.frames, meta, place)
+            {
+                return tcp::pass_over(hot, meta, side);
+            }
             let duplicate = rare.bits;
             *rare = tcp::advance(hot, cold, self.extra.get_mut(hot.extra), meta, side);
             rare.bits |= duplicate;

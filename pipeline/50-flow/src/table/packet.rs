@@ -115,7 +115,28 @@ impl Table {
         }
         if O::OBSERVES {
             self.tell(handle, arrival, event, sink, observer);
+            if self.hot[handle].bits.has(ENDING)
+                && let Some(to_server) = observer.reopened()
+            {
+                self.reopen(handle, arrival.meta, to_server);
+            }
         }
+    }
+
+    /// What closed a stream did not: its connection lives as long as any other.
+    #[cold]
+    fn reopen(&mut self, handle: Handle, meta: &PacketMeta, to_server: bool) {
+        let hot = &mut self.hot[handle];
+        let side = usize::from(!to_server) ^ hot.client();
+        let by_receiver = usize::from(meta.high_to_low()) != side;
+        let acked = if by_receiver {
+            meta.ack
+        } else {
+            hot.next[side]
+        };
+        tcp::reopen(hot, side, acked);
+        hot.since = hot.since.max(meta.stream_time);
+        self.schedule(handle);
     }
 
     /// Whether a handle is still, or now, this packet's connection.
@@ -222,3 +243,6 @@ impl Table {
         observer.packet(&sighting, sink);
     }
 }
+
+/// One side has closed the connection, or both have.
+const ENDING: u16 = Bits::OVER | Bits::CLOSED | (Bits::CLOSED << 1);

@@ -169,15 +169,11 @@ fn take_close(hot: &mut Hot, meta: &PacketMeta, side: usize) -> bool {
         hot.history.push_for(Letter::Fin, me == hot.client());
         hot.control_seq[me] = end;
         hot.ends[me].set(EndState::Closed);
-        if !hot.closed(me) {
-            hot.bits.set(Bits::CLOSED << me);
-            if hot.closed(peer) {
-                hot.bits.set(Bits::OVER);
-            }
-        }
+        hot.bits.set(Bits::CLOSED << me);
     } else {
         mark_letter(hot, me, meta);
     }
+    super::states::end_if_whole(hot);
     let acks_fin = hot.tcp_flags[peer].has(TcpFlags::FIN)
         && meta.ack.distance_from(hot.control_seq[peer]) >= 0;
     let to_server = me == hot.client();

@@ -15,7 +15,11 @@
 //! - both sides sending SYN at once is one connection (RFC 9293 §3.5), not two;
 //! - a packet with a bad checksum counts, but changes no state (Zeek does not count it).
 //!
-//! Forbidden: leaving `Reset`; leaving `Closed` but for `Reset`; a bad checksum changing state.
+//! - a RST or FIN that its receiver ignores, as far as the [`FlowObserver`](crate::FlowObserver)
+//!   knows, changes no state either, and what turns out to have been ignored is taken back.
+//!
+//! Forbidden: leaving `Reset`; leaving `Closed` but for `Reset`, unless taken back; a bad checksum
+//! changing state.
 
 mod expected;
 mod reuse;
@@ -24,6 +28,7 @@ mod states;
 
 pub(crate) use expected::{is_in_order, mark_letter, take_expected};
 pub(crate) use reuse::is_reuse;
+pub(crate) use states::reopen;
 
 use crate::entry::history::Letter;
 use crate::entry::{Bits, Cold, EndState, Extra, Hot, Seen};
@@ -151,6 +156,18 @@ pub(crate) fn advance(
         || extra.is_some_and(|extra| extra.islands.iter().any(|islands| !islands.is_empty()));
     hot.seen.set_quiet(states::is_quiet(hot, cold, holes));
     rare
+}
+
+/// A RST or FIN that its receiver ignores: it is a letter of the history, and nothing else.
+pub(crate) fn pass_over(hot: &mut Hot, meta: &PacketMeta, me: usize) {
+    let (seen, letter) = if meta.tcp_flags.has(TcpFlags::RST) {
+        (Seen::RST, Letter::Rst)
+    } else {
+        (Seen::FIN, Letter::Fin)
+    };
+    if hot.seen.mark(seen, me) {
+        hot.history.push_for(letter, me == hot.client());
+    }
 }
 
 /// Each kind of segment once a side; SYN, FIN and RST again if their number is another.

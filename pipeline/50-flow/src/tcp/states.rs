@@ -3,7 +3,7 @@
 use super::Segment;
 use crate::entry::{Bits, Cold, EndState, Hot};
 use crate::time::timeouts::Class;
-use flowpin_packet::TcpFlags;
+use flowpin_packet::{Seq, TcpFlags};
 use flowpin_record::{FlowState, TcpState};
 
 /// The states of both sides after a segment, and whether the connection is over.
@@ -11,6 +11,9 @@ pub(super) fn change_states(hot: &mut Hot, cold: &Cold, segment: &Segment) {
     let (me, peer) = (segment.me, segment.peer);
     let (syn, fin) = (segment.has(TcpFlags::SYN), segment.has(TcpFlags::FIN));
     let rst = segment.has(TcpFlags::RST);
+    if syn && segment.has(TcpFlags::ACK) && !hot.closed(me) {
+        take_back_early_fin(hot, peer);
+    }
     let peer_end = hot.ends[peer];
     let mut closes = false;
     match hot.ends[me].state() {
@@ -54,13 +57,54 @@ pub(super) fn change_states(hot: &mut Hot, cold: &Cold, segment: &Segment) {
     }
     if closes && !hot.closed(me) {
         hot.bits.set(Bits::CLOSED << me);
-        if hot.ends[me].state() == EndState::Reset
-            || hot.closed(peer)
-            || hot.ends[peer].state() == EndState::Inactive
-        {
+        if hot.ends[me].state() == EndState::Reset || hot.ends[peer].state() == EndState::Inactive {
             hot.bits.set(Bits::OVER);
         }
     }
+    end_if_whole(hot);
+}
+
+/// Both sides have closed: a FIN counts once all before it has come, or is known to be missing.
+#[inline]
+pub(super) fn end_if_whole(hot: &mut Hot) {
+    let is_whole = |side: usize| hot.next[side].distance_from(hot.control_seq[side]) >= 0;
+    if hot.closed(0) && hot.closed(1) && is_whole(0) && is_whole(1) {
+        hot.bits.set(Bits::OVER);
+    }
+}
+
+/// RFC 9293 §3.10.4: who has sent a SYN only cannot send a FIN. The answer shows that the receiver
+/// of one did not count it.
+fn take_back_early_fin(hot: &mut Hot, side: usize) {
+    let end = &mut hot.ends[side];
+    if end.state() == EndState::Closed && end.previous() == EndState::SynSent {
+        end.undo();
+        hot.bits.clear(Bits::OVER | Bits::CLOSED << side);
+    }
+}
+
+/// A stream goes on that a FIN of its sender `side`, or a RST, seemed to have closed: the receiver
+/// has acknowledged more of it, up to `acked`.
+pub(crate) fn reopen(hot: &mut Hot, side: usize, acked: Seq) {
+    for one in [side & 1, side & 1 ^ 1] {
+        let state = hot.ends[one].state();
+        if state == EndState::Reset || state == EndState::Closed && one == side {
+            hot.ends[one].undo();
+            hot.bits.clear((Bits::CLOSED | Bits::CONTROL_IS_RST) << one);
+        }
+    }
+    hot.bits.clear(Bits::OVER);
+    if acked.is_after(hot.next[side & 1]) {
+        hot.next[side & 1] = acked;
+    }
+    let client = hot.client();
+    hot.tcp_state = match (hot.closed(client), hot.closed(client ^ 1)) {
+        (true, true) => hot.tcp_state,
+        (true, false) => TcpState::CloseWait,
+        (false, true) => TcpState::FinWait2,
+        (false, false) => TcpState::Established,
+    };
+    hot.class = class_of(hot);
 }
 
 /// A side's first segment.

@@ -97,6 +97,13 @@ impl Held {
         Some((first, self.piece(first)))
     }
 
+    /// The last piece of a stream.
+    pub(crate) fn last(&mut self, queue: u32) -> Option<Piece> {
+        let root = self.queue(queue).root;
+        let last = self.highest(root)?;
+        Some(self.piece(last))
+    }
+
     /// A piece's bytes.
     pub(crate) fn bytes(&self, piece: &Piece) -> &[u8] {
         let skip = usize::from(piece.skip);

@@ -3,7 +3,7 @@
 use super::handshake::low_word;
 use super::segment::Segment;
 use super::{Place, Reassembler, count};
-use crate::connection::{Connection, Phase};
+use crate::connection::Connection;
 use crate::delivered::StreamId;
 use crate::{Anomaly, Span, StreamConsumer};
 use flowpin_packet::{FrameBytes, PacketMeta, Seq};
@@ -57,11 +57,10 @@ impl Reassembler {
 pub(super) fn stream_id(connection: &mut Connection, place: Place) -> StreamId {
     let side = connection.side(place.to_server);
     // A FIN told has a number, but no place in the stream.
-    let fin = u32::from(side.phase == Phase::Finished);
-    let passed = low_word(side.offset).wrapping_add(fin);
+    let passed = low_word(side.offset);
     StreamId {
         handle: place.handle,
-        first: Seq(side.next.0.wrapping_sub(passed)),
+        first: Seq(side.resume().0.wrapping_sub(passed)),
         to_server: place.to_server,
     }
 }

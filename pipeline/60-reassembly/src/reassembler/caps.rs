@@ -60,6 +60,10 @@ impl Reassembler {
         let side = connection.side(place.to_server);
         let (held, next) = (side.held, side.next);
         match self.held.first(held) {
+            Some(_) if side.is_shut() => {
+                let lost = self.held.drop_first(held);
+                self.count_shut(connection, place, lost);
+            }
             // The receiver has not taken it: no reason to believe in the hole before it.
             Some((_, first)) if first.outside => {
                 let lost = self.held.drop_first(held);
@@ -83,12 +87,12 @@ impl Reassembler {
                 }
             }
             None => {
-                match self.held.queue(held).fin {
+                match self.held.queue(held).fin.filter(|_| !side.is_shut()) {
                     Some(fin) => {
                         if fin.is_after(next) {
                             self.tell_gap(connection, place, fin, consumer);
                         }
-                        return self.finish(connection, place, consumer);
+                        return self.shut(connection, place, consumer);
                     }
                     None => self.held.close(held),
                 };
@@ -101,8 +105,8 @@ impl Reassembler {
         if queue.root == NIL && queue.fin.is_none() {
             self.held.close(side.held);
             side.held = NIL;
-        } else if queue.fin == Some(side.next) {
-            self.finish(connection, place, consumer);
+        } else if queue.fin == Some(side.next) && !side.is_shut() {
+            self.shut(connection, place, consumer);
         }
     }
 }

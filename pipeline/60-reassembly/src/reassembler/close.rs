@@ -1,31 +1,124 @@
 //! How streams end: FIN, RST, or with their connection.
+//!
+//! ```text
+//!            FIN in order          acknowledged, and nothing else was
+//!  Open ─────────────────► Closing ─────────────────────────────────► Finished: told
+//!    │                        │                                          │
+//!    └─ RST ─► Reset: told    │ bytes behind it are acknowledged: the    │
+//!      ▲       at the end     ▼ receiver did not believe it              │
+//!      └────────┴────────── Open again ◄─────────────────────────────────┘
+//! ```
+//!
+//! A close is a claim about its receiver, which may never have had the segment, or have refused it
+//! for reasons that do not show on the way. So bytes that come behind it are held, within the caps
+//! of all that is held, until that receiver says: it acknowledges them, or the connection ends.
 
+use super::handshake::{is_stale, may_have_been_overtaken};
 use super::segment::Segment;
 use super::{Place, Reassembler, count, span};
 use crate::connection::{Connection, FAR_BYTES, Marks, NIL, Phase};
-use crate::held::later;
-use crate::policy::takes_reset;
+use crate::held::{Piece, later};
+use crate::policy::{Reception, takes_reset};
 use crate::{Anomaly, Closed, StreamConsumer};
-use flowpin_packet::TcpFlags;
+use flowpin_packet::{FrameBytes, PacketMeta, TcpFlags};
 
 impl Reassembler {
     /// All bytes before the FIN were told.
-    pub(super) fn finish<C: StreamConsumer>(
+    pub(super) fn shut<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
         place: Place,
         consumer: &mut C,
     ) {
         let side = connection.side(place.to_server);
-        side.finish();
-        let held = core::mem::replace(&mut side.held, NIL);
-        let left = self.held.close(held);
-        count(&mut self.stats.after_close, left);
-        self.stats.held = self.stats.held.saturating_sub(left.into());
+        side.shut();
+        self.held.forget_fin(side.held);
+        self.settle_queue(connection, place, false);
+        self.weigh(connection, place, consumer);
+    }
+
+    /// Looks whether a stream that was closed is, by what its receiver acknowledged.
+    pub(super) fn weigh<C: StreamConsumer>(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        consumer: &mut C,
+    ) {
+        let side = connection.side(place.to_server);
+        let (resume, acked, is_reset) = (side.resume(), side.acked, side.is_reset());
+        let first = self.held.first(side.held).map(|(_, first)| first);
+        let Some(first) = first else {
+            if side.is_fin_acknowledged() {
+                self.finish(connection, place, consumer);
+            }
+            return;
+        };
+        if side.is_fin_acknowledged() {
+            // A byte in the place of the FIN has the same number: the next one will show.
+            if first.start != resume {
+                self.finish(connection, place, consumer);
+            }
+            return;
+        }
+        let last = self.held.last(side.held).unwrap_or(first);
+        // What waited behind a hole when the RST came was acknowledged before it.
+        let shows = |piece: Piece| (piece.outside || !is_reset) && acked.is_after(piece.start);
+        if acked.is_after(side.next) && (shows(first) || shows(last)) {
+            self.reopen(connection, place, consumer);
+        }
+    }
+
+    /// The receiver has taken what came behind a close: that was none.
+    fn reopen<C: StreamConsumer>(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        consumer: &mut C,
+    ) {
+        let (side, peer) = connection.both(place.to_server);
+        let told = side.phase == Phase::Finished;
+        side.reopen();
+        if peer.is_reset() {
+            peer.reopen();
+        }
+        self.tell_anomaly(connection, place, Anomaly::CloseIgnored, consumer);
+        consumer.goes_on(span(connection, place), told);
+        self.advance(connection, place, None, consumer);
+    }
+
+    /// The receiver has acknowledged the FIN.
+    fn finish<C: StreamConsumer>(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        consumer: &mut C,
+    ) {
+        self.release_shut(connection, place);
+        connection.side(place.to_server).phase = Phase::Finished;
         consumer.closed(span(connection, place), Closed::Fin);
-        if connection.is_over() {
+        if connection.is_finished() {
             consumer.over(place.handle);
         }
+    }
+
+    /// Drops what is held of a stream that is closed.
+    fn release_shut(&mut self, connection: &mut Connection, place: Place) {
+        let side = connection.side(place.to_server);
+        let held = core::mem::replace(&mut side.held, NIL);
+        let left = self.held.close(held);
+        self.count_shut(connection, place, left);
+    }
+
+    /// Bytes that were held of a stream that is closed, and are not any more.
+    pub(super) fn count_shut(&mut self, connection: &mut Connection, place: Place, bytes: u32) {
+        let is_reset = connection.side(place.to_server).is_reset();
+        let counter = if is_reset {
+            &mut self.stats.discarded
+        } else {
+            &mut self.stats.after_close
+        };
+        count(counter, bytes);
+        self.stats.held = self.stats.held.saturating_sub(bytes.into());
     }
 
     /// A RST: both streams end if its receiver believes it.
@@ -37,42 +130,43 @@ impl Reassembler {
         consumer: &mut C,
     ) {
         count(&mut self.stats.on_reset, segment.len);
-        if connection.is_over() {
+        if connection.is_reset() || connection.sides.iter().all(|side| side.is_over()) {
             return;
         }
-        if !Self::is_valid_reset(connection, place, segment) {
+        if !self.is_valid_reset(connection, place, segment) {
             return self.tell_anomaly(connection, place, Anomaly::InvalidReset, consumer);
         }
         connection
             .side(place.to_server)
             .marks
             .set(Marks::SEEN, true);
-        for place in [place, place.back()] {
-            let side = connection.side(place.to_server);
-            let held = core::mem::replace(&mut side.held, NIL);
-            let told = matches!(side.phase, Phase::Syn | Phase::Open);
-            if !side.is_over() {
-                side.phase = Phase::Reset;
-            }
-            let left = self.held.close(held);
-            count(&mut self.stats.discarded, left);
-            self.stats.held = self.stats.held.saturating_sub(left.into());
-            if told {
-                consumer.closed(span(connection, place), Closed::Reset);
+        for side in &mut connection.sides {
+            match side.phase {
+                Phase::Syn | Phase::Open => side.phase = Phase::Reset,
+                Phase::Unseen | Phase::Guessed => side.phase = Phase::Refused,
+                _ => {}
             }
         }
-        consumer.over(place.handle);
+        consumer.reset(place.handle);
     }
 
-    /// RFC 9293 §3.10.7.3 and §3.10.7.4, RFC 5961 §3.2.
-    fn is_valid_reset(connection: &mut Connection, place: Place, segment: &Segment<'_>) -> bool {
+    /// RFC 9293 §3.10.7.3 and §3.10.7.4, RFC 5961 §3.2. Time stamps decide nothing: RFC 7323 §5.2
+    /// takes a RST whatever its is. Nor does its acknowledgement, but for that of a SYN.
+    fn is_valid_reset(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        segment: &Segment<'_>,
+    ) -> bool {
         let (side, peer) = connection.both(place.to_server);
         match side.phase {
-            // It answers a SYN: only the acknowledgement proves that its sender saw it.
+            // It answers a SYN: only the acknowledgement proves that its sender saw it. Of data on
+            // the SYN it may leave out some.
             Phase::Unseen | Phase::Guessed if peer.phase == Phase::Syn => {
+                let end = self.held.end(peer.held, peer.next);
                 segment.has(TcpFlags::ACK)
                     && segment.ack.distance_from(peer.next) >= 0
-                    && segment.ack.distance_from(peer.next).unsigned_abs() <= u32::from(u16::MAX)
+                    && segment.ack.distance_from(end) <= 0
             }
             Phase::Unseen => true,
             _ => {
@@ -85,10 +179,47 @@ impl Reassembler {
                     next.plus(FAR_BYTES)
                 };
                 let seq = segment.start;
-                takes_reset(side.policy, seq, next, later(edge, next))
-                    || !heard && seq.distance_from(next) >= 0
+                let reception = Reception {
+                    next,
+                    edge: later(edge, next),
+                    highest: self.held.end(side.held, next),
+                    closing: side.is_shut(),
+                };
+                takes_reset(side.policy, seq, &reception) || !heard && seq.distance_from(next) >= 0
             }
         }
+    }
+
+    /// Whether the receiver of a RST or FIN drops it for what it says itself. A FIN that is not
+    /// dropped for that may still be ignored; what follows will show. Asked before
+    /// [`Reassembler::segment`] is told.
+    #[cold]
+    pub fn ignores(
+        &mut self,
+        frames: &FrameBytes<'_>,
+        meta: &PacketMeta,
+        handle: u32,
+        to_server: bool,
+    ) -> bool {
+        let mut connection = match self.connections.get(handle) {
+            Some(connection) if !connection.is_fresh() => *connection,
+            _ => return false,
+        };
+        let place = Place { handle, to_server };
+        if connection.side(to_server).phase == Phase::Ignored {
+            return false;
+        }
+        let mut segment = Segment::read(frames, meta);
+        segment.read_options(frames, meta);
+        if segment.has(TcpFlags::RST) {
+            let over = connection.sides.iter().all(|side| side.is_over());
+            return !connection.is_reset()
+                && !over
+                && !self.is_valid_reset(&mut connection, place, &segment);
+        }
+        let side = connection.side(to_server);
+        let is_old = is_stale(side, &segment) && !may_have_been_overtaken(side, &segment);
+        !segment.has(TcpFlags::SYN) && (!segment.has(TcpFlags::ACK) || is_old)
     }
 
     /// The connection is over, however that came about.
@@ -106,18 +237,32 @@ impl Reassembler {
         for to_server in [true, false] {
             let place = Place { handle, to_server };
             while connection.side(to_server).held != NIL {
-                self.give_up_hole(connection, place, consumer);
+                if connection.side(to_server).is_shut() {
+                    self.release_shut(connection, place);
+                } else {
+                    self.give_up_hole(connection, place, consumer);
+                }
             }
             let side = connection.side(to_server);
-            if !matches!(side.phase, Phase::Syn | Phase::Open) {
+            let Some(how) = how_ended(side.phase) else {
                 continue;
-            }
+            };
             // One more may be a FIN that was not captured.
-            if side.acked.is_after(side.next.plus(1)) {
+            if how == Closed::Ended && side.acked.is_after(side.next.plus(1)) {
                 let to = side.acked;
                 self.tell_gap(connection, place, to, consumer);
             }
-            consumer.closed(span(connection, place), Closed::Ended);
+            consumer.closed(span(connection, place), how);
         }
+    }
+}
+
+/// How a stream has ended when its connection does; none if that was told, or it never began.
+pub(super) const fn how_ended(phase: Phase) -> Option<Closed> {
+    match phase {
+        Phase::Syn | Phase::Open => Some(Closed::Ended),
+        Phase::Closing => Some(Closed::Fin),
+        Phase::Reset => Some(Closed::Reset),
+        Phase::Unseen | Phase::Guessed | Phase::Finished | Phase::Refused | Phase::Ignored => None,
     }
 }

@@ -8,6 +8,7 @@ use super::{Place, Reassembler, count};
 use crate::connection::{Connection, FAR_BYTES, Marks, NIL, Phase};
 use crate::held::{Arrived, later};
 use crate::{Anomaly, Extent, StreamConsumer, Urgent};
+use flowpin_config::SegmentOverlap;
 use flowpin_packet::{Seq, TcpFlags};
 
 impl Reassembler {
@@ -61,7 +62,14 @@ impl Reassembler {
             count(&mut self.stats.syn_refused, refused);
             self.stats.held = self.stats.held.saturating_sub(refused.into());
         }
+        if self.is_shut(connection, place) {
+            return self.weigh(connection, place, consumer);
+        }
         self.advance(connection, place, None, consumer);
+    }
+
+    fn is_shut(&self, connection: &mut Connection, place: Place) -> bool {
+        connection.side(place.to_server).is_shut()
     }
 
     /// One past what the receiver takes now; none if nobody says.
@@ -126,12 +134,8 @@ impl Reassembler {
         let side = connection.side(place.to_server);
         let fresh = fresh_len(side.next, segment);
         let old = segment.len.saturating_sub(fresh);
-        if side.is_over() {
-            count(&mut self.stats.duplicate, old);
-            count(&mut self.stats.after_close, fresh);
-            if fresh > 0 {
-                self.tell_anomaly(connection, place, Anomaly::DataAfterClose, consumer);
-            }
+        if side.is_shut() {
+            self.take_late(connection, place, segment, consumer);
             return true;
         }
         if alone && side.phase != Phase::Syn {
@@ -153,11 +157,85 @@ impl Reassembler {
                 side.next = segment.end;
             }
             if segment.has(TcpFlags::FIN) && segment.end == side.next {
-                self.finish(connection, place, consumer);
+                self.shut(connection, place, consumer);
             }
             return true;
         }
         false
+    }
+
+    /// Data behind the end of its stream: it waits until its receiver shows whether it is one.
+    fn take_late<C: StreamConsumer>(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        segment: &Segment<'_>,
+        consumer: &mut C,
+    ) {
+        let side = connection.side(place.to_server);
+        let (resume, policy) = (side.resume(), side.policy);
+        if fresh_len(side.next, segment) > 0 {
+            self.tell_anomaly(connection, place, Anomaly::DataAfterClose, consumer);
+        }
+        let Some((extent, bytes)) = self.captured(resume, segment) else {
+            return;
+        };
+        self.make_room(connection, place, segment, consumer);
+        let Some(queue) = self.queue_of(connection, place, segment.shard) else {
+            let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+            return count(&mut self.stats.no_room, len);
+        };
+        if !bytes.is_empty() {
+            let arrived = Arrived {
+                start: extent.start,
+                extent,
+                bytes,
+                outside: true,
+            };
+            if self.hold(queue, arrived, resume, policy) {
+                self.tell_anomaly(connection, place, Anomaly::OverlapDiffers, consumer);
+            }
+        }
+        if segment.has(TcpFlags::FIN) && self.held.queue(queue).fin.is_none() {
+            self.held.mark(queue, Some(segment.end), None);
+        }
+        self.weigh(connection, place, consumer);
+    }
+
+    /// What was captured of a segment's bytes at `next` and behind; none if there is nothing to
+    /// place, not even a FIN.
+    fn captured<'a>(&mut self, next: Seq, segment: &Segment<'a>) -> Option<(Extent, &'a [u8])> {
+        let fresh = fresh_len(next, segment);
+        let old = segment.len.saturating_sub(fresh);
+        count(&mut self.stats.duplicate, old);
+        let bytes = segment.bytes.get(old as usize..).unwrap_or_default();
+        let captured = u32::try_from(bytes.len()).unwrap_or(u32::MAX).min(fresh);
+        count(&mut self.stats.not_captured, fresh.saturating_sub(captured));
+        let start = segment.start.plus(old);
+        let extent = Extent {
+            start,
+            end: start.plus(captured),
+        };
+        let late_fin = segment.has(TcpFlags::FIN) && segment.end.is_after(next);
+        (captured > 0 || late_fin).then_some((extent, bytes))
+    }
+
+    /// Stores bytes; whether they differ from others that were stored for the same place.
+    fn hold(
+        &mut self,
+        queue: u32,
+        arrived: Arrived<'_>,
+        next: Seq,
+        policy: SegmentOverlap,
+    ) -> bool {
+        let before = self.held.queue(queue).bytes;
+        let done = self.held.insert(queue, arrived, next, policy);
+        count(&mut self.stats.overlapped, done.overlapped);
+        count(&mut self.stats.no_room, done.no_room);
+        let after = u64::from(self.held.queue(queue).bytes);
+        let held = self.stats.held.saturating_add(after);
+        self.stats.held = held.saturating_sub(u64::from(before));
+        done.differs
     }
 
     /// Whether some of a segment's bytes may have to be stored.
@@ -177,21 +255,11 @@ impl Reassembler {
         segment: &Segment<'_>,
         consumer: &mut C,
     ) {
-        let side = connection.side(place.to_server);
-        let fresh = fresh_len(side.next, segment);
-        let old = segment.len.saturating_sub(fresh);
-        count(&mut self.stats.duplicate, old);
-        let bytes = segment.bytes.get(old as usize..).unwrap_or_default();
-        let captured = u32::try_from(bytes.len()).unwrap_or(u32::MAX).min(fresh);
-        count(&mut self.stats.not_captured, fresh.saturating_sub(captured));
-        if captured == 0 {
+        let next = connection.side(place.to_server).next;
+        let Some((extent, bytes)) = self.captured(next, segment) else {
             return;
-        }
-        let start = segment.start.plus(old);
-        let extent = Extent {
-            start,
-            end: start.plus(captured),
         };
+        let start = extent.start;
         let now = self.direct_len(connection, place, extent);
         let (now, rest) = bytes.split_at_checked(now as usize).unwrap_or((bytes, &[]));
         if !now.is_empty() {
@@ -261,7 +329,6 @@ impl Reassembler {
         if inside == 0 && limit == Some(next) {
             count(&mut self.stats.window_probes, 1);
         }
-        let before = self.held.queue(queue).bytes;
         let mut differs = false;
         // What is outside first: it cuts nothing that is inside, so that the rest is decided as if
         // all came at once.
@@ -276,14 +343,8 @@ impl Reassembler {
                 bytes,
                 outside,
             };
-            let done = self.held.insert(queue, arrived, next, policy);
-            count(&mut self.stats.overlapped, done.overlapped);
-            count(&mut self.stats.no_room, done.no_room);
-            differs |= done.differs;
+            differs |= self.hold(queue, arrived, next, policy);
         }
-        let after = u64::from(self.held.queue(queue).bytes);
-        let held = self.stats.held.saturating_add(after);
-        self.stats.held = held.saturating_sub(u64::from(before));
         if differs {
             self.tell_anomaly(connection, place, Anomaly::OverlapDiffers, consumer);
         }
@@ -353,12 +414,14 @@ impl Reassembler {
         let limit = self.limit(connection, place);
         let side = connection.side(place.to_server);
         let ahead = segment.end.distance_from(side.next);
-        if ahead == 0 && side.phase != Phase::Syn {
-            return self.finish(connection, place, consumer);
-        }
+        // Who has acknowledged what lies behind it has not believed it.
+        let refuted = side.acked.is_after(segment.end.plus(1));
         let outside = limit.is_some_and(|limit| segment.end.is_after(limit));
-        if ahead < 0 || outside && side.phase != Phase::Syn {
-            return;
+        if ahead < 0 || refuted || outside && side.phase != Phase::Syn {
+            return self.tell_anomaly(connection, place, Anomaly::InvalidFin, consumer);
+        }
+        if ahead == 0 && side.phase != Phase::Syn {
+            return self.shut(connection, place, consumer);
         }
         let Some(queue) = self.queue_of(connection, place, segment.shard) else {
             return;

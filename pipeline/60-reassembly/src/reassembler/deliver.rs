@@ -86,14 +86,15 @@ impl Reassembler {
         consumer: &mut C,
     ) {
         let mut moved = false;
+        let side = connection.side(place.to_server);
+        if side.is_shut() || side.is_over() {
+            return;
+        }
         loop {
             let limit = self.limit(connection, place);
             moved |= self.drain(connection, place, limit, consumer);
             let side = connection.side(place.to_server);
             let (next, acked) = (side.next, side.acked);
-            if side.is_over() {
-                return;
-            }
             let mut fin = self.held.queue(side.held).fin;
             if fin.is_some_and(|fin| acked.is_after(fin.plus(1))) {
                 // The receiver took more than that: it never had this FIN.
@@ -101,7 +102,7 @@ impl Reassembler {
                 fin = None;
             }
             if fin == Some(next) {
-                return self.finish(connection, place, consumer);
+                return self.shut(connection, place, consumer);
             }
             if !acked.is_after(next) {
                 break;

@@ -2,7 +2,7 @@
 
 use super::segment::Segment;
 use super::{Place, Reassembler, count, span};
-use crate::connection::{Connection, FAR_BYTES, Marks, NIL, Phase};
+use crate::connection::{Connection, FAR_BYTES, Marks, NIL, Phase, Side};
 use crate::{Anomaly, StreamConsumer};
 use flowpin_packet::{Seq, TcpFlags};
 
@@ -23,8 +23,9 @@ impl Reassembler {
         // The SYN's number follows from how far the stream has come.
         let first = Seq(side.next.0.wrapping_sub(low_word(side.offset)));
         let again = side.marks.has(Marks::SYN) && first == segment.start;
+        let refused = side.phase == Phase::Refused;
         match side.phase {
-            Phase::Unseen | Phase::Guessed => {}
+            Phase::Unseen | Phase::Guessed | Phase::Refused => {}
             Phase::Syn if again => {}
             // Nothing has confirmed the one before: whoever is answered will show.
             Phase::Syn => {
@@ -50,6 +51,10 @@ impl Reassembler {
             segment.stamp,
             self.options.paws,
         );
+        if refused {
+            // Whoever was reset answers nothing, if the RST was believed.
+            connection.side(place.to_server).phase = Phase::Reset;
+        }
         consumer.handshake(span(connection, place), segment.handshake);
         if segment.has(TcpFlags::ACK) {
             self.guess(connection, place.back(), segment.ack);
@@ -103,6 +108,10 @@ impl Reassembler {
         let answered = ahead < 0 && segment.len > 1 && !peer.marks.has(Marks::SYN);
         match side.phase {
             Phase::Unseen => side.renumber(segment.start),
+            Phase::Refused => {
+                side.renumber(segment.start);
+                side.phase = Phase::Reset;
+            }
             Phase::Guessed if far || answered => side.renumber(segment.start),
             Phase::Syn if far && side.held == NIL => {
                 side.renumber(segment.start);
@@ -152,9 +161,8 @@ impl Reassembler {
         let (true, Some(stamp)) = (side.marks.has(Marks::STAMPED), segment.stamp) else {
             return true;
         };
-        if stamp.wrapping_sub(side.stamp).cast_signed() < 0 && side.stamp != 0 {
-            // Where the handshake is missing, the first segment seen may have overtaken others.
-            if !side.marks.has(Marks::SYN) && !segment.end.is_after(side.next) {
+        if is_stale(side, segment) {
+            if may_have_been_overtaken(side, segment) {
                 return true;
             }
             self.tell_anomaly(connection, place, Anomaly::OldTimestamp, consumer);
@@ -166,6 +174,17 @@ impl Reassembler {
         }
         true
     }
+}
+
+/// Whether a segment's time stamp is older than the last one.
+pub(super) fn is_stale(side: &Side, segment: &Segment<'_>) -> bool {
+    let older = |stamp: u32| stamp.wrapping_sub(side.stamp).cast_signed() < 0;
+    side.marks.has(Marks::STAMPED) && side.stamp != 0 && segment.stamp.is_some_and(older)
+}
+
+/// Where the handshake is missing, the first segment seen may have overtaken others.
+pub(super) fn may_have_been_overtaken(side: &Side, segment: &Segment<'_>) -> bool {
+    !side.marks.has(Marks::SYN) && !segment.end.is_after(side.next)
 }
 
 /// Whether the other side was ever seen.

@@ -281,6 +281,11 @@ impl Reassembler {
         if segment.has(TcpFlags::SYN) {
             return self.take_syn(connection, place, segment, consumer);
         }
+        if !segment.has(TcpFlags::ACK) {
+            // RFC 9293 §3.10.7: in every state such a segment is dropped.
+            self.tell_anomaly(connection, place, Anomaly::MissingAck, consumer);
+            return count(&mut self.stats.out_of_window, segment.len);
+        }
         if !self.is_fresh_stamp(connection, place, segment, consumer) {
             return count(&mut self.stats.old_timestamp, segment.len);
         }

@@ -5,6 +5,7 @@
 //! the test below compares them. Worth its lines because most connections are short: of 10
 //! segments, 6 are no data in order.
 
+use super::close::how_ended;
 use super::segment::header;
 use super::{Place, Reassembler, span};
 use crate::connection::{CONTROLS, Connection, FIN_ACK, Marks, NIL, ODD, Phase, Side};
@@ -107,28 +108,28 @@ impl Reassembler {
         let Some(connection) = self.connections.get_mut(handle) else {
             return false;
         };
-        let Some(offset) = connection.take_turn(frames, meta, to_server, self.depth) else {
+        let turn = connection.take_turn(frames, meta, to_server, self.depth);
+        let Some((offset, finishes)) = turn else {
             return false;
         };
+        if finishes {
+            consumer.closed(span(connection, place.back()), Closed::Fin);
+            if connection.is_finished() {
+                consumer.over(handle);
+            }
+        }
         let len = u64::from(meta.payload_len);
         self.stats.in_order = self.stats.in_order.wrapping_add(len);
-        let at = Span {
-            handle,
-            to_server,
-            offset,
-        };
         if len > 0 {
+            let at = Span {
+                handle,
+                to_server,
+                offset,
+            };
             if self.delivered.is_on() {
                 self.keep_next(frames, meta, at);
             }
             consumer.data(at, frames.payload(meta));
-        }
-        if meta.tcp_flags.has(TcpFlags::FIN) {
-            consumer.closed(at.ahead(len), Closed::Fin);
-            let connection = self.connections.get(handle);
-            if connection.is_some_and(Connection::is_over) {
-                consumer.over(handle);
-            }
         }
         true
     }
@@ -152,9 +153,9 @@ impl Reassembler {
         }
         for to_server in [true, false] {
             let side = connection.side(to_server);
-            if matches!(side.phase, Phase::Syn | Phase::Open) {
+            if let Some(how) = how_ended(side.phase) {
                 let place = Place { handle, to_server };
-                consumer.closed(span(connection, place), Closed::Ended);
+                consumer.closed(span(connection, place), how);
             }
         }
         *connection = Connection::new([SegmentOverlap::First; 2]);

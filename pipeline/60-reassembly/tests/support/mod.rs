@@ -32,6 +32,7 @@ pub struct Log {
     pub anomalies: Vec<Anomaly>,
     pub handshakes: Vec<(bool, Handshake)>,
     pub urgent: Vec<(u64, u8)>,
+    pub went_on: Vec<(bool, bool)>,
 }
 
 impl StreamConsumer for Log {
@@ -51,6 +52,9 @@ impl StreamConsumer for Log {
     }
     fn closed(&mut self, at: Span, how: Closed) {
         self.closed.push((at.handle, at.to_server, how));
+    }
+    fn goes_on(&mut self, at: Span, told: bool) {
+        self.went_on.push((at.to_server, told));
     }
     fn anomaly(&mut self, _: Span, what: Anomaly) {
         self.anomalies.push(what);

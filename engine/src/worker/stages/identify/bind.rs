@@ -8,9 +8,9 @@
 
 use super::state::{NO_RULE, Phase, State, take};
 use super::{Identify, Way};
-use crate::worker::stages::parse::{ANYWHERE, Next, Scene, Successor, Wish};
+use crate::worker::stages::parse::{ANYWHERE, Binding, Next, Scene, Successor, Wish};
 use flowpin_counters::Loss;
-use flowpin_identify::{GaveUp, Step, Verdict};
+use flowpin_identify::{GaveUp, ProtocolId, Step, Verdict};
 use flowpin_reassembly::Span;
 use flowpin_record::RecordSink;
 
@@ -60,30 +60,41 @@ impl Identify {
         verdict: Verdict,
         scene: &mut Scene<'_, S>,
     ) {
-        let app = self.names.protocol(verdict.protocol);
-        let is_own = self.names.is_own(verdict.protocol);
+        let first = if before.rule == NO_RULE { 0 } else { ANYWHERE };
+        self.bind_to(handle, before.binding, (verdict.protocol, first), scene);
+    }
+
+    /// Gives a connection the parser of a protocol, in the place of `before`, from an offset on.
+    fn bind_to<S: RecordSink>(
+        &mut self,
+        handle: u32,
+        before: Binding,
+        (protocol, first): (ProtocolId, u64),
+        scene: &mut Scene<'_, S>,
+    ) {
+        let app = self.names.protocol(protocol);
+        let is_own = self.names.is_own(protocol);
         let kind = match &mut self.parse {
-            Some(parse) => parse.kind(verdict.protocol, app, is_own),
+            Some(parse) => parse.kind(protocol, app, is_own),
             None => None,
         };
         let peers = kind.map(|_| scene.peers(handle));
         let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(handle)) else {
             return;
         };
-        let transaction = parse.transactions(before.binding);
-        parse.end(before.binding, &scene.moment, scene.sink);
+        let transaction = parse.transactions(before);
+        parse.end(before, &scene.moment, scene.sink);
         state.binding = Default::default();
         let (Some(kind), Some(peers)) = (kind, peers) else {
             return;
         };
-        let is_first = before.rule == NO_RULE;
         let wish = Wish {
             kind,
             peers,
             app,
-            in_tools: self.names.in_tools(verdict.protocol),
-            shard: before.shard,
-            next: [if is_first { 0 } else { ANYWHERE }; 2],
+            in_tools: self.names.in_tools(protocol),
+            shard: state.shard,
+            next: [first; 2],
         };
         state.binding = parse.bind(&wish, scene.moment.at);
         parse.count_from(state.binding, transaction);
@@ -255,6 +266,42 @@ impl Identify {
             && parse.closed(state.binding, at.to_server, moment, scene.sink) == Next::Nothing
         {
             parse.unbind(core::mem::take(&mut state.binding));
+            state.go_to(Phase::Closed);
+        }
+    }
+
+    /// A RST: a parser that is in the middle of a message stays, in case that the connection goes
+    /// on; any other can be had again.
+    pub(super) fn hear_reset<S: RecordSink>(&mut self, handle: u32, scene: &mut Scene<'_, S>) {
+        let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(handle)) else {
+            return;
+        };
+        if state.is_done() && parse.is_idle(state.binding) {
+            let binding = core::mem::take(&mut state.binding);
+            parse.end(binding, &scene.moment, scene.sink);
+            state.go_to(Phase::Closed);
+        }
+    }
+
+    /// A stream goes on that was closed: so does its parser, or another one of its kind from here
+    /// on, if that has let go of it.
+    pub(super) fn goes_on<S: RecordSink>(
+        &mut self,
+        at: Span,
+        told: bool,
+        scene: &mut Scene<'_, S>,
+    ) {
+        let Some(state) = self.states.get_mut(at.handle) else {
+            return;
+        };
+        state.set(State::over(at.to_server), false);
+        let was_left = state.is(Phase::Closed);
+        if was_left {
+            state.go_to(Phase::Done);
+        }
+        if was_left || told && !state.binding.is_none() {
+            let (binding, protocol) = (state.binding, self.names.protocol_of(state.rule));
+            self.bind_to(at.handle, binding, (protocol, ANYWHERE), scene);
         }
     }
 

@@ -192,9 +192,15 @@ impl Identify {
         bytes: &[u8],
         scene: &mut Scene<'_, S>,
     ) {
-        if !self.is_idle(at.handle) {
+        if !self.is_idle(at.handle) && !self.was_let_go(at.handle) {
             self.look_at_bytes(at, bytes, scene);
         }
+    }
+
+    /// Whether its parser has let go of it because it was closed.
+    fn was_let_go(&self, handle: u32) -> bool {
+        let state = self.states.get(handle);
+        state.is_some_and(|state| state.is(Phase::Closed))
     }
 
     fn look_at_bytes<S: RecordSink>(&mut self, at: Span, bytes: &[u8], scene: &mut Scene<'_, S>) {
@@ -255,7 +261,7 @@ impl Identify {
             return;
         };
         let side = State::over(at.to_server);
-        if state.is_done() || state.has(side) {
+        if state.is_done() || state.is(Phase::Closed) || state.has(side) {
             return;
         }
         state.set(side, true);
@@ -285,8 +291,19 @@ impl Identify {
         }
     }
 
-    /// The connection has ended, or nothing more will come of its streams: what its parser and
-    /// its search had of it is free for others, while the connection table still knows it.
+    /// Both streams have ended: what its parser and its search had of it is free for others, while
+    /// the connection table still knows it.
+    fn over<S: RecordSink>(&mut self, handle: u32, scene: &mut Scene<'_, S>) {
+        let state = self.states.get(handle);
+        let had_parser = state.is_some_and(|state| !state.binding.is_none());
+        self.end(handle, scene);
+        if had_parser && let Some(state) = self.states.get_mut(handle) {
+            // If one goes on after all, it gets another parser of the kind.
+            state.go_to(Phase::Closed);
+        }
+    }
+
+    /// The connection has ended.
     pub(super) fn end<S: RecordSink>(&mut self, handle: u32, scene: &mut Scene<'_, S>) {
         let Some(state) = self.states.get_mut(handle) else {
             return;

@@ -17,6 +17,8 @@ pub(super) enum Phase {
     Watching,
     /// It has a verdict that nothing but its first bytes speaks for.
     Doubting,
+    /// As [`Phase::Done`]; its parser has let go of it because it was closed.
+    Closed,
 }
 
 /// What is known of a connection.

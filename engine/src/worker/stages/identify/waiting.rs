@@ -39,6 +39,10 @@ enum What {
     Closed,
     /// Both streams have ended.
     Over,
+    /// A RST that its receiver believes.
+    Reset,
+    /// The stream goes on; whether it was told to be closed.
+    More(bool),
 }
 
 impl Identify {
@@ -77,6 +81,24 @@ impl Identify {
             offset: 0,
         };
         self.wait(at, What::Over, moment);
+    }
+
+    pub(in crate::worker::stages) fn wait_with_reset(&mut self, handle: u32, moment: Moment) {
+        let at = Span {
+            handle,
+            to_server: true,
+            offset: 0,
+        };
+        self.wait(at, What::Reset, moment);
+    }
+
+    pub(in crate::worker::stages) fn wait_with_more(
+        &mut self,
+        at: Span,
+        told: bool,
+        moment: Moment,
+    ) {
+        self.wait(at, What::More(told), moment);
     }
 
     /// A packet of a connection without streams.
@@ -140,7 +162,9 @@ impl Identify {
                 What::Gap(len) => self.gap(at, len, &mut scene),
                 What::Passed => self.passed(at),
                 What::Closed => self.closed(at, &mut scene),
-                What::Over => self.end(at.handle, &mut scene),
+                What::Over => self.over(at.handle, &mut scene),
+                What::Reset => self.hear_reset(at.handle, &mut scene),
+                What::More(told) => self.goes_on(at, told, &mut scene),
             }
         }
         waiting.clear();

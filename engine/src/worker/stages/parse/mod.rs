@@ -296,6 +296,12 @@ impl Parse {
         }
     }
 
+    /// Whether a connection's parser has nothing of it: another one could go on from here.
+    pub(super) fn is_idle(&self, binding: Binding) -> bool {
+        let bound = binding.0.checked_sub(1).and_then(|one| self.bound.get(one));
+        bound.is_some_and(|bound| self.parsers.is_idle(bound.handle))
+    }
+
     /// A datagram, of which the capture may have cut the end.
     pub(super) fn datagram<S: RecordSink>(
         &mut self,

@@ -293,6 +293,14 @@ impl Parsers {
         }
     }
 
+    /// Whether a parser is between messages, as far as it can tell.
+    pub(super) fn is_idle(&self, handle: Handle) -> bool {
+        match handle {
+            Handle::Http(handle) => self.http.is_idle(handle),
+            _ => false,
+        }
+    }
+
     /// `payload`: what was captured, and how long it was on the wire.
     pub(super) fn datagram<S: MessageSink>(
         &mut self,

@@ -197,6 +197,20 @@ impl Http {
         self.connections.remove(handle.0);
     }
 
+    /// Whether both sides are between messages and nothing is left to be written.
+    pub fn is_idle(&self, handle: Handle) -> bool {
+        let connection = self.connections.get(handle.0);
+        connection.is_some_and(|connection| {
+            let is_idle = |side: &Side| {
+                let between = matches!(side.phase, Phase::Between | Phase::Closed);
+                between && side.transaction == NONE && side.body == NONE
+            };
+            connection.queue.first == NONE
+                && is_idle(&connection.client)
+                && is_idle(&connection.server)
+        })
+    }
+
     /// Whether both sides are over and nothing is left to be written: [`Http::end`] has nothing to
     /// tell.
     #[inline]
