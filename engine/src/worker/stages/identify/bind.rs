@@ -266,7 +266,7 @@ impl Identify {
             && parse.closed(state.binding, at.to_server, moment, scene.sink) == Next::Nothing
         {
             parse.unbind(core::mem::take(&mut state.binding));
-            state.go_to(Phase::Closed);
+            state.let_go();
         }
     }
 
@@ -279,7 +279,7 @@ impl Identify {
         if state.is_done() && parse.is_idle(state.binding) {
             let binding = core::mem::take(&mut state.binding);
             parse.end(binding, &scene.moment, scene.sink);
-            state.go_to(Phase::Closed);
+            state.let_go();
         }
     }
 
@@ -294,11 +294,8 @@ impl Identify {
         let Some(state) = self.states.get_mut(at.handle) else {
             return;
         };
+        let was_left = state.was_let_go();
         state.set(State::over(at.to_server), false);
-        let was_left = state.is(Phase::Closed);
-        if was_left {
-            state.go_to(Phase::Done);
-        }
         if was_left || told && !state.binding.is_none() {
             let (binding, protocol) = (state.binding, self.names.protocol_of(state.rule));
             self.bind_to(at.handle, binding, (protocol, ANYWHERE), scene);

@@ -197,10 +197,8 @@ impl Identify {
         }
     }
 
-    /// Whether its parser has let go of it because it was closed.
     fn was_let_go(&self, handle: u32) -> bool {
-        let state = self.states.get(handle);
-        state.is_some_and(|state| state.is(Phase::Closed))
+        self.states.get(handle).is_some_and(State::was_let_go)
     }
 
     fn look_at_bytes<S: RecordSink>(&mut self, at: Span, bytes: &[u8], scene: &mut Scene<'_, S>) {
@@ -261,7 +259,7 @@ impl Identify {
             return;
         };
         let side = State::over(at.to_server);
-        if state.is_done() || state.is(Phase::Closed) || state.has(side) {
+        if state.is_done() || state.has(side) {
             return;
         }
         state.set(side, true);
@@ -299,7 +297,7 @@ impl Identify {
         self.end(handle, scene);
         if had_parser && let Some(state) = self.states.get_mut(handle) {
             // If one goes on after all, it gets another parser of the kind.
-            state.go_to(Phase::Closed);
+            state.let_go();
         }
     }
 

@@ -17,8 +17,6 @@ pub(super) enum Phase {
     Watching,
     /// It has a verdict that nothing but its first bytes speaks for.
     Doubting,
-    /// As [`Phase::Done`]; its parser has let go of it because it was closed.
-    Closed,
 }
 
 /// What is known of a connection.
@@ -57,6 +55,7 @@ impl State {
     pub(super) const SERVERS_TURN: u8 = 1 << 4;
     /// Nothing more comes from the client; the bit above: from the server.
     const OVER: u8 = 1 << 5;
+    const BOTH_OVER: u8 = Self::OVER | Self::OVER << 1;
     /// Whatever comes may be another protocol.
     pub(super) const TUNNEL: u8 = 1 << 7;
 
@@ -76,8 +75,20 @@ impl State {
 
     /// Whether its bytes are neither looked at nor parsed.
     #[inline]
-    pub(super) const fn is_idle(&self) -> bool {
-        self.is_done() && self.binding.is_none()
+    pub(super) fn is_idle(&self) -> bool {
+        self.is_done() && self.binding.is_none() && !self.was_let_go()
+    }
+
+    /// Its parser lets go of it, because it is closed.
+    pub(super) const fn let_go(&mut self) {
+        self.go_to(Phase::Done);
+        self.set(Self::BOTH_OVER, true);
+    }
+
+    /// Whether its parser has let go of it: should it go on, it gets another one.
+    pub(super) fn was_let_go(&self) -> bool {
+        let is_closed = self.bits & Self::BOTH_OVER == Self::BOTH_OVER;
+        is_closed && self.is_done() && self.binding.is_none() && self.rule != NO_RULE
     }
 
     /// Whether it has a verdict that may still be taken back.
