@@ -34,8 +34,10 @@ impl BlockPool {
         let block_bytes = block_bytes
             .clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX)
             .next_power_of_two();
+        let mut bytes = Reserved::new(start(count, block_bytes))?;
+        bytes.prefer_huge_pages_when_large();
         Ok(Self {
-            bytes: Reserved::new(start(count, block_bytes))?,
+            bytes,
             block_bytes,
             handles: Handles::new(count)?,
         })

@@ -117,6 +117,10 @@ impl Chains {
             }
             out.extend_from_slice(bytes.get(..count).unwrap_or_default());
             left -= count;
+            if left == 0 {
+                // Most chains are one block: where it leads to is not fetched.
+                return;
+            }
             block = self.next.get(block as usize).copied().unwrap_or(u32::MAX);
         }
     }
@@ -125,9 +129,11 @@ impl Chains {
     pub fn release(&mut self, shard: usize, chain: &mut Chain) {
         let blocks = chain.len().div_ceil(self.pool.block_bytes());
         let mut block = chain.first;
-        for _ in 0..blocks {
+        for more in (0..blocks).rev() {
             self.pool.put_back(block);
-            block = self.next.get(block as usize).copied().unwrap_or(u32::MAX);
+            if more > 0 {
+                block = self.next.get(block as usize).copied().unwrap_or(u32::MAX);
+            }
         }
         if let Some(used) = self.used.get_mut(shard) {
             *used = used.saturating_sub(u32::try_from(blocks).unwrap_or(u32::MAX));

@@ -175,6 +175,20 @@ impl Mapping {
         Err(io::Error::from(io::ErrorKind::Unsupported))
     }
 
+    /// Asks for huge pages behind the first two MiB: what stays small has small pages, and what
+    /// grows costs one fault for 512.
+    pub(crate) fn prefer_huge_pages_when_large(&mut self) {
+        #[cfg(target_os = "linux")]
+        if let Some(rest) = self.len_bytes.checked_sub(HUGE_PAGE_BYTES) {
+            // A refusal changes nothing but speed.
+            let _ = self.advise(
+                HUGE_PAGE_BYTES,
+                rest.next_multiple_of(page_bytes()),
+                libc::MADV_HUGEPAGE,
+            );
+        }
+    }
+
     fn zero(&mut self, from: usize, to: usize) {
         if from < to {
             // SAFETY: `from` is inside the mapping (`from < to <= len_bytes`, see the callers).

@@ -62,6 +62,11 @@ impl<T: Zeroable> Reserved<T> {
         self.mapping.prefer_huge_pages()
     }
 
+    /// Asks for huge pages behind the first two MiB, for an array that fills up from its begin.
+    pub(crate) fn prefer_huge_pages_when_large(&mut self) {
+        self.mapping.prefer_huge_pages_when_large();
+    }
+
     /// Asks the processor to fetch the line of the value at `index`. Any index is fine.
     #[inline]
     pub fn prefetch(&self, index: usize) {

@@ -46,8 +46,10 @@ impl<T: Copy> Slab<T> {
     ///
     /// Where the system refuses the address space.
     pub fn with_capacity(capacity: u32) -> io::Result<Self> {
+        let mut slots = Mapping::reserve::<T>(capacity as usize)?;
+        slots.prefer_huge_pages_when_large();
         Ok(Self {
-            slots: Mapping::reserve::<T>(capacity as usize)?,
+            slots,
             handles: Handles::new(capacity)?,
             values: PhantomData,
         })
