@@ -50,21 +50,35 @@ pub type Handle = u32;
 pub struct Fix {
     connections: Slab<Connection>,
     held: Chains,
-    begun: Box<[u32; SHARD_COUNT]>,
-    serial: u64,
+    shards: Box<[OfShard; SHARD_COUNT]>,
     /// A message that straddles segments, whole.
     joined: Vec<u8>,
     read: Reading,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Connection {
-    /// Never the same for two connections of a worker.
-    serial: u64,
-    shard: u8,
-    /// The client's direction, and the server's.
-    sides: [Direction; 2],
+/// The direction that speaks, and the other.
+const fn directions<'a>(
+    client: &'a mut Direction,
+    server: &'a mut Direction,
+    to_server: bool,
+) -> (&'a mut Direction, &'a mut Direction) {
+    if to_server {
+        (client, server)
+    } else {
+        (server, client)
+    }
 }
+
+/// The connections of a shard.
+#[derive(Clone, Copy, Debug, Default)]
+struct OfShard {
+    open: u32,
+    /// How many there were so far: a number for each that does not depend on other shards.
+    begun: u32,
+}
+
+/// The client's direction, and the server's.
+type Connection = [Direction; 2];
 
 impl Fix {
     /// Reserves everything that connections will need.
@@ -80,8 +94,7 @@ impl Fix {
         Ok(Self {
             connections: Slab::with_capacity(connections)?,
             held: Chains::new(BLOCK_BYTES as usize, blocks, SHARD_COUNT)?,
-            begun: Box::new([0; SHARD_COUNT]),
-            serial: 0,
+            shards: Box::new([OfShard::default(); SHARD_COUNT]),
             joined: Vec::with_capacity(options.message_bytes_max as usize),
             read: Reading {
                 fields: Fields::new(dictionary, options.fields_max as usize),
@@ -95,19 +108,26 @@ impl Fix {
 
     /// A connection that speaks FIX; `None` if its shard has its most.
     pub fn begin(&mut self, shard: Shard) -> Option<Handle> {
-        let begun = self.begun.get_mut(usize::from(shard.0));
-        let room = begun.filter(|begun| **begun < self.read.options.shard_connections_max);
-        let Some(begun) = room else {
+        let of_shard = self.shards.get_mut(usize::from(shard.0));
+        let open_max = self.read.options.shard_connections_max;
+        let Some(of_shard) = of_shard.filter(|of_shard| of_shard.open < open_max) else {
             self.read.losses.count(Loss::FixConnections, 1);
             return None;
         };
-        *begun = begun.saturating_add(1);
-        self.serial = self.serial.wrapping_add(1);
-        self.connections.insert(Connection {
-            serial: self.serial,
+        of_shard.open = of_shard.open.saturating_add(1);
+        of_shard.begun = of_shard.begun.wrapping_add(1);
+        let side = Direction {
+            serial: of_shard.begun,
             shard: shard.0,
-            sides: [Direction::default(); 2],
-        })
+            ..Direction::default()
+        };
+        self.connections.insert([side; 2])
+    }
+
+    /// Asks for what is kept of a connection. Any handle is fine.
+    #[inline]
+    pub fn prefetch(&self, handle: Handle) {
+        self.connections.prefetch(handle);
     }
 
     /// The next bytes of one direction, in order.
@@ -120,18 +140,17 @@ impl Fix {
         mut bytes: &[u8],
         sink: &mut S,
     ) {
-        let Some(connection) = self.connections.get_mut(handle) else {
+        let Some([client, server]) = self.connections.get_mut(handle) else {
             return;
         };
+        let (direction, other) = directions(client, server, to_server);
         let seen = Seen {
             at,
             to_server,
-            serial: connection.serial,
-            shard: connection.shard,
+            serial: direction.serial,
+            shard: direction.shard,
             last: false,
         };
-        let [client, server] = &mut connection.sides;
-        let direction = if to_server { client } else { server };
         let shard = usize::from(seen.shard);
         while !direction.held.is_empty() {
             let more = (direction.need as usize).saturating_sub(direction.held.len());
@@ -146,12 +165,14 @@ impl Fix {
             self.joined.extend_from_slice(now);
             self.held.release(shard, &mut direction.held);
             bytes = later;
-            let (used, need) = self.read.messages(direction, seen, &self.joined, sink);
+            let (used, need) = self
+                .read
+                .messages((direction, other), seen, &self.joined, sink);
             let rest = self.joined.get(used..).unwrap_or_default();
             self.read
                 .hold(&mut self.held, direction, seen, rest, need, sink);
         }
-        let (used, need) = self.read.messages(direction, seen, bytes, sink);
+        let (used, need) = self.read.messages((direction, other), seen, bytes, sink);
         let rest = bytes.get(used..).unwrap_or_default();
         self.read
             .hold(&mut self.held, direction, seen, rest, need, sink);
@@ -167,8 +188,7 @@ impl Fix {
         sink: &mut S,
     ) {
         self.finish(handle, at, to_server, sink);
-        if let Some(connection) = self.connections.get_mut(handle) {
-            let [client, server] = &mut connection.sides;
+        if let Some([client, server]) = self.connections.get_mut(handle) {
             let direction = if to_server { client } else { server };
             direction.session.forget();
             direction.heartbeat.forget(at);
@@ -190,24 +210,18 @@ impl Fix {
 
     /// The connection is over; its handle means nothing any more.
     pub fn end<S: MessageSink>(&mut self, handle: Handle, at: Timestamp, sink: &mut S) {
-        let Some(shard) = self
-            .connections
-            .get(handle)
-            .map(|connection| connection.shard)
-        else {
-            return;
-        };
         self.finish(handle, at, true, sink);
         self.finish(handle, at, false, sink);
-        if let Some(connection) = self.connections.get(handle) {
-            let silent = connection.sides.iter();
-            for _ in silent.filter(|side| side.heartbeat.is_late(at)) {
-                sink.anomaly(LATE);
-            }
+        let Some(sides) = self.connections.get(handle) else {
+            return;
+        };
+        let [Direction { shard, .. }, _] = *sides;
+        for _ in sides.iter().filter(|side| side.heartbeat.is_late(at)) {
+            sink.anomaly(LATE);
         }
         self.connections.remove(handle);
-        if let Some(begun) = self.begun.get_mut(usize::from(shard)) {
-            *begun = begun.saturating_sub(1);
+        if let Some(of_shard) = self.shards.get_mut(usize::from(shard)) {
+            of_shard.open = of_shard.open.saturating_sub(1);
         }
     }
 
@@ -234,28 +248,28 @@ impl Fix {
         to_server: bool,
         sink: &mut S,
     ) {
-        let Some(connection) = self.connections.get_mut(handle) else {
+        let Some([client, server]) = self.connections.get_mut(handle) else {
             return;
         };
-        let seen = Seen {
-            at,
-            to_server,
-            serial: connection.serial,
-            shard: connection.shard,
-            last: true,
-        };
-        let [client, server] = &mut connection.sides;
-        let direction = if to_server { client } else { server };
+        let (direction, other) = directions(client, server, to_server);
         if direction.held.is_empty() {
             return;
         }
+        let seen = Seen {
+            at,
+            to_server,
+            serial: direction.serial,
+            shard: direction.shard,
+            last: true,
+        };
         self.joined.clear();
         self.held.read(&direction.held, &mut self.joined);
         self.held
             .release(usize::from(seen.shard), &mut direction.held);
-        self.read.messages(direction, seen, &self.joined, sink);
+        self.read
+            .messages((direction, other), seen, &self.joined, sink);
     }
 }
 
 /// Parts of messages are mostly shorter than one.
-const BLOCK_BYTES: u32 = 256;
+const BLOCK_BYTES: u32 = 128;

@@ -5,7 +5,7 @@ use crate::message::frame::frame_of;
 use crate::record::all_fields::{AllFields, LISTS};
 use crate::record::columns::{FIX, Message, WIDTH};
 use crate::session::heartbeat::Heartbeat;
-use crate::session::orders::{Orders, Owner, Role};
+use crate::session::orders::{Latest, Orders, Owner, Role};
 use crate::session::sequence::{Side, Step};
 use crate::{FixOptions, Frame, Slot, Window, record::secrets::type_of};
 use flowpin_counters::{Loss, Losses};
@@ -24,19 +24,28 @@ pub(crate) struct Reading {
     pub(crate) losses: Losses,
 }
 
+/// One direction of a connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Direction {
     /// Bytes of a message that is not whole yet.
     pub(crate) held: Chain,
     /// So many of them are needed before more can be said.
     pub(crate) need: u32,
-    /// Whether the bytes before were no message, so that it is told once.
-    pub(crate) in_garbage: bool,
-    /// Bytes that BodyLengths asked for and that were not the message's.
-    pub(crate) asked_in_vain: u32,
+    /// Bytes that BodyLengths asked for and that were not the message's, in [`VAIN_UNIT`]s.
+    pub(crate) asked_in_vain: u16,
+    /// The connection's number in its shard: never the same for two that are open.
+    pub(crate) serial: u32,
     pub(crate) session: Side,
     pub(crate) heartbeat: Heartbeat,
+    /// The order that this side sent last.
+    pub(crate) order: Latest,
+    pub(crate) shard: u8,
+    /// Whether the bytes before were no message, so that it is told once.
+    pub(crate) in_garbage: bool,
 }
+
+// PERF: a connection is two cache lines: all that its segments' bytes need.
+const _: () = assert!(size_of::<Direction>() <= 64);
 
 impl Direction {
     /// Bytes that a wrong BodyLength asks for are kept, and copied again for each message that
@@ -48,7 +57,8 @@ impl Direction {
             && let Ok(asked) = usize::try_from(asked)
             && asked <= limit
         {
-            let in_vain = u32::try_from(asked.saturating_sub(window.len)).unwrap_or(u32::MAX);
+            let in_vain = asked.saturating_sub(window.len).div_ceil(VAIN_UNIT);
+            let in_vain = u16::try_from(in_vain).unwrap_or(u16::MAX);
             self.asked_in_vain = self.asked_in_vain.saturating_add(in_vain);
         }
     }
@@ -59,19 +69,19 @@ impl Direction {
 pub(crate) struct Seen {
     pub(crate) at: Timestamp,
     pub(crate) to_server: bool,
-    pub(crate) serial: u64,
+    pub(crate) serial: u32,
     pub(crate) shard: u8,
     /// No more bytes come.
     pub(crate) last: bool,
 }
 
 impl Reading {
-    /// All messages that are whole in `bytes`: how many bytes are done with, and how many are
+    /// All messages that are whole in `bytes`, of one direction towards the other: how many bytes are done with, and how many are
     /// needed from there before more can be said.
     #[inline]
     pub(crate) fn messages<S: MessageSink>(
         &mut self,
-        direction: &mut Direction,
+        (direction, other): (&mut Direction, &mut Direction),
         seen: Seen,
         bytes: &[u8],
         sink: &mut S,
@@ -87,7 +97,7 @@ impl Reading {
                     direction.in_garbage = false;
                     direction.note_length(&window, limit);
                     let message = rest.get(..window.len).unwrap_or(rest);
-                    self.message(direction, seen, message, window, sink);
+                    self.message((direction, other), seen, message, window, sink);
                     window.len
                 }
                 Frame::Garbage(len) => {
@@ -136,7 +146,7 @@ impl Reading {
     #[inline]
     fn message<S: MessageSink>(
         &mut self,
-        direction: &mut Direction,
+        (direction, other): (&mut Direction, &mut Direction),
         seen: Seen,
         bytes: &[u8],
         window: Window,
@@ -151,7 +161,7 @@ impl Reading {
         let step = direction.session.step(&self.fields, bytes);
         let heartbeat = &mut direction.heartbeat;
         let is_late = heartbeat.step(step.event, seen.at, &self.fields, bytes);
-        let latency = self.latency(seen, bytes);
+        let latency = self.latency((&mut direction.order, &mut other.order), seen, bytes);
         if sink.reads(&FIX) {
             self.tell((bytes, step, latency), seen, window, sink);
         } else {
@@ -202,7 +212,12 @@ impl Reading {
 
     /// How long an order waited for this message, if it is its first report.
     #[inline]
-    fn latency(&mut self, seen: Seen, bytes: &[u8]) -> Option<u64> {
+    fn latency(
+        &mut self,
+        (own, others): (&mut Latest, &mut Latest),
+        seen: Seen,
+        bytes: &[u8],
+    ) -> Option<u64> {
         let role = Role::of(type_of(&self.fields, bytes));
         if role == Role::Other {
             return None;
@@ -218,9 +233,9 @@ impl Reading {
             by_client: seen.to_server == (role == Role::Request),
         };
         if role == Role::Report {
-            return self.orders.report(owner, id, seen.at);
+            return self.orders.report(others, owner, id, seen.at);
         }
-        if self.orders.request(owner, id, seen.at) == Some(seen.serial) {
+        if self.orders.request(own, owner, id, seen.at) == Some(seen.serial) {
             self.losses.count(Loss::FixOrders, 1);
         }
         None
@@ -265,4 +280,5 @@ fn no_message<S: MessageSink>(direction: &mut Direction, event: &'static str, si
 pub(crate) const LATE: &str = "fix_heartbeat_late";
 
 /// Beyond, BodyLength is not waited for in this direction.
-const ASKED_IN_VAIN_MAX: u32 = 1 << 18;
+const ASKED_IN_VAIN_MAX: u16 = (256 * 1024 / VAIN_UNIT) as u16;
+const VAIN_UNIT: usize = 8;

@@ -1,7 +1,14 @@
 //! How long an order waits for its first report.
 //!
-//! Requests are kept by ClOrdID in sets of four, a table for each shard: a full set forgets its
-//! oldest. What is forgotten depends on the shard's messages only.
+//! ```text
+//!  request ──► the side's latest ──older──► a table for each shard, in sets of four
+//!  report  ──► is it the latest? no, and the side has others: is it in the table?
+//! ```
+//!
+//! Most sides ask for one thing at a time: their order stands with the side, and costs no look at
+//! memory that others share. A full set of the table forgets its oldest; what is forgotten depends
+//! on the shard's messages only. An order is known by a hash of its ClOrdID, compared within one
+//! direction of one connection.
 
 use flowpin_memory::Reserved;
 use flowpin_packet::{SHARD_COUNT, Timestamp};
@@ -10,16 +17,37 @@ use std::io;
 /// Requests that wait for a report.
 #[derive(Debug)]
 pub(crate) struct Orders {
-    /// (time + 1, hash, owner, length of the identifier and direction); time 0: none.
-    entries: Reserved<[u64; 4]>,
+    /// (time + 1, [`Key`]); time 0: none.
+    entries: Reserved<[u64; 2]>,
     sets: usize,
+}
+
+const _: () = assert!(WAYS * size_of::<[u64; 2]>() == 64);
+
+/// The order that a side sent last, if it waits.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Latest {
+    /// Its time + 1; 0: none waits.
+    time: u64,
+    /// As in [`Key`].
+    id: u32,
+    set: u16,
+    /// Whether the side had others waiting before, which may be in the table.
+    has_older: bool,
+}
+
+impl Latest {
+    #[inline]
+    fn is(&self, key: &Key) -> bool {
+        self.time != 0 && self.id == key.entry_id()
+    }
 }
 
 /// Whose order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Owner {
-    /// Of which connection; never the same for two.
-    pub(crate) connection: u64,
+    /// Of which connection: its number in the shard.
+    pub(crate) connection: u32,
     pub(crate) shard: u8,
     /// Whether the client asked.
     pub(crate) by_client: bool,
@@ -36,65 +64,168 @@ impl Orders {
         })
     }
 
-    /// A request; gives the owner of the one that was forgotten for it, if any.
-    pub(crate) fn request(&mut self, owner: Owner, id: &[u8], at: Timestamp) -> Option<u64> {
+    /// A request of a side; gives the connection of the one that was forgotten for it, if any.
+    #[inline]
+    pub(crate) fn request(
+        &mut self,
+        side: &mut Latest,
+        owner: Owner,
+        id: &[u8],
+        at: Timestamp,
+    ) -> Option<u32> {
         let key = Key::new(owner, id);
-        let set = self.set(owner, key.hash)?;
-        if set.iter().any(|entry| key.is(entry)) {
-            // Sent again: the first time counts.
+        let time = at.0.saturating_add(1);
+        if side.time == 0 && !side.has_older {
+            *side = Latest {
+                time,
+                id: key.entry_id(),
+                set: key.set,
+                has_older: false,
+            };
             return None;
         }
-        let oldest = set.iter_mut().min_by_key(|entry| entry.first().copied())?;
-        let [time, _, forgotten, _] = *oldest;
-        *oldest = [at.0.saturating_add(1), key.hash, key.owner, key.kind];
-        (time != 0).then_some(forgotten)
+        self.one_more(side, &key, time)
     }
 
-    /// A report: how long ago its request was, in nanoseconds; none if it is not the first.
-    pub(crate) fn report(&mut self, owner: Owner, id: &[u8], at: Timestamp) -> Option<u64> {
+    /// A side that has orders waiting asks for another.
+    #[inline(never)]
+    fn one_more(&mut self, side: &mut Latest, key: &Key, time: u64) -> Option<u32> {
+        // Sent again: the first time counts.
+        if side.is(key) {
+            return None;
+        }
+        if side.has_older && self.set(key)?.iter().any(|entry| key.is(entry)) {
+            return None;
+        }
+        let older = core::mem::replace(
+            side,
+            Latest {
+                time,
+                id: key.entry_id(),
+                set: key.set,
+                has_older: true,
+            },
+        );
+        if older.time == 0 {
+            return None;
+        }
+        let key = key.of_latest(&older);
+        let oldest = self
+            .set(&key)?
+            .iter_mut()
+            .min_by_key(|entry| entry.first().copied())?;
+        let [time, forgotten] = core::mem::replace(oldest, [older.time, key.entry]);
+        (time != 0).then(|| connection_of(forgotten))
+    }
+
+    /// A report for a side: how long ago its request was, in nanoseconds; none if it is not the
+    /// first.
+    #[inline]
+    pub(crate) fn report(
+        &mut self,
+        side: &mut Latest,
+        owner: Owner,
+        id: &[u8],
+        at: Timestamp,
+    ) -> Option<u64> {
+        if side.time == 0 && !side.has_older {
+            return None;
+        }
         let key = Key::new(owner, id);
-        let set = self.set(owner, key.hash)?;
-        let entry = set.iter_mut().find(|entry| key.is(entry))?;
-        let [time, ..] = core::mem::take(entry);
+        let time = if side.is(&key) {
+            core::mem::take(&mut side.time)
+        } else if side.has_older {
+            let entry = self.set(&key)?.iter_mut().find(|entry| key.is(entry))?;
+            let [time, _] = core::mem::take(entry);
+            time
+        } else {
+            return None;
+        };
         Some(at.0.saturating_add(1).saturating_sub(time))
     }
 
-    fn set(&mut self, owner: Owner, hash: u64) -> Option<&mut [[u64; 4]]> {
-        let within = usize::try_from(hash >> 32).ok()? & self.sets.saturating_sub(1);
-        let shard = usize::from(owner.shard).saturating_mul(self.sets);
+    fn set(&mut self, key: &Key) -> Option<&mut [[u64; 2]]> {
+        let within = usize::from(key.set) & self.sets.saturating_sub(1);
+        let shard = usize::from(key.shard).saturating_mul(self.sets);
         let first = shard.saturating_add(within).saturating_mul(WAYS);
         self.entries.get_mut(first..first.saturating_add(WAYS))
     }
 }
 
+/// Where a request is kept, and by what it is known there.
 struct Key {
-    hash: u64,
-    owner: u64,
-    kind: u64,
+    shard: u8,
+    set: u16,
+    /// The connection above, a hash of the identifier, its length and its direction below.
+    entry: u64,
 }
 
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "parts of a hash are taken apart"
+)]
 impl Key {
     fn new(owner: Owner, id: &[u8]) -> Self {
-        let mut hash = 0u64;
+        let mut hash = (id.len() as u64) << 1 | u64::from(owner.by_client);
         let (words, rest) = id.as_chunks::<8>();
-        let mut last = [0; 8];
-        for (to, from) in last.iter_mut().zip(rest) {
-            *to = *from;
+        for word in words {
+            hash = mix(hash, u64::from_le_bytes(*word));
         }
-        for word in words.iter().chain([&last]) {
-            hash = (hash.rotate_left(5) ^ u64::from_le_bytes(*word)).wrapping_mul(MULTIPLIER);
+        if !rest.is_empty() {
+            hash = mix(hash, last_word(id, rest));
         }
+        // The connection is part of what chooses the set: many number their orders from 1.
+        let hash = mix(hash, u64::from(owner.connection));
+        let hash = hash ^ (hash >> 29);
         Self {
-            hash: hash ^ (hash >> 29),
-            owner: owner.connection,
-            kind: (id.len() as u64) << 1 | u64::from(owner.by_client),
+            shard: owner.shard,
+            set: (hash >> 48) as u16,
+            entry: u64::from(owner.connection) << 32 | (hash & u64::from(u32::MAX)),
         }
     }
 
-    fn is(&self, entry: &[u64; 4]) -> bool {
-        let [time, hash, owner, kind] = *entry;
-        time != 0 && hash == self.hash && owner == self.owner && kind == self.kind
+    /// Of another order of the same side.
+    fn of_latest(&self, latest: &Latest) -> Self {
+        Self {
+            shard: self.shard,
+            set: latest.set,
+            entry: u64::from(connection_of(self.entry)) << 32 | u64::from(latest.id),
+        }
     }
+
+    const fn entry_id(&self) -> u32 {
+        self.entry as u32
+    }
+
+    fn is(&self, entry: &[u64; 2]) -> bool {
+        let [time, entry] = *entry;
+        time != 0 && entry == self.entry
+    }
+}
+
+#[inline]
+const fn mix(hash: u64, word: u64) -> u64 {
+    (hash.rotate_left(5) ^ word).wrapping_mul(MULTIPLIER)
+}
+
+/// The last bytes of an identifier, fewer than eight, as one number.
+#[inline]
+fn last_word(id: &[u8], rest: &[u8]) -> u64 {
+    match id.last_chunk::<8>() {
+        // Those before are in the hash already: that they count again does no harm.
+        Some(last) => u64::from_le_bytes(*last),
+        None => rest
+            .iter()
+            .fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the upper half of 64 bits has 32"
+)]
+const fn connection_of(entry: u64) -> u32 {
+    (entry >> 32) as u32
 }
 
 const WAYS: usize = 4;
@@ -127,8 +258,10 @@ impl Role {
 
 #[cfg(test)]
 mod tests {
-    use super::{Orders, Owner};
+    use super::{Latest, Orders, Owner};
     use flowpin_packet::Timestamp;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
 
     const OWNER: Owner = Owner {
         connection: 7,
@@ -140,32 +273,72 @@ mod tests {
     #[test]
     fn the_first_report_tells_how_long_it_took() {
         let mut orders = Orders::new(16).unwrap();
-        assert_eq!(orders.request(OWNER, b"order-1", Timestamp(100)), None);
-        assert_eq!(orders.request(OWNER, b"order-1", Timestamp(150)), None);
+        let mut side = Latest::default();
+        for (id, time) in [(b"order-1", 100), (b"order-2", 120), (b"order-1", 150)] {
+            assert_eq!(orders.request(&mut side, OWNER, id, Timestamp(time)), None);
+        }
         let other = Owner {
             connection: 8,
             ..OWNER
         };
-        assert_eq!(orders.report(other, b"order-1", Timestamp(200)), None);
+        let mut others = side;
+        assert_eq!(
+            orders.report(&mut others, other, b"order-1", Timestamp(200)),
+            None
+        );
         let back = Owner {
             by_client: false,
             ..OWNER
         };
-        assert_eq!(orders.report(back, b"order-1", Timestamp(200)), None);
-        assert_eq!(orders.report(OWNER, b"order-1", Timestamp(350)), Some(250));
-        assert_eq!(orders.report(OWNER, b"order-1", Timestamp(400)), None);
+        assert_eq!(
+            orders.report(&mut others, back, b"order-1", Timestamp(200)),
+            None
+        );
+        let mut report = |id, time| orders.report(&mut side, OWNER, id, Timestamp(time));
+        assert_eq!(report(b"order-1", 350), Some(250));
+        assert_eq!(report(b"order-1", 400), None);
+        assert_eq!(report(b"order-2", 420), Some(300));
+        assert_eq!(report(b"order-2", 430), None);
     }
 
     /// A full shard forgets its oldest requests and says whose they were.
     #[test]
     fn a_full_shard_forgets_the_oldest() {
         let mut orders = Orders::new(4).unwrap();
-        for time in 0..6u64 {
+        let mut side = Latest::default();
+        for time in 0..7u64 {
             let id = format!("o{time}");
-            let forgotten = orders.request(OWNER, id.as_bytes(), Timestamp(time));
-            assert_eq!(forgotten, (time >= 4).then_some(7));
+            let forgotten = orders.request(&mut side, OWNER, id.as_bytes(), Timestamp(time));
+            assert_eq!(forgotten, (time >= 5).then_some(7));
         }
-        assert_eq!(orders.report(OWNER, b"o1", Timestamp(9)), None);
-        assert_eq!(orders.report(OWNER, b"o2", Timestamp(9)), Some(7));
+        let mut report = |id, time| orders.report(&mut side, OWNER, id, Timestamp(time));
+        assert_eq!(report(b"o1", 9), None);
+        assert_eq!(report(b"o2", 9), Some(7));
+        assert_eq!(report(b"o6", 9), Some(3));
+    }
+
+    proptest! {
+        /// While nothing is forgotten, orders and reports of two sides pair as in a plain map.
+        #[test]
+        fn orders_are_a_map(
+            steps in prop::collection::vec((any::<bool>(), 0u64..6, any::<bool>()), 0..80),
+        ) {
+            let mut orders = Orders::new(256).unwrap();
+            let mut sides = [Latest::default(); 2];
+            let mut model = HashMap::new();
+            for (time, (by_client, number, asks)) in (0u64..).zip(steps) {
+                let side = &mut sides[usize::from(by_client)];
+                let owner = Owner { by_client, ..OWNER };
+                let id = format!("ORDER-{number}");
+                if asks {
+                    orders.request(side, owner, id.as_bytes(), Timestamp(time));
+                    model.entry((by_client, number)).or_insert(time);
+                } else {
+                    let waited = orders.report(side, owner, id.as_bytes(), Timestamp(time));
+                    let asked = model.remove(&(by_client, number));
+                    prop_assert_eq!(waited, asked.map(|asked| time - asked));
+                }
+            }
+        }
     }
 }
