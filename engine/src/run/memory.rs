@@ -82,6 +82,8 @@ pub(crate) struct ParserOptions {
     pub(crate) dns: DnsOptions,
     pub(crate) text: TextOptions,
     pub(crate) websocket: WebSocketOptions,
+    /// Bytes for the connections of all parsers together, in each shard.
+    pub(crate) shard_room: u32,
     /// The protocols whose messages are wanted; none named: all.
     pub(crate) protocols: Vec<String>,
     /// The user's first.
@@ -90,7 +92,18 @@ pub(crate) struct ParserOptions {
     pub(crate) loaded: u16,
 }
 
-/// The parsers' options: half of their memory is HTTP's.
+/// What a connection of each parser takes, about, with what binds it.
+pub(crate) mod connection_bytes {
+    pub(crate) const TLS: u32 = 2048;
+    pub(crate) const HTTP: u32 = 384;
+    pub(crate) const FIX: u32 = 256;
+    pub(crate) const DNS: u32 = 256;
+    pub(crate) const TEXT: u32 = 512;
+    pub(crate) const WEBSOCKET: u32 = 256;
+}
+
+/// The parsers' options. Connections share three eighths of their memory, whatever they speak:
+/// where all are FIX, FIX has all of it. What messages need beside has a part for each protocol.
 pub(crate) fn parsers(plan: &Plan) -> ParserOptions {
     let bytes = parser_bytes(plan);
     let all_fields = plan.parse.all_fields;
@@ -99,15 +112,20 @@ pub(crate) fn parsers(plan: &Plan) -> ParserOptions {
         let count = (bytes / SHARD_COUNT as u64 / each).max(2);
         u32::try_from(count).unwrap_or(u32::MAX)
     };
+    let shard_room = count(bytes / 8 * 3, 1).max(ROOM_MIN);
+    let connections = |each: u32, most: u32| (shard_room / each).min(most);
     let http = HttpOptions::default();
     let fix = FixOptions::default();
     let dns = DnsOptions::default();
     let text = TextOptions::default();
     let websocket = WebSocketOptions::default();
     ParserOptions {
-        tls: TlsOptions::within(bytes / 16),
+        tls: TlsOptions {
+            shard_sessions_max: connections(connection_bytes::TLS, SESSIONS_MAX),
+            ..TlsOptions::within(bytes / 8)
+        },
         http: HttpOptions {
-            shard_connections_max: count(bytes / 8, 384).min(http.shard_connections_max),
+            shard_connections_max: connections(connection_bytes::HTTP, http.shard_connections_max),
             shard_transactions_max: count(bytes / 8, 384).min(http.shard_transactions_max),
             shard_text_bytes_max: count(bytes / 4, 1)
                 .max(MESSAGE_BYTES_MIN)
@@ -128,18 +146,18 @@ pub(crate) fn parsers(plan: &Plan) -> ParserOptions {
             ..http
         },
         fix: FixOptions {
-            shard_connections_max: count(bytes / 32, 512).min(fix.shard_connections_max),
-            shard_bytes_max: count(bytes / 16, 1)
+            shard_connections_max: connections(connection_bytes::FIX, fix.shard_connections_max),
+            shard_bytes_max: count(bytes / 8, 1)
                 .max(MESSAGE_BYTES_MIN)
                 .min(fix.shard_bytes_max),
-            shard_orders_max: count(bytes / 32, 64).min(fix.shard_orders_max),
+            shard_orders_max: count(bytes / 32, 16).min(fix.shard_orders_max),
             all_fields,
             ..fix
         },
         dns: DnsOptions {
             events: has_events(&plan.output),
             log: has_columns(&plan.output),
-            shard_connections_max: count(bytes / 8, 192).min(dns.shard_connections_max),
+            shard_connections_max: connections(connection_bytes::DNS, dns.shard_connections_max),
             shard_bytes_max: count(bytes / 16, 1)
                 .max(MESSAGE_BYTES_MIN)
                 .min(dns.shard_bytes_max),
@@ -147,13 +165,17 @@ pub(crate) fn parsers(plan: &Plan) -> ParserOptions {
             ..dns
         },
         text: TextOptions {
-            shard_connections_max: count(bytes / 16, 384).min(text.shard_connections_max),
+            shard_connections_max: connections(connection_bytes::TEXT, text.shard_connections_max),
             shard_bytes_max: u64::from(count(bytes / 32, 1).max(MESSAGE_BYTES_MIN)),
             shard_questions_max: count(bytes / 32, 192).min(text.shard_questions_max),
             ..text
         },
+        shard_room,
         websocket: WebSocketOptions {
-            shard_connections_max: count(bytes / 64, 128).min(websocket.shard_connections_max),
+            shard_connections_max: connections(
+                connection_bytes::WEBSOCKET,
+                websocket.shard_connections_max,
+            ),
         },
         protocols: plan.parse.protocols.clone(),
         grammars: messages::grammars(plan),
@@ -172,6 +194,12 @@ fn has_columns(output: &OutputPlan) -> bool {
     let by_columns = |format: &Format| !matches!(format, Format::Eve | Format::None);
     !output.to_stdout && output.formats.iter().any(by_columns)
 }
+
+/// Room for two connections of whatever takes most.
+const ROOM_MIN: u32 = 2 * connection_bytes::TLS;
+
+/// Handshakes of TLS under way at once in a shard.
+const SESSIONS_MAX: u32 = 1 << 14;
 
 /// Room for one message in parts of either direction.
 const MESSAGE_BYTES_MIN: u32 = 128 << 10;

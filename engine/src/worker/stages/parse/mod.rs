@@ -13,6 +13,7 @@ mod carried;
 mod files;
 mod outlet;
 mod parsers;
+mod room;
 
 pub(crate) use files::{FileError, earlier_files};
 pub(super) use flowpin_http::Successor;
@@ -33,6 +34,7 @@ use flowpin_reassembly::Span;
 use flowpin_record::{MessagePlace, RecordSink, ToolNames};
 use outlet::{Ledger, Outlet};
 use parsers::{Handle, Parsers};
+use room::Room;
 use std::io;
 use std::sync::Arc;
 
@@ -40,7 +42,9 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct Parse {
     bound: Slab<Bound>,
+    places: Slab<MessagePlace>,
     parsers: Parsers,
+    room: Room,
     /// Which parser reads a protocol, by its number; outer `None`: nobody has asked yet.
     kinds: Vec<Option<Option<Kind>>>,
     ledger: Ledger,
@@ -63,14 +67,23 @@ impl ParseStats {
 }
 
 /// A connection and its parser.
+// PERF: what every segment needs is one cache line; what only a record needs is in `places`.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 struct Bound {
-    place: MessagePlace,
     handle: Handle,
+    /// Which of `places` is its.
+    place: u32,
+    /// How many records it had so far.
+    transaction: u32,
     /// Which offset each direction's next byte has, the client's first.
     next: [u64; 2],
+    /// What it has of its shard's room.
+    room: u32,
     shard: Shard,
 }
+
+const _: () = assert!(size_of::<Bound>() == 64);
 
 /// Where a stream stands is not known: its next byte is the next one.
 pub(super) const ANYWHERE: u64 = u64::MAX;
@@ -114,7 +127,9 @@ impl Parse {
         }
         Ok(Some(Self {
             bound: Slab::with_capacity(connections_max)?,
+            places: Slab::with_capacity(connections_max)?,
             parsers: Parsers::new(&options)?,
+            room: Room::new(options.shard_room),
             kinds: Vec::new(),
             ledger: Ledger::new(plan.files.extract.as_deref().map(Files::new)),
         }))
@@ -149,7 +164,7 @@ impl Parse {
 
     /// Binds a connection; none if the parser has no room for it, which it counts.
     pub(super) fn bind(&mut self, wish: &Wish, at: Timestamp) -> Binding {
-        let Some(handle) = self.parsers.begin(wish.kind, wish.shard, at) else {
+        let Some((handle, room)) = self.begin(wish.kind, wish.shard, at) else {
             return Binding::default();
         };
         let place = MessagePlace {
@@ -163,10 +178,14 @@ impl Parse {
             transaction: 0,
             packet_number: None,
         };
+        // As many places as bound connections: there is always one.
+        let place = self.places.insert(place).unwrap_or(u32::MAX);
         let bound = self.bound.insert(Bound {
             place,
+            transaction: 0,
             handle,
             next: wish.next,
+            room,
             shard: wish.shard,
         });
         self.ledger.stats.connections += 1;
@@ -179,30 +198,61 @@ impl Parse {
         self.ledger.fits.take()
     }
 
+    /// A connection of a parser, and what it has of its shard's room; none, and counted, if there
+    /// is none left.
+    fn begin(&mut self, kind: Kind, shard: Shard, at: Timestamp) -> Option<(Handle, u32)> {
+        let room = kind.connection_bytes();
+        if !self.room.take(shard, room) {
+            self.ledger.losses.count(kind.without_room(), 1);
+            return None;
+        }
+        let handle = self.parsers.begin(kind, shard, at);
+        if handle.is_none() {
+            self.room.give_back(shard, room);
+        }
+        Some((handle?, room))
+    }
+
+    /// Its parser has let go of a connection: others may have its room.
+    fn give_back_room(&mut self, bound: u32) {
+        if let Some(bound) = self.bound.get_mut(bound) {
+            self.room
+                .give_back(bound.shard, core::mem::take(&mut bound.room));
+        }
+    }
+
     /// How many records a connection had so far.
     pub(super) fn transactions(&self, binding: Binding) -> u32 {
         let bound = binding.0.checked_sub(1).and_then(|one| self.bound.get(one));
-        bound.map_or(0, |bound| bound.place.transaction)
+        bound.map_or(0, |bound| bound.transaction)
     }
 
     /// A connection that was vacated goes on as a WebSocket: what that carries is heard from here
     /// on. False if nobody can.
     pub(super) fn go_on_as_websocket(&mut self, binding: Binding, at: Timestamp) -> bool {
-        let bound = binding.0.checked_sub(1);
-        let Some(bound) = bound.and_then(|bound| self.bound.get_mut(bound)) else {
+        let Some(number) = binding.0.checked_sub(1) else {
             return false;
         };
-        if !self.parsers.is_wanted(Kind::WebSocket, bound.place.app) {
+        let Some(&Bound { place, shard, .. }) = self.bound.get(number) else {
+            return false;
+        };
+        let app = self.places.get(place).map_or("", |place| place.app);
+        if !self.parsers.is_wanted(Kind::WebSocket, app) {
             return false;
         }
-        let Some(handle) = self.parsers.begin(Kind::WebSocket, bound.shard, at) else {
+        let Some((handle, room)) = self.begin(Kind::WebSocket, shard, at) else {
             return false;
         };
-        bound.handle = handle;
+        let Some(bound) = self.bound.get_mut(number) else {
+            return false;
+        };
+        (bound.handle, bound.room) = (handle, room);
         bound.next = [ANYWHERE; 2];
         // There are no other records.
-        bound.place.app = "tls";
-        bound.place.in_tools = ToolNames::of("tls");
+        if let Some(place) = self.places.get_mut(place) {
+            place.app = "tls";
+            place.in_tools = ToolNames::of("tls");
+        }
         true
     }
 
@@ -213,7 +263,7 @@ impl Parse {
             .checked_sub(1)
             .and_then(|one| self.bound.get_mut(one))
         {
-            bound.place.transaction = transaction;
+            bound.transaction = transaction;
         }
     }
 
@@ -337,8 +387,11 @@ impl Parse {
         if let Some((bound, parsers, mut outlet)) = self.hearing(binding, moment, sink) {
             parsers.end(bound.handle, moment.at, &mut outlet);
         }
-        let bound = binding.0.checked_sub(1);
-        if let Some(bound) = bound.and_then(|bound| self.bound.get_mut(bound)) {
+        let Some(number) = binding.0.checked_sub(1) else {
+            return;
+        };
+        self.give_back_room(number);
+        if let Some(bound) = self.bound.get_mut(number) {
             bound.handle = Handle::Nobody;
         }
     }
@@ -346,6 +399,10 @@ impl Parse {
     /// Its parser has let go of a connection.
     pub(super) fn unbind(&mut self, binding: Binding) {
         if let Some(bound) = binding.0.checked_sub(1) {
+            self.give_back_room(bound);
+            if let Some(&Bound { place, .. }) = self.bound.get(bound) {
+                self.places.remove(place);
+            }
             self.bound.remove(bound);
         }
     }
@@ -376,8 +433,10 @@ impl Parse {
         let Bound {
             place,
             handle,
+            transaction,
             next,
             shard,
+            ..
         } = self.bound.get_mut(binding.0.checked_sub(1)?)?;
         self.ledger.fits = None;
         let hearing = Hearing {
@@ -386,7 +445,8 @@ impl Parse {
         };
         let outlet = Outlet {
             ledger: &mut self.ledger,
-            place,
+            place: self.places.get_mut(*place)?,
+            transaction,
             shard: *shard,
             moment,
             sink,

@@ -140,6 +140,8 @@ impl Ledger {
 pub(super) struct Outlet<'a, S> {
     pub(super) ledger: &'a mut Ledger,
     pub(super) place: &'a mut MessagePlace,
+    /// How many records the connection had so far.
+    pub(super) transaction: &'a mut u32,
     pub(super) shard: Shard,
     pub(super) moment: &'a Moment,
     pub(super) sink: &'a mut S,
@@ -151,17 +153,18 @@ impl<S: RecordSink> MessageSink for Outlet<'_, S> {
         self.ledger.stats.messages += 1;
         self.place.time = time;
         self.place.packet_number = (!self.moment.is_end).then_some(self.moment.number);
-        let counted = self.place.transaction;
+        let counted = *self.transaction;
         let is_file = schema.file_stem == FILES.file_stem;
-        if is_file {
-            self.place.transaction = counted.max(carrier(values));
-        }
+        self.place.transaction = if is_file {
+            counted.max(carrier(values))
+        } else {
+            counted
+        };
         self.sink.message(key, self.place, schema, values);
-        self.place.transaction = counted;
         // What only columns have tells of transactions that events have counted.
         // A file is a part of a transaction whose own record follows.
         if schema.shown != Shown::InColumns && !is_file {
-            self.place.transaction = counted.wrapping_add(1);
+            *self.transaction = counted.wrapping_add(1);
         }
     }
 

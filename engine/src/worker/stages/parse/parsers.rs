@@ -1,8 +1,8 @@
 //! The parsers there are, and which protocol each reads.
 
 use super::carried::Carried;
-use crate::run::memory::ParserOptions;
-use flowpin_counters::Losses;
+use crate::run::memory::{ParserOptions, connection_bytes};
+use flowpin_counters::{Loss, Losses};
 use flowpin_dns::{Dns, Flavour};
 use flowpin_fix::Fix;
 use flowpin_http::{Http, Successor};
@@ -38,6 +38,30 @@ impl Kind {
             Self::Fix => "fix",
             Self::Dns(flavour) => flavour.name(),
             Self::Text(_) => protocol,
+        }
+    }
+
+    /// What a connection takes of its shard's room.
+    pub(super) const fn connection_bytes(self) -> u32 {
+        match self {
+            Self::Tls | Self::Dtls | Self::Quic => connection_bytes::TLS,
+            Self::Http => connection_bytes::HTTP,
+            Self::Fix => connection_bytes::FIX,
+            Self::Dns(_) => connection_bytes::DNS,
+            Self::WebSocket => connection_bytes::WEBSOCKET,
+            Self::Text(_) => connection_bytes::TEXT,
+        }
+    }
+
+    /// As what a connection without room is counted.
+    pub(super) const fn without_room(self) -> Loss {
+        match self {
+            Self::Tls | Self::Dtls | Self::Quic => Loss::TlsHandshakes,
+            Self::Http => Loss::HttpConnections,
+            Self::Fix => Loss::FixConnections,
+            Self::Dns(_) => Loss::DnsConnections,
+            Self::WebSocket => Loss::WebSocketConnections,
+            Self::Text(_) => Loss::TextConnections,
         }
     }
 
@@ -150,6 +174,7 @@ impl Parsers {
             Handle::Http(handle) => self.http.prefetch(handle),
             Handle::Dns(handle) => self.dns.prefetch(handle),
             Handle::Tls(handle) => self.tls.prefetch(handle),
+            Handle::Fix(handle) => self.fix.prefetch(handle),
             _ => {}
         }
     }
