@@ -9,6 +9,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -91,6 +92,44 @@ def run_quiet(command, allow_busy=False, tries=5, **options):
         if allow_busy or result["others_share"] <= BUSY_SHARE_MAX:
             return result
     raise Busy(f"disturbed {tries} times in a row: {' '.join(command)}")
+
+
+# Counters that tell of the capture: datagrams of which it lacks pieces, its clock.
+OF_THE_CAPTURE = {"fragment_timeout", "fragment_overlap", "clock_leaps_clamped"}
+# Limits that no memory raises: what they cost is told beside the figures.
+BY_DESIGN = {
+    "anomalies_suppressed": "anomaly records above their rate",
+    "identify_first_bytes": "streams with more before their protocol was known than is kept",
+}
+
+
+def run_flowpin(command, allow_busy=False, **options):
+    """As `run_quiet`, of a `flowpin run`; with what its limits by design cost. What is lost for any
+    other reason was not done, so that the run says nothing: that ends the measurement."""
+    with tempfile.TemporaryFile() as out:
+        result = run_quiet([*command, "--json"], allow_busy=allow_busy, stdout=out, **options)
+        out.seek(0)
+        return result, lost_nothing(command, json.load(out))
+
+
+def lost_nothing(command, summary):
+    """What limits by design cost, by a run's summary; the end if it lost anything else."""
+    lost = {name: count for name, count in summary["losses"].items()
+            if count and name not in OF_THE_CAPTURE}
+    limits = {name: lost.pop(name) for name in BY_DESIGN if name in lost}
+    if lost:
+        words = ", ".join(f"{name} {count:,}" for name, count in lost.items())
+        raise SystemExit(f"{' '.join(command)}: lost {words}: its figures would say nothing")
+    return limits
+
+
+def loss_line(limits):
+    """What all runs of Flowpin lost, in one sentence; `limits`: of each run."""
+    most = {name: max(run.get(name, 0) for run in limits) for name in BY_DESIGN}
+    told = [f"{BY_DESIGN[name]} ({name}: {count:,})" for name, count in most.items() if count]
+    if not told:
+        return "Flowpin's runs lost nothing."
+    return f"Flowpin's runs lost nothing but what is limited by design: {', '.join(told)}."
 
 
 def copy_anew(source, target):

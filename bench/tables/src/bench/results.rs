@@ -1,21 +1,19 @@
-//! What is found in each trace, and how fast: ICS'09, Table 2 and Figure 5; the Snort note's
-//! figures 8 and 9.
+//! What is found in each trace: ICS'09, Table 2.
 
-use super::{ICS09, ICS09_MACHINE, float};
+use super::{ICS09, float};
 use crate::lab::{Lab, Trace, plan};
 use crate::table::{Cell, Table};
 use anyhow::Result;
-use flowpin_config::{PipelineShape, Plan};
 use flowpin_engine::RunReport;
 use flowpin_gen::Service;
 
 /// A trace: its name, its preset, what Table 2 counts (alerts, HTTP, BitTorrent, packets inspected
 /// for each connection).
-type Theirs = (&'static str, &'static str, [Option<f64>; 4]);
+pub(super) type Theirs = (&'static str, &'static str, [Option<f64>; 4]);
 
 const NONE: [Option<f64>; 4] = [None; 4];
 
-const FILES: [Theirs; 12] = [
+pub(super) const FILES: [Theirs; 13] = [
     ("File-1", "ics09-file-1", NONE),
     ("File-2", "ics09-file-2", NONE),
     ("File-3", "ics09-file-3", NONE),
@@ -48,22 +46,16 @@ const FILES: [Theirs; 12] = [
     ),
     ("HTTP, 1 kB", "snort-http-1k", NONE),
     ("HTTP, 32 kB", "snort-http-32k", NONE),
+    ("HTTP, 64 kB", "snort-http-64k", NONE),
 ];
-
-/// Figure 5's ends, in Gbit/s on three cores: the only ones that the text states.
-const GBPS: [(&str, f64); 2] = [("File-9", 2.0), ("File-10", 6.0)];
-
-/// What the Snort note gained by eight cores, off line.
-const SNORT: [(&str, f64); 2] = [("HTTP, 1 kB", 1.26), ("HTTP, 32 kB", 1.10)];
 
 pub(super) fn table(lab: &mut Lab) -> Result<Table> {
     let mut table = Table::new(
         "results",
-        "What is found in each trace, and how fast",
+        "What is found in each trace",
         &format!(
-            "{ICS09}, Table 2 and Figure 5 ({ICS09_MACHINE}, three cores); the Snort note's figure \
-             8 (two Xeon X5355, 2.66 GHz, eight cores). Ours: traces with the published packets, \
-             connections and services, a part of each; their counts are those of the whole."
+            "{ICS09}, Table 2. Ours: traces with the published packets, connections and services, \
+             a part of each; their counts are those of the whole."
         ),
         "trace",
     )
@@ -78,25 +70,22 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
     .ours("BitTorrent", "")
     .theirs("PI-per-C", "packets")
     .ours("PI-per-C", "packets")
-    .theirs("rate", "Gbit/s")
-    .ours("1x1", "Gbit/s")
-    .ours("2x1", "Gbit/s")
-    .theirs("gain", "×")
-    .ours("2x1 : 1x1", "×")
-    .draw(&[11, 12, 13]);
+    .draw(&[5, 6]);
     for (name, preset, theirs) in FILES {
-        // The short form looks at what differs most.
-        if lab.extent.quick && !["File-4", "File-10"].contains(&name) {
-            continue;
+        if is_looked_at(lab, name) {
+            row(lab, &mut table, name, preset, theirs)?;
         }
-        row(lab, &mut table, name, preset, theirs)?;
     }
     table.note(
         "A connection of theirs may raise several alerts. PI-per-C: packets whose bytes were \
-         looked \
-         at, for each connection with any. Protocols are found by what is said, on any port.",
+         looked at, for each connection with any. Protocols are found by what is said, on any port.",
     );
     Ok(table)
+}
+
+/// The short form looks at what differs most.
+pub(super) fn is_looked_at(lab: &Lab, name: &str) -> bool {
+    !lab.extent.quick || ["File-4", "File-10"].contains(&name)
 }
 
 fn row(
@@ -107,26 +96,12 @@ fn row(
     theirs: [Option<f64>; 4],
 ) -> Result<()> {
     let trace = lab.preset(preset)?;
-    let shapes = [PipelineShape::Single, PipelineShape::InputAndWorkers(1)];
-    let plans: Vec<Plan> = shapes
-        .iter()
-        .take(lab.cores())
-        .map(|&pipeline| Plan {
-            pipeline,
-            ..plan(lab, &trace)
-        })
-        .collect();
-    let mut taken = lab.run(&plans)?;
-    let gbps: Vec<_> = taken.iter().map(|taken| taken.gbps()).collect();
+    // What is found is the same in every round.
+    let mut taken = lab.run_rounds(&[plan(lab, &trace)], 1)?;
     let Some(report) = taken.first_mut().map(|taken| &mut taken.report) else {
         return Ok(());
     };
     report.connections.settle();
-    let stated = |of: &[(&str, f64)]| of.iter().find(|one| one.0 == name).map(|one| one.1);
-    let gain = match gbps[..] {
-        [one, two, ..] => Some(two.median / one.median),
-        _ => None,
-    };
     let [alerts, http, torrents, inspected] = theirs;
     let cells: Vec<Cell> = vec![
         (100.0 * trace.part).into(),
@@ -140,18 +115,17 @@ fn row(
         found(report, "bittorrent").into(),
         inspected.into(),
         inspected_each(report).into(),
-        stated(&GBPS).into(),
-        gbps.first().copied().into(),
-        gbps.get(1).copied().into(),
-        stated(&SNORT).into(),
-        gain.into(),
     ];
     table.row(name, cells);
-    // Others measure with it, too.
-    if preset != "ics09-file-1" {
-        lab.forget(preset)?;
+    done_with(lab, preset)
+}
+
+/// Takes back a trace's room, unless another bench measures with it, too.
+pub(super) fn done_with(lab: &mut Lab, preset: &str) -> Result<()> {
+    if preset == "ics09-file-1" {
+        return Ok(());
     }
-    Ok(())
+    lab.forget(preset)
 }
 
 /// Pairs of host and port that the scans told tried.

@@ -64,6 +64,11 @@ fn results_count_what_the_traces_hold() {
 }
 
 #[test]
+fn rates_finish() {
+    check("rates");
+}
+
+#[test]
 fn modes_finish() {
     let table = check("modes");
     assert!(table.rows.iter().any(|row| row.name.contains("one worker")));

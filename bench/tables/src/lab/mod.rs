@@ -74,13 +74,15 @@ impl Lab {
     /// What each stage costs on the trace of a preset.
     ///
     /// # Errors
-    /// No trace, or it cannot be run, or the machine is too busy.
+    /// No trace, or it cannot be run, or a run loses something, or the machine is too busy.
     pub(crate) fn profile(&mut self, preset: &str) -> Result<Rc<Profile>> {
         if let Some(known) = self.profiles.get(preset) {
             return Ok(Rc::clone(known));
         }
         let trace = self.preset(preset)?;
         let plan = plan(self, &trace);
+        // Profiling adds stages one by one; what all of them lose, a run of all of them says.
+        runs::lost_nothing(&flowpin_engine::run(&plan, &Control::default(), &())?)?;
         let cores = self.cores();
         let found = self.watched(|| {
             Ok(flowpin_engine::profile(

@@ -2,7 +2,7 @@
 
 use super::{Lab, Trace};
 use crate::table::Figure;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use flowpin_config::{Format, Input, OutputPlan, PipelineShape, Plan};
 use flowpin_engine::{Control, RunReport};
 
@@ -44,7 +44,7 @@ impl Lab {
     /// Runs each plan, in turn, as often as there are rounds.
     ///
     /// # Errors
-    /// A run fails; the machine is too busy to tell.
+    /// A run fails, or loses something; the machine is too busy to tell.
     pub(crate) fn run(&self, plans: &[Plan]) -> Result<Vec<Taken>> {
         self.run_rounds(plans, self.extent.rounds)
     }
@@ -59,11 +59,33 @@ impl Lab {
             for (plan, reports) in plans.iter().zip(&mut taken) {
                 let report =
                     self.watched(|| Ok(flowpin_engine::run(plan, &Control::default(), &())?))?;
+                lost_nothing(&report)?;
                 reports.push(report);
             }
         }
         taken.into_iter().map(summed).collect()
     }
+}
+
+/// A run that leaves work undone is fast: its figures would say nothing.
+///
+/// # Errors
+/// A cap was reached, or a queue was full: which, and how much it cost.
+pub(super) fn lost_nothing(report: &RunReport) -> Result<()> {
+    let lost: Vec<String> = report
+        .losses
+        .iter()
+        .map(|(loss, count)| format!("{} {count} ({})", loss.name(), loss.explanation()))
+        .collect();
+    if !lost.is_empty() {
+        let inputs: Vec<String> = report
+            .inputs
+            .iter()
+            .map(|input| input.name.clone())
+            .collect();
+        bail!("lost while measuring {}: {}", inputs.join(", "), lost.join("; "));
+    }
+    Ok(())
 }
 
 fn summed(mut reports: Vec<RunReport>) -> Result<Taken> {
