@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests stop where something is missing")]
 
 use flowpin_config::{Format, OutputPlan};
-use flowpin_output::{Formatter, Merger, MessageSchemas, Writers};
+use flowpin_output::{Disk, Formatter, Merger, MessageSchemas, Writers};
 use flowpin_packet::Timestamp;
 use flowpin_record::{
     Kind, MessageColumn, MessagePlace, MessageSchema, RecordEndpoint, RecordKey, RecordSink,
@@ -62,7 +62,7 @@ fn write(format: Format, dir: &Path) {
     };
     let schemas = MessageSchemas::new([&OTHER, &ASKED]);
     let mut formatter = Formatter::with_messages(&plan, &schemas);
-    let mut writers = Writers::with_messages(&plan, &schemas).unwrap();
+    let mut writers = Writers::with_messages(&plan, &schemas, Box::new(Disk::default())).unwrap();
     let answers = [
         Value::Bytes(b"a,\"b"),
         Value::Bytes(b"\xff c"),
@@ -206,15 +206,13 @@ fn parquet_has_lists() {
     }
 }
 
-static SHAPED: MessageSchema = MessageSchema::new(
-    "mail",
-    "A mail.",
-    &[
-        MessageColumn::new("to", "email.to=list", Kind::Text, "Who gets it."),
-        MessageColumn::new("code", "mail.code=text", Kind::Count, "What was answered."),
-        MessageColumn::new("reply", "flowpin.reply", Kind::Text, "The answer's words."),
-    ],
-);
+static SHAPED: MessageSchema = MessageSchema::new("mail", "A mail.", SHAPED_COLUMNS);
+
+const SHAPED_COLUMNS: &[MessageColumn] = &[
+    MessageColumn::new("to", "email.to=list", Kind::Text, "Who gets it."),
+    MessageColumn::new("code", "mail.code=text", Kind::Count, "What was answered."),
+    MessageColumn::new("reply", "flowpin.reply", Kind::Text, "The answer's words."),
+];
 
 /// One event of [`SHAPED`].
 fn shaped(values: &[Value<'_>]) -> serde_json::Value {
@@ -232,7 +230,7 @@ fn shaped(values: &[Value<'_>]) -> serde_json::Value {
         dir: dir.path().to_owned(),
         ..plan
     };
-    let mut writers = Writers::with_messages(&plan, &schemas).unwrap();
+    let mut writers = Writers::with_messages(&plan, &schemas, Box::new(Disk::default())).unwrap();
     let mut merger = Merger::new(1);
     merger.push(0, formatter.take_batch(Timestamp::MAX));
     merger.drain(&mut writers, |_, _| ()).unwrap();

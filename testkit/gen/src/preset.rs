@@ -107,7 +107,7 @@ const fn parser(name: &'static str, source: &'static str, kind: Kind, packets: u
 }
 
 /// All of them.
-pub const PRESETS: [Preset; 15] = [
+pub const PRESETS: [Preset; 16] = [
     ics09(
         "ics09-file-1",
         "ICS'09 File-1",

@@ -81,9 +81,13 @@ pub(super) fn lost_nothing(report: &RunReport) -> Result<()> {
         let inputs: Vec<String> = report
             .inputs
             .iter()
-            .map(|input| input.name.clone())
+            .map(|input| input.path.display().to_string())
             .collect();
-        bail!("lost while measuring {}: {}", inputs.join(", "), lost.join("; "));
+        bail!(
+            "lost while measuring {}: {}",
+            inputs.join(", "),
+            lost.join("; ")
+        );
     }
     Ok(())
 }

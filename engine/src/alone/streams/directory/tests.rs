@@ -4,6 +4,7 @@ use super::{DirectoryOptions, StreamDirectory};
 use crate::RunError;
 use crate::alone::streams::{Conversation, Gaps, StreamEnd, StreamPlace, StreamSink};
 use flowpin_counters::Loss;
+use flowpin_disk::Reads;
 use flowpin_packet::Timestamp;
 use flowpin_record::Uid;
 use std::collections::BTreeMap;
