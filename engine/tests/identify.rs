@@ -208,9 +208,10 @@ fn what_was_looked_at_is_counted() {
     }
     for pipeline in ["1x1", "2x3"] {
         let (report, _) = run(&frames, pipeline);
-        // The SSH client's first line decides; twelve datagrams are the limit.
+        // The SSH client's first line decides, the server's confirms; twelve datagrams are the
+        // limit.
         assert_eq!(report.identify.searched, 2);
-        assert_eq!(report.identify.inspected, 1 + 12);
+        assert_eq!(report.identify.inspected, 2 + 12);
         assert_eq!(report.connections.unknown.connections, 1);
         assert_eq!(report.connections.by_app["ssh"].connections, 1);
     }

@@ -106,9 +106,10 @@ mod tests {
                 "g.l:2:1: error: every event has a member src_ip already",
             ),
             (
-                "a text eve \"flowpin.a\"",
+                "a text eve \"flowpin.uid\"",
                 "g.l:2:1: error: every event has a member flowpin already",
             ),
+            ("a text eve \"flowpin.a\"", ""),
             (
                 "a text\nb text eve \"m.a\"",
                 "g.l:3:1: error: EVE cannot have m.a beside m.a",

@@ -70,6 +70,7 @@ static TABLE: &[ToolNames] = &[
     same("ads"),
     same("aerospike"),
     same("afp"),
+    same("aim"),
     same("ajp"),
     same("alicloud"),
     same("amanda"),

@@ -13,7 +13,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use support::{ALL_FORMATS, Any, Random, longest, plan, web, write_all};
+use support::{ALL_FORMATS, Any, Random, longest, plan, renamed, web, write_all};
 
 /// The same records in every format, and the directory that holds the files.
 fn written(count: usize) -> (tempfile::TempDir, Vec<(RecordKey, Any)>) {
@@ -21,7 +21,7 @@ fn written(count: usize) -> (tempfile::TempDir, Vec<(RecordKey, Any)>) {
     let plan = plan(dir.path(), &ALL_FORMATS);
     let mut records = Random(42).records(count);
     let last = records.last().unwrap().0;
-    for (number, record) in [(1, web()), (2, longest())] {
+    for (number, record) in [(1, web()), (2, longest()), (3, renamed())] {
         let number = last.number + number;
         records.push((RecordKey { number, ..last }, Any::Conn(record)));
     }

@@ -97,6 +97,19 @@ pub(crate) fn web() -> ConnRecord {
     }
 }
 
+/// A connection whose protocol Suricata calls something else.
+pub(crate) fn renamed() -> ConnRecord {
+    let web = web();
+    ConnRecord {
+        app: web.app.map(|app| App {
+            name: "kerberos",
+            in_tools: ToolNames::of("kerberos"),
+            ..app
+        }),
+        ..web
+    }
+}
+
 /// Everything that a connection record can say, at its longest.
 pub(crate) fn longest() -> ConnRecord {
     let most = Direction {
