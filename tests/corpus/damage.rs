@@ -122,7 +122,7 @@ fn prefix(cut: &[u8], whole: &Capture, folder: &Path, name: &str) {
     if kept.is_empty() {
         return;
     }
-    let words = ["slice", "-f", "ip or ip6 or arp", "-r"];
+    let words = ["slice", "--force", "-f", "ip or ip6 or arp", "-r"];
     let words = [
         &words[..],
         &[input.to_str().unwrap(), "-w", output.to_str().unwrap()],

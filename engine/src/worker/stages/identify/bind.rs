@@ -154,6 +154,7 @@ impl Identify {
             return;
         };
         if state.binding.is_none() {
+            parse.forget_fits();
             return;
         }
         match parse.data(state.binding, at, bytes, &scene.moment, scene.sink) {
@@ -230,6 +231,7 @@ impl Identify {
             return;
         };
         if state.binding.is_none() {
+            parse.forget_fits();
             return;
         }
         let (moment, sink) = (&scene.moment, &mut *scene.sink);

@@ -221,6 +221,12 @@ impl Parse {
         }
     }
 
+    /// Nobody is told anything: what the parser of another connection said is not this one's.
+    #[inline]
+    pub(super) fn forget_fits(&mut self) {
+        self.ledger.fits = None;
+    }
+
     /// How many records a connection had so far.
     pub(super) fn transactions(&self, binding: Binding) -> u32 {
         let bound = binding.0.checked_sub(1).and_then(|one| self.bound.get(one));
