@@ -51,6 +51,7 @@ fn talk_of(turns: Turns<'_>, size: usize, host: u16) -> Vec<Vec<u8>> {
             frames.push(packet);
         }
     }
+    frames.push(ip.tcp(Tcp::new(client, server, next[0], next[1], ack), b""));
     frames.iter().map(|packet| packet.ethernet()).collect()
 }
 
