@@ -27,7 +27,8 @@ fn every_command_has_the_answer_that_its_client_saw() {
             grammar.to_str().unwrap(),
         ];
         let outcome = product::run(&[&words[..], &files[..]].concat()).unwrap();
-        assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""));
+        // That rules are slow on hostile input is told there.
+        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
         let text = String::from_utf8(outcome.stdout).unwrap();
         let events = text.lines().map(|line| serde_json::from_str(line).unwrap());
         let events: Vec<Value> = events.collect();
