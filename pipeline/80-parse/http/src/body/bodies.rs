@@ -83,6 +83,18 @@ impl Bodies {
 
     /// The next bytes of a body, what came of them to `file`.
     pub(crate) fn feed(&mut self, handle: u32, bytes: &[u8], file: &mut dyn FnMut(&[u8])) {
+        self.work(handle, file, |work, space, options, file| {
+            work.feed(bytes, space, options, file);
+        });
+    }
+
+    /// Has `act` make something of a body, within its shard's memory.
+    fn work(
+        &mut self,
+        handle: u32,
+        file: &mut dyn FnMut(&[u8]),
+        act: impl FnOnce(&mut Work, (&mut [u8], u64), &BodyOptions, &mut dyn FnMut(&[u8])),
+    ) {
         let Some(Some(work)) = self.works.get_mut(handle as usize) else {
             return;
         };
@@ -97,7 +109,7 @@ impl Bodies {
             is_file: work.is_file,
             left_out: 0,
         };
-        work.feed(bytes, (&mut self.space, room), &self.options, &mut |made| {
+        act(work, (&mut self.space, room), &self.options, &mut |made| {
             place.put(made, &self.options, file);
         });
         work.left_out = work.left_out.saturating_add(place.left_out);
@@ -105,8 +117,10 @@ impl Bodies {
         *used = used.saturating_add(after).saturating_sub(before);
     }
 
-    /// Bytes of a body are missing: how many zeros its file has for them.
-    pub(crate) fn gap(&mut self, handle: u32, len: u64) -> u64 {
+    /// Bytes of a body are missing: what came of those before goes to `file`. How many zeros its
+    /// file has for them.
+    pub(crate) fn gap(&mut self, handle: u32, len: u64, file: &mut dyn FnMut(&[u8])) -> u64 {
+        self.work(handle, file, Work::flush);
         let Some(Some(work)) = self.works.get_mut(handle as usize) else {
             return 0;
         };

@@ -275,7 +275,7 @@ impl Work {
         };
         let result = match part {
             Some(part) => decoder.push(part, space, &mut out, &mut told),
-            None => decoder.finish(space, &mut out),
+            None => decoder.finish(space, &mut out, &mut told),
         };
         self.told = told;
         self.decoder = decoder;
@@ -340,6 +340,17 @@ impl Work {
     /// No more bytes come.
     pub(super) fn finish(
         &mut self,
+        space: (&mut [u8], u64),
+        options: &BodyOptions,
+        file: &mut dyn FnMut(&[u8]),
+    ) {
+        self.flush(space, options, file);
+        self.is_inside |= self.raw_len > 0 && self.decoder.is_inside();
+    }
+
+    /// Makes what it can of the bytes that decoders hold, because those behind do not come.
+    pub(super) fn flush(
+        &mut self,
         (space, room): (&mut [u8], u64),
         options: &BodyOptions,
         file: &mut dyn FnMut(&[u8]),
@@ -361,8 +372,7 @@ impl Work {
             let by_memory = self.len.saturating_add(room);
             self.feed_part(None, (space, by_memory), options, file);
         }
-        self.is_inside |= self.raw_len > 0 && self.decoder.is_inside();
-        let kept = self.decoder.undecided().to_vec();
+        let kept = self.decoder.take_undecided();
         if !kept.is_empty() {
             self.take(&kept, file);
         }

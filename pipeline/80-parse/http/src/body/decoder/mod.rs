@@ -1,5 +1,6 @@
 //! Encoded bodies to what they were before, piece by piece, never more than a buffer at once.
 
+mod begin;
 mod brotli;
 mod checksum;
 mod gzip;
@@ -76,9 +77,7 @@ impl Decoder {
     pub(super) fn new(encoding: Encoding) -> Self {
         match encoding {
             IDENTITY => Self::Plain,
-            GZIP | DEFLATE => Self::Begin(encoding, Vec::new()),
-            BROTLI => Self::Brotli(Brotli::new()),
-            ZSTD => Zstd::new().map_or(Self::Plain, Self::Zstd),
+            GZIP | DEFLATE | BROTLI | ZSTD => Self::Begin(encoding, Vec::new()),
             _ => Self::Plain,
         }
     }
@@ -100,15 +99,12 @@ impl Decoder {
             Self::Over => Ok(()),
             Self::Begin(encoding, begin) => {
                 begin.extend_from_slice(input);
-                let [first, second, ..] = begin.as_slice() else {
+                let Some(decoder) = begin::decoder(*encoding, begin, false) else {
                     return Ok(());
                 };
-                let begins = begins(*encoding, *first, *second);
                 let begin = std::mem::take(begin);
-                let is_invalid = matches!(begins, Self::Plain);
-                *self = begins;
-                self.push(&begin, room, out, told)?;
-                if is_invalid { Err(Invalid) } else { Ok(()) }
+                *self = decoder;
+                self.push_first(&begin, (room, false), out, told)
             }
             Self::Gzip(gzip) => gzip.push(input, room, out, told),
             Self::Zlib(zlib) => zlib.push(input, room, out, told),
@@ -130,9 +126,22 @@ impl Decoder {
     }
 
     /// Decodes what it held back; no more bytes come.
-    pub(super) fn finish(&mut self, room: &mut [u8], out: &mut Out<'_>) -> Result<(), Invalid> {
+    pub(super) fn finish(
+        &mut self,
+        room: &mut [u8],
+        out: &mut Out<'_>,
+        told: &mut Anomalies,
+    ) -> Result<(), Invalid> {
         match self {
             Self::Brotli(brotli) => brotli.finish(room, out),
+            Self::Begin(encoding, begin) => {
+                let Some(decoder) = begin::decoder(*encoding, begin, true) else {
+                    return Ok(());
+                };
+                let begin = std::mem::take(begin);
+                *self = decoder;
+                self.push_first(&begin, (room, true), out, told)
+            }
             _ => Ok(()),
         }
     }
@@ -153,9 +162,9 @@ impl Decoder {
     /// frame has ended.
     pub(super) fn window(&self, begin: &[u8], is_next: bool) -> u64 {
         match self {
-            Self::Brotli(_) => begin.first().map(|&first| 1 << brotli_window_log(first)),
+            Self::Brotli(_) | Self::Begin(BROTLI, _) => begin.first().map(|&first| 1 << brotli_window_log(first)),
             Self::Zstd(_) if is_next => None,
-            Self::Zstd(_) => zstd_window(begin),
+            Self::Zstd(_) | Self::Begin(ZSTD, _) => zstd_window(begin),
             _ => Some(0),
         }
         .unwrap_or(u64::MAX)
@@ -184,24 +193,11 @@ impl Decoder {
     }
 
     /// Bytes that are kept because there were too few of them to decide.
-    pub(super) fn undecided(&self) -> &[u8] {
+    pub(super) fn take_undecided(&mut self) -> Vec<u8> {
         match self {
-            Self::Begin(_, begin) => begin,
-            _ => &[],
+            Self::Begin(_, begin) => std::mem::take(begin),
+            _ => Vec::new(),
         }
-    }
-}
-
-/// Servers send raw deflate where the specification asks for zlib's frame (RFC 9110 §8.4.1.2),
-/// call gzip deflate, and call plain bytes gzip.
-fn begins(encoding: Encoding, first: u8, second: u8) -> Decoder {
-    let is_gzip = (first, second) == (0x1f, 0x8b);
-    let is_zlib = first & 15 == 8 && u16::from_be_bytes([first, second]).is_multiple_of(31);
-    match encoding {
-        _ if is_gzip => Decoder::Gzip(Gzip::new()),
-        DEFLATE if is_zlib => Decoder::Zlib(Zlib::new()),
-        DEFLATE => Decoder::Deflate(Box::new(Decompress::new(false))),
-        _ => Decoder::Plain,
     }
 }
 

@@ -204,6 +204,57 @@ fn limits_hold_for_both_codings_together() {
     assert_ne!(bodies.begin(both(GZIP, GZIP), 2, 0), NONE);
 }
 
+/// Bodies that are called what they are not stay as they came, at once or in pieces, alone and
+/// below another coding.
+#[test]
+fn plain_bodies_that_are_called_encoded_are_kept() {
+    let json = br#"{"name": "value", "list": [1, 2, 3], "text": "called deflate, and plain"}"#;
+    let long = [&b"<html><body>"[..], &b"Some text. ".repeat(500)].concat();
+    for plain in [
+        &b"plain text"[..],
+        b"80 degrees",
+        b"hCaptcha",
+        b"Text that is of some length, and no more than that.",
+        json,
+        &long,
+    ] {
+        for encoding in [GZIP, DEFLATE, BROTLI, ZSTD] {
+            for piece in [1, 7, 255, usize::MAX] {
+                let about = format!("{encoding} by {piece}: {}", plain.escape_ascii());
+                let (out, told, work) = decoded(encoding, plain, piece, &all());
+                assert!(out == plain && !work.is_broken && !work.is_inside, "{about}");
+                assert_eq!(told, [Anomaly::EncodingInvalid], "{about}");
+                let (out, ..) = decoded_twice(both(encoding, GZIP), plain, piece, &all());
+                assert!(out == plain, "{about}");
+                let (out, ..) = decoded_twice(both(GZIP, encoding), &gzip(plain), piece, &all());
+                assert!(out == plain, "{about}");
+            }
+        }
+    }
+}
+
+/// A body that lacks bytes has what came of those before.
+#[test]
+fn what_came_before_a_gap_is_kept() {
+    let text = text();
+    for (encoding, bytes) in [
+        (GZIP, gzip(&text)),
+        (DEFLATE, zlib(&text)),
+        (DEFLATE, raw(&text)),
+        (BROTLI, BROTLI_LINES.to_vec()),
+    ] {
+        let mut bodies = Bodies::new(&all());
+        let body = bodies.begin(Encodings::of_content(encoding), 2, 0);
+        assert!(bodies.begin_file(body));
+        let mut out = Vec::new();
+        bodies.feed(body, &bytes[..100], &mut |made| out.extend_from_slice(made));
+        bodies.gap(body, 9, &mut |made| out.extend_from_slice(made));
+        bodies.feed(body, &bytes[100..], &mut |made| out.extend_from_slice(made));
+        let (whole, ..) = decoded(encoding, &bytes, usize::MAX, &all());
+        assert!(!out.is_empty() && whole.starts_with(&out), "{encoding}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 

@@ -66,9 +66,12 @@ impl<S: MessageSink> Turn<'_, S> {
 
     #[cold]
     pub(in crate::parser) fn wanted_body_gap(&mut self, len: u64) {
-        let zeros = self.pools.bodies.gap(self.mine.body, len);
+        let file = self.file();
+        let sink = &mut *self.sink;
+        let zeros = self.pools.bodies.gap(self.mine.body, len, &mut |bytes| {
+            sink.file(FilePart::Data(file, bytes));
+        });
         if self.options.bodies.files && zeros > 0 {
-            let file = self.file();
             self.sink.file(FilePart::Missing(file, zeros));
         }
     }
