@@ -80,7 +80,11 @@ mod tests {
             (false, b"VA 3 O1\r\nxyz\r\n"),
         ] {
             let about = bytes.escape_ascii();
-            let found = if to_server { client(bytes) } else { server(bytes) };
+            let found = if to_server {
+                client(bytes)
+            } else {
+                server(bytes)
+            };
             assert_eq!(found, Some("memcached"), "{about}");
         }
         for bytes in [

@@ -222,7 +222,10 @@ fn plain_bodies_that_are_called_encoded_are_kept() {
             for piece in [1, 7, 255, usize::MAX] {
                 let about = format!("{encoding} by {piece}: {}", plain.escape_ascii());
                 let (out, told, work) = decoded(encoding, plain, piece, &all());
-                assert!(out == plain && !work.is_broken && !work.is_inside, "{about}");
+                assert!(
+                    out == plain && !work.is_broken && !work.is_inside,
+                    "{about}"
+                );
                 assert_eq!(told, [Anomaly::EncodingInvalid], "{about}");
                 let (out, ..) = decoded_twice(both(encoding, GZIP), plain, piece, &all());
                 assert!(out == plain, "{about}");
