@@ -48,12 +48,12 @@ pub enum ConfigError {
     /// `none` and another format.
     #[error("the format `none` cannot be combined with another")]
     NoneAmongFormats,
-    /// Standard output with a format that is not JSON lines.
+    /// Standard output with another format than EVE.
     #[error(
-        "standard output takes JSON lines of one format: \
-         use `--format eve` or `--format zeek-json`, or write files with `-l DIR`"
+        "standard output takes EVE JSON lines alone: leave out `--format`, or leave out \
+         `--output -` and name a directory for other formats with `-l DIR`"
     )]
-    NotJsonLines,
+    NotEve,
     /// Standard output with rotation.
     #[error("standard output cannot be rotated: drop `--rotate`, or write files with `-l DIR`")]
     RotatedStdout,

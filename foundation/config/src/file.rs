@@ -472,7 +472,7 @@ const KEYS: &[(&str, &[Key])] = &[
             (
                 "stdout",
                 "false",
-                "JSON lines to standard output instead of files.",
+                "EVE JSON lines to standard output instead of files.",
             ),
             (
                 "formats",

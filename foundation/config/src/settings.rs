@@ -498,9 +498,8 @@ fn check_formats(output: &OutputPlan) -> Result<(), ConfigError> {
     if output.formats.contains(&Format::None) && output.formats.len() > 1 {
         return Err(ConfigError::NoneAmongFormats);
     }
-    let lines = |format: &Format| matches!(format, Format::Eve | Format::ZeekJson | Format::None);
-    if output.to_stdout && !(output.formats.len() == 1 && output.formats.iter().all(lines)) {
-        return Err(ConfigError::NotJsonLines);
+    if output.to_stdout && output.formats != [Format::Eve] {
+        return Err(ConfigError::NotEve);
     }
     if output.to_stdout && (output.rotate_every_ns.is_some() || output.rotate_bytes_max.is_some()) {
         return Err(ConfigError::RotatedStdout);
@@ -553,17 +552,24 @@ mod tests {
         assert_eq!(first.output.formats.len(), 2, "a format twice is one");
     }
 
-    /// A pipe takes JSON lines of one format: columns and headers cannot be mixed into it.
+    /// A pipe takes EVE JSON: every other format has a file for each type of record, or none.
     #[test]
-    fn standard_output_takes_json_lines_only() {
-        for formats in ["['csv']", "['zeek']", "['eve', 'zeek-json']"] {
+    fn standard_output_takes_eve_only() {
+        for formats in [
+            "['csv']",
+            "['zeek']",
+            "['zeek-json']",
+            "['parquet']",
+            "['none']",
+            "['eve', 'zeek-json']",
+        ] {
             let text = format!("[output]\nstdout = true\nformats = {formats}");
             assert!(
-                matches!(plan(&text), Err(ConfigError::NotJsonLines)),
+                matches!(plan(&text), Err(ConfigError::NotEve)),
                 "{formats}"
             );
         }
-        assert!(plan("[output]\nstdout = true\nformats = ['zeek-json']").is_ok());
+        assert!(plan("[output]\nstdout = true\nformats = ['eve', 'eve']").is_ok());
     }
 
     /// Contradictions are refused before anything is opened.

@@ -17,7 +17,7 @@ pub(crate) struct InputArgs {
     #[arg(short = 'r', long = "read", value_name = "FILE", value_hint = ValueHint::AnyPath)]
     read: Vec<PathBuf>,
 
-    /// Only packets that pass this pcap-filter(7) expression; trailing words do the same
+    /// Only packets that pass this pcap-filter(7) expression; words without option do the same
     #[arg(short = 'f', long = "filter", value_name = "EXPR")]
     filter: Option<String>,
 
@@ -31,11 +31,11 @@ pub(crate) struct InputArgs {
 }
 
 impl InputArgs {
-    /// The settings that these options make, with the words behind the options: first further
+    /// The settings that these options make, with the words that are none: first further
     /// captures (by their names' endings), then the filter.
     ///
     /// # Errors
-    /// A filter both by `-f` and by trailing words; a word that is no text.
+    /// A filter both by `-f` and by words; a word that is no text.
     pub(crate) fn settings(&self, words: &[OsString]) -> anyhow::Result<InputSettings> {
         let captures = words.iter().take_while(|word| is_capture_name(word));
         let mut read = self.read.clone();
@@ -143,6 +143,8 @@ impl NameArgs {
 #[cfg(test)]
 mod tests {
     use super::InputArgs;
+    use crate::cli::{Cli, Command};
+    use clap::Parser;
     use std::ffi::OsString;
     use std::path::Path;
 
@@ -164,6 +166,37 @@ mod tests {
         assert_eq!(read.len(), 3);
         assert_eq!(read[2], Path::new("dir/c.pcapng.zst"));
         assert_eq!(settings.filter.as_deref(), Some("tcp port 80"));
+    }
+
+    /// Options may stand anywhere among the words; a number below 0 and what follows `--` are
+    /// words.
+    #[test]
+    fn options_may_follow_words() {
+        for line in [
+            "run x.pcap -l logs tcp[4:2] -1 > 3 -q",
+            "run x.pcap tcp[4:2] -q -1 -l logs > 3",
+            "run -q -l logs -- x.pcap tcp[4:2] -1 > 3",
+        ] {
+            let words = std::iter::once("flowpin").chain(line.split(' '));
+            let Command::Run(args) = Cli::try_parse_from(words).unwrap().command else {
+                panic!("{line}");
+            };
+            let settings = args.settings().unwrap();
+            assert_eq!(settings.input.read, Some(vec!["x.pcap".into()]), "{line}");
+            assert_eq!(settings.input.filter.as_deref(), Some("tcp[4:2] -1 > 3"));
+            assert_eq!(settings.output.dir.as_deref(), Some(Path::new("logs")));
+            assert!(args.show.quiet, "{line}");
+        }
+        for line in [
+            "slice -r x tcp port 80 -w f",
+            "slice x.pcap --uid C1 -w f",
+            "streams x.pcap --follow C1",
+            "identify x.pcap --format csv",
+            "profile x.pcap --json",
+        ] {
+            let words = std::iter::once("flowpin").chain(line.split(' '));
+            Cli::try_parse_from(words).unwrap();
+        }
     }
 
     /// A filter given twice is a mistake, not a conjunction.

@@ -35,7 +35,7 @@ pub(crate) struct RunArgs {
     pub(crate) show: ShowArgs,
 
     /// Further captures (words that end in .pcap, .pcapng, .cap, also .gz …), then the filter
-    #[arg(value_name = "FILTER", trailing_var_arg = true, help_heading = "Input")]
+    #[arg(value_name = "FILTER", allow_negative_numbers = true, help_heading = "Input")]
     words: Vec<OsString>,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct OutputArgs {
     #[arg(value_parser = value::word::<Format>())]
     format: Vec<Format>,
 
-    /// `-`: JSON lines to standard output instead of files
+    /// `-`: EVE JSON lines to standard output instead of files; no other format goes there
     #[arg(long, value_name = "-", value_parser = ["-"], hide_possible_values = true)]
     #[arg(conflicts_with = "log_dir")]
     output: Option<String>,

@@ -120,11 +120,15 @@ fn flags_win_over_the_file_and_what_is_printed_reads_back() {
     assert_eq!(stdout(&again), stdout(&first));
 }
 
-/// Pipes take JSON lines only, and a log directory contradicts a pipe.
+/// Pipes take EVE JSON only, and a log directory contradicts a pipe.
 #[test]
 fn contradicting_outputs_are_usage_errors() {
-    let output = flowpin(&["run", "-r", "x", "--output", "-", "--format", "parquet"]);
-    assert_refused(&output, 2, &["JSON lines"]);
+    let http = capture("http.pcapng");
+    for format in ["zeek", "zeek-json", "csv", "parquet", "none", "eve,csv"] {
+        let output = flowpin(&["run", "-r", &http, "--output", "-", "--format", format]);
+        assert_refused(&output, 2, &["takes EVE JSON lines alone", "`-l DIR`"]);
+        assert!(stdout(&output).is_empty(), "{format}");
+    }
     let output = flowpin(&["run", "-r", "x", "--output", "-", "-l", "logs"]);
     assert_eq!(code(&output), 2);
 }
