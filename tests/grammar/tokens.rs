@@ -68,13 +68,14 @@ fn tokens_are_records_where_a_grammar_has_no_message() {
 /// Alternatives on one line, and an action on the line behind its pattern, as in papers' listings.
 #[test]
 fn rules_may_be_printed_as_papers_print_them() {
-    let grammar = "%x ML\n%%\n^\"GET\" | ^\"PUT\" |\n^\"HEAD\" | ^\"POST\"\n{BEGIN(ML); return REQUEST;}\n\
+    let grammar = "%x ML\n%%\n^\"GET\" | ^\"PUT\" |\n^\"HEAD\" | ^\"POST\"\n\
+                   {BEGIN(ML); return REQUEST;}\n\
         <ML>[^\\n]+ | \\n\n";
     let told = rows("a.l", grammar, &[(true, b"HEAD x\nPUT y\n")], 1000);
     assert_eq!(told, ["a_token|REQUEST|HEAD|client|0"]);
 }
 
-/// The listing of the seed paper on protocol parsers, where it is there: its line numbers taken off,
+/// The listing of a paper on protocol parsers, where it is there: its line numbers taken off,
 /// its printed blanks made blanks, the names that it uses defined.
 #[test]
 fn the_paper_s_figure_runs_as_printed() {

@@ -146,7 +146,8 @@ fn a_file_names_its_transaction_also_where_requests_are_sent_at_once() {
     assert_eq!(told.iter().filter(is_sent).count(), 1);
 }
 
-/// As Suricata tells of files: the source is who sent it, and the transaction's fields stand beside,
+/// As Suricata tells of files: the source is who sent it, and the transaction's fields stand
+/// beside,
 /// so that the two bodies of one POST can be told apart.
 #[test]
 fn a_file_has_its_sender_as_source_and_its_transaction_beside() {

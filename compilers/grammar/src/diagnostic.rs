@@ -72,7 +72,8 @@ impl fmt::Display for Diagnostic {
 fn printable(text: &str) -> String {
     let is_odd = |c: char| {
         c.is_control() && c != '\t'
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}')
+            || matches!(c, '\u{2066}'..='\u{2069}')
     };
     let shown = text.chars().map(|c| if is_odd(c) { '.' } else { c });
     shown.collect()

@@ -78,7 +78,8 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
     }
     table.note(
         "A connection of theirs may raise several alerts. PI-per-C: packets whose bytes were \
-         looked at, for each connection with any. Protocols are found by what is said, on any port.",
+         looked at, for each connection with any. Protocols are found by what is said, on any \
+         port.",
     );
     Ok(table)
 }

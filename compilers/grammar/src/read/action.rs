@@ -34,7 +34,8 @@ impl Argument {
     }
 }
 
-/// Reads a rule's action, to the beginning of the next line. None: `|`, behind which on the same line
+/// Reads a rule's action, to the beginning of the next line. None: `|`, after which on the same
+/// line
 /// another pattern may stand: the cursor is there then.
 pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Option<Vec<Call>>, Failure> {
     cursor.skip_blanks();

@@ -76,8 +76,8 @@ pub(crate) struct Seen {
 }
 
 impl Reading {
-    /// All messages that are whole in `bytes`, of one direction towards the other: how many bytes are done with, and how many are
-    /// needed from there before more can be said.
+    /// All messages that are whole in `bytes`, of one direction towards the other: how many bytes
+    /// are done with, and how many are needed from there before more can be said.
     #[inline]
     pub(crate) fn messages<S: MessageSink>(
         &mut self,

@@ -1,10 +1,10 @@
 //! Questions and their answers: which answer is whose.
 //!
 //! ```text
-//!  one direction                       the other
-//!  ask ───────► question ─┐            answer            the oldest
-//!  ask(…, IN) ─► question ─┤ in order ─► answer(M, FIELD)  the oldest that is the same, in any order
-//!  await(IN) ──► (nothing) ┘            answer_in_order   the oldest that agrees; else an anomaly
+//!  one direction                         the other
+//!  ask ────────► question ─┐             answer            the oldest
+//!  ask(…, IN) ─► question ─┤ in order ─► answer(M, FIELD)  the oldest that is the same
+//!  await(IN) ──► (nothing) ┘             answer_in_order   the oldest that agrees, or an anomaly
 //! ```
 
 use crate::actions::{Actor, tell};

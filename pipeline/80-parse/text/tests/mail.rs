@@ -62,7 +62,8 @@ fn chunks_are_one_mail() {
             (
                 true,
                 b"MAIL FROM:<a@a> BODY=BINARYMIME\r\nRCPT TO:<b@b>\r\nBDAT 20\r\n\
-                  From: a@a\r\nSubject: BDAT 22\r\nlong\r\n er\r\n\r\n.\r\nQUIT\r\nBDAT 0 LAST\r\nNOOP\r\n",
+                  From: a@a\r\nSubject: BDAT 22\r\nlong\r\n er\r\n\r\n.\r\nQUIT\r\n\
+                  BDAT 0 LAST\r\nNOOP\r\n",
             ),
             (
                 false,

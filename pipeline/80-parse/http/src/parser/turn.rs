@@ -51,7 +51,8 @@ impl<S: MessageSink> Turn<'_, S> {
         bytes.len().wrapping_sub(rest.len())
     }
 
-    /// Before a message: empty lines are skipped (RFC 9112 §2.2), and what else some receivers skip:
+    /// Before a message: empty lines are skipped (RFC 9112 §2.2), and what else some receivers
+    /// skip:
     /// blanks, and NUL bytes.
     #[inline]
     fn between<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {

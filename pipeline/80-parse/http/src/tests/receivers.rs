@@ -204,7 +204,8 @@ fn passed(request: &str, response: &str, body: &str) -> String {
     found.join("|")
 }
 
-/// RFC 9112 §6.3: no body, whatever the head says. Who sends one anyway is told; curl and Go drop the
+/// RFC 9112 §6.3: no body, whatever the head says. Who sends one anyway is told; curl and Go drop
+/// the
 /// connection with it, Python reads chunks behind 204 and 304. The next response is found.
 #[test]
 fn bodies_that_must_not_be_are_passed() {

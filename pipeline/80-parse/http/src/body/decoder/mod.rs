@@ -162,7 +162,9 @@ impl Decoder {
     /// frame has ended.
     pub(super) fn window(&self, begin: &[u8], is_next: bool) -> u64 {
         match self {
-            Self::Brotli(_) | Self::Begin(BROTLI, _) => begin.first().map(|&first| 1 << brotli_window_log(first)),
+            Self::Brotli(_) | Self::Begin(BROTLI, _) => {
+                begin.first().map(|&first| 1 << brotli_window_log(first))
+            }
             Self::Zstd(_) if is_next => None,
             Self::Zstd(_) | Self::Begin(ZSTD, _) => zstd_window(begin),
             _ => Some(0),
