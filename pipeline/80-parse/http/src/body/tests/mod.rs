@@ -291,7 +291,9 @@ fn gaps_do_not_make_a_file_longer_than_the_limit() {
     };
     let mut bodies = Bodies::new(&options);
     let body = bodies.begin(Encodings::of_content(IDENTITY), 2, 0);
-    let zeros: Vec<u64> = (0..5).map(|_| bodies.gap(body, u64::MAX / 8, &mut |_| {})).collect();
+    let zeros: Vec<u64> = (0..5)
+        .map(|_| bodies.gap(body, u64::MAX / 8, &mut |_| {}))
+        .collect();
     assert_eq!(zeros, [1 << 20, 1 << 20, 1 << 20, 0, 0]);
     bodies.feed(body, b"x", &mut |_| {});
     let work = bodies.end(body, &mut |_| {}).unwrap();
