@@ -249,8 +249,7 @@ impl<'o, 't, W: Write> Generator<'o, 't, W> {
         self.trace.totals.tcp_connections += 1;
         let isn = [self.random.next_u32(), self.random.next_u32()];
         let (ends, answer) = if self.options.kind == Kind::Flood {
-            let (server, client) = flooded(nth);
-            let client_port = 1024 + (isn[1] >> 17) as u16;
+            let (server, client, client_port) = flooded(nth, isn[1], self.options);
             let ends = Ends {
                 v6,
                 client,

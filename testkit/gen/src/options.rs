@@ -162,7 +162,7 @@ pub struct Options {
     pub closes: bool,
     /// Captured bytes of a frame, at most.
     pub snap_len: u32,
-    /// Hosts that connect.
+    /// Hosts that connect; of a scan those that scan, of a flood those it claims to come from.
     pub clients: u32,
     /// Hosts that are connected to.
     pub servers: u32,
@@ -210,7 +210,11 @@ impl Options {
             reset: 0.0,
             closes: kind != Kind::Connections,
             snap_len: 262_144,
-            clients: 4096,
+            clients: match kind {
+                Kind::Scan => 4,
+                Kind::Flood => 1 << 22,
+                _ => 4096,
+            },
             servers: 256,
             ports: 1000,
             mix: usual_mix(),

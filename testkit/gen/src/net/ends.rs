@@ -53,15 +53,14 @@ impl Ends {
     }
 }
 
-/// Who scans, and from which port.
+/// Who scans, and from which port: each client has its share of the probes, one after the other.
 pub(crate) fn scanner(nth: u64, options: &Options) -> (u32, u16) {
-    // One after the other has its share of the ports of all hosts.
-    let every = (options.connections / 4).max(1);
+    let who = nth.saturating_mul(u64::from(options.clients)) / options.connections.max(1);
     let round = nth / (u64::from(options.ports) * u64::from(options.servers));
     let port = 45_000 + low(round % 20_000);
     // 172.16/12.
     (
-        0xac10_0001 + low(nth / every),
+        0xac10_0001_u32.wrapping_add(low(who)),
         u16::try_from(port).unwrap_or(45_000),
     )
 }
@@ -74,13 +73,48 @@ pub(crate) fn scanned(nth: u64, options: &Options) -> (u32, u16) {
     (0xc612_0001 + host, u16::try_from(port).unwrap_or(1))
 }
 
-/// Whom a flood hits, and from where the SYN `nth` claims to come.
-pub(crate) fn flooded(nth: u64) -> (u32, u32) {
-    let source = low(nth & 0x003f_ffff).wrapping_mul(SHUFFLE) & 0x003f_ffff;
-    (0xc612_0001, 0x6440_0000 | source)
+/// Whom a flood hits, and from where the SYN `nth` claims to come: from one client after the other.
+/// Where a client comes again it has another port; else the port is that of `random`.
+pub(crate) fn flooded(nth: u64, random: u32, options: &Options) -> (u32, u32, u16) {
+    let clients = u64::from(options.clients);
+    let who = low(nth % clients & 0x003f_ffff);
+    let source = who.wrapping_mul(SHUFFLE) & 0x003f_ffff;
+    let port = if options.connections > clients {
+        low(nth / clients % 64_000)
+    } else {
+        random >> 17
+    };
+    let port = u16::try_from(1024 + port).unwrap_or(u16::MAX);
+    (0xc612_0001, 0x6440_0000 | source, port)
 }
 
 /// The low half.
 const fn low(number: u64) -> u32 {
     (number & 0xffff_ffff) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{flooded, scanner};
+    use crate::options::{Kind, Options};
+    use std::collections::BTreeSet;
+
+    /// As many hosts scan, and as many are a flood's sources, as there are to be clients.
+    #[test]
+    fn clients_are_as_many_as_asked_for() {
+        for clients in [1, 3, 40] {
+            let options = |kind| Options {
+                clients,
+                connections: 1001,
+                ..Options::new(kind)
+            };
+            let scan = options(Kind::Scan);
+            let scanners: BTreeSet<_> = (0..1001).map(|nth| scanner(nth, &scan).0).collect();
+            assert_eq!(scanners.len(), clients as usize);
+            let flood = options(Kind::Flood);
+            let all: BTreeSet<_> = (0..1001).map(|nth| flooded(nth, 7, &flood)).collect();
+            let sources: BTreeSet<_> = all.iter().map(|&(_, source, _)| source).collect();
+            assert_eq!((all.len(), sources.len()), (1001, clients as usize));
+        }
+    }
 }

@@ -174,7 +174,7 @@ struct NetArgs {
     #[arg(long, value_name = "BYTES")]
     mtu: Option<u16>,
 
-    /// Hosts that connect
+    /// Hosts that connect, that scan, or that a flood claims to come from
     #[arg(long, value_name = "COUNT")]
     clients: Option<u32>,
 
