@@ -94,6 +94,9 @@ const DISTRIBUTED: u64 = 128;
 /// Of its pauses, those after which a scan is over.
 const PAUSES: u64 = 8;
 
+/// So many targets are judged whenever one is asked: a small scan may end with it.
+const CHEAP_MAX: u64 = 64;
+
 /// And they must have begun together.
 const TOGETHER_NS_MAX: u64 = 10_000_000_000;
 
@@ -159,7 +162,9 @@ impl Asked {
     pub(super) fn is_due_to_be_judged(&mut self) -> bool {
         let due = self.scan.is_some() || self.attempts >= self.judge_at;
         if due {
-            self.judge_at = self.attempts + self.targets.exact_len() as u64 / 16;
+            let targets = self.targets.exact_len() as u64;
+            let is_cheap = targets <= CHEAP_MAX;
+            self.judge_at = self.attempts + if is_cheap { 0 } else { targets / 16 };
         }
         due
     }
@@ -331,7 +336,9 @@ impl Asked {
         let logged = self.attempts.max(1);
         let [targets_once, hosts_once, ports_once] = counts.once;
         let more = |once: u64| once * self.missed() / logged;
-        let targets = counts.targets + more(targets_once);
+        let attempts = self.attempts + self.missed();
+        // Nobody asks for more than he tries, whatever a sketch guesses.
+        let targets = (counts.targets + more(targets_once)).min(attempts);
         let scaled = |part: u64| part * targets / counts.targets.max(1);
         let (others, some) = self
             .scan
@@ -351,9 +358,9 @@ impl Asked {
             first: self.first.1,
             last: self.last,
             first_packet: self.first.0,
-            attempts: self.attempts + self.missed(),
-            hosts: counts.hosts + more(hosts_once),
-            ports: counts.ports + more(ports_once),
+            attempts,
+            hosts: (counts.hosts + more(hosts_once)).min(targets),
+            ports: (counts.ports + more(ports_once)).min(targets),
             targets,
             open: scaled(counts.open),
             closed: scaled(counts.closed),

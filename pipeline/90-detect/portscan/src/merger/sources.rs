@@ -516,7 +516,7 @@ fn take_spare(spare: &mut Vec<Box<Asked>>) -> Box<Asked> {
 }
 
 impl Source {
-    /// Used connections count for between half a window and a whole one.
+    /// Used connections count for between a window and one and a half.
     fn age(&mut self, index: u64, options: &ScanOptions) {
         let half = |nanos: u64| index / intervals(nanos / 2);
         self.used.age(half(options.window_ns));

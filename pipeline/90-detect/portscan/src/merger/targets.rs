@@ -367,10 +367,14 @@ impl Sketch {
 
     fn counts(&self) -> Counts {
         let [filtered, closed, half_open, idle] = &self.outcomes;
-        let targets = self.targets.estimate();
-        let hosts = self.hosts.estimate().min(targets);
         let ports = self.ports.iter().map(|word| u64::from(word.count_ones()));
-        let ports = ports.sum();
+        let ports: u64 = ports.sum();
+        let hosts = self.hosts.estimate().max(1);
+        // As many as each line has one of, and no more than all lines have of all.
+        let targets = self.targets.estimate();
+        let targets = targets.max(hosts.max(ports)).min(hosts * ports);
+        let outcomes = [half_open.estimate() + idle.estimate(), closed.estimate()];
+        let [open, closed, filtered] = shares(targets, outcomes, filtered.estimate());
         // Where targets are hardly more than ports, one host has nearly all of them.
         let most = |lines: u64, others: u64| {
             if others == 1 || targets <= lines + lines / 4 && lines > others {
@@ -383,14 +387,25 @@ impl Sketch {
             hosts,
             ports,
             targets,
-            open: half_open.estimate() + idle.estimate(),
-            closed: closed.estimate(),
-            filtered: filtered.estimate(),
+            open,
+            closed,
+            filtered,
             once: [targets, hosts, ports],
             host_most: most(ports, hosts),
             port_most: most(hosts, ports),
         }
     }
+}
+
+/// Estimates of parts, made to be no more and no less than the whole.
+fn shares(whole: u64, [first, second]: [u64; 2], third: u64) -> [u64; 3] {
+    let all = (first + second + third).max(1);
+    let mut parts = [first, second, third].map(|part| part * whole / all);
+    let rest = whole - parts.iter().sum::<u64>();
+    if let Some(most) = parts.iter_mut().max() {
+        *most += rest;
+    }
+    parts
 }
 
 #[cfg(test)]

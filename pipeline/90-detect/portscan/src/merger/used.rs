@@ -55,11 +55,12 @@ fn bit(port: u16) -> u32 {
     (crate::sketch::mix(u64::from(port)) >> 57) as u32
 }
 
-/// Used connections of the last time: between half a span and a whole one.
+/// Used connections of the last time: of a whole span at least, as failures count for a whole
+/// one, and of half a span more at most.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Recent {
-    /// Of this half, and of the one before.
-    halves: [Used; 2],
+    /// Of this half, and of the two before.
+    halves: [Used; 3],
     half: u64,
 }
 
@@ -68,8 +69,14 @@ impl Recent {
     pub(super) fn age(&mut self, half: u64) {
         match half.saturating_sub(self.half) {
             0 => {}
-            1 => self.halves = [Used::default(), self.halves[0]],
-            _ => self.halves = [Used::default(); 2],
+            after @ 1..=2 => {
+                self.halves.rotate_right(after as usize);
+                self.halves
+                    .iter_mut()
+                    .take(after as usize)
+                    .for_each(|half| *half = Used::default());
+            }
+            _ => self.halves = [Used::default(); 3],
         }
         self.half = half;
     }
@@ -90,9 +97,9 @@ impl Recent {
 
     /// About how many different ports were used.
     pub(super) fn ports(&self) -> u64 {
-        let [now, before] = &self.halves;
+        let seen = self.halves.iter().fold(0, |seen, half| seen | half.seen);
         let bits = f64::from(u128::BITS);
-        let free = f64::from((now.seen | before.seen).count_zeros());
+        let free = f64::from(u128::count_zeros(seen));
         let different = (-bits * (free / bits).ln()).min(DIFFERENT_MAX);
         #[expect(
             clippy::cast_possible_truncation,
@@ -108,7 +115,7 @@ impl Recent {
 mod tests {
     use super::Recent;
 
-    /// A few ports are counted apart, many about; what is older than two halves is forgotten.
+    /// A few ports are counted apart, many about; what is older than three halves is forgotten.
     #[test]
     fn used_connections_are_counted_by_port_and_forgotten_in_time() {
         let mut used = Recent::default();
@@ -125,6 +132,8 @@ mod tests {
         assert_eq!((used.count(), used.at(1000), used.at(443)), (1100, 1, 300));
         assert!(used.at(1100) >= 1);
         used.age(2);
+        assert_eq!((used.count(), used.at(443)), (1100, 300));
+        used.age(3);
         assert_eq!((used.count(), used.at(443)), (200, 0));
         used.age(9);
         assert_eq!((used.count(), used.ports(), used.at(1100)), (0, 0, 0));

@@ -217,12 +217,16 @@ pub(super) fn is_distributed(asked: &Targets, used: &Recent, options: &ScanOptio
     };
     // Peers ask for the few ports that they know of, each for one: only scanners share them out.
     let sources = failures.hosts.len() as u64;
+    // No two ask for the same port, or hardly.
+    let is_apart = pairs <= ports + ports / 4;
     // Forged sources that ask for any port are a flood, even if it has only begun.
     let times = || asked.iter().map(|(_, seen)| seen.first.1.0);
     let span = times().max().unwrap_or(0) - times().min().unwrap_or(0);
     let is_rush = 2 * pairs * 1_000_000_000 > u64::from(options.syn_rate).saturating_mul(span);
-    let is_once = ports >= MANY * u64::from(options.ports_min) && pairs <= ports + ports / 4;
-    let is_shared = 2 * sources <= pairs || is_once && !is_rush;
+    let is_once = is_apart && ports >= MANY * u64::from(options.ports_min);
+    // Two each, shared out in any order, are one and a half each when three of four were asked.
+    let is_some = is_apart && 3 * sources <= 2 * pairs;
+    let is_shared = 2 * sources <= pairs || is_some || is_once && !is_rush;
     let (by_one, _) = most(&failures.hosts);
     let (to_one, _) = most(&failures.ports);
     ports >= u64::from(options.ports_min)
@@ -239,16 +243,14 @@ pub(super) fn is_enough(probe: Probe, targets: &Targets, options: &ScanOptions) 
     options.is_enough(probe) && targets.exact_len() >= options.failures_min as usize
 }
 
-/// Over what a scan spreads: one line has four of five targets, or a few lines have all; or it has
-/// no lines.
+/// Over what a scan spreads: one host or one port has four of five targets; or several have several
+/// each; or it has no lines.
 pub(super) fn kind(counts: &Counts) -> ScanKind {
     let Counts { hosts, ports, .. } = *counts;
     let is_one = |most: u64| most * 5 >= counts.targets * 4;
-    let vertical = is_one(counts.host_most) || hosts <= FEW && ports >= 4 * hosts;
-    let horizontal = is_one(counts.port_most) || ports <= FEW && hosts >= 4 * ports;
-    if vertical && ports >= hosts {
+    if is_one(counts.host_most) && ports >= hosts {
         ScanKind::Vertical
-    } else if horizontal {
+    } else if is_one(counts.port_most) {
         ScanKind::Horizontal
     } else if counts.targets < LINE_MIN * hosts && counts.targets < LINE_MIN * ports {
         ScanKind::Sparse
@@ -257,7 +259,8 @@ pub(super) fn kind(counts: &Counts) -> ScanKind {
     }
 }
 
-/// A scan of more hosts than these by more ports is a block.
+/// Ports that a host of many asks each source for, at most; used connections that count for each
+/// of their ports.
 const FEW: u64 = 4;
 
 fn add<K: Hash + Eq>(lines: &mut Map<K, Line>, line: K, weight: u64) {
