@@ -55,6 +55,10 @@ ip netns exec "$here" \
     tcpdump -q -n -U --immediate-mode -i veth0 -B 65536 -s 96 -w "$out" 2>/dev/null &
 tcpdump=$!
 for _ in $(seq 100); do [[ -s $out ]] && break; sleep 0.05; done
+# Port 80 listens last; on a busy machine that takes a while.
+listens() { ip netns exec "$there" grep -q ':0050 00000000:0000 0A' /proc/net/tcp; }
+for _ in $(seq 600); do listens && break; sleep 0.05; done
+listens || { echo "nobody listens" >&2; exit 1; }
 sleep 0.3
 
 # 124: a flood that `timeout` ended, as it should.
