@@ -1,7 +1,7 @@
 //! One message after the other: framed, split, put into its session, told.
 
 use crate::message::fields::Fields;
-use crate::message::frame::frame_of;
+use crate::message::frame::{begins_message, frame_of};
 use crate::record::all_fields::{AllFields, LISTS};
 use crate::record::columns::{FIX, Message, WIDTH};
 use crate::session::heartbeat::Heartbeat;
@@ -91,7 +91,12 @@ impl Reading {
         while let Some(rest) = bytes.get(used..).filter(|rest| !rest.is_empty()) {
             let waits = direction.asked_in_vain < ASKED_IN_VAIN_MAX;
             let step = match frame_of(rest, limit, seen.last, waits) {
-                Frame::Need(need) => return (used, u32::try_from(need).unwrap_or(u32::MAX)),
+                Frame::Need(need) => {
+                    if begins_message(rest) {
+                        sink.fits(true);
+                    }
+                    return (used, u32::try_from(need).unwrap_or(u32::MAX));
+                }
                 Frame::Message(window) => {
                     sink.fits(true);
                     direction.in_garbage = false;

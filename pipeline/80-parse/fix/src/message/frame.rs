@@ -93,6 +93,11 @@ pub(crate) fn frame_of(bytes: &[u8], limit: usize, last: bool, waits: bool) -> F
     unfinished(bytes, head, looks, last)
 }
 
+/// Whether bytes that are no whole message yet have begun as one.
+pub(crate) fn begins_message(bytes: &[u8]) -> bool {
+    bytes.len() >= HEAD_MIN && bytes.starts_with(BEGIN)
+}
+
 /// The sum of all bytes, modulo 256, of a message without its trailer.
 // PERF: sixteen sums side by side are one instruction; what is left over is taken as one number.
 #[inline]
