@@ -15,7 +15,8 @@ pub(crate) fn load(plan: &mut Plan) -> Result<(), Failure> {
     for path in &paths {
         let file = path.display().to_string();
         let refused = |why: String| Failure::usage(anyhow::anyhow!(why));
-        let text = std::fs::read(path).map_err(|error| refused(format!("{file}: {error}")))?;
+        let text = flowpin_disk::read_given(path);
+        let text = text.map_err(|error| refused(format!("{file}: {error}")))?;
         let compiled = compile(&file, &text, &Limits::default());
         let compiled = compiled
             .map_err(|why| why.to_string())

@@ -9,10 +9,11 @@ impl Settings {
     /// # Errors
     /// The file cannot be read, or says something unknown: with line and column.
     pub fn from_file(path: &Path) -> Result<Self, ConfigError> {
-        let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Unreadable {
-            path: path.to_owned(),
-            source,
-        })?;
+        let text =
+            flowpin_disk::read_given_text(path).map_err(|source| ConfigError::Unreadable {
+                path: path.to_owned(),
+                source,
+            })?;
         Self::from_toml(&text).map_err(|error| match error {
             ConfigError::Refused {
                 line,

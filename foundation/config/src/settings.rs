@@ -564,10 +564,7 @@ mod tests {
             "['eve', 'zeek-json']",
         ] {
             let text = format!("[output]\nstdout = true\nformats = {formats}");
-            assert!(
-                matches!(plan(&text), Err(ConfigError::NotEve)),
-                "{formats}"
-            );
+            assert!(matches!(plan(&text), Err(ConfigError::NotEve)), "{formats}");
         }
         assert!(plan("[output]\nstdout = true\nformats = ['eve', 'eve']").is_ok());
     }

@@ -8,6 +8,7 @@
 //!                          ├─► create, remake, Output   always a new file, never one that is there
 //!  names ──────────────────┘
 //!                            ─► reopen, read   only the file that is meant, and only a regular one
+//!  what a user names ───────► read_given        bounded, and nothing that keeps a reader waiting
 //! ```
 //!
 //! Guarantees: no file that is read is ever written, whatever it is called (device and inode
@@ -17,6 +18,7 @@
 
 mod create;
 mod earlier;
+mod given;
 mod identity;
 mod output;
 mod reads;
@@ -25,6 +27,7 @@ mod regular;
 
 pub use create::{Existing, check, create, is_gone, remake};
 pub use earlier::{earlier, named, remove};
+pub use given::{GIVEN_LEN_MAX, NotGiven, read_given, read_given_text};
 pub use identity::Identity;
 pub use output::Output;
 pub use reads::Reads;

@@ -101,7 +101,7 @@ pub(crate) fn plan_link(args: &PlanArgs) -> Result<Exit, Failure> {
         )));
     }
     let path = args.profile.display();
-    let text = std::fs::read_to_string(&args.profile)
+    let text = flowpin_disk::read_given_text(&args.profile)
         .with_context(|| format!("cannot read {path}"))
         .map_err(Failure::usage)?;
     let rule = profile::rule(&text)

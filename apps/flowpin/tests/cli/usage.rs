@@ -105,6 +105,33 @@ fn configuration_errors_name_file_line_and_column() {
     assert_refused(&output, 2, &["/does/not/exist.toml"]);
 }
 
+/// What is named as settings, a grammar, patterns, a dictionary or a profile is read only if it is
+/// a file of sane length: no device fills the memory, no pipe without a writer is waited for.
+#[test]
+fn files_of_settings_are_bounded() {
+    let dir = tempfile::tempdir().unwrap();
+    let (long, pipe) = (dir.path().join("long"), dir.path().join("pipe"));
+    std::fs::write(&long, vec![b'#'; (16 << 20) + 1]).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let http = capture("http.pcapng");
+    for (path, part) in [
+        ("/dev/zero", "a device"),
+        (text(&pipe), "a named pipe"),
+        (text(&long), "longer than 16 MiB"),
+    ] {
+        for words in [
+            &["run", "-T", "-r", &http, "-c", path][..],
+            &["run", "-T", "-r", &http, "--grammar", path],
+            &["run", "-T", "-r", &http, "--patterns", path],
+            &["run", "-T", "-r", &http, "--fix-dictionary", path],
+            &["plan", "--gbps", "1", "--packet", "500", "--profile", path],
+        ] {
+            assert_refused(&flowpin(words), 2, &[path, part]);
+        }
+    }
+}
+
 /// Flags win over the file, the file over the defaults; what is printed can be used as a file.
 #[test]
 fn flags_win_over_the_file_and_what_is_printed_reads_back() {

@@ -98,7 +98,8 @@ fn fix_dictionary(plan: &Plan) -> Result<Option<Arc<Dictionary>>, RunError> {
             path: path.clone(),
             why,
         };
-        let xml = std::fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
+        let xml = flowpin_disk::read_given_text(path);
+        let xml = xml.map_err(|error| refused(error.to_string()))?;
         let loaded = dictionary.load_quickfix(&xml);
         loaded.map_err(|error| refused(error.to_string()))?;
     }
@@ -135,6 +136,7 @@ pub(crate) struct Names {
     /// Rules of what HTTP may go on as.
     websocket: Option<RuleId>,
     http2: Option<RuleId>,
+    ssh: Option<ProtocolId>,
 }
 
 impl Names {
@@ -177,6 +179,7 @@ impl Names {
                 .collect(),
             websocket: first_rule("websocket"),
             http2: first_rule("http2"),
+            ssh: identifier.find("ssh"),
         };
         names.in_tools = names.all().into_iter().map(ToolNames::of).collect();
         let built_in = (0u16..).take(names.of_rules.len());
@@ -266,11 +269,21 @@ impl Names {
 
     /// Whether what says the one thing of a connection does not contradict what says the other.
     pub(crate) fn agree(&self, one: ProtocolId, other: ProtocolId) -> bool {
-        let family = |id: ProtocolId| self.families.get(usize::from(id.0)).copied().flatten();
-        one == other
-            || family(one).is_some_and(|first| family(other) == Some(first))
+        self.are_one(one, other)
             || self.becomes(one).contains(&other)
             || self.becomes(other).contains(&one)
+    }
+
+    /// Whether two sides of one stream may begin so: nothing turns into another protocol before
+    /// the other side has agreed to it.
+    pub(crate) fn are_one(&self, one: ProtocolId, other: ProtocolId) -> bool {
+        let family = |id: ProtocolId| self.families.get(usize::from(id.0)).copied().flatten();
+        one == other || family(one).is_some_and(|first| family(other) == Some(first))
+    }
+
+    /// Whether a server may say other lines first (RFC 4253 §4.2).
+    pub(crate) fn begins_behind_lines(&self, id: ProtocolId) -> bool {
+        self.ssh == Some(id)
     }
 
     /// Whether it is built in, and not the user's.

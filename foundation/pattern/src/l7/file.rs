@@ -67,9 +67,14 @@ impl PatternFileError {
     }
 
     /// What its author can do.
-    pub const fn advice(&self) -> &'static str {
+    pub fn advice(&self) -> &'static str {
         match self {
-            Self::Unreadable { .. } => "check its permissions",
+            Self::Unreadable { error, .. }
+                if error.kind() == std::io::ErrorKind::PermissionDenied =>
+            {
+                "check its permissions"
+            }
+            Self::Unreadable { .. } => "name a file of one pattern, or a folder of such files",
             Self::Incomplete { .. } => {
                 "the first line that is not empty and no comment is the name, the second the \
                  expression"
@@ -151,8 +156,8 @@ pub type PatternFiles = (Vec<L7Pattern>, Vec<PatternFileError>);
 /// Reads files, whatever they are called, and all `.pat` files in folders and below, by name.
 ///
 /// # Errors
-/// Only if a path is not there or a folder cannot be read, with its path: files that give no
-/// pattern are listed beside those that do.
+/// Only if a path is not there, or a file that is named or a folder cannot be read, with its path:
+/// files that give no pattern are listed beside those that do.
 pub fn read_paths(
     paths: &[PathBuf],
     limits: &Limits,
@@ -160,11 +165,16 @@ pub fn read_paths(
     let files = files(paths)?;
     let (mut patterns, mut errors) = (Vec::new(), Vec::new());
     for path in files {
-        let read = std::fs::read(&path).map_err(|error| PatternFileError::Unreadable {
+        let read = match flowpin_disk::read_given(&path) {
+            // Who names a file wants that one.
+            Err(error) if paths.contains(&path) => return Err((path, error)),
+            read => read,
+        };
+        let unreadable = |error| PatternFileError::Unreadable {
             path: path.clone(),
             error,
-        });
-        match read.and_then(|text| parse(&path, &text, limits)) {
+        };
+        match read.map_err(unreadable).and_then(|text| parse(&path, &text, limits)) {
             Ok(pattern) => patterns.push(pattern),
             Err(error) => errors.push(error),
         }
