@@ -75,6 +75,12 @@ impl Blocks {
             .unwrap_or_default()
     }
 
+    /// Whether a shard has used no more than half of what it may.
+    pub(crate) fn is_half_free(&self, shard: u8) -> bool {
+        let used = self.used.get(usize::from(shard)).copied();
+        used.is_some_and(|used| used <= self.shard_bytes_max / 2)
+    }
+
     /// Appends as much as the limit allows and returns how much; none if there is no memory.
     pub(crate) fn append(&mut self, kept: &mut Kept, shard: u8, bytes: &[u8]) -> Option<usize> {
         let len = usize::from(kept.len);

@@ -266,6 +266,27 @@ impl Searches {
             .map_or(&[], |side| self.memory.blocks.bytes(side.kept))
     }
 
+    /// Where in the stream the kept bytes of one direction end; none if none are kept.
+    pub fn kept_until(&self, search: Search, to_server: bool) -> Option<u64> {
+        let progress = self.memory.slab.get(search.handle()?)?;
+        let side = progress.sides.get(usize::from(side_of(to_server)))?;
+        let len = u64::try_from(side.kept.len()).unwrap_or(u64::MAX);
+        (len > 0).then(|| side.start.saturating_add(len))
+    }
+
+    /// Where among the kept bytes of one direction a protocol begins that `is_it`: at the first
+    /// line that the rules say to be of it, or anywhere near the beginning.
+    pub fn begins_at(
+        &self,
+        search: Search,
+        whose: Whose,
+        is_it: impl Fn(ProtocolId) -> bool,
+    ) -> Option<usize> {
+        let compiled = self.identifier.on(On::Tcp);
+        self.memory
+            .begins_at(compiled, search.handle()?, whose, is_it)
+    }
+
     /// What a loaded pattern says that waits for the own rules to give up: the verdict, if the
     /// connection ends here.
     pub fn held(&self, search: Search) -> Option<Verdict> {
@@ -352,6 +373,13 @@ impl Searches {
 }
 
 impl Memory {
+    /// Whether there is room for what no search needs: those that have no verdict come first.
+    fn has_room_for_later(&self, shard: u8) -> bool {
+        let count = self.counts.get(usize::from(shard)).copied();
+        count.is_some_and(|count| count < self.options.shard_searches_max / 2)
+            && self.blocks.is_half_free(shard)
+    }
+
     fn begin(&mut self, search: &mut Search, progress: &Progress) -> Step {
         let Some(count) = self.counts.get_mut(usize::from(progress.shard)) else {
             return Step::GaveUp(GaveUp::Memory);

@@ -5,6 +5,7 @@ use super::{Memory, Search, Whose, likely, side_of, sure};
 use crate::Look;
 use crate::identifier::Compiled;
 use crate::kept::{Blocks, STREAM_BYTES_MAX};
+use crate::table::ProtocolId;
 use crate::verdict::{GaveUp, Step};
 use flowpin_pattern::{Fed, State};
 
@@ -116,6 +117,7 @@ impl Memory {
     pub(super) fn keep(&mut self, search: &mut Search, whose: Whose, bytes: &[u8]) -> bool {
         let own = side_of(whose.to_server);
         let shard = whose.shard.0;
+        let has_room = self.has_room_for_later(shard);
         let Self { slab, blocks, .. } = self;
         if let Some(progress) = search.handle().and_then(|one| slab.get_mut(one)) {
             if progress.turn != own {
@@ -131,6 +133,9 @@ impl Memory {
             side.cut |= taken != Some(bytes.len());
             side.over = true;
             return taken.is_some();
+        }
+        if !has_room {
+            return false;
         }
         let mut progress = Progress::new(whose.shard);
         progress.turn = own;
@@ -166,6 +171,41 @@ impl Memory {
         side.asked = low(all.len());
         let ended = all.len() >= STREAM_BYTES_MAX;
         advance(compiled, side, likely, whose, &seen, ended)
+    }
+
+    /// As [`Searches::begins_at`](super::Searches::begins_at).
+    pub(super) fn begins_at(
+        &self,
+        compiled: &Compiled,
+        handle: u32,
+        whose: Whose,
+        is_it: impl Fn(ProtocolId) -> bool,
+    ) -> Option<usize> {
+        let progress = self.slab.get(handle)?;
+        let [client, server] = &progress.sides;
+        let (side, other) = if whose.to_server {
+            (client, server)
+        } else {
+            (server, client)
+        };
+        let all = self.blocks.bytes(side.kept);
+        let other = self.blocks.bytes(other.kept);
+        let begins = |&at: &usize| {
+            let all = all.get(at..).unwrap_or_default();
+            let (mut side, mut likely) = (Side::NEW, Likely::default());
+            let seen = Seen {
+                all,
+                fresh: all,
+                other,
+                other_is_over: true,
+            };
+            let step = advance(compiled, &mut side, &mut likely, whose, &seen, true);
+            matches!(step, Step::Verdict(verdict) if is_it(verdict.protocol))
+        };
+        let lines = memchr::memchr_iter(b'\n', all).map(|at| at.saturating_add(1));
+        let lines = core::iter::once(0).chain(lines).take(LINES_MAX);
+        let amid = (1..all.len().min(AMID_MAX)).filter(|&at| !splits_word(all, at));
+        lines.chain(amid).find(begins)
     }
 
     pub(super) fn end_side(&mut self, compiled: &Compiled, handle: u32, whose: Whose) -> Step {
@@ -215,6 +255,18 @@ fn worth_asking(asked: u16) -> usize {
     let asked = usize::from(asked);
     asked.saturating_add(asked >> 3)
 }
+
+/// Whether letters stand on both sides of a place.
+fn splits_word(bytes: &[u8], at: usize) -> bool {
+    let pair = at.checked_sub(1).and_then(|before| bytes.get(before..=at));
+    pair.is_some_and(|pair| pair.iter().all(u8::is_ascii_alphanumeric))
+}
+
+/// So many lines are tried for the beginning of what comes behind others.
+const LINES_MAX: usize = 256;
+
+/// And so many bytes, each.
+const AMID_MAX: usize = 640;
 
 /// Asks the checks that were not asked about the last bytes.
 fn catch_up(

@@ -41,7 +41,7 @@ impl Identify {
                 state.give_up();
             }
         }
-        self.replay(handle, scene);
+        self.replay(handle, 0, scene);
         if is_stream && before.rule == NO_RULE {
             self.look_at_replayed(handle, scene);
         }
@@ -100,8 +100,14 @@ impl Identify {
         parse.count_from(state.binding, transaction);
     }
 
-    /// Tells a connection's parser what was kept before the verdict.
-    pub(super) fn replay<S: RecordSink>(&mut self, handle: u32, scene: &mut Scene<'_, S>) {
+    /// Tells a connection's parser what was kept before the verdict; of the client's stream what
+    /// lies at `first` or behind.
+    pub(super) fn replay<S: RecordSink>(
+        &mut self,
+        handle: u32,
+        first: u64,
+        scene: &mut Scene<'_, S>,
+    ) {
         let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(handle)) else {
             return;
         };
@@ -111,11 +117,20 @@ impl Identify {
         let mut next = Next::More;
         self.searches
             .replay(state.search, |to_server, offset, bytes| {
-                if next == Next::More {
+                let before = if to_server {
+                    first.saturating_sub(offset)
+                } else {
+                    0
+                };
+                let rest = usize::try_from(before)
+                    .ok()
+                    .and_then(|one| bytes.get(one..));
+                let bytes = rest.unwrap_or_default();
+                if next == Next::More && !bytes.is_empty() {
                     let at = Span {
                         handle,
                         to_server,
-                        offset,
+                        offset: offset.saturating_add(before),
                     };
                     next = parse.data(state.binding, at, bytes, &scene.moment, scene.sink);
                     match parse.fits() {

@@ -39,7 +39,7 @@ impl Identify {
         let was_over = self.searches.is_side_over(state.search, !by_client);
         self.searches.close_side(state.search, by_client);
         if !state.binding.is_none() {
-            return is_stream && !state.trust.does_fit(by_client);
+            return is_stream;
         }
         state.trust.fit(by_client);
         if is_stream && (was_over || state.has(State::over(!by_client))) {
@@ -178,32 +178,64 @@ impl Identify {
         scene: &mut Scene<'_, S>,
     ) {
         let fits = self.parse.as_mut().and_then(|parse| parse.fits());
-        let Some(state) = self.states.get_mut(at.handle) else {
+        let Some(state) = self.states.get(at.handle) else {
             return;
         };
-        if !state.is_doubted() || state.trust.does_fit(at.to_server) && fits.is_none() {
-            if state.binding.is_none() && state.is_doubted() {
-                self.keep_for_replay(at, bytes, scene);
-            }
+        if !state.is_doubted() {
             return;
         }
-        if fits == Some(true) {
-            state.trust.fit(at.to_server);
-            return self.end_doubt(at.handle);
-        }
-        if fits.is_none() && !state.binding.is_none() && !state.trust.is_side_refused(at.to_server)
-        {
-            return self.keep_for_replay(at, bytes, scene);
-        }
-        if fits == Some(false) && !state.trust.is_side_refused(at.to_server) {
-            if state.trust.does_fit(at.to_server) {
-                return;
+        let does_fit = state.trust.does_fit(at.to_server);
+        let is_refused = state.trust.is_side_refused(at.to_server);
+        let has_decided = state.has(State::BY_SERVER) != at.to_server;
+        let is_read = !state.binding.is_none();
+        match fits {
+            _ if does_fit => {}
+            Some(true) => {
+                let is_shared = !has_decided && !is_refused && self.reads_text(at.handle);
+                if is_shared && self.is_another(at, bytes, scene) {
+                    return;
+                }
+                if let Some(state) = self.states.get_mut(at.handle) {
+                    state.trust.fit(at.to_server);
+                }
+                self.end_doubt(at.handle);
             }
-            state.trust.refuse_side(at.to_server);
-            self.keep_for_replay(at, bytes, scene);
-            return self.look_at_beginning(at, bytes, scene);
+            Some(false) if !is_refused => {
+                if let Some(state) = self.states.get_mut(at.handle) {
+                    state.trust.refuse_side(at.to_server);
+                }
+                self.keep_for_replay(at, bytes, scene);
+                return self.look_at_beginning(at, bytes, scene);
+            }
+            None if is_read && has_decided && !is_refused => {}
+            // A parser that waits, or that passes over what it does not know, proves nothing.
+            _ => {
+                self.look_on(at, bytes, scene);
+            }
         }
+        self.keep_for_replay(at, bytes, scene);
+        self.look_behind_lines(at, scene);
+    }
+
+    /// Whether a connection's parser takes lines that other protocols know as well.
+    fn reads_text(&self, handle: u32) -> bool {
+        let state = self.states.get(handle);
+        let binding = state.map(|state| state.binding).unwrap_or_default();
+        let parse = self.parse.as_ref();
+        parse.is_some_and(|parse| parse.reads_text(binding))
+    }
+
+    /// Whether the rules know a side to speak something else, although its parser takes it.
+    fn is_another<S: RecordSink>(
+        &mut self,
+        at: Span,
+        bytes: &[u8],
+        scene: &mut Scene<'_, S>,
+    ) -> bool {
+        let rule = |this: &Self| this.states.get(at.handle).map(|state| state.rule);
+        let before = rule(self);
         self.look_on(at, bytes, scene);
+        rule(self) != before
     }
 
     /// One direction of a stream ends while its verdict is doubted by the rules alone.
@@ -228,28 +260,78 @@ impl Identify {
 
     /// Keeps bytes of a doubted stream from its beginning on, as far as beginnings are kept.
     fn keep_for_replay<S: RecordSink>(&mut self, at: Span, bytes: &[u8], scene: &Scene<'_, S>) {
-        let ports = scene.ports(at.handle);
         let Some(state) = self.states.get_mut(at.handle) else {
             return;
         };
+        if !state.is_doubted() {
+            return;
+        }
+        if at.offset >= STREAM_BYTES_MAX as u64 {
+            if state.binding.is_none() && state.trust.does_fit(at.to_server) {
+                state.trust.settle();
+                self.end_doubt(at.handle);
+            }
+            return;
+        }
+        let fresh = match self.searches.kept_until(state.search, at.to_server) {
+            None => Some(bytes),
+            Some(end) => {
+                let told = end.checked_sub(at.offset);
+                let told = told.and_then(|told| usize::try_from(told).ok());
+                told.and_then(|told| bytes.get(told..))
+            }
+        };
         let kept = self.searches.kept(state.search, at.to_server).len();
-        let told = u64::try_from(kept)
-            .unwrap_or(u64::MAX)
-            .checked_sub(at.offset);
-        let fresh = told
-            .and_then(|told| usize::try_from(told).ok())
-            .and_then(|told| bytes.get(told..));
-        let has_room = kept < STREAM_BYTES_MAX;
-        if let Some(fresh) = fresh.filter(|fresh| has_room && !fresh.is_empty())
+        if let Some(fresh) = fresh.filter(|fresh| !fresh.is_empty())
+            && kept < STREAM_BYTES_MAX
             && self.parse.is_some()
         {
-            let whose = state.whose(On::Tcp, at.to_server, ports, at.offset);
+            let whose = state.whose(On::Tcp, at.to_server, scene.ports(at.handle), at.offset);
             // Without memory a parser is told later bytes alone.
             self.searches.keep(&mut state.search, whose, fresh);
-        } else if state.binding.is_none() && at.offset >= STREAM_BYTES_MAX as u64 {
+        }
+    }
+
+    /// A client has begun what a server may say behind other lines: it did, or may still.
+    fn look_behind_lines<S: RecordSink>(&mut self, at: Span, scene: &mut Scene<'_, S>) {
+        let Some(state) = self.states.get_mut(at.handle) else {
+            return;
+        };
+        if at.to_server || !state.is_doubted() || !state.trust.is_side_refused(true) {
+            return;
+        }
+        let ports = scene.ports(at.handle);
+        let mut whose = state.whose(On::Tcp, true, ports, 0);
+        let but = Some(self.names.protocol_of(state.rule));
+        whose.again = Some(Again { but });
+        let step = self.searches.look_again(state.search, whose);
+        if let Step::Verdict(verdict) = step
+            && self.does_follow_lines(at.handle, verdict.protocol, scene)
+            && self.take_back(at.handle, verdict, scene)
+            && let Some(state) = self.states.get_mut(at.handle)
+        {
             state.trust.settle();
             self.end_doubt(at.handle);
         }
+    }
+
+    /// Whether the server has begun a protocol behind lines that are none of it, as it may.
+    fn does_follow_lines<S: RecordSink>(
+        &self,
+        handle: u32,
+        protocol: ProtocolId,
+        scene: &Scene<'_, S>,
+    ) -> bool {
+        let Some(state) = self.states.get(handle) else {
+            return false;
+        };
+        let mut whose = state.whose(On::Tcp, false, scene.ports(handle), 0);
+        whose.again = Some(Again { but: None });
+        self.names.begins_behind_lines(protocol)
+            && self
+                .searches
+                .begins_at(state.search, whose, |one| one == protocol)
+                .is_some()
     }
 
     /// A parser has refused the beginning of a direction: what else that may be.
@@ -328,15 +410,21 @@ impl Identify {
             }
             return;
         };
-        if self
-            .names
-            .agree(self.names.protocol_of(state.rule), verdict.protocol)
-        {
+        let protocol = self.names.protocol_of(state.rule);
+        if self.names.are_one(protocol, verdict.protocol) {
             state.trust.fit(at.to_server);
             return self.end_doubt(at.handle);
         }
         let has_server = state.trust.does_fit(false) || state.has(State::BY_SERVER);
-        if at.to_server && has_server {
+        let is_followed = self.does_follow_lines(at.handle, verdict.protocol, scene);
+        let Some(state) = self.states.get_mut(at.handle) else {
+            return;
+        };
+        if at.to_server && has_server && !is_followed {
+            if self.names.begins_behind_lines(verdict.protocol) {
+                // The server may have said other lines first.
+                return state.trust.refuse_side(true);
+            }
             // The server knows what it speaks; what the client says, it is told.
             state.trust.settle();
             return self.end_doubt(at.handle);
@@ -346,7 +434,7 @@ impl Identify {
             self.hear(at, bytes, scene);
             self.note_heard(at);
             if let Some(state) = self.states.get_mut(at.handle)
-                && !at.to_server
+                && (!at.to_server || is_followed)
             {
                 state.trust.settle();
             }
@@ -377,7 +465,8 @@ impl Identify {
         }
         take_again(state, verdict, &self.names);
         self.bind(handle, &before, verdict, scene);
-        self.replay(handle, scene);
+        let first = self.begins_at(handle, verdict, scene);
+        self.replay(handle, first, scene);
         if let Some(state) = self.states.get_mut(handle) {
             self.searches.release(&mut state.search);
             if state.binding.is_none() && state.is_done() {
@@ -385,6 +474,29 @@ impl Identify {
             }
         }
         true
+    }
+
+    /// From where on the client's kept bytes are told to the parser of what the server speaks:
+    /// what it took in another sense stands before.
+    fn begins_at<S: RecordSink>(&self, handle: u32, verdict: Verdict, scene: &Scene<'_, S>) -> u64 {
+        let state = self.states.get(handle);
+        let Some(state) = state.filter(|one| !verdict.to_server && !one.binding.is_none()) else {
+            return 0;
+        };
+        let Some(end) = self.searches.kept_until(state.search, true) else {
+            return 0;
+        };
+        let kept = self.searches.kept(state.search, true);
+        let start = end.saturating_sub(kept.len() as u64);
+        let mut whose = state.whose(On::Tcp, true, scene.ports(handle), start);
+        whose.again = Some(Again { but: None });
+        let is_it = |one| self.names.are_one(one, verdict.protocol);
+        match self.searches.begins_at(state.search, whose, is_it) {
+            Some(place) => start.saturating_add(place as u64),
+            // Parsers find a line's beginning by themselves.
+            None if kept.ends_with(b"\n") => start,
+            None => end,
+        }
     }
 
     /// What a parser, bound anew, said of what it was just told; the rule, where nobody reads it.

@@ -198,6 +198,12 @@ impl Parse {
         self.ledger.fits.take()
     }
 
+    /// Whether a grammar reads a connection.
+    pub(super) fn reads_text(&self, binding: Binding) -> bool {
+        let bound = binding.0.checked_sub(1).and_then(|one| self.bound.get(one));
+        bound.is_some_and(|bound| matches!(bound.handle, Handle::Text(_)))
+    }
+
     /// A connection of a parser, and what it has of its shard's room; none, and counted, if there
     /// is none left.
     fn begin(&mut self, kind: Kind, shard: Shard, at: Timestamp) -> Option<(Handle, u32)> {

@@ -11,7 +11,8 @@ pub(super) const PROTOCOL: Protocol = Protocol {
             "redis-command",
             On::Tcp,
             concat!(
-                r"(\*[1-9][0-9]?[0-9]?\r\n\$[1-9][0-9]?\r\n[A-Za-z]",
+                // Empty lines are no commands: servers pass them over.
+                r"((\r?\n){0,4}\*[1-9][0-9]?[0-9]?\r\n\$[1-9][0-9]?\r\n[A-Za-z]",
                 r"|-NOAUTH Authentication required|\+PONG\r\n|-ERR [a-z ]+(command|AUTH",
                 r"|password))",
             ),
@@ -76,7 +77,7 @@ fn answer(look: &Look<'_>) -> Option<Answer> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::stream;
+    use crate::testing::{client, stream};
 
     fn said(command: &[u8], answer: &[u8]) -> Option<&'static str> {
         stream(&[(true, command), (false, answer)], (50_000, 50_001))
@@ -87,6 +88,14 @@ mod tests {
     fn a_line_and_its_answer_tell() {
         assert_eq!(said(b"PUBLISH Foo x\r\n", b":2\r\n"), Some("redis"));
         assert_eq!(said(b"set key x\r\n", b"+OK\r\n"), Some("redis"));
+    }
+
+    /// Servers pass over empty lines before a command.
+    #[test]
+    fn empty_lines_may_come_first() {
+        let ping = b"\r\n\n*1\r\n$4\r\nPING\r\n";
+        assert_eq!(client(ping), Some("redis"));
+        assert_eq!(client(b"\r\n*1\r\n$x\r\nPING\r\n"), None);
     }
 
     #[test]
