@@ -109,9 +109,9 @@ pub enum RunError {
     },
     /// The slice cannot be written (exit code 1).
     #[error(
-        "cannot write {path}: {source}; check the disk or choose another file with -w; the first \
-         {packets} packets are kept",
-        path = path.display()
+        "cannot write {path}: {source}; check the disk or choose another file with -w; {kept}",
+        path = path.display(),
+        kept = kept(*packets)
     )]
     SliceWrite {
         /// The file.
@@ -121,6 +121,15 @@ pub enum RunError {
         /// What the system said.
         source: std::io::Error,
     },
+}
+
+/// What a slice that failed leaves.
+fn kept(packets: u64) -> String {
+    match packets {
+        0 => "nothing of it is kept".to_owned(),
+        1 => "the first packet is kept".to_owned(),
+        _ => format!("the first {packets} packets are kept"),
+    }
 }
 
 /// Processors in order, as `--cpus` takes them: "0-3,6".

@@ -84,6 +84,7 @@ pub fn refused_expression(name: &str, expression: &str) -> Option<String> {
 /// What would keep [`run`] from beginning.
 pub fn check(plan: &Plan) -> Result<(), RunError> {
     run::check_cpus(plan)?;
+    run::ground::check_folders(plan)?;
     let known = worker::identification::Identification::of(plan)?;
     if let Some(refused) = known.and_then(|known| known.refused.into_iter().next()) {
         return Err(RunError::PatternRefused(refused));

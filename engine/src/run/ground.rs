@@ -5,8 +5,8 @@ use crate::RunError;
 use crate::output::messages;
 use crate::worker::stages::earlier_files;
 use flowpin_capture::Source;
-use flowpin_config::Plan;
-use flowpin_disk::{Existing, Reads, remove};
+use flowpin_config::{Format, Plan};
+use flowpin_disk::{Existing, Reads, check_folder, remove};
 use flowpin_output::Disk;
 use flowpin_pattern::l7;
 use std::path::{Path, PathBuf};
@@ -39,6 +39,20 @@ pub(crate) const fn existing(plan: &Plan) -> Existing {
 /// Where logs are written.
 pub(crate) fn disk(plan: &Plan, reads: &Reads) -> Disk {
     Disk::new(&messages::all_schemas(plan), reads.clone())
+}
+
+/// Whether there are folders where folders are to be. Looked at before any input, which may wait.
+///
+/// # Errors
+/// Something else is there.
+pub(crate) fn check_folders(plan: &Plan) -> Result<(), RunError> {
+    let output = &plan.output;
+    let writes = output.formats.iter().any(|format| *format != Format::None);
+    let logs = (writes && !output.to_stdout).then_some(&output.dir);
+    for folder in logs.into_iter().chain(&plan.files.extract) {
+        check_folder(folder)?;
+    }
+    Ok(())
 }
 
 /// Whether a run may write where it is to write. Changes nothing.

@@ -120,6 +120,13 @@ enum Destination {
 }
 
 impl Destination {
+    fn check_folders(self, plan: &Plan) -> Result<(), RunError> {
+        match self {
+            Self::Disk => ground::check_folders(plan),
+            Self::Nowhere => Ok(()),
+        }
+    }
+
     /// That nothing is destroyed which must not be.
     fn check(self, plan: &Plan, reads: &Reads) -> Result<(), RunError> {
         match self {
@@ -151,6 +158,7 @@ fn run_into(
     let cpu_before = flowpin_cpu::process_cpu_time().total();
     check_cpus(plan)?;
     let secret = plan.dispatch_seed.unwrap_or_else(random);
+    destination.check_folders(plan)?;
     let source = open(plan, control)?;
     let reads = ground::reads(plan, &source);
     destination.check(plan, &reads)?;

@@ -16,8 +16,10 @@
 //! pipe; a file that was there keeps its bytes, also under its other names, because a new one takes
 //! its place. Does not know what an earlier run wrote: its callers know their names.
 
+mod beside;
 mod create;
 mod earlier;
+mod folder;
 mod given;
 mod identity;
 mod output;
@@ -27,6 +29,7 @@ mod regular;
 
 pub use create::{Existing, check, create, is_gone, remake};
 pub use earlier::{earlier, named, remove};
+pub use folder::check_folder;
 pub use given::{GIVEN_LEN_MAX, NotGiven, read_given, read_given_text};
 pub use identity::Identity;
 pub use output::Output;

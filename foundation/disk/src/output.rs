@@ -1,5 +1,6 @@
 //! One output that a user names: a file, a device, or standard output.
 
+use crate::beside;
 use crate::regular::raw;
 use crate::{Existing, Identity, Reads, Refused, Removed, check, create, is_gone};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
@@ -10,13 +11,17 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Something to write to, unbuffered. A file that is not [kept](Output::keep) is removed again: a
-/// half would look like a whole.
+/// half would look like a whole. What it replaces stays until then: the new file is written under
+/// another name, and takes the place of the old one as a whole.
 ///
 /// What stands in `/dev` by itself (`/dev/null`, a terminal, a descriptor that a shell opened as
 /// `/dev/fd/63`) is written to as it is: nobody but the system puts anything there.
 #[derive(Debug)]
 pub struct Output {
+    /// Where it is written.
     path: PathBuf,
+    /// Which file it takes the place of in the end, if one is there.
+    replaces: Option<PathBuf>,
     file: File,
     /// Which file was made, if one was.
     made: Option<Identity>,
@@ -50,22 +55,28 @@ impl Output {
     /// As [`Output::check`]; what the system says.
     pub fn open(path: &Path, existing: Existing, reads: &Reads) -> io::Result<Self> {
         Self::check(path, existing, reads)?;
-        let (file, made) = if Self::is_stdout(path) {
-            (File::from(io::stdout().as_fd().try_clone_to_owned()?), None)
-        } else if is_in_dev(path) {
-            (open_device(path, reads)?, None)
-        } else {
-            let file = create(path, existing, reads)?;
-            let made = Identity::of_open(&file);
-            (file, made)
-        };
-        let path = path.to_owned();
-        Ok(Self {
-            path,
+        let over = |file, made, beside: Option<PathBuf>| Self {
+            replaces: beside.as_ref().map(|_| path.to_owned()),
+            path: beside.unwrap_or_else(|| path.to_owned()),
             file,
             made,
             kept: false,
-        })
+        };
+        if Self::is_stdout(path) {
+            let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+            return Ok(over(file, None, None));
+        }
+        if is_in_dev(path) {
+            return Ok(over(open_device(path, reads)?, None, None));
+        }
+        if existing == Existing::Replace && fs::symlink_metadata(path).is_ok() {
+            let (beside, file) = beside::create(path)?;
+            let made = Identity::of_open(&file);
+            return Ok(over(file, made, Some(beside)));
+        }
+        let file = create(path, existing, reads)?;
+        let made = Identity::of_open(&file);
+        Ok(over(file, made, None))
     }
 
     /// Which file was made, if one was.
@@ -81,20 +92,29 @@ impl Output {
         self.file.sync_all()
     }
 
-    /// Cuts a file that was made to `len` bytes, after a failure; what stays is kept.
-    pub fn keep_only(mut self, len: u64) {
-        self.kept = self.made.is_some() && len > 0 && self.file.set_len(len).is_ok();
+    /// Cuts a file that was made to `len` bytes, after a failure; what stays is kept, unless it
+    /// would replace a file that is whole. Whether it is kept.
+    pub fn keep_only(mut self, len: u64) -> bool {
+        let is_made = self.made.is_some() && self.replaces.is_none();
+        self.kept = is_made && len > 0 && self.file.set_len(len).is_ok();
+        self.kept
     }
 
     /// All is written.
     ///
     /// # Errors
-    /// The file was removed meanwhile.
+    /// The file was removed meanwhile, or cannot take the place of the one that it replaces.
     pub fn keep(mut self) -> io::Result<()> {
-        self.kept = true;
         if self.made.is_some() && is_gone(&self.file) {
             return Err(Removed.into());
         }
+        if let Some(path) = &self.replaces {
+            if Identity::at(&self.path) != self.made {
+                return Err(Removed.into());
+            }
+            fs::rename(&self.path, path)?;
+        }
+        self.kept = true;
         Ok(())
     }
 }
@@ -168,15 +188,41 @@ mod tests {
         assert!(!path.exists());
         let mut output = open();
         output.write_all(b"0123").unwrap();
-        output.keep_only(3);
+        assert!(output.keep_only(3));
         assert_eq!(fs::read(&path).unwrap(), b"012");
         let mut output = open();
         output.write_all(b"4567").unwrap();
         output.keep().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"4567");
+        fs::remove_file(&path).unwrap();
         let output = open();
         fs::remove_file(&path).unwrap();
         assert!(output.keep().unwrap_err().to_string().contains("removed"));
+    }
+
+    /// With `--force`, too, a file of before stays until the new one is whole.
+    #[test]
+    fn a_failure_leaves_what_was_to_be_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        let names = || fs::read_dir(folder.path()).unwrap().count();
+        let open = || Output::open(&path, Existing::Replace, &Reads::default()).unwrap();
+        fs::write(&path, "old").unwrap();
+        let mut output = open();
+        output.write_all(b"0123").unwrap();
+        drop(output);
+        let mut output = open();
+        output.write_all(b"0123").unwrap();
+        assert!(!output.keep_only(3));
+        assert_eq!((fs::read(&path).unwrap(), names()), (b"old".to_vec(), 1));
+        // Two at a time: neither takes the other's.
+        let (mut first, mut second) = (open(), open());
+        first.write_all(b"first").unwrap();
+        second.write_all(b"second").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        second.keep().unwrap();
+        first.keep().unwrap();
+        assert_eq!((fs::read(&path).unwrap(), names()), (b"first".to_vec(), 1));
     }
 
     /// What the system keeps in `/dev` may be named; a link to it from elsewhere may not.

@@ -43,6 +43,14 @@ pub enum Refused {
         /// What it is.
         what: &'static str,
     },
+    /// Where a folder is to be, or on the way there, is something else.
+    #[error("{} is {what} and no directory: choose another directory to write into", path.display())]
+    NoFolder {
+        /// Where.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
     /// What is there cannot be looked at.
     #[error("cannot look at {}: {source}; choose another place to write", path.display())]
     Unknown {
@@ -59,7 +67,9 @@ impl Refused {
         match self {
             Self::Input { output, .. } => Some(output),
             Self::Exists { paths } => paths.first(),
-            Self::NotRegular { path, .. } | Self::Unknown { path, .. } => Some(path),
+            Self::NotRegular { path, .. }
+            | Self::NoFolder { path, .. }
+            | Self::Unknown { path, .. } => Some(path),
         }
     }
 
@@ -67,13 +77,19 @@ impl Refused {
     pub(crate) fn not_regular(path: &Path, kind: FileType) -> Self {
         Self::NotRegular {
             path: path.to_owned(),
-            what: match kind {
-                kind if kind.is_symlink() => "a symbolic link",
-                kind if kind.is_dir() => "a directory",
-                kind if kind.is_fifo() => "a named pipe",
-                kind if kind.is_socket() => "a socket",
-                _ => "a device",
-            },
+            what: Self::name_of(kind),
+        }
+    }
+
+    /// What a kind of file is called.
+    pub(crate) fn name_of(kind: FileType) -> &'static str {
+        match kind {
+            kind if kind.is_file() => "a file",
+            kind if kind.is_symlink() => "a symbolic link",
+            kind if kind.is_dir() => "a directory",
+            kind if kind.is_fifo() => "a named pipe",
+            kind if kind.is_socket() => "a socket",
+            _ => "a device",
         }
     }
 }
@@ -84,6 +100,7 @@ impl From<Refused> for io::Error {
             Refused::Exists { .. } => io::ErrorKind::AlreadyExists,
             Refused::Unknown { source, .. } => source.kind(),
             Refused::Input { .. } | Refused::NotRegular { .. } => io::ErrorKind::InvalidInput,
+            Refused::NoFolder { .. } => io::ErrorKind::NotADirectory,
         };
         Self::new(kind, refused)
     }

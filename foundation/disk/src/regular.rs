@@ -58,7 +58,12 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 fn open_as(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     // A pipe would wait for its other end; a link may lead anywhere.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = options.custom_flags(raw(flags)).open(path)?;
+    let opened = options.custom_flags(raw(flags)).open(path);
+    let file = opened.map_err(|error| match path.symlink_metadata() {
+        // The system speaks of too many links.
+        Ok(meta) if meta.is_symlink() => Refused::not_regular(path, meta.file_type()).into(),
+        _ => error,
+    })?;
     let kind = file.metadata()?.file_type();
     if kind.is_file() {
         Ok(file)
@@ -96,7 +101,8 @@ mod tests {
                 .contains("removed")
         );
         symlink(&aside, &path).unwrap();
-        reopen(&path, identity).unwrap_err();
+        let told = reopen(&path, identity).unwrap_err().to_string();
+        assert!(told.contains("is a symbolic link"), "{told}");
         fs::remove_file(&path).unwrap();
         fs::write(&path, "another").unwrap();
         reopen(&path, identity).unwrap_err();

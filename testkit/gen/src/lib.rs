@@ -41,7 +41,7 @@ pub use generate::generate;
 pub use options::{Bounds, Format, Kind, Options, OptionsError, Service, Troubles, Tunnel};
 pub use out::Interface;
 pub use preset::{PRESETS, Preset};
-pub use replicate::{Replicated, Replication, replicate};
+pub use replicate::{Damaged, Replicated, Replication, replicate};
 pub use truth::{Characteristics, ServiceTotals, Totals};
 
 /// Why no trace was made.

@@ -3,12 +3,13 @@
 use crate::options::Format;
 use crate::out::Capture;
 use crate::{Error, random::Random};
-use flowpin_capture::{Options as ReadOptions, Source};
+use flowpin_capture::{FileReport, Options as ReadOptions, Source};
 use flowpin_config::Input;
 use flowpin_packet::{LinkType, Piece};
 use flowpin_testkit::multiply::{Layout, Written, replicas};
 use flowpin_testkit::pcap;
 use serde::Serialize;
+use std::fmt;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -32,7 +33,7 @@ pub struct Replication {
 }
 
 /// What came of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Replicated {
     /// Packets written.
     pub packets: u64,
@@ -46,6 +47,29 @@ pub struct Replicated {
     pub not_ip: u64,
     /// Packets of the original that were left out, as their link type cannot become Ethernet.
     pub left_out: u64,
+    /// Captures of which what stands before some damage was multiplied: where and how.
+    pub damaged: Vec<Damaged>,
+}
+
+/// A capture of which not all could be multiplied. Prints as one line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Damaged {
+    /// The capture.
+    pub path: PathBuf,
+    /// Where it stops being readable, and how.
+    pub damage: String,
+    /// Whether nothing of it was read.
+    pub unopened: bool,
+}
+
+impl fmt::Display for Damaged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rest = match self.unopened {
+            true => "the other captures are multiplied",
+            false => "what came before is multiplied",
+        };
+        write!(f, "{}: {}; {rest}", self.path.display(), self.damage)
+    }
 }
 
 /// Writes copies of captures whose hosts have other addresses, one to one within each copy, all
@@ -54,7 +78,11 @@ pub struct Replicated {
 /// # Errors
 /// A capture cannot be read, there are more hosts than addresses for them, or `out` fails.
 pub fn replicate(what: &Replication, out: impl Write) -> Result<Replicated, Error> {
-    let (original, left_out) = read(what)?;
+    let Original {
+        capture: original,
+        left_out,
+        damaged,
+    } = read(what)?;
     let layout = if what.appended {
         Layout::Appended
     } else {
@@ -87,11 +115,20 @@ pub fn replicate(what: &Replication, out: impl Write) -> Result<Replicated, Erro
         hosts,
         not_ip,
         left_out,
+        damaged,
     })
 }
 
-/// All frames in memory, as Ethernet; how many could not be.
-fn read(what: &Replication) -> Result<(pcap::Capture, u64), Error> {
+/// What is multiplied.
+struct Original {
+    /// All frames in memory, as Ethernet.
+    capture: pcap::Capture,
+    /// How many could not be.
+    left_out: u64,
+    damaged: Vec<Damaged>,
+}
+
+fn read(what: &Replication) -> Result<Original, Error> {
     let inputs: Vec<Input> = what.read.iter().map(|path| Input::at(path)).collect();
     let mut source = Source::open(&inputs, &ReadOptions::default())?;
     let mut original = pcap::Capture {
@@ -126,7 +163,24 @@ fn read(what: &Replication) -> Result<(pcap::Capture, u64), Error> {
             });
         }
     }
-    Ok((original, left_out))
+    let damage = |file: FileReport| {
+        let damage = file.damage?;
+        Some(Damaged {
+            path: file.path,
+            unopened: damage.unopened,
+            damage: damage.to_string(),
+        })
+    };
+    Ok(Original {
+        capture: original,
+        left_out,
+        damaged: source
+            .report()
+            .files
+            .into_iter()
+            .filter_map(damage)
+            .collect(),
+    })
 }
 
 /// What stands before the packet in Ethernet, and how many bytes it stands for.

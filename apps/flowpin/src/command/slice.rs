@@ -1,6 +1,6 @@
 //! `flowpin slice`: from records back to packets.
 
-use super::{SAME_RUN, plan, print, require_input, sink};
+use super::{SAME_RUN, plan, print, require_input, sink, tell_damage};
 use crate::cli::SliceArgs;
 use crate::exit::{Exit, Failure};
 use crate::progress::Bar;
@@ -8,7 +8,7 @@ use crate::signals::Signals;
 use crate::summary::number;
 use anyhow::anyhow;
 use flowpin_disk::Output;
-use flowpin_engine::{Control, RunError, Wanted};
+use flowpin_engine::{Control, RunError, SliceReport, Wanted};
 use std::io::ErrorKind;
 
 /// Does what `flowpin slice` was told.
@@ -45,6 +45,7 @@ pub(crate) fn slice(args: &SliceArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Signal(number));
     }
     if found.packets == 0 {
+        tell_damage(&found.inputs);
         return Err(Failure::failed(anyhow!(nothing_found(&wanted))));
     }
     let packets = number::things(found.packets, "packet");
@@ -54,13 +55,23 @@ pub(crate) fn slice(args: &SliceArgs) -> Result<Exit, Failure> {
         print(&format!("{}: {packets}\n", args.write.display()))?;
     }
     if found.lacking > 0 {
+        tell_damage(&found.inputs);
         return Err(Failure::failed(anyhow!(
             "{} of {} connections not found; {SAME_RUN}",
             found.lacking,
             wanted.len()
         )));
     }
-    Ok(Exit::Done)
+    Ok(damage(&found))
+}
+
+/// Tells damage, and whether there is any.
+fn damage(found: &SliceReport) -> Exit {
+    tell_damage(&found.inputs);
+    match found.inputs.iter().any(|input| input.damage.is_some()) {
+        true => Exit::InputDamaged,
+        false => Exit::Done,
+    }
 }
 
 fn nothing_found(wanted: &[Wanted]) -> String {

@@ -25,6 +25,7 @@ pub(crate) fn streams(args: &StreamsArgs) -> Result<Exit, Failure> {
         return follow(args, &plan, wanted);
     }
     let path = args.files.write.clone().unwrap_or_default();
+    flowpin_disk::check_folder(&path).map_err(Failure::usage)?;
     let mut directory = StreamDirectory::new(DirectoryOptions {
         path: path.clone(),
         force: args.files.force,

@@ -10,7 +10,7 @@ use flowpin_disk::{Existing, Output, Reads};
 use flowpin_engine::Control;
 use flowpin_gen::{Characteristics, Error, Interface, Kind, Options, Totals};
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 /// Does what `flowpin gen` was told.
@@ -85,7 +85,14 @@ fn replicate(args: &ReplicateArgs) -> Result<Exit, Failure> {
                     "{count} left out: their link type is not Ethernet\n"
                 ));
             }
-            tell(target, &text)
+            let exit = tell(target, &text)?;
+            for damaged in &done.damaged {
+                anstream::eprintln!("flowpin: {damaged}");
+            }
+            Ok(match done.damaged.is_empty() {
+                true => exit,
+                false => Exit::InputDamaged,
+            })
         }
         Err(error) => refuse(error, &signals),
     }
@@ -110,7 +117,8 @@ impl Made {
             Target::File(path) => path,
             Target::Interface { name, topspeed } => {
                 let interface = Interface::open(name, topspeed).map_err(Failure::failed)?;
-                return Ok(Sink::new(To::Interface(interface), control));
+                let to = To::Interface(interface);
+                return Ok(Sink::new(to, Path::new(name), control));
             }
         };
         self.file(path, existing, control)
@@ -126,16 +134,20 @@ impl Made {
         let output = Output::open(path, existing, &self.0)
             .with_context(|| format!("cannot write {}", path.display()))
             .map_err(Failure::failed)?;
+        // What is there now, which it may replace in the end, and what is made.
+        self.0.add_path(path);
         if let Some(identity) = output.made() {
             self.0.add(identity, path);
         }
-        Ok(Sink::new(To::File(output), control))
+        Ok(Sink::new(To::File(output), path, control))
     }
 }
 
 /// Takes a trace, or the truth about it, until a signal asks to stop.
 struct Sink {
     to: To,
+    /// How it is called.
+    path: PathBuf,
     control: Control,
 }
 
@@ -145,14 +157,14 @@ enum To {
 }
 
 impl Sink {
-    fn new(to: To, control: &Control) -> Self {
-        let control = control.clone();
-        Self { to, control }
+    fn new(to: To, path: &Path, control: &Control) -> Self {
+        let (path, control) = (path.to_owned(), control.clone());
+        Self { to, path, control }
     }
 
     fn keep(self) -> io::Result<()> {
         match self.to {
-            To::File(output) => output.keep(),
+            To::File(output) => output.keep().map_err(|error| failed(&self.path, &error)),
             To::Interface(_) => Ok(()),
         }
     }
@@ -163,18 +175,39 @@ impl Write for Sink {
         if self.control.stop.load(Ordering::Relaxed) {
             return Err(io::Error::other("stopped"));
         }
-        match &mut self.to {
+        let done = match &mut self.to {
             To::File(output) => output.write(bytes),
             To::Interface(interface) => interface.write(bytes),
-        }
+        };
+        done.map_err(|error| failed(&self.path, &error))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.to {
+        let done = match &mut self.to {
             To::File(output) => output.flush(),
             To::Interface(interface) => interface.flush(),
-        }
+        };
+        done.map_err(|error| failed(&self.path, &error))
     }
+}
+
+/// Where it happened, and what to do. The kind stays: writers go on after an interruption.
+fn failed(path: &Path, error: &io::Error) -> io::Error {
+    let advice = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "; free some space, or choose another place with -w"
+        }
+        io::ErrorKind::FileTooLarge => "; raise the file size limit (ulimit -f), or make less",
+        _ => "",
+    };
+    let path = match Output::is_stdout(path) {
+        true => "standard output".into(),
+        false => path.display().to_string(),
+    };
+    io::Error::new(
+        error.kind(),
+        format!("cannot write {path}: {error}{advice}"),
+    )
 }
 
 /// Keeps files that are whole; what a failure leaves goes away with them.
@@ -221,12 +254,12 @@ fn summary(options: &Options, totals: &Totals) -> String {
         is.concurrency,
     );
     for (what, is, asked) in differences(options, &is) {
-        text.push_str(&format!("{what}: {is:.3}, not {asked:.3} as asked for\n"));
+        text.push_str(&format!("{what}: {is:.3}, not {asked:.3} as planned\n"));
     }
     text
 }
 
-/// What could not be had: more than 2 % away from what was asked for.
+/// What could not be had: more than 2 % away from what was asked for, or from the default.
 fn differences(
     options: &Options,
     is: &Characteristics,

@@ -9,7 +9,7 @@ mod written;
 use crate::alone::silent;
 use crate::alone::wanted::Wanted;
 use crate::input::{InputStage, Lane};
-use crate::report::ProgressSink;
+use crate::report::{InputReport, ProgressSink};
 use crate::run::memory;
 use crate::run::shape::Shape;
 use crate::run::single::SingleLane;
@@ -32,12 +32,14 @@ use written::Written;
 const DATAGRAMS_MAX: usize = 1 << 20;
 
 /// What a slice found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SliceReport {
     /// Packets written.
     pub packets: u64,
     /// How many of the names given no connection has.
     pub lacking: usize,
+    /// The captures, with what is wrong with them.
+    pub inputs: Vec<InputReport>,
 }
 
 pub(crate) fn slice(
@@ -52,10 +54,11 @@ pub(crate) fn slice(
     Output::check(out, ground::existing(plan), &reads)?;
     let written = Written::new(out, ground::existing(plan), reads);
     if wanted.is_empty() {
-        let packets = write(source, None, written, control, progress)?;
+        let (packets, inputs) = write(source, None, written, control, progress)?;
         return Ok(SliceReport {
             packets,
-            ..SliceReport::default()
+            lacking: 0,
+            inputs,
         });
     }
     let found = find(plan, source, wanted, control, progress)?;
@@ -64,11 +67,16 @@ pub(crate) fn slice(
         return Ok(SliceReport {
             packets: 0,
             lacking,
+            inputs: found.inputs,
         });
     }
     let source = open(plan, control)?;
-    let packets = write(source, Some(&found.numbers), written, control, progress)?;
-    Ok(SliceReport { packets, lacking })
+    let (packets, inputs) = write(source, Some(&found.numbers), written, control, progress)?;
+    Ok(SliceReport {
+        packets,
+        lacking,
+        inputs,
+    })
 }
 
 /// The first pass.
@@ -96,6 +104,7 @@ fn find(
         found: Found {
             numbers: Vec::new(),
             lacking: vec![true; wanted.len()],
+            inputs: Vec::new(),
         },
     };
     let formatter = Formatter::new(&plan.output);
@@ -138,6 +147,7 @@ fn find(
     }
     found.numbers.sort_unstable();
     found.numbers.dedup();
+    found.inputs = input.finish().1.inputs;
     Ok(found)
 }
 
@@ -147,6 +157,7 @@ struct Found {
     numbers: Vec<u64>,
     /// Which of the names no connection has, so far.
     lacking: Vec<bool>,
+    inputs: Vec<InputReport>,
 }
 
 /// Notes the packets of the wanted connections.
@@ -264,7 +275,7 @@ fn write(
     mut written: Written,
     control: &Control,
     progress: &dyn ProgressSink,
-) -> Result<u64, RunError> {
+) -> Result<(u64, Vec<InputReport>), RunError> {
     let mut wanted = numbers.map(|numbers| numbers.iter().copied().peekable());
     let mut piece = Piece::default();
     while !control.is_stopped() && source.fill(&mut piece)? {
@@ -290,5 +301,7 @@ fn write(
             files_total: so_far.files_total,
         });
     }
-    written.finish()
+    let files = source.report().files;
+    let inputs = files.iter().map(InputReport::of).collect();
+    Ok((written.finish()?, inputs))
 }

@@ -94,11 +94,11 @@ impl Written {
             None => Ok(()),
         };
         if let Err(source) = done {
-            let error = self.failed(source);
-            if let Some(form) = self.form.take() {
-                form.into_whole().keep_whole();
+            let form = self.form.take();
+            if !form.is_some_and(|form| form.into_whole().keep_whole()) {
+                self.packets_out = 0;
             }
-            return Err(error);
+            return Err(self.failed(source));
         }
         self.packets_out = self.packets;
         self.waiting = 0;
@@ -177,9 +177,9 @@ impl Whole {
         }
     }
 
-    /// After a failure: leaves what was handed over whole.
-    fn keep_whole(self) {
-        self.output.keep_only(self.len);
+    /// After a failure: leaves what was handed over whole, if that is anything. Whether it is.
+    fn keep_whole(self) -> bool {
+        self.output.keep_only(self.len)
     }
 }
 

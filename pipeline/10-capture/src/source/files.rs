@@ -110,7 +110,8 @@ impl Files {
             }
             Err(Unopened::Unreadable(source)) if in_directory => {
                 report.damage = Some(unreadable(&source));
-                self.push(report, None, None);
+                // Nothing of it is read: it makes no pipe of the others.
+                self.push(report, Some(0), None);
                 return Ok(true);
             }
             Err(Unopened::Refused(_)) if in_directory => {
@@ -130,6 +131,16 @@ impl Files {
         };
         let first = reader.head(0).map(|frame| frame.time);
         reader.settle(&mut report);
+        // Nothing came before: alone it is no capture, among others something is missing.
+        if reader.format.is_none()
+            && let Some(damage) = &mut report.damage
+        {
+            if !in_directory {
+                let (path, found) = (report.path, damage.what.clone());
+                return Err(CaptureError::NotACapture { path, found });
+            }
+            damage.unopened = true;
+        }
         // Thousands of files must not hold thousands of descriptors until their time comes.
         let keep = first.is_some() && (alone || !reader.can_reopen());
         let reader = keep.then(|| Box::new(reader));
