@@ -7,7 +7,7 @@ mod support;
 use flowpin_flow::{FlowObserver, Sighting};
 use flowpin_packet::{FrameBytes, PacketMeta};
 use flowpin_record::{ConnRecord, ConnState, RecordSink, TcpState};
-use support::{Plan, Talk, run_observed};
+use support::{Packet, Plan, Talk, run_observed};
 
 /// Knows whether RSTs and FINs are ignored, and the packet that shows a stream to go on.
 struct Receiver {
@@ -67,6 +67,78 @@ fn a_close_is_taken_back_if_the_stream_goes_on() {
         assert_eq!(all.len(), 1, "{close}");
         let states = (all[0].conn_state, all[0].tcp_state);
         assert_eq!(states, (ConnState::S1, TcpState::Established), "{close}");
+    }
+}
+
+/// Whoever forges a RST forges a SYN behind it as well: only its answer begins a connection.
+#[test]
+fn a_syn_behind_a_forged_reset_does_not_split_the_connection() {
+    for seq in [0x4000_0000, 0] {
+        for from_client in [true, false] {
+            let mut talk = Talk::new();
+            talk.steps(">S <SA >A >PA9 <A >R");
+            let (from, to) = match from_client {
+                true => (talk.client, talk.server),
+                false => (talk.server, talk.client),
+            };
+            talk.push(Packet::tcp(from, to, "S", seq, 0, 0));
+            talk.steps(">PA9 <A +6000 >PA9 <A");
+            let mut receiver = Receiver {
+                ignores: false,
+                reopens: 9,
+                last: 0,
+            };
+            let (all, _) = run_observed(&talk.trace, &Plan::default(), &mut receiver);
+            assert_eq!(all.len(), 1, "{seq} {from_client}");
+            assert_eq!(all[0].1.conn_state, ConnState::S1);
+        }
+    }
+}
+
+/// RFC 9293 §3.5: of two SYNs the one counts that the SYN-ACK acknowledges and the client goes on
+/// from; nothing is missing between the two.
+#[test]
+fn the_syn_that_is_answered_and_gone_on_from_numbers_the_stream() {
+    for seq in [0x4000_0000, 7, 0xf000_0000] {
+        let mut talk = Talk::new();
+        talk.steps(">S");
+        let (from, to) = (talk.client, talk.server);
+        talk.push(Packet::tcp(from, to, "S", seq, 0, 0));
+        talk.steps("<SA >A >PA9 <A <PA9 >A >FA <FA >A");
+        let mut receiver = Receiver {
+            ignores: false,
+            reopens: 0,
+            last: 0,
+        };
+        let (all, _) = run_observed(&talk.trace, &Plan::default(), &mut receiver);
+        let last = &all.last().unwrap().1;
+        assert_eq!(last.history.as_str(), "ShADadFf", "{seq}");
+        assert_eq!(last.to_server.missed_bytes, 0, "{seq}");
+    }
+}
+
+/// Until the client has answered the last SYN-ACK counts, whatever came before it: nothing is
+/// missing.
+#[test]
+fn a_forged_syn_ack_before_the_true_one_leaves_no_gap() {
+    for (seq, ack) in [(7, 7), (0x4000_0000, 7), (7, 1001)] {
+        let mut talk = Talk::new();
+        talk.steps(">S");
+        let (from, to) = (talk.server, talk.client);
+        talk.push(Packet::tcp(from, to, "SA", seq, ack, 0));
+        talk.steps("<SA >A >PA9 <A <PA9 >A >FA <FA >A");
+        let mut receiver = Receiver {
+            ignores: false,
+            reopens: 0,
+            last: 0,
+        };
+        let (all, _) = run_observed(&talk.trace, &Plan::default(), &mut receiver);
+        assert_eq!(all.len(), 1, "{seq} {ack}");
+        let missed = (
+            all[0].1.to_server.missed_bytes,
+            all[0].1.to_client.missed_bytes,
+        );
+        assert_eq!(missed, (0, 0), "{seq} {ack}");
     }
 }
 

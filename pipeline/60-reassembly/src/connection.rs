@@ -133,6 +133,12 @@ impl Side {
         self.next = self.next.plus(1);
     }
 
+    /// Whether SYN-ACKs were seen that do not agree, with the SYN or with each other: what the other
+    /// side acknowledges first decides (RFC 9293 §3.5).
+    pub(crate) fn is_disputed(&self) -> bool {
+        self.phase == Phase::Guessed && self.marks.has(Marks::SEEN)
+    }
+
     /// Whether its end was told, or is about to be, or will never be.
     pub(crate) const fn is_over(&self) -> bool {
         self.is_reset() || matches!(self.phase, Phase::Finished | Phase::Ignored)
@@ -262,6 +268,21 @@ impl Connection {
             peer.marks.set(Marks::STAMPED, stamped && paws);
         } else if offered.window_scale.is_none() {
             side.shift = 0;
+        }
+    }
+
+    /// A SYN-ACK with this number contradicts what was seen before; what its options say is not
+    /// known to count, either.
+    pub(crate) fn dispute(&mut self, to_server: bool, start: Seq, window: u16) {
+        let (side, peer) = self.both(to_server);
+        side.renumber(start);
+        side.phase = Phase::Guessed;
+        side.stamp = 0;
+        side.marks.set(Marks::SEEN, true);
+        peer.edge = peer.acked.plus(window.into());
+        (side.shift, peer.shift) = (SHIFT_MAX, SHIFT_MAX);
+        if peer.phase == Phase::Open && peer.offset == 0 && peer.held == NIL {
+            peer.phase = Phase::Syn;
         }
     }
 

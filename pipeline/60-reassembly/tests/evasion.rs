@@ -314,6 +314,79 @@ fn nothing_ends_before_the_handshake() {
     }
 }
 
+/// RFC 9293 §3.5: the handshake's last segment says which SYN and which SYN-ACK counted, in
+/// whichever order forged ones came.
+#[test]
+fn the_last_segment_of_the_handshake_chooses_the_numbers() {
+    let syn = |seq, begins| Out {
+        flags: SYN,
+        begins,
+        ..client(seq, "")
+    };
+    let answer = |seq, ack| Out {
+        flags: SYN_ACK,
+        ..server(seq, ack, "")
+    };
+    let (mine, theirs) = (syn(99, true), answer(499, 100));
+    let forged_syns = [7, 900_000, 0x8000_0000, 0xffff_0000];
+    for (policy, ..) in SegmentOverlap::ALL {
+        for forged in forged_syns {
+            let other = answer(forged, 100);
+            for (nth, opening) in [
+                vec![syn(forged, true), theirs.clone()],
+                vec![syn(forged, true), theirs.clone(), theirs.clone()],
+                vec![syn(forged, true), theirs.clone(), answer(77, forged + 1)],
+                vec![syn(forged, true), answer(77, forged + 1), theirs.clone()],
+                vec![mine.clone(), theirs.clone(), other.clone()],
+                vec![mine.clone(), other.clone(), theirs.clone()],
+                vec![mine.clone(), other.clone(), theirs.clone(), other.clone()],
+                vec![mine.clone(), answer(forged, 7000), theirs.clone()],
+                vec![mine.clone(), theirs.clone(), answer(forged, 7000)],
+            ]
+            .into_iter()
+            .enumerate()
+            {
+                let mut world = World::new(&options(*policy));
+                for out in &opening {
+                    world.send(out);
+                }
+                world.send(&client(100, ""));
+                world.send(&client(100, "GET /evil"));
+                world.send(&server(500, 109, "200 OK"));
+                world.send(&client(109, ""));
+                world.end(3);
+                let read = (world.text(true), world.text(false));
+                let whole = ("GET /evil".to_owned(), "200 OK".to_owned());
+                assert_eq!(read, whole, "{policy:?} {forged} {nth}");
+            }
+        }
+    }
+}
+
+/// A SYN behind a RST closes nothing more: the stream goes on once it is acknowledged.
+#[test]
+fn a_syn_behind_a_reset_does_not_hide_what_follows() {
+    for seq in [107, 7, 900_000] {
+        for to_server in [true, false] {
+            let mut world = begun(SegmentOverlap::Linux);
+            world.send(&Out {
+                flags: RST,
+                ..client(107, "")
+            });
+            world.send(&Out {
+                flags: SYN,
+                to_server,
+                ..client(seq, "")
+            });
+            go_on(&mut world);
+            assert_eq!(world.text(true), "GET /evil\r\n");
+            assert_eq!(world.text(false), "200 OK");
+            assert!(world.log.anomalies.contains(&Anomaly::CloseIgnored));
+            assert!(!world.log.anomalies.contains(&Anomaly::SynInConnection));
+        }
+    }
+}
+
 /// RFC 7323 §5: a FIN with an old time stamp is dropped; of a RST it decides nothing (§5.2).
 #[test]
 fn an_old_time_stamp_refuses_a_fin_and_no_reset() {

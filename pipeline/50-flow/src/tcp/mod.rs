@@ -127,6 +127,7 @@ pub(crate) fn advance(
         }
         return rare;
     }
+    let answers_other = sequence::answers_other_syn(hot, &segment);
     sequence::meet(hot, cold, extra.as_deref_mut(), &segment);
     write_history(hot, cold, &segment);
     if meta.window == 0
@@ -143,7 +144,9 @@ pub(crate) fn advance(
     }
     sequence::take_sequence(hot, cold, extra.as_deref_mut(), &segment, &mut rare);
     states::change_states(hot, cold, &segment);
-    if acknowledges && !segment.has(TcpFlags::RST) {
+    if answers_other {
+        hot.control_seq[segment.peer] = segment.ack;
+    } else if acknowledges && !segment.has(TcpFlags::RST) {
         sequence::take_acknowledgement(hot, extra.as_deref_mut(), &segment, &mut rare);
     }
     let acks_fin = acknowledges

@@ -2,10 +2,11 @@
 //!
 //! ```text
 //!  SYN with another number, while the connection is …
-//!    not yet open, or over (both FINs, or a RST)   begins another one
+//!    not yet answered, or over (both FINs)         begins another one
 //!    open, and silent for a minute                 begins another one: its ends forgot the old
 //!    open                                          answered by a challenge ACK (RFC 5961 §4.2);
 //!                                                  belongs to it and changes nothing
+//!    open until a RST, which may not have counted  the same: whoever forges the one forges both
 //!    … and then a SYN-ACK with another number      begins another one: the end had forgotten
 //! ```
 //!
@@ -27,6 +28,9 @@ const SILENCE_NS: u64 = 60_000_000_000;
 pub(crate) fn is_reuse(hot: &Hot, cold: &Cold, meta: &PacketMeta, me: usize) -> bool {
     let client = hot.client();
     let is_over = is_over(hot);
+    if was_reset_open(hot) && !meta.tcp_flags.has(TcpFlags::ACK) {
+        return false;
+    }
     if meta.tcp_flags.has(TcpFlags::ACK) {
         // Only while no client was seen; or the answer to a SYN that was not believed.
         let alone = hot.ends[client].state() == EndState::Inactive
@@ -55,17 +59,38 @@ pub(crate) fn is_reuse(hot: &Hot, cold: &Cold, meta: &PacketMeta, me: usize) -> 
 /// Whether a SYN or SYN-ACK that begins nothing changes nothing either (RFC 5961 §4.2).
 pub(super) fn is_challenged(hot: &Hot, cold: &Cold, meta: &PacketMeta, me: usize) -> bool {
     let me = me & 1;
-    meta.tcp_flags.has(TcpFlags::SYN)
-        && is_open(hot)
-        && hot.ends[me].state() != EndState::Inactive
-        && meta.seq != cold.start_seq[me]
+    let other = meta.seq != cold.start_seq[me];
+    // Of two SYN-ACKs the last one counts until the client has answered.
+    let opening = hot.tcp_state == TcpState::SynRecv && meta.tcp_flags.has(TcpFlags::ACK);
+    let seen = hot.ends[me].state() != EndState::Inactive;
+    let is_challenged = is_open(hot) && !opening && seen && other;
+    meta.tcp_flags.has(TcpFlags::SYN) && (is_challenged || was_reset_open(hot))
 }
 
-/// The synchronized states of RFC 9293 but for those in which both sides have closed.
+/// Whether a RST is all that says that the connection is over, and it was open before.
+fn was_reset_open(hot: &Hot) -> bool {
+    let end = |side: usize| (hot.ends[side].state(), hot.ends[side].previous());
+    let was_open = |side| match end(side) {
+        (EndState::Reset, before) => before != EndState::Inactive,
+        (state, _) => matches!(
+            state,
+            EndState::Established | EndState::Partial | EndState::Closed
+        ),
+    };
+    // Its client has answered the SYN-ACK: of scans each try is a connection.
+    let client = hot.client();
+    let answered = hot.seen.has(Seen::ACK, client) || hot.seen.has(Seen::DATA, client);
+    let is_reset = [0, 1].iter().any(|&side| end(side).0 == EndState::Reset);
+    is_reset && answered && was_open(0) && was_open(1)
+}
+
+/// The synchronized states of RFC 9293 but for those in which both sides have closed; and
+/// SYN-RECEIVED, in which a SYN gets the same answer (§3.10.7.4).
 fn is_open(hot: &Hot) -> bool {
     let synchronized = matches!(
         hot.tcp_state,
-        TcpState::Established
+        TcpState::SynRecv
+            | TcpState::Established
             | TcpState::FinWait1
             | TcpState::FinWait2
             | TcpState::CloseWait

@@ -3,11 +3,17 @@
 use super::{FAR_BYTES, Rare, Segment};
 use crate::entry::{Bits, Cold, EndState, Extra, Hot};
 use flowpin_packet::{Seq, TcpFlags};
+use flowpin_record::TcpState;
 
 /// Numbers a side's stream at its first segment, and anew where a SYN says otherwise.
 pub(super) fn meet(hot: &mut Hot, cold: &mut Cold, extra: Option<&mut Extra>, segment: &Segment) {
     let me = segment.me;
     let syn = segment.has(TcpFlags::SYN);
+    if is_of_other_syn(hot, segment) {
+        cold.start_seq[me] = Seq(segment.seq.0.wrapping_sub(1));
+        hot.next[me] = segment.seq;
+        return;
+    }
     let start = match hot.ends[me].state() {
         EndState::Inactive if syn => segment.seq,
         EndState::Inactive => Seq(segment.seq.0.wrapping_sub(1)),
@@ -23,6 +29,28 @@ pub(super) fn meet(hot: &mut Hot, cold: &mut Cold, extra: Option<&mut Extra>, se
         extra.islands[me] = crate::entry::stream::Islands::NONE;
     }
     hot.bits.clear(Bits::BEHIND_ACK << me);
+}
+
+/// Whether a SYN-ACK acknowledges another SYN than the one seen last, which nobody need believe:
+/// the client's next segment will show (RFC 9293 §3.5). What it acknowledges is kept in the place
+/// of a FIN's number, which there is none of yet.
+pub(super) fn answers_other_syn(hot: &Hot, segment: &Segment) -> bool {
+    segment.has(TcpFlags::SYN)
+        && segment.has(TcpFlags::ACK)
+        && hot.ends[segment.peer].state() == EndState::SynSent
+        && segment.ack != hot.next[segment.peer]
+}
+
+/// Whether the client goes on from the SYN that such a SYN-ACK acknowledged.
+fn is_of_other_syn(hot: &Hot, segment: &Segment) -> bool {
+    let closes = TcpFlags::SYN.with(TcpFlags::RST);
+    hot.tcp_state == TcpState::SynRecv
+        && segment.by_client
+        && !segment.flags.has_any(closes)
+        && hot.ends[segment.me].state() == EndState::Established
+        && segment.seq != hot.next[segment.me]
+        && segment.seq == hot.control_seq[segment.me]
+        && !hot.tcp_flags[segment.me].has_any(TcpFlags::FIN.with(TcpFlags::RST))
 }
 
 /// Numbers a side that has not been heard by what is acknowledged to it, as if its SYN had been

@@ -17,6 +17,11 @@ impl Reassembler {
     ) {
         if !self.answers_syn(connection, place, segment) {
             self.tell_anomaly(connection, place, Anomaly::SynAckMismatch, consumer);
+            let side = connection.side(place.to_server);
+            if matches!(side.phase, Phase::Unseen | Phase::Guessed) {
+                // The SYN that was seen may be the forged one: the client's answer will show.
+                connection.dispute(place.to_server, segment.start, segment.window);
+            }
             return count(&mut self.stats.out_of_window, segment.len);
         }
         let side = connection.side(place.to_server);
@@ -24,6 +29,8 @@ impl Reassembler {
         let first = Seq(side.next.0.wrapping_sub(low_word(side.offset)));
         let again = side.marks.has(Marks::SYN) && first == segment.start;
         let refused = side.phase == Phase::Refused;
+        let mut disputed = side.is_disputed();
+        let is_reset = side.is_reset();
         match side.phase {
             Phase::Unseen | Phase::Guessed | Phase::Refused => {}
             Phase::Syn if again => {}
@@ -34,13 +41,17 @@ impl Reassembler {
                 count(&mut self.stats.syn_refused, refused);
                 self.stats.held = self.stats.held.saturating_sub(refused.into());
                 self.tell_anomaly(connection, place, Anomaly::SynInConnection, consumer);
+                disputed = segment.has(TcpFlags::ACK);
             }
             _ if again => {
                 count(&mut self.stats.duplicate, segment.len);
                 return self.take_acknowledgement(connection, place.back(), segment, consumer);
             }
             _ => {
-                self.tell_anomaly(connection, place, Anomaly::SynInConnection, consumer);
+                // Behind a RST it may be what uses the ports again: its answer will show.
+                if !is_reset {
+                    self.tell_anomaly(connection, place, Anomaly::SynInConnection, consumer);
+                }
                 return count(&mut self.stats.out_of_window, segment.len);
             }
         }
@@ -59,6 +70,10 @@ impl Reassembler {
         if segment.has(TcpFlags::ACK) {
             self.guess(connection, place.back(), segment.ack);
             self.take_acknowledgement(connection, place.back(), segment, consumer);
+        }
+        if disputed {
+            connection.dispute(place.to_server, segment.start, segment.window);
+            return count(&mut self.stats.syn_refused, segment.len);
         }
         if segment.len > 0 {
             // RFC 9293 §3.10.7.2 lets it wait; what is acknowledged was taken (RFC 7413 §4.2).
@@ -85,7 +100,9 @@ impl Reassembler {
     /// Numbers a stream that was not seen by what its receiver acknowledges.
     fn guess(&mut self, connection: &mut Connection, place: Place, ack: Seq) {
         let side = connection.side(place.to_server);
-        if side.phase == Phase::Unseen || side.phase == Phase::Guessed && ack.is_after(side.next) {
+        let disputed = side.is_disputed();
+        let further = side.phase == Phase::Guessed && ack.is_after(side.next);
+        if disputed || further || side.phase == Phase::Unseen {
             side.renumber(ack);
             side.phase = Phase::Guessed;
         }
@@ -113,6 +130,8 @@ impl Reassembler {
                 side.phase = Phase::Reset;
             }
             Phase::Guessed if far || answered => side.renumber(segment.start),
+            // The client may go on from another SYN than the one seen.
+            Phase::Syn if peer.is_disputed() && side.held == NIL => side.renumber(segment.start),
             Phase::Syn if far && side.held == NIL => {
                 side.renumber(segment.start);
                 side.phase = Phase::Open;
@@ -141,7 +160,11 @@ impl Reassembler {
             (side.acked, side.edge) = (side.next, side.next.plus(FAR_BYTES));
         }
         if segment.has(TcpFlags::ACK) {
+            let disputed = connection.side(!place.to_server).is_disputed();
             self.guess(connection, place.back(), segment.ack);
+            if disputed {
+                connection.side(!place.to_server).phase = Phase::Open;
+            }
         }
     }
 
