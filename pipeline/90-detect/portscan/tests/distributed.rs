@@ -41,6 +41,34 @@ fn ports_shared_among_sources_are_one_scan() {
     }
 }
 
+/// Two or more ports each, in any order and slowly, until the last one.
+#[test]
+fn few_ports_each_are_one_scan() {
+    for (sources, each, step) in [
+        (25, 2, 300 * MS),
+        (40, 2, SEC),
+        (20, 3, SEC),
+        (50, 5, 5 * SEC),
+    ] {
+        for seed in 1..6 {
+            let (mut random, mut events) = (Random(seed), Events::default());
+            let mut ports: Vec<u32> = (0..sources * each).collect();
+            ports.sort_by_cached_key(|_| random.next());
+            for (number, port) in (0..).zip(&ports) {
+                let conn = Conn::new(host(1000 + port / each), host(2), *port as u16, Probe::Syn);
+                events.begin(T0 + number * step, conn);
+            }
+            let scan = records(events).only_scan();
+            assert_eq!(scan.kind, ScanKind::Distributed);
+            assert_eq!(
+                scan.ports,
+                u64::from(sources * each),
+                "{sources} {each} {seed}"
+            );
+        }
+    }
+}
+
 /// The same records for any division of the shards and any ticks, also beyond the caps on hosts.
 #[test]
 fn records_of_distributed_scans_do_not_depend_on_workers() {

@@ -140,6 +140,29 @@ fn a_block_scan_spreads_over_both() {
     assert_eq!((scan.hosts, scan.ports, scan.targets), (20, 50, 1000));
 }
 
+/// Several hosts with several ports each are a block, however few they are.
+#[test]
+fn two_hosts_with_many_ports_are_a_block() {
+    for (hosts, ports) in [(2, 30), (4, 30), (30, 2), (3, 1000)] {
+        let mut events = Events::default();
+        for number in 0..hosts * ports {
+            let whom = host(100 + number % hosts);
+            let port = 1000 + (number / hosts) as u16;
+            let time = T0 + u64::from(number) * 5 * MS;
+            events.with(
+                time,
+                Conn::new(host(1), whom, port, Probe::Syn),
+                Steps::REFUSED,
+            );
+        }
+        assert_eq!(
+            records(events).only_scan().kind,
+            ScanKind::Block,
+            "{hosts} {ports}"
+        );
+    }
+}
+
 /// Beyond the exact sets the counts stay within 5 %.
 #[test]
 fn a_scan_of_all_ports_of_many_hosts_is_counted_within_five_percent() {

@@ -338,3 +338,81 @@ fn a_slow_scan_is_over_after_some_of_its_own_pauses() {
     let after = key.time.0 - scan.last.0;
     assert!((900 * SEC..1100 * SEC).contains(&after), "{after}");
 }
+
+/// Hosts that accept and talk amid a scan along a port are targets of it, the first one too; what
+/// was used before, on another port, or long after is not.
+#[test]
+fn what_is_used_amid_a_scan_is_a_target() {
+    for every in [3, 5, 20] {
+        for count in [200, 5000_u32] {
+            let mut events = Events::default();
+            let ask =
+                |whom, port, from| Conn::new(host(1), host(whom), port, Probe::Syn).at_port(from);
+            events.with(T0, ask(90_000, 80, 1), USED);
+            let start = T0 + 60 * SEC;
+            for number in 0..count {
+                let time = start + u64::from(number) * 100 * MS;
+                let conn = ask(1000 + number, 80, 40_000);
+                if number % every == 0 {
+                    events.with(time, conn, USED);
+                } else {
+                    events.begin(time, conn);
+                }
+                if number % 10 == 0 {
+                    events.with(time + MS, ask(9, 443, number as u16), USED);
+                }
+            }
+            events.with(
+                start + u64::from(count) * 100 * MS + 30 * SEC,
+                ask(90_001, 80, 2),
+                USED,
+            );
+            let scan = records(events).only_scan();
+            let near = |got: u64, all: u32| got.abs_diff(all.into()) * 20 <= u64::from(all);
+            let open = count.div_ceil(every);
+            assert!(
+                near(scan.targets, count) && near(scan.open, open),
+                "{scan:?}"
+            );
+            assert!(near(scan.filtered, count - open), "{scan:?}");
+            assert_eq!(scan.estimated, count > 2048);
+            assert_eq!(scan.attempts, u64::from(count));
+            let kind = (scan.kind, scan.method);
+            assert_eq!(kind, (ScanKind::Horizontal, ScanMethod::Connect));
+            assert_eq!(scan.first.0, start);
+        }
+    }
+}
+
+/// A mail server two of five of whose hosts are gone reaches the others all the time.
+#[test]
+fn a_mail_server_with_many_dead_hosts_is_quiet() {
+    for share in [2, 3, 4] {
+        for start in [0, 70, 140, 210, 280] {
+            let mut events = Events::default();
+            for number in 0..400_u32 {
+                let time = T0 + u64::from(start + number * 2) * SEC;
+                let conn = Conn::new(host(1), host(1000 + number), 25, Probe::Syn);
+                if number % 10 < share {
+                    events.begin(time, conn);
+                } else {
+                    events.with(time, conn, USED);
+                }
+            }
+            records(events).assert_quiet();
+        }
+    }
+}
+
+/// Estimates too: never more targets than attempts, and as many as were found open, closed and
+/// filtered.
+#[test]
+fn no_more_targets_than_attempts() {
+    for (hosts, ports) in [(20, 400), (50, 50), (60, 60), (7, 900)] {
+        for seed in 1..4 {
+            let scan = records(grid(hosts, ports, 2 * MS, seed)).only_scan();
+            assert!(scan.estimated && scan.targets <= scan.attempts, "{scan:?}");
+            assert_eq!(scan.open + scan.closed + scan.filtered, scan.targets);
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Who talks with whom: addresses and ports, distinct for every connection.
 
-use crate::options::Options;
+use crate::options::{Kind, Options};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The two ends of a connection.
@@ -55,7 +55,12 @@ impl Ends {
 
 /// Who scans, and from which port: each client has its share of the probes, one after the other.
 pub(crate) fn scanner(nth: u64, options: &Options) -> (u32, u16) {
-    let who = nth.saturating_mul(u64::from(options.clients)) / options.connections.max(1);
+    // A mix's clients are those that talk.
+    let scanners = match options.kind {
+        Kind::Scan => options.clients,
+        _ => 4,
+    };
+    let who = nth.saturating_mul(u64::from(scanners)) / options.connections.max(1);
     let round = nth / (u64::from(options.ports) * u64::from(options.servers));
     let port = 45_000 + low(round % 20_000);
     // 172.16/12.
@@ -111,6 +116,9 @@ mod tests {
             let scan = options(Kind::Scan);
             let scanners: BTreeSet<_> = (0..1001).map(|nth| scanner(nth, &scan).0).collect();
             assert_eq!(scanners.len(), clients as usize);
+            let mix = options(Kind::Mix);
+            let scanners: BTreeSet<_> = (0..1001).map(|nth| scanner(nth, &mix).0).collect();
+            assert_eq!(scanners.len(), 4);
             let flood = options(Kind::Flood);
             let all: BTreeSet<_> = (0..1001).map(|nth| flooded(nth, 7, &flood)).collect();
             let sources: BTreeSet<_> = all.iter().map(|&(_, source, _)| source).collect();

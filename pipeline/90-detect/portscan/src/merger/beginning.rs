@@ -17,7 +17,7 @@ const PAUSE_AFTER_IDLE: (u64, u64) = (8, 100_000_000);
 pub(super) fn of(mut seen: Vec<Seen>) -> Option<u64> {
     seen.sort_unstable_by_key(|seen| seen.first.0);
     let usual = usual_pause(&seen);
-    let limit = |(times, least): (u64, u64)| (usual.saturating_mul(times)).max(least);
+    let limit = |pause| limit(usual, pause);
     let failed = seen.iter().filter(|seen| is_failure(seen)).count();
     let mut start = after_pause(&seen, failed, limit(PAUSE));
     let leading = seen.get(start..)?.iter().position(is_failure)?;
@@ -29,6 +29,16 @@ pub(super) fn of(mut seen: Vec<Seen>) -> Option<u64> {
     }
     let first = seen.get(start)?;
     (start > 0).then_some(first.first.0)
+}
+
+/// A pause after which it goes on with something else.
+fn limit(usual: u64, (times, least): (u64, u64)) -> u64 {
+    usual.saturating_mul(times).max(least)
+}
+
+/// Such a pause between probes and accepted connections, by the usual one.
+pub(super) fn limit_idle(usual: u64) -> u64 {
+    limit(usual, PAUSE_AFTER_IDLE)
 }
 
 /// The place after the last long pause with nine of ten failures after it.

@@ -10,6 +10,7 @@
 //! Sorting makes one sequence of what came in parts, the same for any parts; from there on
 //! everything is sequential, so every cap and every eviction gives the same answer.
 
+mod amid;
 mod beginning;
 mod firsts;
 mod floods;

@@ -1,5 +1,6 @@
 //! What one source asked in one way, and the scan that it is, if it is one.
 
+use super::amid::{Lines, UsedOne, WAITING_MAX};
 use super::firsts::First;
 use super::sources::{Asker, Period};
 use super::targets::{Outcome, Seen, Target, Targets};
@@ -51,6 +52,7 @@ struct Remembered {
     signature: [u64; 16],
     hosts: Samples<Host, 4>,
     ports: Samples<u16, 8>,
+    lines: Option<Lines>,
 }
 
 /// A scan that goes on.
@@ -64,6 +66,11 @@ pub(super) struct Scan {
     /// Others that ask the same, and the first of them.
     others: u64,
     some: Vec<Host>,
+    /// The number of its last probe, and what was used since.
+    last_probe: u64,
+    waiting: Vec<UsedOne>,
+    /// Whether some of what was used is not known.
+    is_short: bool,
 }
 
 impl Scan {
@@ -74,6 +81,9 @@ impl Scan {
             leader,
             others: 0,
             some: Vec::new(),
+            last_probe: 0,
+            waiting: Vec::new(),
+            is_short: false,
         }
     }
 
@@ -137,6 +147,9 @@ impl Asked {
             Outcome::Idle | Outcome::Used => self.accepted[1] += 1,
             _ => {}
         }
+        if let Some(scan) = &mut self.scan {
+            scan.last_probe = attempt.number;
+        }
         self.targets.add(attempt, outcome, interval);
     }
 
@@ -188,8 +201,14 @@ impl Asked {
         before + now
     }
 
-    /// It is a scan: what was forgotten, and what was asked before it began, is none of it.
-    pub(super) fn cut(&mut self) {
+    /// It is a scan: what was forgotten, and what was asked before it began, is none of it; what
+    /// was `used` amid it is.
+    pub(super) fn cut(&mut self, used: &[UsedOne]) {
+        let last = self.last_probe();
+        let used = used.iter().filter(|(attempt, _)| attempt.number < last);
+        for (attempt, interval) in self.on_lines(used.copied()) {
+            self.targets.add(&attempt, Outcome::Used, interval);
+        }
         let seen: Vec<_> = self.targets.iter().map(|(_, seen)| *seen).collect();
         if let Some(number) = beginning::of(seen) {
             self.targets.forget_begun_before(number);
@@ -208,8 +227,107 @@ impl Asked {
         self.first = first.unwrap_or(self.first);
     }
 
-    pub(super) fn begin(&mut self, scan: Scan) {
-        self.scan = Some(scan);
+    /// The number of the last target's first probe.
+    fn last_probe(&self) -> u64 {
+        let numbers = self.targets.iter().map(|(_, seen)| seen.first.0);
+        numbers.max().unwrap_or(0)
+    }
+
+    /// Of used connections those along the lines of what failed, but for targets that were asked
+    /// without being used.
+    fn on_lines(&self, used: impl Iterator<Item = UsedOne>) -> Vec<UsedOne> {
+        let mut used = used.peekable();
+        if used.peek().is_none() {
+            return Vec::new();
+        }
+        let fresh = match &self.remembered {
+            Some(_) => None,
+            None => Lines::of(&self.targets),
+        };
+        let known = self
+            .remembered
+            .as_ref()
+            .and_then(|known| known.lines.as_ref());
+        let Some(lines) = fresh.as_ref().or(known) else {
+            return Vec::new();
+        };
+        used.filter(|(attempt, _)| {
+            let target = Target::of(attempt);
+            lines.have(&target)
+                && self
+                    .targets
+                    .get(&target)
+                    .is_none_or(|seen| seen.outcome == Outcome::Used)
+        })
+        .collect()
+    }
+
+    /// Notes a connection that was used while the scan goes on.
+    pub(super) fn note_used(&mut self, attempt: &Attempt, interval: u64) {
+        if let Some(scan) = &mut self.scan {
+            if scan.waiting.len() < WAITING_MAX {
+                scan.waiting.push((*attempt, interval));
+            } else {
+                scan.is_short = true;
+            }
+        }
+    }
+
+    /// Adds what was used before the last probe; at the end, also what followed it at once.
+    pub(super) fn take_used(&mut self, is_end: bool) {
+        let Some(scan) = &mut self.scan else {
+            return;
+        };
+        let (mut waiting, probe) = (core::mem::take(&mut scan.waiting), scan.last_probe);
+        let at = waiting.partition_point(|(attempt, _)| attempt.number < probe);
+        let after = waiting.split_off(at);
+        for one in self.on_lines(waiting.into_iter()) {
+            self.add_used(&one);
+        }
+        if !is_end {
+            if let Some(scan) = &mut self.scan {
+                scan.waiting = after;
+            }
+            return;
+        }
+        let span = self.last.0.saturating_sub(self.first.1.0);
+        let limit = beginning::limit_idle(span / self.attempts.max(1));
+        for one in self.on_lines(after.into_iter()) {
+            if one.0.time.0.saturating_sub(self.last.0) > limit {
+                break;
+            }
+            self.add_used(&one);
+        }
+    }
+
+    fn add_used(&mut self, (attempt, interval): &UsedOne) {
+        self.attempts += 1;
+        self.last = self.last.max(attempt.time);
+        let is_new = self.targets.add(attempt, Outcome::Used, *interval);
+        self.accepted[1] += u64::from(is_new);
+    }
+
+    /// Some of what was used is not known: counts are estimates.
+    pub(super) const fn note_short(&mut self) {
+        if let Some(scan) = &mut self.scan {
+            scan.is_short = true;
+        }
+    }
+
+    /// From now on it is a scan, and of `used` what followed its last probe may be.
+    pub(super) fn begin(&mut self, scan: Scan, mut used: Vec<UsedOne>) {
+        let last_probe = if self.targets.is_sketch() {
+            u64::MAX
+        } else {
+            self.last_probe()
+        };
+        used.retain(|(attempt, _)| attempt.number > last_probe);
+        used.truncate(WAITING_MAX);
+        self.scan = Some(Scan {
+            last_probe,
+            waiting: used,
+            ..scan
+        });
     }
 
     pub(super) fn signature(&self) -> [u64; 16] {
@@ -251,6 +369,7 @@ impl Asked {
                 signature,
                 hosts,
                 ports,
+                lines: Lines::of(&self.targets),
             }));
         }
     }
@@ -344,6 +463,7 @@ impl Asked {
             .scan
             .as_ref()
             .map_or((0, &[][..]), |scan| (scan.others, scan.some.as_slice()));
+        let is_short = self.scan.as_ref().is_some_and(|scan| scan.is_short);
         let source = asker.host.ip();
         let sources = core::iter::once(source).chain(some.iter().map(|host| host.ip()));
         let connects = self.accepted[1] > self.accepted[0];
@@ -365,7 +485,7 @@ impl Asked {
             open: scaled(counts.open),
             closed: scaled(counts.closed),
             filtered: scaled(counts.filtered),
-            estimated: self.missed() > 0 || self.targets.is_sketch(),
+            estimated: self.missed() > 0 || self.targets.is_sketch() || is_short,
             host_samples: Samples::first(source, hosts.as_slice().iter().map(|host| host.ip())),
             port_samples: ports,
         }

@@ -1,5 +1,6 @@
 //! Everybody who asks, and what is known of each.
 
+use super::amid::{LastUsed, UsedOne};
 use super::firsts::{First, Firsts};
 use super::scan::{Asked, Scan};
 use super::targets::{EXACT_MAX, Meaning, SPARE_TARGETS_MAX, Targets};
@@ -63,6 +64,8 @@ pub(super) struct Sources {
     /// How many attempts of a source were probably not logged of which one was in this interval
     /// and none before: by whether that one was late, and its shard over its cap.
     missed: [[u32; 2]; 2],
+    /// What was used last, of all who do not scan.
+    last_used: LastUsed,
 }
 
 /// What was logged and what was not, in a period of the workers' filters.
@@ -253,6 +256,10 @@ impl Sources {
             source.used_long.add(attempt.port);
         }
         let Meaning::Question(outcome) = meaning else {
+            match source.asked.as_mut().filter(|_| source.is_scanning) {
+                Some(asked) => asked.note_used(attempt, now.index),
+                None => self.last_used.add(attempt, now.index),
+            }
             return;
         };
         let spare = &mut self.spare;
@@ -320,8 +327,16 @@ impl Sources {
                 || verdict::is_enough(asker.probe, &asked.targets, options)
         };
         if is_scan {
-            asked.cut();
+            // Where it is not followed it is cut again and again.
+            let is_followed = self.scans.len() < SCANS_MAX;
+            let used = if is_followed {
+                source.used_long.count()
+            } else {
+                0
+            };
+            asked.cut(&self.last_used.of(asker, used));
         }
+        asked.take_used(false);
         if asked.targets.exact_len() > EXACT_MAX {
             if is_scan || asked.scan.is_some() {
                 asked.remember();
@@ -362,10 +377,14 @@ impl Sources {
             } else {
                 leaders.push(asker);
             }
+            let (used, is_short) = self.used_by(&asker);
             let Some(asked) = self.asked(&asker) else {
                 continue;
             };
-            asked.begin(Scan::new(now.index, leader));
+            asked.begin(Scan::new(now.index, leader), used);
+            if is_short {
+                asked.note_short();
+            }
             if let Some(source) = self.map.get_mut(&asker) {
                 source.is_scanning = true;
             }
@@ -389,6 +408,17 @@ impl Sources {
                 && theirs
                     .is_some_and(|theirs| theirs.is_leader() && theirs.is_like(asked, &signature))
         })
+    }
+
+    /// What a source used last, and whether more of it, since its scan began, is forgotten.
+    fn used_by(&self, asker: &Asker) -> (Vec<UsedOne>, bool) {
+        let Some(source) = self.map.get(asker) else {
+            return (Vec::new(), false);
+        };
+        let used = self.last_used.of(asker, source.used_long.count());
+        let since = source.asked.as_ref().map_or(0, |asked| asked.first.0);
+        let is_short = source.has_used() && self.last_used.is_short(since);
+        (used, is_short)
     }
 
     fn join(&mut self, leader: &Asker, asker: &Asker) {
@@ -415,6 +445,7 @@ impl Sources {
             let over = now.is_last || now.index >= asked.last_interval + quiet;
             let leads = asked.is_leader();
             if over {
+                asked.take_used(true);
                 if leads {
                     asked.write(&asker, EpisodeState::Over, now, options, sink);
                 }
@@ -516,6 +547,11 @@ fn take_spare(spare: &mut Vec<Box<Asked>>) -> Box<Asked> {
 }
 
 impl Source {
+    /// Whether it used any connection in the long window.
+    fn has_used(&self) -> bool {
+        self.used_long.count() > 0
+    }
+
     /// Used connections count for between a window and one and a half.
     fn age(&mut self, index: u64, options: &ScanOptions) {
         let half = |nanos: u64| index / intervals(nanos / 2);

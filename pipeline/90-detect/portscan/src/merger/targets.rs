@@ -15,6 +15,19 @@ pub(super) struct Target {
     pub(super) port: u16,
 }
 
+impl Target {
+    /// What an attempt asks.
+    pub(super) const fn of(attempt: &Attempt) -> Self {
+        Self {
+            host: Host {
+                ipv6: attempt.ipv6,
+                address: attempt.target,
+            },
+            port: attempt.port,
+        }
+    }
+}
+
 /// What became of an attempt; of several at one target, the greatest counts, and of those that
 /// were accepted the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -173,13 +186,7 @@ impl Targets {
 
     /// Adds an attempt; whether the target is new.
     pub(super) fn add(&mut self, attempt: &Attempt, outcome: Outcome, interval: u64) -> bool {
-        let target = Target {
-            host: Host {
-                ipv6: attempt.ipv6,
-                address: attempt.target,
-            },
-            port: attempt.port,
-        };
+        let target = Target::of(attempt);
         let fresh = Seen {
             outcome,
             attempts: 1,
@@ -220,6 +227,17 @@ impl Targets {
             Self::Sketch(_) => {}
         }
         true
+    }
+
+    /// What is known of one that is kept.
+    pub(super) fn get(&self, target: &Target) -> Option<&Seen> {
+        match self {
+            Self::Few(few) => few
+                .iter()
+                .find_map(|(known, seen)| (known == target).then_some(seen)),
+            Self::Many(many) => many.get(target),
+            Self::Sketch(_) => None,
+        }
     }
 
     /// How many are kept one by one.

@@ -150,7 +150,7 @@ impl Victims {
             is_scan = !is_flooded && verdict::is_distributed(&asked.targets, &victim.used, options);
         }
         if is_scan {
-            asked.cut();
+            asked.cut(&[]);
         }
         if asked.targets.exact_len() > EXACT_MAX {
             if is_scan || !is_new {
@@ -178,7 +178,7 @@ impl Victims {
             return;
         }
         if let Some(victim) = self.map.get_mut(&host) {
-            victim.asked.begin(Scan::new(now.index, None));
+            victim.asked.begin(Scan::new(now.index, None), Vec::new());
             self.scans.insert(host);
             victim.write(host, EpisodeState::Begun, now, options, sink);
         }
