@@ -253,8 +253,9 @@ const SCAN: &[(&str, &str)] = &[
     ),
     (
         "scan.kind",
-        "`vertical`: ports of a host; `horizontal`: hosts by one port; `block`: both; \
-         `sparse`: both, few of each; `distributed`: a host by many sources.",
+        "`vertical`: ports of a host; `horizontal`: hosts by one port (four of five targets); \
+         `block`: several hosts by several ports each, from two on; `sparse`: both, few of each; \
+         `distributed`: a host by many sources.",
     ),
     ("scan.method", "With what it asks, in nmap's words."),
     ("scan.hosts", "Different hosts asked."),
