@@ -4,6 +4,7 @@ use crate::conversation::printable;
 use flowpin_config::ConfigError;
 use flowpin_engine::{OutputError, RunError};
 use std::fmt;
+use std::io;
 use std::process::ExitCode;
 
 /// Exit codes, as `--help` and `docs/user/run.md` list them.
@@ -117,10 +118,22 @@ impl fmt::Display for Failure {
                 line.push_str(&text);
             }
         }
+        if self.error.chain().any(lacks_descriptors) {
+            line.push_str("; raise the limit of open files (ulimit -n)");
+        }
         // What is quoted may be anybody's: it must not move a terminal's cursor.
         f.write_str(&printable(line.as_bytes()))
     }
 }
+
+/// Whether the limit of this process is why: it may meet that at any file, thread or pipe.
+fn lacks_descriptors(cause: &(dyn std::error::Error + 'static)) -> bool {
+    let error = cause.downcast_ref::<io::Error>();
+    error.and_then(io::Error::raw_os_error) == Some(EMFILE)
+}
+
+/// The same number on every Unix.
+const EMFILE: i32 = 24;
 
 #[cfg(test)]
 mod tests {

@@ -261,7 +261,7 @@ fn failures_are_one_line_each() {
     let output = flowpin(&["streams", "-r", &http, "-w", text(&full), "--force"]);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     let output = flowpin(&["streams", "-r", &http, "-w", text(&full.join("notes"))]);
-    assert_refused(&output, 1, &["notes"]);
+    assert_refused(&output, 2, &["notes is a file", "choose another directory"]);
     let missing = dir.path().join("none");
     let output = flowpin(&[
         "streams",

@@ -1,0 +1,186 @@
+//! What a failure leaves, and what it says: files of before, damaged inputs, folders that are none.
+
+use crate::program::{assert_refused, capture, code, command, stderr, text};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// A folder with a capture, one that is cut within a packet, and a file `old`.
+fn place() -> TempDir {
+    let place = tempfile::tempdir().unwrap();
+    let whole = fs::read(capture("http.pcapng")).unwrap();
+    fs::write(place.path().join("cut.pcapng"), &whole[..3000]).unwrap();
+    fs::write(place.path().join("a.pcapng"), whole).unwrap();
+    fs::write(place.path().join("old"), "old").unwrap();
+    place
+}
+
+fn run(place: &TempDir, words: &str) -> Output {
+    let words: Vec<_> = words.split(' ').collect();
+    command(&words).current_dir(place).output().unwrap()
+}
+
+fn shell(place: &TempDir, line: &str) -> Output {
+    let script = format!(
+        "flowpin() {{ {} \"$@\"; }}\n{line}",
+        env!("CARGO_BIN_EXE_flowpin")
+    );
+    let mut shell = Command::new("bash");
+    shell.env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
+    let shell = shell.args(["-c", &script]).current_dir(place);
+    shell.output().unwrap()
+}
+
+/// `--force` replaces by what is whole, and by nothing else.
+#[test]
+fn a_failure_leaves_what_force_would_replace() {
+    let place = place();
+    let names = || fs::read_dir(&place).unwrap().count();
+    let before = names();
+    for (line, exit) in [
+        ("gen replicate -r missing -n 2 -w old --force", 3),
+        ("gen replicate -r old -n 2 -w new --force", 3),
+        ("slice -r missing -w old --force tcp", 3),
+        ("profile -r missing --save old --force", 3),
+    ] {
+        assert_refused(&run(&place, line), exit, &[]);
+        assert_eq!(
+            fs::read(place.path().join("old")).unwrap(),
+            b"old",
+            "{line}"
+        );
+        assert_eq!(names(), before, "{line}");
+    }
+    let lab = capture("lab-day.pcapng");
+    for line in [
+        "flowpin gen http --connections 99 --no-truth -w old --force".to_owned(),
+        format!("flowpin gen replicate -r {lab} -n 2 -w old --force"),
+        format!("flowpin slice -r {lab} -w old --force tcp"),
+    ] {
+        let output = shell(&place, &format!("ulimit -f 16; {line}"));
+        assert_refused(&output, 1, &["cannot write old", "too large"]);
+        assert_eq!(
+            fs::read(place.path().join("old")).unwrap(),
+            b"old",
+            "{line}"
+        );
+        assert_eq!(names(), before, "{line}");
+    }
+    let done = run(&place, "gen replicate -r a.pcapng -n 2 -w old --force");
+    assert_eq!(code(&done), 0, "{}", stderr(&done));
+    assert_eq!(names(), before);
+    assert!(fs::read(place.path().join("old")).unwrap().len() > 1000);
+    // One file is not the capture and the truth about it, whatever was there.
+    let both = "gen dns -w old --truth old --force";
+    assert_refused(&run(&place, both), 2, &["old"]);
+}
+
+/// Whoever goes on with what came before the damage says so, and ends with 4.
+#[test]
+fn damage_is_told_by_all_that_read() {
+    let place = place();
+    for line in [
+        "gen replicate -r cut.pcapng -n 2 -w new",
+        "slice -r cut.pcapng -w sliced tcp",
+        "run -r cut.pcapng -l logs -q",
+    ] {
+        let parts = [
+            "cut.pcapng: damaged at byte 2996",
+            "inside a block; what came before",
+        ];
+        assert_refused(&run(&place, line), 4, &parts);
+    }
+}
+
+/// A capture that ends within its header has nothing before that.
+#[test]
+fn a_cut_header_is_no_capture() {
+    let place = place();
+    let made = run(&place, "gen dns --connections 9 --no-truth -w whole.pcap");
+    assert_eq!(code(&made), 0, "{}", stderr(&made));
+    let whole = fs::read(place.path().join("whole.pcap")).unwrap();
+    fs::create_dir(place.path().join("folder")).unwrap();
+    fs::write(place.path().join("folder/head"), &whole[..23]).unwrap();
+    let named = run(&place, "run -r folder/head -l logs -q");
+    assert_refused(&named, 3, &["not a capture", "inside its header"]);
+    fs::write(place.path().join("folder/whole"), &whole).unwrap();
+    let found = run(&place, "run -r folder -l logs -q");
+    assert_refused(&found, 4, &["folder/head: cannot be opened"]);
+    let parts = ["folder/head: cannot be opened"];
+    assert_refused(&run(&place, "slice -r folder -w x udp"), 4, &parts);
+}
+
+/// An entry that cannot be opened makes no pipe of a folder: two passes go over the rest.
+#[test]
+fn a_slice_by_uid_passes_over_what_cannot_be_opened() {
+    let place = place();
+    let list = run(&place, "run -r a.pcapng --output - -q").stdout;
+    let first = list.split(|&byte| byte == b'\n').next().unwrap();
+    let record: serde_json::Value = serde_json::from_slice(first).unwrap();
+    let uid = record["flowpin"]["uid"].as_str().unwrap().to_owned();
+    let folder = place.path().join("folder");
+    fs::create_dir(&folder).unwrap();
+    fs::rename(place.path().join("a.pcapng"), folder.join("a.pcapng")).unwrap();
+    // Nobody may read it, root included.
+    symlink("nowhere", folder.join("b.pcapng")).unwrap();
+    let sliced = run(&place, &format!("slice -r folder -w new --uid {uid}"));
+    assert_refused(&sliced, 4, &["folder/b.pcapng: cannot be opened"]);
+    assert!(place.path().join("new").exists());
+}
+
+/// What is no folder is told before any input is waited for.
+#[test]
+fn folders_are_looked_at_first() {
+    let place = place();
+    symlink("nowhere", place.path().join("dangling")).unwrap();
+    let pipe = place.path().join("pipe");
+    let made = Command::new("mkfifo").args([text(&pipe)]).status();
+    assert!(made.unwrap().success());
+    for (path, what) in [
+        ("old", "a file"),
+        ("old/below", "old is a file"),
+        ("dangling", "a symbolic link that leads to nothing"),
+        ("pipe", "a named pipe"),
+        ("/dev/null", "a device"),
+    ] {
+        // Nothing ever comes through this input.
+        for line in [
+            format!("run -l {path}"),
+            format!("run -l {path} --force"),
+            format!("run -l new --extract {path}"),
+            format!("streams -w {path}"),
+        ] {
+            let line = format!("timeout 20 {} {line}", env!("CARGO_BIN_EXE_flowpin"));
+            let output = shell(
+                &place,
+                &format!("mkfifo in; {line} -r - <> in; r=$?; rm in; exit $r"),
+            );
+            assert_refused(&output, 2, &[what, "choose another directory"]);
+        }
+    }
+    assert!(!place.path().join("new").exists());
+}
+
+/// A file of patterns that is named is wanted.
+#[test]
+fn a_named_file_of_patterns_must_be_readable() {
+    let place = place();
+    let line = "run -r a.pcapng -l logs --patterns /dev/zero";
+    assert_refused(
+        &run(&place, line),
+        2,
+        &["cannot read patterns from /dev/zero"],
+    );
+    assert!(!place.path().join("logs").exists());
+}
+
+/// Where it cannot be written, and what to do.
+#[test]
+fn a_full_disk_is_told_with_its_path() {
+    let place = place();
+    let full = run(&place, "gen dns --no-truth -w /dev/full");
+    assert_refused(&full, 1, &["cannot write /dev/full", "free some space"]);
+    let few = shell(&place, "ulimit -n 5; flowpin run -r a.pcapng -l logs");
+    assert_refused(&few, 1, &["open files", "ulimit -n"]);
+}
