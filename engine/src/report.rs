@@ -252,6 +252,8 @@ pub struct InputReport {
     pub notes: Vec<String>,
     /// Where and how it is truncated or damaged, in one line.
     pub damage: Option<String>,
+    /// Whether it could not be opened: nothing of it was read.
+    pub unopened: bool,
 }
 
 impl InputReport {
@@ -266,6 +268,7 @@ impl InputReport {
             packets: file.packets,
             notes: file.notes(),
             damage: file.damage.as_ref().map(ToString::to_string),
+            unopened: file.damage.as_ref().is_some_and(|damage| damage.unopened),
         }
     }
 }

@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         Command::Gen(args) => command::generate(args),
         Command::Bench { words } => command::bench(words),
         Command::Completions { shell } => command::completions(*shell),
-        Command::Man { dir } => command::manual(dir.as_deref()),
+        Command::Man { what } => command::manual(what.as_deref()),
     };
     match outcome {
         Ok(exit) => exit.into(),

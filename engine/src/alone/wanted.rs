@@ -44,14 +44,25 @@ fn community_id(sighting: &Sighting<'_>, seed: u16) -> CommunityId {
 
 /// A text that names no connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NamesNoConnection;
+pub enum NamesNoConnection {
+    /// It has the form of no name.
+    Form,
+    /// A uid or `flow_id` above 64 bits.
+    TooLarge,
+}
 
 impl fmt::Display for NamesNoConnection {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(
-            "it is neither a uid (C and eleven letters or digits), nor a flow_id (a number), nor \
-             a Community ID (1: and 28 letters of base64)",
-        )
+        out.write_str(match self {
+            Self::Form => {
+                "it is neither a uid (C and eleven letters or digits), nor a flow_id (a number), \
+                 nor a Community ID (1: and 28 letters of base64)"
+            }
+            Self::TooLarge => {
+                "it is above the largest uid and flow_id that there are, so no connection has it: \
+                 is it copied from a record?"
+            }
+        })
     }
 }
 
@@ -70,13 +81,18 @@ impl FromStr for Wanted {
         } else {
             text.parse().ok().map(Self::Uid)
         };
-        found.ok_or(NamesNoConnection)
+        let has_form = is_number || Uid::has_form(text);
+        found.ok_or(if has_form {
+            NamesNoConnection::TooLarge
+        } else {
+            NamesNoConnection::Form
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Wanted;
+    use super::{NamesNoConnection, Wanted};
 
     /// Records name a connection in three ways; each can be given.
     #[test]
@@ -90,9 +106,19 @@ mod tests {
             "C0",
             "1:short",
             "1:wCb3OG7yAFWelaUydu0D+125CLM!",
-            "99999999999999999999",
+            "CXXXXXXXXXX",
+            "CXXXXXXXXXX!",
+            "CHhAvVGS1DHFjwGM9",
         ] {
-            assert!(wrong.parse::<Wanted>().is_err(), "{wrong}");
+            assert_eq!(
+                wrong.parse::<Wanted>(),
+                Err(NamesNoConnection::Form),
+                "{wrong}"
+            );
+        }
+        for large in ["CXXXXXXXXXXX", "99999999999999999999"] {
+            let refused = large.parse::<Wanted>();
+            assert_eq!(refused, Err(NamesNoConnection::TooLarge), "{large}");
         }
     }
 }

@@ -35,6 +35,15 @@ impl Uid {
         [b'C', b, c, d, e, f, g, h, i, j, k, l]
     }
 
+    /// Whether a text is `C` and eleven base-62 digits; they may be above 2^64.
+    pub fn has_form(text: &str) -> bool {
+        text.len() == Self::TEXT_LEN
+            && text.strip_prefix('C').is_some_and(|digits| {
+                let is_digit = |letter: u8| letter.is_ascii_alphanumeric();
+                digits.bytes().all(is_digit)
+            })
+    }
+
     /// The upper 53 bits: EVE's `flow_id`, which must be exact in a double.
     #[inline]
     pub const fn flow_id(self) -> u64 {

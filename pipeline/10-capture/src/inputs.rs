@@ -59,12 +59,17 @@ fn look_through(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io:
             if depth < DEPTH_MAX && look_through(&path, depth + 1, found).is_err() {
                 found.push(path);
             }
-        } else if file_type.is_file() || (file_type.is_symlink() && path.is_file()) {
+        } else if file_type.is_file() || (file_type.is_symlink() && may_be_file(&path)) {
             // Anything else (a pipe, a device) might wait for ever when opened.
             found.push(path);
         }
     }
     Ok(())
+}
+
+/// Whether a link leads to a file; also if it leads nowhere, so that it is named when it is opened.
+fn may_be_file(link: &Path) -> bool {
+    fs::metadata(link).map_or(true, |target| target.is_file())
 }
 
 /// Directories within directories.

@@ -2,7 +2,7 @@
 
 use flowpin_disk::Refused;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Output could not be written. What was written before is intact and readable.
 #[derive(Debug, thiserror::Error)]
@@ -48,10 +48,7 @@ pub enum OutputError {
         source: io::Error,
     },
     /// A file cannot be written any further.
-    #[error(
-        "cannot write {path}: {source}; {}; the first {kept_bytes} bytes are kept, whole records",
-        advice(source)
-    )]
+    #[error("cannot write {path}: {source}; {}", advice_on_writing(path, *kept_bytes, source))]
     Write {
         /// The file.
         path: PathBuf,
@@ -85,6 +82,25 @@ impl OutputError {
     }
 }
 
+/// What the standard output is called in place of a path.
+pub(crate) const STDOUT: &str = "standard output";
+
+/// What to do about a failure to write, and what is kept. Of where standard output goes, little is
+/// known: neither what is there nor how to choose another place.
+fn advice_on_writing(path: &Path, kept_bytes: u64, source: &io::Error) -> String {
+    if path == Path::new(STDOUT) {
+        return match source.kind() {
+            io::ErrorKind::BrokenPipe => advice(source).to_owned(),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                "free some space where it goes, or write files with -l".to_owned()
+            }
+            _ => "check where it goes, or write files with -l".to_owned(),
+        };
+    }
+    let advice = advice(source);
+    format!("{advice}; the first {kept_bytes} bytes are kept, whole records")
+}
+
 /// What to do about a failure of the file system.
 fn advice(source: &io::Error) -> &'static str {
     match source.kind() {
@@ -95,7 +111,9 @@ fn advice(source: &io::Error) -> &'static str {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "choose a directory that you may write to with -l"
         }
-        io::ErrorKind::AlreadyExists => "it was not there when this run began: move it away",
+        io::ErrorKind::AlreadyExists | io::ErrorKind::InvalidInput => {
+            "it was not there when this run began: move it away"
+        }
         io::ErrorKind::IsADirectory | io::ErrorKind::NotADirectory => {
             "something else has that name: move it or choose another directory with -l"
         }

@@ -1,12 +1,22 @@
-//! What Flowpin calls the options that people know from other programs.
+//! What Flowpin calls the options that people know from other programs, or from its other
+//! commands.
 
+use super::input::is_capture_name;
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// Puts advice into the error of an option that other programs have, in the place of clap's own,
 /// which takes it for a file's name.
 pub(crate) fn advise(mut error: Error, command: &str) -> Error {
-    if error.kind() != ErrorKind::UnknownArgument || !READING.contains(&command) {
+    if error.kind() == ErrorKind::InvalidSubcommand && is_capture_name(&command.into()) {
+        let advice = format!("to analyse this capture: `flowpin run -r {command}`");
+        error.insert(
+            ContextKind::Suggested,
+            ContextValue::StyledStrs(vec![advice.into()]),
+        );
+        return error;
+    }
+    if error.kind() != ErrorKind::UnknownArgument || !ADVISED.contains(&command) {
         return error;
     }
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
@@ -22,8 +32,8 @@ pub(crate) fn advise(mut error: Error, command: &str) -> Error {
     error
 }
 
-/// Commands that read captures.
-const READING: &[&str] = &["run", "identify", "slice", "streams", "profile"];
+/// Commands whose options are answered: those that read captures, and `gen`.
+const ADVISED: &[&str] = &["run", "identify", "slice", "streams", "profile", "gen"];
 
 /// Options, the commands that they are given to (none: all), and what to do instead.
 const ADVICE: &[(&[&str], &[&str], &str)] = &[
@@ -47,6 +57,47 @@ const ADVICE: &[(&[&str], &[&str], &str)] = &[
         &["-w", "--write"],
         &["run"],
         "`flowpin slice -w FILE` writes packets; `-l DIR` is the folder for logs",
+    ),
+    (
+        &["-a", "--append"],
+        &["run"],
+        "no run adds to another's logs: give it a directory of its own with `-l DIR`, or replace \
+         those that are there with `--force`",
+    ),
+    (
+        &["-t", "-j", "--jobs", "--threads", "--workers", "--cores"],
+        &["run"],
+        "`--pipeline 2xN` is one thread that reads and N that work",
+    ),
+    (
+        &["-j", "--jobs", "--threads", "--workers"],
+        &["identify", "slice", "streams"],
+        "this command has one thread; `flowpin run --pipeline 2xN` has more",
+    ),
+    (
+        &["--flow-id", "--flow_id", "--community-id", "--id"],
+        &["slice"],
+        "`--uid ID` takes a uid, a flow_id or a Community ID",
+    ),
+    (
+        &["--uid", "--flow-id", "--flow_id", "--community-id", "--id"],
+        &["streams"],
+        "`--follow ID` takes a uid, a flow_id or a Community ID",
+    ),
+    (
+        &["--uid", "--flow-id", "--community-id"],
+        &["run"],
+        "`flowpin slice --uid ID` takes a uid, a flow_id or a Community ID, and writes the packets",
+    ),
+    (
+        &["--hosts", "--targets", "--victims"],
+        &["gen"],
+        "`--clients COUNT` and `--servers COUNT` say how many hosts there are",
+    ),
+    (
+        &["--json"],
+        &["identify"],
+        "`--format json` gives JSON lines",
     ),
     (
         &["-Y", "--display-filter"],
@@ -80,12 +131,21 @@ mod tests {
             (&["identify", "-i", "eth0"], "no live capture yet"),
             (&["slice", "-r", "a", "-o", "b"], "`-w` says where"),
             (&["run", "-r", "a", "-Y", "http"], "pcap-filter(7)"),
+            (&["run", "--append", "a"], "`--force`"),
+            (&["run", "--threads", "4"], "`--pipeline 2xN`"),
+            (&["slice", "--threads", "4"], "one thread"),
+            (&["slice", "--flow-id", "4"], "`--uid ID` takes"),
+            (&["slice", "--community-id", "4"], "`--uid ID` takes"),
+            (&["streams", "--uid", "4"], "`--follow ID` takes"),
+            (&["run", "--uid", "4"], "`flowpin slice --uid ID`"),
+            (&["gen", "scan", "--hosts", "4"], "`--servers COUNT`"),
+            (&["identify", "--json", "a"], "`--format json`"),
+            (&["big.pcap", ""], "`flowpin run -r big.pcap`"),
+            (&["d/b.pcap.gz", "-q"], "`flowpin run -r d/b.pcap.gz`"),
         ] {
             let text = told(words);
-            assert!(
-                text.contains(part) && text.contains(words[words.len() - 2]),
-                "{text}"
-            );
+            let wrong = words[words.len() - 2];
+            assert!(text.contains(part) && text.contains(wrong), "{text}");
             assert!(!text.contains("'-- "), "{text}");
         }
         assert!(told(&["run", "--frobnicate"]).contains("'--frobnicate'"));

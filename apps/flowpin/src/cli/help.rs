@@ -250,4 +250,6 @@ Examples:
 pub(super) const MAN_AFTER: &str = "\
 Examples:
   flowpin man | man -l -
+  flowpin man run | man -l -
+      the page of one command; `gen-http` is that of `flowpin gen http`
   flowpin man ~/.local/share/man/man1";

@@ -80,7 +80,7 @@ pub(crate) enum Command {
     #[command(long_about = help::BENCH_ABOUT, after_long_help = help::BENCH_AFTER)]
     #[command(disable_help_flag = true, disable_version_flag = true)]
     Bench {
-        /// Tables and options for `flowpin-bench`; nothing lists them
+        /// Tables and options for `flowpin-bench`; without any, it lists its tables
         #[arg(
             value_name = "WORD",
             trailing_var_arg = true,
@@ -95,12 +95,13 @@ pub(crate) enum Command {
         #[arg(value_name = "SHELL")]
         shell: Shell,
     },
-    /// Print the manual page, or write those of all commands into a directory
+    /// Print a manual page, or write those of all commands into a directory
     #[command(after_long_help = help::MAN_AFTER)]
     Man {
-        /// Where to write flowpin.1, flowpin-run.1, …
-        #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
-        dir: Option<PathBuf>,
+        /// A command whose page is printed (run, gen-http), or where to write flowpin.1,
+        /// flowpin-run.1, …: a directory that is there, or a path with a slash, made if missing
+        #[arg(value_name = "COMMAND|DIR", value_hint = ValueHint::DirPath)]
+        what: Option<PathBuf>,
     },
 }
 

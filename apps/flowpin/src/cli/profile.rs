@@ -51,7 +51,11 @@ pub(crate) struct ProfileArgs {
     stages: StageArgs,
 
     /// Further captures, then the filter
-    #[arg(value_name = "FILTER", allow_negative_numbers = true, help_heading = "Input")]
+    #[arg(
+        value_name = "FILTER",
+        allow_negative_numbers = true,
+        help_heading = "Input"
+    )]
     words: Vec<OsString>,
 }
 

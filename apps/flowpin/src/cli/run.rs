@@ -35,7 +35,11 @@ pub(crate) struct RunArgs {
     pub(crate) show: ShowArgs,
 
     /// Further captures (words that end in .pcap, .pcapng, .cap, also .gz …), then the filter
-    #[arg(value_name = "FILTER", allow_negative_numbers = true, help_heading = "Input")]
+    #[arg(
+        value_name = "FILTER",
+        allow_negative_numbers = true,
+        help_heading = "Input"
+    )]
     words: Vec<OsString>,
 }
 

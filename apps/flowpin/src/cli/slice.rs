@@ -37,7 +37,11 @@ pub(crate) struct SliceArgs {
     names: NameArgs,
 
     /// Further captures, then the filter
-    #[arg(value_name = "FILTER", allow_negative_numbers = true, help_heading = "Input")]
+    #[arg(
+        value_name = "FILTER",
+        allow_negative_numbers = true,
+        help_heading = "Input"
+    )]
     words: Vec<OsString>,
 }
 

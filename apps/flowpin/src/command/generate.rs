@@ -3,7 +3,7 @@
 use super::print;
 use crate::cli::Cli;
 use crate::exit::{Exit, Failure};
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use clap::CommandFactory;
 use clap_complete::Shell;
 use clap_mangen::Man;
@@ -19,33 +19,56 @@ pub(crate) fn completions(shell: Shell) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Prints the main manual page, or writes the pages of all commands into `dir`.
-pub(crate) fn manual(dir: Option<&Path>) -> Result<Exit, Failure> {
-    let command = Cli::command().disable_help_subcommand(true);
-    let Some(dir) = dir else {
-        let mut page = Vec::new();
-        Man::new(command)
-            .render(&mut page)
-            .map_err(Failure::failed)?;
-        print(&String::from_utf8_lossy(&page))?;
+/// Prints the manual page of all, or of the command that `what` names; or writes the pages of all
+/// commands into the directory that it names.
+pub(crate) fn manual(what: Option<&Path>) -> Result<Exit, Failure> {
+    let pages = pages(Cli::command().disable_help_subcommand(true));
+    let word = what.unwrap_or(Path::new("flowpin"));
+    if let Some(page) = page_of(&pages, word) {
+        let mut text = Vec::new();
+        page.render(&mut text).map_err(Failure::failed)?;
+        print(&String::from_utf8_lossy(&text))?;
         return Ok(Exit::Done);
-    };
-    std::fs::create_dir_all(dir)
-        .and_then(|()| write_pages(command, dir))
-        .with_context(|| format!("cannot write manual pages to {}", dir.display()))
+    }
+    // A mistyped command is no directory to make.
+    let is_path = word.as_os_str().as_encoded_bytes().contains(&b'/');
+    if !is_path && !word.is_dir() {
+        return Err(Failure::usage(anyhow!(
+            "`{0}` is no command, and no directory that is there; `./{0}` makes one",
+            word.display()
+        )));
+    }
+    std::fs::create_dir_all(word)
+        .and_then(|()| write_pages(&pages, word))
+        .with_context(|| format!("cannot write manual pages to {}", word.display()))
         .map_err(Failure::failed)?;
     Ok(Exit::Done)
 }
 
-/// Writes the pages of a command and of those in it. Pages of before are replaced: they are made
-/// of the program alone.
-fn write_pages(mut command: clap::Command, dir: &Path) -> io::Result<()> {
+/// The page of a command, by its name (`run`, `gen-http`) or the page's (`flowpin-run`).
+fn page_of<'a>(pages: &'a [Man], word: &Path) -> Option<&'a Man> {
+    let word = word.to_str()?;
+    let names = [format!("{word}.1"), format!("flowpin-{word}.1")];
+    pages
+        .iter()
+        .find(|page| names.contains(&page.get_filename()))
+}
+
+/// The pages of a command and of those in it.
+fn pages(mut command: clap::Command) -> Vec<Man> {
     command.build();
-    let mut waiting = vec![command];
+    let (mut waiting, mut pages) = (vec![command], Vec::new());
     while let Some(command) = waiting.pop() {
         let is_shown = |one: &&clap::Command| !one.is_hide_set();
         waiting.extend(command.get_subcommands().filter(is_shown).cloned());
-        let man = Man::new(command);
+        pages.push(Man::new(command));
+    }
+    pages
+}
+
+/// Writes pages. Those of before are replaced: they are made of the program alone.
+fn write_pages(pages: &[Man], dir: &Path) -> io::Result<()> {
+    for man in pages {
         let mut page = Vec::new();
         man.render(&mut page)?;
         let path = dir.join(man.get_filename());

@@ -96,10 +96,12 @@ fn damage_told(report: &RunReport, signals: &Signals) -> Exit {
 fn tell_damage(inputs: &[InputReport]) {
     for input in inputs {
         if let Some(damage) = &input.damage {
-            anstream::eprintln!(
-                "flowpin: {}: {damage}; what came before is analysed",
-                input.path.display()
-            );
+            let rest = match (input.unopened, inputs.len()) {
+                (true, _) => "the other inputs are analysed",
+                (false, 1) => "what came before is analysed",
+                (false, _) => "what came before in it is analysed, and so are the other inputs",
+            };
+            anstream::eprintln!("flowpin: {}: {damage}; {rest}", input.path.display());
         }
     }
 }

@@ -92,6 +92,7 @@ fn report() -> RunReport {
         packets: 86_620,
         notes: Vec::new(),
         damage: None,
+        unopened: false,
     });
     report.outputs.push(OutputReport {
         path: "logs/eve.json".into(),

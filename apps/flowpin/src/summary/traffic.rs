@@ -100,7 +100,7 @@ pub(super) fn traffic(page: &mut Page, report: &RunReport) {
         Cell::left(format!(
             "{} of processor time ({} packets per CPU-second), {} of memory, pipeline {}",
             number::duration(report.cpu),
-            number::si(number::rate(packets, report.cpu), ""),
+            number::si(number::rate(packets, report.cpu), "").trim_end(),
             number::memory(report.peak_memory_bytes),
             report.pipeline
         )),

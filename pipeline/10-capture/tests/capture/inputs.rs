@@ -197,6 +197,23 @@ fn a_source_can_move_to_another_thread() {
     is_send::<CaptureError>();
 }
 
+/// A link in a folder that leads nowhere is named, and the rest is read.
+#[test]
+fn a_link_that_leads_nowhere_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("b"), kinds()[0].capture(&three())).unwrap();
+    for (name, target) in [("a", "nowhere"), ("c", "c")] {
+        std::os::unix::fs::symlink(target, dir.path().join(name)).unwrap();
+    }
+    let mut source = open(&[file(dir.path())]).unwrap();
+    assert_eq!(drain(&mut source).unwrap().len(), 3);
+    let report = source.report();
+    for index in [0, 2] {
+        assert!(report.files[index].damage.clone().unwrap().unopened);
+    }
+    assert_eq!(report.files[1].damage, None);
+}
+
 /// What cannot be read in a folder is named as that, and the rest is read.
 #[test]
 #[cfg(target_os = "linux")]

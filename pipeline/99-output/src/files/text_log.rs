@@ -44,7 +44,7 @@ impl TextLog {
     /// A log whose only file is open already: standard output.
     pub(super) fn over(target: Box<dyn Target>, frame: Frame, rotation: Rotation) -> Self {
         Self {
-            open: Some(OpenFile::new(PathBuf::from("standard output"), target)),
+            open: Some(OpenFile::new(PathBuf::from(crate::error::STDOUT), target)),
             ..Self::new(frame, rotation)
         }
     }

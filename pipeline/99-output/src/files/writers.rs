@@ -8,6 +8,7 @@ use super::text_log::TextLog;
 use super::{MessageCount, OutputSummary};
 use crate::OutputError;
 use crate::batch::{RecordBatch, RecordRef, TextFormat};
+use crate::error::STDOUT;
 use crate::format::{Formats, MessageSchemas};
 use flowpin_config::OutputPlan;
 use flowpin_counters::{Loss, Losses};
@@ -153,7 +154,7 @@ impl Writers {
     }
 
     fn open_stdout(&mut self) -> Result<(), OutputError> {
-        let path = PathBuf::from("standard output");
+        let path = PathBuf::from(STDOUT);
         let target = self.storage.stdout();
         let target = target.map_err(|source| OutputError::Create { path, source })?;
         let never = OutputPlan::default();
