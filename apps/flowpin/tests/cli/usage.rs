@@ -180,6 +180,62 @@ fn completions_and_manual_are_generated() {
     assert!(stdout(&flowpin(&["man"])).contains(".TH flowpin 1"));
 }
 
+/// A command's name prints its page and makes nothing; a word that is neither is refused; a path
+/// with a slash is made.
+#[test]
+fn manual_of_a_command_is_printed() {
+    let dir = tempfile::tempdir().unwrap();
+    let man = |word: &str| {
+        let mut man = command(&["man", word]);
+        man.current_dir(dir.path()).output().unwrap()
+    };
+    for (word, title) in [
+        ("run", ".TH flowpin-run 1"),
+        ("gen-http", ".TH flowpin-gen-http 1"),
+        ("flowpin-slice", ".TH flowpin-slice 1"),
+        ("flowpin", ".TH flowpin 1"),
+    ] {
+        let output = man(word);
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        assert!(stdout(&output).contains(title), "{word}");
+    }
+    assert_refused(&man("rnu"), 2, &["`rnu` is no command"]);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    assert_eq!(code(&man("pages/")), 0);
+    assert!(dir.path().join("pages/flowpin-run.1").exists());
+}
+
+/// A full standard output gives no advice about directories of logs that there are not.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_standard_output_is_told_as_that() {
+    let http = capture("http.pcapng");
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+    let mut run = command(&["run", "-q", "-r", &http, "--output", "-"]);
+    let output = run.stdout(full.unwrap()).output().unwrap();
+    assert_refused(&output, 1, &["standard output", "where it goes"]);
+    assert!(!stderr(&output).contains("another directory"));
+}
+
+/// The length of a body is told as it was sent, whether or not somebody decodes it.
+#[test]
+fn length_of_a_body_is_that_on_the_wire() {
+    let http = capture("http.pcapng");
+    let lengths = |more: &[&str]| -> Vec<u64> {
+        let args = [&["run", "-q", "-r", &http, "--output", "-"], more].concat();
+        let output = flowpin(&args);
+        let lines = stdout(&output).lines();
+        let events = lines.map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let of_http = events.filter(|event| event["event_type"] == "http");
+        of_http
+            .map(|event| event["http"]["length"].as_u64().unwrap())
+            .collect()
+    };
+    let plain = lengths(&[]);
+    assert!(plain.iter().any(|&len| len > 0));
+    assert_eq!(lengths(&["--hash", "md5"]), plain);
+}
+
 /// Input that cannot be read: exit code 3, the path, nothing written.
 #[test]
 fn unreadable_input_is_one_line_with_the_path() {
@@ -352,6 +408,7 @@ fn what_may_not_be_opened_in_a_folder_is_named() {
         let path = dir.path().join(name);
         let line = format!("{}: cannot be opened: Permission denied", text(&path));
         assert!(told.contains(&line), "{told}");
+        assert!(told.contains("; the other inputs are analysed"), "{told}");
     }
     assert!(!told.contains("at byte 0"), "{told}");
     // `-q` with `--json` is the summary alone.

@@ -16,9 +16,9 @@ const NAME: &str = "http";
 const DOC: &str = "A request and its response; either may be missing.";
 
 /// Columns of every record.
-pub(crate) const PLAIN: usize = 23;
+pub(crate) const PLAIN: usize = 24;
 /// Columns with all fields besides.
-pub(crate) const ALL: usize = 27;
+pub(crate) const ALL: usize = 28;
 
 const COLUMNS: [MessageColumn; ALL] = [
     column(
@@ -68,13 +68,19 @@ const COLUMNS: [MessageColumn; ALL] = [
         "request_body_len",
         "",
         Kind::Count,
-        "Bytes of the request's body, without chunk lines.",
+        "Bytes of the request's body, without chunk lines; if bodies are decoded, then decoded.",
     ),
     column(
         "response_body_len",
+        "",
+        Kind::Count,
+        "Bytes of the response's body, without chunk lines; if bodies are decoded, then decoded.",
+    ),
+    column(
+        "",
         "http.length",
         Kind::Count,
-        "Bytes of the response's body, without chunk lines.",
+        "Bytes of the response's body, without chunk lines, as it was sent: never decoded.",
     ),
     column(
         "status_code",
@@ -292,7 +298,7 @@ const FILE_COLUMNS: &[MessageColumn] = &[
     in_event(
         "http.length",
         Kind::Count,
-        "Bytes of the response's body so far.",
+        "Bytes of the response's body so far, as it was sent.",
     ),
 ];
 
@@ -303,7 +309,7 @@ const fn in_event(eve: &'static str, kind: Kind, doc: &'static str) -> MessageCo
 }
 
 /// Those columns of a file's record that are a transaction's, by their number there.
-pub(crate) const OF_TRANSACTION: [usize; 13] = [2, 17, 3, 6, 21, 18, 20, 4, 1, 16, 10, 19, 9];
+pub(crate) const OF_TRANSACTION: [usize; 13] = [2, 18, 3, 6, 22, 19, 21, 4, 1, 17, 11, 20, 10];
 /// Where they begin.
 pub(crate) const OF_FILE: usize = 15;
 /// Which says whether the client sent a file.

@@ -20,10 +20,11 @@ pub(crate) const MESSAGE_FIELDS: &[(&str, &str)] = &[
     ("event_type", "As the heading."),
     (
         "src_ip",
-        "Address of the client (who opened the connection).",
+        "Address of the client (who opened the connection); of `dns` responses and `fileinfo`: of \
+         who sent it.",
     ),
     ("src_port", "Its port."),
-    ("dest_ip", "Address of the server."),
+    ("dest_ip", "Address of the other side."),
     ("dest_port", "Its port."),
     ("ip_v", "4 or 6."),
     ("proto", "Protocol, as Suricata spells it."),
@@ -186,11 +187,20 @@ const ANOMALY: &[(&str, &str)] = &[
         "Its source port, if it belongs to a connection.",
     ),
     ("dest_port", "Its destination port, likewise."),
-    ("anomaly.type", "`decode`, or `stream` for TCP segments."),
+    (
+        "anomaly.type",
+        "`decode`; `stream` for TCP segments; `applayer` for messages of application protocols.",
+    ),
     (
         "anomaly.event",
-        "`decoder.` and the layer, or `stream`; `.`, what was wrong.",
+        "`decoder.` and the layer, or `stream`; `.`, what was wrong. Of `applayer`: the protocol, `_`, \
+         what was wrong; protocols' pages list them.",
     ),
+    (
+        "anomaly.layer",
+        "`proto_parser`; of `applayer` only, which has no `flowpin.offset`.",
+    ),
+    ("anomaly.app_proto", "The application protocol, likewise."),
     (
         "flowpin.offset",
         "Where, in bytes from the start of that layer.",

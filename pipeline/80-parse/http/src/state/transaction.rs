@@ -75,6 +75,8 @@ pub(crate) struct Transaction {
     pub(crate) response_at: Timestamp,
     pub(crate) request_len: u64,
     pub(crate) response_len: u64,
+    /// Of the response's body, as it was sent: before decoding.
+    pub(crate) response_wire_len: u64,
     pub(crate) port: Option<u16>,
     /// Status of the response, and of the last interim one; 0: none.
     pub(crate) status: u16,
@@ -111,6 +113,7 @@ impl Transaction {
             response_at: Timestamp(0),
             request_len: 0,
             response_len: 0,
+            response_wire_len: 0,
             port: None,
             status: 0,
             info: 0,

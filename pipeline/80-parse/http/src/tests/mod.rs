@@ -49,6 +49,7 @@ fn short(line: &str) -> String {
         "origin",
         "sent",
         "got",
+        "wire",
         "status",
         "reason",
         "info",
@@ -68,7 +69,9 @@ fn short(line: &str) -> String {
     for name in names {
         let (value, later) = split_value(rest);
         rest = later;
-        if value != "Unset" {
+        // What was sent is told where it is not what was got.
+        let is_got = name == "wire" && out.last() == Some(&format!("got={value}"));
+        if value != "Unset" && !is_got {
             out.push(format!("{name}={}", value.replace(' ', "_")));
         }
     }

@@ -91,8 +91,12 @@ impl<S: MessageSink> Turn<'_, S> {
         if work.no_room {
             self.pools.losses.count(Loss::HttpBodies, 1);
         }
-        let had_bytes = self.mine.body_len > 0;
+        let wire_len = self.mine.body_len;
         if self.options.bodies.decode {
+            let transaction = self.pools.transactions.get_mut(self.mine.transaction);
+            if let Some(transaction) = transaction.filter(|_| !self.to_server) {
+                transaction.response_wire_len = wire_len;
+            }
             // Who asks for decoded bodies is told how long they are.
             self.mine.body_len = work.len.saturating_add(work.missing);
         }
@@ -113,8 +117,8 @@ impl<S: MessageSink> Turn<'_, S> {
         if self.options.bodies.files {
             self.sink.file(FilePart::End(file, is_whole));
         }
-        if had_bytes {
-            self.write_file(&mut work, is_whole);
+        if wire_len > 0 {
+            self.write_file(&mut work, is_whole, wire_len);
         }
     }
 
@@ -128,7 +132,7 @@ impl<S: MessageSink> Turn<'_, S> {
         core::mem::swap(self.mine, self.theirs);
     }
 
-    fn write_file(&mut self, work: &mut Work, is_whole: bool) {
+    fn write_file(&mut self, work: &mut Work, is_whole: bool, wire_len: u64) {
         let hashes = work.hashes();
         let Pools {
             transactions,
@@ -149,7 +153,7 @@ impl<S: MessageSink> Turn<'_, S> {
             let uri = transaction.part(Text::Uri).of(gathered);
             name = Value::bytes(if is_given { given } else { path(uri) });
             // The response is not over yet.
-            let len = (!self.to_server).then_some(self.mine.body_len);
+            let len = (!self.to_server).then_some(wire_len);
             beside = beside_file(transaction, gathered, (&mut version, &mut protocol), len);
         }
         let depth = transaction.map(|transaction| u64::from(transaction.depth));

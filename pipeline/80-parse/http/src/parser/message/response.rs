@@ -209,6 +209,10 @@ impl<S: MessageSink> Turn<'_, S> {
         }
         transaction.bits |= Transaction::RESPONSE_DONE;
         transaction.response_len = self.mine.body_len;
+        // Set already where the body was decoded.
+        if transaction.response_wire_len == 0 {
+            transaction.response_wire_len = self.mine.body_len;
+        }
         let settled = Transaction::REQUEST_DONE | Transaction::ANSWERED_AT_ONCE;
         if transaction.has(Transaction::HAS_REQUEST) && transaction.bits & settled == 0 {
             self.tell(Anomaly::EarlyResponse);

@@ -52,7 +52,7 @@ impl<S: MessageSink> Turn<'_, S> {
         let mut list;
         if !proxied.is_empty() {
             list = [Value::Unset; LIST_MAX];
-            values[15] = Value::List(items(proxied, &mut list, 1, 0));
+            values[PROXIED] = Value::List(items(proxied, &mut list, 1, 0));
         }
         if !self.options.all_fields {
             let values = values.first_chunk::<PLAIN>().map_or(&[] as &[_], |v| v);
@@ -107,12 +107,14 @@ pub(in crate::parser) fn beside_file<'v>(
 ) -> [Value<'v>; OF_TRANSACTION.len()] {
     let mut values = [Value::Unset; ALL];
     fill(&mut values, transaction, words, version, protocol);
-    values[RESPONSE_LEN] = Value::Count(response_len.unwrap_or(transaction.response_len));
+    values[RESPONSE_LEN] = Value::Count(response_len.unwrap_or(transaction.response_wire_len));
     OF_TRANSACTION.map(|column| values.get(column).copied().unwrap_or(Value::Unset))
 }
 
-/// The column with the length of the response's body.
-const RESPONSE_LEN: usize = 9;
+/// The column with the fields that proxies add.
+const PROXIED: usize = 16;
+/// The column with the length of the response's body as it was sent.
+const RESPONSE_LEN: usize = 10;
 
 #[inline]
 fn fill<'v>(
@@ -152,6 +154,7 @@ fn fill<'v>(
         text(Text::Origin),
         Value::Count(transaction.request_len),
         Value::Count(transaction.response_len),
+        Value::Count(transaction.response_wire_len),
         count(transaction.status),
         text(Text::Reason),
         count(transaction.info),
