@@ -131,6 +131,8 @@ pub enum Anomaly {
     InvalidFin,
     /// Neither SYN nor RST, and acknowledges nothing: every receiver drops it (RFC 9293 §3.10.7).
     MissingAck,
+    /// Data that acknowledges something more than a window old (RFC 5961 §5.2).
+    InvalidAck,
 }
 
 impl Anomaly {
@@ -149,6 +151,7 @@ impl Anomaly {
         Self::CloseIgnored,
         Self::InvalidFin,
         Self::MissingAck,
+        Self::InvalidAck,
     ];
 
     /// Its name in records.
@@ -167,6 +170,7 @@ impl Anomaly {
             Self::CloseIgnored => "tcp_close_ignored",
             Self::InvalidFin => "tcp_invalid_fin",
             Self::MissingAck => "tcp_missing_ack",
+            Self::InvalidAck => "tcp_invalid_ack",
         }
     }
 }

@@ -363,6 +363,26 @@ fn the_last_segment_of_the_handshake_chooses_the_numbers() {
     }
 }
 
+/// RFC 5961 §5.2: data whose acknowledgement is more than a window old is not read.
+#[test]
+fn data_with_a_very_old_acknowledgement_is_not_read() {
+    for (ack, read) in [(500u32.wrapping_sub(900_000), false), (499, true)] {
+        let mut world = begun(SegmentOverlap::Linux);
+        world.send(&Out {
+            ack,
+            ..client(107, "XX\r\n")
+        });
+        go_on(&mut world);
+        let text = if read {
+            "GET /evXX\r\n"
+        } else {
+            "GET /evil\r\n"
+        };
+        assert_eq!(world.text(true), text);
+        assert_eq!(world.log.anomalies.contains(&Anomaly::InvalidAck), !read);
+    }
+}
+
 /// A SYN behind a RST closes nothing more: the stream goes on once it is acknowledged.
 #[test]
 fn a_syn_behind_a_reset_does_not_hide_what_follows() {

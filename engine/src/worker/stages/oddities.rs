@@ -87,6 +87,7 @@ const fn reason(what: Anomaly) -> Reason {
         Anomaly::CloseIgnored => Reason::CloseIgnored,
         Anomaly::InvalidFin => Reason::InvalidFin,
         Anomaly::MissingAck => Reason::MissingAck,
+        Anomaly::InvalidAck => Reason::InvalidAck,
     }
 }
 

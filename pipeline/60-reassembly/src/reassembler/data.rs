@@ -5,8 +5,8 @@ use super::deliver::deliver;
 use super::handshake::peer_seen;
 use super::segment::Segment;
 use super::{Place, Reassembler, count};
-use crate::connection::{Connection, FAR_BYTES, Marks, NIL, Phase};
-use crate::held::{Arrived, later};
+use crate::connection::{Connection, FAR_BYTES, Marks, NIL, Phase, Side};
+use crate::held::{Arrived, earlier, later};
 use crate::{Anomaly, Extent, StreamConsumer, Urgent};
 use flowpin_config::SegmentOverlap;
 use flowpin_packet::{Seq, TcpFlags};
@@ -66,6 +66,25 @@ impl Reassembler {
             return self.weigh(connection, place, consumer);
         }
         self.advance(connection, place, None, consumer);
+    }
+
+    /// Whether a segment's data is dropped for what the segment acknowledges of the stream at
+    /// `place`: something more than a window old (RFC 5961 §5.2). Only if both handshakes were
+    /// seen: then the window is known.
+    pub(super) fn is_too_old(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        segment: &Segment<'_>,
+    ) -> bool {
+        let known = connection
+            .sides
+            .iter()
+            .all(|side| side.marks.has(Marks::SYN));
+        let side = connection.side(place.to_server);
+        let sent = self.held.end(side.held, side.next);
+        let is_numbered = matches!(side.phase, Phase::Open | Phase::Closing | Phase::Finished);
+        known && is_numbered && segment.len > 0 && !is_acceptable(side, sent, segment)
     }
 
     fn is_shut(&self, connection: &mut Connection, place: Place) -> bool {
@@ -438,6 +457,14 @@ impl Reassembler {
             _ => self.held.mark(queue, Some(segment.end), None),
         }
     }
+}
+
+/// Whether an acknowledgement is at most the greatest window older than the last one, or than
+/// what was sent if that is less: nobody acknowledges more.
+fn is_acceptable(side: &Side, sent: Seq, segment: &Segment<'_>) -> bool {
+    let last = earlier(side.acked, sent);
+    let window = u32::from(u16::MAX).wrapping_shl(side.shift.into());
+    segment.ack.distance_from(last) >= -window.cast_signed()
 }
 
 /// How many of a segment's bytes lie at `next` or behind it.

@@ -293,6 +293,10 @@ impl Reassembler {
         if !self.is_near(connection, place, segment, consumer) {
             return count(&mut self.stats.out_of_window, segment.len);
         }
+        if self.is_too_old(connection, place.back(), segment) {
+            self.tell_anomaly(connection, place, Anomaly::InvalidAck, consumer);
+            return count(&mut self.stats.out_of_window, segment.len);
+        }
         self.take_acknowledgement(connection, place.back(), segment, consumer);
         self.take_data(connection, place, segment, consumer);
     }
