@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 const EXPECTED: &[(&str, &str, &str)] = &[
     (
         "network_analysis/capture.pcap",
-        "horizontal syn 4618 hosts 3 ports",
+        "horizontal syn 4707 hosts 3 ports",
         "a worm looks for web servers on thousands of hosts",
     ),
     (
@@ -20,12 +20,12 @@ const EXPECTED: &[(&str, &str, &str)] = &[
     ),
     (
         "unit_tests/pcaps/smb.pcap",
-        "horizontal connect 101 hosts 3 ports",
+        "block connect 101 hosts 3 ports",
         "a host looks for file servers (139 and 445) on a hundred others",
     ),
     (
         "unit_tests/pcaps/emix.pcap",
-        "horizontal connect 101 hosts 3 ports",
+        "block connect 101 hosts 3 ports",
         "has the packets of smb.pcap among others",
     ),
     (
@@ -102,7 +102,7 @@ fn bundled_captures_give_no_alarm_but_for_nmap() {
         let name = path.file_name().unwrap().to_string_lossy();
         let expected = match name.as_ref() {
             // 40 ports of one host, 20 of another.
-            "scan.pcap" => "vertical syn 2 hosts 60 ports",
+            "scan.pcap" => "block syn 2 hosts 60 ports",
             // The same, and four servers that refuse or are silent.
             "lab-day.pcapng" => "block syn 5 hosts 62 ports",
             _ => "",
