@@ -32,6 +32,9 @@ impl Reassembler {
         let mut disputed = side.is_disputed();
         let is_reset = side.is_reset();
         match side.phase {
+            Phase::Guessed if disputed && side.marks.has(Marks::SYN) && !again => {
+                self.tell_anomaly(connection, place, Anomaly::SynInConnection, consumer);
+            }
             Phase::Unseen | Phase::Guessed | Phase::Refused => {}
             Phase::Syn if again => {}
             // Nothing has confirmed the one before: whoever is answered will show.
