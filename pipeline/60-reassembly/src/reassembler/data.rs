@@ -464,7 +464,7 @@ impl Reassembler {
 fn is_acceptable(side: &Side, sent: Seq, segment: &Segment<'_>) -> bool {
     let last = earlier(side.acked, sent);
     let window = u32::from(u16::MAX).wrapping_shl(side.shift.into());
-    segment.ack.distance_from(last) >= -window.cast_signed()
+    segment.ack.distance_from(last) >= window.cast_signed().wrapping_neg()
 }
 
 /// How many of a segment's bytes lie at `next` or behind it.
