@@ -44,7 +44,10 @@ pub enum Refused {
         what: &'static str,
     },
     /// Where a folder is to be, or on the way there, is something else.
-    #[error("{} is {what} and no directory: choose another directory to write into", path.display())]
+    #[error(
+        "{} is {what} and no directory: choose another directory to write into",
+        path.display()
+    )]
     NoFolder {
         /// Where.
         path: PathBuf,

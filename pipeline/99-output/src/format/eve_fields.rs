@@ -193,8 +193,8 @@ const ANOMALY: &[(&str, &str)] = &[
     ),
     (
         "anomaly.event",
-        "`decoder.` and the layer, or `stream`; `.`, what was wrong. Of `applayer`: the protocol, `_`, \
-         what was wrong; protocols' pages list them.",
+        "`decoder.` and the layer, or `stream`; `.`, what was wrong. Of `applayer`: the \
+         protocol, `_`, what was wrong; protocols' pages list them.",
     ),
     (
         "anomaly.layer",
