@@ -245,6 +245,12 @@ impl Names {
         own.unwrap_or(ProtocolId(rule.0))
     }
 
+    /// A rule of a built-in protocol.
+    pub(crate) fn rule_of(&self, id: ProtocolId) -> Option<RuleId> {
+        let place = self.of_rules.iter().position(|&one| one == id)?;
+        u16::try_from(place).ok().map(RuleId)
+    }
+
     /// A protocol's number for sums: those of the user's patterns follow the built-in ones.
     pub(crate) fn number(&self, id: ProtocolId) -> u16 {
         match id.0.checked_sub(LOADED_FIRST) {

@@ -31,6 +31,10 @@ impl Identify {
             Step::Undecided => return,
             Step::Verdict(verdict) => {
                 if take(state, verdict, &self.names) {
+                    if is_stream && before.rule != NO_RULE && !before.has(State::TUNNEL) {
+                        // The server has to agree.
+                        state.trust.begin();
+                    }
                     self.bind(handle, &before, verdict, scene);
                 }
             }

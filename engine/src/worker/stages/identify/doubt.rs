@@ -17,7 +17,9 @@ use super::Identify;
 use super::state::{NO_RULE, NONE, Phase, State, take_again};
 use crate::worker::stages::parse::Scene;
 use flowpin_counters::Loss;
-use flowpin_identify::{Again, GaveUp, On, ProtocolId, STREAM_BYTES_MAX, Step, Verdict};
+use flowpin_identify::{
+    Again, Confidence, GaveUp, On, ProtocolId, STREAM_BYTES_MAX, Step, Verdict,
+};
 use flowpin_reassembly::Span;
 use flowpin_record::RecordSink;
 
@@ -178,11 +180,15 @@ impl Identify {
         scene: &mut Scene<'_, S>,
     ) {
         let fits = self.parse.as_mut().and_then(|parse| parse.fits());
-        let Some(state) = self.states.get(at.handle) else {
+        let Some(state) = self.states.get_mut(at.handle) else {
             return;
         };
         if !state.is_doubted() {
             return;
+        }
+        if state.binding.is_none() && state.is_done() {
+            // Its parser has given up; the rules have not.
+            state.go_to(Phase::Doubting);
         }
         let does_fit = state.trust.does_fit(at.to_server);
         let is_refused = state.trust.is_side_refused(at.to_server);
@@ -195,7 +201,10 @@ impl Identify {
                 if is_shared && self.is_another(at, bytes, scene) {
                     return;
                 }
-                if let Some(state) = self.states.get_mut(at.handle) {
+                let is_waiting = |state: &State| at.to_server && state.trust.is_side_refused(true);
+                if let Some(state) = self.states.get_mut(at.handle)
+                    && (has_decided || !is_waiting(state))
+                {
                     state.trust.fit(at.to_server);
                 }
                 self.end_doubt(at.handle);
@@ -205,6 +214,9 @@ impl Identify {
                     state.trust.refuse_side(at.to_server);
                 }
                 self.keep_for_replay(at, bytes, scene);
+                if !at.to_server && self.goes_back(at, bytes, scene) {
+                    return;
+                }
                 return self.look_at_beginning(at, bytes, scene);
             }
             None if is_read && has_decided && !is_refused => {}
@@ -215,6 +227,45 @@ impl Identify {
         }
         self.keep_for_replay(at, bytes, scene);
         self.look_behind_lines(at, scene);
+    }
+
+    /// A client has begun TLS where it may, and the server has answered otherwise: the connection is
+    /// what it was. False if that is not so.
+    fn goes_back<S: RecordSink>(
+        &mut self,
+        at: Span,
+        bytes: &[u8],
+        scene: &mut Scene<'_, S>,
+    ) -> bool {
+        let Some(state) = self.states.get_mut(at.handle) else {
+            return false;
+        };
+        let (now, before) = (self.names.protocol_of(state.rule), state.original);
+        let kept = self.searches.kept(state.search, false);
+        let first = kept.first().or(bytes.first());
+        let is_record = first.is_some_and(|kind| TLS_RECORDS.contains(kind));
+        let rule = self.names.rule_of(before);
+        let Some(rule) = rule.filter(|_| !is_record && self.names.becomes(before).contains(&now))
+        else {
+            return false;
+        };
+        let verdict = Verdict {
+            protocol: before,
+            rule,
+            confidence: Confidence::Sure,
+            to_server: false,
+        };
+        state.original = now;
+        if self.take_back(at.handle, verdict, scene) {
+            self.hear(at, bytes, scene);
+            if let Some(state) = self.states.get_mut(at.handle) {
+                state.trust.settle();
+            }
+            self.end_doubt(at.handle);
+        } else if let Some(state) = self.states.get_mut(at.handle) {
+            state.original = before;
+        }
+        true
     }
 
     /// Whether a connection's parser takes lines that other protocols know as well.
@@ -290,48 +341,6 @@ impl Identify {
             // Without memory a parser is told later bytes alone.
             self.searches.keep(&mut state.search, whose, fresh);
         }
-    }
-
-    /// A client has begun what a server may say behind other lines: it did, or may still.
-    fn look_behind_lines<S: RecordSink>(&mut self, at: Span, scene: &mut Scene<'_, S>) {
-        let Some(state) = self.states.get_mut(at.handle) else {
-            return;
-        };
-        if at.to_server || !state.is_doubted() || !state.trust.is_side_refused(true) {
-            return;
-        }
-        let ports = scene.ports(at.handle);
-        let mut whose = state.whose(On::Tcp, true, ports, 0);
-        let but = Some(self.names.protocol_of(state.rule));
-        whose.again = Some(Again { but });
-        let step = self.searches.look_again(state.search, whose);
-        if let Step::Verdict(verdict) = step
-            && self.does_follow_lines(at.handle, verdict.protocol, scene)
-            && self.take_back(at.handle, verdict, scene)
-            && let Some(state) = self.states.get_mut(at.handle)
-        {
-            state.trust.settle();
-            self.end_doubt(at.handle);
-        }
-    }
-
-    /// Whether the server has begun a protocol behind lines that are none of it, as it may.
-    fn does_follow_lines<S: RecordSink>(
-        &self,
-        handle: u32,
-        protocol: ProtocolId,
-        scene: &Scene<'_, S>,
-    ) -> bool {
-        let Some(state) = self.states.get(handle) else {
-            return false;
-        };
-        let mut whose = state.whose(On::Tcp, false, scene.ports(handle), 0);
-        whose.again = Some(Again { but: None });
-        self.names.begins_behind_lines(protocol)
-            && self
-                .searches
-                .begins_at(state.search, whose, |one| one == protocol)
-                .is_some()
     }
 
     /// A parser has refused the beginning of a direction: what else that may be.
@@ -443,7 +452,7 @@ impl Identify {
     }
 
     /// Another protocol takes the place of a verdict. False if that has been so too often.
-    fn take_back<S: RecordSink>(
+    pub(super) fn take_back<S: RecordSink>(
         &mut self,
         handle: u32,
         verdict: Verdict,
@@ -535,7 +544,7 @@ impl Identify {
     }
 
     /// Forgets what a doubt needed, if it is over.
-    fn end_doubt(&mut self, handle: u32) {
+    pub(super) fn end_doubt(&mut self, handle: u32) {
         let Some(state) = self.states.get_mut(handle) else {
             return;
         };
@@ -549,6 +558,9 @@ impl Identify {
         }
     }
 }
+
+/// Content types of TLS records (RFC 8446 §5.1, RFC 6520 §3).
+const TLS_RECORDS: core::ops::RangeInclusive<u8> = 20..=24;
 
 /// So many datagrams in a row that its parser refuses make a verdict doubtful once more.
 const REFUSED_MAX: u8 = 4;

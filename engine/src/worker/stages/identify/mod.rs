@@ -12,6 +12,7 @@
 
 mod bind;
 mod doubt;
+mod lines;
 mod state;
 mod trust;
 mod waiting;
