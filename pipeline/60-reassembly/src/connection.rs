@@ -134,8 +134,7 @@ impl Side {
     }
 
     /// Whether SYN-ACKs were seen that do not agree, with the SYN or with each other: what the
-    /// other
-    /// side acknowledges first decides (RFC 9293 §3.5).
+    /// other side acknowledges first decides (RFC 9293 §3.5).
     pub(crate) fn is_disputed(&self) -> bool {
         self.phase == Phase::Guessed && self.marks.has(Marks::SEEN)
     }
