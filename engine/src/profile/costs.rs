@@ -154,7 +154,7 @@ impl Profile {
             let (name, side) = name(layered.layer);
             let cost = upto.less(&profile.sum);
             profile.stages.push(StageCost { name, side, cost });
-            profile.sum = upto;
+            profile.sum = profile.sum.more(&cost);
             profile.packets = told.packets;
             profile.frame_bytes = told.frame_bytes;
             profile.connections = told.connections;
@@ -214,6 +214,19 @@ impl Profile {
 }
 
 impl Cost {
+    /// What a layer and all before it cost.
+    fn more(&self, added: &Self) -> Self {
+        let more = |one: Option<f64>, other: Option<f64>| match (one, other) {
+            (None, None) => None,
+            _ => Some(one.unwrap_or(0.0) + other.unwrap_or(0.0)),
+        };
+        Self {
+            cycles: self.cycles + added.cycles,
+            instructions: more(self.instructions, added.instructions),
+            misses: more(self.misses, added.misses),
+        }
+    }
+
     /// What a layer adds. Two passes never measure quite the same, so that one with a layer more
     /// may have cost less: no layer gives anything back.
     fn less(&self, before: &Self) -> Self {

@@ -122,14 +122,14 @@ fn full_disk_is_one_line_with_the_path() {
     assert_refused(&output, 1, &["space"]);
 }
 
-/// A log directory that cannot be one: exit code 1, the path.
+/// A log directory that cannot be one: exit code 2, the path.
 #[test]
 fn unusable_log_directory_is_one_line_with_the_path() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("file");
     std::fs::write(&file, "").unwrap();
     let output = flowpin(&["run", "-r", &capture("http.pcapng"), "-l", text(&file)]);
-    assert_refused(&output, 1, &[text(&file)]);
+    assert_refused(&output, 2, &[text(&file)]);
 }
 
 /// `flowpin … | head -n 1` is no failure.
@@ -170,7 +170,7 @@ fn a_scan_is_told_everywhere() {
             &scan_found["method"],
             &scan_found["ports"]
         ),
-        (&"vertical".into(), &"syn".into(), &60.into())
+        (&"block".into(), &"syn".into(), &60.into())
     );
     let page = flowpin(&["run", "-r", &scan, "--format", "none"]);
     let page = stdout(&page);
