@@ -174,7 +174,10 @@ pub fn read_paths(
             path: path.clone(),
             error,
         };
-        match read.map_err(unreadable).and_then(|text| parse(&path, &text, limits)) {
+        match read
+            .map_err(unreadable)
+            .and_then(|text| parse(&path, &text, limits))
+        {
             Ok(pattern) => patterns.push(pattern),
             Err(error) => errors.push(error),
         }

@@ -69,7 +69,10 @@ fn chunks_are_one_mail() {
                 false,
                 b"250 ok\r\n250 ok\r\n250 20 octets\r\n250 22 octets\r\n250 queued\r\n250 ok\r\n",
             ),
-            (true, b"MAIL FROM:<c@c>\r\nBDAT 16 LAST\r\nSubject: two\r\n\r\nQUIT\r\n"),
+            (
+                true,
+                b"MAIL FROM:<c@c>\r\nBDAT 16 LAST\r\nSubject: two\r\n\r\nQUIT\r\n",
+            ),
             (false, b"250 ok\r\n250 queued too\r\n221 bye\r\n"),
         ],
         &[
