@@ -6,9 +6,10 @@ use flowpin_config::{Format, OutputPlan};
 use flowpin_output::{Formatter, Merger, OutputError, Storage, Target, Writers};
 use flowpin_packet::{Layer, Reason, TcpFlags, Timestamp, bad};
 use flowpin_record::{
-    AnomalyRecord, App, Confidence, ConnRecord, ConnState, Direction, EndReason, EpisodeState,
-    FloodKind, FloodRecord, FlowState, History, RecordEndpoint, RecordKey, RecordSink, Samples,
-    ScanKind, ScanMethod, ScanRecord, TcpState, ToolNames, TunnelKind, TunnelRecord, Uid,
+    AnomalyRecord, App, AppEvent, Confidence, ConnRecord, ConnState, Direction, EndReason,
+    EpisodeState, FloodKind, FloodRecord, FlowState, History, RecordEndpoint, RecordKey,
+    RecordSink, Samples, ScanKind, ScanMethod, ScanRecord, TcpState, ToolNames, TunnelKind,
+    TunnelRecord, Uid,
 };
 use std::collections::BTreeMap;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -303,7 +304,11 @@ impl Random {
             time,
             packet_number: self.number(),
             what: bad(layer, reason, self.next() as u16),
-            app: None,
+            app: (time.0 % 3 == 0).then(|| AppEvent {
+                protocol: "http",
+                in_tools: ToolNames::of("http"),
+                name: "http_body_cut",
+            }),
             addresses: (self.below(2) == 0).then(|| (self.address(false), self.address(true))),
             connection: (self.below(2) == 0).then(|| (Uid(self.next()), 7, 65_535)),
             suppressed: self.below(100),
