@@ -423,7 +423,8 @@ fn a_hello_that_the_server_refuses_changes_nothing() {
     }
 }
 
-/// RFC 4253 §4.2: lines may come before the server's version, from whichever side it is heard first.
+/// RFC 4253 §4.2: lines may come before the server's version, from whichever side it is heard
+/// first.
 #[test]
 fn ssh_follows_other_lines_of_the_server() {
     let lines: [&[u8]; 5] = [

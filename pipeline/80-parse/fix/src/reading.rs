@@ -285,5 +285,7 @@ fn no_message<S: MessageSink>(direction: &mut Direction, event: &'static str, si
 pub(crate) const LATE: &str = "fix_heartbeat_late";
 
 /// Beyond, BodyLength is not waited for in this direction.
-const ASKED_IN_VAIN_MAX: u16 = (256 * 1024 / VAIN_UNIT) as u16;
+const ASKED_IN_VAIN_MAX: u16 = 1 << 15;
 const VAIN_UNIT: usize = 8;
+
+const _: () = assert!(ASKED_IN_VAIN_MAX as usize * VAIN_UNIT == 256 << 10);

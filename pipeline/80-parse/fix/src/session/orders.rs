@@ -220,10 +220,6 @@ fn last_word(id: &[u8], rest: &[u8]) -> u64 {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the upper half of 64 bits has 32"
-)]
 const fn connection_of(entry: u64) -> u32 {
     (entry >> 32) as u32
 }
