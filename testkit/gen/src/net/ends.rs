@@ -82,7 +82,7 @@ pub(crate) fn scanned(nth: u64, options: &Options) -> (u32, u16) {
 /// Where a client comes again it has another port; else the port is that of `random`.
 pub(crate) fn flooded(nth: u64, random: u32, options: &Options) -> (u32, u32, u16) {
     let clients = u64::from(options.clients);
-    let who = low(nth % clients & 0x003f_ffff);
+    let who = low((nth % clients) & 0x003f_ffff);
     let source = who.wrapping_mul(SHUFFLE) & 0x003f_ffff;
     let port = if options.connections > clients {
         low(nth / clients % 64_000)

@@ -89,11 +89,9 @@ impl Identify {
             return;
         };
         match fits {
-            Some(true) => {
-                if state.is_doubted() {
-                    state.trust.fit(at.to_server);
-                    self.end_doubt(at.handle);
-                }
+            Some(true) if state.is_doubted() => {
+                state.trust.fit(at.to_server);
+                self.end_doubt(at.handle);
             }
             Some(false) => {
                 let row = state.trust.refuse();
@@ -107,7 +105,7 @@ impl Identify {
                 // No rule knows better: versions that no parser reads are of the protocol, too.
                 self.look_at_datagram(on, at, payload, Some(but), scene);
             }
-            None => {}
+            Some(true) | None => {}
         }
     }
 
