@@ -412,6 +412,6 @@ fn what_may_not_be_opened_in_a_folder_is_named() {
     }
     assert!(!told.contains("at byte 0"), "{told}");
     // `-q` with `--json` is the summary alone.
-    let summary: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let summary: serde_json::Value = serde_json::from_str(stdout(&output)).unwrap();
     assert!(summary["traffic"]["packets"].as_u64().unwrap() > 0);
 }

@@ -252,8 +252,11 @@ fn frames_are_numbered_before_the_filter() {
     }
 }
 
+/// A frame: its number, its time and its length.
+type Numbered = (u64, (u64, u32));
+
 /// Time and length on the wire of all frames, by number; and how many the source says there were.
-fn numbered(mut source: Source) -> (Vec<(u64, (u64, u32))>, u64) {
+fn numbered(mut source: Source) -> (Vec<Numbered>, u64) {
     let (mut piece, mut frames) = (flowpin_packet::Piece::default(), Vec::new());
     while source.fill(&mut piece).unwrap() {
         let mut walk = source.walk(&piece);

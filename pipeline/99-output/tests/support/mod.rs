@@ -304,7 +304,7 @@ impl Random {
             time,
             packet_number: self.number(),
             what: bad(layer, reason, self.next() as u16),
-            app: (time.0 % 3 == 0).then(|| AppEvent {
+            app: time.0.is_multiple_of(3).then(|| AppEvent {
                 protocol: "http",
                 in_tools: ToolNames::of("http"),
                 name: "http_body_cut",
