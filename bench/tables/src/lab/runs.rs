@@ -29,6 +29,8 @@ pub(crate) fn plan(lab: &Lab, trace: &Trace) -> Plan {
     let mut plan = Plan {
         inputs: vec![Input::File(trace.path.clone())],
         pipeline: PipelineShape::Single,
+        // Room for all that the papers' traces have open at a time: a run that loses is no figure.
+        memory_bytes: 4 << 30,
         output: OutputPlan {
             formats: vec![Format::None],
             ..OutputPlan::default()
