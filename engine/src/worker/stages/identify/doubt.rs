@@ -227,9 +227,8 @@ impl Identify {
         self.look_behind_lines(at, scene);
     }
 
-    /// A client has begun TLS where it may, and the server has answered otherwise: the connection
-    /// is
-    /// what it was. False if that is not so.
+    /// A client has begun TLS where it may, and the server has answered otherwise: the
+    /// connection is what it was. False if that is not so.
     fn goes_back<S: RecordSink>(
         &mut self,
         at: Span,
