@@ -55,33 +55,55 @@ fn messages_are_those_that_wireshark_shows() {
     );
 }
 
+/// Suricata has no object for LLMNR, and in that for mDNS no records' contents.
 fn message(event: &Value) -> Message {
-    // Suricata has no object for LLMNR.
-    let dns = match event["event_type"].as_str().unwrap() {
-        "llmnr" => &event["flowpin"]["llmnr"],
-        kind => &event[kind],
+    let more = &event["flowpin"];
+    let (dns, contents) = match event["event_type"].as_str().unwrap() {
+        "llmnr" => (&more["llmnr"], &more["llmnr"]),
+        "mdns" => (&event["mdns"], more),
+        _ => (&event["dns"], &event["dns"]),
     };
-    let list = |key: &str| dns[key].as_array().cloned().unwrap_or_default();
-    let flags = u32::from_str_radix(dns["flags"].as_str().unwrap(), 16).unwrap();
-    let names: Vec<String> = list("queries")
+    let list = |of: &Value, key: &str| of[key].as_array().cloned().unwrap_or_default();
+    let names: Vec<String> = list(dns, "queries")
         .iter()
         .map(|query| query["rrname"].as_str().unwrap_or_default().to_owned())
         .collect();
-    let counts = ["queries", "answers", "authorities", "additionals"].map(|key| list(key).len());
-    let sections = ["answers", "authorities", "additionals"];
-    let addresses: Vec<String> = sections
+    let sections = ["queries", "answers", "authorities", "additionals"];
+    let counts = sections.map(|key| list(dns, key).len());
+    let addresses: Vec<String> = ["answers", "authorities", "additionals"]
         .iter()
-        .flat_map(|section| list(section))
+        .flat_map(|section| list(contents, section))
         .filter(|answer| answer["rrtype"] == "A")
         .map(|answer| answer["rdata"].as_str().unwrap_or_default().to_owned())
         .collect();
     [
         dns["id"].to_string(),
-        format!("{flags:#06x}"),
+        format!("{:#06x}", flags(dns)),
         names.join(";"),
         format!("{counts:?}"),
         addresses.join(";"),
     ]
+}
+
+/// The header's flags: in hexadecimal digits, or of mDNS in words beside type and codes.
+fn flags(dns: &Value) -> u64 {
+    if let Some(digits) = dns["flags"].as_str() {
+        return u64::from_str_radix(digits, 16).unwrap();
+    }
+    let words = dns["flags"].as_array().into_iter().flatten();
+    let bits = words.map(|word| match word.as_str().unwrap() {
+        "aa" => 0x0400,
+        "tc" => 0x0200,
+        "rd" => 0x0100,
+        "ra" => 0x0080,
+        "z" => 0x0040,
+        "ad" => 0x0020,
+        "cd" => 0x0010,
+        other => panic!("{other} is no flag of DNS"),
+    });
+    let response = if dns["type"] == "response" { 0x8000 } else { 0 };
+    let opcode = dns["opcode"].as_u64().unwrap_or_default() << 11;
+    bits.sum::<u64>() | response | opcode | dns["rcode"].as_u64().unwrap_or_default()
 }
 
 /// Of packets that have one message only; what Wireshark calls malformed is left out.
