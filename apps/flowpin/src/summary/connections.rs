@@ -91,6 +91,10 @@ pub(super) fn protocols(page: &mut Page, report: &RunReport, detail: Detail) {
             number::things(stats.searched, "connection"),
             number::real(stats.inspected) / number::real(stats.searched),
         )));
+        page.line(Cell::dim(format!(
+            "{} taken back, as what followed did not fit",
+            number::things(stats.taken_back, "verdict"),
+        )));
     }
 }
 

@@ -109,6 +109,7 @@ struct Identification {
     connections: u64,
     packets: u64,
     packets_per_connection: f64,
+    verdicts_taken_back: u64,
 }
 
 #[derive(Serialize)]
@@ -306,6 +307,7 @@ fn identification(report: &RunReport) -> Identification {
         connections: stats.searched,
         packets: stats.inspected,
         packets_per_connection: number::real(stats.inspected) / number::real(stats.searched.max(1)),
+        verdicts_taken_back: stats.taken_back,
     }
 }
 

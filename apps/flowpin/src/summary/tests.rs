@@ -193,6 +193,21 @@ fn explanations_wrap_to_the_screen() {
     }
 }
 
+/// How often identification changed its mind is told, to people who ask for all and to machines.
+#[test]
+fn verdicts_that_were_taken_back_are_told() {
+    let mut report = report();
+    report.identify.searched = 6_000;
+    report.identify.inspected = 9_000;
+    report.identify.taken_back = 3;
+    let all = text(&report, Detail::All, 100);
+    let all = anstream::adapter::strip_str(&all).to_string();
+    assert!(all.contains("3 verdicts taken back"), "{all}");
+    let value: serde_json::Value = serde_json::from_str(&json(&report).unwrap()).unwrap();
+    assert_eq!(value["identification"]["verdicts_taken_back"], 3);
+    assert_eq!(value["identification"]["packets_per_connection"], 1.5);
+}
+
 /// Without packets there is a summary all the same, without divisions by zero.
 #[test]
 fn empty_run_has_a_summary() {
