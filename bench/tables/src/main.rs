@@ -17,6 +17,7 @@ mod table;
 use anyhow::{Context, Result};
 use bench::{ALL, Blocks};
 use clap::{Args, Parser, Subcommand};
+use flowpin_disk::{Existing, Output, Reads, check_folder};
 use lab::{Extent, Lab, Machine};
 use page::Record;
 use std::fs;
@@ -81,6 +82,9 @@ struct RunArgs {
     /// A picture of each table
     #[arg(long, value_name = "DIR")]
     svg: Option<PathBuf>,
+    /// Replaces files of --json and --svg that are there
+    #[arg(long)]
+    force: bool,
 }
 
 fn main() -> ExitCode {
@@ -123,6 +127,13 @@ fn done(cli: &Cli) -> Result<()> {
 }
 
 fn run(args: &RunArgs) -> Result<()> {
+    let (existing, reads) = (args.existing(), Reads::default());
+    // Refused now, not after minutes of measuring.
+    let json = args.json.as_deref();
+    let json = json
+        .map(|path| Output::open(path, existing, &reads))
+        .transpose()?;
+    args.svg.as_deref().map(check_folder).transpose()?;
     let mut record = Record {
         machine: Machine::now(),
         tables: Vec::new(),
@@ -133,16 +144,27 @@ fn run(args: &RunArgs) -> Result<()> {
         let table = (bench.run)(&mut lab).with_context(|| bench.name.to_owned())?;
         say(&markdown(&table))?;
         if let Some(folder) = &args.svg {
-            draw(folder, &table)?;
+            draw(folder, &table, existing, &reads)?;
         }
         record.tables.push(table);
     }
     say(&record.machine.text())?;
-    if let Some(path) = &args.json {
+    if let Some(mut output) = json {
         let text = serde_json::to_string_pretty(&record)?;
-        fs::write(path, text + "\n").with_context(|| path.display().to_string())?;
+        output.write_all((text + "\n").as_bytes())?;
+        output.keep()?;
     }
     Ok(())
+}
+
+impl RunArgs {
+    const fn existing(&self) -> Existing {
+        if self.force {
+            Existing::Replace
+        } else {
+            Existing::Refuse
+        }
+    }
 }
 
 fn extent(args: &RunArgs) -> Extent {
@@ -173,11 +195,21 @@ fn say(text: &str) -> Result<()> {
     }
 }
 
-fn draw(folder: &Path, table: &Table) -> Result<()> {
+fn draw(folder: &Path, table: &Table, existing: Existing, reads: &Reads) -> Result<()> {
     let Some(svg) = picture(table) else {
         return Ok(());
     };
     fs::create_dir_all(folder)?;
     let path = folder.join(format!("{}.svg", table.name));
-    fs::write(&path, svg).with_context(|| path.display().to_string())
+    write_file(&path, &svg, existing, reads)
+}
+
+/// A whole file, or none.
+fn write_file(path: &Path, text: &str, existing: Existing, reads: &Reads) -> Result<()> {
+    let written = || {
+        let mut output = Output::open(path, existing, reads)?;
+        output.write_all(text.as_bytes())?;
+        output.keep()
+    };
+    written().with_context(|| path.display().to_string())
 }

@@ -1,9 +1,10 @@
 //! The page about performance: every table of some records, with pictures.
 
-use crate::draw;
 use crate::lab::Machine;
 use crate::table::{Table, markdown};
+use crate::{draw, write_file};
 use anyhow::{Context, Result};
+use flowpin_disk::{Existing, Reads};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,12 +22,14 @@ const HEAD: &str = "# Performance\n\n\
     runs by the clock, files in the page cache. *Theirs* are the papers' figures, on machines of \
     2008 to 2011: they show where the time went then and goes now, not whose program is better.\n";
 
-/// Writes `performance.md` and the pictures.
+/// Writes `performance.md` and the pictures, over those of before: they are made of records alone.
 ///
 /// # Errors
 /// A record that cannot be read, a file that cannot be written.
 pub(crate) fn write(records: &[PathBuf], docs: &Path) -> Result<()> {
     let mut text = String::from(HEAD);
+    let mut reads = Reads::default();
+    records.iter().for_each(|path| reads.add_path(path));
     for path in records {
         let name = path.display().to_string();
         let json = fs::read_to_string(path).with_context(|| name.clone())?;
@@ -34,7 +37,7 @@ pub(crate) fn write(records: &[PathBuf], docs: &Path) -> Result<()> {
         text.push_str(&format!("\n## Measured on {}\n", record.machine.date));
         text.push_str(&format!("\n{}\n", record.machine.text()));
         for table in &record.tables {
-            draw(&docs.join("performance"), table)?;
+            draw(&docs.join("performance"), table, Existing::Replace, &reads)?;
             text.push_str(&format!("\n{}", markdown(table)));
             if !table.drawn.is_empty() {
                 let (title, name) = (&table.title, &table.name);
@@ -43,7 +46,7 @@ pub(crate) fn write(records: &[PathBuf], docs: &Path) -> Result<()> {
         }
     }
     let path = docs.join("performance.md");
-    fs::write(&path, text).with_context(|| path.display().to_string())
+    write_file(&path, &text, Existing::Replace, &reads)
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use super::Lab;
 use anyhow::{Context, Result};
+use flowpin_disk::{Existing, Reads, create};
 use flowpin_gen::{Options, Preset, Totals, generate};
-use std::fs::File;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -36,7 +36,7 @@ impl Lab {
             return Ok(Rc::clone(known));
         }
         let path = self.path(&format!("{name}.pcap"));
-        let file = File::create(&path).with_context(|| path.display().to_string())?;
+        let file = create(&path, Existing::Refuse, &Reads::default())?;
         let totals = generate(options, file, None).with_context(|| name.to_owned())?;
         let trace = Rc::new(Trace { path, totals, part });
         self.traces.insert(name.to_owned(), Rc::clone(&trace));

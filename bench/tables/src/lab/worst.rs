@@ -4,9 +4,9 @@ use super::{Lab, Trace};
 use anyhow::Result;
 use flowpin_capture::{Options, PcapWriter, Precision, Source, link_number};
 use flowpin_config::Input;
+use flowpin_disk::{Existing, Reads, create};
 use flowpin_dispatch::{DispatchOptions, Dispatched, Dispatcher};
 use flowpin_packet::{LinkType, PacketMeta, Piece, Timestamp};
-use std::fs::File;
 use std::io::BufWriter;
 use std::rc::Rc;
 
@@ -18,7 +18,8 @@ impl Lab {
     pub(crate) fn one_worker(&mut self, preset: &str, workers: u8) -> Result<Rc<Trace>> {
         let whole = self.preset(preset)?;
         let path = self.path("one-worker.pcap");
-        let out = BufWriter::with_capacity(1 << 20, File::create(&path)?);
+        let file = create(&path, Existing::Replace, &Reads::default())?;
+        let out = BufWriter::with_capacity(1 << 20, file);
         let link = link_number(LinkType::Ethernet).unwrap_or(1);
         let mut out = PcapWriter::new(out, link, Precision::Nanos)?;
         let inputs = [Input::File(whole.path.clone())];
