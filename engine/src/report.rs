@@ -142,6 +142,7 @@ impl RunReport {
             report.quality.offloaded += worker.checksums.offloaded;
             report.workers.push(worker.report);
         }
+        output.renamed.correct(&mut report.connections);
         let sums = &report.connections;
         report.quality.duplicates = sums.duplicates;
         report.quality.one_sided = sums.one_sided;

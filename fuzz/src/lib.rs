@@ -28,6 +28,7 @@ pub fn targets() -> Vec<(&'static str, Target)> {
         ("dispatch", flowpin_dispatch::fuzz_dispatch),
         ("dns", flowpin_dns::fuzz_dns),
         ("fix", flowpin_fix::fuzz_fix),
+        ("ftp", flowpin_ftp::fuzz_ftp),
         ("flow", flowpin_flow::fuzz_flow),
         ("http", flowpin_http::fuzz_http),
         ("grammar", flowpin_grammar::fuzz_grammar),
@@ -96,6 +97,7 @@ fn application_seed(target: &str, frame: &[u8]) -> Option<Vec<u8>> {
     let at = match target {
         "dns" => 42,
         "fix" => 54,
+        "ftp" => 66,
         _ => return None,
     };
     let message = frame.get(at..).unwrap_or_default();

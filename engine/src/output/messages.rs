@@ -4,6 +4,7 @@ use crate::error::RunError;
 use flowpin_config::Plan;
 use flowpin_dns::{DNS, DNS_LOG, LLMNR, MDNS};
 use flowpin_fix::FIX;
+use flowpin_ftp::{FTP, FTP_DATA, FTP_LOG};
 use flowpin_http::{FILES, HttpOptions};
 use flowpin_lexer::Grammar;
 use flowpin_output::MessageSchemas;
@@ -25,7 +26,9 @@ pub(crate) fn schemas(plan: &Plan) -> MessageSchemas {
         .iter()
         .flat_map(|one| one.grammar.program.messages.iter())
         .map(|message| &message.schema);
-    let own = [http, &DNS, &DNS_LOG, &MDNS, &LLMNR, &TLS, &QUIC, &FIX];
+    let own = [
+        http, &DNS, &DNS_LOG, &MDNS, &LLMNR, &TLS, &QUIC, &FIX, &FTP, &FTP_LOG, &FTP_DATA,
+    ];
     let files = plan.files.any().then_some(&FILES);
     MessageSchemas::new(own.into_iter().chain(files).chain(told))
 }
@@ -77,7 +80,9 @@ pub(crate) fn check(plan: &Plan) -> Result<(), RunError> {
 }
 
 /// Protocols whose parsers are no grammars.
-const NATIVE: [&str; 8] = ["tls", "dtls", "quic", "http", "fix", "dns", "mdns", "llmnr"];
+const NATIVE: [&str; 9] = [
+    "tls", "dtls", "quic", "http", "fix", "ftp", "dns", "mdns", "llmnr",
+];
 
 /// The page of the documentation that lists every field of every format: `docs/user/records.md`.
 pub fn records_page() -> String {

@@ -1,9 +1,11 @@
 //! The output stage: merges what workers and input stage deliver, and writes it.
 
+pub(crate) mod data;
 pub(crate) mod messages;
 pub(crate) mod scans;
 
 use crate::ledger::Account;
+use crate::output::data::{DataNews, DataOutput, Renamed};
 use crate::output::scans::{ScanFindings, ScanOutput};
 use crate::report::OutputReport;
 use crate::{Control, RunError};
@@ -19,6 +21,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Delivery {
     pub(crate) records: RecordBatch,
     pub(crate) scans: Option<ScanNews>,
+    pub(crate) data: Option<DataNews>,
 }
 
 /// What a worker's scan detector hands over.
@@ -35,6 +38,7 @@ impl From<RecordBatch> for Delivery {
         Self {
             records,
             scans: None,
+            data: None,
         }
     }
 }
@@ -44,6 +48,8 @@ pub(crate) struct Output {
     merger: Merger,
     /// The last source of the merger, behind the workers and the input stage.
     scans: Option<ScanOutput>,
+    /// One more, that names FTP's data connections.
+    data: Option<DataOutput>,
     writers: Writers,
     control: Control,
     /// Requests to reopen that were met.
@@ -63,6 +69,7 @@ pub(crate) struct OutputSummary {
     pub(crate) messages: Vec<MessageCount>,
     pub(crate) losses: Losses,
     pub(crate) scans: ScanFindings,
+    pub(crate) renamed: Renamed,
     pub(crate) earlier: Earlier,
 }
 
@@ -70,9 +77,12 @@ impl Output {
     /// An output with one source for each worker, and one more for the input stage.
     pub(crate) fn new(workers: usize, writers: Writers, plan: &Plan, control: &Control) -> Self {
         let scans = ScanOutput::new(workers, plan);
+        let sources = workers + 1 + usize::from(scans.is_some());
+        let data = DataOutput::new(workers, sources, plan);
         Self {
-            merger: Merger::new(workers + 1 + usize::from(scans.is_some())),
+            merger: Merger::new(sources + usize::from(data.is_some())),
             scans,
+            data,
             writers,
             reopened: control.reopens(),
             control: control.clone(),
@@ -83,7 +93,14 @@ impl Output {
 
     /// Takes what one source delivers.
     pub(crate) fn push(&mut self, source: usize, delivery: impl Into<Delivery>) {
-        let Delivery { records, scans } = delivery.into();
+        let Delivery {
+            records,
+            scans,
+            data,
+        } = delivery.into();
+        if let Some(output) = &mut self.data {
+            output.push(source, records.watermark(), data);
+        }
         if let Some(output) = &mut self.scans {
             output.push(source, records.watermark(), scans);
         }
@@ -98,14 +115,20 @@ impl Output {
         let Self {
             merger,
             scans,
+            data,
             writers,
             ..
         } = self;
         if let Some(scans) = scans {
             merger.push(scans.source(), scans.take_batch());
         }
-        merger.drain(writers, |source, batch| match scans {
-            Some(scans) if source == scans.source() => scans.recycle(batch),
+        if let Some(data) = data {
+            let batch = data.take_batch(|key| merger.supersede(key));
+            merger.push(data.source(), batch);
+        }
+        merger.drain(writers, |source, batch| match (&mut *scans, &mut *data) {
+            (Some(scans), _) if source == scans.source() => scans.recycle(batch),
+            (_, Some(data)) if source == data.source() => data.recycle(batch),
             _ => recycle(source, batch),
         })?;
         let reopens = self.control.reopens();
@@ -131,6 +154,9 @@ impl Output {
         if let Some(scans) = &self.scans {
             losses.add(scans.losses());
         }
+        if let Some(data) = &self.data {
+            losses.add(data.losses());
+        }
         losses
     }
 
@@ -148,6 +174,11 @@ impl Output {
             messages: summary.messages,
             losses,
             scans: found,
+            renamed: self
+                .data
+                .as_mut()
+                .map(DataOutput::take_renamed)
+                .unwrap_or_default(),
             earlier: summary.earlier,
         })
     }

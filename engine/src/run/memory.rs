@@ -6,6 +6,7 @@ use flowpin_defrag::DefragOptions;
 use flowpin_dns::DnsOptions;
 use flowpin_fix::FixOptions;
 use flowpin_flow::FlowOptions;
+use flowpin_ftp::FtpOptions;
 use flowpin_http::{BodyOptions, HttpOptions};
 use flowpin_identify::SearchOptions;
 use flowpin_packet::SHARD_COUNT;
@@ -79,6 +80,7 @@ pub(crate) struct ParserOptions {
     pub(crate) tls: TlsOptions,
     pub(crate) http: HttpOptions,
     pub(crate) fix: FixOptions,
+    pub(crate) ftp: FtpOptions,
     pub(crate) dns: DnsOptions,
     pub(crate) text: TextOptions,
     pub(crate) websocket: WebSocketOptions,
@@ -97,6 +99,7 @@ pub(crate) mod connection_bytes {
     pub(crate) const TLS: u32 = 2048;
     pub(crate) const HTTP: u32 = 384;
     pub(crate) const FIX: u32 = 256;
+    pub(crate) const FTP: u32 = 1024;
     pub(crate) const DNS: u32 = 256;
     pub(crate) const TEXT: u32 = 512;
     pub(crate) const WEBSOCKET: u32 = 256;
@@ -116,6 +119,7 @@ pub(crate) fn parsers(plan: &Plan) -> ParserOptions {
     let connections = |each: u32, most: u32| (shard_room / each).min(most);
     let http = HttpOptions::default();
     let fix = FixOptions::default();
+    let ftp = FtpOptions::default();
     let dns = DnsOptions::default();
     let text = TextOptions::default();
     let websocket = WebSocketOptions::default();
@@ -153,6 +157,14 @@ pub(crate) fn parsers(plan: &Plan) -> ParserOptions {
             shard_orders_max: count(bytes / 32, 16).min(fix.shard_orders_max),
             all_fields,
             ..fix
+        },
+        ftp: FtpOptions {
+            all_commands: all_fields,
+            shard_connections_max: connections(connection_bytes::FTP, ftp.shard_connections_max),
+            shard_bytes_max: count(bytes / 32, 1)
+                .max(MESSAGE_BYTES_MIN)
+                .min(ftp.shard_bytes_max),
+            ..ftp
         },
         dns: DnsOptions {
             events: has_events(&plan.output),

@@ -9,7 +9,7 @@ pub(crate) mod threads;
 
 use crate::input::{InputStage, InputSummary};
 use crate::output::messages;
-use crate::output::{Output, OutputSummary};
+use crate::output::{Output, OutputSummary, data};
 use crate::profile;
 use crate::report::{ProgressSink, RunReport};
 use crate::run::nowhere::Nowhere;
@@ -324,10 +324,14 @@ fn workers<O: Planned>(
             let formatter = Formatter::with_messages(&plan.output, &messages::schemas(plan));
             let count = u32::try_from(shards.len()).unwrap_or(0);
             let flow = memory::flow(plan);
-            Worker::new(&flow, shards, formatter, late, secret, |table| {
+            let mut worker = Worker::new(&flow, shards, formatter, late, secret, |table| {
                 O::new(plan, known, count, table.capacity())
             })
-            .map_err(RunError::Memory)
+            .map_err(RunError::Memory)?;
+            if data::is_wanted(plan) {
+                worker.watch_data();
+            }
+            Ok(worker)
         })
         .collect()
 }

@@ -60,6 +60,26 @@ pub struct Traffic {
 }
 
 impl Traffic {
+    /// One connection's.
+    #[inline]
+    pub(crate) const fn of(record: &ConnRecord) -> Self {
+        let (up, down) = (&record.to_server, &record.to_client);
+        Self {
+            connections: 1,
+            // PERF: saturating, since plain sums would be made of pairs of words, which wait for
+            // the single stores of a record that was written just now (150 cycles).
+            packets: up.packets.saturating_add(down.packets),
+            bytes: up.frame_bytes.saturating_add(down.frame_bytes),
+        }
+    }
+
+    /// Takes out what was added.
+    pub(crate) const fn subtract(&mut self, other: &Self) {
+        self.connections = self.connections.saturating_sub(other.connections);
+        self.packets = self.packets.saturating_sub(other.packets);
+        self.bytes = self.bytes.saturating_sub(other.bytes);
+    }
+
     pub(crate) fn add(&mut self, other: &Self) {
         self.connections += other.connections;
         self.packets += other.packets;
@@ -85,13 +105,7 @@ impl ConnectionSums {
     /// Adds one finished connection. Interim records must not be added.
     pub fn count(&mut self, record: &ConnRecord) {
         let (up, down) = (&record.to_server, &record.to_client);
-        let traffic = Traffic {
-            connections: 1,
-            // PERF: saturating, since plain sums would be made of pairs of words, which wait for
-            // the single stores of a record that was written just now (150 cycles).
-            packets: up.packets.saturating_add(down.packets),
-            bytes: up.frame_bytes.saturating_add(down.frame_bytes),
-        };
+        let traffic = Traffic::of(record);
         match record.protocol {
             // PERF: nearly all connections; no table is asked for them.
             TCP => self.tcp.add(&traffic),

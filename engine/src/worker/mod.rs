@@ -14,6 +14,7 @@ pub(crate) mod identification;
 pub(crate) mod limit;
 pub(crate) mod stages;
 
+use crate::output::data::DataNews;
 use crate::output::{Delivery, ScanNews};
 use crate::report::WorkerReport;
 use crate::sums::ConnectionSums;
@@ -23,8 +24,8 @@ use flowpin_flow::{FlowOptions, ShardSet, Table};
 use flowpin_output::{Formatter, RecordBatch};
 use flowpin_packet::{FrameBytes, PacketMeta, Tick, Timestamp};
 use flowpin_record::{
-    AnomalyRecord, ConnRecord, MessagePlace, MessageSchema, RecordKey, RecordSink, Shown,
-    TunnelRecord, Value,
+    AnomalyRecord, ConnRecord, DataChannel, MessagePlace, MessageSchema, RecordKey, RecordSink,
+    Shown, TunnelRecord, Value,
 };
 
 /// Packets that are handled together: so that their cache misses overlap, and so that the stages'
@@ -97,10 +98,16 @@ impl<O: Stages> Worker<O> {
             records: Records {
                 formatter,
                 sums: ConnectionSums::new(secret),
+                data: None,
             },
             late,
             checksums: ChecksumCounts::default(),
         })
+    }
+
+    /// Hands over what may be of FTP's data connections, too.
+    pub(crate) fn watch_data(&mut self) {
+        self.records.data = Some(DataNews::default());
     }
 
     /// Asks for the memory that [`Worker::process`] will read first. Called as soon as a packet's
@@ -177,6 +184,7 @@ impl<O: Stages> Worker<O> {
         Delivery {
             records: records.formatter.take_batch_up_to(self.delivered),
             scans: stages.tick(tick.time).map(ScanNews::Closed),
+            data: records.take_data(),
         }
     }
 
@@ -218,6 +226,7 @@ impl<O: Stages> Worker<O> {
         Some(Delivery {
             records: batch,
             scans,
+            data: records.take_data(),
         })
     }
 
@@ -236,6 +245,7 @@ impl<O: Stages> Worker<O> {
         let delivery = Delivery {
             records: self.records.formatter.take_batch(Timestamp::MAX),
             scans: self.last_scans(),
+            data: self.records.take_data(),
         };
         let counters = self.table.counters().clone();
         let report = WorkerReport {
@@ -289,6 +299,14 @@ const LINE_LEN: usize = 64;
 struct Records {
     formatter: Formatter,
     sums: ConnectionSums,
+    /// What may be of FTP's data connections, if they are named.
+    data: Option<DataNews>,
+}
+
+impl Records {
+    fn take_data(&mut self) -> Option<DataNews> {
+        self.data.as_mut().and_then(DataNews::take)
+    }
 }
 
 impl RecordSink for Records {
@@ -296,6 +314,9 @@ impl RecordSink for Records {
     fn conn(&mut self, key: RecordKey, record: &ConnRecord) {
         if record.interim == 0 {
             self.sums.count(record);
+        }
+        if let Some(data) = &mut self.data {
+            data.see(key, record);
         }
         self.formatter.conn(key, record);
     }
@@ -316,6 +337,12 @@ impl RecordSink for Records {
         values: &[Value<'_>],
     ) {
         self.formatter.message(key, place, schema, values);
+    }
+
+    fn data_channel(&mut self, key: RecordKey, place: &MessagePlace, told: DataChannel<'_>) {
+        if let Some(data) = &mut self.data {
+            data.tell(key, place, told);
+        }
     }
 
     #[inline]

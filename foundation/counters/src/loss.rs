@@ -121,6 +121,18 @@ losses! {
     /// FIX orders whose latency is not known because too many waited for a report.
     FixOrders = "fix_orders",
         "FIX orders that waited for a report were forgotten: their latency is missing";
+    /// FTP control connections not followed because their shard had its most.
+    FtpConnections = "ftp_connections",
+        "more FTP control connections at once than are followed: their commands are not read";
+    /// FTP commands without a record because too many waited for their reply.
+    FtpCommands = "ftp_commands",
+        "too many FTP commands of a connection waited for their reply: some have no record";
+    /// FTP commands and replies that were cut or left out.
+    FtpText = "ftp_text",
+        "FTP commands or replies longer than the limit, or no memory for them: they are cut";
+    /// Announcements of FTP data connections forgotten because there were too many.
+    FtpDataForgotten = "ftp_data_forgotten",
+        "too many announced FTP data connections were waited for: some may not be named";
     /// Handshakes of TLS and QUIC not read because their shard had its most.
     TlsHandshakes = "tls_handshakes",
         "more handshakes of TLS and QUIC at once than are read: raise --memory";

@@ -1,8 +1,8 @@
 //! In what order records are written, for any number of workers.
 
 use crate::{
-    AnomalyRecord, ConnRecord, FloodRecord, MessagePlace, MessageSchema, ScanRecord, Shown,
-    TunnelRecord, Value,
+    AnomalyRecord, ConnRecord, DataChannel, FloodRecord, MessagePlace, MessageSchema, ScanRecord,
+    Shown, TunnelRecord, Value,
 };
 use flowpin_packet::Timestamp;
 
@@ -68,6 +68,11 @@ pub trait RecordSink {
         values: &[Value<'_>],
     ) {
         let _ = (key, place, schema, values);
+    }
+    /// A connection says something of another one. No record: whoever decides which connection is
+    /// meant hears it in the order of keys.
+    fn data_channel(&mut self, key: RecordKey, place: &MessagePlace, told: DataChannel<'_>) {
+        let _ = (key, place, told);
     }
     /// Whether anybody reads the values of messages that are shown so: see
     /// [`MessageSink::reads`](crate::MessageSink::reads).

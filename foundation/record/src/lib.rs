@@ -12,6 +12,7 @@ mod app;
 mod community_id;
 mod conn;
 mod conn_columns;
+mod data_channel;
 mod flood;
 mod key;
 mod lists;
@@ -34,6 +35,7 @@ pub use conn::{
     ConnRecord, ConnState, Direction, EndReason, FlowState, History, RecordEndpoint, TcpState,
 };
 pub use conn_columns::ConnRow;
+pub use data_channel::DataChannel;
 pub use flood::{FloodKind, FloodRecord};
 pub use key::{RecordKey, RecordSink};
 pub use lists::ValueLists;

@@ -8,7 +8,7 @@
 //! What every such record has (time, connection, addresses, transaction number) is added by the
 //! sink; a schema lists what is the protocol's own.
 
-use crate::{Kind, RecordEndpoint, ToolNames, Uid, Value};
+use crate::{DataChannel, Kind, RecordEndpoint, ToolNames, Uid, Value};
 use flowpin_packet::Timestamp;
 use std::borrow::Cow;
 
@@ -211,6 +211,11 @@ pub trait MessageSink {
     /// a verdict back that its own parser refuses.
     fn fits(&mut self, is_mine: bool) {
         let _ = is_mine;
+    }
+
+    /// The connection says which other ones carry its data.
+    fn data_channel(&mut self, told: DataChannel<'_>) {
+        let _ = told;
     }
 
     /// A part of a file that the connection carries, where files are to be kept.

@@ -106,6 +106,15 @@ impl RecordBatch {
         self.built
     }
 
+    /// Its connections take the place of others, which were counted when they were built.
+    pub fn forget_built_connections(&mut self) {
+        for record_type in [RecordType::Conn, RecordType::ConnLong] {
+            if let Some(built) = self.built.get_mut(record_type as usize) {
+                *built = 0;
+            }
+        }
+    }
+
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
         self.text.clear();

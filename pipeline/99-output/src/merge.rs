@@ -20,6 +20,8 @@ pub struct Merger {
     sources: Vec<Source>,
     /// Up to where everything was written.
     written: RecordKey,
+    /// Keys of records that others take the place of, in order.
+    superseded: VecDeque<RecordKey>,
 }
 
 #[derive(Debug, Default)]
@@ -37,6 +39,7 @@ impl Merger {
         Self {
             sources: (0..sources).map(|_| Source::default()).collect(),
             written: RecordKey::default(),
+            superseded: VecDeque::new(),
         }
     }
 
@@ -49,6 +52,13 @@ impl Merger {
             source.watermark = source.watermark.max(batch.watermark);
             source.batches.push_back(batch);
         }
+    }
+
+    /// Of two records with this key only that of the later source is written. Keys come in order,
+    /// and before any record with the key is written.
+    pub fn supersede(&mut self, key: RecordKey) {
+        debug_assert!(self.written < key, "what was written stays");
+        self.superseded.push_back(key);
     }
 
     /// Writes everything that all sources have delivered, in order. Batches that are done go to
@@ -71,7 +81,7 @@ impl Merger {
             let Some(source) = self.sources.get_mut(first) else {
                 break;
             };
-            source.write_run(watermark, until.as_ref(), writers)?;
+            source.write_run(watermark, until.as_ref(), &mut self.superseded, writers)?;
             source.retire(first, writers, &mut recycle);
         }
         debug_assert!(self.written <= watermark, "watermarks only rise");
@@ -114,6 +124,7 @@ impl Source {
         &mut self,
         watermark: RecordKey,
         until: Option<&Entry>,
+        superseded: &mut VecDeque<RecordKey>,
         writers: &mut Writers,
     ) -> Result<(), OutputError> {
         let Some(batch) = self.batches.front() else {
@@ -125,6 +136,10 @@ impl Source {
                 break;
             }
             self.next += 1;
+            if superseded.front() == Some(&record.entry.key) {
+                superseded.pop_front();
+                continue;
+            }
             writers.write(&record)?;
         }
         Ok(())

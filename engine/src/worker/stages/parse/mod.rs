@@ -27,6 +27,7 @@ use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_fix::Dictionary;
 use flowpin_flow::Peers;
+use flowpin_ftp::Ends;
 use flowpin_identify::ProtocolId;
 use flowpin_memory::Slab;
 use flowpin_packet::{Shard, Timestamp};
@@ -164,7 +165,11 @@ impl Parse {
 
     /// Binds a connection; none if the parser has no room for it, which it counts.
     pub(super) fn bind(&mut self, wish: &Wish, at: Timestamp) -> Binding {
-        let Some((handle, room)) = self.begin(wish.kind, wish.shard, at) else {
+        let ends = Ends {
+            client: wish.peers.client,
+            server: wish.peers.server,
+        };
+        let Some((handle, room)) = self.begin(wish.kind, wish.shard, ends, at) else {
             return Binding::default();
         };
         let place = MessagePlace {
@@ -206,13 +211,19 @@ impl Parse {
 
     /// A connection of a parser, and what it has of its shard's room; none, and counted, if there
     /// is none left.
-    fn begin(&mut self, kind: Kind, shard: Shard, at: Timestamp) -> Option<(Handle, u32)> {
+    fn begin(
+        &mut self,
+        kind: Kind,
+        shard: Shard,
+        ends: Ends,
+        at: Timestamp,
+    ) -> Option<(Handle, u32)> {
         let room = kind.connection_bytes();
         if !self.room.take(shard, room) {
             self.ledger.losses.count(kind.without_room(), 1);
             return None;
         }
-        let handle = self.parsers.begin(kind, shard, at);
+        let handle = self.parsers.begin(kind, shard, ends, at);
         if handle.is_none() {
             self.room.give_back(shard, room);
         }
@@ -248,11 +259,17 @@ impl Parse {
         let Some(&Bound { place, shard, .. }) = self.bound.get(number) else {
             return false;
         };
-        let app = self.places.get(place).map_or("", |place| place.app);
-        if !self.parsers.is_wanted(Kind::WebSocket, app) {
+        let Some(told) = self.places.get(place) else {
+            return false;
+        };
+        if !self.parsers.is_wanted(Kind::WebSocket, told.app) {
             return false;
         }
-        let Some((handle, room)) = self.begin(Kind::WebSocket, shard, at) else {
+        let ends = Ends {
+            client: told.client,
+            server: told.server,
+        };
+        let Some((handle, room)) = self.begin(Kind::WebSocket, shard, ends, at) else {
             return false;
         };
         let Some(bound) = self.bound.get_mut(number) else {

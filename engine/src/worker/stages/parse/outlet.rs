@@ -8,8 +8,8 @@ use flowpin_flow::{Peers, Table};
 use flowpin_http::FILES;
 use flowpin_packet::{Layer, PacketMeta, Reason, SHARD_COUNT, Shard, Timestamp, bad};
 use flowpin_record::{
-    AnomalyRecord, AppEvent, ConnRecord, FilePart, MessagePlace, MessageSchema, MessageSink,
-    RecordKey, RecordSink, Shown, Value,
+    AnomalyRecord, AppEvent, ConnRecord, DataChannel, FilePart, MessagePlace, MessageSchema,
+    MessageSink, RecordKey, RecordSink, Shown, Value,
 };
 
 /// What causes records: a packet, or a connection's end.
@@ -204,6 +204,12 @@ impl<S: RecordSink> MessageSink for Outlet<'_, S> {
     fn fits(&mut self, is_mine: bool) {
         let fits = &mut self.ledger.fits;
         *fits = Some(is_mine || *fits == Some(true));
+    }
+
+    fn data_channel(&mut self, told: DataChannel<'_>) {
+        let key = self.ledger.key(self.moment);
+        self.place.time = self.moment.at;
+        self.sink.data_channel(key, self.place, told);
     }
 
     fn file(&mut self, part: FilePart<'_>) {

@@ -5,6 +5,7 @@ use crate::run::memory::{ParserOptions, connection_bytes};
 use flowpin_counters::{Loss, Losses};
 use flowpin_dns::{Dns, Flavour};
 use flowpin_fix::Fix;
+use flowpin_ftp::{Ends, Ftp};
 use flowpin_http::{Http, Successor};
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_record::MessageSink;
@@ -20,6 +21,7 @@ pub(in crate::worker::stages) enum Kind {
     Quic,
     Http,
     Fix,
+    Ftp,
     Dns(Flavour),
     /// What a WebSocket carries.
     WebSocket,
@@ -36,6 +38,7 @@ impl Kind {
             Self::Quic => "quic",
             Self::Http => "http",
             Self::Fix => "fix",
+            Self::Ftp => "ftp",
             Self::Dns(flavour) => flavour.name(),
             Self::Text(_) => protocol,
         }
@@ -47,6 +50,7 @@ impl Kind {
             Self::Tls | Self::Dtls | Self::Quic => connection_bytes::TLS,
             Self::Http => connection_bytes::HTTP,
             Self::Fix => connection_bytes::FIX,
+            Self::Ftp => connection_bytes::FTP,
             Self::Dns(_) => connection_bytes::DNS,
             Self::WebSocket => connection_bytes::WEBSOCKET,
             Self::Text(_) => connection_bytes::TEXT,
@@ -59,6 +63,7 @@ impl Kind {
             Self::Tls | Self::Dtls | Self::Quic => Loss::TlsHandshakes,
             Self::Http => Loss::HttpConnections,
             Self::Fix => Loss::FixConnections,
+            Self::Ftp => Loss::FtpConnections,
             Self::Dns(_) => Loss::DnsConnections,
             Self::WebSocket => Loss::WebSocketConnections,
             Self::Text(_) => Loss::TextConnections,
@@ -74,6 +79,7 @@ impl Kind {
             // All of these begin as HTTP.
             "http" | "http-connect" | "http-proxy" | "websocket" | "soap" => Self::Http,
             "fix" => Self::Fix,
+            "ftp" => Self::Ftp,
             other => return Flavour::of(other).map(Self::Dns),
         })
     }
@@ -87,6 +93,7 @@ pub(super) enum Handle {
     Quic(u32),
     Http(flowpin_http::Handle),
     Fix(flowpin_fix::Handle),
+    Ftp(flowpin_ftp::Handle),
     Dns(flowpin_dns::Handle),
     Text(flowpin_text::Handle),
     WebSocket(u32),
@@ -121,6 +128,7 @@ pub(super) struct Parsers {
     quic: Quic,
     http: Http,
     fix: Fix,
+    ftp: Ftp,
     dns: Dns,
     text: Text,
     carried: Carried,
@@ -137,6 +145,7 @@ impl Parsers {
             quic: Quic::new(options.tls)?,
             http: Http::new(options.http)?,
             fix: Fix::new(options.fix.clone())?,
+            ftp: Ftp::new(options.ftp),
             dns: Dns::new(options.dns.clone())?,
             text: Text::new(options.text, options.grammars.clone()),
             carried: Carried::new(options.websocket)?,
@@ -184,19 +193,27 @@ impl Parsers {
         losses.add(&self.quic.losses());
         losses.add(self.http.losses());
         losses.add(self.fix.losses());
+        losses.add(self.ftp.losses());
         losses.add(self.dns.losses());
         losses.add(&self.text.losses());
         losses.add(self.carried.losses());
         losses
     }
 
-    pub(super) fn begin(&mut self, kind: Kind, shard: Shard, at: Timestamp) -> Option<Handle> {
+    pub(super) fn begin(
+        &mut self,
+        kind: Kind,
+        shard: Shard,
+        ends: Ends,
+        at: Timestamp,
+    ) -> Option<Handle> {
         match kind {
             Kind::Tls => self.tls.begin(shard, at).map(Handle::Tls),
             Kind::Dtls => self.tls.begin(shard, at).map(Handle::Dtls),
             Kind::Quic => self.quic.begin(shard, at).map(Handle::Quic),
             Kind::Http => self.http.begin(shard).map(Handle::Http),
             Kind::Fix => self.fix.begin(shard).map(Handle::Fix),
+            Kind::Ftp => self.ftp.begin(shard, ends).map(Handle::Ftp),
             Kind::Text(protocol) => self.text.begin(shard, protocol).map(Handle::Text),
             Kind::WebSocket => self.carried.begin(shard).map(Handle::WebSocket),
             Kind::Dns(flavour) => self.dns.begin(shard, flavour).map(Handle::Dns),
@@ -223,6 +240,10 @@ impl Parsers {
             }
             Handle::Fix(handle) => {
                 self.fix.data(handle, at, to_server, bytes, sink);
+                Next::More
+            }
+            Handle::Ftp(handle) => {
+                self.ftp.data(handle, at, to_server, bytes, sink);
                 Next::More
             }
             Handle::Text(handle) => {
@@ -262,6 +283,10 @@ impl Parsers {
                 self.fix.gap(handle, at, to_server, len, sink);
                 Next::More
             }
+            Handle::Ftp(handle) => {
+                self.ftp.gap(handle, at, to_server, len, sink);
+                Next::More
+            }
             Handle::Text(handle) => {
                 self.text.gap(handle, at, to_server, len, sink);
                 Next::More
@@ -299,6 +324,10 @@ impl Parsers {
             }
             Handle::Fix(handle) => {
                 self.fix.closed(handle, at, to_server, sink);
+                Next::More
+            }
+            Handle::Ftp(handle) => {
+                self.ftp.closed(handle, at, to_server, sink);
                 Next::More
             }
             Handle::Text(handle) => {
@@ -349,7 +378,11 @@ impl Parsers {
             }
             Handle::Dtls(handle) => self.tls.datagram(handle, to_server, bytes, sink).into(),
             Handle::Quic(handle) => self.quic.datagram(handle, to_server, bytes, sink).into(),
-            Handle::Tls(_) | Handle::Http(_) | Handle::Fix(_) | Handle::WebSocket(_) => Next::More,
+            Handle::Tls(_)
+            | Handle::Http(_)
+            | Handle::Fix(_)
+            | Handle::Ftp(_)
+            | Handle::WebSocket(_) => Next::More,
             Handle::Nobody => Next::Nothing,
         }
     }
@@ -360,6 +393,7 @@ impl Parsers {
             Handle::Quic(handle) => self.quic.end(handle, sink),
             Handle::Http(handle) => self.http.end(handle, at, sink),
             Handle::Fix(handle) => self.fix.end(handle, at, sink),
+            Handle::Ftp(handle) => self.ftp.end(handle, at, sink),
             Handle::Dns(handle) => self.dns.end(handle, at, sink),
             Handle::Text(handle) => self.text.end(handle, at, sink),
             Handle::WebSocket(handle) => self.carried.end(&mut self.tls, handle, sink),

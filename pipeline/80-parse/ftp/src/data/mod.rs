@@ -1,0 +1,130 @@
+//! Which connections carry data: announced on a control connection, recognised where all are seen.
+//!
+//! ```text
+//!  announced ──► │ pair of hosts │ port, opener, since when │ command, file │
+//!                                        ▲
+//!  connection record ────────────────────┘   one connection for one announcement
+//! ```
+//!
+//! Told in the order of records' keys, so what is recognised depends on the input alone. An
+//! announcement is for one connection, of the same two hosts as the control connection; it is used
+//! up by the first one that fits. Connections are told of when they are over, which may be long
+//! after they began: it is their beginning that has to lie close behind the announcement.
+
+mod pending;
+
+use core::net::IpAddr;
+use flowpin_counters::Losses;
+use flowpin_packet::Timestamp;
+use flowpin_record::{ConnRecord, DataChannel, Uid};
+use pending::{Pair, Pending, Waited};
+use std::collections::HashMap;
+
+/// The data connections of a run.
+#[derive(Debug, Default)]
+pub struct DataConnections {
+    pending: Pending,
+    /// Those that go on, and had a record already.
+    known: HashMap<Uid, DataConnection>,
+}
+
+/// What is known of a data connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataConnection {
+    /// The control connection.
+    pub control: Uid,
+    /// Whether the client announced it, with PORT or EPRT.
+    pub by_client: bool,
+    /// What it carries: the command in upper case; empty: not known.
+    pub command: Box<[u8]>,
+    /// The file's name; empty: there is none.
+    pub file: Box<[u8]>,
+}
+
+impl DataConnections {
+    /// A control connection says something of its data connections.
+    pub fn told(&mut self, control: Uid, at: Timestamp, number: u64, told: DataChannel<'_>) {
+        match told {
+            DataChannel::Announced {
+                by_client,
+                opener,
+                listener,
+            } => {
+                let pair = Pair::of(opener, listener.address);
+                self.pending.add(
+                    pair,
+                    Waited {
+                        opener,
+                        port: listener.port,
+                        at,
+                        number,
+                        place: 0,
+                        connection: DataConnection {
+                            control,
+                            by_client,
+                            command: Box::default(),
+                            file: Box::default(),
+                        },
+                    },
+                );
+            }
+            DataChannel::Carries { command, file } => self.pending.carries(control, command, file),
+        }
+    }
+
+    /// Whether a connection carries data; and whether this is its first record.
+    pub fn recognise(&mut self, record: &ConnRecord) -> Option<(DataConnection, bool)> {
+        let goes_on = record.interim > 0;
+        if let Some(known) = self.known.get(&record.uid) {
+            let known = known.clone();
+            if !goes_on {
+                self.known.remove(&record.uid);
+            }
+            return Some((known, false));
+        }
+        let found = self.pending.take(record)?;
+        // As many as connections are open, which have their own cap; this one is far above it.
+        if goes_on && self.known.len() < KNOWN_MAX {
+            self.known.insert(record.uid, found.clone());
+        }
+        Some((found, true))
+    }
+
+    /// What did not fit.
+    pub const fn losses(&self) -> &Losses {
+        self.pending.losses()
+    }
+
+    /// Whether nothing was announced that a connection may come for, or goes on.
+    pub fn is_idle(&self) -> bool {
+        self.pending.is_empty() && self.known.is_empty()
+    }
+}
+
+/// Whether a connection may carry data at all: TCP that was opened, and in which bytes went one way
+/// only, or whose protocol is not known otherwise.
+#[inline]
+pub fn may_carry_data(record: &ConnRecord) -> bool {
+    let (up, down) = (&record.to_server, &record.to_client);
+    record.protocol == TCP
+        && (up.payload_bytes == 0 || down.payload_bytes == 0 || record.app.is_none())
+        && is_open(record)
+}
+
+/// Whether both sides have agreed to the connection, as far as the capture shows it.
+fn is_open(record: &ConnRecord) -> bool {
+    use flowpin_record::ConnState::{OTH, RSTO, RSTR, S1, S2, S3, SF};
+    let payload = record.to_server.payload_bytes | record.to_client.payload_bytes;
+    matches!(record.conn_state, S1 | SF | S2 | S3 | RSTO | RSTR | OTH) || payload != 0
+}
+
+const TCP: u8 = 6;
+const KNOWN_MAX: usize = 1 << 16;
+
+/// An address as a number, so that two have an order.
+fn number(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(address) => address.to_ipv6_mapped().to_bits(),
+        IpAddr::V6(address) => address.to_bits(),
+    }
+}
