@@ -21,6 +21,8 @@ pub struct BlockPool {
     bytes: Reserved<u8>,
     block_bytes: usize,
     handles: Handles,
+    #[cfg(flowpin_bench)]
+    apart: Option<crate::apart::Apart>,
 }
 
 impl BlockPool {
@@ -40,24 +42,40 @@ impl BlockPool {
             bytes,
             block_bytes,
             handles: Handles::new(count)?,
+            #[cfg(flowpin_bench)]
+            apart: crate::apart::Apart::new(layout(block_bytes), count)?,
         })
     }
 
     /// A free block, the one returned last first; `None` if all are in use.
     #[inline]
     pub fn take(&mut self) -> Option<u32> {
-        self.handles.take()
+        let block = self.handles.take()?;
+        #[cfg(flowpin_bench)]
+        if let Some(apart) = &mut self.apart {
+            let own = self.bytes.place(start(block, self.block_bytes))?;
+            apart.make(block, own);
+        }
+        Some(block)
     }
 
     /// Returns a block. A handle that was never given out is ignored.
     #[inline]
     pub fn put_back(&mut self, block: u32) {
+        #[cfg(flowpin_bench)]
+        if let Some(apart) = &mut self.apart {
+            apart.free(block);
+        }
         self.handles.put_back(block);
     }
 
     /// A block's bytes; empty for a handle beyond the pool.
     #[inline]
     pub fn bytes(&self, block: u32) -> &[u8] {
+        #[cfg(flowpin_bench)]
+        if let Some(apart) = &self.apart {
+            return apart.bytes(block);
+        }
         let start = start(block, self.block_bytes);
         self.bytes
             .get(start..start + self.block_bytes)
@@ -67,6 +85,10 @@ impl BlockPool {
     /// A block's bytes, to write; empty for a handle beyond the pool.
     #[inline]
     pub fn bytes_mut(&mut self, block: u32) -> &mut [u8] {
+        #[cfg(flowpin_bench)]
+        if let Some(apart) = &mut self.apart {
+            return apart.bytes_mut(block);
+        }
         let start = start(block, self.block_bytes);
         self.bytes
             .get_mut(start..start + self.block_bytes)
@@ -76,6 +98,10 @@ impl BlockPool {
     /// Asks the processor to fetch a block's first line. Any handle is fine.
     #[inline]
     pub fn prefetch(&self, block: u32) {
+        #[cfg(flowpin_bench)]
+        if let Some(apart) = &self.apart {
+            return apart.prefetch(block);
+        }
         self.bytes.prefetch(start(block, self.block_bytes));
     }
 
@@ -117,6 +143,23 @@ impl BlockPool {
     pub fn high_water(&self) -> u32 {
         self.handles.high_water()
     }
+}
+
+#[cfg(flowpin_bench)]
+impl Drop for BlockPool {
+    fn drop(&mut self) {
+        let high_water = self.handles.high_water();
+        if let Some(apart) = &mut self.apart {
+            apart.clear(high_water);
+        }
+    }
+}
+
+#[cfg(flowpin_bench)]
+fn layout(block_bytes: usize) -> core::alloc::Layout {
+    // As `malloc` aligns: a power of two from 32 to 2048 is a size of any such alignment.
+    core::alloc::Layout::from_size_align(block_bytes, 16)
+        .unwrap_or(core::alloc::Layout::new::<()>())
 }
 
 /// Where a block begins. After every 8 KiB of blocks a line is left out: otherwise the first lines

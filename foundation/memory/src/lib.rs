@@ -15,6 +15,8 @@
 //! Owned by one core: no locks, no atomics. Does not decide what is evicted when a pool is full:
 //! that is the policy of the stage that owns it.
 
+#[cfg(flowpin_bench)]
+mod apart;
 mod blocks;
 mod chains;
 mod counting;
@@ -24,6 +26,8 @@ mod reserved;
 mod slab;
 mod zeroable;
 
+#[cfg(flowpin_bench)]
+pub use apart::{Places, place_values};
 pub use blocks::BlockPool;
 pub use chains::{Chain, Chains};
 pub use counting::CountingAllocator;

@@ -53,6 +53,15 @@ impl<T: Zeroable> Reserved<T> {
         self.mapping.populate(from, to);
     }
 
+    /// Where the value at `index` lies; none beyond the last.
+    #[cfg(flowpin_bench)]
+    pub(crate) fn place(&self, index: usize) -> Option<core::ptr::NonNull<T>> {
+        let first = self.mapping.base::<T>().as_ptr();
+        (index < self.count)
+            .then(|| core::ptr::NonNull::new(first.wrapping_add(index)))
+            .flatten()
+    }
+
     /// Asks for huge pages: fewer TLB misses in a large table, but 2 MiB resident at a time.
     ///
     /// # Errors

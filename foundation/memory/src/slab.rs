@@ -34,6 +34,8 @@ pub struct Slab<T> {
     slots: Mapping,
     handles: Handles,
     values: PhantomData<T>,
+    #[cfg(flowpin_bench)]
+    apart: Option<crate::apart::Apart>,
 }
 
 impl<T: Copy> Slab<T> {
@@ -52,6 +54,8 @@ impl<T: Copy> Slab<T> {
             slots,
             handles: Handles::new(capacity)?,
             values: PhantomData,
+            #[cfg(flowpin_bench)]
+            apart: crate::apart::Apart::new(core::alloc::Layout::new::<T>(), capacity)?,
         })
     }
 
@@ -61,6 +65,8 @@ impl<T: Copy> Slab<T> {
         let handle = self.handles.take()?;
         // SAFETY: handles are below the capacity that the mapping was made for.
         let slot = unsafe { self.slots.base::<T>().add(handle as usize) };
+        #[cfg(flowpin_bench)]
+        let slot = self.elsewhere(handle, slot);
         // SAFETY: the slot is mapped, writable, aligned and ours by `&mut self`; `T: Copy` needs
         // no drop of what was there.
         unsafe { slot.write(value) };
@@ -70,6 +76,10 @@ impl<T: Copy> Slab<T> {
     /// Frees a handle's slot. A handle that was never given out is ignored.
     #[inline]
     pub fn remove(&mut self, handle: u32) {
+        #[cfg(flowpin_bench)]
+        if let Some(apart) = &mut self.apart {
+            apart.free(handle);
+        }
         self.handles.put_back(handle);
     }
 
@@ -81,6 +91,11 @@ impl<T: Copy> Slab<T> {
         }
         // SAFETY: `handle < high_water <= capacity`: inside the mapping.
         let slot = unsafe { self.slots.base::<T>().add(handle as usize) };
+        #[cfg(flowpin_bench)]
+        let slot = match &self.apart {
+            Some(apart) => apart.at(handle)?.cast(),
+            None => slot,
+        };
         // SAFETY: every slot below `high_water` was written by `insert`, or is bytes (`take`), of
         // which those of a fresh mapping, zeros, are as good as any; only whole values are ever
         // written. The borrow of `self` keeps writers away.
@@ -95,6 +110,10 @@ impl<T: Copy> Slab<T> {
         }
         // SAFETY: as in `get`.
         let mut slot = unsafe { self.slots.base::<T>().add(handle as usize) };
+        #[cfg(flowpin_bench)]
+        if let Some(apart) = &self.apart {
+            slot = apart.at(handle)?.cast();
+        }
         // SAFETY: as in `get`; the exclusive borrow of `self` makes this the only reference.
         Some(unsafe { slot.as_mut() })
     }
@@ -103,6 +122,10 @@ impl<T: Copy> Slab<T> {
     /// lie across a border. Any handle is fine.
     #[inline]
     pub fn prefetch(&self, handle: u32) {
+        #[cfg(flowpin_bench)]
+        if let Some(apart) = &self.apart {
+            return apart.prefetch(handle);
+        }
         let first = self.slots.base::<u8>().as_ptr();
         // The address may lie outside for a wild handle; it is never dereferenced.
         let at = first.wrapping_add((handle as usize).wrapping_mul(size_of::<T>()));
@@ -173,6 +196,10 @@ impl<T: Copy> Slab<T> {
     ///
     /// Where the system refuses (locked pages); the slab is empty all the same.
     pub fn clear(&mut self) -> io::Result<()> {
+        #[cfg(flowpin_bench)]
+        if let Some(apart) = &mut self.apart {
+            apart.clear(self.handles.high_water());
+        }
         self.handles.clear()?;
         let len_bytes = self.slots.len_bytes();
         self.slots.discard(0, len_bytes)
@@ -184,7 +211,36 @@ impl<const LEN: usize> Slab<[u8; LEN]> {
     /// `None` if all slots are in use. For buffers whose user knows how much of them counts.
     #[inline]
     pub fn take(&mut self) -> Option<u32> {
-        self.handles.take()
+        let handle = self.handles.take()?;
+        #[cfg(flowpin_bench)]
+        if self.apart.is_some() {
+            // SAFETY: handles are below the capacity that the mapping was made for.
+            let own = unsafe { self.slots.base::<[u8; LEN]>().add(handle as usize) };
+            self.elsewhere(handle, own);
+        }
+        Some(handle)
+    }
+}
+
+#[cfg(flowpin_bench)]
+impl<T> Slab<T> {
+    /// The place of a new value: where it would be, unless all are elsewhere.
+    #[inline]
+    fn elsewhere(&mut self, handle: u32, own: core::ptr::NonNull<T>) -> core::ptr::NonNull<T> {
+        match &mut self.apart {
+            Some(apart) => apart.make(handle, own.cast()).cast(),
+            None => own,
+        }
+    }
+}
+
+#[cfg(flowpin_bench)]
+impl<T> Drop for Slab<T> {
+    fn drop(&mut self) {
+        let high_water = self.handles.high_water();
+        if let Some(apart) = &mut self.apart {
+            apart.clear(high_water);
+        }
     }
 }
 

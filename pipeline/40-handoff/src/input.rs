@@ -6,7 +6,7 @@ use crate::bell::{Bell, LastWord};
 use crate::pieces::Pieces;
 use crate::worker::WorkerEnd;
 use flowpin_counters::{Loss, Losses};
-use flowpin_packet::{Piece, Tick};
+use flowpin_packet::{PacketMeta, Piece, Tick};
 use flowpin_ring::{Consumer, Producer, ring_with_chunk};
 use std::sync::Arc;
 
@@ -71,6 +71,8 @@ struct Lane {
     spare: Vec<Batch>,
     /// The worker does not know the latest stream time, as it had no batch left to carry it.
     owed_tick: bool,
+    #[cfg(flowpin_bench)]
+    tickets: Option<crate::one_by_one::Sending>,
     // Behind the rings: they close first.
     bell: LastWord,
 }
@@ -81,12 +83,16 @@ fn lane(worker: usize, batches_out: usize, input_bell: &Arc<Bell>) -> (Lane, Wor
     let (out, batches) = ring_with_chunk(batches_out, 1);
     let (returned, home) = ring_with_chunk(batches_out, 1);
     let bell = Arc::new(Bell::default());
+    #[cfg(flowpin_bench)]
+    let (tickets, taken) = crate::one_by_one::queue();
     let end = WorkerEnd::new(
         worker,
         batches,
         returned,
         Arc::clone(&bell),
         Arc::clone(input_bell),
+        #[cfg(flowpin_bench)]
+        taken,
     );
     let spare = (0..batches_out).map(|_| Batch::default()).collect();
     (
@@ -95,6 +101,8 @@ fn lane(worker: usize, batches_out: usize, input_bell: &Arc<Bell>) -> (Lane, Wor
             home,
             spare,
             owed_tick: false,
+            #[cfg(flowpin_bench)]
+            tickets,
             bell: LastWord(bell),
         },
         end,
@@ -198,6 +206,22 @@ impl InputEnd {
     #[inline]
     pub fn batch_for(&mut self, worker: usize) -> &mut Batch {
         &mut self.open[worker]
+    }
+
+    /// Adds a packet of the piece that is being read to a worker's batch.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such worker.
+    #[inline]
+    pub fn push(&mut self, worker: usize, meta: PacketMeta) {
+        self.open[worker].metas.push(meta);
+        #[cfg(flowpin_bench)]
+        if let Some(lane) = self.lanes.get_mut(worker)
+            && let Some(tickets) = &mut lane.tickets
+        {
+            tickets.push(meta.number, &lane.bell.0, || lane.out.is_closed());
+        }
     }
 
     /// Sends every worker its batch of `piece`; an empty one is a tick. Never waits for a piece
@@ -309,6 +333,10 @@ impl InputEnd {
                 .and_then(|s| self.pieces.lend(s)),
         );
         lane.owed_tick = false;
+        #[cfg(flowpin_bench)]
+        if let Some(tickets) = &mut lane.tickets {
+            tickets.flush();
+        }
         if let Err(mut batch) = lane.out.push(batch) {
             // Cannot be: the ring has a place for every batch besides the open one.
             debug_assert!(false, "more batches went out than there are");

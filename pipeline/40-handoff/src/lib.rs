@@ -30,6 +30,8 @@
 mod batch;
 mod bell;
 mod input;
+#[cfg(flowpin_bench)]
+mod one_by_one;
 mod pieces;
 mod results;
 mod worker;
@@ -37,6 +39,8 @@ mod worker;
 pub use batch::Batch;
 pub use bell::Bell;
 pub use input::{HandoffOptions, InputEnd, handoff};
+#[cfg(flowpin_bench)]
+pub use one_by_one::{MakeQueue, Pair, Ticket, TicketReceiver, TicketSender, hand_over_one_by_one};
 pub use results::{ReceiverGone, ResultReceiver, ResultSender, results};
 pub use worker::WorkerEnd;
 

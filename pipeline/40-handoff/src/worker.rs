@@ -17,6 +17,8 @@ pub struct WorkerEnd {
     /// Number and stream time of the batch received last: neither ever goes back.
     last: (u64, Timestamp),
     bell: Arc<Bell>,
+    #[cfg(flowpin_bench)]
+    tickets: Option<crate::one_by_one::Receiving>,
     // Behind the rings: they close first.
     input_bell: LastWord,
 }
@@ -28,6 +30,7 @@ impl WorkerEnd {
         home: Producer<Batch>,
         bell: Arc<Bell>,
         input_bell: Arc<Bell>,
+        #[cfg(flowpin_bench)] tickets: Option<crate::one_by_one::Receiving>,
     ) -> Self {
         Self {
             worker,
@@ -35,6 +38,8 @@ impl WorkerEnd {
             home,
             last: Default::default(),
             bell,
+            #[cfg(flowpin_bench)]
+            tickets,
             input_bell: LastWord(input_bell),
         }
     }
@@ -50,9 +55,17 @@ impl WorkerEnd {
     /// Give each batch back before receiving the next: the input waits for those that are out.
     pub fn recv(&mut self) -> Option<Batch> {
         let Self { batches, bell, .. } = self;
-        let batch = bell.wait_for(|| match batches.pop() {
-            Some(batch) => Some(Some(batch)),
-            None => batches.is_finished().then_some(None),
+        #[cfg(flowpin_bench)]
+        let tickets = &mut self.tickets;
+        let batch = bell.wait_for(|| {
+            #[cfg(flowpin_bench)]
+            if let Some(tickets) = tickets {
+                tickets.poll();
+            }
+            match batches.pop() {
+                Some(batch) => Some(Some(batch)),
+                None => batches.is_finished().then_some(None),
+            }
         });
         batch.inspect(|batch| self.check_order(batch))
     }
@@ -64,6 +77,10 @@ impl WorkerEnd {
     }
 
     fn check_order(&mut self, batch: &Batch) {
+        #[cfg(flowpin_bench)]
+        if let Some(tickets) = &mut self.tickets {
+            tickets.take(batch.metas.iter().map(|meta| meta.number));
+        }
         let this = (batch.number, batch.tick.time);
         debug_assert!(
             this.0 >= self.last.0 && this.1 >= self.last.1,

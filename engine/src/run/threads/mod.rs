@@ -163,7 +163,7 @@ impl FanOut<'_> {
         let Pending { metas, len } = &mut *self.pending;
         for meta in metas.iter().take(*len) {
             let owner = usize::from(self.owners[usize::from(meta.shard().0)]);
-            self.to_workers.batch_for(owner).metas.push(*meta);
+            self.to_workers.push(owner, *meta);
         }
         *len = 0;
     }
