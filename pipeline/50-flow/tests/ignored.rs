@@ -149,3 +149,39 @@ fn a_fin_counts_in_its_turn_only() {
     let all = records(">S >FA! <SA >A +6000 >PA9 <A", false, 0);
     assert_eq!((all.len(), all[0].conn_state), (1, ConnState::S1));
 }
+
+/// What was never sent cannot be missing: once the receiver says so, or the bytes come after all.
+/// What is sent and not captured is missing.
+#[test]
+fn an_acknowledgement_of_what_was_never_sent_leaves_no_gap() {
+    let exchange = |beyond: u32, then: &str| {
+        let mut talk = Talk::with_isn(1000, u32::MAX - 5000);
+        talk.steps(">S <SA >A >PA9 <A <PA9 >A");
+        let (from, to) = (talk.client, talk.server);
+        let (next, sent) = (1010, (u32::MAX - 5000).wrapping_add(10));
+        let lie = Packet::tcp(from, to, "A", next, sent.wrapping_add(beyond), 0);
+        talk.push(lie);
+        talk.steps(then);
+        let mut receiver = Receiver {
+            ignores: false,
+            reopens: 0,
+            last: 0,
+        };
+        let (all, _) = run_observed(&talk.trace, &Plan::default(), &mut receiver);
+        let record = &all[0].1;
+        let to_client = &record.to_client;
+        let history = record.history.as_str().to_owned();
+        (to_client.missed_bytes, to_client.stream_bytes, history)
+    };
+    for beyond in [1, 5, 9, 20, 9_000, 900_000] {
+        // Its own next segment takes it back, or the answer has come as far.
+        for then in [">PA9 <A", "<PA9 >A", "<PA9 <PA9 <PA9 >A"] {
+            let (missed, bytes, history) = exchange(beyond, then);
+            assert_eq!(missed, 0, "{beyond} {then}");
+            let more = then.matches("<PA9").count() as u64;
+            assert_eq!(bytes, 9 + 9 * more, "{beyond} {then}");
+            assert!(!history.contains('g'), "{beyond} {then} {history}");
+        }
+        assert_eq!(exchange(beyond, "").0, u64::from(beyond));
+    }
+}

@@ -131,7 +131,8 @@ pub enum Anomaly {
     InvalidFin,
     /// Neither SYN nor RST, and acknowledges nothing: every receiver drops it (RFC 9293 §3.10.7).
     MissingAck,
-    /// Data that acknowledges something more than a window old (RFC 5961 §5.2).
+    /// It acknowledges what was never sent (RFC 9293 §3.10.7.4), or has data and acknowledges
+    /// something more than a window old (RFC 5961 §5.2).
     InvalidAck,
 }
 

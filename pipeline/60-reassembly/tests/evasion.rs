@@ -509,7 +509,7 @@ proptest! {
     #[test]
     fn ignored_segments_change_nothing(
         policy in prop::sample::select(SegmentOverlap::ALL),
-        strays in prop::collection::vec((0usize..5, 0usize..7, any::<bool>(), 1u32..90), 0..12),
+        strays in prop::collection::vec((0usize..5, 0usize..9, any::<bool>(), 1u32..90), 0..12),
     ) {
         let script = [
             (true, "GET / HTTP/1.1\r\n"), (false, ""), (true, "\r\n"), (false, "200 OK"),
@@ -532,6 +532,9 @@ proptest! {
                     3 => Out { bad_checksum: true, ..out(FIN, mine) },
                     4 => out(flowpin_packet::TcpFlags::FIN, mine),
                     5 => out(FIN, mine.wrapping_sub(by)),
+                    // Of both sides at once, each would bear the other out.
+                    6 if up => Out { bytes: b"forged", ack: other.wrapping_add(by), ..out(ACK, mine) },
+                    7 if up => Out { ack: other.wrapping_add(by), ..out(ACK, mine) },
                     _ => out(SYN, mine.wrapping_add(by)),
                 });
             }

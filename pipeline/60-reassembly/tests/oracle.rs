@@ -48,13 +48,23 @@ fn compare(policy: SegmentOverlap, isn: u32, window: Option<u16>, steps: &[Step]
     let mut slow = SlowStream::new(policy.name(), window.map(u64::from));
     match window {
         Some(window) => world.handshake(isn, 500, window),
-        // One direction only.
-        None => world.send(&Out {
-            flags: support::SYN,
-            seq: isn.wrapping_sub(1),
-            begins: true,
-            ..Out::default()
-        }),
+        // One direction only: its second acknowledgement shows that nothing is to be waited for.
+        None => {
+            let syn = Out {
+                flags: support::SYN,
+                seq: isn.wrapping_sub(1),
+                begins: true,
+                ..Out::default()
+            };
+            world.send(&syn);
+            for ack in [499, 500] {
+                world.send(&Out {
+                    seq: isn,
+                    ack,
+                    ..Out::default()
+                });
+            }
+        }
     }
     let mut ack_of_server = 500;
     let all: Vec<u8> = (0..fill).map(|nth| b'A' + (nth % 26) as u8).collect();

@@ -111,7 +111,9 @@ impl SlowStream {
 
     /// The receiver has everything before `to`, and takes `window` bytes more.
     pub fn acknowledge(&mut self, to: u64, window: u64) {
-        if to >= self.acked {
+        // More than was sent: what the receiver says later counts.
+        let beyond = self.acked > self.sent();
+        if to >= self.acked || beyond {
             self.acked = to;
             self.edge = Some(to + window);
             self.advance(None);
@@ -149,9 +151,18 @@ impl SlowStream {
         }
     }
 
+    /// One past all that was sent, as far as it was seen.
+    fn sent(&self) -> u64 {
+        let held = self.held.last_key_value().map(|(&last, _)| last + 1);
+        held.unwrap_or(self.next)
+    }
+
     fn advance(&mut self, shown: Option<u64>) {
         loop {
             self.drain();
+            if self.acked > self.sent().max(shown.unwrap_or(0)) {
+                return;
+            }
             let first = self.held.keys().next().copied();
             let proofs = [first, shown].into_iter().flatten();
             let proof = proofs.filter(|&at| at > self.next).min();

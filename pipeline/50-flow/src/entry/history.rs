@@ -25,6 +25,20 @@ impl Letters {
         self.push(upper as u8 * 2 + u8::from(!by_client));
     }
 
+    /// Takes out a letter, wherever it stands.
+    #[cold]
+    pub(crate) fn take_back(&mut self, upper: Letter, by_client: bool) {
+        let code = upper as u8 * 2 + u8::from(!by_client);
+        let old = self.0;
+        *self = Self::NONE;
+        for nth in 0..Self(old).len() {
+            let other = (old >> (nth * 5)) as u8 & 31;
+            if other != code {
+                self.push(other);
+            }
+        }
+    }
+
     #[inline]
     fn len(self) -> usize {
         (self.0 >> COUNT_SHIFT) as usize

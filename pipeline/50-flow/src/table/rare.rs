@@ -63,6 +63,18 @@ impl Table {
                 hot.history.push_for(Letter::Gap, !by_client);
             }
         }
+        if rare.bits & (Rare::FOUND | Rare::UNSENT) != 0 {
+            for (whose, bytes) in [(side, rare.found), (peer, rare.unsent)] {
+                let missed = &mut extra.missed_bytes[whose];
+                let less = missed.saturating_sub(bytes.into());
+                counters.missed_bytes = counters.missed_bytes.saturating_sub(*missed - less);
+                if *missed > 0 && less == 0 {
+                    extra.gaps[whose] = 0;
+                    hot.history.take_back(Letter::Gap, whose == hot.client());
+                }
+                extra.missed_bytes[whose] = less;
+            }
+        }
         if rare.bits & Rare::ISLAND != 0 {
             extra.islands[side].insert(rare.island.0, rare.island.1);
         }

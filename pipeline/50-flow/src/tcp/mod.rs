@@ -42,6 +42,10 @@ pub(crate) struct Rare {
     pub(crate) missed: u32,
     /// Where the other side's stream was seen to end before that.
     pub(crate) seen_end: Seq,
+    /// Bytes that had been taken for missed and came after all.
+    pub(crate) found: u32,
+    /// Bytes of the other side's stream that had been taken for missed and were never sent.
+    pub(crate) unsent: u32,
     /// Bytes beyond a hole.
     pub(crate) island: (Seq, Seq),
 }
@@ -59,6 +63,8 @@ impl Rare {
     pub(crate) const WRAP: u16 = 1 << 8;
     /// That of the other side's.
     pub(crate) const PEER_WRAP: u16 = 1 << 9;
+    pub(crate) const FOUND: u16 = 1 << 10;
+    pub(crate) const UNSENT: u16 = 1 << 11;
 }
 
 /// A segment, its sender and the other side.

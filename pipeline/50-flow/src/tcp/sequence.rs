@@ -104,6 +104,9 @@ pub(super) fn take_sequence(
     if distance <= 0 && segment.len > 0 {
         rare.bits |= Rare::RETRANSMISSION;
     }
+    if let Some(seen_end) = seen_end {
+        find_missed(segment, seen_end, next, rare);
+    }
     if segment.end.distance_from(next) <= 0 {
         if let (true, true, Some(extra)) = (behind, distance > 0, extra) {
             extra.seen_end[me] = segment.end;
@@ -124,6 +127,40 @@ pub(super) fn take_sequence(
     }
 }
 
+/// A segment has bytes that were acknowledged before they were seen: they are not missed.
+fn find_missed(segment: &Segment, seen_end: Seq, next: Seq, rare: &mut Rare) {
+    let later = |one: Seq, other: Seq| if one.is_after(other) { one } else { other };
+    let behind = segment.end.distance_from(next).max(0);
+    let found = segment.end.distance_from(later(segment.seq, seen_end)) - behind;
+    if found > 0 {
+        rare.bits |= Rare::FOUND;
+        rare.found = found.unsigned_abs();
+    }
+}
+
+/// Less is acknowledged than before, and more than was seen: what lies between was never sent, or
+/// the acknowledgement is older than the last one, and the next will say more.
+fn take_back(hot: &mut Hot, extra: Option<&mut Extra>, segment: &Segment, rare: &mut Rare) {
+    let peer = segment.peer;
+    let (true, Some(extra)) = (hot.bits.has(Bits::BEHIND_ACK << peer), extra) else {
+        return;
+    };
+    let (next, seen_end) = (hot.next[peer], extra.seen_end[peer]);
+    let unsent = next.distance_from(segment.ack);
+    if unsent <= 0 || seen_end.is_after(segment.ack) || !extra.islands[peer].is_empty() {
+        return;
+    }
+    rare.bits |= Rare::UNSENT;
+    rare.unsent = unsent.unsigned_abs();
+    if segment.ack.0 > next.0 {
+        extra.wraps[peer] = extra.wraps[peer].saturating_sub(1);
+    }
+    hot.next[peer] = segment.ack;
+    if segment.ack == seen_end {
+        hot.bits.clear(Bits::BEHIND_ACK << peer);
+    }
+}
+
 /// What the other side received, the capture should have: if not, it is missed.
 pub(super) fn take_acknowledgement(
     hot: &mut Hot,
@@ -134,8 +171,11 @@ pub(super) fn take_acknowledgement(
     let peer = segment.peer;
     let next = hot.next[peer];
     let ahead = segment.ack.distance_from(next);
+    if ahead < 0 {
+        return take_back(hot, extra, segment, rare);
+    }
     // A zero far away is more likely a broken field than the end of a big stream.
-    if ahead <= 0
+    if ahead == 0
         || hot.ends[peer].state() == EndState::Inactive
         || segment.ack.0 == 0 && ahead.unsigned_abs() > FAR_BYTES
     {
@@ -145,9 +185,11 @@ pub(super) fn take_acknowledgement(
     let mut seen_end = next;
     let mut to = segment.ack;
     if let Some(extra) = extra {
+        let behind = hot.bits.has(Bits::BEHIND_ACK << peer);
+        let before = if behind { extra.seen_end[peer] } else { next };
         let islands = &mut extra.islands[peer];
         missed = islands.uncovered(next, segment.ack);
-        seen_end = islands.end().unwrap_or(next);
+        seen_end = islands.end().unwrap_or(before);
         to = islands.absorb(segment.ack);
     }
     // Only between sides that shook hands: elsewhere acknowledgements prove nothing.

@@ -1,12 +1,13 @@
 //! A segment into the tree: what it overlaps with is decided piece by piece.
 
 use super::blocks::{Block, PIECE_BYTES_MAX};
-use super::{Held, Piece, Queue};
+use super::{Held, Piece, Queue, Standing};
 use crate::Extent;
 use crate::connection::NIL;
 use crate::policy::new_wins;
 use flowpin_config::SegmentOverlap;
 use flowpin_packet::Seq;
+use std::cmp::Ordering;
 
 /// A segment's bytes, as far as they are of interest.
 #[derive(Clone, Copy, Debug)]
@@ -15,9 +16,7 @@ pub(crate) struct Arrived<'a> {
     /// The whole segment, as far as it is new: policies compare that.
     pub(crate) extent: Extent,
     pub(crate) bytes: &'a [u8],
-    /// It lies outside the receiver's window: the receiver drops it, unless it has moved its
-    /// window already and we are still to see that.
-    pub(crate) outside: bool,
+    pub(crate) standing: Standing,
 }
 
 /// What became of a segment's bytes.
@@ -58,10 +57,10 @@ impl Held {
                 start: later(piece.run.start, next),
                 end: piece.run.end,
             };
-            let new_wins = match (piece.outside, arrived.outside) {
-                (true, false) => true,
-                (false, true) => false,
-                _ => new_wins(policy, old, arrived.extent),
+            let new_wins = match arrived.standing.cmp(&piece.standing) {
+                Ordering::Greater => true,
+                Ordering::Less => false,
+                Ordering::Equal => new_wins(policy, old, arrived.extent),
             };
             if new_wins {
                 done.no_room = done
@@ -122,7 +121,7 @@ impl Held {
                     if let Some(to) = self.blocks.bytes_mut(block).get_mut(..chunk.len()) {
                         to.copy_from_slice(chunk);
                     }
-                    self.add_piece(queue, Piece::new(at, len, run, arrived.outside, block));
+                    self.add_piece(queue, Piece::new(at, len, run, arrived.standing, block));
                     done.stored = done.stored.saturating_add(u32::from(len));
                 }
                 None => done.no_room = done.no_room.saturating_add(u32::from(len)),
@@ -186,7 +185,7 @@ impl Held {
             start: to,
             end: piece.run.end,
         };
-        self.add_piece(queue, Piece::new(to, short, run, piece.outside, block));
+        self.add_piece(queue, Piece::new(to, short, run, piece.standing, block));
         0
     }
 

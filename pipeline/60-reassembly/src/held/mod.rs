@@ -18,7 +18,7 @@ mod tree;
 
 pub(crate) use insert::{Arrived, earlier, later};
 pub(crate) use queue::Queue;
-pub(crate) use tree::Piece;
+pub(crate) use tree::{Piece, Standing};
 
 use crate::connection::NIL;
 use blocks::{Amounts, Blocks, Usage};
@@ -139,6 +139,33 @@ impl Held {
         u32::from(first.len)
     }
 
+    /// Whatever made a stream's first piece doubted does not hold.
+    pub(crate) fn trust_first(&mut self, queue: u32) {
+        let first = self.first(queue).map(|(handle, _)| handle);
+        if let Some(first) = first.and_then(|first| self.pieces.get_mut(first)) {
+            first.standing = Standing::Expected;
+        }
+    }
+
+    /// Drops all that a stream holds but what is doubted, and the queue if that leaves nothing;
+    /// returns how many bytes that were, and whether the queue is still there.
+    pub(crate) fn keep_doubted(&mut self, queue: u32) -> (u32, bool) {
+        let before = self.queue(queue).bytes;
+        let mut here = self.lowest(self.queue(queue).root);
+        while let Some(handle) = here {
+            let piece = self.piece(handle);
+            if piece.standing != Standing::Doubted {
+                self.remove_piece(queue, handle);
+            }
+            here = self.above(self.queue(queue).root, piece.start);
+        }
+        let left = self.queue(queue).bytes;
+        if left == 0 {
+            self.close(queue);
+        }
+        (before.saturating_sub(left), left > 0)
+    }
+
     /// One past the last byte held of a stream; `next` if there is none.
     pub(crate) fn end(&mut self, queue: u32, next: Seq) -> Seq {
         let root = self.queue(queue).root;
@@ -152,7 +179,7 @@ impl Held {
 #[cfg(test)]
 mod tests {
     use super::queue::QUEUE_BYTES;
-    use super::{Arrived, Held, Piece};
+    use super::{Arrived, Held, Piece, Standing};
     use crate::Extent;
     use flowpin_config::SegmentOverlap;
     use flowpin_packet::Seq;
@@ -176,7 +203,7 @@ mod tests {
                             start,
                             extent: Extent { start, end },
                             bytes: &bytes,
-                            outside: false,
+                            standing: Standing::Expected,
                         };
                         held.insert(queue, arrived, Seq(0), SegmentOverlap::First);
                     }

@@ -23,8 +23,21 @@ pub(crate) struct Piece {
     /// Where in the block its bytes begin.
     pub(super) skip: u16,
     pub(crate) len: u16,
-    /// It came while it was outside the receiver's window.
-    pub(crate) outside: bool,
+    pub(crate) standing: Standing,
+}
+
+/// Whether the receiver takes a segment's bytes, as far as that is known: of two that lie in the
+/// same place, the one that is likelier to be taken counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Standing {
+    /// It acknowledges what the receiver was not seen to send: if that was never sent, the
+    /// receiver has dropped it. Counts as far as the receiver acknowledges.
+    Doubted,
+    /// It lies outside the receiver's window: the receiver drops it, unless it has moved its
+    /// window already and we are still to see that.
+    Outside,
+    /// Nothing speaks against it.
+    Expected,
 }
 
 impl Piece {
@@ -32,7 +45,7 @@ impl Piece {
         start: Seq,
         len: u16,
         run: Extent,
-        outside: bool,
+        standing: Standing,
         block: Block,
     ) -> Self {
         Self {
@@ -44,7 +57,7 @@ impl Piece {
             block,
             skip: 0,
             len,
-            outside,
+            standing,
         }
     }
 
@@ -63,7 +76,7 @@ impl Held {
                 start: Seq(0),
                 end: Seq(0),
             },
-            false,
+            Standing::Doubted,
             Block::NONE,
         ))
     }

@@ -4,11 +4,12 @@
 //! memory is free. First a stream's own, if it holds its most; then the shard's oldest: honest
 //! holes close within a round trip, those of a flood are old.
 
+use super::data::is_early;
 use super::segment::Segment;
 use super::{Place, Reassembler, count};
 use crate::StreamConsumer;
-use crate::connection::{Connection, NIL};
-use crate::held::earlier;
+use crate::connection::{Connection, Marks, NIL};
+use crate::held::{Piece, Standing, earlier};
 
 impl Reassembler {
     /// Sees to it that a segment can be stored.
@@ -50,6 +51,19 @@ impl Reassembler {
         }
     }
 
+    /// Whether a receiver that has not acknowledged a piece has dropped it, by all that is known.
+    fn is_refused(&mut self, connection: &mut Connection, place: Place, piece: Piece) -> bool {
+        let peer = *connection.side(!place.to_server);
+        match piece.standing {
+            Standing::Expected => false,
+            Standing::Outside => true,
+            // Its sender has taken the acknowledgement back, or stands by it.
+            Standing::Doubted => {
+                peer.marks.has(Marks::SEEN) && !peer.acked.is_after(self.sent(&peer))
+            }
+        }
+    }
+
     /// Gives up the first hole of a stream: something of what it holds is free afterwards.
     pub(super) fn give_up_hole<C: StreamConsumer>(
         &mut self,
@@ -57,20 +71,27 @@ impl Reassembler {
         place: Place,
         consumer: &mut C,
     ) {
-        let side = connection.side(place.to_server);
-        let (held, next) = (side.held, side.next);
+        let (side, peer) = connection.both(place.to_server);
+        if is_early(side, peer) {
+            return self.go_alone(connection, place, consumer);
+        }
+        let (held, next, is_shut) = (side.held, side.next, side.is_shut());
         match self.held.first(held) {
-            Some(_) if side.is_shut() => {
+            Some(_) if is_shut => {
                 let lost = self.held.drop_first(held);
                 self.count_shut(connection, place, lost);
             }
             // The receiver has not taken it: no reason to believe in the hole before it.
-            Some((_, first)) if first.outside => {
+            Some((_, first)) if self.is_refused(connection, place, first) => {
+                if self.held.queue(held).fin == Some(first.run.end) {
+                    self.held.forget_fin(held);
+                }
                 let lost = self.held.drop_first(held);
                 count(&mut self.stats.out_of_window, lost);
                 self.stats.held = self.stats.held.saturating_sub(lost.into());
             }
             Some((_, first)) => {
+                self.held.trust_first(held);
                 let fin = self.held.queue(held).fin;
                 let to = fin.map_or(first.start, |fin| earlier(fin, first.start));
                 if to.is_after(next) {
@@ -87,7 +108,7 @@ impl Reassembler {
                 }
             }
             None => {
-                match self.held.queue(held).fin.filter(|_| !side.is_shut()) {
+                match self.held.queue(held).fin.filter(|_| !is_shut) {
                     Some(fin) => {
                         if fin.is_after(next) {
                             self.tell_gap(connection, place, fin, consumer);

@@ -13,11 +13,12 @@
 //! for reasons that do not show on the way. So bytes that come behind it are held, within the caps
 //! of all that is held, until that receiver says: it acknowledges them, or the connection ends.
 
+use super::data::is_early;
 use super::handshake::{is_stale, may_have_been_overtaken};
 use super::segment::Segment;
 use super::{Place, Reassembler, count, span};
 use crate::connection::{Connection, FAR_BYTES, Marks, NIL, Phase};
-use crate::held::{Piece, later};
+use crate::held::{Piece, Standing, later};
 use crate::policy::{Reception, takes_reset};
 use crate::{Anomaly, Closed, StreamConsumer};
 use flowpin_packet::{FrameBytes, PacketMeta, TcpFlags};
@@ -62,7 +63,9 @@ impl Reassembler {
         }
         let last = self.held.last(side.held).unwrap_or(first);
         // What waited behind a hole when the RST came was acknowledged before it.
-        let shows = |piece: Piece| (piece.outside || !is_reset) && acked.is_after(piece.start);
+        let shows = |piece: Piece| {
+            (piece.standing < Standing::Expected || !is_reset) && acked.is_after(piece.start)
+        };
         if acked.is_after(side.next) && (shows(first) || shows(last)) {
             self.reopen(connection, place, consumer);
         }
@@ -136,10 +139,9 @@ impl Reassembler {
         if !self.is_valid_reset(connection, place, segment) {
             return self.tell_anomaly(connection, place, Anomaly::InvalidReset, consumer);
         }
-        connection
-            .side(place.to_server)
-            .marks
-            .set(Marks::SEEN, true);
+        self.believe_early(connection, place.handle, consumer);
+        let side = connection.side(place.to_server);
+        side.marks.set(Marks::SEEN, true);
         for side in &mut connection.sides {
             match side.phase {
                 Phase::Syn | Phase::Open => side.phase = Phase::Reset,
@@ -159,6 +161,7 @@ impl Reassembler {
         segment: &Segment<'_>,
     ) -> bool {
         let (side, peer) = connection.both(place.to_server);
+        let (side, peer) = (*side, *peer);
         match side.phase {
             // It answers a SYN: only the acknowledgement proves that its sender saw it. Of data on
             // the SYN it may leave out some.
@@ -170,6 +173,7 @@ impl Reassembler {
             }
             Phase::Unseen => true,
             _ => {
+                let sent = self.sent(&side);
                 // Where the capture lacks bytes, the receiver may be ahead of us.
                 let next = later(side.next, side.acked);
                 let heard = peer.marks.has(Marks::SEEN);
@@ -185,7 +189,10 @@ impl Reassembler {
                     highest: self.held.end(side.held, next),
                     closing: side.is_shut(),
                 };
-                takes_reset(side.policy, seq, &reception) || !heard && seq.distance_from(next) >= 0
+                let further = !heard && seq.distance_from(next) >= 0;
+                // Its sender has the last word on how much was sent.
+                let exact = seq == side.next && side.acked.is_after(sent);
+                exact || takes_reset(side.policy, seq, &reception) || further
             }
         }
     }
@@ -222,6 +229,22 @@ impl Reassembler {
         !segment.has(TcpFlags::SYN) && (!segment.has(TcpFlags::ACK) || is_old)
     }
 
+    /// What waits for an answer that the capture does not have.
+    fn believe_early<C: StreamConsumer>(
+        &mut self,
+        connection: &mut Connection,
+        handle: u32,
+        consumer: &mut C,
+    ) {
+        for to_server in [true, false] {
+            let (side, peer) = connection.both(to_server);
+            if is_early(side, peer) {
+                let place = Place { handle, to_server };
+                self.go_alone(connection, place, consumer);
+            }
+        }
+    }
+
     /// The connection is over, however that came about.
     pub(super) fn end_streams<C: StreamConsumer>(
         &mut self,
@@ -229,6 +252,7 @@ impl Reassembler {
         handle: u32,
         consumer: &mut C,
     ) {
+        self.believe_early(connection, handle, consumer);
         let [first, second] = &connection.sides;
         let alone = first.marks.has(Marks::SEEN) != second.marks.has(Marks::SEEN);
         if alone && (first.offset > 0 || second.offset > 0) {

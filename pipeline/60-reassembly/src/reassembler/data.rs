@@ -6,7 +6,7 @@ use super::handshake::peer_seen;
 use super::segment::Segment;
 use super::{Place, Reassembler, count};
 use crate::connection::{Connection, FAR_BYTES, Marks, NIL, Phase, Side};
-use crate::held::{Arrived, earlier, later};
+use crate::held::{Arrived, Standing, earlier, later};
 use crate::{Anomaly, Extent, StreamConsumer, Urgent};
 use flowpin_config::SegmentOverlap;
 use flowpin_packet::{Seq, TcpFlags};
@@ -38,11 +38,18 @@ impl Reassembler {
         consumer: &mut C,
     ) {
         let side = connection.side(place.to_server);
-        let ahead = segment.ack.distance_from(side.acked);
-        let dated = ahead < 0 || ahead.unsigned_abs() > FAR_BYTES;
-        if !segment.has(TcpFlags::ACK) || dated || side.phase == Phase::Unseen {
+        let (acked, unseen) = (side.acked, side.phase == Phase::Unseen);
+        let ahead = segment.ack.distance_from(acked);
+        if !segment.has(TcpFlags::ACK) || unseen || ahead.unsigned_abs() > FAR_BYTES {
             return;
         }
+        if ahead < 0 {
+            if !self.takes_back(connection, place, segment) {
+                return;
+            }
+            self.tell_anomaly(connection, place.back(), Anomaly::InvalidAck, consumer);
+        }
+        let side = connection.side(place.to_server);
         let shift = if segment.has(TcpFlags::SYN) {
             0
         } else {
@@ -55,17 +62,70 @@ impl Reassembler {
         if confirms {
             side.phase = Phase::Open;
             self.drain(connection, place, Some(segment.ack), consumer);
-            // What came with the SYN and is not acknowledged was not taken.
-            let side = connection.side(place.to_server);
-            let held = core::mem::replace(&mut side.held, NIL);
-            let refused = self.held.close(held);
-            count(&mut self.stats.syn_refused, refused);
-            self.stats.held = self.stats.held.saturating_sub(refused.into());
+            self.refuse_early(connection, place);
         }
         if self.is_shut(connection, place) {
             return self.weigh(connection, place, consumer);
         }
         self.advance(connection, place, None, consumer);
+    }
+
+    /// What came with the SYN and is not acknowledged was not taken. What came behind it may have
+    /// been, if its acknowledgement is of what the other side is yet to send.
+    fn refuse_early(&mut self, connection: &mut Connection, place: Place) {
+        let side = connection.side(place.to_server);
+        if side.held == NIL {
+            return;
+        }
+        let (refused, is_left) = self.held.keep_doubted(side.held);
+        if !is_left {
+            side.held = NIL;
+        }
+        count(&mut self.stats.syn_refused, refused);
+        self.stats.held = self.stats.held.saturating_sub(refused.into());
+    }
+
+    /// Whether an acknowledgement, one that is older than the last, shows that the last was of
+    /// bytes never sent: nobody saw them, and their receiver does not have them.
+    fn takes_back(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        segment: &Segment<'_>,
+    ) -> bool {
+        let side = *connection.side(place.to_server);
+        let sent = self.sent(&side);
+        side.acked.is_after(sent) && is_acceptable(&side, sent, segment)
+    }
+
+    /// One past all that a stream's sender was seen to send.
+    pub(super) fn sent(&mut self, side: &Side) -> Seq {
+        let end = self.held.end(side.held, side.next);
+        match self.held.queue(side.held).fin {
+            Some(fin) => later(end, fin.plus(1)),
+            None => end,
+        }
+    }
+
+    /// Whether a segment acknowledges more than the other side was seen to send. If that was never
+    /// sent, its receiver drops it (RFC 9293 §3.10.7.4); if the capture lacks it, it does not.
+    pub(super) fn is_doubted(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        segment: &Segment<'_>,
+    ) -> bool {
+        let (side, peer) = connection.both(place.to_server);
+        let is_numbered = match peer.phase {
+            Phase::Open | Phase::Closing | Phase::Finished | Phase::Reset => {
+                peer.marks.has(Marks::SEEN)
+            }
+            // Nothing was seen of it at all.
+            Phase::Guessed => return is_early(side, peer),
+            _ => false,
+        };
+        let peer = *peer;
+        is_numbered && segment.ack.is_after(self.sent(&peer))
     }
 
     /// Whether a segment's data is dropped for what the segment acknowledges of the stream at
@@ -81,10 +141,10 @@ impl Reassembler {
             .sides
             .iter()
             .all(|side| side.marks.has(Marks::SYN));
-        let side = connection.side(place.to_server);
-        let sent = self.held.end(side.held, side.next);
+        let side = *connection.side(place.to_server);
+        let sent = self.sent(&side);
         let is_numbered = matches!(side.phase, Phase::Open | Phase::Closing | Phase::Finished);
-        known && is_numbered && segment.len > 0 && !is_acceptable(side, sent, segment)
+        known && is_numbered && segment.len > 0 && !is_acceptable(&side, sent, segment)
     }
 
     fn is_shut(&self, connection: &mut Connection, place: Place) -> bool {
@@ -132,6 +192,11 @@ impl Reassembler {
                     return;
                 }
             }
+            let has_room = self.held.has_room(segment.shard, segment.bytes.len());
+            let (side, peer) = connection.both(place.to_server);
+            if !has_room && is_early(side, peer) {
+                self.go_alone(connection, place, consumer);
+            }
             self.place_bytes(connection, place, segment, consumer);
             if fin {
                 self.note_fin(connection, place, segment, consumer);
@@ -170,7 +235,7 @@ impl Reassembler {
         if skipped && side.held == NIL && side.phase == Phase::Open {
             count(&mut self.stats.duplicate, old);
             count(&mut self.stats.beyond_depth, fresh);
-            if segment.end.is_after(side.next) {
+            if segment.end.is_after(side.next) && !segment.doubted {
                 let moved = segment.end.0.wrapping_sub(side.next.0);
                 side.offset = side.offset.wrapping_add(u64::from(moved));
                 side.next = segment.end;
@@ -209,7 +274,11 @@ impl Reassembler {
                 start: extent.start,
                 extent,
                 bytes,
-                outside: true,
+                standing: if segment.doubted {
+                    Standing::Doubted
+                } else {
+                    Standing::Outside
+                },
             };
             if self.hold(queue, arrived, resume, policy) {
                 self.tell_anomaly(connection, place, Anomaly::OverlapDiffers, consumer);
@@ -262,6 +331,7 @@ impl Reassembler {
         let limit = self.limit(connection, place);
         let side = connection.side(place.to_server);
         segment.start.is_after(side.next)
+            || segment.doubted
             || side.held != NIL
             || limit.is_some_and(|limit| segment.end.is_after(limit))
     }
@@ -279,7 +349,12 @@ impl Reassembler {
             return;
         };
         let start = extent.start;
-        let now = self.direct_len(connection, place, extent);
+        // Where there is no room to wait, it is believed.
+        let now = if segment.doubted && self.held.has_room(segment.shard, bytes.len()) {
+            0
+        } else {
+            self.direct_len(connection, place, extent)
+        };
         let (now, rest) = bytes.split_at_checked(now as usize).unwrap_or((bytes, &[]));
         if !now.is_empty() {
             if self.delivered.is_on() {
@@ -351,8 +426,11 @@ impl Reassembler {
         let mut differs = false;
         // What is outside first: it cuts nothing that is inside, so that the rest is decided as if
         // all came at once.
-        let parts = [(start.plus(inside), refused, true), (start, taken, false)];
-        for (start, bytes, outside) in parts {
+        let parts = [
+            (start.plus(inside), refused, Standing::Outside),
+            (start, taken, Standing::Expected),
+        ];
+        for (start, bytes, standing) in parts {
             if bytes.is_empty() {
                 continue;
             }
@@ -360,7 +438,11 @@ impl Reassembler {
                 start,
                 extent,
                 bytes,
-                outside,
+                standing: if segment.doubted {
+                    Standing::Doubted
+                } else {
+                    standing
+                },
             };
             differs |= self.hold(queue, arrived, next, policy);
         }
@@ -431,10 +513,11 @@ impl Reassembler {
         consumer: &mut C,
     ) {
         let limit = self.limit(connection, place);
-        let side = connection.side(place.to_server);
+        let side = *connection.side(place.to_server);
+        let sent = self.sent(&side);
         let ahead = segment.end.distance_from(side.next);
-        // Who has acknowledged what lies behind it has not believed it.
-        let refuted = side.acked.is_after(segment.end.plus(1));
+        // Who has acknowledged what lies behind it, and was sent, has not believed it.
+        let refuted = side.acked.is_after(segment.end.plus(1)) && !side.acked.is_after(sent);
         let outside = limit.is_some_and(|limit| segment.end.is_after(limit));
         if ahead < 0 || refuted || outside && side.phase != Phase::Syn {
             return self.tell_anomaly(connection, place, Anomaly::InvalidFin, consumer);
@@ -465,6 +548,12 @@ fn is_acceptable(side: &Side, sent: Seq, segment: &Segment<'_>) -> bool {
     let last = earlier(side.acked, sent);
     let window = u32::from(u16::MAX).wrapping_shl(side.shift.into());
     segment.ack.distance_from(last) >= window.cast_signed().wrapping_neg()
+}
+
+/// Whether a stream has begun, and nothing was heard of the other side: whatever its sender
+/// acknowledges is its own word.
+pub(super) fn is_early(side: &Side, peer: &Side) -> bool {
+    side.phase == Phase::Syn && peer.phase == Phase::Guessed && !peer.marks.has(Marks::SEEN)
 }
 
 /// How many of a segment's bytes lie at `next` or behind it.

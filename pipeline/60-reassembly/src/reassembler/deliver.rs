@@ -3,7 +3,7 @@
 use super::again::stream_id;
 use super::{Place, Reassembler, count, span};
 use crate::connection::{Connection, Marks, NIL};
-use crate::held::earlier;
+use crate::held::{Standing, earlier, later};
 use crate::{ReassemblyStats, Span, StreamConsumer};
 use flowpin_packet::Seq;
 
@@ -25,8 +25,12 @@ impl Reassembler {
                 return any;
             };
             let mut end = match limit {
-                Some(limit) if first.outside => earlier(limit, first.end()),
-                _ => first.end(),
+                Some(limit) => match first.standing {
+                    Standing::Expected => first.end(),
+                    Standing::Outside => earlier(limit, first.end()),
+                    Standing::Doubted => earlier(side.acked, first.end()),
+                },
+                None => first.end(),
             };
             // Behind the FIN the receiver reads no more.
             if let Some(fin) = self.held.queue(queue).fin {
@@ -107,11 +111,14 @@ impl Reassembler {
             if !acked.is_after(next) {
                 break;
             }
-            // An acknowledgement alone proves nothing: the sender must have come further, too.
+            // An acknowledgement alone proves nothing: the sender must have come as far, too.
             let first = self.held.first(side.held).map(|(_, first)| first.start);
+            let side = *side;
+            let sent = self.sent(&side);
+            let reach = shown.map_or(sent, |shown| later(sent, shown));
             let proof = [first, fin, shown].into_iter().flatten();
             let ahead = proof.filter(|seq| seq.is_after(next)).reduce(earlier);
-            let Some(ahead) = ahead else {
+            let Some(ahead) = ahead.filter(|_| !acked.is_after(reach)) else {
                 break;
             };
             self.tell_gap(connection, place, earlier(acked, ahead), consumer);

@@ -155,12 +155,16 @@ impl Reassembler {
                 );
             }
         }
-        if matches!(side.phase, Phase::Unseen | Phase::Guessed | Phase::Syn) {
+        let waits = side.phase == Phase::Syn && !peer_seen && self.options.one_sided;
+        if matches!(side.phase, Phase::Unseen | Phase::Guessed | Phase::Syn) && !waits {
             side.phase = Phase::Open;
         }
-        if !peer_seen {
+        if !peer_seen && !waits {
             // Nobody says what the receiver takes: anything near.
             (side.acked, side.edge) = (side.next, side.next.plus(FAR_BYTES));
+        }
+        if waits && has_gone_on(side, peer, segment) {
+            self.go_alone(connection, place, consumer);
         }
         if segment.has(TcpFlags::ACK) {
             let disputed = connection.side(!place.to_server).is_disputed();
@@ -169,6 +173,19 @@ impl Reassembler {
                 connection.side(!place.to_server).phase = Phase::Open;
             }
         }
+    }
+
+    /// The capture has one direction only of a connection: what its sender acknowledges is believed.
+    pub(super) fn go_alone<C: StreamConsumer>(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        consumer: &mut C,
+    ) {
+        let side = connection.side(place.to_server);
+        side.phase = Phase::Open;
+        (side.acked, side.edge) = (side.next, side.next.plus(FAR_BYTES));
+        self.advance(connection, place, None, consumer);
     }
 
     /// RFC 7323 §5.3: a segment with a time stamp older than the last one is not acceptable.
@@ -200,6 +217,13 @@ impl Reassembler {
         }
         true
     }
+}
+
+/// Whether the sender of a SYN has had an answer that nobody saw: it acknowledges more than before,
+/// or sends more than a window that is not scaled, as that of a SYN-ACK is (RFC 7323 §2.2).
+fn has_gone_on(side: &Side, peer: &Side, segment: &Segment<'_>) -> bool {
+    let answered = peer.phase == Phase::Guessed && segment.ack.is_after(peer.next);
+    answered || segment.end.distance_from(side.next) > i32::from(u16::MAX)
 }
 
 /// Whether a segment's time stamp is older than the last one.

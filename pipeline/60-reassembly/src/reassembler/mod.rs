@@ -196,6 +196,11 @@ impl Reassembler {
         let side = connection.side(to_server);
         side.marks.set(Marks::SKIPPED, true);
         let held = core::mem::replace(&mut side.held, NIL);
+        // From here on its number is how far its sender has come.
+        let end = self.held.end(held, side.next);
+        let passed = end.0.wrapping_sub(side.next.0);
+        side.offset = side.offset.wrapping_add(passed.into());
+        side.next = end;
         connection.settle();
         let bytes = u64::from(self.held.close(held));
         self.stats.beyond_depth = self.stats.beyond_depth.saturating_add(bytes);
@@ -236,7 +241,8 @@ impl Reassembler {
             Some(connection) => *connection,
             None => return count(&mut self.stats.no_room, segment.len),
         };
-        self.take(&mut connection, place, &segment, (frames, meta), consumer);
+        let packet = (frames, meta);
+        self.take(&mut connection, place, &mut segment, packet, consumer);
         self.save(place.handle, &connection);
     }
 
@@ -262,7 +268,7 @@ impl Reassembler {
         &mut self,
         connection: &mut Connection,
         place: Place,
-        segment: &Segment<'_>,
+        segment: &mut Segment<'_>,
         (frames, meta): (&FrameBytes<'_>, &PacketMeta),
         consumer: &mut C,
     ) {
@@ -297,6 +303,7 @@ impl Reassembler {
             self.tell_anomaly(connection, place, Anomaly::InvalidAck, consumer);
             return count(&mut self.stats.out_of_window, segment.len);
         }
+        segment.doubted = self.is_doubted(connection, place, segment);
         self.take_acknowledgement(connection, place.back(), segment, consumer);
         self.take_data(connection, place, segment, consumer);
     }

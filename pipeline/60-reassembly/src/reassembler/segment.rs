@@ -24,6 +24,8 @@ pub(super) struct Segment<'a> {
     /// Of a SYN.
     pub(super) handshake: Handshake,
     pub(super) shard: u8,
+    /// It acknowledges what the other side was not seen to send.
+    pub(super) doubted: bool,
 }
 
 impl<'a> Segment<'a> {
@@ -44,6 +46,7 @@ impl<'a> Segment<'a> {
             urgent: None,
             handshake: Handshake::default(),
             shard: meta.shard().0,
+            doubted: false,
         }
     }
 
