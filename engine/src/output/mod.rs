@@ -123,8 +123,9 @@ impl Output {
             merger.push(scans.source(), scans.take_batch());
         }
         if let Some(data) = data {
-            let batch = data.take_batch(|key| merger.supersede(key));
-            merger.push(data.source(), batch);
+            let source = data.source();
+            let batch = data.take_batch(|key| merger.supersede(key, source));
+            merger.push(source, batch);
         }
         merger.drain(writers, |source, batch| match (&mut *scans, &mut *data) {
             (Some(scans), _) if source == scans.source() => scans.recycle(batch),

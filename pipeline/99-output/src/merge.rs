@@ -20,8 +20,8 @@ pub struct Merger {
     sources: Vec<Source>,
     /// Up to where everything was written.
     written: RecordKey,
-    /// Keys of records that others take the place of, in order.
-    superseded: VecDeque<RecordKey>,
+    /// Keys of records that another source's take the place of, in order, and that source.
+    superseded: VecDeque<(RecordKey, usize)>,
 }
 
 #[derive(Debug, Default)]
@@ -54,11 +54,11 @@ impl Merger {
         }
     }
 
-    /// Of two records with this key only that of the later source is written. Keys come in order,
+    /// Of two records with this key only that of the source `by` is written. Keys come in order,
     /// and before any record with the key is written.
-    pub fn supersede(&mut self, key: RecordKey) {
+    pub fn supersede(&mut self, key: RecordKey, by: usize) {
         debug_assert!(self.written < key, "what was written stays");
-        self.superseded.push_back(key);
+        self.superseded.push_back((key, by));
     }
 
     /// Writes everything that all sources have delivered, in order. Batches that are done go to
@@ -81,7 +81,8 @@ impl Merger {
             let Some(source) = self.sources.get_mut(first) else {
                 break;
             };
-            source.write_run(watermark, until.as_ref(), &mut self.superseded, writers)?;
+            let bounds = (first, watermark, until.as_ref());
+            source.write_run(bounds, &mut self.superseded, writers)?;
             source.retire(first, writers, &mut recycle);
         }
         debug_assert!(self.written <= watermark, "watermarks only rise");
@@ -119,12 +120,12 @@ impl Source {
         self.batches.front()?.entries.get(self.next)
     }
 
-    /// Writes records of the first batch as long as they come before `until`.
+    /// Writes records of the first batch as long as they come before `until`, but for those that
+    /// another source's take the place of.
     fn write_run(
         &mut self,
-        watermark: RecordKey,
-        until: Option<&Entry>,
-        superseded: &mut VecDeque<RecordKey>,
+        (number, watermark, until): (usize, RecordKey, Option<&Entry>),
+        superseded: &mut VecDeque<(RecordKey, usize)>,
         writers: &mut Writers,
     ) -> Result<(), OutputError> {
         let Some(batch) = self.batches.front() else {
@@ -136,7 +137,10 @@ impl Source {
                 break;
             }
             self.next += 1;
-            if superseded.front() == Some(&record.entry.key) {
+            if let Some(&(key, by)) = superseded.front()
+                && key == record.entry.key
+                && by != number
+            {
                 superseded.pop_front();
                 continue;
             }
