@@ -28,7 +28,11 @@ impl Shape {
             return (shape, shape.cut(plan.cut));
         }
         let rule = if cores > 1 { rule() } else { None };
-        let Some(mapping) = rule.map(|rule| rule.mapping(cores)) else {
+        let worth_it = |rule: Rule| {
+            let (alone, mapping) = (rule.mapping(1), rule.mapping(cores));
+            (mapping.predicted >= alone.predicted * GAIN_MIN).then_some(mapping)
+        };
+        let Some(mapping) = rule.and_then(worth_it) else {
             return (Self::Single, Self::Single.cut(plan.cut));
         };
         let is_asked = plan.cut != Cut::Auto;
@@ -89,6 +93,10 @@ impl fmt::Display for Shape {
         }
     }
 }
+
+/// Threads are not taken for a predicted gain below this: predictions are up to a tenth too good,
+/// looking takes up to a twentieth of a run, and nobody is to wait longer for more threads.
+const GAIN_MIN: f64 = 1.2;
 
 /// By how much threads that share cores take longer than their work: they wait for each other's
 /// turns, and push each other out of the caches; and where the input also writes, all wait for it
@@ -250,6 +258,26 @@ mod tests {
             };
             assert_eq!(Shape::choose(&plan, 8, || None).1, usual);
         }
+    }
+
+    /// A gain that a tenth of error would turn into a loss is none.
+    #[test]
+    fn auto_stays_on_one_thread_where_the_gain_is_small() {
+        let rule = |worker| Rule {
+            hertz: 1.0,
+            input: 200.0,
+            worker,
+            ..Rule::default()
+        };
+        let plan = Plan::default();
+        let chosen = |worker| Shape::choose(&plan, 2, || Some(rule(worker)));
+        // 200 + 12 cycles in place of 250, and in place of 260.
+        assert_eq!(chosen(50.0), (Shape::Single, Cut::L3));
+        assert_eq!(
+            rule(50.0).mapping(2).shape,
+            PipelineShape::InputAndWorkers(1)
+        );
+        assert_eq!(chosen(60.0).0, Shape::InputAndWorkers(1));
     }
 
     /// One input core caps the gain: more workers than it can feed are not started.
