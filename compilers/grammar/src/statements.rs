@@ -100,6 +100,7 @@ impl<'a> Statements<'a> {
             ("rest", [Number(nth @ 1.., false, _)]) => Op::Rest(small(*nth, at)?),
             ("after", [Byte(byte, _)]) => Op::After(*byte),
             ("before", [Byte(byte, _)]) => Op::Before(*byte),
+            ("between", [Byte(begin, _), Byte(end, _)]) => Op::Between(*begin, *end),
             ("capture", [field]) => {
                 Op::Capture(self.field(field, &[FieldKind::Text, FieldKind::List])?)
             }
@@ -163,6 +164,12 @@ impl<'a> Statements<'a> {
             ("noreply", []) => Op::NoReply,
             ("quiet", []) => Op::Quiet,
             ("answered", []) => Op::Answered,
+            ("answer_begun", [message, Name(name, at), Name(from, from_at)]) => Op::AnswerBegun(
+                self.message(message)?,
+                condition(self.read, name, *at)?,
+                condition(self.read, from, *from_at)?,
+            ),
+            ("take_back", [message]) => Op::TakeBack(self.message(message)?),
             ("pass", [Name(name, at)]) => Op::Pass(condition(self.read, name, *at)?),
             ("answer_more", [message]) => Op::AnswerMore(self.message(message)?),
             ("answer_in_order", [message, fields @ ..]) if (1..=4).contains(&fields.len()) => {
@@ -340,6 +347,7 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("rest", "rest(NTH), from 1"),
     ("after", "after('c')"),
     ("before", "before('c')"),
+    ("between", "between('c', 'c')"),
     ("capture", "capture(FIELD)"),
     ("append", "append(FIELD)"),
     ("set", "set(FIELD, \"text\") or set(FIELD, NUMBER)"),
@@ -362,6 +370,8 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("noreply", "noreply()"),
     ("quiet", "quiet()"),
     ("answered", "answered()"),
+    ("answer_begun", "answer_begun(MESSAGE, CONDITION, FROM)"),
+    ("take_back", "take_back(MESSAGE)"),
     ("pass", "pass(CONDITION)"),
     ("answer_more", "answer_more(MESSAGE)"),
     (

@@ -129,6 +129,9 @@ pub enum Op {
     After(u8),
     /// The window ends before the first such byte.
     Before(u8),
+    /// The window is what stands between the first such byte and the next second one, neither of
+    /// them within a quoted string; all if there are none.
+    Between(u8, u8),
     /// The field is the window.
     Capture(FieldId),
     /// The field is the window's lines, each without blanks at its ends, joined by one blank.
@@ -206,6 +209,13 @@ pub enum Op {
     },
     /// The oldest question is answered, and nothing is told.
     Answered,
+    /// The oldest question was refused: its fields are the asker's again, in the message that it has
+    /// begun since.
+    TakeBack(u16),
+    /// If the other direction stands in the last condition, its message ended where bytes are
+    /// missing: it is told with this direction's fields, the other direction goes on in the
+    /// condition before, and the rest of the action is left out.
+    AnswerBegun(u16, Condition, Condition),
     /// Questions before the first whose answer is read in that start condition stay without; none
     /// if there is no such question.
     Pass(Condition),

@@ -206,6 +206,7 @@ impl<S: MessageSink> Actor<'_, S> {
             Op::Rest(nth) => turn.window = window::rest(text, nth),
             Op::After(byte) => turn.window = window::after(turn.window, byte),
             Op::Before(byte) => turn.window = window::before(turn.window, byte),
+            Op::Between(begin, end) => turn.window = window::between(turn.window, begin, end),
             // Nothing is no text: the field is unset.
             Op::Capture(field) if turn.window.is_empty() => fields.clear_field(field),
             Op::Unfold(field) => self.unfold(field, turn.window),
@@ -280,6 +281,14 @@ impl<S: MessageSink> Actor<'_, S> {
                 anomaly,
             } => self.answer_in_order(message, fields, anomaly),
             Op::Answered => self.answered(),
+            Op::TakeBack(message) => self.take_back(message),
+            Op::AnswerBegun(message, condition, from) => {
+                if self.peer.saved.condition() == from {
+                    self.answer_begun(message);
+                    self.peer.saved.begin(condition);
+                    turn.is_over = true;
+                }
+            }
             Op::Pass(condition) => self.pass(condition),
             Op::Feed {
                 len,

@@ -296,6 +296,22 @@ impl Fields {
         true
     }
 
+    /// Gets what another has and it has not; of lists, also the other's members.
+    pub(crate) fn add_from(&mut self, other: &Self, known: &[GrammarField], place: &mut Place<'_>) {
+        for entry in &other.entries {
+            let field = known.get(usize::from(entry.field));
+            let is_list = field.is_some_and(|field| field.kind == FieldKind::List);
+            match entry.what {
+                _ if self.has(entry.field) && !is_list => {}
+                What::Count(count) => self.set_count(entry.field, count, place.at, place.budget),
+                What::Text(from, to) => {
+                    let text = other.bytes.get(from as usize..to as usize);
+                    self.set_text(entry.field, text.unwrap_or_default(), is_list, place);
+                }
+            }
+        }
+    }
+
     pub(crate) fn has(&self, field: FieldId) -> bool {
         self.entries.iter().any(|entry| entry.field == field)
     }

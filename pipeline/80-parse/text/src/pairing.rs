@@ -8,7 +8,7 @@
 //! ```
 
 use crate::actions::{Actor, tell};
-use crate::fields::Fields;
+use crate::fields::{Fields, Place};
 use crate::questions::{Asked, NO_CONDITION, NO_MESSAGE};
 use flowpin_lexer::{Condition, FieldId, FieldKind, Grammar, Op};
 use flowpin_record::MessageSink;
@@ -131,6 +131,43 @@ impl<S: MessageSink> Actor<'_, S> {
                 asked.answer_left_out();
             }
         }
+    }
+
+    /// What the other direction has captured is answered, though it has not asked.
+    pub(crate) fn answer_begun(&mut self, message: u16) {
+        let peer = &mut self.peer.extra;
+        let time = peer.fields.begun.unwrap_or(self.at);
+        let fields = [&self.extra.fields, &peer.fields];
+        tell(self.grammar, message, time, fields, self.sink);
+        let known = &self.grammar.program.fields;
+        peer.fields.clear(known, self.shard, self.budget);
+        self.clear();
+    }
+
+    /// The oldest question is none: its fields are those of the next one of its kind, or of what the
+    /// other direction captures now.
+    pub(crate) fn take_back(&mut self, message: u16) {
+        let peer = &mut self.peer.extra;
+        let Some(mut fields) = self.questions.take_first(&mut peer.asked, self.shard) else {
+            peer.asked.answer_left_out();
+            return;
+        };
+        let target = match self.questions.find(&peer.asked, message) {
+            Some(next) => {
+                next.asked.at = fields.begun.unwrap_or(next.asked.at);
+                &mut next.fields
+            }
+            None => &mut peer.fields,
+        };
+        core::mem::swap(target, &mut fields);
+        let mut place = Place {
+            at: self.at,
+            shard: self.shard,
+            options: self.options,
+            budget: self.budget,
+        };
+        target.add_from(&fields, &self.grammar.program.fields, &mut place);
+        fields.forget(self.shard, self.budget);
     }
 
     /// Only the first question that waits in a start condition can have such an answer.

@@ -5,7 +5,7 @@ use crate::built_in::Protocol;
 use crate::feed::Feeding;
 use crate::fields::Budget;
 use crate::options::TextOptions;
-use crate::questions::Questions;
+use crate::questions::{NO_CONDITION, NO_MESSAGE, Questions};
 use flowpin_counters::{Loss, Losses};
 use flowpin_lexer::{Saved, Sink, Texts, Then};
 use flowpin_packet::{Shard, Timestamp};
@@ -216,24 +216,30 @@ impl Text {
         }
         let shard = connection.shard;
         let shared = &mut self.shared;
-        for side in &mut connection.sides {
+        let [client, server] = &mut connection.sides;
+        let said = [&mut server.extra.fields, &mut client.extra.fields].map(core::mem::take);
+        for (side, mut said) in [client, server].into_iter().zip(said) {
             let asked = &mut side.extra.asked;
             while let Some(question) = shared.questions.first(asked) {
-                let fields = [&question.fields, &question.fields];
                 let how = question.asked;
+                // What was said before to a question that says where its answer is read, is to it.
+                let answer = match how.condition {
+                    NO_CONDITION => &question.fields,
+                    _ => &said,
+                };
+                let fields = [answer, &question.fields];
                 tell(&protocol.grammar, how.message, how.at, fields, sink);
+                if how.message != NO_MESSAGE {
+                    said.forget(shard, &mut shared.budget);
+                }
                 shared.questions.pop(asked, shard, &mut shared.budget);
             }
+            said.forget(shard, &mut shared.budget);
             side.saved.stop(&mut shared.texts);
             if let Some(fed) = &mut side.extra.fed {
                 fed.stop(&mut shared.fed_texts);
             }
-            let mut fields = core::mem::take(&mut side.extra.fields);
-            fields.forget(shard, &mut shared.budget);
-            side.extra = Extra {
-                fields,
-                ..Extra::default()
-            };
+            side.extra = Extra::default();
         }
         if let Some(count) = self.shard_counts.get_mut(usize::from(shard)) {
             *count = count.saturating_sub(1);
@@ -278,7 +284,11 @@ impl Text {
             let (scanner, shard) = (actor.scanner, actor.shard);
             match bytes {
                 Some(bytes) => scanner.scan(saved, texts, shard, bytes, actor),
-                None => scanner.finish(saved, texts, shard, actor),
+                None => {
+                    // A part that is cut is over as well: what was in it is told.
+                    actor.feed_ended();
+                    scanner.finish(saved, texts, shard, actor);
+                }
             }
         });
     }

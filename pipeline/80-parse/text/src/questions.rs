@@ -196,13 +196,30 @@ impl Questions {
         self.slots.get(queue.first as usize)
     }
 
+    /// The oldest question of which this message is told.
+    pub(crate) fn find(&mut self, queue: &Queue, message: u16) -> Option<&mut Question> {
+        let mut slot = queue.first;
+        while let Some(question) = self.slots.get(slot as usize) {
+            if question.asked.message == message {
+                return self.slots.get_mut(slot as usize);
+            }
+            slot = question.next;
+        }
+        None
+    }
+
     /// Takes the oldest question away.
     pub(crate) fn pop(&mut self, queue: &mut Queue, shard: u8, budget: &mut Budget) {
+        if let Some(mut fields) = self.take_first(queue, shard) {
+            fields.forget(shard, budget);
+        }
+    }
+
+    /// Takes the oldest question away; its fields, which the budget still counts.
+    pub(crate) fn take_first(&mut self, queue: &mut Queue, shard: u8) -> Option<Fields> {
         let slot = queue.first;
-        let Some(question) = self.slots.get_mut(slot as usize) else {
-            return;
-        };
-        question.fields.forget(shard, budget);
+        let question = self.slots.get_mut(slot as usize)?;
+        let fields = core::mem::take(&mut question.fields);
         queue.first = question.next;
         queue.len = queue.len.saturating_sub(1);
         if queue.first == NONE {
@@ -212,5 +229,6 @@ impl Questions {
         if let Some(count) = self.shard_counts.get_mut(usize::from(shard)) {
             *count = count.saturating_sub(1);
         }
+        Some(fields)
     }
 }

@@ -62,6 +62,30 @@ pub(crate) fn before(text: &[u8], byte: u8) -> &[u8] {
     at.and_then(|at| text.get(..at)).unwrap_or(text)
 }
 
+/// What stands between the first `begin` and the next `end`, neither of them within a quoted string
+/// (RFC 5322 §3.2.4: a backslash quotes the byte behind it); all if there are none.
+pub(crate) fn between(text: &[u8], begin: u8, end: u8) -> &[u8] {
+    let inside = unquoted(text, begin).and_then(|at| text.get(at.saturating_add(1)..));
+    let Some(inside) = inside else {
+        return text;
+    };
+    // A quoted string that does not end quotes nothing.
+    let end = unquoted(inside, end).or_else(|| inside.iter().position(|&byte| byte == end));
+    end.and_then(|at| inside.get(..at)).unwrap_or(inside)
+}
+
+/// Where the first such byte is outside of quoted strings.
+fn unquoted(text: &[u8], wanted: u8) -> Option<usize> {
+    let mut is_quoted = false;
+    let mut is_escaped = false;
+    text.iter().position(|&byte| {
+        let is_it = byte == wanted && !is_quoted;
+        is_quoted ^= byte == b'"' && !is_escaped;
+        is_escaped = is_quoted && byte == b'\\' && !is_escaped;
+        is_it
+    })
+}
+
 /// The number that all of the text is.
 pub(crate) fn number(text: &[u8], base: u8) -> Option<u64> {
     if text.is_empty() {
@@ -77,7 +101,7 @@ pub(crate) fn number(text: &[u8], base: u8) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{after, before, number, rest, trimmed, word, word_len};
+    use super::{after, before, between, number, rest, trimmed, word, word_len};
 
     /// Windows never leave the text, whatever is asked for.
     #[test]
@@ -92,6 +116,24 @@ mod tests {
         assert_eq!(after(b"From: <a>", b'<'), b"a>");
         assert_eq!(after(b"From", b'<'), b"From");
         assert_eq!(before(b"a;b", b';'), b"a");
+    }
+
+    /// RFC 5321 §4.1.2: the local part of a mailbox may be a quoted string, in which the bytes that
+    /// end a path end nothing.
+    #[test]
+    fn what_stands_between_minds_quoted_strings() {
+        for (text, expected) in [
+            (b"FROM:<a@b> AUTH=<>".as_slice(), b"a@b".as_slice()),
+            (b"<\"a b>c\"@d> SIZE=1", b"\"a b>c\"@d"),
+            (b"\"x <y>\" <z>", b"z"),
+            (b"<\"a\\\">b\\\\\"@c>", b"\"a\\\">b\\\\\"@c"),
+            (b"<a\"b@c> d", b"a\"b@c"),
+            (b"<>", b""),
+            (b"<a", b"a"),
+            (b"a>", b"a>"),
+        ] {
+            assert_eq!(between(text, b'<', b'>'), expected);
+        }
     }
 
     /// However long a word is and whatever it holds, its end is the first blank.

@@ -41,7 +41,7 @@ fn a_mail_is_told_with_its_answer() {
             "smtp @1 helo=client.example mailfrom=ann@a.example \
              rcptto=bob@b.example|eve@b.example from=Ann <ann@a.example> subject=hi \
              last_reply=250 queued as 17",
-            "smtp @7 helo=client.example mailfrom=x@y rcptto=z@y",
+            "smtp @7 helo=client.example mailfrom=x@y rcptto=z@y last_reply=503 no",
         ],
     );
 }

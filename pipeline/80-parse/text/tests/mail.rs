@@ -227,3 +227,152 @@ fn gaps_inside_mails_and_chunks_keep_the_envelope() {
     ];
     assert_eq!(log.0, expected);
 }
+
+/// RFC 5321 §3.3, §4.1.4: a MAIL or EHLO that is refused leaves the envelope as it is, also where
+/// all is sent at once; one that is accepted begins another mail.
+#[test]
+fn refused_beginnings_change_no_envelope() {
+    after_hello(
+        &[
+            (true, b"MAIL FROM:<a@a>\r\n"),
+            (false, b"250 ok\r\n"),
+            (true, b"RCPT TO:<b@b>\r\n"),
+            (false, b"250 ok\r\n"),
+            (true, b"MAIL FROM:<no@c>\r\n"),
+            (false, b"503 5.5.1 nested\r\n"),
+            (true, b"EHLO\r\nEHLO bad name\r\n"),
+            (false, b"501 what\r\n501-what\r\n501 what\r\n"),
+            (true, b"RCPT TO:<d@d>\r\nDATA\r\n"),
+            (false, b"250 ok\r\n354 go\r\n"),
+            (true, b"Subject: one\r\n\r\n.\r\n"),
+            (false, b"250 queued\r\n"),
+        ],
+        &["smtp @1 helo=c mailfrom=a@a rcptto=b@b|d@d subject=one last_reply=250 queued"],
+    );
+    after_hello(
+        &[
+            (
+                true,
+                b"MAIL FROM:<a@a>\r\nRCPT TO:<b@b>\r\nMAIL FROM:<no@c>\r\nRCPT TO:<d@d>\r\n\
+                  RSET\r\nMAIL FROM:<e@e>\r\nEHLO other\r\nMAIL FROM:<f@f>\r\n",
+            ),
+            (
+                false,
+                b"250 ok\r\n250 ok\r\n503 nested\r\n250 ok\r\n250 reset\r\n250 ok\r\n250 hello\r\n\
+                  250 ok\r\n",
+            ),
+            (true, b"QUIT\r\n"),
+            (false, b"221 bye\r\n"),
+        ],
+        &[
+            "smtp @1 helo=c mailfrom=a@a rcptto=b@b|d@d last_reply=503 nested",
+            "smtp @3 helo=c mailfrom=e@e",
+            "smtp @3 helo=other mailfrom=f@f",
+        ],
+    );
+}
+
+/// Whoever goes in the middle of a mail leaves what is known of it, and the last refusal; what
+/// answers one mail is never the answer to another.
+#[test]
+fn mails_that_break_off_are_told_with_the_last_refusal() {
+    let envelope = b"MAIL FROM:<a@a>\r\nRCPT TO:<b@b>\r\n";
+    let begun = |rest: &[u8]| [envelope.as_slice(), rest].concat();
+    let begin = "smtp @1 helo=c mailfrom=a@a rcptto=b@b";
+    for (sent, told) in [
+        (begun(b""), format!("{begin} last_reply=550 no")),
+        (
+            begun(b"BDAT 900 LAST\r\nSubject: x\r\n\r\nQUIT\r\n"),
+            format!("{begin} subject=x last_reply=550 no"),
+        ),
+        (
+            begun(b"BDAT 12\r\nSubject: x\r\nBDAT 900\r\nDate: y\r\nX: z\r\n"),
+            format!("{begin} date=y subject=x last_reply=550 no"),
+        ),
+    ] {
+        after_hello(&[(true, &sent), (false, b"250 ok\r\n550 no\r\n")], &[&told]);
+    }
+    after_hello(
+        &[
+            (true, &begun(b"DATA\r\n")),
+            (false, b"250 ok\r\n250 ok\r\n354 go\r\n"),
+            (
+                true,
+                b"Subject: x\r\n\r\n.\r\nMAIL FROM:<c@c>\r\nRCPT TO:<no@c>\r\n",
+            ),
+            (false, b"250 queued\r\n250 ok\r\n550 no\r\n421 closing\r\n"),
+        ],
+        &[
+            "smtp @1 helo=c mailfrom=a@a rcptto=b@b subject=x last_reply=250 queued",
+            "smtp @5 helo=c mailfrom=c@c rcptto=no@c last_reply=421 closing",
+        ],
+    );
+}
+
+/// RFC 5321 §4.1.2: in a quoted local part no byte ends the path.
+#[test]
+fn quoted_mailboxes_are_whole() {
+    after_hello(
+        &[
+            (
+                true,
+                b"MAIL FROM:<\"a b>c\"@d> AUTH=<> SIZE=3\r\nRCPT TO: <@r:\"<x\\\">\"@y>\r\n",
+            ),
+            (false, b"250 ok\r\n250 ok\r\n"),
+        ],
+        &[r#"smtp @1 helo=c mailfrom=\"a b>c\"@d rcptto=@r:\"<x\\\">\"@y"#],
+    );
+}
+
+/// A mail whose end is missing ends where the server answers it, and what follows is another; the
+/// rest of a chunk whose length is missing is no command that waits for a reply.
+#[test]
+fn mails_end_with_their_answer_where_bytes_are_missing() {
+    let mut text = Text::new(TextOptions::default(), built_in());
+    let mut log = Log::default();
+    let smtp = text.protocol("smtp").unwrap();
+    let handle = text.begin(Shard(0), smtp).unwrap();
+    let mut say = |turns: &[(bool, &[u8], u64)]| {
+        for &(to_server, bytes, missing) in turns {
+            text.data(handle, Timestamp(1), to_server, bytes, &mut log);
+            if missing > 0 {
+                text.gap(handle, Timestamp(1), to_server, missing, &mut log);
+            }
+        }
+    };
+    say(&HELLO.map(|(to_server, bytes)| (to_server, bytes, 0)));
+    say(&[
+        // All of a mail: known before its answer, and only after it.
+        (true, b"MAIL FROM:<a@a>\r\nDATA\r\n", 0),
+        (false, b"250 ok\r\n354 go\r\n", 0),
+        (true, b"", 900),
+        (false, b"250 queued 1\r\n", 0),
+        (true, b"MAIL FROM:<b@b>\r\nDATA\r\n", 0),
+        (false, b"250 ok\r\n354 go\r\n", 0),
+        (false, b"250 queued 2\r\n", 0),
+        (true, b"", 900),
+        // DATA itself.
+        (true, b"MAIL FROM:<c@c>\r\n", 6),
+        (false, b"250 ok\r\n354 go\r\n", 0),
+        (true, b"Subject: three\r\n\r\nQUIT\r\n.\r\n", 0),
+        (false, b"554 no\r\n", 0),
+        // The beginning of a chunk, and of a reply.
+        (true, b"MAIL FROM:<d@d>\r\n", 90),
+        (true, b"rest of a line\r\nmore\r\n", 0),
+        (false, b"250 ok\r\n", 0),
+        (true, b"BDAT 0 LAST\r\n", 0),
+        (false, b"250 queued 4\r\n", 0),
+        (true, b"MAIL FROM:<e@e>\r\n", 0),
+        (false, b"250 ok\r\n", 0),
+    ]);
+    text.end(handle, Timestamp(2), &mut log);
+    let told: Vec<_> = log.0.iter().filter(|line| !line.starts_with('!')).collect();
+    let expected = [
+        "smtp @1 helo=c mailfrom=a@a last_reply=250 queued 1",
+        "smtp @1 helo=c mailfrom=b@b last_reply=250 queued 2",
+        "smtp @1 helo=c mailfrom=c@c subject=three last_reply=554 no",
+        "smtp @1 helo=c mailfrom=d@d last_reply=250 queued 4",
+        "smtp @1 helo=c mailfrom=e@e",
+    ];
+    assert_eq!(told, expected);
+}
