@@ -19,6 +19,7 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
+import mail  # noqa: E402
 import pcapng  # noqa: E402
 import servers  # noqa: E402
 import steps  # noqa: E402
@@ -36,7 +37,7 @@ NEEDED = {
     "redis-cli": "redis-tools", "mosquitto": "mosquitto", "mosquitto_pub": "mosquitto-clients",
     "sipp": "sip-tester", "chronyd": "chrony", "nmap": "nmap", "ping": "iputils-ping",
     "traceroute": "traceroute", tunnels.SCTP_SERVER: "libusrsctp-examples",
-    "apache2": "apache2", "wrk": "wrk", "node": "nodejs", "go": "golang-go",
+    "postfix": "postfix", "saslpasswd2": "sasl2-bin", "apache2": "apache2", "wrk": "wrk", "node": "nodejs", "go": "golang-go",
 }
 
 MICRO, NANO = ["tcpdump"], ["tcpdump", "--time-stamp-precision=nano"]
@@ -74,6 +75,8 @@ CAPTURES = [
     ("http-go", "pcap.gz", NANO, {}, [web.go]),
     ("http-expect", "pcap.gz", MICRO, {}, [web.expect]),
     ("http-wrk", "pcap.gz", MICRO, {}, [web.wrk]),
+    ("smtp-postfix", "pcap.gz", MICRO, {}, [mail.postfix]),
+    ("smtp-exim", "pcap.gz", MICRO, {}, [mail.exim]),
 ]
 DAY = ("lab-day", "pcapng", [
     steps.dns, steps.http, steps.tls, steps.ssh, steps.smtp, steps.ftp, steps.redis, steps.mqtt,
@@ -95,6 +98,8 @@ def main():
         for name, suffix, command, where, tasks in CAPTURES:
             if steps.fix in tasks and not steps.fix_python():
                 print(f"{name}: skipped: no QuickFIX (pip install quickfix), see steps.py")
+            elif mail.exim in tasks and not mail.exim_program():
+                print(f"{name}: skipped: no Exim, see mail/__init__.py")
             elif not arguments.names or name in arguments.names:
                 record(lab, arguments.output, name, suffix, command, where, tasks, programs)
         if not arguments.names or DAY[0] in arguments.names:
