@@ -1,14 +1,17 @@
 //! The bytes before a verdict: pooled blocks, capped in each shard.
 //!
-//! Most searches that outlive a segment need little, so a direction begins with a small block and
-//! moves to a large one when that is full.
+//! Most directions that outlive a segment need little: each begins with the smallest block that
+//! its bytes fit into and moves to the next when that is full.
 
 use flowpin_memory::Slab;
 use std::io;
 
 /// Bytes of one direction that are looked at: a search ends there.
 pub const STREAM_BYTES_MAX: usize = 4096;
-const SMALL: usize = 1024;
+// PERF: most requests and short messages fit into the smallest. Where tens of thousands of
+// connections wait for their servers' words, pages that are never touched are never cleared.
+const SMALL: usize = 256;
+const MIDDLE: usize = 1024;
 
 /// Which block holds a direction's bytes, and how many there are.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,28 +19,55 @@ pub(crate) struct Kept {
     /// The block's handle, plus one; 0: none.
     block: u32,
     len: u16,
-    is_large: bool,
-}
-
-impl Kept {
-    /// How many bytes there are.
-    pub(crate) const fn len(self) -> usize {
-        self.len as usize
-    }
+    size: Size,
 }
 
 impl Kept {
     pub(crate) const NONE: Self = Self {
         block: 0,
         len: 0,
-        is_large: false,
+        size: Size::Small,
     };
+
+    /// How many bytes there are.
+    pub(crate) const fn len(self) -> usize {
+        self.len as usize
+    }
+}
+
+/// How large a block is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Size {
+    #[default]
+    Small,
+    Middle,
+    Large,
+}
+
+impl Size {
+    /// The least block for so many bytes.
+    const fn of(len: usize) -> Self {
+        match len {
+            0..=SMALL => Self::Small,
+            ..=MIDDLE => Self::Middle,
+            _ => Self::Large,
+        }
+    }
+
+    const fn bytes(self) -> u32 {
+        match self {
+            Self::Small => SMALL as u32,
+            Self::Middle => MIDDLE as u32,
+            Self::Large => STREAM_BYTES_MAX as u32,
+        }
+    }
 }
 
 /// The blocks of one worker.
 #[derive(Debug)]
 pub(crate) struct Blocks {
     small: Slab<[u8; SMALL]>,
+    middle: Slab<[u8; MIDDLE]>,
     large: Slab<[u8; STREAM_BYTES_MAX]>,
     /// By shard: bytes in blocks.
     used: Box<[u32; 256]>,
@@ -46,14 +76,14 @@ pub(crate) struct Blocks {
 
 impl Blocks {
     pub(crate) fn new(shard_bytes_max: u32) -> io::Result<Self> {
-        let count = |block: usize| {
-            let whole = usize::try_from(shard_bytes_max).unwrap_or(usize::MAX);
-            let each = whole.checked_div(block).unwrap_or(0);
-            u32::try_from(each.saturating_mul(256)).unwrap_or(u32::MAX - 1)
+        let count = |size: Size| {
+            let each = shard_bytes_max.checked_div(size.bytes()).unwrap_or(0);
+            each.checked_mul(256).unwrap_or(u32::MAX - 1)
         };
         Ok(Self {
-            small: Slab::with_capacity(count(SMALL))?,
-            large: Slab::with_capacity(count(STREAM_BYTES_MAX))?,
+            small: Slab::with_capacity(count(Size::Small))?,
+            middle: Slab::with_capacity(count(Size::Middle))?,
+            large: Slab::with_capacity(count(Size::Large))?,
             used: Box::new([0; 256]),
             shard_bytes_max,
         })
@@ -63,16 +93,25 @@ impl Blocks {
         let Some(block) = kept.block.checked_sub(1) else {
             return &[];
         };
-        let whole: Option<&[u8]> = if kept.is_large {
-            self.large
+        let whole: Option<&[u8]> = match kept.size {
+            Size::Small => self.small.get(block).map(<[u8; SMALL]>::as_slice),
+            Size::Middle => self.middle.get(block).map(<[u8; MIDDLE]>::as_slice),
+            Size::Large => self
+                .large
                 .get(block)
-                .map(<[u8; STREAM_BYTES_MAX]>::as_slice)
-        } else {
-            self.small.get(block).map(<[u8; SMALL]>::as_slice)
+                .map(<[u8; STREAM_BYTES_MAX]>::as_slice),
         };
         whole
             .and_then(|bytes| bytes.get(..usize::from(kept.len)))
             .unwrap_or_default()
+    }
+
+    fn block_mut(&mut self, size: Size, block: u32) -> Option<&mut [u8]> {
+        Some(match size {
+            Size::Small => self.small.get_mut(block)?,
+            Size::Middle => self.middle.get_mut(block)?,
+            Size::Large => self.large.get_mut(block)?,
+        })
     }
 
     /// Whether a shard has used no more than half of what it may.
@@ -87,15 +126,12 @@ impl Blocks {
         let room = STREAM_BYTES_MAX.saturating_sub(len);
         let bytes = bytes.get(..room).unwrap_or(bytes);
         let end = len.saturating_add(bytes.len());
-        if kept.block == 0 || (!kept.is_large && end > SMALL) {
-            self.move_to(kept, shard, end > SMALL)?;
+        let size = Size::of(end);
+        if kept.block == 0 || size > kept.size {
+            self.move_to(kept, shard, size)?;
         }
         let block = kept.block.checked_sub(1)?;
-        let whole: &mut [u8] = if kept.is_large {
-            self.large.get_mut(block)?
-        } else {
-            self.small.get_mut(block)?
-        };
+        let whole = self.block_mut(kept.size, block)?;
         whole.get_mut(len..end)?.copy_from_slice(bytes);
         kept.len = u16::try_from(end).ok()?;
         Some(bytes.len())
@@ -119,48 +155,66 @@ impl Blocks {
     }
 
     /// Takes a block of the wanted size and moves the bytes there.
-    fn move_to(&mut self, kept: &mut Kept, shard: u8, is_large: bool) -> Option<()> {
-        let size = if is_large { STREAM_BYTES_MAX } else { SMALL };
+    fn move_to(&mut self, kept: &mut Kept, shard: u8, size: Size) -> Option<()> {
         let used = self.used.get_mut(usize::from(shard))?;
-        let after = used.checked_add(u32::try_from(size).ok()?)?;
+        let after = used.checked_add(size.bytes())?;
         if after > self.shard_bytes_max {
             return None;
         }
-        let block = if is_large {
-            let block = self.large.take()?;
-            let old = kept.block.checked_sub(1);
-            if let Some(old) = old.and_then(|old| self.small.get(old)) {
-                let start = self.large.get_mut(block)?.get_mut(..SMALL)?;
-                start.copy_from_slice(old);
-            }
-            block
-        } else {
-            self.small.take()?
-        };
         *used = after;
+        let Some(block) = self.take(size) else {
+            self.give_back(shard, size);
+            return None;
+        };
         let len = kept.len;
+        self.copy(*kept, size, block);
         self.free(kept, shard);
         *kept = Kept {
             block: block.checked_add(1)?,
             len,
-            is_large,
+            size,
         };
         Some(())
     }
 
+    fn take(&mut self, size: Size) -> Option<u32> {
+        match size {
+            Size::Small => self.small.take(),
+            Size::Middle => self.middle.take(),
+            Size::Large => self.large.take(),
+        }
+    }
+
+    /// Copies what is kept into a larger block.
+    fn copy(&mut self, kept: Kept, size: Size, block: u32) {
+        // By way of the stack: rare, and 1 KiB at most.
+        let mut moved = [0; MIDDLE];
+        let bytes = self.bytes(kept);
+        let Some(moved) = moved.get_mut(..bytes.len()) else {
+            return;
+        };
+        moved.copy_from_slice(bytes);
+        let whole = self.block_mut(size, block);
+        if let Some(start) = whole.and_then(|whole| whole.get_mut(..moved.len())) {
+            start.copy_from_slice(moved);
+        }
+    }
+
     pub(crate) fn free(&mut self, kept: &mut Kept, shard: u8) {
         if let Some(block) = kept.block.checked_sub(1) {
-            let size = if kept.is_large {
-                self.large.remove(block);
-                STREAM_BYTES_MAX
-            } else {
-                self.small.remove(block);
-                SMALL
+            match kept.size {
+                Size::Small => self.small.remove(block),
+                Size::Middle => self.middle.remove(block),
+                Size::Large => self.large.remove(block),
             };
-            if let Some(used) = self.used.get_mut(usize::from(shard)) {
-                *used = used.saturating_sub(u32::try_from(size).unwrap_or(u32::MAX));
-            }
+            self.give_back(shard, kept.size);
         }
         *kept = Kept::default();
+    }
+
+    fn give_back(&mut self, shard: u8, size: Size) {
+        if let Some(used) = self.used.get_mut(usize::from(shard)) {
+            *used = used.saturating_sub(size.bytes());
+        }
     }
 }

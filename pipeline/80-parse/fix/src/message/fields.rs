@@ -7,7 +7,7 @@
 
 use crate::Dictionary;
 use crate::message::slots::{SLOTS, Slot};
-use flowpin_cpu::bytes::equal;
+use flowpin_cpu::bytes::{PLACES, places};
 use std::sync::Arc;
 
 /// One field: its tag, and where its value stands in the message.
@@ -48,8 +48,9 @@ pub struct Fields {
     list: Box<[Field]>,
     count: usize,
     slots: [u16; SLOTS],
-    ends: Box<[u32; ENDS + 64]>,
+    ends: Box<[u32; PLACES]>,
     kinds: Box<[u8; KINDS]>,
+    followed: Box<[Followed; 256]>,
     dictionary: Arc<Dictionary>,
     flaws: Flaws,
 }
@@ -77,75 +78,37 @@ impl Fields {
             list: vec![none; limit.min(FIELDS_MAX)].into(),
             count: 0,
             slots: [0; SLOTS],
-            ends: Box::new([0; ENDS + 64]),
+            ends: Box::new([0; PLACES]),
             kinds,
+            followed: Box::new([Followed::NONE; 256]),
             dictionary,
             flaws: Flaws::default(),
         }
     }
 
     /// Cuts a message up. It should end in SOH: what stands behind the last one is left out.
-    // PERF: 64 bytes a step find every SOH of a usual message in three, and their places are
-    // written down eight at a time whether there are eight or not: one loop over fields, whose
-    // end is mispredicted once a message and not once a step. Bench `fix_bench`.
     pub fn split(&mut self, message: &[u8]) {
         self.slots = [0; SLOTS];
         self.flaws = Flaws::default();
         self.count = 0;
         let mut cut = Cut::default();
-        let mut found = 0usize;
-        let mut base = 0usize;
-        let (chunks, rest) = message.as_chunks::<64>();
-        for chunk in chunks {
-            found = self.write_down(base, equal(chunk, SOH), found);
-            base = base.wrapping_add(64);
-            if found >= ENDS {
-                cut = self.fields_of(message, found, cut);
-                found = 0;
-            }
-        }
-        if !rest.is_empty() {
-            // What is left ends the last 64 bytes; those before were looked at.
-            let mask = match message.last_chunk::<64>() {
-                Some(last) => equal(last, SOH).wrapping_shr(low(64usize.wrapping_sub(rest.len()))),
-                None => equal(&filled_up(rest), SOH),
-            };
-            found = self.write_down(base, mask, found);
-        }
-        self.fields_of(message, found, cut);
-    }
-
-    /// Writes down where the SOHs of `mask` are, behind those `found`; gives how many there are.
-    #[inline]
-    fn write_down(&mut self, base: usize, mut mask: u64, found: usize) -> usize {
-        let count = mask.count_ones() as usize;
-        let mut at = found;
-        let end = found.wrapping_add(count);
-        loop {
-            let Some(places) = self
-                .ends
-                .get_mut(at..)
-                .and_then(<[u32]>::first_chunk_mut::<8>)
-            else {
-                return end;
-            };
-            for place in places {
-                *place = low(base).wrapping_add(mask.trailing_zeros());
-                mask &= mask.wrapping_sub(1);
-            }
-            at = at.wrapping_add(8);
-            if at >= end {
-                return end;
-            }
+        let mut looked = 0;
+        while looked < message.len() {
+            let (found, next) = places(message, SOH, looked, &mut self.ends);
+            cut = self.fields_of(message, found, cut);
+            looked = next;
         }
     }
 
     /// The fields that end at the first so many places written down.
-    #[inline]
+    // PERF: fields follow each other as they did in the message before, so most tags are known by
+    // one comparison with what followed the same field last time. Bench `fix_bench`.
+    #[inline(never)]
     fn fields_of(&mut self, message: &[u8], found: usize, cut: Cut) -> Cut {
         let Cut {
             mut start,
             mut data_end,
+            mut before,
         } = cut;
         let ends = self.ends.get(..found).unwrap_or(&*self.ends);
         let mut count = self.count;
@@ -154,15 +117,20 @@ impl Fields {
             if end < data_end {
                 continue;
             }
-            let (tag, digits) = tag_at(message, start);
-            // Behind the digits stands `=`: one before the value.
-            let mut value = start.wrapping_add(digits).wrapping_add(1);
-            let mut tag = tag;
-            if tag == 0 || value > end {
-                (tag, value) = (0, start);
-                self.flaws.bad_field = true;
+            let word = word_at(message, start);
+            let Some(usual) = self.followed.get_mut(usize::from(before)) else {
+                break;
+            };
+            if word & usual.mask != usual.word {
+                *usual = Followed::of(word, &self.kinds);
+                self.flaws.bad_field |= usual.tag == 0;
             }
+            let Followed {
+                tag, skip, kind, ..
+            } = *usual;
+            let value = start.wrapping_add(usize::from(skip));
             start = end.wrapping_add(1);
+            [before, ..] = tag.to_le_bytes();
             let Some(place) = self.list.get_mut(count) else {
                 self.flaws.too_many = true;
                 break;
@@ -172,7 +140,6 @@ impl Fields {
                 start: low(value),
                 end: low(end),
             };
-            let kind = self.kinds.get(tag as usize).copied().unwrap_or(0);
             if let Some(slot) = self.slots.get_mut(usize::from(kind & SLOT)) {
                 // Field 0 is BeginString, so 0 means none yet: the first of several counts.
                 *slot = if *slot == 0 { low16(count) } else { *slot };
@@ -186,7 +153,11 @@ impl Fields {
             }
         }
         self.count = count;
-        Cut { start, data_end }
+        Cut {
+            start,
+            data_end,
+            before,
+        }
     }
 
     /// All fields, in order.
@@ -223,6 +194,50 @@ impl Fields {
 struct Cut {
     start: usize,
     data_end: usize,
+    /// The low byte of the tag before.
+    before: u8,
+}
+
+/// The field that followed another one last time, as it stands in messages.
+#[derive(Clone, Copy, Debug)]
+struct Followed {
+    /// Which bits of eight bytes `digits=` are.
+    mask: u64,
+    word: u64,
+    tag: u32,
+    /// How far the value is from the field's beginning.
+    skip: u8,
+    /// As in [`Fields::kinds`].
+    kind: u8,
+}
+
+impl Followed {
+    /// What no bytes are: a field without tag, whose value is all of it.
+    const NONE: Self = Self {
+        mask: 0,
+        word: 1,
+        tag: 0,
+        skip: 0,
+        kind: 0,
+    };
+
+    /// The field that eight bytes begin with.
+    #[inline(never)]
+    fn of(word: u64, kinds: &[u8; KINDS]) -> Self {
+        let (tag, digits) = tag_of(word);
+        if tag == 0 {
+            return Self::NONE;
+        }
+        let mask = u64::MAX >> 56u32.wrapping_sub(digits.wrapping_mul(8));
+        let [digits, ..] = digits.to_le_bytes();
+        Self {
+            mask,
+            word: word & mask,
+            tag,
+            skip: digits.wrapping_add(1),
+            kind: kinds.get(tag as usize).copied().unwrap_or(0),
+        }
+    }
 }
 
 /// The length of data does not lead to a SOH.
@@ -238,7 +253,7 @@ fn data_end(
 ) -> Result<usize, WrongLength> {
     let start = value.end.saturating_add(1);
     let length = message.get(value).and_then(number);
-    let (next, digits) = tag_at(message, start);
+    let (next, digits) = tag_of(word_at(message, start));
     if dictionary.data_of(tag) != Some(next) {
         return Ok(0);
     }
@@ -246,7 +261,7 @@ fn data_end(
         .and_then(|length| usize::try_from(length).ok())
         .and_then(|length| {
             start
-                .checked_add(digits)?
+                .checked_add(digits as usize)?
                 .checked_add(1)?
                 .checked_add(length)
         })
@@ -264,8 +279,6 @@ const LENGTH: u8 = 0x80;
 const SLOT: u8 = 0x3f;
 const _: () = assert!(SLOTS == SLOT as usize + 1);
 
-/// Places of SOH that are written down before fields are made of them.
-const ENDS: usize = 192;
 const FIELDS_MAX: usize = 65_535;
 
 /// Messages are below 4 GiB.
@@ -301,13 +314,18 @@ pub(crate) fn number(text: &[u8]) -> Option<u64> {
     Some(value)
 }
 
-/// The tag at `start` and how many digits it has; (0, 0) if there is no `digits=` there.
+/// The eight bytes at `start`, or as many as there are, with zeros behind.
 #[inline]
-fn tag_at(message: &[u8], start: usize) -> (u32, usize) {
-    let word = match message.get(start..).and_then(<[u8]>::first_chunk::<8>) {
+fn word_at(message: &[u8], start: usize) -> u64 {
+    match message.get(start..).and_then(<[u8]>::first_chunk::<8>) {
         Some(bytes) => u64::from_le_bytes(*bytes),
         None => last_word(message, start),
-    };
+    }
+}
+
+/// The tag that eight bytes begin with and how many digits it has; (0, 0) if they do not begin
+/// with `digits=`.
+fn tag_of(word: u64) -> (u32, u32) {
     let equals = word ^ EQUALS;
     let found = equals.wrapping_sub(ONES) & !equals & HIGH;
     // The first byte that is `=`: 8 × digits + 7, or 64.
@@ -322,12 +340,7 @@ fn tag_at(message: &[u8], start: usize) -> (u32, usize) {
     if not_digits != 0 {
         return (0, 0);
     }
-    let tag = if digits <= 4 {
-        four_digits(numbers)
-    } else {
-        eight_digits(numbers)
-    };
-    (tag, digits as usize)
+    (eight_digits(numbers), digits)
 }
 
 const ONES: u64 = 0x0101_0101_0101_0101;
@@ -359,26 +372,7 @@ fn last_word(message: &[u8], start: usize) -> u64 {
     }
 }
 
-/// Fewer than 64 bytes, filled up with zeros.
-#[cold]
-fn filled_up(bytes: &[u8]) -> [u8; 64] {
-    let mut all = [0; 64];
-    for (to, from) in all.iter_mut().zip(bytes) {
-        *to = *from;
-    }
-    all
-}
-
-/// The last four of eight digits, the first in the lowest byte.
-#[inline]
-const fn four_digits(digits: u64) -> u32 {
-    let digits = (digits >> 32) as u32;
-    let pairs = (digits.wrapping_mul(10 << 8 | 1) >> 8) & 0x00ff_00ff;
-    pairs.wrapping_mul(100 << 16 | 1) >> 16
-}
-
 /// Eight digits, the first in the lowest byte, by three multiplications.
-#[cold]
 const fn eight_digits(digits: u64) -> u32 {
     let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
     let low = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(0x000f_4240_0000_0064);
@@ -388,7 +382,7 @@ const fn eight_digits(digits: u64) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fields, Flaws, number, tag_at};
+    use super::{Fields, Flaws, number, tag_of, word_at};
     use crate::{Dictionary, Slot};
     use std::sync::Arc;
 
@@ -406,9 +400,10 @@ mod tests {
         for tag in [
             1u32, 9, 10, 35, 100, 1_402, 12_345, 50_002, 999_999, 9_999_999,
         ] {
-            let digits = tag.to_string().len();
+            let digits = tag.to_string().len() as u32;
             for tail in ["=x\u{1}", "=abcdefgh\u{1}10=000\u{1}"] {
-                assert_eq!(tag_at(format!("{tag}{tail}").as_bytes(), 0), (tag, digits));
+                let text = format!("{tag}{tail}");
+                assert_eq!(tag_of(word_at(text.as_bytes(), 0)), (tag, digits));
             }
         }
         for bad in [
@@ -422,7 +417,7 @@ mod tests {
             "1 =x",
             "\u{ff}=x",
         ] {
-            assert_eq!(tag_at(bad.as_bytes(), 0), (0, 0), "{bad}");
+            assert_eq!(tag_of(word_at(bad.as_bytes(), 0)), (0, 0), "{bad}");
         }
     }
 
