@@ -1,4 +1,4 @@
-//! The ring against Lamport's queue, FastForward, MCRingBuffer, B-Queue, `rtrb` and `crossbeam`.
+//! The ring against a queue behind a lock, Lamport's queue, FastForward, MCRingBuffer, B-Queue, `rtrb` and `crossbeam`.
 //!
 //! A crate of its own, so that nothing else depends on the peers. All queues in turn in each
 //! round: a side that loses its processor stops the other, so the least of the rounds says what a
@@ -8,11 +8,12 @@ mod measure;
 mod queues;
 mod waiting;
 
+pub use queues::{Item, Receiver, Sender};
 pub use waiting::shown_after;
 
 use measure::{Work, latency, throughput};
 use queues::{
-    BQueue, CrossbeamArray, FastForward, Flowpin, FlowpinSlices, Lamport, McRing, Queue, Rtrb,
+    BQueue, CrossbeamArray, FastForward, Flowpin, FlowpinSlices, Lamport, Lock, McRing, Queue, Rtrb,
 };
 
 /// What one queue takes.
@@ -32,6 +33,21 @@ struct Contender {
     name: &'static str,
     throughput: fn(Work, u64) -> f64,
     latency: fn(u64) -> f64,
+    ends: fn(usize) -> Ends,
+}
+
+/// Both ends of a queue of some kind.
+pub type Ends = (Box<dyn Sender + Send>, Box<dyn Receiver + Send>);
+
+fn ends<Q: Queue>(capacity: usize) -> Ends {
+    let (sender, receiver) = Q::pair(capacity);
+    (Box::new(sender), Box::new(receiver))
+}
+
+/// How to make queues of a name, with so many places.
+pub fn queue(name: &str) -> Option<fn(usize) -> Ends> {
+    let found = CONTENDERS.iter().find(|queue| queue.name == name)?;
+    Some(found.ends)
 }
 
 const fn contender<Q: Queue>(name: &'static str) -> Contender {
@@ -39,12 +55,14 @@ const fn contender<Q: Queue>(name: &'static str) -> Contender {
         name,
         throughput: throughput::<Q>,
         latency: latency::<Q>,
+        ends: ends::<Q>,
     }
 }
 
-const CONTENDERS: [Contender; 8] = [
+const CONTENDERS: [Contender; 9] = [
     contender::<Flowpin>("flowpin"),
     contender::<FlowpinSlices>("flowpin, 16 at once"),
+    contender::<Lock>("lock"),
     contender::<Lamport>("Lamport"),
     contender::<FastForward>("FastForward"),
     contender::<McRing>("MCRingBuffer"),

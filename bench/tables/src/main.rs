@@ -18,7 +18,7 @@ use anyhow::{Context, Result};
 use bench::{ALL, Blocks};
 use clap::{Args, Parser, Subcommand};
 use flowpin_disk::{Existing, Output, Reads, check_folder};
-use lab::{Extent, Lab, Machine};
+use lab::{Extent, Lab, Machine, Whole};
 use page::Record;
 use std::fs;
 use std::io::{self, Write};
@@ -57,6 +57,9 @@ enum Command {
         set_bytes: usize,
         turns: u64,
     },
+    /// Runs the pipeline once, and tells as JSON what it took
+    #[command(hide = true)]
+    Whole(Whole),
 }
 
 #[derive(Args)]
@@ -115,6 +118,7 @@ fn done(cli: &Cli) -> Result<()> {
             let took = bench::blocks_measured(blocks, false).context("no memory")?;
             say(&took.to_string())
         }
+        Some(Command::Whole(whole)) => say(&serde_json::to_string(&whole.run()?)?),
         None if cli.run.tables.is_empty() => {
             let mut text = String::from("flowpin bench TABLE…, or all:\n");
             for bench in &ALL {

@@ -8,12 +8,14 @@ mod b_queue;
 mod crates;
 mod fast_forward;
 mod lamport;
+mod lock;
 mod mc_ring;
 
 pub(crate) use b_queue::BQueue;
 pub(crate) use crates::{CrossbeamArray, Flowpin, FlowpinSlices, Rtrb};
 pub(crate) use fast_forward::FastForward;
 pub(crate) use lamport::Lamport;
+pub(crate) use lock::Lock;
 pub(crate) use mc_ring::McRing;
 
 use std::sync::Arc;
@@ -21,17 +23,17 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// What goes through: a pointer-sized descriptor and what travels with it. The first word is never
 /// 0, which some of the papers' queues take for "empty".
-pub(crate) type Item = [u64; 4];
+pub type Item = [u64; 4];
 
 /// A kind of queue.
 pub(crate) trait Queue {
-    type Sender: Sender + Send;
-    type Receiver: Receiver + Send;
+    type Sender: Sender + Send + 'static;
+    type Receiver: Receiver + Send + 'static;
     fn pair(capacity: usize) -> (Self::Sender, Self::Receiver);
 }
 
 /// The producer's end.
-pub(crate) trait Sender {
+pub trait Sender {
     /// False if there is no room.
     fn push(&mut self, item: Item) -> bool;
     /// Shows what was pushed.
@@ -39,7 +41,8 @@ pub(crate) trait Sender {
 }
 
 /// The consumer's end.
-pub(crate) trait Receiver {
+pub trait Receiver {
+    /// The oldest item that is shown.
     fn pop(&mut self) -> Option<Item>;
     /// Gives back the places of what was popped.
     fn release(&mut self) {}
@@ -139,6 +142,7 @@ mod tests {
     /// A queue that loses or mixes items would look fast.
     #[test]
     fn every_queue_delivers_all_items_in_order() {
+        delivers_all_in_order::<Lock>();
         delivers_all_in_order::<Lamport>();
         delivers_all_in_order::<FastForward>();
         delivers_all_in_order::<McRing>();

@@ -1,4 +1,4 @@
-//! Pools and allocators: the parser paper's Tables I and VI.
+//! Pools and allocators: the parser paper's Table I.
 
 use super::{Blocks, PARSER, PARSER_MACHINE, blocks_measured};
 use crate::lab::Lab;
@@ -89,12 +89,6 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
          free ones is apart, so giving back touches no block. After every 8 KiB a line is left \
          out, so that first lines use all sets of a cache and not, with 512 bytes, one in eight."
     ));
-    table.note(
-        "Their Table VI replaces malloc by pools in the whole system, for 2.7 to 19.5 % of speed. \
-         Flowpin has no way without pools: nothing is allocated for a packet or a connection, \
-         which \
-         a test holds.",
-    );
     Ok(table)
 }
 

@@ -3,6 +3,8 @@
 mod blocks;
 mod connections;
 mod fifo;
+mod handover;
+mod malloc;
 mod memcpy;
 mod memory;
 mod modes;
@@ -27,7 +29,7 @@ pub(crate) struct Bench {
 }
 
 /// All, in the order in which they are told.
-pub(crate) const ALL: [Bench; 10] = [
+pub(crate) const ALL: [Bench; 12] = [
     Bench {
         name: "results",
         about: "what is found in each trace (ICS'09 Table 2)",
@@ -69,9 +71,19 @@ pub(crate) const ALL: [Bench; 10] = [
         run: fifo::table,
     },
     Bench {
+        name: "handover",
+        about: "packets one by one through each queue, in the whole pipeline (ICS'09 Table 4)",
+        run: handover::table,
+    },
+    Bench {
         name: "memory",
-        about: "pools and allocators (parser paper, Tables I, VI)",
+        about: "pools and allocators (parser paper, Table I)",
         run: memory::table,
+    },
+    Bench {
+        name: "malloc",
+        about: "malloc instead of pools, in the whole pipeline (parser paper, Table VI)",
+        run: malloc::table,
     },
     Bench {
         name: "memcpy",

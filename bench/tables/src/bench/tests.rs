@@ -103,6 +103,17 @@ fn fifo_finishes() {
     check("fifo");
 }
 
+/// Without the other program there is what Flowpin takes for use.
+#[test]
+fn handover_finishes() {
+    check("handover");
+}
+
+#[test]
+fn malloc_finishes() {
+    check("malloc");
+}
+
 #[test]
 fn memory_finishes() {
     check("memory");

@@ -4,13 +4,19 @@ mod counters;
 mod machine;
 mod quiet;
 mod runs;
+mod simulated;
 mod traces;
+mod variant;
+mod whole;
 mod worst;
 
 pub(crate) use counters::misses_of;
 pub(crate) use machine::Machine;
 pub(crate) use runs::{Taken, plan};
+pub(crate) use simulated::Simulated;
 pub(crate) use traces::Trace;
+pub(crate) use variant::Variant;
+pub(crate) use whole::{Rounds, Way, Whole};
 
 use anyhow::Result;
 use flowpin_engine::{Control, Profile};
@@ -46,6 +52,8 @@ pub(crate) struct Lab {
     pub(crate) extent: Extent,
     /// This program, where it can be started again.
     pub(crate) program: Option<PathBuf>,
+    /// The one with variants was brought up to date.
+    has_variants: bool,
     folder: TempDir,
     traces: HashMap<String, Rc<Trace>>,
     profiles: HashMap<String, Rc<Profile>>,
@@ -58,6 +66,7 @@ impl Lab {
         Ok(Self {
             extent,
             program,
+            has_variants: false,
             folder: tempfile::Builder::new()
                 .prefix("flowpin-bench-")
                 .tempdir()?,

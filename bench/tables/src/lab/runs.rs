@@ -5,6 +5,7 @@ use crate::table::Figure;
 use anyhow::{Context, Result, bail};
 use flowpin_config::{Format, Input, OutputPlan, PipelineShape, Plan};
 use flowpin_engine::{Control, RunReport};
+use std::path::Path;
 
 /// What one plan took, over all rounds.
 pub(crate) struct Taken {
@@ -26,8 +27,15 @@ impl Taken {
 
 /// Everything that Flowpin does by itself, checksums verified, records made and thrown away.
 pub(crate) fn plan(lab: &Lab, trace: &Trace) -> Plan {
-    let mut plan = Plan {
-        inputs: vec![Input::File(trace.path.clone())],
+    let mut plan = plan_of(&trace.path);
+    // Patterns are compiled once, not in each run.
+    plan.identify.cache = Some(lab.path("patterns"));
+    plan
+}
+
+pub(super) fn plan_of(trace: &Path) -> Plan {
+    Plan {
+        inputs: vec![Input::File(trace.to_owned())],
         pipeline: PipelineShape::Single,
         // Room for all that the papers' traces have open at a time: a run that loses is no figure.
         memory_bytes: 4 << 30,
@@ -36,10 +44,7 @@ pub(crate) fn plan(lab: &Lab, trace: &Trace) -> Plan {
             ..OutputPlan::default()
         },
         ..Plan::default()
-    };
-    // Patterns are compiled once, not in each run.
-    plan.identify.cache = Some(lab.path("patterns"));
-    plan
+    }
 }
 
 impl Lab {
@@ -115,6 +120,6 @@ fn ratio(sum: u64, each: u64) -> f64 {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "ratios")]
-fn count(number: u64) -> f64 {
+pub(super) fn count(number: u64) -> f64 {
     number.max(1) as f64
 }
