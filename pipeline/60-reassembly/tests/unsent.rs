@@ -128,6 +128,17 @@ fn data_that_acknowledges_what_was_not_captured_is_read() {
     assert_eq!(world.log.anomalies, []);
 }
 
+/// Likewise the server's answer, of a client that is never seen again.
+#[test]
+fn an_answer_to_what_was_not_captured_is_read_at_the_end() {
+    let mut world = begun(SegmentOverlap::Linux);
+    world.send(&server(500, 140, "200 OK"));
+    assert_eq!(world.text(false), "");
+    world.end(3);
+    assert_eq!(world.text(true), "GET /ev".to_owned() + &".".repeat(33));
+    assert_eq!(world.text(false), "200 OK");
+}
+
 /// What waits for the server's word is bounded like all that is held; nothing of it is lost.
 #[test]
 fn where_the_server_is_never_seen_again_all_is_read() {

@@ -258,6 +258,7 @@ impl Reassembler {
         if alone && (first.offset > 0 || second.offset > 0) {
             count(&mut self.stats.one_sided, 1);
         }
+        // Of both first: what is missing at one's end says whether the other's is believed.
         for to_server in [true, false] {
             let place = Place { handle, to_server };
             while connection.side(to_server).held != NIL {
@@ -267,6 +268,9 @@ impl Reassembler {
                     self.give_up_hole(connection, place, consumer);
                 }
             }
+        }
+        for to_server in [true, false] {
+            let place = Place { handle, to_server };
             let side = connection.side(to_server);
             let Some(how) = how_ended(side.phase) else {
                 continue;
