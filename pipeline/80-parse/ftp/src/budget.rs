@@ -31,11 +31,23 @@ impl Budget {
         true
     }
 
+    /// Takes bytes for something else than a text; false, and nothing is taken, if there is no room.
+    pub(crate) fn take(&mut self, shard: u8, bytes: u32) -> bool {
+        let left = self.left.get_mut(usize::from(shard));
+        let less = left.and_then(|left| Some((left.checked_sub(bytes)?, left)));
+        less.map(|(less, left)| *left = less).is_some()
+    }
+
+    /// Gives back what was taken.
+    pub(crate) fn give_back(&mut self, shard: u8, bytes: u32) {
+        if let Some(left) = self.left.get_mut(usize::from(shard)) {
+            *left = left.saturating_add(bytes);
+        }
+    }
+
     /// Empties a text.
     pub(crate) fn clear(&mut self, shard: u8, text: &mut Vec<u8>) {
-        if let Some(left) = self.left.get_mut(usize::from(shard)) {
-            *left = left.saturating_add(u32::try_from(text.len()).unwrap_or(u32::MAX));
-        }
+        self.give_back(shard, u32::try_from(text.len()).unwrap_or(u32::MAX));
         text.clear();
     }
 

@@ -27,7 +27,7 @@ impl Default for FtpOptions {
             shard_bytes_max: 1 << 20,
             // Suricata's default.
             line_bytes_max: 4096,
-            commands_max: 64,
+            commands_max: 1024,
             reply_bytes_max: 16 << 10,
             reply_lines_max: 256,
         }

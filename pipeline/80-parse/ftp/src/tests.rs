@@ -326,7 +326,7 @@ fn texts_have_an_end() {
     assert!(sink.records.contains(&"request_command_too_long".into()));
 
     let mut ftp = Ftp::new(FtpOptions {
-        shard_bytes_max: 8,
+        shard_bytes_max: 500,
         ..options(64)
     });
     run(
