@@ -8,6 +8,9 @@
 
 use super::check_carried;
 use crate::Next;
+use crate::bytes::be16;
+use crate::checksum::{ChecksumVerdict, verify_ipv4_header};
+use crate::ip::{Ipv4Packet, Ipv6Packet};
 use flowpin_packet::{Layer, Malformed, Reason, bad};
 
 /// A VXLAN header: an Ethernet frame follows.
@@ -25,12 +28,13 @@ impl<'a> VxlanHeader<'a> {
     /// The UDP port that Linux used before.
     pub const PORT_LINUX: u16 = 8472;
 
-    /// Splits a UDP payload, if it is VXLAN without doubt.
+    /// Splits a UDP payload, if it is VXLAN without doubt: where reserved bits are set, only if an
+    /// IP packet follows.
     ///
     /// # Errors
     /// [`Reason::Truncated`] if header and inner Ethernet header are not whole,
-    /// [`Reason::IllegalValue`] for reserved bits that are set, a missing I flag, or a payload
-    /// that does not look like a frame.
+    /// [`Reason::IllegalValue`] for a missing I flag, or a payload that does not look like a frame
+    /// or, with reserved bits set, has no IP packet.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
         let Some((header, payload)) = bytes.split_first_chunk::<{ VxlanHeader::HEADER_LEN }>()
         else {
@@ -43,7 +47,9 @@ impl<'a> VxlanHeader<'a> {
             [GROUP_POLICY, policy_flags, _, _, _, _, _, 0] => policy_flags & !0x48 == 0,
             _ => false,
         };
-        if !legal {
+        // RFC 7348 §5: a receiver ignores what is reserved; but to us it told random bytes from
+        // VXLAN, for which the frame must stand in.
+        if !legal && (header[0] & NETWORK_VALID == 0 || !holds_ip_packet(payload)) {
             return Err(refuse(Reason::IllegalValue, 0));
         }
         check_carried(Next::Ethernet, payload, Layer::Vxlan, 8)?;
@@ -148,6 +154,24 @@ impl<'a> VxlanGpeHeader<'a> {
     }
 }
 
+/// Whether a frame has an IP packet, beyond doubt, behind two tags at most.
+#[cold]
+fn holds_ip_packet(frame: &[u8]) -> bool {
+    let mut at = 12;
+    while let Some(0x8100 | 0x88a8) = be16(frame, at)
+        && at < 20
+    {
+        at += 4;
+    }
+    let packet = frame.get(at + 2..).unwrap_or_default();
+    match be16(frame, at) {
+        Some(0x0800) => Ipv4Packet::parse(packet, usize::MAX)
+            .is_ok_and(|packet| verify_ipv4_header(&packet) == ChecksumVerdict::Good),
+        Some(0x86dd) => Ipv6Packet::parse(packet, usize::MAX).is_ok(),
+        _ => false,
+    }
+}
+
 const fn refuse(reason: Reason, offset: u16) -> Malformed {
     bad(Layer::Vxlan, reason, offset)
 }
@@ -176,16 +200,40 @@ mod tests {
         }
     }
 
-    /// Reserved bits tell random bytes from VXLAN.
+    /// Reserved bits tell random bytes from VXLAN, unless an IP packet does; never without the
+    /// I flag.
     #[test]
-    fn reserved_bits_are_refused() {
+    fn reserved_bits_are_ignored_before_a_packet_only() {
+        let frame = |kind: &[u8], packet: &[u8]| [&[2; 12], kind, packet].concat();
+        let ipv4 =
+            b"\x45\0\0\x1c\0\0\0\0\x40\x11\x66\xcf\x0a\0\0\x01\x0a\0\0\x02\0\x35\0\x35\0\x08\0\0";
+        let mut bad = *ipv4;
+        bad[11] ^= 1;
+        let ipv6 = [&[0x60, 0, 0, 0, 0, 0, 59, 64][..], &[1; 32]].concat();
+        let frames = [
+            (frame(&[8, 0], ipv4), true),
+            (frame(&[0x86, 0xdd], &ipv6), true),
+            (frame(&[0x81, 0, 0, 7, 8, 0], ipv4), true),
+            (frame(&[8, 0], &bad), false),
+            (frame(&[8, 0], &ipv4[..12]), false),
+            (frame(&[8, 6], &[0; 28]), false),
+        ];
         for header in [
             [0, 0, 0, 0, 1, 2, 3, 0],
             [8, 1, 0, 0, 1, 2, 3, 0],
+            [8, 0, 0xff, 0, 1, 2, 3, 0],
             [8, 0, 0, 0, 1, 2, 3, 1],
+            [0x18, 0, 0, 0, 1, 2, 3, 0],
+            [0x88, 0x20, 0, 1, 1, 2, 3, 0],
+            [0xff; 8],
         ] {
             let got = VxlanHeader::parse(&with_frame(header)).unwrap_err();
             assert_eq!(got, refuse(Reason::IllegalValue, 0));
+            for (frame, is_packet) in &frames {
+                let bytes = [&header[..], frame].concat();
+                let taken = VxlanHeader::parse(&bytes).is_ok();
+                assert_eq!(taken, *is_packet && header[0] != 0, "{header:?} {frame:?}");
+            }
         }
     }
 

@@ -145,12 +145,12 @@ fn of_port(port: u16, payload: &[u8], wire_len: usize) -> Option<Entered> {
     };
     match port {
         ports::VXLAN | ports::VXLAN_LINUX | ports::VXLAN_GPE => {
-            let plain = VxlanHeader::parse(payload);
             // The P bit tells the extension from VXLAN, also on VXLAN's port, where some send it.
-            let (id, next) = match plain {
-                Ok(header) if port != ports::VXLAN_GPE => (header.network_id(), header.next()),
-                _ => {
-                    let header = VxlanGpeHeader::parse(payload).ok()?;
+            let (id, next) = match VxlanGpeHeader::parse(payload) {
+                Ok(header) => (header.network_id(), header.next()),
+                Err(_) if port == ports::VXLAN_GPE => return None,
+                Err(_) => {
+                    let header = VxlanHeader::parse(payload).ok()?;
                     (header.network_id(), header.next())
                 }
             };

@@ -69,6 +69,18 @@ fn a_refused_packet_in_a_tunnel_counts_for_the_tunnel() {
     assert_eq!(counted, [(Layer::Ipv4, Reason::Checksum, 1)]);
 }
 
+/// RFC 7348 §5: what is reserved is ignored; Wireshark opens such tunnels, too.
+#[test]
+fn vxlan_with_reserved_bits_is_opened() {
+    for (at, bits) in [(0, 0x18), (0, 0x0c), (1, 0xff), (3, 9), (7, 5)] {
+        let mut carried = tunnel::vxlan(7, &syn().ethernet());
+        carried[at] = bits;
+        let meta = packet(&outer().udp(5555, 4789, &carried).ethernet());
+        assert_eq!(meta.key.ports(), (4000, 80), "{at} {bits}");
+        assert!(meta.flags.has(PacketFlags::TUNNELLED));
+    }
+}
+
 /// ARP in VXLAN is traffic of the tunnel's endpoints.
 #[test]
 fn a_frame_without_packet_in_a_tunnel_counts_for_the_tunnel() {
