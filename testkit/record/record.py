@@ -23,6 +23,7 @@ import mail  # noqa: E402
 import pcapng  # noqa: E402
 import servers  # noqa: E402
 import steps  # noqa: E402
+import transfer  # noqa: E402
 import tunnels  # noqa: E402
 import web  # noqa: E402
 from lab import Lab  # noqa: E402
@@ -37,7 +38,8 @@ NEEDED = {
     "redis-cli": "redis-tools", "mosquitto": "mosquitto", "mosquitto_pub": "mosquitto-clients",
     "sipp": "sip-tester", "chronyd": "chrony", "nmap": "nmap", "ping": "iputils-ping",
     "traceroute": "traceroute", tunnels.SCTP_SERVER: "libusrsctp-examples",
-    "postfix": "postfix", "saslpasswd2": "sasl2-bin", "apache2": "apache2", "wrk": "wrk", "node": "nodejs", "go": "golang-go",
+    "postfix": "postfix", "saslpasswd2": "sasl2-bin", "apache2": "apache2",
+    "wrk": "wrk", "node": "nodejs", "go": "golang-go",
 }
 
 MICRO, NANO = ["tcpdump"], ["tcpdump", "--time-stamp-precision=nano"]
@@ -55,6 +57,7 @@ CAPTURES = [
     ("dns-fragments", "pcap", NANO, {}, [steps.dns_fragments]),
     ("smtp", "pcap", MICRO, {}, [steps.smtp]),
     ("ftp", "pcap.gz", MICRO, {}, [steps.ftp]),
+    ("ftp-modes", "pcap.gz", MICRO, {}, [transfer.modes]),
     ("redis", "pcap", [*MICRO, "-y", "LINUX_SLL2"], COOKED, [steps.redis]),
     ("mqtt", "pcapng.gz", NG, {}, [steps.mqtt]),
     ("sip", "pcap", [*MICRO, "-y", "LINUX_SLL"], COOKED, [steps.sip]),
@@ -100,7 +103,11 @@ def main():
                 print(f"{name}: skipped: no QuickFIX (pip install quickfix), see steps.py")
             elif mail.exim in tasks and not mail.exim_program():
                 print(f"{name}: skipped: no Exim, see mail/__init__.py")
+            elif transfer.modes in tasks and not transfer.python():
+                print(f"{name}: skipped: no pyftpdlib, see transfer/__init__.py")
             elif not arguments.names or name in arguments.names:
+                if transfer.modes in tasks:
+                    transfer.prepare(lab)
                 record(lab, arguments.output, name, suffix, command, where, tasks, programs)
         if not arguments.names or DAY[0] in arguments.names:
             name, suffix, tasks = DAY

@@ -17,7 +17,7 @@ fn events_are_those_that_suricata_expects() {
         filters
     };
     let table = include_str!("../explained/dns.tsv");
-    hold(&["dns", "llmnr", "."], table, filters, |test| {
+    hold(&["dns", "llmnr", "."], (table, 30), filters, |test| {
         events(&test.capture, test.checksums)
     });
 }

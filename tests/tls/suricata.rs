@@ -35,7 +35,7 @@ fn events_are_those_that_suricata_expects() {
         text.lines().map(event).collect()
     };
     let table = include_str!("../explained/tls.tsv");
-    hold(&["tls", "quic", "."], table, ours, events);
+    hold(&["tls", "quic", "."], (table, 30), ours, events);
 }
 
 /// Filters about events of TLS or QUIC and nothing else, as far as both have what they name.

@@ -162,7 +162,7 @@ pub(crate) fn parsers(plan: &Plan) -> ParserOptions {
             all_commands: all_fields,
             shard_connections_max: connections(connection_bytes::FTP, ftp.shard_connections_max),
             shard_bytes_max: count(bytes / 32, 1)
-                .max(MESSAGE_BYTES_MIN)
+                .max(COMMANDS_BYTES_MIN)
                 .min(ftp.shard_bytes_max),
             ..ftp
         },
@@ -215,6 +215,9 @@ const SESSIONS_MAX: u32 = 1 << 14;
 
 /// Room for one message in parts of either direction.
 const MESSAGE_BYTES_MIN: u32 = 128 << 10;
+
+/// Room for as many commands as may wait on one connection.
+const COMMANDS_BYTES_MIN: u32 = 384 << 10;
 
 /// What identification may use, over all workers.
 pub(crate) fn identification(plan: &Plan) -> SearchOptions {

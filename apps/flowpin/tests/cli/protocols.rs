@@ -36,8 +36,7 @@ fn truth(path: &Path) -> BTreeMap<Ends, String> {
     let mut services = BTreeMap::new();
     for one in truth["connections"].as_array().unwrap() {
         let service = one["service"].as_str().unwrap_or_default();
-        // What an FTP server sends on a second connection are files of any kind.
-        if !service.is_empty() && service != "ftp-data" {
+        if !service.is_empty() {
             let ends = ["client", "client_port", "server", "server_port"];
             services.insert(ends.map(|key| word(&one[key])), service.to_owned());
         }
@@ -162,7 +161,7 @@ fn only_the_messages_asked_for_are_told() {
     };
     assert!(kinds(&all).is_superset(&["dns", "http", "smtp", "tls"].map(str::to_owned).into()));
     let others = [
-        "dns", "fix", "http", "mdns", "quic", "redis", "sip", "smtp", "tls",
+        "dns", "fix", "ftp", "ftp_data", "http", "mdns", "quic", "redis", "sip", "smtp", "tls",
     ];
     for wanted in ["dns", "http,smtp", "tls,redis"] {
         let told = events(&lab, &["--parse", wanted]);

@@ -19,6 +19,10 @@ pub(super) const PROTOCOL: Protocol = Protocol {
                 Lead::start(b"USER "),
                 Lead::start(b"AUTH TLS"),
                 Lead::start(b"FEAT\r\n"),
+                Lead::start(b"PORT "),
+                Lead::start(b"EPRT "),
+                Lead::start(b"PASV\r\n"),
+                Lead::start(b"EPSV"),
             ],
             user,
         ),
@@ -44,10 +48,14 @@ fn answer(look: &Look<'_>) -> Option<Answer> {
         && matches!(second, b'0'..=b'5')
         && third.is_ascii_digit()
         && matches!(then, b' ' | b'-');
-    let word = look.reply.split(|byte| matches!(byte, b' ' | b'\r')).next();
-    let is_command =
-        word.is_some_and(|word| COMMANDS.iter().any(|one| one.eq_ignore_ascii_case(word)));
+    let is_command = is_command(look.reply);
     Answer::when(!look.to_server && is_code && is_command && look.reply.ends_with(b"\r\n"))
+}
+
+/// Whether what the client says begins with a command that no other protocol has.
+fn is_command(said: &[u8]) -> bool {
+    let word = said.split(|byte| matches!(byte, b' ' | b'\r')).next();
+    word.is_some_and(|word| COMMANDS.iter().any(|one| one.eq_ignore_ascii_case(word)))
 }
 
 const COMMANDS: [&[u8]; 19] = [
@@ -63,7 +71,8 @@ fn user(look: &Look<'_>) -> Option<Answer> {
 fn greeting(look: &Look<'_>) -> Option<Answer> {
     let command = look.reply.get(..4)?;
     let known: [&[u8]; 3] = [b"USER", b"AUTH", b"FEAT"];
-    Answer::when(known.iter().any(|one| command.eq_ignore_ascii_case(one)))
+    let is_known = known.iter().any(|one| command.eq_ignore_ascii_case(one));
+    Answer::when(is_known || is_command(look.reply))
 }
 
 #[cfg(test)]
@@ -72,6 +81,16 @@ mod tests {
 
     fn said(command: &[u8], answer: &[u8]) -> Option<&'static str> {
         stream(&[(true, command), (false, answer)], (50_000, 50_001))
+    }
+
+    /// Some clients need not log in.
+    #[test]
+    fn any_command_may_follow_the_greeting() {
+        let turns: [(bool, &[u8]); 2] =
+            [(false, b"220 ready\r\n"), (true, b"PORT 10,0,0,1,9,9\r\n")];
+        assert_eq!(stream(&turns, (50_000, 50_001)), Some("ftp"));
+        let mail: [(bool, &[u8]); 2] = [(false, b"220 ready\r\n"), (true, b"NOOP\r\n")];
+        assert_ne!(stream(&mail, (50_000, 50_001)), Some("ftp"));
     }
 
     /// Where a capture begins later, a command and its answer tell.

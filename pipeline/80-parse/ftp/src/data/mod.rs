@@ -12,6 +12,8 @@
 //! after they began: it is their beginning that has to lie close behind the announcement.
 
 mod pending;
+#[cfg(test)]
+mod tests;
 
 use core::net::IpAddr;
 use flowpin_counters::Losses;
@@ -83,9 +85,10 @@ impl DataConnections {
             return Some((known, false));
         }
         let found = self.pending.take(record)?;
-        // As many as connections are open, which have their own cap; this one is far above it.
         if goes_on && self.known.len() < KNOWN_MAX {
             self.known.insert(record.uid, found.clone());
+        } else if goes_on {
+            self.pending.count_forgotten();
         }
         Some((found, true))
     }
@@ -119,6 +122,7 @@ fn is_open(record: &ConnRecord) -> bool {
 }
 
 const TCP: u8 = 6;
+/// Transfers that go on and had a record; of more only the first record has the name.
 const KNOWN_MAX: usize = 1 << 16;
 
 /// An address as a number, so that two have an order.

@@ -101,6 +101,11 @@ impl Pending {
         Some(self.forget(pair, at)?.connection)
     }
 
+    /// Something about one is not kept.
+    pub(super) fn count_forgotten(&mut self) {
+        self.losses.count(Loss::FtpDataForgotten, 1);
+    }
+
     pub(super) const fn losses(&self) -> &Losses {
         &self.losses
     }
