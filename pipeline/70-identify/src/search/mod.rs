@@ -1,6 +1,7 @@
 //! One worker's searches: where each stands, and the bytes that it may still need.
 
 mod datagram;
+mod junk;
 mod loaded;
 mod progress;
 mod stream;
@@ -166,6 +167,7 @@ impl Searches {
             Some(handle) if self.memory.is_own_over(handle) => Step::GaveUp(GaveUp::NothingFits),
             Some(handle) => self.memory.next_segment(compiled, handle, whose, bytes),
         };
+        self.note_junk(*search, whose, step);
         match brought(&self.identifier, whose) {
             None => step,
             Some(loaded) => {
@@ -183,6 +185,7 @@ impl Searches {
             None => Step::Undecided,
             Some(handle) => {
                 let step = self.memory.end_side(compiled, handle, whose);
+                self.note_junk(*search, whose, step);
                 match brought(&self.identifier, whose) {
                     None => step,
                     Some(loaded) => self
@@ -190,6 +193,13 @@ impl Searches {
                         .loaded_end(loaded, handle, whose.to_server, step),
                 }
             }
+        }
+    }
+
+    fn note_junk(&mut self, search: Search, whose: Whose, step: Step) {
+        if let (Step::Verdict(verdict), Some(handle), None) = (step, search.handle(), whose.again) {
+            let compiled = self.identifier.on(On::Tcp);
+            self.memory.find_junk(compiled, handle, whose, verdict);
         }
     }
 
@@ -295,7 +305,8 @@ impl Searches {
     }
 
     /// Tells the bytes before the verdict, as far as they are kept, in the order in which turns
-    /// came: whether the client sent them, where in its stream they begin, and they.
+    /// came: whether the client sent them, where in its stream they begin, and they. What is junk
+    /// before the verdict's protocol is left out.
     pub fn replay(&self, search: Search, mut tell: impl FnMut(bool, u64, &[u8])) {
         let handle = search.handle();
         let Some(progress) = handle.and_then(|handle| self.memory.slab.get(handle)) else {
@@ -308,8 +319,17 @@ impl Searches {
             .sides
             .map(|side| self.memory.blocks.bytes(side.kept));
         let [mut client, mut server] = progress.sides.map(|side| side.start);
+        let mut junk = progress.sides.map(|side| usize::from(side.junk));
         progress.order.tell(kept, |to_server, bytes| {
-            let at = if to_server { &mut client } else { &mut server };
+            let [of_client, of_server] = &mut junk;
+            let (at, junk) = if to_server {
+                (&mut client, of_client)
+            } else {
+                (&mut server, of_server)
+            };
+            let (before, bytes) = bytes.split_at(bytes.len().min(*junk));
+            *junk = junk.saturating_sub(before.len());
+            *at = at.saturating_add(u64::try_from(before.len()).unwrap_or(0));
             if !bytes.is_empty() {
                 tell(to_server, *at, bytes);
             }

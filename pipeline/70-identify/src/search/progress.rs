@@ -24,6 +24,8 @@ pub(super) struct Side {
     pub(super) cut: bool,
     /// How many bytes the checks have been shown.
     pub(super) asked: u16,
+    /// So many bytes before what the verdict names are none of it.
+    pub(super) junk: u16,
     pub(super) head: [u8; HEAD_LEN],
     pub(super) head_len: u8,
 }
@@ -137,6 +139,7 @@ impl Side {
         over: false,
         cut: false,
         asked: 0,
+        junk: 0,
         head: [0; HEAD_LEN],
         head_len: 0,
     };

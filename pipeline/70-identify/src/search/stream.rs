@@ -204,8 +204,7 @@ impl Memory {
         };
         let lines = memchr::memchr_iter(b'\n', all).map(|at| at.saturating_add(1));
         let lines = core::iter::once(0).chain(lines).take(LINES_MAX);
-        let amid = (1..all.len().min(AMID_MAX)).filter(|&at| !splits_word(all, at));
-        lines.chain(amid).find(begins)
+        lines.chain(amid(all)).find(begins)
     }
 
     pub(super) fn end_side(&mut self, compiled: &Compiled, handle: u32, whose: Whose) -> Step {
@@ -256,6 +255,11 @@ fn worth_asking(asked: u16) -> usize {
     asked.saturating_add(asked >> 3)
 }
 
+/// Places where something may begin amid other bytes.
+pub(super) fn amid(all: &[u8]) -> impl Iterator<Item = usize> {
+    (1..all.len().min(AMID_MAX)).filter(|&at| !splits_word(all, at))
+}
+
 /// Whether letters stand on both sides of a place.
 fn splits_word(bytes: &[u8], at: usize) -> bool {
     let pair = at.checked_sub(1).and_then(|before| bytes.get(before..=at));
@@ -266,7 +270,7 @@ fn splits_word(bytes: &[u8], at: usize) -> bool {
 const LINES_MAX: usize = 256;
 
 /// And so many bytes, each.
-const AMID_MAX: usize = 640;
+pub(super) const AMID_MAX: usize = 640;
 
 /// Asks the checks that were not asked about the last bytes.
 fn catch_up(
@@ -283,7 +287,7 @@ fn catch_up(
     advance(compiled, side, before, whose, seen, false)
 }
 
-fn low(len: usize) -> u16 {
+pub(super) fn low(len: usize) -> u16 {
     u16::try_from(len).unwrap_or(u16::MAX)
 }
 
@@ -320,12 +324,12 @@ fn turn_over(blocks: &Blocks, compiled: &Compiled, progress: &mut Progress, whos
 }
 
 /// What a direction has shown.
-struct Seen<'a> {
-    all: &'a [u8],
+pub(super) struct Seen<'a> {
+    pub(super) all: &'a [u8],
     /// The part of `all` that is new.
-    fresh: &'a [u8],
-    other: &'a [u8],
-    other_is_over: bool,
+    pub(super) fresh: &'a [u8],
+    pub(super) other: &'a [u8],
+    pub(super) other_is_over: bool,
 }
 
 /// Shows new bytes of one direction to the patterns.
@@ -348,7 +352,7 @@ fn feed(compiled: &Compiled, side: &mut Side, whose: Whose, fresh: &[u8]) -> Ste
 }
 
 /// Goes on in one direction; `ended`: no more bytes of it will be looked at.
-fn advance(
+pub(super) fn advance(
     compiled: &Compiled,
     side: &mut Side,
     before: &mut Likely,

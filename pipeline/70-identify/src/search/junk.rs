@@ -1,0 +1,139 @@
+//! What one direction had said before the other one's beginning decided, and is none of it.
+//!
+//! Whoever wants to hide sends bytes first that no rule knows; a server that takes them for an
+//! empty or a bad request goes on. Its answer names the protocol, and what is kept of the client
+//! is replayed from where that begins.
+
+use super::progress::{Likely, Side};
+use super::stream::{AMID_MAX, Seen, advance, amid, low};
+use super::{Memory, Whose, side_of};
+use crate::identifier::Compiled;
+use crate::verdict::{Step, Verdict};
+
+impl Memory {
+    /// After a verdict by what one direction said: of what the other one had said before, which no
+    /// rule knew, the bytes before its beginning are junk if some of them are no text: all of them, where
+    /// nothing has begun and the other side answers in text. Lines of text are left to parsers,
+    /// which say what is odd about them.
+    pub(super) fn find_junk(
+        &mut self,
+        compiled: &Compiled,
+        handle: u32,
+        whose: Whose,
+        verdict: Verdict,
+    ) {
+        let Self { slab, blocks, .. } = self;
+        let Some(progress) = slab.get_mut(handle) else {
+            return;
+        };
+        let whose = Whose {
+            to_server: !verdict.to_server,
+            ..whose
+        };
+        let (side, other, _) = progress.both(side_of(whose.to_server));
+        let all = blocks.bytes(side.kept);
+        let Some(binary) = all.iter().position(|byte| !is_text(*byte)) else {
+            return;
+        };
+        let other = blocks.bytes(other.kept);
+        let begins = |&at: &usize| {
+            let all = all.get(at..).unwrap_or_default();
+            let (mut side, mut likely) = (Side::NEW, Likely::default());
+            let seen = Seen {
+                all,
+                fresh: all,
+                other,
+                other_is_over: true,
+            };
+            let step = advance(compiled, &mut side, &mut likely, whose, &seen, true);
+            matches!(step, Step::Verdict(found) if found.protocol == verdict.protocol)
+        };
+        if begins(&0) {
+            return;
+        }
+        // Who answers in text was asked in text, if at all.
+        let is_whole = !all.get(binary..).unwrap_or_default().contains(&b'\n');
+        let is_answered = is_whole && other.iter().take(ANSWER_LEN).all(|byte| is_text(*byte));
+        // Where words begin, first.
+        let places = amid(all).chain(1..all.len().min(AMID_MAX));
+        let found = places.filter(|&at| at > binary).find(begins);
+        side.junk = low(found.unwrap_or(if is_answered { all.len() } else { 0 }));
+    }
+}
+
+const fn is_text(byte: u8) -> bool {
+    matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~')
+}
+
+/// So much of an answer is looked at for whether it is text.
+const ANSWER_LEN: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{searches, whose};
+    use crate::{On, Search, Step};
+
+    /// What is replayed of the client, from where on.
+    fn replayed(turns: &[(bool, &[u8])]) -> (u64, Vec<u8>) {
+        let (mut searches, mut search) = (searches(), Search::default());
+        let mut offsets = [0u64; 2];
+        for &(to_server, bytes) in turns {
+            let offset = &mut offsets[usize::from(to_server)];
+            let mut whose = whose(On::Tcp, to_server, (50_000, 50_001));
+            whose.offset = *offset;
+            *offset += bytes.len() as u64;
+            match searches.stream_bytes(&mut search, whose, bytes) {
+                Step::Undecided => {}
+                step => {
+                    assert!(matches!(step, Step::Verdict(_)), "{turns:?}");
+                    break;
+                }
+            }
+        }
+        let (mut start, mut told) = (None, Vec::new());
+        searches.replay(search, |to_server, at, bytes| {
+            if to_server {
+                start.get_or_insert(at);
+                told.extend_from_slice(bytes);
+            }
+        });
+        (start.unwrap_or(0), told)
+    }
+
+    const GET: &[u8] = b"GET /x HTTP/1.1\r\nHost: h\r\n\r\n";
+    const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+
+    /// A greeting for another kind of server, zeros, anything: glued to a request, or before it.
+    #[test]
+    fn a_request_is_replayed_from_its_beginning() {
+        let smb = b"\0\0\0\x20\xfeSMB@\0\0\0\0";
+        for junk in [&b"\x05\x01\0"[..], smb, &[0; 40], b"\x01", b"\xffz"] {
+            let glued = [junk, GET].concat();
+            let (half, rest) = glued.split_at(junk.len() + 7);
+            for turns in [
+                &[(true, &glued[..]), (false, OK)][..],
+                &[(true, junk), (true, GET), (false, OK)],
+                &[(true, half), (true, rest), (false, OK)],
+            ] {
+                let want = (junk.len() as u64, GET.to_vec());
+                assert_eq!(replayed(turns), want, "{turns:?}");
+            }
+            // The server refuses the junk before anything else comes.
+            let refused = replayed(&[(true, junk), (false, OK), (true, GET)]);
+            assert_eq!(refused.1, b"", "{junk:?}");
+        }
+    }
+
+    /// What is text, or begins nothing, a parser looks at.
+    #[test]
+    fn text_is_left_to_parsers() {
+        for first in [
+            &b"EHLO x\r\n"[..],
+            b"FOO /y HTTP/1.1\r\n\r\n",
+            b"\x05\x01\0\n",
+        ] {
+            let turns = [(true, first), (false, OK)];
+            assert_eq!(replayed(&turns).0, 0, "{first:?}");
+        }
+    }
+}
