@@ -213,6 +213,11 @@ pub trait MessageSink {
         let _ = is_mine;
     }
 
+    /// All that a side just said is of the parser's protocol beyond doubt (whole messages with
+    /// right checksums, or what else nobody says by chance), but for its end, which the parser
+    /// holds itself. Nothing else need be kept for another parser.
+    fn proves(&mut self) {}
+
     /// The connection says which other ones carry its data.
     fn data_channel(&mut self, told: DataChannel<'_>) {
         let _ = told;

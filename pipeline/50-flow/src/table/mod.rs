@@ -310,7 +310,15 @@ impl Table {
         self.parts(handle).uid(self.identity)
     }
 
+    /// Asks the processor for what [`peers_of`](Self::peers_of) will read.
+    #[inline]
+    pub fn prefetch_peers(&self, handle: Handle) {
+        self.hot.prefetch(handle);
+        self.cold.prefetch(handle);
+    }
+
     /// All parts of a connection.
+    #[inline]
     pub(crate) fn parts(&self, handle: Handle) -> Parts<'_> {
         let (hot, cold) = (&self.hot[handle], &self.cold[handle]);
         Parts {

@@ -53,6 +53,8 @@ pub struct Fix {
     shards: Box<[OfShard; SHARD_COUNT]>,
     /// A message that straddles segments, whole.
     joined: Vec<u8>,
+    /// So many bytes of it were held before the bytes that were told last.
+    joined_held: usize,
     read: Reading,
 }
 
@@ -96,6 +98,7 @@ impl Fix {
             held: Chains::new(BLOCK_BYTES as usize, blocks, SHARD_COUNT)?,
             shards: Box::new([OfShard::default(); SHARD_COUNT]),
             joined: Vec::with_capacity(options.message_bytes_max as usize),
+            joined_held: 0,
             read: Reading {
                 fields: Fields::new(dictionary, options.fields_max as usize),
                 orders: Orders::new(options.shard_orders_max)?,
@@ -152,6 +155,8 @@ impl Fix {
             last: false,
         };
         let shard = usize::from(seen.shard);
+        self.joined_held = 0;
+        let mut is_first = true;
         while !direction.held.is_empty() {
             let more = (direction.need as usize).saturating_sub(direction.held.len());
             let (now, later) = bytes.split_at(more.min(bytes.len()));
@@ -162,6 +167,8 @@ impl Fix {
             }
             self.joined.clear();
             self.held.read(&direction.held, &mut self.joined);
+            self.joined_held = if is_first { self.joined.len() } else { 0 };
+            is_first = false;
             self.joined.extend_from_slice(now);
             self.held.release(shard, &mut direction.held);
             bytes = later;
@@ -223,6 +230,20 @@ impl Fix {
         if let Some(of_shard) = self.shards.get_mut(usize::from(shard)) {
             of_shard.open = of_shard.open.saturating_sub(1);
         }
+    }
+
+    /// What is held of one direction, the end of what it was told, goes to `to`.
+    pub fn held(&self, handle: Handle, to_server: bool, to: &mut Vec<u8>) {
+        if let Some([client, server]) = self.connections.get(handle) {
+            let direction = if to_server { client } else { server };
+            self.held.read(&direction.held, to);
+        }
+    }
+
+    /// What was held of the direction that spoke last before its last bytes, if those were joined
+    /// with it.
+    pub fn held_before(&self) -> &[u8] {
+        self.joined.get(..self.joined_held).unwrap_or_default()
     }
 
     /// What did not fit, by name.

@@ -93,12 +93,17 @@ impl Reading {
             let step = match frame_of(rest, limit, seen.last, waits) {
                 Frame::Need(need) => {
                     if begins_message(rest) {
-                        sink.fits(true);
+                        // What is not whole is held, should it turn out to be something else.
+                        sink.proves();
                     }
                     return (used, u32::try_from(need).unwrap_or(u32::MAX));
                 }
                 Frame::Message(window) => {
-                    sink.fits(true);
+                    if window.body_length_ok && window.checksum_ok == Some(true) {
+                        sink.proves();
+                    } else {
+                        sink.fits(true);
+                    }
                     direction.in_garbage = false;
                     direction.note_length(&window, limit);
                     let message = rest.get(..window.len).unwrap_or(rest);

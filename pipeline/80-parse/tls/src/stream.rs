@@ -90,8 +90,11 @@ impl Tls {
         };
         let page = self.pages.open(&mut session.page, sink.reads(&TLS));
         session.read(to_server, bytes, &mut self.blocks, page);
-        if let Some(is_mine) = session.fits(to_server) {
-            sink.fits(is_mine);
+        match session.fits(to_server) {
+            // A hello whose lengths all agree, and nothing behind it that is none of TLS.
+            Some(true) if !session.side(to_server).is_over => sink.proves(),
+            Some(is_mine) => sink.fits(is_mine),
+            None => {}
         }
         self.settle(handle, sink)
     }

@@ -14,8 +14,8 @@
 //! far as they are looked at at all, and a few datagrams.
 
 use super::Identify;
-use super::state::{NO_RULE, NONE, Phase, State, take_again};
-use crate::worker::stages::parse::Scene;
+use super::state::{Phase, State};
+use crate::worker::stages::parse::{Parse, Scene};
 use flowpin_counters::Loss;
 use flowpin_identify::{
     Again, Confidence, GaveUp, On, ProtocolId, STREAM_BYTES_MAX, Step, Verdict,
@@ -177,6 +177,7 @@ impl Identify {
         bytes: &[u8],
         scene: &mut Scene<'_, S>,
     ) {
+        let is_proved = self.parse.as_ref().is_some_and(Parse::has_proved);
         let fits = self.parse.as_mut().and_then(|parse| parse.fits());
         let Some(state) = self.states.get_mut(at.handle) else {
             return;
@@ -188,11 +189,23 @@ impl Identify {
             // Its parser has given up; the rules have not.
             state.go_to(Phase::Doubting);
         }
+        if is_proved {
+            // PERF: what nobody will read again is not kept: where tens of thousands of
+            // connections wait for their servers' words, that is most of what they have.
+            self.searches.release(&mut state.search);
+            state.trust.fit(at.to_server);
+            return self.end_doubt(at.handle);
+        }
         let does_fit = state.trust.does_fit(at.to_server);
         let is_refused = state.trust.is_side_refused(at.to_server);
         let has_decided = state.has(State::BY_SERVER) != at.to_server;
         let is_read = !state.binding.is_none();
+        let is_kept = !self.searches.kept(state.search, at.to_server).is_empty();
+        let holds = |parse: &Parse| parse.holds(state.binding);
         match fits {
+            Some(false) if does_fit => self.recall_held(at, scene),
+            // Its parser holds what it waits with.
+            None if does_fit && !is_kept && self.parse.as_ref().is_some_and(holds) => return,
             _ if does_fit => {}
             Some(true) => {
                 let is_shared = !has_decided && !is_refused && self.reads_text(at.handle);
@@ -208,6 +221,7 @@ impl Identify {
                 self.end_doubt(at.handle);
             }
             Some(false) if !is_refused => {
+                self.recall_held(at, scene);
                 if let Some(state) = self.states.get_mut(at.handle) {
                     state.trust.refuse_side(at.to_server);
                 }
@@ -225,6 +239,23 @@ impl Identify {
         }
         self.keep_for_replay(at, bytes, scene);
         self.look_behind_lines(at, scene);
+    }
+
+    /// What a connection's parser holds of a side of which all else is proved is kept for whoever
+    /// takes its place.
+    fn recall_held<S: RecordSink>(&mut self, told: Span, scene: &Scene<'_, S>) {
+        for to_server in [true, false] {
+            let (Some(parse), Some(state)) = (&self.parse, self.states.get_mut(told.handle)) else {
+                return;
+            };
+            self.held.clear();
+            let offset = parse.held(state.binding, to_server, told, &mut self.held);
+            let is_kept = !self.searches.kept(state.search, to_server).is_empty();
+            if !is_kept && !self.held.is_empty() {
+                let whose = state.whose(On::Tcp, to_server, scene.ports(told.handle), offset);
+                self.searches.keep(&mut state.search, whose, &self.held);
+            }
+        }
     }
 
     /// A client has begun TLS where it may, and the server has answered otherwise: the
@@ -305,6 +336,19 @@ impl Identify {
             state.trust.settle();
             self.end_doubt(at.handle);
         }
+    }
+
+    /// One direction ends of which a parser refused the beginning: what it is if no more comes.
+    pub(super) fn refused_over<S: RecordSink>(&mut self, at: Span, scene: &mut Scene<'_, S>) {
+        let ports = scene.ports(at.handle);
+        let Some(state) = self.states.get_mut(at.handle) else {
+            return;
+        };
+        let mut whose = state.whose(On::Tcp, at.to_server, ports, at.offset);
+        let but = Some(self.names.protocol_of(state.rule));
+        whose.again = Some(Again { but });
+        let step = self.searches.stream_ended(&mut state.search, whose);
+        self.conclude(at, &[], step, scene);
     }
 
     /// Keeps bytes of a doubted stream from its beginning on, as far as beginnings are kept.
@@ -446,113 +490,6 @@ impl Identify {
                 state.trust.settle();
             }
             self.end_doubt(at.handle);
-        }
-    }
-
-    /// Another protocol takes the place of a verdict. False if that has been so too often.
-    pub(super) fn take_back<S: RecordSink>(
-        &mut self,
-        handle: u32,
-        verdict: Verdict,
-        scene: &mut Scene<'_, S>,
-    ) -> bool {
-        let Some(state) = self.states.get_mut(handle) else {
-            return false;
-        };
-        let before = *state;
-        if !state.trust.take_back() {
-            self.losses.count(Loss::IdentifyChanges, 1);
-            state.trust.settle();
-            self.end_doubt(handle);
-            return false;
-        }
-        self.stats.taken_back += 1;
-        if state.original == NONE {
-            state.original = self.names.protocol_of(before.rule);
-        }
-        take_again(state, verdict, &self.names);
-        self.bind(handle, &before, verdict, scene);
-        let first = self.begins_at(handle, verdict, scene);
-        self.replay(handle, first, scene);
-        if let Some(state) = self.states.get_mut(handle) {
-            self.searches.release(&mut state.search);
-            if state.binding.is_none() && state.is_done() {
-                state.go_to(Phase::Doubting);
-            }
-        }
-        true
-    }
-
-    /// From where on the client's kept bytes are told to the parser of what the server speaks:
-    /// what it took in another sense stands before.
-    fn begins_at<S: RecordSink>(&self, handle: u32, verdict: Verdict, scene: &Scene<'_, S>) -> u64 {
-        let state = self.states.get(handle);
-        let Some(state) = state.filter(|one| !verdict.to_server && !one.binding.is_none()) else {
-            return 0;
-        };
-        let Some(end) = self.searches.kept_until(state.search, true) else {
-            return 0;
-        };
-        let kept = self.searches.kept(state.search, true);
-        let start = end.saturating_sub(kept.len() as u64);
-        let mut whose = state.whose(On::Tcp, true, scene.ports(handle), start);
-        whose.again = Some(Again { but: None });
-        let is_it = |one| self.names.are_one(one, verdict.protocol);
-        match self.searches.begins_at(state.search, whose, is_it) {
-            Some(place) => start.saturating_add(place as u64),
-            // Parsers find a line's beginning by themselves.
-            None if kept.ends_with(b"\n") => start,
-            None => end,
-        }
-    }
-
-    /// What a parser, bound anew, said of what it was just told; the rule, where nobody reads it.
-    fn note_heard(&mut self, at: Span) {
-        let fits = self.parse.as_mut().and_then(|parse| parse.fits());
-        if let Some(state) = self.states.get_mut(at.handle)
-            && (fits == Some(true) || state.binding.is_none())
-        {
-            state.trust.fit(at.to_server);
-        }
-    }
-
-    /// Both beginnings of a stream were refused, and no rule knows better: it is unknown.
-    fn refused_by_all<S: RecordSink>(&mut self, handle: u32, scene: &mut Scene<'_, S>) {
-        if let Some(state) = self.states.get(handle)
-            && [true, false].map(|side| state.trust.is_side_refused(side)) == [true; 2]
-        {
-            self.drop_verdict(handle, scene);
-        }
-    }
-
-    /// A verdict that nothing fits, of which no rule knows better: the connection is unknown.
-    fn drop_verdict<S: RecordSink>(&mut self, handle: u32, scene: &mut Scene<'_, S>) {
-        let Some(state) = self.states.get_mut(handle) else {
-            return;
-        };
-        if !state.trust.fits_nothing() || state.rule == NO_RULE {
-            return;
-        }
-        self.stats.taken_back += 1;
-        state.rule = NO_RULE;
-        state.original = NONE;
-        state.go_to(Phase::Done);
-        self.searches.release(&mut state.search);
-        self.hear_end(handle, scene);
-    }
-
-    /// Forgets what a doubt needed, if it is over.
-    pub(super) fn end_doubt(&mut self, handle: u32) {
-        let Some(state) = self.states.get_mut(handle) else {
-            return;
-        };
-        if state.trust.is_settled() {
-            if !state.is(Phase::Looking) {
-                self.searches.release(&mut state.search);
-            }
-            if state.is(Phase::Doubting) {
-                state.go_to(Phase::Done);
-            }
         }
     }
 }

@@ -14,13 +14,14 @@ mod bind;
 mod doubt;
 mod lines;
 mod state;
+mod taken_back;
 mod trust;
 mod waiting;
 
 use super::parse::{FileError, Parse, ParseStats, Scene};
 use crate::worker::identification::{Identification, Names};
 use flowpin_counters::Losses;
-use flowpin_flow::Sighting;
+use flowpin_flow::{Sighting, Table};
 use flowpin_identify::{GaveUp, On, SearchOptions, Searches, Step};
 use flowpin_memory::Slab;
 use flowpin_packet::PacketKind;
@@ -41,6 +42,8 @@ pub(super) struct Identify {
     stats: IdentifyStats,
     parse: Option<Parse>,
     waiting: Vec<Heard>,
+    /// What a parser held, while it is handed over.
+    held: Vec<u8>,
 }
 
 /// What a packet that is simply the next one has to go through.
@@ -89,6 +92,7 @@ impl Identify {
             stats: IdentifyStats::default(),
             parse,
             waiting: Vec::with_capacity(PLACES),
+            held: Vec::new(),
         })
     }
 
@@ -104,6 +108,18 @@ impl Identify {
             && !state.binding.is_none()
         {
             parse.prefetch(state.binding, step);
+        }
+    }
+
+    /// As [`prefetch_more`](Self::prefetch_more); also what a verdict will ask of the connection.
+    #[inline]
+    fn prefetch_for(&self, table: &Table, handle: u32, step: u8) {
+        if let (Some(parse), Some(state)) = (&self.parse, self.states.get(handle)) {
+            if !state.binding.is_none() {
+                parse.prefetch(state.binding, step);
+            } else if step == 0 && state.is(Phase::Looking) {
+                table.prefetch_peers(handle);
+            }
         }
     }
 
@@ -260,7 +276,13 @@ impl Identify {
             return;
         };
         let side = State::over(at.to_server);
-        if state.is_done() || state.has(side) {
+        if state.has(side) {
+            return;
+        }
+        if state.is_done() {
+            if state.is_doubted() && state.trust.is_side_refused(at.to_server) {
+                self.refused_over(at, scene);
+            }
             return;
         }
         state.set(side, true);

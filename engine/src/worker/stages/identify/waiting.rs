@@ -148,7 +148,7 @@ impl Identify {
         for (nth, heard) in waiting.iter().enumerate() {
             for (step, ahead) in (0..).zip(AHEAD) {
                 if let Some(later) = waiting.get(nth + ahead) {
-                    self.prefetch_more(later.at.handle, step);
+                    self.prefetch_for(table, later.at.handle, step);
                 }
             }
             let mut scene = Scene::open(table, heard.moment, sink);
