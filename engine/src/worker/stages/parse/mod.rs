@@ -200,7 +200,44 @@ impl Parse {
     /// Whether what was told since the last question is of the parser's protocol, where it said so.
     #[inline]
     pub(super) fn fits(&mut self) -> Option<bool> {
+        self.ledger.has_proved = false;
         self.ledger.fits.take()
+    }
+
+    /// Whether what was told last is of the parser's protocol beyond doubt.
+    #[inline]
+    pub(super) fn has_proved(&self) -> bool {
+        self.ledger.has_proved
+    }
+
+    /// Whether a connection's parser, once it proved what a side says, holds the rest.
+    pub(super) fn holds(&self, binding: Binding) -> bool {
+        let bound = binding.0.checked_sub(1).and_then(|one| self.bound.get(one));
+        bound.is_some_and(|bound| Parsers::holds(bound.handle))
+    }
+
+    /// What a parser that proves all else held of one direction, before the bytes that `told` tells
+    /// of, goes to `to`, which is empty: the offset of its first byte.
+    pub(super) fn held(
+        &self,
+        binding: Binding,
+        to_server: bool,
+        told: Span,
+        to: &mut Vec<u8>,
+    ) -> u64 {
+        let bound = binding.0.checked_sub(1).and_then(|one| self.bound.get(one));
+        let Some(bound) = bound else {
+            return 0;
+        };
+        let spoke = told.to_server == to_server;
+        self.parsers.held(bound.handle, to_server, spoke, to);
+        let [client, server] = bound.next;
+        let end = match to_server {
+            _ if spoke => told.offset,
+            true => client,
+            false => server,
+        };
+        end.saturating_sub(to.len() as u64)
     }
 
     /// Whether a grammar reads a connection.
@@ -242,6 +279,7 @@ impl Parse {
     #[inline]
     pub(super) fn forget_fits(&mut self) {
         self.ledger.fits = None;
+        self.ledger.has_proved = false;
     }
 
     /// How many records a connection had so far.
@@ -468,6 +506,7 @@ impl Parse {
             ..
         } = self.bound.get_mut(binding.0.checked_sub(1)?)?;
         self.ledger.fits = None;
+        self.ledger.has_proved = false;
         let hearing = Hearing {
             handle: *handle,
             next,

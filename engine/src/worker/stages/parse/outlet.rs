@@ -106,6 +106,8 @@ pub(super) struct Ledger {
     pub(super) stats: ParseStats,
     /// Whether what a parser was just told is of its protocol, where it said so.
     pub(super) fits: Option<bool>,
+    /// Whether that is beyond doubt.
+    pub(super) has_proved: bool,
     /// Files that connections carry, where they are kept.
     pub(super) files: Option<Files>,
 }
@@ -120,6 +122,7 @@ impl Ledger {
             losses: Losses::default(),
             stats: ParseStats::default(),
             fits: None,
+            has_proved: false,
             files,
         }
     }
@@ -204,6 +207,13 @@ impl<S: RecordSink> MessageSink for Outlet<'_, S> {
     fn fits(&mut self, is_mine: bool) {
         let fits = &mut self.ledger.fits;
         *fits = Some(is_mine || *fits == Some(true));
+        self.ledger.has_proved = false;
+    }
+
+    #[inline]
+    fn proves(&mut self) {
+        self.ledger.has_proved = self.ledger.fits != Some(false);
+        self.ledger.fits = Some(true);
     }
 
     fn data_channel(&mut self, told: DataChannel<'_>) {

@@ -188,6 +188,24 @@ impl Parsers {
         }
     }
 
+    /// Whether a parser, once it proved what a side says, holds all that it has not proved yet.
+    #[inline]
+    pub(super) const fn holds(handle: Handle) -> bool {
+        matches!(handle, Handle::Fix(_))
+    }
+
+    /// What such a parser holds of one direction goes to `to`; if it spoke last, what was held
+    /// before that.
+    pub(super) fn held(&self, handle: Handle, to_server: bool, spoke: bool, to: &mut Vec<u8>) {
+        if let Handle::Fix(handle) = handle {
+            if spoke {
+                to.extend_from_slice(self.fix.held_before());
+            } else {
+                self.fix.held(handle, to_server, to);
+            }
+        }
+    }
+
     pub(super) fn losses(&self) -> Losses {
         let mut losses = self.tls.losses();
         losses.add(&self.quic.losses());
