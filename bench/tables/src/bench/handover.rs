@@ -74,9 +74,9 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
         }
         let taken = lab.ways(&ways)?;
         for (name, taken) in names.iter().zip(&taken) {
-            let their = if name.ends_with(OPTIMIZED) {
+            let their = if name.ends_with(OPTIMIZED) || variants.is_none() {
                 Some(theirs[1])
-            } else if name.ends_with(FAST_FORWARD) || variants.is_none() {
+            } else if name.ends_with(FAST_FORWARD) {
                 Some(theirs[0])
             } else {
                 None
