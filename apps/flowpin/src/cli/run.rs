@@ -120,7 +120,8 @@ pub(super) struct StageArgs {
     #[arg(long, value_name = "on|off|NAMES", value_parser = value::parse)]
     parse: Option<value::Parse>,
 
-    /// Read every field of messages, not only the common ones: all of HTTP's and FIX's
+    /// Read every field of messages, not only the common ones: all of HTTP's and FIX's; of FTP every
+    /// command
     #[arg(long)]
     all_fields: bool,
 
