@@ -180,6 +180,10 @@ losses! {
     /// Targets that scan detection forgot: of sources that fail often, but do not scan.
     ScanTargetsForgotten = "scan_targets_forgotten",
         "a source failed at more targets than are kept, without a scan's pattern";
+    /// Connections that a scanner used and that scan detection no longer knew when it recognised the
+    /// scan, or could not keep until its next probe.
+    ScanUsedForgotten = "scan_used_forgotten",
+        "used connections of scanners were forgotten: open ports among them may be missing";
     /// Scans that were recognised and not followed because there were too many.
     ScansUntracked = "scans_untracked", "more scans at once than the limit";
     /// Floods that were recognised and not followed because there were too many.

@@ -161,9 +161,9 @@ fn holds_ip_packet(frame: &[u8]) -> bool {
     while let Some(0x8100 | 0x88a8) = be16(frame, at)
         && at < 20
     {
-        at += 4;
+        at = at.saturating_add(4);
     }
-    let packet = frame.get(at + 2..).unwrap_or_default();
+    let packet = frame.get(at.saturating_add(2)..).unwrap_or_default();
     match be16(frame, at) {
         Some(0x0800) => Ipv4Packet::parse(packet, usize::MAX)
             .is_ok_and(|packet| verify_ipv4_header(&packet) == ChecksumVerdict::Good),

@@ -9,6 +9,7 @@ use crate::filter::Shards;
 use crate::observer::PERIOD;
 use crate::options::ScanOptions;
 use crate::summary::Attempt;
+use flowpin_counters::{Loss, Losses};
 use flowpin_packet::Timestamp;
 use flowpin_record::{EpisodeState, RecordKey, RecordSink, Samples, ScanKind, ScanRecord};
 
@@ -263,11 +264,12 @@ impl Asked {
     }
 
     /// Notes a connection that was used while the scan goes on.
-    pub(super) fn note_used(&mut self, attempt: &Attempt, interval: u64) {
+    pub(super) fn note_used(&mut self, attempt: &Attempt, interval: u64, losses: &mut Losses) {
         if let Some(scan) = &mut self.scan {
             if scan.waiting.len() < WAITING_MAX {
                 scan.waiting.push((*attempt, interval));
             } else {
+                losses.count(Loss::ScanUsedForgotten, 1);
                 scan.is_short = true;
             }
         }
@@ -315,17 +317,20 @@ impl Asked {
     }
 
     /// From now on it is a scan, and of `used` what followed its last probe may be.
-    pub(super) fn begin(&mut self, scan: Scan, mut used: Vec<UsedOne>) {
+    pub(super) fn begin(&mut self, scan: Scan, mut used: Vec<UsedOne>, losses: &mut Losses) {
         let last_probe = if self.targets.is_sketch() {
             u64::MAX
         } else {
             self.last_probe()
         };
         used.retain(|(attempt, _)| attempt.number > last_probe);
+        let more = used.len().saturating_sub(WAITING_MAX);
+        losses.count(Loss::ScanUsedForgotten, more as u64);
         used.truncate(WAITING_MAX);
         self.scan = Some(Scan {
             last_probe,
             waiting: used,
+            is_short: more > 0,
             ..scan
         });
     }

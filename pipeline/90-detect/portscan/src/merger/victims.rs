@@ -178,7 +178,9 @@ impl Victims {
             return;
         }
         if let Some(victim) = self.map.get_mut(&host) {
-            victim.asked.begin(Scan::new(now.index, None), Vec::new());
+            victim
+                .asked
+                .begin(Scan::new(now.index, None), Vec::new(), losses);
             self.scans.insert(host);
             victim.write(host, EpisodeState::Begun, now, options, sink);
         }

@@ -1,6 +1,7 @@
 //! Events made by hand, and observers run over them.
 #![allow(dead_code, reason = "each test program uses its own part")]
 
+use flowpin_counters::Losses;
 use flowpin_packet::Timestamp;
 use flowpin_portscan::{Begin, Merger, Observer, Probe, Run, ScanOptions, Steps};
 use flowpin_record::{
@@ -279,13 +280,17 @@ impl Pipeline {
         self.merger.decide(&mut self.records);
     }
 
-    pub(crate) fn finish(mut self, end: u64) -> Records {
+    pub(crate) fn finish(self, end: u64) -> Records {
+        self.finish_with_losses(end).0
+    }
+
+    pub(crate) fn finish_with_losses(mut self, end: u64) -> (Records, Losses) {
         for worker in 0..self.plan.workers {
             let summary = self.observers[worker].finish();
             self.merger.add(worker, summary);
         }
         self.merger.finish(Timestamp(end), &mut self.records);
-        self.records
+        (self.records, *self.merger.losses())
     }
 }
 
