@@ -30,7 +30,8 @@ const PIECES_MAX: usize = 32;
 
 /// What threads would cost a packet, as [`super::profile`] finds it, from the first megabytes and
 /// three pipelines: up to the dispatch, up to the checksums, all; and what handing over costs. None
-/// if the input cannot be read twice, or is too short to matter. Nothing is written.
+/// if the input cannot be read twice, is too short to matter, or if others use the processors.
+/// Nothing is written.
 pub(crate) fn brief(plan: &Plan, known: Option<&Identification>) -> Option<Rule> {
     if plan.inputs.contains(&Input::Stdin) {
         return None;
@@ -59,14 +60,17 @@ pub(crate) fn brief(plan: &Plan, known: Option<&Identification>) -> Option<Rule>
         control: &control,
         shown: Shown::new(&(), 1),
     };
-    let handover = |cut, alone: f64| -> Handover {
+    let handover = |cut, alone: f64| -> Option<Handover> {
         let relayed = bench.relay(cut, PIECES_OUT + pieces, f64::INFINITY);
-        let relayed = relayed.ok().flatten();
-        relayed.map_or_else(Handover::default, |relayed| relayed.beyond(alone))
+        match relayed.ok().flatten() {
+            Some(relayed) if relayed.is_disturbed() => None,
+            Some(relayed) => Some(relayed.beyond(alone)),
+            None => Some(Handover::default()),
+        }
     };
-    let behind = handover(Cut::L3, input);
+    let behind = handover(Cut::L3, input)?;
     let before = if input > dispatch {
-        handover(Cut::L2, dispatch)
+        handover(Cut::L2, dispatch)?
     } else {
         behind
     };

@@ -25,9 +25,11 @@ use crate::run::{PIECES_OUT, Unpin, division, open, pin};
 use crate::worker::Late;
 use core::hint::black_box;
 use flowpin_config::{Cut, Plan};
+use flowpin_cpu::thread_wait_time;
 use flowpin_handoff::{HandoffError, HandoffOptions, WorkerEnd, handoff};
 use flowpin_packet::{FrameBytes, PacketMeta, SHARD_COUNT};
 use std::thread::{self, Builder};
+use std::time::Instant;
 
 /// What the two threads took.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,9 +39,17 @@ pub(super) struct Relayed {
     input: f64,
     /// Ticks of the first looks beyond the second ones.
     looks: f64,
+    /// Which part of the time one of the two was kept waiting by threads of others.
+    waited: f64,
 }
 
 impl Relayed {
+    /// Whether others want these processors so much that two threads will wait for each other:
+    /// then one alone is done sooner.
+    pub(super) fn is_disturbed(&self) -> bool {
+        self.waited > WAITED_MAX
+    }
+
     /// Beyond what the input takes a packet alone.
     pub(super) fn beyond(&self, alone: f64) -> Handover {
         Handover {
@@ -84,10 +94,13 @@ impl Bench<'_> {
                 .name("looker".to_owned())
                 .spawn_scoped(scope, move || {
                     pin(Some(there));
-                    look_at_all(end, late, hertz)
+                    let waited = thread_wait_time();
+                    let looks = look_at_all(end, late, hertz);
+                    (looks, thread_wait_time().saturating_sub(waited))
                 })
                 .map_err(RunError::Thread)?;
             let owners = &[0; SHARD_COUNT];
+            let (start, waited) = (Instant::now(), thread_wait_time());
             let (mut pending, mut busy, mut before) = (Pending::default(), 0.0, 0);
             for nth in 0..pieces {
                 if nth == PIECES_OUT {
@@ -113,14 +126,17 @@ impl Bench<'_> {
                 self.shown.update(&input.progress());
             }
             to_workers.finish().map_err(lost)?;
-            let looks = looker.join().map_err(|_| RunError::WorkerLost(0))?;
+            let (looks, others) = looker.join().map_err(|_| RunError::WorkerLost(0))?;
             self.shown.next();
+            let waited = thread_wait_time().saturating_sub(waited).max(others);
+            let waited = waited.as_secs_f64() / start.elapsed().as_secs_f64().max(1e-9);
             let packets = input.progress().packets - before;
             let is_whole = packets > 0 && !self.control.is_stopped();
             Ok(is_whole.then_some(Relayed {
                 packets,
                 input: busy,
                 looks,
+                waited,
             }))
         })
     }
@@ -173,6 +189,9 @@ fn look(frames: FrameBytes<'_>, metas: &[PacketMeta], late: Late) {
     }
     black_box(sum);
 }
+
+/// On a machine that nobody else uses it is 0.00 to 0.03: a thread that wakes up waits a little.
+const WAITED_MAX: f64 = 0.15;
 
 const LINE_LEN: usize = 64;
 /// Of a payload, what identification and the first line of a message take.

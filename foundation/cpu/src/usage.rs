@@ -32,6 +32,18 @@ pub fn thread_cpu_time() -> Duration {
     clock(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
+/// How long the calling thread was ready to run while others had its processor; zero where the system
+/// does not say.
+pub fn thread_wait_time() -> Duration {
+    waited(&std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default())
+}
+
+/// From nanoseconds run, nanoseconds waited, slices (the kernel's `sched-stats` document).
+fn waited(schedstat: &str) -> Duration {
+    let waited = schedstat.split_whitespace().nth(1);
+    Duration::from_nanos(waited.and_then(|word| word.parse().ok()).unwrap_or(0))
+}
+
 /// The most memory that was resident at once, in bytes.
 pub fn peak_resident_bytes() -> u64 {
     let peak = u64::try_from(usage(libc::RUSAGE_SELF).ru_maxrss).unwrap_or(0);
@@ -80,7 +92,9 @@ fn duration(time: libc::timeval) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use super::{peak_resident_bytes, process_cpu_time, thread_cpu_time};
+    use super::{
+        Duration, peak_resident_bytes, process_cpu_time, thread_cpu_time, thread_wait_time, waited,
+    };
 
     /// A thread's time is part of its process's, and work adds to both.
     #[test]
@@ -93,5 +107,15 @@ mod tests {
         assert!(thread_cpu_time() > before);
         assert!(process_cpu_time().total() > std::time::Duration::ZERO || sum > 0);
         assert!(peak_resident_bytes() > 100_000);
+    }
+
+    /// What a system does not say is no waiting.
+    #[test]
+    fn waiting_is_the_second_of_the_kernels_figures() {
+        assert_eq!(waited("3079 2530241 1\n"), Duration::from_nanos(2_530_241));
+        for none in ["", "3079", "3079 -1 1", "0 0 0\n"] {
+            assert_eq!(waited(none), Duration::ZERO);
+        }
+        assert!(thread_wait_time() < Duration::from_secs(3600));
     }
 }
