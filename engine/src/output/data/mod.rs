@@ -25,7 +25,7 @@ use flowpin_output::{Formatter, RecordBatch};
 use flowpin_record::{
     App, Confidence, ConnRecord, MessagePlace, RecordKey, RecordSink, ToolNames, Value,
 };
-use news::Seen;
+use news::Told;
 
 /// Recognises data connections, and formats their records.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(crate) struct DataOutput {
     /// By worker: up to where it has delivered everything.
     workers: Vec<RecordKey>,
     /// What waits until no worker can deliver anything before it.
-    waiting: Vec<Seen>,
+    waiting: DataNews,
     /// Its number among the merger's sources.
     source: usize,
     renamed: Renamed,
@@ -49,7 +49,7 @@ impl DataOutput {
             connections: DataConnections::default(),
             formatter: Formatter::with_messages(&plan.output, &messages::schemas(plan)),
             workers: vec![RecordKey::default(); workers],
-            waiting: Vec::new(),
+            waiting: DataNews::default(),
             source,
             renamed: Renamed::default(),
             in_tools: ToolNames::of(NAME),
@@ -66,8 +66,9 @@ impl DataOutput {
     pub(crate) fn push(&mut self, source: usize, watermark: RecordKey, news: Option<DataNews>) {
         if let Some(delivered) = self.workers.get_mut(source) {
             *delivered = watermark;
-            self.waiting
-                .extend(news.into_iter().flat_map(DataNews::seen));
+            if let Some(news) = news {
+                self.waiting.add(news);
+            }
         }
     }
 
@@ -98,19 +99,14 @@ impl DataOutput {
 
     fn decide(&mut self, watermark: RecordKey, mut supersede: impl FnMut(RecordKey)) {
         let mut waiting = core::mem::take(&mut self.waiting);
-        let is_told = |seen: &Seen| matches!(seen, Seen::Told(_));
-        if self.connections.is_idle() && !waiting.iter().any(is_told) {
+        if self.connections.is_idle() && !waiting.has_told() {
             // Nothing was announced: nothing is recognised.
-            waiting.retain(|seen| seen.key() > watermark);
+            waiting.forget(watermark);
         } else {
-            waiting.sort_unstable_by_key(Seen::key);
-            let ready = waiting.partition_point(|seen| seen.key() <= watermark);
-            for seen in waiting.drain(..ready) {
-                match seen {
-                    Seen::Told(told) => told.tell(&mut self.connections),
-                    Seen::Ended(key, record) => self.recognise(key, &record, &mut supersede),
-                }
-            }
+            let told = |own: &mut Self, told: &Told| told.tell(&mut own.connections);
+            waiting.replay(watermark, self, told, |own, key, record| {
+                own.recognise(key, record, &mut supersede);
+            });
         }
         self.waiting = waiting;
     }

@@ -43,28 +43,43 @@ impl DataNews {
         (!is_empty).then(|| core::mem::take(self))
     }
 
-    pub(super) fn seen(self) -> impl Iterator<Item = Seen> {
-        let ended = self.ended.into_iter();
-        let told = self.told.into_iter().map(Seen::Told);
-        told.chain(ended.map(|(key, record)| Seen::Ended(key, Box::new(record))))
+    /// Takes what another worker has seen.
+    pub(super) fn add(&mut self, mut other: Self) {
+        self.told.append(&mut other.told);
+        self.ended.append(&mut other.ended);
     }
-}
 
-/// Something that a worker has seen.
-#[derive(Debug)]
-pub(super) enum Seen {
-    /// What a control connection says.
-    Told(Told),
-    /// A connection that may carry data.
-    Ended(RecordKey, Box<ConnRecord>),
-}
+    /// Whether a control connection said something.
+    pub(super) const fn has_told(&self) -> bool {
+        !self.told.is_empty()
+    }
 
-impl Seen {
-    pub(super) const fn key(&self) -> RecordKey {
-        match self {
-            Self::Told(told) => told.key,
-            Self::Ended(key, _) => *key,
+    /// Forgets the connections whose records are written.
+    pub(super) fn forget(&mut self, written: RecordKey) {
+        self.ended.retain(|(key, _)| *key > written);
+    }
+
+    /// Goes through all up to a key, in order of keys, and forgets it. `told` gets what control
+    /// connections say, `ended` the connections.
+    pub(super) fn replay<T>(
+        &mut self,
+        until: RecordKey,
+        to: &mut T,
+        told: impl Fn(&mut T, &Told),
+        mut ended: impl FnMut(&mut T, RecordKey, &ConnRecord),
+    ) {
+        self.told.sort_unstable_by_key(|one| one.key);
+        self.ended.sort_unstable_by_key(|(key, _)| *key);
+        let told_count = self.told.partition_point(|one| one.key <= until);
+        let ended_count = self.ended.partition_point(|(key, _)| *key <= until);
+        let mut saying = self.told.drain(..told_count).peekable();
+        for (key, record) in self.ended.drain(..ended_count) {
+            while let Some(one) = saying.next_if(|one| one.key < key) {
+                told(to, &one);
+            }
+            ended(to, key, &record);
         }
+        saying.for_each(|one| told(to, &one));
     }
 }
 

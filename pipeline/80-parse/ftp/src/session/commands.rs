@@ -15,7 +15,7 @@ impl Session {
         if text.is_empty() || line.is_rest && !is_known(word) {
             return;
         }
-        scene.sink.fits(word_len > 0);
+        scene.sink.fits(is_known(word));
         if word_len == 0 {
             scene.sink.anomaly("ftp_bad_command");
         }
@@ -144,12 +144,14 @@ fn is_known(word: &[u8]) -> bool {
     KNOWN.iter().any(|one| one.eq_ignore_ascii_case(word))
 }
 
-const KNOWN: [&[u8]; 42] = [
-    b"ABOR", b"ACCT", b"ALLO", b"APPE", b"AUTH", b"CCC", b"CDUP", b"CLNT", b"CWD", b"DELE",
-    b"EPRT", b"EPSV", b"FEAT", b"HELP", b"LIST", b"MDTM", b"MFMT", b"MKD", b"MLSD", b"MLST",
-    b"MODE", b"NLST", b"NOOP", b"OPTS", b"PASS", b"PASV", b"PBSZ", b"PORT", b"PROT", b"PWD",
-    b"QUIT", b"REIN", b"REST", b"RETR", b"RMD", b"RNFR", b"RNTO", b"SITE", b"SIZE", b"STOR",
-    b"TYPE", b"USER",
+const KNOWN: [&[u8]; 69] = [
+    b"ABOR", b"ACCT", b"ADAT", b"ALLO", b"APPE", b"AUTH", b"AVBL", b"CCC", b"CDUP", b"CLNT",
+    b"CONF", b"COMB", b"CSID", b"CWD", b"DELE", b"ENC", b"EPRT", b"EPSV", b"FEAT", b"HASH",
+    b"HELP", b"HOST", b"LANG", b"LIST", b"LPRT", b"LPSV", b"MDTM", b"MFCT", b"MFF", b"MFMT",
+    b"MIC", b"MKD", b"MLSD", b"MLST", b"MODE", b"NLST", b"NOOP", b"OPTS", b"PASS", b"PASV",
+    b"PBSZ", b"PORT", b"PROT", b"PWD", b"QUIT", b"REIN", b"REST", b"RETR", b"RMD", b"RNFR",
+    b"RNTO", b"SITE", b"SIZE", b"SMNT", b"STAT", b"STOR", b"STOU", b"STRU", b"SYST", b"TYPE",
+    b"USER", b"XCRC", b"XCUP", b"XCWD", b"XMD5", b"XMKD", b"XPWD", b"XRMD", b"XSHA",
 ];
 
 /// The longest command known has eight letters.
