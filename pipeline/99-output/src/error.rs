@@ -82,6 +82,21 @@ impl OutputError {
     }
 }
 
+impl OutputError {
+    /// A file cannot be created. What is refused for what it is says by itself what to do.
+    pub(crate) fn create(path: PathBuf, source: io::Error) -> Self {
+        match source.downcast::<Refused>() {
+            // Nothing of this run is told to replace what came meanwhile.
+            Ok(Refused::Exists { .. }) => Self::Create {
+                path,
+                source: io::ErrorKind::AlreadyExists.into(),
+            },
+            Ok(refused) => Self::Refused(refused),
+            Err(source) => Self::Create { path, source },
+        }
+    }
+}
+
 /// What the standard output is called in place of a path.
 pub(crate) const STDOUT: &str = "standard output";
 

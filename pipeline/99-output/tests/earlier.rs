@@ -177,6 +177,31 @@ fn only_an_empty_file_is_taken_over() {
     let error = writers.reopen().unwrap_err();
     assert!(matches!(error, OutputError::Create { .. }), "{error}");
     assert_eq!(fs::read(&eve).unwrap(), b"mine");
+    let advice = "it was not there when this run began: move it away";
+    assert_eq!(error.to_string().matches(':').count(), 2, "{error}");
+    assert!(error.to_string().ends_with(advice), "{error}");
+}
+
+/// A link in the place of a log that was moved away is refused, with one piece of advice.
+#[test]
+fn a_link_in_the_place_of_a_log_is_refused_when_it_is_made_anew() {
+    for format in [Format::Eve, Format::Parquet] {
+        let dir = tempfile::tempdir().unwrap();
+        let plan = plan(dir.path(), &[format]);
+        let mut writers = Writers::open(&plan).unwrap();
+        let logs = fs::read_dir(dir.path()).unwrap();
+        let logs: Vec<_> = logs.map(|log| log.unwrap().path()).collect();
+        assert!(!logs.is_empty());
+        for log in logs.iter().filter(|log| log.is_file()) {
+            fs::remove_file(log).unwrap();
+            std::os::unix::fs::symlink("/dev/null", log).unwrap();
+        }
+        let error = writers.reopen().unwrap_err();
+        assert!(matches!(error, OutputError::Refused(_)), "{error}");
+        let said = error.to_string();
+        let advice = "remove it, or choose another place to write";
+        assert!(said.ends_with(advice) && !said.contains(';'), "{said}");
+    }
 }
 
 /// The reason is told once, with its cause.

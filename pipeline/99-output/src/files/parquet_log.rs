@@ -171,7 +171,7 @@ impl ParquetLog {
                 self.len = 0;
                 Ok(())
             }
-            Err(source) => Err(OutputError::Create { path, source }),
+            Err(source) => Err(OutputError::create(path, source)),
         }
     }
 

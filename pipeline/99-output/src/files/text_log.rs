@@ -148,7 +148,7 @@ fn create(storage: &mut dyn Storage, path: PathBuf) -> Result<OpenFile, OutputEr
 fn made(file: io::Result<Box<dyn Target>>, path: PathBuf) -> Result<OpenFile, OutputError> {
     match file {
         Ok(target) => Ok(OpenFile::new(path, target)),
-        Err(source) => Err(OutputError::Create { path, source }),
+        Err(source) => Err(OutputError::create(path, source)),
     }
 }
 
