@@ -24,6 +24,7 @@ pub(crate) fn run(root: &Path, is_quick: bool) -> Result<ExitCode> {
     if !is_quick {
         steps.cargo("tests", TESTS, &[]);
         steps.loom();
+        steps.variants();
         steps.cargo("documentation", DOCS, &[("RUSTDOCFLAGS", "-D warnings")]);
     }
     Ok(steps.finish())
@@ -83,6 +84,17 @@ impl Steps<'_> {
         let target = format!("{target}/loom");
         let env = [("RUSTFLAGS", "--cfg loom"), ("CARGO_TARGET_DIR", &target)];
         self.cargo("loom models", LOOM, &env);
+    }
+
+    /// The papers' ways of handing over and allocating, as benches have them.
+    fn variants(&mut self) {
+        let target = std::env::var("CARGO_TARGET_DIR").unwrap_or("target".to_owned());
+        let target = format!("{target}/variants");
+        let env = [
+            ("RUSTFLAGS", "--cfg flowpin_bench"),
+            ("CARGO_TARGET_DIR", &target),
+        ];
+        self.cargo("other queues and allocators", VARIANTS, &env);
     }
 
     fn shell_scripts(&mut self) {
@@ -170,5 +182,14 @@ const LOOM: &[&str] = &[
     "flowpin-ring",
     "-p",
     "flowpin-handoff",
+];
+const VARIANTS: &[&str] = &[
+    "test",
+    "--locked",
+    "--tests",
+    "-p",
+    "flowpin-handoff",
+    "-p",
+    "flowpin-memory",
 ];
 const DOCS: &[&str] = &["doc", "--workspace", "--no-deps", "--locked"];

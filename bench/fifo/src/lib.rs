@@ -1,4 +1,5 @@
-//! The ring against a queue behind a lock, Lamport's queue, FastForward, MCRingBuffer, B-Queue, `rtrb` and `crossbeam`.
+//! The ring against a queue behind a lock, Lamport's queue, FastForward, MCRingBuffer, B-Queue,
+//! `rtrb` and `crossbeam`.
 //!
 //! A crate of its own, so that nothing else depends on the peers. All queues in turn in each
 //! round: a side that loses its processor stops the other, so the least of the rounds says what a

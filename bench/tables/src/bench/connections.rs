@@ -4,7 +4,7 @@ use super::{ICS09, ICS09_MACHINE, float};
 use crate::lab::{Lab, Simulated, Trace, Whole, misses_of, plan};
 use crate::table::{Cell, Table};
 use anyhow::Result;
-use flowpin_config::{PipelineShape, Plan};
+use flowpin_config::{IdentifyPlan, PipelineShape, Plan, ScansPlan};
 use flowpin_engine::Control;
 use flowpin_gen::{Kind, Options};
 
@@ -76,14 +76,16 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
         row(lab, &mut table, connections, None)?;
     }
     table.note(
-        "Simulated misses are of a second-level cache of 4 MiB, 16 ways, 64-byte lines, as in their \
-         simulation: valgrind's cachegrind runs the program on one core, all stages on, over the \
-         whole trace and over its first packet, whose figures are taken off. References are loads \
+        "Simulated misses are of a second-level cache of 4 MiB, 16 ways, 64-byte lines, as in \
+         their simulation: valgrind's cachegrind runs the program on one core, all stages on, over \
+         the whole trace and over its first packet, whose figures are taken off. References are loads \
          and stores of data. The connection table's are those of the source of the crate \
          `flowpin-flow`, whatever they touch; theirs are *to the connection table*. The simulator \
          knows no prefetching: a line that was asked for ahead still counts as missed where it is \
          used. Counted misses are of the machine's last-level cache, by the kernel's counters, on \
-         one core; none where it does not count. Rates need as many cores as threads.",
+         one core; none where it does not count. The rows beyond theirs are of connections and \
+         streams alone, as no memory holds the first bytes of so many. Rates need as many cores as \
+         threads.",
     );
     Ok(table)
 }
@@ -104,6 +106,10 @@ fn row(lab: &mut Lab, table: &mut Table, connections: u64, theirs: Option<&Their
             pipeline,
             memory_bytes: MEMORY_BYTES,
             ..plan(lab, &trace)
+        })
+        .map(|plan| match theirs {
+            Some(_) => plan,
+            None => without_first_bytes(plan),
         })
         .collect();
     // The largest takes as long as all others.
@@ -148,6 +154,22 @@ fn simulated(lab: &Lab, trace: &Trace) -> Result<Option<Simulated>> {
     })
 }
 
+/// Connections and streams: first bytes of so many at a time would be more than the memory, and so
+/// many new ones in a second more than scans are looked for among.
+fn without_first_bytes(plan: Plan) -> Plan {
+    Plan {
+        identify: IdentifyPlan {
+            enabled: false,
+            ..plan.identify
+        },
+        scans: ScansPlan {
+            enabled: false,
+            ..plan.scans
+        },
+        ..plan
+    }
+}
+
 /// Misses a packet of a run on one core.
 fn misses(plans: &[Plan], packets: u64) -> Result<Option<f64>> {
     let Some(plan) = plans.first() else {
@@ -169,7 +191,12 @@ fn options(lab: &Lab, connections: u64) -> Options {
         packet_len: if connections > 300_000 { 90.0 } else { 204.0 },
         clients: 60_000,
         servers: 4_096,
-        packets_per_s: 1_000_000.0,
+        // So few new connections a second that scans are looked for among all.
+        packets_per_s: if connections > 300_000 {
+            1_000_000.0
+        } else {
+            50_000.0
+        },
         ..Options::new(Kind::Connections)
     }
 }

@@ -32,9 +32,9 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
         "handover",
         "Handing over in the whole pipeline",
         &format!(
-            "{ICS09}, Table 4 ({ICS09_MACHINE}). Ours: 2x1, all stages, the same trace through each \
-             queue in turn; Flowpin hands over a piece of the input at once, the other rows every \
-             packet by itself, as the papers did."
+            "{ICS09}, Table 4 ({ICS09_MACHINE}). Ours: 2x1, all stages, the same trace through \
+             each queue in turn; Flowpin hands over a piece of the input at once, the other rows \
+             every packet by itself, as the papers did."
         ),
         "trace, handed over",
     )
@@ -119,9 +119,9 @@ fn notes(table: &mut Table, gains: &[String]) {
         gains.join("; ")
     ));
     table.note(
-        "One by one: an item of 32 bytes for each packet, pushed when the packet is found, taken by \
-         the worker while it waits and checked against its descriptors, which stay in memory in all \
-         rows; queues have 2,048 places. By the piece, a ring is asked a few thousand times a \
+        "One by one: an item of 32 bytes for each packet, pushed when the packet is found, taken \
+         by the worker while it waits and checked against its descriptors, which stay in memory in \
+         all rows; queues have 2,048 places. By the piece, a ring is asked a few thousand times a \
          second, so that no queue would make a difference. The last two columns are formed within \
          each round, against the first row.",
     );

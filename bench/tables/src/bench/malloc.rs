@@ -128,17 +128,17 @@ fn cells(taken: &[Rounds], theirs: Option<&[f64; 2]>) -> Vec<Cell> {
 fn notes(table: &mut Table, checks: &[String]) {
     if checks.is_empty() {
         table.note(
-            "malloc was not measured: it needs the source tree, where a program that has it is built \
-             (`target/variants`).",
+            "malloc was not measured: it needs the source tree, where a program that has it is \
+             built (`target/variants`).",
         );
         return;
     }
     table.note(format!(
-        "Both are of one program that is built for this table and chooses when it starts; its pools \
-         took this much of the CPU time of the program for use: {}. Where malloc is, a table leads \
-         from a handle to its block; *table* is what that costs with the pools' own memory behind \
-         it. Tables of fixed size, as the connection index, stay, and so do the pieces of input that \
-         go round between the threads.",
+        "Both are of one program that is built for this table and chooses when it starts; its \
+         pools took this much of the CPU time of the program for use: {}. Where malloc is, a table \
+         leads from a handle to its block; *table* is what that costs with the pools' own memory behind \
+         it. Tables of fixed size, as the connection index, stay, and so do the pieces of input \
+         that go round between the threads.",
         checks.join(", ")
     ));
     table.note(

@@ -1,5 +1,5 @@
-//! Caches as valgrind's cachegrind simulates them: the same figures on every machine, also where the
-//! kernel counts no misses.
+//! Caches as valgrind's cachegrind simulates them: the same figures on every machine, also where
+//! the kernel counts no misses.
 
 use super::{Lab, Whole};
 use anyhow::{Context, Result, bail, ensure};

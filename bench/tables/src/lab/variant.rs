@@ -2,8 +2,8 @@
 //! no switch.
 //!
 //! ```text
-//!  this program ─► cargo build with --cfg flowpin_bench ─► target/variants/release/flowpin-bench
-//!        └──────── whole TRACE --queue NAME --places WHERE ──►┘
+//!  this program ─► cargo build, --cfg flowpin_bench ─► target/variants/release/flowpin-bench
+//!        └──────── whole TRACE --queue NAME --places WHERE ──────►┘
 //! ```
 
 use super::Lab;

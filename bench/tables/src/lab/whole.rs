@@ -233,6 +233,32 @@ mod tests {
         assert!(told.gbps() > 0.0 && told.found.connections > 0);
     }
 
+    /// Whatever is exchanged, the same is found.
+    #[cfg(flowpin_bench)]
+    #[test]
+    fn every_variant_finds_the_same() {
+        let mut lab = Lab::new(Extent::QUICK, None).unwrap();
+        let trace = lab.preset("parser-file-1").unwrap();
+        let whole = Whole::new(&lab, &trace, PipelineShape::InputAndWorkers(2));
+        let found = whole.run().unwrap().found;
+        let queues = [
+            "flowpin",
+            "FastForward",
+            "MCRingBuffer",
+            "B-Queue",
+            "Lamport",
+            "lock",
+        ];
+        let places = ["table", "malloc", "pool"];
+        let variants = queues.map(Variant::queue).into_iter();
+        for variant in variants.chain(places.map(Variant::places)) {
+            let told = whole.with(variant.clone()).run().unwrap();
+            assert_eq!(told.found, found, "{variant:?}");
+        }
+        assert!(whole.with(Variant::queue("none")).run().is_err());
+        assert!(whole.with(Variant::places("none")).run().is_err());
+    }
+
     /// A program that was not built for it must not say that it did it.
     #[cfg(not(flowpin_bench))]
     #[test]
