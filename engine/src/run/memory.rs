@@ -47,8 +47,9 @@ fn compared_bytes(plan: &Plan) -> u64 {
     plan.streams.compared_bytes.min(plan.memory_bytes / 4)
 }
 
-/// First bytes of connections not yet identified get an eighth at most, and no more than this.
-const FIRST_BYTES_MAX: u64 = 128 << 20;
+/// First bytes of connections not yet identified get an eighth: who gives more memory, because there
+/// was none for them, shall have more. The end is what a shard can count.
+const FIRST_BYTES_MAX: u64 = 256 << 30;
 
 // Also where nothing is identified: the connections that a run follows must be those that a slice
 // made from its records does.
