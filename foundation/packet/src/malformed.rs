@@ -177,7 +177,8 @@ named_enum! {
         InvalidFin = "invalid_fin",
         /// Neither SYN nor RST, and acknowledges nothing (RFC 9293 §3.10.7).
         MissingAck = "missing_ack",
-        /// Data that acknowledges something more than a window old (RFC 5961 §5.2).
+        /// Acknowledges what was never sent (RFC 9293 §3.10.7.4), or has data and acknowledges
+        /// something more than a window old (RFC 5961 §5.2).
         InvalidAck = "invalid_ack",
         /// A message of an application protocol that is told by its own name.
         Message = "message",

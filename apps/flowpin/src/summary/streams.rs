@@ -106,7 +106,7 @@ const fn meaning(anomaly: Anomaly) -> &'static str {
         Anomaly::CloseIgnored => "data behind a FIN or RST that the receiver took: it goes on",
         Anomaly::InvalidFin => "a FIN where the receiver would not accept it",
         Anomaly::MissingAck => "neither SYN nor RST, and acknowledges nothing",
-        Anomaly::InvalidAck => "data that acknowledges something more than a window old",
+        Anomaly::InvalidAck => "acknowledges what was never sent, or what is very old",
     }
 }
 

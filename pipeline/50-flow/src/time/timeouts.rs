@@ -5,6 +5,12 @@
 //! its default configuration. With Zeek's, an attempt without an answer and a closed connection
 //! end at a fixed time after the attempt and the close, whatever comes in between; all others
 //! are counted from the last packet.
+//!
+//! A connection that a RST closed ends as soon as any closed one, though its receiver may have
+//! ignored that and the connection may go on: what comes later begins another record, in the
+//! middle. To keep each until it would have timed out is 300 seconds in place of 5, for what is a
+//! large share of all connections in some networks; and ports that are used again within that time
+//! could not be told from forged SYNs.
 
 use flowpin_config::Timeouts;
 
