@@ -13,6 +13,7 @@ const TARGETS: &[(&str, Target)] = &[
     ("dispatch", flowpin_dispatch::fuzz_dispatch),
     ("dns", flowpin_dns::fuzz_dns),
     ("fix", flowpin_fix::fuzz_fix),
+    ("ftp", flowpin_ftp::fuzz_ftp),
     ("flow", flowpin_flow::fuzz_flow),
     ("grammar", flowpin_grammar::fuzz_grammar),
     ("http", flowpin_http::fuzz_http),
