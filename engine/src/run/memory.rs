@@ -278,3 +278,25 @@ pub(crate) fn defrag(plan: &Plan, secret: u64) -> DefragOptions {
         secret,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::identification;
+    use flowpin_config::Plan;
+
+    /// The counter of first bytes that found no memory says: raise `--memory`. That must help.
+    #[test]
+    fn more_memory_is_more_room_for_first_bytes() {
+        let room = |gigabytes: u64| {
+            let plan = Plan {
+                memory_bytes: gigabytes << 30,
+                ..Plan::default()
+            };
+            identification(&plan).shard_bytes_max
+        };
+        for gigabytes in [1, 2, 8, 64, 256] {
+            assert!(room(2 * gigabytes) > room(gigabytes), "{gigabytes} GiB");
+        }
+        assert!(room(u64::MAX >> 30) >= room(512));
+    }
+}
