@@ -100,6 +100,9 @@ impl Reassembler {
 
     /// One past all that a stream's sender was seen to send.
     pub(super) fn sent(&mut self, side: &Side) -> Seq {
+        if side.held == NIL {
+            return side.next;
+        }
         let end = self.held.end(side.held, side.next);
         match self.held.queue(side.held).fin {
             Some(fin) => later(end, fin.plus(1)),
