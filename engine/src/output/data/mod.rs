@@ -32,6 +32,9 @@ use news::Told;
 pub(crate) struct DataOutput {
     connections: DataConnections,
     formatter: Formatter,
+    /// Until something is recognised: what the formatter of events is made of, for which most runs
+    /// have no need.
+    plan: Option<Box<Plan>>,
     /// By worker: up to where it has delivered everything.
     workers: Vec<RecordKey>,
     /// What waits until no worker can deliver anything before it.
@@ -47,7 +50,8 @@ impl DataOutput {
     pub(crate) fn new(workers: usize, source: usize, plan: &Plan) -> Option<Self> {
         is_wanted(plan).then(|| Self {
             connections: DataConnections::default(),
-            formatter: Formatter::with_messages(&plan.output, &messages::schemas(plan)),
+            formatter: Formatter::new(&plan.output),
+            plan: Some(Box::new(plan.clone())),
             workers: vec![RecordKey::default(); workers],
             waiting: DataNews::default(),
             source,
@@ -120,6 +124,9 @@ impl DataOutput {
         let Some((data, is_first)) = self.connections.recognise(record) else {
             return;
         };
+        if let Some(plan) = self.plan.take() {
+            self.formatter = Formatter::with_messages(&plan.output, &messages::schemas(&plan));
+        }
         if is_first {
             self.tell(key, record, &data);
         }
