@@ -196,7 +196,7 @@ fn options(lab: &Lab, connections: u64) -> Options {
         packets_per_s: if connections > 300_000 {
             1_000_000.0
         } else {
-            50_000.0
+            20_000.0
         },
         ..Options::new(Kind::Connections)
     }
