@@ -16,7 +16,7 @@ impl Head {
         let [first, second, third] = *code;
         // RFC 2228 §3 adds the sixth kind.
         let is_code =
-            matches!(first, b'1'..=b'6') && matches!(second, b'0'..=b'9') && third.is_ascii_digit();
+            matches!(first, b'1'..=b'6') && second.is_ascii_digit() && third.is_ascii_digit();
         let more = match rest.first() {
             None | Some(b' ') => false,
             Some(b'-') => true,
