@@ -78,14 +78,15 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
     }
     table.note(
         "Simulated misses are of a second-level cache of 4 MiB, 16 ways, 64-byte lines, as in \
-         their simulation: valgrind's cachegrind runs the program on one core, all stages on, over \
-         the whole trace and over its first packet, whose figures are taken off. References are loads \
+         their simulation: valgrind's cachegrind runs the program on one core over the \
+         whole trace and over its first packet, whose figures are taken off. References are loads \
          and stores of data. The connection table's are those of the source of the crate \
          `flowpin-flow`, whatever they touch; theirs are *to the connection table*. The simulator \
          knows no prefetching: a line that was asked for ahead still counts as missed where it is \
          used. Counted misses are of the machine's last-level cache, by the kernel's counters, on \
-         one core; none where it does not count. The rows beyond theirs are of connections and \
-         streams alone, as no memory holds the first bytes of so many. Rates need as many cores as \
+         one core; none where it does not count. Scans are not looked for: all \
+         connections begin at once, more than an interval's log holds; and beyond theirs nothing \
+         is identified, as no memory holds the first bytes of so many. Rates need as many cores as \
          threads.",
     );
     Ok(table)
@@ -105,12 +106,7 @@ fn row(lab: &mut Lab, table: &mut Table, connections: u64, theirs: Option<&Their
         .take(cores)
         .map(|&pipeline| Plan {
             pipeline,
-            memory_bytes: MEMORY_BYTES,
-            ..plan(lab, &trace)
-        })
-        .map(|plan| match theirs {
-            Some(_) => plan,
-            None => without_first_bytes(plan),
+            ..limited(plan(lab, &trace), theirs.is_some())
         })
         .collect();
     // The largest takes as long as all others.
@@ -151,16 +147,19 @@ fn simulated(lab: &Lab, trace: &Trace) -> Result<Option<Simulated>> {
     let whole = Whole::new(lab, trace, PipelineShape::Single);
     lab.simulated(&Whole {
         memory_bytes: MEMORY_BYTES,
+        no_scans: true,
         ..whole
     })
 }
 
-/// Connections and streams: first bytes of so many at a time would be more than the memory, and so
-/// many new ones in a second more than scans are looked for among.
-fn without_first_bytes(plan: Plan) -> Plan {
+/// No scans: where so many connections begin at once, each is an attempt without an answer for
+/// seconds, and scans among them would be estimated. Beyond theirs, no first bytes either: those of
+/// so many at a time are more than the memory.
+fn limited(plan: Plan, identifies: bool) -> Plan {
     Plan {
+        memory_bytes: MEMORY_BYTES,
         identify: IdentifyPlan {
-            enabled: false,
+            enabled: identifies,
             ..plan.identify
         },
         scans: ScansPlan {
@@ -192,12 +191,7 @@ fn options(lab: &Lab, connections: u64) -> Options {
         packet_len: if connections > 300_000 { 90.0 } else { 204.0 },
         clients: 60_000,
         servers: 4_096,
-        // So few new connections a second that scans are looked for among all.
-        packets_per_s: if connections > 300_000 {
-            1_000_000.0
-        } else {
-            20_000.0
-        },
+        packets_per_s: 1_000_000.0,
         ..Options::new(Kind::Connections)
     }
 }

@@ -29,6 +29,9 @@ pub(crate) struct Whole {
     /// The first packets only
     #[arg(long)]
     pub(crate) packets_max: Option<u64>,
+    /// Does not look for scans
+    #[arg(long)]
+    pub(crate) no_scans: bool,
     #[command(flatten)]
     pub(crate) variant: Variant,
 }
@@ -64,6 +67,7 @@ impl Whole {
             patterns: plan.identify.cache.unwrap_or_default(),
             memory_bytes: plan.memory_bytes,
             packets_max: None,
+            no_scans: false,
             variant: Variant::default(),
         }
     }
@@ -89,6 +93,7 @@ impl Whole {
             ..runs::plan_of(&self.trace)
         };
         plan.identify.cache = Some(self.patterns.clone());
+        plan.scans.enabled &= !self.no_scans;
         let report = flowpin_engine::run(&plan, &Control::default(), &())?;
         runs::lost_nothing(&report)?;
         Ok(Told::of(&report))
@@ -106,6 +111,7 @@ impl Whole {
         ];
         let packets = self.packets_max.map(|most| format!("--packets-max={most}"));
         words.extend(packets);
+        words.extend(self.no_scans.then(|| "--no-scans".to_owned()));
         words.extend(self.variant.words());
         words
     }
@@ -224,7 +230,8 @@ mod tests {
         let mut lab = Lab::new(Extent::QUICK, None).unwrap();
         let trace = lab.preset("ics09-file-10").unwrap();
         let shape = PipelineShape::InputAndWorkers(1);
-        let whole = Whole::new(&lab, &trace, shape).with(Variant::places("malloc"));
+        let mut whole = Whole::new(&lab, &trace, shape).with(Variant::places("malloc"));
+        (whole.packets_max, whole.no_scans) = (Some(1000), true);
         let back = Words::parse_from(whole.words()).whole;
         assert_eq!(format!("{back:?}"), format!("{whole:?}"));
         let told = whole.with(Variant::default()).run().unwrap();
