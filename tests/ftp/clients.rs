@@ -6,9 +6,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 
-/// Every data connection of the lab has its name, its command and its file: active and passive, over
-/// IPv4 and IPv6, behind a translator, empty, and of files that look like another protocol. No other
-/// connection has.
+/// Every data connection of the lab has its name, its command and its file: active and passive,
+/// over IPv4 and IPv6, behind a translator, empty, and of files that look like another protocol. No
+/// other connection has.
 #[test]
 fn data_connections_are_those_of_the_clients_sockets() {
     let folder = corpus::workspace().join("testkit/captures");

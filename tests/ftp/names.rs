@@ -134,8 +134,8 @@ impl Net {
 const START_NS: u64 = 1_700_000_000_000_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// RFC 2577 §3: PORT with the address of a third host names nothing, neither that host's connections
-/// nor its own ones with the same port.
+/// RFC 2577 §3: PORT with the address of a third host names nothing, neither that host's
+/// connections nor the client's own ones with the same port.
 #[test]
 fn a_bounce_names_nothing() {
     let mut net = Net::default();

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""FTP clients that transfer files in every way, and write down as JSON what went over which sockets.
+"""FTP clients that transfer files in every way, and tell as JSON what went over which sockets.
 
 usage: client.py PORT ADDRESS ADDRESS6
 

@@ -31,7 +31,7 @@ impl Budget {
         true
     }
 
-    /// Takes bytes for something else than a text; false, and nothing is taken, if there is no room.
+    /// Takes bytes for something else than a text; false, and nothing is taken, without room.
     pub(crate) fn take(&mut self, shard: u8, bytes: u32) -> bool {
         let left = self.left.get_mut(usize::from(shard));
         let less = left.and_then(|left| Some((left.checked_sub(bytes)?, left)));

@@ -1,7 +1,7 @@
 //! A command and its replies, as far as they were heard.
 
 use crate::budget::Budget;
-use crate::reply::text_of;
+use crate::syntax::reply::text_of;
 use core::net::IpAddr;
 use flowpin_packet::Timestamp;
 use flowpin_record::RecordEndpoint;

@@ -39,18 +39,15 @@
     )
 )]
 
-mod address;
 mod budget;
 mod data;
 mod exchange;
 mod fuzz;
-mod line;
 mod options;
 mod parser;
-mod path;
 mod record;
-mod reply;
 mod session;
+mod syntax;
 #[cfg(test)]
 mod tests;
 

@@ -1,10 +1,10 @@
 //! Lines of Zeek's `ftp.log`.
 
 use super::HIDDEN;
-use crate::address::decimal;
 use crate::exchange::Exchange;
 use crate::parser::Ends;
-use crate::path;
+use crate::syntax::address::decimal;
+use crate::syntax::path;
 use Kind::{Address, Bool, Count, Port, Text};
 use core::net::IpAddr;
 use flowpin_record::{Kind, MessageColumn, MessageSchema, MessageSink, Value};

@@ -1,9 +1,9 @@
 //! What the client says: commands, and what they tell of the session.
 
 use super::{Open, Scene, Session};
-use crate::address;
 use crate::exchange::{Channel, Exchange};
-use crate::line::{Line, without_telnet};
+use crate::syntax::address;
+use crate::syntax::line::{Line, without_telnet};
 use flowpin_counters::Loss;
 use flowpin_record::{MessageSink, RecordEndpoint};
 

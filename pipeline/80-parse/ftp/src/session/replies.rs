@@ -3,10 +3,10 @@
 use super::commands::COMMAND_BYTES;
 use super::{Scene, Session, of};
 use crate::exchange::{Channel, Exchange};
-use crate::line::{Line, without_telnet};
 use crate::parser::Ends;
-use crate::reply::{Head, only_command, size_in};
-use crate::{address, path};
+use crate::syntax::line::{Line, without_telnet};
+use crate::syntax::reply::{Head, only_command, size_in};
+use crate::syntax::{address, path};
 use flowpin_counters::Loss;
 use flowpin_record::{MessageSink, RecordEndpoint};
 

@@ -61,7 +61,7 @@ pub(crate) fn size_in(text: &[u8]) -> Option<u64> {
     let open = memchr::memrchr(b'(', text)?;
     let inner = text.get(open.checked_add(1)?..)?;
     let mut words = inner.split(|byte| *byte == b' ');
-    let number = crate::address::decimal(words.next()?)?;
+    let number = crate::syntax::address::decimal(words.next()?)?;
     words.next()?.starts_with(b"byte").then_some(number)
 }
 
