@@ -27,6 +27,9 @@ pub enum ConfigError {
         /// What is wrong.
         message: String,
     },
+    /// Settings that no file can hold.
+    #[error("the name of a file is no valid text: it has no place in a configuration file")]
+    NoText,
     /// `-r -` more than once.
     #[error("standard input (`-r -`) can be read only once")]
     StdinTwice,

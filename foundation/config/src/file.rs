@@ -51,26 +51,33 @@ impl Settings {
     ///
     /// ```
     /// use flowpin_config::{Plan, Settings};
-    /// let text = Settings::from(&Plan::default()).to_commented_toml();
+    /// let text = Settings::from(&Plan::default()).to_commented_toml().unwrap();
     /// assert!(text.contains("memory = \"1 GiB\""));
     /// assert_eq!(Settings::from_toml(&text).unwrap().into_plan().unwrap(), Plan::default());
     /// ```
-    pub fn to_commented_toml(&self) -> String {
-        // A struct of strings, numbers and lists always serialises.
-        let table = toml::Table::try_from(self).unwrap_or_default();
+    ///
+    /// # Errors
+    /// The name of a file is no valid text, as that of a configuration file is.
+    pub fn to_commented_toml(&self) -> Result<String, ConfigError> {
+        let table = toml::Table::try_from(self).map_err(|_| ConfigError::NoText)?;
         let mut out = String::from("# Flowpin's configuration: `flowpin run -c THIS_FILE`.\n");
-        for (section, keys) in KEYS {
-            out.push_str(&format!("\n[{section}]\n"));
-            let values = table.get(*section).and_then(toml::Value::as_table);
-            for (key, example, comment) in *keys {
-                match values.and_then(|values| values.get(*key)) {
-                    Some(value) => out.push_str(&format!("# {comment}\n{key} = {value}\n")),
-                    None => out.push_str(&format!("# {comment}\n# {key} = {example}\n")),
-                }
+        let mut last = "";
+        for option in Self::options() {
+            let (section, key) = (option.section, option.key);
+            if section != last {
+                out.push_str(&format!("\n[{section}]\n"));
+                last = section;
+            }
+            out.push_str(&format!("# {}\n", option.comment()));
+            let values = table.get(section).and_then(toml::Value::as_table);
+            match (values.and_then(|values| values.get(key)), option.example) {
+                (Some(value), _) => out.push_str(&format!("{key} = {value}\n")),
+                (None, Some(example)) => out.push_str(&format!("# {key} = {example}\n")),
+                (None, None) => {}
             }
         }
         self.write_hosts(&mut out);
-        out
+        Ok(out)
     }
 
     /// `[[hosts]]`, as many as there are; an example if there are none.
@@ -112,412 +119,8 @@ const HOSTS_EXAMPLE: &str = "
 # system = \"linux\"
 ";
 
-type Key = (&'static str, &'static str, &'static str);
-
-/// Every key: its section, an example, what it means.
-const KEYS: &[(&str, &[Key])] = &[
-    (
-        "input",
-        &[
-            (
-                "read",
-                "[\"a.pcap\"]",
-                "Capture files and directories, in order; \"-\" is standard input.",
-            ),
-            (
-                "filter",
-                "\"tcp port 80\"",
-                "Only packets that pass this pcap-filter(7) expression.",
-            ),
-            ("count", "1000", "Stop after that many packets."),
-        ],
-    ),
-    (
-        "pipeline",
-        &[
-            (
-                "shape",
-                "\"2x3\"",
-                "\"auto\", \"1x1\", \"2xN\" (input, N workers) or \"3xN\" (and output).",
-            ),
-            (
-                "cut",
-                "\"l2\"",
-                "What the input thread does: \"capture\", \"l2\" or \"l3\".",
-            ),
-            (
-                "cpus",
-                "\"0,2-5\"",
-                "Processors to pin threads to, input first; chosen if not set.",
-            ),
-            (
-                "memory",
-                "\"1 GiB\"",
-                "For connections and fragments, over all workers.",
-            ),
-            (
-                "full_ring",
-                "\"wait\"",
-                "When a worker is behind: \"wait\" or \"drop\" (counted).",
-            ),
-            (
-                "seed",
-                "1",
-                "Dispatch secret; chosen if not set. No record depends on it.",
-            ),
-        ],
-    ),
-    (
-        "connections",
-        &[
-            (
-                "checksums",
-                "\"all\"",
-                "Verify checksums: \"all\" or \"none\".",
-            ),
-            (
-                "timeouts",
-                "\"zeek\"",
-                "Whose: \"zeek\", \"suricata\" or \"none\".",
-            ),
-            (
-                "interim",
-                "\"5 min\"",
-                "Interim records of connections longer than this; none if not set.",
-            ),
-            (
-                "id_seed",
-                "0",
-                "Keys uid and flow_id: the same seed, the same identifiers.",
-            ),
-            (
-                "clock_leap_max",
-                "\"1 h\"",
-                "Greatest leap of the capture's clock that is believed.",
-            ),
-        ],
-    ),
-    (
-        "defragmentation",
-        &[
-            (
-                "memory",
-                "\"256 MiB\"",
-                "For fragments that wait; a quarter of all memory if not set, 512 MiB at most.",
-            ),
-            (
-                "host_memory",
-                "\"64 MiB\"",
-                "For fragments from one address; no limit of its own if not set.",
-            ),
-            (
-                "datagram_memory",
-                "\"128 KiB\"",
-                "For the fragments of one datagram.",
-            ),
-            (
-                "fragments_max",
-                "1024",
-                "Fragments of one datagram: what has more is not put together.",
-            ),
-            (
-                "timeout",
-                "\"30 s\"",
-                "Capture time that an IPv4 datagram may take from its first fragment on.",
-            ),
-            ("ipv6_timeout", "\"60 s\"", "As above, for IPv6."),
-            (
-                "by_vlan",
-                "false",
-                "Never put fragments of different VLANs together.",
-            ),
-            (
-                "by_tunnel",
-                "false",
-                "Never put fragments of different tunnels together.",
-            ),
-        ],
-    ),
-    (
-        "other_hosts",
-        &[
-            (
-                "system",
-                "\"windows\"",
-                "What hosts run that no [[hosts]] names; stands for the overlap policies.",
-            ),
-            (
-                "fragments",
-                "\"first\"",
-                "IPv4: first, last, bsd, bsd-right, linux, windows, solaris, refuse.",
-            ),
-            (
-                "ipv6_fragments",
-                "\"refuse\"",
-                "IPv6: as above; no system stands for it, as RFC 5722 forbids overlaps.",
-            ),
-            (
-                "segments",
-                "\"first\"",
-                "Overlapping TCP segments: first, last, bsd, linux, old-linux, windows, vista, …",
-            ),
-        ],
-    ),
-    (
-        "streams",
-        &[
-            ("enabled", "true", "Put TCP segments in order."),
-            (
-                "memory",
-                "\"128 MiB\"",
-                "Bytes behind holes, over all workers; an eighth of the memory if not set.",
-            ),
-            (
-                "stream_memory",
-                "\"1 MiB\"",
-                "The most of it for one direction of a connection.",
-            ),
-            (
-                "depth",
-                "\"0 B\"",
-                "How many bytes of each direction are looked at; 0: all.",
-            ),
-            (
-                "compared_memory",
-                "\"0 B\"",
-                "Delivered bytes kept to compare what is sent again; 0: none.",
-            ),
-            (
-                "midstream",
-                "true",
-                "Also connections that were open when the capture began.",
-            ),
-            (
-                "one_sided",
-                "true",
-                "Also connections of which the capture has one direction only.",
-            ),
-            (
-                "paws",
-                "true",
-                "Drop segments with an old time stamp, as receivers do (RFC 7323).",
-            ),
-            (
-                "urgent_apart",
-                "false",
-                "Read the urgent byte apart, as receivers without SO_OOBINLINE do.",
-            ),
-        ],
-    ),
-    (
-        "identify",
-        &[
-            (
-                "enabled",
-                "true",
-                "Ask connections' first bytes which protocol they are.",
-            ),
-            (
-                "cache",
-                "\"/var/cache/flowpin\"",
-                "Where compiled patterns are kept; your cache folder if not set, \"\": nowhere.",
-            ),
-            (
-                "patterns",
-                "[]",
-                "Files and folders with l7-filter patterns, asked where no built-in rule decides.",
-            ),
-        ],
-    ),
-    (
-        "parse",
-        &[
-            (
-                "enabled",
-                "true",
-                "Read the messages of application protocols.",
-            ),
-            (
-                "protocols",
-                "[]",
-                "Only of these: [\"http\", \"dns\"]; of all that have a parser if none is named.",
-            ),
-            (
-                "memory",
-                "\"128 MiB\"",
-                "Memory of all parsers, over all workers; an eighth of all if not set.",
-            ),
-            (
-                "all_fields",
-                "false",
-                "Records have every field of a message, not only the common ones.",
-            ),
-            (
-                "grammars",
-                "[]",
-                "Files with grammars: each reads the connections of the protocol it names.",
-            ),
-            (
-                "fix_dictionaries",
-                "[]",
-                "QuickFIX dictionaries (XML): names of FIX fields and messages; later ones win.",
-            ),
-        ],
-    ),
-    (
-        "files",
-        &[
-            (
-                "decode",
-                "false",
-                "Undo gzip, deflate, br and zstd of bodies; on where they are extracted.",
-            ),
-            ("md5", "false", "Records of files have their MD5."),
-            ("sha1", "false", "Records of files have their SHA-1."),
-            ("sha256", "false", "Records of files have their SHA-256."),
-            (
-                "extract",
-                "\"files\"",
-                "The directory that bodies are written to; \"\": nowhere.",
-            ),
-            ("size_max", "\"64 MiB\"", "The most bytes of one file."),
-            (
-                "count_max",
-                "1048576",
-                "The most files that one run writes, an equal part of them in each of 256 shards.",
-            ),
-            (
-                "total_max",
-                "\"64 GiB\"",
-                "The most bytes of all files that one run writes, an equal part in each shard.",
-            ),
-        ],
-    ),
-    (
-        "scans",
-        &[
-            ("enabled", "true", "Look for scans and floods."),
-            ("window", "\"5 min\"", "How far back attempts count."),
-            (
-                "long_window",
-                "\"24 h\"",
-                "How far back they count of sources that hardly ever succeed: slow scans.",
-            ),
-            (
-                "hosts",
-                "40",
-                "Hosts that refuse or do not answer on one port: a horizontal scan.",
-            ),
-            (
-                "ports",
-                "20",
-                "Ports of one host that refuse or do not answer: a vertical scan.",
-            ),
-            (
-                "failures",
-                "11",
-                "Both together, of a source that hardly ever succeeds: a scan.",
-            ),
-            (
-                "targets",
-                "100",
-                "Likewise, each another host and another port: a sparse scan.",
-            ),
-            (
-                "sensitive",
-                "false",
-                "As many targets as `failures` are a scan, answered or not, as libnids has it.",
-            ),
-            (
-                "protocols",
-                "10",
-                "Protocols asked of one host: an IP-protocol scan.",
-            ),
-            (
-                "syn_rate",
-                "1000",
-                "SYNs a second without a handshake, to one host: a flood.",
-            ),
-            ("icmp_rate", "1000", "ICMP requests a second to one host."),
-            (
-                "udp_rate",
-                "20000",
-                "UDP datagrams a second to one host, without an answer.",
-            ),
-            (
-                "ack_rate",
-                "5000",
-                "TCP acknowledgements a second to one host, of no connection.",
-            ),
-            (
-                "rst_rate",
-                "1000",
-                "TCP resets a second to one host, of no connection.",
-            ),
-            (
-                "allow_sources",
-                "[\"10.0.0.0/8\"]",
-                "Networks that may scan.",
-            ),
-            (
-                "allow_targets",
-                "[\"10.0.0.0/8\"]",
-                "Networks that may be scanned and flooded.",
-            ),
-        ],
-    ),
-    (
-        "output",
-        &[
-            ("dir", "\".\"", "Where log files go."),
-            (
-                "stdout",
-                "false",
-                "EVE JSON lines to standard output instead of files.",
-            ),
-            (
-                "formats",
-                "[\"eve\"]",
-                "\"eve\", \"zeek\", \"zeek-json\", \"csv\", \"parquet\"; or \"none\".",
-            ),
-            (
-                "community_id",
-                "true",
-                "Community ID in connection records.",
-            ),
-            ("community_seed", "0", "Seed of the Community ID."),
-            (
-                "csv_safe",
-                "false",
-                "Text in CSV that a spreadsheet would take for a formula gets an apostrophe.",
-            ),
-            (
-                "parquet_time",
-                "\"us\"",
-                "How fine times are in Parquet: \"us\", which every reader knows; or \"ns\".",
-            ),
-            (
-                "rotate_every",
-                "\"1 h\"",
-                "Begin new files when the records' time leaves this interval.",
-            ),
-            (
-                "rotate_size",
-                "\"100 MiB\"",
-                "Begin a new file before one grows past this.",
-            ),
-            (
-                "size_max",
-                "\"10 GiB\"",
-                "Stop writing, and say so, once all files together hold this.",
-            ),
-        ],
-    ),
-];
-
 #[cfg(test)]
 mod tests {
-    use super::KEYS;
     use crate::{ConfigError, Plan, Settings};
 
     fn refusal(text: &str) -> String {
@@ -568,31 +171,68 @@ mod tests {
         assert!(error.to_string().starts_with("/does/not/exist.toml: "));
     }
 
-    /// The commented file lists every key that exists, and no other: each example, made active,
-    /// is accepted, and a plan with everything set prints nothing but known keys.
+    /// An option without a default has an example, which is a value of it; no other has one.
     #[test]
-    fn commented_file_lists_every_key() {
-        let mut all = String::new();
-        for (section, keys) in KEYS {
-            all.push_str(&format!("[{section}]\n"));
-            for (key, example, _) in *keys {
-                all.push_str(&format!("{key} = {example}\n"));
-            }
+    fn what_has_no_default_has_an_example() {
+        let defaults = toml::Table::try_from(Settings::from(&Plan::default())).unwrap();
+        for option in Settings::options() {
+            let (section, key) = (option.section, option.key);
+            let section_values = defaults.get(section).and_then(toml::Value::as_table);
+            let default = section_values.and_then(|values| values.get(key));
+            assert_ne!(
+                default.is_some(),
+                option.example.is_some(),
+                "{section}.{key}"
+            );
+            let Some(example) = option.example else {
+                continue;
+            };
+            let text = format!("[{section}]\n{key} = {example}\n");
+            assert_ne!(Settings::from_toml(&text).unwrap(), Settings::default());
         }
-        let settings = Settings::from_toml(&all).unwrap();
-        let table = toml::Table::try_from(&settings).unwrap();
-        for (section, keys) in KEYS {
-            let printed = table.get(*section).and_then(toml::Value::as_table).unwrap();
-            assert_eq!(printed.len(), keys.len(), "[{section}]");
-        }
-        assert_eq!(
-            Settings::from_toml(&settings.to_commented_toml()).unwrap(),
-            settings
-        );
-        let defaults = Settings::from(&Plan::default());
-        assert_eq!(
-            Settings::from_toml(&defaults.to_commented_toml()).unwrap(),
-            defaults
-        );
     }
+
+    /// The effective configuration leads back to the plan: with all defaults, and with each key
+    /// set to something else.
+    #[test]
+    fn printed_settings_lead_back_to_the_plan() {
+        let again = |plan: &Plan| {
+            let printed = Settings::from(plan).to_commented_toml().unwrap();
+            Settings::from_toml(&printed).unwrap().into_plan().unwrap()
+        };
+        let default = Plan::default();
+        assert_eq!(again(&default), default);
+        for option in Settings::options() {
+            let (section, key) = (option.section, option.key);
+            let plans = VALUES.iter().filter_map(|value| {
+                let settings =
+                    Settings::from_toml(&format!("[{section}]\n{key} = {value}")).ok()?;
+                settings.into_plan().ok()
+            });
+            let mut others = plans.filter(|plan| *plan != default);
+            let plan = others.next().unwrap_or_else(|| panic!("{section}.{key}"));
+            assert_eq!(again(&plan), plan, "{section}.{key}");
+        }
+    }
+
+    /// Values of every type, one of which each key takes and has not by default.
+    const VALUES: &[&str] = &[
+        "7",
+        "true",
+        "false",
+        "'9 MiB'",
+        "'9 s'",
+        "'1x1'",
+        "'l3'",
+        "'none'",
+        "'drop'",
+        "'ns'",
+        "'linux'",
+        "'last'",
+        "'0-1'",
+        "'there'",
+        "['csv']",
+        "['10.0.0.0/8']",
+        "['there']",
+    ];
 }

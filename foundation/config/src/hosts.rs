@@ -4,7 +4,7 @@
 //! than the host (Ptacek and Newsham, "Insertion, Evasion, and Denial of Service", 1998), so the
 //! policy is chosen by destination (Shankar and Paxson, "Active Mapping", 2003).
 
-use crate::{HostGroupSettings, HostSettings};
+use crate::options::{Stored, options};
 use core::fmt::{self, Display};
 use core::str::FromStr;
 use flowpin_packet::{Network, NetworkError, NetworkMap};
@@ -116,16 +116,40 @@ impl System {
     }
 }
 
-/// How a group of hosts puts things together; what is not set is that of all other hosts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct HostPolicy {
+options! {
+    /// How a group of hosts puts things together; what is not set is that of all other hosts.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    plan HostPolicy {
+        [other_hosts] HostSettings:
+            "`[other_hosts]`: what is assumed of hosts that no `[[hosts]]` names." {
+            /// What hosts run that no [[hosts]] names; stands for the overlap policies.
+            system: System => system: Option<System> = None, example "\"windows\"";
+            /// IPv4: first, last, bsd, bsd-right, linux, windows, solaris, refuse.
+            fragments: FragmentOverlap => fragments: Option<FragmentOverlap> = None,
+                example "\"first\"";
+            /// IPv6: as above; no system stands for it, as RFC 5722 forbids overlaps.
+            ipv6_fragments: FragmentOverlap => ipv6_fragments: Option<FragmentOverlap> = None,
+                example "\"refuse\"";
+            /// Overlapping TCP segments: first, last, bsd, linux, old-linux, windows, vista, …
+            segments: SegmentOverlap => segments: Option<SegmentOverlap> = None,
+                example "\"first\"";
+        }
+    }
+}
+
+/// `[[hosts]]`: hosts whose system is known. The same keys, and where they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct HostGroupSettings {
+    /// Where they are.
+    pub networks: Option<Vec<NetworkText>>,
     /// Stands for `fragments` and `segments`.
     pub system: Option<System>,
-    /// IPv4 fragments.
+    /// Overlapping IPv4 fragments.
     pub fragments: Option<FragmentOverlap>,
-    /// IPv6 fragments. No system stands for it: RFC 5722 forbids overlaps.
+    /// Overlapping IPv6 fragments.
     pub ipv6_fragments: Option<FragmentOverlap>,
-    /// Segments of either family.
+    /// Overlapping segments.
     pub segments: Option<SegmentOverlap>,
 }
 
@@ -205,11 +229,10 @@ impl HostsPlan {
     }
 }
 
-pub(crate) fn hosts_plan(groups: Vec<HostGroupSettings>, others: &HostSettings) -> HostsPlan {
-    let groups = groups.into_iter().map(|group| {
-        let networks = group.networks.unwrap_or_default();
-        HostGroup {
-            networks: networks.into_iter().map(|network| network.0).collect(),
+impl From<HostGroupSettings> for HostGroup {
+    fn from(group: HostGroupSettings) -> Self {
+        Self {
+            networks: Stored::from_file(group.networks.unwrap_or_default()),
             policy: HostPolicy {
                 system: group.system,
                 fragments: group.fragments,
@@ -217,41 +240,18 @@ pub(crate) fn hosts_plan(groups: Vec<HostGroupSettings>, others: &HostSettings) 
                 segments: group.segments,
             },
         }
-    });
-    HostsPlan {
-        groups: groups.collect(),
-        others: HostPolicy {
-            system: others.system,
-            fragments: others.fragments,
-            ipv6_fragments: others.ipv6_fragments,
-            segments: others.segments,
-        },
     }
 }
 
-pub(crate) fn host_settings(policy: &HostPolicy) -> HostSettings {
-    HostSettings {
-        system: policy.system,
-        fragments: policy.fragments,
-        ipv6_fragments: policy.ipv6_fragments,
-        segments: policy.segments,
-    }
-}
-
-pub(crate) fn group_settings(group: &HostGroup) -> HostGroupSettings {
-    let HostSettings {
-        system,
-        fragments,
-        ipv6_fragments,
-        segments,
-    } = host_settings(&group.policy);
-    let networks = group.networks.iter().copied().map(NetworkText);
-    HostGroupSettings {
-        networks: Some(networks.collect()),
-        system,
-        fragments,
-        ipv6_fragments,
-        segments,
+impl From<&HostGroup> for HostGroupSettings {
+    fn from(group: &HostGroup) -> Self {
+        Self {
+            networks: group.networks.to_file(),
+            system: group.policy.system,
+            fragments: group.policy.fragments,
+            ipv6_fragments: group.policy.ipv6_fragments,
+            segments: group.policy.segments,
+        }
     }
 }
 

@@ -1,19 +1,31 @@
 //! What is looked for in connections' first bytes.
 
-use crate::IdentifySettings;
+use crate::options::{Flag, Hint, options};
 use std::path::PathBuf;
 
-/// Which protocol a connection speaks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IdentifyPlan {
-    /// Whether it is asked at all.
-    pub enabled: bool,
-    /// Where the compiled patterns are kept from one run to the next; none: nowhere.
-    pub cache: Option<PathBuf>,
-    /// Files and folders with l7-filter patterns, asked where no built-in rule decides.
-    pub patterns: Vec<PathBuf>,
-    /// What grammars say of their protocols' first bytes.
-    pub expressions: Vec<PlannedExpression>,
+options! {
+    /// Which protocol a connection speaks.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    plan IdentifyPlan {
+        [identify] IdentifySettings: "`[identify]`: which protocols connections speak." {
+            /// Ask connections' first bytes which protocol they are.
+            enabled: bool => enabled: bool = true,
+                flag Flag::value("identify", "on|off", "Ask connections' first bytes which \
+                    protocol they are");
+            /// Where compiled patterns are kept; your cache folder if not set, "": nowhere.
+            cache: PathBuf => cache: Option<PathBuf> = None,
+                example "\"/var/cache/flowpin\"";
+            /// Files and folders with l7-filter patterns, asked where no built-in rule decides.
+            patterns: Vec<PathBuf> => patterns: Vec<PathBuf> = Vec::new(),
+                flag Flag::value("patterns", "PATH", "l7-filter patterns, a .pat file or a \
+                    directory of them, asked where no built-in rule decides; may be repeated \
+                    (try them with `flowpin patterns test`)").hint(Hint::Path);
+        }
+        others {
+            /// What grammars say of their protocols' first bytes.
+            expressions: Vec<PlannedExpression> = Vec::new();
+        }
+    }
 }
 
 /// A regular expression over the first bytes of a direction.
@@ -25,37 +37,4 @@ pub struct PlannedExpression {
     pub expression: String,
     /// Whether the client's bytes are asked, and the server's.
     pub sides: [bool; 2],
-}
-
-impl Default for IdentifyPlan {
-    fn default() -> Self {
-        Self {
-            enabled: true,
-            cache: None,
-            patterns: Vec::new(),
-            expressions: Vec::new(),
-        }
-    }
-}
-
-impl From<IdentifySettings> for IdentifyPlan {
-    fn from(settings: IdentifySettings) -> Self {
-        let defaults = Self::default();
-        Self {
-            enabled: settings.enabled.unwrap_or(defaults.enabled),
-            cache: settings.cache.or(defaults.cache),
-            patterns: settings.patterns.unwrap_or(defaults.patterns),
-            expressions: defaults.expressions,
-        }
-    }
-}
-
-impl From<&IdentifyPlan> for IdentifySettings {
-    fn from(plan: &IdentifyPlan) -> Self {
-        Self {
-            enabled: Some(plan.enabled),
-            cache: plan.cache.clone(),
-            patterns: Some(plan.patterns.clone()),
-        }
-    }
 }

@@ -14,6 +14,8 @@ mod files;
 mod hosts;
 mod identify;
 mod names;
+mod options;
+mod output;
 mod parse;
 mod plan;
 mod scans;
@@ -22,23 +24,23 @@ mod streams;
 mod text;
 mod units;
 
-pub use defragmentation::DefragmentationPlan;
+pub use defragmentation::{DefragmentationPlan, DefragmentationSettings};
 pub use error::ConfigError;
-pub use files::FilesPlan;
+pub use files::{FileSettings, FilesPlan};
 pub use hosts::{
-    FragmentOverlap, HostGroup, HostPolicy, HostsPlan, NetworkText, SegmentOverlap, System,
+    FragmentOverlap, HostGroup, HostGroupSettings, HostPolicy, HostSettings, HostsPlan,
+    NetworkText, SegmentOverlap, System,
 };
-pub use identify::{IdentifyPlan, PlannedExpression};
+pub use identify::{IdentifyPlan, IdentifySettings, PlannedExpression};
 pub use names::{CpuList, CpuListError, NameError, Named, ShapeError};
-pub use parse::ParsePlan;
+pub use options::{Described, Flag, Hint, options_page};
+pub use output::{OutputPlan, OutputSettings};
+pub use parse::{ParsePlan, ParseSettings};
 pub use plan::{
-    Checksums, Cut, Format, FullRing, Input, OutputPlan, ParquetTime, PipelineShape, Plan, Timeouts,
+    Checksums, ConnectionSettings, Cut, Format, FullRing, Input, InputSettings, ParquetTime,
+    PipelineSettings, PipelineShape, Plan, Timeouts,
 };
-pub use scans::ScansPlan;
-pub use settings::{
-    ConnectionSettings, DefragmentationSettings, FileSettings, HostGroupSettings, HostSettings,
-    IdentifySettings, InputSettings, OutputSettings, ParseSettings, PipelineSettings, ScanSettings,
-    Settings, StreamSettings,
-};
-pub use streams::StreamsPlan;
+pub use scans::{ScanSettings, ScansPlan};
+pub use settings::Settings;
+pub use streams::{StreamSettings, StreamsPlan};
 pub use units::{ByteSize, Span, UnitError};

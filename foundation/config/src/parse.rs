@@ -1,69 +1,58 @@
 //! What is read of the messages of application protocols.
 
-use crate::{ByteSize, ParseSettings};
+use crate::options::{Flag, Hint, options};
+use crate::{ByteSize, Settings};
 use flowpin_lexer::Grammar;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Messages of application protocols.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParsePlan {
-    /// Whether messages are read at all.
-    pub enabled: bool,
-    /// Of which protocols; none named: of all that have a parser.
-    pub protocols: Vec<String>,
-    /// Memory of all parsers, over all workers; none: a share of all.
-    pub memory_bytes: Option<u64>,
-    /// Records have every field of a message, not only the common ones.
-    pub all_fields: bool,
-    /// Files with grammars.
-    pub grammars: Vec<PathBuf>,
-    /// What is in them: whoever makes the plan compiles them.
-    pub loaded: Vec<Arc<Grammar>>,
-    /// Files with QuickFIX data dictionaries; later ones win.
-    pub fix_dictionaries: Vec<PathBuf>,
-}
-
-impl Default for ParsePlan {
-    fn default() -> Self {
-        Self {
-            enabled: true,
-            protocols: Vec::new(),
-            memory_bytes: None,
-            all_fields: false,
-            grammars: Vec::new(),
-            loaded: Vec::new(),
-            fix_dictionaries: Vec::new(),
+options! {
+    /// Messages of application protocols.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    plan ParsePlan {
+        [parse] ParseSettings: "`[parse]`: the messages of application protocols." {
+            /// Read the messages of application protocols.
+            enabled: bool => enabled: bool = true,
+                flag Flag::value("parse", "on|off|NAMES", "Read the messages of application \
+                    protocols: of all that have a parser, of none, or of these alone (http,dns); \
+                    how: `[parse]` in settings [default: on]").by(parse);
+            /// Only of these: ["http", "dns"]; of all that have a parser if none is named.
+            protocols: Vec<String> => protocols: Vec<String> = Vec::new(),
+                flag Flag::shared("parse");
+            /// Memory of all parsers, over all workers; an eighth of all if not set.
+            memory: ByteSize => memory_bytes: Option<u64> = None, example "\"128 MiB\"";
+            /// Records have every field of a message, not only the common ones.
+            all_fields: bool => all_fields: bool = false,
+                flag Flag::switch("all-fields", "Read every field of messages, not only the \
+                    common ones: all of HTTP's and FIX's; of FTP every command");
+            /// Files with grammars: each reads the connections of the protocol it names.
+            grammars: Vec<PathBuf> => grammars: Vec<PathBuf> = Vec::new(),
+                flag Flag::value("grammar", "FILE", "A grammar (docs/user/grammar.md): reads \
+                    connections of the protocol it names; may be repeated").hint(Hint::File);
+            /// QuickFIX dictionaries (XML): names of FIX fields and messages; later ones win.
+            fix_dictionaries: Vec<PathBuf> => fix_dictionaries: Vec<PathBuf> = Vec::new(),
+                flag Flag::value("fix-dictionary", "FILE", "A QuickFIX data dictionary (XML) with \
+                    names of FIX fields and messages; may be repeated").hint(Hint::File);
+        }
+        others {
+            /// What is in the grammars: whoever makes the plan compiles them.
+            loaded: Vec<Arc<Grammar>> = Vec::new();
         }
     }
 }
 
-impl From<ParseSettings> for ParsePlan {
-    fn from(settings: ParseSettings) -> Self {
-        let defaults = Self::default();
-        Self {
-            enabled: settings.enabled.unwrap_or(defaults.enabled),
-            protocols: settings.protocols.unwrap_or(defaults.protocols),
-            memory_bytes: settings.memory.map(|size| size.0),
-            all_fields: settings.all_fields.unwrap_or(defaults.all_fields),
-            grammars: settings.grammars.unwrap_or(defaults.grammars),
-            loaded: defaults.loaded,
-            fix_dictionaries: settings
-                .fix_dictionaries
-                .unwrap_or(defaults.fix_dictionaries),
-        }
+/// `on`, `off`, or names with commas between them.
+fn parse(settings: &mut Settings, text: &OsStr) -> Result<(), String> {
+    let text = text.to_string_lossy();
+    settings.parse.enabled = Some(text != "off");
+    if text == "on" || text == "off" {
+        return Ok(());
     }
-}
-
-impl From<&ParsePlan> for ParseSettings {
-    fn from(plan: &ParsePlan) -> Self {
-        Self {
-            enabled: Some(plan.enabled),
-            protocols: Some(plan.protocols.clone()),
-            memory: plan.memory_bytes.map(ByteSize),
-            all_fields: Some(plan.all_fields),
-            grammars: Some(plan.grammars.clone()),
-            fix_dictionaries: Some(plan.fix_dictionaries.clone()),
-        }
+    let names: Vec<_> = text.split(',').map(|name| name.trim().to_owned()).collect();
+    if names.iter().any(String::is_empty) {
+        return Err("needs on, off, or protocols: http,dns".to_owned());
     }
+    settings.parse.protocols = Some(names);
+    Ok(())
 }

@@ -1,7 +1,9 @@
 //! The plan of one run, complete and checked.
 
+use crate::options::{Flag, Hint, options};
 use crate::{
-    DefragmentationPlan, FilesPlan, HostsPlan, IdentifyPlan, ParsePlan, ScansPlan, StreamsPlan,
+    ByteSize, CpuList, DefragmentationPlan, FilesPlan, HostsPlan, IdentifyPlan, OutputPlan,
+    ParsePlan, ScansPlan, Span, StreamsPlan,
 };
 use std::path::{Path, PathBuf};
 
@@ -25,6 +27,14 @@ impl Input {
             Self::Directory(path.to_owned())
         } else {
             Self::File(path.to_owned())
+        }
+    }
+
+    /// The path that means it.
+    pub(crate) fn path(&self) -> PathBuf {
+        match self {
+            Self::File(path) | Self::Directory(path) => path.clone(),
+            Self::Stdin => PathBuf::from("-"),
         }
     }
 }
@@ -118,129 +128,93 @@ pub enum ParquetTime {
     Nanos,
 }
 
-/// Where and how records are written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OutputPlan {
-    /// `-l DIR`: where log files go.
-    pub dir: PathBuf,
-    /// `--output -`: JSON lines to standard output instead of files.
-    pub to_stdout: bool,
-    /// `--format`, one or more.
-    pub formats: Vec<Format>,
-    /// Community ID in connection records.
-    pub community_id: bool,
-    /// The seed of the Community ID (usually 0).
-    pub community_seed: u16,
-    /// `--csv-safe`: no CSV cell is a formula to a spreadsheet.
-    pub csv_safe: bool,
-    /// How fine times are in Parquet.
-    pub parquet_time: ParquetTime,
-    /// A file is rotated when the records' time leaves its interval; none: never.
-    pub rotate_every_ns: Option<u64>,
-    /// A file is rotated before it grows past this; none: never.
-    pub rotate_bytes_max: Option<u64>,
-    /// Once that much was written in all, writing stops and is reported; none: no limit.
-    pub total_bytes_max: Option<u64>,
-    /// `--force`: what an earlier run left is replaced. Without it, it keeps this run from
-    /// beginning. On the command line only: a habit that destroys files has no place in settings.
-    pub replace: bool,
-}
-
-impl Default for OutputPlan {
-    fn default() -> Self {
-        Self {
-            dir: PathBuf::from("."),
-            to_stdout: false,
-            formats: vec![Format::Eve],
-            community_id: true,
-            community_seed: 0,
-            csv_safe: false,
-            parquet_time: ParquetTime::default(),
-            rotate_every_ns: None,
-            rotate_bytes_max: None,
-            total_bytes_max: None,
-            replace: false,
+options! {
+    /// Everything that a run needs to know.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    plan Plan {
+        [input] InputSettings: "`[input]`: what is read." {
+            /// Capture files and directories, in order; "-" is standard input.
+            read: Vec<PathBuf> => inputs: Vec<Input> = Vec::new(),
+                flag Flag::value("read", "FILE", "A capture, a directory of captures, or `-` for \
+                    standard input; may be repeated").short('r').hint(Hint::Path);
+            /// Only packets that pass this pcap-filter(7) expression.
+            filter: String => filter: String = String::new(),
+                flag Flag::value("filter", "EXPR", "Only packets that pass this pcap-filter(7) \
+                    expression; words without option do the same").short('f');
+            /// Stop after that many packets.
+            count: u64 => packet_count_max: Option<u64> = None, example "1000",
+                not_zero "the packet count (-n)",
+                flag Flag::value("count", "COUNT", "Stop after that many packets").short('n');
+        }
+        [pipeline] PipelineSettings: "`[pipeline]`: threads and memory." {
+            /// "auto", "1x1", "2xN" (input, N workers) or "3xN" (and output).
+            shape: PipelineShape => pipeline: PipelineShape = PipelineShape::default(),
+                flag Flag::value("pipeline", "SHAPE", "Threads: `1x1` one for everything, `2xN` \
+                    one reads and N work, `3xN` one more writes");
+            /// What the input thread does: "capture", "l2" or "l3".
+            cut: Cut => cut: Cut = Cut::default(),
+                flag Flag::value("cut", "WHERE", "What the reading thread does besides \
+                    dispatching packets");
+            /// Processors to pin threads to, input first; chosen if not set.
+            cpus: CpuList => cpus: Vec<usize> = Vec::new(), example "\"0,2-5\"",
+                flag Flag::value("cpus", "LIST", "Processors to pin threads to, the reading \
+                    thread's first: 0,2-5 [default: chosen]");
+            /// For connections and fragments, over all workers.
+            memory: ByteSize => memory_bytes: u64 = 1 << 30,
+                flag Flag::value("memory", "SIZE", "For connections and fragments, over all \
+                    workers");
+            /// When a worker is behind: "wait" or "drop" (counted).
+            full_ring: FullRing => full_ring: FullRing = FullRing::default();
+            /// Dispatch secret; chosen if not set. No record depends on it.
+            seed: u64 => dispatch_seed: Option<u64> = None, example "1",
+                flag Flag::value("seed", "N", "Dispatch secret; decides which worker gets what, \
+                    never what is recorded");
+        }
+        [connections] ConnectionSettings: "`[connections]`: how connections are followed." {
+            /// Verify checksums: "all" or "none".
+            checksums: Checksums => checksums: Checksums = Checksums::default(),
+                flag Flag::value("checksums", "WHICH", "Verify checksums").short('k');
+            /// Whose: "zeek", "suricata" or "none".
+            timeouts: Timeouts => timeouts: Timeouts = Timeouts::default(),
+                flag Flag::value("timeouts", "WHOSE", "After how long without a packet a \
+                    connection has ended, as which tool");
+            /// Interim records of connections longer than this; none if not set.
+            interim: Span => interim_ns: Option<u64> = None, example "\"5 min\"",
+                not_zero "the interim interval",
+                flag Flag::value("interim", "SPAN", "Interim records of long connections, each \
+                    such length of the capture's time");
+            /// Keys uid and flow_id: the same seed, the same identifiers.
+            id_seed: u64 => id_seed: u64 = 0,
+                flag Flag::value("id-seed", "N", "Keys uid and flow_id: the same seed, the same \
+                    identifiers");
+            /// Greatest leap of the capture's clock that is believed.
+            clock_leap_max: Span => clock_leap_max_ns: u64 = 3_600_000_000_000,
+                not_zero "clock_leap_max";
+        }
+        others {
+            /// `-c`: the file that settings were read from.
+            settings_file: Option<PathBuf> = None;
+            /// Fragments.
+            defragmentation: DefragmentationPlan = DefragmentationPlan::default();
+            /// TCP streams.
+            streams: StreamsPlan = StreamsPlan::default();
+            /// Protocols.
+            identify: IdentifyPlan = IdentifyPlan::default();
+            /// Messages of application protocols.
+            parse: ParsePlan = ParsePlan::default();
+            /// What is made of bodies of messages.
+            files: FilesPlan = FilesPlan::default();
+            /// Scans and floods.
+            scans: ScansPlan = ScansPlan::default();
+            /// What is known of the hosts.
+            hosts: HostsPlan = HostsPlan::default();
+            /// Records.
+            output: OutputPlan = OutputPlan::default();
         }
     }
 }
 
-/// Everything that a run needs to know.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
-    /// `-r`, in argument order.
-    pub inputs: Vec<Input>,
-    /// `-c`: the file that settings were read from.
-    pub settings_file: Option<PathBuf>,
-    /// The BPF expression, empty for none.
-    pub filter: String,
-    /// `-n`: stop after that many packets.
-    pub packet_count_max: Option<u64>,
-    /// `--pipeline`.
-    pub pipeline: PipelineShape,
-    /// `--cut`.
-    pub cut: Cut,
-    /// `--cpus`: the processors to pin threads to, input first; empty: chosen.
-    pub cpus: Vec<usize>,
-    /// `-k`.
-    pub checksums: Checksums,
-    /// What to do when a ring is full.
-    pub full_ring: FullRing,
-    /// `--timeouts`.
-    pub timeouts: Timeouts,
-    /// `--interim`: stream time between interim records of a long connection; none: no such.
-    pub interim_ns: Option<u64>,
-    /// `--memory`: for connection state and fragments, over all workers.
-    pub memory_bytes: u64,
-    /// `--id-seed`: keys identifiers and shards.
-    pub id_seed: u64,
-    /// `--seed`: the dispatch secret; none: random. No record depends on it.
-    pub dispatch_seed: Option<u64>,
-    /// Forward leaps of the capture's clock beyond this are clamped and counted.
-    pub clock_leap_max_ns: u64,
-    /// Fragments.
-    pub defragmentation: DefragmentationPlan,
-    /// TCP streams.
-    pub streams: StreamsPlan,
-    /// Protocols.
-    pub identify: IdentifyPlan,
-    /// Messages of application protocols.
-    pub parse: ParsePlan,
-    /// What is made of bodies of messages.
-    pub files: FilesPlan,
-    /// Scans and floods.
-    pub scans: ScansPlan,
-    /// What is known of the hosts.
-    pub hosts: HostsPlan,
-    /// Records.
-    pub output: OutputPlan,
-}
-
-impl Default for Plan {
-    fn default() -> Self {
-        Self {
-            inputs: Vec::new(),
-            settings_file: None,
-            filter: String::new(),
-            packet_count_max: None,
-            pipeline: PipelineShape::default(),
-            cut: Cut::default(),
-            cpus: Vec::new(),
-            checksums: Checksums::default(),
-            full_ring: FullRing::default(),
-            timeouts: Timeouts::default(),
-            interim_ns: None,
-            memory_bytes: 1 << 30,
-            id_seed: 0,
-            dispatch_seed: None,
-            clock_leap_max_ns: 3_600_000_000_000,
-            defragmentation: DefragmentationPlan::default(),
-            streams: StreamsPlan::default(),
-            identify: IdentifyPlan::default(),
-            parse: ParsePlan::default(),
-            files: FilesPlan::default(),
-            scans: ScansPlan::default(),
-            hosts: HostsPlan::default(),
-            output: OutputPlan::default(),
-        }
-    }
+impl Plan {
+    /// Less memory than this cannot hold the tables of one worker.
+    pub const MEMORY_BYTES_MIN: u64 = 1 << 20;
 }

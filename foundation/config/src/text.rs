@@ -10,9 +10,12 @@ use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::ser::{Serialize, Serializer};
 
 /// A value that a configuration file holds as a string.
-trait Text: Sized {
+pub(crate) trait Text: Sized + 'static {
     /// What is expected, for the message where something else stands.
     const EXPECTED: &'static str;
+
+    /// The words that it may be, each with its meaning; none: any text that can be read.
+    const CHOICES: &'static [(Self, &'static str, &'static str)];
 
     fn read(text: &str) -> Result<Self, String>;
     fn write(&self) -> String;
@@ -45,9 +48,10 @@ fn named<T: Named>(word: &str) -> Result<T, String> {
 }
 
 macro_rules! by_text {
-    ($($ty:ty, $expected:literal, $read:path, $write:expr;)*) => { $(
+    ($($ty:ty, $expected:literal, $read:path, $write:expr, $choices:expr;)*) => { $(
         impl Text for $ty {
             const EXPECTED: &'static str = $expected;
+            const CHOICES: &'static [(Self, &'static str, &'static str)] = $choices;
 
             fn read(text: &str) -> Result<Self, String> {
                 $read(text)
@@ -74,18 +78,27 @@ macro_rules! by_text {
 }
 
 by_text! {
-    ByteSize, "a size with its unit, such as \"64 MiB\"", parsed, ByteSize::to_string;
-    Span, "a time with its unit, such as \"30 s\"", parsed, Span::to_string;
-    CpuList, "a list of processors, such as \"0,2-5\"", parsed, CpuList::to_string;
-    PipelineShape, "\"auto\", \"1x1\", \"2xN\" or \"3xN\"", parsed, PipelineShape::to_string;
-    NetworkText, "a network, such as \"10.0.0.0/8\"", parsed, NetworkText::to_string;
-    FragmentOverlap, "the name of a policy", named, |value| value.name().to_owned();
-    SegmentOverlap, "the name of a policy", named, |value| value.name().to_owned();
-    System, "the name of a system", named, |value| value.name().to_owned();
-    Format, "the name of a format", named, |value| value.name().to_owned();
-    Cut, "\"auto\", \"capture\", \"l2\" or \"l3\"", named, |value| value.name().to_owned();
-    Checksums, "\"all\" or \"none\"", named, |value| value.name().to_owned();
-    FullRing, "\"wait\" or \"drop\"", named, |value| value.name().to_owned();
-    ParquetTime, "\"us\" or \"ns\"", named, |value| value.name().to_owned();
-    Timeouts, "\"zeek\", \"suricata\" or \"none\"", named, |value| value.name().to_owned();
+    ByteSize, "a size with its unit, such as \"64 MiB\"", parsed, ByteSize::to_string, &[];
+    Span, "a time with its unit, such as \"30 s\"", parsed, Span::to_string, &[];
+    CpuList, "a list of processors, such as \"0,2-5\"", parsed, CpuList::to_string, &[];
+    PipelineShape, "\"auto\", \"1x1\", \"2xN\" or \"3xN\"", parsed, PipelineShape::to_string, &[];
+    NetworkText, "a network, such as \"10.0.0.0/8\"", parsed, NetworkText::to_string, &[];
+}
+
+macro_rules! by_name {
+    ($($ty:ident, $expected:literal;)*) => {
+        by_text! { $($ty, $expected, named, |value| value.name().to_owned(), $ty::ALL;)* }
+    };
+}
+
+by_name! {
+    FragmentOverlap, "the name of a policy";
+    SegmentOverlap, "the name of a policy";
+    System, "the name of a system";
+    Format, "the name of a format";
+    Cut, "\"auto\", \"capture\", \"l2\" or \"l3\"";
+    Checksums, "\"all\" or \"none\"";
+    FullRing, "\"wait\" or \"drop\"";
+    ParquetTime, "\"us\" or \"ns\"";
+    Timeouts, "\"zeek\", \"suricata\" or \"none\"";
 }

@@ -15,7 +15,7 @@ use std::io::IsTerminal;
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let mut plan = plan(&args.input, args.settings())?;
     if args.show.print_config {
-        print(&Settings::from(&plan).to_commented_toml())?;
+        print(&Settings::from(&plan).to_commented_toml()?)?;
         return Ok(Exit::Done);
     }
     require_input(&plan)?;

@@ -1,0 +1,286 @@
+//! Options of the command line: what they are called, and how they change settings.
+
+use crate::Settings;
+use crate::text::Text;
+use core::fmt::Display;
+use core::str::FromStr;
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+/// An option of the command line. The command line reads it, shows it and completes it.
+#[derive(Clone, Debug)]
+pub struct Flag {
+    /// Its name, without dashes.
+    pub long: &'static str,
+    /// Its letter.
+    pub short: Option<char>,
+    /// What its value is called; none: it has no value, and is set by its name.
+    pub value: Option<&'static str>,
+    /// What it does.
+    pub help: &'static str,
+    /// What completes its value.
+    pub hint: Hint,
+    /// It may be repeated: its values are a list.
+    pub is_list: bool,
+    /// Its value may be several, with commas between them.
+    pub by_comma: bool,
+    /// Its value is one of these words; what each means.
+    pub choices: Vec<(&'static str, &'static str)>,
+    /// The help does not list them: the value's name does.
+    pub hides_choices: bool,
+    /// Its value is the name of a file, which need not be valid text.
+    pub is_path: bool,
+    /// Another option that cannot stand beside it.
+    pub conflicts: Option<&'static str>,
+    /// The option belongs to another key, and sets this one, too.
+    pub is_shared: bool,
+    /// Its value is that of its key, whose default is its own.
+    pub(crate) is_plain: bool,
+    set: Option<Set>,
+}
+
+type Set = fn(&mut Settings, &OsStr) -> Result<(), String>;
+
+/// What completes a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hint {
+    /// Nothing.
+    #[default]
+    None,
+    /// Names of files.
+    File,
+    /// Names of directories.
+    Directory,
+    /// Either.
+    Path,
+}
+
+impl Flag {
+    /// An option with a value.
+    pub(crate) const fn value(long: &'static str, value: &'static str, help: &'static str) -> Self {
+        let mut flag = Self::switch(long, help);
+        flag.value = Some(value);
+        flag
+    }
+
+    /// An option without a value.
+    pub(crate) const fn switch(long: &'static str, help: &'static str) -> Self {
+        Self {
+            long,
+            short: None,
+            value: None,
+            help,
+            hint: Hint::None,
+            is_list: false,
+            by_comma: false,
+            choices: Vec::new(),
+            hides_choices: false,
+            is_path: false,
+            conflicts: None,
+            is_shared: false,
+            is_plain: false,
+            set: None,
+        }
+    }
+
+    /// An option that another key has, and that sets this one, too.
+    pub(crate) const fn shared(long: &'static str) -> Self {
+        let mut flag = Self::switch(long, "");
+        flag.is_shared = true;
+        flag
+    }
+
+    pub(crate) const fn short(mut self, letter: char) -> Self {
+        self.short = Some(letter);
+        self
+    }
+
+    pub(crate) const fn hint(mut self, hint: Hint) -> Self {
+        self.hint = hint;
+        self
+    }
+
+    pub(crate) const fn by_comma(mut self) -> Self {
+        (self.is_list, self.by_comma) = (true, true);
+        self
+    }
+
+    pub(crate) const fn conflicts(mut self, long: &'static str) -> Self {
+        self.conflicts = Some(long);
+        self
+    }
+
+    /// One of these words, which its value's name lists.
+    pub(crate) fn one_of(mut self, words: &[&'static str]) -> Self {
+        self.choices = words.iter().map(|&word| (word, "")).collect();
+        self.hides_choices = true;
+        self
+    }
+
+    /// How it changes settings, if not by its value's being that of its key.
+    pub(crate) const fn by(mut self, set: Set) -> Self {
+        self.set = Some(set);
+        self
+    }
+
+    /// It sets a value of this type.
+    pub(crate) fn of<T: Word>(mut self, set: Set) -> Self {
+        self.is_path = T::IS_PATH;
+        if self.set.is_none() {
+            self.is_list |= T::IS_LIST;
+            self.hides_choices = T::HIDES_CHOICES;
+            self.choices = T::choices();
+            self.is_plain = self.value.is_some();
+            self.set = Some(set);
+        }
+        self
+    }
+
+    /// Sets what a value on the command line says; `on` for an option without one.
+    ///
+    /// # Errors
+    /// It says nothing that the option takes: why.
+    pub fn set(&self, settings: &mut Settings, text: &OsStr) -> Result<(), String> {
+        self.set.map_or(Ok(()), |set| set(settings, text))
+    }
+}
+
+/// A value on the command line.
+pub(crate) trait Word: Sized {
+    const IS_LIST: bool = false;
+    const IS_PATH: bool = false;
+    const HIDES_CHOICES: bool = false;
+
+    fn choices() -> Vec<(&'static str, &'static str)> {
+        Vec::new()
+    }
+
+    fn read(text: &OsStr) -> Result<Self, String>;
+
+    /// As it would be written; none: nothing to write.
+    fn shown(&self) -> Option<String>;
+
+    /// Becomes the value of a key, or one more of its list.
+    fn put(slot: &mut Option<Self>, text: &OsStr) -> Result<(), String> {
+        *slot = Some(Self::read(text)?);
+        Ok(())
+    }
+}
+
+impl<T: Word> Word for Vec<T> {
+    const IS_LIST: bool = true;
+    const IS_PATH: bool = T::IS_PATH;
+    const HIDES_CHOICES: bool = T::HIDES_CHOICES;
+
+    fn choices() -> Vec<(&'static str, &'static str)> {
+        T::choices()
+    }
+
+    fn read(text: &OsStr) -> Result<Self, String> {
+        Ok(vec![T::read(text)?])
+    }
+
+    fn shown(&self) -> Option<String> {
+        let words: Vec<String> = self.iter().filter_map(T::shown).collect();
+        (!words.is_empty()).then(|| words.join(","))
+    }
+
+    fn put(slot: &mut Option<Self>, text: &OsStr) -> Result<(), String> {
+        slot.get_or_insert_default().push(T::read(text)?);
+        Ok(())
+    }
+}
+
+impl Word for PathBuf {
+    const IS_PATH: bool = true;
+
+    fn read(text: &OsStr) -> Result<Self, String> {
+        Ok(text.into())
+    }
+
+    fn shown(&self) -> Option<String> {
+        Some(self.display().to_string())
+    }
+}
+
+impl Word for String {
+    fn read(text: &OsStr) -> Result<Self, String> {
+        valid(text).map(str::to_owned)
+    }
+
+    fn shown(&self) -> Option<String> {
+        (!self.is_empty()).then(|| self.clone())
+    }
+}
+
+impl Word for bool {
+    const HIDES_CHOICES: bool = true;
+
+    fn choices() -> Vec<(&'static str, &'static str)> {
+        vec![("on", ""), ("off", "")]
+    }
+
+    fn read(text: &OsStr) -> Result<Self, String> {
+        Ok(text == "on")
+    }
+
+    fn shown(&self) -> Option<String> {
+        Some(if *self { "on" } else { "off" }.to_owned())
+    }
+}
+
+impl Word for u16 {
+    fn read(text: &OsStr) -> Result<Self, String> {
+        let number: i64 = parsed(text)?;
+        let max = Self::MAX;
+        Self::try_from(number).map_err(|_| format!("{number} is not in 0..={max}"))
+    }
+
+    fn shown(&self) -> Option<String> {
+        Some(self.to_string())
+    }
+}
+
+macro_rules! numbers {
+    ($($ty:ty),*) => { $(
+        impl Word for $ty {
+            fn read(text: &OsStr) -> Result<Self, String> {
+                parsed(text)
+            }
+
+            fn shown(&self) -> Option<String> {
+                Some(self.to_string())
+            }
+        }
+    )* };
+}
+
+numbers!(u32, u64);
+
+impl<T: Text> Word for T {
+    fn choices() -> Vec<(&'static str, &'static str)> {
+        let all = T::CHOICES.iter();
+        all.map(|&(_, name, meaning)| (name, meaning)).collect()
+    }
+
+    fn read(text: &OsStr) -> Result<Self, String> {
+        <T as Text>::read(valid(text)?)
+    }
+
+    fn shown(&self) -> Option<String> {
+        Some(self.write())
+    }
+}
+
+fn valid(text: &OsStr) -> Result<&str, String> {
+    text.to_str().ok_or_else(|| "is no valid text".to_owned())
+}
+
+fn parsed<T>(text: &OsStr) -> Result<T, String>
+where
+    T: FromStr,
+    T::Err: Display,
+{
+    let value = valid(text)?.parse();
+    value.map_err(|error: T::Err| error.to_string())
+}
