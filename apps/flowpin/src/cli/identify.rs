@@ -1,10 +1,10 @@
 //! `flowpin identify`.
 
-use super::{ConnectionArgs, InputArgs};
-use clap::{Args, ValueEnum, ValueHint};
-use flowpin_config::{IdentifySettings, Settings};
+use super::InputArgs;
+use super::flags::{Connections, Flags, Patterns};
+use clap::{Args, ValueEnum};
+use flowpin_config::Settings;
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 /// The options of `flowpin identify`.
 #[derive(Args, Debug)]
@@ -36,10 +36,10 @@ pub(crate) struct IdentifyArgs {
     pub(crate) totals: bool,
 
     #[command(flatten)]
-    patterns: PatternArgs,
+    patterns: Flags<Patterns>,
 
     #[command(flatten)]
-    connections: ConnectionArgs,
+    connections: Flags<Connections>,
 
     /// Further captures, then the filter
     #[arg(
@@ -48,26 +48,6 @@ pub(crate) struct IdentifyArgs {
         help_heading = "Input"
     )]
     words: Vec<OsString>,
-}
-
-/// Patterns of the user's.
-#[derive(Args, Debug, Default)]
-#[command(next_help_heading = "Analysis")]
-pub(crate) struct PatternArgs {
-    /// l7-filter patterns, a .pat file or a directory of them, asked where no built-in rule
-    /// decides; may be repeated (try them with `flowpin patterns test`)
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
-    patterns: Vec<PathBuf>,
-}
-
-impl PatternArgs {
-    /// The settings that these options make.
-    pub(crate) fn settings(&self) -> IdentifySettings {
-        IdentifySettings {
-            patterns: (!self.patterns.is_empty()).then(|| self.patterns.clone()),
-            ..IdentifySettings::default()
-        }
-    }
 }
 
 /// How the list is shown.
@@ -87,13 +67,8 @@ impl IdentifyArgs {
     /// # Errors
     /// See [`InputArgs::settings`].
     pub(crate) fn settings(&self) -> anyhow::Result<Settings> {
-        let (connections, pipeline) = self.connections.settings();
-        Ok(Settings {
-            input: self.input.settings(&self.words)?,
-            connections,
-            pipeline,
-            identify: self.patterns.settings(),
-            ..Settings::default()
-        })
+        let settings = self.input.settings(&self.words)?;
+        let settings = settings.over(self.connections.settings());
+        Ok(settings.over(self.patterns.settings()))
     }
 }

@@ -1,6 +1,7 @@
 //! The command line: one definition gives parsing, help, man pages and completions.
 
 mod advice;
+mod flags;
 mod help;
 mod identify;
 mod input;
@@ -13,8 +14,8 @@ mod trace;
 mod value;
 
 pub(crate) use advice::advise;
-pub(crate) use identify::{IdentifyArgs, ListFormat, PatternArgs};
-pub(crate) use input::{ConnectionArgs, InputArgs, NameArgs};
+pub(crate) use identify::{IdentifyArgs, ListFormat};
+pub(crate) use input::InputArgs;
 pub(crate) use patterns::{PageFormat, PatternsCommand, TestArgs};
 pub(crate) use profile::{PlanArgs, ProfileArgs};
 pub(crate) use run::RunArgs;
@@ -109,10 +110,59 @@ pub(crate) enum Command {
 mod tests {
     use super::Cli;
     use clap::CommandFactory;
+    use flowpin_config::Settings;
+    use std::collections::BTreeSet;
 
     /// Clap's own checks: no flag twice, no default that its parser refuses.
     #[test]
     fn definition_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// Options of `flowpin run` without a key in the file, and why.
+    const NO_KEYS: &[(&str, &str)] = &[
+        ("config", "names the file itself"),
+        ("force", "destroys: no habit, and asked for each time"),
+        ("json", "how one run shows what it did"),
+        ("verbose", "how one run shows what it did"),
+        ("quiet", "how one run shows what it did"),
+        ("test-config", "does not run"),
+        ("print-config", "does not run"),
+        ("help", "does not run"),
+    ];
+
+    /// What can be said on the command line can be kept in a file, or there is a reason why not;
+    /// what an option's table gives a flag, `flowpin run` shows, but for `--depth`.
+    #[test]
+    fn each_option_has_a_key_or_a_reason_to_have_none() {
+        let command = Cli::command();
+        let shown = |name: &str| -> BTreeSet<String> {
+            let mut command = command.find_subcommand(name).unwrap().clone();
+            command.build();
+            let longs = command.get_arguments().filter_map(|arg| arg.get_long());
+            longs.map(str::to_owned).collect()
+        };
+        let flags = Settings::options()
+            .into_iter()
+            .filter_map(|option| option.flag);
+        let mut known: BTreeSet<String> = flags.map(|flag| flag.long.to_owned()).collect();
+        assert!(known.remove("depth") && shown("streams").contains("depth"));
+        known.extend(NO_KEYS.iter().map(|&(name, _)| name.to_owned()));
+        assert_eq!(shown("run"), known);
+    }
+
+    /// A name that no table has would be shown nowhere.
+    #[test]
+    fn flags_of_headings_are_in_the_tables() {
+        for flags in super::flags::ALL {
+            for long in *flags {
+                let mut all = Settings::options().into_iter();
+                let is_it = |flag: &flowpin_config::Flag| flag.long == *long && !flag.is_shared;
+                assert!(
+                    all.any(|option| option.flag.as_ref().is_some_and(is_it)),
+                    "{long}"
+                );
+            }
+        }
     }
 }

@@ -1,9 +1,10 @@
 //! `flowpin patterns`.
 
+use super::flags::{Connections, Flags};
 use super::input::is_capture_name;
-use super::{ConnectionArgs, InputArgs, help};
+use super::{InputArgs, help};
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
-use flowpin_config::{IdentifySettings, Settings};
+use flowpin_config::Settings;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -45,7 +46,7 @@ pub(crate) struct TestArgs {
     pub(crate) format: PageFormat,
 
     #[command(flatten)]
-    connections: ConnectionArgs,
+    connections: Flags<Connections>,
 }
 
 /// How a page is shown.
@@ -63,21 +64,14 @@ impl TestArgs {
     /// # Errors
     /// See [`InputArgs::settings`].
     pub(crate) fn settings(&self) -> anyhow::Result<Settings> {
-        let (connections, pipeline) = self.connections.settings();
         let (captures, patterns): (Vec<OsString>, Vec<OsString>) =
             self.paths.iter().cloned().partition(is_capture_name);
         if patterns.is_empty() {
             anyhow::bail!("no patterns: name a .pat file or a directory of them");
         }
-        Ok(Settings {
-            input: self.input.settings(&captures)?,
-            connections,
-            pipeline,
-            identify: IdentifySettings {
-                patterns: Some(patterns.into_iter().map(PathBuf::from).collect()),
-                ..IdentifySettings::default()
-            },
-            ..Settings::default()
-        })
+        let settings = self.input.settings(&captures)?;
+        let mut settings = settings.over(self.connections.settings());
+        settings.identify.patterns = Some(patterns.into_iter().map(PathBuf::from).collect());
+        Ok(settings)
     }
 }

@@ -1,10 +1,9 @@
 //! `flowpin profile` and `flowpin plan`.
 
-use super::run::StageArgs;
-use super::value;
-use super::{ConnectionArgs, InputArgs};
+use super::InputArgs;
+use super::flags::{Connections, Flags, Measured, Stages};
 use clap::{Args, ValueHint};
-use flowpin_config::{Format, OutputSettings, Settings};
+use flowpin_config::Settings;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -14,15 +13,8 @@ pub(crate) struct ProfileArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// Formats whose making is measured; several by comma or by repeating [default: eve]
-    #[arg(
-        long,
-        value_name = "FORMAT",
-        value_delimiter = ',',
-        help_heading = "Records"
-    )]
-    #[arg(value_parser = value::word::<Format>())]
-    format: Vec<Format>,
+    #[command(flatten)]
+    formats: Flags<Measured>,
 
     /// The result as JSON
     #[arg(long, help_heading = "Result")]
@@ -45,10 +37,10 @@ pub(crate) struct ProfileArgs {
     pub(crate) cores: Option<usize>,
 
     #[command(flatten)]
-    connections: ConnectionArgs,
+    connections: Flags<Connections>,
 
     #[command(flatten)]
-    stages: StageArgs,
+    stages: Flags<Stages>,
 
     /// Further captures, then the filter
     #[arg(
@@ -65,17 +57,10 @@ impl ProfileArgs {
     /// # Errors
     /// See [`InputArgs::settings`].
     pub(crate) fn settings(&self) -> anyhow::Result<Settings> {
-        let (connections, pipeline) = self.connections.settings();
-        Ok(Settings {
-            input: self.input.settings(&self.words)?,
-            connections,
-            pipeline,
-            output: OutputSettings {
-                formats: (!self.format.is_empty()).then(|| self.format.clone()),
-                ..OutputSettings::default()
-            },
-            ..self.stages.settings()
-        })
+        let settings = self.input.settings(&self.words)?;
+        let settings = settings.over(self.formats.settings());
+        let settings = settings.over(self.connections.settings());
+        Ok(settings.over(self.stages.settings()))
     }
 }
 

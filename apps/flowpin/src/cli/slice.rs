@@ -1,6 +1,7 @@
 //! `flowpin slice`.
 
-use super::{ConnectionArgs, InputArgs, NameArgs};
+use super::InputArgs;
+use super::flags::{Connections, Flags, Names};
 use clap::{Args, ValueHint};
 use flowpin_config::Settings;
 use std::ffi::OsString;
@@ -31,10 +32,10 @@ pub(crate) struct SliceArgs {
     pub(crate) force: bool,
 
     #[command(flatten)]
-    connections: ConnectionArgs,
+    connections: Flags<Connections>,
 
     #[command(flatten)]
-    names: NameArgs,
+    names: Flags<Names>,
 
     /// Further captures, then the filter
     #[arg(
@@ -51,13 +52,8 @@ impl SliceArgs {
     /// # Errors
     /// See [`InputArgs::settings`].
     pub(crate) fn settings(&self) -> anyhow::Result<Settings> {
-        let (connections, pipeline) = self.connections.settings();
-        Ok(Settings {
-            input: self.input.settings(&self.words)?,
-            connections,
-            pipeline,
-            output: self.names.settings(),
-            ..Settings::default()
-        })
+        let settings = self.input.settings(&self.words)?;
+        let settings = settings.over(self.connections.settings());
+        Ok(settings.over(self.names.settings()))
     }
 }

@@ -1,8 +1,9 @@
 //! `flowpin streams`.
 
-use super::{ConnectionArgs, InputArgs, NameArgs, value};
+use super::flags::{Connections, Depth, Flags, Names};
+use super::{InputArgs, value};
 use clap::{ArgGroup, Args, ValueEnum, ValueHint};
-use flowpin_config::{ByteSize, Settings, StreamSettings};
+use flowpin_config::{ByteSize, Settings};
 use flowpin_engine::Gaps;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -24,10 +25,10 @@ pub(crate) struct StreamsArgs {
     pub(crate) what: WhatArgs,
 
     #[command(flatten)]
-    connections: ConnectionArgs,
+    connections: Flags<Connections>,
 
     #[command(flatten)]
-    names: NameArgs,
+    names: Flags<Names>,
 
     /// Further captures, then the filter
     #[arg(
@@ -96,9 +97,8 @@ pub(crate) struct WhatArgs {
     #[arg(long, value_name = "SIDE")]
     pub(crate) from: Option<Side>,
 
-    /// Only so many bytes of each direction [default: all]
-    #[arg(long, value_name = "SIZE")]
-    depth: Option<ByteSize>,
+    #[command(flatten)]
+    depth: Flags<Depth>,
 
     /// What stands where the capture lacks bytes (in files, and with --format raw)
     #[arg(long, value_name = "HOW", default_value = "zero")]
@@ -162,18 +162,11 @@ impl StreamsArgs {
     /// # Errors
     /// See [`InputArgs::settings`].
     pub(crate) fn settings(&self) -> anyhow::Result<Settings> {
-        let (connections, pipeline) = self.connections.settings();
-        Ok(Settings {
-            input: self.input.settings(&self.words)?,
-            connections,
-            pipeline,
-            output: self.names.settings(),
-            streams: StreamSettings {
-                enabled: Some(true),
-                depth: self.what.depth,
-                ..StreamSettings::default()
-            },
-            ..Settings::default()
-        })
+        let settings = self.input.settings(&self.words)?;
+        let settings = settings.over(self.connections.settings());
+        let settings = settings.over(self.names.settings());
+        let mut settings = settings.over(self.what.depth.settings());
+        settings.streams.enabled = Some(true);
+        Ok(settings)
     }
 }
