@@ -34,7 +34,9 @@ options! {
                 flag Flag::switch("csv-safe", "For spreadsheets: text in CSV that begins like a \
                     formula (=, +, -, @) gets an apostrophe in front");
             /// How fine times are in Parquet: "us", which every reader knows; or "ns".
-            parquet_time: ParquetTime => parquet_time: ParquetTime = ParquetTime::default();
+            parquet_time: ParquetTime => parquet_time: ParquetTime = ParquetTime::default(),
+                flag Flag::value("parquet-time", "UNIT", "How fine times are in Parquet: `us` is \
+                    what every reader knows");
             /// Begin new files when the records' time leaves this interval.
             rotate_every: Span => rotate_every_ns: Option<u64> = None, example "\"1 h\"",
                 not_zero "the rotation interval",

@@ -45,7 +45,8 @@ shown! {
     Stages "Analysis" ["streams", "identify", "patterns", "parse", "all-fields", "extract", "hash",
         "grammar", "fix-dictionary", "scans"];
     Patterns "Analysis" ["patterns"];
-    Records "Records" ["interim", "community-id", "community-seed", "csv-safe"];
+    Records "Records" ["interim", "community-id", "community-seed", "csv-safe",
+        "parquet-time"];
     Measured "Records" ["format"] "Formats whose making is measured; several by comma or by \
         repeating [default: eve]";
     Names "Connections" ["community-seed"] "Seed of the Community ID, where one is given \
