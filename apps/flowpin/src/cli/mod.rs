@@ -108,8 +108,8 @@ pub(crate) enum Command {
 
 #[cfg(test)]
 mod tests {
-    use super::Cli;
-    use clap::CommandFactory;
+    use super::{Cli, Command};
+    use clap::{CommandFactory, Parser};
     use flowpin_config::Settings;
     use std::collections::BTreeSet;
 
@@ -149,6 +149,36 @@ mod tests {
         assert!(known.remove("depth") && shown("streams").contains("depth"));
         known.extend(NO_KEYS.iter().map(|&(name, _)| name.to_owned()));
         assert_eq!(shown("run"), known);
+    }
+
+    /// Each flag says something, by a value of it, and what it says is a plan that what is printed
+    /// of it leads back to.
+    #[test]
+    fn each_flag_is_read_and_printed() {
+        let options = Settings::options().into_iter();
+        let flags = options.filter_map(|option| option.flag.filter(|flag| !flag.is_shared));
+        for flag in flags.filter(|flag| flag.long != "depth") {
+            let option = format!("--{}", flag.long);
+            let words = ["2x3", "0-1", "7", "9 MiB", "9 s", "eve", "there"];
+            let words = flag.choices.iter().map(|choice| choice.0).chain(words);
+            let lines: Vec<Vec<&str>> = match flag.value {
+                Some(_) => words.map(|word| vec![&*option, word]).collect(),
+                None => vec![vec![&*option]],
+            };
+            let said = lines.into_iter().find_map(|line| {
+                let line = ["flowpin", "run"].into_iter().chain(line);
+                let Command::Run(args) = Cli::try_parse_from(line).ok()?.command else {
+                    return None;
+                };
+                args.settings().ok()
+            });
+            let said = said.unwrap_or_else(|| panic!("{option}"));
+            assert_ne!(said, Settings::default(), "{option}");
+            let plan = said.into_plan().unwrap();
+            let printed = Settings::from(&plan).to_commented_toml().unwrap();
+            let again = Settings::from_toml(&printed).unwrap().into_plan().unwrap();
+            assert_eq!(again, plan, "{option}");
+        }
     }
 
     /// A name that no table has would be shown nowhere.
