@@ -75,6 +75,11 @@ impl Lab {
         })
     }
 
+    /// Whether the patterns of identification were compiled by a run.
+    fn has_patterns(&self) -> bool {
+        self.path("patterns").exists()
+    }
+
     /// Processors that this process may use.
     pub(crate) fn cores(&self) -> usize {
         flowpin_cpu::allowed_cpus().len().max(1)

@@ -61,6 +61,10 @@ impl Lab {
     /// # Errors
     /// As [`Lab::run`].
     pub(crate) fn run_rounds(&self, plans: &[Plan], rounds: u32) -> Result<Vec<Taken>> {
+        if let Some(plan) = plans.first().filter(|_| !self.has_patterns()) {
+            // Compiles them, which is no part of any figure.
+            flowpin_engine::run(plan, &Control::default(), &())?;
+        }
         let mut taken: Vec<Vec<RunReport>> = plans.iter().map(|_| Vec::new()).collect();
         for _ in 0..rounds.max(1) {
             for (plan, reports) in plans.iter().zip(&mut taken) {

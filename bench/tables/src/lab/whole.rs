@@ -168,6 +168,10 @@ impl Lab {
     /// A run fails, loses something, or finds something else than the first; the machine is too
     /// busy to tell.
     pub(crate) fn ways(&self, ways: &[Way]) -> Result<Vec<Rounds>> {
+        if let Some(way) = ways.first().filter(|_| !self.has_patterns()) {
+            // Compiles them, which is no part of any figure.
+            self.told(way)?;
+        }
         let mut rounds: Vec<Vec<Told>> = Vec::new();
         for _ in 0..self.extent.rounds.max(1) {
             let told = ways.iter().map(|way| self.watched(|| self.told(way)));
