@@ -58,7 +58,7 @@ fn path(
     }
     let shape = path.last().and_then(|name| name.split_once('='));
     if shape.is_some_and(|(name, shape)| name.is_empty() || !SHAPES.contains(&shape)) {
-        let text = "only =text or =list may stand behind a name of EVE's";
+        let text = "only =text, =list or =path may stand behind a name of EVE's";
         return Err(Failure::new(field.at, text));
     }
     match path.as_slice() {
@@ -75,7 +75,7 @@ fn path(
 const OWN: &str = "flowpin";
 
 /// In what shape EVE may show a value: see `MessageColumn::eve`.
-const SHAPES: [&str; 2] = ["text", "list"];
+const SHAPES: [&str; 3] = ["text", "list", "path"];
 
 #[cfg(test)]
 mod tests {

@@ -212,6 +212,8 @@ const SHAPED_COLUMNS: &[MessageColumn] = &[
     MessageColumn::new("to", "email.to=list", Kind::Text, "Who gets it."),
     MessageColumn::new("code", "mail.code=text", Kind::Count, "What was answered."),
     MessageColumn::new("reply", "flowpin.reply", Kind::Text, "The answer's words."),
+    MessageColumn::new("by", "mail.by=path", Kind::Text, "Whose it is."),
+    MessageColumn::new("for", "mail.for=path", Kind::TextList, "Whom it is for."),
 ];
 
 /// One event of [`SHAPED`].
@@ -246,13 +248,23 @@ fn events_have_the_shapes_that_paths_ask_for() {
         Value::Bytes(br#""Doe, \"J, " <a@b>, c@d ,, <x,y@z>"#),
         Value::Count(404),
         Value::Bytes(b"gone"),
+        Value::Bytes(br#""a" b@c"#),
+        Value::List(&[Value::Bytes(b"d@e"), Value::Bytes(b"f")]),
     ]);
+    assert_eq!(event["mail"]["by"], r#"<"a" b@c>"#);
+    assert_eq!(event["mail"]["for"], serde_json::json!(["<d@e>", "<f>"]));
     let to = serde_json::json!([r#""Doe, \"J, " <a@b>"#, "c@d", "<x,y@z>"]);
     assert_eq!(event["email"]["to"], to);
     assert_eq!(event["mail"]["code"], "404");
     assert_eq!(event["flowpin"]["reply"], "gone");
     assert!(event["flowpin"]["uid"].is_string());
-    let event = shaped(&[Value::Bytes(b" , "), Value::Unset, Value::Unset]);
+    let event = shaped(&[
+        Value::Bytes(b" , "),
+        Value::Unset,
+        Value::Unset,
+        Value::Unset,
+        Value::Unset,
+    ]);
     assert!(event["email"].is_null() && event["mail"].is_null());
     assert_eq!(event["flowpin"].as_object().unwrap().len(), 1);
 }

@@ -28,6 +28,12 @@ pub(super) fn put_json(text: &mut TextBuffer, bytes: &[u8]) {
 #[inline(never)]
 fn put_json_escaped(text: &mut TextBuffer, bytes: &[u8]) {
     text.extend(b"\"");
+    put_json_part(text, bytes);
+    text.extend(b"\"");
+}
+
+/// Appends a part of a JSON string.
+pub(super) fn put_json_part(text: &mut TextBuffer, bytes: &[u8]) {
     for chunk in bytes.utf8_chunks() {
         put_json_valid(text, chunk.valid().as_bytes());
         for &byte in chunk.invalid() {
@@ -35,7 +41,6 @@ fn put_json_escaped(text: &mut TextBuffer, bytes: &[u8]) {
             text.extend(&[b'\\', b'\\', b'x', high, low]);
         }
     }
-    text.extend(b"\"");
 }
 
 fn put_json_valid(text: &mut TextBuffer, bytes: &[u8]) {

@@ -1,7 +1,7 @@
 //! Records of messages as text, by their schema.
 
 use super::Formats;
-use super::escape::{is_formula, put_csv, put_csv_member, put_json, put_zeek};
+use super::escape::{is_formula, put_csv, put_csv_member, put_json, put_json_part, put_zeek};
 use super::eve::put_peers;
 use super::schemas::{Columns, Field, Members, Node, Ready, Shape, Source};
 use crate::batch::TextFormat;
@@ -265,8 +265,34 @@ fn put_shaped(
             }
             text.extend(b"]");
         }
+        (Shape::Path, Value::Bytes(bytes)) => {
+            text.put_key(key);
+            put_path(text, bytes);
+        }
+        (Shape::Path, Value::List(all)) => {
+            text.put_key(key);
+            for (index, one) in all.iter().enumerate() {
+                text.extend(if index == 0 { b"[" } else { b"," });
+                put_path(
+                    text,
+                    if let Value::Bytes(bytes) = one {
+                        bytes
+                    } else {
+                        b""
+                    },
+                );
+            }
+            text.extend(b"]");
+        }
         _ => put_leaf(text, dates, key, value),
     }
+}
+
+/// A mailbox in angle brackets.
+fn put_path(text: &mut TextBuffer, mailbox: &[u8]) {
+    text.extend(b"\"<");
+    put_json_part(text, mailbox);
+    text.extend(b">\"");
 }
 
 /// The parts between commas, without blanks around them. Commas in quotes and in angle brackets

@@ -381,6 +381,8 @@ pub(crate) enum Shape {
     Text,
     /// A text of parts that commas separate, as an array of them.
     List,
+    /// A mailbox, or each of a list, in angle brackets: as SMTP has it on the wire.
+    Path,
 }
 
 impl Shape {
@@ -389,6 +391,7 @@ impl Shape {
         match name.split_once('=') {
             Some((name, "text")) => (name, Self::Text),
             Some((name, "list")) => (name, Self::List),
+            Some((name, "path")) => (name, Self::Path),
             _ => (name, Self::AsItIs),
         }
     }
