@@ -223,6 +223,33 @@ fn a_port_may_be_announced_again() {
     );
 }
 
+/// Of a capture that has only what the server sends: its replies announce, with or without data.
+#[test]
+fn the_servers_side_alone_is_enough() {
+    let mut net = Net::default();
+    let control = net.control(40_000);
+    net.talk(control, "EPSV", "229 Extended (|||30001|)");
+    net.data([CLIENT, SERVER], [40_100, 30_001]);
+    net.talk(control, "EPSV", "229 Extended (|||30002|)");
+    let empty = net.open([CLIENT, SERVER], [40_101, 30_002]);
+    net.close(empty);
+    net.close(control);
+    net.frames
+        .retain(|(_, frame)| frame[26..30] == [10, 0, 0, SERVER]);
+    let expected = [
+        "10.0.0.1 40100 10.0.0.2 30001",
+        "10.0.0.1 40101 10.0.0.2 30002",
+    ];
+    assert_eq!(net.named(), expected);
+    let events = net.events(&[]);
+    let ftp = of_type(&events, "ftp");
+    assert!(ftp.iter().all(|event| event["ftp"]["command"].is_null()));
+    let ports = ftp
+        .iter()
+        .filter_map(|event| event["ftp"]["dynamic_port"].as_u64());
+    assert_eq!(ports.collect::<Vec<_>>(), [30_001, 30_002]);
+}
+
 /// A long transfer has its name in every record, and one event. The summary counts it once.
 #[test]
 fn records_of_connections_that_go_on_have_the_name() {

@@ -114,11 +114,16 @@ pub fn may_carry_data(record: &ConnRecord) -> bool {
         && is_open(record)
 }
 
-/// Whether both sides have agreed to the connection, as far as the capture shows it.
+/// Whether both sides have agreed to the connection, as far as the capture shows it. Where it has
+/// the server's side alone, a SYN-ACK and a FIN show it.
 fn is_open(record: &ConnRecord) -> bool {
-    use flowpin_record::ConnState::{OTH, RSTO, RSTR, S1, S2, S3, SF};
+    use flowpin_record::ConnState::{OTH, RSTO, RSTR, S1, S2, S3, SF, SHR};
     let payload = record.to_server.payload_bytes | record.to_client.payload_bytes;
-    matches!(record.conn_state, S1 | SF | S2 | S3 | RSTO | RSTR | OTH) || payload != 0
+    let is_agreed = matches!(
+        record.conn_state,
+        S1 | SF | S2 | S3 | RSTO | RSTR | SHR | OTH
+    );
+    is_agreed || payload != 0
 }
 
 const TCP: u8 = 6;

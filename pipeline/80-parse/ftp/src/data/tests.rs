@@ -192,7 +192,11 @@ fn announcements_have_a_limit_and_an_end() {
 fn most_connections_are_not_looked_at() {
     let open = connection(1, end(1, 9), end(2, 30_000), 1);
     assert!(may_carry_data(&open));
-    for (state, payload) in [(ConnState::S0, 0), (ConnState::REJ, 0), (ConnState::SHR, 0)] {
+    for (state, payload) in [
+        (ConnState::S0, 0),
+        (ConnState::REJ, 0),
+        (ConnState::RSTRH, 0),
+    ] {
         let to_client = Direction {
             payload_bytes: payload,
             ..Direction::default()
