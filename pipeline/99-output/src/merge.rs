@@ -87,6 +87,14 @@ impl Merger {
         }
         debug_assert!(self.written <= watermark, "watermarks only rise");
         self.written = watermark;
+        // Where no format is written there were no records to take the place of.
+        while self
+            .superseded
+            .front()
+            .is_some_and(|(key, _)| *key <= watermark)
+        {
+            self.superseded.pop_front();
+        }
         writers.end_of_tick()
     }
 
