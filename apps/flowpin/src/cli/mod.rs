@@ -60,7 +60,7 @@ pub(crate) enum Command {
     Identify(Box<IdentifyArgs>),
     /// Cut a capture down to the packets of some connections
     #[command(long_about = help::SLICE_ABOUT, after_long_help = help::SLICE_AFTER)]
-    Slice(SliceArgs),
+    Slice(Box<SliceArgs>),
     /// Write the bytes of TCP streams to files, or show one conversation
     #[command(long_about = help::STREAMS_ABOUT, after_long_help = help::STREAMS_AFTER)]
     #[command(after_help = "Examples, names and exit codes: `flowpin streams --help`.")]

@@ -52,13 +52,13 @@ fn value(option: &Described) -> String {
 const HEAD: &str = "\
 # Options
 
-Every setting: its key in the file that `-c` names, and the option of `flowpin run` that wins over it
-(`--depth` is that of `flowpin streams`). `flowpin run --print-config` prints the effective settings as such a
-file. `--help` says which of them other commands have.
+Every setting: its key in the file that `-c` names, and the option of `flowpin run` that wins over
+it (`--depth` is that of `flowpin streams`). `flowpin run --print-config` prints the effective
+settings as such a file. `--help` says which of them other commands have.
 
-Hosts whose system is known have a `[[hosts]]` each, with `networks` and the keys of `[other_hosts]`.
-What only one run should do is on the command line alone: what is shown (`--json`, `-v`, `-q`), `-T`,
-`--print-config`, `-c`, and `--force`.
+Hosts whose system is known have a `[[hosts]]` each, with `networks` and the keys of
+`[other_hosts]`. What only one run should do is on the command line alone: what is shown (`--json`,
+`-v`, `-q`), `-T`, `--print-config`, `-c`, and `--force`.
 ";
 const TABLE: &str = "\
 | key | command line | default | meaning |

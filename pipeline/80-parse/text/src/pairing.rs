@@ -144,8 +144,8 @@ impl<S: MessageSink> Actor<'_, S> {
         self.clear();
     }
 
-    /// The oldest question is none: its fields are those of the next one of its kind, or of what the
-    /// other direction captures now.
+    /// The oldest question is none: its fields are those of the next one of its kind, or of what
+    /// the other direction captures now.
     pub(crate) fn take_back(&mut self, message: u16) {
         let peer = &mut self.peer.extra;
         let Some(mut fields) = self.questions.take_first(&mut peer.asked, self.shard) else {
