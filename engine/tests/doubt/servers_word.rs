@@ -182,6 +182,16 @@ fn ssh_follows_other_lines_of_the_server() {
             }
         }
     }
+    // The client's version first, then lines of the server's, then the server's.
+    for line in [lines[0], lines[2], lines[3], lines[4]] {
+        let turns: Turns<'_> = &[
+            (true, b"SSH-2.0-PuTTY\r\n"),
+            (false, line),
+            (false, b"SSH-2.0-OpenSSH_9\r\n"),
+        ];
+        let (name, _, records) = in_two_shapes(turns, 1000);
+        assert_eq!(name, "ssh", "{records}");
+    }
     // A client's word alone is not enough.
     let turns: Turns<'_> = &[
         (false, b"220 mx ESMTP ready\r\n"),

@@ -47,21 +47,29 @@ enum Size {
 impl Size {
     /// The least block for so many bytes.
     const fn of(len: usize) -> Self {
-        match len {
-            0..=SMALL => Self::Small,
-            ..=MIDDLE => Self::Middle,
-            _ => Self::Large,
+        if len <= SMALL {
+            Self::Small
+        } else if len <= MIDDLE {
+            Self::Middle
+        } else {
+            Self::Large
         }
     }
 
     const fn bytes(self) -> u32 {
         match self {
-            Self::Small => SMALL as u32,
-            Self::Middle => MIDDLE as u32,
-            Self::Large => STREAM_BYTES_MAX as u32,
+            Self::Small => 256,
+            Self::Middle => 1024,
+            Self::Large => 4096,
         }
     }
 }
+
+const _: () = assert!(
+    Size::Small.bytes() as usize == SMALL
+        && Size::Middle.bytes() as usize == MIDDLE
+        && Size::Large.bytes() as usize == STREAM_BYTES_MAX
+);
 
 /// The blocks of one worker.
 #[derive(Debug)]

@@ -337,6 +337,15 @@ impl Searches {
         });
     }
 
+    /// How many bytes of the client and of the server [`replay`](Self::replay) leaves out as junk.
+    pub fn junk(&self, search: Search) -> [u16; 2] {
+        let handle = search.handle();
+        let progress = handle.and_then(|handle| self.memory.slab.get(handle));
+        progress.map_or([0; 2], |progress| {
+            progress.sides.each_ref().map(|side| side.junk)
+        })
+    }
+
     /// Of how many directions of a stream bytes came before the verdict that were not kept.
     pub fn cut(&self, search: Search) -> u8 {
         let handle = search.handle();

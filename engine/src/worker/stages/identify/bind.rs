@@ -118,6 +118,15 @@ impl Identify {
         if state.binding.is_none() {
             return;
         }
+        // Junk that the replay leaves out is not missing.
+        for (to_server, junk) in [true, false]
+            .into_iter()
+            .zip(self.searches.junk(state.search))
+        {
+            if junk > 0 {
+                parse.leave_out(state.binding, to_server, junk.into());
+            }
+        }
         let mut next = Next::More;
         self.searches
             .replay(state.search, |to_server, offset, bytes| {

@@ -487,7 +487,12 @@ impl Identify {
             if let Some(state) = self.states.get_mut(at.handle)
                 && (!at.to_server || is_followed)
             {
-                state.trust.settle();
+                if !at.to_server && self.names.begins_behind_lines(protocol) {
+                    // The server may say what the client began behind these lines.
+                    state.trust.refuse_side(true);
+                } else {
+                    state.trust.settle();
+                }
             }
             self.end_doubt(at.handle);
         }

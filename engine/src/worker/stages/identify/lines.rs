@@ -2,7 +2,7 @@
 
 use super::Identify;
 use crate::worker::stages::parse::Scene;
-use flowpin_identify::{Again, On, ProtocolId, Step};
+use flowpin_identify::{Again, On, ProtocolId, STREAM_BYTES_MAX, Step};
 use flowpin_reassembly::Span;
 use flowpin_record::RecordSink;
 
@@ -14,6 +14,10 @@ impl Identify {
         };
         if at.to_server || !state.is_doubted() || !state.trust.is_side_refused(true) {
             return;
+        }
+        if at.offset >= STREAM_BYTES_MAX as u64 {
+            state.trust.settle();
+            return self.end_doubt(at.handle);
         }
         let ports = scene.ports(at.handle);
         let mut whose = state.whose(On::Tcp, true, ports, 0);

@@ -34,8 +34,14 @@ impl Identify {
         self.bind(handle, &before, verdict, scene);
         let first = self.begins_at(handle, verdict, scene);
         self.replay(handle, first, scene);
+        let may_follow = !verdict.to_server
+            && self
+                .names
+                .begins_behind_lines(self.names.protocol_of(before.rule));
         if let Some(state) = self.states.get_mut(handle) {
-            self.searches.release(&mut state.search);
+            if !may_follow {
+                self.searches.release(&mut state.search);
+            }
             if state.binding.is_none() && state.is_done() {
                 state.go_to(Phase::Doubting);
             }

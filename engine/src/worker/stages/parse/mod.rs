@@ -210,6 +210,16 @@ impl Parse {
         self.ledger.has_proved
     }
 
+    /// The next so many bytes of one direction are nothing that a parser should hear of.
+    pub(super) fn leave_out(&mut self, binding: Binding, to_server: bool, len: u64) {
+        let bound = binding.0.checked_sub(1);
+        if let Some(bound) = bound.and_then(|one| self.bound.get_mut(one)) {
+            let [client, server] = &mut bound.next;
+            let next = if to_server { client } else { server };
+            *next = next.saturating_add(len);
+        }
+    }
+
     /// Whether a connection's parser, once it proved what a side says, holds the rest.
     pub(super) fn holds(&self, binding: Binding) -> bool {
         let bound = binding.0.checked_sub(1).and_then(|one| self.bound.get(one));
