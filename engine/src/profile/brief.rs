@@ -13,8 +13,8 @@ use flowpin_cpu::tsc;
 /// Inputs below this are done before threads would pay for looking.
 const INPUT_BYTES_MIN: u64 = 128 << 20;
 
-/// Pieces that each pipeline is measured with, behind as many to warm up: 8 MiB of a long input, and
-/// of a shorter one so few that looking takes some hundredths of what the run will.
+/// Pieces that each pipeline is measured with, after as many to warm up: 8 MiB of a long input, and
+/// few enough of a shorter one that looking takes some hundredths of what the run will.
 // PERF: 1,000,001 packets of 105 bytes (121 MB), 2-core virtual EPYC: with 8 MiB always, looking
 // took 70 ms of processor time, where the run took 270.
 fn pieces(input_bytes: u64) -> usize {

@@ -190,8 +190,8 @@ fn look(frames: FrameBytes<'_>, metas: &[PacketMeta], late: Late) {
     black_box(sum);
 }
 
-/// Above what a thread waits that wakes up on a machine of its own, below what one of two waits that
-/// share a processor with a third.
+/// Above what a thread waits that wakes up on a machine of its own, below what one of two waits
+/// that share a processor with a third.
 const WAITED_MAX: f64 = 0.15;
 
 const LINE_LEN: usize = 64;

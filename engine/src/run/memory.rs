@@ -47,8 +47,8 @@ fn compared_bytes(plan: &Plan) -> u64 {
     plan.streams.compared_bytes.min(plan.memory_bytes / 4)
 }
 
-/// First bytes of connections not yet identified get an eighth: who gives more memory, because there
-/// was none for them, shall have more. The end is what a shard can count.
+/// First bytes of connections not yet identified get an eighth: who gives more memory, because
+/// there was none for them, shall have more. The end is what a shard can count.
 const FIRST_BYTES_MAX: u64 = 256 << 30;
 
 // Also where nothing is identified: the connections that a run follows must be those that a slice

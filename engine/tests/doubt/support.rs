@@ -155,8 +155,6 @@ pub(crate) fn empty_initial() -> Vec<u8> {
     bytes
 }
 
-/// What stands in front.
-
 /// The same records from two shapes; the connection's name, and how many records it has of that.
 pub(crate) fn in_two_shapes(turns: Turns<'_>, size: usize) -> (String, usize, String) {
     let frames = stream(turns, size);

@@ -180,8 +180,8 @@ losses! {
     /// Targets that scan detection forgot: of sources that fail often, but do not scan.
     ScanTargetsForgotten = "scan_targets_forgotten",
         "a source failed at more targets than are kept, without a scan's pattern";
-    /// Connections that a scanner used and that scan detection no longer knew when it recognised the
-    /// scan, or could not keep until its next probe.
+    /// Connections that a scanner used and that scan detection no longer knew when it recognised
+    /// the scan, or could not keep until its next probe.
     ScanUsedForgotten = "scan_used_forgotten",
         "used connections of scanners were forgotten: open ports among them may be missing";
     /// Scans that were recognised and not followed because there were too many.

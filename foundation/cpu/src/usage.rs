@@ -32,8 +32,8 @@ pub fn thread_cpu_time() -> Duration {
     clock(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
-/// How long the calling thread was ready to run while others had its processor; zero where the system
-/// does not say.
+/// How long the calling thread was ready to run while others had its processor; zero where the
+/// system does not say.
 pub fn thread_wait_time() -> Duration {
     waited(&std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default())
 }

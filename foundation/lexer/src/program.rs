@@ -209,8 +209,8 @@ pub enum Op {
     },
     /// The oldest question is answered, and nothing is told.
     Answered,
-    /// The oldest question was refused: its fields are the asker's again, in the message that it has
-    /// begun since.
+    /// The oldest question was refused: its fields are the asker's again, in the message that it
+    /// has begun since.
     TakeBack(u16),
     /// If the other direction stands in the last condition, its message ended where bytes are
     /// missing: it is told with this direction's fields, the other direction goes on in the

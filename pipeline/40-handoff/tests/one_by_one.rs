@@ -1,5 +1,5 @@
-//! The papers' way of handing over, as programs that measure it have it (`--cfg flowpin_bench`): one
-//! queue for all tests, so a process of its own.
+//! The papers' way of handing over, as programs that measure it have it (`--cfg flowpin_bench`):
+//! one queue for all tests, so a process of its own.
 #![cfg(flowpin_bench)]
 #![allow(clippy::unwrap_used, reason = "tests")]
 

@@ -533,8 +533,15 @@ proptest! {
                     4 => out(flowpin_packet::TcpFlags::FIN, mine),
                     5 => out(FIN, mine.wrapping_sub(by)),
                     // Of both sides at once, each would bear the other out.
-                    6 if up => Out { bytes: b"forged", ack: other.wrapping_add(by), ..out(ACK, mine) },
-                    7 if up => Out { ack: other.wrapping_add(by), ..out(ACK, mine) },
+                    6 if up => Out {
+                        bytes: b"forged",
+                        ack: other.wrapping_add(by),
+                        ..out(ACK, mine)
+                    },
+                    7 if up => Out {
+                        ack: other.wrapping_add(by),
+                        ..out(ACK, mine)
+                    },
                     _ => out(SYN, mine.wrapping_add(by)),
                 });
             }

@@ -137,8 +137,8 @@ fn notes(table: &mut Table, checks: &[String]) {
         "Both are of one program that is built for this table and chooses when it starts; its \
          pools took this much of the CPU time of the program for use: {}. Where malloc is, a table \
          leads from a handle to its block; *table* is what that costs with the pools' own memory \
-         behind it. Tables of fixed size, as the connection index, stay, and so do the pieces of input \
-         that go round between the threads.",
+         behind it. Tables of fixed size, as the connection index, stay, and so do the pieces of \
+         input that go round between the threads.",
         checks.join(", ")
     ));
     table.note(

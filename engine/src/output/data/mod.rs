@@ -184,7 +184,8 @@ impl DataOutput {
 /// Whether data connections are named: only where control connections are read.
 pub(crate) fn is_wanted(plan: &Plan) -> bool {
     let protocols = &plan.parse.protocols;
-    plan.parse.enabled && (protocols.is_empty() || protocols.iter().any(|one| one == "ftp"))
+    let is_parsed = plan.identify.enabled && plan.parse.enabled;
+    is_parsed && (protocols.is_empty() || protocols.iter().any(|one| one == "ftp"))
 }
 
 const NAME: &str = "ftp-data";

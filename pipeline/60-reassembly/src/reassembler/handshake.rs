@@ -175,7 +175,7 @@ impl Reassembler {
         }
     }
 
-    /// The capture has one direction only of a connection: what its sender acknowledges is believed.
+    /// The capture has one direction of a connection only: what its sender acknowledges counts.
     pub(super) fn go_alone<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,

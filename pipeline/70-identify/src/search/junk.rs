@@ -12,9 +12,9 @@ use crate::verdict::{Step, Verdict};
 
 impl Memory {
     /// After a verdict by what one direction said: of what the other one had said before, which no
-    /// rule knew, the bytes before its beginning are junk if some of them are no text: all of them, where
-    /// nothing has begun and the other side answers in text. Lines of text are left to parsers,
-    /// which say what is odd about them.
+    /// rule knew, the bytes before its beginning are junk if some of them are no text; all of them
+    /// are, where nothing has begun and the other side answers in text. Lines of text are left to
+    /// parsers, which say what is odd about them.
     pub(super) fn find_junk(
         &mut self,
         compiled: &Compiled,

@@ -17,159 +17,11 @@ use super::Identify;
 use super::state::{Phase, State};
 use crate::worker::stages::parse::{Parse, Scene};
 use flowpin_counters::Loss;
-use flowpin_identify::{
-    Again, Confidence, GaveUp, On, ProtocolId, STREAM_BYTES_MAX, Step, Verdict,
-};
+use flowpin_identify::{Again, Confidence, GaveUp, On, Step, Verdict};
 use flowpin_reassembly::Span;
 use flowpin_record::RecordSink;
 
 impl Identify {
-    /// After a verdict: whether what was kept for it is still of use, because it is doubted.
-    pub(super) fn begins_doubt(&mut self, handle: u32, is_stream: bool) -> bool {
-        let Some(state) = self.states.get_mut(handle) else {
-            return false;
-        };
-        if !state.is_doubted() {
-            return false;
-        }
-        if !self.names.is_own(self.names.protocol_of(state.rule)) && state.binding.is_none() {
-            // The own rules have given up before the user's patterns were asked.
-            state.trust.settle();
-            return false;
-        }
-        let by_client = !state.has(State::BY_SERVER);
-        let was_over = self.searches.is_side_over(state.search, !by_client);
-        self.searches.close_side(state.search, by_client);
-        if !state.binding.is_none() {
-            return is_stream;
-        }
-        state.trust.fit(by_client);
-        if is_stream && (was_over || state.has(State::over(!by_client))) {
-            state.trust.settle();
-            return false;
-        }
-        if state.is_done() {
-            state.go_to(Phase::Doubting);
-        }
-        is_stream
-    }
-
-    /// What its parser refused of what was kept before the verdict: what else it may be.
-    pub(super) fn look_at_replayed<S: RecordSink>(
-        &mut self,
-        handle: u32,
-        scene: &mut Scene<'_, S>,
-    ) {
-        for to_server in [true, false] {
-            if let Some(state) = self.states.get(handle)
-                && state.is_doubted()
-                && state.trust.is_side_refused(to_server)
-                && !state.trust.does_fit(to_server)
-            {
-                let at = Span {
-                    handle,
-                    to_server,
-                    offset: 0,
-                };
-                self.look_at_beginning(at, &[], scene);
-            }
-        }
-    }
-
-    /// A datagram has been heard by its parser, if it has one. `is_first`: it decided.
-    pub(super) fn weigh_datagram<S: RecordSink>(
-        &mut self,
-        on: On,
-        at: Span,
-        payload: (&[u8], usize),
-        scene: &mut Scene<'_, S>,
-    ) {
-        let fits = self.parse.as_mut().and_then(|parse| parse.fits());
-        let Some(state) = self.states.get_mut(at.handle) else {
-            return;
-        };
-        match fits {
-            Some(true) if state.is_doubted() => {
-                state.trust.fit(at.to_server);
-                self.end_doubt(at.handle);
-            }
-            Some(false) => {
-                let row = state.trust.refuse();
-                if state.trust.is_settled() && row >= REFUSED_MAX {
-                    state.trust.doubt();
-                }
-                if !state.is_doubted() {
-                    return;
-                }
-                let but = self.names.protocol_of(state.rule);
-                // No rule knows better: versions that no parser reads are of the protocol, too.
-                self.look_at_datagram(on, at, payload, Some(but), scene);
-            }
-            Some(true) | None => {}
-        }
-    }
-
-    /// A datagram that nobody reads, of a connection whose verdict is doubted.
-    pub(super) fn doubt_datagram<S: RecordSink>(
-        &mut self,
-        on: On,
-        at: Span,
-        payload: (&[u8], usize),
-        scene: &mut Scene<'_, S>,
-    ) {
-        let is_changed = self.look_at_datagram(on, at, payload, None, scene);
-        if let Some(state) = self.states.get_mut(at.handle)
-            && !is_changed
-            && state.is_doubted()
-            && state.trust.refuse() >= LOOKS_MAX
-        {
-            state.trust.settle();
-            self.end_doubt(at.handle);
-        }
-    }
-
-    /// Whether the rules say that a datagram is of another protocol, the connection's from now on.
-    fn look_at_datagram<S: RecordSink>(
-        &mut self,
-        on: On,
-        at: Span,
-        payload: (&[u8], usize),
-        but: Option<ProtocolId>,
-        scene: &mut Scene<'_, S>,
-    ) -> bool {
-        let Some(state) = self.states.get_mut(at.handle) else {
-            return false;
-        };
-        self.stats.count(state);
-        let ports = scene.ports(at.handle);
-        let mut whose = state.whose(on, at.to_server, ports, 0);
-        whose.again = Some(Again { but });
-        let (bytes, len) = payload;
-        let step = self.searches.datagram(&mut state.search, whose, bytes, len);
-        let protocol = self.names.protocol_of(state.rule);
-        match step {
-            Step::Verdict(verdict) if self.names.agree(protocol, verdict.protocol) => {
-                state.trust.fit(at.to_server);
-                self.end_doubt(at.handle);
-                false
-            }
-            Step::Verdict(verdict) => {
-                if self.take_back(at.handle, verdict, scene) {
-                    self.hear_datagram(at, payload, scene);
-                    self.note_heard(at);
-                    true
-                } else {
-                    false
-                }
-            }
-            Step::GaveUp(_) => {
-                self.searches.release(&mut state.search);
-                false
-            }
-            Step::Undecided => false,
-        }
-    }
-
     /// Bytes of a stream have been heard by its parser, if it has one.
     pub(super) fn weigh_bytes<S: RecordSink>(
         &mut self,
@@ -239,23 +91,6 @@ impl Identify {
         }
         self.keep_for_replay(at, bytes, scene);
         self.look_behind_lines(at, scene);
-    }
-
-    /// What a connection's parser holds of a side of which all else is proved is kept for whoever
-    /// takes its place.
-    fn recall_held<S: RecordSink>(&mut self, told: Span, scene: &Scene<'_, S>) {
-        for to_server in [true, false] {
-            let (Some(parse), Some(state)) = (&self.parse, self.states.get_mut(told.handle)) else {
-                return;
-            };
-            self.held.clear();
-            let offset = parse.held(state.binding, to_server, told, &mut self.held);
-            let is_kept = !self.searches.kept(state.search, to_server).is_empty();
-            if !is_kept && !self.held.is_empty() {
-                let whose = state.whose(On::Tcp, to_server, scene.ports(told.handle), offset);
-                self.searches.keep(&mut state.search, whose, &self.held);
-            }
-        }
     }
 
     /// A client has begun TLS where it may, and the server has answered otherwise: the
@@ -351,101 +186,8 @@ impl Identify {
         self.conclude(at, &[], step, scene);
     }
 
-    /// Keeps bytes of a doubted stream from its beginning on, as far as beginnings are kept.
-    fn keep_for_replay<S: RecordSink>(&mut self, at: Span, bytes: &[u8], scene: &Scene<'_, S>) {
-        let Some(state) = self.states.get_mut(at.handle) else {
-            return;
-        };
-        if !state.is_doubted() {
-            return;
-        }
-        if at.offset >= STREAM_BYTES_MAX as u64 {
-            if state.binding.is_none() && state.trust.does_fit(at.to_server) {
-                state.trust.settle();
-                self.end_doubt(at.handle);
-            }
-            return;
-        }
-        let fresh = match self.searches.kept_until(state.search, at.to_server) {
-            None => Some(bytes),
-            Some(end) => {
-                let told = end.checked_sub(at.offset);
-                let told = told.and_then(|told| usize::try_from(told).ok());
-                told.and_then(|told| bytes.get(told..))
-            }
-        };
-        let kept = self.searches.kept(state.search, at.to_server).len();
-        if let Some(fresh) = fresh.filter(|fresh| !fresh.is_empty())
-            && kept < STREAM_BYTES_MAX
-            && self.parse.is_some()
-        {
-            let whose = state.whose(On::Tcp, at.to_server, scene.ports(at.handle), at.offset);
-            // Without memory a parser is told later bytes alone.
-            self.searches.keep(&mut state.search, whose, fresh);
-        }
-    }
-
-    /// A parser has refused the beginning of a direction: what else that may be.
-    fn look_at_beginning<S: RecordSink>(
-        &mut self,
-        at: Span,
-        bytes: &[u8],
-        scene: &mut Scene<'_, S>,
-    ) {
-        let ports = scene.ports(at.handle);
-        let Some(state) = self.states.get_mut(at.handle) else {
-            return;
-        };
-        if self.searches.kept(state.search, at.to_server).is_empty() {
-            return self.refused_by_all(at.handle, scene);
-        }
-        let mut whose = state.whose(On::Tcp, at.to_server, ports, at.offset);
-        let but = Some(self.names.protocol_of(state.rule));
-        whose.again = Some(Again { but });
-        let step = self.searches.look_again(state.search, whose);
-        self.conclude(at, bytes, step, scene);
-        self.refused_by_all(at.handle, scene);
-    }
-
-    /// Goes on looking at a direction's beginning.
-    fn look_on<S: RecordSink>(&mut self, at: Span, bytes: &[u8], scene: &mut Scene<'_, S>) {
-        let ports = scene.ports(at.handle);
-        let Some(state) = self.states.get_mut(at.handle) else {
-            return;
-        };
-        let is_begun = !self.searches.kept(state.search, at.to_server).is_empty();
-        let is_read = !state.binding.is_none();
-        if !is_begun && at.offset > 0 || at.offset >= STREAM_BYTES_MAX as u64 {
-            // Its beginning was looked at for the verdict, or is over.
-            if !is_read {
-                state.trust.settle();
-                self.end_doubt(at.handle);
-            }
-            return;
-        }
-        self.stats.count(state);
-        let mut whose = state.whose(On::Tcp, at.to_server, ports, at.offset);
-        let protocol = self.names.protocol_of(state.rule);
-        let but = state
-            .trust
-            .is_side_refused(at.to_server)
-            .then_some(protocol);
-        whose.again = Some(Again { but });
-        let step = self.searches.stream_bytes(&mut state.search, whose, bytes);
-        let is_over = matches!(step, Step::GaveUp(_))
-            || step == Step::Undecided && self.searches.is_side_over(state.search, at.to_server);
-        self.conclude(at, bytes, step, scene);
-        if is_over
-            && !is_read
-            && let Some(state) = self.states.get_mut(at.handle)
-        {
-            state.trust.settle();
-            self.end_doubt(at.handle);
-        }
-    }
-
     /// What a look at one side's beginning comes to.
-    fn conclude<S: RecordSink>(
+    pub(super) fn conclude<S: RecordSink>(
         &mut self,
         at: Span,
         bytes: &[u8],
@@ -501,9 +243,3 @@ impl Identify {
 
 /// Content types of TLS records (RFC 8446 §5.1, RFC 6520 §3).
 const TLS_RECORDS: core::ops::RangeInclusive<u8> = 20..=24;
-
-/// So many datagrams in a row that its parser refuses make a verdict doubtful once more.
-const REFUSED_MAX: u8 = 4;
-
-/// So many datagrams behind a verdict are looked at where nobody reads them.
-const LOOKS_MAX: u8 = 7;

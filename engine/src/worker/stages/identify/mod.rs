@@ -10,7 +10,9 @@
 //! Sixteen bytes a connection, in step with the connection table's handles. What is over and has no
 //! parser costs a packet one load and one branch.
 
+mod beginnings;
 mod bind;
+mod datagrams;
 mod doubt;
 mod lines;
 mod state;

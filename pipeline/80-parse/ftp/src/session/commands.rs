@@ -141,17 +141,26 @@ fn is_guest(user: &[u8]) -> bool {
 
 /// Whether a word is a command for sure: what a line is known by that may be the rest of one.
 fn is_known(word: &[u8]) -> bool {
-    KNOWN.iter().any(|one| one.eq_ignore_ascii_case(word))
+    let mut letters = [b' '; 4];
+    let Some(start) = letters.get_mut(..word.len()) else {
+        return false;
+    };
+    start.copy_from_slice(word);
+    KNOWN
+        .binary_search(&letters.map(|letter| letter.to_ascii_uppercase()))
+        .is_ok()
 }
 
-const KNOWN: [&[u8]; 69] = [
-    b"ABOR", b"ACCT", b"ADAT", b"ALLO", b"APPE", b"AUTH", b"AVBL", b"CCC", b"CDUP", b"CLNT",
-    b"CONF", b"COMB", b"CSID", b"CWD", b"DELE", b"ENC", b"EPRT", b"EPSV", b"FEAT", b"HASH",
-    b"HELP", b"HOST", b"LANG", b"LIST", b"LPRT", b"LPSV", b"MDTM", b"MFCT", b"MFF", b"MFMT",
-    b"MIC", b"MKD", b"MLSD", b"MLST", b"MODE", b"NLST", b"NOOP", b"OPTS", b"PASS", b"PASV",
-    b"PBSZ", b"PORT", b"PROT", b"PWD", b"QUIT", b"REIN", b"REST", b"RETR", b"RMD", b"RNFR",
-    b"RNTO", b"SITE", b"SIZE", b"SMNT", b"STAT", b"STOR", b"STOU", b"STRU", b"SYST", b"TYPE",
-    b"USER", b"XCRC", b"XCUP", b"XCWD", b"XMD5", b"XMKD", b"XPWD", b"XRMD", b"XSHA",
+/// In order.
+const KNOWN: [[u8; 4]; 69] = [
+    *b"ABOR", *b"ACCT", *b"ADAT", *b"ALLO", *b"APPE", *b"AUTH", *b"AVBL", *b"CCC ", *b"CDUP",
+    *b"CLNT", *b"COMB", *b"CONF", *b"CSID", *b"CWD ", *b"DELE", *b"ENC ", *b"EPRT", *b"EPSV",
+    *b"FEAT", *b"HASH", *b"HELP", *b"HOST", *b"LANG", *b"LIST", *b"LPRT", *b"LPSV", *b"MDTM",
+    *b"MFCT", *b"MFF ", *b"MFMT", *b"MIC ", *b"MKD ", *b"MLSD", *b"MLST", *b"MODE", *b"NLST",
+    *b"NOOP", *b"OPTS", *b"PASS", *b"PASV", *b"PBSZ", *b"PORT", *b"PROT", *b"PWD ", *b"QUIT",
+    *b"REIN", *b"REST", *b"RETR", *b"RMD ", *b"RNFR", *b"RNTO", *b"SITE", *b"SIZE", *b"SMNT",
+    *b"STAT", *b"STOR", *b"STOU", *b"STRU", *b"SYST", *b"TYPE", *b"USER", *b"XCRC", *b"XCUP",
+    *b"XCWD", *b"XMD5", *b"XMKD", *b"XPWD", *b"XRMD", *b"XSHA",
 ];
 
 /// The longest command known has eight letters.

@@ -72,8 +72,8 @@ impl Sources {
         })
     }
 
-    /// What a source used last, and how much more of it is forgotten, if some of that since its scan
-    /// began.
+    /// What a source used last, and how much more of it is forgotten, if some of that since its
+    /// scan began.
     fn used_by(&self, asker: &Asker) -> (Vec<UsedOne>, u64) {
         let Some(source) = self.map.get(asker) else {
             return (Vec::new(), 0);
