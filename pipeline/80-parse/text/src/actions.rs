@@ -283,7 +283,8 @@ impl<S: MessageSink> Actor<'_, S> {
             Op::Answered => self.answered(),
             Op::TakeBack(message) => self.take_back(message),
             Op::AnswerBegun(message, condition, from) => {
-                if self.peer.saved.condition() == from {
+                let is_answer = !self.peer.extra.asked.has_left_out();
+                if is_answer && self.peer.saved.condition() == from {
                     self.answer_begun(message);
                     self.peer.saved.begin(condition);
                     turn.is_over = true;

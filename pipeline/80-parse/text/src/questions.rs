@@ -46,6 +46,11 @@ impl Queue {
         self.left_out = self.left_out.saturating_add(1);
     }
 
+    /// Answers come to questions that were left out.
+    pub(crate) const fn has_left_out(&self) -> bool {
+        self.left_out > 0
+    }
+
     /// An answer came, and no question waits: it is that of one that was left out, if any was.
     pub(crate) fn answer_left_out(&mut self) -> bool {
         let was_left_out = self.left_out > 0;

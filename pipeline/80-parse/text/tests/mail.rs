@@ -376,3 +376,37 @@ fn mails_end_with_their_answer_where_bytes_are_missing() {
     ];
     assert_eq!(told, expected);
 }
+
+/// Replies to commands for which there was no room end no mail that follows them.
+#[test]
+fn replies_to_what_was_left_out_end_no_mail() {
+    let options = TextOptions {
+        questions_max: 4,
+        ..TextOptions::default()
+    };
+    let mut text = Text::new(options, built_in());
+    let mut log = Log::default();
+    let smtp = text.protocol("smtp").unwrap();
+    let handle = text.begin(Shard(0), smtp).unwrap();
+    let mut turns = HELLO.to_vec();
+    turns.extend([
+        (true, b"MAIL FROM:<a@a>\r\nRCPT TO:<b@b>\r\n".as_slice()),
+        (
+            true,
+            b"NOOP\r\nNOOP\r\nNOOP\r\nNOOP\r\nNOOP\r\nDATA\r\nDate: x\r\nX: y\r\n",
+        ),
+        (
+            false,
+            b"250 1\r\n250 2\r\n250 3\r\n250 4\r\n250 5\r\n250 6\r\n250 7\r\n",
+        ),
+        (true, b"Subject: x\r\n\r\n.\r\n"),
+    ]);
+    for (to_server, bytes) in turns {
+        text.data(handle, Timestamp(1), to_server, bytes, &mut log);
+    }
+    text.end(handle, Timestamp(2), &mut log);
+    assert_eq!(
+        log.0,
+        ["smtp @1 helo=c mailfrom=a@a rcptto=b@b date=x subject=x"]
+    );
+}
