@@ -5,8 +5,9 @@
 //! ```
 //!
 //! Each section of the file has a table of its options (see `options/`), from which all of this
-//! follows. Unknown keys are refused, values carry their units, errors name file, line and column. Nothing
-//! is opened before the plan is whole. Owns names, units and defaults; does not read captures.
+//! follows. Unknown keys are refused, values carry their units, errors name file, line and column.
+//! Nothing is opened before the plan is whole. Owns names, units and defaults; does not read
+//! captures.
 
 mod defragmentation;
 mod error;
