@@ -122,7 +122,7 @@ options! {
     plan HostPolicy {
         [other_hosts] HostSettings:
             "`[other_hosts]`: what is assumed of hosts that no `[[hosts]]` names." {
-            /// What hosts run that no [[hosts]] names; stands for the overlap policies.
+            /// What hosts run that no `[[hosts]]` names; stands for the overlap policies.
             system: System => system: Option<System> = None, example "\"windows\"";
             /// IPv4: first, last, bsd, bsd-right, linux, windows, solaris, refuse.
             fragments: FragmentOverlap => fragments: Option<FragmentOverlap> = None,
