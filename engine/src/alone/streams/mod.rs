@@ -148,7 +148,7 @@ pub(crate) fn streams<K: StreamSink>(
         source,
         (control, progress),
         |table| Teller::new(&plan, wanted, sink, table.capacity()),
-        |worker, _| worker.stages().check(),
+        |worker, _, _| worker.stages().check(),
     )?;
     let mut report = worker.stages().told();
     let (_, finished) = worker.finish();

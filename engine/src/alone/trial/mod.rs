@@ -165,7 +165,7 @@ pub(crate) fn try_patterns(
         Tester::new(&plan, all, automata, &mut report, table.capacity())
     };
     let hands = (control, progress);
-    let (_, input) = alone::run(&plan, source, hands, stages, |_, _| Ok(()))?;
+    let (_, input) = alone::run(&plan, source, hands, stages, |_, _, _| Ok(()))?;
     report.inputs = input.inputs;
     report.stopped_early = control.is_stopped();
     Ok(report)

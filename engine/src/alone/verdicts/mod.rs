@@ -11,6 +11,7 @@ mod counted;
 
 use crate::alone;
 use crate::output::OutputSummary;
+use crate::output::data::DataNames;
 use crate::report::{ProgressSink, RunReport};
 use crate::run::shape::Shape;
 use crate::run::{self, open};
@@ -78,6 +79,7 @@ pub(crate) fn identify<K: ListSink>(
         known: known.as_ref(),
         sink,
         waiting: Vec::new(),
+        names: DataNames::default(),
     };
     if let Some(known) = &known {
         known.tell_refused(progress);
@@ -89,8 +91,9 @@ pub(crate) fn identify<K: ListSink>(
         Ok(Counted::new(all))
     };
     let hands = (control, progress);
-    let (worker, input) = alone::run(&plan, source, hands, stages, |worker, watermark| {
+    let (worker, input) = alone::run(&plan, source, hands, stages, |worker, watermark, data| {
         list.waiting.extend(worker.stages().take());
+        list.names.hear(data, watermark);
         list.tell(watermark)
     })?;
     let (_, finished) = worker.finish();
@@ -109,6 +112,7 @@ struct List<'k, K> {
     known: Option<&'k Identification>,
     sink: &'k mut K,
     waiting: Vec<Ended>,
+    names: DataNames,
 }
 
 impl<K: ListSink> List<'_, K> {
@@ -116,7 +120,8 @@ impl<K: ListSink> List<'_, K> {
         self.waiting.sort_unstable_by_key(|one| one.key);
         let ready = self.waiting.partition_point(|one| one.key <= watermark);
         for one in self.waiting.drain(..ready) {
-            let record = one.record;
+            let mut record = one.record;
+            record.app = self.names.take(one.key).or(record.app);
             let port_hint = match (&record.app, self.known) {
                 (None, Some(known)) => hint(known, &record),
                 _ => None,

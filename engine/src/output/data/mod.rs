@@ -11,9 +11,11 @@
 //! text is in the worker's batch already; all others stay as they are. So what is not FTP costs a
 //! copy of few records, and no formatting.
 
+mod names;
 mod news;
 mod renamed;
 
+pub(crate) use names::DataNames;
 pub(crate) use news::DataNews;
 pub(crate) use renamed::Renamed;
 
@@ -133,26 +135,11 @@ impl DataOutput {
         if record.app.is_some_and(|app| app.name == NAME) {
             return;
         }
-        let was = record.app;
         if record.interim == 0 {
             self.renamed.count(record);
         }
         supersede(key);
-        let named = ConnRecord {
-            app: Some(App {
-                name: NAME,
-                in_tools: self.in_tools,
-                // What its bytes looked like is a fact, too: a file may be anything.
-                original: was.map(|app| app.name),
-                original_in_tools: was.map_or(ToolNames::NONE, |app| app.in_tools),
-                rule: RULE,
-                confidence: Confidence::Sure,
-                by_client: data.by_client,
-                number: 0,
-            }),
-            ..*record
-        };
-        self.formatter.conn(key, &named);
+        self.formatter.conn(key, &named(record, &data));
     }
 
     /// The event of what was transferred.
@@ -178,6 +165,25 @@ impl DataOutput {
             Value::Uid(data.control),
         ];
         self.formatter.message(key, &place, &FTP_DATA, &values);
+    }
+}
+
+/// The record of a data connection.
+fn named(record: &ConnRecord, data: &DataConnection) -> ConnRecord {
+    let was = record.app;
+    ConnRecord {
+        app: Some(App {
+            name: NAME,
+            in_tools: ToolNames::of(NAME),
+            // What its bytes looked like is a fact, too: a file may be anything.
+            original: was.map(|app| app.name),
+            original_in_tools: was.map_or(ToolNames::NONE, |app| app.in_tools),
+            rule: RULE,
+            confidence: Confidence::Sure,
+            by_client: data.by_client,
+            number: 0,
+        }),
+        ..*record
     }
 }
 
