@@ -10,13 +10,14 @@ options! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     plan FilesPlan {
         [files] FileSettings: "`[files]`: what is made of bodies of messages." {
-            /// Undo gzip, deflate, br and zstd of bodies; on where they are extracted.
-            decode: bool => decode: bool = false;
+            /// Undo gzip, deflate, br and zstd of bodies; if not set, where they are hashed or
+            /// extracted.
+            decode: bool => decode_asked: Option<bool> = None, example "true";
             /// Records of files have their MD5.
             md5: bool => md5: bool = false,
-                flag Flag::value("hash", "NAMES", "Tell the hashes of the bodies of messages, \
-                    decoded: md5, sha1, sha256")
-                    .by_comma().one_of(&["md5", "sha1", "sha256"]).by(hash);
+                flag Flag::value("hash", "NAMES", "Tell these hashes of the bodies of messages, \
+                    decoded, and no others: md5, sha1, sha256; or none")
+                    .by_comma().one_of(&["md5", "sha1", "sha256", "none"]).by(hash);
             /// Records of files have their SHA-1.
             sha1: bool => sha1: bool = false, flag Flag::shared("hash");
             /// Records of files have their SHA-256.
@@ -24,7 +25,7 @@ options! {
             /// The directory that bodies are written to; "": nowhere.
             extract: PathBuf => extract: Option<PathBuf> = None, example "\"files\"",
                 flag Flag::value("extract", "DIR", "Write the bodies of messages to files in this \
-                    directory; limits: `[files]` in settings").hint(Hint::Directory);
+                    directory; limits: `[files]` in settings").hint(Hint::Directory).or_empty();
             /// The most bytes of one file.
             size_max: ByteSize => bytes_max: u64 = 64 << 20;
             /// The most files that one run writes, an equal part of them in each of 256 shards.
@@ -32,15 +33,29 @@ options! {
             /// The most bytes of all files that one run writes, an equal part in each shard.
             total_max: ByteSize => total_bytes_max: u64 = 64 << 30;
         }
+        others {
+            /// Whether bodies are decoded: as asked, else where they are hashed or extracted.
+            decode: bool = false;
+        }
     }
 }
 
+/// What is named is wanted and what is not is not, whatever the file says.
 fn hash(settings: &mut Settings, text: &OsStr) -> Result<(), String> {
-    let files = &mut settings.files;
+    let FileSettings {
+        md5, sha1, sha256, ..
+    } = &mut settings.files;
+    let is_first = md5.is_none();
+    let any = [&*md5, &*sha1, &*sha256].contains(&&Some(true));
+    for slot in [&mut *md5, &mut *sha1, &mut *sha256] {
+        slot.get_or_insert(false);
+    }
     let slot = match text.to_str() {
-        Some("md5") => &mut files.md5,
-        Some("sha1") => &mut files.sha1,
-        _ => &mut files.sha256,
+        Some("none") if !any => return Ok(()),
+        Some("md5") if any || is_first => md5,
+        Some("sha1") if any || is_first => sha1,
+        Some("sha256") if any || is_first => sha256,
+        _ => return Err("--hash: `none` cannot be combined with a hash".to_owned()),
     };
     *slot = Some(true);
     Ok(())
@@ -54,8 +69,64 @@ impl FilesPlan {
 
     /// Who wants files wants to open them; who wants hashes, to look them up: bodies are decoded
     /// then, unless that is set.
-    pub(crate) fn settle(&mut self, decode: Option<bool>) {
+    pub(crate) fn settle(&mut self) {
         self.extract.take_if(|path| path.as_os_str().is_empty());
-        self.decode = decode.unwrap_or_else(|| self.any());
+        self.decode = self.decode_asked.unwrap_or_else(|| self.any());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hash;
+    use crate::{Plan, Settings};
+
+    fn plan(text: &str) -> Plan {
+        Settings::from_toml(text).unwrap().into_plan().unwrap()
+    }
+
+    /// Unset means decoded where somebody wants the bytes; and printed settings say it no more
+    /// than those that led to them, so that a hash asked for later is that of decoded bytes.
+    #[test]
+    fn bodies_are_decoded_where_they_are_wanted_unless_that_is_set() {
+        for (text, decoded) in [
+            ("", false),
+            ("md5 = true", true),
+            ("extract = 'd'", true),
+            ("extract = ''", false),
+            ("md5 = true\ndecode = false", false),
+            ("decode = true", true),
+        ] {
+            let first = plan(&format!("[files]\n{text}"));
+            assert_eq!(first.files.decode, decoded, "{text}");
+            let printed = Settings::from(&first).to_commented_toml().unwrap();
+            assert_eq!(plan(&printed), first, "{text}");
+            assert_eq!(
+                printed.contains("\ndecode = "),
+                text.contains("decode"),
+                "{printed}"
+            );
+        }
+    }
+
+    /// `--hash` names exactly what is wanted, and `none` stands alone.
+    #[test]
+    fn hashes_on_the_command_line_take_the_place_of_those_in_the_file() {
+        for (names, wanted) in [
+            (&["sha1"][..], Some([false, true, false])),
+            (&["md5", "sha256"], Some([true, false, true])),
+            (&["none"], Some([false; 3])),
+            (&["none", "md5"], None),
+            (&["md5", "none"], None),
+        ] {
+            let mut flags = Settings::default();
+            let good = names
+                .iter()
+                .all(|name| hash(&mut flags, name.as_ref()).is_ok());
+            assert_eq!(good, wanted.is_some(), "{names:?}");
+            let Some(wanted) = wanted else { continue };
+            let file = Settings::from_toml("[files]\nmd5 = true").unwrap();
+            let files = flags.over(file).into_plan().unwrap().files;
+            assert_eq!([files.md5, files.sha1, files.sha256], wanted, "{names:?}");
+        }
     }
 }

@@ -42,7 +42,7 @@ options! {
                 not_zero "the rotation interval",
                 flag Flag::value("rotate", "WHEN", "New files each time the records' time leaves \
                     such an interval, or before a file grows past a size: \"1 h\", \"100 MiB\", \
-                    or both by comma").by_comma().by(rotate);
+                    or both by comma; in no other case").by_comma().by(rotate);
             /// Begin a new file before one grows past this.
             rotate_size: ByteSize => rotate_bytes_max: Option<u64> = None, example "\"100 MiB\"",
                 not_zero "the rotation size", flag Flag::shared("rotate");
@@ -88,6 +88,15 @@ fn rotate(settings: &mut Settings, text: &OsStr) -> Result<(), String> {
     Ok(())
 }
 
+impl OutputSettings {
+    /// Whoever says when files are rotated says all of it: what is `below` is not added.
+    pub(crate) const fn clear_rotation(&self, below: &mut Self) {
+        if self.rotate_every.is_some() || self.rotate_size.is_some() {
+            (below.rotate_every, below.rotate_size) = (None, None);
+        }
+    }
+}
+
 impl OutputPlan {
     /// No format twice.
     pub(crate) fn settle(&mut self) {
@@ -116,5 +125,22 @@ mod tests {
         assert_eq!(settings.output.rotate_size, Some(ByteSize(5 << 20)));
         assert!(rotate(&mut settings, "5".as_ref()).is_err());
         assert!(rotate(&mut settings, "daily".as_ref()).is_err());
+    }
+
+    /// A size on the command line is not added to a time in the file, nor the other way round.
+    #[test]
+    fn rotation_on_the_command_line_takes_the_place_of_that_in_the_file() {
+        let text = "[output]\nrotate_every = '1 h'\nrotate_size = '1 MiB'";
+        for (asked, every, size) in [
+            ("5m", Some(300_000_000_000), None),
+            ("5M", None, Some(5 << 20)),
+        ] {
+            let mut flags = Settings::default();
+            rotate(&mut flags, asked.as_ref()).unwrap();
+            let both = flags.over(Settings::from_toml(text).unwrap());
+            let output = both.into_plan().unwrap().output;
+            assert_eq!(output.rotate_every_ns, every, "{asked}");
+            assert_eq!(output.rotate_bytes_max, size, "{asked}");
+        }
     }
 }

@@ -47,6 +47,8 @@ fn parse(settings: &mut Settings, text: &OsStr) -> Result<(), String> {
     let text = text.to_string_lossy();
     settings.parse.enabled = Some(text != "off");
     if text == "on" || text == "off" {
+        // Of all that have a parser, also where the file names some.
+        settings.parse.protocols = Some(Vec::new());
         return Ok(());
     }
     let names: Vec<_> = text.split(',').map(|name| name.trim().to_owned()).collect();
@@ -55,4 +57,29 @@ fn parse(settings: &mut Settings, text: &OsStr) -> Result<(), String> {
     }
     settings.parse.protocols = Some(names);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+    use crate::Settings;
+
+    /// `on` is all that have a parser, whatever the file names.
+    #[test]
+    fn the_command_line_wins_over_names_in_the_file() {
+        let file = "[parse]\nenabled = false\nprotocols = ['http']";
+        for (text, enabled, protocols) in [
+            ("on", true, &[][..]),
+            ("off", false, &[]),
+            ("dns, sip", true, &["dns", "sip"]),
+        ] {
+            let mut flags = Settings::default();
+            parse(&mut flags, text.as_ref()).unwrap();
+            let both = flags.over(Settings::from_toml(file).unwrap());
+            let plan = both.into_plan().unwrap().parse;
+            assert_eq!(plan.enabled, enabled, "{text}");
+            assert_eq!(plan.protocols, protocols, "{text}");
+        }
+        assert!(parse(&mut Settings::default(), "http,".as_ref()).is_err());
+    }
 }

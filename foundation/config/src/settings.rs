@@ -39,7 +39,8 @@ macro_rules! sections {
             /// assert_eq!(both.input.filter.as_deref(), Some("tcp"));
             /// ```
             #[must_use]
-            pub fn over(self, below: Self) -> Self {
+            pub fn over(self, mut below: Self) -> Self {
+                self.output.clear_rotation(&mut below.output);
                 Self {
                     $($section: self.$section.over(below.$section),)*
                     hosts: match self.hosts.is_empty() {
@@ -99,10 +100,9 @@ impl Settings {
     /// Settings that contradict each other or that cannot work.
     pub fn into_plan(self) -> Result<Plan, ConfigError> {
         let mut plan = Plan::default();
-        let decode = self.files.decode;
         self.put(&mut plan);
         plan.filter = plan.filter.trim().to_owned();
-        plan.files.settle(decode);
+        plan.files.settle();
         plan.output.settle();
         check(&plan)?;
         Ok(plan)

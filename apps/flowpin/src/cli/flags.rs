@@ -8,7 +8,7 @@ use clap::builder::{
 };
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueHint};
 use flowpin_config::{Flag, Hint, Settings};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::marker::PhantomData;
 
 /// Some flags, under one heading of the help.
@@ -86,12 +86,6 @@ impl<S: Shown> FromArgMatches for Flags<S> {
         let mut settings = Settings::default();
         for (flag, _) in of(S::FLAGS) {
             let refused = |text| clap::Error::raw(clap::error::ErrorKind::InvalidValue, text);
-            if flag.value.is_none() {
-                if matches.get_flag(flag.long) {
-                    flag.set(&mut settings, OsStr::new("on")).map_err(refused)?;
-                }
-                continue;
-            }
             for text in matches
                 .get_many::<OsString>(flag.long)
                 .into_iter()
@@ -133,7 +127,7 @@ fn arg(flag: Flag, help: String) -> Arg {
         None => arg,
     };
     let Some(value) = flag.value else {
-        return arg.action(ArgAction::SetTrue);
+        return switch(arg);
     };
     let arg = match flag.conflicts {
         Some(other) => arg.conflicts_with(other),
@@ -160,8 +154,23 @@ fn arg(flag: Flag, help: String) -> Arg {
         .value_parser(parser(flag))
 }
 
+/// An option that is set by its name; `=off` takes back what a file says.
+fn switch(arg: Arg) -> Arg {
+    let words = ["on", "off"].map(PossibleValue::new);
+    arg.value_name("on|off")
+        .action(ArgAction::Set)
+        .num_args(0..=1)
+        .require_equals(true)
+        .default_missing_value("on")
+        .hide_possible_values(true)
+        .value_parser(PossibleValuesParser::new(words).map(OsString::from))
+}
+
 /// Values go on as they are written, once they are known to be good.
 fn parser(flag: Flag) -> ValueParser {
+    if flag.may_be_empty {
+        return ValueParser::os_string();
+    }
     if flag.is_path {
         return PathBufValueParser::new().map(OsString::from).into();
     }

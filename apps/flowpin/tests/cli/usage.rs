@@ -147,6 +147,58 @@ fn flags_win_over_the_file_and_what_is_printed_reads_back() {
     assert_eq!(stdout(&again), stdout(&first));
 }
 
+/// A file of all settings, as printed, changes nothing: bodies are decoded where options ask for
+/// their hashes.
+#[test]
+fn a_file_of_printed_settings_changes_no_hash() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("full.toml");
+    std::fs::write(&file, stdout(&flowpin(&["run", "--print-config"]))).unwrap();
+    let gzip = capture("http-go.pcap.gz");
+    let run = ["run", "-q", "-r", &gzip, "--output", "-", "--hash", "md5"];
+    let plain = flowpin(&run);
+    assert!(stdout(&plain).contains("\"md5\":"), "{}", stderr(&plain));
+    let with_file = flowpin(&[&run[..], &["-c", text(&file)]].concat());
+    assert_eq!(stdout(&with_file), stdout(&plain));
+}
+
+/// What a file turns on, an option turns off.
+#[test]
+fn options_take_back_what_the_file_says() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("flowpin.toml");
+    let settings = "[parse]\nenabled = false\nprotocols = ['http']\nall_fields = true\n\
+        [files]\nmd5 = true\nextract = 'there'\n\
+        [output]\ncsv_safe = true\nrotate_every = '1 h'\n";
+    std::fs::write(&file, settings).unwrap();
+    for (words, lines) in [
+        (
+            &["--all-fields=off", "--csv-safe=off"][..],
+            &["all_fields = false", "csv_safe = false"][..],
+        ),
+        (&["--all-fields"], &["all_fields = true", "csv_safe = true"]),
+        (&["--extract", ""], &["# extract = \"files\""]),
+        (&["--hash", "sha1"], &["md5 = false", "sha1 = true"]),
+        (&["--hash", "none"], &["md5 = false", "sha256 = false"]),
+        (&["--parse", "on"], &["enabled = true", "protocols = []"]),
+        (
+            &["--rotate", "9 MiB"],
+            &["# rotate_every = \"1 h\"", "rotate_size = \"9 MiB\""],
+        ),
+    ] {
+        let args = [&["run", "-c", text(&file), "--print-config"], words].concat();
+        let output = flowpin(&args);
+        for line in lines {
+            let found = stdout(&output).lines().any(|printed| printed == *line);
+            assert!(found, "{words:?}: {line}: {}", stderr(&output));
+        }
+    }
+    for words in [&["--all-fields=maybe"][..], &["--hash", "none,md5"]] {
+        let output = flowpin(&[&["run", "--print-config"], words].concat());
+        assert_eq!(code(&output), 2, "{words:?}");
+    }
+}
+
 /// Pipes take EVE JSON only, and a log directory contradicts a pipe.
 #[test]
 fn contradicting_outputs_are_usage_errors() {

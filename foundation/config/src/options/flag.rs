@@ -2,8 +2,6 @@
 
 use crate::Settings;
 use crate::text::Text;
-use core::fmt::Display;
-use core::str::FromStr;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
@@ -14,7 +12,7 @@ pub struct Flag {
     pub long: &'static str,
     /// Its letter.
     pub short: Option<char>,
-    /// What its value is called; none: it has no value, and is set by its name.
+    /// What its value is called; none: it is set by its name, and `=off` takes it back.
     pub value: Option<&'static str>,
     /// What it does.
     pub help: &'static str,
@@ -30,6 +28,8 @@ pub struct Flag {
     pub hides_choices: bool,
     /// Its value is the name of a file, which need not be valid text.
     pub is_path: bool,
+    /// That name may be empty.
+    pub may_be_empty: bool,
     /// Another option that cannot stand beside it.
     pub conflicts: Option<&'static str>,
     /// The option belongs to another key, and sets this one, too.
@@ -76,6 +76,7 @@ impl Flag {
             choices: Vec::new(),
             hides_choices: false,
             is_path: false,
+            may_be_empty: false,
             conflicts: None,
             is_shared: false,
             is_plain: false,
@@ -97,6 +98,12 @@ impl Flag {
 
     pub(crate) const fn hint(mut self, hint: Hint) -> Self {
         self.hint = hint;
+        self
+    }
+
+    /// An empty value takes back what the file says.
+    pub(crate) const fn or_empty(mut self) -> Self {
+        self.may_be_empty = true;
         self
     }
 
@@ -136,7 +143,7 @@ impl Flag {
         self
     }
 
-    /// Sets what a value on the command line says; `on` for an option without one.
+    /// Sets what a value on the command line says; `on` or `off` for an option that needs none.
     ///
     /// # Errors
     /// It says nothing that the option takes: why.
@@ -229,23 +236,13 @@ impl Word for bool {
     }
 }
 
-impl Word for u16 {
-    fn read(text: &OsStr) -> Result<Self, String> {
-        let number: i64 = parsed(text)?;
-        let max = Self::MAX;
-        Self::try_from(number).map_err(|_| format!("{number} is not in 0..={max}"))
-    }
-
-    fn shown(&self) -> Option<String> {
-        Some(self.to_string())
-    }
-}
-
 macro_rules! numbers {
     ($($ty:ty),*) => { $(
         impl Word for $ty {
             fn read(text: &OsStr) -> Result<Self, String> {
-                parsed(text)
+                let max = Self::MAX;
+                let number = valid(text)?.parse();
+                number.map_err(|_| format!("needs a whole number from 0 to {max}"))
             }
 
             fn shown(&self) -> Option<String> {
@@ -255,7 +252,7 @@ macro_rules! numbers {
     )* };
 }
 
-numbers!(u32, u64);
+numbers!(u16, u32, u64);
 
 impl<T: Text> Word for T {
     fn choices() -> Vec<(&'static str, &'static str)> {
@@ -274,13 +271,4 @@ impl<T: Text> Word for T {
 
 fn valid(text: &OsStr) -> Result<&str, String> {
     text.to_str().ok_or_else(|| "is no valid text".to_owned())
-}
-
-fn parsed<T>(text: &OsStr) -> Result<T, String>
-where
-    T: FromStr,
-    T::Err: Display,
-{
-    let value = valid(text)?.parse();
-    value.map_err(|error: T::Err| error.to_string())
 }
