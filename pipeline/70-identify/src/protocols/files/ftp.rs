@@ -33,6 +33,22 @@ pub(super) const PROTOCOL: Protocol = Protocol {
             greeting,
         ),
         Rule::check(
+            "ftp-goes-on",
+            On::Tcp,
+            &[
+                Lead::start(b"120"),
+                Lead::start(b"125"),
+                Lead::start(b"150"),
+                Lead::start(b"226"),
+                Lead::start(b"227"),
+                Lead::start(b"229"),
+                Lead::start(b"257"),
+                Lead::start(b"350"),
+                Lead::start(b"426"),
+            ],
+            goes_on,
+        ),
+        Rule::check(
             "ftp-answer",
             On::Tcp,
             &[Lead::ANY.masked(0, 0xf8, 0x30).len_min(4)],
@@ -52,6 +68,26 @@ fn answer(look: &Look<'_>) -> Option<Answer> {
     Answer::when(!look.to_server && is_code && is_command && look.reply.ends_with(b"\r\n"))
 }
 
+/// Where the beginning is not in the capture, or was so long ago that it is another connection: a
+/// code that no other protocol has, as after a long transfer, and a command.
+fn goes_on(look: &Look<'_>) -> Option<Answer> {
+    let then = *look.bytes.get(3)?;
+    if look.to_server || !matches!(then, b' ' | b'-') {
+        return Some(Answer::No);
+    }
+    if look.reply.is_empty() && !look.ended {
+        return None;
+    }
+    Answer::when(is_first_command(look.reply))
+}
+
+/// Whether a client begins with a command of FTP.
+fn is_first_command(said: &[u8]) -> bool {
+    let known: [&[u8]; 6] = [b"USER", b"AUTH", b"FEAT", b"HOST", b"CLNT", b"OPTS"];
+    let command = said.get(..4).unwrap_or_default();
+    known.iter().any(|one| command.eq_ignore_ascii_case(one)) || is_command(said)
+}
+
 /// Whether what the client says begins with a command that no other protocol has.
 fn is_command(said: &[u8]) -> bool {
     let word = said.split(|byte| matches!(byte, b' ' | b'\r')).next();
@@ -69,10 +105,12 @@ fn user(look: &Look<'_>) -> Option<Answer> {
 }
 
 fn greeting(look: &Look<'_>) -> Option<Answer> {
-    let command = look.reply.get(..4)?;
-    let known: [&[u8]; 3] = [b"USER", b"AUTH", b"FEAT"];
-    let is_known = known.iter().any(|one| command.eq_ignore_ascii_case(one));
-    Answer::when(is_known || is_command(look.reply))
+    // One direction alone: nobody else asks for a password with this code.
+    if memchr::memmem::find(look.bytes, b"\n331 ").is_some() {
+        return Some(Answer::Yes);
+    }
+    look.reply.get(..4)?;
+    Answer::when(is_first_command(look.reply))
 }
 
 #[cfg(test)]
@@ -91,6 +129,40 @@ mod tests {
         assert_eq!(stream(&turns, (50_000, 50_001)), Some("ftp"));
         let mail: [(bool, &[u8]); 2] = [(false, b"220 ready\r\n"), (true, b"NOOP\r\n")];
         assert_ne!(stream(&mail, (50_000, 50_001)), Some("ftp"));
+    }
+
+    /// After hours of transfer the server speaks first, and what came before is another connection.
+    #[test]
+    fn a_session_that_goes_on_is_known() {
+        for code in [
+            "226 Transfer complete.\r\n",
+            "150-Opening\r\n",
+            "120 Soon.\r\n220 r\r\n",
+        ] {
+            for command in [
+                "PASV\r\n",
+                "HOST a.example\r\n",
+                "RETR x\r\n",
+                "opts utf8 on\r\n",
+            ] {
+                let turns: [(bool, &[u8]); 2] =
+                    [(false, code.as_bytes()), (true, command.as_bytes())];
+                assert_eq!(
+                    stream(&turns, (50_000, 50_001)),
+                    Some("ftp"),
+                    "{code}{command}"
+                );
+            }
+        }
+        let other: [(bool, &[u8]); 2] = [(false, b"226 kHz\r\n"), (true, b"NOOP\r\n")];
+        assert_eq!(stream(&other, (50_000, 50_001)), None);
+    }
+
+    /// The server's direction alone.
+    #[test]
+    fn a_question_for_a_password_tells() {
+        let turns: [(bool, &[u8]); 1] = [(false, b"220 r\r\n331 Password?\r\n230 In.\r\n")];
+        assert_eq!(stream(&turns, (50_000, 50_001)), Some("ftp"));
     }
 
     /// Where a capture begins later, a command and its answer tell.
