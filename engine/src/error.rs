@@ -58,7 +58,8 @@ pub enum RunError {
     },
     /// A processor of `--cpus` is not there, or not for us (exit code 2).
     #[error(
-        "--cpus names processor {cpu}, which this process may not use; it may use {}",
+        "the list of processors (--cpus, in a file `cpus`) names {cpu}, which this process may not \
+         use; it may use {}",
         ranges(allowed)
     )]
     NoSuchCpu {

@@ -1,7 +1,7 @@
 //! How the command ends: exit codes, and errors as one line.
 
 use crate::conversation::printable;
-use flowpin_config::ConfigError;
+use flowpin_config::{ConfigError, Plan, Settings};
 use flowpin_engine::{OutputError, RunError};
 use std::fmt;
 use std::io;
@@ -69,9 +69,42 @@ impl Failure {
         }
     }
 
+    /// Of a run with this plan: with the place in the settings file, if that has what is refused.
+    pub(crate) fn of_run(error: RunError, plan: &Plan) -> Self {
+        let key = match &error {
+            RunError::Dictionary { .. } => {
+                let source = said_by(plan, ["parse", "fix_dictionaries"]);
+                return Self::from(error).at(source);
+            }
+            RunError::NoSuchCpu { .. } => ["pipeline", "cpus"],
+            RunError::NoSuchParser { .. } => ["parse", "protocols"],
+            RunError::Patterns { .. } => ["identify", "patterns"],
+            RunError::Capture(error) if error.is_usage() => ["input", "filter"],
+            _ => return error.into(),
+        };
+        Self::from(error).at(plan.places.of(key[0], key[1]))
+    }
+
+    /// With where it comes from.
+    pub(crate) fn at(mut self, source: Option<String>) -> Self {
+        if let Some(source) = source {
+            self.error = self.error.context(source);
+        }
+        self
+    }
+
     pub(crate) fn exit(&self) -> Exit {
         self.exit
     }
+}
+
+/// What has set a key, for a mistake that does not say so: a place in the file, or an option.
+pub(crate) fn said_by(plan: &Plan, [section, key]: [&str; 2]) -> Option<String> {
+    let mut options = Settings::options().into_iter();
+    let option = options.find(|option| option.section == section && option.key == key);
+    let flag = option.and_then(|option| option.flag);
+    let place = plan.places.of(section, key);
+    place.or_else(|| flag.map(|flag| format!("--{}", flag.long)))
 }
 
 impl From<ConfigError> for Failure {

@@ -1,7 +1,7 @@
 //! Grammars from files: compiled, named when refused, put into the plan.
 
 use crate::conversation::printable;
-use crate::exit::Failure;
+use crate::exit::{Failure, said_by};
 use flowpin_config::{Plan, PlannedExpression};
 use flowpin_grammar::{Compiled, Diagnostic, Direction, Limits, Severity, compile};
 use std::sync::Arc;
@@ -12,9 +12,10 @@ use std::sync::Arc;
 /// A file that cannot be read, a grammar that is refused, with its place.
 pub(crate) fn load(plan: &mut Plan) -> Result<(), Failure> {
     let paths = plan.parse.grammars.clone();
+    let source = said_by(plan, ["parse", "grammars"]);
     for path in &paths {
         let file = path.display().to_string();
-        let refused = |why: String| Failure::usage(anyhow::anyhow!(why));
+        let refused = |why: String| Failure::usage(anyhow::anyhow!(why)).at(source.clone());
         let text = flowpin_disk::read_given(path);
         let text = text.map_err(|error| refused(format!("{file}: {error}")))?;
         let compiled = compile(&file, &text, &Limits::default());

@@ -1,6 +1,6 @@
 //! Why settings were refused, in one line each.
 
-use crate::{ByteSize, Plan};
+use crate::{ByteSize, Places, Plan};
 use flowpin_packet::Network;
 use std::path::PathBuf;
 
@@ -34,14 +34,24 @@ pub enum ConfigError {
     #[error("standard input (`-r -`) can be read only once")]
     StdinTwice,
     /// A setting that must not be 0.
-    #[error("{0} must be more than 0")]
-    Zero(&'static str),
+    #[error("{what} must be more than 0")]
+    Zero {
+        /// Its section and key.
+        key: [&'static str; 2],
+        /// What it is.
+        what: &'static str,
+    },
     /// Too little memory.
     #[error("memory of {0} is too little: at least {min}", min = ByteSize(Plan::MEMORY_BYTES_MIN))]
     MemoryTooSmall(ByteSize),
     /// A network in two groups of hosts.
-    #[error("the network {0} is in [[hosts]] twice")]
-    NetworkTwice(Network),
+    #[error("the network {network} is in [[hosts]] twice")]
+    NetworkTwice {
+        /// Which.
+        network: Network,
+        /// Which group repeats it, from 1.
+        group: usize,
+    },
     /// Hosts without networks.
     #[error("[[hosts]] number {0} names no networks")]
     HostsNowhere(usize),
@@ -53,13 +63,64 @@ pub enum ConfigError {
     NoneAmongFormats,
     /// Standard output with another format than EVE.
     #[error(
-        "standard output takes EVE JSON lines alone: leave out `--format`, or leave out \
-         `--output -` and name a directory for other formats with `-l DIR`"
+        "standard output takes EVE JSON lines alone: leave out `--format` (in a file `formats`), or \
+         leave out `--output -` (in a file `stdout`) and name a directory for other formats with `-l DIR`"
     )]
     NotEve,
     /// Standard output with rotation.
-    #[error("standard output cannot be rotated: drop `--rotate`, or write files with `-l DIR`")]
+    #[error(
+        "standard output cannot be rotated: leave out `--rotate` (in a file `rotate_every` and \
+         `rotate_size`), or write files with `-l DIR` (in a file without `stdout`)"
+    )]
     RotatedStdout,
+}
+
+impl ConfigError {
+    /// With its place, if the file says what is refused.
+    pub(crate) fn in_file(self, places: &Places) -> Self {
+        let place = match &self {
+            Self::Zero {
+                key: [section, key],
+                ..
+            } => places.line_and_column(section, key),
+            Self::HostsNowhere(group) | Self::NetworkTwice { group, .. } => {
+                places.line_and_column("hosts", &group.to_string())
+            }
+            other => other
+                .keys()
+                .iter()
+                .find_map(|[section, key]| places.line_and_column(section, key)),
+        };
+        let Some((line, column)) = place else {
+            return self;
+        };
+        let message = match self {
+            Self::Zero { key: [_, key], .. } => format!("`{key}` must be more than 0"),
+            other => other.to_string(),
+        };
+        Self::Refused {
+            path: Some(places.path().to_owned()),
+            line,
+            column,
+            message,
+        }
+    }
+
+    /// The keys that it is about, the likeliest first.
+    const fn keys(&self) -> &'static [[&'static str; 2]] {
+        match self {
+            Self::StdinTwice => &[["input", "read"]],
+            Self::MemoryTooSmall(_) => &[["pipeline", "memory"]],
+            Self::NoFormat | Self::NoneAmongFormats => &[["output", "formats"]],
+            Self::NotEve => &[["output", "formats"], ["output", "stdout"]],
+            Self::RotatedStdout => &[
+                ["output", "rotate_every"],
+                ["output", "rotate_size"],
+                ["output", "stdout"],
+            ],
+            _ => &[],
+        }
+    }
 }
 
 fn path_prefix(path: Option<&PathBuf>) -> String {

@@ -1,20 +1,27 @@
 //! The configuration file: TOML in, settings out; and the effective configuration printed.
 
-use crate::{ConfigError, Settings};
+use crate::places::{Places, place, wrong_brackets};
+use crate::{ConfigError, Plan, Settings};
 use std::path::Path;
 
 impl Settings {
-    /// Reads a configuration file.
+    /// The plan of these settings over those of a configuration file.
     ///
     /// # Errors
-    /// The file cannot be read, or says something unknown: with line and column.
-    pub fn from_file(path: &Path) -> Result<Self, ConfigError> {
+    /// The file cannot be read, or says something unknown; the plan cannot be, as for
+    /// [`Settings::into_plan`]: with line and column where the file says so.
+    pub fn into_plan_over_file(self, path: &Path) -> Result<Plan, ConfigError> {
         let text =
             flowpin_disk::read_given_text(path).map_err(|source| ConfigError::Unreadable {
                 path: path.to_owned(),
                 source,
             })?;
-        Self::from_toml(&text).map_err(|error| match error {
+        self.plan_over(path, &text)
+    }
+
+    /// The plan of these settings over those of a file with this text.
+    pub(crate) fn plan_over(self, path: &Path, text: &str) -> Result<Plan, ConfigError> {
+        let file = Self::from_toml(text).map_err(|error| match error {
             ConfigError::Refused {
                 line,
                 column,
@@ -27,7 +34,13 @@ impl Settings {
                 message,
             },
             other => other,
-        })
+        })?;
+        let places = Places::read(path, text).below(&self);
+        let plan = self.over(file).into_plan();
+        let mut plan = plan.map_err(|error| error.in_file(&places))?;
+        plan.settings_file = Some(path.to_owned());
+        plan.places = places;
+        Ok(plan)
     }
 
     /// Reads settings from TOML.
@@ -36,13 +49,16 @@ impl Settings {
     /// The text is not TOML or says something unknown: with line and column.
     pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
         toml::from_str(text).map_err(|error: toml::de::Error| {
-            let offset = error.span().map_or(0, |span| span.start);
+            let (offset, message) = wrong_brackets(text).unwrap_or_else(|| {
+                let offset = error.span().map_or(0, |span| span.start);
+                (offset, in_plain_words(&one_line(error.message())))
+            });
             let (line, column) = place(text, offset);
             ConfigError::Refused {
                 path: None,
                 line,
                 column,
-                message: one_line(error.message()),
+                message,
             }
         })
     }
@@ -96,17 +112,32 @@ impl Settings {
     }
 }
 
-/// Line and column, both from 1, of a byte offset.
-fn place(text: &str, offset: usize) -> (usize, usize) {
-    let before = text.get(..offset).unwrap_or(text);
-    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-    let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
-    (before.matches('\n').count() + 1, column)
-}
-
 fn one_line(message: &str) -> String {
     let lines: Vec<&str> = message.lines().map(str::trim).collect();
     lines.join("; ")
+}
+
+/// Types as a file's author knows them, in the place of serde's names.
+fn in_plain_words(message: &str) -> String {
+    let Some((found, expected)) = message.rsplit_once(", expected ") else {
+        return message.to_owned();
+    };
+    let found = found
+        .replacen("invalid type: map", "invalid type: table", 1)
+        .replacen("invalid type: sequence", "invalid type: list", 1)
+        .replacen("invalid type: floating point", "invalid type: fraction", 1);
+    let expected = match expected {
+        "u16" => "a whole number from 0 to 65535",
+        "u32" => "a whole number from 0 to 4294967295",
+        "u64" | "i64" => "a whole number, 0 or more",
+        "a boolean" => "true or false",
+        "a string" => "text in quotes",
+        "path string" => "the name of a file, in quotes",
+        "a sequence" => "a list in brackets, such as [\"…\"]",
+        section if section.starts_with("struct ") => "a section: its name in brackets, then keys",
+        other => other,
+    };
+    format!("{found}, expected {expected}")
 }
 
 const HOSTS_COMMENT: &str = "
@@ -163,10 +194,48 @@ mod tests {
         }
     }
 
+    /// No words of programmers: what is expected is said as it is written in a file.
+    #[test]
+    fn what_is_expected_is_said_in_plain_words() {
+        for (text, told) in [
+            (
+                "[input]\ncount = 'x, expected u64'",
+                "2:9: invalid type: string \"x, expected u64\", expected a whole number, 0 or more",
+            ),
+            (
+                "[scans]\nports = -3",
+                "2:9: invalid value: integer `-3`, expected a whole number from 0 to 4294967295",
+            ),
+            (
+                "[input]\nread = 'x'",
+                "2:8: invalid type: string \"x\", expected a list in brackets, such as [\"…\"]",
+            ),
+            (
+                "[output]\ndir = ['x']",
+                "2:7: invalid type: list, expected the name of a file, in quotes",
+            ),
+            (
+                "input = 3",
+                "1:9: invalid type: integer `3`, expected a section: its name in brackets, then keys",
+            ),
+            (
+                "[hosts]\nsystem = 'bsd'",
+                "1:2: `hosts`: each group of hosts is a `[[hosts]]`",
+            ),
+            (
+                "[[input]]\ncount = 3",
+                "1:3: `input`: a section has single brackets",
+            ),
+        ] {
+            assert_eq!(refusal(text), told);
+        }
+    }
+
     /// A file that is not there is named.
     #[test]
     fn missing_file_is_named() {
-        let error = Settings::from_file("/does/not/exist.toml".as_ref()).unwrap_err();
+        let path = "/does/not/exist.toml".as_ref();
+        let error = Settings::default().into_plan_over_file(path).unwrap_err();
         assert!(matches!(error, ConfigError::Unreadable { .. }));
         assert!(error.to_string().starts_with("/does/not/exist.toml: "));
     }

@@ -212,11 +212,16 @@ impl HostsPlan {
         NetworkMap::new(others, self.networks(of))
     }
 
-    /// A network that is there twice: nobody could tell which entry counts.
-    pub(crate) fn repeated(&self) -> Option<Network> {
+    /// A network that is there twice, and the number of the group that repeats it: nobody could
+    /// tell which entry counts.
+    pub(crate) fn repeated(&self) -> Option<(Network, usize)> {
         let mut seen = std::collections::HashSet::new();
-        let mut networks = self.groups.iter().flat_map(|group| &group.networks);
-        networks.find(|network| !seen.insert(**network)).copied()
+        let groups = self.groups.iter().zip(1..);
+        let mut networks = groups.flat_map(|(group, number)| {
+            let networks = group.networks.iter();
+            networks.map(move |network| (*network, number))
+        });
+        networks.find(|&(network, _)| !seen.insert(network))
     }
 
     fn networks<T>(&self, of: impl Fn(Network, &HostPolicy) -> T) -> Vec<(Network, T)> {

@@ -19,6 +19,7 @@ mod names;
 mod options;
 mod output;
 mod parse;
+mod places;
 mod plan;
 mod scans;
 mod settings;
@@ -38,6 +39,7 @@ pub use names::{CpuList, CpuListError, NameError, Named, ShapeError};
 pub use options::{Described, Flag, Hint, options_page};
 pub use output::{OutputPlan, OutputSettings};
 pub use parse::{ParsePlan, ParseSettings};
+pub use places::Places;
 pub use plan::{
     Checksums, ConnectionSettings, Cut, Format, FullRing, Input, InputSettings, ParquetTime,
     PipelineSettings, PipelineShape, Plan, Timeouts,

@@ -3,7 +3,7 @@
 use crate::options::{Flag, Hint, options};
 use crate::{
     ByteSize, CpuList, DefragmentationPlan, FilesPlan, HostsPlan, IdentifyPlan, OutputPlan,
-    ParsePlan, ScansPlan, Span, StreamsPlan,
+    ParsePlan, Places, ScansPlan, Span, StreamsPlan,
 };
 use std::path::{Path, PathBuf};
 
@@ -194,6 +194,8 @@ options! {
         others {
             /// `-c`: the file that settings were read from.
             settings_file: Option<PathBuf> = None;
+            /// Where that file says what no option does.
+            places: Places = Places::default();
             /// Fragments.
             defragmentation: DefragmentationPlan = DefragmentationPlan::default();
             /// TCP streams.

@@ -72,7 +72,7 @@ macro_rules! sections {
         }
 
         /// What is 0 and must not be.
-        fn zero(plan: &Plan) -> Option<&'static str> {
+        fn zero(plan: &Plan) -> Option<ConfigError> {
             [$($settings::zero(&plan$($(.$part)+)?)),*].into_iter().flatten().next()
         }
     };
@@ -121,15 +121,15 @@ fn check(plan: &Plan) -> Result<(), ConfigError> {
     if plan.memory_bytes < Plan::MEMORY_BYTES_MIN {
         return Err(ConfigError::MemoryTooSmall(ByteSize(plan.memory_bytes)));
     }
-    if let Some(what) = zero(plan) {
-        return Err(ConfigError::Zero(what));
+    if let Some(error) = zero(plan) {
+        return Err(error);
     }
     let mut groups = plan.hosts.groups.iter();
     if let Some(index) = groups.position(|group| group.networks.is_empty()) {
         return Err(ConfigError::HostsNowhere(index + 1));
     }
-    if let Some(network) = plan.hosts.repeated() {
-        return Err(ConfigError::NetworkTwice(network));
+    if let Some((network, group)) = plan.hosts.repeated() {
+        return Err(ConfigError::NetworkTwice { network, group });
     }
     check_formats(&plan.output)
 }

@@ -41,7 +41,7 @@ pub(crate) fn identify(args: &IdentifyArgs) -> Result<Exit, Failure> {
         Err(RunError::StreamWrite { source, .. }) if source.kind() == ErrorKind::BrokenPipe => {
             return Ok(Exit::Done);
         }
-        outcome => outcome?,
+        outcome => outcome.map_err(|error| Failure::of_run(error, &plan))?,
     };
     if args.totals {
         print(&summary::protocols(&report, Detail::All))?;

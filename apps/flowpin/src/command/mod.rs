@@ -33,12 +33,10 @@ use std::path::PathBuf;
 /// The plan from the defaults, the file that `-c` names, and the flags.
 fn plan(input: &InputArgs, flags: anyhow::Result<Settings>) -> Result<Plan, Failure> {
     let flags = flags.map_err(Failure::usage)?;
-    let file = match &input.config {
-        Some(path) => Settings::from_file(path)?,
-        None => Settings::default(),
+    let mut plan = match &input.config {
+        Some(path) => flags.into_plan_over_file(path)?,
+        None => flags.into_plan()?,
     };
-    let mut plan = flags.over(file).into_plan()?;
-    plan.settings_file.clone_from(&input.config);
     grammars::load(&mut plan)?;
     Ok(plan)
 }

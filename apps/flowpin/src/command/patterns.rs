@@ -35,7 +35,7 @@ fn test(args: &TestArgs) -> Result<Exit, Failure> {
     if let Some(bar) = bar {
         bar.clear();
     }
-    let report = outcome?;
+    let report = outcome.map_err(|error| Failure::of_run(error, &plan))?;
     print(&match args.format {
         PageFormat::Table => patterns::trial(&report),
         PageFormat::Json => patterns::trial_json(&report).map_err(Failure::failed)?,

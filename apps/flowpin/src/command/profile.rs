@@ -36,7 +36,7 @@ pub(crate) fn profile(args: &ProfileArgs) -> Result<Exit, Failure> {
     if let Some(bar) = bar {
         bar.clear();
     }
-    let found = found?;
+    let found = found.map_err(|error| Failure::of_run(error, &plan))?;
     if let Some(number) = signals.received() {
         return Ok(Exit::Signal(number));
     }

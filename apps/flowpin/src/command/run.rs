@@ -33,7 +33,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         .map_err(Failure::failed)?;
     let outcome = flowpin_engine::run(&plan, &control, &counters);
     counters.clear();
-    let report = outcome?;
+    let report = outcome.map_err(|error| Failure::of_run(error, &plan))?;
     show(args, &plan, &report)?;
     Ok(damage_told(&report, &signals))
 }
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 fn test(mut plan: Plan) -> Result<Exit, Failure> {
     plan.inputs.retain(|input| *input != Input::Stdin);
     if !plan.inputs.is_empty() {
-        flowpin_engine::check(&plan)?;
+        flowpin_engine::check(&plan).map_err(|error| Failure::of_run(error, &plan))?;
     }
     print("the configuration, the inputs and the filter are good\n")?;
     Ok(Exit::Done)

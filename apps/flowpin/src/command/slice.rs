@@ -39,7 +39,7 @@ pub(crate) fn slice(args: &SliceArgs) -> Result<Exit, Failure> {
         Err(RunError::SliceWrite { source, .. }) if source.kind() == ErrorKind::BrokenPipe => {
             return Ok(Exit::Done);
         }
-        outcome => outcome?,
+        outcome => outcome.map_err(|error| Failure::of_run(error, &plan))?,
     };
     if let Some(number) = signals.received() {
         return Ok(Exit::Signal(number));

@@ -35,7 +35,8 @@ pub(crate) fn streams(args: &StreamsArgs) -> Result<Exit, Failure> {
         files_max: args.files.files_max,
         open_max: args.files.open_max,
     });
-    let done = tell(&plan, Wanted::All, &mut directory, Bar::on_terminal())?;
+    let done = tell(&plan, Wanted::All, &mut directory, Bar::on_terminal())
+        .map_err(|error| Failure::of_run(error, &plan))?;
     print(&summary(&path, &directory, &done.report))?;
     Ok(done.exit())
 }
@@ -53,7 +54,7 @@ fn follow(args: &StreamsArgs, plan: &Plan, wanted: Wanted) -> Result<Exit, Failu
         Err(RunError::StreamWrite { source, .. }) if source.kind() == ErrorKind::BrokenPipe => {
             return Ok(Exit::Done);
         }
-        done => done?,
+        done => done.map_err(|error| Failure::of_run(error, plan))?,
     };
     tell_losses(&done.report.losses);
     let report = &done.report;

@@ -71,7 +71,7 @@ fn processors_that_cannot_be_used_are_a_usage_error() {
         &["run", "-T", "-r", &http, "--cpus", "1000"],
     ] {
         let output = flowpin(check);
-        assert_refused(&output, 2, &["--cpus names processor 1000", "it may use "]);
+        assert_refused(&output, 2, &["--cpus", " names 1000", "it may use "]);
     }
 }
 
@@ -101,6 +101,52 @@ fn configuration_errors_name_file_line_and_column() {
         let expected = format!("flowpin: {}{place}", file.display());
         assert_refused(&output, 2, &[&expected]);
     }
+    let http = capture("http.pcapng");
+    for (content, told) in [
+        ("[scans]\nports = 0", ":2:9: `ports` must be more than 0"),
+        (
+            "[pipeline]\ncpus = '0,1000'",
+            ":2:8: the list of processors",
+        ),
+        (
+            "[parse]\nprotocols = ['gopher']",
+            ":2:13: no parser reads `gopher`",
+        ),
+        (
+            "[input]\nfilter = 'tcp prot 80'",
+            ":2:10: filter \"tcp prot 80\"",
+        ),
+        (
+            "[identify]\npatterns = ['/none']",
+            ":2:12: cannot read patterns",
+        ),
+        (
+            "[parse]\ngrammars = ['/none']",
+            ":2:12: /none: No such file",
+        ),
+        (
+            "[parse]\nfix_dictionaries = ['/none']",
+            ":2:20: /none: No such file",
+        ),
+    ] {
+        std::fs::write(&file, content).unwrap();
+        let output = flowpin(&["run", "-T", "-r", &http, "-c", text(&file)]);
+        let expected = format!("flowpin: {}{told}", file.display());
+        assert_refused(&output, 2, &[&expected]);
+    }
+    // An option is named where it has what the file has not.
+    std::fs::write(&file, "[parse]\ngrammars = []\nfix_dictionaries = []").unwrap();
+    for option in ["--grammar", "--fix-dictionary"] {
+        let output = flowpin(&["run", "-T", "-r", &http, "-c", text(&file), option, "/nil"]);
+        assert_refused(
+            &output,
+            2,
+            &[&format!("flowpin: {option}: /nil: No such file")],
+        );
+    }
+    std::fs::write(&file, "[input]\nfilter = 'udp'").unwrap();
+    let filter = ["run", "-T", "-r", &http, "-c", text(&file), "tcp", "prot"];
+    assert_refused(&flowpin(&filter), 2, &["flowpin: filter \"tcp prot\""]);
     let output = flowpin(&["run", "-c", "/does/not/exist.toml"]);
     assert_refused(&output, 2, &["/does/not/exist.toml"]);
 }

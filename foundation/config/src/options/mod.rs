@@ -8,6 +8,8 @@
 //!
 //! The comment of an option is that in the file and the documentation of the plan's field.
 
+use crate::ConfigError;
+
 mod flag;
 mod page;
 mod stored;
@@ -67,7 +69,7 @@ pub(crate) trait Section {
     fn of(plan: &Self::Plan) -> Self;
 
     /// What is 0 in a plan and must not be.
-    fn zero(plan: &Self::Plan) -> Option<&'static str>;
+    fn zero(plan: &Self::Plan) -> Option<ConfigError>;
 }
 
 /// Declares a part of the plan, with the sections of the file that set it.
@@ -159,12 +161,15 @@ macro_rules! options {
                     Self { $($key: $crate::options::Stored::<$file>::to_file(&plan.$field),)* }
                 }
 
-                fn zero(plan: &$plan) -> Option<&'static str> {
+                fn zero(plan: &$plan) -> Option<$crate::ConfigError> {
                     let _ = plan;
-                    let zeros: &[(bool, &'static str)] = &[$($(
-                        ($crate::options::IsZero::is_zero(&plan.$field), $zero),
-                    )?)*];
-                    zeros.iter().find_map(|&(is_zero, what)| is_zero.then_some(what))
+                    $($(if $crate::options::IsZero::is_zero(&plan.$field) {
+                        return Some($crate::ConfigError::Zero {
+                            key: [stringify!($section), stringify!($key)],
+                            what: $zero,
+                        });
+                    })?)*
+                    None
                 }
             }
         )+

@@ -1,0 +1,178 @@
+//! Where a settings file says what, for mistakes that are found only once all is put together.
+//!
+//! Knows the keys that count: what an option of the command line says is none of the file's.
+
+use crate::Settings;
+use std::path::{Path, PathBuf};
+use toml::de::{DeTable, DeValue};
+
+/// The keys of a settings file, each with its place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    path: PathBuf,
+    keys: Vec<Key>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Key {
+    section: String,
+    /// Of `[[hosts]]`: their number, from 1.
+    key: String,
+    line: usize,
+    column: usize,
+}
+
+impl Places {
+    /// Those of a file with this text.
+    pub(crate) fn read(path: &Path, text: &str) -> Self {
+        let mut keys = Vec::new();
+        let mut add = |section: &str, key: &str, offset| {
+            let (line, column) = place(text, offset);
+            let (section, key) = (section.to_owned(), key.to_owned());
+            keys.push(Key {
+                section,
+                key,
+                line,
+                column,
+            });
+        };
+        let table = DeTable::parse(text);
+        for (section, values) in table.iter().flat_map(|table| table.get_ref()) {
+            match values.get_ref() {
+                DeValue::Table(values) => {
+                    for (key, value) in values {
+                        add(section.get_ref(), key.get_ref(), value.span().start);
+                    }
+                }
+                DeValue::Array(groups) => {
+                    for (group, number) in groups.iter().zip(1..) {
+                        let number: u64 = number;
+                        add(section.get_ref(), &number.to_string(), group.span().start);
+                    }
+                }
+                _ => {}
+            }
+        }
+        Self {
+            path: path.to_owned(),
+            keys,
+        }
+    }
+
+    /// Those that `flags` leave to the file.
+    pub(crate) fn below(mut self, flags: &Settings) -> Self {
+        // No text: a file's name that is none. Better no place than a wrong one.
+        let Ok(said) = toml::Table::try_from(flags) else {
+            return Self::default();
+        };
+        self.keys.retain(|key| {
+            let section = said.get(&key.section).and_then(toml::Value::as_table);
+            !section.is_some_and(|values| values.contains_key(&key.key))
+        });
+        self
+    }
+
+    /// File, line and column of a key, if the file has it and no option takes its place.
+    pub fn of(&self, section: &str, key: &str) -> Option<String> {
+        let (line, column) = self.line_and_column(section, key)?;
+        Some(format!("{}:{line}:{column}", self.path.display()))
+    }
+
+    pub(crate) fn line_and_column(&self, section: &str, key: &str) -> Option<(usize, usize)> {
+        let mut keys = self.keys.iter();
+        let found = keys.find(|known| known.section == section && known.key == key)?;
+        Some((found.line, found.column))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Line and column, both from 1, of a byte offset.
+pub(crate) fn place(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
+    (before.matches('\n').count() + 1, column)
+}
+
+/// A section in the wrong brackets: where, and what is right.
+pub(crate) fn wrong_brackets(text: &str) -> Option<(usize, String)> {
+    let table = DeTable::parse(text).ok()?;
+    let options = Settings::options();
+    table.get_ref().iter().find_map(|(name, value)| {
+        let section = name.get_ref();
+        let is_section = options.iter().any(|option| option.section == section);
+        let right = match value.get_ref() {
+            DeValue::Table(_) if section == "hosts" => "each group of hosts is a `[[hosts]]`",
+            DeValue::Array(_) if is_section => "a section has single brackets",
+            _ => return None,
+        };
+        Some((name.span().start, format!("`{section}`: {right}")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Plan, Settings};
+    use std::path::Path;
+
+    /// The plan of this file below these options.
+    fn plan(flags: &str, file: &str) -> Result<Plan, String> {
+        let flags = Settings::from_toml(flags).unwrap();
+        let plan = flags.plan_over(Path::new("f.toml"), file);
+        plan.map_err(|error| error.to_string())
+    }
+
+    /// A mistake that only the whole shows is told where the file has it, by its key.
+    #[test]
+    fn mistakes_of_the_whole_are_told_by_their_place_and_key() {
+        for (file, told) in [
+            ("[scans]\nports = 0", "2:9: `ports` must be more than 0"),
+            ("scans.ports = 0", "1:15: `ports` must be more than 0"),
+            ("scans = { ports = 0 }", "1:19: `ports` must be more than 0"),
+            ("[input]\ncount = 0", "2:9: `count` must be more than 0"),
+            (
+                "[defragmentation]\n  timeout = '0 s'",
+                "2:13: `timeout` must be more than 0",
+            ),
+            ("[output]\nformats = []", "2:11: no output format"),
+            (
+                "[output]\nstdout = true\nrotate_every = '1 h'",
+                "3:16: standard output cannot be rotated",
+            ),
+            (
+                "[output]\nstdout = true\nformats = ['csv']",
+                "3:11: standard output takes EVE JSON lines alone",
+            ),
+            ("[input]\nread = ['-', '-']", "2:8: standard input"),
+            (
+                "[pipeline]\nmemory = '1 KiB'",
+                "2:10: memory of 1 KiB is too little",
+            ),
+            (
+                "\n[[hosts]]\nsystem = 'bsd'",
+                "2:1: [[hosts]] number 1 names no networks",
+            ),
+            (
+                "[[hosts]]\nnetworks = ['::/0']\n[[hosts]]\nnetworks = ['::/0']",
+                "3:1: the network ::/0 is in [[hosts]] twice",
+            ),
+        ] {
+            let error = plan("", file).unwrap_err();
+            assert!(error.starts_with(&format!("f.toml:{told}")), "{error}");
+        }
+    }
+
+    /// What an option says is not the file's mistake, and what it takes the place of is none.
+    #[test]
+    fn mistakes_of_options_are_not_told_of_the_file() {
+        let error = plan("[input]\ncount = 0", "[input]\ncount = 5").unwrap_err();
+        assert!(!error.contains("f.toml"), "{error}");
+        let plan = plan("[input]\ncount = 5", "[input]\ncount = 0\nfilter = 'udp'").unwrap();
+        assert_eq!(plan.places.of("input", "count"), None);
+        let filter = plan.places.of("input", "filter");
+        assert_eq!(filter.as_deref(), Some("f.toml:3:10"));
+    }
+}
