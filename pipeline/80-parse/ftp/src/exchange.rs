@@ -1,6 +1,7 @@
 //! A command and its replies, as far as they were heard.
 
 use crate::budget::Budget;
+use crate::record::HIDDEN;
 use crate::syntax::reply::text_of;
 use core::net::IpAddr;
 use flowpin_packet::Timestamp;
@@ -16,7 +17,7 @@ pub(crate) struct Exchange {
     /// The length of that word; 0: none was sent, or nothing that can be read.
     word_len: usize,
     pub(crate) is_cut: bool,
-    /// Its argument is a secret, and not kept.
+    /// Its argument has a secret, in whose place [`HIDDEN`] is kept.
     pub(crate) is_secret: bool,
     /// The lines of its replies, one behind the other.
     replies: Vec<u8>,
@@ -49,22 +50,27 @@ pub(crate) struct Channel {
 }
 
 impl Exchange {
-    /// A line of the client's: its first word, of so many bytes, is the command.
+    /// A line of the client's: its first word, of so many bytes, is the command. What begins at
+    /// `secret_at` is not kept.
     pub(crate) fn ask(
         &mut self,
         (line, word_len): (&[u8], usize),
-        is_secret: bool,
+        secret_at: Option<usize>,
         shard: u8,
         budget: &mut Budget,
     ) {
-        self.is_secret = is_secret && line.len() > word_len.saturating_add(1);
-        let kept = if is_secret {
-            line.get(..word_len).unwrap_or_default()
-        } else {
-            line
+        let shown = secret_at.and_then(|at| line.get(..at).filter(|_| line.len() > at));
+        self.is_secret = shown.is_some();
+        let is_kept = match shown {
+            None => budget.append(shard, &mut self.line, line),
+            Some(shown) => {
+                budget.append(shard, &mut self.line, shown)
+                    && budget.append(shard, &mut self.line, HIDDEN)
+            }
         };
-        if !budget.append(shard, &mut self.line, kept) {
+        if !is_kept {
             self.is_cut = true;
+            budget.clear(shard, &mut self.line);
             // The word alone is what tells most.
             let word = line.get(..word_len).unwrap_or_default();
             budget.append(shard, &mut self.line, word);

@@ -5,7 +5,7 @@ use crate::{Ftp, FtpOptions};
 use core::net::IpAddr;
 use flowpin_counters::Loss;
 use flowpin_packet::{Shard, Timestamp};
-use flowpin_record::RecordEndpoint;
+use flowpin_record::{MessageSchema, MessageSink, RecordEndpoint, Value};
 use proptest::prelude::*;
 
 /// `<` stands before what the server says, `>` before what the client says.
@@ -218,6 +218,115 @@ fn passwords_are_not_told() {
         assert!(told.iter().all(|one| !one.contains(bytes)), "{told:?}");
     }
     assert_eq!(events(&[">USER ftp", ">PASS a@b"])[1], "PASS a@b ->");
+}
+
+/// Commands of servers' own that have passwords: below SITE, and such as no standard knows.
+#[test]
+fn passwords_of_other_commands_are_not_told() {
+    for (line, shown) in [
+        ("SITE PSWD s3cret s3cret", "SITE PSWD <hidden>"),
+        ("site  chpass  bob s3cret", "SITE  chpass <hidden>"),
+        ("SITE PASSWD\ts3cret", "SITE PASSWD\t<hidden>"),
+        ("SITE CPWD s3cret", "SITE CPWD <hidden>"),
+        ("SITE GPASS s3cret", "SITE GPASS <hidden>"),
+        ("SITE ADDUSER bob s3cret", "SITE ADDUSER <hidden>"),
+        ("SITE GAddUser staff bob s3cret", "SITE GAddUser <hidden>"),
+        ("XPAS s3cret", "XPAS <hidden>"),
+        ("password s3cret", "PASSWORD <hidden>"),
+        ("SITE CHMOD 644 s3cret", "SITE CHMOD 644 s3cret"),
+        ("SITE PSWD", "SITE PSWD"),
+        ("SITE", "SITE"),
+        ("XSHA1 s3cret", "XSHA1 s3cret"),
+        ("XCWD s3cret", "XCWD s3cret"),
+    ] {
+        let conversation = [
+            "<220 x",
+            ">USER anonymous",
+            "<331 x",
+            &format!(">{line}"),
+            "<200 x",
+        ];
+        let told = events(&conversation);
+        assert_eq!(
+            told[2].replace("  ", " "),
+            format!("{shown} -> 200").replace("  ", " ")
+        );
+        let mut log = Told::default();
+        let all_commands = FtpOptions {
+            all_commands: true,
+            ..FtpOptions::default()
+        };
+        run(&mut Ftp::new(all_commands), &conversation, &mut log);
+        let secret = format!("{:?}", b"s3cret");
+        let is_told = log
+            .records
+            .iter()
+            .any(|one| one.contains(secret.trim_matches(['[', ']'])));
+        assert_eq!(is_told, shown.contains("s3cret"), "{line}");
+    }
+}
+
+/// The directory that a command names is below the one before it; what follows is below the new one.
+#[test]
+fn a_directory_is_below_the_one_before_it() {
+    let mut told = Told::default();
+    let all_commands = FtpOptions {
+        all_commands: true,
+        ..FtpOptions::default()
+    };
+    let conversation = [
+        ">PWD",
+        "<257 \"/home/bob\"",
+        ">CWD up",
+        "<250 x",
+        ">CWD ../x",
+        "<250 x",
+        ">SIZE f",
+        "<213 1",
+        ">CDUP",
+        "<250 x",
+        ">CWD no",
+        "<550 x",
+        ">RETR g",
+        "<226 x",
+    ];
+    run(&mut Ftp::new(all_commands), &conversation, &mut told);
+    for path in ["up", "x", "x/f", "no", "g"] {
+        let address = format!(
+            "{:?}",
+            format!("ftp://192.0.2.2/home/bob/{path}").as_bytes()
+        );
+        let count = told
+            .records
+            .iter()
+            .filter(|one| one.contains(&address))
+            .count();
+        assert_eq!(count, 1, "{path}: {:?}", told.records);
+    }
+}
+
+/// What nobody reads counts all the same.
+#[test]
+fn events_are_told_where_nobody_reads_them() {
+    #[derive(Default)]
+    struct Deaf(Vec<usize>);
+    impl MessageSink for Deaf {
+        fn message(&mut self, schema: &MessageSchema, _: Timestamp, values: &[Value<'_>]) {
+            assert_eq!(schema.name, "ftp");
+            self.0.push(values.len());
+        }
+        fn reads(&self, _: &MessageSchema) -> bool {
+            false
+        }
+        fn anomaly(&mut self, _: &'static str) {}
+    }
+    let mut ftp = Ftp::new(FtpOptions::default());
+    let mut sink = Deaf::default();
+    let handle = ftp.begin(Shard(3), ENDS).unwrap();
+    ftp.data(handle, Timestamp(1), false, b"220 x\r\n", &mut sink);
+    ftp.data(handle, Timestamp(2), true, b"PASV\r\n", &mut sink);
+    ftp.end(handle, Timestamp(3), &mut sink);
+    assert_eq!(sink.0, [0, 0]);
 }
 
 /// RFC 4217 §4: nothing behind the server's word is read.

@@ -1,6 +1,5 @@
 //! Events of commands, in Suricata's fields.
 
-use super::HIDDEN;
 use crate::exchange::Exchange;
 use Kind::{Bool, Count, Enum, Text, TextList};
 use flowpin_record::{Kind, MessageColumn, MessageSchema, MessageSink, Value, ValueLists};
@@ -18,7 +17,7 @@ const COLUMNS: &[MessageColumn] = &[
     event(
         "ftp.command_data",
         Text,
-        "What stands behind it; of a password `<hidden>`, unless a guest's.",
+        "What stands behind it; where a password may be `<hidden>`, unless a guest's.",
     ),
     event(
         "ftp.command_truncated",
@@ -79,11 +78,6 @@ impl Event {
             codes.extend(code.map(Value::Bytes));
             texts.push(Value::Bytes(text));
         }
-        let data = if exchange.is_secret {
-            HIDDEN
-        } else {
-            exchange.argument()
-        };
         let has_command = !exchange.command().is_empty();
         let opens = matches!(exchange.command(), b"PORT" | b"EPRT" | b"PASV" | b"EPSV");
         let is_passive = match exchange.channel {
@@ -93,7 +87,7 @@ impl Event {
         let mode = if is_passive { "passive" } else { "active" };
         let values = [
             Value::bytes(exchange.command()),
-            Value::bytes(data),
+            Value::bytes(exchange.argument()),
             if has_command {
                 Value::Bool(exchange.is_cut)
             } else {

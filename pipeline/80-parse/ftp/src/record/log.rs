@@ -85,9 +85,7 @@ impl Log {
         about: &About<'_>,
         sink: &mut S,
     ) {
-        let argument = if exchange.is_secret {
-            HIDDEN
-        } else if FILE_COMMANDS.contains(&exchange.command()) {
+        let argument = if FILE_COMMANDS.contains(&exchange.command()) {
             self.address_of(exchange.argument(), about);
             &self.address
         } else {

@@ -1,6 +1,6 @@
 //! What the client says: commands, and what they tell of the session.
 
-use super::{Open, Scene, Session};
+use super::{Open, Scene, Session, secrets};
 use crate::exchange::{Channel, Exchange};
 use crate::syntax::address;
 use crate::syntax::line::{Line, without_telnet};
@@ -29,12 +29,11 @@ impl Session {
         let mut exchange = scene.shared.spare.pop().unwrap_or_default();
         exchange.at = scene.at;
         exchange.is_cut = line.is_cut;
-        let is = |command: &[u8]| word.eq_ignore_ascii_case(command);
-        let is_secret = is(b"PASS") && !is_guest(&self.user) || is(b"ACCT") || is(b"ADAT");
+        let secret_at = secrets::begin(text, word, is_guest(&self.user));
         // Of what is no command nothing is kept: it may be anything, a password too.
         let kept = if word_len == 0 { &[] } else { text };
         let budget = &mut scene.shared.budget;
-        exchange.ask((kept, word_len), is_secret, self.shard, budget);
+        exchange.ask((kept, word_len), secret_at, self.shard, budget);
         self.note(&mut exchange, scene);
         if !self.has_server {
             self.tell_data(&mut exchange, scene);
@@ -140,7 +139,7 @@ fn is_guest(user: &[u8]) -> bool {
 }
 
 /// Whether a word is a command for sure: what a line is known by that may be the rest of one.
-fn is_known(word: &[u8]) -> bool {
+pub(super) fn is_known(word: &[u8]) -> bool {
     let mut letters = [b' '; 4];
     let Some(start) = letters.get_mut(..word.len()) else {
         return false;

@@ -12,6 +12,7 @@
 
 mod commands;
 mod replies;
+mod secrets;
 
 use crate::FtpOptions;
 use crate::budget::Budget;
@@ -190,6 +191,9 @@ impl Session {
         } = scene;
         if sink.reads(&event::FTP) {
             shared.event.tell(&exchange, *sink);
+        } else {
+            // It counts all the same.
+            sink.message(&event::FTP, exchange.at, &[]);
         }
         let command = exchange.command();
         let is_logged = is_logged(command) || options.all_commands && !command.is_empty();

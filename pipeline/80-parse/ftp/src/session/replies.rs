@@ -3,7 +3,7 @@
 use super::commands::COMMAND_BYTES;
 use super::{Scene, Session, of};
 use crate::exchange::{Channel, Exchange};
-use crate::parser::Ends;
+use crate::parser::{Ends, Shared};
 use crate::syntax::line::{Line, without_telnet};
 use crate::syntax::reply::{Head, only_command, size_in};
 use crate::syntax::{address, path};
@@ -158,13 +158,16 @@ impl Session {
         };
         exchange.code = Some(head.code);
         exchange.is_answered = is_last;
-        self.take_in(&mut exchange, head, scene);
+        let is_moved = self.take_in(&mut exchange, head, scene);
         if is_last {
             if to == Addressee::Oldest {
                 scene.shared.budget.give_back(self.shard, COMMAND_BYTES);
             }
             let agrees = exchange.command() == b"AUTH" && &head.code == b"234";
             self.tell(exchange, scene);
+            if is_moved {
+                self.go_to_directory(scene.shared);
+            }
             // RFC 4217 §4: TLS begins.
             if agrees {
                 self.tell_all(scene);
@@ -177,13 +180,14 @@ impl Session {
         }
     }
 
-    /// What a reply says of the session and of data connections.
+    /// What a reply says of the session and of data connections. Whether it says that the session
+    /// is in another directory now, `scene.shared.path`.
     fn take_in<S: MessageSink>(
         &mut self,
         exchange: &mut Exchange,
         head: Head,
         scene: &mut Scene<'_, S>,
-    ) {
+    ) -> bool {
         let reply = exchange.last_reply();
         let command = exchange.command();
         let directory = &mut scene.shared.path;
@@ -221,14 +225,20 @@ impl Session {
             }
             _ => {}
         }
-        if moved && directory.len() <= DIRECTORY_MAX {
-            let budget = &mut scene.shared.budget;
-            budget.replace(self.shard, &mut self.directory, directory, DIRECTORY_MAX);
-        } else if moved {
-            scene.shared.budget.clear(self.shard, &mut self.directory);
-        }
         if head.is_success() || head.is_preliminary() {
             self.tell_data(exchange, scene);
+        }
+        moved
+    }
+
+    /// The session is in another directory from here on. The command that brought it there was
+    /// told before: its argument is by the directory it came from.
+    fn go_to_directory(&mut self, shared: &mut Shared) {
+        let (budget, directory) = (&mut shared.budget, &shared.path);
+        if directory.len() <= DIRECTORY_MAX {
+            budget.replace(self.shard, &mut self.directory, directory, DIRECTORY_MAX);
+        } else {
+            budget.clear(self.shard, &mut self.directory);
         }
     }
 }
