@@ -2,6 +2,7 @@
 //!
 //! | module | holds |
 //! | --- | --- |
+//! | `formats` | the same messages in every format: their counts and numbers |
 //! | `suricata` | events to the `test.yaml` beside Suricata's captures |
 //! | `tshark` | events to Wireshark's dissector, message by message |
 //! | `zeek` | lines to the `dns.log` that Zeek's own test suite expects |
@@ -16,6 +17,7 @@ mod events;
 mod expectations;
 #[path = "../corpus/explained.rs"]
 mod explained;
+mod formats;
 mod suricata;
 mod tshark;
 mod written;

@@ -168,7 +168,6 @@ pub(crate) fn parsers(plan: &Plan) -> ParserOptions {
             ..ftp
         },
         dns: DnsOptions {
-            events: has_events(&plan.output),
             log: has_columns(&plan.output),
             shard_connections_max: connections(connection_bytes::DNS, dns.shard_connections_max),
             shard_bytes_max: count(bytes / 16, 1)
@@ -194,12 +193,6 @@ pub(crate) fn parsers(plan: &Plan) -> ParserOptions {
         grammars: messages::grammars(plan),
         loaded: u16::try_from(plan.parse.loaded.len()).unwrap_or(u16::MAX),
     }
-}
-
-/// Whether records of events are asked for; also where records are built and not written.
-fn has_events(output: &OutputPlan) -> bool {
-    let formats = &output.formats;
-    output.to_stdout || formats.contains(&Format::Eve) || !has_columns(output)
 }
 
 /// Whether records of formats that go by columns are asked for.

@@ -83,8 +83,8 @@ pub enum Shown {
     /// All.
     #[default]
     Everywhere,
-    /// Those of events: EVE JSON. Only these count as a connection's transactions where there are
-    /// both kinds.
+    /// Those of events: EVE JSON. Parsers tell of them also where nobody reads them, and only they
+    /// count as messages where there are both kinds.
     InEvents,
     /// Those that go by columns: Zeek's, CSV, Parquet.
     InColumns,
@@ -259,7 +259,7 @@ pub struct MessagePlace {
     pub app: &'static str,
     /// What Suricata calls it.
     pub in_tools: &'static ToolNames,
-    /// Which record of this connection's it is, from 0.
+    /// Which record of this connection's it is, from 0: of the events, or of what goes by columns.
     pub transaction: u32,
     /// Number of the packet that completed it; none if the connection's end did.
     pub packet_number: Option<u64>,

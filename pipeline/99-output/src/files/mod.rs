@@ -39,7 +39,8 @@ pub struct FileInfo {
 pub struct MessageCount {
     /// The name of their schema.
     pub name: String,
-    /// Built by the workers.
+    /// Told by parsers, the same whatever formats are chosen: where events and columns tell of the
+    /// same, the events, also if only columns are written; of such columns none.
     pub built: u64,
     /// Written, each once, in however many formats.
     pub written: u64,

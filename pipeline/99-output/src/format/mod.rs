@@ -325,12 +325,15 @@ impl RecordSink for Formatter {
             return;
         };
         self.last_schema = number;
+        // Where there are events and columns of the same, the events are counted.
+        if schema.shown != Shown::InColumns {
+            self.count_message(number);
+        }
         let formats = self.formats.with(schema.shown);
         if self.formats.any() && !formats.any() {
             return;
         }
         self.count(RecordType::Message);
-        self.count_message(number);
         if !formats.any() {
             black_box(values);
             return;

@@ -86,7 +86,7 @@ impl Identify {
         let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(handle)) else {
             return;
         };
-        let transaction = parse.transactions(before);
+        let counted = parse.counted(before);
         parse.end(before, &scene.moment, scene.sink);
         state.binding = Default::default();
         let (Some(kind), Some(peers)) = (kind, peers) else {
@@ -101,7 +101,7 @@ impl Identify {
             next: [first; 2],
         };
         state.binding = parse.bind(&wish, scene.moment.at);
-        parse.count_from(state.binding, transaction);
+        parse.count_from(state.binding, counted);
     }
 
     /// Tells a connection's parser what was kept before the verdict; of the client's stream what

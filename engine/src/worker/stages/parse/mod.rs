@@ -33,7 +33,7 @@ use flowpin_memory::Slab;
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_reassembly::Span;
 use flowpin_record::{MessagePlace, RecordSink, ToolNames};
-use outlet::{Ledger, Outlet};
+use outlet::{Counted, Ledger, Outlet};
 use parsers::{Handle, Parsers};
 use room::Room;
 use std::io;
@@ -75,8 +75,7 @@ struct Bound {
     handle: Handle,
     /// Which of `places` is its.
     place: u32,
-    /// How many records it had so far.
-    transaction: u32,
+    counted: Counted,
     /// Which offset each direction's next byte has, the client's first.
     next: [u64; 2],
     /// What it has of its shard's room.
@@ -187,7 +186,7 @@ impl Parse {
         let place = self.places.insert(place).unwrap_or(u32::MAX);
         let bound = self.bound.insert(Bound {
             place,
-            transaction: 0,
+            counted: Counted::default(),
             handle,
             next: wish.next,
             room,
@@ -293,9 +292,9 @@ impl Parse {
     }
 
     /// How many records a connection had so far.
-    pub(super) fn transactions(&self, binding: Binding) -> u32 {
+    pub(super) fn counted(&self, binding: Binding) -> Counted {
         let bound = binding.0.checked_sub(1).and_then(|one| self.bound.get(one));
-        bound.map_or(0, |bound| bound.transaction)
+        bound.map_or(Counted::default(), |bound| bound.counted)
     }
 
     /// A connection that was vacated goes on as a WebSocket: what that carries is heard from here
@@ -334,13 +333,13 @@ impl Parse {
     }
 
     /// A connection that was bound before goes on counting.
-    pub(super) fn count_from(&mut self, binding: Binding, transaction: u32) {
+    pub(super) fn count_from(&mut self, binding: Binding, counted: Counted) {
         if let Some(bound) = binding
             .0
             .checked_sub(1)
             .and_then(|one| self.bound.get_mut(one))
         {
-            bound.transaction = transaction;
+            bound.counted = counted;
         }
     }
 
@@ -510,7 +509,7 @@ impl Parse {
         let Bound {
             place,
             handle,
-            transaction,
+            counted,
             next,
             shard,
             ..
@@ -524,7 +523,7 @@ impl Parse {
         let outlet = Outlet {
             ledger: &mut self.ledger,
             place: self.places.get_mut(*place)?,
-            transaction,
+            counted,
             shard: *shard,
             moment,
             sink,

@@ -139,12 +139,44 @@ impl Ledger {
     }
 }
 
+/// How many records a connection had so far.
+///
+/// Events and columns may tell of the same in different units; each kind counts its own, so that
+/// the number of a record is the same whatever formats are chosen. Parsers tell of every event,
+/// also where nobody reads them; of columns only where they are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::worker::stages) struct Counted {
+    events: u32,
+    columns: u32,
+}
+
+impl Counted {
+    /// The number of a record, and one more of its kind.
+    const fn next(&mut self, shown: Shown) -> u32 {
+        let number = self.of(shown);
+        let next = number.wrapping_add(1);
+        match shown {
+            Shown::InEvents => self.events = next,
+            Shown::InColumns => self.columns = next,
+            // There are no more transactions than messages: what both have follows on both.
+            Shown::Everywhere => (self.events, self.columns) = (next, next),
+        }
+        number
+    }
+
+    const fn of(self, shown: Shown) -> u32 {
+        match shown {
+            Shown::InColumns => self.columns,
+            Shown::InEvents | Shown::Everywhere => self.events,
+        }
+    }
+}
+
 /// Takes the messages of one connection.
 pub(super) struct Outlet<'a, S> {
     pub(super) ledger: &'a mut Ledger,
     pub(super) place: &'a mut MessagePlace,
-    /// How many records the connection had so far.
-    pub(super) transaction: &'a mut u32,
+    pub(super) counted: &'a mut Counted,
     pub(super) shard: Shard,
     pub(super) moment: &'a Moment,
     pub(super) sink: &'a mut S,
@@ -156,19 +188,14 @@ impl<S: RecordSink> MessageSink for Outlet<'_, S> {
         self.ledger.stats.messages += 1;
         self.place.time = time;
         self.place.packet_number = (!self.moment.is_end).then_some(self.moment.number);
-        let counted = *self.transaction;
+        // A file is a part of a transaction whose own record follows.
         let is_file = schema.file_stem == FILES.file_stem;
         self.place.transaction = if is_file {
-            counted.max(carrier(values))
+            self.counted.of(schema.shown).max(carrier(values))
         } else {
-            counted
+            self.counted.next(schema.shown)
         };
         self.sink.message(key, self.place, schema, values);
-        // What only columns have tells of transactions that events have counted.
-        // A file is a part of a transaction whose own record follows.
-        if schema.shown != Shown::InColumns && !is_file {
-            *self.transaction = counted.wrapping_add(1);
-        }
     }
 
     #[inline]
