@@ -376,7 +376,7 @@ const COLUMNS: &[Column<ConnRow>] = &[
     more(
         "rtt",
         Kind::Interval,
-        "TCP: mean round-trip time of the handshake.",
+        "TCP: round-trip time of the handshake.",
         |row| row.record.rtt_ns.map_or(Value::Unset, Value::Interval),
     ),
     more(

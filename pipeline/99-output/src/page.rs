@@ -146,6 +146,10 @@ The protocol of a connection has Zeek's name in `service` (`ssl`, `ldap_tcp`; wh
 both: `smtp,ssl`), Suricata's in `app_proto` (`tls`, `krb5`, `smb`), and ours in `service_name`,
 `flowpin.app` (where it is not Suricata's) and the summary. What a tool does not know has our name.
 
+Files have no identifiers: the records of `http`, `files` and `smtp` have no `fuid` (or `resp_fuids`
+and the like), and that of `ftp` is unset. An SMTP session that goes on as TLS before a mail has no
+record in `smtp`: its connection's `service` (`smtp,ssl`) and its TLS record tell of it.
+
 If a file cannot be written any further, it is cut back to its last whole record (Parquet: row
 group), the other files are ended properly, and the run fails with one line that says what to do.
 ";

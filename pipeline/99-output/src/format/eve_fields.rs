@@ -132,7 +132,7 @@ const FLOW: &[(&str, &str)] = &[
     ("flowpin.payload_toclient", "Likewise from the server."),
     (
         "flowpin.rtt_us",
-        "TCP: mean round-trip time of the handshake.",
+        "TCP: round-trip time of the handshake.",
     ),
     ("flowpin.app_rule", "The rule that told `app_proto`."),
     (
