@@ -28,7 +28,11 @@ pub enum ConfigError {
         message: String,
     },
     /// Settings that no file can hold.
-    #[error("the name of a file is no valid text: it has no place in a configuration file")]
+    #[error(
+        "a file's name that is no valid text, or a number above {}, has no place in a \
+         configuration file",
+        i64::MAX
+    )]
     NoText,
     /// `-r -` more than once.
     #[error("standard input (`-r -`) can be read only once")]
@@ -63,8 +67,9 @@ pub enum ConfigError {
     NoneAmongFormats,
     /// Standard output with another format than EVE.
     #[error(
-        "standard output takes EVE JSON lines alone: leave out `--format` (in a file `formats`), or \
-         leave out `--output -` (in a file `stdout`) and name a directory for other formats with `-l DIR`"
+        "standard output takes EVE JSON lines alone: leave out `--format` (in a file `formats`), \
+         or leave out `--output -` (in a file `stdout`) and name a directory for other formats \
+         with `-l DIR`"
     )]
     NotEve,
     /// Standard output with rotation.

@@ -73,7 +73,8 @@ impl Settings {
     /// ```
     ///
     /// # Errors
-    /// The name of a file is no valid text, as that of a configuration file is.
+    /// The name of a file is no valid text, as that of a configuration file is; a number is
+    /// above TOML's.
     pub fn to_commented_toml(&self) -> Result<String, ConfigError> {
         let table = toml::Table::try_from(self).map_err(|_| ConfigError::NoText)?;
         let mut out = String::from("# Flowpin's configuration: `flowpin run -c THIS_FILE`.\n");
@@ -216,7 +217,8 @@ mod tests {
             ),
             (
                 "input = 3",
-                "1:9: invalid type: integer `3`, expected a section: its name in brackets, then keys",
+                "1:9: invalid type: integer `3`, expected a section: its name in brackets, \
+                 then keys",
             ),
             (
                 "[hosts]\nsystem = 'bsd'",

@@ -1,9 +1,11 @@
 //! What Flowpin calls the options that people know from other programs, or from its other
 //! commands.
 
+use super::Cli;
 use super::input::is_capture_name;
-use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Error};
+use core::num::{ParseFloatError, ParseIntError};
 
 /// Puts advice into the error of an option that other programs have, in the place of clap's own,
 /// which takes it for a file's name.
@@ -15,6 +17,9 @@ pub(crate) fn advise(mut error: Error, command: &str) -> Error {
             ContextValue::StyledStrs(vec![advice.into()]),
         );
         return error;
+    }
+    if error.kind() == ErrorKind::ValueValidation {
+        return in_plain_words(error);
     }
     if error.kind() != ErrorKind::UnknownArgument || !ADVISED.contains(&command) {
         return error;
@@ -30,6 +35,22 @@ pub(crate) fn advise(mut error: Error, command: &str) -> Error {
         error.insert(ContextKind::Suggested, advice);
     }
     error
+}
+
+/// Puts what a number must be in the place of what the standard library says of its digits.
+fn in_plain_words(error: Error) -> Error {
+    let needed = match std::error::Error::source(&error) {
+        Some(source) if source.is::<ParseIntError>() => "a whole number is needed",
+        Some(source) if source.is::<ParseFloatError>() => "a number is needed, such as 1.5",
+        _ => return error,
+    };
+    let mut plain = Error::new(error.kind()).with_cmd(&Cli::command());
+    for (kind, value) in error.context() {
+        plain.insert(kind, value.clone());
+    }
+    let advice = ContextValue::StyledStrs(vec![needed.into()]);
+    plain.insert(ContextKind::Suggested, advice);
+    plain
 }
 
 /// Commands whose options are answered: those that read captures, and `gen`.
@@ -116,6 +137,29 @@ mod tests {
         let all = [&["flowpin"], words].concat();
         let error = Cli::try_parse_from(all).unwrap_err();
         advise(error, words[0]).to_string()
+    }
+
+    /// A value that is no number is answered by what is needed, not by a parser's words.
+    #[test]
+    fn numbers_are_asked_for_in_plain_words() {
+        for (words, needed) in [
+            (&["gen", "scan", "--seed", "x"][..], "a whole number"),
+            (&["gen", "scan", "--clients", ""], "a whole number"),
+            (&["gen", "scan", "--rate", "x"], "such as 1.5"),
+            (&["profile", "-r", "a", "--cores", "x"], "a whole number"),
+            (
+                &["streams", "-w", "d", "--files-max", "x"],
+                "a whole number",
+            ),
+            (&["run", "--seed", "x"], "a whole number"),
+        ] {
+            let text = told(words);
+            let option = words[words.len() - 2];
+            assert!(text.contains(needed) && text.contains(option), "{text}");
+            for word in ["digit", "literal", "parse"] {
+                assert!(!text.contains(word), "{text}");
+            }
+        }
     }
 
     /// Options of tcpdump, tshark, Zeek and Suricata are answered by what there is here.
