@@ -271,3 +271,26 @@ fn carrier(values: &[Value<'_>]) -> u32 {
         _ => 0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Counted, Shown};
+
+    /// What both formats have follows on both, by a number that does not depend on columns: they
+    /// are not told where nobody writes them.
+    #[test]
+    fn what_all_formats_have_is_numbered_by_events() {
+        for columns in 0..3 {
+            let mut counted = Counted::default();
+            for number in 0..3 {
+                assert_eq!(counted.next(Shown::InEvents), number);
+            }
+            for number in 0..columns {
+                assert_eq!(counted.next(Shown::InColumns), number);
+            }
+            assert_eq!(counted.next(Shown::Everywhere), 3);
+            assert_eq!(counted.next(Shown::InColumns), 4);
+            assert_eq!(counted.next(Shown::InEvents), 4);
+        }
+    }
+}
