@@ -101,6 +101,14 @@ impl Exchange {
         budget: &mut Budget,
     ) -> bool {
         let room = bytes_max.saturating_sub(self.replies.len());
+        let shown;
+        let line = match self.secret_in(line) {
+            Some(at) => {
+                shown = [line.get(..at).unwrap_or_default(), HIDDEN].concat();
+                shown.as_slice()
+            }
+            None => line,
+        };
         let kept = line.get(..room).unwrap_or(line);
         let start = self.replies.len();
         let fits = self.lines.len() < lines_max && budget.append(shard, &mut self.replies, kept);
@@ -114,6 +122,15 @@ impl Exchange {
         let is_whole = fits && kept.len() == line.len();
         self.is_reply_cut |= !is_whole;
         is_whole
+    }
+
+    /// Where a reply repeats the secret of its command: behind the command's word and a blank.
+    fn secret_in(&self, line: &[u8]) -> Option<usize> {
+        let word = Some(self.command()).filter(|word| self.is_secret && !word.is_empty())?;
+        let places = line.windows(word.len().checked_add(1)?);
+        let mut behind = places.map(|place| place.split_at(word.len()));
+        let at = behind.position(|(begin, end)| begin.eq_ignore_ascii_case(word) && end == b" ")?;
+        at.checked_add(word.len())?.checked_add(1)
     }
 
     /// The lines of all replies: their codes, and the text behind them.

@@ -15,7 +15,7 @@
 //! - What is told depends on the bytes of each direction, and on the order in which directions
 //!   took turns: never on how they were cut into segments.
 //! - Passwords are in no output, unless they are those of guests, who give their mail address.
-//! - Behind AUTH that the server agrees to nothing is read: it is TLS.
+//! - Behind AUTH that the server agrees to nothing is read: it is TLS. Text that comes instead is.
 //! - Only connections between the two hosts of a control connection are taken for its data's. What
 //!   PORT says of a third host (the bounce attack, RFC 2577 §3) names nothing.
 //! - A connection, a shard and the announcements together hold no more than their part; no bytes

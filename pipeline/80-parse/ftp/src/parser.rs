@@ -137,7 +137,7 @@ impl Ftp {
             at,
             sink,
         };
-        while !bytes.is_empty() && !session.is_over() {
+        while !bytes.is_empty() && session.is_readable(bytes, scene.sink) {
             let budget = &mut scene.shared.budget;
             let unfinished = session.unfinished(to_server);
             let (used, line) = unfinished.next(bytes, limits, budget, &mut whole);

@@ -329,6 +329,42 @@ fn events_are_told_where_nobody_reads_them() {
     assert_eq!(sink.0, [0, 0]);
 }
 
+/// Who agrees to TLS and goes on in clear hides nothing, whichever side does first.
+#[test]
+fn clear_text_behind_auth_is_read() {
+    for turns in [
+        ["<220 x", ">AUTH TLS", "<234 Go", ">USER a", "<331 x"],
+        ["<220 x", ">AUTH", "<234 Go", ">USER a", "<331 x"],
+    ] {
+        let told = all(&turns);
+        assert!(
+            told.records.contains(&"ftp_no_tls".into()),
+            "{:?}",
+            told.records
+        );
+        let last = events(&turns).pop();
+        assert_eq!(last.as_deref(), Some("USER a -> 331"));
+    }
+}
+
+/// Servers repeat what they do not understand.
+#[test]
+fn a_password_that_the_server_repeats_is_not_told() {
+    for reply in [
+        "<500 'PASS s3cret': what?",
+        "<530 pass s3cret is wrong",
+        "<500 PASS s3cret",
+    ] {
+        let told = all(&["<220 x", ">USER a", "<331 x", ">PASS s3cret", reply]).records;
+        let has = |text: &[u8]| {
+            let bytes = format!("{text:?}");
+            let inner = bytes.trim_matches(['[', ']']);
+            told.iter().any(|one| one.contains(inner))
+        };
+        assert!(!has(b"s3cret") && has(b"<hidden>"), "{told:?}");
+    }
+}
+
 /// RFC 4217 §4: nothing behind the server's word is read.
 #[test]
 fn behind_auth_nothing_is_read() {

@@ -48,6 +48,8 @@ pub(crate) struct Session {
     has_server: bool,
     /// Replies are missing: which commands they answered is not known.
     is_unsure: bool,
+    /// The server has agreed to TLS.
+    awaits_tls: bool,
     /// Nothing is readable any more.
     is_over: bool,
     /// A data connection was announced, and nothing told yet that it carries.
@@ -74,6 +76,19 @@ impl Session {
 
     pub(crate) const fn shard(&self) -> u8 {
         self.shard
+    }
+
+    /// Whether the next bytes of a side, some at least, are read: not behind an agreement to TLS
+    /// (RFC 4217 §4), unless what comes is text. Who agrees and goes on in clear hides nothing.
+    pub(crate) fn is_readable<S: MessageSink>(&mut self, bytes: &[u8], sink: &mut S) -> bool {
+        if core::mem::take(&mut self.awaits_tls) {
+            let is_text = |byte: &u8| matches!(byte, b'\t' | b'\r' | b'\n' | b' '..=b'~');
+            self.is_over = !bytes.first().is_some_and(is_text);
+            if !self.is_over {
+                sink.anomaly("ftp_no_tls");
+            }
+        }
+        !self.is_over
     }
 
     pub(crate) const fn is_over(&self) -> bool {

@@ -168,10 +168,9 @@ impl Session {
             if is_moved {
                 self.go_to_directory(scene.shared);
             }
-            // RFC 4217 §4: TLS begins.
             if agrees {
                 self.tell_all(scene);
-                self.is_over = true;
+                self.awaits_tls = true;
             }
         } else if to == Addressee::Oldest {
             self.waiting.push_front(exchange);
