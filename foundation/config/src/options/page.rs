@@ -58,16 +58,16 @@ const OF_STREAMS: &str = "depth";
 const HEAD: &str = "\
 # Options
 
-Every setting: its key in the file that `-c` names, and the option of `flowpin run` for it (`--depth`
-is of `flowpin streams` only). `--help` says which of them other commands have.
+Every setting: its key in the file that `-c` names, and the option of `flowpin run` for it
+(`--depth` is of `flowpin streams` only). `--help` says which of them other commands have.
 `flowpin run --print-config` prints the effective settings as such a file; what is not set is a
-comment there. Defaults and examples are shown as they are written in the file: text in quotes, sizes
-and times with their unit, lists in brackets (`read = [\"a.pcap\", \"captures\"]`).
+comment there. Defaults and examples are shown as they are written in the file: text in quotes,
+sizes and times with their unit, lists in brackets (`read = [\"a.pcap\", \"captures\"]`).
 
-An option takes the place of its key in the file, and adds nothing to it: of a list that the file has,
-nothing stays. In particular
+An option takes the place of its key in the file, and adds nothing to it: of a list that the file
+has, nothing stays. In particular
 
-- `--parse on` reads all protocols that have a parser, also where the file names some in `protocols`;
+- `--parse on` reads all protocols that have a parser, also where the file names some;
 - `--hash sha1` tells SHA-1 and no other hash; `--hash none` tells none;
 - `--rotate \"100 MiB\"` rotates by size alone, also where the file has `rotate_every`;
 - `-l DIR` writes files, also where the file has `stdout = true`;

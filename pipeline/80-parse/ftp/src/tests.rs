@@ -266,7 +266,7 @@ fn passwords_of_other_commands_are_not_told() {
     }
 }
 
-/// The directory that a command names is below the one before it; what follows is below the new one.
+/// The directory that a command names is below the one before it; what follows is below that.
 #[test]
 fn a_directory_is_below_the_one_before_it() {
     let mut told = Told::default();

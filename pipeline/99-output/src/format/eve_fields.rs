@@ -130,10 +130,7 @@ const FLOW: &[(&str, &str)] = &[
         "Transport payload from the client, repetitions included.",
     ),
     ("flowpin.payload_toclient", "Likewise from the server."),
-    (
-        "flowpin.rtt_us",
-        "TCP: round-trip time of the handshake.",
-    ),
+    ("flowpin.rtt_us", "TCP: round-trip time of the handshake."),
     ("flowpin.app_rule", "The rule that told `app_proto`."),
     (
         "flowpin.app",
