@@ -50,8 +50,9 @@ pub trait FlowObserver {
         false
     }
 
-    /// Whether the receiver of a RST or FIN drops it: then it counts, and ends nothing. Asked
-    /// before the packet is told of.
+    /// Whether the receiver of a segment drops it: then it counts, and ends nothing, and what it
+    /// acknowledges need not have come. Asked before the packet is told of, of RSTs, of FINs, and
+    /// of what acknowledges bytes that were not seen; of a FIN then once more, without the flag.
     #[inline]
     fn ignores(
         &mut self,

@@ -185,3 +185,30 @@ fn an_acknowledgement_of_what_was_never_sent_leaves_no_gap() {
         assert_eq!(exchange(beyond, "").0, u64::from(beyond));
     }
 }
+
+/// The receiver drops an acknowledgement of bytes that came behind a hole: what fills it is not
+/// missing. One that it takes shows that the capture lacks the bytes.
+#[test]
+fn an_acknowledgement_that_is_dropped_leaves_no_gap() {
+    for flags in ["A", "FA"] {
+        for ignores in [true, false] {
+            let mut talk = Talk::with_isn(1000, 5000);
+            talk.steps(">S <SA >A >PA9 <A");
+            let (from, to) = (talk.client, talk.server);
+            talk.push(Packet::tcp(from, to, "PA", 1020, 5001, 5));
+            talk.push(Packet::tcp(to, from, flags, 900_000, 1025, 0));
+            talk.push(Packet::tcp(from, to, "PA", 1010, 5001, 10));
+            talk.push(Packet::tcp(to, from, "A", 5001, 1025, 0));
+            let mut receiver = Receiver {
+                ignores,
+                reopens: 0,
+                last: 0,
+            };
+            let (all, _) = run_observed(&talk.trace, &Plan::default(), &mut receiver);
+            let to_server = &all[0].1.to_server;
+            let missed = if ignores { 0 } else { 10 };
+            assert_eq!(to_server.missed_bytes, missed, "{flags} {ignores}");
+            assert_eq!(to_server.stream_bytes, 24, "{flags} {ignores}");
+        }
+    }
+}

@@ -81,8 +81,14 @@ impl Table {
             {
                 return tcp::pass_over(hot, meta, side);
             }
+            let unseen = tcp::acknowledges_unseen(hot, meta, side)
+                && observer.ignores(arrival.frames, &without_fin(meta), place);
+            let heard = PacketMeta {
+                ack: if unseen { hot.next[side ^ 1] } else { meta.ack },
+                ..*meta
+            };
             let duplicate = rare.bits;
-            *rare = tcp::advance(hot, cold, self.extra.get_mut(hot.extra), meta, side);
+            *rare = tcp::advance(hot, cold, self.extra.get_mut(hot.extra), &heard, side);
             rare.bits |= duplicate;
         }
         if hot.class != before || !self.rules.is_fixed(before) {
@@ -107,6 +113,14 @@ impl Table {
         if hot.class != before {
             self.schedule(handle);
         }
+    }
+}
+
+/// A segment but for its FIN.
+fn without_fin(meta: &PacketMeta) -> PacketMeta {
+    PacketMeta {
+        tcp_flags: TcpFlags(meta.tcp_flags.0 & !TcpFlags::FIN.0),
+        ..*meta
     }
 }
 

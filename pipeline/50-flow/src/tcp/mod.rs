@@ -28,6 +28,7 @@ mod states;
 
 pub(crate) use expected::{is_in_order, mark_letter, take_expected};
 pub(crate) use reuse::is_reuse;
+pub(crate) use sequence::acknowledges_unseen;
 pub(crate) use states::reopen;
 
 use crate::entry::history::Letter;

@@ -2,7 +2,7 @@
 
 use super::{FAR_BYTES, Rare, Segment};
 use crate::entry::{Bits, Cold, EndState, Extra, Hot};
-use flowpin_packet::{Seq, TcpFlags};
+use flowpin_packet::{PacketMeta, Seq, TcpFlags};
 use flowpin_record::TcpState;
 
 /// Numbers a side's stream at its first segment, and anew where a SYN says otherwise.
@@ -136,6 +136,16 @@ fn find_missed(segment: &Segment, seen_end: Seq, next: Seq, rare: &mut Rare) {
         rare.bits |= Rare::FOUND;
         rare.found = found.unsigned_abs();
     }
+}
+
+/// Whether a segment acknowledges more than was seen of the other side's stream without a hole.
+pub(crate) fn acknowledges_unseen(hot: &Hot, meta: &PacketMeta, side: usize) -> bool {
+    let peer = side & 1 ^ 1;
+    let opens_or_resets = TcpFlags::SYN.with(TcpFlags::RST);
+    meta.tcp_flags.has(TcpFlags::ACK)
+        && !meta.tcp_flags.has_any(opens_or_resets)
+        && hot.ends[peer].state() != EndState::Inactive
+        && meta.ack.is_after(hot.next[peer])
 }
 
 /// Less is acknowledged than before, and more than was seen: what lies between was never sent, or

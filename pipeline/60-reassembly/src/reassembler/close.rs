@@ -197,9 +197,9 @@ impl Reassembler {
         }
     }
 
-    /// Whether the receiver of a RST or FIN drops it for what it says itself. A FIN that is not
-    /// dropped for that may still be ignored; what follows will show. Asked before
-    /// [`Reassembler::segment`] is told.
+    /// Whether the receiver of a segment drops it for what it says itself. A FIN that is not
+    /// dropped for that, or that lies outside the window, may still be ignored; what follows will
+    /// show. Asked before [`Reassembler::segment`] is told.
     #[cold]
     pub fn ignores(
         &mut self,
@@ -226,7 +226,13 @@ impl Reassembler {
         }
         let side = connection.side(to_server);
         let is_old = is_stale(side, &segment) && !may_have_been_overtaken(side, &segment);
-        !segment.has(TcpFlags::SYN) && (!segment.has(TcpFlags::ACK) || is_old)
+        if segment.has(TcpFlags::SYN) || is_old || !segment.has(TcpFlags::ACK) {
+            return !segment.has(TcpFlags::SYN);
+        }
+        let is_numbered = side.phase == Phase::Open || side.is_shut();
+        is_numbered
+            && !segment.has(TcpFlags::FIN)
+            && !self.is_heard(&mut connection, place, &segment)
     }
 
     /// What waits for an answer that the capture does not have.

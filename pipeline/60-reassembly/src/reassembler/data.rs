@@ -1,4 +1,4 @@
-//! A segment's bytes and its FIN: delivered, held, or counted; and what is acknowledged.
+//! A segment's bytes and its FIN: delivered, held, or counted.
 
 use super::again::stream_id;
 use super::deliver::deliver;
@@ -6,7 +6,7 @@ use super::handshake::peer_seen;
 use super::segment::Segment;
 use super::{Place, Reassembler, count};
 use crate::connection::{Connection, FAR_BYTES, Marks, NIL, Phase, Side};
-use crate::held::{Arrived, Standing, earlier, later};
+use crate::held::{Arrived, Standing, later};
 use crate::{Anomaly, Extent, StreamConsumer, Urgent};
 use flowpin_config::SegmentOverlap;
 use flowpin_packet::{Seq, TcpFlags};
@@ -29,128 +29,7 @@ impl Reassembler {
         near
     }
 
-    /// What a segment of the other side says about the stream at `place`.
-    pub(super) fn take_acknowledgement<C: StreamConsumer>(
-        &mut self,
-        connection: &mut Connection,
-        place: Place,
-        segment: &Segment<'_>,
-        consumer: &mut C,
-    ) {
-        let side = connection.side(place.to_server);
-        let (acked, unseen) = (side.acked, side.phase == Phase::Unseen);
-        let ahead = segment.ack.distance_from(acked);
-        if !segment.has(TcpFlags::ACK) || unseen || ahead.unsigned_abs() > FAR_BYTES {
-            return;
-        }
-        if ahead < 0 {
-            if !self.takes_back(connection, place, segment) {
-                return;
-            }
-            self.tell_anomaly(connection, place.back(), Anomaly::InvalidAck, consumer);
-        }
-        let side = connection.side(place.to_server);
-        let shift = if segment.has(TcpFlags::SYN) {
-            0
-        } else {
-            side.shift
-        };
-        side.acked = segment.ack;
-        let window = u32::from(segment.window).wrapping_shl(shift.into());
-        side.edge = segment.ack.plus(window);
-        let confirms = side.phase == Phase::Syn;
-        if confirms {
-            side.phase = Phase::Open;
-            self.drain(connection, place, Some(segment.ack), consumer);
-            self.refuse_early(connection, place);
-        }
-        if self.is_shut(connection, place) {
-            return self.weigh(connection, place, consumer);
-        }
-        self.advance(connection, place, None, consumer);
-    }
-
-    /// What came with the SYN and is not acknowledged was not taken. What came behind it may have
-    /// been, if its acknowledgement is of what the other side is yet to send.
-    fn refuse_early(&mut self, connection: &mut Connection, place: Place) {
-        let side = connection.side(place.to_server);
-        if side.held == NIL {
-            return;
-        }
-        let (refused, is_left) = self.held.keep_doubted(side.held);
-        if !is_left {
-            side.held = NIL;
-        }
-        count(&mut self.stats.syn_refused, refused);
-        self.stats.held = self.stats.held.saturating_sub(refused.into());
-    }
-
-    /// Whether an acknowledgement, one that is older than the last, shows that the last was of
-    /// bytes never sent: nobody saw them, and their receiver does not have them.
-    fn takes_back(
-        &mut self,
-        connection: &mut Connection,
-        place: Place,
-        segment: &Segment<'_>,
-    ) -> bool {
-        let side = *connection.side(place.to_server);
-        let sent = self.sent(&side);
-        side.acked.is_after(sent) && is_acceptable(&side, sent, segment)
-    }
-
-    /// One past all that a stream's sender was seen to send.
-    pub(super) fn sent(&mut self, side: &Side) -> Seq {
-        if side.held == NIL {
-            return side.next;
-        }
-        let end = self.held.end(side.held, side.next);
-        match self.held.queue(side.held).fin {
-            Some(fin) => later(end, fin.plus(1)),
-            None => end,
-        }
-    }
-
-    /// Whether a segment acknowledges more than the other side was seen to send. If that was never
-    /// sent, its receiver drops it (RFC 9293 §3.10.7.4); if the capture lacks it, it does not.
-    pub(super) fn is_doubted(
-        &mut self,
-        connection: &mut Connection,
-        place: Place,
-        segment: &Segment<'_>,
-    ) -> bool {
-        let (side, peer) = connection.both(place.to_server);
-        let is_numbered = match peer.phase {
-            Phase::Open | Phase::Closing | Phase::Finished | Phase::Reset => {
-                peer.marks.has(Marks::SEEN)
-            }
-            // Nothing was seen of it at all.
-            Phase::Guessed => return is_early(side, peer),
-            _ => false,
-        };
-        let peer = *peer;
-        is_numbered && segment.ack.is_after(self.sent(&peer))
-    }
-
-    /// Whether a segment's data is dropped for what the segment acknowledges of the stream at
-    /// `place`: something more than a window old (RFC 5961 §5.2). Only if both handshakes were
-    /// seen: then the window is known.
-    pub(super) fn is_too_old(
-        &mut self,
-        connection: &mut Connection,
-        place: Place,
-        segment: &Segment<'_>,
-    ) -> bool {
-        let known = connection
-            .sides
-            .iter()
-            .all(|side| side.marks.has(Marks::SYN));
-        let side = *connection.side(place.to_server);
-        let sent = self.sent(&side);
-        let is_numbered = matches!(side.phase, Phase::Open | Phase::Closing | Phase::Finished);
-        known && is_numbered && segment.len > 0 && !is_acceptable(&side, sent, segment)
-    }
-
-    fn is_shut(&self, connection: &mut Connection, place: Place) -> bool {
+    pub(super) fn is_shut(&self, connection: &mut Connection, place: Place) -> bool {
         connection.side(place.to_server).is_shut()
     }
 
@@ -543,14 +422,6 @@ impl Reassembler {
             _ => self.held.mark(queue, Some(segment.end), None),
         }
     }
-}
-
-/// Whether an acknowledgement is at most the greatest window older than the last one, or than
-/// what was sent if that is less: nobody acknowledges more.
-fn is_acceptable(side: &Side, sent: Seq, segment: &Segment<'_>) -> bool {
-    let last = earlier(side.acked, sent);
-    let window = u32::from(u16::MAX).wrapping_shl(side.shift.into());
-    segment.ack.distance_from(last) >= window.cast_signed().wrapping_neg()
 }
 
 /// Whether a stream has begun, and nothing was heard of the other side: whatever its sender

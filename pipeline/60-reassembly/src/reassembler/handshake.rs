@@ -31,6 +31,9 @@ impl Reassembler {
         let refused = side.phase == Phase::Refused;
         let mut disputed = side.is_disputed();
         let is_reset = side.is_reset();
+        // RFC 9293 §3.10.7.4: once the stream has begun, its sender looks at no SYN any more.
+        let peer_begun = again && has_begun(connection.side(!place.to_server));
+        let side = connection.side(place.to_server);
         match side.phase {
             Phase::Guessed if disputed && side.marks.has(Marks::SYN) && !again => {
                 self.tell_anomaly(connection, place, Anomaly::SynInConnection, consumer);
@@ -48,7 +51,10 @@ impl Reassembler {
             }
             _ if again => {
                 count(&mut self.stats.duplicate, segment.len);
-                return self.take_acknowledgement(connection, place.back(), segment, consumer);
+                if !peer_begun {
+                    self.take_acknowledgement(connection, place.back(), segment, consumer);
+                }
+                return;
             }
             _ => {
                 // Behind a RST it may be what uses the ports again: its answer will show.
@@ -70,7 +76,7 @@ impl Reassembler {
             connection.side(place.to_server).phase = Phase::Reset;
         }
         consumer.handshake(span(connection, place), segment.handshake);
-        if segment.has(TcpFlags::ACK) {
+        if segment.has(TcpFlags::ACK) && !peer_begun {
             self.guess(connection, place.back(), segment.ack);
             self.take_acknowledgement(connection, place.back(), segment, consumer);
         }
@@ -217,6 +223,11 @@ impl Reassembler {
         }
         true
     }
+}
+
+/// Whether a stream's SYN is confirmed.
+const fn has_begun(side: &Side) -> bool {
+    matches!(side.phase, Phase::Open | Phase::Closing | Phase::Finished)
 }
 
 /// Whether the sender of a SYN has had an answer that nobody saw: it acknowledges more than before,

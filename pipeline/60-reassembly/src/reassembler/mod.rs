@@ -1,5 +1,6 @@
 //! All streams of a worker: the short way of a segment in order, and the way of all others.
 
+mod acknowledge;
 mod again;
 mod caps;
 mod close;
@@ -304,7 +305,11 @@ impl Reassembler {
             return count(&mut self.stats.out_of_window, segment.len);
         }
         segment.doubted = self.is_doubted(connection, place, segment);
-        self.take_acknowledgement(connection, place.back(), segment, consumer);
+        if self.is_heard(connection, place, segment) {
+            self.take_acknowledgement(connection, place.back(), segment, consumer);
+        } else {
+            self.tell_unheard(connection, place.back(), segment, consumer);
+        }
         self.take_data(connection, place, segment, consumer);
     }
 
