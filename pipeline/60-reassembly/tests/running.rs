@@ -2,7 +2,7 @@
 
 mod support;
 
-use flowpin_config::SegmentOverlap;
+use flowpin_config::{Named, SegmentOverlap};
 use flowpin_reassembly::{Anomaly, ReassemblyOptions, Urgent};
 use support::{Out, SYN, SYN_ACK, URG, World, client, open, options, server, usual};
 
@@ -329,4 +329,66 @@ fn behind_a_time_stamp_of_zero_any_is_fresh() {
     });
     assert_eq!(world.text(true), "fresh");
     assert_eq!(world.log.anomalies, []);
+}
+
+/// Data at or behind the end of the window is dropped, however wide it opens later: what is sent
+/// for the same place then is the stream's, whatever the policy.
+#[test]
+fn data_behind_the_window_is_not_read_when_it_opens() {
+    let fill = "x".repeat(1000);
+    for &(policy, ..) in SegmentOverlap::ALL {
+        for late in [false, true] {
+            let mut world = World::new(&options(policy));
+            world.handshake(100, 500, 1000);
+            // The place is the same; the window is closed, or only as wide as what comes before.
+            if late {
+                world.send(&client(1100, "GET /forged"));
+            }
+            world.send(&client(100, &fill));
+            let closed = Out {
+                window: 0,
+                ..server(500, 1100, "")
+            };
+            world.send(&closed);
+            if !late {
+                world.send(&client(1100, "GET /forged"));
+            }
+            world.send(&closed);
+            world.send(&server(500, 1100, ""));
+            assert_eq!(world.text(true), fill, "{policy:?} {late}");
+            world.send(&client(1100, "GET /real\r\n"));
+            world.send(&server(500, 1111, ""));
+            assert_eq!(
+                world.text(true),
+                format!("{fill}GET /real\r\n"),
+                "{policy:?}"
+            );
+            assert_eq!(world.log.anomalies, [Anomaly::OverlapDiffers]);
+        }
+    }
+}
+
+/// The capture may lack what opened the window: then the acknowledgement shows that the data was
+/// taken; where it lacks that, too, an open window does, at the end.
+#[test]
+fn data_behind_a_window_that_had_opened_unseen_is_read() {
+    for acknowledged in [true, false] {
+        let mut world = open();
+        world.send(&client(100, "ab"));
+        world.send(&Out {
+            window: 0,
+            ..server(500, 102, "")
+        });
+        world.send(&client(102, "cd"));
+        world.send(&client(104, "ef"));
+        let to = if acknowledged { 106 } else { 104 };
+        world.send(&server(500, to, ""));
+        assert_eq!(
+            world.text(true),
+            if acknowledged { "abcdef" } else { "abcd" }
+        );
+        world.end(3);
+        assert_eq!(world.text(true), "abcdef");
+        assert_eq!(world.log.anomalies, []);
+    }
 }

@@ -3,6 +3,7 @@
 //! Positions are plain numbers that never wrap, each byte remembers the segment it came in, and
 //! every decision looks at single bytes. Written from the description of the policies alone.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// What a stream's reader is told, in order.
@@ -36,6 +37,8 @@ struct Byte {
     segment: u64,
     /// It came while it was outside the receiver's window.
     outside: bool,
+    /// So did all of its segment: it counts once it is acknowledged.
+    beyond: bool,
 }
 
 /// One direction of a connection; offset 0 is the first byte behind the SYN.
@@ -85,19 +88,21 @@ impl SlowStream {
                     run = run_around(&before, position);
                 }
                 let outside = self.edge.is_some_and(|edge| position >= edge);
+                let beyond = self.edge.is_some_and(|edge| start >= edge);
                 let new = Byte {
                     value,
                     segment: self.segments,
                     outside,
+                    beyond,
                 };
                 let wins = match before.get(&position) {
                     None => true,
                     Some(old) => {
                         self.differed |= old.value != value;
-                        match (old.outside, outside) {
-                            (true, false) => true,
-                            (false, true) => false,
-                            _ => self.new_wins(run, (start, last + 1)),
+                        match rank(*old).cmp(&rank(new)) {
+                            Ordering::Less => true,
+                            Ordering::Greater => false,
+                            Ordering::Equal => self.new_wins(run, (start, last + 1)),
                         }
                     }
                 };
@@ -122,10 +127,14 @@ impl SlowStream {
 
     /// Nothing more comes.
     pub fn end(&mut self) {
-        while let Some((&first, byte)) = self.held.first_key_value() {
-            if byte.outside {
-                self.held.remove(&first);
+        while let Some(mut entry) = self.held.first_entry() {
+            let first = *entry.key();
+            let byte = entry.get_mut();
+            let is_reached = byte.beyond && self.edge.is_some_and(|edge| first < edge);
+            if byte.outside && !is_reached {
+                entry.remove();
             } else {
+                byte.beyond = false;
                 self.gap_to(first);
             }
             self.drain();
@@ -175,7 +184,10 @@ impl SlowStream {
 
     fn drain(&mut self) {
         while let Some(byte) = self.held.get(&self.next) {
-            if byte.outside && self.edge.is_some_and(|edge| self.next >= edge) {
+            if byte.beyond && self.next >= self.acked {
+                return;
+            }
+            if !byte.beyond && byte.outside && self.edge.is_some_and(|edge| self.next >= edge) {
                 return;
             }
             tell_data(&mut self.told, self.next, &[byte.value]);
@@ -192,9 +204,18 @@ impl SlowStream {
     }
 }
 
+/// How likely its receiver has taken a byte.
+fn rank(byte: Byte) -> u8 {
+    match (byte.beyond, byte.outside) {
+        (true, _) => 0,
+        (false, true) => 1,
+        (false, false) => 2,
+    }
+}
+
 /// What is held of a byte's segment around it without a hole.
 fn run_around(held: &BTreeMap<u64, Byte>, position: u64) -> (u64, u64) {
-    let whose = |at: u64| held.get(&at).map(|byte| (byte.segment, byte.outside));
+    let whose = |at: u64| held.get(&at).map(|byte| (byte.segment, rank(*byte)));
     let (mut start, mut end) = (position, position + 1);
     while start > 0 && whose(start - 1) == whose(position) {
         start -= 1;

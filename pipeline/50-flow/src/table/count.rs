@@ -83,12 +83,16 @@ impl Table {
             }
             let unseen = tcp::acknowledges_unseen(hot, meta, side)
                 && observer.ignores(arrival.frames, &without_fin(meta), place);
-            let heard = PacketMeta {
-                ack: if unseen { hot.next[side ^ 1] } else { meta.ack },
-                ..*meta
+            let heard;
+            let meta = if unseen {
+                let ack = hot.next[side ^ 1];
+                heard = PacketMeta { ack, ..*meta };
+                &heard
+            } else {
+                meta
             };
             let duplicate = rare.bits;
-            *rare = tcp::advance(hot, cold, self.extra.get_mut(hot.extra), &heard, side);
+            *rare = tcp::advance(hot, cold, self.extra.get_mut(hot.extra), meta, side);
             rare.bits |= duplicate;
         }
         if hot.class != before || !self.rules.is_fixed(before) {

@@ -33,6 +33,9 @@ pub(crate) enum Standing {
     /// It acknowledges what the receiver was not seen to send: if that was never sent, the
     /// receiver has dropped it. Counts as far as the receiver acknowledges.
     Doubted,
+    /// Its segment begins where the receiver's window ends, or behind: the receiver drops it,
+    /// however far it opens its window later. Counts as far as the receiver acknowledges.
+    Beyond,
     /// It lies outside the receiver's window: the receiver drops it, unless it has moved its
     /// window already and we are still to see that.
     Outside,

@@ -57,6 +57,11 @@ impl Reassembler {
         match piece.standing {
             Standing::Expected => false,
             Standing::Outside => true,
+            // It may have opened its window before, unseen.
+            Standing::Beyond => {
+                let limit = self.limit(connection, place);
+                limit.is_some_and(|limit| !limit.is_after(piece.start))
+            }
             // Its sender has taken the acknowledgement back, or stands by it.
             Standing::Doubted => {
                 peer.marks.has(Marks::SEEN) && !peer.acked.is_after(self.sent(&peer))

@@ -285,6 +285,7 @@ impl Reassembler {
     ) {
         let limit = self.limit(connection, place);
         let side = connection.side(place.to_server);
+        let begun = side.phase != Phase::Syn;
         let (next, policy) = (side.next, side.policy);
         let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         let start = Seq(extent.end.0.wrapping_sub(len));
@@ -305,11 +306,17 @@ impl Reassembler {
         if inside == 0 && limit == Some(next) {
             count(&mut self.stats.window_probes, 1);
         }
+        let beyond = begun && limit.is_some_and(|limit| !limit.is_after(extent.start));
+        let refusal = if beyond {
+            Standing::Beyond
+        } else {
+            Standing::Outside
+        };
         let mut differs = false;
         // What is outside first: it cuts nothing that is inside, so that the rest is decided as if
         // all came at once.
         let parts = [
-            (start.plus(inside), refused, Standing::Outside),
+            (start.plus(inside), refused, refusal),
             (start, taken, Standing::Expected),
         ];
         for (start, bytes, standing) in parts {
