@@ -139,8 +139,8 @@ impl Held {
         u32::from(first.len)
     }
 
-    /// Whatever made a stream's first piece doubted does not hold; of what lay behind the window, as
-    /// far as that is open now.
+    /// Whatever made a stream's first piece doubted does not hold; of what lay behind the window,
+    /// as far as that is open now.
     pub(crate) fn trust_first(&mut self, queue: u32) {
         let first = self.first(queue).map(|(handle, _)| handle);
         if let Some(first) = first.and_then(|first| self.pieces.get_mut(first)) {
