@@ -5,7 +5,7 @@
 //! is replayed from where that begins.
 
 use super::progress::{Likely, Side};
-use super::stream::{AMID_MAX, Seen, advance, amid, low};
+use super::stream::{AMID_MAX, Seen, advance, amid, low, splits_word};
 use super::{Memory, Whose, side_of};
 use crate::identifier::Compiled;
 use crate::verdict::{Step, Verdict};
@@ -53,10 +53,16 @@ impl Memory {
         }
         // Who answers in text was asked in text, if at all.
         let is_whole = !all.get(binary..).unwrap_or_default().contains(&b'\n');
-        let is_answered = is_whole && other.iter().take(ANSWER_LEN).all(|byte| is_text(*byte));
+        let is_text_answer = other.iter().take(ANSWER_LEN).all(|byte| is_text(*byte));
+        let is_answered = is_whole && is_text_answer;
+        let may_begin = |&at: &usize| {
+            let start = all.get(at..).unwrap_or_default().iter().take(WORD_LEN);
+            at > binary && (!is_text_answer || start.copied().all(is_text))
+        };
         // Where words begin, first.
-        let places = amid(all).chain(1..all.len().min(AMID_MAX));
-        let found = places.filter(|&at| at > binary).find(begins);
+        let within = (1..all.len().min(AMID_MAX)).filter(|&at| splits_word(all, at));
+        let places = amid(all).chain(within).filter(may_begin).take(TRIES_MAX);
+        let found = places.into_iter().find(|at| begins(at));
         side.junk = low(found.unwrap_or(if is_answered { all.len() } else { 0 }));
     }
 }
@@ -65,6 +71,11 @@ const fn is_text(byte: u8) -> bool {
     matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~')
 }
 
+/// So many bytes at least are text where a text protocol begins.
+const WORD_LEN: usize = 3;
+/// So many places are tried at most: each costs some 40 ns, in a connection that may have five
+/// packets.
+const TRIES_MAX: usize = 128;
 /// So much of an answer is looked at for whether it is text.
 const ANSWER_LEN: usize = 16;
 

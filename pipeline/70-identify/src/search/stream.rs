@@ -261,7 +261,7 @@ pub(super) fn amid(all: &[u8]) -> impl Iterator<Item = usize> {
 }
 
 /// Whether letters stand on both sides of a place.
-fn splits_word(bytes: &[u8], at: usize) -> bool {
+pub(super) fn splits_word(bytes: &[u8], at: usize) -> bool {
     let pair = at.checked_sub(1).and_then(|before| bytes.get(before..=at));
     pair.is_some_and(|pair| pair.iter().all(u8::is_ascii_alphanumeric))
 }
