@@ -18,7 +18,7 @@ mod tests;
 use core::net::IpAddr;
 use flowpin_counters::Losses;
 use flowpin_packet::Timestamp;
-use flowpin_record::{ConnRecord, DataChannel, Uid};
+use flowpin_record::{ConnRecord, DataChannel, EndReason, Uid};
 use pending::{Pair, Pending, Waited};
 use std::collections::HashMap;
 
@@ -106,10 +106,14 @@ impl DataConnections {
 
 /// Whether a connection may carry data at all: TCP that was opened, and in which bytes went one way
 /// only, or whose protocol is not known otherwise.
+///
+/// One that fell silent is none: a leap of the clock ends a million of these at once, and a copy of
+/// each record would be in no budget.
 #[inline]
 pub fn may_carry_data(record: &ConnRecord) -> bool {
     let (up, down) = (&record.to_server, &record.to_client);
     record.protocol == TCP
+        && record.reason != EndReason::Timeout
         && (up.payload_bytes == 0 || down.payload_bytes == 0 || record.app.is_none())
         && is_open(record)
 }

@@ -192,6 +192,10 @@ fn announcements_have_a_limit_and_an_end() {
 fn most_connections_are_not_looked_at() {
     let open = connection(1, end(1, 9), end(2, 30_000), 1);
     assert!(may_carry_data(&open));
+    assert!(!may_carry_data(&ConnRecord {
+        reason: EndReason::Timeout,
+        ..open
+    }));
     for (state, payload) in [
         (ConnState::S0, 0),
         (ConnState::REJ, 0),
