@@ -339,6 +339,10 @@ impl RecordSink for Records {
         self.formatter.message(key, place, schema, values);
     }
 
+    fn unread_message(&mut self, schema: &MessageSchema) {
+        self.formatter.unread_message(schema);
+    }
+
     fn data_channel(&mut self, key: RecordKey, place: &MessagePlace, told: DataChannel<'_>) {
         if let Some(data) = &mut self.data {
             data.tell(key, place, told);

@@ -69,6 +69,10 @@ pub trait RecordSink {
     ) {
         let _ = (key, place, schema, values);
     }
+    /// A message that [`reads_messages`](Self::reads_messages) refuses: it is counted.
+    fn unread_message(&mut self, schema: &MessageSchema) {
+        let _ = schema;
+    }
     /// A connection says something of another one. No record: whoever decides which connection is
     /// meant hears it in the order of keys.
     fn data_channel(&mut self, key: RecordKey, place: &MessagePlace, told: DataChannel<'_>) {

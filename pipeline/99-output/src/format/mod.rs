@@ -186,6 +186,23 @@ impl Formatter {
         lens
     }
 
+    /// Counts a message, also where no format shows it; the number of its schema.
+    fn count_schema(&mut self, schema: &MessageSchema) -> Option<usize> {
+        let Some(number) = self.schemas.number(schema, self.last_schema) else {
+            debug_assert!(false, "messages of an unknown kind");
+            return None;
+        };
+        self.last_schema = number;
+        // Where there are events and columns of the same, the events are counted.
+        if schema.shown != Shown::InColumns {
+            self.count_message(number);
+        }
+        if !self.formats.any() || self.formats.with(schema.shown).any() {
+            self.count(RecordType::Message);
+        }
+        Some(number)
+    }
+
     fn count_message(&mut self, schema: usize) {
         if self.built_messages.len() <= schema {
             self.built_messages.resize(self.schemas.len(), 0);
@@ -320,22 +337,11 @@ impl RecordSink for Formatter {
         schema: &MessageSchema,
         values: &[Value<'_>],
     ) {
-        let Some(number) = self.schemas.number(schema, self.last_schema) else {
-            debug_assert!(false, "messages of an unknown kind");
+        let formats = self.formats.with(schema.shown);
+        let Some(number) = self.count_schema(schema) else {
             return;
         };
-        self.last_schema = number;
-        // Where there are events and columns of the same, the events are counted.
-        if schema.shown != Shown::InColumns {
-            self.count_message(number);
-        }
-        let formats = self.formats.with(schema.shown);
-        if self.formats.any() && !formats.any() {
-            return;
-        }
-        self.count(RecordType::Message);
         if !formats.any() {
-            black_box(values);
             return;
         }
         let community_id = self.ids.of(place);
@@ -361,6 +367,10 @@ impl RecordSink for Formatter {
         let schema = u16::try_from(number).unwrap_or(u16::MAX);
         texts.row = self.hold.rows.messages.push(schema, lens, values);
         self.push(key, (RecordType::Message, place.uid.0), texts);
+    }
+
+    fn unread_message(&mut self, schema: &MessageSchema) {
+        self.count_schema(schema);
     }
 
     #[inline]

@@ -76,31 +76,25 @@ impl Identify {
         (protocol, first): (ProtocolId, u64),
         scene: &mut Scene<'_, S>,
     ) {
-        let app = self.names.protocol(protocol);
+        let (app, in_tools) = (self.names.protocol(protocol), self.names.in_tools(protocol));
         let is_own = self.names.is_own(protocol);
-        let kind = match &mut self.parse {
-            Some(parse) => parse.kind(protocol, app, is_own),
-            None => None,
-        };
-        let peers = kind.map(|_| scene.peers(handle));
         let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(handle)) else {
             return;
         };
         let counted = parse.counted(before);
-        parse.end(before, &scene.moment, scene.sink);
+        parse.end(before, scene);
         state.binding = Default::default();
-        let (Some(kind), Some(peers)) = (kind, peers) else {
+        let Some(kind) = parse.kind(protocol, (app, in_tools), is_own) else {
             return;
         };
         let wish = Wish {
             kind,
-            peers,
-            app,
-            in_tools: self.names.in_tools(protocol),
+            connection: handle,
+            protocol,
             shard: state.shard,
             next: [first; 2],
         };
-        state.binding = parse.bind(&wish, scene.moment.at);
+        state.binding = parse.bind(&wish, scene);
         parse.count_from(state.binding, counted);
     }
 
@@ -145,7 +139,7 @@ impl Identify {
                         to_server,
                         offset: offset.saturating_add(before),
                     };
-                    next = parse.data(state.binding, at, bytes, &scene.moment, scene.sink);
+                    next = parse.data(state.binding, at, bytes, scene);
                     match parse.fits() {
                         Some(true) => state.trust.fit(to_server),
                         Some(false) => state.trust.refuse_side(to_server),
@@ -158,8 +152,7 @@ impl Identify {
         let unkept = self.searches.replay_datagrams(state.search, |one| {
             if next == Next::More {
                 let payload = (one.bytes, one.wire_len);
-                let (moment, sink) = (&scene.moment, &mut *scene.sink);
-                next = parse.datagram(state.binding, one.to_server, payload, moment, sink);
+                next = parse.datagram(state.binding, one.to_server, payload, scene);
             }
         });
         self.losses
@@ -170,7 +163,7 @@ impl Identify {
             // What came behind it is among what is replayed: too late to be looked at anew.
             Next::Successor(..) => {
                 let binding = core::mem::take(&mut state.binding);
-                parse.end(binding, &scene.moment, scene.sink);
+                parse.end(binding, scene);
             }
         }
     }
@@ -185,7 +178,7 @@ impl Identify {
             parse.forget_fits();
             return;
         }
-        match parse.data(state.binding, at, bytes, &scene.moment, scene.sink) {
+        match parse.data(state.binding, at, bytes, scene) {
             Next::More => {}
             Next::Nothing => parse.unbind(core::mem::take(&mut state.binding)),
             Next::Successor(what, used) => self.hand_over(at, bytes, (what, used), scene),
@@ -204,7 +197,7 @@ impl Identify {
         let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(at.handle)) else {
             return;
         };
-        parse.vacate(state.binding, &scene.moment, scene.sink);
+        parse.vacate(state.binding, scene);
         state.trust.settle();
         self.searches.release(&mut state.search);
         let goes_on_as = match what {
@@ -230,7 +223,7 @@ impl Identify {
         };
         state.go_to(Phase::Done);
         let is_heard = what == Successor::WebSocket
-            && parse.go_on_as_websocket(state.binding, scene.moment.at);
+            && parse.go_on_as_websocket(state.binding, scene);
         if !is_heard {
             parse.unbind(core::mem::take(&mut state.binding));
         }
@@ -262,8 +255,7 @@ impl Identify {
             parse.forget_fits();
             return;
         }
-        let (moment, sink) = (&scene.moment, &mut *scene.sink);
-        let next = parse.datagram(state.binding, at.to_server, payload, moment, sink);
+        let next = parse.datagram(state.binding, at.to_server, payload, scene);
         if next == Next::Nothing {
             parse.unbind(core::mem::take(&mut state.binding));
         }
@@ -278,7 +270,7 @@ impl Identify {
             return;
         };
         if !state.is(Phase::Looking)
-            && parse.gap(state.binding, at, len, &scene.moment, scene.sink) == Next::Nothing
+            && parse.gap(state.binding, at, len, scene) == Next::Nothing
         {
             parse.unbind(core::mem::take(&mut state.binding));
         }
@@ -291,9 +283,8 @@ impl Identify {
         let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(at.handle)) else {
             return;
         };
-        let moment = &scene.moment;
         if !state.is(Phase::Looking)
-            && parse.closed(state.binding, at.to_server, moment, scene.sink) == Next::Nothing
+            && parse.closed(state.binding, at.to_server, scene) == Next::Nothing
         {
             parse.unbind(core::mem::take(&mut state.binding));
             state.let_go();
@@ -308,7 +299,7 @@ impl Identify {
         };
         if state.is_done() && parse.is_idle(state.binding) {
             let binding = core::mem::take(&mut state.binding);
-            parse.end(binding, &scene.moment, scene.sink);
+            parse.end(binding, scene);
             state.let_go();
         }
     }
@@ -342,7 +333,7 @@ impl Identify {
     pub(super) fn hear_end<S: RecordSink>(&mut self, handle: u32, scene: &mut Scene<'_, S>) {
         if let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(handle)) {
             let binding = core::mem::take(&mut state.binding);
-            parse.end(binding, &scene.moment, scene.sink);
+            parse.end(binding, scene);
         }
     }
 }

@@ -46,8 +46,8 @@ pub(super) struct Parse {
     places: Slab<MessagePlace>,
     parsers: Parsers,
     room: Room,
-    /// Which parser reads a protocol, by its number; outer `None`: nobody has asked yet.
-    kinds: Vec<Option<Option<Kind>>>,
+    /// By a protocol's number; `None`: not asked for yet.
+    known: Vec<Option<Known>>,
     ledger: Ledger,
 }
 
@@ -68,22 +68,46 @@ impl ParseStats {
 }
 
 /// A connection and its parser.
-// PERF: what every segment needs is one cache line; what only a record needs is in `places`.
+// PERF: what every segment needs is one cache line; what only a record needs is in `places`, and
+// made for the first record that is read. FIX in short connections, records not read: 12 MB less
+// is touched.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Bound {
     handle: Handle,
-    /// Which of `places` is its.
+    /// Which of `places` is its; [`NIL`] before its first record.
     place: u32,
+    /// Its handle in the connection table.
+    connection: u32,
     counted: Counted,
     /// Which offset each direction's next byte has, the client's first.
     next: [u64; 2],
     /// What it has of its shard's room.
     room: u32,
+    /// What it speaks.
+    protocol: ProtocolId,
     shard: Shard,
 }
 
 const _: () = assert!(size_of::<Bound>() == 64);
+
+/// No place yet.
+const NIL: u32 = u32::MAX;
+
+/// What is known of a protocol.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    /// Which parser reads it, if any.
+    kind: Option<Kind>,
+    speaks: Speaks,
+}
+
+/// As what records show a protocol.
+#[derive(Clone, Copy, Debug)]
+struct Speaks {
+    app: &'static str,
+    in_tools: &'static ToolNames,
+}
 
 /// Where a stream stands is not known: its next byte is the next one.
 pub(super) const ANYWHERE: u64 = u64::MAX;
@@ -102,10 +126,10 @@ impl Binding {
 /// What is bound.
 pub(super) struct Wish {
     pub(super) kind: Kind,
-    pub(super) peers: Peers,
-    /// What the connection speaks.
-    pub(super) app: &'static str,
-    pub(super) in_tools: &'static ToolNames,
+    /// The connection's handle in the connection table.
+    pub(super) connection: u32,
+    /// What it speaks; [`Parse::kind`] was asked for it.
+    pub(super) protocol: ProtocolId,
     pub(super) shard: Shard,
     /// As in [`Bound`].
     pub(super) next: [u64; 2],
@@ -130,7 +154,7 @@ impl Parse {
             places: Slab::with_capacity(connections_max)?,
             parsers: Parsers::new(&options)?,
             room: Room::new(options.shard_room),
-            kinds: Vec::new(),
+            known: Vec::new(),
             ledger: Ledger::new(plan.files.extract.as_deref().map(Files::new)),
         }))
     }
@@ -149,47 +173,41 @@ impl Parse {
     }
 
     /// Which parser reads a protocol, if any; `is_own`: a built-in rule found it.
-    pub(super) fn kind(&mut self, protocol: ProtocolId, name: &str, is_own: bool) -> Option<Kind> {
-        let place = usize::from(protocol.0);
-        if self.kinds.len() <= place {
-            self.kinds.resize(place + 1, None);
+    pub(super) fn kind(
+        &mut self,
+        protocol: ProtocolId,
+        (app, in_tools): (&'static str, &'static ToolNames),
+        is_own: bool,
+    ) -> Option<Kind> {
+        let number = usize::from(protocol.0);
+        if self.known.len() <= number {
+            self.known.resize(number + 1, None);
         }
         let parsers = &self.parsers;
-        let known = self.kinds.get_mut(place)?;
-        *known.get_or_insert_with(|| {
-            let kind = parsers.kind(name, is_own);
-            kind.filter(|&kind| parsers.is_wanted(kind, name))
-        })
+        let known = self.known.get_mut(number)?.get_or_insert_with(|| {
+            let kind = parsers.kind(app, is_own);
+            Known {
+                kind: kind.filter(|&kind| parsers.is_wanted(kind, app)),
+                speaks: Speaks { app, in_tools },
+            }
+        });
+        known.kind
     }
 
     /// Binds a connection; none if the parser has no room for it, which it counts.
-    pub(super) fn bind(&mut self, wish: &Wish, at: Timestamp) -> Binding {
-        let ends = Ends {
-            client: wish.peers.client,
-            server: wish.peers.server,
-        };
-        let Some((handle, room)) = self.begin(wish.kind, wish.shard, ends, at) else {
+    pub(super) fn bind<S>(&mut self, wish: &Wish, scene: &Scene<'_, S>) -> Binding {
+        let who = (scene, wish.connection);
+        let Some((handle, room)) = self.begin(wish.kind, wish.shard, who) else {
             return Binding::default();
         };
-        let place = MessagePlace {
-            time: at,
-            uid: wish.peers.uid,
-            protocol: wish.peers.protocol,
-            client: wish.peers.client,
-            server: wish.peers.server,
-            app: wish.app,
-            in_tools: wish.in_tools,
-            transaction: 0,
-            packet_number: None,
-        };
-        // As many places as bound connections: there is always one.
-        let place = self.places.insert(place).unwrap_or(u32::MAX);
         let bound = self.bound.insert(Bound {
-            place,
+            place: NIL,
+            connection: wish.connection,
             counted: Counted::default(),
             handle,
             next: wish.next,
             room,
+            protocol: wish.protocol,
             shard: wish.shard,
         });
         self.ledger.stats.connections += 1;
@@ -257,19 +275,24 @@ impl Parse {
 
     /// A connection of a parser, and what it has of its shard's room; none, and counted, if there
     /// is none left.
-    fn begin(
+    fn begin<S>(
         &mut self,
         kind: Kind,
         shard: Shard,
-        ends: Ends,
-        at: Timestamp,
+        (scene, connection): (&Scene<'_, S>, u32),
     ) -> Option<(Handle, u32)> {
         let room = kind.connection_bytes();
         if !self.room.take(shard, room) {
             self.ledger.losses.count(kind.without_room(), 1);
             return None;
         }
-        let handle = self.parsers.begin(kind, shard, ends, at);
+        let handle = self.parsers.begin(kind, shard, scene.moment.at, || {
+            let peers = scene.peers(connection);
+            Ends {
+                client: peers.client,
+                server: peers.server,
+            }
+        });
         if handle.is_none() {
             self.room.give_back(shard, room);
         }
@@ -299,36 +322,29 @@ impl Parse {
 
     /// A connection that was vacated goes on as a WebSocket: what that carries is heard from here
     /// on. False if nobody can.
-    pub(super) fn go_on_as_websocket(&mut self, binding: Binding, at: Timestamp) -> bool {
+    pub(super) fn go_on_as_websocket<S>(&mut self, binding: Binding, scene: &Scene<'_, S>) -> bool {
         let Some(number) = binding.0.checked_sub(1) else {
             return false;
         };
-        let Some(&Bound { place, shard, .. }) = self.bound.get(number) else {
+        let Some(&bound) = self.bound.get(number) else {
             return false;
         };
-        let Some(told) = self.places.get(place) else {
-            return false;
-        };
-        if !self.parsers.is_wanted(Kind::WebSocket, told.app) {
+        let app = speaks(&self.known, bound.protocol).app;
+        if !self.parsers.is_wanted(Kind::WebSocket, app) {
             return false;
         }
-        let ends = Ends {
-            client: told.client,
-            server: told.server,
-        };
-        let Some((handle, room)) = self.begin(Kind::WebSocket, shard, ends, at) else {
+        let who = (scene, bound.connection);
+        let Some((handle, room)) = self.begin(Kind::WebSocket, bound.shard, who) else {
             return false;
         };
+        // There are no other records: those that follow are of what it carries.
+        self.places.remove(bound.place);
         let Some(bound) = self.bound.get_mut(number) else {
             return false;
         };
         (bound.handle, bound.room) = (handle, room);
+        (bound.place, bound.protocol) = (NIL, CARRIED);
         bound.next = [ANYWHERE; 2];
-        // There are no other records.
-        if let Some(place) = self.places.get_mut(place) {
-            place.app = "tls";
-            place.in_tools = ToolNames::of("tls");
-        }
         true
     }
 
@@ -349,10 +365,9 @@ impl Parse {
         binding: Binding,
         at: Span,
         bytes: &[u8],
-        moment: &Moment,
-        sink: &mut S,
+        scene: &mut Scene<'_, S>,
     ) -> Next {
-        let Some((mut bound, parsers, mut outlet)) = self.hearing(binding, moment, sink) else {
+        let Some((mut bound, parsers, mut outlet)) = self.hearing(binding, scene) else {
             return Next::Nothing;
         };
         let (expected, _) = bound.pass(at, bytes.len() as u64);
@@ -360,7 +375,7 @@ impl Parse {
         let bytes = bytes.get(told..).unwrap_or_default();
         let missing = at.offset.saturating_sub(expected);
         if missing > 0 {
-            let gone = parsers.gap(bound.handle, moment.at, at.to_server, missing, &mut outlet);
+            let gone = parsers.gap(bound.handle, bound.time, at.to_server, missing, &mut outlet);
             if gone == Next::Nothing {
                 return gone;
             }
@@ -368,7 +383,7 @@ impl Parse {
         if bytes.is_empty() {
             return Next::More;
         }
-        match parsers.data(bound.handle, moment.at, at.to_server, bytes, &mut outlet) {
+        match parsers.data(bound.handle, bound.time, at.to_server, bytes, &mut outlet) {
             Next::Successor(what, used) => Next::Successor(what, told.saturating_add(used)),
             next => next,
         }
@@ -380,10 +395,9 @@ impl Parse {
         binding: Binding,
         at: Span,
         len: u64,
-        moment: &Moment,
-        sink: &mut S,
+        scene: &mut Scene<'_, S>,
     ) -> Next {
-        let Some((mut bound, parsers, mut outlet)) = self.hearing(binding, moment, sink) else {
+        let Some((mut bound, parsers, mut outlet)) = self.hearing(binding, scene) else {
             return Next::Nothing;
         };
         let (expected, end) = bound.pass(at, len);
@@ -391,7 +405,7 @@ impl Parse {
             return Next::More;
         }
         let missing = end - expected;
-        parsers.gap(bound.handle, moment.at, at.to_server, missing, &mut outlet)
+        parsers.gap(bound.handle, bound.time, at.to_server, missing, &mut outlet)
     }
 
     /// A byte that its receiver reads out of band: no gap.
@@ -411,12 +425,11 @@ impl Parse {
         &mut self,
         binding: Binding,
         to_server: bool,
-        moment: &Moment,
-        sink: &mut S,
+        scene: &mut Scene<'_, S>,
     ) -> Next {
-        match self.hearing(binding, moment, sink) {
+        match self.hearing(binding, scene) {
             Some((bound, parsers, mut outlet)) => {
-                parsers.closed(bound.handle, moment.at, to_server, &mut outlet)
+                parsers.closed(bound.handle, bound.time, to_server, &mut outlet)
             }
             None => Next::Nothing,
         }
@@ -434,21 +447,20 @@ impl Parse {
         binding: Binding,
         to_server: bool,
         payload: (&[u8], usize),
-        moment: &Moment,
-        sink: &mut S,
+        scene: &mut Scene<'_, S>,
     ) -> Next {
-        match self.hearing(binding, moment, sink) {
+        match self.hearing(binding, scene) {
             Some((bound, parsers, mut outlet)) => {
-                parsers.datagram(bound.handle, moment.at, to_server, payload, &mut outlet)
+                parsers.datagram(bound.handle, bound.time, to_server, payload, &mut outlet)
             }
             None => Next::Nothing,
         }
     }
 
     /// The connection is over, or goes on without its parser.
-    pub(super) fn end<S: RecordSink>(&mut self, binding: Binding, moment: &Moment, sink: &mut S) {
-        if let Some((bound, parsers, mut outlet)) = self.hearing(binding, moment, sink) {
-            parsers.end(bound.handle, moment.at, &mut outlet);
+    pub(super) fn end<S: RecordSink>(&mut self, binding: Binding, scene: &mut Scene<'_, S>) {
+        if let Some((bound, parsers, mut outlet)) = self.hearing(binding, scene) {
+            parsers.end(bound.handle, bound.time, &mut outlet);
         }
         self.unbind(binding);
     }
@@ -457,11 +469,10 @@ impl Parse {
     pub(super) fn vacate<S: RecordSink>(
         &mut self,
         binding: Binding,
-        moment: &Moment,
-        sink: &mut S,
+        scene: &mut Scene<'_, S>,
     ) {
-        if let Some((bound, parsers, mut outlet)) = self.hearing(binding, moment, sink) {
-            parsers.end(bound.handle, moment.at, &mut outlet);
+        if let Some((bound, parsers, mut outlet)) = self.hearing(binding, scene) {
+            parsers.end(bound.handle, bound.time, &mut outlet);
         }
         let Some(number) = binding.0.checked_sub(1) else {
             return;
@@ -500,17 +511,18 @@ impl Parse {
 
     /// Where a connection's parser is told of something, and where its records go.
     #[inline]
-    fn hearing<'a, S: RecordSink>(
+    fn hearing<'a, 't, S: RecordSink>(
         &'a mut self,
         binding: Binding,
-        moment: &'a Moment,
-        sink: &'a mut S,
-    ) -> Option<(Hearing<'a>, &'a mut Parsers, Outlet<'a, S>)> {
+        scene: &'a mut Scene<'t, S>,
+    ) -> Option<(Hearing<'a>, &'a mut Parsers, Outlet<'a, 't, S>)> {
         let Bound {
             place,
+            connection,
             handle,
             counted,
             next,
+            protocol,
             shard,
             ..
         } = self.bound.get_mut(binding.0.checked_sub(1)?)?;
@@ -519,16 +531,75 @@ impl Parse {
         let hearing = Hearing {
             handle: *handle,
             next,
+            time: scene.moment.at,
         };
         let outlet = Outlet {
             ledger: &mut self.ledger,
-            place: self.places.get_mut(*place)?,
+            places: Places {
+                all: &mut self.places,
+                place,
+                connection: *connection,
+                protocol: *protocol,
+                known: &self.known,
+            },
             counted,
             shard: *shard,
-            moment,
-            sink,
+            scene,
         };
         Some((hearing, &mut self.parsers, outlet))
+    }
+}
+
+/// As what records show a protocol.
+fn speaks(known: &[Option<Known>], protocol: ProtocolId) -> Speaks {
+    if protocol == CARRIED {
+        return Speaks {
+            app: "tls",
+            in_tools: ToolNames::of("tls"),
+        };
+    }
+    let known = known.get(usize::from(protocol.0)).and_then(Option::as_ref);
+    known.map_or(
+        Speaks {
+            app: "",
+            in_tools: ToolNames::NONE,
+        },
+        |known| known.speaks,
+    )
+}
+
+/// The TLS that a WebSocket carries.
+const CARRIED: ProtocolId = ProtocolId(u16::MAX);
+
+/// A connection's place among all.
+struct Places<'a> {
+    all: &'a mut Slab<MessagePlace>,
+    /// [`NIL`] before its first record.
+    place: &'a mut u32,
+    connection: u32,
+    protocol: ProtocolId,
+    known: &'a [Option<Known>],
+}
+
+impl Places<'_> {
+    /// What its records have in common.
+    fn get<S>(&mut self, scene: &Scene<'_, S>) -> Option<&mut MessagePlace> {
+        if *self.place == NIL {
+            let (peers, speaks) = (scene.peers(self.connection), speaks(self.known, self.protocol));
+            // As many places as bound connections: there is always one.
+            *self.place = self.all.insert(MessagePlace {
+                time: scene.moment.at,
+                uid: peers.uid,
+                protocol: peers.protocol,
+                client: peers.client,
+                server: peers.server,
+                app: speaks.app,
+                in_tools: speaks.in_tools,
+                transaction: 0,
+                packet_number: None,
+            })?;
+        }
+        self.all.get_mut(*self.place)
     }
 }
 
@@ -536,6 +607,7 @@ impl Parse {
 struct Hearing<'a> {
     handle: Handle,
     next: &'a mut [u64; 2],
+    time: Timestamp,
 }
 
 impl Hearing<'_> {

@@ -1,6 +1,6 @@
 //! From a parser's messages to records: who talks, and where in the output they belong.
 
-use super::ParseStats;
+use super::{ParseStats, Places};
 use super::files::Files;
 use crate::worker::limit::{Keys, Limit};
 use flowpin_counters::{Loss, Losses};
@@ -8,9 +8,10 @@ use flowpin_flow::{Peers, Table};
 use flowpin_http::FILES;
 use flowpin_packet::{Layer, PacketMeta, Reason, SHARD_COUNT, Shard, Timestamp, bad};
 use flowpin_record::{
-    AnomalyRecord, AppEvent, ConnRecord, DataChannel, FilePart, MessagePlace, MessageSchema,
-    MessageSink, RecordKey, RecordSink, Shown, Value,
+    AnomalyRecord, AppEvent, ConnRecord, DataChannel, FilePart, MessageSchema, MessageSink,
+    RecordKey, RecordSink, Shown, Value,
 };
+use std::hint::black_box;
 
 /// What causes records: a packet, or a connection's end.
 #[derive(Clone, Copy, Debug)]
@@ -173,49 +174,58 @@ impl Counted {
 }
 
 /// Takes the messages of one connection.
-pub(super) struct Outlet<'a, S> {
+pub(super) struct Outlet<'a, 't, S> {
     pub(super) ledger: &'a mut Ledger,
-    pub(super) place: &'a mut MessagePlace,
+    pub(super) places: Places<'a>,
     pub(super) counted: &'a mut Counted,
     pub(super) shard: Shard,
-    pub(super) moment: &'a Moment,
-    pub(super) sink: &'a mut S,
+    pub(super) scene: &'a mut Scene<'t, S>,
 }
 
-impl<S: RecordSink> MessageSink for Outlet<'_, S> {
+impl<S: RecordSink> MessageSink for Outlet<'_, '_, S> {
     fn message(&mut self, schema: &MessageSchema, time: Timestamp, values: &[Value<'_>]) {
-        let key = self.ledger.key(self.moment);
+        let moment = self.scene.moment;
+        let key = self.ledger.key(&moment);
         self.ledger.stats.messages += 1;
-        self.place.time = time;
-        self.place.packet_number = (!self.moment.is_end).then_some(self.moment.number);
         // A file is a part of a transaction whose own record follows.
         let is_file = schema.file_stem == FILES.file_stem;
-        self.place.transaction = if is_file {
+        let transaction = if is_file {
             self.counted.of(schema.shown).max(carrier(values))
         } else {
             self.counted.next(schema.shown)
         };
-        self.sink.message(key, self.place, schema, values);
+        if !self.reads(schema) {
+            // What a parser made of the message, it made.
+            black_box(values);
+            return self.scene.sink.unread_message(schema);
+        }
+        if let Some(place) = self.places.get(self.scene) {
+            place.time = time;
+            place.packet_number = (!moment.is_end).then_some(moment.number);
+            place.transaction = transaction;
+            self.scene.sink.message(key, place, schema, values);
+        }
     }
 
     #[inline]
     fn reads(&self, schema: &MessageSchema) -> bool {
-        self.sink.reads_messages(schema.shown)
+        self.scene.sink.reads_messages(schema.shown)
     }
 
     fn anomaly(&mut self, event: &'static str) {
-        let now = self.moment.stream_time;
+        let moment = self.scene.moment;
         let limit = self.ledger.limits.get_mut(usize::from(self.shard.0));
-        let allowed = limit.and_then(|limit| limit.allow(now, PER_SECOND_MAX));
+        let allowed = limit.and_then(|limit| limit.allow(moment.stream_time, PER_SECOND_MAX));
         let Some(suppressed) = allowed else {
             self.ledger.losses.count(Loss::AnomaliesSuppressed, 1);
             return;
         };
-        let key = self.ledger.key(self.moment);
-        let place = &*self.place;
+        let Some(place) = self.places.get(self.scene) else {
+            return;
+        };
         let record = AnomalyRecord {
-            time: self.moment.at,
-            packet_number: self.moment.number,
+            time: moment.at,
+            packet_number: moment.number,
             what: bad(Layer::Stream, Reason::Message, 0),
             app: Some(AppEvent {
                 protocol: place.app,
@@ -226,7 +236,8 @@ impl<S: RecordSink> MessageSink for Outlet<'_, S> {
             connection: Some((place.uid, place.client.port, place.server.port)),
             suppressed,
         };
-        self.sink.anomaly(key, &record);
+        let key = self.ledger.key(&moment);
+        self.scene.sink.anomaly(key, &record);
     }
 
     /// One message is enough, whatever stands around it.
@@ -244,14 +255,19 @@ impl<S: RecordSink> MessageSink for Outlet<'_, S> {
     }
 
     fn data_channel(&mut self, told: DataChannel<'_>) {
-        let key = self.ledger.key(self.moment);
-        self.place.time = self.moment.at;
-        self.sink.data_channel(key, self.place, told);
+        let moment = self.scene.moment;
+        let key = self.ledger.key(&moment);
+        if let Some(place) = self.places.get(self.scene) {
+            place.time = moment.at;
+            self.scene.sink.data_channel(key, place, told);
+        }
     }
 
     fn file(&mut self, part: FilePart<'_>) {
-        if let Some(files) = &mut self.ledger.files {
-            files.part(self.place.uid, part);
+        if let Some(files) = &mut self.ledger.files
+            && let Some(place) = self.places.get(self.scene)
+        {
+            files.part(place.uid, part);
         }
     }
 }

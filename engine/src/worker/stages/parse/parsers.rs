@@ -222,8 +222,8 @@ impl Parsers {
         &mut self,
         kind: Kind,
         shard: Shard,
-        ends: Ends,
         at: Timestamp,
+        ends: impl FnOnce() -> Ends,
     ) -> Option<Handle> {
         match kind {
             Kind::Tls => self.tls.begin(shard, at).map(Handle::Tls),
@@ -231,7 +231,7 @@ impl Parsers {
             Kind::Quic => self.quic.begin(shard, at).map(Handle::Quic),
             Kind::Http => self.http.begin(shard).map(Handle::Http),
             Kind::Fix => self.fix.begin(shard).map(Handle::Fix),
-            Kind::Ftp => self.ftp.begin(shard, ends).map(Handle::Ftp),
+            Kind::Ftp => self.ftp.begin(shard, ends()).map(Handle::Ftp),
             Kind::Text(protocol) => self.text.begin(shard, protocol).map(Handle::Text),
             Kind::WebSocket => self.carried.begin(shard).map(Handle::WebSocket),
             Kind::Dns(flavour) => self.dns.begin(shard, flavour).map(Handle::Dns),
