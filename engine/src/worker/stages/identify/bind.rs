@@ -222,8 +222,8 @@ impl Identify {
             }
         };
         state.go_to(Phase::Done);
-        let is_heard = what == Successor::WebSocket
-            && parse.go_on_as_websocket(state.binding, scene);
+        let is_heard =
+            what == Successor::WebSocket && parse.go_on_as_websocket(state.binding, scene);
         if !is_heard {
             parse.unbind(core::mem::take(&mut state.binding));
         }
@@ -269,9 +269,7 @@ impl Identify {
         let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(at.handle)) else {
             return;
         };
-        if !state.is(Phase::Looking)
-            && parse.gap(state.binding, at, len, scene) == Next::Nothing
-        {
+        if !state.is(Phase::Looking) && parse.gap(state.binding, at, len, scene) == Next::Nothing {
             parse.unbind(core::mem::take(&mut state.binding));
         }
     }

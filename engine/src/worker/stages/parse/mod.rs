@@ -26,7 +26,6 @@ use files::Files;
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_fix::Dictionary;
-use flowpin_flow::Peers;
 use flowpin_ftp::Ends;
 use flowpin_identify::ProtocolId;
 use flowpin_memory::Slab;
@@ -466,11 +465,7 @@ impl Parse {
     }
 
     /// A connection goes on without its parser, and may get another one.
-    pub(super) fn vacate<S: RecordSink>(
-        &mut self,
-        binding: Binding,
-        scene: &mut Scene<'_, S>,
-    ) {
+    pub(super) fn vacate<S: RecordSink>(&mut self, binding: Binding, scene: &mut Scene<'_, S>) {
         if let Some((bound, parsers, mut outlet)) = self.hearing(binding, scene) {
             parsers.end(bound.handle, bound.time, &mut outlet);
         }
@@ -585,7 +580,10 @@ impl Places<'_> {
     /// What its records have in common.
     fn get<S>(&mut self, scene: &Scene<'_, S>) -> Option<&mut MessagePlace> {
         if *self.place == NIL {
-            let (peers, speaks) = (scene.peers(self.connection), speaks(self.known, self.protocol));
+            let (peers, speaks) = (
+                scene.peers(self.connection),
+                speaks(self.known, self.protocol),
+            );
             // As many places as bound connections: there is always one.
             *self.place = self.all.insert(MessagePlace {
                 time: scene.moment.at,

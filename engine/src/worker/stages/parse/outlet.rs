@@ -1,7 +1,7 @@
 //! From a parser's messages to records: who talks, and where in the output they belong.
 
-use super::{ParseStats, Places};
 use super::files::Files;
+use super::{ParseStats, Places};
 use crate::worker::limit::{Keys, Limit};
 use flowpin_counters::{Loss, Losses};
 use flowpin_flow::{Peers, Table};
