@@ -9,12 +9,12 @@
 //! Everything here happens in the order of the input, on one thread: it is the in-order step.
 
 pub(crate) mod anomalies;
-pub(crate) mod crowd;
-pub(crate) mod odd;
+mod record_pressure;
+mod slow_path;
 pub(crate) mod tunnels;
 
-use crate::input::crowd::Crowd;
-use crate::input::odd::{Arrival, KeptApart, Odd};
+use crate::input::record_pressure::Crowd;
+use crate::input::slow_path::{Arrival, KeptApart, Odd};
 use crate::input::tunnels::Tunnels;
 use crate::report::{CaptureQuality, Conservation, InputReport, Progress};
 use crate::run::memory;
