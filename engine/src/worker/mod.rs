@@ -12,6 +12,7 @@
 
 pub(crate) mod identification;
 pub(crate) mod limit;
+mod parse;
 pub(crate) mod stages;
 
 use crate::output::data::DataNews;

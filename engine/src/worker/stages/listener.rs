@@ -2,7 +2,7 @@
 
 use super::identify::{Identify, Way};
 use super::oddities::Oddities;
-use super::parse::{Moment, Scene};
+use crate::worker::parse::{Moment, Scene};
 use flowpin_flow::Sighting;
 use flowpin_reassembly::{Anomaly, Closed, Span, StreamConsumer};
 use flowpin_record::RecordSink;

@@ -13,7 +13,6 @@
 mod identify;
 mod listener;
 mod oddities;
-mod parse;
 mod scans;
 
 use crate::input::tunnels;
@@ -30,9 +29,9 @@ pub use identify::IdentifyStats;
 use identify::{Ending, Identify, Way};
 use listener::Listener;
 use oddities::Oddities;
-pub use parse::ParseStats;
-pub(crate) use parse::{FileError, earlier_files};
-use parse::{Moment, Parse, Scene, Who};
+pub use crate::worker::parse::ParseStats;
+pub(crate) use crate::worker::parse::{FileError, earlier_files};
+use crate::worker::parse::{Moment, Parse, Scene, Who};
 use scans::Scans;
 use std::io;
 
@@ -213,7 +212,7 @@ impl FlowObserver for AllStages {
     }
 
     #[inline]
-    fn next(
+    fn packet_fast(
         &mut self,
         frames: &FrameBytes<'_>,
         meta: &PacketMeta,
@@ -240,7 +239,7 @@ impl FlowObserver for AllStages {
         let Some(reassembler) = &mut self.reassembler else {
             return true;
         };
-        let Some(at) = reassembler.next(frames, meta, handle, to_server) else {
+        let Some(at) = reassembler.segment_fast(frames, meta, handle, to_server) else {
             return false;
         };
         if way == Way::Parser

@@ -2,7 +2,7 @@
 
 use super::Identify;
 use super::state::{Phase, State};
-use crate::worker::stages::parse::Scene;
+use crate::worker::parse::Scene;
 use flowpin_identify::{Again, On, STREAM_BYTES_MAX, Step};
 use flowpin_reassembly::Span;
 use flowpin_record::RecordSink;

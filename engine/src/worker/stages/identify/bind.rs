@@ -8,7 +8,7 @@
 
 use super::state::{NO_RULE, Phase, State, take};
 use super::{Identify, Way};
-use crate::worker::stages::parse::{ANYWHERE, Binding, Next, Scene, Successor, Wish};
+use crate::worker::parse::{ANYWHERE, Binding, Next, Scene, Successor, Wish};
 use flowpin_counters::Loss;
 use flowpin_identify::{GaveUp, ProtocolId, Step, Verdict};
 use flowpin_reassembly::Span;

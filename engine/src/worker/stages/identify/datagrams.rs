@@ -1,7 +1,7 @@
 //! Datagrams of a connection whose verdict is doubted.
 
 use super::Identify;
-use crate::worker::stages::parse::Scene;
+use crate::worker::parse::Scene;
 use flowpin_identify::{Again, On, ProtocolId, Step};
 use flowpin_reassembly::Span;
 use flowpin_record::RecordSink;

@@ -15,7 +15,7 @@
 
 use super::Identify;
 use super::state::{Phase, State};
-use crate::worker::stages::parse::{Parse, Scene};
+use crate::worker::parse::{Parse, Scene};
 use flowpin_counters::Loss;
 use flowpin_identify::{Again, Confidence, GaveUp, On, Step, Verdict};
 use flowpin_reassembly::Span;

@@ -1,7 +1,7 @@
 //! What a server begins behind lines that are none of its protocol (RFC 4253 §4.2).
 
 use super::Identify;
-use crate::worker::stages::parse::Scene;
+use crate::worker::parse::Scene;
 use flowpin_identify::{Again, On, ProtocolId, STREAM_BYTES_MAX, Step};
 use flowpin_reassembly::Span;
 use flowpin_record::RecordSink;

@@ -20,7 +20,7 @@ mod taken_back;
 mod trust;
 mod waiting;
 
-use super::parse::{FileError, Parse, ParseStats, Scene};
+use crate::worker::parse::{FileError, Parse, ParseStats, Scene};
 use crate::worker::identification::{Identification, Names};
 use flowpin_counters::Losses;
 use flowpin_flow::{Sighting, Table};

@@ -2,7 +2,7 @@
 
 use super::trust::Trust;
 use crate::worker::identification::Names;
-use crate::worker::stages::parse::Binding;
+use crate::worker::parse::Binding;
 use flowpin_identify::{
     Confidence, On, ProtocolId, RuleId, Search, Verdict, Whose, may_follow_stun,
 };

@@ -2,7 +2,7 @@
 
 use super::Identify;
 use super::state::{NO_RULE, NONE, Phase, take_again};
-use crate::worker::stages::parse::Scene;
+use crate::worker::parse::Scene;
 use flowpin_counters::Loss;
 use flowpin_identify::{Again, On, Verdict};
 use flowpin_reassembly::Span;

@@ -12,7 +12,7 @@
 //! answer is the same as if nothing waited. Decision 0018 has the figures.
 
 use super::Identify;
-use crate::worker::stages::parse::{Moment, Scene};
+use crate::worker::parse::{Moment, Scene};
 use flowpin_flow::{Sighting, Table};
 use flowpin_identify::On;
 use flowpin_packet::{FrameBytes, PacketFlags, PacketKind, Stretch};

@@ -15,9 +15,9 @@ use std::hint::black_box;
 
 /// What causes records: a packet, or a connection's end.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::worker::stages) struct Moment {
+pub(crate) struct Moment {
     /// Capture time of the packet, or of the connection's last one.
-    pub(in crate::worker::stages) at: Timestamp,
+    pub(crate) at: Timestamp,
     /// Stream time and number of the key.
     stream_time: Timestamp,
     number: u64,
@@ -26,7 +26,7 @@ pub(in crate::worker::stages) struct Moment {
 
 impl Moment {
     #[inline]
-    pub(in crate::worker::stages) const fn of(meta: &PacketMeta) -> Self {
+    pub(crate) const fn of(meta: &PacketMeta) -> Self {
         Self {
             at: meta.time,
             stream_time: meta.stream_time,
@@ -35,7 +35,7 @@ impl Moment {
         }
     }
 
-    pub(in crate::worker::stages) const fn end(record: &ConnRecord, key: RecordKey) -> Self {
+    pub(crate) const fn end(record: &ConnRecord, key: RecordKey) -> Self {
         Self {
             at: record.end,
             stream_time: key.time,
@@ -46,15 +46,15 @@ impl Moment {
 }
 
 /// What happens, to whom, and where records of it go.
-pub(in crate::worker::stages) struct Scene<'a, S> {
-    pub(in crate::worker::stages) moment: Moment,
-    pub(in crate::worker::stages) who: Who<'a>,
-    pub(in crate::worker::stages) sink: &'a mut S,
+pub(crate) struct Scene<'a, S> {
+    pub(crate) moment: Moment,
+    pub(crate) who: Who<'a>,
+    pub(crate) sink: &'a mut S,
 }
 
 /// Where the sides of a connection can be asked for.
 #[derive(Clone, Copy)]
-pub(in crate::worker::stages) enum Who<'a> {
+pub(crate) enum Who<'a> {
     /// Any open connection's.
     Open(&'a Table),
     /// Those of the connection at hand, which has ended.
@@ -63,7 +63,7 @@ pub(in crate::worker::stages) enum Who<'a> {
 }
 
 impl<'a, S> Scene<'a, S> {
-    pub(in crate::worker::stages) const fn open(
+    pub(crate) const fn open(
         table: &'a Table,
         moment: Moment,
         sink: &'a mut S,
@@ -76,7 +76,7 @@ impl<'a, S> Scene<'a, S> {
     }
 
     /// The ports of a connection's client and server.
-    pub(in crate::worker::stages) fn ports(&self, handle: u32) -> (u16, u16) {
+    pub(crate) fn ports(&self, handle: u32) -> (u16, u16) {
         match self.who {
             Who::Open(table) => table.ports_of(handle),
             Who::Ended(record) => (record.client.port, record.server.port),
@@ -84,7 +84,7 @@ impl<'a, S> Scene<'a, S> {
     }
 
     /// Who talks on a connection.
-    pub(in crate::worker::stages) fn peers(&self, handle: u32) -> Peers {
+    pub(crate) fn peers(&self, handle: u32) -> Peers {
         match self.who {
             Who::Open(table) => table.peers_of(handle),
             Who::Ended(record) => Peers {
@@ -115,7 +115,7 @@ pub(super) struct Ledger {
 
 impl Ledger {
     /// Where files go, if they are kept.
-    pub(super) fn new(files: Option<Files>) -> Self {
+    pub(crate) fn new(files: Option<Files>) -> Self {
         Self {
             packets: Keys::from(PACKET_ORDINAL),
             ends: Keys::from(END_ORDINAL),
@@ -146,7 +146,7 @@ impl Ledger {
 /// the number of a record is the same whatever formats are chosen. Parsers tell of every event,
 /// also where nobody reads them; of columns only where they are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::worker::stages) struct Counted {
+pub(crate) struct Counted {
     events: u32,
     columns: u32,
 }

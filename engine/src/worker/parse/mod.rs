@@ -16,10 +16,10 @@ mod parsers;
 mod room;
 
 pub(crate) use files::{FileError, earlier_files};
-pub(super) use flowpin_http::Successor;
-pub(super) use outlet::{Moment, Scene, Who};
+pub(crate) use flowpin_http::Successor;
+pub(crate) use outlet::{Moment, Scene, Who};
 use parsers::Kind;
-pub(super) use parsers::Next;
+pub(crate) use parsers::Next;
 
 use crate::run::memory;
 use files::Files;
@@ -40,7 +40,7 @@ use std::sync::Arc;
 
 /// The parsers of one worker, and the connections bound to them.
 #[derive(Debug)]
-pub(super) struct Parse {
+pub(crate) struct Parse {
     bound: Slab<Bound>,
     places: Slab<MessagePlace>,
     parsers: Parsers,
@@ -109,11 +109,11 @@ struct Speaks {
 }
 
 /// Where a stream stands is not known: its next byte is the next one.
-pub(super) const ANYWHERE: u64 = u64::MAX;
+pub(crate) const ANYWHERE: u64 = u64::MAX;
 
 /// A bound connection's number; 0: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Binding(u32);
+pub(crate) struct Binding(u32);
 
 impl Binding {
     #[inline]
@@ -123,7 +123,7 @@ impl Binding {
 }
 
 /// What is bound.
-pub(super) struct Wish {
+pub(crate) struct Wish {
     pub(super) kind: Kind,
     /// The connection's handle in the connection table.
     pub(super) connection: u32,
@@ -136,7 +136,7 @@ pub(super) struct Wish {
 
 impl Parse {
     /// For connections whose handles are below `connections_max`; none if nothing is parsed.
-    pub(super) fn new(
+    pub(crate) fn new(
         plan: &Plan,
         names: Option<&Arc<Dictionary>>,
         connections_max: u32,
@@ -160,7 +160,7 @@ impl Parse {
 
     /// Asks for a bound connection, then for what its parser has of it.
     #[inline]
-    pub(super) fn prefetch(&self, binding: Binding, step: u8) {
+    pub(crate) fn prefetch(&self, binding: Binding, step: u8) {
         let Some(bound) = binding.0.checked_sub(1) else {
             return;
         };
@@ -172,7 +172,7 @@ impl Parse {
     }
 
     /// Which parser reads a protocol, if any; `is_own`: a built-in rule found it.
-    pub(super) fn kind(
+    pub(crate) fn kind(
         &mut self,
         protocol: ProtocolId,
         (app, in_tools): (&'static str, &'static ToolNames),
@@ -194,7 +194,7 @@ impl Parse {
     }
 
     /// Binds a connection; none if the parser has no room for it, which it counts.
-    pub(super) fn bind<S>(&mut self, wish: &Wish, scene: &Scene<'_, S>) -> Binding {
+    pub(crate) fn bind<S>(&mut self, wish: &Wish, scene: &Scene<'_, S>) -> Binding {
         let who = (scene, wish.connection);
         let Some((handle, room)) = self.begin(wish.kind, wish.shard, who) else {
             return Binding::default();
@@ -215,19 +215,19 @@ impl Parse {
 
     /// Whether what was told since the last question is of the parser's protocol, where it said so.
     #[inline]
-    pub(super) fn fits(&mut self) -> Option<bool> {
+    pub(crate) fn fits(&mut self) -> Option<bool> {
         self.ledger.has_proved = false;
         self.ledger.fits.take()
     }
 
     /// Whether what was told last is of the parser's protocol beyond doubt.
     #[inline]
-    pub(super) fn has_proved(&self) -> bool {
+    pub(crate) fn has_proved(&self) -> bool {
         self.ledger.has_proved
     }
 
     /// The next so many bytes of one direction are nothing that a parser should hear of.
-    pub(super) fn leave_out(&mut self, binding: Binding, to_server: bool, len: u64) {
+    pub(crate) fn leave_out(&mut self, binding: Binding, to_server: bool, len: u64) {
         let bound = binding.0.checked_sub(1);
         if let Some(bound) = bound.and_then(|one| self.bound.get_mut(one)) {
             let [client, server] = &mut bound.next;
@@ -237,14 +237,14 @@ impl Parse {
     }
 
     /// Whether a connection's parser, once it proved what a side says, holds the rest.
-    pub(super) fn holds(&self, binding: Binding) -> bool {
+    pub(crate) fn holds(&self, binding: Binding) -> bool {
         let bound = binding.0.checked_sub(1).and_then(|one| self.bound.get(one));
         bound.is_some_and(|bound| Parsers::holds(bound.handle))
     }
 
     /// What a parser that proves all else held of one direction, before the bytes that `told` tells
     /// of, goes to `to`, which is empty: the offset of its first byte.
-    pub(super) fn held(
+    pub(crate) fn held(
         &self,
         binding: Binding,
         to_server: bool,
@@ -267,7 +267,7 @@ impl Parse {
     }
 
     /// Whether a grammar reads a connection.
-    pub(super) fn reads_text(&self, binding: Binding) -> bool {
+    pub(crate) fn reads_text(&self, binding: Binding) -> bool {
         let bound = binding.0.checked_sub(1).and_then(|one| self.bound.get(one));
         bound.is_some_and(|bound| matches!(bound.handle, Handle::Text(_)))
     }
@@ -308,20 +308,20 @@ impl Parse {
 
     /// Nobody is told anything: what the parser of another connection said is not this one's.
     #[inline]
-    pub(super) fn forget_fits(&mut self) {
+    pub(crate) fn forget_fits(&mut self) {
         self.ledger.fits = None;
         self.ledger.has_proved = false;
     }
 
     /// How many records a connection had so far.
-    pub(super) fn counted(&self, binding: Binding) -> Counted {
+    pub(crate) fn counted(&self, binding: Binding) -> Counted {
         let bound = binding.0.checked_sub(1).and_then(|one| self.bound.get(one));
         bound.map_or(Counted::default(), |bound| bound.counted)
     }
 
     /// A connection that was vacated goes on as a WebSocket: what that carries is heard from here
     /// on. False if nobody can.
-    pub(super) fn go_on_as_websocket<S>(&mut self, binding: Binding, scene: &Scene<'_, S>) -> bool {
+    pub(crate) fn go_on_as_websocket<S>(&mut self, binding: Binding, scene: &Scene<'_, S>) -> bool {
         let Some(number) = binding.0.checked_sub(1) else {
             return false;
         };
@@ -348,7 +348,7 @@ impl Parse {
     }
 
     /// A connection that was bound before goes on counting.
-    pub(super) fn count_from(&mut self, binding: Binding, counted: Counted) {
+    pub(crate) fn count_from(&mut self, binding: Binding, counted: Counted) {
         if let Some(bound) = binding
             .0
             .checked_sub(1)
@@ -359,7 +359,7 @@ impl Parse {
     }
 
     /// Bytes of a stream. Those that were told before are passed over, those between are a gap.
-    pub(super) fn data<S: RecordSink>(
+    pub(crate) fn data<S: RecordSink>(
         &mut self,
         binding: Binding,
         at: Span,
@@ -389,7 +389,7 @@ impl Parse {
     }
 
     /// Bytes of a stream that the capture does not have.
-    pub(super) fn gap<S: RecordSink>(
+    pub(crate) fn gap<S: RecordSink>(
         &mut self,
         binding: Binding,
         at: Span,
@@ -408,7 +408,7 @@ impl Parse {
     }
 
     /// A byte that its receiver reads out of band: no gap.
-    pub(super) fn passed(&mut self, binding: Binding, at: Span) {
+    pub(crate) fn passed(&mut self, binding: Binding, at: Span) {
         let bound = binding.0.checked_sub(1);
         if let Some(bound) = bound.and_then(|bound| self.bound.get_mut(bound)) {
             let [client, server] = &mut bound.next;
@@ -420,7 +420,7 @@ impl Parse {
     }
 
     /// One direction of a stream has ended.
-    pub(super) fn closed<S: RecordSink>(
+    pub(crate) fn closed<S: RecordSink>(
         &mut self,
         binding: Binding,
         to_server: bool,
@@ -435,13 +435,13 @@ impl Parse {
     }
 
     /// Whether a connection's parser has nothing of it: another one could go on from here.
-    pub(super) fn is_idle(&self, binding: Binding) -> bool {
+    pub(crate) fn is_idle(&self, binding: Binding) -> bool {
         let bound = binding.0.checked_sub(1).and_then(|one| self.bound.get(one));
         bound.is_some_and(|bound| self.parsers.is_idle(bound.handle))
     }
 
     /// A datagram, of which the capture may have cut the end.
-    pub(super) fn datagram<S: RecordSink>(
+    pub(crate) fn datagram<S: RecordSink>(
         &mut self,
         binding: Binding,
         to_server: bool,
@@ -457,7 +457,7 @@ impl Parse {
     }
 
     /// The connection is over, or goes on without its parser.
-    pub(super) fn end<S: RecordSink>(&mut self, binding: Binding, scene: &mut Scene<'_, S>) {
+    pub(crate) fn end<S: RecordSink>(&mut self, binding: Binding, scene: &mut Scene<'_, S>) {
         if let Some((bound, parsers, mut outlet)) = self.hearing(binding, scene) {
             parsers.end(bound.handle, bound.time, &mut outlet);
         }
@@ -465,7 +465,7 @@ impl Parse {
     }
 
     /// A connection goes on without its parser, and may get another one.
-    pub(super) fn vacate<S: RecordSink>(&mut self, binding: Binding, scene: &mut Scene<'_, S>) {
+    pub(crate) fn vacate<S: RecordSink>(&mut self, binding: Binding, scene: &mut Scene<'_, S>) {
         if let Some((bound, parsers, mut outlet)) = self.hearing(binding, scene) {
             parsers.end(bound.handle, bound.time, &mut outlet);
         }
@@ -479,7 +479,7 @@ impl Parse {
     }
 
     /// Its parser has let go of a connection.
-    pub(super) fn unbind(&mut self, binding: Binding) {
+    pub(crate) fn unbind(&mut self, binding: Binding) {
         if let Some(bound) = binding.0.checked_sub(1) {
             self.give_back_room(bound);
             if let Some(&Bound { place, .. }) = self.bound.get(bound) {
@@ -489,7 +489,7 @@ impl Parse {
         }
     }
 
-    pub(super) fn losses(&self) -> Losses {
+    pub(crate) fn losses(&self) -> Losses {
         let mut losses = self.parsers.losses();
         losses.add(&self.ledger.losses);
         losses
@@ -500,7 +500,7 @@ impl Parse {
     }
 
     /// The first file that could not be written.
-    pub(super) fn file_error(&self) -> Option<&FileError> {
+    pub(crate) fn file_error(&self) -> Option<&FileError> {
         self.ledger.files.as_ref()?.error()
     }
 

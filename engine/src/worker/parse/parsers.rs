@@ -15,7 +15,7 @@ use std::io;
 
 /// Which parser reads a protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::worker::stages) enum Kind {
+pub(crate) enum Kind {
     Tls,
     Dtls,
     Quic,
@@ -103,7 +103,7 @@ pub(super) enum Handle {
 
 /// How a parser goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::worker::stages) enum Next {
+pub(crate) enum Next {
     /// It wants more.
     More,
     /// It has let go of the connection and its handle.
@@ -139,7 +139,7 @@ pub(super) struct Parsers {
 }
 
 impl Parsers {
-    pub(super) fn new(options: &ParserOptions) -> io::Result<Self> {
+    pub(crate) fn new(options: &ParserOptions) -> io::Result<Self> {
         Ok(Self {
             tls: Tls::new(options.tls)?,
             quic: Quic::new(options.tls)?,
@@ -156,7 +156,7 @@ impl Parsers {
 
     /// Which parser reads a protocol; `is_own`: a built-in rule found it. The user's grammars come
     /// first; of what other patterns find they read only what they name themselves.
-    pub(super) fn kind(&self, protocol: &str, is_own: bool) -> Option<Kind> {
+    pub(crate) fn kind(&self, protocol: &str, is_own: bool) -> Option<Kind> {
         let text = self.text.protocol(protocol);
         let loaded = text.filter(|&number| number < self.loaded);
         if let Some(number) = loaded
@@ -171,14 +171,14 @@ impl Parsers {
     }
 
     /// Whether a kind's messages are wanted; `protocol`: as identified.
-    pub(super) fn is_wanted(&self, kind: Kind, protocol: &str) -> bool {
+    pub(crate) fn is_wanted(&self, kind: Kind, protocol: &str) -> bool {
         let name = kind.messages_of(protocol);
         self.wanted.is_empty() || self.wanted.iter().any(|wanted| wanted == name)
     }
 
     /// Asks for what the common parsers have of a connection.
     #[inline]
-    pub(super) fn prefetch(&self, handle: Handle) {
+    pub(crate) fn prefetch(&self, handle: Handle) {
         match handle {
             Handle::Http(handle) => self.http.prefetch(handle),
             Handle::Dns(handle) => self.dns.prefetch(handle),
@@ -196,7 +196,7 @@ impl Parsers {
 
     /// What such a parser holds of one direction goes to `to`; if it spoke last, what was held
     /// before that.
-    pub(super) fn held(&self, handle: Handle, to_server: bool, spoke: bool, to: &mut Vec<u8>) {
+    pub(crate) fn held(&self, handle: Handle, to_server: bool, spoke: bool, to: &mut Vec<u8>) {
         if let Handle::Fix(handle) = handle {
             if spoke {
                 to.extend_from_slice(self.fix.held_before());
@@ -206,7 +206,7 @@ impl Parsers {
         }
     }
 
-    pub(super) fn losses(&self) -> Losses {
+    pub(crate) fn losses(&self) -> Losses {
         let mut losses = self.tls.losses();
         losses.add(&self.quic.losses());
         losses.add(self.http.losses());
@@ -218,7 +218,7 @@ impl Parsers {
         losses
     }
 
-    pub(super) fn begin(
+    pub(crate) fn begin(
         &mut self,
         kind: Kind,
         shard: Shard,
@@ -239,7 +239,7 @@ impl Parsers {
     }
 
     #[inline]
-    pub(super) fn data<S: MessageSink>(
+    pub(crate) fn data<S: MessageSink>(
         &mut self,
         handle: Handle,
         at: Timestamp,
@@ -283,7 +283,7 @@ impl Parsers {
         }
     }
 
-    pub(super) fn gap<S: MessageSink>(
+    pub(crate) fn gap<S: MessageSink>(
         &mut self,
         handle: Handle,
         at: Timestamp,
@@ -322,7 +322,7 @@ impl Parsers {
         }
     }
 
-    pub(super) fn closed<S: MessageSink>(
+    pub(crate) fn closed<S: MessageSink>(
         &mut self,
         handle: Handle,
         at: Timestamp,
@@ -366,7 +366,7 @@ impl Parsers {
     }
 
     /// Whether a parser is between messages, as far as it can tell.
-    pub(super) fn is_idle(&self, handle: Handle) -> bool {
+    pub(crate) fn is_idle(&self, handle: Handle) -> bool {
         match handle {
             Handle::Http(handle) => self.http.is_idle(handle),
             _ => false,
@@ -374,7 +374,7 @@ impl Parsers {
     }
 
     /// `payload`: what was captured, and how long it was on the wire.
-    pub(super) fn datagram<S: MessageSink>(
+    pub(crate) fn datagram<S: MessageSink>(
         &mut self,
         handle: Handle,
         at: Timestamp,
@@ -405,7 +405,7 @@ impl Parsers {
         }
     }
 
-    pub(super) fn end<S: MessageSink>(&mut self, handle: Handle, at: Timestamp, sink: &mut S) {
+    pub(crate) fn end<S: MessageSink>(&mut self, handle: Handle, at: Timestamp, sink: &mut S) {
         match handle {
             Handle::Tls(handle) | Handle::Dtls(handle) => self.tls.end(handle, sink),
             Handle::Quic(handle) => self.quic.end(handle, sink),
