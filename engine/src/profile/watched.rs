@@ -76,14 +76,14 @@ impl<O: FlowObserver> FlowObserver for Watched<O> {
     }
 
     #[inline]
-    fn next(
+    fn packet_fast(
         &mut self,
         frames: &FrameBytes<'_>,
         meta: &PacketMeta,
         event: Event,
         place: (u32, bool),
     ) -> bool {
-        self.watch(|stages| stages.next(frames, meta, event, place))
+        self.watch(|stages| stages.packet_fast(frames, meta, event, place))
     }
 
     fn ignores(&mut self, frames: &FrameBytes<'_>, meta: &PacketMeta, place: (u32, bool)) -> bool {

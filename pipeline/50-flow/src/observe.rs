@@ -39,7 +39,7 @@ pub trait FlowObserver {
     /// first of its kind in its direction: data, an acknowledgement ([`Event::Ongoing`]). False if
     /// [`FlowObserver::packet`] is to be told of it, too: what few ask about is not looked up.
     #[inline]
-    fn next(
+    fn packet_fast(
         &mut self,
         frames: &FrameBytes<'_>,
         meta: &PacketMeta,

@@ -74,7 +74,7 @@ impl Table {
         let (meta, side) = (arrival.meta, arrival.side & 1);
         let (hot, cold) = (&mut self.hot[handle], &mut self.cold[handle]);
         let before = hot.class;
-        if !tcp::take_expected(hot, cold, meta, side) {
+        if !tcp::take_fast(hot, cold, meta, side) {
             let place = (handle, side == hot.client());
             if meta.tcp_flags.has_any(TcpFlags::RST.with(TcpFlags::FIN))
                 && observer.ignores(arrival.frames, meta, place)

@@ -25,23 +25,36 @@ impl Table {
         observer: &mut O,
     ) {
         let side = usize::from(meta.high_to_low());
-        if let Some(event) = self.count_next(hint, frames, meta, side) {
-            if O::OBSERVES && !self.tell_next(hint, frames, meta, event, observer) {
+        if let Some(event) = self.count_fast(hint, frames, meta, side) {
+            if O::OBSERVES && !self.report_fast(hint, frames, meta, event, observer) {
                 let arrival = Arrival { frames, meta, side };
                 self.tell(hint, &arrival, event, sink, observer);
             }
             return;
         }
         let arrival = Arrival { frames, meta, side };
+        self.packet_slow(&arrival, hint, sink, observer);
+    }
+
+    /// The slow path: any packet that [`Table::count_fast`] refused.
+    #[inline]
+    fn packet_slow<S: RecordSink, O: FlowObserver>(
+        &mut self,
+        arrival: &Arrival<'_>,
+        hint: Handle,
+        sink: &mut S,
+        observer: &mut O,
+    ) {
+        let (frames, meta) = (arrival.frames, arrival.meta);
         let handle = if self.is_connection(hint, frames, meta) {
             hint
         } else {
             self.find(frames, meta)
         };
         if meta.kind == PacketKind::IcmpError {
-            return self.icmp_error(handle, &arrival, sink, observer);
+            return self.icmp_error(handle, arrival, sink, observer);
         }
-        self.count_on(handle, meta.key, &arrival, sink, observer);
+        self.count_on(handle, meta.key, arrival, sink, observer);
     }
 
     /// Most packets: the next segment of a stream where nothing else happens, or a datagram that is
@@ -49,7 +62,7 @@ impl Table {
     /// is changed, if it is anything else; then the long way decides.
     // PERF: half the instructions of the long way, and one unpredictable branch (`flow_bench`).
     #[inline]
-    fn count_next(
+    fn count_fast(
         &mut self,
         hint: Handle,
         frames: &FrameBytes<'_>,
@@ -202,7 +215,7 @@ impl Table {
     /// if it is a milestone, or if the observer wants to know more.
     // PERF: apart from `tell`, so that most packets need no `Sighting`.
     #[inline]
-    fn tell_next<O: FlowObserver>(
+    fn report_fast<O: FlowObserver>(
         &self,
         handle: Handle,
         frames: &FrameBytes<'_>,
@@ -214,7 +227,7 @@ impl Table {
             let side = usize::from(meta.high_to_low());
             let place = (handle, side == hot.client());
             (event == Event::Plain || milestone(hot, side).is_none())
-                && observer.next(frames, meta, event, place)
+                && observer.packet_fast(frames, meta, event, place)
         })
     }
 

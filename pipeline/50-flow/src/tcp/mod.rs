@@ -21,12 +21,12 @@
 //! Forbidden: leaving `Reset`; leaving `Closed` but for `Reset`, unless taken back; a bad checksum
 //! changing state.
 
-mod expected;
+mod fast_path;
 mod reuse;
 mod sequence;
 mod states;
 
-pub(crate) use expected::{is_in_order, mark_letter, take_expected};
+pub(crate) use fast_path::{is_in_order, mark_letter, take_fast};
 pub(crate) use reuse::is_reuse;
 pub(crate) use sequence::acknowledges_unseen;
 pub(crate) use states::reopen;

@@ -189,7 +189,7 @@ proptest! {
 
     /// Which way a segment takes must not show: the same is told, counted and remembered.
     #[test]
-    fn the_usual_way_does_what_the_long_one_would(
+    fn the_fast_path_does_what_the_slow_path_does(
         steps in prop::collection::vec(step(), 1..24),
         settings in any::<u8>(),
         start in prop_oneof![Just(100u32), Just(u32::MAX - 4)],
@@ -203,9 +203,9 @@ proptest! {
             compared_bytes: u64::from(settings & 64 != 0) * (16 << 18),
             ..ReassemblyOptions::default()
         };
-        let mut usual = Reassembler::new(&options, 256, 4).unwrap();
-        let mut long = Reassembler::new(&options, 256, 4).unwrap();
-        long.long_way = true;
+        let mut fast = Reassembler::new(&options, 256, 4).unwrap();
+        let mut slow = Reassembler::new(&options, 256, 4).unwrap();
+        slow.slow_only = true;
         let (mut told, mut expected) = (Log::default(), Log::default());
         let opened = u8::from(settings & 128 != 0) * 3;
         let mut ends = Ends { next: [start, 7], stamp: 50, opened };
@@ -213,22 +213,22 @@ proptest! {
             let (frame, meta, to_server, begins) = ends.segment(step);
             let frames = FrameBytes { piece: &frame, extra: &[] };
             if step.kind == 8 {
-                usual.skip(2, step.to_server);
-                long.skip(2, step.to_server);
+                fast.skip(2, step.to_server);
+                slow.skip(2, step.to_server);
             }
             if step.kind == 9 && step.options & 3 == 0 {
-                usual.end(2, &mut told);
-                long.end(2, &mut expected);
+                fast.end(2, &mut told);
+                slow.end(2, &mut expected);
             }
-            usual.segment(&frames, &meta, 2, to_server, begins, &mut told);
-            long.segment(&frames, &meta, 2, to_server, begins, &mut expected);
+            fast.segment(&frames, &meta, 2, to_server, begins, &mut told);
+            slow.segment(&frames, &meta, 2, to_server, begins, &mut expected);
             prop_assert_eq!(&told, &expected);
-            prop_assert_eq!(usual.connections.get(2), long.connections.get(2));
-            prop_assert_eq!(sums(&usual.stats()), sums(&long.stats()));
+            prop_assert_eq!(fast.connections.get(2), slow.connections.get(2));
+            prop_assert_eq!(sums(&fast.stats()), sums(&slow.stats()));
         }
-        usual.end(2, &mut told);
-        long.end(2, &mut expected);
+        fast.end(2, &mut told);
+        slow.end(2, &mut expected);
         prop_assert_eq!(&told, &expected);
-        prop_assert_eq!(usual.connections.get(2), long.connections.get(2));
+        prop_assert_eq!(fast.connections.get(2), slow.connections.get(2));
     }
 }

@@ -8,9 +8,9 @@ mod close;
 mod compare;
 mod data;
 mod deliver;
+mod fast_path;
 mod handshake;
 mod segment;
-mod usual;
 
 use crate::connection::{Connection, Marks, NIL, Phase};
 use crate::delivered::Delivered;
@@ -64,11 +64,11 @@ pub struct Reassembler {
     depth: u64,
     /// How far a stream's next segments take the short way.
     // PERF: none if delivered bytes are kept: asked here, the short way need not ask.
-    quick_depth: u64,
+    fast_depth: u64,
     stats: ReassemblyStats,
     /// Nothing but the next segment in order takes a short way: for comparing.
     #[cfg(test)]
-    long_way: bool,
+    slow_only: bool,
 }
 
 /// A stream of a connection.
@@ -103,11 +103,11 @@ impl Reassembler {
             held: Held::new(shards, options.shard_bytes())?,
             options: options.clone(),
             depth,
-            quick_depth: if delivered.is_on() { 0 } else { depth },
+            fast_depth: if delivered.is_on() { 0 } else { depth },
             delivered,
             stats: ReassemblyStats::default(),
             #[cfg(test)]
-            long_way: false,
+            slow_only: false,
         })
     }
 
@@ -135,7 +135,7 @@ impl Reassembler {
         begins: bool,
         consumer: &mut C,
     ) {
-        if !begins && let Some(at) = self.next(frames, meta, handle, to_server) {
+        if !begins && let Some(at) = self.segment_fast(frames, meta, handle, to_server) {
             if C::WANTS && meta.payload_len > 0 {
                 consumer.data(at, frames.payload(meta));
             }
@@ -145,8 +145,8 @@ impl Reassembler {
             self.delivered.forget(meta.shard().0, handle);
         }
         let place = Place { handle, to_server };
-        if !self.take_usual(frames, meta, place, begins, consumer) {
-            self.look_closer(frames, meta, place, begins, consumer);
+        if !self.take_fast(frames, meta, place, begins, consumer) {
+            self.segment_slow(frames, meta, place, begins, consumer);
         }
     }
 
@@ -154,7 +154,7 @@ impl Reassembler {
     /// where nothing else happens; else none, and nothing is changed. Its payload, if it has any,
     /// is the stream's bytes at the place that is returned: the consumer is the caller.
     #[inline]
-    pub fn next(
+    pub fn segment_fast(
         &mut self,
         frames: &FrameBytes<'_>,
         meta: &PacketMeta,
@@ -162,7 +162,7 @@ impl Reassembler {
         to_server: bool,
     ) -> Option<Span> {
         let connection = self.connections.get_mut(handle)?;
-        let offset = connection.take_in_order(frames, meta, to_server, self.quick_depth)?;
+        let offset = connection.take_in_order(frames, meta, to_server, self.fast_depth)?;
         let len = u64::from(meta.payload_len);
         self.stats.in_order = self.stats.in_order.wrapping_add(len);
         Some(Span {
@@ -175,7 +175,7 @@ impl Reassembler {
     /// The connection is over: tells what is held, the gaps before it, and the ends of its
     /// streams, and frees all. Nothing happens for a handle without a connection.
     pub fn end<C: StreamConsumer>(&mut self, handle: u32, consumer: &mut C) {
-        if self.end_usual(handle, consumer) {
+        if self.end_fast(handle, consumer) {
             return;
         }
         let mut connection = match self.connections.get(handle) {
@@ -221,7 +221,7 @@ impl Reassembler {
     /// Every segment that is not simply the next one.
     #[cold]
     #[inline(never)]
-    fn look_closer<C: StreamConsumer>(
+    fn segment_slow<C: StreamConsumer>(
         &mut self,
         frames: &FrameBytes<'_>,
         meta: &PacketMeta,

@@ -22,7 +22,7 @@ impl Reassembler {
     /// Takes a step of an undisturbed handshake or close; false, and nothing is changed, if it is
     /// not one.
     #[inline(never)]
-    pub(super) fn take_usual<C: StreamConsumer>(
+    pub(super) fn take_fast<C: StreamConsumer>(
         &mut self,
         frames: &FrameBytes<'_>,
         meta: &PacketMeta,
@@ -31,7 +31,7 @@ impl Reassembler {
         consumer: &mut C,
     ) -> bool {
         #[cfg(test)]
-        if self.long_way {
+        if self.slow_only {
             return false;
         }
         match meta.tcp_flags.0 & CONTROLS {
@@ -136,12 +136,12 @@ impl Reassembler {
 
     /// Ends a connection of which nothing is held or missing, or that there is not; false, and
     /// nothing is changed, for any other.
-    pub(super) fn end_usual<C: StreamConsumer>(&mut self, handle: u32, consumer: &mut C) -> bool {
+    pub(super) fn end_fast<C: StreamConsumer>(&mut self, handle: u32, consumer: &mut C) -> bool {
         let Some(connection) = self.connections.get_mut(handle) else {
             return true;
         };
         #[cfg(test)]
-        if self.long_way {
+        if self.slow_only {
             return connection.is_fresh();
         }
         let [first, second] = &connection.sides;

@@ -56,12 +56,7 @@ pub(crate) fn mark_letter(hot: &mut Hot, side: usize, meta: &PacketMeta) -> bool
 /// Takes a step of an undisturbed handshake or close; false, and nothing is changed, if it is not
 /// one.
 #[inline]
-pub(crate) fn take_expected(
-    hot: &mut Hot,
-    cold: &mut Cold,
-    meta: &PacketMeta,
-    side: usize,
-) -> bool {
+pub(crate) fn take_fast(hot: &mut Hot, cold: &mut Cold, meta: &PacketMeta, side: usize) -> bool {
     let by_client = side == hot.client();
     if meta.window == 0 || hot.extra != NIL {
         return false;
@@ -194,7 +189,7 @@ fn number(hot: &mut Hot, cold: &mut Cold, meta: &PacketMeta, side: usize) {
 #[cfg(test)]
 mod tests {
     use super::super::{Rare, advance};
-    use super::{is_in_order, mark_letter, take_expected};
+    use super::{is_in_order, mark_letter, take_fast};
     use crate::entry::{Bits, Cold, Hot, NIL};
     use crate::time::timeouts::Class;
     use flowpin_packet::{FlowKey, PacketMeta, Seq, TcpFlags, Timestamp};
@@ -258,7 +253,7 @@ mod tests {
                     true
                 } else {
                     let before = (hot, cold);
-                    let taken = take_expected(&mut hot, &mut cold, &meta, side);
+                    let taken = take_fast(&mut hot, &mut cold, &meta, side);
                     prop_assert!(taken || before == (hot, cold));
                     taken
                 };
