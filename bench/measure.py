@@ -100,6 +100,7 @@ OF_THE_CAPTURE = {"fragment_timeout", "fragment_overlap", "clock_leaps_clamped"}
 BY_DESIGN = {
     "anomalies_suppressed": "anomaly records above their rate",
     "identify_first_bytes": "streams with more before their protocol was known than is kept",
+    "scan_sources_forgotten": "sources of connections beyond those that scans are looked for of",
 }
 
 
