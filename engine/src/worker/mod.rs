@@ -10,6 +10,7 @@
 //! Owns every table it touches; shares nothing. So no stage takes a lock, and a test drives a
 //! whole worker on one thread.
 
+mod context;
 pub(crate) mod identification;
 pub(crate) mod limit;
 mod parse;

@@ -17,11 +17,11 @@ mod room;
 
 pub(crate) use files::{FileError, earlier_files};
 pub(crate) use flowpin_http::Successor;
-pub(crate) use outlet::{Moment, Scene, Who};
 use parsers::Kind;
 pub(crate) use parsers::Next;
 
 use crate::run::memory;
+use crate::worker::context::Context;
 use files::Files;
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
@@ -194,8 +194,8 @@ impl Parse {
     }
 
     /// Binds a connection; none if the parser has no room for it, which it counts.
-    pub(crate) fn bind<S>(&mut self, wish: &Wish, scene: &Scene<'_, S>) -> Binding {
-        let who = (scene, wish.connection);
+    pub(crate) fn bind<S>(&mut self, wish: &Wish, context: &Context<'_, S>) -> Binding {
+        let who = (context, wish.connection);
         let Some((handle, room)) = self.begin(wish.kind, wish.shard, who) else {
             return Binding::default();
         };
@@ -278,15 +278,15 @@ impl Parse {
         &mut self,
         kind: Kind,
         shard: Shard,
-        (scene, connection): (&Scene<'_, S>, u32),
+        (context, connection): (&Context<'_, S>, u32),
     ) -> Option<(Handle, u32)> {
         let room = kind.connection_bytes();
         if !self.room.take(shard, room) {
             self.ledger.losses.count(kind.without_room(), 1);
             return None;
         }
-        let handle = self.parsers.begin(kind, shard, scene.moment.at, || {
-            let peers = scene.peers(connection);
+        let handle = self.parsers.begin(kind, shard, context.cause.time, || {
+            let peers = context.peers(connection);
             Ends {
                 client: peers.client,
                 server: peers.server,
@@ -321,7 +321,11 @@ impl Parse {
 
     /// A connection that was vacated goes on as a WebSocket: what that carries is heard from here
     /// on. False if nobody can.
-    pub(crate) fn go_on_as_websocket<S>(&mut self, binding: Binding, scene: &Scene<'_, S>) -> bool {
+    pub(crate) fn go_on_as_websocket<S>(
+        &mut self,
+        binding: Binding,
+        context: &Context<'_, S>,
+    ) -> bool {
         let Some(number) = binding.0.checked_sub(1) else {
             return false;
         };
@@ -332,7 +336,7 @@ impl Parse {
         if !self.parsers.is_wanted(Kind::WebSocket, app) {
             return false;
         }
-        let who = (scene, bound.connection);
+        let who = (context, bound.connection);
         let Some((handle, room)) = self.begin(Kind::WebSocket, bound.shard, who) else {
             return false;
         };
@@ -364,9 +368,9 @@ impl Parse {
         binding: Binding,
         at: Span,
         bytes: &[u8],
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) -> Next {
-        let Some((mut bound, parsers, mut outlet)) = self.hearing(binding, scene) else {
+        let Some((mut bound, parsers, mut outlet)) = self.hearing(binding, context) else {
             return Next::Nothing;
         };
         let (expected, _) = bound.pass(at, bytes.len() as u64);
@@ -394,9 +398,9 @@ impl Parse {
         binding: Binding,
         at: Span,
         len: u64,
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) -> Next {
-        let Some((mut bound, parsers, mut outlet)) = self.hearing(binding, scene) else {
+        let Some((mut bound, parsers, mut outlet)) = self.hearing(binding, context) else {
             return Next::Nothing;
         };
         let (expected, end) = bound.pass(at, len);
@@ -424,9 +428,9 @@ impl Parse {
         &mut self,
         binding: Binding,
         to_server: bool,
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) -> Next {
-        match self.hearing(binding, scene) {
+        match self.hearing(binding, context) {
             Some((bound, parsers, mut outlet)) => {
                 parsers.closed(bound.handle, bound.time, to_server, &mut outlet)
             }
@@ -446,9 +450,9 @@ impl Parse {
         binding: Binding,
         to_server: bool,
         payload: (&[u8], usize),
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) -> Next {
-        match self.hearing(binding, scene) {
+        match self.hearing(binding, context) {
             Some((bound, parsers, mut outlet)) => {
                 parsers.datagram(bound.handle, bound.time, to_server, payload, &mut outlet)
             }
@@ -457,16 +461,16 @@ impl Parse {
     }
 
     /// The connection is over, or goes on without its parser.
-    pub(crate) fn end<S: RecordSink>(&mut self, binding: Binding, scene: &mut Scene<'_, S>) {
-        if let Some((bound, parsers, mut outlet)) = self.hearing(binding, scene) {
+    pub(crate) fn end<S: RecordSink>(&mut self, binding: Binding, context: &mut Context<'_, S>) {
+        if let Some((bound, parsers, mut outlet)) = self.hearing(binding, context) {
             parsers.end(bound.handle, bound.time, &mut outlet);
         }
         self.unbind(binding);
     }
 
     /// A connection goes on without its parser, and may get another one.
-    pub(crate) fn vacate<S: RecordSink>(&mut self, binding: Binding, scene: &mut Scene<'_, S>) {
-        if let Some((bound, parsers, mut outlet)) = self.hearing(binding, scene) {
+    pub(crate) fn vacate<S: RecordSink>(&mut self, binding: Binding, context: &mut Context<'_, S>) {
+        if let Some((bound, parsers, mut outlet)) = self.hearing(binding, context) {
             parsers.end(bound.handle, bound.time, &mut outlet);
         }
         let Some(number) = binding.0.checked_sub(1) else {
@@ -509,7 +513,7 @@ impl Parse {
     fn hearing<'a, 't, S: RecordSink>(
         &'a mut self,
         binding: Binding,
-        scene: &'a mut Scene<'t, S>,
+        context: &'a mut Context<'t, S>,
     ) -> Option<(Hearing<'a>, &'a mut Parsers, Outlet<'a, 't, S>)> {
         let Bound {
             place,
@@ -526,7 +530,7 @@ impl Parse {
         let hearing = Hearing {
             handle: *handle,
             next,
-            time: scene.moment.at,
+            time: context.cause.time,
         };
         let outlet = Outlet {
             ledger: &mut self.ledger,
@@ -539,7 +543,7 @@ impl Parse {
             },
             counted,
             shard: *shard,
-            scene,
+            context,
         };
         Some((hearing, &mut self.parsers, outlet))
     }
@@ -578,15 +582,15 @@ struct Places<'a> {
 
 impl Places<'_> {
     /// What its records have in common.
-    fn get<S>(&mut self, scene: &Scene<'_, S>) -> Option<&mut MessagePlace> {
+    fn get<S>(&mut self, context: &Context<'_, S>) -> Option<&mut MessagePlace> {
         if *self.place == NIL {
             let (peers, speaks) = (
-                scene.peers(self.connection),
+                context.peers(self.connection),
                 speaks(self.known, self.protocol),
             );
             // As many places as bound connections: there is always one.
             *self.place = self.all.insert(MessagePlace {
-                time: scene.moment.at,
+                time: context.cause.time,
                 uid: peers.uid,
                 protocol: peers.protocol,
                 client: peers.client,

@@ -2,100 +2,16 @@
 
 use super::files::Files;
 use super::{ParseStats, Places};
+use crate::worker::context::{Cause, Context};
 use crate::worker::limit::{Keys, Limit};
 use flowpin_counters::{Loss, Losses};
-use flowpin_flow::{Peers, Table};
 use flowpin_http::FILES;
-use flowpin_packet::{Layer, PacketMeta, Reason, SHARD_COUNT, Shard, Timestamp, bad};
+use flowpin_packet::{Layer, Reason, SHARD_COUNT, Shard, Timestamp, bad};
 use flowpin_record::{
-    AnomalyRecord, AppEvent, ConnRecord, DataChannel, FilePart, MessageSchema, MessageSink,
-    RecordKey, RecordSink, Shown, Value,
+    AnomalyRecord, AppEvent, DataChannel, FilePart, MessageSchema, MessageSink, RecordKey,
+    RecordSink, Shown, Value,
 };
 use std::hint::black_box;
-
-/// What causes records: a packet, or a connection's end.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Moment {
-    /// Capture time of the packet, or of the connection's last one.
-    pub(crate) at: Timestamp,
-    /// Stream time and number of the key.
-    stream_time: Timestamp,
-    number: u64,
-    is_end: bool,
-}
-
-impl Moment {
-    #[inline]
-    pub(crate) const fn of(meta: &PacketMeta) -> Self {
-        Self {
-            at: meta.time,
-            stream_time: meta.stream_time,
-            number: meta.number,
-            is_end: false,
-        }
-    }
-
-    pub(crate) const fn end(record: &ConnRecord, key: RecordKey) -> Self {
-        Self {
-            at: record.end,
-            stream_time: key.time,
-            number: key.number,
-            is_end: true,
-        }
-    }
-}
-
-/// What happens, to whom, and where records of it go.
-pub(crate) struct Scene<'a, S> {
-    pub(crate) moment: Moment,
-    pub(crate) who: Who<'a>,
-    pub(crate) sink: &'a mut S,
-}
-
-/// Where the sides of a connection can be asked for.
-#[derive(Clone, Copy)]
-pub(crate) enum Who<'a> {
-    /// Any open connection's.
-    Open(&'a Table),
-    /// Those of the connection at hand, which has ended.
-    // PERF: read only if asked for: what was just written in parts, and is read at once, waits.
-    Ended(&'a ConnRecord),
-}
-
-impl<'a, S> Scene<'a, S> {
-    pub(crate) const fn open(
-        table: &'a Table,
-        moment: Moment,
-        sink: &'a mut S,
-    ) -> Self {
-        Self {
-            moment,
-            who: Who::Open(table),
-            sink,
-        }
-    }
-
-    /// The ports of a connection's client and server.
-    pub(crate) fn ports(&self, handle: u32) -> (u16, u16) {
-        match self.who {
-            Who::Open(table) => table.ports_of(handle),
-            Who::Ended(record) => (record.client.port, record.server.port),
-        }
-    }
-
-    /// Who talks on a connection.
-    pub(crate) fn peers(&self, handle: u32) -> Peers {
-        match self.who {
-            Who::Open(table) => table.peers_of(handle),
-            Who::Ended(record) => Peers {
-                uid: record.uid,
-                protocol: record.protocol,
-                client: record.client,
-                server: record.server,
-            },
-        }
-    }
-}
 
 /// What all connections of a worker share.
 #[derive(Debug)]
@@ -130,13 +46,13 @@ impl Ledger {
 }
 
 impl Ledger {
-    fn key(&mut self, moment: &Moment) -> RecordKey {
-        let keys = if moment.is_end {
+    fn key(&mut self, cause: &Cause) -> RecordKey {
+        let keys = if cause.is_end {
             &mut self.ends
         } else {
             &mut self.packets
         };
-        keys.next(moment.stream_time, moment.number)
+        keys.next(cause.stream_time, cause.number)
     }
 }
 
@@ -179,13 +95,13 @@ pub(super) struct Outlet<'a, 't, S> {
     pub(super) places: Places<'a>,
     pub(super) counted: &'a mut Counted,
     pub(super) shard: Shard,
-    pub(super) scene: &'a mut Scene<'t, S>,
+    pub(super) context: &'a mut Context<'t, S>,
 }
 
 impl<S: RecordSink> MessageSink for Outlet<'_, '_, S> {
     fn message(&mut self, schema: &MessageSchema, time: Timestamp, values: &[Value<'_>]) {
-        let moment = self.scene.moment;
-        let key = self.ledger.key(&moment);
+        let cause = self.context.cause;
+        let key = self.ledger.key(&cause);
         self.ledger.stats.messages += 1;
         // A file is a part of a transaction whose own record follows.
         let is_file = schema.file_stem == FILES.file_stem;
@@ -197,35 +113,35 @@ impl<S: RecordSink> MessageSink for Outlet<'_, '_, S> {
         if !self.reads(schema) {
             // What a parser made of the message, it made.
             black_box(values);
-            return self.scene.sink.unread_message(schema);
+            return self.context.sink.unread_message(schema);
         }
-        if let Some(place) = self.places.get(self.scene) {
+        if let Some(place) = self.places.get(self.context) {
             place.time = time;
-            place.packet_number = (!moment.is_end).then_some(moment.number);
+            place.packet_number = (!cause.is_end).then_some(cause.number);
             place.transaction = transaction;
-            self.scene.sink.message(key, place, schema, values);
+            self.context.sink.message(key, place, schema, values);
         }
     }
 
     #[inline]
     fn reads(&self, schema: &MessageSchema) -> bool {
-        self.scene.sink.reads_messages(schema.shown)
+        self.context.sink.reads_messages(schema.shown)
     }
 
     fn anomaly(&mut self, event: &'static str) {
-        let moment = self.scene.moment;
+        let cause = self.context.cause;
         let limit = self.ledger.limits.get_mut(usize::from(self.shard.0));
-        let allowed = limit.and_then(|limit| limit.allow(moment.stream_time, PER_SECOND_MAX));
+        let allowed = limit.and_then(|limit| limit.allow(cause.stream_time, PER_SECOND_MAX));
         let Some(suppressed) = allowed else {
             self.ledger.losses.count(Loss::AnomaliesSuppressed, 1);
             return;
         };
-        let Some(place) = self.places.get(self.scene) else {
+        let Some(place) = self.places.get(self.context) else {
             return;
         };
         let record = AnomalyRecord {
-            time: moment.at,
-            packet_number: moment.number,
+            time: cause.time,
+            packet_number: cause.number,
             what: bad(Layer::Stream, Reason::Message, 0),
             app: Some(AppEvent {
                 protocol: place.app,
@@ -236,8 +152,8 @@ impl<S: RecordSink> MessageSink for Outlet<'_, '_, S> {
             connection: Some((place.uid, place.client.port, place.server.port)),
             suppressed,
         };
-        let key = self.ledger.key(&moment);
-        self.scene.sink.anomaly(key, &record);
+        let key = self.ledger.key(&cause);
+        self.context.sink.anomaly(key, &record);
     }
 
     /// One message is enough, whatever stands around it.
@@ -255,17 +171,17 @@ impl<S: RecordSink> MessageSink for Outlet<'_, '_, S> {
     }
 
     fn data_channel(&mut self, told: DataChannel<'_>) {
-        let moment = self.scene.moment;
-        let key = self.ledger.key(&moment);
-        if let Some(place) = self.places.get(self.scene) {
-            place.time = moment.at;
-            self.scene.sink.data_channel(key, place, told);
+        let cause = self.context.cause;
+        let key = self.ledger.key(&cause);
+        if let Some(place) = self.places.get(self.context) {
+            place.time = cause.time;
+            self.context.sink.data_channel(key, place, told);
         }
     }
 
     fn file(&mut self, part: FilePart<'_>) {
         if let Some(files) = &mut self.ledger.files
-            && let Some(place) = self.places.get(self.scene)
+            && let Some(place) = self.places.get(self.context)
         {
             files.part(place.uid, part);
         }

@@ -2,7 +2,7 @@
 
 use super::identify::{Identify, Way};
 use super::oddities::Oddities;
-use crate::worker::parse::{Moment, Scene};
+use crate::worker::context::{Cause, Context};
 use flowpin_flow::Sighting;
 use flowpin_reassembly::{Anomaly, Closed, Span, StreamConsumer};
 use flowpin_record::RecordSink;
@@ -23,14 +23,14 @@ impl<S: RecordSink> StreamConsumer for Listener<'_, S> {
         let Some(identify) = &mut self.identify else {
             return;
         };
-        let (frames, moment) = (&self.sighting.frames, Moment::of(self.sighting.meta));
+        let (frames, cause) = (&self.sighting.frames, Cause::of(self.sighting.meta));
         if identify.way(at.handle) != Way::Nothing
-            && !identify.wait_with_bytes(at, bytes, frames, moment)
+            && !identify.wait_with_bytes(at, bytes, frames, cause)
         {
             // Bytes that were held go as soon as they were told.
             let table = self.sighting.table();
             identify.settle(table, frames, self.sink);
-            identify.bytes(at, bytes, &mut Scene::open(table, moment, self.sink));
+            identify.bytes(at, bytes, &mut Context::open(table, cause, self.sink));
         }
     }
 
@@ -38,7 +38,7 @@ impl<S: RecordSink> StreamConsumer for Listener<'_, S> {
         if let Some(identify) = &mut self.identify
             && identify.way(at.handle) != Way::Nothing
         {
-            identify.wait_with_gap(at, len, Moment::of(self.sighting.meta));
+            identify.wait_with_gap(at, len, Cause::of(self.sighting.meta));
         }
     }
 
@@ -46,7 +46,7 @@ impl<S: RecordSink> StreamConsumer for Listener<'_, S> {
         if let Some(identify) = &mut self.identify
             && identify.way(at.handle) != Way::Nothing
         {
-            identify.wait_with_passed(at, Moment::of(self.sighting.meta));
+            identify.wait_with_passed(at, Cause::of(self.sighting.meta));
         }
     }
 
@@ -54,7 +54,7 @@ impl<S: RecordSink> StreamConsumer for Listener<'_, S> {
         if let Some(identify) = &mut self.identify
             && identify.way(at.handle) != Way::Nothing
         {
-            identify.wait_with_closed(at, Moment::of(self.sighting.meta));
+            identify.wait_with_closed(at, Cause::of(self.sighting.meta));
         }
     }
 
@@ -62,7 +62,7 @@ impl<S: RecordSink> StreamConsumer for Listener<'_, S> {
         if let Some(identify) = &mut self.identify
             && identify.way(handle) != Way::Nothing
         {
-            identify.wait_with_over(handle, Moment::of(self.sighting.meta));
+            identify.wait_with_over(handle, Cause::of(self.sighting.meta));
         }
     }
 
@@ -70,7 +70,7 @@ impl<S: RecordSink> StreamConsumer for Listener<'_, S> {
         if let Some(identify) = &mut self.identify
             && identify.way(handle) != Way::Nothing
         {
-            identify.wait_with_reset(handle, Moment::of(self.sighting.meta));
+            identify.wait_with_reset(handle, Cause::of(self.sighting.meta));
         }
     }
 
@@ -79,7 +79,7 @@ impl<S: RecordSink> StreamConsumer for Listener<'_, S> {
         if let Some(identify) = &mut self.identify
             && identify.way(at.handle) != Way::Nothing
         {
-            identify.wait_with_more(at, told, Moment::of(self.sighting.meta));
+            identify.wait_with_more(at, told, Cause::of(self.sighting.meta));
         }
     }
 

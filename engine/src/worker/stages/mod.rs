@@ -17,7 +17,11 @@ mod scans;
 
 use crate::input::tunnels;
 use crate::run::memory;
+use crate::worker::context::{Cause, Context, PeerSource};
 use crate::worker::identification::Identification;
+use crate::worker::parse::Parse;
+pub use crate::worker::parse::ParseStats;
+pub(crate) use crate::worker::parse::{FileError, earlier_files};
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_flow::{Event, FlowObserver, Sighting, Table};
@@ -29,9 +33,6 @@ pub use identify::IdentifyStats;
 use identify::{Ending, Identify, Way};
 use listener::Listener;
 use oddities::Oddities;
-pub use crate::worker::parse::ParseStats;
-pub(crate) use crate::worker::parse::{FileError, earlier_files};
-use crate::worker::parse::{Moment, Parse, Scene, Who};
 use scans::Scans;
 use std::io;
 
@@ -245,7 +246,7 @@ impl FlowObserver for AllStages {
         if way == Way::Parser
             && let Some(identify) = &mut self.identify
         {
-            identify.wait_with_bytes(at, frames.payload(meta), frames, Moment::of(meta));
+            identify.wait_with_bytes(at, frames.payload(meta), frames, Cause::of(meta));
         }
         true
     }
@@ -330,9 +331,9 @@ impl FlowObserver for AllStages {
                 return;
             }
         };
-        let mut scene = Scene {
-            moment: Moment::end(record, key),
-            who: Who::Ended(record),
+        let mut context = Context {
+            cause: Cause::end(record, key),
+            peers: PeerSource::Record(record),
             sink,
         };
         if record.protocol == TCP
@@ -340,11 +341,11 @@ impl FlowObserver for AllStages {
         {
             let mut ending = Ending {
                 identify,
-                scene: &mut scene,
+                context: &mut context,
             };
             reassembler.end(handle, &mut ending);
         }
-        identify.end(handle, &mut scene);
+        identify.end(handle, &mut context);
         identify.tell(handle, record);
     }
 

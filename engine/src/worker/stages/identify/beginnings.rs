@@ -2,7 +2,7 @@
 
 use super::Identify;
 use super::state::{Phase, State};
-use crate::worker::parse::Scene;
+use crate::worker::context::Context;
 use flowpin_identify::{Again, On, STREAM_BYTES_MAX, Step};
 use flowpin_reassembly::Span;
 use flowpin_record::RecordSink;
@@ -42,7 +42,7 @@ impl Identify {
     pub(super) fn look_at_replayed<S: RecordSink>(
         &mut self,
         handle: u32,
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) {
         for to_server in [true, false] {
             if let Some(state) = self.states.get(handle)
@@ -55,14 +55,14 @@ impl Identify {
                     to_server,
                     offset: 0,
                 };
-                self.look_at_beginning(at, &[], scene);
+                self.look_at_beginning(at, &[], context);
             }
         }
     }
 
     /// What a connection's parser holds of a side of which all else is proved is kept for whoever
     /// takes its place.
-    pub(super) fn recall_held<S: RecordSink>(&mut self, told: Span, scene: &Scene<'_, S>) {
+    pub(super) fn recall_held<S: RecordSink>(&mut self, told: Span, context: &Context<'_, S>) {
         for to_server in [true, false] {
             let (Some(parse), Some(state)) = (&self.parse, self.states.get_mut(told.handle)) else {
                 return;
@@ -71,7 +71,7 @@ impl Identify {
             let offset = parse.held(state.binding, to_server, told, &mut self.held);
             let is_kept = !self.searches.kept(state.search, to_server).is_empty();
             if !is_kept && !self.held.is_empty() {
-                let whose = state.whose(On::Tcp, to_server, scene.ports(told.handle), offset);
+                let whose = state.whose(On::Tcp, to_server, context.ports(told.handle), offset);
                 self.searches.keep(&mut state.search, whose, &self.held);
             }
         }
@@ -82,7 +82,7 @@ impl Identify {
         &mut self,
         at: Span,
         bytes: &[u8],
-        scene: &Scene<'_, S>,
+        context: &Context<'_, S>,
     ) {
         let Some(state) = self.states.get_mut(at.handle) else {
             return;
@@ -110,7 +110,7 @@ impl Identify {
             && kept < STREAM_BYTES_MAX
             && self.parse.is_some()
         {
-            let whose = state.whose(On::Tcp, at.to_server, scene.ports(at.handle), at.offset);
+            let whose = state.whose(On::Tcp, at.to_server, context.ports(at.handle), at.offset);
             // Without memory a parser is told later bytes alone.
             self.searches.keep(&mut state.search, whose, fresh);
         }
@@ -121,21 +121,21 @@ impl Identify {
         &mut self,
         at: Span,
         bytes: &[u8],
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) {
-        let ports = scene.ports(at.handle);
+        let ports = context.ports(at.handle);
         let Some(state) = self.states.get_mut(at.handle) else {
             return;
         };
         if self.searches.kept(state.search, at.to_server).is_empty() {
-            return self.refused_by_all(at.handle, scene);
+            return self.refused_by_all(at.handle, context);
         }
         let mut whose = state.whose(On::Tcp, at.to_server, ports, at.offset);
         let but = Some(self.names.protocol_of(state.rule));
         whose.again = Some(Again { but });
         let step = self.searches.look_again(state.search, whose);
-        self.conclude(at, bytes, step, scene);
-        self.refused_by_all(at.handle, scene);
+        self.conclude(at, bytes, step, context);
+        self.refused_by_all(at.handle, context);
     }
 
     /// Goes on looking at a direction's beginning.
@@ -143,9 +143,9 @@ impl Identify {
         &mut self,
         at: Span,
         bytes: &[u8],
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) {
-        let ports = scene.ports(at.handle);
+        let ports = context.ports(at.handle);
         let Some(state) = self.states.get_mut(at.handle) else {
             return;
         };
@@ -170,7 +170,7 @@ impl Identify {
         let step = self.searches.stream_bytes(&mut state.search, whose, bytes);
         let is_over = matches!(step, Step::GaveUp(_))
             || step == Step::Undecided && self.searches.is_side_over(state.search, at.to_server);
-        self.conclude(at, bytes, step, scene);
+        self.conclude(at, bytes, step, context);
         if is_over
             && !is_read
             && let Some(state) = self.states.get_mut(at.handle)

@@ -8,7 +8,8 @@
 
 use super::state::{NO_RULE, Phase, State, take};
 use super::{Identify, Way};
-use crate::worker::parse::{ANYWHERE, Binding, Next, Scene, Successor, Wish};
+use crate::worker::context::Context;
+use crate::worker::parse::{ANYWHERE, Binding, Next, Successor, Wish};
 use flowpin_counters::Loss;
 use flowpin_identify::{GaveUp, ProtocolId, Step, Verdict};
 use flowpin_reassembly::Span;
@@ -21,7 +22,7 @@ impl Identify {
         handle: u32,
         is_stream: bool,
         step: Step,
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) {
         let Some(state) = self.states.get_mut(handle) else {
             return;
@@ -35,7 +36,7 @@ impl Identify {
                         // The server has to agree.
                         state.trust.begin();
                     }
-                    self.bind(handle, &before, verdict, scene);
+                    self.bind(handle, &before, verdict, context);
                 }
             }
             Step::GaveUp(why) => {
@@ -45,9 +46,9 @@ impl Identify {
                 state.give_up();
             }
         }
-        self.replay(handle, 0, scene);
+        self.replay(handle, 0, context);
         if is_stream && before.rule == NO_RULE {
-            self.look_at_replayed(handle, scene);
+            self.look_at_replayed(handle, context);
         }
         if !self.begins_doubt(handle, is_stream)
             && let Some(state) = self.states.get_mut(handle)
@@ -62,10 +63,10 @@ impl Identify {
         handle: u32,
         before: &State,
         verdict: Verdict,
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) {
         let first = if before.rule == NO_RULE { 0 } else { ANYWHERE };
-        self.bind_to(handle, before.binding, (verdict.protocol, first), scene);
+        self.bind_to(handle, before.binding, (verdict.protocol, first), context);
     }
 
     /// Gives a connection the parser of a protocol, in the place of `before`, from an offset on.
@@ -74,7 +75,7 @@ impl Identify {
         handle: u32,
         before: Binding,
         (protocol, first): (ProtocolId, u64),
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) {
         let (app, in_tools) = (self.names.protocol(protocol), self.names.in_tools(protocol));
         let is_own = self.names.is_own(protocol);
@@ -82,7 +83,7 @@ impl Identify {
             return;
         };
         let counted = parse.counted(before);
-        parse.end(before, scene);
+        parse.end(before, context);
         state.binding = Default::default();
         let Some(kind) = parse.kind(protocol, (app, in_tools), is_own) else {
             return;
@@ -94,7 +95,7 @@ impl Identify {
             shard: state.shard,
             next: [first; 2],
         };
-        state.binding = parse.bind(&wish, scene);
+        state.binding = parse.bind(&wish, context);
         parse.count_from(state.binding, counted);
     }
 
@@ -104,7 +105,7 @@ impl Identify {
         &mut self,
         handle: u32,
         first: u64,
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) {
         let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(handle)) else {
             return;
@@ -139,7 +140,7 @@ impl Identify {
                         to_server,
                         offset: offset.saturating_add(before),
                     };
-                    next = parse.data(state.binding, at, bytes, scene);
+                    next = parse.data(state.binding, at, bytes, context);
                     match parse.fits() {
                         Some(true) => state.trust.fit(to_server),
                         Some(false) => state.trust.refuse_side(to_server),
@@ -152,7 +153,7 @@ impl Identify {
         let unkept = self.searches.replay_datagrams(state.search, |one| {
             if next == Next::More {
                 let payload = (one.bytes, one.wire_len);
-                next = parse.datagram(state.binding, one.to_server, payload, scene);
+                next = parse.datagram(state.binding, one.to_server, payload, context);
             }
         });
         self.losses
@@ -163,14 +164,19 @@ impl Identify {
             // What came behind it is among what is replayed: too late to be looked at anew.
             Next::Successor(..) => {
                 let binding = core::mem::take(&mut state.binding);
-                parse.end(binding, scene);
+                parse.end(binding, context);
             }
         }
     }
 
     /// Tells a connection's parser, if it has one, the next bytes of a stream.
     #[inline]
-    pub(super) fn hear<S: RecordSink>(&mut self, at: Span, bytes: &[u8], scene: &mut Scene<'_, S>) {
+    pub(super) fn hear<S: RecordSink>(
+        &mut self,
+        at: Span,
+        bytes: &[u8],
+        context: &mut Context<'_, S>,
+    ) {
         let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(at.handle)) else {
             return;
         };
@@ -178,10 +184,10 @@ impl Identify {
             parse.forget_fits();
             return;
         }
-        match parse.data(state.binding, at, bytes, scene) {
+        match parse.data(state.binding, at, bytes, context) {
             Next::More => {}
             Next::Nothing => parse.unbind(core::mem::take(&mut state.binding)),
-            Next::Successor(what, used) => self.hand_over(at, bytes, (what, used), scene),
+            Next::Successor(what, used) => self.hand_over(at, bytes, (what, used), context),
         }
     }
 
@@ -192,12 +198,12 @@ impl Identify {
         at: Span,
         bytes: &[u8],
         (what, used): (Successor, usize),
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) {
         let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(at.handle)) else {
             return;
         };
-        parse.vacate(state.binding, scene);
+        parse.vacate(state.binding, context);
         state.trust.settle();
         self.searches.release(&mut state.search);
         let goes_on_as = match what {
@@ -216,14 +222,14 @@ impl Identify {
                     ..at
                 };
                 if !rest.is_empty() {
-                    self.bytes(at, rest, scene);
+                    self.bytes(at, rest, context);
                 }
                 return;
             }
         };
         state.go_to(Phase::Done);
         let is_heard =
-            what == Successor::WebSocket && parse.go_on_as_websocket(state.binding, scene);
+            what == Successor::WebSocket && parse.go_on_as_websocket(state.binding, context);
         if !is_heard {
             parse.unbind(core::mem::take(&mut state.binding));
         }
@@ -238,7 +244,7 @@ impl Identify {
             .filter(|rest| is_heard && !rest.is_empty())
         {
             let offset = at.offset.saturating_add(used as u64);
-            self.hear(Span { offset, ..at }, rest, scene);
+            self.hear(Span { offset, ..at }, rest, context);
         }
     }
 
@@ -246,7 +252,7 @@ impl Identify {
         &mut self,
         at: Span,
         payload: (&[u8], usize),
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) {
         let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(at.handle)) else {
             return;
@@ -255,13 +261,18 @@ impl Identify {
             parse.forget_fits();
             return;
         }
-        let next = parse.datagram(state.binding, at.to_server, payload, scene);
+        let next = parse.datagram(state.binding, at.to_server, payload, context);
         if next == Next::Nothing {
             parse.unbind(core::mem::take(&mut state.binding));
         }
     }
 
-    pub(super) fn hear_gap<S: RecordSink>(&mut self, at: Span, len: u64, scene: &mut Scene<'_, S>) {
+    pub(super) fn hear_gap<S: RecordSink>(
+        &mut self,
+        at: Span,
+        len: u64,
+        context: &mut Context<'_, S>,
+    ) {
         // While it is looked at, its parser will hear of the gap by the offsets behind it.
         if self.way(at.handle) != Way::Parser {
             return;
@@ -269,12 +280,13 @@ impl Identify {
         let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(at.handle)) else {
             return;
         };
-        if !state.is(Phase::Looking) && parse.gap(state.binding, at, len, scene) == Next::Nothing {
+        if !state.is(Phase::Looking) && parse.gap(state.binding, at, len, context) == Next::Nothing
+        {
             parse.unbind(core::mem::take(&mut state.binding));
         }
     }
 
-    pub(super) fn hear_closed<S: RecordSink>(&mut self, at: Span, scene: &mut Scene<'_, S>) {
+    pub(super) fn hear_closed<S: RecordSink>(&mut self, at: Span, context: &mut Context<'_, S>) {
         if self.way(at.handle) != Way::Parser {
             return;
         }
@@ -282,7 +294,7 @@ impl Identify {
             return;
         };
         if !state.is(Phase::Looking)
-            && parse.closed(state.binding, at.to_server, scene) == Next::Nothing
+            && parse.closed(state.binding, at.to_server, context) == Next::Nothing
         {
             parse.unbind(core::mem::take(&mut state.binding));
             state.let_go();
@@ -291,13 +303,13 @@ impl Identify {
 
     /// A RST: a parser that is in the middle of a message stays, in case that the connection goes
     /// on; any other can be had again.
-    pub(super) fn hear_reset<S: RecordSink>(&mut self, handle: u32, scene: &mut Scene<'_, S>) {
+    pub(super) fn hear_reset<S: RecordSink>(&mut self, handle: u32, context: &mut Context<'_, S>) {
         let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(handle)) else {
             return;
         };
         if state.is_done() && parse.is_idle(state.binding) {
             let binding = core::mem::take(&mut state.binding);
-            parse.end(binding, scene);
+            parse.end(binding, context);
             state.let_go();
         }
     }
@@ -308,7 +320,7 @@ impl Identify {
         &mut self,
         at: Span,
         told: bool,
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) {
         let Some(state) = self.states.get_mut(at.handle) else {
             return;
@@ -317,7 +329,7 @@ impl Identify {
         state.set(State::over(at.to_server), false);
         if was_left || told && !state.binding.is_none() {
             let (binding, protocol) = (state.binding, self.names.protocol_of(state.rule));
-            self.bind_to(at.handle, binding, (protocol, ANYWHERE), scene);
+            self.bind_to(at.handle, binding, (protocol, ANYWHERE), context);
         }
     }
 
@@ -328,10 +340,10 @@ impl Identify {
         }
     }
 
-    pub(super) fn hear_end<S: RecordSink>(&mut self, handle: u32, scene: &mut Scene<'_, S>) {
+    pub(super) fn hear_end<S: RecordSink>(&mut self, handle: u32, context: &mut Context<'_, S>) {
         if let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(handle)) {
             let binding = core::mem::take(&mut state.binding);
-            parse.end(binding, scene);
+            parse.end(binding, context);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Datagrams of a connection whose verdict is doubted.
 
 use super::Identify;
-use crate::worker::parse::Scene;
+use crate::worker::context::Context;
 use flowpin_identify::{Again, On, ProtocolId, Step};
 use flowpin_reassembly::Span;
 use flowpin_record::RecordSink;
@@ -13,7 +13,7 @@ impl Identify {
         on: On,
         at: Span,
         payload: (&[u8], usize),
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) {
         let fits = self.parse.as_mut().and_then(|parse| parse.fits());
         let Some(state) = self.states.get_mut(at.handle) else {
@@ -34,7 +34,7 @@ impl Identify {
                 }
                 let but = self.names.protocol_of(state.rule);
                 // No rule knows better: versions that no parser reads are of the protocol, too.
-                self.look_at_datagram(on, at, payload, Some(but), scene);
+                self.look_at_datagram(on, at, payload, Some(but), context);
             }
             Some(true) | None => {}
         }
@@ -46,9 +46,9 @@ impl Identify {
         on: On,
         at: Span,
         payload: (&[u8], usize),
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) {
-        let is_changed = self.look_at_datagram(on, at, payload, None, scene);
+        let is_changed = self.look_at_datagram(on, at, payload, None, context);
         if let Some(state) = self.states.get_mut(at.handle)
             && !is_changed
             && state.is_doubted()
@@ -66,13 +66,13 @@ impl Identify {
         at: Span,
         payload: (&[u8], usize),
         but: Option<ProtocolId>,
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) -> bool {
         let Some(state) = self.states.get_mut(at.handle) else {
             return false;
         };
         self.stats.count(state);
-        let ports = scene.ports(at.handle);
+        let ports = context.ports(at.handle);
         let mut whose = state.whose(on, at.to_server, ports, 0);
         whose.again = Some(Again { but });
         let (bytes, len) = payload;
@@ -85,8 +85,8 @@ impl Identify {
                 false
             }
             Step::Verdict(verdict) => {
-                if self.take_back(at.handle, verdict, scene) {
-                    self.hear_datagram(at, payload, scene);
+                if self.take_back(at.handle, verdict, context) {
+                    self.hear_datagram(at, payload, context);
                     self.note_heard(at);
                     true
                 } else {

@@ -15,7 +15,8 @@
 
 use super::Identify;
 use super::state::{Phase, State};
-use crate::worker::parse::{Parse, Scene};
+use crate::worker::context::Context;
+use crate::worker::parse::Parse;
 use flowpin_counters::Loss;
 use flowpin_identify::{Again, Confidence, GaveUp, On, Step, Verdict};
 use flowpin_reassembly::Span;
@@ -27,7 +28,7 @@ impl Identify {
         &mut self,
         at: Span,
         bytes: &[u8],
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) {
         let is_proved = self.parse.as_ref().is_some_and(Parse::has_proved);
         let fits = self.parse.as_mut().and_then(|parse| parse.fits());
@@ -55,13 +56,13 @@ impl Identify {
         let is_kept = !self.searches.kept(state.search, at.to_server).is_empty();
         let holds = |parse: &Parse| parse.holds(state.binding);
         match fits {
-            Some(false) if does_fit => self.recall_held(at, scene),
+            Some(false) if does_fit => self.recall_held(at, context),
             // Its parser holds what it waits with.
             None if does_fit && !is_kept && self.parse.as_ref().is_some_and(holds) => return,
             _ if does_fit => {}
             Some(true) => {
                 let is_shared = !has_decided && !is_refused && self.reads_text(at.handle);
-                if is_shared && self.is_another(at, bytes, scene) {
+                if is_shared && self.is_another(at, bytes, context) {
                     return;
                 }
                 let is_waiting = |state: &State| at.to_server && state.trust.is_side_refused(true);
@@ -73,24 +74,24 @@ impl Identify {
                 self.end_doubt(at.handle);
             }
             Some(false) if !is_refused => {
-                self.recall_held(at, scene);
+                self.recall_held(at, context);
                 if let Some(state) = self.states.get_mut(at.handle) {
                     state.trust.refuse_side(at.to_server);
                 }
-                self.keep_for_replay(at, bytes, scene);
-                if !at.to_server && self.goes_back(at, bytes, scene) {
+                self.keep_for_replay(at, bytes, context);
+                if !at.to_server && self.goes_back(at, bytes, context) {
                     return;
                 }
-                return self.look_at_beginning(at, bytes, scene);
+                return self.look_at_beginning(at, bytes, context);
             }
             None if is_read && has_decided && !is_refused => {}
             // A parser that waits, or that passes over what it does not know, proves nothing.
             _ => {
-                self.look_on(at, bytes, scene);
+                self.look_on(at, bytes, context);
             }
         }
-        self.keep_for_replay(at, bytes, scene);
-        self.look_behind_lines(at, scene);
+        self.keep_for_replay(at, bytes, context);
+        self.look_behind_lines(at, context);
     }
 
     /// A client has begun TLS where it may, and the server has answered otherwise: the
@@ -99,7 +100,7 @@ impl Identify {
         &mut self,
         at: Span,
         bytes: &[u8],
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) -> bool {
         let Some(state) = self.states.get_mut(at.handle) else {
             return false;
@@ -120,8 +121,8 @@ impl Identify {
             to_server: false,
         };
         state.original = now;
-        if self.take_back(at.handle, verdict, scene) {
-            self.hear(at, bytes, scene);
+        if self.take_back(at.handle, verdict, context) {
+            self.hear(at, bytes, context);
             if let Some(state) = self.states.get_mut(at.handle) {
                 state.trust.settle();
             }
@@ -145,17 +146,17 @@ impl Identify {
         &mut self,
         at: Span,
         bytes: &[u8],
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) -> bool {
         let rule = |this: &Self| this.states.get(at.handle).map(|state| state.rule);
         let before = rule(self);
-        self.look_on(at, bytes, scene);
+        self.look_on(at, bytes, context);
         rule(self) != before
     }
 
     /// One direction of a stream ends while its verdict is doubted by the rules alone.
-    pub(super) fn doubt_over<S: RecordSink>(&mut self, at: Span, scene: &mut Scene<'_, S>) {
-        let ports = scene.ports(at.handle);
+    pub(super) fn doubt_over<S: RecordSink>(&mut self, at: Span, context: &mut Context<'_, S>) {
+        let ports = context.ports(at.handle);
         let Some(state) = self.states.get_mut(at.handle) else {
             return;
         };
@@ -166,7 +167,7 @@ impl Identify {
         let mut whose = state.whose(On::Tcp, at.to_server, ports, at.offset);
         whose.again = Some(Again { but: None });
         let step = self.searches.stream_ended(&mut state.search, whose);
-        self.conclude(at, &[], step, scene);
+        self.conclude(at, &[], step, context);
         if let Some(state) = self.states.get_mut(at.handle) {
             state.trust.settle();
             self.end_doubt(at.handle);
@@ -174,8 +175,8 @@ impl Identify {
     }
 
     /// One direction ends of which a parser refused the beginning: what it is if no more comes.
-    pub(super) fn refused_over<S: RecordSink>(&mut self, at: Span, scene: &mut Scene<'_, S>) {
-        let ports = scene.ports(at.handle);
+    pub(super) fn refused_over<S: RecordSink>(&mut self, at: Span, context: &mut Context<'_, S>) {
+        let ports = context.ports(at.handle);
         let Some(state) = self.states.get_mut(at.handle) else {
             return;
         };
@@ -183,7 +184,7 @@ impl Identify {
         let but = Some(self.names.protocol_of(state.rule));
         whose.again = Some(Again { but });
         let step = self.searches.stream_ended(&mut state.search, whose);
-        self.conclude(at, &[], step, scene);
+        self.conclude(at, &[], step, context);
     }
 
     /// What a look at one side's beginning comes to.
@@ -192,7 +193,7 @@ impl Identify {
         at: Span,
         bytes: &[u8],
         step: Step,
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) {
         let Some(state) = self.states.get_mut(at.handle) else {
             return;
@@ -209,7 +210,7 @@ impl Identify {
             return self.end_doubt(at.handle);
         }
         let has_server = state.trust.does_fit(false) || state.has(State::BY_SERVER);
-        let is_followed = self.does_follow_lines(at.handle, verdict.protocol, scene);
+        let is_followed = self.does_follow_lines(at.handle, verdict.protocol, context);
         let Some(state) = self.states.get_mut(at.handle) else {
             return;
         };
@@ -222,9 +223,9 @@ impl Identify {
             state.trust.settle();
             return self.end_doubt(at.handle);
         }
-        if self.take_back(at.handle, verdict, scene) {
+        if self.take_back(at.handle, verdict, context) {
             // What was replayed is passed over.
-            self.hear(at, bytes, scene);
+            self.hear(at, bytes, context);
             self.note_heard(at);
             if let Some(state) = self.states.get_mut(at.handle)
                 && (!at.to_server || is_followed)

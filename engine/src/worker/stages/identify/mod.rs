@@ -20,8 +20,9 @@ mod taken_back;
 mod trust;
 mod waiting;
 
-use crate::worker::parse::{FileError, Parse, ParseStats, Scene};
+use crate::worker::context::Context;
 use crate::worker::identification::{Identification, Names};
+use crate::worker::parse::{FileError, Parse, ParseStats};
 use flowpin_counters::Losses;
 use flowpin_flow::{Sighting, Table};
 use flowpin_identify::{GaveUp, On, SearchOptions, Searches, Step};
@@ -169,7 +170,7 @@ impl Identify {
         on: On,
         at: Span,
         payload: (&[u8], usize),
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) {
         let Some(state) = self.states.get_mut(at.handle) else {
             return;
@@ -183,21 +184,21 @@ impl Identify {
         let is_searched = state.rule == NO_RULE || state.watch_datagram(bytes);
         if is_searched && state.is(Phase::Looking) {
             self.stats.count(state);
-            let ports = scene.ports(at.handle);
+            let ports = context.ports(at.handle);
             let whose = state.whose(on, at.to_server, ports, 0);
             let step = self.searches.datagram(&mut state.search, whose, bytes, len);
-            self.decide(at.handle, false, step, scene);
+            self.decide(at.handle, false, step, context);
             if was_known {
-                return self.hear_datagram(at, payload, scene);
+                return self.hear_datagram(at, payload, context);
             }
         }
         match self.states.get(at.handle) {
             Some(state) if !state.binding.is_none() => {
-                self.hear_datagram(at, payload, scene);
-                self.weigh_datagram(on, at, payload, scene);
+                self.hear_datagram(at, payload, context);
+                self.weigh_datagram(on, at, payload, context);
             }
             Some(state) if was_known && state.is_doubted() => {
-                self.doubt_datagram(on, at, payload, scene);
+                self.doubt_datagram(on, at, payload, context);
             }
             _ => {}
         }
@@ -209,10 +210,10 @@ impl Identify {
         &mut self,
         at: Span,
         bytes: &[u8],
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) {
         if !self.is_idle(at.handle) && !self.was_let_go(at.handle) {
-            self.look_at_bytes(at, bytes, scene);
+            self.look_at_bytes(at, bytes, context);
         }
     }
 
@@ -220,7 +221,12 @@ impl Identify {
         self.states.get(handle).is_some_and(State::was_let_go)
     }
 
-    fn look_at_bytes<S: RecordSink>(&mut self, at: Span, bytes: &[u8], scene: &mut Scene<'_, S>) {
+    fn look_at_bytes<S: RecordSink>(
+        &mut self,
+        at: Span,
+        bytes: &[u8],
+        context: &mut Context<'_, S>,
+    ) {
         let Some(state) = self.states.get_mut(at.handle) else {
             return;
         };
@@ -241,7 +247,7 @@ impl Identify {
             }
             self.stats.count(state);
             let state = *state;
-            let ports = scene.ports(at.handle);
+            let ports = context.ports(at.handle);
             let whose = state.whose(On::Tcp, at.to_server, ports, at.offset);
             let mut search = state.search;
             let step = self.searches.stream_bytes(&mut search, whose, bytes);
@@ -251,29 +257,29 @@ impl Identify {
             if step == Step::Undecided {
                 return;
             }
-            self.decide(at.handle, true, step, scene);
+            self.decide(at.handle, true, step, context);
         }
-        self.hear(at, bytes, scene);
+        self.hear(at, bytes, context);
         if let Some(state) = self.states.get(at.handle)
             && state.is_doubted()
         {
-            self.weigh_bytes(at, bytes, scene);
+            self.weigh_bytes(at, bytes, context);
         }
     }
 
     /// Bytes of a stream that the capture does not have: what comes behind them is not looked at.
-    pub(super) fn gap<S: RecordSink>(&mut self, at: Span, len: u64, scene: &mut Scene<'_, S>) {
-        self.side_over(at, scene);
-        self.hear_gap(at, len, scene);
+    pub(super) fn gap<S: RecordSink>(&mut self, at: Span, len: u64, context: &mut Context<'_, S>) {
+        self.side_over(at, context);
+        self.hear_gap(at, len, context);
     }
 
     /// One side of a stream sends no more.
-    pub(super) fn closed<S: RecordSink>(&mut self, at: Span, scene: &mut Scene<'_, S>) {
-        self.side_over(at, scene);
-        self.hear_closed(at, scene);
+    pub(super) fn closed<S: RecordSink>(&mut self, at: Span, context: &mut Context<'_, S>) {
+        self.side_over(at, context);
+        self.hear_closed(at, context);
     }
 
-    fn side_over<S: RecordSink>(&mut self, at: Span, scene: &mut Scene<'_, S>) {
+    fn side_over<S: RecordSink>(&mut self, at: Span, context: &mut Context<'_, S>) {
         let Some(state) = self.states.get_mut(at.handle) else {
             return;
         };
@@ -283,23 +289,23 @@ impl Identify {
         }
         if state.is_done() {
             if state.is_doubted() && state.trust.is_side_refused(at.to_server) {
-                self.refused_over(at, scene);
+                self.refused_over(at, context);
             }
             return;
         }
         state.set(side, true);
         if state.is(Phase::Doubting) || state.is(Phase::Watching) {
             if state.is_doubted() && state.binding.is_none() {
-                self.doubt_over(at, scene);
+                self.doubt_over(at, context);
             }
             return;
         }
         let state = *state;
-        let ports = scene.ports(at.handle);
+        let ports = context.ports(at.handle);
         let whose = state.whose(On::Tcp, at.to_server, ports, at.offset);
         let mut search = state.search;
         let step = self.searches.stream_ended(&mut search, whose);
-        self.decide(at.handle, true, step, scene);
+        self.decide(at.handle, true, step, context);
     }
 
     /// Packets of a connection that were looked at.
@@ -316,10 +322,10 @@ impl Identify {
 
     /// Both streams have ended: what its parser and its search had of it is free for others, while
     /// the connection table still knows it.
-    fn over<S: RecordSink>(&mut self, handle: u32, scene: &mut Scene<'_, S>) {
+    fn over<S: RecordSink>(&mut self, handle: u32, context: &mut Context<'_, S>) {
         let state = self.states.get(handle);
         let had_parser = state.is_some_and(|state| !state.binding.is_none());
-        self.end(handle, scene);
+        self.end(handle, context);
         if had_parser && let Some(state) = self.states.get_mut(handle) {
             // If one goes on after all, it gets another parser of the kind.
             state.let_go();
@@ -327,7 +333,7 @@ impl Identify {
     }
 
     /// The connection has ended.
-    pub(super) fn end<S: RecordSink>(&mut self, handle: u32, scene: &mut Scene<'_, S>) {
+    pub(super) fn end<S: RecordSink>(&mut self, handle: u32, context: &mut Context<'_, S>) {
         let Some(state) = self.states.get_mut(handle) else {
             return;
         };
@@ -336,9 +342,9 @@ impl Identify {
                 Some(verdict) => Step::Verdict(verdict),
                 None => Step::GaveUp(GaveUp::NothingFits),
             };
-            self.decide(handle, false, step, scene);
+            self.decide(handle, false, step, context);
         }
-        self.hear_end(handle, scene);
+        self.hear_end(handle, context);
         if let Some(state) = self.states.get_mut(handle) {
             self.searches.release(&mut state.search);
             state.go_to(Phase::Done);
@@ -378,16 +384,16 @@ impl IdentifyStats {
 /// What a connection's end says about its streams.
 pub(super) struct Ending<'a, 'b, S> {
     pub(super) identify: &'a mut Identify,
-    pub(super) scene: &'a mut Scene<'b, S>,
+    pub(super) context: &'a mut Context<'b, S>,
 }
 
 impl<S: RecordSink> StreamConsumer for Ending<'_, '_, S> {
     fn data(&mut self, at: Span, bytes: &[u8]) {
-        self.identify.bytes(at, bytes, self.scene);
+        self.identify.bytes(at, bytes, self.context);
     }
 
     fn gap(&mut self, at: Span, len: u64) {
-        self.identify.gap(at, len, self.scene);
+        self.identify.gap(at, len, self.context);
     }
 
     fn urgent(&mut self, at: Span, _: u8) {
@@ -395,7 +401,7 @@ impl<S: RecordSink> StreamConsumer for Ending<'_, '_, S> {
     }
 
     fn closed(&mut self, at: Span, _: Closed) {
-        self.identify.closed(at, self.scene);
+        self.identify.closed(at, self.context);
     }
 }
 

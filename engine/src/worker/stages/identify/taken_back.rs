@@ -2,7 +2,7 @@
 
 use super::Identify;
 use super::state::{NO_RULE, NONE, Phase, take_again};
-use crate::worker::parse::Scene;
+use crate::worker::context::Context;
 use flowpin_counters::Loss;
 use flowpin_identify::{Again, On, Verdict};
 use flowpin_reassembly::Span;
@@ -14,7 +14,7 @@ impl Identify {
         &mut self,
         handle: u32,
         verdict: Verdict,
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) -> bool {
         let Some(state) = self.states.get_mut(handle) else {
             return false;
@@ -31,9 +31,9 @@ impl Identify {
             state.original = self.names.protocol_of(before.rule);
         }
         take_again(state, verdict, &self.names);
-        self.bind(handle, &before, verdict, scene);
-        let first = self.begins_at(handle, verdict, scene);
-        self.replay(handle, first, scene);
+        self.bind(handle, &before, verdict, context);
+        let first = self.begins_at(handle, verdict, context);
+        self.replay(handle, first, context);
         let may_follow = !verdict.to_server
             && self
                 .names
@@ -51,7 +51,12 @@ impl Identify {
 
     /// From where on the client's kept bytes are told to the parser of what the server speaks:
     /// what it took in another sense stands before.
-    fn begins_at<S: RecordSink>(&self, handle: u32, verdict: Verdict, scene: &Scene<'_, S>) -> u64 {
+    fn begins_at<S: RecordSink>(
+        &self,
+        handle: u32,
+        verdict: Verdict,
+        context: &Context<'_, S>,
+    ) -> u64 {
         let state = self.states.get(handle);
         let Some(state) = state.filter(|one| !verdict.to_server && !one.binding.is_none()) else {
             return 0;
@@ -61,7 +66,7 @@ impl Identify {
         };
         let kept = self.searches.kept(state.search, true);
         let start = end.saturating_sub(kept.len() as u64);
-        let mut whose = state.whose(On::Tcp, true, scene.ports(handle), start);
+        let mut whose = state.whose(On::Tcp, true, context.ports(handle), start);
         whose.again = Some(Again { but: None });
         let is_it = |one| self.names.are_one(one, verdict.protocol);
         match self.searches.begins_at(state.search, whose, is_it) {
@@ -83,16 +88,20 @@ impl Identify {
     }
 
     /// Both beginnings of a stream were refused, and no rule knows better: it is unknown.
-    pub(super) fn refused_by_all<S: RecordSink>(&mut self, handle: u32, scene: &mut Scene<'_, S>) {
+    pub(super) fn refused_by_all<S: RecordSink>(
+        &mut self,
+        handle: u32,
+        context: &mut Context<'_, S>,
+    ) {
         if let Some(state) = self.states.get(handle)
             && [true, false].map(|side| state.trust.is_side_refused(side)) == [true; 2]
         {
-            self.drop_verdict(handle, scene);
+            self.drop_verdict(handle, context);
         }
     }
 
     /// A verdict that nothing fits, of which no rule knows better: the connection is unknown.
-    fn drop_verdict<S: RecordSink>(&mut self, handle: u32, scene: &mut Scene<'_, S>) {
+    fn drop_verdict<S: RecordSink>(&mut self, handle: u32, context: &mut Context<'_, S>) {
         let Some(state) = self.states.get_mut(handle) else {
             return;
         };
@@ -104,7 +113,7 @@ impl Identify {
         state.original = NONE;
         state.go_to(Phase::Done);
         self.searches.release(&mut state.search);
-        self.hear_end(handle, scene);
+        self.hear_end(handle, context);
     }
 
     /// Forgets what a doubt needed, if it is over.

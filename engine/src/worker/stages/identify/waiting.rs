@@ -12,7 +12,7 @@
 //! answer is the same as if nothing waited. Decision 0018 has the figures.
 
 use super::Identify;
-use crate::worker::parse::{Moment, Scene};
+use crate::worker::context::{Cause, Context};
 use flowpin_flow::{Sighting, Table};
 use flowpin_identify::On;
 use flowpin_packet::{FrameBytes, PacketFlags, PacketKind, Stretch};
@@ -24,7 +24,7 @@ use flowpin_record::RecordSink;
 pub(super) struct Heard {
     at: Span,
     what: What,
-    moment: Moment,
+    cause: Cause,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -53,52 +53,47 @@ impl Identify {
         at: Span,
         bytes: &[u8],
         frames: &FrameBytes<'_>,
-        moment: Moment,
+        cause: Cause,
     ) -> bool {
         let stretch = frames.find(bytes);
         if let Some(stretch) = stretch {
-            self.wait(at, What::Bytes(stretch), moment);
+            self.wait(at, What::Bytes(stretch), cause);
         }
         stretch.is_some()
     }
 
-    pub(in crate::worker::stages) fn wait_with_gap(&mut self, at: Span, len: u64, moment: Moment) {
-        self.wait(at, What::Gap(len), moment);
+    pub(in crate::worker::stages) fn wait_with_gap(&mut self, at: Span, len: u64, cause: Cause) {
+        self.wait(at, What::Gap(len), cause);
     }
 
-    pub(in crate::worker::stages) fn wait_with_passed(&mut self, at: Span, moment: Moment) {
-        self.wait(at, What::Passed, moment);
+    pub(in crate::worker::stages) fn wait_with_passed(&mut self, at: Span, cause: Cause) {
+        self.wait(at, What::Passed, cause);
     }
 
-    pub(in crate::worker::stages) fn wait_with_closed(&mut self, at: Span, moment: Moment) {
-        self.wait(at, What::Closed, moment);
+    pub(in crate::worker::stages) fn wait_with_closed(&mut self, at: Span, cause: Cause) {
+        self.wait(at, What::Closed, cause);
     }
 
-    pub(in crate::worker::stages) fn wait_with_over(&mut self, handle: u32, moment: Moment) {
+    pub(in crate::worker::stages) fn wait_with_over(&mut self, handle: u32, cause: Cause) {
         let at = Span {
             handle,
             to_server: true,
             offset: 0,
         };
-        self.wait(at, What::Over, moment);
+        self.wait(at, What::Over, cause);
     }
 
-    pub(in crate::worker::stages) fn wait_with_reset(&mut self, handle: u32, moment: Moment) {
+    pub(in crate::worker::stages) fn wait_with_reset(&mut self, handle: u32, cause: Cause) {
         let at = Span {
             handle,
             to_server: true,
             offset: 0,
         };
-        self.wait(at, What::Reset, moment);
+        self.wait(at, What::Reset, cause);
     }
 
-    pub(in crate::worker::stages) fn wait_with_more(
-        &mut self,
-        at: Span,
-        told: bool,
-        moment: Moment,
-    ) {
-        self.wait(at, What::More(told), moment);
+    pub(in crate::worker::stages) fn wait_with_more(&mut self, at: Span, told: bool, cause: Cause) {
+        self.wait(at, What::More(told), cause);
     }
 
     /// A packet of a connection without streams.
@@ -120,13 +115,13 @@ impl Identify {
                 offset: 0,
             };
             let what = What::Datagram(on, stretch, meta.payload_len);
-            self.wait(at, what, Moment::of(meta));
+            self.wait(at, what, Cause::of(meta));
         }
     }
 
     #[inline]
-    fn wait(&mut self, at: Span, what: What, moment: Moment) {
-        self.waiting.push(Heard { at, what, moment });
+    fn wait(&mut self, at: Span, what: What, cause: Cause) {
+        self.waiting.push(Heard { at, what, cause });
     }
 
     /// Takes all that waits.
@@ -151,20 +146,20 @@ impl Identify {
                     self.prefetch_for(table, later.at.handle, step);
                 }
             }
-            let mut scene = Scene::open(table, heard.moment, sink);
+            let mut context = Context::open(table, heard.cause, sink);
             let at = heard.at;
             match heard.what {
-                What::Bytes(stretch) => self.bytes(at, frames.stretch(stretch), &mut scene),
+                What::Bytes(stretch) => self.bytes(at, frames.stretch(stretch), &mut context),
                 What::Datagram(on, stretch, len) => {
                     let payload = (frames.stretch(stretch), len as usize);
-                    self.datagram(on, at, payload, &mut scene);
+                    self.datagram(on, at, payload, &mut context);
                 }
-                What::Gap(len) => self.gap(at, len, &mut scene),
+                What::Gap(len) => self.gap(at, len, &mut context),
                 What::Passed => self.passed(at),
-                What::Closed => self.closed(at, &mut scene),
-                What::Over => self.over(at.handle, &mut scene),
-                What::Reset => self.hear_reset(at.handle, &mut scene),
-                What::More(told) => self.goes_on(at, told, &mut scene),
+                What::Closed => self.closed(at, &mut context),
+                What::Over => self.over(at.handle, &mut context),
+                What::Reset => self.hear_reset(at.handle, &mut context),
+                What::More(told) => self.goes_on(at, told, &mut context),
             }
         }
         waiting.clear();

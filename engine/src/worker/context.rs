@@ -1,0 +1,86 @@
+//! What surrounds the bytes of a connection: what caused them to be read, who sends them, and where
+//! records go.
+
+use flowpin_flow::{Peers, Table};
+use flowpin_packet::{PacketMeta, Timestamp};
+use flowpin_record::{ConnRecord, RecordKey};
+
+/// What causes records: a packet, or a connection's end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cause {
+    /// Capture time of the packet, or of the connection's last one.
+    pub(super) time: Timestamp,
+    /// Stream time and number of the key.
+    pub(super) stream_time: Timestamp,
+    pub(super) number: u64,
+    pub(super) is_end: bool,
+}
+
+impl Cause {
+    #[inline]
+    pub(super) const fn of(meta: &PacketMeta) -> Self {
+        Self {
+            time: meta.time,
+            stream_time: meta.stream_time,
+            number: meta.number,
+            is_end: false,
+        }
+    }
+
+    pub(super) const fn end(record: &ConnRecord, key: RecordKey) -> Self {
+        Self {
+            time: record.end,
+            stream_time: key.time,
+            number: key.number,
+            is_end: true,
+        }
+    }
+}
+
+/// What causes records, on whose connection, and where they go.
+pub(super) struct Context<'a, S> {
+    pub(super) cause: Cause,
+    pub(super) peers: PeerSource<'a>,
+    pub(super) sink: &'a mut S,
+}
+
+/// Where a connection's addresses and ports are looked up.
+#[derive(Clone, Copy)]
+pub(super) enum PeerSource<'a> {
+    /// Those of any open connection.
+    Table(&'a Table),
+    /// Those of the connection at hand, which has ended.
+    // PERF: read only if needed: what was just written in parts, and is read at once, waits.
+    Record(&'a ConnRecord),
+}
+
+impl<'a, S> Context<'a, S> {
+    pub(super) const fn open(table: &'a Table, cause: Cause, sink: &'a mut S) -> Self {
+        Self {
+            cause,
+            peers: PeerSource::Table(table),
+            sink,
+        }
+    }
+
+    /// The ports of a connection's client and server.
+    pub(super) fn ports(&self, handle: u32) -> (u16, u16) {
+        match self.peers {
+            PeerSource::Table(table) => table.ports_of(handle),
+            PeerSource::Record(record) => (record.client.port, record.server.port),
+        }
+    }
+
+    /// A connection's identifier, client and server.
+    pub(super) fn peers(&self, handle: u32) -> Peers {
+        match self.peers {
+            PeerSource::Table(table) => table.peers_of(handle),
+            PeerSource::Record(record) => Peers {
+                uid: record.uid,
+                protocol: record.protocol,
+                client: record.client,
+                server: record.server,
+            },
+        }
+    }
+}
