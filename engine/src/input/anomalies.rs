@@ -1,5 +1,5 @@
-//! Anomaly records of the input stage, rate-limited per reason: packets that were refused, and
-//! packets that were accepted and are odd.
+//! Anomaly records of the input stage, rate-limited per reason: refused packets, and accepted ones
+//! that are unusual.
 
 use crate::worker::limit::{Keys, Limit};
 use core::net::IpAddr;
@@ -10,15 +10,15 @@ use flowpin_record::{AnomalyRecord, RecordSink};
 /// Anomaly records of one layer and reason in one second of stream time.
 const PER_SECOND_MAX: u32 = 10;
 
-/// Decides which refused packets become records. Works in the in-order step, on stream time, so
-/// the same ones do for any pipeline.
+/// Decides which refused packets become records. Works in the in-order step, on stream time, so the
+/// choice is the same for every pipeline.
 #[derive(Debug)]
 pub(crate) struct Anomalies {
     limits: Box<[[Limit; Reason::ALL.len()]; Layer::ALL.len()]>,
     keys: Keys,
 }
 
-/// A packet that was refused or is odd.
+/// A packet that was refused or is unusual.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Oddity {
     pub(crate) what: Malformed,
@@ -36,9 +36,9 @@ impl Anomalies {
         }
     }
 
-    /// Writes a record for `oddity` unless its reason has had enough this second.
+    /// Writes a record for `oddity` unless its reason has reached its limit for this second.
     #[cold]
-    pub(crate) fn tell(
+    pub(crate) fn report(
         &mut self,
         oddity: &Oddity,
         losses: &mut Losses,
@@ -69,7 +69,7 @@ impl Anomalies {
     }
 }
 
-/// Behind every record that the connection table may write for the same packet.
+/// After every record that the connection table may write for the same packet.
 const ORDINAL: u32 = 1 << 24;
 
 #[cfg(test)]
@@ -100,8 +100,8 @@ mod tests {
         fn tunnel(&mut self, _: RecordKey, _: &TunnelRecord) {}
     }
 
-    /// A packet that is odd in two ways makes two records, whose keys must differ: the order of
-    /// records is that of their keys.
+    /// A packet with two oddities causes two records, whose keys must differ: records are ordered by
+    /// their keys.
     #[test]
     fn records_of_one_packet_have_keys_of_their_own() {
         let (mut anomalies, mut losses) = (Anomalies::new(), Losses::default());
@@ -118,19 +118,19 @@ mod tests {
                 number,
                 addresses: None,
             };
-            anomalies.tell(&oddity, &mut losses, &mut sink);
+            anomalies.report(&oddity, &mut losses, &mut sink);
         }
         let ordinals: Vec<u32> = sink.0.iter().map(|key| key.ordinal).collect();
         assert_eq!(ordinals, [ORDINAL, ORDINAL + 1, ORDINAL]);
     }
 
-    /// A flood of one reason must not flood the output; the next record tells how many were left
-    /// out, and another reason has its own allowance.
+    /// A flood of one reason must not flood the output; the next record says how many were
+    /// suppressed, and another reason has its own limit.
     #[test]
-    fn a_flood_of_one_reason_is_limited_and_told() {
+    fn a_flood_of_one_reason_is_limited_and_counted() {
         let (mut anomalies, mut losses) = (Anomalies::new(), Losses::default());
         let mut sink = Collect::default();
-        let mut tell = |number: u64, second: u64, layer: Layer| {
+        let mut report = |number: u64, second: u64, layer: Layer| {
             let time = Timestamp::new(second, 0);
             let what = bad(layer, Reason::Truncated, 0);
             let oddity = Oddity {
@@ -140,11 +140,11 @@ mod tests {
                 number,
                 addresses: None,
             };
-            anomalies.tell(&oddity, &mut losses, &mut sink);
+            anomalies.report(&oddity, &mut losses, &mut sink);
         };
-        (0..100).for_each(|number| tell(number, 7, Layer::Tcp));
-        tell(100, 7, Layer::Udp);
-        tell(101, 8, Layer::Tcp);
+        (0..100).for_each(|number| report(number, 7, Layer::Tcp));
+        report(100, 7, Layer::Udp);
+        report(101, 8, Layer::Tcp);
         assert_eq!(sink.0.len(), 12);
         assert_eq!(sink.0.last().map(|record| record.suppressed), Some(90));
         assert_eq!(losses.of(Loss::AnomaliesSuppressed), 90);

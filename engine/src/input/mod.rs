@@ -13,8 +13,8 @@ mod record_pressure;
 mod slow_path;
 pub(crate) mod tunnels;
 
-use crate::input::record_pressure::Crowd;
-use crate::input::slow_path::{Arrival, KeptApart, Odd};
+use crate::input::record_pressure::RecordPressure;
+use crate::input::slow_path::{Arrival, KeptApart, SlowPath};
 use crate::input::tunnels::Tunnels;
 use crate::report::{CaptureQuality, Conservation, InputReport, Progress};
 use crate::run::memory;
@@ -26,15 +26,15 @@ use flowpin_dispatch::{Clock, DispatchOptions, Dispatcher};
 use flowpin_output::{Formatter, RecordBatch};
 use flowpin_packet::{FragmentRef, PacketMeta, Piece, Tick, Timestamp};
 
-/// Where described packets go: one worker on this thread, or the batches of several.
+/// The destination of described packets: one worker on this thread, or the batches of several.
 pub(crate) trait Lane {
-    /// Where the next descriptor is to be written. What was there does not matter.
+    /// The place for the next descriptor. Its previous content does not matter.
     fn slot(&mut self) -> &mut PacketMeta;
 
     /// The descriptor in the slot is complete; its frame lies in `piece`.
     fn commit(&mut self, piece: &Piece);
 
-    /// As [`Lane::commit`], but its bytes are `datagram`, which must be kept with it.
+    /// As [`Lane::commit`], but its bytes lie in `datagram`, which must be kept with it.
     fn commit_datagram(&mut self, piece: &Piece, datagram: &[u8]);
 
     /// A fragment, found in `bytes`, is about to be reassembled. If it completes its datagram,
@@ -48,15 +48,15 @@ pub(crate) trait Lane {
 pub(crate) struct InputStage {
     source: Source,
     clock: Clock,
-    crowd: Crowd,
+    record_pressure: RecordPressure,
     dispatcher: Dispatcher,
-    odd: Odd,
+    slow_path: SlowPath,
     packets: u64,
     frame_bytes: u64,
 }
 
 impl InputStage {
-    /// A stage that has read nothing.
+    /// A stage that has read nothing yet.
     pub(crate) fn new(plan: &Plan, options: DispatchOptions, source: Source) -> Self {
         let defragmenter = Defragmenter::new(memory::defrag(plan, options.secret));
         let formatter = Formatter::new(&plan.output);
@@ -65,9 +65,9 @@ impl InputStage {
         Self {
             source,
             clock: Clock::new(plan.clock_leap_max_ns),
-            crowd: Crowd::default(),
+            record_pressure: RecordPressure::default(),
             dispatcher: Dispatcher::new(options),
-            odd: Odd::new(defragmenter, kept_apart, tunnels, formatter),
+            slow_path: SlowPath::new(defragmenter, kept_apart, tunnels, formatter),
             packets: 0,
             frame_bytes: 0,
         }
@@ -78,9 +78,17 @@ impl InputStage {
         self.source.fill(piece)
     }
 
-    /// Hands every packet of `piece` to `lane`, and returns what workers are to be told at
-    /// its end.
+    /// Hands every packet of `piece` to `lane`, and returns the tick for the workers at its end.
     pub(crate) fn walk<L: Lane>(&mut self, piece: &Piece, lane: &mut L) -> Tick {
+        if self.dispatcher.decodes() {
+            self.walk_frames::<L, true>(piece, lane)
+        } else {
+            self.walk_frames::<L, false>(piece, lane)
+        }
+    }
+
+    // PERF: a copy for each cut, as it does not change within a run.
+    fn walk_frames<L: Lane, const DECODE: bool>(&mut self, piece: &Piece, lane: &mut L) -> Tick {
         let bytes = piece.bytes.get(..piece.len).unwrap_or_default();
         let mut walk = self.source.walk(piece);
         let mut frame_bytes = self.frame_bytes;
@@ -89,7 +97,7 @@ impl InputStage {
             let now = self.clock.observe(frame.time);
             let slot = lane.slot();
             let dispatcher = &mut self.dispatcher;
-            if dispatcher.dispatch_plain(bytes, &frame, number, now, slot) {
+            if dispatcher.dispatch_fast::<DECODE>(bytes, &frame, number, now, slot) {
                 lane.commit(piece);
             } else {
                 let arrival = Arrival {
@@ -97,7 +105,8 @@ impl InputStage {
                     time: frame.time,
                     stream_time: now,
                 };
-                self.odd.frame(frame, arrival, dispatcher, piece, lane);
+                self.slow_path
+                    .frame(frame, arrival, dispatcher, piece, lane);
             }
             // PERF: far from the number, or the compiler adds both as one vector.
             frame_bytes += u64::from(frame.wire_len);
@@ -105,10 +114,10 @@ impl InputStage {
         drop(walk);
         let packets = self.source.delivered() - self.packets;
         (self.packets, self.frame_bytes) = (self.source.delivered(), frame_bytes);
-        self.crowd.tick(self.clock.now(), packets)
+        self.record_pressure.tick(self.clock.now(), packets)
     }
 
-    /// Finds the packets of `piece` and does nothing with them: to measure what that costs.
+    /// Finds the packets of `piece` and discards them: to measure what that costs.
     pub(crate) fn skip(&mut self, piece: &Piece) {
         let mut walk = self.source.walk(piece);
         while let Some(frame) = walk.next_frame() {
@@ -120,20 +129,22 @@ impl InputStage {
 
     /// The stage's own records up to `now`.
     pub(crate) fn tick(&mut self, now: Timestamp) -> RecordBatch {
-        self.odd.defragmenter.expire(now);
-        self.odd.tunnels.tick(now, &mut self.odd.formatter);
-        // A packet that is yet to come may have the same time as the last one.
-        self.odd
+        self.slow_path.defragmenter.expire(now);
+        self.slow_path
+            .tunnels
+            .tick(now, &mut self.slow_path.formatter);
+        // The next packet may have the same time as the last one.
+        self.slow_path
             .formatter
             .take_batch(Timestamp(now.0.saturating_sub(1)))
     }
 
-    /// Takes a written batch home.
+    /// Takes back a batch that was written.
     pub(crate) fn recycle(&mut self, batch: RecordBatch) {
-        self.odd.formatter.recycle(batch);
+        self.slow_path.formatter.recycle(batch);
     }
 
-    /// How far reading has come.
+    /// How much of the input has been read.
     pub(crate) fn progress(&self) -> Progress {
         let progress = self.source.progress();
         Progress {
@@ -145,25 +156,29 @@ impl InputStage {
         }
     }
 
-    /// What was lost so far.
+    /// Losses so far, by name.
     pub(crate) fn losses(&self) -> Losses {
-        let mut losses = self.odd.losses;
-        losses.add(&self.odd.defragmenter.stats().losses);
+        let mut losses = self.slow_path.losses;
+        losses.add(&self.slow_path.defragmenter.stats().losses);
         losses.count(Loss::ClockLeaps, self.clock.stats().leaps_clamped);
         losses
     }
 
-    /// Ends the stage: its last records, and what it counted.
+    /// Ends the stage: returns its last records and its counts.
     pub(crate) fn finish(mut self) -> (RecordBatch, InputSummary) {
         let now = self.clock.now();
-        self.odd.tunnels.finish(now, &mut self.odd.formatter);
-        let batch = self.odd.formatter.take_batch(Timestamp::MAX);
+        self.slow_path
+            .tunnels
+            .finish(now, &mut self.slow_path.formatter);
+        let batch = self.slow_path.formatter.take_batch(Timestamp::MAX);
         let (quality, clock) = (self.dispatcher.quality(), self.clock.stats());
-        let fragments = *self.odd.defragmenter.stats();
+        let fragments = *self.slow_path.defragmenter.stats();
         let losses = self.losses();
         let report = self.source.report();
-        let refused =
-            quality.refused + quality.headless + fragments.refused + self.odd.datagrams_refused;
+        let refused = quality.refused
+            + quality.headless
+            + fragments.refused
+            + self.slow_path.datagrams_refused;
         let summary = InputSummary {
             packets: self.packets,
             frame_bytes: self.frame_bytes,
@@ -197,7 +212,7 @@ impl InputStage {
     }
 }
 
-/// What the input stage found out.
+/// The results of the input stage.
 pub(crate) struct InputSummary {
     pub(crate) packets: u64,
     pub(crate) frame_bytes: u64,

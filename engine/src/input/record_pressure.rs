@@ -1,25 +1,26 @@
-//! Notices that stream time crawls: a capture without times, or a storm within one granule.
+//! Detects that stream time hardly advances: a capture without times, or a storm in one granule.
 //!
-//! Records wait for the end of the granule in which they fell due. Where very many packets share a
-//! granule, so would their records, without bound; then the workers are asked to tell exactly.
-//! That also ends connections early for the stages behind the table, so it must not depend on what
-//! one worker happens to hold: it is decided here, from the order of the input alone.
+//! Records wait for the end of the granule in which they fall due. If very many packets share a
+//! granule, the number of waiting records would have no bound; so the workers are told to flush
+//! (an exact tick). That also ends connections early for the stages after the table, so it must not
+//! depend on what one worker happens to hold: it is decided here, from the order of the input
+//! alone.
 
 use flowpin_flow::GRANULE_NS;
 use flowpin_packet::{Tick, Timestamp};
 
-/// So many packets may share a granule before their records are told. Some 50 MB as text.
+/// Packets that may share a granule before their records are flushed: some 50 MB as text.
 const PACKETS_MAX: u64 = 1 << 16;
 
-/// Packets since the granule began or the workers last told exactly.
+/// Packets since the granule began or since the last exact tick.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Crowd {
+pub(crate) struct RecordPressure {
     granule: u64,
     packets: u64,
 }
 
-impl Crowd {
-    /// A piece with so many packets has ended at `now`.
+impl RecordPressure {
+    /// Returns the tick for the end of a piece of `packets` packets, at stream time `now`.
     pub(crate) const fn tick(&mut self, now: Timestamp, packets: u64) -> Tick {
         let granule = now.0 / GRANULE_NS;
         if granule != self.granule {
@@ -42,16 +43,16 @@ impl Crowd {
 mod tests {
     use super::*;
 
-    /// Only what shares a granule counts, and each crowd once.
+    /// Only packets that share a granule count, and each is counted once.
     #[test]
-    fn a_crowd_within_one_granule_is_told_once() {
-        let mut crowd = Crowd::default();
+    fn too_many_packets_in_one_granule_cause_one_exact_tick() {
+        let mut pressure = RecordPressure::default();
         let begin = Timestamp(GRANULE_NS * 9);
-        assert!(!crowd.tick(begin, PACKETS_MAX).is_exact);
-        assert!(crowd.tick(begin.plus_nanos(1), 1).is_exact);
-        assert!(!crowd.tick(begin.plus_nanos(2), 1).is_exact);
+        assert!(!pressure.tick(begin, PACKETS_MAX).is_exact);
+        assert!(pressure.tick(begin.plus_nanos(1), 1).is_exact);
+        assert!(!pressure.tick(begin.plus_nanos(2), 1).is_exact);
         assert!(
-            !crowd
+            !pressure
                 .tick(begin.plus_nanos(GRANULE_NS), PACKETS_MAX)
                 .is_exact
         );

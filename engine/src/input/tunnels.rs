@@ -1,4 +1,4 @@
-//! Tunnels that were peeled, summed in the in-order step: a tunnel's packets go to all workers.
+//! Sums over tunnels, kept in the in-order step: the packets of one tunnel go to all workers.
 
 use core::net::{IpAddr, Ipv4Addr};
 use flowpin_counters::{Loss, Losses};
@@ -7,14 +7,14 @@ use flowpin_packet::{PacketMeta, Timestamp};
 use flowpin_record::{RecordKey, RecordSink, TunnelKind, TunnelRecord, Uid};
 use std::collections::BTreeMap;
 
-/// Tunnels summed at once; packets of further ones are counted as untracked.
+/// Most tunnels tracked at once; packets of further ones are counted as untracked.
 const TUNNELS_MAX: usize = 1 << 16;
 
-/// A tunnel is over when it carried nothing for so long (Zeek's `Tunnel::expiration_interval`
-/// is one day, which a long capture's memory does not last).
+/// A tunnel ends after this time without a packet. (Zeek's `Tunnel::expiration_interval` is one
+/// day, for which memory would not suffice in a long capture.)
 const IDLE_NS_MAX: u64 = 300_000_000_000;
 
-/// Behind every record that the connection table may write for the same packet.
+/// After every record that the connection table may write for the same packet.
 const ORDINAL: u32 = 1 << 25;
 
 /// The innermost tunnel of a packet.
@@ -35,7 +35,7 @@ pub(crate) fn innermost(
 pub(crate) struct Tunnels {
     id_seed: u64,
     sums: BTreeMap<Uid, Sum>,
-    /// When to look for idle ones again.
+    /// When to look for idle tunnels again.
     next_sweep: Timestamp,
 }
 
@@ -55,7 +55,7 @@ impl Tunnels {
         }
     }
 
-    /// Counts a packet on each tunnel around it.
+    /// Adds a packet to the sums of each tunnel around it.
     pub(crate) fn count(&mut self, frame: &[u8], meta: &PacketMeta, losses: &mut Losses) {
         let mut parent = Uid::default();
         let (id_seed, sums) = (self.id_seed, &mut self.sums);
@@ -97,7 +97,7 @@ impl Tunnels {
         });
     }
 
-    /// Writes the tunnels that have been idle for long.
+    /// Writes the records of tunnels that have been idle too long.
     pub(crate) fn tick(&mut self, now: Timestamp, sink: &mut impl RecordSink) {
         if self.sums.is_empty() || now < self.next_sweep {
             return;
@@ -112,7 +112,7 @@ impl Tunnels {
         });
     }
 
-    /// Writes all that are left.
+    /// Writes the records of all tunnels that are left.
     pub(crate) fn finish(&mut self, now: Timestamp, sink: &mut impl RecordSink) {
         for sum in std::mem::take(&mut self.sums).into_values() {
             sum.write(now, sink);
@@ -122,8 +122,8 @@ impl Tunnels {
 
 impl Sum {
     fn write(&self, now: Timestamp, sink: &mut impl RecordSink) {
-        // Several tunnels may begin with one packet: the nesting tells them apart, and the uid
-        // behind it.
+        // Several tunnels may begin with one packet: their nesting distinguishes them, then their
+        // uids.
         let ordinal = ORDINAL + u32::from(self.record.parent != Uid::default());
         sink.tunnel(
             RecordKey {

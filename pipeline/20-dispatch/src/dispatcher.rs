@@ -1,24 +1,23 @@
 //! The dispatcher: from a frame to its descriptor.
 
+use crate::fast_path;
 use crate::pin::hash::Hasher;
 use crate::quality::Quality;
-use crate::straight::plain;
-use crate::straight::{self, Origin, oddities, rare_flags};
 use crate::transport::checksum::verify;
 use core::net::IpAddr;
 use flowpin_packet::{FragmentRef, Frame, LinkType, Malformed, PacketFlags, PacketMeta, Timestamp};
 use flowpin_wire::checksum::{ChecksumVerdict, Sum};
 
-/// What the dispatcher is to do.
+/// Settings of a [`Dispatcher`].
 #[derive(Clone, Copy, Debug)]
 pub struct DispatchOptions {
     /// Keys shards and identifiers (`--id-seed`).
     pub id_seed: u64,
     /// Keys the place in the table (`--seed`). Nothing written depends on it.
     pub secret: u64,
-    /// `-k all`: a packet whose IP header's checksum does not hold is refused. Verified here for
-    /// every cut, because reassembly depends on it; so are ICMP's checksums, and those of packets
-    /// behind IPv6 extension headers.
+    /// `-k all`: a packet with a bad IP header checksum is refused. Verified here for every cut,
+    /// because reassembly depends on it; so are the checksums of ICMP, and of packets with IPv6
+    /// extension headers.
     pub verify_network: bool,
     /// Verify TCP and UDP checksums here as well (`--cut l3` and `1x1`). Otherwise call
     /// [`verify`](crate::verify) later, or not at all.
@@ -41,10 +40,14 @@ impl Default for DispatchOptions {
     }
 }
 
-/// No link type has this number.
-const NO_LINK: u8 = u8::MAX;
+/// The number and stream time of a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin {
+    pub(crate) number: u64,
+    pub(crate) stream_time: Timestamp,
+}
 
-/// What a frame turned out to be.
+/// The result of dispatching a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dispatched {
     /// A packet: its descriptor is filled.
@@ -55,9 +58,9 @@ pub enum Dispatched {
     NonIp,
     /// Refused.
     Malformed(Malformed),
-    /// The capture cut it before the addresses: nobody can say whose it is.
+    /// The capture cut it before the addresses, so it belongs to no connection.
     Headless,
-    /// Of a link type that is not read.
+    /// Of a link type that is not supported.
     UnsupportedLink,
 }
 
@@ -87,9 +90,7 @@ pub enum Dispatched {
 #[derive(Clone, Debug)]
 pub struct Dispatcher {
     pub(crate) options: DispatchOptions,
-    /// The link type's number of frames that may be plain; [`NO_LINK`] without decoding.
-    plain_link: u8,
-    /// Anything is to be verified.
+    /// Whether any checksum is verified here.
     checks: bool,
     pub(crate) hasher: Hasher,
     pub(crate) quality: Quality,
@@ -102,11 +103,6 @@ impl Dispatcher {
         let hasher = Hasher::new(options.id_seed, options.secret);
         Self {
             options,
-            plain_link: if options.decode {
-                LinkType::Ethernet as u8
-            } else {
-                NO_LINK
-            },
             checks: options.verify_network || options.checksums,
             hasher,
             quality: Quality::default(),
@@ -114,10 +110,15 @@ impl Dispatcher {
         }
     }
 
+    /// Whether transport headers are read here ([`DispatchOptions::decode`]): which of the two
+    /// versions of [`Dispatcher::dispatch_fast`] to call.
+    pub const fn decodes(&self) -> bool {
+        self.options.decode
+    }
+
     /// Describes the packet in `frame`, whose bytes lie in `bytes`, into `meta`.
     ///
-    /// What `meta` holds is of use only if [`Dispatched::Packet`] is returned.
-    #[inline]
+    /// `meta` is valid only if [`Dispatched::Packet`] is returned.
     pub fn dispatch(
         &mut self,
         bytes: &[u8],
@@ -126,18 +127,25 @@ impl Dispatcher {
         stream_time: Timestamp,
         meta: &mut PacketMeta,
     ) -> Dispatched {
-        if self.dispatch_plain(bytes, frame, number, stream_time, meta) {
+        let is_described = if self.options.decode {
+            self.dispatch_fast::<true>(bytes, frame, number, stream_time, meta)
+        } else {
+            self.dispatch_fast::<false>(bytes, frame, number, stream_time, meta)
+        };
+        if is_described {
             Dispatched::Packet
         } else {
-            self.dispatch_other(bytes, *frame, number, stream_time, meta)
+            self.dispatch_slow(bytes, *frame, number, stream_time, meta)
         }
     }
 
-    /// Describes the packet in `frame` if it is of the commonest form. If not, nothing has
-    /// happened yet, and [`Dispatcher::dispatch_other`] is to be called: together they are
-    /// [`Dispatcher::dispatch`], in two parts so that the walk has this one inlined.
+    /// The fast path: describes the packet in `frame` if it is an ordinary one. Otherwise returns
+    /// false with nothing counted, and the caller must call [`Dispatcher::dispatch_slow`].
+    ///
+    /// Together they are [`Dispatcher::dispatch`]; apart, so that this one can be inlined into a
+    /// loop over frames. `DECODE` must be [`Dispatcher::decodes`].
     #[inline(always)]
-    pub fn dispatch_plain(
+    pub fn dispatch_fast<const DECODE: bool>(
         &mut self,
         bytes: &[u8],
         frame: &Frame,
@@ -145,6 +153,7 @@ impl Dispatcher {
         stream_time: Timestamp,
         meta: &mut PacketMeta,
     ) -> bool {
+        debug_assert_eq!(DECODE, self.options.decode);
         let origin = Origin {
             number,
             stream_time,
@@ -154,28 +163,32 @@ impl Dispatcher {
         let Some(captured) = bytes.get(start..end) else {
             return false;
         };
-        if frame.link as u8 != self.plain_link
-            || plain::describe(captured, frame, origin, &self.hasher, meta).is_none()
+        if frame.link as u8 != LinkType::Ethernet as u8
+            || fast_path::describe::<DECODE>(captured, frame, origin, &self.hasher, meta).is_none()
         {
             return false;
         }
         if self.checks && !self.check(captured, meta) {
             return false;
         }
-        let (snapped, late) = oddities(frame, origin);
+        let snapped = frame.captured_len < frame.wire_len;
+        let late = frame.time < origin.stream_time;
         if snapped || late {
             self.quality.snapped += u64::from(snapped);
-            rare_flags(snapped, late, meta);
+            set_rare_flags(snapped, late, meta);
         }
         self.quality.packets += 1;
         true
     }
 
-    /// Verifies what is to be verified of a plain IPv4 packet; false if its header does not hold.
+    /// Verifies the configured checksums of a packet on the fast path; false if its IP header's
+    /// does not hold.
     #[inline(never)]
     fn check(&mut self, captured: &[u8], meta: &mut PacketMeta) -> bool {
-        if self.options.verify_network {
-            let header = captured.get(14..).and_then(|rest| rest.first_chunk::<20>());
+        // IPv6 headers have no checksum.
+        if self.options.verify_network && !meta.flags.has(PacketFlags::IPV6) {
+            let header = captured.get(usize::from(meta.l3_offset)..);
+            let header = header.and_then(|rest| rest.first_chunk::<20>());
             if header.is_none_or(|header| Sum::of(header).fold() != 0xffff) {
                 return false;
             }
@@ -186,51 +199,12 @@ impl Dispatcher {
         true
     }
 
-    /// Any frame at all: what [`Dispatcher::dispatch_plain`] did not take.
-    #[inline(never)]
-    pub fn dispatch_other(
-        &mut self,
-        bytes: &[u8],
-        frame: Frame,
-        number: u64,
-        stream_time: Timestamp,
-        meta: &mut PacketMeta,
-    ) -> Dispatched {
-        let start = frame.start as usize;
-        let captured = bytes.get(start..start.wrapping_add(frame.captured_len as usize));
-        let origin = Origin {
-            number,
-            stream_time,
-        };
-        if frame.link == LinkType::Ethernet
-            && let Some(captured) = captured
-        {
-            let (hasher, verify_ip) = (&self.hasher, self.options.verify_network);
-            let described = if self.options.decode {
-                straight::describe::<true>(captured, &frame, origin, hasher, verify_ip, meta)
-            } else {
-                straight::describe::<false>(captured, &frame, origin, hasher, verify_ip, meta)
-            };
-            if described.is_some() {
-                self.quality.packets += 1;
-                if self.options.checksums {
-                    self.verify(captured, meta);
-                }
-                if meta.flags.has(PacketFlags::SNAPPED) {
-                    self.quality.snapped += 1;
-                }
-                return Dispatched::Packet;
-            }
-        }
-        self.dispatch_slowly(captured.unwrap_or_default(), &frame, origin, meta)
-    }
-
     /// Counts of the in-order step.
     pub const fn quality(&self) -> &Quality {
         &self.quality
     }
 
-    /// Source and destination of the frame that was refused last, where an IP header was legible.
+    /// Source and destination of the frame that was refused last, if its IP header was legible.
     pub const fn refused_addresses(&self) -> Option<(IpAddr, IpAddr)> {
         self.refused_addresses
     }
@@ -242,5 +216,16 @@ impl Dispatcher {
             ChecksumVerdict::Bad => self.quality.bad_checksums += 1,
             ChecksumVerdict::Offloaded => self.quality.offloaded_checksums += 1,
         }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn set_rare_flags(snapped: bool, late: bool, meta: &mut PacketMeta) {
+    if snapped {
+        meta.flags = meta.flags.with(PacketFlags::SNAPPED);
+    }
+    if late {
+        meta.flags = meta.flags.with(PacketFlags::OUT_OF_ORDER);
     }
 }

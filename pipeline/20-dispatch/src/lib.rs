@@ -1,9 +1,9 @@
 //! Peels tunnels, pins each packet to its shard, keeps stream time.
 //!
 //! ```text
-//!                ┌── plain packet: one straight line ──┐
+//!                ┌── fast path: ordinary TCP and UDP ──┐
 //!  Frame ──► dispatch                                  ├──► PacketMeta: key, shard, lengths
-//!                └── anything else: the peel loop ─────┤
+//!                └── slow path: the peel loop ─────────┤
 //!                        ▲                             └──► FragmentRef ─► defragmentation ─┐
 //!                        └── dispatch_datagram ◄────────────────────────────── Datagram ────┘
 //! ```
@@ -23,13 +23,13 @@
 
 mod clock;
 mod dispatcher;
+mod fast_path;
 mod fuzz;
 mod outside;
 mod peel;
 mod pin;
 mod quality;
-mod slow;
-mod straight;
+mod slow_path;
 #[cfg(test)]
 mod tests;
 mod transport;

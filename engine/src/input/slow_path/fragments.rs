@@ -1,14 +1,14 @@
-//! What the engine reads of fragments itself: their addresses, and what they came in.
+//! Facts about fragments that the engine reads itself: addresses, VLANs and tunnels.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use flowpin_config::DefragmentationPlan;
 use flowpin_packet::{FragmentRef, PacketMeta};
 
-/// Which fragments never belong together, whatever their headers say.
+/// Which fragments never belong to one datagram, whatever their headers say.
 ///
-/// Off unless asked for. A connection is not told apart by its VLAN or tunnel either, and a capture
-/// of two links may show the fragments of one datagram under different tags; where the same
-/// addresses are in use more than once, `by_vlan` or `by_tunnel` keeps their fragments apart.
+/// Off by default: VLAN and tunnel do not distinguish connections either, and a capture of two links
+/// may show the fragments of one datagram under different tags. Where the same addresses are used
+/// in several networks, `by_vlan` or `by_tunnel` keeps their fragments apart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KeptApart {
     by_vlan: bool,
@@ -25,7 +25,7 @@ impl KeptApart {
         }
     }
 
-    /// A number for the VLANs and tunnels that count; 0 for none.
+    /// A hash of the VLANs and tunnels that keep fragments apart; 0 for none.
     #[inline]
     pub(crate) fn context(&self, bytes: &[u8], fragment: &FragmentRef) -> u32 {
         if self.by_vlan || self.by_tunnel {
@@ -112,7 +112,7 @@ const HOP_BY_HOP: u8 = 0;
 const ROUTING: u8 = 43;
 const FRAGMENT: u8 = 44;
 const DESTINATION: u8 = 60;
-/// An odd number with bits all over it.
+/// An odd number whose bits are spread evenly.
 const PRIME: u64 = 0x9e37_79b9_7f4a_7c15;
 
 #[cfg(test)]
@@ -120,9 +120,9 @@ mod tests {
     use super::*;
     use flowpin_packet::{LinkType, PacketFlags, PeelContext};
 
-    /// VLANs count where they are to, and only there.
+    /// VLANs keep fragments apart only if configured.
     #[test]
-    fn vlans_keep_fragments_apart_where_they_are_to() {
+    fn vlans_keep_fragments_apart_if_configured() {
         let context = |by_vlan: bool, tag: u8| {
             let mut frame = vec![0; 12];
             frame.extend([0x81, 0, 0, tag, 8, 0, 0x45]);
@@ -151,7 +151,7 @@ mod tests {
     /// Only the Fragment header makes a packet atomic; it may stand behind others, and IPv4 has
     /// none.
     #[test]
-    fn atomic_fragments_are_told_from_other_packets() {
+    fn atomic_fragments_are_distinguished_from_other_packets() {
         let mut packet = vec![0; 72];
         packet[0] = 0x60;
         for (first, second, expected) in [

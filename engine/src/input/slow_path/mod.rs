@@ -1,4 +1,4 @@
-//! Frames that are not plain packets: fragments, refusals, tunnels.
+//! The slow path of the input: fragments, refusals, tunnels, unusual headers.
 
 mod fragments;
 
@@ -18,21 +18,21 @@ use flowpin_packet::{
 pub(crate) use fragments::KeptApart;
 use fragments::{addresses, is_atomic};
 
-/// The part of the input stage that only odd frames need.
-pub(crate) struct Odd {
+/// The part of the input stage that frames off the fast path need.
+pub(crate) struct SlowPath {
     pub(crate) defragmenter: Defragmenter,
     kept_apart: KeptApart,
     pub(crate) anomalies: Anomalies,
     pub(crate) tunnels: Tunnels,
     pub(crate) formatter: Formatter,
     pub(crate) losses: Losses,
-    /// Datagrams that were refused once they were whole.
+    /// Datagrams that were refused after reassembly.
     pub(crate) datagrams_refused: u64,
-    /// The datagram at hand; kept for its memory.
+    /// The datagram being handled; kept so that its memory is reused.
     datagram: Vec<u8>,
 }
 
-/// When a frame came.
+/// When a frame arrived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
     pub(crate) number: u64,
@@ -40,7 +40,7 @@ pub(crate) struct Arrival {
     pub(crate) stream_time: Timestamp,
 }
 
-impl Odd {
+impl SlowPath {
     pub(crate) fn new(
         defragmenter: Defragmenter,
         kept_apart: KeptApart,
@@ -59,7 +59,7 @@ impl Odd {
         }
     }
 
-    /// Does what is to be done with a frame that is not of the commonest form.
+    /// Handles a frame that the fast path refused.
     #[inline(never)]
     pub(crate) fn frame<L: Lane>(
         &mut self,
@@ -71,7 +71,7 @@ impl Odd {
     ) {
         let bytes = piece.bytes.get(..piece.len).unwrap_or_default();
         let slot = lane.slot();
-        match dispatcher.dispatch_other(bytes, frame, arrival.number, arrival.stream_time, slot) {
+        match dispatcher.dispatch_slow(bytes, frame, arrival.number, arrival.stream_time, slot) {
             Dispatched::Packet => {
                 let frames = FrameBytes {
                     piece: bytes,
@@ -84,9 +84,9 @@ impl Odd {
                 let packet = frame.get(usize::from(slot.l3_offset)..).unwrap_or_default();
                 // An ICMP error is described by the packet that it quotes.
                 if slot.kind != PacketKind::IcmpError && is_atomic(packet) {
-                    // RFC 6946: it is a packet like any other, and worth a remark.
+                    // RFC 6946: an ordinary packet, but worth an anomaly record.
                     let (low, high) = addresses(packet, true);
-                    self.remark(Oddities::ATOMIC, arrival, Some((low, high)));
+                    self.report_oddities(Oddities::ATOMIC, arrival, Some((low, high)));
                 }
                 lane.commit(piece);
             }
@@ -94,7 +94,7 @@ impl Odd {
         }
     }
 
-    /// Does what is to be done with a frame that did not become a packet at once.
+    /// Handles a frame that did not become a packet at once.
     #[cold]
     #[inline(never)]
     fn handle<L: Lane>(
@@ -107,12 +107,12 @@ impl Odd {
     ) {
         match dispatched {
             Dispatched::Malformed(what) => {
-                self.tell(what, arrival, dispatcher.refused_addresses());
+                self.report(what, arrival, dispatcher.refused_addresses());
             }
             Dispatched::Fragment(fragment) => {
                 self.fragment(fragment, arrival, dispatcher, piece, lane);
             }
-            // Counted by the dispatcher; nothing more to say.
+            // The dispatcher has counted it; nothing else to do.
             Dispatched::Packet
             | Dispatched::NonIp
             | Dispatched::Headless
@@ -120,27 +120,27 @@ impl Odd {
         }
     }
 
-    /// Adds a tunnelled packet to its tunnels' sums.
+    /// Adds a tunnelled packet to the sums of its tunnels.
     #[cold]
     #[inline(never)]
     fn tunnelled(&mut self, frame: &[u8], meta: &PacketMeta) {
         self.tunnels.count(frame, meta, &mut self.losses);
     }
 
-    /// Tells what is odd about a packet that was accepted.
+    /// Reports what is unusual about a packet that was accepted.
     #[cold]
-    fn remark(
+    fn report_oddities(
         &mut self,
         oddities: Oddities,
         arrival: Arrival,
         addresses: Option<(IpAddr, IpAddr)>,
     ) {
         for reason in oddities.reasons() {
-            self.tell(bad(Layer::Fragment, reason, 0), arrival, addresses);
+            self.report(bad(Layer::Fragment, reason, 0), arrival, addresses);
         }
     }
 
-    fn tell(&mut self, what: Malformed, arrival: Arrival, addresses: Option<(IpAddr, IpAddr)>) {
+    fn report(&mut self, what: Malformed, arrival: Arrival, addresses: Option<(IpAddr, IpAddr)>) {
         let oddity = Oddity {
             what,
             time: arrival.time,
@@ -149,11 +149,11 @@ impl Odd {
             addresses,
         };
         self.anomalies
-            .tell(&oddity, &mut self.losses, &mut self.formatter);
+            .report(&oddity, &mut self.losses, &mut self.formatter);
     }
 
     /// IP → reassemble → peel → IP …: a datagram may hold a fragment of another one. Each round
-    /// peels at least one layer, and the layers are limited.
+    /// peels at least one layer, and the number of layers is limited.
     fn fragment<L: Lane>(
         &mut self,
         mut fragment: FragmentRef,
@@ -173,14 +173,14 @@ impl Odd {
             lane.fragment(&fragment, bytes);
             let context = self.kept_apart.context(bytes, &fragment);
             let inserted = self.defragmenter.insert(bytes, &fragment, context);
-            let odd = self.defragmenter.oddities();
-            if !odd.is_empty() || matches!(inserted, Inserted::Refused(_)) {
+            let oddities = self.defragmenter.oddities();
+            if !oddities.is_empty() || matches!(inserted, Inserted::Refused(_)) {
                 let header = bytes.get(fragment.header_start as usize..);
                 let addresses = addresses(header.unwrap_or_default(), fragment.ipv6);
                 if let Inserted::Refused(what) = inserted {
-                    return self.tell(what, arrival, Some(addresses));
+                    return self.report(what, arrival, Some(addresses));
                 }
-                self.remark(odd, arrival, Some(addresses));
+                self.report_oddities(oddities, arrival, Some(addresses));
             }
             let bytes = if nested {
                 self.datagram.as_slice()
@@ -207,7 +207,7 @@ impl Odd {
                 }
                 Dispatched::Malformed(what) => {
                     self.datagrams_refused += 1;
-                    return self.tell(what, arrival, dispatcher.refused_addresses());
+                    return self.report(what, arrival, dispatcher.refused_addresses());
                 }
                 Dispatched::NonIp | Dispatched::Headless | Dispatched::UnsupportedLink => {
                     self.datagrams_refused += 1;
@@ -217,7 +217,7 @@ impl Odd {
         }
     }
 
-    /// Hands the datagram at hand, which the lane's slot describes, to the lane.
+    /// Hands the reassembled datagram, which the lane's slot describes, to the lane.
     fn whole<L: Lane>(&mut self, piece: &Piece, lane: &mut L) {
         let slot = lane.slot();
         let frame = FrameBytes {
@@ -232,7 +232,7 @@ impl Odd {
     }
 }
 
-/// A fragment that goes on alone, keyed by its addresses.
+/// Passes on a fragment by itself, keyed by its addresses.
 fn lone<L: Lane>(
     bytes: &[u8],
     fragment: &FragmentRef,
@@ -244,7 +244,7 @@ fn lone<L: Lane>(
     let slot = lane.slot();
     dispatcher.dispatch_lone(bytes, fragment, slot);
     if nested {
-        // Its bytes are a datagram's, which the lane must keep.
+        // Its bytes lie in a reassembled datagram, which the lane must keep.
         slot.flags = slot.flags.with(PacketFlags::REASSEMBLED);
         let start = fragment.frame_start as usize;
         let frame = bytes

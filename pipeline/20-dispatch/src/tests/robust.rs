@@ -1,12 +1,13 @@
-//! Hostile, cut and odd frames; and that it does not matter which path describes a packet, nor
+//! Hostile, cut and unusual frames; and that it does not matter which path describes a packet, nor
 //! where its header is read.
 
 use super::stack::{any_ip, any_layer, any_port, wrap_all};
 use super::{Pin, fields, whole_frame};
-use crate::straight::Origin;
+use crate::dispatcher::Origin;
+use crate::quality::LINKS;
 use crate::{DispatchOptions, Dispatched, Dispatcher, decode, fuzz_dispatch, verify};
 use flowpin_packet::{Frame, FrameBytes, LinkType, PacketFlags, PacketKind, PacketMeta, Timestamp};
-use flowpin_testkit::build::{IpPacket, Tcp};
+use flowpin_testkit::build::{Ip, IpPacket, Tcp};
 use proptest::prelude::*;
 
 const ORIGIN: Origin = Origin {
@@ -14,7 +15,7 @@ const ORIGIN: Origin = Origin {
     stream_time: Timestamp(5),
 };
 
-/// What both paths say of a frame: the plain one only if it accepts.
+/// What dispatch and the slow path alone say of a frame.
 pub(super) fn both_paths(
     options: DispatchOptions,
     bytes: &[u8],
@@ -22,13 +23,46 @@ pub(super) fn both_paths(
 ) -> (Dispatched, PacketMeta, PacketMeta) {
     let (mut meta, mut slow) = (PacketMeta::default(), PacketMeta::default());
     let mut dispatcher = Dispatcher::new(options);
-    let dispatched =
-        dispatcher.dispatch(bytes, frame, ORIGIN.number, ORIGIN.stream_time, &mut meta);
-    let captured = &bytes[frame.start as usize..][..frame.captured_len as usize];
-    let mut looped = Dispatcher::new(options);
-    let slowly = looped.dispatch_slowly(captured, frame, ORIGIN, &mut slow);
+    let (number, now) = (ORIGIN.number, ORIGIN.stream_time);
+    let dispatched = dispatcher.dispatch(bytes, frame, number, now, &mut meta);
+    let mut peeled = Dispatcher::new(options);
+    let slowly = peeled.dispatch_slow(bytes, *frame, number, now, &mut slow);
     assert_eq!(dispatched, slowly);
+    assert_eq!(dispatcher.quality(), peeled.quality());
+    if meta.flags.has(PacketFlags::UNDECODED) {
+        let captured = &bytes[frame.start as usize..][..frame.captured_len as usize];
+        decode(&mut meta, captured);
+    }
     (dispatched, meta, slow)
+}
+
+/// Whether a frame takes the fast path.
+fn is_fast(decode: bool, bytes: &[u8], frame: &Frame) -> bool {
+    let options = DispatchOptions {
+        decode,
+        ..DispatchOptions::default()
+    };
+    let mut dispatcher = Dispatcher::new(options);
+    let (number, now) = (ORIGIN.number, ORIGIN.stream_time);
+    let mut meta = PacketMeta::default();
+    if decode {
+        dispatcher.dispatch_fast::<true>(bytes, frame, number, now, &mut meta)
+    } else {
+        dispatcher.dispatch_fast::<false>(bytes, frame, number, now, &mut meta)
+    }
+}
+
+/// The types that announce a VLAN tag.
+const TAG_TYPES: [u16; 5] = [0x8100, 0x88a8, 0x9100, 0x9200, 0x9300];
+
+/// A frame with VLAN tags of these types, outermost first.
+fn tagged(packet: &IpPacket, types: &[u16]) -> Vec<u8> {
+    let vlans: Vec<u16> = (1..).take(types.len()).collect();
+    let mut bytes = packet.tagged(&vlans);
+    for (nth, tag_type) in types.iter().enumerate() {
+        bytes[12 + 4 * nth..][..2].copy_from_slice(&tag_type.to_be_bytes());
+    }
+    bytes
 }
 
 /// The descriptor, however the work is divided between input and worker.
@@ -62,7 +96,7 @@ pub(super) fn every_cut(bytes: &[u8], frame: &Frame) -> [Option<PacketMeta>; 3] 
     [cut(false, false), cut(true, false), cut(true, true)]
 }
 
-/// A TCP or UDP packet of the plain form, or nearly.
+/// A TCP or UDP packet that the fast path takes.
 fn any_packet() -> impl Strategy<Value = IpPacket> {
     let payload = prop::collection::vec(any::<u8>(), 0..60);
     (
@@ -81,17 +115,18 @@ fn any_packet() -> impl Strategy<Value = IpPacket> {
         })
 }
 
-/// A frame with tags, padding, a snap length and perhaps a changed byte.
+/// A frame with tags, padding, a snap length and perhaps a changed byte: on the fast path or
+/// nearly.
 fn any_frame() -> impl Strategy<Value = (Vec<u8>, Frame)> {
     (
         any_packet(),
-        prop::collection::vec(0u16..4096, 0..4),
+        prop::collection::vec(prop::sample::select(TAG_TYPES.to_vec()), 0..4),
         0usize..8,
         prop::option::weighted(0.3, any::<prop::sample::Index>()),
         prop::option::weighted(0.5, (any::<prop::sample::Index>(), any::<u8>())),
     )
-        .prop_map(|(packet, vlans, padding, snap, change)| {
-            let mut bytes = packet.tagged(&vlans);
+        .prop_map(|(packet, types, padding, snap, change)| {
+            let mut bytes = tagged(&packet, &types);
             bytes.extend(vec![0; padding]);
             if let Some((at, value)) = change {
                 let at = at.index(bytes.len());
@@ -108,13 +143,29 @@ fn any_frame() -> impl Strategy<Value = (Vec<u8>, Frame)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
-    /// The straight line decides nothing: the peel loop gives the same descriptor.
+    /// The fast path decides nothing: the slow path gives the same descriptor and counts the same,
+    /// for every cut.
     #[test]
-    fn both_paths_describe_a_packet_alike((bytes, frame) in any_frame(), verify in any::<bool>()) {
+    fn the_fast_path_gives_what_the_slow_path_gives(
+        (bytes, frame) in any_frame(), verify in any::<bool>(), decode in any::<bool>(),
+    ) {
         let options = DispatchOptions {
-            verify_network: verify, checksums: verify, ..DispatchOptions::default()
+            verify_network: verify, checksums: verify, decode, ..DispatchOptions::default()
         };
         let (dispatched, meta, slow) = both_paths(options, &bytes, &frame);
+        if dispatched == Dispatched::Packet {
+            prop_assert_eq!(fields(&meta), fields(&slow));
+        }
+    }
+
+    /// Bytes of other link types may look like Ethernet: they take the slow path all the same.
+    #[test]
+    fn other_link_types_take_the_slow_path(
+        (bytes, mut frame) in any_frame(), link in 1usize..LINKS.len(),
+    ) {
+        frame.link = LINKS[link];
+        prop_assert!(!is_fast(true, &bytes, &frame) && !is_fast(false, &bytes, &frame));
+        let (dispatched, meta, slow) = both_paths(DispatchOptions::default(), &bytes, &frame);
         if dispatched == Dispatched::Packet {
             prop_assert_eq!(fields(&meta), fields(&slow));
         }
@@ -187,10 +238,41 @@ proptest! {
     }
 }
 
+/// Ordinary packets take the fast path: either family, up to two tags of any type, every cut.
+#[test]
+fn ordinary_packets_take_the_fast_path() {
+    let addresses = [Ip::v4([10, 0, 0, 1], [10, 0, 0, 2]), Ip::v6(1, 2)];
+    let packets = addresses.into_iter().flat_map(|ip| {
+        let segment = ip.tcp(Tcp::new(40_000, 80, 7, 8, 0x10), b"GET");
+        [
+            segment,
+            ip.udp(40_000, 53, b""),
+            ip.udp(40_000, 53, &[0; 500]),
+        ]
+    });
+    let pairs = TAG_TYPES
+        .iter()
+        .flat_map(|&a| TAG_TYPES.map(|b| vec![a, b]));
+    let singles = TAG_TYPES.map(|tag_type| vec![tag_type]);
+    let stacks: Vec<Vec<u16>> = pairs.chain(singles).chain([vec![]]).collect();
+    for packet in packets {
+        for types in &stacks {
+            let bytes = tagged(&packet, types);
+            let frame = whole_frame(LinkType::Ethernet, &bytes);
+            for decode in [true, false] {
+                assert!(is_fast(decode, &bytes, &frame), "{types:x?} {decode}");
+            }
+        }
+        let bytes = tagged(&packet, &TAG_TYPES[..3]);
+        let frame = whole_frame(LinkType::Ethernet, &bytes);
+        assert!(!is_fast(true, &bytes, &frame));
+    }
+}
+
 /// A packet is described whatever the link type in front of it.
 #[test]
 fn bare_packets_and_frames_have_the_same_key() {
-    let packet = flowpin_testkit::build::Ip::v4([1, 2, 3, 4], [5, 6, 7, 8]).udp(9, 10, b"x");
+    let packet = Ip::v4([1, 2, 3, 4], [5, 6, 7, 8]).udp(9, 10, b"x");
     let mut pin = Pin::new(DispatchOptions::default());
     let framed = pin.push(&packet.ethernet()).unwrap();
     let raw = pin.push_as(LinkType::Raw, &packet.bytes).unwrap();

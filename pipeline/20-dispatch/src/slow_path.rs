@@ -1,10 +1,10 @@
-//! Everything that is not of the plain form: through the peel loop.
+//! The slow path: any frame, layer by layer, through the peel loop; and datagrams that were
+//! reassembled.
 
-use crate::dispatcher::{Dispatched, Dispatcher};
+use crate::dispatcher::{Dispatched, Dispatcher, Origin};
 use crate::peel::{Found, Network, NonIp, Outcome, Peel};
-use crate::straight::Origin;
 use flowpin_packet::{
-    Datagram, FragmentRef, Frame, PacketFlags, PacketKind, PacketMeta, PeelContext,
+    Datagram, FragmentRef, Frame, PacketFlags, PacketKind, PacketMeta, PeelContext, Timestamp,
 };
 use flowpin_wire::Next;
 
@@ -108,9 +108,31 @@ impl Dispatcher {
         *meta = *found.seal(&self.hasher);
     }
 
+    /// The slow path: describes any frame. Called for those that [`Dispatcher::dispatch_fast`]
+    /// refused.
+    // PERF: the frame by value, so that the caller can keep its fields in registers.
     #[cold]
     #[inline(never)]
-    pub(crate) fn dispatch_slowly(
+    pub fn dispatch_slow(
+        &mut self,
+        bytes: &[u8],
+        frame: Frame,
+        number: u64,
+        stream_time: Timestamp,
+        meta: &mut PacketMeta,
+    ) -> Dispatched {
+        let start = frame.start as usize;
+        let captured = bytes
+            .get(start..start.wrapping_add(frame.captured_len as usize))
+            .unwrap_or_default();
+        let origin = Origin {
+            number,
+            stream_time,
+        };
+        self.peel(captured, &frame, origin, meta)
+    }
+
+    fn peel(
         &mut self,
         captured: &[u8],
         frame: &Frame,
