@@ -12,6 +12,7 @@
 
 mod context;
 pub(crate) mod identification;
+mod inspect;
 pub(crate) mod limit;
 mod parse;
 pub(crate) mod stages;

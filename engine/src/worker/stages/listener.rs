@@ -1,8 +1,8 @@
 //! From what reassembly tells of a segment to those who wait for it.
 
-use super::identify::{Identify, Way};
 use super::oddities::Oddities;
 use crate::worker::context::{Cause, Context};
+use crate::worker::inspect::{Identify, Way};
 use flowpin_flow::Sighting;
 use flowpin_reassembly::{Anomaly, Closed, Span, StreamConsumer};
 use flowpin_record::RecordSink;

@@ -10,7 +10,6 @@
 //!                                                              parse: messages ──► records
 //! ```
 
-mod identify;
 mod listener;
 mod oddities;
 mod scans;
@@ -19,6 +18,8 @@ use crate::input::tunnels;
 use crate::run::memory;
 use crate::worker::context::{Cause, Context, PeerSource};
 use crate::worker::identification::Identification;
+pub use crate::worker::inspect::IdentifyStats;
+use crate::worker::inspect::{Ending, Identify, Way};
 use crate::worker::parse::Parse;
 pub use crate::worker::parse::ParseStats;
 pub(crate) use crate::worker::parse::{FileError, earlier_files};
@@ -29,8 +30,6 @@ use flowpin_packet::{FrameBytes, PacketKind, PacketMeta, Timestamp};
 use flowpin_portscan::Summary;
 use flowpin_reassembly::{Reassembler, ReassemblyStats};
 use flowpin_record::{ConnRecord, RecordKey, RecordSink, TunnelKind, Uid};
-pub use identify::IdentifyStats;
-use identify::{Ending, Identify, Way};
 use listener::Listener;
 use oddities::Oddities;
 use scans::Scans;

@@ -11,7 +11,7 @@
 /// 2 to 4: how much did not fit since (of streams: bits 2 and 3, whose beginning); 5 to 7: how
 /// often a verdict was taken back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::worker::stages) struct Trust(u8);
+pub(in crate::worker) struct Trust(u8);
 
 impl Trust {
     const BOTH: u8 = 3;

@@ -334,7 +334,7 @@ impl Identify {
     }
 
     /// A byte that is read out of band.
-    pub(in crate::worker::stages) fn passed(&mut self, at: Span) {
+    pub(in crate::worker) fn passed(&mut self, at: Span) {
         if let (Some(parse), Some(state)) = (&mut self.parse, self.states.get(at.handle)) {
             parse.passed(state.binding, at);
         }

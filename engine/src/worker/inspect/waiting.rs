@@ -48,7 +48,7 @@ enum What {
 impl Identify {
     /// Bytes of a stream that lie in the packet at hand; false, and nothing waits, if they do not.
     #[inline]
-    pub(in crate::worker::stages) fn wait_with_bytes(
+    pub(in crate::worker) fn wait_with_bytes(
         &mut self,
         at: Span,
         bytes: &[u8],
@@ -62,19 +62,19 @@ impl Identify {
         stretch.is_some()
     }
 
-    pub(in crate::worker::stages) fn wait_with_gap(&mut self, at: Span, len: u64, cause: Cause) {
+    pub(in crate::worker) fn wait_with_gap(&mut self, at: Span, len: u64, cause: Cause) {
         self.wait(at, What::Gap(len), cause);
     }
 
-    pub(in crate::worker::stages) fn wait_with_passed(&mut self, at: Span, cause: Cause) {
+    pub(in crate::worker) fn wait_with_passed(&mut self, at: Span, cause: Cause) {
         self.wait(at, What::Passed, cause);
     }
 
-    pub(in crate::worker::stages) fn wait_with_closed(&mut self, at: Span, cause: Cause) {
+    pub(in crate::worker) fn wait_with_closed(&mut self, at: Span, cause: Cause) {
         self.wait(at, What::Closed, cause);
     }
 
-    pub(in crate::worker::stages) fn wait_with_over(&mut self, handle: u32, cause: Cause) {
+    pub(in crate::worker) fn wait_with_over(&mut self, handle: u32, cause: Cause) {
         let at = Span {
             handle,
             to_server: true,
@@ -83,7 +83,7 @@ impl Identify {
         self.wait(at, What::Over, cause);
     }
 
-    pub(in crate::worker::stages) fn wait_with_reset(&mut self, handle: u32, cause: Cause) {
+    pub(in crate::worker) fn wait_with_reset(&mut self, handle: u32, cause: Cause) {
         let at = Span {
             handle,
             to_server: true,
@@ -92,13 +92,13 @@ impl Identify {
         self.wait(at, What::Reset, cause);
     }
 
-    pub(in crate::worker::stages) fn wait_with_more(&mut self, at: Span, told: bool, cause: Cause) {
+    pub(in crate::worker) fn wait_with_more(&mut self, at: Span, told: bool, cause: Cause) {
         self.wait(at, What::More(told), cause);
     }
 
     /// A packet of a connection without streams.
     #[inline]
-    pub(in crate::worker::stages) fn wait_with_datagram(&mut self, sighting: &Sighting<'_>) {
+    pub(in crate::worker) fn wait_with_datagram(&mut self, sighting: &Sighting<'_>) {
         let meta = sighting.meta;
         let on = match meta.kind {
             PacketKind::Udp => On::Udp,
@@ -126,7 +126,7 @@ impl Identify {
 
     /// Takes all that waits.
     #[inline]
-    pub(in crate::worker::stages) fn settle<S: RecordSink>(
+    pub(in crate::worker) fn settle<S: RecordSink>(
         &mut self,
         table: &Table,
         frames: &FrameBytes<'_>,
@@ -167,7 +167,7 @@ impl Identify {
     }
 
     /// Whether nothing waits.
-    pub(in crate::worker::stages) const fn is_settled(&self) -> bool {
+    pub(in crate::worker) const fn is_settled(&self) -> bool {
         self.waiting.is_empty()
     }
 }
