@@ -183,6 +183,7 @@ fn message(
     Ok(GrammarMessage {
         schema: MessageSchema {
             client_sent: None,
+            part_of: None,
             name: name.clone(),
             file_stem: name,
             doc: message.doc.clone().into(),
@@ -229,6 +230,7 @@ fn token_message(declared: &Declarations) -> GrammarMessage {
             shown: flowpin_record::Shown::Everywhere,
             from_server: false,
             client_sent: None,
+            part_of: None,
         },
         fields: Cow::Borrowed(&[]),
     }

@@ -148,6 +148,13 @@ losses! {
     /// Questions written without waiting for their answer, because too many waited.
     TextQuestions = "text_questions",
         "too many messages waited for their answer: some stand without theirs";
+    /// Connections of a protocol not followed because their shard had its most: of parsers without
+    /// a counter of their own.
+    ParserConnections = "parser_connections",
+        "more connections of one protocol at once than are followed: raise --memory";
+    /// Bytes of messages that were not kept, by parsers without a counter of their own.
+    ParserBytes = "parser_bytes",
+        "bytes of messages longer than the limit, or no memory for them: they are cut or missing";
     /// Tunnels whose sums could not be kept.
     TunnelsUntracked = "tunnels_untracked", "more tunnels at once than the limit";
     /// Anomaly records not written because there were too many of one reason.
@@ -188,6 +195,12 @@ losses! {
     ScansUntracked = "scans_untracked", "more scans at once than the limit";
     /// Floods that were recognised and not followed because there were too many.
     FloodsUntracked = "floods_untracked", "more floods at once than the limit";
+    /// Ends of connections whose address has no exact row in the summary.
+    AddressesSummed = "addresses_summed",
+        "more addresses than have exact totals: talkers beyond are estimated, if heavy";
+    /// Connections whose pair of hosts has no exact row in the summary.
+    HostPairsSummed = "host_pairs_summed",
+        "more pairs of hosts than have exact totals: pairs beyond are estimated, if heavy";
     /// Packets that reached a worker which does not own their shard: a defect.
     Misdirected = "packets_misdirected", "a packet reached the wrong worker: please report it";
 }

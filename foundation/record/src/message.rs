@@ -74,6 +74,9 @@ pub struct MessageSchema {
     pub from_server: bool,
     /// Of records of what either side sends: the column that says whether the client sent it.
     pub client_sent: Option<usize>,
+    /// Of records of a part of a transaction (a file), whose own record follows: the column that
+    /// has the transaction's number, from 0.
+    pub part_of: Option<usize>,
 }
 
 /// Which formats have a kind of record: where tools tell of the same thing in different units, as
@@ -115,6 +118,7 @@ impl MessageSchema {
             shown: Shown::Everywhere,
             from_server: false,
             client_sent: None,
+            part_of: None,
         }
     }
 
@@ -137,6 +141,14 @@ impl MessageSchema {
     #[must_use]
     pub const fn sent_as_says(mut self, column: usize) -> Self {
         self.client_sent = Some(column);
+        self
+    }
+
+    /// The same of a part of a transaction: this column, counted from 0, has the transaction's
+    /// number. Its records take no number of their own.
+    #[must_use]
+    pub const fn part_of(mut self, column: usize) -> Self {
+        self.part_of = Some(column);
         self
     }
 

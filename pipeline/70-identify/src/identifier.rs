@@ -3,7 +3,8 @@
 use crate::candidates::{self, Candidate, Candidates};
 use crate::directed::{Directed, Expression};
 use crate::protocols;
-use crate::table::{How, LOADED_FIRST, On, Protocol, ProtocolId, RuleId};
+use crate::table::{LOADED_FIRST, ProtocolId, RuleId};
+use crate::{How, On, Protocol};
 use flowpin_pattern::{Automaton, Group, Limits, PatternSet, Rating, Refusal, Rewrite, cache, own};
 use std::path::Path;
 
@@ -76,21 +77,29 @@ impl Loaded {
 }
 
 impl Identifier {
-    /// Compiles the project's own set.
+    /// Compiles the project's own table.
     ///
     /// # Errors
     /// A rule whose expression is not one.
     pub fn new() -> Result<Self, BadRule> {
-        Self::of(protocols::all().collect())
+        Self::with(&[])
     }
 
-    /// As [`Identifier::new`], with the automata from `path` if it holds those of this very set;
+    /// Compiles the project's own table with protocols beside it: those that parsers bring.
+    ///
+    /// # Errors
+    /// A rule whose expression is not one.
+    pub fn with(more: &[&'static Protocol]) -> Result<Self, BadRule> {
+        Self::of(together(more))
+    }
+
+    /// As [`Identifier::with`], with the automata from `path` if it holds those of this very set;
     /// otherwise they are compiled and written there, if that is possible.
     ///
     /// # Errors
     /// A rule whose expression is not one.
-    pub fn cached(path: &Path) -> Result<Self, BadRule> {
-        let protocols: Vec<&'static Protocol> = protocols::all().collect();
+    pub fn cached(path: &Path, more: &[&'static Protocol]) -> Result<Self, BadRule> {
+        let protocols = together(more);
         // The text of the rules, not what they parse to: a start need not parse them.
         let mut text = String::new();
         let mut names = Vec::new();
@@ -249,6 +258,11 @@ impl Identifier {
     }
 }
 
+/// The project's own table, and these.
+fn together(more: &[&'static Protocol]) -> Vec<&'static Protocol> {
+    protocols::all().chain(more.iter().copied()).collect()
+}
+
 /// For the cache: rules are not rated, and always decide.
 fn named(name: String) -> flowpin_pattern::Compiled {
     flowpin_pattern::Compiled {
@@ -335,12 +349,12 @@ mod tests {
     fn a_cached_set_is_the_compiled_set() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("own-patterns");
-        let first = Identifier::cached(&path).unwrap();
+        let first = Identifier::cached(&path, &[]).unwrap();
         assert!(path.is_file());
-        let second = Identifier::cached(&path).unwrap();
+        let second = Identifier::cached(&path, &[]).unwrap();
         assert_eq!(first.automata(), second.automata());
         std::fs::write(&path, b"flowpat\nonsense").unwrap();
-        let third = Identifier::cached(&path).unwrap();
+        let third = Identifier::cached(&path, &[]).unwrap();
         assert_eq!(first.automata(), third.automata());
     }
 }

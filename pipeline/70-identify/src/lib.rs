@@ -32,8 +32,6 @@ mod examples;
 mod fuzz;
 mod identifier;
 mod kept;
-mod lead;
-mod look;
 #[cfg(test)]
 mod noise;
 pub mod protocols;
@@ -46,20 +44,17 @@ mod verdict;
 
 pub use directed::Expression;
 pub use earlier::Datagram;
-pub use flowpin_wire::Cursor;
+pub use flowpin_signature::{
+    Answer, Check, Cursor, Group, HEAD_LEN, How, Lead, Look, On, Protocol, Rule,
+};
 #[doc(hidden)]
 pub use fuzz::fuzz_identify;
 pub use identifier::{BadRule, Identifier};
 pub use kept::STREAM_BYTES_MAX;
-pub use lead::Lead;
-pub use look::{Answer, Check, Look};
 pub use search::{Again, Search, SearchOptions, Searches, Whose};
 pub use successor::may_follow_stun;
-pub use table::{Group, How, LOADED_FIRST, On, Protocol, ProtocolId, Rule, RuleId};
+pub use table::{LOADED_FIRST, ProtocolId, RuleId};
 pub use verdict::{Confidence, GaveUp, Step, Verdict};
 
 /// Datagrams of a connection that are looked at: a search ends there.
 pub const DATAGRAMS_MAX: u8 = 12;
-
-/// How much of the datagrams before is remembered.
-pub const HEAD_LEN: usize = 32;

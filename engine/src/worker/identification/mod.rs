@@ -45,7 +45,7 @@ impl Identification {
             let _ = std::fs::create_dir_all(folder);
         }
         let mut identifier = match cache {
-            Some(folder) => Identifier::cached(&folder.join(CACHE_FILE)),
+            Some(folder) => Identifier::cached(&folder.join(CACHE_FILE), &[]),
             None => Identifier::new(),
         }
         .map_err(RunError::Rule)?;

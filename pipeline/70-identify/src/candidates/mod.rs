@@ -11,9 +11,8 @@
 mod ports;
 mod rows;
 
-use crate::lead::Lead;
 use crate::table::RuleId;
-use crate::{Answer, Check, Look};
+use crate::{Answer, Check, Lead, Look};
 use ports::Ports;
 use rows::Rows;
 
@@ -227,7 +226,7 @@ mod tests {
                 let either = [ports.0, ports.1];
                 lead.ports.is_empty() || either.iter().any(|one| lead.ports.contains(one))
             };
-            let is_far = |lead: &Lead| lead.mask != 0 || lead.fits_far_or_ends(&bytes);
+            let is_far = |lead: &Lead| lead.mask != 0 || bytes.len() <= usize::from(lead.far.0) || lead.fits_far(&bytes);
             let fits = |lead: &Lead| {
                 let mut first = bytes.iter().take(8).enumerate();
                 on_port(lead)

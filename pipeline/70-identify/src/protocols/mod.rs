@@ -62,7 +62,7 @@ mod tunnel;
 mod vehicles;
 mod web;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 /// Whether a rule finds a protocol of that name.
 pub fn is_known(name: &str) -> bool {

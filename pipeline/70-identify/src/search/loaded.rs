@@ -9,9 +9,10 @@
 use super::progress::Progress;
 use super::{Memory, Search, Whose, side_of};
 use crate::DATAGRAMS_MAX;
+use crate::On;
 use crate::identifier::Loaded;
 use crate::kept::{Blocks, STREAM_BYTES_MAX};
-use crate::table::{LOADED_FIRST, On, ProtocolId, RuleId};
+use crate::table::{LOADED_FIRST, ProtocolId, RuleId};
 use crate::verdict::{Confidence, GaveUp, Step, Verdict};
 use flowpin_pattern::Matched;
 

@@ -7,10 +7,11 @@ mod progress;
 mod stream;
 
 use crate::Datagram;
+use crate::On;
 use crate::candidates::Set;
 use crate::identifier::{Compiled, Identifier, Loaded};
 use crate::kept::{Blocks, STREAM_BYTES_MAX};
-use crate::table::{On, ProtocolId, RuleId};
+use crate::table::{ProtocolId, RuleId};
 use crate::verdict::{Confidence, GaveUp, Step, Verdict};
 use flowpin_memory::Slab;
 use flowpin_packet::Shard;

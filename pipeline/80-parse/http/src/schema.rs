@@ -314,6 +314,8 @@ pub(crate) const OF_TRANSACTION: [usize; 13] = [2, 18, 3, 6, 22, 19, 21, 4, 1, 1
 pub(crate) const OF_FILE: usize = 15;
 /// Which says whether the client sent a file.
 const IS_ORIG: usize = 4;
+/// Which has the number of the transaction that carried it.
+const TRANSACTION: usize = 14;
 
 /// Records of bodies that somebody asked for.
 pub static FILES: MessageSchema = MessageSchema::in_file(
@@ -322,7 +324,8 @@ pub static FILES: MessageSchema = MessageSchema::in_file(
     "A body that was looked at.",
     FILE_COLUMNS,
 )
-.sent_as_says(IS_ORIG);
+.sent_as_says(IS_ORIG)
+.part_of(TRANSACTION);
 
 /// The schema that these options ask for.
 pub fn http(options: &HttpOptions) -> &'static MessageSchema {
@@ -335,12 +338,13 @@ pub fn http(options: &HttpOptions) -> &'static MessageSchema {
 
 #[cfg(test)]
 mod tests {
-    use super::{COLUMNS, FILE_COLUMNS, IS_ORIG, OF_FILE, OF_TRANSACTION};
+    use super::{COLUMNS, FILE_COLUMNS, IS_ORIG, OF_FILE, OF_TRANSACTION, TRANSACTION};
 
     /// A file's record has the transaction's values under the names that they have there.
     #[test]
     fn files_have_the_columns_of_their_transaction() {
         assert_eq!(FILE_COLUMNS[IS_ORIG].name, "is_orig");
+        assert_eq!(FILE_COLUMNS[TRANSACTION].eve, "fileinfo.tx_id");
         assert_eq!(FILE_COLUMNS.len(), OF_FILE + OF_TRANSACTION.len());
         for (place, number) in FILE_COLUMNS[OF_FILE..].iter().zip(OF_TRANSACTION) {
             let column = &COLUMNS[number];

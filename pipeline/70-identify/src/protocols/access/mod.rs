@@ -6,7 +6,7 @@ mod radius;
 mod socks;
 mod tacacs;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &kerberos::PROTOCOL,

@@ -9,7 +9,7 @@ mod rtp_midi;
 mod sacn;
 mod srt;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &artnet::PROTOCOL,

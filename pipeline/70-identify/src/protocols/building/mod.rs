@@ -7,7 +7,7 @@ mod knx;
 mod socketcan;
 mod someip;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &bacnet::PROTOCOL,

@@ -7,7 +7,7 @@ mod mgcp;
 mod sap;
 mod skinny;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &h323::PROTOCOL,

@@ -8,7 +8,7 @@ mod s1ap;
 mod sigtran;
 mod x2ap;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &diameter::PROTOCOL,

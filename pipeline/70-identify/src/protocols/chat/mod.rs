@@ -11,7 +11,7 @@ mod whatsapp;
 mod xmpp;
 mod zoom;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &aim::PROTOCOL,

@@ -11,7 +11,7 @@ mod lpd;
 mod pjl;
 mod wake_on_lan;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &bjnp::PROTOCOL,

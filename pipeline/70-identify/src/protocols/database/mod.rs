@@ -10,7 +10,7 @@ mod oracle;
 mod postgresql;
 mod redis;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &cassandra::PROTOCOL,

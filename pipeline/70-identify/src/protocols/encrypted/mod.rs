@@ -10,7 +10,7 @@ mod tls;
 mod warp;
 mod wireguard;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &dnscrypt::PROTOCOL,

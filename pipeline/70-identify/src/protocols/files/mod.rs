@@ -10,7 +10,7 @@ mod smb;
 mod smb1;
 mod tftp;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &afp::PROTOCOL,

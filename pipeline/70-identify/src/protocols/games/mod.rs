@@ -12,7 +12,7 @@ mod steam;
 mod teeworlds;
 mod world_of_warcraft;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &discord::PROTOCOL,

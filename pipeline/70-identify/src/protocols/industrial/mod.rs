@@ -12,7 +12,7 @@ mod opcua;
 mod s7comm;
 mod tpkt;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &ads::PROTOCOL,

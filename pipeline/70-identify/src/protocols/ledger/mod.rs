@@ -6,7 +6,7 @@ mod monero;
 mod nano;
 mod stratum;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &bitcoin::PROTOCOL,

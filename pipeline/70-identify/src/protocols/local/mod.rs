@@ -6,7 +6,7 @@ mod tivo;
 mod uftp;
 mod zug;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &rxrpc::PROTOCOL,

@@ -7,7 +7,7 @@ mod nntp;
 mod pop3;
 mod smtp;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &imap::PROTOCOL,

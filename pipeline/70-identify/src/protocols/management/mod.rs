@@ -9,7 +9,7 @@ mod pptp;
 mod rmcp;
 mod tzsp;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &capwap::PROTOCOL,

@@ -9,7 +9,7 @@ mod sip;
 mod spotify;
 mod stun;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &agora::PROTOCOL,

@@ -12,7 +12,7 @@ mod smpp;
 mod stomp;
 mod zmtp;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &amqp::PROTOCOL,

@@ -11,7 +11,7 @@ mod splunk;
 mod statsd;
 mod zabbix;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &amanda::PROTOCOL,

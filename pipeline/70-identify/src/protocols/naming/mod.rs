@@ -12,7 +12,7 @@ mod ssdp;
 mod whois;
 mod ws_discovery;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &dhcp::PROTOCOL,

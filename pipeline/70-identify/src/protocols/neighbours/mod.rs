@@ -7,7 +7,7 @@ mod nsdp;
 mod synology;
 mod ubiquiti;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &dahua::PROTOCOL,

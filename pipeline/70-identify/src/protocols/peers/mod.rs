@@ -9,7 +9,7 @@ mod libp2p;
 mod resilio;
 mod syncthing;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &bittorrent::PROTOCOL,

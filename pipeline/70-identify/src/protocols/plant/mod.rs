@@ -11,7 +11,7 @@ mod profinet;
 mod slmp;
 mod synchrophasor;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &codesys::PROTOCOL,

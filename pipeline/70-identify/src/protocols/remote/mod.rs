@@ -11,7 +11,7 @@ mod telnet;
 mod vnc;
 mod x11;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &citrix::PROTOCOL,

@@ -12,7 +12,7 @@ mod olsr;
 mod rip;
 mod wccp;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &babel::PROTOCOL,

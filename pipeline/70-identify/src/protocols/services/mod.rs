@@ -11,7 +11,7 @@ mod thrift;
 mod uwsgi;
 mod zookeeper;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &ajp::PROTOCOL,

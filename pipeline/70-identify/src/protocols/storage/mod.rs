@@ -5,7 +5,7 @@ mod drbd;
 mod iscsi;
 mod nbd;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &ceph::PROTOCOL,

@@ -12,7 +12,7 @@ mod rethinkdb;
 mod sap_router;
 mod tarantool;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &aerospike::PROTOCOL,

@@ -8,7 +8,7 @@ mod sflow;
 mod snmp;
 mod syslog;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &munin::PROTOCOL,

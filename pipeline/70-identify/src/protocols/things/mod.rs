@@ -10,7 +10,7 @@ mod tuya;
 mod wiz;
 mod zep;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &coap::PROTOCOL,

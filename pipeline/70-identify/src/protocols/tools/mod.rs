@@ -10,7 +10,7 @@ mod svn;
 mod usbip;
 mod xdmcp;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &adb::PROTOCOL,

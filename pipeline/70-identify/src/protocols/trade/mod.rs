@@ -4,6 +4,6 @@ mod dicom;
 mod fix;
 mod hl7;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[&dicom::PROTOCOL, &fix::PROTOCOL, &hl7::PROTOCOL];

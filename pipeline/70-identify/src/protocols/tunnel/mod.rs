@@ -12,7 +12,7 @@ mod teredo;
 mod vtun;
 mod vxlan;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &alicloud::PROTOCOL,

@@ -8,7 +8,7 @@ mod rtps;
 mod sbs_1;
 mod tcpcl;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &gpsd::PROTOCOL,

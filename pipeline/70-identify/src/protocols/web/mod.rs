@@ -11,7 +11,7 @@ mod lines;
 mod soap;
 mod websocket;
 
-use crate::table::Protocol;
+use crate::Protocol;
 
 pub(super) const ALL: &[&Protocol] = &[
     &elasticsearch::PROTOCOL,

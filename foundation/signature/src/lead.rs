@@ -4,14 +4,16 @@
 /// where one of its leads fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Lead {
-    pub(crate) mask: u64,
-    pub(crate) value: u64,
+    /// The bits of the first 8 bytes that it looks at, the first byte's lowest.
+    pub mask: u64,
+    /// What they are.
+    pub value: u64,
     /// Fewer bytes than these are no datagram of it.
-    pub(crate) len_min: u16,
+    pub len_min: u16,
     /// One byte anywhere: place, mask and value.
-    pub(crate) far: (u8, u8, u8),
+    pub far: (u8, u8, u8),
     /// One of them is the client's or the server's; none: any.
-    pub(crate) ports: &'static [u16],
+    pub ports: &'static [u16],
 }
 
 impl Lead {
@@ -101,7 +103,7 @@ impl Lead {
 
     /// Whether the byte further on fits; not if it is not there.
     #[inline]
-    pub(crate) fn fits_far(&self, bytes: &[u8]) -> bool {
+    pub fn fits_far(&self, bytes: &[u8]) -> bool {
         let (at, mask, value) = self.far;
         mask == 0
             || bytes
@@ -110,12 +112,12 @@ impl Lead {
     }
 
     /// Whether it says nothing of the first 8 bytes, only of one behind them.
-    pub(crate) const fn looks_only_far(&self) -> bool {
+    pub const fn looks_only_far(&self) -> bool {
         self.mask == 0 && self.far.1 != 0
     }
 
     /// Whether `byte` fits at a place: below 8, or if it looks only far away, there.
-    pub(crate) const fn fits_at(&self, place: u8, byte: u8) -> bool {
+    pub const fn fits_at(&self, place: u8, byte: u8) -> bool {
         if self.looks_only_far() && place == self.far.0 {
             return byte & self.far.1 == self.far.2;
         }
@@ -125,11 +127,5 @@ impl Lead {
         let shift = (place as u32).wrapping_mul(8);
         let difference = byte as u64 ^ self.value.wrapping_shr(shift);
         difference & self.mask.wrapping_shr(shift) & 0xff == 0
-    }
-
-    /// As [`Lead::fits_far`]; a byte that is not there may fit.
-    #[cfg(test)]
-    pub(crate) fn fits_far_or_ends(&self, bytes: &[u8]) -> bool {
-        bytes.len() <= usize::from(self.far.0) || self.fits_far(bytes)
     }
 }

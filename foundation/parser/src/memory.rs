@@ -1,0 +1,82 @@
+//! How the parsers' memory is divided.
+
+use flowpin_packet::SHARD_COUNT;
+
+/// The memory of all parsers. A parser takes its parts of it in [`Parser::new`].
+///
+/// Connections share three eighths, whatever they speak: where all are FIX, FIX has all of it. The
+/// other parts are upper limits of single parsers, of which few reach theirs at once; together they
+/// are more than the whole.
+///
+/// [`Parser::new`]: crate::Parser::new
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParserMemory {
+    bytes: u64,
+    body_bytes: u64,
+    shard_room: u32,
+}
+
+impl ParserMemory {
+    /// `bytes` for parsers and `body_bytes` for bodies of messages, over all workers. A shard has
+    /// room for two connections of `connection_bytes_max` at least.
+    pub fn new(bytes: u64, body_bytes: u64, connection_bytes_max: u32) -> Self {
+        let whole = Self {
+            bytes,
+            body_bytes,
+            shard_room: 0,
+        };
+        let room = whole.shard_count_of(bytes / 8 * 3, 1);
+        Self {
+            shard_room: room.max(connection_bytes_max.saturating_mul(2)),
+            ..whole
+        }
+    }
+
+    /// The memory of a parser inside a parser: a `part`-th of this one.
+    #[must_use]
+    pub fn part(self, part: u64) -> Self {
+        Self {
+            bytes: self.bytes.checked_div(part).unwrap_or(0),
+            ..self
+        }
+    }
+
+    /// Bytes of all parsers, over all workers.
+    pub const fn bytes(self) -> u64 {
+        self.bytes
+    }
+
+    /// Bytes for the connections of all parsers together, in each shard.
+    pub const fn shard_room(self) -> u32 {
+        self.shard_room
+    }
+
+    /// Bytes for bodies that are decoded, hashed or written, in each shard.
+    pub const fn shard_body_bytes(self) -> u64 {
+        self.body_bytes / SHARD_COUNT as u64
+    }
+
+    /// How many connections of `each` bytes a shard's room holds, but at most `most`.
+    pub fn shard_connections(self, each: u32, most: u32) -> u32 {
+        self.shard_room.checked_div(each).unwrap_or(0).min(most)
+    }
+
+    /// How many values of `each` bytes a shard holds in a `part`-th of the memory: two at least.
+    pub fn shard_values(self, part: u64, each: u64) -> u32 {
+        self.shard_count_of(self.bytes.checked_div(part).unwrap_or(0), each)
+    }
+
+    /// Bytes of a shard in a `part`-th of the memory: room for one message in parts, in either
+    /// direction, at least.
+    pub fn shard_bytes(self, part: u64) -> u32 {
+        self.shard_values(part, 1).max(MESSAGE_BYTES_MIN)
+    }
+
+    fn shard_count_of(self, bytes: u64, each: u64) -> u32 {
+        let count = (bytes / SHARD_COUNT as u64).checked_div(each).unwrap_or(0);
+        u32::try_from(count.max(2)).unwrap_or(u32::MAX)
+    }
+}
+
+/// Room for one message in parts, in either direction.
+pub const MESSAGE_BYTES_MIN: u32 = 128 << 10;

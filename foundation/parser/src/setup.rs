@@ -1,0 +1,68 @@
+//! What a parser is made from: what the user asked for, its memory, what all workers share.
+
+use crate::ParserMemory;
+use core::any::Any;
+use flowpin_config::{FilesPlan, ParsePlan};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What parsers are made from: the same for all workers of a run.
+#[derive(Clone, Debug)]
+pub struct ParserSetup {
+    /// What is asked for of messages.
+    pub parse: ParsePlan,
+    /// What is asked for of the files that they carry.
+    pub files: FilesPlan,
+    /// Whether formats are written that go by columns.
+    pub has_columns: bool,
+    /// The memory of all parsers.
+    pub memory: ParserMemory,
+    shared: Vec<Arc<dyn Any + Send + Sync>>,
+}
+
+/// A file of the user's that a parser cannot use.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {why}", path.display())]
+pub struct SetupError {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+impl ParserSetup {
+    /// What these settings ask for, with that memory.
+    pub const fn new(
+        parse: ParsePlan,
+        files: FilesPlan,
+        has_columns: bool,
+        memory: ParserMemory,
+    ) -> Self {
+        Self {
+            parse,
+            files,
+            has_columns,
+            memory,
+            shared: Vec::new(),
+        }
+    }
+
+    /// Keeps what the parsers of all workers share: one value of each type.
+    pub fn share<T: Any + Send + Sync>(&mut self, value: Arc<T>) {
+        self.shared.push(value);
+    }
+
+    /// What [`share`](Self::share) has kept of this type.
+    pub fn shared<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        let mut kept = self.shared.iter();
+        kept.find_map(|one| Arc::clone(one).downcast().ok())
+    }
+}
+
+/// The defaults, with 64 MiB.
+impl Default for ParserSetup {
+    fn default() -> Self {
+        let memory = ParserMemory::new(64 << 20, 64 << 20, 2048);
+        Self::new(ParsePlan::default(), FilesPlan::default(), true, memory)
+    }
+}
