@@ -32,11 +32,13 @@ impl ParserMemory {
         }
     }
 
-    /// The memory of a parser inside a parser: a `part`-th of this one.
-    #[must_use]
-    pub fn part(self, part: u64) -> Self {
+    /// A `part`-th of it, with the same room for bodies.
+    pub(crate) fn part(self, part: u64) -> Self {
+        let of = |whole: u64| whole.checked_div(part).unwrap_or(0);
+        let room = of(self.shard_room.into());
         Self {
-            bytes: self.bytes.checked_div(part).unwrap_or(0),
+            bytes: of(self.bytes),
+            shard_room: u32::try_from(room).unwrap_or(u32::MAX),
             ..self
         }
     }

@@ -16,7 +16,7 @@ mod parsers;
 mod room;
 
 pub(crate) use files::{FileError, earlier_files};
-pub(crate) use flowpin_http::Successor;
+pub(crate) use flowpin_parser::Successor;
 use parsers::Kind;
 pub(crate) use parsers::Next;
 

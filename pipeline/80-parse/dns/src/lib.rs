@@ -36,6 +36,7 @@
 )]
 
 mod fuzz;
+mod interface;
 mod options;
 mod parser;
 mod pending;

@@ -36,6 +36,7 @@
 
 mod dictionary;
 mod fuzz;
+mod interface;
 mod message;
 mod options;
 mod parser;

@@ -40,9 +40,9 @@
 )]
 
 mod budget;
-mod data;
 mod exchange;
 mod fuzz;
+mod interface;
 mod options;
 mod parser;
 mod record;
@@ -51,11 +51,10 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 
-pub use data::{DataConnection, DataConnections, may_carry_data};
+pub use flowpin_parser::Ends;
 #[doc(hidden)]
 pub use fuzz::fuzz_ftp;
 pub use options::FtpOptions;
-pub use parser::{Ends, Ftp, Handle};
-pub use record::data::FTP_DATA;
+pub use parser::{Ftp, Handle};
 pub use record::event::FTP;
 pub use record::log::FTP_LOG;

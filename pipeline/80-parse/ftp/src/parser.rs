@@ -8,19 +8,11 @@ use crate::record::log::Log;
 use crate::session::{Scene, Session};
 use flowpin_counters::{Loss, Losses};
 use flowpin_packet::{SHARD_COUNT, Shard, Timestamp};
-use flowpin_record::{MessageSink, RecordEndpoint};
+use flowpin_parser::Ends;
+use flowpin_record::MessageSink;
 
 /// A connection in [`Ftp`].
 pub type Handle = u32;
-
-/// The two sides of a control connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ends {
-    /// Who sends commands.
-    pub client: RecordEndpoint,
-    /// Who answers them.
-    pub server: RecordEndpoint,
-}
 
 /// The FTP parser of one worker.
 ///

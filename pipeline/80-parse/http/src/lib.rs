@@ -44,6 +44,7 @@ mod anomaly;
 mod body;
 mod fuzz;
 mod handover;
+mod interface;
 mod options;
 mod parser;
 mod scan;
@@ -57,7 +58,6 @@ mod tests;
 pub use anomaly::Anomaly;
 #[doc(hidden)]
 pub use fuzz::fuzz_http;
-pub use handover::Successor;
 pub use options::{BodyOptions, HttpOptions};
 pub use parser::{Handle, Http};
 #[doc(hidden)]

@@ -36,6 +36,7 @@ pub mod built_in;
 mod feed;
 mod fields;
 mod fuzz;
+mod interface;
 mod options;
 mod pairing;
 mod parser;

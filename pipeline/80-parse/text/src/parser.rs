@@ -20,6 +20,8 @@ pub struct Handle(pub u32);
 #[derive(Debug)]
 pub struct Text {
     protocols: Vec<Arc<Protocol>>,
+    /// How many of them, the first ones, are the user's.
+    pub(crate) loaded: u16,
     connections: Vec<Connection>,
     free: Vec<u32>,
     shard_counts: Vec<u32>,
@@ -41,6 +43,7 @@ impl Text {
     pub fn new(options: TextOptions, protocols: Vec<Arc<Protocol>>) -> Self {
         Self {
             protocols,
+            loaded: 0,
             connections: Vec::new(),
             free: Vec::new(),
             shard_counts: vec![0; 256],

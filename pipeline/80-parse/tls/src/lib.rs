@@ -34,6 +34,7 @@ mod fuzz;
 mod handshake;
 mod hello;
 mod initial;
+mod interface;
 mod ja4;
 mod names;
 mod pages;

@@ -31,11 +31,13 @@
     )
 )]
 
+mod carried;
 mod frames;
 mod fuzz;
 #[cfg(test)]
 mod tests;
 
+pub use carried::Carried;
 use flowpin_counters::{Loss, Losses};
 use flowpin_memory::Slab;
 use flowpin_packet::Shard;

@@ -1,8 +1,8 @@
 //! Lines of Zeek's `ftp.log`.
 
 use super::HIDDEN;
+use crate::Ends;
 use crate::exchange::Exchange;
-use crate::parser::Ends;
 use crate::syntax::address::decimal;
 use crate::syntax::path;
 use Kind::{Address, Bool, Count, Port, Text};

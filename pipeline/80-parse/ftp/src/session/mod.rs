@@ -14,10 +14,11 @@ mod commands;
 mod replies;
 mod secrets;
 
+use crate::Ends;
 use crate::FtpOptions;
 use crate::budget::Budget;
 use crate::exchange::Exchange;
-use crate::parser::{Ends, Shared};
+use crate::parser::Shared;
 use crate::record::log::{About, is_logged};
 use crate::record::{event, log};
 use crate::syntax::line::{Line, Unfinished};

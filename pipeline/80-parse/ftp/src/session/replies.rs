@@ -2,8 +2,9 @@
 
 use super::commands::COMMAND_BYTES;
 use super::{Scene, Session, of};
+use crate::Ends;
 use crate::exchange::{Channel, Exchange};
-use crate::parser::{Ends, Shared};
+use crate::parser::Shared;
 use crate::syntax::line::{Line, without_telnet};
 use crate::syntax::reply::{Head, only_command, size_in};
 use crate::syntax::{address, path};

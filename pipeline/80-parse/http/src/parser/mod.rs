@@ -14,7 +14,6 @@ mod pairing;
 mod turn;
 
 use crate::body::Bodies;
-use crate::handover::Successor;
 use crate::options::HttpOptions;
 use crate::schema;
 use crate::state::{Connection, NONE, Phase, Side, Text, Texts, Transaction};
@@ -22,13 +21,14 @@ use crate::stats::HttpStats;
 use flowpin_counters::{Loss, Losses};
 use flowpin_memory::Slab;
 use flowpin_packet::{Shard, Timestamp};
+use flowpin_parser::Successor;
 use flowpin_record::{MessageSchema, MessageSink};
 use std::io;
 use turn::Turn;
 
 /// A connection that is parsed: given out by [`Http::begin`], over with [`Http::end`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Handle(u32);
+pub struct Handle(pub(crate) u32);
 
 /// HTTP/1 on all connections of one worker.
 ///

@@ -4,9 +4,9 @@ use super::NONE;
 use super::texts::Chain;
 use crate::anomaly::Anomalies;
 use crate::body::Encodings;
-use crate::handover::Successor;
 use crate::syntax::ChunkLine;
 use flowpin_packet::Timestamp;
+use flowpin_parser::Successor;
 
 /// Where in its stream a side is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,8 +2,9 @@
 
 use super::{C, S, told, told_of};
 use crate::fuzz::{Step, Told};
-use crate::{Http, HttpOptions, Successor};
+use crate::{Http, HttpOptions};
 use flowpin_packet::{Shard, Timestamp};
+use flowpin_parser::Successor;
 
 const GET: &[u8] = b"GET /a HTTP/1.1\r\nHost: h.example\r\n\r\n";
 

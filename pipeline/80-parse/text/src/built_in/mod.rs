@@ -70,11 +70,12 @@ pub fn built_in() -> Vec<Arc<Protocol>> {
     PROTOCOLS.clone()
 }
 
+/// Their grammars, in the same order.
+pub(crate) static GRAMMARS: [&Grammar; 3] = [&redis::GRAMMAR, &sip::GRAMMAR, &smtp::GRAMMAR];
+
 static PROTOCOLS: LazyLock<Vec<Arc<Protocol>>> = LazyLock::new(|| {
     let grammars = GRAMMARS.iter();
     grammars
         .map(|grammar| Protocol::new(Cow::Borrowed(*grammar)))
         .collect()
 });
-
-static GRAMMARS: [&Grammar; 3] = [&redis::GRAMMAR, &sip::GRAMMAR, &smtp::GRAMMAR];

@@ -1,10 +1,11 @@
 //! Where a head ends, a body begins and a message is over, for both sides.
 
 use crate::anomaly::Anomaly;
-use crate::handover::Successor;
+use crate::handover;
 use crate::parser::turn::Turn;
 use crate::state::{NONE, Phase, Text, Transaction};
 use crate::syntax::Version;
+use flowpin_parser::Successor;
 use flowpin_record::MessageSink;
 
 impl<S: MessageSink> Turn<'_, S> {
@@ -80,7 +81,7 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// What the switch of protocols was to.
     pub(in crate::parser) fn upgraded_to(&mut self) -> Successor {
-        Successor::read(self.pools.text(self.mine.transaction, Text::Upgrade))
+        handover::successor(self.pools.text(self.mine.transaction, Text::Upgrade))
     }
 
     /// Both directions go on as something else.
@@ -106,7 +107,7 @@ impl<S: MessageSink> Turn<'_, S> {
         let last = self.pools.transactions.get(self.queue.last);
         let successor = match last {
             Some(transaction) if transaction.has(Transaction::UPGRADE) => {
-                Successor::read(self.pools.text(self.queue.last, Text::Upgrade))
+                handover::successor(self.pools.text(self.queue.last, Text::Upgrade))
             }
             _ => Successor::Tunnel,
         };

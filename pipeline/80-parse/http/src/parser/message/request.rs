@@ -1,12 +1,12 @@
 //! Requests: their line, and what follows their head.
 
 use crate::anomaly::Anomaly;
-use crate::handover::Successor;
 use crate::parser::turn::Turn;
 use crate::state::{NONE, Phase, Text, Transaction};
 use crate::syntax::{
     Method, RequestLine, Version, looks_like_request, might_be_request, request_line,
 };
+use flowpin_parser::Successor;
 use flowpin_record::MessageSink;
 use memchr::memchr;
 

@@ -1,10 +1,10 @@
 //! Responses: their line, and what follows their head.
 
 use crate::anomaly::Anomaly;
-use crate::handover::Successor;
 use crate::parser::turn::Turn;
 use crate::state::{NONE, Part, Phase, Side, Text, Transaction};
 use crate::syntax::{Method, Version, status_line};
+use flowpin_parser::Successor;
 use flowpin_record::MessageSink;
 
 impl<S: MessageSink> Turn<'_, S> {
