@@ -10,6 +10,7 @@
 //! file format. Records are byte-identical for every shape, because each decision is taken either
 //! in the in-order step (which is sequential) or per shard (which no shape changes).
 
+mod aggregates;
 mod alone;
 mod control;
 mod error;
@@ -19,9 +20,9 @@ mod output;
 mod profile;
 mod report;
 mod run;
-mod sums;
 mod worker;
 
+pub use aggregates::Findings;
 pub use alone::slice::SliceReport;
 pub use alone::streams::{
     Conversation, DirectoryOptions, GAP_FILL_MAX, Gaps, StreamDirectory, StreamEnd, StreamPlace,
@@ -32,12 +33,14 @@ pub use alone::verdicts::{ListSink, Listed};
 pub use alone::wanted::{NamesNoConnection, Wanted};
 pub use control::{Control, StopFlag};
 pub use error::RunError;
+pub use flowpin_aggregate::Traffic;
 pub use flowpin_config::Plan;
 pub use flowpin_identify::{Protocol, Rule as ProtocolRule};
 pub use flowpin_output::{Earlier, MessageCount, OutputError};
+pub use flowpin_portscan::ScanFindings;
 pub use flowpin_reassembly::{Anomaly, ReassemblyStats};
+pub use flowpin_totals::{ConnectionSums, HostPair, Ranked, Ranking};
 pub use output::messages::records_page;
-pub use output::scans::ScanFindings;
 pub use profile::{
     Cost, Demand, Handover, Inside, Mapping, Memory, Need, Profile, Rule, Side, StageCost, profile,
 };
@@ -45,8 +48,6 @@ pub use report::{
     CaptureQuality, Conservation, InputReport, OutputReport, Progress, ProgressSink, RunReport,
     WorkerReport,
 };
-pub use sums::talkers::Talkers;
-pub use sums::{ConnectionSums, FoldHash, Traffic};
 pub use worker::stages::{IdentifyStats, ParseStats};
 
 use std::path::Path;

@@ -1,8 +1,7 @@
 //! What a run found out, for the summary: sums, losses, and the quality of the capture.
 
-use crate::output::scans::ScanFindings;
+use crate::aggregates::Findings;
 use crate::run::Ended;
-use crate::sums::ConnectionSums;
 use crate::worker::stages::{IdentifyStats, ParseStats};
 use flowpin_capture::{Compression, FileReport};
 use flowpin_counters::{Losses, Refusals};
@@ -61,12 +60,10 @@ pub struct RunReport {
     pub last: Option<Timestamp>,
     /// How the work was divided, as `--pipeline` spells it.
     pub pipeline: String,
-    /// Connections, by transport, state, port and address.
-    pub connections: ConnectionSums,
+    /// What no connection shows alone.
+    pub found: Findings,
     /// Where every byte of TCP payload went.
     pub reassembly: ReassemblyStats,
-    /// Scans and floods.
-    pub scans: ScanFindings,
     /// What was looked at to tell protocols; none if they were not asked for.
     pub identify: IdentifyStats,
     /// Messages of application protocols.
@@ -122,14 +119,13 @@ impl RunReport {
             filtered: input.filtered,
             outputs: output.files,
             messages: output.messages,
-            scans: output.scans,
+            found: output.found,
             earlier: output.earlier,
             ..Self::default()
         };
         report.losses.add(&output.losses);
         for worker in workers {
             let flow = &worker.counters;
-            report.connections.add(worker.sums);
             report.losses.add(&flow.losses);
             report.losses.add(&worker.stages.losses);
             report.reassembly.add(&worker.stages.reassembly);
@@ -142,8 +138,8 @@ impl RunReport {
             report.quality.offloaded += worker.checksums.offloaded;
             report.workers.push(worker.report);
         }
-        output.renamed.correct(&mut report.connections);
-        let sums = &report.connections;
+        report.found.rename();
+        let sums = &report.found.connections;
         report.quality.duplicates = sums.duplicates;
         report.quality.one_sided = sums.one_sided;
         report.quality.tcp_connections = sums.by_protocol.get(&6).map_or(0, |t| t.connections);

@@ -95,7 +95,7 @@ fn one_side_that_goes_on_and_on_is_left_alone() {
             frames.push(ip.reversed().tcp(heard, b"").ethernet());
         }
         let (report, _) = run(&frames, "1x1");
-        assert_eq!(report.connections.unknown.connections, 1);
+        assert_eq!(report.found.connections.unknown.connections, 1);
         counts.push(report.identify.inspected);
     }
     assert_eq!(counts, [(64 << 10) / 1000 + 1, (64 << 10) / 1400 + 1]);
@@ -118,7 +118,7 @@ fn mail_that_goes_over_to_tls_is_both() {
         let (report, records) = run(&talk(&turns, size), "1x1");
         let expected = "\"app_proto\":\"tls\",\"app_proto_orig\":\"smtp\"";
         assert!(records.contains(expected), "{size}: {records}");
-        assert_eq!(report.connections.by_app["tls"].connections, 1);
+        assert_eq!(report.found.connections.by_app["tls"].connections, 1);
     }
     turns.truncate(5);
     let (_, records) = run(&talk(&turns, 1000), "1x1");
@@ -212,8 +212,8 @@ fn what_was_looked_at_is_counted() {
         // limit.
         assert_eq!(report.identify.searched, 2);
         assert_eq!(report.identify.inspected, 2 + 12);
-        assert_eq!(report.connections.unknown.connections, 1);
-        assert_eq!(report.connections.by_app["ssh"].connections, 1);
+        assert_eq!(report.found.connections.unknown.connections, 1);
+        assert_eq!(report.found.connections.by_app["ssh"].connections, 1);
     }
 }
 
@@ -235,7 +235,7 @@ fn patterns_of_the_user_name_what_no_rule_knows() {
         std::fs::write(&file, format!("{name}\n^come in please\n")).unwrap();
         for pipeline in ["1x1", "2x3", "1x1"] {
             let (report, records) = run_with(&frames, pipeline, plan.clone());
-            assert_eq!(report.connections.by_app[name].connections, 2);
+            assert_eq!(report.found.connections.by_app[name].connections, 2);
             let proto = format!("\"app_proto\":\"{name}\"");
             assert_eq!(records.matches(&proto).count(), 2, "{records}");
             assert!(records.contains("greeting.pat"), "{records}");

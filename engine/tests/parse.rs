@@ -415,7 +415,7 @@ fn parsing_can_be_left_out() {
     plan.output.dir = folder.path().to_owned();
     let report = flowpin_engine::run(&plan, &Control::default(), &()).unwrap();
     assert_eq!(report.parse.connections, 0);
-    assert_eq!(report.connections.by_app["http"].connections, 1);
+    assert_eq!(report.found.connections.by_app["http"].connections, 1);
     assert!(!folder.path().join("http.log").exists());
 }
 

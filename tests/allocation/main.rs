@@ -82,7 +82,7 @@ fn allocations(capture: &Path, pipeline: &str, cut: Cut) -> usize {
     let region = Region::new(ALLOCATOR);
     let report = flowpin_engine::run(&plan, &Control::default(), &()).unwrap();
     let count = region.change().allocations;
-    assert_eq!(report.connections.total(), u64::from(CONNECTIONS));
+    assert_eq!(report.found.connections.total(), u64::from(CONNECTIONS));
     // Otherwise it would not be tested that these stages do not allocate.
     assert!(report.reassembly.out_of_order > 1000 && plan.scans.enabled);
     count

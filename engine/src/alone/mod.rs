@@ -9,9 +9,9 @@ pub(crate) mod trial;
 pub(crate) mod verdicts;
 pub(crate) mod wanted;
 
+use crate::aggregates::{News, Observers};
 use crate::input::{InputStage, InputSummary};
-use crate::output::data::DataNews;
-use crate::output::{data, messages};
+use crate::output::messages;
 use crate::report::ProgressSink;
 use crate::run::memory;
 use crate::run::shape::Shape;
@@ -40,24 +40,22 @@ pub(crate) fn silent(plan: &Plan) -> Plan {
 }
 
 /// Runs the whole input through one worker. `after` is called after each piece, and for each part
-/// of the connections that end with the input, with the watermark and what may be of FTP's data
-/// connections.
+/// of the connections that end with the input, with the watermark and the news of
+/// the aggregates.
 pub(crate) fn run<O: Stages>(
     plan: &Plan,
     source: Source,
     (control, progress): (&Control, &dyn ProgressSink),
     stages: impl FnOnce(&Table) -> io::Result<O>,
-    mut after: impl FnMut(&mut Worker<O>, RecordKey, Option<DataNews>) -> Result<(), RunError>,
+    mut after: impl FnMut(&mut Worker<O>, RecordKey, News) -> Result<(), RunError>,
 ) -> Result<(Worker<O>, InputSummary), RunError> {
     let secret = random();
     let (options, _) = division(plan, Shape::Single, secret);
     let formatter = Formatter::with_messages(&plan.output, &messages::schemas(plan));
     let (flow, late) = (memory::flow(plan), Late::default());
-    let mut worker = Worker::new(&flow, ShardSet::ALL, formatter, late, secret, stages)
+    let observers = Observers::new(plan, secret).map_err(RunError::Memory)?;
+    let worker = Worker::new(&flow, ShardSet::ALL, formatter, late, observers, stages)
         .map_err(RunError::Memory)?;
-    if data::is_wanted(plan) {
-        worker.watch_data();
-    }
     let mut lane = SingleLane::<_>::new(worker);
     let mut input = InputStage::new(plan, options, source);
     let mut piece = Piece::default();
@@ -69,7 +67,7 @@ pub(crate) fn run<O: Stages>(
         lane.worker.recycle(delivery.records);
         let batch = input.tick(tick.time);
         input.recycle(batch);
-        after(&mut lane.worker, watermark, delivery.data)?;
+        after(&mut lane.worker, watermark, delivery.news)?;
         progress.update(&input.progress());
         control.pulse();
     }
@@ -77,7 +75,7 @@ pub(crate) fn run<O: Stages>(
     while let Some(delivery) = lane.worker.end_some() {
         let watermark = delivery.records.watermark();
         lane.worker.recycle(delivery.records);
-        after(&mut lane.worker, watermark, delivery.data)?;
+        after(&mut lane.worker, watermark, delivery.news)?;
     }
     Ok((lane.worker, summary))
 }

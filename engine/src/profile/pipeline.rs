@@ -1,6 +1,7 @@
 //! Pipelines of one thread with ever more stages.
 
 use super::watched::Watched;
+use crate::aggregates::Observers;
 use crate::input::{InputStage, Lane};
 use crate::output::Output;
 use crate::output::messages;
@@ -222,9 +223,15 @@ fn worker<O: Stages>(
     let shards = ShardSet::ALL;
     let count = u32::try_from(shards.len()).unwrap_or(0);
     let flow = memory::flow(plan);
-    Worker::new(&flow, shards, formatter, Late::default(), secret, |table| {
-        stages(count, table.capacity())
-    })
+    let observers = Observers::new(plan, secret).map_err(RunError::Memory)?;
+    Worker::new(
+        &flow,
+        shards,
+        formatter,
+        Late::default(),
+        observers,
+        |table| stages(count, table.capacity()),
+    )
     .map_err(RunError::Memory)
 }
 

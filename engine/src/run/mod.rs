@@ -7,9 +7,10 @@ pub(crate) mod shape;
 pub(crate) mod single;
 pub(crate) mod threads;
 
+use crate::aggregates::Observers;
 use crate::input::{InputStage, InputSummary};
 use crate::output::messages;
-use crate::output::{Output, OutputSummary, data};
+use crate::output::{Output, OutputSummary};
 use crate::profile;
 use crate::report::{ProgressSink, RunReport};
 use crate::run::nowhere::Nowhere;
@@ -324,14 +325,11 @@ fn workers<O: Planned>(
             let formatter = Formatter::with_messages(&plan.output, &messages::schemas(plan));
             let count = u32::try_from(shards.len()).unwrap_or(0);
             let flow = memory::flow(plan);
-            let mut worker = Worker::new(&flow, shards, formatter, late, secret, |table| {
+            let observers = Observers::new(plan, secret).map_err(RunError::Memory)?;
+            Worker::new(&flow, shards, formatter, late, observers, |table| {
                 O::new(plan, known, count, table.capacity())
             })
-            .map_err(RunError::Memory)?;
-            if data::is_wanted(plan) {
-                worker.watch_data();
-            }
-            Ok(worker)
+            .map_err(RunError::Memory)
         })
         .collect()
 }

@@ -12,20 +12,22 @@
 
 mod context;
 pub(crate) mod identification;
+mod identify;
 mod inspect;
 pub(crate) mod limit;
-mod parse;
+pub(crate) mod parse;
 pub(crate) mod stages;
 
-use crate::output::data::DataNews;
-use crate::output::{Delivery, ScanNews};
+use crate::aggregates::{News, Observers};
+use crate::output::Delivery;
 use crate::report::WorkerReport;
-use crate::sums::ConnectionSums;
 use crate::worker::stages::{Stages, StagesReport};
+use flowpin_aggregate::Traffic;
 use flowpin_counters::Losses;
 use flowpin_flow::{FlowOptions, ShardSet, Table};
 use flowpin_output::{Formatter, RecordBatch};
 use flowpin_packet::{FrameBytes, PacketMeta, Tick, Timestamp};
+use flowpin_portscan::ScanNews;
 use flowpin_record::{
     AnomalyRecord, ConnRecord, DataChannel, MessagePlace, MessageSchema, RecordKey, RecordSink,
     Shown, TunnelRecord, Value,
@@ -76,7 +78,6 @@ pub(crate) struct ChecksumCounts {
 /// What a finished worker leaves.
 pub(crate) struct Finished {
     pub(crate) report: WorkerReport,
-    pub(crate) sums: ConnectionSums,
     pub(crate) counters: flowpin_flow::FlowCounters,
     pub(crate) checksums: ChecksumCounts,
     pub(crate) stages: StagesReport,
@@ -89,7 +90,7 @@ impl<O: Stages> Worker<O> {
         shards: ShardSet,
         formatter: Formatter,
         late: Late,
-        secret: u64,
+        observers: Observers,
         stages: impl FnOnce(&Table) -> std::io::Result<O>,
     ) -> std::io::Result<Self> {
         let table = Table::new(flow, shards)?;
@@ -100,17 +101,12 @@ impl<O: Stages> Worker<O> {
             table,
             records: Records {
                 formatter,
-                sums: ConnectionSums::new(secret),
-                data: None,
+                observers,
+                heaviest_packets: 0,
             },
             late,
             checksums: ChecksumCounts::default(),
         })
-    }
-
-    /// Hands over what may be of FTP's data connections, too.
-    pub(crate) fn watch_data(&mut self) {
-        self.records.data = Some(DataNews::default());
     }
 
     /// Asks for the memory that [`Worker::process`] will read first. Called as soon as a packet's
@@ -186,8 +182,10 @@ impl<O: Stages> Worker<O> {
         self.delivered = self.delivered.max(watermark);
         Delivery {
             records: records.formatter.take_batch_up_to(self.delivered),
-            scans: stages.tick(tick.time).map(ScanNews::Closed),
-            data: records.take_data(),
+            news: News {
+                scans: stages.tick(tick.time).map(ScanNews::Closed),
+                ..records.observers.tick(tick.time)
+            },
         }
     }
 
@@ -228,8 +226,10 @@ impl<O: Stages> Worker<O> {
         };
         Some(Delivery {
             records: batch,
-            scans,
-            data: records.take_data(),
+            news: News {
+                scans,
+                ..records.observers.tick(self.table.now())
+            },
         })
     }
 
@@ -245,25 +245,30 @@ impl<O: Stages> Worker<O> {
 
     /// What the worker leaves, after [`Worker::end_some`] has no more; the last records.
     pub(crate) fn finish(mut self) -> (Delivery, Finished) {
+        let scans = self.last_scans();
+        let Records {
+            mut formatter,
+            observers,
+            heaviest_packets,
+        } = self.records;
         let delivery = Delivery {
-            records: self.records.formatter.take_batch(Timestamp::MAX),
-            scans: self.last_scans(),
-            data: self.records.take_data(),
+            records: formatter.take_batch(Timestamp::MAX),
+            news: News {
+                scans,
+                ..observers.finish()
+            },
         };
         let counters = self.table.counters().clone();
         let report = WorkerReport {
             packets: counters.packets,
             connections: counters.created_total(),
-            heaviest_packets: self.records.sums.heaviest_packets,
+            heaviest_packets,
             cpu_ns: 0,
         };
-        let mut sums = self.records.sums;
-        sums.settle();
         (
             delivery,
             Finished {
                 report,
-                sums,
                 counters,
                 checksums: self.checksums,
                 stages: self.stages.report(),
@@ -298,29 +303,20 @@ const OPTIONS_LEN: usize = 12;
 /// Bytes of a cache line.
 const LINE_LEN: usize = 64;
 
-/// The worker's records, on their way to formatter and summary.
+/// The worker's records, on their way to formatter and aggregates.
 struct Records {
     formatter: Formatter,
-    sums: ConnectionSums,
-    /// What may be of FTP's data connections, if they are named.
-    data: Option<DataNews>,
-}
-
-impl Records {
-    fn take_data(&mut self) -> Option<DataNews> {
-        self.data.as_mut().and_then(DataNews::take)
-    }
+    observers: Observers,
+    /// Packets of the heaviest connection.
+    heaviest_packets: u64,
 }
 
 impl RecordSink for Records {
     #[inline]
     fn conn(&mut self, key: RecordKey, record: &ConnRecord) {
-        if record.interim == 0 {
-            self.sums.count(record);
-        }
-        if let Some(data) = &mut self.data {
-            data.see(key, record);
-        }
+        let packets = Traffic::of(record).packets;
+        self.heaviest_packets = self.heaviest_packets.max(packets);
+        self.observers.conn(key, record);
         self.formatter.conn(key, record);
     }
 
@@ -347,9 +343,7 @@ impl RecordSink for Records {
     }
 
     fn data_channel(&mut self, key: RecordKey, place: &MessagePlace, told: DataChannel<'_>) {
-        if let Some(data) = &mut self.data {
-            data.tell(key, place, told);
-        }
+        self.observers.data_channel(key, place, told);
     }
 
     #[inline]

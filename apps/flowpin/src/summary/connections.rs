@@ -1,4 +1,4 @@
-//! Sections about connections: by transport, by how they went, by protocol, by port, by address.
+//! Sections about connections: by transport, by how they went, by protocol, by port.
 
 use super::page::{Cell, Page};
 use super::{Detail, number, service};
@@ -7,7 +7,7 @@ use flowpin_record::ConnState;
 
 /// Connections by transport protocol.
 pub(super) fn transports(page: &mut Page, report: &RunReport) {
-    let sums = &report.connections;
+    let sums = &report.found.connections;
     let total = sums.total();
     page.title("Connections", &number::count(total));
     let rows: Vec<_> = ConnectionSums::top(&sums.by_protocol, usize::MAX)
@@ -27,7 +27,7 @@ pub(super) fn transports(page: &mut Page, report: &RunReport) {
 
 /// Connections by Zeek's state, in words.
 pub(super) fn states(page: &mut Page, report: &RunReport) {
-    let sums = &report.connections;
+    let sums = &report.found.connections;
     let total = sums.total();
     if total == 0 {
         return;
@@ -55,7 +55,7 @@ pub(super) fn states(page: &mut Page, report: &RunReport) {
 
 /// Connections by application protocol.
 pub(super) fn protocols(page: &mut Page, report: &RunReport, detail: Detail) {
-    let sums = &report.connections;
+    let sums = &report.found.connections;
     if report.identify.searched == 0 {
         return;
     }
@@ -129,7 +129,7 @@ pub(super) fn messages(page: &mut Page, report: &RunReport) {
 
 /// Traffic by the server's port: in detail all, else where only the port gives a hint.
 pub(super) fn ports(page: &mut Page, report: &RunReport, detail: Detail) {
-    let sums = &report.connections;
+    let sums = &report.found.connections;
     let all = detail == Detail::All || report.identify.searched == 0;
     let (table, about) = if all {
         (&sums.by_port, "what they suggest, by bytes")
@@ -167,43 +167,6 @@ pub(super) fn ports(page: &mut Page, report: &RunReport, detail: Detail) {
     }
 }
 
-/// Addresses with the most bytes.
-pub(super) fn talkers(page: &mut Page, report: &RunReport, detail: Detail) {
-    let sums = &report.connections;
-    if sums.talkers.is_empty() {
-        return;
-    }
-    let shown = match detail {
-        Detail::Some => TALKER_ROWS,
-        Detail::All => TALKER_ROWS_ALL,
-    };
-    let known = u64::try_from(sums.talkers.len()).unwrap_or(u64::MAX);
-    page.title(
-        "Top talkers",
-        &format!("of {} addresses", number::count(known)),
-    );
-    let rows: Vec<_> = sums
-        .top_talkers(shown)
-        .into_iter()
-        .map(|(address, traffic)| {
-            vec![
-                Cell::left(address.to_string()),
-                Cell::right(number::things(traffic.connections, "connection")),
-                Cell::right(number::bytes(traffic.bytes)),
-                Cell::bar(traffic.bytes, report.frame_bytes),
-            ]
-        })
-        .collect();
-    page.rows(&rows);
-    let untracked = sums.talkers.untracked();
-    if untracked > 0 {
-        page.line(Cell::dim(format!(
-            "{} times an address found no place in this table and is not counted here",
-            number::count(untracked)
-        )));
-    }
-}
-
 /// What a state says, without Zeek's manual.
 const fn meaning(state: ConnState) -> &'static str {
     match state {
@@ -226,6 +189,3 @@ const fn meaning(state: ConnState) -> &'static str {
 const PROTOCOL_ROWS: usize = 15;
 const PORT_ROWS: usize = 10;
 const UNKNOWN_PORT_ROWS: usize = 5;
-const TALKER_ROWS: usize = 5;
-/// Even in detail: there may be a hundred thousand.
-const TALKER_ROWS_ALL: usize = 100;

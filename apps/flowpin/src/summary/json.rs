@@ -3,9 +3,9 @@
 use super::hints::{Hint, hints};
 use super::scans::Scans;
 use super::streams::Streams;
-use super::{number, service};
+use super::{number, ranking, service};
 use flowpin_counters::Loss;
-use flowpin_engine::{ConnectionSums, RunReport, Traffic};
+use flowpin_engine::{ConnectionSums, Findings, RunReport, Traffic};
 use flowpin_record::ConnState;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -77,8 +77,10 @@ struct Connections {
     not_identified: Row<Nothing>,
     by_server_port: Vec<Row<Port>>,
     by_unidentified_server_port: Vec<Row<Port>>,
-    top_talkers: Vec<Row<Talker>>,
+    top_talkers: Vec<ranking::Row<ranking::Talker>>,
     addresses_untracked: u64,
+    top_host_pairs: Vec<ranking::Row<ranking::Pair>>,
+    host_pairs_untracked: u64,
 }
 
 #[derive(Serialize)]
@@ -123,11 +125,6 @@ struct Port {
     protocol: u8,
     port: u16,
     service: Option<&'static str>,
-}
-
-#[derive(Serialize)]
-struct Talker {
-    address: String,
 }
 
 #[derive(Serialize)]
@@ -201,8 +198,8 @@ impl From<&RunReport> for Summary {
             hints: hints(report),
             run: run(report),
             traffic: volume(report),
-            connections: connections(&report.connections),
-            scans: Scans::from(&report.scans),
+            connections: connections(&report.found),
+            scans: Scans::from(&report.found.scans),
             identification: identification(report),
             messages: messages(report),
             quality: quality(report),
@@ -257,7 +254,8 @@ fn volume(report: &RunReport) -> Volume {
     }
 }
 
-fn connections(sums: &ConnectionSums) -> Connections {
+fn connections(found: &Findings) -> Connections {
+    let sums = &found.connections;
     Connections {
         total: sums.total(),
         by_transport: rows(
@@ -286,10 +284,10 @@ fn connections(sums: &ConnectionSums) -> Connections {
             ConnectionSums::top(&sums.by_unknown_port, PORTS_MAX),
             port,
         ),
-        top_talkers: rows(sums.top_talkers(TALKERS_MAX), |address| Talker {
-            address: address.to_string(),
-        }),
-        addresses_untracked: sums.talkers.untracked(),
+        top_talkers: ranking::talker_rows(&found.talkers),
+        addresses_untracked: found.talkers.rest.connections,
+        top_host_pairs: ranking::host_pair_rows(&found.host_pairs),
+        host_pairs_untracked: found.host_pairs.rest.connections,
     }
 }
 
@@ -414,4 +412,3 @@ fn seconds(nanos: u64) -> f64 {
 /// Raised when a field is renamed, removed or changes its meaning; new fields do not raise it.
 const SCHEMA: u32 = 1;
 const PORTS_MAX: usize = 100;
-const TALKERS_MAX: usize = 100;

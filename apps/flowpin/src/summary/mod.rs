@@ -8,6 +8,7 @@ mod json;
 pub(crate) mod number;
 pub(crate) mod page;
 mod quality;
+mod ranking;
 mod scans;
 mod service;
 mod streams;
@@ -49,7 +50,8 @@ pub(crate) fn text(report: &RunReport, detail: Detail, width: usize) -> String {
     connections::protocols(&mut page, report, detail);
     connections::messages(&mut page, report);
     connections::ports(&mut page, report, detail);
-    connections::talkers(&mut page, report, detail);
+    ranking::talkers(&mut page, report, detail);
+    ranking::host_pairs(&mut page, report, detail);
     scans::scans(&mut page, report, detail);
     quality::quality(&mut page, report);
     streams::streams(&mut page, report);

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// Who scans, who is flooded.
 pub(super) fn scans(page: &mut Page, report: &RunReport, detail: Detail) {
-    let found = &report.scans;
+    let found = &report.found.scans;
     if found.is_empty() {
         return;
     }

@@ -3,7 +3,8 @@
 use super::{Detail, json, text};
 use flowpin_counters::Loss;
 use flowpin_engine::{
-    Anomaly, Conservation, InputReport, OutputReport, RunReport, Traffic, WorkerReport,
+    Anomaly, Conservation, HostPair, InputReport, OutputReport, Ranking, RunReport, Traffic,
+    WorkerReport,
 };
 use flowpin_packet::{Layer, Reason, Timestamp, bad};
 use flowpin_record::{
@@ -38,7 +39,7 @@ fn report() -> RunReport {
         packets,
         bytes,
     };
-    let sums = &mut report.connections;
+    let sums = &mut report.found.connections;
     sums.by_protocol
         .insert(6, traffic(4_121, 70_000, 28_100_000));
     sums.by_protocol
@@ -51,12 +52,18 @@ fn report() -> RunReport {
     sums.by_port
         .insert((17, 53), traffic(2_399, 15_000, 2_300_000));
     let [first, second] = ["10.0.0.1", "2001:db8::1"].map(|text| text.parse().unwrap());
-    for _ in 0..4_000 {
-        sums.talkers.count(&first, 20, 7_500);
-    }
-    for _ in 0..4 {
-        sums.talkers.count(&second, 20, 7_500);
-    }
+    let (heavy, light) = (traffic(4_000, 80_000, 30_000_000), traffic(4, 80, 30_000));
+    let talkers = &mut report.found.talkers;
+    *talkers = Ranking::new(100);
+    talkers.keys = 2;
+    talkers.put(first, heavy, false);
+    talkers.put(second, light, false);
+    let pairs = &mut report.found.host_pairs;
+    *pairs = Ranking::new(100);
+    pairs.keys = 150_000;
+    pairs.rest = light;
+    let [client, server] = [second, first];
+    pairs.put(HostPair { client, server }, heavy, true);
     report.quality.duplicates = 1_204;
     report.quality.tcp_connections = 4_121;
     report.quality.one_sided = 3;
@@ -70,10 +77,10 @@ fn report() -> RunReport {
     report.reassembly.gaps = 3;
     report.reassembly.gap_bytes = 4_380;
     report.reassembly.anomalies[Anomaly::OverlapDiffers as usize] = 2;
-    report.scans.scan_count = 1;
-    report.scans.scans.push(scan());
-    report.scans.flood_count = 7;
-    report.scans.floods.push(flood());
+    report.found.scans.scan_count = 1;
+    report.found.scans.scans.push(scan());
+    report.found.scans.flood_count = 7;
+    report.found.scans.floods.push(flood());
     report.losses.count(Loss::ConnectionsEvicted, 42);
     for _ in 0..20 {
         report.refusals.count(bad(Layer::Tcp, Reason::Truncated, 0));

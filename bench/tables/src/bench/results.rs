@@ -102,7 +102,6 @@ fn row(
     let Some(report) = taken.first_mut().map(|taken| &mut taken.report) else {
         return Ok(());
     };
-    report.connections.settle();
     let [alerts, http, torrents, inspected] = theirs;
     let cells: Vec<Cell> = vec![
         (100.0 * trace.part).into(),
@@ -132,6 +131,7 @@ pub(super) fn done_with(lab: &mut Lab, preset: &str) -> Result<()> {
 /// Pairs of host and port that the scans told tried.
 fn probed(report: &RunReport) -> f64 {
     report
+        .found
         .scans
         .scans
         .iter()
@@ -140,7 +140,7 @@ fn probed(report: &RunReport) -> f64 {
 }
 
 fn found(report: &RunReport, app: &str) -> f64 {
-    let traffic = report.connections.by_app.get(app);
+    let traffic = report.found.connections.by_app.get(app);
     traffic.map_or(0.0, |traffic| float(traffic.connections))
 }
 

@@ -119,7 +119,7 @@ impl Whole {
 
 impl Told {
     fn of(report: &RunReport) -> Self {
-        let sums = &report.connections.by_protocol;
+        let sums = &report.found.connections.by_protocol;
         Self {
             packets: report.packets,
             frame_bytes: report.frame_bytes,

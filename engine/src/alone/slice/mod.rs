@@ -6,6 +6,7 @@
 
 mod written;
 
+use crate::aggregates::Observers;
 use crate::alone::silent;
 use crate::alone::wanted::Wanted;
 use crate::input::{InputStage, Lane};
@@ -114,7 +115,7 @@ fn find(
         ShardSet::ALL,
         formatter,
         Late::default(),
-        secret,
+        Observers::default(),
         |_| Ok(seeker),
     )
     .map_err(RunError::Memory)?;

@@ -9,9 +9,9 @@
 
 mod counted;
 
+use crate::aggregates::Deciders;
 use crate::alone;
 use crate::output::OutputSummary;
-use crate::output::data::DataNames;
 use crate::report::{ProgressSink, RunReport};
 use crate::run::shape::Shape;
 use crate::run::{self, open};
@@ -20,6 +20,7 @@ use crate::worker::stages::{AllStages, Planned};
 use crate::{Control, RunError};
 use counted::{Counted, Ended};
 use flowpin_config::{IdentifyPlan, Plan, ScansPlan};
+use flowpin_data_channels::DataNames;
 use flowpin_flow::Table;
 use flowpin_identify::On;
 use flowpin_packet::SHARD_COUNT;
@@ -91,17 +92,22 @@ pub(crate) fn identify<K: ListSink>(
         Ok(Counted::new(all))
     };
     let hands = (control, progress);
-    let (worker, input) = alone::run(&plan, source, hands, stages, |worker, watermark, data| {
+    let (worker, input) = alone::run(&plan, source, hands, stages, |worker, watermark, news| {
         list.waiting.extend(worker.stages().take());
-        list.names.hear(data, watermark);
+        list.names.add(news.data, watermark);
         list.tell(watermark)
     })?;
-    let (_, finished) = worker.finish();
+    let (last, finished) = worker.finish();
+    let mut deciders = Deciders::new(&plan, 1, 0);
+    deciders.push(0, RecordKey::LAST, last.news);
     let mut report = RunReport::of(run::Ended {
         shape: Shape::Single,
         input,
         workers: vec![finished],
-        output: OutputSummary::default(),
+        output: OutputSummary {
+            found: deciders.take_findings(),
+            ..OutputSummary::default()
+        },
     });
     report.stopped_early = control.is_stopped();
     Ok(report)

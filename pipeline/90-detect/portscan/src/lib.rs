@@ -19,6 +19,7 @@
 //! Deliberately sees connections, not packets: it is called when one begins, at its first answer,
 //! and once in 256 packets.
 
+mod aggregate;
 mod event;
 mod filter;
 mod fuzz;
@@ -29,6 +30,7 @@ mod options;
 mod sketch;
 mod summary;
 
+pub use aggregate::{ScanDecider, ScanFindings, ScanNews, Scans};
 pub use event::{Begin, Probe, Run, Steps};
 #[doc(hidden)]
 pub use fuzz::fuzz_portscan;

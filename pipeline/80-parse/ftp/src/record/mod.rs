@@ -1,6 +1,5 @@
 //! What is told of a command and its replies.
 
-pub(crate) mod data;
 pub(crate) mod event;
 pub(crate) mod log;
 

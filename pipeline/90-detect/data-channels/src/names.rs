@@ -1,14 +1,15 @@
 //! Data connections named for a list of connections, which no merger writes.
 
-use super::news::Told;
-use super::{DataNews, NAME, named};
-use flowpin_ftp::DataConnections;
+use crate::NAME;
+use crate::connections::DataConnections;
+use crate::decider::named;
+use crate::news::{DataNews, Told};
 use flowpin_record::{App, RecordKey};
 use std::collections::HashMap;
 
 /// What connections turn out to be FTP's data connections, by their records' keys.
 #[derive(Debug, Default)]
-pub(crate) struct DataNames {
+pub struct DataNames {
     connections: DataConnections,
     waiting: DataNews,
     found: HashMap<RecordKey, App>,
@@ -16,7 +17,7 @@ pub(crate) struct DataNames {
 
 impl DataNames {
     /// Takes what the worker has seen, of which it has delivered all up to `watermark`.
-    pub(crate) fn hear(&mut self, news: Option<DataNews>, watermark: RecordKey) {
+    pub fn add(&mut self, news: Option<DataNews>, watermark: RecordKey) {
         if let Some(news) = news {
             self.waiting.add(news);
         }
@@ -34,7 +35,7 @@ impl DataNames {
     }
 
     /// What the connection with this record is, if it is one. Asked once.
-    pub(crate) fn take(&mut self, key: RecordKey) -> Option<App> {
+    pub fn take(&mut self, key: RecordKey) -> Option<App> {
         self.found.remove(&key)
     }
 }

@@ -1,22 +1,27 @@
-//! What a worker hands over of what may be FTP's data connections.
+//! What a worker sees of connections that may be FTP's data connections.
 
-use flowpin_ftp::{DataConnections, may_carry_data};
+use crate::connections::{DataConnections, may_carry_data};
+use core::net::IpAddr;
+use flowpin_aggregate::Observer;
 use flowpin_packet::Timestamp;
 use flowpin_record::{ConnRecord, DataChannel, MessagePlace, RecordEndpoint, RecordKey, Uid};
 
-use core::net::IpAddr;
-
-/// What one worker has seen since its last tick.
+/// The side on a worker.
 #[derive(Debug, Default)]
-pub(crate) struct DataNews {
-    told: Vec<Told>,
-    ended: Vec<(RecordKey, ConnRecord)>,
-}
+pub struct DataObserver(DataNews);
 
-impl DataNews {
-    /// A control connection says something.
-    pub(crate) fn tell(&mut self, key: RecordKey, place: &MessagePlace, told: DataChannel<'_>) {
-        self.told.push(Told {
+impl Observer for DataObserver {
+    type News = DataNews;
+
+    #[inline]
+    fn conn(&mut self, key: RecordKey, record: &ConnRecord) {
+        if may_carry_data(record) {
+            self.keep(key, record);
+        }
+    }
+
+    fn data_channel(&mut self, key: RecordKey, place: &MessagePlace, told: DataChannel<'_>) {
+        self.0.told.push(Told {
             key,
             control: place.uid,
             at: place.time,
@@ -24,44 +29,53 @@ impl DataNews {
         });
     }
 
-    /// A connection's record is written.
-    #[inline]
-    pub(crate) fn see(&mut self, key: RecordKey, record: &ConnRecord) {
-        if may_carry_data(record) {
-            self.keep(key, record);
-        }
+    fn tick(&mut self, _: Timestamp) -> Option<DataNews> {
+        (!self.0.is_empty()).then(|| core::mem::take(&mut self.0))
     }
 
+    fn finish(mut self) -> Option<DataNews> {
+        self.tick(Timestamp::MAX)
+    }
+}
+
+impl DataObserver {
     #[inline(never)]
     fn keep(&mut self, key: RecordKey, record: &ConnRecord) {
-        self.ended.push((key, *record));
+        self.0.ended.push((key, *record));
     }
+}
 
-    /// All of it, if there is any.
-    pub(crate) fn take(&mut self) -> Option<Self> {
-        let is_empty = self.told.is_empty() && self.ended.is_empty();
-        (!is_empty).then(|| core::mem::take(self))
-    }
+/// What one worker has seen since its last tick.
+#[derive(Debug, Default)]
+pub struct DataNews {
+    told: Vec<Told>,
+    ended: Vec<(RecordKey, ConnRecord)>,
+}
 
+impl DataNews {
     /// Takes what another worker has seen.
-    pub(super) fn add(&mut self, mut other: Self) {
+    pub(crate) fn add(&mut self, mut other: Self) {
         self.told.append(&mut other.told);
         self.ended.append(&mut other.ended);
     }
 
+    const fn is_empty(&self) -> bool {
+        self.told.is_empty() && self.ended.is_empty()
+    }
+
     /// Whether a control connection said something.
-    pub(super) const fn has_told(&self) -> bool {
+    pub(crate) const fn has_told(&self) -> bool {
         !self.told.is_empty()
     }
 
     /// Forgets the connections whose records are written.
-    pub(super) fn forget(&mut self, written: RecordKey) {
+    pub(crate) fn forget(&mut self, written: RecordKey) {
         self.ended.retain(|(key, _)| *key > written);
     }
 
     /// Goes through all up to a key, in order of keys, and forgets it. `told` gets what control
     /// connections say, `ended` the connections.
-    pub(super) fn replay<T>(
+    pub(crate) fn replay<T>(
         &mut self,
         until: RecordKey,
         to: &mut T,
@@ -85,7 +99,7 @@ impl DataNews {
 
 /// What a control connection says of its data connections, on its way to where all are seen.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(crate) struct Told {
     key: RecordKey,
     control: Uid,
     at: Timestamp,
@@ -126,7 +140,7 @@ impl What {
 }
 
 impl Told {
-    pub(super) fn tell(&self, connections: &mut DataConnections) {
+    pub(crate) fn tell(&self, connections: &mut DataConnections) {
         let told = match &self.what {
             &What::Announced {
                 by_client,

@@ -1,7 +1,6 @@
-//! What was found, for the summary: how many scans and floods, and the largest of them.
+//! Findings for the summary: how many scans and floods, and the largest of them.
 
 use core::cmp::Reverse;
-use flowpin_output::Formatter;
 use flowpin_record::{
     AnomalyRecord, ConnRecord, EpisodeState, FloodRecord, RecordKey, RecordSink, ScanRecord,
     TunnelRecord,
@@ -50,37 +49,37 @@ fn keep<T: Copy, K: Ord>(list: &mut Vec<T>, record: &T, key: impl Fn(&T) -> K) {
     }
 }
 
-/// Hands records on to the formatter, and counts each scan and flood at its end, once.
-pub(super) struct Told<'a> {
-    pub(super) formatter: &'a mut Formatter,
+/// Hands records on to `out`, and counts each scan and flood at its end, once.
+pub(super) struct Counting<'a, S> {
+    pub(super) out: &'a mut S,
     pub(super) found: &'a mut ScanFindings,
 }
 
-impl RecordSink for Told<'_> {
+impl<S: RecordSink> RecordSink for Counting<'_, S> {
     fn conn(&mut self, key: RecordKey, record: &ConnRecord) {
-        self.formatter.conn(key, record);
+        self.out.conn(key, record);
     }
 
     fn anomaly(&mut self, key: RecordKey, record: &AnomalyRecord) {
-        self.formatter.anomaly(key, record);
+        self.out.anomaly(key, record);
     }
 
     fn tunnel(&mut self, key: RecordKey, record: &TunnelRecord) {
-        self.formatter.tunnel(key, record);
+        self.out.tunnel(key, record);
     }
 
     fn scan(&mut self, key: RecordKey, record: &ScanRecord) {
         if record.state == EpisodeState::Over {
             self.found.scan(record);
         }
-        self.formatter.scan(key, record);
+        self.out.scan(key, record);
     }
 
     fn flood(&mut self, key: RecordKey, record: &FloodRecord) {
         if record.state == EpisodeState::Over {
             self.found.flood(record);
         }
-        self.formatter.flood(key, record);
+        self.out.flood(key, record);
     }
 }
 

@@ -1,15 +1,16 @@
-//! Sums over connections for the summary: exact, order-free, bounded.
+//! Sums over all finished connections: exact, whatever their order, and bounded by the number of
+//! protocols, states and ports.
 
-pub(crate) mod ports;
-pub(crate) mod talkers;
-
-use crate::sums::ports::{Ports, has_ports};
-use crate::sums::talkers::Talkers;
-use core::hash::{BuildHasher, Hasher};
-use core::net::IpAddr;
+use crate::hash::FoldHash;
+use crate::ports::{Ports, has_ports};
+use crate::tally::Ranking;
+use core::hash::Hash;
+use flowpin_aggregate::{Aggregate, CountedAs, Decider, Observer, Traffic};
+use flowpin_config::Plan;
 use flowpin_packet::TcpFlags;
-use flowpin_record::{App, ConnRecord, ConnState, Direction};
+use flowpin_record::{App, ConnRecord, ConnState, Direction, RecordKey};
 use std::collections::HashMap;
+use std::io;
 
 /// Sums over all finished connections.
 #[derive(Debug, Default)]
@@ -31,8 +32,6 @@ pub struct ConnectionSums {
     pub by_app: HashMap<&'static str, Traffic, FoldHash>,
     /// Connections with payload whose protocol was not identified.
     pub unknown: Traffic,
-    /// By address, both ends.
-    pub talkers: Talkers,
     /// TCP connections of which one direction is not in the capture, though the other proves that
     /// it was there: by what it acknowledges, or a SYN-ACK.
     pub one_sided: u64,
@@ -44,52 +43,11 @@ pub struct ConnectionSums {
     pub duplicates: u64,
     /// Packets whose transport checksum does not hold.
     pub bad_checksums: u64,
-    /// Packets of the heaviest connection.
-    pub heaviest_packets: u64,
-}
-
-/// Connections, packets and bytes of one row.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Traffic {
-    /// Connections.
-    pub connections: u64,
-    /// Packets, both directions.
-    pub packets: u64,
-    /// Frame bytes, both directions.
-    pub bytes: u64,
-}
-
-impl Traffic {
-    /// One connection's.
-    #[inline]
-    pub(crate) const fn of(record: &ConnRecord) -> Self {
-        let (up, down) = (&record.to_server, &record.to_client);
-        Self {
-            connections: 1,
-            // PERF: saturating, since plain sums would be made of pairs of words, which wait for
-            // the single stores of a record that was written just now (150 cycles).
-            packets: up.packets.saturating_add(down.packets),
-            bytes: up.frame_bytes.saturating_add(down.frame_bytes),
-        }
-    }
-
-    /// Takes out what was added.
-    pub(crate) const fn subtract(&mut self, other: &Self) {
-        self.connections = self.connections.saturating_sub(other.connections);
-        self.packets = self.packets.saturating_sub(other.packets);
-        self.bytes = self.bytes.saturating_sub(other.bytes);
-    }
-
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.connections += other.connections;
-        self.packets += other.packets;
-        self.bytes += other.bytes;
-    }
 }
 
 impl ConnectionSums {
-    /// With the tables' hashes keyed by `secret`, so that nobody can aim at them.
-    pub fn new(secret: u64) -> Self {
+    /// With the tables' hashes keyed by `secret`, so that no sender can aim at them.
+    fn new(secret: u64) -> Self {
         let hasher = FoldHash::keyed(secret);
         Self {
             ports: Ports::new(),
@@ -97,17 +55,16 @@ impl ConnectionSums {
             by_port: HashMap::with_hasher(hasher),
             by_unknown_port: HashMap::with_hasher(hasher),
             by_app: HashMap::with_hasher(hasher),
-            talkers: Talkers::new(hasher),
             ..Self::default()
         }
     }
 
     /// Adds one finished connection. Interim records must not be added.
-    pub fn count(&mut self, record: &ConnRecord) {
+    fn count(&mut self, record: &ConnRecord) {
         let (up, down) = (&record.to_server, &record.to_client);
         let traffic = Traffic::of(record);
         match record.protocol {
-            // PERF: nearly all connections; no table is asked for them.
+            // PERF: nearly all connections; no table is looked up for them.
             TCP => self.tcp.add(&traffic),
             UDP => self.udp.add(&traffic),
             other => self.by_protocol.entry(other).or_default().add(&traffic),
@@ -132,10 +89,6 @@ impl ConnectionSums {
                 }
             }
         }
-        self.talkers.count(&record.client.address, packets, bytes);
-        if record.server.address != record.client.address {
-            self.talkers.count(&record.server.address, packets, bytes);
-        }
         if record.protocol == TCP {
             self.one_sided += u64::from(is_one_sided(up, down));
             self.missed_bytes += up.missed_bytes + down.missed_bytes;
@@ -143,12 +96,10 @@ impl ConnectionSums {
         }
         self.duplicates += u64::from(up.duplicates) + u64::from(down.duplicates);
         self.bad_checksums += u64::from(up.bad_checksums) + u64::from(down.bad_checksums);
-        self.heaviest_packets = self.heaviest_packets.max(traffic.packets);
     }
 
     /// Completes the tables after the last connection was counted.
-    pub fn settle(&mut self) {
-        self.talkers.settle();
+    fn settle(&mut self) {
         for (protocol, traffic) in [(TCP, &mut self.tcp), (UDP, &mut self.udp)] {
             let traffic = core::mem::take(traffic);
             if traffic.connections > 0 {
@@ -177,7 +128,7 @@ impl ConnectionSums {
     }
 
     /// Adds another worker's sums.
-    pub fn add(&mut self, other: Self) {
+    fn join(&mut self, other: Self) {
         if self.by_protocol.is_empty() {
             *self = other;
             return;
@@ -198,13 +149,25 @@ impl ConnectionSums {
             self.by_app.entry(name).or_default().add(traffic);
         }
         self.unknown.add(&other.unknown);
-        self.talkers.add(&other.talkers);
         self.one_sided += other.one_sided;
         self.missed_bytes += other.missed_bytes;
         self.stream_bytes += other.stream_bytes;
         self.duplicates += other.duplicates;
         self.bad_checksums += other.bad_checksums;
-        self.heaviest_packets = self.heaviest_packets.max(other.heaviest_packets);
+    }
+
+    /// Connections that were counted as something else turned out to be `name`.
+    pub fn rename(&mut self, was: CountedAs, name: &'static str, traffic: &Traffic) {
+        match was {
+            CountedAs::Protocol(was) => take(&mut self.by_app, was, traffic),
+            CountedAs::Unknown { port, has_payload } => {
+                take(&mut self.by_unknown_port, port, traffic);
+                if has_payload {
+                    self.unknown.subtract(traffic);
+                }
+            }
+        }
+        self.by_app.entry(name).or_default().add(traffic);
     }
 
     /// All connections.
@@ -220,31 +183,22 @@ impl ConnectionSums {
         table: &HashMap<K, Traffic, S>,
         count: usize,
     ) -> Vec<(K, Traffic)> {
-        Self::top_of(table.iter().map(|(&key, &traffic)| (key, traffic)), count)
-    }
-
-    /// The `count` addresses with the most bytes, as [`ConnectionSums::top`].
-    pub fn top_talkers(&self, count: usize) -> Vec<(IpAddr, Traffic)> {
-        Self::top_of(self.talkers.iter(), count)
-    }
-
-    fn top_of<K: Copy + Ord>(
-        rows: impl Iterator<Item = (K, Traffic)>,
-        count: usize,
-    ) -> Vec<(K, Traffic)> {
-        let order =
-            |a: &(K, Traffic), b: &(K, Traffic)| b.1.bytes.cmp(&a.1.bytes).then(a.0.cmp(&b.0));
-        let mut top: Vec<(K, Traffic)> = Vec::with_capacity(count.min(64) + 1);
-        for row in rows {
-            // PERF: most of a hundred thousand rows are below the last of the top ones.
-            if top.len() == count && top.last().is_none_or(|last| order(last, &row).is_le()) {
-                continue;
-            }
-            let place = top.partition_point(|other| order(other, &row).is_lt());
-            top.insert(place, row);
-            top.truncate(count);
+        let mut ranking = Ranking::new(count);
+        for (&key, &traffic) in table {
+            ranking.put(key, traffic, false);
         }
-        top
+        let rows = ranking.rows.into_iter();
+        rows.map(|row| (row.key, row.traffic)).collect()
+    }
+}
+
+/// Takes out of a row what was added to it.
+fn take<K: Hash + Eq>(table: &mut HashMap<K, Traffic, FoldHash>, key: K, traffic: &Traffic) {
+    if let Some(sums) = table.get_mut(&key) {
+        sums.subtract(traffic);
+        if sums.connections == 0 {
+            table.remove(&key);
+        }
     }
 }
 
@@ -262,96 +216,59 @@ fn is_one_sided(up: &Direction, down: &Direction) -> bool {
     flags.has(TcpFlags::ACK) && (heard.packets > 1 || flags.has(TcpFlags::SYN))
 }
 
+/// [`ConnectionSums`] as an aggregate.
+#[derive(Debug)]
+pub struct Connections;
+
+impl Aggregate for Connections {
+    type Observer = ConnectionSums;
+    type Decider = ConnectionSums;
+
+    fn is_wanted(_: &Plan) -> bool {
+        true
+    }
+
+    fn observer(_: &Plan, secret: u64) -> io::Result<ConnectionSums> {
+        Ok(ConnectionSums::new(secret))
+    }
+
+    fn decider(_: &Plan, _: usize) -> ConnectionSums {
+        ConnectionSums::default()
+    }
+}
+
+impl Observer for ConnectionSums {
+    type News = Box<Self>;
+
+    #[inline]
+    fn conn(&mut self, _: RecordKey, record: &ConnRecord) {
+        if record.interim == 0 {
+            self.count(record);
+        }
+    }
+
+    fn finish(mut self) -> Option<Box<Self>> {
+        self.settle();
+        Some(Box::new(self))
+    }
+}
+
+impl Decider for ConnectionSums {
+    type News = Box<Self>;
+    type Findings = Self;
+    const EMITS: bool = false;
+
+    fn add(&mut self, _: usize, news: Box<Self>) {
+        self.join(*news);
+    }
+
+    fn take_findings(&mut self) -> Self {
+        core::mem::take(self)
+    }
+}
+
 const TCP: u8 = 6;
 const UDP: u8 = 17;
-
-/// A keyed multiply-and-fold hash: a few cycles for the short keys of these tables.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct FoldHash {
-    secret: u64,
-}
-
-impl FoldHash {
-    /// One that nobody who does not know the secret can aim at.
-    pub(crate) const fn keyed(secret: u64) -> Self {
-        Self { secret }
-    }
-}
-
-impl BuildHasher for FoldHash {
-    type Hasher = FoldHasher;
-
-    fn build_hasher(&self) -> FoldHasher {
-        FoldHasher {
-            state: self.secret ^ FOLD_A,
-        }
-    }
-}
-
-/// See [`FoldHash`].
-#[derive(Clone, Copy, Debug)]
-pub struct FoldHasher {
-    state: u64,
-}
-
-impl FoldHasher {
-    #[inline]
-    fn mix(&mut self, word: u64) {
-        let product = u128::from(self.state ^ word) * u128::from(FOLD_B);
-        #[expect(clippy::cast_possible_truncation, reason = "both halves are folded")]
-        {
-            self.state = (product as u64) ^ ((product >> 64) as u64);
-        }
-    }
-}
-
-impl Hasher for FoldHasher {
-    #[inline]
-    fn write(&mut self, bytes: &[u8]) {
-        // Addresses: the keys that come by the million.
-        if let Some(ipv4) = bytes.first_chunk().filter(|_| bytes.len() == 4) {
-            return self.mix(u64::from(u32::from_le_bytes(*ipv4)));
-        }
-        if let Some(ipv6) = bytes.first_chunk().filter(|_| bytes.len() == 16) {
-            let address = u128::from_le_bytes(*ipv6);
-            #[expect(clippy::cast_possible_truncation, reason = "both halves are mixed")]
-            let (low, high) = (address as u64, (address >> 64) as u64);
-            self.mix(low);
-            return self.mix(high);
-        }
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word.iter_mut()
-                .zip(chunk)
-                .for_each(|(to, from)| *to = *from);
-            self.mix(u64::from_le_bytes(word));
-        }
-    }
-
-    #[inline]
-    fn write_u8(&mut self, n: u8) {
-        self.mix(u64::from(n));
-    }
-
-    #[inline]
-    fn write_u16(&mut self, n: u16) {
-        self.mix(u64::from(n));
-    }
-
-    // PERF: lengths and families add nothing: IPv4 and IPv6 are told apart by their bytes.
-    #[inline]
-    fn write_usize(&mut self, _: usize) {}
-
-    #[inline]
-    fn write_isize(&mut self, _: isize) {}
-
-    fn finish(&self) -> u64 {
-        self.state
-    }
-}
-
-const FOLD_A: u64 = 0x9e37_79b9_7f4a_7c15;
-const FOLD_B: u64 = 0xa24b_aed4_963e_e407;
 
 #[cfg(test)]
 mod tests {

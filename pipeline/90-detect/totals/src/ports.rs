@@ -1,20 +1,22 @@
 //! Sums by port.
 //!
 //! ```text
-//!  count ──► pending (16, their rows asked for) ──► a row by protocol, port, and whether the
-//!                                                   connection's protocol was identified
+//!  count ──► pending (16, their rows prefetched) ──► a row by protocol, port, and whether the
+//!                                                 connection's protocol was identified
 //! ```
 //!
-//! Waiting as in [`crate::sums::talkers`]: server ports of what nobody identified lie anywhere.
+//! Waiting as in a [`Tally`](crate::tally::Tally): server ports of unidentified connections are
+//! scattered. Bounded by the number of ports, so always exact.
 
-use crate::sums::{FoldHash, Traffic};
+use crate::hash::FoldHash;
+use flowpin_aggregate::Traffic;
 use flowpin_memory::Reserved;
 use std::collections::HashMap;
 
 /// By protocol and port.
 type ByPort = HashMap<(u8, u16), Traffic, FoldHash>;
 
-/// Sums by TCP's and UDP's ports: nearly all connections, so no hash is asked for them.
+/// Sums by TCP's and UDP's ports: nearly all connections, so no hash is computed for them.
 #[derive(Debug)]
 pub(crate) struct Ports {
     /// Each: connections, packets, bytes, nothing. None where the system gave no memory.

@@ -1,0 +1,209 @@
+//! All aggregates: one line each.
+//!
+//! ```text
+//!  worker: records ─► Observers ──News, with the records of a tick──► Deciders ─► merger
+//!                     (one a worker)                                      └─► Findings ─► report
+//! ```
+//!
+//! What an aggregate is says [`flowpin_aggregate`]. Adding one: its two sides in a crate under
+//! `pipeline/90-detect`, a line below, and where the summary shows what it has found.
+
+mod source;
+
+use crate::output::messages;
+use flowpin_aggregate::{Aggregate, Decider, Observer};
+use flowpin_config::Plan;
+use flowpin_counters::Losses;
+use flowpin_output::{Formatter, Merger, RecordBatch};
+use flowpin_packet::Timestamp;
+use flowpin_record::{ConnRecord, DataChannel, MessagePlace, RecordKey};
+use source::Source;
+use std::io;
+
+type ObserverOf<A> = <A as Aggregate>::Observer;
+type DeciderOf<A> = <A as Aggregate>::Decider;
+type NewsOf<A> = <ObserverOf<A> as Observer>::News;
+type FindingsOf<A> = <DeciderOf<A> as Decider>::Findings;
+
+macro_rules! aggregates {
+    ($($(#[$doc:meta])* $name:ident: $aggregate:ty;)*) => {
+        /// What a worker hands over besides its records.
+        #[derive(Debug, Default)]
+        pub(crate) struct News {
+            $(pub(crate) $name: Option<NewsOf<$aggregate>>,)*
+        }
+
+        /// The observers of one worker, of those aggregates that are wanted.
+        #[derive(Debug, Default)]
+        pub(crate) struct Observers {
+            $($name: Option<ObserverOf<$aggregate>>,)*
+        }
+
+        impl Observers {
+            /// Those that a plan wants. `secret` keys hash tables.
+            pub(crate) fn new(plan: &Plan, secret: u64) -> io::Result<Self> {
+                Ok(Self {
+                    $($name: <$aggregate>::is_wanted(plan)
+                        .then(|| <$aggregate>::observer(plan, secret))
+                        .transpose()?,)*
+                })
+            }
+
+            /// A connection record is written.
+            #[inline]
+            pub(crate) fn conn(&mut self, key: RecordKey, record: &ConnRecord) {
+                $(if let Some(observer) = &mut self.$name {
+                    observer.conn(key, record);
+                })*
+            }
+
+            /// A connection announces another one.
+            pub(crate) fn data_channel(
+                &mut self,
+                key: RecordKey,
+                place: &MessagePlace,
+                told: DataChannel<'_>,
+            ) {
+                $(if let Some(observer) = &mut self.$name {
+                    observer.data_channel(key, place, told);
+                })*
+            }
+
+            /// What was seen since the last tick.
+            pub(crate) fn tick(&mut self, now: Timestamp) -> News {
+                News {
+                    $($name: self.$name.as_mut().and_then(|observer| observer.tick(now)),)*
+                }
+            }
+
+            /// All that is left.
+            pub(crate) fn finish(self) -> News {
+                News {
+                    $($name: self.$name.and_then(Observer::finish),)*
+                }
+            }
+        }
+
+        /// What the aggregates of a run have found, for its summary.
+        #[derive(Debug, Default)]
+        pub struct Findings {
+            $($(#[$doc])* pub $name: FindingsOf<$aggregate>,)*
+        }
+
+        /// The deciders of a run. Those that emit records are sources of its merger.
+        #[derive(Debug)]
+        pub(crate) struct Deciders {
+            /// By worker: up to where it has delivered everything.
+            delivered: Vec<RecordKey>,
+            /// Sources of the merger that are before these.
+            before: usize,
+            $($name: Option<Source<DeciderOf<$aggregate>>>,)*
+        }
+
+        impl Deciders {
+            /// Those that a plan wants, for that many workers; `before`: the merger's sources
+            /// that stand before theirs.
+            pub(crate) fn new(plan: &Plan, workers: usize, before: usize) -> Self {
+                Self {
+                    delivered: vec![RecordKey::default(); workers],
+                    before,
+                    $($name: <$aggregate>::is_wanted(plan)
+                        .then(|| Source::new(<$aggregate>::decider(plan, workers), plan)),)*
+                }
+            }
+
+            /// How many sources of the merger they are.
+            pub(crate) fn sources(&self) -> usize {
+                let mut sources = 0;
+                $(sources += usize::from(self.$name.as_ref().is_some_and(Source::emits));)*
+                sources
+            }
+
+            /// Takes what a worker hands over with its records, of which it has delivered all up to
+            /// `watermark`. Other sources observe nothing.
+            pub(crate) fn push(&mut self, worker: usize, watermark: RecordKey, news: News) {
+                let Some(delivered) = self.delivered.get_mut(worker) else {
+                    return;
+                };
+                *delivered = watermark;
+                $(if let (Some(source), Some(news)) = (&mut self.$name, news.$name) {
+                    source.decider.add(worker, news);
+                })*
+            }
+
+            /// Decides what can be decided, and pushes the records to the merger.
+            pub(crate) fn decide(&mut self, merger: &mut Merger) {
+                let delivered = self.delivered.iter().min().copied().unwrap_or_default();
+                let mut number = self.before;
+                $(if let Some(source) = &mut self.$name {
+                    source.decide(delivered, number, merger);
+                    number += usize::from(source.emits());
+                })*
+                debug_assert_eq!(number, self.before + self.sources());
+            }
+
+            /// Takes a written batch home; returns one of a source before these.
+            pub(crate) fn recycle(
+                &mut self,
+                source: usize,
+                batch: RecordBatch,
+            ) -> Option<RecordBatch> {
+                let Some(nth) = source.checked_sub(self.before) else {
+                    return Some(batch);
+                };
+                let mut formatters = self.formatters().skip(nth);
+                if let Some(formatter) = formatters.next() {
+                    formatter.recycle(batch);
+                }
+                None
+            }
+
+            fn formatters(&mut self) -> impl Iterator<Item = &mut Formatter> {
+                let all = [$(self.$name.as_mut().and_then(Source::formatter),)*];
+                all.into_iter().flatten()
+            }
+
+            /// What did not fit.
+            pub(crate) fn losses(&self) -> Losses {
+                let mut losses = Losses::default();
+                $(if let Some(source) = &self.$name {
+                    losses.add(&source.decider.losses());
+                })*
+                losses
+            }
+
+            /// What was found, once all is decided.
+            pub(crate) fn take_findings(&mut self) -> Findings {
+                Findings {
+                    $($name: self
+                        .$name
+                        .as_mut()
+                        .map(|source| source.decider.take_findings())
+                        .unwrap_or_default(),)*
+                }
+            }
+        }
+    };
+}
+
+aggregates! {
+    /// Scans and floods.
+    scans: flowpin_portscan::Scans;
+    /// Connections that carry FTP's data, and what they were counted as.
+    data: flowpin_data_channels::DataChannels;
+    /// Connections, by transport, state, protocol and port.
+    connections: flowpin_totals::Connections;
+    /// The addresses with the most bytes.
+    talkers: flowpin_totals::Talkers;
+    /// The pairs of client and server with the most bytes.
+    host_pairs: flowpin_totals::HostPairs;
+}
+
+impl Findings {
+    /// Counts connections under the names that other connections have given them.
+    pub(crate) fn rename(&mut self) {
+        for (was, name, traffic) in self.data.iter() {
+            self.connections.rename(was, name, traffic);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! A decider, and the formatter of the records that it emits.
+
+use super::messages;
+use flowpin_aggregate::{Decider, Emit};
+use flowpin_config::Plan;
+use flowpin_output::{Formatter, Merger};
+use flowpin_record::{
+    AnomalyRecord, ConnRecord, FloodRecord, MessagePlace, MessageSchema, RecordKey, RecordSink,
+    ScanRecord, TunnelRecord, Value,
+};
+
+/// A decider as a source of the merger.
+#[derive(Debug)]
+pub(super) struct Source<D> {
+    pub(super) decider: D,
+    formatter: Formatter,
+    /// Until a record is emitted: what the formatter of messages is made of, for which most runs
+    /// have no need.
+    plan: Option<Box<Plan>>,
+}
+
+impl<D: Decider> Source<D> {
+    pub(super) fn new(decider: D, plan: &Plan) -> Self {
+        Self {
+            decider,
+            formatter: Formatter::new(&plan.output),
+            plan: D::EMITS.then(|| Box::new(plan.clone())),
+        }
+    }
+
+    /// Whether the decider emits records.
+    pub(super) const fn emits(&self) -> bool {
+        D::EMITS
+    }
+
+    /// Where written batches go home.
+    pub(super) fn formatter(&mut self) -> Option<&mut Formatter> {
+        D::EMITS.then_some(&mut self.formatter)
+    }
+
+    /// Decides what can be decided up to `delivered`, and pushes the records to the merger as
+    /// those of its source `number`.
+    pub(super) fn decide(&mut self, delivered: RecordKey, number: usize, merger: &mut Merger) {
+        let mut emitted = Emitted {
+            formatter: &mut self.formatter,
+            plan: &mut self.plan,
+            merger,
+            source: number,
+        };
+        let decided = self.decider.decide(delivered, &mut emitted);
+        if D::EMITS {
+            let mut batch = self.formatter.take_batch_up_to(decided);
+            // They replace others, which were counted when they were built.
+            batch.forget_built_connections();
+            merger.push(number, batch);
+        }
+    }
+}
+
+/// Formats the records that a decider emits.
+struct Emitted<'a> {
+    formatter: &'a mut Formatter,
+    plan: &'a mut Option<Box<Plan>>,
+    merger: &'a mut Merger,
+    source: usize,
+}
+
+impl Emitted<'_> {
+    fn formatter(&mut self) -> &mut Formatter {
+        if let Some(plan) = self.plan.take() {
+            *self.formatter = Formatter::with_messages(&plan.output, &messages::schemas(&plan));
+        }
+        self.formatter
+    }
+}
+
+impl Emit for Emitted<'_> {
+    fn supersede(&mut self, key: RecordKey) {
+        self.merger.supersede(key, self.source);
+    }
+}
+
+impl RecordSink for Emitted<'_> {
+    fn conn(&mut self, key: RecordKey, record: &ConnRecord) {
+        self.formatter().conn(key, record);
+    }
+
+    fn anomaly(&mut self, key: RecordKey, record: &AnomalyRecord) {
+        self.formatter().anomaly(key, record);
+    }
+
+    fn tunnel(&mut self, key: RecordKey, record: &TunnelRecord) {
+        self.formatter().tunnel(key, record);
+    }
+
+    fn scan(&mut self, key: RecordKey, record: &ScanRecord) {
+        self.formatter().scan(key, record);
+    }
+
+    fn flood(&mut self, key: RecordKey, record: &FloodRecord) {
+        self.formatter().flood(key, record);
+    }
+
+    fn message(
+        &mut self,
+        key: RecordKey,
+        place: &MessagePlace,
+        schema: &MessageSchema,
+        values: &[Value<'_>],
+    ) {
+        self.formatter().message(key, place, schema, values);
+    }
+}

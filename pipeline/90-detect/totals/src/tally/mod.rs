@@ -1,0 +1,113 @@
+//! Sums by key, for any number of keys in bounded memory: independent of order and division.
+//!
+//! ```text
+//!  keys ≤ the cap:  every row exact
+//!  keys > the cap:  a sample of rows exact, chosen by hash │ the rest in shared buckets, of which
+//!                                                          │ the heaviest keys are estimated
+//! ```
+//!
+//! Guarantees, with `n` the cap of a family (IPv4, IPv6):
+//!
+//! - Up to `n` different keys, every sum is exact.
+//! - Beyond, each row is either exact or marked as an estimate, a bucket of other keys too high at
+//!   most. A key with more than a few ten-thousandths of the rest's bytes is very likely listed.
+//! - The result is a function of the set of counted connections: the same for any order, any
+//!   number of workers, any secret.
+//! - Memory: 4 `n` rows of 32 bytes (IPv4) or 64 (IPv6) of address space, resident where used; 3 MB
+//!   for the rest.
+//!
+//! Exact for every key, independent of order and bounded are not all three possible: see
+//! `docs/decisions/0027-aggregates.md`.
+
+mod key;
+mod ranking;
+mod rest;
+mod row;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use key::{HostPair, Key};
+pub use ranking::{Ranked, Ranking};
+
+use core::marker::PhantomData;
+use flowpin_aggregate::Traffic;
+use key::{LONG, SHORT, Words};
+use row::{LONG_ROW, SHORT_ROW};
+use std::io;
+use table::{Counted, Table};
+
+/// Sums by keys.
+#[derive(Debug)]
+pub struct Tally<K> {
+    short: Table<SHORT, SHORT_ROW>,
+    long: Table<LONG, LONG_ROW>,
+    key: PhantomData<K>,
+}
+
+impl<K: Key> Tally<K> {
+    /// For at most `keys_max` exact keys of a family. `secret` keys the tables' hashes; the sums do
+    /// not depend on it.
+    ///
+    /// # Errors
+    /// Where the system has no address space.
+    pub fn new(keys_max: usize, secret: u64) -> io::Result<Self> {
+        Ok(Self {
+            short: Table::new(keys_max, secret)?,
+            long: Table::new(keys_max, secret)?,
+            key: PhantomData,
+        })
+    }
+
+    /// Adds a connection of a key. `random` is one number a connection, evenly distributed.
+    #[inline]
+    pub fn count(&mut self, key: K, random: u64, packets: u64, bytes: u64) {
+        match key.words() {
+            Words::Short(key) => self.short.count(key, random, packets, bytes),
+            Words::Long(key) => self.long.count(key, random, packets, bytes),
+        }
+    }
+
+    /// Adds the connections that still wait for their rows: for a tally that is complete.
+    pub fn flush(&mut self) {
+        self.short.flush();
+        self.long.flush();
+    }
+
+    /// Adds another worker's flushed sums.
+    pub fn add(&mut self, other: &Self) {
+        self.short.add(&other.short);
+        self.long.add(&other.long);
+    }
+
+    /// Sums of the keys that have no exact row.
+    pub(crate) fn rest(&self) -> Traffic {
+        let mut rest = self.short.rest();
+        rest.add(&self.long.rest());
+        rest
+    }
+
+    /// The rows with the most bytes, `count` of them at most.
+    pub fn ranking(&self, count: usize) -> Ranking<K> {
+        let mut ranking = Ranking::new(count);
+        take(&mut ranking, &self.short.counted(), Words::Short);
+        take(&mut ranking, &self.long.counted(), Words::Long);
+        ranking
+    }
+}
+
+fn take<K: Key, const KEY: usize, const ROW: usize>(
+    ranking: &mut Ranking<K>,
+    counted: &Counted<KEY, ROW>,
+    words: impl Fn([u64; KEY]) -> Words,
+) {
+    ranking.keys = ranking.keys.saturating_add(counted.keys);
+    ranking.rest.add(&counted.rest);
+    for row in &counted.exact {
+        let traffic = row::traffic::<KEY, ROW>(row);
+        ranking.put(K::of(words(row::key(row))), traffic, false);
+    }
+    for one in &counted.estimates {
+        ranking.put(K::of(words(one.key)), one.traffic, true);
+    }
+}

@@ -1,0 +1,246 @@
+//! The table of rows: open addressing, grown in reserved memory, with at most a fixed number of
+//! keys.
+//!
+//! ```text
+//!  count ──► pending (16, their rows prefetched) ──► kept? ──► a row of its own, exact
+//!                                                      └─no──► the rest: rows that keys share
+//! ```
+//!
+//! A connection adds to rows that lie anywhere in megabytes. So it waits until the next few have
+//! come, and its rows have arrived from memory by then.
+//!
+//! More keys than fit: only those are kept whose hash begins with a zero bit, then with two, and so
+//! on (adaptive sampling, Flajolet, 1990). Whether a key is kept at the end depends on its hash and
+//! on how many different keys there are: on no order and no division among workers. A key that
+//! is kept at the end was kept from the beginning, so its sums are exact.
+
+use super::rest::{Estimate, Rest};
+use super::row::{self, Row};
+use crate::hash::FoldHash;
+use flowpin_aggregate::Traffic;
+use flowpin_memory::Reserved;
+use std::io;
+
+/// Sums by keys of `KEY` words, in rows of `ROW` words.
+#[derive(Debug)]
+pub(super) struct Table<const KEY: usize, const ROW: usize> {
+    /// A table of 2ᵏ rows lies behind those of all smaller ones, so that growing allocates nothing.
+    rows: Reserved<Row<ROW>>,
+    /// Rows of the table in use: it begins at the row of this number.
+    size: usize,
+    used: usize,
+    keys_max: usize,
+    /// Zero bits that the hash of a kept key begins with.
+    level: u32,
+    /// Places rows. Keyed by a secret, so that no sender can aim at them.
+    places: FoldHash,
+    pending: [Pending<ROW>; PENDING],
+    next: usize,
+    rest: Rest<KEY, ROW>,
+}
+
+/// A connection that waits for its row.
+#[derive(Clone, Copy, Debug)]
+struct Pending<const ROW: usize> {
+    hash: u64,
+    /// Free if none waits.
+    row: Row<ROW>,
+}
+
+/// Rows, exact ones and estimates.
+pub(super) struct Counted<const KEY: usize, const ROW: usize> {
+    pub(super) exact: Vec<Row<ROW>>,
+    pub(super) estimates: Vec<Estimate<KEY>>,
+    /// Different keys; an estimate once not all were kept.
+    pub(super) keys: u64,
+    pub(super) rest: Traffic,
+}
+
+impl<const KEY: usize, const ROW: usize> Table<KEY, ROW> {
+    /// For at most `keys_max` keys, a power of two.
+    pub(super) fn new(keys_max: usize, secret: u64) -> io::Result<Self> {
+        // Half full at most.
+        let mut rows = Reserved::new(4 * keys_max.max(ROWS_MIN))?;
+        // A machine without huge pages is slower, nothing else.
+        let _unavailable = rows.prefer_huge_pages();
+        Ok(Self {
+            rows,
+            size: ROWS_MIN,
+            used: 0,
+            keys_max,
+            level: 0,
+            places: FoldHash::keyed(secret),
+            pending: [Pending {
+                hash: 0,
+                row: [0; ROW],
+            }; PENDING],
+            next: 0,
+            rest: Rest::new()?,
+        })
+    }
+
+    /// Adds a connection.
+    #[inline]
+    pub(super) fn count(&mut self, key: [u64; KEY], random: u64, packets: u64, bytes: u64) {
+        let hash = self.hash(&key);
+        self.rows.prefetch(self.size + self.home(hash));
+        self.next = (self.next + 1) % PENDING;
+        self.add_pending(self.next);
+        if let Some(pending) = self.pending.get_mut(self.next) {
+            pending.hash = hash;
+            row::set::<KEY, ROW>(&mut pending.row, key, random, packets, bytes);
+        }
+    }
+
+    /// Adds the connections that wait.
+    pub(super) fn flush(&mut self) {
+        for nth in 0..PENDING {
+            self.add_pending(nth);
+        }
+        for pending in &mut self.pending {
+            pending.row = [0; ROW];
+        }
+    }
+
+    /// Adds another worker's flushed table.
+    pub(super) fn add(&mut self, other: &Self) {
+        while self.level < other.level {
+            self.raise();
+        }
+        self.rest.add(&other.rest);
+        for row in other.rows() {
+            self.add_row(self.hash(&row::key(row)), row);
+        }
+    }
+
+    /// The sums of keys without a row of their own.
+    pub(super) const fn rest(&self) -> Traffic {
+        self.rest.total()
+    }
+
+    /// All that a flushed table holds.
+    pub(super) fn counted(&self) -> Counted<KEY, ROW> {
+        let used = self.used as u64;
+        Counted {
+            exact: self.rows().copied().collect(),
+            estimates: self.rest.heaviest(),
+            keys: used.checked_shl(self.level).unwrap_or(u64::MAX),
+            rest: self.rest.total(),
+        }
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &Row<ROW>> {
+        let rows = self.rows.get(self.size..2 * self.size).unwrap_or_default();
+        rows.iter().filter(|row| !row::is_free::<KEY, ROW>(row))
+    }
+
+    #[inline]
+    fn hash(&self, key: &[u64; KEY]) -> u64 {
+        self.places.of_words(key)
+    }
+
+    #[inline]
+    const fn home(&self, hash: u64) -> usize {
+        hash as usize & (self.size - 1)
+    }
+
+    #[inline]
+    fn add_pending(&mut self, nth: usize) {
+        if let Some(&Pending { hash, row }) = self.pending.get(nth)
+            && !row::is_free::<KEY, ROW>(&row)
+        {
+            self.add_row(hash, &row);
+        }
+    }
+
+    #[inline]
+    fn add_row(&mut self, hash: u64, row: &Row<ROW>) {
+        if self.level > 0 && !is_kept(self.level, row::key::<KEY, ROW>(row)) {
+            return self.rest.count(row);
+        }
+        let home = self.home(hash);
+        for step in 0..self.size {
+            let place = self.size + ((home + step) & (self.size - 1));
+            let Some(held) = self.rows.get_mut(place) else {
+                return;
+            };
+            let is_free = row::is_free::<KEY, ROW>(held);
+            if !is_free && row::key::<KEY, ROW>(held) != row::key(row) {
+                continue;
+            }
+            if is_free {
+                *held = *row;
+                self.used += 1;
+                if self.used > self.size / 2 || self.used > self.keys_max {
+                    self.make_room();
+                }
+            } else {
+                row::add::<KEY, ROW>(held, row);
+            }
+            return;
+        }
+    }
+
+    #[cold]
+    fn make_room(&mut self) {
+        while self.used > self.keys_max {
+            self.raise();
+        }
+        if self.used > self.size / 2 {
+            self.grow();
+        }
+    }
+
+    fn grow(&mut self) {
+        let old = self.size..2 * self.size;
+        self.size *= 2;
+        self.used = 0;
+        for place in old.clone() {
+            let row = self.rows.get(place).copied().unwrap_or([0; ROW]);
+            self.put(&row);
+        }
+        // Memory that the system does not take back is never looked at again.
+        let _refused = self.rows.discard(old);
+    }
+
+    /// Keeps half of the keys: the others' sums are the rest's from now on.
+    fn raise(&mut self) {
+        self.level += 1;
+        self.used = 0;
+        let all: Vec<_> = self.rows().copied().collect();
+        let table = self.rows.get_mut(self.size..2 * self.size);
+        table.unwrap_or_default().fill([0; ROW]);
+        for row in &all {
+            if is_kept(self.level, row::key::<KEY, ROW>(row)) {
+                self.put(row);
+            } else {
+                self.rest.count(row);
+            }
+        }
+    }
+
+    /// Puts a row into the first free place, if it is of a key that has none.
+    fn put(&mut self, row: &Row<ROW>) {
+        if row::is_free::<KEY, ROW>(row) {
+            return;
+        }
+        let home = self.home(self.hash(&row::key(row)));
+        let mut places = (0..self.size).map(|step| self.size + ((home + step) & (self.size - 1)));
+        let is_free = |place: &usize| self.rows.get(*place).is_some_and(row::is_free::<KEY, ROW>);
+        if let Some(place) = places.find(is_free)
+            && let Some(held) = self.rows.get_mut(place)
+        {
+            *held = *row;
+            self.used += 1;
+        }
+    }
+}
+
+/// Whether a key keeps its row. Not keyed by a secret: it must be the same in every run.
+fn is_kept<const KEY: usize>(level: u32, key: [u64; KEY]) -> bool {
+    FoldHash::FIXED.of_words(&key).leading_zeros() >= level
+}
+
+const ROWS_MIN: usize = 1 << 10;
+/// Connections that wait.
+const PENDING: usize = 16;
