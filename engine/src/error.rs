@@ -3,6 +3,7 @@
 use flowpin_capture::CaptureError;
 use flowpin_disk::Refused;
 use flowpin_output::OutputError;
+use flowpin_parser::SetupError;
 use std::path::PathBuf;
 
 /// Why a run failed. Each prints as one line: what, where, what to do.
@@ -37,14 +38,9 @@ pub enum RunError {
     /// A pattern is refused, where none may be (exit code 2).
     #[error("{0}")]
     PatternRefused(String),
-    /// A FIX data dictionary cannot be read (exit code 2).
-    #[error("{path}: {why}", path = path.display())]
-    Dictionary {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong, with its line.
-        why: String,
-    },
+    /// A file that a parser is to use cannot be read: a FIX data dictionary (exit code 2).
+    #[error(transparent)]
+    Parser(#[from] SetupError),
     /// A protocol is asked for that no rule tells (exit code 2).
     #[error("no rule tells `{0}`: `flowpin patterns list` shows all protocols")]
     NoSuchProtocol(String),

@@ -50,7 +50,11 @@ pub use report::{
 };
 pub use worker::stages::{IdentifyStats, ParseStats};
 
+use flowpin_parser::Buffer;
+use output::messages;
+use std::collections::BTreeSet;
 use std::path::Path;
+use worker::parse::registry;
 
 /// Processor time of the whole process so far.
 pub fn cpu_time() -> core::time::Duration {
@@ -71,7 +75,18 @@ pub fn run(
 
 /// Whether a built-in rule finds a protocol of that name.
 pub fn finds(protocol: &str) -> bool {
-    flowpin_identify::protocols::is_known(protocol)
+    let mut of_parsers = registry::protocols().into_iter();
+    flowpin_identify::protocols::is_known(protocol) || of_parsers.any(|one| one.name == protocol)
+}
+
+/// The kinds of records that built-in parsers make: no grammar may have a message of that name.
+pub fn record_names() -> BTreeSet<String> {
+    messages::names_of_parsers()
+}
+
+/// What rules may look at in messages.
+pub fn buffers() -> Vec<Buffer> {
+    registry::buffers()
 }
 
 /// Why an expression of `plan.identify.expressions` would be left out, if it would.
@@ -140,7 +155,8 @@ pub fn try_patterns(
 /// # Errors
 /// A rule that does not compile: a defect.
 pub fn protocols() -> Result<Vec<&'static Protocol>, RunError> {
-    let identifier = flowpin_identify::Identifier::new().map_err(RunError::Rule)?;
+    let identifier = flowpin_identify::Identifier::with(&registry::protocols());
+    let identifier = identifier.map_err(RunError::Rule)?;
     Ok(identifier.protocols().to_vec())
 }
 

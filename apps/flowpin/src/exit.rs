@@ -72,8 +72,8 @@ impl Failure {
     /// Of a run with this plan: with the place in the settings file, if that has what is refused.
     pub(crate) fn of_run(error: RunError, plan: &Plan) -> Self {
         let key = match &error {
-            RunError::Dictionary { .. } => {
-                let source = said_by(plan, ["parse", "fix_dictionaries"]);
+            RunError::Parser(file) => {
+                let source = said_by(plan, ["parse", file.key]);
                 return Self::from(error).at(source);
             }
             RunError::NoSuchCpu { .. } => ["pipeline", "cpus"],
@@ -126,7 +126,7 @@ impl From<RunError> for Failure {
             | RunError::StreamFolder { .. }
             | RunError::Patterns { .. }
             | RunError::PatternRefused(_)
-            | RunError::Dictionary { .. }
+            | RunError::Parser(_)
             | RunError::NoSuchProtocol(_)
             | RunError::NoSuchParser { .. }
             | RunError::NoSuchCpu { .. } => Exit::Usage,

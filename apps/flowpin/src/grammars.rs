@@ -65,10 +65,12 @@ fn check(compiled: &Compiled, plan: &Plan) -> Result<(), Box<Diagnostic>> {
     let others: Vec<&str> = of_others.map(|one| one.schema.name.as_ref()).collect();
     // Grammars that come along are replaced by one for their protocol.
     let built_in = BUILT_IN.iter().filter(|&&name| name != protocol);
+    let of_parsers = flowpin_engine::record_names();
     let taken: Vec<&str> = TAKEN
         .iter()
         .chain(built_in)
         .copied()
+        .chain(of_parsers.iter().map(String::as_str))
         .chain(others)
         .collect();
     for (message, place) in grammar.program.messages.iter().zip(&places.messages) {
@@ -116,31 +118,17 @@ fn tell(text: impl std::fmt::Display) {
     anstream::eprintln!("{}", printable(text.to_string().as_bytes()));
 }
 
-/// Kinds of records that native parsers and connections have.
+/// Kinds of records that no parser makes.
 const TAKEN: &[&str] = &[
     "anomaly",
     "conn",
     "conn_long",
-    "dns",
-    "dns_log",
     "eve",
-    "fileinfo",
-    "files",
-    "fix",
     "flood",
     "flow",
     "flow_interim",
-    "ftp",
-    "ftp_data",
-    "ftp_log",
-    "http",
-    "llmnr",
-    "mdns",
-    "quic",
     "scan",
     "stats",
-    "ssl",
-    "tls",
     "tunnel",
     "weird",
 ];

@@ -1,36 +1,37 @@
 //! The kinds of messages that a run may write records of.
 
 use crate::error::RunError;
+use crate::run::memory;
+use crate::worker::parse::registry;
 use flowpin_config::Plan;
-use flowpin_dns::{DNS, DNS_LOG, LLMNR, MDNS};
-use flowpin_fix::FIX;
-use flowpin_ftp::{FTP, FTP_DATA, FTP_LOG};
-use flowpin_http::{FILES, HttpOptions};
-use flowpin_lexer::Grammar;
+use flowpin_data_channels::FTP_DATA;
 use flowpin_output::MessageSchemas;
-use flowpin_text::{Protocol, built_in};
-use flowpin_tls::{QUIC, TLS};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
-/// Those of all parsers.
+/// Those of all parsers: of grammars last, of parts of messages after the messages.
 pub(crate) fn schemas(plan: &Plan) -> MessageSchemas {
     if !plan.parse.enabled {
         return MessageSchemas::default();
     }
-    let http = flowpin_http::schema(&HttpOptions {
-        all_fields: plan.parse.all_fields,
-        ..HttpOptions::default()
-    });
-    let grammars = grammars(plan);
-    let told = grammars
-        .iter()
-        .flat_map(|one| one.grammar.program.messages.iter())
-        .map(|message| &message.schema);
-    let own = [
-        http, &DNS, &DNS_LOG, &MDNS, &LLMNR, &TLS, &QUIC, &FIX, &FTP, &FTP_LOG, &FTP_DATA,
-    ];
-    let files = plan.files.any().then_some(&FILES);
-    MessageSchemas::new(own.into_iter().chain(files).chain(told))
+    let setup = memory::parsers(plan);
+    let mut all = registry::schemas(&setup);
+    all.push((false, &FTP_DATA));
+    all.sort_by_key(|&(is_grammar, schema)| (is_grammar, schema.part_of.is_some()));
+    MessageSchemas::new(all.into_iter().map(|(_, schema)| schema))
+}
+
+/// What those of built-in parsers are called, and their files: grammars may not take these names.
+pub(crate) fn names_of_parsers() -> BTreeSet<String> {
+    let mut plan = Plan::default();
+    plan.files.decode = true;
+    let setup = memory::parsers(&plan);
+    let all = registry::schemas(&setup).into_iter();
+    let own = all.filter(|(is_grammar, _)| !is_grammar);
+    own.map(|(_, schema)| schema)
+        .chain([&FTP_DATA])
+        .flat_map(|schema| [&schema.name, &schema.file_stem])
+        .map(|name| name.to_string())
+        .collect()
 }
 
 /// Those of all parsers that there are, asked for or not: an earlier run may have asked.
@@ -41,36 +42,19 @@ pub(crate) fn all_schemas(plan: &Plan) -> MessageSchemas {
     schemas(&plan)
 }
 
-/// Protocols with grammars: the user's, then those that come along, unless the user's replace them.
-pub(crate) fn grammars(plan: &Plan) -> Vec<Arc<Protocol>> {
-    let loaded = &plan.parse.loaded;
-    let mut protocols: Vec<_> = loaded
-        .iter()
-        .map(|grammar| Protocol::loaded(Grammar::clone(grammar)))
-        .collect();
-    let is_replaced = |protocol: &Arc<Protocol>| {
-        let name = &protocol.grammar.protocol;
-        loaded.iter().any(|grammar| grammar.protocol == *name)
-    };
-    let mut own = built_in();
-    own.retain(|protocol| !is_replaced(protocol));
-    protocols.extend(own);
-    protocols
-}
-
 /// That all protocols of which messages are asked for have a parser.
 ///
 /// # Errors
 /// The first one that has none, with those that have.
 pub(crate) fn check(plan: &Plan) -> Result<(), RunError> {
-    let grammars = grammars(plan);
-    let own = grammars.iter().map(|one| one.grammar.protocol.as_ref());
-    let mut known: Vec<&str> = NATIVE.iter().copied().chain(own).collect();
+    let setup = memory::parsers(plan);
+    let mut known = registry::names(&setup);
     let mut asked = plan.parse.protocols.iter();
     match asked.find(|name| !known.contains(&name.as_str())) {
         None => Ok(()),
         Some(name) => {
             known.sort_unstable();
+            known.dedup();
             Err(RunError::NoSuchParser {
                 name: name.clone(),
                 known: known.into_iter().map(str::to_owned).collect(),
@@ -79,15 +63,32 @@ pub(crate) fn check(plan: &Plan) -> Result<(), RunError> {
     }
 }
 
-/// Protocols whose parsers are no grammars.
-const NATIVE: [&str; 9] = [
-    "tls", "dtls", "quic", "http", "fix", "ftp", "dns", "mdns", "llmnr",
-];
-
 /// The page of the documentation that lists every field of every format: `docs/user/records.md`.
 pub fn records_page() -> String {
     let mut plan = Plan::default();
     plan.parse.all_fields = true;
     plan.files.decode = true;
     flowpin_output::records_page(&schemas(&plan))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names_of_parsers;
+
+    /// A grammar with such a message would write into another parser's files.
+    #[test]
+    fn names_of_records_are_those_of_every_schema() {
+        let names = names_of_parsers();
+        let known = [
+            "dns", "dns_log", "fileinfo", "files", "fix", "ftp", "ftp_data", "ftp_log", "http",
+            "llmnr", "mdns", "quic", "ssl", "tls",
+        ];
+        for name in known {
+            assert!(names.contains(name), "{name}");
+        }
+        assert!(
+            !names.contains("smtp") && !names.contains("redis"),
+            "{names:?}"
+        );
+    }
 }

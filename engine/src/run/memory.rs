@@ -1,20 +1,13 @@
 //! How `--memory` is divided.
 
-use crate::output::messages;
+use crate::worker::parse::registry;
 use flowpin_config::{Format, OutputPlan, Plan};
 use flowpin_defrag::DefragOptions;
-use flowpin_dns::DnsOptions;
-use flowpin_fix::FixOptions;
 use flowpin_flow::FlowOptions;
-use flowpin_ftp::FtpOptions;
-use flowpin_http::{BodyOptions, HttpOptions};
 use flowpin_identify::SearchOptions;
 use flowpin_packet::SHARD_COUNT;
+use flowpin_parser::{ParserMemory, ParserSetup};
 use flowpin_reassembly::{ReassemblyOptions, Urgent};
-use flowpin_text::{Protocol, TextOptions};
-use flowpin_tls::TlsOptions;
-use flowpin_websocket::WebSocketOptions;
-use std::sync::Arc;
 
 /// Fragments get a quarter at most, and no more than this: room for a second of a million small
 /// useless fragments, so that a real datagram among them completes. It is taken only if needed.
@@ -75,124 +68,12 @@ fn body_bytes(plan: &Plan) -> u64 {
 
 const BODY_BYTES_MIN: u64 = SHARD_COUNT as u64 * (5 << 20);
 
-/// How much each parser may use, over all workers, and what its records hold.
-#[derive(Clone, Debug)]
-pub(crate) struct ParserOptions {
-    pub(crate) tls: TlsOptions,
-    pub(crate) http: HttpOptions,
-    pub(crate) fix: FixOptions,
-    pub(crate) ftp: FtpOptions,
-    pub(crate) dns: DnsOptions,
-    pub(crate) text: TextOptions,
-    pub(crate) websocket: WebSocketOptions,
-    /// Bytes for the connections of all parsers together, in each shard.
-    pub(crate) shard_room: u32,
-    /// The protocols whose messages are wanted; none named: all.
-    pub(crate) protocols: Vec<String>,
-    /// The user's first.
-    pub(crate) grammars: Vec<Arc<Protocol>>,
-    /// So many of them are the user's.
-    pub(crate) loaded: u16,
-}
-
-/// What a connection of each parser takes, about, with what binds it.
-pub(crate) mod connection_bytes {
-    pub(crate) const TLS: u32 = 2048;
-    pub(crate) const HTTP: u32 = 384;
-    pub(crate) const FIX: u32 = 256;
-    pub(crate) const FTP: u32 = 1024;
-    pub(crate) const DNS: u32 = 256;
-    pub(crate) const TEXT: u32 = 512;
-    pub(crate) const WEBSOCKET: u32 = 256;
-}
-
-/// The parsers' options. Connections share three eighths of their memory, whatever they speak:
-/// where all are FIX, FIX has all of it. What messages need beside has a part for each protocol.
-pub(crate) fn parsers(plan: &Plan) -> ParserOptions {
-    let bytes = parser_bytes(plan);
-    let all_fields = plan.parse.all_fields;
-    // By shard, of values that take so many bytes.
-    let count = |bytes: u64, each: u64| {
-        let count = (bytes / SHARD_COUNT as u64 / each).max(2);
-        u32::try_from(count).unwrap_or(u32::MAX)
-    };
-    let shard_room = count(bytes / 8 * 3, 1).max(ROOM_MIN);
-    let connections = |each: u32, most: u32| (shard_room / each).min(most);
-    let http = HttpOptions::default();
-    let fix = FixOptions::default();
-    let ftp = FtpOptions::default();
-    let dns = DnsOptions::default();
-    let text = TextOptions::default();
-    let websocket = WebSocketOptions::default();
-    ParserOptions {
-        tls: TlsOptions {
-            shard_sessions_max: connections(connection_bytes::TLS, SESSIONS_MAX),
-            ..TlsOptions::within(bytes / 8)
-        },
-        http: HttpOptions {
-            shard_connections_max: connections(connection_bytes::HTTP, http.shard_connections_max),
-            shard_transactions_max: count(bytes / 8, 384).min(http.shard_transactions_max),
-            shard_text_bytes_max: count(bytes / 4, 1)
-                .max(MESSAGE_BYTES_MIN)
-                .min(http.shard_text_bytes_max),
-            all_fields,
-            bodies: BodyOptions {
-                decode: plan.files.decode,
-                md5: plan.files.md5,
-                sha1: plan.files.sha1,
-                sha256: plan.files.sha256,
-                files: plan.files.extract.is_some(),
-                decoded_bytes_max: plan.files.bytes_max,
-                shard_files_max: plan.files.count_max.div_ceil(SHARD_COUNT as u64),
-                shard_file_bytes_max: plan.files.total_bytes_max.div_ceil(SHARD_COUNT as u64),
-                shard_bytes_max: body_bytes(plan) / SHARD_COUNT as u64,
-                ..BodyOptions::default()
-            },
-            ..http
-        },
-        fix: FixOptions {
-            shard_connections_max: connections(connection_bytes::FIX, fix.shard_connections_max),
-            shard_bytes_max: count(bytes / 8, 1)
-                .max(MESSAGE_BYTES_MIN)
-                .min(fix.shard_bytes_max),
-            shard_orders_max: count(bytes / 32, 16).min(fix.shard_orders_max),
-            all_fields,
-            ..fix
-        },
-        ftp: FtpOptions {
-            all_commands: all_fields,
-            shard_connections_max: connections(connection_bytes::FTP, ftp.shard_connections_max),
-            shard_bytes_max: count(bytes / 32, 1)
-                .max(COMMANDS_BYTES_MIN)
-                .min(ftp.shard_bytes_max),
-            ..ftp
-        },
-        dns: DnsOptions {
-            log: has_columns(&plan.output),
-            shard_connections_max: connections(connection_bytes::DNS, dns.shard_connections_max),
-            shard_bytes_max: count(bytes / 16, 1)
-                .max(MESSAGE_BYTES_MIN)
-                .min(dns.shard_bytes_max),
-            shard_requests_max: count(bytes / 16, 384).min(dns.shard_requests_max),
-            ..dns
-        },
-        text: TextOptions {
-            shard_connections_max: connections(connection_bytes::TEXT, text.shard_connections_max),
-            shard_bytes_max: u64::from(count(bytes / 32, 1).max(MESSAGE_BYTES_MIN)),
-            shard_questions_max: count(bytes / 32, 192).min(text.shard_questions_max),
-            ..text
-        },
-        shard_room,
-        websocket: WebSocketOptions {
-            shard_connections_max: connections(
-                connection_bytes::WEBSOCKET,
-                websocket.shard_connections_max,
-            ),
-        },
-        protocols: plan.parse.protocols.clone(),
-        grammars: messages::grammars(plan),
-        loaded: u16::try_from(plan.parse.loaded.len()).unwrap_or(u16::MAX),
-    }
+/// What parsers are made from. Each takes its part of their memory itself.
+pub(crate) fn parsers(plan: &Plan) -> ParserSetup {
+    let (bytes, bodies) = (parser_bytes(plan), body_bytes(plan));
+    let memory = ParserMemory::new(bytes, bodies, registry::CONNECTION_BYTES_MAX);
+    let has_columns = has_columns(&plan.output);
+    ParserSetup::new(plan.parse.clone(), plan.files.clone(), has_columns, memory)
 }
 
 /// Whether records of formats that go by columns are asked for.
@@ -200,18 +81,6 @@ fn has_columns(output: &OutputPlan) -> bool {
     let by_columns = |format: &Format| !matches!(format, Format::Eve | Format::None);
     !output.to_stdout && output.formats.iter().any(by_columns)
 }
-
-/// Room for two connections of whatever takes most.
-const ROOM_MIN: u32 = 2 * connection_bytes::TLS;
-
-/// Handshakes of TLS under way at once in a shard.
-const SESSIONS_MAX: u32 = 1 << 14;
-
-/// Room for one message in parts of either direction.
-const MESSAGE_BYTES_MIN: u32 = 128 << 10;
-
-/// Room for as many commands as may wait on one connection.
-const COMMANDS_BYTES_MIN: u32 = 384 << 10;
 
 /// What identification may use, over all workers.
 pub(crate) fn identification(plan: &Plan) -> SearchOptions {

@@ -24,6 +24,8 @@ pub struct ParserSetup {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {why}", path.display())]
 pub struct SetupError {
+    /// The setting of `[parse]` that names it.
+    pub key: &'static str,
     /// The file.
     pub path: PathBuf,
     /// What is wrong with it.

@@ -6,10 +6,12 @@ mod patterns;
 mod upgrades;
 
 use crate::output::messages;
+use crate::run::memory;
+use crate::worker::parse::registry;
 use crate::{ProgressSink, RunError};
 use flowpin_config::{IdentifyPlan, Plan};
-use flowpin_fix::Dictionary;
 use flowpin_identify::{Identifier, LOADED_FIRST, ProtocolId, RuleId};
+use flowpin_parser::ParserSetup;
 use flowpin_pattern::l7::PatternFileError;
 use flowpin_record::{App, Confidence, ToolNames};
 use std::path::Path;
@@ -22,8 +24,8 @@ pub(crate) struct Identification {
     pub(crate) names: Arc<Names>,
     /// The user's patterns that were refused: each with file, line, reason and advice.
     pub(crate) refused: Vec<String>,
-    /// Names of FIX.
-    pub(crate) fix: Option<Arc<Dictionary>>,
+    /// What parsers are made from.
+    pub(crate) parsers: Arc<ParserSetup>,
 }
 
 impl Identification {
@@ -34,7 +36,8 @@ impl Identification {
     /// cannot be read.
     pub(crate) fn of(plan: &Plan) -> Result<Option<Self>, RunError> {
         messages::check(plan)?;
-        let fix = fix_dictionary(plan)?;
+        let mut parsers = memory::parsers(plan);
+        registry::prepare(&mut parsers)?;
         let plan = &plan.identify;
         if !plan.enabled {
             return Ok(None);
@@ -45,8 +48,8 @@ impl Identification {
             let _ = std::fs::create_dir_all(folder);
         }
         let mut identifier = match cache {
-            Some(folder) => Identifier::cached(&folder.join(CACHE_FILE), &[]),
-            None => Identifier::new(),
+            Some(folder) => Identifier::cached(&folder.join(CACHE_FILE), &registry::protocols()),
+            None => Identifier::with(&registry::protocols()),
         }
         .map_err(RunError::Rule)?;
         let (mut files, mut refused) = (Vec::new(), Vec::new());
@@ -66,7 +69,7 @@ impl Identification {
             identifier,
             names,
             refused,
-            fix,
+            parsers: Arc::new(parsers),
         }))
     }
 
@@ -85,25 +88,6 @@ fn with_expressions(identifier: Identifier, plan: &IdentifyPlan) -> Result<Ident
     let all = read.map_err(|(protocol, error)| refused(format!("{protocol}: {}", told(&error))))?;
     let found = identifier.with_expressions(&all);
     found.map_err(|refusal| refused(format!("%identify: {refusal}; {}", refusal.advice())))
-}
-
-/// The user's dictionaries on top of the bundled names; none if there are none.
-fn fix_dictionary(plan: &Plan) -> Result<Option<Arc<Dictionary>>, RunError> {
-    if plan.parse.fix_dictionaries.is_empty() {
-        return Ok(None);
-    }
-    let mut dictionary = Dictionary::bundled();
-    for path in &plan.parse.fix_dictionaries {
-        let refused = |why: String| RunError::Dictionary {
-            path: path.clone(),
-            why,
-        };
-        let xml = flowpin_disk::read_given_text(path);
-        let xml = xml.map_err(|error| refused(error.to_string()))?;
-        let loaded = dictionary.load_quickfix(&xml);
-        loaded.map_err(|error| refused(error.to_string()))?;
-    }
-    Ok(Some(Arc::new(dictionary)))
 }
 
 /// Why an expression that a grammar brings is refused, if it is.

@@ -1,15 +1,16 @@
 //! From a parser's messages to records: who talks, and where in the output they belong.
 
+use super::ParseStats;
 use super::files::Files;
-use super::{ParseStats, Places};
+use super::numbering::Numbering;
+use super::places::Places;
 use crate::worker::context::{Cause, Context};
 use crate::worker::limit::{Keys, Limit};
 use flowpin_counters::{Loss, Losses};
-use flowpin_http::FILES;
 use flowpin_packet::{Layer, Reason, SHARD_COUNT, Shard, Timestamp, bad};
 use flowpin_record::{
     AnomalyRecord, AppEvent, DataChannel, FilePart, MessageSchema, MessageSink, RecordKey,
-    RecordSink, Shown, Value,
+    RecordSink, Value,
 };
 use std::hint::black_box;
 
@@ -56,44 +57,11 @@ impl Ledger {
     }
 }
 
-/// How many records a connection had so far.
-///
-/// Events and columns may tell of the same in different units; each kind counts its own, so that
-/// the number of a record is the same whatever formats are chosen. Parsers tell of every event,
-/// also where nobody reads them; of columns only where they are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counted {
-    events: u32,
-    columns: u32,
-}
-
-impl Counted {
-    /// The number of a record, and one more of its kind.
-    const fn next(&mut self, shown: Shown) -> u32 {
-        let number = self.of(shown);
-        let next = number.wrapping_add(1);
-        match shown {
-            Shown::InEvents => self.events = next,
-            Shown::InColumns => self.columns = next,
-            // There are no more transactions than messages: what both have follows on both.
-            Shown::Everywhere => (self.events, self.columns) = (next, next),
-        }
-        number
-    }
-
-    const fn of(self, shown: Shown) -> u32 {
-        match shown {
-            Shown::InColumns => self.columns,
-            Shown::InEvents | Shown::Everywhere => self.events,
-        }
-    }
-}
-
 /// Takes the messages of one connection.
 pub(super) struct Outlet<'a, 't, S> {
     pub(super) ledger: &'a mut Ledger,
     pub(super) places: Places<'a>,
-    pub(super) counted: &'a mut Counted,
+    pub(super) numbering: &'a mut Numbering,
     pub(super) shard: Shard,
     pub(super) context: &'a mut Context<'t, S>,
 }
@@ -103,12 +71,12 @@ impl<S: RecordSink> MessageSink for Outlet<'_, '_, S> {
         let cause = self.context.cause;
         let key = self.ledger.key(&cause);
         self.ledger.stats.messages += 1;
-        // A file is a part of a transaction whose own record follows.
-        let is_file = schema.file_stem == FILES.file_stem;
-        let transaction = if is_file {
-            self.counted.of(schema.shown).max(carrier(values))
-        } else {
-            self.counted.next(schema.shown)
+        let transaction = match schema.part_of {
+            Some(column) => {
+                let next = self.numbering.of(schema.shown);
+                next.max(number(values.get(column)))
+            }
+            None => self.numbering.next(schema.shown),
         };
         if !self.reads(schema) {
             // What a parser made of the message, it made.
@@ -195,34 +163,11 @@ const PER_SECOND_MAX: u32 = 8;
 const PACKET_ORDINAL: u32 = 1 << 28;
 const END_ORDINAL: u32 = 1 << 29;
 
-/// Of the values of a file: which transaction carried it, from 0. Requests that were sent at once
-/// are told one after the other, their bodies before.
-fn carrier(values: &[Value<'_>]) -> u32 {
-    match values.get(1) {
-        Some(&Value::Count(depth)) => u32::try_from(depth).unwrap_or(u32::MAX).saturating_sub(1),
+/// The transaction that carried a part, whose own record follows: its number is that of the next
+/// record, or higher where requests were sent at once, whose bodies come before all their records.
+fn number(value: Option<&Value<'_>>) -> u32 {
+    match value {
+        Some(&Value::Count(number)) => u32::try_from(number).unwrap_or(u32::MAX),
         _ => 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Counted, Shown};
-
-    /// What both formats have follows on both, by a number that does not depend on columns: they
-    /// are not told where nobody writes them.
-    #[test]
-    fn what_all_formats_have_is_numbered_by_events() {
-        for columns in 0..3 {
-            let mut counted = Counted::default();
-            for number in 0..3 {
-                assert_eq!(counted.next(Shown::InEvents), number);
-            }
-            for number in 0..columns {
-                assert_eq!(counted.next(Shown::InColumns), number);
-            }
-            assert_eq!(counted.next(Shown::Everywhere), 3);
-            assert_eq!(counted.next(Shown::InColumns), 4);
-            assert_eq!(counted.next(Shown::InEvents), 4);
-        }
     }
 }

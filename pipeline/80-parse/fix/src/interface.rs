@@ -24,6 +24,7 @@ impl Parser for Fix {
         let mut dictionary = Dictionary::bundled();
         for path in &setup.parse.fix_dictionaries {
             let refused = |why: String| SetupError {
+                key: "fix_dictionaries",
                 path: path.clone(),
                 why,
             };

@@ -1,0 +1,293 @@
+//! From the table of parsers to one struct, without dynamic calls: each arm is one parser's code.
+
+/// Makes the struct of all parsers, and what a connection of one of them is, from lines of
+/// `Name, field: Type;`.
+macro_rules! parsers {
+    ($($name:ident, $field:ident: $parser:ty;)*) => {
+        use flowpin_counters::{Loss, Losses};
+        use flowpin_packet::Timestamp;
+        use flowpin_parser::{Begin, Buffer, Ends, Next, ParserSetup, SetupError, Successor};
+        use flowpin_record::{MessageSchema, MessageSink};
+        use flowpin_signature::Protocol;
+
+        /// Which parser reads a protocol, and which of its protocols that is.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Kind {
+            $($name(u16),)*
+        }
+
+        /// A connection of one of the parsers.
+        #[derive(Clone, Copy, Debug)]
+        pub(super) enum Handle {
+            $($name(u32),)*
+            /// Of none at present.
+            Vacant,
+        }
+
+        /// All parsers of one worker.
+        #[derive(Debug)]
+        pub(super) struct Parsers {
+            $($field: $parser,)*
+        }
+
+        impl Kind {
+            /// What a connection takes of its shard's room.
+            pub(super) const fn connection_bytes(self) -> u32 {
+                match self {
+                    $(Self::$name(_) => <$parser as Parser>::CONNECTION_BYTES,)*
+                }
+            }
+
+            /// What a connection without room is counted as.
+            pub(super) const fn without_room(self) -> Loss {
+                match self {
+                    $(Self::$name(_) => <$parser as Parser>::WITHOUT_ROOM,)*
+                }
+            }
+
+            /// What `--parse` calls the messages of a protocol.
+            pub(super) fn messages(self, protocol: &str) -> &str {
+                let (reads, number) = match self {
+                    $(Self::$name(number) => (<$parser as Parser>::PROTOCOLS, number),)*
+                };
+                reads.get(usize::from(number)).map_or(protocol, |one| one.messages)
+            }
+
+            /// Who goes on with a connection that has become something else, and as what.
+            pub(super) fn after(successor: Successor) -> Option<(Self, &'static str)> {
+                $(if let Some(continues) = <$parser as Parser>::CONTINUES
+                    && continues.successor == successor
+                {
+                    return Some((Self::$name(0), continues.protocol));
+                })*
+                None
+            }
+        }
+
+        impl Handle {
+            /// As in [`Parser::HOLDS_UNPROVED`].
+            #[inline]
+            pub(super) const fn holds_unproved(self) -> bool {
+                match self {
+                    $(Self::$name(_) => <$parser as Parser>::HOLDS_UNPROVED,)*
+                    Self::Vacant => false,
+                }
+            }
+
+            /// What a connection speaks now that its parser has taken over from another one.
+            pub(super) fn continues_as(self) -> Option<&'static str> {
+                let continues = match self {
+                    $(Self::$name(_) => <$parser as Parser>::CONTINUES,)*
+                    Self::Vacant => None,
+                };
+                continues.map(|continues| continues.protocol)
+            }
+
+            /// As in [`Parser::ACCEPTS_OTHERS`].
+            pub(super) const fn accepts_others(self) -> bool {
+                match self {
+                    $(Self::$name(_) => <$parser as Parser>::ACCEPTS_OTHERS,)*
+                    Self::Vacant => false,
+                }
+            }
+        }
+
+        impl Parsers {
+            pub(super) fn new(setup: &ParserSetup) -> std::io::Result<Self> {
+                Ok(Self {
+                    $($field: Parser::new(setup)?,)*
+                })
+            }
+
+            /// Which parser reads a protocol; `is_own`: a built-in rule has identified it.
+            pub(super) fn kind(&self, protocol: &str, is_own: bool) -> Option<Kind> {
+                $(if let Some(number) = Parser::replaces(&self.$field, protocol, is_own) {
+                    return Some(Kind::$name(number));
+                })*
+                if !is_own {
+                    return None;
+                }
+                $(if let Some(number) = Parser::protocol(&self.$field, protocol) {
+                    return Some(Kind::$name(number));
+                })*
+                None
+            }
+
+            pub(super) fn begin(
+                &mut self,
+                kind: Kind,
+                begin: Begin,
+                ends: impl FnOnce() -> Ends,
+            ) -> Option<Handle> {
+                match kind {
+                    $(Kind::$name(protocol) => {
+                        let begin = Begin { protocol, ..begin };
+                        Parser::begin(&mut self.$field, begin, ends).map(Handle::$name)
+                    })*
+                }
+            }
+
+            #[inline]
+            pub(super) fn prefetch(&self, handle: Handle) {
+                match handle {
+                    $(Handle::$name(one) => Parser::prefetch(&self.$field, one),)*
+                    Handle::Vacant => {}
+                }
+            }
+
+            #[inline]
+            pub(super) fn data<S: MessageSink>(
+                &mut self,
+                handle: Handle,
+                at: Timestamp,
+                to_server: bool,
+                bytes: &[u8],
+                sink: &mut S,
+            ) -> Next {
+                match handle {
+                    $(Handle::$name(one) => {
+                        Parser::data(&mut self.$field, one, at, to_server, bytes, sink)
+                    })*
+                    Handle::Vacant => Next::Nothing,
+                }
+            }
+
+            pub(super) fn gap<S: MessageSink>(
+                &mut self,
+                handle: Handle,
+                at: Timestamp,
+                to_server: bool,
+                len: u64,
+                sink: &mut S,
+            ) -> Next {
+                match handle {
+                    $(Handle::$name(one) => {
+                        Parser::gap(&mut self.$field, one, at, to_server, len, sink)
+                    })*
+                    Handle::Vacant => Next::Nothing,
+                }
+            }
+
+            pub(super) fn closed<S: MessageSink>(
+                &mut self,
+                handle: Handle,
+                at: Timestamp,
+                to_server: bool,
+                sink: &mut S,
+            ) -> Next {
+                match handle {
+                    $(Handle::$name(one) => {
+                        Parser::closed(&mut self.$field, one, at, to_server, sink)
+                    })*
+                    Handle::Vacant => Next::Nothing,
+                }
+            }
+
+            /// `payload`: what was captured, and how long it was on the wire.
+            pub(super) fn datagram<S: MessageSink>(
+                &mut self,
+                handle: Handle,
+                at: Timestamp,
+                to_server: bool,
+                payload: (&[u8], usize),
+                sink: &mut S,
+            ) -> Next {
+                match handle {
+                    $(Handle::$name(one) => {
+                        Parser::datagram(&mut self.$field, one, at, to_server, payload, sink)
+                    })*
+                    Handle::Vacant => Next::Nothing,
+                }
+            }
+
+            pub(super) fn end<S: MessageSink>(
+                &mut self,
+                handle: Handle,
+                at: Timestamp,
+                sink: &mut S,
+            ) {
+                match handle {
+                    $(Handle::$name(one) => Parser::end(&mut self.$field, one, at, sink),)*
+                    Handle::Vacant => {}
+                }
+            }
+
+            pub(super) fn is_idle(&self, handle: Handle) -> bool {
+                match handle {
+                    $(Handle::$name(one) => Parser::is_idle(&self.$field, one),)*
+                    Handle::Vacant => false,
+                }
+            }
+
+            pub(super) fn held(
+                &self,
+                handle: Handle,
+                to_server: bool,
+                spoke: bool,
+                to: &mut Vec<u8>,
+            ) {
+                match handle {
+                    $(Handle::$name(one) => {
+                        Parser::held(&self.$field, one, to_server, spoke, to);
+                    })*
+                    Handle::Vacant => {}
+                }
+            }
+
+            pub(super) fn losses(&self) -> Losses {
+                let mut losses = Losses::default();
+                $(losses.add(&Parser::losses(&self.$field));)*
+                losses
+            }
+        }
+
+        /// What a connection takes that takes most.
+        pub(crate) const CONNECTION_BYTES_MAX: u32 = {
+            let mut most = 0;
+            $(if <$parser as Parser>::CONNECTION_BYTES > most {
+                most = <$parser as Parser>::CONNECTION_BYTES;
+            })*
+            most
+        };
+
+        /// As in [`Parser::prepare`].
+        pub(crate) fn prepare(setup: &mut ParserSetup) -> Result<(), SetupError> {
+            $(<$parser as Parser>::prepare(setup)?;)*
+            Ok(())
+        }
+
+        /// Their records, and whether those are of grammars.
+        pub(crate) fn schemas(setup: &ParserSetup) -> Vec<(bool, &MessageSchema)> {
+            let mut all = Vec::new();
+            $(
+                let own = <$parser as Parser>::schemas(setup).into_iter();
+                let is_grammar = <$parser as Parser>::PROTOCOLS.is_empty();
+                all.extend(own.map(|schema| (is_grammar, schema)));
+            )*
+            all
+        }
+
+        /// What `--parse` calls their messages.
+        pub(crate) fn names(setup: &ParserSetup) -> Vec<&str> {
+            [$(<$parser as Parser>::names(setup)),*].concat()
+        }
+
+        /// The protocols that identification has from them.
+        pub(crate) fn protocols() -> Vec<&'static Protocol> {
+            [$(<$parser as Parser>::SIGNATURES),*].concat()
+        }
+
+        /// The protocols that they read.
+        #[cfg(test)]
+        pub(crate) fn reads() -> Vec<flowpin_parser::Reads> {
+            [$(<$parser as Parser>::PROTOCOLS),*].concat()
+        }
+
+        /// What rules may look at.
+        pub(crate) fn buffers() -> Vec<Buffer> {
+            [$(<$parser as Parser>::BUFFERS),*].concat()
+        }
+    };
+}
+
+pub(super) use parsers;
