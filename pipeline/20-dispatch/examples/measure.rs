@@ -2,7 +2,7 @@
 //! instruction counts (`perf stat -e instructions:u`, `valgrind --tool=callgrind`) and timings.
 //!
 //! Usage: `measure FILE.pcap [REPEAT] [walk|decode|nodecode|checksums] [FRAMES]`. With few FRAMES
-//! (500, say) the bytes stay in the cache, as they do behind a read. Reads classic pcap in native
+//! (500, say) the bytes stay in the cache, as they do after a read. Reads classic pcap in native
 //! byte order only.
 
 use flowpin_dispatch::{Clock, DispatchOptions, Dispatched, Dispatcher};
@@ -34,23 +34,54 @@ fn main() {
         decode: mode != "nodecode",
         ..DispatchOptions::default()
     });
+    let start = std::time::Instant::now();
+    let (count, packets, mix) = if mode == "walk" {
+        walk(&frames, repeat)
+    } else if dispatcher.decodes() {
+        dispatch::<true>(&mut dispatcher, &bytes, &frames, repeat)
+    } else {
+        dispatch::<false>(&mut dispatcher, &bytes, &frames, repeat)
+    };
+    let ns = start.elapsed().as_nanos() as f64 / count as f64;
+    println!("{count} frames, {packets} packets, {ns:.1} ns each, {mix:08x}");
+}
+
+/// The loop alone, to subtract.
+fn walk(frames: &[Frame], repeat: u32) -> (u64, u64, u32) {
+    let (mut count, mut mix) = (0, 0);
+    for _ in 0..repeat {
+        let mut clock = Clock::new(3_600_000_000_000);
+        for frame in frames {
+            count += 1;
+            clock.observe(frame.time);
+            mix ^= black_box(frame.start);
+        }
+    }
+    (count, 0, mix)
+}
+
+/// Dispatches all frames as the input stage does: the fast path is inlined into the loop.
+#[inline(never)]
+fn dispatch<const DECODE: bool>(
+    dispatcher: &mut Dispatcher,
+    bytes: &[u8],
+    frames: &[Frame],
+    repeat: u32,
+) -> (u64, u64, u32) {
     let mut batch = [PacketMeta::default(); 32];
     let (mut packets, mut count, mut mix) = (0u64, 0u64, 0u32);
-    let start = std::time::Instant::now();
     for _ in 0..repeat {
         let mut clock = Clock::new(3_600_000_000_000);
         let mut filled = 0;
-        for frame in &frames {
+        for frame in frames {
             count += 1;
             let now = clock.observe(frame.time);
-            if mode == "walk" {
-                mix ^= black_box(frame.start);
-                continue;
-            }
             let Some(meta) = batch.get_mut(filled) else {
                 break;
             };
-            if dispatcher.dispatch(&bytes, frame, count, now, meta) == Dispatched::Packet {
+            let is_packet = dispatcher.dispatch_fast::<DECODE>(bytes, frame, count, now, meta)
+                || dispatcher.dispatch_slow(bytes, *frame, count, now, meta) == Dispatched::Packet;
+            if is_packet {
                 packets += 1;
                 mix ^= meta.hash;
                 filled = (filled + 1) % 32;
@@ -58,8 +89,7 @@ fn main() {
         }
         black_box(&batch);
     }
-    let ns = start.elapsed().as_nanos() as f64 / count as f64;
-    println!("{count} frames, {packets} packets, {ns:.1} ns each, {mix:08x}");
+    (count, packets, mix)
 }
 
 fn frames(bytes: &[u8]) -> Vec<Frame> {

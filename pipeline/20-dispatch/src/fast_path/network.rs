@@ -5,6 +5,7 @@ use super::transport::{self, Carried};
 use crate::dispatcher::Origin;
 use crate::pin::hash::Hasher;
 use crate::pin::key::{ipv4_key, ipv6_key};
+use crate::transport::fingerprint;
 use flowpin_packet::{Frame, PacketFlags, PacketMeta};
 
 /// An IPv4 packet without options that is no fragment, at `l3`. `flags`: of the frame.
@@ -27,7 +28,7 @@ pub(super) fn ipv4<const DECODE: bool>(
     let ip_len = u32::from(u16::from_be_bytes([h[2], h[3]]));
     // One word for "more fragments", the fragment's offset and the protocol; the time to live
     // lies between them. A fragment gives a number that is no protocol's.
-    let protocol = u32::from_be_bytes([h[6], h[7], h[8], h[9]]) & 0x3fff_00ff;
+    let protocol = u32::from_be_bytes(*h[6..10].first_chunk()?) & 0x3fff_00ff;
     if h[0] != 0x45 || l3 as u32 + ip_len > frame.wire_len {
         return None;
     }
@@ -37,13 +38,17 @@ pub(super) fn ipv4<const DECODE: bool>(
         l4_offset: l3 as u32 + IPV4_LEN as u32,
         network_len: IPV4_LEN as u32,
         ip_len,
-        identification: u16::from_be_bytes([h[4], h[5]]),
     };
-    let ports = transport::read::<DECODE>(l4, &carried, meta)?;
+    let checksum = transport::read::<DECODE>(l4, &carried, meta)?;
+    if DECODE {
+        let identification = u16::from_be_bytes([h[4], h[5]]);
+        meta.fingerprint = fingerprint(checksum, identification, ip_len);
+    }
     meta.l3_offset = l3 as u16;
 
     let source = u32::from_be_bytes([h[12], h[13], h[14], h[15]]);
     let destination = u32::from_be_bytes([h[16], h[17], h[18], h[19]]);
+    let ports = u32::from_be_bytes([h[20], h[21], h[22], h[23]]);
     let (from, to) = ((ports >> 16) as u16, ports as u16);
     let (key, high_to_low) = ipv4_key(source, destination, from, to, protocol as u8, 0);
     meta.key = key;
@@ -75,13 +80,16 @@ pub(super) fn ipv6<const DECODE: bool>(
         l4_offset: l3 as u32 + IPV6_LEN as u32,
         network_len: IPV6_LEN as u32,
         ip_len,
-        identification: 0,
     };
-    let ports = transport::read::<DECODE>(l4, &carried, meta)?;
+    let checksum = transport::read::<DECODE>(l4, &carried, meta)?;
+    if DECODE {
+        meta.fingerprint = fingerprint(checksum, 0, ip_len);
+    }
     meta.l3_offset = l3 as u16;
 
     let source = u128::from_be_bytes(*h[8..24].first_chunk()?);
     let destination = u128::from_be_bytes(*h[24..40].first_chunk()?);
+    let ports = u32::from_be_bytes(*l4.first_chunk()?);
     let (from, to) = ((ports >> 16) as u16, ports as u16);
     let (key, high_to_low, low, high) = ipv6_key(source, destination, from, to, h[6], 0);
     meta.key = key;

@@ -1,6 +1,5 @@
 //! TCP and UDP headers.
 
-use crate::transport::fingerprint;
 use crate::transport::ports::{may_be_tunnel, may_hold_ipv6};
 use flowpin_packet::{PacketKind, PacketMeta, Seq, TcpFlags};
 use flowpin_wire::ip_protocol;
@@ -16,32 +15,30 @@ pub(super) struct Carried {
     pub(super) network_len: u32,
     /// Length of the packet, with the network header.
     pub(super) ip_len: u32,
-    /// IPv4's identification, 0 for IPv6.
-    pub(super) identification: u16,
 }
 
-/// Reads the transport header at the start of `l4` into `meta`, and returns both ports in one
-/// word, the source first.
+/// Reads the transport header at the start of `l4` into `meta`, except for the fingerprint, and
+/// returns its checksum.
 #[inline(always)]
 pub(super) fn read<const DECODE: bool>(
     l4: &[u8],
     carried: &Carried,
     meta: &mut PacketMeta,
-) -> Option<u32> {
+) -> Option<u16> {
     meta.ip_len = carried.ip_len;
     meta.l4_offset = carried.l4_offset as u16;
     meta.icmp_code = 0;
     if carried.protocol == u32::from(ip_protocol::TCP) {
         tcp::<DECODE>(l4.first_chunk()?, carried, meta)
     } else if carried.protocol == u32::from(ip_protocol::UDP) {
-        udp::<DECODE>(l4, carried, meta)
+        udp(l4, carried, meta)
     } else {
         None
     }
 }
 
 #[inline(always)]
-fn tcp<const DECODE: bool>(h: &[u8; 20], carried: &Carried, meta: &mut PacketMeta) -> Option<u32> {
+fn tcp<const DECODE: bool>(h: &[u8; 20], carried: &Carried, meta: &mut PacketMeta) -> Option<u16> {
     let header_len = u32::from(h[12] >> 4) << 2;
     // RFC 9293 §3.1: the data offset is 5 at least.
     if header_len < 20 {
@@ -57,22 +54,19 @@ fn tcp<const DECODE: bool>(h: &[u8; 20], carried: &Carried, meta: &mut PacketMet
         meta.ack = Seq(u32::from_be_bytes([h[8], h[9], h[10], h[11]]));
         meta.tcp_flags = TcpFlags(h[13]);
         meta.window = u16::from_be_bytes([h[14], h[15]]);
-        let checksum = u16::from_be_bytes([h[16], h[17]]);
-        meta.fingerprint = fingerprint(checksum, carried.identification, carried.ip_len);
     } else {
         clear(meta);
     }
-    Some(u32::from_be_bytes([h[0], h[1], h[2], h[3]]))
+    Some(u16::from_be_bytes([h[16], h[17]]))
 }
 
 #[inline(always)]
-fn udp<const DECODE: bool>(l4: &[u8], carried: &Carried, meta: &mut PacketMeta) -> Option<u32> {
+fn udp(l4: &[u8], carried: &Carried, meta: &mut PacketMeta) -> Option<u16> {
     let h: &[u8; 8] = l4.first_chunk()?;
     let length = u32::from(u16::from_be_bytes([h[4], h[5]]));
-    let ports = u32::from_be_bytes([h[0], h[1], h[2], h[3]]);
-    if length + carried.network_len > carried.ip_len
-        || may_be_tunnel((ports >> 16) as u16, ports as u16)
-    {
+    let from = u16::from_be_bytes([h[0], h[1]]);
+    let to = u16::from_be_bytes([h[2], h[3]]);
+    if length + carried.network_len > carried.ip_len || may_be_tunnel(from, to) {
         return None;
     }
     let payload_len = length.checked_sub(8)?;
@@ -90,11 +84,7 @@ fn udp<const DECODE: bool>(l4: &[u8], carried: &Carried, meta: &mut PacketMeta) 
     meta.payload_offset = (carried.l4_offset + 8) as u16;
     (meta.kind, meta.protocol) = (PacketKind::Udp, ip_protocol::UDP);
     clear(meta);
-    if DECODE {
-        let checksum = u16::from_be_bytes([h[6], h[7]]);
-        meta.fingerprint = fingerprint(checksum, carried.identification, carried.ip_len);
-    }
-    Some(ports)
+    Some(u16::from_be_bytes([h[6], h[7]]))
 }
 
 /// The fields of a transport header that was not read, or that has none of them.

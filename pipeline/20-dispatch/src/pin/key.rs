@@ -30,7 +30,8 @@ pub(crate) const fn ipv4_key(
 
 /// The key, whether the packet travels from the higher endpoint to the lower, and the addresses
 /// in key order.
-#[inline]
+// PERF: inlined into the fast path, so that addresses stay in registers.
+#[inline(always)]
 pub(crate) fn ipv6_key(
     source: u128,
     destination: u128,
