@@ -107,7 +107,8 @@ impl Rule {
         self.mapping_of(cores, usize::MAX)
     }
 
-    fn mapping_of(&self, cores: usize, threads_max: usize) -> Mapping {
+    /// As [`mapping`](Self::mapping), with so many threads at most.
+    pub(crate) fn mapping_of(&self, cores: usize, threads_max: usize) -> Mapping {
         let of = |cut| {
             let costs = self.costs(cut);
             let shape = costs.best(cores, threads_max);
