@@ -12,6 +12,14 @@ pub const SHARD_COUNT: usize = 256;
 #[repr(transparent)]
 pub struct Shard(pub u8);
 
+impl Shard {
+    /// The shard of a connection: the top bits of its hash ([`PacketMeta::hash`]).
+    #[inline]
+    pub const fn of_hash(hash: u32) -> Self {
+        Self((hash >> 24) as u8)
+    }
+}
+
 /// What a packet is to the connection table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[repr(u8)]
@@ -180,10 +188,10 @@ pub struct PacketMeta {
 const _: () = assert!(size_of::<PacketMeta>() <= 96);
 
 impl PacketMeta {
-    /// The shard: top bits of the hash.
+    /// The shard of the packet's connection.
     #[inline]
     pub const fn shard(&self) -> Shard {
-        Shard((self.hash >> 24) as u8)
+        Shard::of_hash(self.hash)
     }
 
     /// Whether the packet travels from the key's higher endpoint to the lower one.

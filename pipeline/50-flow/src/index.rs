@@ -294,12 +294,12 @@ impl Index {
 
     #[inline]
     fn region(&self, hash: u32) -> Region {
-        self.regions[(hash >> 24) as usize]
+        self.regions[usize::from(Shard::of_hash(hash).0)]
     }
 
     #[inline]
     fn region_mut(&mut self, hash: u32) -> &mut Region {
-        &mut self.regions[(hash >> 24) as usize]
+        &mut self.regions[usize::from(Shard::of_hash(hash).0)]
     }
 }
 

@@ -12,7 +12,7 @@ use crate::medium::LinkFrame;
 use crate::transport::{IcmpFamily, IcmpMessage, SctpPacket, TcpSegment, UdpDatagram};
 use crate::tunnel::{
     AyiyaHeader, CapwapHeader, Erspan2Header, Erspan3Header, GeneveHeader, GreHeader, GtpuHeader,
-    L2tpHeader, NshHeader, TeredoHeader, VxlanGpeHeader, VxlanHeader,
+    L2tpHeader, NshHeader, TeredoHeader, UdpTunnel, VxlanGpeHeader, VxlanHeader,
 };
 use crate::{Next, ip_protocol};
 use flowpin_packet::Malformed;
@@ -141,39 +141,41 @@ fn udp(bytes: &[u8]) -> Step<'_> {
     let datagram = UdpDatagram::parse(bytes, bytes.len())?;
     let bytes = datagram.payload();
     let len = datagram.payload_len() as usize;
-    Ok(Some(match datagram.destination() {
-        VxlanHeader::PORT | VxlanHeader::PORT_LINUX => {
+    let Some(tunnel) = UdpTunnel::on_port(datagram.destination()) else {
+        return Ok(None);
+    };
+    Ok(Some(match tunnel {
+        UdpTunnel::Vxlan => {
             let view = VxlanHeader::parse(bytes)?;
             (view.next(), view.payload())
         }
-        VxlanGpeHeader::PORT => {
+        UdpTunnel::VxlanGpe => {
             let view = VxlanGpeHeader::parse(bytes)?;
             (view.next(), view.payload())
         }
-        GeneveHeader::PORT => {
+        UdpTunnel::Geneve => {
             let view = GeneveHeader::parse(bytes)?;
             (view.next(), view.payload())
         }
-        GtpuHeader::PORT => {
+        UdpTunnel::Gtpu => {
             let view = GtpuHeader::parse(bytes, len)?;
             (view.next(), view.payload())
         }
-        TeredoHeader::PORT => {
+        UdpTunnel::Teredo => {
             let view = TeredoHeader::parse(bytes, len)?;
             (view.next(), view.payload())
         }
-        CapwapHeader::PORT => {
+        UdpTunnel::Capwap => {
             let view = CapwapHeader::parse(bytes)?;
             (view.next(), view.payload())
         }
-        L2tpHeader::PORT => {
+        UdpTunnel::L2tp => {
             let view = L2tpHeader::parse(bytes, len)?;
             (view.next(), view.payload())
         }
-        AyiyaHeader::PORT => {
+        UdpTunnel::Ayiya => {
             let view = AyiyaHeader::parse(bytes)?;
             (view.next(), view.payload())
         }
-        _ => return Ok(None),
     }))
 }

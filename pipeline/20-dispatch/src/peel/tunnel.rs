@@ -1,15 +1,15 @@
 //! Tunnels: entered only if their header validates.
 
 use super::{Peel, Step, Watch, offset};
-use crate::transport::ports;
 use core::net::IpAddr;
 use flowpin_packet::{Malformed, PacketFlags};
 use flowpin_record::TunnelKind;
+use flowpin_wire::Next;
 use flowpin_wire::tunnel::{
     AyiyaHeader, CapwapHeader, EoipHeader, Erspan2Header, Erspan3Header, GeneveHeader, GreHeader,
-    GtpuHeader, L2tpHeader, NshHeader, TeredoHeader, VxlanGpeHeader, VxlanHeader,
+    GtpuHeader, IpTunnel, L2tpHeader, NshHeader, TeredoHeader, UdpTunnel, VxlanGpeHeader,
+    VxlanHeader,
 };
-use flowpin_wire::{Next, ip_protocol};
 
 /// One tunnel around a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,19 +74,19 @@ impl<W: Watch> Peel<'_, W> {
             header_len: 0,
         };
         let version = Next::from_ip_version(bytes);
-        let entered = match protocol {
-            ip_protocol::IPV4 if version == Next::Ipv4 => Some(plain(Next::Ipv4)),
-            ip_protocol::IPV6 if version == Next::Ipv6 => Some(plain(Next::Ipv6)),
-            ip_protocol::ETHERNET => Some(plain(Next::Ethernet)),
-            ip_protocol::MPLS => Some(plain(Next::Mpls)),
-            ip_protocol::NSH => nsh(bytes),
-            ip_protocol::L2TP => L2tpHeader::parse_over_ip(bytes).ok().map(|header| Entered {
+        let entered = match IpTunnel::of_protocol(protocol) {
+            Some(IpTunnel::Ipv4) if version == Next::Ipv4 => Some(plain(Next::Ipv4)),
+            Some(IpTunnel::Ipv6) if version == Next::Ipv6 => Some(plain(Next::Ipv6)),
+            Some(IpTunnel::Ethernet) => Some(plain(Next::Ethernet)),
+            Some(IpTunnel::Mpls) => Some(plain(Next::Mpls)),
+            Some(IpTunnel::Nsh) => nsh(bytes),
+            Some(IpTunnel::L2tp) => L2tpHeader::parse_over_ip(bytes).ok().map(|header| Entered {
                 kind: TunnelKind::L2tp,
                 id: header.session_id(),
                 next: header.next(),
                 header_len: header.header_len(),
             }),
-            ip_protocol::GRE => gre(bytes),
+            Some(IpTunnel::Gre) => gre(bytes),
             _ => None,
         };
         match entered {
@@ -143,12 +143,12 @@ fn of_port(port: u16, payload: &[u8], wire_len: usize) -> Option<Entered> {
             header_len,
         })
     };
-    match port {
-        ports::VXLAN | ports::VXLAN_LINUX | ports::VXLAN_GPE => {
+    match UdpTunnel::on_port(port)? {
+        tunnel @ (UdpTunnel::Vxlan | UdpTunnel::VxlanGpe) => {
             // The P bit tells the extension from VXLAN, also on VXLAN's port, where some send it.
             let (id, next) = match VxlanGpeHeader::parse(payload) {
                 Ok(header) => (header.network_id(), header.next()),
-                Err(_) if port == ports::VXLAN_GPE => return None,
+                Err(_) if tunnel == UdpTunnel::VxlanGpe => return None,
                 Err(_) => {
                     let header = VxlanHeader::parse(payload).ok()?;
                     (header.network_id(), header.next())
@@ -156,7 +156,7 @@ fn of_port(port: u16, payload: &[u8], wire_len: usize) -> Option<Entered> {
             };
             entered(TunnelKind::Vxlan, id, next, VxlanHeader::HEADER_LEN)
         }
-        ports::GENEVE => {
+        UdpTunnel::Geneve => {
             let header = GeneveHeader::parse(payload).ok()?;
             entered(
                 TunnelKind::Geneve,
@@ -165,7 +165,7 @@ fn of_port(port: u16, payload: &[u8], wire_len: usize) -> Option<Entered> {
                 header.header_len(),
             )
         }
-        ports::GTPU => {
+        UdpTunnel::Gtpu => {
             let header = GtpuHeader::parse(payload, wire_len).ok()?;
             entered(
                 TunnelKind::Gtpu,
@@ -174,24 +174,23 @@ fn of_port(port: u16, payload: &[u8], wire_len: usize) -> Option<Entered> {
                 header.header_len(),
             )
         }
-        ports::L2TP => {
+        UdpTunnel::L2tp => {
             let header = L2tpHeader::parse(payload, wire_len).ok()?;
             let id = u32::from(header.tunnel_id()) << 16 ^ header.session_id();
             entered(TunnelKind::L2tp, id, header.next(), header.header_len())
         }
-        ports::TEREDO => {
+        UdpTunnel::Teredo => {
             let header = TeredoHeader::parse(payload, wire_len).ok()?;
             entered(TunnelKind::Teredo, 0, header.next(), header.header_len())
         }
-        ports::CAPWAP => {
+        UdpTunnel::Capwap => {
             let header = CapwapHeader::parse(payload).ok()?;
             entered(TunnelKind::Capwap, 0, header.next(), header.header_len())
         }
-        ports::AYIYA => {
+        UdpTunnel::Ayiya => {
             let header = AyiyaHeader::parse(payload).ok()?;
             entered(TunnelKind::Ayiya, 0, header.next(), header.header_len())
         }
-        _ => None,
     }
 }
 

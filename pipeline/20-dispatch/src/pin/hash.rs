@@ -118,6 +118,7 @@ const DIGEST: [u64; 4] = [
 mod tests {
     use super::Hasher;
     use crate::pin::key::{ipv4_key, ipv6_key};
+    use flowpin_packet::Shard;
     use std::collections::HashSet;
 
     /// Neighbouring addresses and ports are the common case and must not fill few shards.
@@ -129,7 +130,7 @@ mod tests {
             for port in 0..1024u16 {
                 let (key, _) =
                     ipv4_key(0x0a00_0000 + address, 0xc0a8_0001, 40_000 + port, 443, 6, 0);
-                counts[(hasher.ipv4(key) >> 24) as usize] += 1;
+                counts[usize::from(Shard::of_hash(hasher.ipv4(key)).0)] += 1;
             }
         }
         // 65,536 keys: 256 a shard, standard deviation 16.
@@ -167,12 +168,12 @@ mod tests {
         let mut places_differ = false;
         for port in 0..500 {
             let (key, _) = ipv4_key(1, 2, port, 80, 17, 0);
-            assert_eq!(one.ipv4(key) >> 24, two.ipv4(key) >> 24);
+            assert_eq!(Shard::of_hash(one.ipv4(key)), Shard::of_hash(two.ipv4(key)));
             places_differ |= one.ipv4(key) != two.ipv4(key);
             let (key, _, low, high) = ipv6_key(1, 2, port, 80, 17, 0);
             assert_eq!(
-                one.ipv6(key, low, high) >> 24,
-                two.ipv6(key, low, high) >> 24
+                Shard::of_hash(one.ipv6(key, low, high)),
+                Shard::of_hash(two.ipv6(key, low, high))
             );
         }
         assert!(places_differ);

@@ -7,6 +7,7 @@ use flowpin_packet::{
     Layer, LinkType, Malformed, PacketFlags, PacketKind, PacketMeta, Reason, Timestamp, bad,
 };
 use flowpin_testkit::build::{Ip, IpPacket, Tcp, tunnel};
+use flowpin_wire::tunnel::UdpTunnel;
 
 const OUTER: ([u8; 4], [u8; 4]) = ([192, 0, 2, 1], [192, 0, 2, 2]);
 
@@ -42,7 +43,7 @@ fn syn() -> IpPacket {
 /// Random bytes on a tunnel's port are an ordinary datagram.
 #[test]
 fn bytes_that_are_no_tunnel_count_for_their_own_endpoints() {
-    for port in crate::transport::ports::TUNNEL_PORTS {
+    for (port, _) in UdpTunnel::PORTS {
         let meta = packet(&outer().udp(5555, port, &[0xff; 64]).ethernet());
         assert_eq!(meta.kind, PacketKind::Udp);
         assert_eq!(meta.key.ports(), (5555, port));

@@ -1,6 +1,7 @@
 //! Builds stacks of tunnels around a packet, in both directions.
 
 use flowpin_testkit::build::{Ip, IpPacket, tunnel};
+use flowpin_wire::tunnel::UdpTunnel;
 use proptest::prelude::*;
 
 /// Tunnels that dispatch peels.
@@ -184,6 +185,6 @@ pub(crate) fn any_layer() -> impl Strategy<Value = Layer> {
 /// A port that is no tunnel's.
 pub(crate) fn any_port() -> impl Strategy<Value = u16> {
     prop_oneof![any::<u16>(), 0u16..3, Just(53), Just(443)].prop_filter("a tunnel's port", |port| {
-        !crate::transport::ports::TUNNEL_PORTS.contains(port)
+        UdpTunnel::on_port(*port).is_none()
     })
 }

@@ -16,7 +16,7 @@ use crate::GRANULE_NS;
 use crate::entry::Handle;
 use crate::entry::birth::Birth;
 use crate::time::timeouts::Rules;
-use flowpin_packet::{PacketMeta, SHARD_COUNT, Timestamp};
+use flowpin_packet::{PacketMeta, SHARD_COUNT, Shard, Timestamp};
 
 /// When connections began that nobody remembers.
 #[derive(Debug)]
@@ -37,13 +37,13 @@ impl Forgotten {
 
     /// A connection that began at `start` is not known any more.
     pub(super) fn note(&mut self, hash: u32, start: Timestamp) {
-        let until = &mut self.until[shard(hash)];
+        let until = &mut self.until[usize::from(Shard::of_hash(hash).0)];
         *until = start.max(*until);
     }
 
     /// Whether one of the same key may have begun at this packet's time and be forgotten.
     fn may_equal(&self, meta: &PacketMeta) -> bool {
-        meta.time <= self.until[shard(meta.hash)]
+        meta.time <= self.until[usize::from(meta.shard().0)]
             || meta.time.plus_nanos(self.timeout_min_ns) <= meta.stream_time
     }
 }
@@ -79,9 +79,4 @@ impl Table {
         let parts = self.parts(handle);
         Some((parts.cold.start, parts.birth()))
     }
-}
-
-/// The shard of a hash.
-const fn shard(hash: u32) -> usize {
-    (hash >> 24) as usize
 }

@@ -286,14 +286,8 @@ impl Table {
         sink: &mut S,
         observer: &mut O,
     ) {
-        let (hot, cold) = (&self.hot[handle], &self.cold[handle]);
-        let parts = Parts {
-            hot,
-            cold,
-            extra: self.extra.get(hot.extra),
-            addresses: stored_addresses(&self.addresses, hot, cold),
-        };
-        parts.write(self.identity, reason, interim, &mut self.record);
+        let slabs = (&self.hot, &self.cold, &self.extra, &self.addresses);
+        parts_of(slabs, handle).write(self.identity, reason, interim, &mut self.record);
         if O::OBSERVES {
             if reason == EndReason::Interim {
                 observer.goes_on(handle, &mut self.record);
@@ -320,13 +314,28 @@ impl Table {
     /// All parts of a connection.
     #[inline]
     pub(crate) fn parts(&self, handle: Handle) -> Parts<'_> {
-        let (hot, cold) = (&self.hot[handle], &self.cold[handle]);
-        Parts {
-            hot,
-            cold,
-            extra: self.extra.get(hot.extra),
-            addresses: stored_addresses(&self.addresses, hot, cold),
-        }
+        let slabs = (&self.hot, &self.cold, &self.extra, &self.addresses);
+        parts_of(slabs, handle)
+    }
+}
+
+type Slabs<'a> = (
+    &'a Slab<Hot>,
+    &'a Slab<Cold>,
+    &'a Slab<Extra>,
+    &'a Slab<Addresses>,
+);
+
+/// All parts of a connection: apart from [`Table::parts`], so that other fields of the table can be
+/// borrowed at the same time.
+#[inline]
+fn parts_of((hot, cold, extra, addresses): Slabs<'_>, handle: Handle) -> Parts<'_> {
+    let (hot, cold) = (&hot[handle], &cold[handle]);
+    Parts {
+        hot,
+        cold,
+        extra: extra.get(hot.extra),
+        addresses: stored_addresses(addresses, hot, cold),
     }
 }
 

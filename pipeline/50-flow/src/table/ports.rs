@@ -5,6 +5,7 @@
 //! there.
 
 use flowpin_packet::PacketKind;
+use flowpin_wire::tunnel::{UdpTunnel, WireguardMessage};
 
 /// Whether a port is well known as a server's.
 pub(crate) fn is_server_port(kind: PacketKind, port: u16) -> bool {
@@ -59,43 +60,36 @@ const fn is_udp_server(port: u16) -> bool {
             | 1434
             | 1645
             | 1646
-            | 1701
             | 1812
             | 1813
             | 1900
             | 2049
             | 2123
-            | 2152
             | 3478
-            | 3544
             | 3702
             | 4500
-            | 4789
             | 5004
             | 5060
             | 5061
-            | 5072
             | 5246
-            | 5247
             | 5349
             | 5353
             | 5355
             | 5683
             | 5684
-            | 6081
             | 6343
             | 11211
             | 20000
             | 27015
             | 44818
             | 47808
-            | 51820
-    )
+    ) || UdpTunnel::on_port(port).is_some()
+        || port == WireguardMessage::PORT
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_server_port;
+    use super::{UdpTunnel, is_server_port};
     use flowpin_packet::PacketKind;
 
     /// A client's fixed port must not turn its connection around.
@@ -105,5 +99,13 @@ mod tests {
         assert!(is_server_port(PacketKind::Udp, 547) && !is_server_port(PacketKind::Udp, 546));
         assert!(is_server_port(PacketKind::Tcp, 2049) && !is_server_port(PacketKind::Tcp, 900));
         assert!(!is_server_port(PacketKind::Other, 80));
+    }
+
+    /// The list has every tunnel that dispatch opens: a reply from such a port comes from a server.
+    #[test]
+    fn tunnel_ports_are_servers() {
+        for (port, tunnel) in UdpTunnel::PORTS {
+            assert!(is_server_port(PacketKind::Udp, port), "{tunnel:?}");
+        }
     }
 }

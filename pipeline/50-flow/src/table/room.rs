@@ -47,7 +47,7 @@ impl Table {
         self.settle(cause.frames, sink, observer);
         self.collect_until(granule_before(cause.time), sink, observer);
         while *self.used_mut(hash) + bytes > self.shard_bytes {
-            if !self.evict(Shard((hash >> 24) as u8), keep, cause, sink, observer) {
+            if !self.evict(Shard::of_hash(hash), keep, cause, sink, observer) {
                 return false;
             }
         }
@@ -127,7 +127,7 @@ impl Table {
     /// Memory that the shard of a hash uses.
     #[inline]
     pub(super) fn used_mut(&mut self, hash: u32) -> &mut u64 {
-        &mut self.used_bytes[(hash >> 24) as usize]
+        &mut self.used_bytes[usize::from(Shard::of_hash(hash).0)]
     }
 }
 

@@ -1,11 +1,12 @@
 //! WireGuard. Its paper §5.4: four types of message, three of them of one size.
 
 use crate::{Answer, Group, Lead, Look, On, Protocol, Rule};
+use flowpin_wire::tunnel::WireguardMessage;
 
 pub(super) const PROTOCOL: Protocol = Protocol {
     name: "wireguard",
     groups: &[Group::Tunnel, Group::Encrypted],
-    ports: &[51820],
+    ports: &[WireguardMessage::PORT],
     rules: &[Rule::check(
         "wireguard-message",
         On::Udp,

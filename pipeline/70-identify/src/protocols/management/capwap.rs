@@ -1,11 +1,12 @@
 //! CAPWAP. RFC 5415 §4.3: a preamble, a header length, and messages inside that agree.
 
 use crate::{Answer, Group, Lead, Look, On, Protocol, Rule};
+use flowpin_wire::tunnel::CapwapHeader;
 
 pub(super) const PROTOCOL: Protocol = Protocol {
     name: "capwap",
     groups: &[Group::Management, Group::Tunnel],
-    ports: &[5246, 5247],
+    ports: &[5246, CapwapHeader::PORT],
     rules: &[Rule::check(
         "capwap-header",
         On::Udp,
@@ -29,7 +30,7 @@ fn check(look: &Look<'_>) -> Option<Answer> {
     if !(8..=64).contains(&header) || look.u8(7)? & 7 != 0 {
         return Some(Answer::No);
     }
-    let on_port = look.on_port(&[5246, 5247]);
+    let on_port = look.on_port(&[5246, CapwapHeader::PORT]);
     // Control: enterprise 0 (or another), message, sequence, length to the end, flags 0.
     let kind = look.be32(header)?;
     let len = usize::from(look.be16(header.checked_add(5)?)?);

@@ -1,11 +1,12 @@
 //! GTP: control (TS 29.060, 29.274), user plane and charging (TS 32.295).
 
 use crate::{Answer, Group, Lead, Look, On, Protocol, Rule};
+use flowpin_wire::tunnel::GtpuHeader;
 
 pub(super) const PROTOCOL: Protocol = Protocol {
     name: "gtp",
     groups: &[Group::Tunnel],
-    ports: &[2123, 2152, 3386],
+    ports: &[2123, GtpuHeader::PORT, 3386],
     rules: &[
         Rule::check(
             "gtp-1",
@@ -33,13 +34,15 @@ fn one(look: &Look<'_>) -> Option<Answer> {
     let is_known =
         matches!(kind, 1..=7 | 16..=37 | 48..=62 | 70 | 96..=105 | 112..=123 | 240 | 254 | 255);
     let is_whole = usize::from(look.be16(2)?).checked_add(8)? == look.len;
-    Some(if is_known && is_whole && look.on_port(&[2123, 2152]) {
-        Answer::Yes
-    } else if is_known && is_whole {
-        Answer::Likely
-    } else {
-        Answer::No
-    })
+    Some(
+        if is_known && is_whole && look.on_port(&[2123, GtpuHeader::PORT]) {
+            Answer::Yes
+        } else if is_known && is_whole {
+            Answer::Likely
+        } else {
+            Answer::No
+        },
+    )
 }
 
 fn two(look: &Look<'_>) -> Option<Answer> {

@@ -1,11 +1,12 @@
 //! Geneve. RFC 8926 §3.4: version 0, what is inside, a network's number.
 
 use crate::{Answer, Group, Lead, Look, On, Protocol, Rule};
+use flowpin_wire::tunnel::GeneveHeader;
 
 pub(super) const PROTOCOL: Protocol = Protocol {
     name: "geneve",
     groups: &[Group::Tunnel],
-    ports: &[6081],
+    ports: &[GeneveHeader::PORT],
     rules: &[Rule::check(
         "geneve-frame",
         On::Udp,

@@ -1,11 +1,12 @@
 //! L2TP. RFC 2661 §3.1, §4.1: flags of a control message, its length, its first element.
 
 use crate::{Answer, Group, Lead, Look, On, Protocol, Rule};
+use flowpin_wire::tunnel::L2tpHeader;
 
 pub(super) const PROTOCOL: Protocol = Protocol {
     name: "l2tp",
     groups: &[Group::Tunnel],
-    ports: &[1701],
+    ports: &[L2tpHeader::PORT],
     rules: &[
         Rule::check(
             "l2tp-control",

@@ -1,11 +1,12 @@
 //! Teredo's own packets. RFC 4380 §5.1.1: authentication and origin before IPv6.
 
 use crate::{Answer, Group, Lead, Look, On, Protocol, Rule};
+use flowpin_wire::tunnel::TeredoHeader;
 
 pub(super) const PROTOCOL: Protocol = Protocol {
     name: "teredo",
     groups: &[Group::Tunnel],
-    ports: &[3544],
+    ports: &[TeredoHeader::PORT],
     rules: &[
         Rule::check(
             "teredo-ipv6",

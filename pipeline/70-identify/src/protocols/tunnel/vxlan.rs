@@ -1,11 +1,12 @@
 //! VXLAN. RFC 7348 §5: a flag, a network's number, an Ethernet frame.
 
 use crate::{Answer, Group, Lead, Look, On, Protocol, Rule};
+use flowpin_wire::tunnel::VxlanHeader;
 
 pub(super) const PROTOCOL: Protocol = Protocol {
     name: "vxlan",
     groups: &[Group::Tunnel],
-    ports: &[4789, 8472],
+    ports: &[VxlanHeader::PORT, VxlanHeader::PORT_LINUX],
     rules: &[Rule::check(
         "vxlan-frame",
         On::Udp,
