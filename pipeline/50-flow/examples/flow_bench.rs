@@ -1,12 +1,12 @@
-//! Cost of the table alone, on made-up packets: `flow_bench [mix|data|syn] [CONNECTIONS] [ROUNDS]`.
+//! Cost of the table alone, on synthetic packets: `flow_bench [mix|data|syn] [CONNECTIONS]
+//! [ROUNDS]`.
 //!
 //! - `mix`: whole connections of 13 packets (handshake, data both ways, close), many at once
 //! - `data`: packets in order on connections that stay open
 //! - `syn`: a flood, in 64 MiB
 //!
-//! Prints nanoseconds of processor time a packet; for instructions run it under
-//! `perf stat -e instructions:u` or
-//! callgrind with two numbers of rounds and divide the difference.
+//! Prints nanoseconds of processor time per packet. For instructions, run it under `perf stat -e
+//! instructions:u` or callgrind with two numbers of rounds, and divide the difference.
 
 use flowpin_flow::{FlowOptions, ShardSet, Table};
 use flowpin_packet::{
@@ -104,7 +104,7 @@ impl Source {
                 let step = if step < 4 { step } else { 4 + step % 2 };
                 let mut meta = segment(connection, step, time, nth);
                 if step >= 4 {
-                    // Acknowledgements only: numbers stay.
+                    // Acknowledgements only: sequence numbers stay.
                     let server = step == 4;
                     meta.flags = PacketFlags(if server { 2 } else { 0 });
                     meta.payload_len = 0;

@@ -1,7 +1,7 @@
 //! Resident memory of idle connections: `idle_connections [COUNT] [tcp|udp|udp6]`.
 //!
-//! Opens COUNT connections (a million by default), leaves them idle, and prints how much more
-//! memory is resident than before the first one, in all and each.
+//! Opens COUNT connections (a million by default), leaves them idle, and prints the growth of
+//! resident memory in total and per connection.
 
 use flowpin_flow::{FlowOptions, ShardSet, Table, Timeouts};
 use flowpin_packet::{FlowKey, FrameBytes, PacketFlags, PacketKind, PacketMeta, Seq, Timestamp};
@@ -78,7 +78,7 @@ fn packet(number: u64, nth: usize, what: &str) -> PacketMeta {
             PacketKind::Udp
         },
         protocol,
-        // In the middle of a connection: the longest time-out.
+        // Established connections: the longest time-out.
         tcp_flags: flowpin_packet::TcpFlags::ACK,
         seq: Seq(number as u32),
         window: 1,
@@ -98,7 +98,7 @@ fn mix(word: u64) -> u64 {
     word ^ word >> 32
 }
 
-/// Pages in memory now.
+/// Resident pages now.
 fn resident_bytes() -> std::io::Result<u64> {
     let statm = std::fs::read_to_string("/proc/self/statm")?;
     let pages: u64 = statm

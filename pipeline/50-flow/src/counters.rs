@@ -1,10 +1,10 @@
-//! What a table counts, for the summary and the tests of conservation.
+//! The counters of a table, for the summary and the tests of conservation.
 
 use flowpin_counters::Losses;
 use flowpin_packet::PacketKind;
 use flowpin_record::{ConnRecord, EndReason};
 
-/// What carries a connection, for counting.
+/// The protocol that carries a connection, for counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Transport {
@@ -21,7 +21,7 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// All, in counter order.
+    /// All variants, in the order of the counters.
     pub const ALL: [Self; 5] = [Self::Tcp, Self::Udp, Self::Icmp, Self::Sctp, Self::Other];
 
     /// The name in the summary.
@@ -35,7 +35,7 @@ impl Transport {
         }
     }
 
-    /// By what a packet is.
+    /// The transport of a packet kind.
     pub const fn of(kind: PacketKind) -> Self {
         match kind {
             PacketKind::Tcp => Self::Tcp,
@@ -47,7 +47,7 @@ impl Transport {
     }
 }
 
-/// The figures of one table; add up those of all.
+/// The counters of one table. Add those of all tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowCounters {
     /// Packets received: `packets = counted on connections + icmp_errors + misdirected +
@@ -55,19 +55,20 @@ pub struct FlowCounters {
     pub packets: u64,
     /// ICMP errors counted on the connection that they quote.
     pub icmp_errors: u64,
-    /// Packets of shards that this table does not hold: must stay 0.
+    /// Packets of shards that this table does not own: must stay 0.
     pub misdirected: u64,
-    /// Packets without room for a connection even after eviction: must stay 0.
+    /// Packets without room for a connection, even after eviction: must stay 0.
     pub unplaced: u64,
     /// Connections begun, by [`Transport`].
     pub created: [u64; 5],
-    /// Records written, by [`EndReason`]; interim ones too, although those connections go on.
+    /// Records written, by [`EndReason`], including the interim records of connections that
+    /// continue.
     pub records: [u64; 6],
     /// Connections ended, by [`ConnState`](flowpin_record::ConnState), in the order of its `ALL`.
     pub states: [u64; 13],
     /// Connections open now.
     pub live: u64,
-    /// The most that were open at once; the sum over tables is an upper bound.
+    /// The most connections open at once. The sum over tables is an upper bound.
     pub live_max: u64,
     /// Frames captured twice.
     pub duplicates: u64,
@@ -75,15 +76,15 @@ pub struct FlowCounters {
     pub snapped: u64,
     /// Packets with a bad transport checksum.
     pub bad_checksums: u64,
-    /// TCP segments that brought nothing but bytes sent before.
+    /// TCP segments with no bytes that were not sent before.
     pub retransmissions: u64,
-    /// TCP bytes acknowledged that the capture does not have.
+    /// TCP bytes that were acknowledged but are missing from the capture.
     pub missed_bytes: u64,
-    /// Connections ended of which only one direction was seen.
+    /// Connections ended of which the capture has only one direction.
     pub one_sided: u64,
-    /// Connections ended of which no beginning was seen (TCP).
+    /// TCP connections ended of which the capture lacks the beginning.
     pub midstream: u64,
-    /// What was lost, by name.
+    /// Losses, by name.
     pub losses: Losses,
 }
 
@@ -93,7 +94,7 @@ impl FlowCounters {
         self.created.iter().sum()
     }
 
-    /// Connections that ended for a reason.
+    /// Connections that ended for the given reason.
     pub fn ended(&self, reason: EndReason) -> u64 {
         self.records.get(reason as usize).copied().unwrap_or(0)
     }
@@ -103,7 +104,7 @@ impl FlowCounters {
         self.records.iter().sum::<u64>() - self.ended(EndReason::Interim)
     }
 
-    /// Adds another table's figures.
+    /// Adds the counters of another table.
     pub fn add(&mut self, other: &Self) {
         let pairs = [
             (&mut self.packets, other.packets),

@@ -6,8 +6,8 @@ use flowpin_packet::{
 };
 use flowpin_record::{AnomalyRecord, ConnRecord, EndReason, RecordKey, RecordSink, TunnelRecord};
 
-/// Reads packets from `data`, and checks what must hold whatever they are: conservation, unique
-/// keys, nothing behind the watermark.
+/// Reads packets from `data` and checks the laws that hold for all of them: conservation, unique
+/// keys, nothing at or before the watermark afterwards.
 #[doc(hidden)]
 pub fn fuzz_flow(data: &[u8]) {
     let mut input = Bytes(data);
@@ -22,7 +22,7 @@ pub fn fuzz_flow(data: &[u8]) {
         memory_bytes: 0,
         id_seed: 0,
     };
-    // Half of the shards: the others' packets are misdirected.
+    // Half of the shards: packets of the others are misdirected.
     let shards: ShardSet = (0..=127).map(Shard).collect();
     let Ok(mut table) = Table::new(&options, shards) else {
         return;
@@ -196,14 +196,14 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// No input panics or breaks conservation (the fuzzer looks further).
+        /// No input panics or breaks conservation (the fuzzer tries more).
         #[test]
         fn no_packets_break_the_table(data in prop::collection::vec(any::<u8>(), 0..3000)) {
             super::fuzz_flow(&data);
         }
     }
 
-    /// Stream time may run to the end of time.
+    /// Stream time may reach the end of its range.
     #[test]
     fn the_end_of_time_is_reached_safely() {
         for settings in 0..8 {

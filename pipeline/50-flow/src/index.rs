@@ -1,17 +1,18 @@
-//! From a packet's hash to its connection: one growing table a shard, all in one reservation.
+//! The index from a packet's hash to its connection: a growing table per shard, all in one
+//! reservation.
 //!
 //! ```text
 //!  class k:  │ shard 0: 2ᵏ buckets │ shard 1: 2ᵏ buckets │ … │   from bucket (shards << k) on
 //!  bucket:   │ 8 hashes │ 8 handles + 1 │                        one line; 0: empty
 //! ```
 //!
-//! A handle stands in the bucket of its hash's low bits, or if that is full in the next that is
-//! not. A shard that is 5/8 full moves to its place in the next class, so one step moves one
-//! shard's handles, and by their hashes alone: no entry is touched and nothing is allocated. Does
-//! not compare keys: that is the caller's, who has the entries.
-// PERF: a bucket is compared as a whole, without a branch for each slot, and most packets need
-// one: linear probing slot by slot ended unpredictably (0.7 of a packet's 3.8 mispredicted
-// branches), and a new connection's search went on over several lines.
+//! A handle is stored in the bucket that the low bits of its hash select or, if that is full, in
+//! the next bucket with room. A shard that is 5/8 full moves to its region in the next class. So
+//! one step moves the handles of one shard, using their hashes alone: no entry is touched and
+//! nothing is allocated. The index does not compare keys: the caller, who has the entries, does.
+// PERF: a bucket is compared as a whole, without a branch per slot, and most packets need one
+// bucket. Linear probing slot by slot ended unpredictably (0.7 of a packet's 3.8 mispredicted
+// branches), and the search for a new connection touched several lines.
 
 use crate::entry::{Handle, NIL};
 use crate::shards::ShardSet;
@@ -19,26 +20,26 @@ use flowpin_memory::Reserved;
 use flowpin_packet::{SHARD_COUNT, Shard};
 use std::io;
 
-/// The slots of all shards of one table.
+/// The slots of all shards of a table.
 #[derive(Debug)]
 pub(crate) struct Index {
     buckets: Reserved<Bucket>,
     regions: Box<[Region; SHARD_COUNT]>,
     shard_count: u32,
     class_max: u32,
-    /// How many shards have left each class for the next.
+    /// Number of shards that have left each class for the next.
     left: [u32; CLASS_MAX as usize + 1],
 }
 
-/// Hashes, and behind them handles plus one.
+/// Hashes, followed by handles plus one.
 type Bucket = [u32; 2 * SLOTS];
 
-/// Slots of a bucket.
+/// Slots per bucket.
 const SLOTS: usize = 8;
 const _: () = assert!(size_of::<Bucket>() == 64);
 
-/// Where a shard's buckets are now. A shard of another table has one bucket, which stays empty:
-/// its mask is 0 and `start` points to a bucket that is never used.
+/// The current buckets of a shard. A shard that another table owns has one bucket, which stays
+/// empty: its mask is 0 and `start` points to a bucket that is never used.
 #[derive(Clone, Copy, Debug, Default)]
 struct Region {
     start: usize,
@@ -51,13 +52,13 @@ impl Region {
         self.mask.count_ones()
     }
 
-    /// The bucket where a hash belongs.
+    /// The bucket that a hash belongs to.
     #[inline]
     const fn home(self, hash: u32) -> usize {
         self.start + (hash & self.mask) as usize
     }
 
-    /// The bucket behind another one; the first behind the last.
+    /// The bucket after another one; the first after the last.
     #[inline]
     const fn after(self, bucket: usize) -> usize {
         self.start + ((bucket - self.start + 1) & self.mask as usize)
@@ -68,14 +69,14 @@ impl Region {
     }
 }
 
-/// See [`Index::look`].
+/// The result of [`Index::look`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
     /// No handle has this hash.
     Absent,
-    /// This one does, unless there are two.
+    /// This handle has it, unless there are two.
     Perhaps(Handle),
-    /// None here; but the bucket is full, so look at the next one.
+    /// Not here, but the bucket is full: continue with the next one.
     Beyond,
 }
 
@@ -96,7 +97,7 @@ impl Index {
             }
         }
         let mut buckets = Reserved::new((shard_count.max(1) as usize) << (class_max + 1))?;
-        // A machine without huge pages is slower, nothing else.
+        // Without huge pages the program is slower; nothing else changes.
         let _unavailable = buckets.prefer_huge_pages();
         Ok(Self {
             buckets,
@@ -107,7 +108,7 @@ impl Index {
         })
     }
 
-    /// Whether this table holds a shard.
+    /// Whether this table owns the shard of a hash.
     #[inline]
     pub(crate) fn owns(&self, hash: u32) -> bool {
         self.region(hash).mask != 0
@@ -119,13 +120,13 @@ impl Index {
         self.regions[usize::from(shard.0)].used
     }
 
-    /// Asks for the line where the search for a hash begins.
+    /// Prefetches the line where the search for a hash begins.
     #[inline]
     pub(crate) fn prefetch(&self, hash: u32) {
         self.buckets.prefetch(self.region(hash).home(hash));
     }
 
-    /// A guess: the handle with this hash if it stands in its bucket, else [`NIL`]. The caller
+    /// A guess: the handle with this hash if it is in its own bucket, otherwise [`NIL`]. The caller
     /// compares keys, so a wrong guess costs a search and nothing else.
     #[inline]
     pub(crate) fn guess(&self, hash: u32) -> Handle {
@@ -136,7 +137,7 @@ impl Index {
         }
     }
 
-    /// What the `nth` bucket from a hash's own on says.
+    /// Looks into the `nth` bucket, counted from the hash's own.
     #[inline]
     pub(crate) fn look(&self, hash: u32, nth: u32) -> Look {
         let region = self.region(hash);
@@ -149,7 +150,7 @@ impl Index {
         }
     }
 
-    /// The handles with this hash.
+    /// All handles with this hash.
     pub(crate) fn candidates(&self, hash: u32) -> impl Iterator<Item = Handle> + '_ {
         let region = self.region(hash);
         let mut at = Some(region.home(hash));
@@ -163,7 +164,7 @@ impl Index {
         })
     }
 
-    /// Enters a handle; false if there is no room, which the caps rule out.
+    /// Adds a handle; false if there is no room, which the caps rule out.
     #[inline]
     pub(crate) fn insert(&mut self, hash: u32, handle: Handle) -> bool {
         let region = self.region(hash);
@@ -179,7 +180,7 @@ impl Index {
         true
     }
 
-    /// Takes a handle out; a later one that belongs further up takes its place.
+    /// Removes a handle. A later one that belongs further up takes its place.
     pub(crate) fn remove(&mut self, hash: u32, handle: Handle) {
         let region = self.region(hash);
         let mut at = region.home(hash);
@@ -199,7 +200,7 @@ impl Index {
         let Some(mut hole) = hole else {
             return;
         };
-        // Those behind a full bucket may be there only because it was full.
+        // Handles after a full bucket may be there only because it was full.
         let mut from = at;
         while self
             .buckets
@@ -220,7 +221,7 @@ impl Index {
         self.region_mut(hash).used -= 1;
     }
 
-    /// A slot of bucket `from` that may move up to bucket `to`: its home is not behind `to`.
+    /// A slot of bucket `from` that may move up to bucket `to`: its home is not after `to`.
     fn displaced(&self, region: Region, to: usize, from: usize) -> Option<(usize, u32, u32)> {
         let mask = region.mask as usize;
         let (hashes, handles) = self.buckets.get(from)?.split_at(SLOTS);
@@ -238,7 +239,7 @@ impl Index {
         }
     }
 
-    /// All handles of a shard, in no order that means anything.
+    /// All handles of a shard, in no particular order.
     pub(crate) fn handles(&self, shard: Shard) -> impl Iterator<Item = Handle> + '_ {
         let region = self.regions[usize::from(shard.0)];
         let buckets = self.buckets.get(region.range()).unwrap_or_default();
@@ -270,20 +271,21 @@ impl Index {
         true
     }
 
-    /// A shard has left a class; behind the last one its memory goes back to the system.
-    // PERF: shard by shard, it would be given back in 1,500 calls, and break huge pages up.
+    /// Counts a shard that left a class; after the last one the memory of the class goes back to
+    /// the system.
+    // PERF: giving it back shard by shard would take 1,500 calls and split huge pages.
     fn leave(&mut self, class: u32) {
         if let Some(left) = self.left.get_mut(class as usize) {
             *left += 1;
             if *left == self.shard_count {
                 let start = (self.shard_count as usize) << class;
-                // What stays resident is never looked at again: no shard comes back.
+                // Pages that stay resident are never read again: no shard comes back.
                 let _resident = self.buckets.discard(start..2 * start);
             }
         }
     }
 
-    /// Empties a shard's region; it keeps its size.
+    /// Empties the region of a shard, which keeps its size.
     pub(crate) fn clear(&mut self, shard: Shard) {
         let region = &mut self.regions[usize::from(shard.0)];
         region.used = 0;
@@ -303,8 +305,8 @@ impl Index {
     }
 }
 
-/// The handle with a hash in a bucket, or [`NIL`]; and whether a slot is empty. Two handles with
-/// the same hash give one that is neither, or one of them.
+/// The handle with a hash in a bucket, or [`NIL`], and whether a slot is empty. If two handles have
+/// the same hash, the result is one of them or neither.
 #[inline]
 fn look(bucket: &Bucket, hash: u32) -> (Handle, bool) {
     let (hashes, handles) = bucket.split_at(SLOTS);
@@ -323,14 +325,14 @@ fn has_room(bucket: &Bucket) -> bool {
     handles.contains(&0)
 }
 
-/// What stands in a bucket: hashes and handles.
+/// The hashes and handles in a bucket.
 fn slots_of(bucket: &Bucket) -> impl Iterator<Item = (u32, Handle)> + '_ {
     let (hashes, handles) = bucket.split_at(SLOTS);
     let slots = hashes.iter().zip(handles);
     slots.filter_map(|(&hash, &value)| Some((hash, value.checked_sub(1)?)))
 }
 
-/// Puts a handle, plus one, into the first empty slot from its bucket on.
+/// Stores a handle, plus one, in the first empty slot from its bucket on.
 #[inline]
 fn place(buckets: &mut Reserved<Bucket>, region: Region, hash: u32, value: u32) {
     let mut at = region.home(hash);
@@ -349,9 +351,9 @@ fn place(buckets: &mut Reserved<Bucket>, region: Region, hash: u32, value: u32) 
     }
 }
 
-/// 64 slots a shard to begin with: 128 KiB for all.
+/// 64 slots per shard at first: 128 KiB for all shards.
 const CLASS_MIN: u32 = 3;
-/// The hash has no more bits: 24 below the shard, three of them for a bucket's slots.
+/// The hash has no more bits: 24 below the shard, three of them for the slots of a bucket.
 const CLASS_MAX: u32 = 21;
 
 #[cfg(test)]
@@ -402,7 +404,7 @@ mod tests {
         }
     }
 
-    /// A full index refuses instead of searching for ever, and a foreign shard has no room.
+    /// A full index refuses instead of searching forever, and a foreign shard has no room.
     #[test]
     fn a_full_index_refuses() {
         let shards: ShardSet = [Shard(0)].into_iter().collect();

@@ -6,16 +6,18 @@
 //!        tick ──► timer wheel ──────────────┴────────┘ ──► ConnRecord ──► RecordSink
 //! ```
 //!
-//! One [`Table`] a worker, which holds whole shards. Guarantees:
+//! Each worker has one [`Table`], which owns whole shards. Most packets take the fast path
+//! (`table/packet.rs`, `tcp/fast_path.rs`); a property test compares it with the slow path.
+//! Guarantees:
 //!
-//! - What is recorded depends on the packets of a shard and on stream time only: not on the
-//!   number of tables, the dispatch secret, batches, or when ticks come.
-//! - A connection ends exactly at its deadline, whether a packet or a tick finds out.
-//! - A shard never uses more than its part of the memory. When it is full its stalest 1/16 end
+//! - Records depend only on the packets of a shard and on stream time: not on the number of tables,
+//!   the dispatch secret, the batches, or the times of ticks.
+//! - A connection ends exactly at its deadline, whether a packet or a tick detects that.
+//! - A shard never uses more than its part of the memory. If it is full, its stalest 1/16 end
 //!   early, and that is counted.
-//! - Nothing is allocated after [`Table::new`], and no packet makes it panic.
+//! - Nothing is allocated after [`Table::new`], and no packet causes a panic.
 //!
-//! Deliberately does not keep bytes or reassemble, knows no application protocol and does not
+//! Deliberately does not store bytes or reassemble, knows no application protocol, and does not
 //! know how packets were encapsulated: it asks its [`FlowObserver`].
 
 mod counters;

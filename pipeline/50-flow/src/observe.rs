@@ -1,43 +1,44 @@
-//! What the table asks of, and tells to, those around it.
+//! The interface between the table and the stages after it.
 
 use crate::Table;
 use crate::record::Parts;
 use flowpin_packet::{Endpoints, FrameBytes, PacketMeta};
 use flowpin_record::{ConnRecord, RecordEndpoint, RecordKey, RecordSink, TunnelKind, Uid};
 
-/// No VLAN, in records.
+/// The value for "no VLAN" in records.
 pub const NO_VLAN: u16 = 0xffff;
 
-/// Steps of [`FlowObserver::prefetch_more`].
+/// Number of steps of [`FlowObserver::prefetch_more`].
 pub const STEPS: u8 = 2;
 
-/// Told of every packet and the connection it belongs to; asked, for the first packet of a
-/// connection, what only dispatch knows.
+/// Receives every packet together with its connection, and answers questions about the first packet
+/// of a connection that only dispatch can answer.
 ///
-/// `()` wants nothing and knows nothing, and costs nothing.
+/// The implementation for `()` does nothing and costs nothing.
 pub trait FlowObserver {
-    /// Whether [`FlowObserver::packet`] and [`FlowObserver::ended`] do anything; without it the
+    /// Whether [`FlowObserver::packet`] and [`FlowObserver::ended`] do anything. If false, the
     /// calls are compiled out.
     const OBSERVES: bool = true;
 
-    /// A packet of the connection with this handle will be told of soon: time to ask for what is
-    /// kept of it. The handle may be any number.
+    /// Announces a packet of the connection with this handle: prefetch the state kept for it. The
+    /// handle may be any number.
     #[inline]
     fn prefetch(&self, handle: u32) {
         let _ = handle;
     }
 
-    /// What was asked for of a connection that is about to end has come: time to ask for what that
-    /// leads to, in [`STEPS`] steps, each some connections after the one before. The handle may be
+    /// The lines prefetched for a connection that is about to end have arrived: prefetch what they
+    /// point to, in [`STEPS`] steps, each some connections after the one before. The handle may be
     /// any number.
     #[inline]
     fn prefetch_more(&self, handle: u32, step: u8) {
         let _ = (handle, step);
     }
 
-    /// A packet was counted that is simply the next one ([`Event::Plain`]), or is but for being the
-    /// first of its kind in its direction: data, an acknowledgement ([`Event::Ongoing`]). False if
-    /// [`FlowObserver::packet`] is to be told of it, too: what few ask about is not looked up.
+    /// The fast path: a packet was counted that is the expected next one ([`Event::Plain`]), or
+    /// that differs from it only in being the first of its kind in its direction: data, an
+    /// acknowledgement ([`Event::Ongoing`]). Returns false if the observer needs
+    /// [`FlowObserver::packet`] as well: so rarely needed fields are not computed.
     #[inline]
     fn packet_fast(
         &mut self,
@@ -50,9 +51,10 @@ pub trait FlowObserver {
         false
     }
 
-    /// Whether the receiver of a segment drops it: then it counts, and ends nothing, and what it
-    /// acknowledges need not have come. Asked before the packet is told of, of RSTs, of FINs, and
-    /// of what acknowledges bytes that were not seen; of a FIN then once more, without the flag.
+    /// Whether the receiver of a segment drops it. Such a segment is counted and ends nothing, and
+    /// what it acknowledges need not have arrived. Called before the packet is reported, for RSTs,
+    /// for FINs, and for segments that acknowledge bytes that were not seen; for a FIN then once
+    /// more, without the flag.
     #[inline]
     fn ignores(
         &mut self,
@@ -64,9 +66,9 @@ pub trait FlowObserver {
         false
     }
 
-    /// Whether the packet that was told of last shows that a stream goes on which a FIN or RST had
-    /// closed, and which: the one to the server, or the one to the client. Asked of connections
-    /// that are closed, in part at least.
+    /// Whether the packet reported last shows that a stream continues which a FIN or RST had
+    /// closed, and which stream: to the server (true) or to the client. Called for connections that
+    /// are closed, at least in part.
     #[inline]
     fn reopened(&mut self) -> Option<bool> {
         None
@@ -78,16 +80,16 @@ pub trait FlowObserver {
         let _ = (sighting, sink);
     }
 
-    /// Whatever was put off is due: the bytes of the packets told of since the last call are about
-    /// to go, or a record of a connection is about to be made. Between two calls no connection
-    /// ends.
+    /// Everything deferred is due: the bytes of the packets reported since the last call are about
+    /// to become invalid, or a record of a connection is about to be made. No connection ends
+    /// between two calls.
     #[inline]
     fn settle<S: RecordSink>(&mut self, table: &Table, frames: &FrameBytes<'_>, sink: &mut S) {
         let _ = (table, frames, sink);
     }
 
-    /// A connection has ended: no more packets of it come, and its handle may soon mean another
-    /// one. Its record is about to be handed out, under `key`.
+    /// A connection has ended: it gets no more packets, and its handle may soon be reused. Its
+    /// record is about to be written, under `key`.
     fn ended<S: RecordSink>(
         &mut self,
         handle: u32,
@@ -98,18 +100,18 @@ pub trait FlowObserver {
         let _ = (handle, record, key, sink);
     }
 
-    /// An interim record of a connection is about to be handed out.
+    /// An interim record of a connection is about to be written.
     fn goes_on(&mut self, handle: u32, record: &mut ConnRecord) {
         let _ = (handle, record);
     }
 
-    /// The VLANs around a packet whose flags say that there are some, outermost first.
+    /// The VLANs around a packet whose flags say that it is tagged, outermost first.
     fn vlans(&mut self, frames: FrameBytes<'_>, meta: &PacketMeta) -> [u16; 2] {
         let _ = (frames, meta);
         [NO_VLAN; 2]
     }
 
-    /// The innermost tunnel around a packet whose flags say that there is one.
+    /// The innermost tunnel around a packet whose flags say that it is tunnelled.
     fn tunnel(&mut self, frames: FrameBytes<'_>, meta: &PacketMeta) -> Option<(TunnelKind, Uid)> {
         let _ = (frames, meta);
         None
@@ -123,38 +125,38 @@ impl FlowObserver for () {
 /// One packet and its connection.
 #[derive(Clone, Copy)]
 pub struct Sighting<'a> {
-    /// Where the packet's bytes are.
+    /// The packet's bytes.
     pub frames: FrameBytes<'a>,
     /// The packet.
     pub meta: &'a PacketMeta,
-    /// The connection's place in this table: unique among those that are open, below
+    /// The handle of the connection in this table: unique among open connections, below
     /// [`crate::Table::capacity`].
     pub handle: u32,
-    /// Whether it travels from the client to the server; for an ICMP error: the packet that it
-    /// quotes.
+    /// Whether it travels from the client to the server; for an ICMP error, whether the quoted
+    /// packet does.
     pub to_server: bool,
-    /// What it did.
+    /// Its effect on the connection.
     pub event: Event,
-    /// Its number in its direction, if that is 8 or a multiple of 256. Begins anew once a direction
-    /// has had 4 GiB.
+    /// Its number in its direction, if that is 8 or a multiple of 256. Starts again after 4 GiB in
+    /// a direction.
     pub milestone: Option<u32>,
-    // PERF: what is asked of the connection is looked up when it is: most packets ask nothing.
+    // PERF: facts about the connection are looked up on demand: most packets need none.
     pub(crate) table: &'a Table,
 }
 
 impl<'a> Sighting<'a> {
-    /// Where any open connection can be asked for.
+    /// The table, to look up any open connection.
     #[inline]
     pub const fn table(&self) -> &'a Table {
         self.table
     }
 
-    /// The connection's identifier, the same as in its record. Computed when asked for.
+    /// The connection's identifier, as in its record. Computed on each call.
     pub fn uid(&self) -> Uid {
         self.table.uid(self.handle)
     }
 
-    /// Packets so far in this one's direction and in the other, this one included.
+    /// Packets so far in this packet's direction and in the other, including this one.
     #[inline]
     pub fn packets(&self) -> (u64, u64) {
         let Parts { hot, extra, .. } = self.table.parts(self.handle);
@@ -167,7 +169,7 @@ impl<'a> Sighting<'a> {
     }
 
     /// The addresses of the client and of the server: 16 bytes each, IPv4 in the first four.
-    // PERF: inlined, so that addresses are not stored in parts and read as a whole.
+    // PERF: inlined, so that addresses are not stored in parts and then read as a whole.
     #[inline]
     pub fn endpoints(&self) -> ([u8; 16], [u8; 16]) {
         let Parts { hot, addresses, .. } = self.table.parts(self.handle);
@@ -175,8 +177,8 @@ impl<'a> Sighting<'a> {
             Some(stored) => stored.endpoints,
             None => self.frames.endpoints(self.meta),
         };
-        // PERF: as numbers, which are chosen in registers: as arrays they are stored in parts to
-        // be read as a whole, which waits (80 cycles).
+        // PERF: as numbers, which are selected in registers. As arrays they are stored in parts and
+        // read as a whole, which stalls (80 cycles).
         let (low, high) = (u128::from_le_bytes(low), u128::from_le_bytes(high));
         let (client, server) = if hot.client() == 0 {
             (low, high)
@@ -186,7 +188,7 @@ impl<'a> Sighting<'a> {
         (client.to_le_bytes(), server.to_le_bytes())
     }
 
-    /// The ports of the client and of the server; for other protocols what stands in their place.
+    /// The ports of the client and of the server; for other protocols the values in their place.
     #[inline]
     pub fn ports(&self) -> (u16, u16) {
         self.table.ports_of(self.handle)
@@ -194,8 +196,8 @@ impl<'a> Sighting<'a> {
 }
 
 impl Table {
-    /// Who talks on a connection that is open: its identifier, protocol, client and server, as in
-    /// its record (but for ICMP's types). The same from its first packet to its end.
+    /// The endpoints of an open connection: its identifier, protocol, client and server, as in its
+    /// record (except ICMP types). The same from its first packet to its end.
     pub fn peers_of(&self, handle: u32) -> Peers {
         let parts = self.parts(handle);
         let (client, server) = parts.sides();
@@ -207,7 +209,7 @@ impl Table {
         }
     }
 
-    /// As [`Sighting::ports`], of any connection that is open.
+    /// As [`Sighting::ports`], for any open connection.
     #[inline]
     pub fn ports_of(&self, handle: u32) -> (u16, u16) {
         let hot = self.parts(handle).hot;
@@ -220,29 +222,29 @@ impl Table {
     }
 }
 
-/// Who talks on a connection.
+/// The endpoints of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peers {
     /// The connection's identifier.
     pub uid: Uid,
     /// IP protocol number.
     pub protocol: u8,
-    /// Who opened it.
+    /// The side that opened the connection.
     pub client: RecordEndpoint,
     /// The other side.
     pub server: RecordEndpoint,
 }
 
-/// What a packet did to its connection.
+/// The effect of a packet on its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// It began it.
+    /// It began the connection.
     New,
-    /// It belongs to one that there was.
+    /// It belongs to an existing connection.
     Ongoing,
-    /// As [`Event::Ongoing`], and it is simply the next one: data in order, an acknowledgement or
-    /// a datagram as there were others before, and no [milestone](Sighting::milestone).
+    /// As [`Event::Ongoing`], and it is the expected next packet: data in order, an acknowledgement
+    /// or a datagram like others before it, and no [milestone](Sighting::milestone).
     Plain,
-    /// It is an ICMP error that quotes a packet of it; not counted as a packet.
+    /// It is an ICMP error that quotes a packet of the connection; it is not counted as a packet.
     IcmpError,
 }

@@ -1,21 +1,21 @@
-//! What a table needs to know.
+//! The settings of a table.
 
 use crate::Timeouts;
 use crate::entry::{Addresses, Cold, Extra, Hot};
 use flowpin_packet::SHARD_COUNT;
 
-/// Packets looked up together.
+/// Packets that are looked up together.
 pub const BATCH_MAX: usize = 32;
 
-/// Settings of a [`crate::Table`]; the same for all tables of a run.
+/// Settings of a [`crate::Table`], the same for all tables of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowOptions {
-    /// Whose time-outs hold.
+    /// Which set of time-outs applies.
     pub timeouts: Timeouts,
-    /// Stream time between interim records of a connection that goes on; none: no such records.
+    /// Stream time between the interim records of a connection; `None` for no such records.
     pub interim_ns: Option<u64>,
-    /// Memory for connections over all 256 shards, however many tables hold them. Less than
-    /// 2 MiB counts as 2 MiB.
+    /// Memory for connections of all 256 shards, however many tables own them. Less than 2 MiB
+    /// counts as 2 MiB.
     pub memory_bytes: u64,
     /// Key of the identifiers.
     pub id_seed: u64,
@@ -38,7 +38,7 @@ impl FlowOptions {
         (self.memory_bytes / SHARD_COUNT as u64).max(SHARD_BYTES_MIN)
     }
 
-    /// Most connections in a shard.
+    /// Most connections per shard.
     pub(crate) fn per_shard_max(&self) -> u32 {
         let most = self.shard_bytes() / CONNECTION_BYTES;
         // The index has 24 bits of a hash to tell slots apart.
@@ -46,19 +46,19 @@ impl FlowOptions {
     }
 }
 
-/// Enough for some connections with all that one can have: eviction always finds others.
+/// Enough for a few connections with everything that one can have: eviction always finds others.
 const SHARD_BYTES_MIN: u64 = 8 << 10;
 
 const PER_SHARD_MAX: u32 = 14 << 20;
 
-/// What a connection costs: its entry, its links in the timer wheel, its slots in the index (at
-/// least 3/8 of them are in use) and in the lists of free handles.
+/// Memory per connection: its entry, its links in the timer wheel, its slots in the index (at least
+/// 3/8 of them are in use) and in the lists of free handles.
 pub(crate) const CONNECTION_BYTES: u64 = (size_of::<Hot>() + size_of::<Cold>()) as u64 + 8 + 22 + 8;
 
-/// What addresses cost that the key does not hold.
+/// Memory for addresses that the key does not hold.
 pub(crate) const ADDRESSES_BYTES: u64 = size_of::<Addresses>() as u64 + 4;
 
-/// What rare facts about a connection cost.
+/// Memory for rare facts about a connection.
 pub(crate) const EXTRA_BYTES: u64 = size_of::<Extra>() as u64 + 4;
 
 const _: () = assert!(

@@ -1,4 +1,4 @@
-//! Which shards a table holds.
+//! The set of shards that a table owns.
 
 use flowpin_packet::Shard;
 
@@ -16,7 +16,7 @@ use flowpin_packet::Shard;
 pub struct ShardSet([u64; 4]);
 
 impl ShardSet {
-    /// Every shard: one table for all.
+    /// All shards: one table for everything.
     pub const ALL: Self = Self([u64::MAX; 4]);
 
     /// Adds a shard.
@@ -24,17 +24,17 @@ impl ShardSet {
         self.0[usize::from(shard.0 >> 6)] |= 1 << (shard.0 & 63);
     }
 
-    /// Whether a shard is in it.
+    /// Whether the set contains a shard.
     pub fn contains(&self, shard: Shard) -> bool {
         self.0[usize::from(shard.0 >> 6)] >> (shard.0 & 63) & 1 != 0
     }
 
-    /// How many shards.
+    /// The number of shards.
     pub fn len(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Whether there are none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,37 +1,37 @@
-//! What tells a connection from others of the same key that began at the same time.
+//! A mark that distinguishes connections with the same key that began at the same time.
 //!
 //! ```text
 //!   31                                    1     0
 //!  │ mark: of the first packet, or counted │ follows │
 //! ```
 //!
-//! The mark is made of the first packet's IP identification, transport checksum, length and TCP
-//! sequence number. `follows` says that the connection before this one, of the same key, began at
-//! the same time; identifiers do not depend on it. See `docs/decisions/0021-uid.md`.
+//! The mark is made from the first packet's IP identification, transport checksum, length and TCP
+//! sequence number. `follows` says that the previous connection of the same key began at the same
+//! time; identifiers do not depend on it. See `docs/decisions/0021-uid.md`.
 
 use flowpin_packet::PacketMeta;
 
-/// Marks and how they were come by.
+/// A mark and its origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub(crate) struct Birth(pub(crate) u32);
 
 impl Birth {
     const FOLLOWS: u32 = 1;
-    /// One more in the mark.
+    /// The unit of the mark.
     const STEP: u32 = 2;
 
-    /// By the first packet alone, as nearly every connection has it.
+    /// From the first packet alone, as for nearly all connections.
     #[inline]
     pub(crate) const fn of(meta: &PacketMeta) -> Self {
-        // The fingerprint has the identification, the checksum and the length in it.
+        // The fingerprint contains the identification, the checksum and the length.
         Self::marked((meta.seq.0 as u64) << 32 | meta.fingerprint as u64)
     }
 
-    /// Of a packet at whose time another connection of the same key has begun, right before.
+    /// For a packet whose time is also the start of the previous connection of the same key.
     ///
-    /// The second one keeps its own mark if it has one; from then on they are counted, since the
-    /// marks before the last one are forgotten.
+    /// The second connection keeps its own mark if that differs; from then on they are counted,
+    /// since the marks before the last one are forgotten.
     pub(crate) const fn after(self, before: Self) -> Self {
         if before.0 & Self::FOLLOWS == 0 && before.mark() != self.mark() {
             return Self(self.0 | Self::FOLLOWS);
@@ -39,18 +39,18 @@ impl Birth {
         Self(before.0.wrapping_add(Self::STEP) | Self::FOLLOWS)
     }
 
-    /// Of a packet so late that an equal one may have been forgotten: no other has its number.
+    /// For a packet so late that an equal connection may have been forgotten: its number is unique.
     pub(crate) const fn numbered(self, number: u64) -> Self {
         Self::marked((self.mark() as u64).rotate_left(40) ^ number)
     }
 
-    /// What identifiers depend on.
+    /// The part that identifiers depend on.
     #[inline]
     pub(crate) const fn mark(self) -> u32 {
         self.0 >> 1
     }
 
-    /// The upper bits of a product depend on all of the factor.
+    /// The upper bits of a product depend on all bits of the factor.
     #[inline]
     const fn marked(word: u64) -> Self {
         let mixed = (word ^ word >> 29).wrapping_mul(SPREAD);
@@ -76,7 +76,7 @@ mod tests {
         })
     }
 
-    /// Packets that differ a little have different marks, also by their number alone.
+    /// Packets that differ slightly have different marks, even if only their numbers differ.
     #[test]
     fn neighbours_have_different_marks() {
         let mut marks = HashSet::new();
@@ -91,8 +91,8 @@ mod tests {
         }
     }
 
-    /// However often a key begins again at one time, with the same packets or others: each has a
-    /// mark of its own, and the second one is known by its own packet.
+    /// However often a key begins again at the same time, with the same packets or others: each
+    /// connection has its own mark, and the second one is identified by its own packet.
     #[test]
     fn those_that_follow_are_told_apart() {
         let orders: [&[u32]; 4] = [

@@ -1,15 +1,15 @@
-//! Zeek's `history` in one word: five bits a letter.
+//! Zeek's `history` in one word: five bits per letter.
 
 use flowpin_record::History;
 
-/// The letters so far, in order: 24 of five bits, their number above them.
+/// The letters so far, in order: 24 of five bits, with their number above them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Letters(u128);
 
 impl Letters {
     pub(crate) const NONE: Self = Self(0);
 
-    /// Appends a letter of the alphabet below; beyond 24 letters nothing.
+    /// Appends a letter of the alphabet below; ignores it after 24 letters.
     #[inline]
     pub(crate) fn push(&mut self, code: u8) {
         let len = self.len();
@@ -25,7 +25,7 @@ impl Letters {
         self.push(upper as u8 * 2 + u8::from(!by_client));
     }
 
-    /// Takes out a letter, wherever it stands.
+    /// Removes a letter, wherever it is.
     #[cold]
     pub(crate) fn take_back(&mut self, upper: Letter, by_client: bool) {
         let code = upper as u8 * 2 + u8::from(!by_client);
@@ -44,14 +44,14 @@ impl Letters {
         (self.0 >> COUNT_SHIFT) as usize
     }
 
-    /// As records have it.
+    /// The form used in records.
     pub(crate) fn history(self) -> History {
         let mut history = History::default();
         self.write(&mut history);
         history
     }
 
-    /// As [`Letters::history`], into its place.
+    /// As [`Letters::history`], written in place.
     #[inline]
     pub(crate) fn write(self, history: &mut History) {
         let len = self.len().min(History::LEN_MAX);
@@ -68,7 +68,7 @@ impl Letters {
 }
 
 /// The letters of eight codes.
-// PERF: pairs by a table of 2 KiB, without a loop whose end nobody can predict.
+// PERF: pairs from a table of 2 KiB, without a loop whose end is unpredictable.
 #[inline]
 fn eight_letters(codes: u64) -> u64 {
     let pair = |nth: u64| u64::from(PAIRS[(codes >> (nth * 10)) as usize & 1023]) << (nth * 16);
@@ -85,7 +85,7 @@ impl core::fmt::Debug for Letters {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Letter {
-    /// `^`: turned around. Has no lower case.
+    /// `^`: direction reversed. Has no lower case.
     Flip,
     /// `S`: SYN.
     Syn,
@@ -99,7 +99,7 @@ pub(crate) enum Letter {
     Fin,
     /// `R`: RST.
     Rst,
-    /// `C`: bad checksum; this one and the next three are repeated at 10, 100, … of them.
+    /// `C`: bad checksum; this and the next three are repeated after 10, 100, … of them.
     Checksum,
     /// `G`: bytes acknowledged that were never seen.
     Gap,
@@ -144,7 +144,7 @@ pub(crate) fn is_repeated_at(count: u32) -> bool {
 mod tests {
     use super::{Letter, Letters};
 
-    /// Upper case is the client's, `^` belongs to nobody, and what does not fit is left out.
+    /// Upper case is the client's, `^` has no side, and letters that do not fit are dropped.
     #[test]
     fn letters_come_back_in_order_and_stop_at_the_limit() {
         let mut letters = Letters::NONE;

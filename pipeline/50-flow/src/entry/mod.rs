@@ -1,4 +1,4 @@
-//! One connection in memory: what each packet touches, what only some do, what is rare.
+//! One connection in memory: fields that every packet touches, fields that some do, rare facts.
 //!
 //! ```text
 //!            line 0 (64)                    line 1 (64)                cold (40)      links (8)
@@ -6,8 +6,8 @@
 //!                                                                   └─► Addresses (IPv6), Extra
 //! ```
 //!
-//! Arrays of two are by the key's direction: 0 from the lower endpoint to the higher, 1 back.
-//! Which of them is the client's is one bit, so that turning a connection moves nothing.
+//! Arrays of two are indexed by the key's direction: 0 from the lower endpoint to the higher, 1
+//! back. One bit says which of them is the client's, so turning a connection moves nothing.
 
 pub(crate) mod birth;
 pub(crate) mod history;
@@ -20,7 +20,7 @@ use flowpin_packet::{Endpoints, FlowKey, PacketMeta, Seq, TcpFlags, Timestamp};
 use flowpin_record::{TcpState, TunnelKind, Uid};
 use history::Letters;
 
-/// Where an entry lies in the slabs.
+/// The place of an entry in the slabs.
 pub(crate) type Handle = u32;
 
 /// No handle.
@@ -29,17 +29,18 @@ pub(crate) const NIL: Handle = Handle::MAX;
 /// Not in the timer wheel.
 pub(crate) const UNLINKED: u16 = u16::MAX;
 
-/// What every packet of a connection reads or writes.
+/// The part that every packet of a connection reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(128))]
 pub(crate) struct Hot {
     pub(crate) key: FlowKey,
-    /// Stream time from which the time-out counts: of the last packet, or of the event that
-    /// fixed the deadline. Only ever grows, so that a deadline comes nearer only with the class.
+    /// The stream time from which the time-out counts: of the last packet, or of the event that
+    /// fixed the deadline. It never decreases, so a deadline moves closer only if the class
+    /// changes.
     pub(crate) since: Timestamp,
     /// Latest capture time.
     pub(crate) end: Timestamp,
-    /// Sums that moved to [`Extra`] before they would overflow are not in here.
+    /// Sums, without what moved to [`Extra`] before they would overflow.
     pub(crate) packets: [u32; 2],
     pub(crate) frame_bytes: [u32; 2],
     pub(crate) ip_bytes: [u32; 2],
@@ -48,9 +49,9 @@ pub(crate) struct Hot {
     /// One past the last byte of the stream that was seen or acknowledged without a hole.
     pub(crate) next: [Seq; 2],
     pub(crate) fingerprint: [u32; 2],
-    /// Of the last FIN (one past it) or RST.
+    /// Sequence number of the last FIN (one past it) or RST.
     pub(crate) control_seq: [Seq; 2],
-    /// As dispatch computed it: needed to leave the index.
+    /// As computed by dispatch: needed to leave the index.
     pub(crate) hash: u32,
     /// Handle of the [`Extra`], or [`NIL`].
     pub(crate) extra: Handle,
@@ -69,7 +70,7 @@ pub(crate) struct Hot {
 // PERF: two lines, which the processor fetches as a pair.
 const _: () = assert!(size_of::<Hot>() == 128);
 
-/// What only the first packets and the record read.
+/// The part that only the first packets and the record read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cold {
     /// Capture time of the first packet.
@@ -78,20 +79,20 @@ pub(crate) struct Cold {
     /// TCP: the sequence number of the SYN, or one before the first byte. ICMP: [0] holds type
     /// and code.
     pub(crate) start_seq: [Seq; 2],
-    /// Until the handshake is done: from `start` to the last SYN, in nanoseconds. Then the
+    /// Until the handshake is complete: nanoseconds from `start` to the last SYN. Then the
     /// round-trip time.
     pub(crate) rtt: u32,
     pub(crate) vlans: [u16; 2],
-    /// Where the key holds the addresses ([`Hot::has_addresses_apart`] says so): the [`Birth`].
-    /// Else the handle of the [`Addresses`], beside which it lies.
-    // PERF: one word for both: with a word more, `Cold` has eight bytes more.
+    /// If the key holds the addresses ([`Hot::has_addresses_apart`] is false): the [`Birth`].
+    /// Otherwise the handle of the [`Addresses`], which hold it too.
+    // PERF: one word for both: another word would add eight bytes to `Cold`.
     pub(crate) birth_or_addresses: u32,
     /// Interim records written.
     pub(crate) interims: u32,
 }
 
 impl Cold {
-    /// Of a connection whose first packet this is.
+    /// For the connection that begins with this packet.
     pub(crate) const fn new(meta: &PacketMeta, birth_or_addresses: u32) -> Self {
         Self {
             start: meta.time,
@@ -107,14 +108,14 @@ impl Cold {
 
 const _: () = assert!(size_of::<Cold>() == 40);
 
-/// Addresses that the key does not hold, and what has no room beside their handle.
+/// Addresses that the key does not hold, and the field that their handle displaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Addresses {
     pub(crate) endpoints: Endpoints,
     pub(crate) birth: Birth,
 }
 
-/// What few connections have: big sums, losses, oddities, tunnels.
+/// Facts that few connections have: big sums, losses, anomalies, tunnels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extra {
     pub(crate) packets: [u64; 2],
@@ -123,7 +124,7 @@ pub(crate) struct Extra {
     pub(crate) payload_bytes: [u64; 2],
     pub(crate) missed_bytes: [u64; 2],
     pub(crate) tunnel: Option<(TunnelKind, Uid)>,
-    /// How often `next` passed 2³² → 0.
+    /// How often `next` wrapped from 2³² to 0.
     pub(crate) wraps: [u32; 2],
     pub(crate) duplicates: [u32; 2],
     pub(crate) snapped: [u32; 2],
@@ -132,7 +133,7 @@ pub(crate) struct Extra {
     pub(crate) retransmissions: [u32; 2],
     pub(crate) zero_windows: [u32; 2],
     pub(crate) gaps: [u32; 2],
-    /// One past the last byte seen, where the other side acknowledged more than that.
+    /// One past the last byte seen, if the other side acknowledged more than that.
     pub(crate) seen_end: [Seq; 2],
     pub(crate) islands: [stream::Islands; 2],
 }
@@ -162,29 +163,29 @@ impl Extra {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum EndState {
-    /// Nothing seen of it.
+    /// No packet of it was seen.
     #[default]
     Inactive,
-    /// Sent SYN, no answer seen.
+    /// It sent a SYN; no answer was seen.
     SynSent,
-    /// Client that sent SYN-ACK.
+    /// A client that sent SYN-ACK.
     SynAckSent,
-    /// Sent packets, but not its SYN.
+    /// It sent packets, but its SYN was not seen.
     Partial,
-    /// Handshake done as far as it is concerned.
+    /// Its part of the handshake is complete.
     Established,
-    /// Sent FIN.
+    /// It sent a FIN.
     Closed,
-    /// Sent RST.
+    /// It sent a RST.
     Reset,
 }
 
-/// One side's state, and the one before it.
+/// The state of one side, and the state before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct End(u8);
 
 impl End {
-    /// Sent SYN, and nothing before it.
+    /// It sent a SYN, and nothing before it.
     pub(crate) const SYN_SENT: Self = Self(EndState::SynSent as u8);
 
     #[inline]
@@ -204,7 +205,7 @@ impl End {
         }
     }
 
-    /// Back to the state before.
+    /// Returns to the previous state.
     pub(crate) const fn undo(&mut self) {
         self.0 >>= 4;
     }
@@ -222,7 +223,7 @@ impl End {
         }
     }
 
-    /// Established, or closed out of that: what it acknowledges can be believed.
+    /// Established, or closed from that state: its acknowledgements can be believed.
     #[inline]
     pub(crate) const fn is_clean(self) -> bool {
         match self.state() {
@@ -233,7 +234,7 @@ impl End {
     }
 }
 
-/// Which letters the history has, by direction, and whether packets can take the short way.
+/// Which letters the history has, by direction, and whether packets can take the fast path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen(pub(crate) u16);
 
@@ -245,8 +246,8 @@ impl Seen {
     pub(crate) const RST: u16 = 1 << 8;
     pub(crate) const INCONSISTENT: u16 = 1 << 10;
     pub(crate) const MULTI_FLAG: u16 = 1 << 12;
-    /// TCP, and only data in order or a plain acknowledgement is expected. (The bit above is
-    /// `tcp/reuse`'s.)
+    /// TCP, and only data in order or a plain acknowledgement is expected. (The bit above belongs
+    /// to `tcp/reuse`.)
     pub(crate) const QUIET: u16 = 1 << 14;
 
     #[inline]
@@ -283,22 +284,22 @@ impl Bits {
     /// Turned because only the source port is well known.
     pub(crate) const FLIPPED: u16 = 1 << 1;
     pub(crate) const MIDSTREAM: u16 = 1 << 2;
-    /// Closed by the lower endpoint; the next bit: by the higher.
+    /// Closed by the lower endpoint; the next bit: by the higher one.
     pub(crate) const CLOSED: u16 = 1 << 3;
     pub(crate) const SYN_ACK_SEEN: u16 = 1 << 5;
     pub(crate) const RTT_KNOWN: u16 = 1 << 6;
     pub(crate) const RTT_VOID: u16 = 1 << 7;
-    /// Packets since the last interim record.
+    /// It has had packets since the last interim record.
     pub(crate) const CHANGED: u16 = 1 << 8;
-    /// The addresses are those of an ICMP error, not the key's.
+    /// The addresses are those of an ICMP error, not of the key.
     pub(crate) const ICMP_ERROR: u16 = 1 << 9;
-    /// `control_seq` is that of a RST; two bits by direction.
+    /// `control_seq` is that of a RST; two bits, by direction.
     pub(crate) const CONTROL_IS_RST: u16 = 1 << 10;
-    /// More was acknowledged than seen; two bits by direction.
+    /// More was acknowledged than seen; two bits, by direction.
     pub(crate) const BEHIND_ACK: u16 = 1 << 12;
-    /// The connection is over: a fixed delay, then its record.
+    /// The connection is over: its record follows after a fixed delay.
     pub(crate) const OVER: u16 = 1 << 14;
-    /// Its last record was written ahead of its removal.
+    /// Its last record was written before its removal.
     pub(crate) const TOLD: u16 = 1 << 15;
 
     #[inline]
@@ -351,7 +352,7 @@ impl Hot {
         (self.bits.0 & Bits::CLIENT_HIGH) as usize
     }
 
-    /// Whether the addresses are not those of the key: of IPv6, of ICMP errors.
+    /// Whether the addresses are stored apart from the key: IPv6, ICMP errors.
     #[inline]
     pub(crate) const fn has_addresses_apart(&self) -> bool {
         self.key.is_ipv6() || self.bits.has(Bits::ICMP_ERROR)
@@ -374,7 +375,7 @@ pub(crate) const FREE_KEY: FlowKey = FlowKey {
 mod tests {
     use super::{End, EndState};
 
-    /// A repeated state must not push out the one before.
+    /// A repeated state must not displace the one before.
     #[test]
     fn an_end_remembers_the_state_before() {
         let mut end = End::default();

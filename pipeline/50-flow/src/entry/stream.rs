@@ -1,8 +1,8 @@
-//! What of a stream was seen beyond its first hole: enough to tell a late packet from a lost one.
+//! The parts of a stream seen beyond its first hole: enough to tell a late packet from a lost one.
 //!
-//! Keeps numbers only, no bytes. Up to [`Islands::MAX`] runs of bytes beyond a hole; where there
-//! are more, the two with the smallest hole between them become one, so that a hole may be
-//! missed, never invented.
+//! Keeps sequence numbers only, no bytes. Up to [`Islands::MAX`] runs of bytes beyond a hole. If
+//! there are more, the two runs with the smallest hole between them are joined, so that a hole may
+//! be missed but never invented.
 
 use flowpin_packet::Seq;
 
@@ -25,7 +25,7 @@ impl Islands {
         self.count == 0
     }
 
-    /// One past the last byte; none if there is no run.
+    /// One past the last byte; `None` if there is no run.
     pub(crate) fn end(&self) -> Option<Seq> {
         self.runs().last().map(|run| run.1)
     }
@@ -41,7 +41,7 @@ impl Islands {
         let mut place = 0;
         for &(start, end) in self.runs() {
             if start.is_after(to) {
-                // Behind the new run.
+                // After the new run.
             } else if from.is_after(end) {
                 place = count + 1;
             } else {
@@ -55,7 +55,7 @@ impl Islands {
                 count += 1;
             }
         }
-        // Make room at `place`: at most MAX runs were kept, and there is one place more.
+        // Make room at `place`: at most MAX runs were kept, and there is one more place.
         if let Some(tail) = kept.get_mut(place..=count) {
             tail.rotate_right(1);
             if let Some(slot) = tail.first_mut() {
@@ -66,7 +66,7 @@ impl Islands {
         self.store(&mut kept, count);
     }
 
-    /// Moves `next` over all runs that it touches.
+    /// Moves `next` past all runs that it touches.
     pub(crate) fn absorb(&mut self, next: Seq) -> Seq {
         let mut next = next;
         let mut gone = 0;
@@ -135,8 +135,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(200))]
 
-        /// With few runs they are exactly the set of bytes inserted, also where the sequence
-        /// numbers wrap; with many, never fewer.
+        /// With few runs they are exactly the set of bytes inserted, also if sequence numbers wrap;
+        /// with many, never fewer.
         #[test]
         fn runs_are_the_set_of_bytes_seen(
             base in prop_oneof![any::<u32>(), (u32::MAX - 60)..=u32::MAX],
@@ -169,7 +169,7 @@ mod tests {
         }
     }
 
-    /// The byte that fills the hole releases what lies behind it, and no more.
+    /// The byte that fills the hole releases the bytes after it, and no more.
     #[test]
     fn filling_a_hole_releases_the_runs_behind_it() {
         let mut islands = Islands::NONE;

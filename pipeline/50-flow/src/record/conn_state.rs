@@ -1,10 +1,10 @@
-//! Zeek's `conn_state`, from the states of both sides.
+//! Zeek's `conn_state`, derived from the states of both sides.
 
 use crate::entry::history::Letters;
 use crate::entry::{EndState, Hot};
 use flowpin_record::ConnState;
 
-/// What both sides came to.
+/// The final state of both sides.
 pub(crate) struct Outcome {
     pub(crate) client: EndState,
     pub(crate) server: EndState,
@@ -37,7 +37,7 @@ pub(crate) fn of_tcp(outcome: &Outcome) -> ConnState {
     }
 }
 
-/// UDP and SCTP: by who sent at all.
+/// UDP and SCTP: by which sides sent at all.
 pub(crate) fn of_datagrams(client_sent: bool, server_sent: bool) -> ConnState {
     match (client_sent, server_sent) {
         (true, true) => ConnState::SF,
@@ -47,7 +47,7 @@ pub(crate) fn of_datagrams(client_sent: bool, server_sent: bool) -> ConnState {
     }
 }
 
-/// A SYN, then nothing of the client's handshake, data in order or end but a RST.
+/// A SYN, then nothing of the client's handshake, no data in order and no end except a RST.
 fn is_syn_then_reset(letters: Letters) -> bool {
     let history = letters.history();
     let text = history.as_str();
@@ -62,7 +62,7 @@ fn is_syn_then_reset(letters: Letters) -> bool {
         .is_some_and(|allowed| allowed.contains('R'))
 }
 
-/// The two sides' states, the client's first.
+/// The states of the two sides, the client's first.
 pub(crate) fn sides(hot: &Hot) -> (EndState, EndState) {
     let client = hot.client();
     (hot.ends[client].state(), hot.ends[client ^ 1].state())

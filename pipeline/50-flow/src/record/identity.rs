@@ -1,10 +1,10 @@
-//! Identifiers of connections: a keyed hash of what the input says about them.
+//! Identifiers of connections: a keyed hash of facts from the input.
 
 use crate::entry::birth::Birth;
 use flowpin_packet::{Endpoints, FlowKey, Timestamp};
 use flowpin_record::Uid;
 
-/// Makes identifiers under one `--id-seed`.
+/// Makes identifiers for one `--id-seed`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Identity {
     seed: u64,
@@ -17,10 +17,10 @@ impl Identity {
         }
     }
 
-    /// By key, addresses where the key does not hold them, capture time of the first packet, and
-    /// its mark, which tells apart what time does not. Depends on nothing else, so on no worker and
-    /// no secret.
-    // PERF: the products do not wait for each other.
+    /// From the key, the addresses if the key does not hold them, the capture time of the first
+    /// packet, and its mark, which distinguishes connections with equal times. Depends on nothing
+    /// else: not on the worker, not on the secret.
+    // PERF: the products do not depend on each other.
     pub(crate) fn uid(
         self,
         key: FlowKey,
@@ -48,7 +48,7 @@ const fn fold(a: u64, b: u64) -> u64 {
     (product as u64) ^ ((product >> 64) as u64)
 }
 
-/// As [`fold`], but a factor of 0 does not hide the other one.
+/// As [`fold`], but a factor of 0 does not cancel the other one.
 #[inline]
 const fn mix(a: u64, b: u64) -> u64 {
     fold(a, b) ^ a.rotate_left(29) ^ b
@@ -69,7 +69,7 @@ mod tests {
     use flowpin_packet::{Endpoints, FlowKey, Timestamp};
     use std::collections::HashSet;
 
-    /// Neighbouring connections get different identifiers; another seed gives other ones.
+    /// Neighbouring connections get different identifiers; another seed gives others.
     #[test]
     fn neighbours_have_different_identifiers() {
         let key = FlowKey {

@@ -16,8 +16,8 @@ use flowpin_record::{
 use flowpin_wire::transport::{IcmpFamily, IcmpKind};
 use identity::Identity;
 
-/// Protocol number in the key of a connection made of ICMP errors alone: reserved by IANA, so no
-/// packet has it together with a subkind.
+/// Protocol number in the key of a connection that consists of ICMP errors alone: reserved by IANA,
+/// so no packet has it together with a subkind.
 pub(crate) const ICMP_ERROR_PROTOCOL: u8 = 255;
 
 /// All parts of one connection.
@@ -26,7 +26,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) hot: &'a Hot,
     pub(crate) cold: &'a Cold,
     pub(crate) extra: Option<&'a Extra>,
-    /// Where the key does not hold them.
+    /// Present if the key does not hold them.
     pub(crate) addresses: Option<&'a Addresses>,
 }
 
@@ -57,8 +57,8 @@ impl Parts<'_> {
     }
 
     /// Writes the record as of now: all fields of `record`, whatever it held.
-    // PERF: in place. Parts that are built elsewhere and copied wait for their own bytes: written
-    // a few at a time and read sixteen at once, they cannot be forwarded (150 cycles a record).
+    // PERF: in place. If parts are built elsewhere and copied, the wide loads of the copy wait for
+    // the narrow stores before them (150 cycles per record).
     pub(crate) fn write(
         &self,
         identity: Identity,
@@ -100,13 +100,13 @@ impl Parts<'_> {
         }
     }
 
-    /// Zeek takes no note of the time once both sides have closed: `since` stands still from then
-    /// on, where a closed connection's deadline is fixed (`--timeouts zeek`). A reset closes its
-    /// sender's side only, so packets of the other still count.
+    /// Zeek ignores times after both sides have closed: `since` stands still from then on, if the
+    /// deadline of a closed connection is fixed (`--timeouts zeek`). A reset closes only its
+    /// sender's side, so packets of the other side still count.
     fn open_until(&self, protocol: u8) -> Timestamp {
         let (hot, start) = (self.hot, self.cold.start);
-        // Nearly always false, and else since packets came behind the close, or the clock leapt:
-        // stream time then says nothing about capture times.
+        // Nearly always false; true if packets came after the close, or if the clock leapt: stream
+        // time then says nothing about capture times.
         let stands_still = hot.since < hot.end && hot.since >= start && protocol == TCP;
         if stands_still && hot.ends.iter().all(|end| end.state() == EndState::Closed) {
             hot.since
@@ -115,7 +115,7 @@ impl Parts<'_> {
         }
     }
 
-    /// Client and server; ICMP has types and codes for ports, as Zeek writes them.
+    /// Client and server; ICMP has types and codes for ports, as in Zeek.
     fn write_sides(&self, record: &mut ConnRecord) {
         let ipv6 = self.hot.key.is_ipv6();
         (record.client, record.server) = self.sides();
@@ -182,8 +182,8 @@ impl Parts<'_> {
         }
     }
 
-    /// Bytes by sequence numbers: from the SYN to the last one seen or acknowledged, without
-    /// SYN and FIN themselves.
+    /// Bytes by sequence numbers: from the SYN to the last byte seen or acknowledged, without SYN
+    /// and FIN themselves.
     fn stream_bytes(&self, side: usize) -> u64 {
         let hot = self.hot;
         if hot.ends[side] == End::default() {
@@ -224,7 +224,7 @@ impl Parts<'_> {
     }
 }
 
-/// What [`Parts::write`] writes over.
+/// The initial value that [`Parts::write`] overwrites.
 pub(crate) const BLANK: ConnRecord = ConnRecord {
     uid: Uid(0),
     start: Timestamp(0),

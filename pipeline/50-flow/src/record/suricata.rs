@@ -1,4 +1,4 @@
-//! Suricata's `tcp.state` and `flow.state`, from the control bits.
+//! Suricata's `tcp.state` and `flow.state`, derived from the control bits.
 //!
 //! ```text
 //!  none ─SYN► syn_sent ─SYN-ACK► syn_recv ─ACK► established ◄─ picked up in the middle
@@ -8,14 +8,14 @@
 //!       RST, in any state but none: closed
 //! ```
 //!
-//! The states are the server's, as Suricata has them. It validates sequence numbers before it
-//! follows a packet; here only a bad checksum keeps a packet out.
+//! The states are the server's, as in Suricata, which validates sequence numbers before it follows
+//! a packet; here only packets with a bad checksum are excluded.
 
 use flowpin_packet::TcpFlags;
 use flowpin_record::{FlowState, TcpState};
 
 /// The state after a segment. `acks_fin`: it acknowledges the other side's FIN.
-// PERF: by a table of 1 KiB; as branches this was the least predictable step of a close.
+// PERF: from a table of 1 KiB; as branches this was the least predictable step of a close.
 #[inline]
 pub(crate) fn next(state: TcpState, flags: TcpFlags, to_server: bool, acks_fin: bool) -> TcpState {
     let controls = flags.0 & 7 | (flags.0 & TcpFlags::ACK.0) >> 1;
@@ -105,7 +105,7 @@ const fn closing(to_server: bool) -> TcpState {
     }
 }
 
-/// The flow's state that goes with a TCP state.
+/// The flow state for a TCP state.
 pub(crate) fn flow_state(state: TcpState) -> FlowState {
     match state {
         TcpState::None | TcpState::SynSent | TcpState::SynRecv => FlowState::New,
@@ -137,7 +137,7 @@ mod tests {
             })
     }
 
-    /// Who closes first decides which way the states go.
+    /// The side that closes first decides the path through the states.
     #[test]
     fn both_ways_of_closing_end_in_closed() {
         let open = [(S, true, false), (SA, false, false), (A, true, false)];
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(run(&[&open[..], &crossed[..]].concat()), TcpState::Closing);
     }
 
-    /// A stray RST or FIN begins nothing; a RST ends anything.
+    /// A stray RST or FIN begins nothing; a RST ends everything.
     #[test]
     fn a_reset_closes_what_was_open() {
         assert_eq!(run(&[(TcpFlags::RST, true, false)]), TcpState::None);

@@ -1,4 +1,4 @@
-//! A connection's first packet: room for it, and who is the client.
+//! The first packet of a connection: room for an entry, and which side is the client.
 
 use super::count::{SCTP_INIT, SCTP_INIT_ACK};
 use super::{Arrival, Cause, Table, granule_before};
@@ -15,7 +15,7 @@ use flowpin_packet::{
 use flowpin_record::RecordSink;
 
 impl Table {
-    /// Makes an entry for a packet that belongs to no connection; [`NIL`] if it cannot have one.
+    /// Makes an entry for a packet that belongs to no connection; [`NIL`] if there is no room.
     #[inline(never)]
     pub(super) fn begin<S: RecordSink, O: FlowObserver>(
         &mut self,
@@ -55,7 +55,7 @@ impl Table {
             birth.0
         };
         self.set_up(handle, arrival, observer);
-        // PERF: the next connection's lines travel until it begins.
+        // PERF: prefetches the lines of the next connection.
         let next = self.hot.next_handle();
         self.hot.prefetch(next);
         self.cold.prefetch(next);
@@ -63,7 +63,7 @@ impl Table {
         handle
     }
 
-    /// Slots for an entry in both slabs and the index.
+    /// Slots for an entry in both slabs and in the index.
     fn insert(&mut self, key: FlowKey, meta: &PacketMeta) -> Handle {
         if self.counters.live == 0 {
             self.wheel.skip_to(granule_before(meta.stream_time));
@@ -120,7 +120,7 @@ impl Table {
         self.set_up(handle, arrival, observer);
     }
 
-    /// Direction, VLANs, and what only the first packet tells.
+    /// Direction, VLANs, and other facts of the first packet.
     fn set_up<O: FlowObserver>(&mut self, handle: Handle, arrival: &Arrival<'_>, observer: &mut O) {
         let meta = arrival.meta;
         self.counters.begun(meta.kind);
@@ -140,7 +140,7 @@ impl Table {
         }
     }
 
-    /// What has to wait until the packet was counted: the tunnel, which needs an `Extra`, and
+    /// Steps that must follow the counting of the packet: the tunnel, which needs an `Extra`, and
     /// the time-out, which the packet decides.
     #[inline(never)]
     pub(super) fn finish_beginning<S: RecordSink, O: FlowObserver>(
@@ -160,13 +160,13 @@ impl Table {
         self.schedule(handle);
     }
 
-    /// Frees an entry and all that belongs to it.
+    /// Frees an entry and everything that belongs to it.
     pub(super) fn remove(&mut self, handle: Handle) {
         self.index.remove(self.hot[handle].hash, handle);
         self.free(handle);
     }
 
-    /// As [`Table::remove`], but the index and the wheel are left alone.
+    /// As [`Table::remove`], but leaves the index and the wheel alone.
     pub(super) fn free(&mut self, handle: Handle) {
         self.free_extra(handle);
         let hash = self.hot[handle].hash;
@@ -200,8 +200,8 @@ impl Table {
     }
 }
 
-/// From when a new connection's time-out counts: stream time, or the packet's own if that is
-/// later. Stream time does not follow the first packet behind a gap of hours, in case that one is
+/// The time from which a new connection's time-out counts: stream time, or the packet's own if that
+/// is later. Stream time does not follow the first packet after a gap of hours, in case that one is
 /// wrong; the connection that it begins must not end when the second packet confirms it.
 fn idle_from(meta: &PacketMeta) -> Timestamp {
     meta.stream_time.max(meta.time)
@@ -216,8 +216,8 @@ const fn first_class(kind: PacketKind) -> Class {
     }
 }
 
-/// Decides who is the client: who sent SYN (INIT); else who received SYN-ACK (INIT ACK); else who
-/// sent the first packet, unless only the source port is a server's.
+/// Decides which side is the client: the sender of the SYN (INIT), else the receiver of the SYN-ACK
+/// (INIT ACK), else the sender of the first packet, unless only the source port is a server's.
 fn orient(hot: &mut Hot, arrival: &Arrival<'_>) {
     let (meta, side) = (arrival.meta, arrival.side);
     let sender_is_client = match beginning(arrival) {

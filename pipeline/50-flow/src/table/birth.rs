@@ -1,7 +1,7 @@
-//! What tells a new connection from those of the same key before it: see `entry/birth`.
+//! Distinguishes a new connection from earlier ones with the same key: see `entry/birth`.
 //!
-//! The connection right before is compared with if it is certain that its entry is still there,
-//! however seldom ticks come. Those that are forgotten can only be equal if the packet comes late:
+//! It is compared with the previous connection if that one's entry is certain to exist, however
+//! seldom ticks come. A forgotten connection can be equal only if the packet comes late:
 //!
 //! ```text
 //!  forgotten because of …    an equal one can begin only …
@@ -18,10 +18,10 @@ use crate::entry::birth::Birth;
 use crate::time::timeouts::Rules;
 use flowpin_packet::{PacketMeta, SHARD_COUNT, Shard, Timestamp};
 
-/// When connections began that nobody remembers.
+/// Start times of connections that were forgotten.
 #[derive(Debug)]
 pub(super) struct Forgotten {
-    /// The latest, but for those that a time-out ended; by shard.
+    /// The latest, except for those that a time-out ended; by shard.
     until: Box<[Timestamp; SHARD_COUNT]>,
     /// The shortest time-out.
     timeout_min_ns: u64,
@@ -35,13 +35,13 @@ impl Forgotten {
         }
     }
 
-    /// A connection that began at `start` is not known any more.
+    /// Forgets a connection that began at `start`.
     pub(super) fn note(&mut self, hash: u32, start: Timestamp) {
         let until = &mut self.until[usize::from(Shard::of_hash(hash).0)];
         *until = start.max(*until);
     }
 
-    /// Whether one of the same key may have begun at this packet's time and be forgotten.
+    /// Whether a forgotten connection of the same key may have begun at this packet's time.
     fn may_equal(&self, meta: &PacketMeta) -> bool {
         meta.time <= self.until[usize::from(meta.shard().0)]
             || meta.time.plus_nanos(self.timeout_min_ns) <= meta.stream_time
@@ -49,8 +49,8 @@ impl Forgotten {
 }
 
 impl Table {
-    /// Of a connection that begins with this packet. `before`: start and birth of the connection
-    /// before it, of the same key, if that is known.
+    /// The birth of a connection that begins with this packet. `before`: start and birth of the
+    /// previous connection of the same key, if known.
     pub(super) fn birth(&mut self, meta: &PacketMeta, before: Option<(Timestamp, Birth)>) -> Birth {
         let own = Birth::of(meta);
         if let Some((start, _)) = before.filter(|(start, _)| *start > meta.time) {
@@ -65,8 +65,8 @@ impl Table {
         }
     }
 
-    /// Start and birth of the connection that a packet with the same key finds ended; none if a
-    /// tick could have taken it away already.
+    /// Start and birth of the ended connection that a packet with the same key finds; `None` if a
+    /// tick could already have removed it.
     pub(super) fn known_before(
         &self,
         handle: Handle,

@@ -1,4 +1,4 @@
-//! What a packet adds to its connection.
+//! Counts a packet on its connection.
 
 use super::{Arrival, Cause, Table};
 use crate::entry::history::Letter;
@@ -11,8 +11,9 @@ use flowpin_packet::{PacketFlags, PacketKind, PacketMeta, TcpFlags};
 use flowpin_record::RecordSink;
 
 impl Table {
-    /// Adds a packet to the sums and applies it to the state. What it did, as the short way says
-    /// it: which way a packet takes depends on where batches end, and nobody must notice.
+    /// The slow path: adds a packet to the sums and applies it to the state. Returns the same event
+    /// as the fast path: which path a packet takes depends on the ends of batches, and must not
+    /// show.
     #[inline]
     pub(super) fn count<S: RecordSink, O: FlowObserver>(
         &mut self,
@@ -40,7 +41,8 @@ impl Table {
                 rare.bits |= Rare::SNAPPED;
             }
             if meta.flags.has(PacketFlags::BAD_CHECKSUM) {
-                // It counts, but no host accepted it: no state, no longer life.
+                // It counts, but no host accepted it: it changes no state and does not extend the
+                // lifetime.
                 rare.bits |= Rare::BAD_CHECKSUM;
                 self.note(handle, side, &rare, cause, sink, observer);
                 return Event::Ongoing;
@@ -63,7 +65,7 @@ impl Table {
         event_of(&self.hot[handle], side, is_plain)
     }
 
-    /// A TCP segment that is not simply the next one.
+    /// A TCP segment that is not the expected next one.
     fn count_segment<O: FlowObserver>(
         &mut self,
         handle: Handle,
@@ -103,7 +105,7 @@ impl Table {
         }
     }
 
-    /// A packet of anything but TCP.
+    /// A packet of a protocol other than TCP.
     #[inline]
     fn count_datagram(&mut self, handle: Handle, arrival: &Arrival<'_>) {
         let hot = &mut self.hot[handle];
@@ -120,7 +122,7 @@ impl Table {
     }
 }
 
-/// A segment but for its FIN.
+/// A segment without its FIN.
 fn without_fin(meta: &PacketMeta) -> PacketMeta {
     PacketMeta {
         tcp_flags: TcpFlags(meta.tcp_flags.0 & !TcpFlags::FIN.0),
@@ -128,7 +130,7 @@ fn without_fin(meta: &PacketMeta) -> PacketMeta {
     }
 }
 
-/// What a packet did to a connection that there was.
+/// The effect of a packet on an existing connection.
 #[inline]
 pub(super) fn event_of(hot: &Hot, side: usize, is_plain: bool) -> Event {
     if is_plain && milestone(hot, side).is_none() {
@@ -138,9 +140,9 @@ pub(super) fn event_of(hot: &Hot, side: usize, is_plain: bool) -> Event {
     }
 }
 
-/// The packets of one direction that are told as more than [`Event::Plain`]: the eighth, and one
+/// The packets of a direction that are reported as more than [`Event::Plain`]: the eighth, and one
 /// in 256.
-// PERF: each costs as much as three that are not told; one in eight was 2 % of all cycles.
+// PERF: each costs as much as three others; one in eight was 2 % of all cycles.
 #[inline]
 pub(super) fn milestone(hot: &Hot, side: usize) -> Option<u32> {
     let packets = hot.packets[side & 1];
@@ -148,7 +150,7 @@ pub(super) fn milestone(hot: &Hot, side: usize) -> Option<u32> {
     is_one.then_some(packets)
 }
 
-/// Adds a packet's lengths; false, and nothing is added, if a sum would overflow.
+/// Adds the lengths of a packet; false, with nothing added, if a sum would overflow.
 #[inline]
 pub(super) fn add_lengths(hot: &mut Hot, side: usize, meta: &PacketMeta) -> bool {
     let packets = u64::from(hot.packets[side]) + 1;
@@ -166,8 +168,8 @@ pub(super) fn add_lengths(hot: &mut Hot, side: usize, meta: &PacketMeta) -> bool
     true
 }
 
-/// A segment that changes nothing but sums and perhaps the history: see [`tcp::is_in_order`].
-/// Whether the history has changed.
+/// Counts a segment that changes only sums and perhaps the history: see [`tcp::is_in_order`].
+/// Returns whether the history changed.
 #[inline]
 pub(super) fn count_in_order(hot: &mut Hot, side: usize, meta: &PacketMeta) -> bool {
     remember(hot, side, meta);
@@ -177,27 +179,27 @@ pub(super) fn count_in_order(hot: &mut Hot, side: usize, meta: &PacketMeta) -> b
     tcp::mark_letter(hot, side, meta)
 }
 
-/// Whether a datagram changes nothing but sums and how long its connection lives.
+/// Whether a datagram changes only sums and the lifetime of its connection.
 #[inline]
 pub(super) fn is_known_datagram(hot: &Hot, side: usize, meta: &PacketMeta) -> bool {
     meta.kind == PacketKind::Udp && hot.seen.has(Seen::DATA, side)
 }
 
-/// See [`is_known_datagram`]. No time-out of UDP is fixed.
+/// Counts such a datagram ([`is_known_datagram`]). No UDP time-out is fixed.
 #[inline]
 pub(super) fn count_known_datagram(hot: &mut Hot, side: usize, meta: &PacketMeta) {
     remember(hot, side, meta);
     hot.since = hot.since.max(meta.stream_time);
 }
 
-/// Whether the packet is the previous one of its direction again, at most 50 ms later.
+/// Whether the packet repeats the previous one of its direction, at most 50 ms later.
 #[inline]
 pub(super) fn is_duplicate(hot: &Hot, side: usize, meta: &PacketMeta) -> bool {
     let later = duplicate_time(meta).wrapping_sub(hot.fingerprint_time[side]);
     meta.fingerprint == hot.fingerprint[side] && meta.fingerprint != 0 && later <= DUPLICATE_UNITS
 }
 
-/// Keeps what tells a duplicate of this packet.
+/// Stores the facts that identify a duplicate of this packet.
 #[inline]
 fn remember(hot: &mut Hot, side: usize, meta: &PacketMeta) {
     hot.fingerprint[side] = meta.fingerprint;
@@ -209,14 +211,15 @@ const fn duplicate_time(meta: &PacketMeta) -> u16 {
     (meta.time.0 >> DUPLICATE_UNIT_BITS) as u16
 }
 
-/// Packets that leave a mark on their connection.
+/// Flags of packets that leave a mark on their connection.
 pub(super) const MARKS: PacketFlags = PacketFlags::SNAPPED.with(PacketFlags::BAD_CHECKSUM);
 
 /// Times of duplicates are kept in 16 bits of 2²² ns (4.2 ms); 12 of them are 50 ms.
 const DUPLICATE_UNIT_BITS: u32 = 22;
 const DUPLICATE_UNITS: u16 = 12;
 
-/// The first packet of a direction, of anything but TCP; for SCTP each, since some end it.
+/// The first packet of a direction, for protocols other than TCP; for SCTP every packet, since some
+/// of them end the connection.
 #[cold]
 fn note_datagram(hot: &mut Hot, arrival: &Arrival<'_>) {
     let (meta, side) = (arrival.meta, arrival.side);

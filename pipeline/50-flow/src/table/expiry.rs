@@ -1,8 +1,8 @@
 //! When connections end and interim records fall due, decided exactly.
 //!
 //! A deadline is `since + time-out`. An interim record is due at each `start + k × interval` of
-//! stream time before the deadline if packets came since the last one. A packet at or after such
-//! a moment finds it passed; the timer wheel finds the rest.
+//! stream time before the deadline, if packets came since the last one. A packet at or after such a
+//! moment detects that it has passed; the timer wheel detects the rest.
 
 use super::count::SCTP_INIT;
 use super::{Arrival, Cause, Table};
@@ -15,7 +15,8 @@ use flowpin_packet::{FrameBytes, PacketFlags, PacketKind, PacketMeta, TcpFlags, 
 use flowpin_record::{EndReason, RecordKey, RecordSink};
 
 impl Table {
-    /// Before a packet counts: writes what has fallen due, and whether the connection has ended.
+    /// Before a packet counts: writes the records that are due; returns whether the connection
+    /// ended.
     #[inline(never)]
     pub(super) fn ends_before<S: RecordSink, O: FlowObserver>(
         &mut self,
@@ -53,7 +54,7 @@ impl Table {
         false
     }
 
-    /// Before a packet makes a record of a connection: what the observer has put off.
+    /// Before a packet causes a record of a connection: flushes what the observer has deferred.
     pub(super) fn settle<S: RecordSink, O: FlowObserver>(
         &self,
         frames: &FrameBytes<'_>,
@@ -65,8 +66,8 @@ impl Table {
         }
     }
 
-    /// A packet that lengthens the connection's life makes an interim record due again: at a
-    /// boundary that may be nearer than the deadline.
+    /// A packet that extends the connection's lifetime makes an interim record due again, at a
+    /// boundary that may be closer than the deadline.
     fn expect_interim(&mut self, handle: Handle, meta: &PacketMeta) {
         let hot = &mut self.hot[handle];
         if hot.bits.has(Bits::CHANGED)
@@ -93,14 +94,14 @@ impl Table {
         }
     }
 
-    /// Until when a connection lives without another packet.
+    /// The time until which a connection lives without another packet.
     pub(super) fn deadline(&self, handle: Handle) -> Timestamp {
         let hot = &self.hot[handle];
         hot.since.plus_nanos(self.rules.after_ns(hot.class))
     }
 
-    /// The key of the record that a time-out or the input's end causes: behind all that the
-    /// packet of that number may have caused at the same time.
+    /// The key of the record that a time-out or the end of the input causes: after everything that
+    /// the packet of that number may have caused at the same time.
     pub(super) fn timeout_key(&self, handle: Handle, deadline: Timestamp) -> RecordKey {
         RecordKey {
             time: deadline,
@@ -109,9 +110,9 @@ impl Table {
         }
     }
 
-    /// The boundary at which the last packets are due in an interim record, if they are.
+    /// The boundary at which an interim record is due for the last packets, if any.
     ///
-    /// Those whose deadline is fixed have none: their last record follows soon.
+    /// A connection with a fixed deadline has none: its last record follows soon.
     fn boundary(&self, handle: Handle) -> Option<Timestamp> {
         let hot = &self.hot[handle];
         if self.interim_ns == 0 || !hot.bits.has(Bits::CHANGED) || self.rules.is_fixed(hot.class) {
@@ -126,7 +127,7 @@ impl Table {
         (boundary < deadline.0).then_some(Timestamp(boundary))
     }
 
-    /// Writes the interim record that was due by `until`, if one was.
+    /// Writes the interim record that was due by `until`, if any.
     pub(super) fn write_interim<S: RecordSink, O: FlowObserver>(
         &mut self,
         handle: Handle,
@@ -149,7 +150,7 @@ impl Table {
         self.hand_out(handle, EndReason::Interim, nth, key, sink, observer);
     }
 
-    /// Links a connection in the timer wheel if it would be looked at too late.
+    /// Links a connection in the timer wheel if it would be checked too late.
     pub(super) fn schedule(&mut self, handle: Handle) {
         let due = self
             .boundary(handle)
@@ -167,8 +168,8 @@ impl Table {
         self.hot[handle].slot = slot;
     }
 
-    /// Takes out of the wheel what stands there in vain: connections that ended or that are
-    /// linked elsewhere, and the second place of one that came back to its slot.
+    /// Removes useless handles from the wheel: of connections that ended or that are linked
+    /// elsewhere, and the second handle of one that returned to its slot.
     #[cold]
     #[inline(never)]
     fn drop_stale(&mut self) {
@@ -188,7 +189,7 @@ impl Table {
         });
     }
 
-    /// Ends what is due by the end of a granule.
+    /// Ends the connections that are due by the end of a granule.
     pub(super) fn collect_until<S: RecordSink, O: FlowObserver>(
         &mut self,
         granule: u64,
@@ -201,9 +202,9 @@ impl Table {
         }
     }
 
-    /// Writes the last records of what is due by now, within the granule that has begun. The
-    /// entries stay until the granule's end: when a full shard has room must not depend on when
-    /// this is called.
+    /// Writes the last records that are due by now, within the granule that has begun. The entries
+    /// stay until the end of the granule: when a full shard has room must not depend on when this
+    /// is called.
     pub(super) fn tell_now<S: RecordSink, O: FlowObserver>(
         &mut self,
         sink: &mut S,
@@ -220,7 +221,7 @@ impl Table {
         }
     }
 
-    /// As [`Table::tell_now`], for one connection; a second time changes nothing.
+    /// As [`Table::tell_now`], for one connection; a second call changes nothing.
     fn tell_end<S: RecordSink, O: FlowObserver>(
         &mut self,
         handle: Handle,
@@ -236,7 +237,7 @@ impl Table {
         }
     }
 
-    /// Whether a handle found in a slot of the wheel is not stale.
+    /// Whether a handle found in a slot of the wheel is current.
     #[inline]
     fn is_linked(&self, handle: Handle, slot: u16) -> bool {
         self.hot.get(handle).is_some_and(|hot| hot.slot == slot)
@@ -254,8 +255,9 @@ impl Table {
         self.ask_for(far.as_ref(), observer);
         let mut near: Option<Block> = None;
         while far.is_some() || near.is_some() {
-            // PERF: entries lie anywhere. A block's are asked for two blocks ahead, the lines of
-            // the index and what the observer's lead to once they are there, one block ahead.
+            // PERF: entries are scattered. Those of a block are prefetched two blocks ahead; the
+            // lines of the index, and those that the observer's lead to, one block ahead, once the
+            // entries have arrived.
             let farther = far.as_ref().and_then(|far| self.wheel.open(far.next));
             self.ask_for(farther.as_ref(), observer);
             for &handle in far.iter().flat_map(|far| &far.handles) {
@@ -285,7 +287,7 @@ impl Table {
         }
     }
 
-    /// Looks at a connection that the timer wheel gave back.
+    /// Checks a connection that the timer wheel returned.
     fn collect<S: RecordSink, O: FlowObserver>(
         &mut self,
         handle: Handle,
@@ -310,7 +312,7 @@ impl Table {
         }
     }
 
-    /// The keys of all last records when the input has ended, in order. Writes the interim records
+    /// The keys of all last records at the end of the input, in order. Writes the interim records
     /// that are due before.
     pub(super) fn all_ends<S: RecordSink, O: FlowObserver>(
         &mut self,
@@ -322,9 +324,9 @@ impl Table {
             .iter()
             .flat_map(|shard| self.index.handles(shard))
             .collect();
-        // As they lie in memory: entries are read one behind the other.
+        // In the order of memory, so that entries are read sequentially.
         handles.sort_unstable();
-        // Right behind the last packet, and so behind every watermark.
+        // Right after the last packet, and so after every watermark.
         let input_end = self.now.plus_nanos(1);
         let mut ends = Vec::with_capacity(handles.len());
         for handle in handles {
@@ -337,8 +339,8 @@ impl Table {
         ends
     }
 
-    /// The last record of a connection when the input has ended. Frees its entry; the index and
-    /// the wheel are cleared as a whole.
+    /// The last record of a connection at the end of the input. Frees its entry; the index and the
+    /// wheel are cleared as a whole.
     pub(super) fn end_with_input<S: RecordSink, O: FlowObserver>(
         &mut self,
         handle: Handle,
@@ -356,7 +358,7 @@ impl Table {
         self.free(handle);
     }
 
-    /// Writes the last record of a connection, unless that was done ahead.
+    /// Writes the last record of a connection, unless that was done before.
     pub(super) fn end<S: RecordSink, O: FlowObserver>(
         &mut self,
         handle: Handle,
@@ -378,11 +380,11 @@ impl Table {
     }
 }
 
-/// Of a connection's last record. What packets cause comes before: ordinals from 1.
+/// For a connection's last record. The records that packets cause come before: ordinals from 1.
 const END_ORDINAL: u32 = 1 << 23;
 /// Before the last record of the same connection at the same moment.
 const INTERIM_ORDINAL: u32 = END_ORDINAL - 1;
 
-/// Marks the slot of an entry that was found there, while stale ones are dropped.
+/// Marks the slot of an entry that was found there, while stale handles are dropped.
 const SEEN_SLOT: u16 = 1 << 15;
 const _: () = assert!(SLOTS <= SEEN_SLOT as u64);

@@ -1,9 +1,9 @@
 //! ICMP errors: they count on the connection that they quote.
 //!
-//! An error does not add to packets or bytes and does not lengthen the connection's life: it was
-//! sent by a third party about it. If the quoted connection is unknown, the errors about it are a
-//! one-way connection of their own, from who reports to who is told, with type and code where
-//! ports would be.
+//! An error adds no packets or bytes and does not extend the connection's lifetime: a third party
+//! sent it about the connection. If the quoted connection is unknown, the errors about it form a
+//! one-way connection of their own, from the reporter to the receiver, with type and code in place
+//! of ports.
 
 use super::{Arrival, Cause, Table};
 use crate::entry::Handle;
@@ -78,7 +78,7 @@ impl Table {
     }
 }
 
-/// The quoted key with a protocol that no packet has, and the error's type.
+/// The quoted key with a protocol that no packet has, and the type of the error.
 fn own_key(meta: &PacketMeta) -> FlowKey {
     let kept = meta.key.low & (FlowKey::IPV6_BIT | 0xffff_ffff_ffff);
     let subkind = u64::from(meta.icmp_type() & 0x7f) << 56;
@@ -88,8 +88,8 @@ fn own_key(meta: &PacketMeta) -> FlowKey {
     }
 }
 
-/// Who sent the error (low) and to whom (high): the addresses of the header in front of the ICMP
-/// header, which is the eight bytes before the quoted packet. Where extension headers hide it:
+/// The sender of the error (low) and its receiver (high): the addresses of the header before the
+/// ICMP header, which is the eight bytes before the quoted packet. If extension headers hide it:
 /// the quoted destination and source.
 pub(super) fn addresses(arrival: &Arrival<'_>) -> Endpoints {
     let (frames, meta) = (arrival.frames, arrival.meta);
@@ -116,7 +116,7 @@ pub(super) fn addresses(arrival: &Arrival<'_>) -> Endpoints {
     })
 }
 
-/// RFC 791 §3.1: the header is 20 to 60 bytes and says how many; addresses at 12 and 16.
+/// RFC 791 §3.1: the header has 20 to 60 bytes and states its length; addresses at 12 and 16.
 fn ipv4_header(before: &[u8]) -> Option<Endpoints> {
     (5..=15u8).find_map(|words| {
         let start = before.len().checked_sub(usize::from(words) * 4)?;

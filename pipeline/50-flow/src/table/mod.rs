@@ -1,8 +1,8 @@
 //! The table itself: batches in, records out.
 //!
 //! ```text
-//!  process:  find candidates, ask for their lines ─► packet by packet: look again, count
-//!  tick:     collect what is due                     packet.rs  begin.rs  expiry.rs  room.rs
+//!  process:  find candidates, prefetch them ─► packet by packet: find again, count
+//!  tick:     collect what is due               packet.rs  begin.rs  expiry.rs  room.rs
 //! ```
 
 mod begin;
@@ -31,51 +31,51 @@ use flowpin_packet::{FrameBytes, PacketMeta, SHARD_COUNT, Timestamp};
 use flowpin_record::{ConnRecord, EndReason, RecordKey, RecordSink, Uid};
 use std::io;
 
-/// The connections of some shards. See the crate.
+/// The connections of some shards. See the crate documentation.
 #[derive(Debug)]
 pub struct Table {
     rules: Rules,
     /// 0: no interim records.
     interim_ns: u64,
-    /// How long a connection lives without a packet, by class. 0 with interim records: then each
-    /// packet must look whether one is due.
+    /// How long a connection lives without a packet, by class. 0 with interim records: then every
+    /// packet must check whether one is due.
     quiet_ns: [u64; 16],
     identity: Identity,
     shards: ShardSet,
     index: Index,
     hot: Slab<Hot>,
-    /// In step with `hot`: the same handles.
+    /// Parallel to `hot`: the same handles.
     cold: Slab<Cold>,
     extra: Slab<Extra>,
     addresses: Slab<Addresses>,
     wheel: Wheel,
-    /// Memory in use, by shard, and how much each may use.
+    /// Memory in use by shard, and the limit for each shard.
     used_bytes: Box<[u64; SHARD_COUNT]>,
     shard_bytes: u64,
     forgotten: Forgotten,
-    /// For choosing what to evict.
+    /// Buffer for choosing the connections to evict.
     scratch: Vec<(Timestamp, Handle)>,
     now: Timestamp,
     /// Number of the last packet.
     last_number: u64,
     counters: FlowCounters,
-    /// Once the input has ended: what is left, in the order of the records.
+    /// After the end of the input: the connections that are left, in the order of their records.
     ending: Option<std::vec::IntoIter<(RecordKey, Handle)>>,
-    /// The last record written; each is written over it.
+    /// The last record written; the next one overwrites it.
     record: ConnRecord,
 }
 
 impl Table {
-    /// Reserves a table for some shards. Address space only: memory is used as connections come.
+    /// Reserves a table for some shards. Only address space: memory is used as connections come.
     ///
     /// # Errors
     ///
-    /// Where the system refuses the address space.
+    /// If the system refuses the address space.
     pub fn new(options: &FlowOptions, shards: ShardSet) -> io::Result<Self> {
         let per_shard = options.per_shard_max();
         let shard_bytes = options.shard_bytes();
         let shard_count = shards.len() as u64;
-        // Address space that no 32-bit handle reaches is no use.
+        // Address space beyond the reach of a 32-bit handle is useless.
         let fitting = |each: u64| {
             let count = shard_count.saturating_mul(shard_bytes / each.max(1));
             u32::try_from(count).unwrap_or(u32::MAX - 1)
@@ -90,7 +90,7 @@ impl Table {
         };
         let mut hot = Slab::with_capacity(capacity)?;
         let mut cold = Slab::with_capacity(capacity)?;
-        // A machine without huge pages is slower, nothing else.
+        // Without huge pages the program is slower; nothing else changes.
         let _unavailable = hot
             .prefer_huge_pages()
             .and_then(|()| cold.prefer_huge_pages());
@@ -118,8 +118,8 @@ impl Table {
         })
     }
 
-    /// Asks for the lines that [`Table::process`] will read first. Worth calling some hundred
-    /// instructions ahead: as soon as a batch's hashes are known.
+    /// Prefetches the lines that [`Table::process`] reads first. Best called some hundred
+    /// instructions before it: as soon as the hashes of a batch are known.
     #[inline]
     pub fn prefetch(&self, batch: &[PacketMeta]) {
         for meta in batch {
@@ -127,9 +127,9 @@ impl Table {
         }
     }
 
-    /// Counts packets on their connections, in order. Records of connections that end on the way
-    /// go to `sink`. [`BATCH_MAX`] at a time are looked up together; the borders change nothing
-    /// else. Some hundred packets at once are best.
+    /// Counts packets on their connections, in order. Records of connections that end meanwhile go
+    /// to `sink`. [`BATCH_MAX`] packets at a time are looked up together, which changes nothing
+    /// else. Some hundred packets per call are best.
     ///
     /// Packets must come in the order of their stream time.
     pub fn process<S: RecordSink, O: FlowObserver>(
@@ -146,7 +146,7 @@ impl Table {
             .peek()
             .map_or([NIL; BATCH_MAX], |part| self.guess(part, observer));
         while let Some(part) = parts.next() {
-            // PERF: the next part's entries travel while this part is counted.
+            // PERF: prefetches the entries of the next part while this part is counted.
             let ahead = parts
                 .peek()
                 .map_or([NIL; BATCH_MAX], |part| self.guess(part, observer));
@@ -158,7 +158,7 @@ impl Table {
         self.settle(&frames, sink, observer);
     }
 
-    /// Where the connections of some packets probably are; asks for their lines.
+    /// Guesses the connections of some packets, and prefetches them.
     #[inline]
     fn guess<O: FlowObserver>(&self, part: &[PacketMeta], observer: &O) -> [Handle; BATCH_MAX] {
         let mut guesses = [NIL; BATCH_MAX];
@@ -170,11 +170,11 @@ impl Table {
         guesses
     }
 
-    /// Stream time has come to `now`: ends what is due.
+    /// Advances stream time to `now`: ends the connections that are due.
     ///
-    /// Returns the watermark: the last multiple of [`GRANULE_NS`] *before* `now`. Every record
-    /// with a key time up to the watermark has been given to `sink`, and none will come later,
-    /// provided that no packet with a stream time before `now` does.
+    /// Returns the watermark: the last multiple of [`GRANULE_NS`] *before* `now`. Every record with
+    /// a key time up to the watermark has been given to `sink`, and none will come later, provided
+    /// that no packet with a stream time before `now` does.
     pub fn tick<S: RecordSink, O: FlowObserver>(
         &mut self,
         now: Timestamp,
@@ -188,9 +188,9 @@ impl Table {
     }
 
     /// As [`Table::tick`], but writes exactly what is due by `now`, and returns the key of the last
-    /// record that a packet so far may have caused. For a stream whose time stands still, so
-    /// that its records need not wait for the granule's end; costs a look at all connections
-    /// that end in this granule.
+    /// record that a packet so far may have caused. For a stream whose time stands still, so that
+    /// its records need not wait for the end of the granule. Checks all connections that end in
+    /// this granule.
     pub fn tick_exactly<S: RecordSink, O: FlowObserver>(
         &mut self,
         now: Timestamp,
@@ -206,15 +206,16 @@ impl Table {
         }
     }
 
-    /// The input has ended: ends all connections, those that were due by the last tick at their
-    /// deadline, the others a nanosecond behind that tick. Tick with the stream's last time first.
+    /// Ends all connections at the end of the input: those that were due by the last tick at their
+    /// deadline, the others one nanosecond after that tick. Call [`Table::tick`] with the stream's
+    /// last time first.
     pub fn finish<S: RecordSink, O: FlowObserver>(&mut self, sink: &mut S, observer: &mut O) {
         while self.finish_some(usize::MAX, sink, observer).is_some() {}
     }
 
-    /// As [`Table::finish`], but ends `count` connections at a time, so that their records can go
-    /// out before the next ones are made. Returns the key up to which all records were given;
-    /// none once nothing is left. No packet may come any more.
+    /// As [`Table::finish`], but ends `count` connections per call, so that their records can be
+    /// written before the next ones are made. Returns the key up to which all records were given;
+    /// `None` once nothing is left. No packet may follow.
     pub fn finish_some<S: RecordSink, O: FlowObserver>(
         &mut self,
         count: usize,
@@ -232,7 +233,7 @@ impl Table {
             let Some((key, handle)) = ending.next() else {
                 break;
             };
-            // PERF: sorted by time, the entries lie anywhere: their lines are asked for in time.
+            // PERF: in order of time the entries are scattered: prefetch them.
             if let Some(&(_, later)) = ending.as_slice().get(ENDS_AHEAD) {
                 self.hot.prefetch(later);
                 self.cold.prefetch(later);
@@ -251,17 +252,17 @@ impl Table {
         last
     }
 
-    /// What was counted so far.
+    /// The counters so far.
     pub fn counters(&self) -> &FlowCounters {
         &self.counters
     }
 
-    /// The shards that this table holds.
+    /// The shards that this table owns.
     pub fn shards(&self) -> &ShardSet {
         &self.shards
     }
 
-    /// The stream's time at the last tick.
+    /// Stream time at the last tick.
     pub const fn now(&self) -> Timestamp {
         self.now
     }
@@ -271,12 +272,12 @@ impl Table {
         self.hot.capacity()
     }
 
-    /// Connections open now, due ones that nobody looked at yet included.
+    /// Open connections, including those that are due and not yet checked.
     pub fn live(&self) -> u64 {
         self.counters.live
     }
 
-    /// Writes a connection's record as of now, and hands it out.
+    /// Writes the record of a connection as of now.
     fn hand_out<S: RecordSink, O: FlowObserver>(
         &mut self,
         handle: Handle,
@@ -304,7 +305,7 @@ impl Table {
         self.parts(handle).uid(self.identity)
     }
 
-    /// Asks the processor for what [`peers_of`](Self::peers_of) will read.
+    /// Prefetches what [`peers_of`](Self::peers_of) reads.
     #[inline]
     pub fn prefetch_peers(&self, handle: Handle) {
         self.hot.prefetch(handle);
@@ -353,7 +354,7 @@ fn stored_addresses<'a>(
     })
 }
 
-/// A packet on its way through the table.
+/// A packet and its direction, while the table handles it.
 struct Arrival<'a> {
     frames: &'a FrameBytes<'a>,
     meta: &'a PacketMeta,
@@ -361,7 +362,7 @@ struct Arrival<'a> {
     side: usize,
 }
 
-/// What causes records: a packet. Each gets the next ordinal.
+/// A packet that causes records. Each record gets the next ordinal.
 struct Cause<'a> {
     frames: &'a FrameBytes<'a>,
     time: Timestamp,
@@ -389,13 +390,13 @@ impl<'a> Cause<'a> {
     }
 }
 
-/// How many connections ahead the last ones are fetched.
+/// How many connections ahead the last entries are prefetched.
 const ENDS_AHEAD: usize = 8;
-/// How many ahead the steps are of what their entries lead to.
+/// How many ahead the steps prefetch what the entries point to.
 const ENDS_AHEAD_MORE: [usize; crate::STEPS as usize] = [ENDS_AHEAD * 2 / 3, ENDS_AHEAD / 3];
 
-/// The last granule that ends before a point in time: what is due by then cannot be caused by a
-/// packet of that time any more.
+/// The last granule that ends before a point in time: a packet of that time can no longer cause
+/// what is due by then.
 fn granule_before(now: Timestamp) -> u64 {
     now.0.saturating_sub(1) / GRANULE_NS
 }

@@ -1,4 +1,4 @@
-//! One packet: which connection it belongs to.
+//! One packet: finds its connection and counts it there, on the fast path or the slow one.
 
 use super::count::{
     MARKS, add_lengths, count_in_order, count_known_datagram, event_of, is_duplicate,
@@ -57,10 +57,10 @@ impl Table {
         self.count_on(handle, meta.key, arrival, sink, observer);
     }
 
-    /// Most packets: the next segment of a stream where nothing else happens, or a datagram that is
-    /// not its side's first. None, and nothing
-    /// is changed, if it is anything else; then the long way decides.
-    // PERF: half the instructions of the long way, and one unpredictable branch (`flow_bench`).
+    /// The fast path, for most packets: the next segment of a stream where nothing else happens, or
+    /// a datagram that is not the first of its side. For anything else it returns `None` and
+    /// changes nothing; the slow path decides.
+    // PERF: half the instructions of the slow path, and one unpredictable branch (`flow_bench`).
     #[inline]
     fn count_fast(
         &mut self,
@@ -136,7 +136,7 @@ impl Table {
         }
     }
 
-    /// What closed a stream did not: its connection lives as long as any other.
+    /// Continues a connection whose close the receiver ignored: it lives as long as any other.
     #[cold]
     fn reopen(&mut self, handle: Handle, meta: &PacketMeta, to_server: bool) {
         let hot = &mut self.hot[handle];
@@ -152,7 +152,7 @@ impl Table {
         self.schedule(handle);
     }
 
-    /// Whether a handle is still, or now, this packet's connection.
+    /// Whether a handle is the handle of this packet's connection.
     #[inline]
     fn is_connection(&self, handle: Handle, frames: &FrameBytes<'_>, meta: &PacketMeta) -> bool {
         match self.hot.get(handle) {
@@ -163,8 +163,8 @@ impl Table {
         }
     }
 
-    /// IPv6 keys hold a digest, which anybody can make collide.
-    // PERF: out of line, so that IPv4's short way keeps its values in registers.
+    /// IPv6 keys contain a digest, which an attacker can make collide.
+    // PERF: out of line, so that IPv4's fast path keeps its values in registers.
     #[inline(never)]
     fn has_addresses(&self, handle: Handle, frames: &FrameBytes<'_>, meta: &PacketMeta) -> bool {
         let stored = self
@@ -191,7 +191,7 @@ impl Table {
         }
     }
 
-    /// Where two connections have the same hash.
+    /// For two connections with the same hash.
     #[cold]
     #[inline(never)]
     fn search(&self, frames: &FrameBytes<'_>, meta: &PacketMeta) -> Handle {
@@ -211,8 +211,8 @@ impl Table {
         expired || syn || over || self.interim_ns != 0
     }
 
-    /// Tells the observer of a packet that is simply the next one, or the first of its kind; false
-    /// if it is a milestone, or if the observer wants to know more.
+    /// Reports a packet on the fast path: the expected next one, or the first of its kind. Returns
+    /// false for a milestone, and if the observer needs the full report.
     // PERF: apart from `tell`, so that most packets need no `Sighting`.
     #[inline]
     fn report_fast<O: FlowObserver>(
@@ -231,7 +231,7 @@ impl Table {
         })
     }
 
-    /// Tells the observer.
+    /// Reports a packet to the observer.
     #[inline(never)]
     pub(super) fn tell<S: RecordSink, O: FlowObserver>(
         &self,

@@ -1,8 +1,8 @@
-//! Ports that servers listen on, to guess who is the server when no beginning was seen.
+//! Ports that servers listen on: to guess the server of a connection whose beginning was not seen.
 //!
-//! Source: IANA's Service Name and Transport Protocol Port Number Registry, those services that
-//! captures commonly show. Deliberately not "all below 1024": clients of NFS and `rsh` send from
-//! there.
+//! Source: IANA's Service Name and Transport Protocol Port Number Registry, limited to services
+//! that captures commonly show. Deliberately not "all below 1024": clients of NFS and `rsh` send
+//! from there.
 
 use flowpin_packet::PacketKind;
 use flowpin_wire::tunnel::{UdpTunnel, WireguardMessage};
@@ -37,7 +37,7 @@ const fn is_tcp_server(port: u16) -> bool {
 const fn is_udp_server(port: u16) -> bool {
     matches!(
         port,
-        // 68 and 546 are clients' ports and not here.
+        // 68 and 546 are client ports and not listed.
         53 | 67
             | 69
             | 88
@@ -92,7 +92,7 @@ mod tests {
     use super::{UdpTunnel, is_server_port};
     use flowpin_packet::PacketKind;
 
-    /// A client's fixed port must not turn its connection around.
+    /// A client's fixed port must not reverse its connection.
     #[test]
     fn fixed_client_ports_are_not_servers() {
         assert!(is_server_port(PacketKind::Udp, 67) && !is_server_port(PacketKind::Udp, 68));

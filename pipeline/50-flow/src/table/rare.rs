@@ -1,4 +1,4 @@
-//! What few packets do, and where it is kept.
+//! Rare facts about packets, and where they are stored.
 
 use super::{Cause, Table};
 use crate::entry::history::{Letter, is_repeated_at};
@@ -9,7 +9,7 @@ use crate::tcp::Rare;
 use flowpin_record::RecordSink;
 
 impl Table {
-    /// Writes down what few packets do.
+    /// Stores the rare facts about a packet.
     #[cold]
     #[inline(never)]
     pub(super) fn note<S: RecordSink, O: FlowObserver>(
@@ -80,7 +80,7 @@ impl Table {
         }
     }
 
-    /// Moves sums that would overflow to where they have 64 bits.
+    /// Moves sums that would overflow to 64-bit fields.
     #[cold]
     pub(super) fn spill<S: RecordSink, O: FlowObserver>(
         &mut self,
@@ -104,7 +104,7 @@ impl Table {
         }
     }
 
-    /// The handle of a connection's [`Extra`], which it gets now if it has none.
+    /// The handle of a connection's [`Extra`], which is made if there is none.
     pub(super) fn extra_of<S: RecordSink, O: FlowObserver>(
         &mut self,
         handle: Handle,

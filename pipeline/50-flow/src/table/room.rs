@@ -1,9 +1,9 @@
-//! Room for another connection: what a full shard gives up.
+//! Makes room for another connection in a full shard.
 //!
-//! The stalest sixteenth of the shard, by (time since which it idles, first packet): a total
-//! order in which nothing depends on the secret, on other shards, or on when ticks come. For the
-//! same reason all granules that have passed are collected first: what is there then is decided
-//! by stream time alone.
+//! The stalest sixteenth of the shard is evicted, ordered by (time since which it is idle, first
+//! packet): a total order that depends neither on the secret, nor on other shards, nor on the times
+//! of ticks. For the same reason all granules that have passed are collected first: then stream
+//! time alone decides which connections exist.
 
 use super::{Cause, Table, granule_before};
 use crate::entry::Handle;
@@ -12,11 +12,11 @@ use flowpin_counters::Loss;
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_record::{EndReason, RecordSink};
 
-/// The share of a full shard that ends at once.
+/// The share of a full shard that is evicted at once.
 const SHARE: usize = 16;
 
 impl Table {
-    /// Sees to it that a shard may use `bytes` more; `keep` stays. False if that cannot be.
+    /// Makes `bytes` more available to a shard; `keep` is not evicted. False if that is impossible.
     #[inline]
     pub(super) fn make_room<S: RecordSink, O: FlowObserver>(
         &mut self,
@@ -54,7 +54,7 @@ impl Table {
         true
     }
 
-    /// Ends the stalest sixteenth of a shard, one connection at least; false if there is none.
+    /// Evicts the stalest sixteenth of a shard, one connection at least; false if there is none.
     fn evict<S: RecordSink, O: FlowObserver>(
         &mut self,
         shard: Shard,
@@ -98,7 +98,7 @@ impl Table {
                 .note(self.hot[handle].hash, self.cold[handle].start);
             let deadline = self.deadline(handle);
             if deadline <= cause.time {
-                // Its time was over anyway.
+                // Its deadline had passed anyway.
                 self.end(
                     handle,
                     self.timeout_key(handle, deadline),
@@ -117,7 +117,7 @@ impl Table {
         evicted
     }
 
-    /// Asks for the one line that tells a connection's age.
+    /// Prefetches the one line that has a connection's age.
     fn prefetch_age(&self, handle: Handle) {
         if let Some(hot) = self.hot.get(handle) {
             flowpin_cpu::prefetch::read(&hot.since);
@@ -131,5 +131,5 @@ impl Table {
     }
 }
 
-/// How many entries to ask for before they are read.
+/// How many entries ahead to prefetch.
 const AHEAD: usize = 32;

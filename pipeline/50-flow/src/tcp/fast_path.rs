@@ -1,7 +1,7 @@
-//! The usual course of a connection, without the questions that only odd segments raise.
+//! The fast path of a connection's handshake and close, without the checks for unusual segments.
 //!
-//! Every step here does exactly what [`super::advance`] would do; the test below compares them.
-//! Worth its lines because most connections are short: of 13 packets, 9 would go the long way.
+//! Every step has exactly the effect of [`super::advance`], the slow path; the test below compares
+//! them. It exists because most connections are short: of 13 packets, 9 would take the slow path.
 
 use crate::entry::history::Letter;
 use crate::entry::{Bits, Cold, End, EndState, Hot, NIL, Seen};
@@ -18,8 +18,8 @@ const SYN_ACK: u8 = TcpFlags::SYN.with(TcpFlags::ACK).0;
 const ACK: u8 = TcpFlags::ACK.0;
 const FIN_ACK: u8 = TcpFlags::FIN.with(TcpFlags::ACK).0;
 
-/// Whether a segment is the next one of its stream, on a connection where that changes nothing
-/// but sums and perhaps a letter: most are.
+/// Whether a segment is the next one of its stream, on a connection where it changes only sums and
+/// perhaps the history: most are.
 #[inline]
 pub(crate) fn is_in_order(hot: &Hot, side: usize, meta: &PacketMeta) -> bool {
     hot.seen.is_quiet()
@@ -31,14 +31,14 @@ pub(crate) fn is_in_order(hot: &Hot, side: usize, meta: &PacketMeta) -> bool {
         && hot.ends[side] != End::default()
 }
 
-/// Whether the stream moves on without passing 2³², nor by half of that.
+/// Whether the stream advances without passing 2³², and by less than half of that.
 #[inline]
 fn stays_below_wrap(meta: &PacketMeta) -> bool {
     meta.payload_len <= i32::MAX.unsigned_abs() && meta.seq.0 <= u32::MAX - meta.payload_len
 }
 
 /// Marks data or an acknowledgement of a side; the first of each is a letter of the history.
-/// Whether it was.
+/// Returns whether this was the first.
 #[inline]
 pub(crate) fn mark_letter(hot: &mut Hot, side: usize, meta: &PacketMeta) -> bool {
     let data = meta.payload_len > 0;
@@ -53,8 +53,8 @@ pub(crate) fn mark_letter(hot: &mut Hot, side: usize, meta: &PacketMeta) -> bool
     is_first
 }
 
-/// Takes a step of an undisturbed handshake or close; false, and nothing is changed, if it is not
-/// one.
+/// Takes a step of an undisturbed handshake or close; false, with nothing changed, for anything
+/// else.
 #[inline]
 pub(crate) fn take_fast(hot: &mut Hot, cold: &mut Cold, meta: &PacketMeta, side: usize) -> bool {
     let by_client = side == hot.client();
@@ -84,7 +84,7 @@ fn take_syn(hot: &mut Hot, cold: &mut Cold, meta: &PacketMeta, side: usize) -> b
     true
 }
 
-/// The server's first answer, to that SYN.
+/// The server's first answer to that SYN.
 #[inline]
 fn take_syn_ack(hot: &mut Hot, cold: &mut Cold, meta: &PacketMeta, side: usize) -> bool {
     let client = side ^ 1;
@@ -109,7 +109,7 @@ fn take_syn_ack(hot: &mut Hot, cold: &mut Cold, meta: &PacketMeta, side: usize) 
     true
 }
 
-/// The client's ACK of that answer, perhaps with data.
+/// The client's ACK of that answer, possibly with data.
 #[inline]
 fn take_ack(hot: &mut Hot, cold: &mut Cold, meta: &PacketMeta, side: usize) -> bool {
     let open = |end: End| matches!(end.state(), EndState::Established);
@@ -133,7 +133,7 @@ fn take_ack(hot: &mut Hot, cold: &mut Cold, meta: &PacketMeta, side: usize) -> b
     true
 }
 
-/// The next segment of a stream, itself a FIN or behind one of either side.
+/// The next segment of a stream: a FIN, or a segment after a FIN of either side.
 #[inline]
 fn take_close(hot: &mut Hot, meta: &PacketMeta, side: usize) -> bool {
     let (me, peer) = (side & 1, side & 1 ^ 1);
@@ -214,7 +214,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(400))]
 
-        /// Whatever came before: a shortcut leaves the connection as the long way does.
+        /// Whatever came before, the fast path leaves the connection as the slow path does.
         #[test]
         fn shortcuts_change_nothing(
             segments in prop::collection::vec(segment(), 1..30),

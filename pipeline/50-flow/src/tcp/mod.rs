@@ -7,18 +7,17 @@
 //!     │ ACK of a SYN-ACK: Established
 //! ```
 //!
-//! The rules are those that Zeek's users know, written from its observable behaviour. Where they
-//! differ on purpose:
+//! The rules are those that users of Zeek know, written from its observable behaviour. Deliberate
+//! differences:
 //!
-//! - a SYN-ACK before its SYN (captured out of order) is one established connection, since the
-//!   SYN is the one that it acknowledges;
+//! - a SYN-ACK before its SYN (captured out of order) is one established connection, since it
+//!   acknowledges that SYN;
 //! - both sides sending SYN at once is one connection (RFC 9293 §3.5), not two;
-//! - a packet with a bad checksum counts, but changes no state (Zeek does not count it).
-//!
+//! - a packet with a bad checksum counts, but changes no state (Zeek does not count it);
 //! - a RST or FIN that its receiver ignores, as far as the [`FlowObserver`](crate::FlowObserver)
-//!   knows, changes no state either, and what turns out to have been ignored is taken back.
+//!   knows, changes no state either, and a close that turns out to have been ignored is undone.
 //!
-//! Forbidden: leaving `Reset`; leaving `Closed` but for `Reset`, unless taken back; a bad checksum
+//! Forbidden: leaving `Reset`; leaving `Closed` except for `Reset`, unless undone; a bad checksum
 //! changing state.
 
 mod fast_path;
@@ -35,17 +34,17 @@ use crate::entry::history::Letter;
 use crate::entry::{Bits, Cold, EndState, Extra, Hot, Seen};
 use flowpin_packet::{PacketMeta, Seq, TcpFlags};
 
-/// What few segments do: it goes to the connection's [`Extra`].
+/// Effects that few segments have: they go to the connection's [`Extra`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rare {
     pub(crate) bits: u16,
-    /// Bytes of the other side's stream that this segment acknowledges and nobody saw.
+    /// Bytes of the other side's stream that this segment acknowledges and that were not seen.
     pub(crate) missed: u32,
-    /// Where the other side's stream was seen to end before that.
+    /// Where the other side's stream ended before that, as far as seen.
     pub(crate) seen_end: Seq,
-    /// Bytes that had been taken for missed and came after all.
+    /// Bytes counted as missed that arrived after all.
     pub(crate) found: u32,
-    /// Bytes of the other side's stream that had been taken for missed and were never sent.
+    /// Bytes of the other side's stream counted as missed that were never sent.
     pub(crate) unsent: u32,
     /// Bytes beyond a hole.
     pub(crate) island: (Seq, Seq),
@@ -62,7 +61,7 @@ impl Rare {
     pub(crate) const ISLAND: u16 = 1 << 7;
     /// `next` of the sender's stream passed 2³² → 0.
     pub(crate) const WRAP: u16 = 1 << 8;
-    /// That of the other side's.
+    /// The same for the other side's stream.
     pub(crate) const PEER_WRAP: u16 = 1 << 9;
     pub(crate) const FOUND: u16 = 1 << 10;
     pub(crate) const UNSENT: u16 = 1 << 11;
@@ -84,7 +83,8 @@ struct Segment {
 impl Segment {
     fn new(meta: &PacketMeta, hot: &Hot, me: usize) -> Self {
         let flags = meta.tcp_flags;
-        // SYN and FIN take a number each (RFC 9293 §3.4); a RST's payload is not of the stream.
+        // SYN and FIN have a sequence number each (RFC 9293 §3.4); a RST's payload is not part of
+        // the stream.
         let data = if flags.has(TcpFlags::RST) {
             0
         } else {
@@ -107,7 +107,7 @@ impl Segment {
         self.flags.has(flag)
     }
 
-    /// Half of the sequence space or a slip: such numbers in SYN and RST are not believed.
+    /// Half of the sequence space: numbers of SYNs and RSTs further away are not believed.
     const fn is_far(&self, distance: i32) -> bool {
         self.flags.has_any(TcpFlags::SYN.with(TcpFlags::RST)) && distance.unsigned_abs() > FAR_BYTES
     }
@@ -115,8 +115,8 @@ impl Segment {
 
 const FAR_BYTES: u32 = 1 << 20;
 
-/// Applies a segment that is neither in order nor plain, or that belongs to a connection which is
-/// not quiet. Returns what must go to the connection's [`Extra`].
+/// The slow path: applies a segment that the fast path refused. Returns what must go to the
+/// connection's [`Extra`].
 pub(crate) fn advance(
     hot: &mut Hot,
     cold: &mut Cold,
@@ -168,7 +168,7 @@ pub(crate) fn advance(
     rare
 }
 
-/// A RST or FIN that its receiver ignores: it is a letter of the history, and nothing else.
+/// A RST or FIN that its receiver ignores: a letter of the history, and nothing else.
 pub(crate) fn pass_over(hot: &mut Hot, meta: &PacketMeta, me: usize) {
     let (seen, letter) = if meta.tcp_flags.has(TcpFlags::RST) {
         (Seen::RST, Letter::Rst)
@@ -180,7 +180,7 @@ pub(crate) fn pass_over(hot: &mut Hot, meta: &PacketMeta, me: usize) {
     }
 }
 
-/// Each kind of segment once a side; SYN, FIN and RST again if their number is another.
+/// Each kind of segment once per side; SYN, FIN and RST again if their number differs.
 fn write_history(hot: &mut Hot, cold: &Cold, segment: &Segment) {
     let me = segment.me;
     let mut write = |letter| hot.history.push_for(letter, segment.by_client);
@@ -235,8 +235,8 @@ fn write_history(hot: &mut Hot, cold: &Cold, segment: &Segment) {
     }
 }
 
-/// SYN to the client's first ACK: one round trip, wherever on the path the capture was made.
-/// A SYN sent again counts from its last copy; a SYN-ACK sent again makes it unknowable.
+/// From the SYN to the client's first ACK: one round trip, wherever on the path the capture was
+/// made. A repeated SYN counts from its last copy; a repeated SYN-ACK makes the time unknowable.
 fn time_handshake(hot: &mut Hot, cold: &mut Cold, meta: &PacketMeta, segment: &Segment) {
     if hot.bits.has(Bits::RTT_KNOWN | Bits::RTT_VOID) {
         return;

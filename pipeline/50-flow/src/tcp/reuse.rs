@@ -1,30 +1,31 @@
-//! A SYN where a connection is already: another one, the same again, or not to be believed.
+//! A SYN on an existing connection: a new connection, a repetition, or not to be believed.
 //!
 //! ```text
 //!  SYN with another number, while the connection is …
-//!    not yet answered, or over (both FINs)         begins another one
-//!    open, and silent for a minute                 begins another one: its ends forgot the old
+//!    not yet answered, or over (both FINs)         begins a new connection
+//!    open, and silent for a minute                 begins a new connection: its hosts forgot it
 //!    open                                          answered by a challenge ACK (RFC 5961 §4.2);
 //!                                                  belongs to it and changes nothing
-//!    open until a RST, which may not have counted  the same: whoever forges the one forges both
-//!    … and then a SYN-ACK with another number      begins another one: the end had forgotten
+//!    open until a RST, which may not have counted  the same: an attacker can forge both
+//!    … and then a SYN-ACK with another number      begins a new connection: the host had forgotten
 //! ```
 //!
-//! Zeek begins another connection at any SYN with another number, and at any SYN once one side
-//! has closed; Suricata not before both have (its `LAST_ACK`), and tells the others as oddities,
-//! as reassembly does here. Where nobody forges, a SYN into an open connection means that its end
-//! was not captured: then the SYN counts on the old connection, its answer begins the new one.
-//! (tshark begins another stream at any SYN with another number.)
+//! Zeek begins a new connection at any SYN with another number, and at any SYN once one side has
+//! closed. Suricata does so only after both have closed (its `LAST_ACK`), and reports the others as
+//! anomalies, as reassembly does here. Without forgery, a SYN into an open connection means that
+//! its end was not captured: then the SYN counts on the old connection and its answer begins the
+//! new one. (tshark begins a new stream at any SYN with another number.)
 
 use crate::entry::{Bits, Cold, EndState, Hot, Seen};
 use flowpin_packet::{PacketMeta, TcpFlags};
 use flowpin_record::TcpState;
 
-/// How long a connection has to be silent to be forgotten by its ends: the time that systems
-/// keep a closed one (RFC 9293 §3.4.2 asks for four minutes; Linux has one, BSD half of that).
+/// How long a connection must be silent until its hosts have forgotten it: the time for which
+/// systems keep a closed one (RFC 9293 §3.4.2 asks for four minutes; Linux uses one, BSD half of
+/// that).
 const SILENCE_NS: u64 = 60_000_000_000;
 
-/// Whether a SYN begins another connection on the same addresses and ports.
+/// Whether a SYN begins a new connection with the same addresses and ports.
 pub(crate) fn is_reuse(hot: &Hot, cold: &Cold, meta: &PacketMeta, me: usize) -> bool {
     let client = hot.client();
     let is_over = is_over(hot);
@@ -46,28 +47,28 @@ pub(crate) fn is_reuse(hot: &Hot, cold: &Cold, meta: &PacketMeta, me: usize) -> 
         && hot.ends[client].state() == EndState::SynSent
         && hot.ends[me].state() == EndState::Inactive
     {
-        // RFC 9293 §3.5: both open at once.
+        // RFC 9293 §3.5: both sides open at once.
         return false;
     }
     if is_open(hot) {
-        // Also with the same number: no copy of the first SYN is so late.
+        // Also with the same number: no copy of the first SYN arrives this late.
         return meta.stream_time.nanos_since(hot.since) >= SILENCE_NS;
     }
     is_over || meta.seq != cold.start_seq[client]
 }
 
-/// Whether a SYN or SYN-ACK that begins nothing changes nothing either (RFC 5961 §4.2).
+/// Whether a SYN or SYN-ACK that begins nothing also changes nothing (RFC 5961 §4.2).
 pub(super) fn is_challenged(hot: &Hot, cold: &Cold, meta: &PacketMeta, me: usize) -> bool {
     let me = me & 1;
     let other = meta.seq != cold.start_seq[me];
-    // Of two SYN-ACKs the last one counts until the client has answered.
+    // Of two SYN-ACKs the last one counts, until the client has answered.
     let opening = hot.tcp_state == TcpState::SynRecv && meta.tcp_flags.has(TcpFlags::ACK);
     let seen = hot.ends[me].state() != EndState::Inactive;
     let is_challenged = is_open(hot) && !opening && seen && other;
     meta.tcp_flags.has(TcpFlags::SYN) && (is_challenged || was_reset_open(hot))
 }
 
-/// Whether a RST is all that says that the connection is over, and it was open before.
+/// Whether only a RST says that the connection is over, and it was open before.
 fn was_reset_open(hot: &Hot) -> bool {
     let end = |side: usize| (hot.ends[side].state(), hot.ends[side].previous());
     let was_open = |side| match end(side) {
@@ -77,14 +78,14 @@ fn was_reset_open(hot: &Hot) -> bool {
             EndState::Established | EndState::Partial | EndState::Closed
         ),
     };
-    // Its client has answered the SYN-ACK: of scans each try is a connection.
+    // Its client has answered the SYN-ACK: each attempt of a scan is a connection.
     let client = hot.client();
     let answered = hot.seen.has(Seen::ACK, client) || hot.seen.has(Seen::DATA, client);
     let is_reset = [0, 1].iter().any(|&side| end(side).0 == EndState::Reset);
     is_reset && answered && was_open(0) && was_open(1)
 }
 
-/// The synchronized states of RFC 9293 but for those in which both sides have closed; and
+/// The synchronized states of RFC 9293, except those in which both sides have closed; and
 /// SYN-RECEIVED, in which a SYN gets the same answer (§3.10.7.4).
 fn is_open(hot: &Hot) -> bool {
     let synchronized = matches!(

@@ -1,11 +1,11 @@
-//! Sequence and acknowledgement numbers: how far each stream got, and what is missing of it.
+//! Sequence and acknowledgement numbers: how far each stream got, and what is missing from it.
 
 use super::{FAR_BYTES, Rare, Segment};
 use crate::entry::{Bits, Cold, EndState, Extra, Hot};
 use flowpin_packet::{PacketMeta, Seq, TcpFlags};
 use flowpin_record::TcpState;
 
-/// Numbers a side's stream at its first segment, and anew where a SYN says otherwise.
+/// Numbers a side's stream at its first segment, and again if a SYN has another number.
 pub(super) fn meet(hot: &mut Hot, cold: &mut Cold, extra: Option<&mut Extra>, segment: &Segment) {
     let me = segment.me;
     let syn = segment.has(TcpFlags::SYN);
@@ -31,9 +31,9 @@ pub(super) fn meet(hot: &mut Hot, cold: &mut Cold, extra: Option<&mut Extra>, se
     hot.bits.clear(Bits::BEHIND_ACK << me);
 }
 
-/// Whether a SYN-ACK acknowledges another SYN than the one seen last, which nobody need believe:
-/// the client's next segment will show (RFC 9293 §3.5). What it acknowledges is kept in the place
-/// of a FIN's number, which there is none of yet.
+/// Whether a SYN-ACK acknowledges a SYN other than the last one seen. It need not be believed: the
+/// client's next segment will show (RFC 9293 §3.5). The acknowledged number is stored in the place
+/// of a FIN's number, as there is no FIN yet.
 pub(super) fn answers_other_syn(hot: &Hot, segment: &Segment) -> bool {
     segment.has(TcpFlags::SYN)
         && segment.has(TcpFlags::ACK)
@@ -41,7 +41,7 @@ pub(super) fn answers_other_syn(hot: &Hot, segment: &Segment) -> bool {
         && segment.ack != hot.next[segment.peer]
 }
 
-/// Whether the client goes on from the SYN that such a SYN-ACK acknowledged.
+/// Whether the client continues from the SYN that such a SYN-ACK acknowledged.
 fn is_of_other_syn(hot: &Hot, segment: &Segment) -> bool {
     let closes = TcpFlags::SYN.with(TcpFlags::RST);
     hot.tcp_state == TcpState::SynRecv
@@ -53,8 +53,8 @@ fn is_of_other_syn(hot: &Hot, segment: &Segment) -> bool {
         && !hot.tcp_flags[segment.me].has_any(TcpFlags::FIN.with(TcpFlags::RST))
 }
 
-/// Numbers a side that has not been heard by what is acknowledged to it, as if its SYN had been
-/// seen: by the first acknowledgement, and by those that go beyond.
+/// Numbers a side that was not seen by what is acknowledged to it, as if its SYN had been seen: by
+/// the first acknowledgement, and by those that go further.
 pub(super) fn number_silent_side(hot: &mut Hot, cold: &mut Cold, segment: &Segment) {
     let peer = segment.peer;
     if !is_numbered(hot, cold, peer) || segment.ack.is_after(hot.next[peer]) {
@@ -63,13 +63,13 @@ pub(super) fn number_silent_side(hot: &mut Hot, cold: &mut Cold, segment: &Segme
     }
 }
 
-/// Whether a side's stream has a beginning: no stream has these two numbers, since the second
-/// follows the first.
+/// Whether a side's stream has a start: no stream has these two numbers, since the second follows
+/// the first.
 pub(super) fn is_numbered(hot: &Hot, cold: &Cold, side: usize) -> bool {
     cold.start_seq[side] != Seq(0) || hot.next[side] != Seq(0)
 }
 
-/// Moves the sender's stream on, or notes what lies beyond a hole.
+/// Advances the sender's stream, or records bytes beyond a hole.
 pub(super) fn take_sequence(
     hot: &mut Hot,
     cold: &Cold,
@@ -94,7 +94,7 @@ pub(super) fn take_sequence(
         return;
     }
     if lone_fin && segment.end.distance_from(next) < 0 {
-        // Nothing but the SYN was seen, so more than 2 GiB may lie between.
+        // Only the SYN was seen, so more than 2 GiB may lie between.
         move_next(hot, me, segment.end, Rare::WRAP, rare);
         return;
     }
@@ -127,7 +127,7 @@ pub(super) fn take_sequence(
     }
 }
 
-/// A segment has bytes that were acknowledged before they were seen: they are not missed.
+/// A segment contains bytes that were acknowledged before they were seen: they are not missed.
 fn find_missed(segment: &Segment, seen_end: Seq, next: Seq, rare: &mut Rare) {
     let later = |one: Seq, other: Seq| if one.is_after(other) { one } else { other };
     let behind = segment.end.distance_from(next).max(0);
@@ -138,7 +138,7 @@ fn find_missed(segment: &Segment, seen_end: Seq, next: Seq, rare: &mut Rare) {
     }
 }
 
-/// Whether a segment acknowledges more than was seen of the other side's stream without a hole.
+/// Whether a segment acknowledges more of the other side's stream than was seen without a hole.
 pub(crate) fn acknowledges_unseen(hot: &Hot, meta: &PacketMeta, side: usize) -> bool {
     let peer = side & 1 ^ 1;
     let opens_or_resets = TcpFlags::SYN.with(TcpFlags::RST);
@@ -148,8 +148,8 @@ pub(crate) fn acknowledges_unseen(hot: &Hot, meta: &PacketMeta, side: usize) -> 
         && meta.ack.is_after(hot.next[peer])
 }
 
-/// Less is acknowledged than before, and more than was seen: what lies between was never sent, or
-/// the acknowledgement is older than the last one, and the next will say more.
+/// Less is acknowledged than before, but more than was seen: either the bytes between were never
+/// sent, or the acknowledgement is older than the last one, and the next one will say more.
 fn take_back(hot: &mut Hot, extra: Option<&mut Extra>, segment: &Segment, rare: &mut Rare) {
     let peer = segment.peer;
     let (true, Some(extra)) = (hot.bits.has(Bits::BEHIND_ACK << peer), extra) else {
@@ -171,7 +171,7 @@ fn take_back(hot: &mut Hot, extra: Option<&mut Extra>, segment: &Segment, rare: 
     }
 }
 
-/// What the other side received, the capture should have: if not, it is missed.
+/// The capture should have everything that the other side received; what it lacks is missed.
 pub(super) fn take_acknowledgement(
     hot: &mut Hot,
     extra: Option<&mut Extra>,
@@ -202,7 +202,7 @@ pub(super) fn take_acknowledgement(
         seen_end = islands.end().unwrap_or(before);
         to = islands.absorb(segment.ack);
     }
-    // Only between sides that shook hands: elsewhere acknowledgements prove nothing.
+    // Only between sides that completed a handshake: elsewhere acknowledgements prove nothing.
     if missed > 0 && hot.ends[peer].is_clean() && hot.ends[segment.me].is_clean() {
         rare.bits |= Rare::GAP;
         rare.missed = missed;

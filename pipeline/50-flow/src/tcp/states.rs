@@ -6,7 +6,7 @@ use crate::time::timeouts::Class;
 use flowpin_packet::{Seq, TcpFlags};
 use flowpin_record::{FlowState, TcpState};
 
-/// The states of both sides after a segment, and whether the connection is over.
+/// Updates the states of both sides after a segment, and whether the connection is over.
 pub(super) fn change_states(hot: &mut Hot, cold: &Cold, segment: &Segment) {
     let (me, peer) = (segment.me, segment.peer);
     let (syn, fin) = (segment.has(TcpFlags::SYN), segment.has(TcpFlags::FIN));
@@ -64,7 +64,8 @@ pub(super) fn change_states(hot: &mut Hot, cold: &Cold, segment: &Segment) {
     end_if_whole(hot);
 }
 
-/// Both sides have closed: a FIN counts once all before it has come, or is known to be missing.
+/// Ends a connection that both sides have closed: a FIN counts once everything before it has
+/// arrived, or is known to be missing.
 #[inline]
 pub(super) fn end_if_whole(hot: &mut Hot) {
     let is_whole = |side: usize| hot.next[side].distance_from(hot.control_seq[side]) >= 0;
@@ -73,8 +74,8 @@ pub(super) fn end_if_whole(hot: &mut Hot) {
     }
 }
 
-/// RFC 9293 §3.10.4: who has sent a SYN only cannot send a FIN. The answer shows that the receiver
-/// of one did not count it.
+/// RFC 9293 §3.10.4: a host that has only sent a SYN cannot send a FIN. The answer shows that the
+/// receiver of one did not accept it.
 fn take_back_early_fin(hot: &mut Hot, side: usize) {
     let end = &mut hot.ends[side];
     if end.state() == EndState::Closed && end.previous() == EndState::SynSent {
@@ -83,8 +84,8 @@ fn take_back_early_fin(hot: &mut Hot, side: usize) {
     }
 }
 
-/// A stream goes on that a FIN of its sender `side`, or a RST, seemed to have closed: the receiver
-/// has acknowledged more of it, up to `acked`.
+/// Continues a stream that a FIN of its sender `side`, or a RST, seemed to have closed: the
+/// receiver has acknowledged more of it, up to `acked`.
 pub(crate) fn reopen(hot: &mut Hot, side: usize, acked: Seq) {
     for one in [side & 1, side & 1 ^ 1] {
         let state = hot.ends[one].state();
@@ -107,7 +108,7 @@ pub(crate) fn reopen(hot: &mut Hot, side: usize, acked: Seq) {
     hot.class = class_of(hot);
 }
 
-/// A side's first segment.
+/// The first segment of a side.
 fn leave_inactive(hot: &mut Hot, cold: &Cold, segment: &Segment) {
     let (me, peer) = (segment.me, segment.peer);
     let other = hot.ends[peer].state();
@@ -119,7 +120,7 @@ fn leave_inactive(hot: &mut Hot, cold: &Cold, segment: &Segment) {
             }
             hot.ends[me].set(EndState::Established);
         } else if other == EndState::Established && segment.seq == cold.start_seq[me] {
-            // Its SYN-ACK was captured first; that one acknowledged this very SYN.
+            // Its SYN-ACK was captured first, and acknowledged this very SYN.
             hot.ends[me].set(EndState::Established);
         } else if acknowledges {
             hot.ends[me].set(EndState::SynAckSent);
@@ -146,7 +147,7 @@ fn leave_inactive(hot: &mut Hot, cold: &Cold, segment: &Segment) {
     }
 }
 
-/// The time-out that holds from now on.
+/// The time-out that applies from now on.
 pub(super) fn class_of(hot: &Hot) -> Class {
     let (client, server) = crate::record::conn_state::sides(hot);
     if hot.bits.has(Bits::OVER) {
@@ -165,7 +166,7 @@ pub(super) fn class_of(hot: &Hot) -> Class {
     }
 }
 
-/// Whether data in order and plain acknowledgements change nothing but sums.
+/// Whether data in order and plain acknowledgements change only sums.
 pub(super) fn is_quiet(hot: &Hot, cold: &Cold, holes: bool) -> bool {
     let calm = |side: usize| match hot.ends[side].state() {
         EndState::Established | EndState::Partial => true,

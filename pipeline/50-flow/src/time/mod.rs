@@ -1,4 +1,4 @@
-//! When connections end: how long each may be silent, and which to look at.
+//! When connections end: how long each may be silent, and which ones to check.
 
 pub(crate) mod timeouts;
 pub(crate) mod wheel;

@@ -1,26 +1,26 @@
-//! After how long without a packet a connection has ended, by tool and by state.
+//! How long after its last packet a connection ends, by tool and by state.
 //!
-//! Zeek's are those of its base configuration (`tcp_attempt_delay`, `tcp_close_delay`,
+//! Zeek's time-outs are those of its base configuration (`tcp_attempt_delay`, `tcp_close_delay`,
 //! `tcp_inactivity_timeout`, `udp_inactivity_timeout`, …), Suricata's those of `flow-timeouts` in
-//! its default configuration. With Zeek's, an attempt without an answer and a closed connection
-//! end at a fixed time after the attempt and the close, whatever comes in between; all others
-//! are counted from the last packet.
+//! its default configuration. With Zeek's, an unanswered attempt and a closed connection end at a
+//! fixed time after the attempt and the close, whatever follows; all others count from the last
+//! packet.
 //!
-//! A connection that a RST closed ends as soon as any closed one, though its receiver may have
-//! ignored that and the connection may go on: what comes later begins another record, in the
-//! middle. To keep each until it would have timed out is 300 seconds in place of 5, for what is a
-//! large share of all connections in some networks; and ports that are used again within that time
-//! could not be told from forged SYNs.
+//! A connection closed by a RST ends as soon as any closed one, although its receiver may have
+//! ignored the RST and the connection may continue: later packets then begin another record, in the
+//! middle. Keeping each until it would have timed out means 300 seconds instead of 5, for a large
+//! share of all connections in some networks; and ports reused within that time could not be
+//! distinguished from forged SYNs.
 
 use flowpin_config::Timeouts;
 
-/// What kind of time-out a connection has now.
+/// The kind of time-out that applies to a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Class {
-    /// TCP: SYN without an answer.
+    /// TCP: an unanswered SYN.
     Attempt,
-    /// TCP: an answer, but not established.
+    /// TCP: answered, but not established.
     TcpNew,
     TcpEstablished,
     /// TCP: both sides closed, or one reset.
@@ -64,17 +64,17 @@ impl Rules {
         self.after_ns[class as usize & 15]
     }
 
-    /// As [`Rules::after_ns`], of all classes.
+    /// As [`Rules::after_ns`], for all classes.
     pub(crate) const fn all_after_ns(&self) -> [u64; 16] {
         self.after_ns
     }
 
-    /// The shortest of all: sooner no connection ends because of its time.
+    /// The shortest of all: no connection times out earlier.
     pub(crate) fn shortest_ns(&self) -> u64 {
         self.after_ns.iter().copied().min().unwrap_or(0)
     }
 
-    /// Whether the deadline stays where it is when a packet comes.
+    /// Whether packets leave the deadline unchanged.
     #[inline]
     pub(crate) fn is_fixed(&self, class: Class) -> bool {
         self.fixed >> (class as u8) & 1 != 0
@@ -85,7 +85,7 @@ impl Rules {
 mod tests {
     use super::{Class, Rules, Timeouts};
 
-    /// The table is in the order of the classes: a slip would give UDP the limits of TCP.
+    /// The table is in the order of the classes: a mistake would give UDP the limits of TCP.
     #[test]
     fn the_published_limits_hold() {
         let zeek = Rules::new(Timeouts::Zeek);

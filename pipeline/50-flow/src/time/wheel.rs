@@ -1,19 +1,19 @@
-//! The timer wheel: which connections to look at when stream time passes.
+//! The timer wheel: which connections to check as stream time advances.
 //!
 //! ```text
-//!  heads │ g+1 │ g+2 │ … │ g+8191 │     a slot a granule (67 ms), 550 s ahead
+//!  heads │ g+1 │ g+2 │ … │ g+8191 │     a slot per granule (67 ms), 550 s ahead
 //!           └► block ─► block ─► …      15 handles each, one cache line
 //! ```
 //!
-//! It only collects: whether a connection has ended is decided by its deadline, exactly. An entry
-//! stays where it was linked while its deadline moves away, and is linked again when its slot is
-//! reached; only a deadline that comes nearer moves it at once. So a packet costs nothing here.
+//! It only collects: the deadline decides exactly whether a connection has ended. An entry stays in
+//! its slot while its deadline moves away, and is linked again when that slot is reached; only a
+//! deadline that moves closer relinks it at once. So a packet costs nothing here.
 //!
-//! Nothing is ever taken out: the entry knows its slot, so a handle in any other slot is stale and
-//! passed over when that slot is collected. Should stale ones fill all blocks, [`Wheel::retain`]
+//! Handles are never removed: the entry knows its slot, so a handle in any other slot is stale and
+//! is skipped when that slot is collected. If stale handles fill all blocks, [`Wheel::retain`]
 //! drops them.
-// PERF: handles side by side, not chained: a chain is one cache miss behind the other, both to
-// walk it and to leave it (a fifth of what a short connection cost).
+// PERF: handles are stored side by side, not chained: a chain costs one cache miss per step, both
+// to walk it and to leave it (a fifth of what a short connection cost).
 
 use crate::GRANULE_NS;
 use crate::entry::{Handle, NIL, UNLINKED};
@@ -21,10 +21,10 @@ use flowpin_memory::Slab;
 use flowpin_packet::Timestamp;
 use std::io;
 
-/// Slots: a power of two, so that a granule's slot is its low bits.
+/// Number of slots: a power of two, so that the low bits of a granule select its slot.
 pub(crate) const SLOTS: u64 = 8192;
 
-/// See the module.
+/// See the module documentation.
 #[derive(Debug)]
 pub(crate) struct Wheel {
     heads: Box<[Head]>,
@@ -33,7 +33,7 @@ pub(crate) struct Wheel {
     granule: u64,
 }
 
-/// A slot: its newest block, and how many handles that one holds.
+/// A slot: its newest block, and the number of handles in that block.
 #[derive(Clone, Copy, Debug)]
 struct Head {
     block: u32,
@@ -45,23 +45,23 @@ const EMPTY: Head = Head {
     count: 0,
 };
 
-/// Handles of one slot, and the next block of the same slot. Places not used hold [`NIL`].
+/// Handles of one slot, and the next block of the same slot. Unused places hold [`NIL`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block {
     pub(crate) handles: [Handle; BLOCK],
     pub(crate) next: u32,
 }
 
-/// Handles in a block.
+/// Handles per block.
 const BLOCK: usize = 15;
 const _: () = assert!(size_of::<Block>() == 64);
 
 impl Wheel {
-    /// A wheel for `capacity` entries at a time: with room for as many stale ones.
+    /// A wheel for `capacity` entries, with room for as many stale handles.
     pub(crate) fn new(capacity: u32) -> io::Result<Self> {
         let blocks = u64::from(capacity) * 2 / BLOCK as u64 + 2 * SLOTS;
         let mut blocks = Slab::with_capacity(u32::try_from(blocks).unwrap_or(u32::MAX - 1))?;
-        // A machine without huge pages is slower, nothing else.
+        // Without huge pages the program is slower; nothing else changes.
         let _unavailable = blocks.prefer_huge_pages();
         Ok(Self {
             heads: vec![EMPTY; SLOTS as usize].into_boxed_slice(),
@@ -70,12 +70,12 @@ impl Wheel {
         })
     }
 
-    /// Goes to a later granule without collecting: only while nothing is linked.
+    /// Advances to a later granule without collecting: only while nothing is linked.
     pub(crate) fn skip_to(&mut self, granule: u64) {
         self.granule = self.granule.max(granule);
     }
 
-    /// Goes to a later granule and returns the slots to collect, each once however far it is.
+    /// Advances to a later granule and returns the slots to collect, each once however far it is.
     pub(crate) fn go_to(&mut self, granule: u64) -> impl Iterator<Item = u16> + use<> {
         let from = self.granule;
         let steps = granule.saturating_sub(from).min(SLOTS);
@@ -97,13 +97,13 @@ impl Wheel {
             .map_or(NIL, |head| core::mem::replace(head, EMPTY).block)
     }
 
-    /// The handles of a block that still stands in its slot; none for [`NIL`].
+    /// The handles of a block that is still in its slot; none for [`NIL`].
     #[inline]
     pub(crate) fn block(&self, block: u32) -> Option<Block> {
         self.blocks.get(block).copied()
     }
 
-    /// The handles of a block of a slot that was taken, which it gives up.
+    /// The handles of a block of a slot that was taken; frees the block.
     #[inline]
     pub(crate) fn open(&mut self, block: u32) -> Option<Block> {
         let opened = self.blocks.get(block).copied()?;
@@ -111,8 +111,8 @@ impl Wheel {
         Some(opened)
     }
 
-    /// Links an entry to be looked at when `due` has passed; returns its slot. [`UNLINKED`] if
-    /// all blocks are full: [`Wheel::retain`] makes room.
+    /// Links an entry so that it is checked after `due`; returns its slot. [`UNLINKED`] if all
+    /// blocks are full: [`Wheel::retain`] makes room.
     #[inline]
     pub(crate) fn link(&mut self, handle: Handle, due: Timestamp) -> u16 {
         let granule = granule_of(due).clamp(self.granule + 1, self.granule + SLOTS - 1);
@@ -146,7 +146,7 @@ impl Wheel {
         true
     }
 
-    /// Whether an entry in `slot` is looked at in time for `due`.
+    /// Whether an entry in `slot` is checked in time for `due`.
     #[inline]
     pub(crate) fn is_in_time(&self, slot: u16, due: Timestamp) -> bool {
         if slot == UNLINKED {
@@ -156,7 +156,7 @@ impl Wheel {
         self.granule + 1 + ahead <= granule_of(due)
     }
 
-    /// Keeps the handles for which `keeps` says so, given their slot.
+    /// Keeps the handles for which `keeps` returns true, given their slot.
     pub(crate) fn retain(&mut self, mut keeps: impl FnMut(Handle, u16) -> bool) {
         for slot in 0..SLOTS as u16 {
             let mut next = self.take(slot);
@@ -164,7 +164,7 @@ impl Wheel {
                 next = block.next;
                 for handle in block.handles {
                     if handle != NIL && keeps(handle, slot) {
-                        // There is room: what is opened was given up before.
+                        // There is room: the blocks opened here were freed before.
                         self.push(slot, handle);
                     }
                 }
@@ -172,15 +172,15 @@ impl Wheel {
         }
     }
 
-    /// Forgets all entries.
+    /// Removes all entries.
     pub(crate) fn clear(&mut self) {
         self.heads.fill(EMPTY);
-        // Memory that the system does not take back is used again.
+        // Memory that the system does not take back is reused.
         let _refused = self.blocks.clear();
     }
 }
 
-/// The first granule by which `due` has passed.
+/// The first granule after `due` has passed.
 #[inline]
 fn granule_of(due: Timestamp) -> u64 {
     due.0.div_ceil(GRANULE_NS)
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(wheel.granule, 500_000_000);
     }
 
-    /// More entries than a block holds stay together, and come back once each.
+    /// More entries than a block holds stay together, and each is returned once.
     #[test]
     fn a_slot_holds_any_number_of_entries() {
         let mut wheel = Wheel::new(100).unwrap();
@@ -250,8 +250,8 @@ mod tests {
         assert_eq!(collect(&mut wheel, 9 + SLOTS), []);
     }
 
-    /// A flood of entries that move fills the blocks with stale ones; dropping these makes room
-    /// for as many again, and loses nobody.
+    /// A flood of entries that move fills the blocks with stale handles; dropping these makes room
+    /// for as many again, and loses no entry.
     #[test]
     fn stale_entries_can_be_dropped() {
         let mut wheel = Wheel::new(10).unwrap();
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(collect(&mut wheel, 77), [3]);
     }
 
-    /// A deadline beyond the wheel is looked at early; one that comes nearer must move.
+    /// A deadline beyond the wheel is checked early; one that moves closer must be relinked.
     #[test]
     fn nearer_deadlines_are_told_from_later_ones() {
         let mut wheel = Wheel::new(10).unwrap();
