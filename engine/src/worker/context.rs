@@ -63,6 +63,16 @@ impl<'a, S> Context<'a, S> {
         }
     }
 
+    /// The same, for a shorter time.
+    #[inline]
+    pub(super) const fn reborrow(&mut self) -> Context<'_, S> {
+        Context {
+            cause: self.cause,
+            peers: self.peers,
+            sink: self.sink,
+        }
+    }
+
     /// The ports of a connection's client and server.
     pub(super) fn ports(&self, handle: u32) -> (u16, u16) {
         match self.peers {

@@ -1,130 +1,94 @@
-//! From a verdict to a parser: what is bound, replayed, handed over.
+//! From a verdict to a parser: binding, replay, hand-over; and what a bound parser gets.
 //!
 //! ```text
 //!  verdict ──► bind ──► replay of what was kept ──► the bytes at hand, and all later ones
 //!    ▲                                                   │
-//!    └── looked at anew ◄── CONNECT, upgrades ◄──────────┘
+//!    └── searched again ◄── CONNECT, upgrades ◄──────────┘
 //! ```
 
-use super::state::{NO_RULE, Phase, State, take};
-use super::{Identify, Way};
+use super::connection::Connection;
 use crate::worker::context::Context;
-use crate::worker::parse::{ANYWHERE, Binding, Next, Successor, Wish};
-use flowpin_counters::Loss;
-use flowpin_identify::{GaveUp, ProtocolId, Step, Verdict};
+use crate::worker::identify::{Kept, Phase};
+use crate::worker::parse::{ANYWHERE, Binding, Next, Parse, Successor, Wish};
+use flowpin_identify::{ProtocolId, Step, Verdict};
 use flowpin_reassembly::Span;
 use flowpin_record::RecordSink;
 
-impl Identify {
+impl<S: RecordSink> Connection<'_, S> {
     /// What a step of a search comes to: a verdict binds a parser, and what was kept is replayed.
-    pub(super) fn decide<S: RecordSink>(
-        &mut self,
-        handle: u32,
-        is_stream: bool,
-        step: Step,
-        context: &mut Context<'_, S>,
-    ) {
-        let Some(state) = self.states.get_mut(handle) else {
-            return;
-        };
-        let before = *state;
+    pub(super) fn decide(&mut self, is_stream: bool, step: Step) {
+        let identity = &mut self.state.identity;
+        let was_known = identity.is_known();
         match step {
             Step::Undecided => return,
             Step::Verdict(verdict) => {
-                if take(state, verdict, &self.names) {
-                    if is_stream && before.rule != NO_RULE && !before.has(State::TUNNEL) {
-                        // The server has to agree.
-                        state.trust.begin();
-                    }
-                    self.bind(handle, &before, verdict, context);
+                if self.identify.take(identity, verdict, is_stream) {
+                    self.bind(verdict, was_known);
                 }
             }
-            Step::GaveUp(why) => {
-                if why == GaveUp::Memory {
-                    self.losses.count(Loss::IdentifyMemory, 1);
-                }
-                state.give_up();
-            }
+            Step::GaveUp(why) => self.identify.give_up(identity, why),
         }
-        self.replay(handle, 0, context);
-        if is_stream && before.rule == NO_RULE {
-            self.look_at_replayed(handle, context);
+        self.replay(0);
+        if is_stream && !was_known {
+            self.search_refused();
         }
-        if !self.begins_doubt(handle, is_stream)
-            && let Some(state) = self.states.get_mut(handle)
-        {
-            self.searches.release(&mut state.search);
+        let identity = &mut self.state.identity;
+        let is_bound = !self.state.binding.is_none();
+        if !self.identify.begin_doubt(identity, is_stream, is_bound) {
+            self.identify.release(identity);
         }
     }
 
-    /// Gives a connection the parser of what it turned out to speak, in the place of another.
-    pub(super) fn bind<S: RecordSink>(
-        &mut self,
-        handle: u32,
-        before: &State,
-        verdict: Verdict,
-        context: &mut Context<'_, S>,
-    ) {
-        let first = if before.rule == NO_RULE { 0 } else { ANYWHERE };
-        self.bind_to(handle, before.binding, (verdict.protocol, first), context);
+    /// Gives the connection the parser of its protocol, instead of the one it had.
+    pub(super) fn bind(&mut self, verdict: Verdict, was_known: bool) {
+        let first = if was_known { ANYWHERE } else { 0 };
+        self.bind_from(verdict.protocol, first);
     }
 
-    /// Gives a connection the parser of a protocol, in the place of `before`, from an offset on.
-    fn bind_to<S: RecordSink>(
-        &mut self,
-        handle: u32,
-        before: Binding,
-        (protocol, first): (ProtocolId, u64),
-        context: &mut Context<'_, S>,
-    ) {
-        let (app, in_tools) = (self.names.protocol(protocol), self.names.in_tools(protocol));
-        let is_own = self.names.is_own(protocol);
-        let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(handle)) else {
+    /// Gives the connection the parser of a protocol, from an offset on.
+    fn bind_from(&mut self, protocol: ProtocolId, first: u64) {
+        let Some(parse) = &mut self.parse else {
             return;
         };
+        let names = &self.identify.names;
+        let speaks = (names.protocol(protocol), names.in_tools(protocol));
+        let before = core::mem::take(&mut self.state.binding);
         let counted = parse.counted(before);
-        parse.end(before, context);
-        state.binding = Default::default();
-        let Some(kind) = parse.kind(protocol, (app, in_tools), is_own) else {
+        parse.end(before, &mut self.context);
+        let Some(kind) = parse.kind(protocol, speaks, names.is_own(protocol)) else {
             return;
         };
         let wish = Wish {
             kind,
-            connection: handle,
+            connection: self.handle,
             protocol,
-            shard: state.shard,
+            shard: self.state.identity.shard,
             next: [first; 2],
         };
-        state.binding = parse.bind(&wish, context);
-        parse.count_from(state.binding, counted);
+        self.state.binding = parse.bind(&wish, &self.context);
+        parse.count_from(self.state.binding, counted);
     }
 
-    /// Tells a connection's parser what was kept before the verdict; of the client's stream what
-    /// lies at `first` or behind.
-    pub(super) fn replay<S: RecordSink>(
-        &mut self,
-        handle: u32,
-        first: u64,
-        context: &mut Context<'_, S>,
-    ) {
-        let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(handle)) else {
+    /// Replays to the parser what was kept before the verdict; of the client's stream what lies at
+    /// `first` or after it.
+    pub(super) fn replay(&mut self, first: u64) {
+        let Some(parse) = &mut self.parse else {
             return;
         };
-        if state.binding.is_none() {
+        let (identity, binding) = (&mut self.state.identity, self.state.binding);
+        if binding.is_none() {
             return;
         }
-        // Junk that the replay leaves out is not missing.
-        for (to_server, junk) in [true, false]
-            .into_iter()
-            .zip(self.searches.junk(state.search))
-        {
-            if junk > 0 {
-                parse.leave_out(state.binding, to_server, junk.into());
-            }
-        }
+        let (handle, context) = (self.handle, &mut self.context);
+        let trust = &mut identity.trust;
         let mut next = Next::More;
-        self.searches
-            .replay(state.search, |to_server, offset, bytes| {
+        self.identify.replay(identity.search, |kept| match kept {
+            Kept::Junk { to_server, len } => parse.leave_out(binding, to_server, len),
+            Kept::Bytes {
+                to_server,
+                offset,
+                bytes,
+            } => {
                 let before = if to_server {
                     first.saturating_sub(offset)
                 } else {
@@ -132,218 +96,172 @@ impl Identify {
                 };
                 let rest = usize::try_from(before)
                     .ok()
-                    .and_then(|one| bytes.get(one..));
+                    .and_then(|before| bytes.get(before..));
                 let bytes = rest.unwrap_or_default();
-                if next == Next::More && !bytes.is_empty() {
-                    let at = Span {
-                        handle,
-                        to_server,
-                        offset: offset.saturating_add(before),
-                    };
-                    next = parse.data(state.binding, at, bytes, context);
-                    match parse.fits() {
-                        Some(true) => state.trust.fit(to_server),
-                        Some(false) => state.trust.refuse_side(to_server),
-                        None => {}
-                    }
+                if next != Next::More || bytes.is_empty() {
+                    return;
                 }
-            });
-        let cut = u64::from(self.searches.cut(state.search));
-        self.losses.count(Loss::IdentifyFirstBytes, cut);
-        let unkept = self.searches.replay_datagrams(state.search, |one| {
-            if next == Next::More {
-                let payload = (one.bytes, one.wire_len);
-                next = parse.datagram(state.binding, one.to_server, payload, context);
+                let at = Span {
+                    handle,
+                    to_server,
+                    offset: offset.saturating_add(before),
+                };
+                next = parse.data(binding, at, bytes, context);
+                match parse.fits() {
+                    Some(true) => trust.fit(to_server),
+                    Some(false) => trust.refuse_side(to_server),
+                    None => {}
+                }
+            }
+            Kept::Datagram(one) => {
+                if next == Next::More {
+                    let payload = (one.bytes, one.wire_len);
+                    next = parse.datagram(binding, one.to_server, payload, context);
+                }
             }
         });
-        self.losses
-            .count(Loss::IdentifyDatagrams, u64::from(unkept));
         match next {
             Next::More => {}
-            Next::Nothing => parse.unbind(core::mem::take(&mut state.binding)),
-            // What came behind it is among what is replayed: too late to be looked at anew.
-            Next::Successor(..) => {
-                let binding = core::mem::take(&mut state.binding);
-                parse.end(binding, context);
-            }
+            Next::Nothing => self.unbind(),
+            // What followed it is among what was replayed: too late to search it.
+            Next::Successor(..) => self.end_parser(),
         }
     }
 
-    /// Tells a connection's parser, if it has one, the next bytes of a stream.
+    /// Shows the next bytes of a stream to the parser, if there is one.
     #[inline]
-    pub(super) fn hear<S: RecordSink>(
-        &mut self,
-        at: Span,
-        bytes: &[u8],
-        context: &mut Context<'_, S>,
-    ) {
-        let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(at.handle)) else {
-            return;
-        };
-        if state.binding.is_none() {
-            parse.forget_fits();
-            return;
-        }
-        match parse.data(state.binding, at, bytes, context) {
-            Next::More => {}
-            Next::Nothing => parse.unbind(core::mem::take(&mut state.binding)),
-            Next::Successor(what, used) => self.hand_over(at, bytes, (what, used), context),
+    pub(super) fn parse_bytes(&mut self, at: Span, bytes: &[u8]) {
+        let next =
+            self.call_parser(|parse, binding, context| parse.data(binding, at, bytes, context));
+        if let Next::Successor(what, used) = next {
+            let rest = bytes.get(used..).unwrap_or_default();
+            let offset = at.offset.saturating_add(used as u64);
+            self.hand_over(what, Span { offset, ..at }, rest);
         }
     }
 
-    /// The connection goes on as something else: in a tunnel as anything.
+    /// The stream turns into something else, from `at` on: in a tunnel into anything.
     #[cold]
-    fn hand_over<S: RecordSink>(
-        &mut self,
-        at: Span,
-        bytes: &[u8],
-        (what, used): (Successor, usize),
-        context: &mut Context<'_, S>,
-    ) {
-        let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(at.handle)) else {
+    fn hand_over(&mut self, what: Successor, at: Span, rest: &[u8]) {
+        let (Some(parse), identity) = (&mut self.parse, &mut self.state.identity) else {
             return;
         };
-        parse.vacate(state.binding, context);
-        state.trust.settle();
-        self.searches.release(&mut state.search);
-        let goes_on_as = match what {
-            Successor::WebSocket => self.names.websocket(),
-            Successor::Http2 => self.names.http2(),
-            _ if !state.turns_into_another() => {
-                self.losses.count(Loss::IdentifyChanges, 1);
+        parse.vacate(self.state.binding, &mut self.context);
+        identity.trust.settle();
+        self.identify.release(identity);
+        let rule = match what {
+            Successor::WebSocket => self.identify.names.websocket(),
+            Successor::Http2 => self.identify.names.http2(),
+            Successor::Tunnel | Successor::Tls | Successor::Other => {
+                if self.identify.enter_tunnel(identity) {
+                    if !rest.is_empty() {
+                        self.bytes(at, rest);
+                    }
+                    return;
+                }
                 None
             }
-            Successor::Tunnel | Successor::Tls | Successor::Other => {
-                state.go_to(Phase::Looking);
-                state.set(State::TUNNEL, true);
-                let rest = bytes.get(used..).unwrap_or_default();
-                let at = Span {
-                    offset: at.offset.saturating_add(used as u64),
-                    ..at
-                };
-                if !rest.is_empty() {
-                    self.bytes(at, rest, context);
-                }
-                return;
-            }
         };
-        state.go_to(Phase::Done);
-        let is_heard =
-            what == Successor::WebSocket && parse.go_on_as_websocket(state.binding, context);
-        if !is_heard {
-            parse.unbind(core::mem::take(&mut state.binding));
+        self.identify.become_known(identity, rule);
+        let is_parsed = what == Successor::WebSocket
+            && parse.go_on_as_websocket(self.state.binding, &self.context);
+        if !is_parsed {
+            return self.unbind();
         }
-        if let Some(rule) = goes_on_as
-            && self.names.protocol_of(rule) != self.names.protocol_of(state.rule)
-        {
-            state.original = self.names.protocol_of(state.rule);
-            state.rule = rule;
-        }
-        if let Some(rest) = bytes
-            .get(used..)
-            .filter(|rest| is_heard && !rest.is_empty())
-        {
-            let offset = at.offset.saturating_add(used as u64);
-            self.hear(Span { offset, ..at }, rest, context);
+        if !rest.is_empty() {
+            self.parse_bytes(at, rest);
         }
     }
 
-    pub(super) fn hear_datagram<S: RecordSink>(
-        &mut self,
-        at: Span,
-        payload: (&[u8], usize),
-        context: &mut Context<'_, S>,
-    ) {
-        let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(at.handle)) else {
-            return;
-        };
-        if state.binding.is_none() {
-            parse.forget_fits();
+    /// Shows a datagram to the parser, if there is one.
+    pub(super) fn parse_datagram(&mut self, to_server: bool, payload: (&[u8], usize)) {
+        self.call_parser(|parse, binding, context| {
+            parse.datagram(binding, to_server, payload, context)
+        });
+    }
+
+    /// During a search the parser learns of a gap by the offsets after it.
+    pub(super) fn parse_gap(&mut self, at: Span, len: u64) {
+        if !self.state.identity.is(Phase::Searching) {
+            self.call_parser(|parse, binding, context| parse.gap(binding, at, len, context));
+        }
+    }
+
+    pub(super) fn parse_closed(&mut self, to_server: bool) {
+        if self.state.identity.is(Phase::Searching) || self.state.binding.is_none() {
             return;
         }
-        let next = parse.datagram(state.binding, at.to_server, payload, context);
+        let next =
+            self.call_parser(|parse, binding, context| parse.closed(binding, to_server, context));
         if next == Next::Nothing {
-            parse.unbind(core::mem::take(&mut state.binding));
+            self.state.identity.close();
         }
     }
 
-    pub(super) fn hear_gap<S: RecordSink>(
-        &mut self,
-        at: Span,
-        len: u64,
-        context: &mut Context<'_, S>,
-    ) {
-        // While it is looked at, its parser will hear of the gap by the offsets behind it.
-        if self.way(at.handle) != Way::Parser {
-            return;
+    pub(super) fn parse_urgent(&mut self, at: Span) {
+        if let Some(parse) = &mut self.parse {
+            parse.passed(self.state.binding, at);
         }
-        let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(at.handle)) else {
-            return;
-        };
-        if !state.is(Phase::Looking) && parse.gap(state.binding, at, len, context) == Next::Nothing
+    }
+
+    /// A RST: a parser in the middle of a message stays, in case that the connection goes on; one
+    /// that is idle can be bound again.
+    pub(super) fn release_idle_parser(&mut self) {
+        let binding = self.state.binding;
+        if self.state.identity.is_done()
+            && self
+                .parse
+                .as_ref()
+                .is_some_and(|parse| parse.is_idle(binding))
         {
-            parse.unbind(core::mem::take(&mut state.binding));
+            self.end_parser();
+            self.state.identity.close();
         }
     }
 
-    pub(super) fn hear_closed<S: RecordSink>(&mut self, at: Span, context: &mut Context<'_, S>) {
-        if self.way(at.handle) != Way::Parser {
-            return;
-        }
-        let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(at.handle)) else {
-            return;
-        };
-        if !state.is(Phase::Looking)
-            && parse.closed(state.binding, at.to_server, context) == Next::Nothing
-        {
-            parse.unbind(core::mem::take(&mut state.binding));
-            state.let_go();
+    /// A closed stream goes on: so does its parser, or another one of the kind from here on, if that
+    /// has released it.
+    pub(super) fn reopen(&mut self, to_server: bool, was_reported: bool) {
+        let was_released = self.state.is_released();
+        self.state.identity.set_over(to_server, false);
+        if was_released || was_reported && !self.state.binding.is_none() {
+            let protocol = self.identify.protocol(&self.state.identity);
+            self.bind_from(protocol, ANYWHERE);
         }
     }
 
-    /// A RST: a parser that is in the middle of a message stays, in case that the connection goes
-    /// on; any other can be had again.
-    pub(super) fn hear_reset<S: RecordSink>(&mut self, handle: u32, context: &mut Context<'_, S>) {
-        let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(handle)) else {
-            return;
-        };
-        if state.is_done() && parse.is_idle(state.binding) {
-            let binding = core::mem::take(&mut state.binding);
-            parse.end(binding, context);
-            state.let_go();
+    /// The parser gets no more of the connection.
+    pub(super) fn end_parser(&mut self) {
+        if let Some(parse) = &mut self.parse {
+            let binding = core::mem::take(&mut self.state.binding);
+            parse.end(binding, &mut self.context);
         }
     }
 
-    /// A stream goes on that was closed: so does its parser, or another one of its kind from here
-    /// on, if that has let go of it.
-    pub(super) fn goes_on<S: RecordSink>(
+    /// The parser has released the connection.
+    fn unbind(&mut self) {
+        if let Some(parse) = &mut self.parse {
+            parse.unbind(core::mem::take(&mut self.state.binding));
+        }
+    }
+
+    /// Calls the parser, if there is one; unbinds it if it wants no more.
+    #[inline]
+    fn call_parser(
         &mut self,
-        at: Span,
-        told: bool,
-        context: &mut Context<'_, S>,
-    ) {
-        let Some(state) = self.states.get_mut(at.handle) else {
-            return;
+        call: impl FnOnce(&mut Parse, Binding, &mut Context<'_, S>) -> Next,
+    ) -> Next {
+        let Some(parse) = &mut self.parse else {
+            return Next::More;
         };
-        let was_left = state.was_let_go();
-        state.set(State::over(at.to_server), false);
-        if was_left || told && !state.binding.is_none() {
-            let (binding, protocol) = (state.binding, self.names.protocol_of(state.rule));
-            self.bind_to(at.handle, binding, (protocol, ANYWHERE), context);
+        if self.state.binding.is_none() {
+            parse.forget_fits();
+            return Next::More;
         }
-    }
-
-    /// A byte that is read out of band.
-    pub(in crate::worker) fn passed(&mut self, at: Span) {
-        if let (Some(parse), Some(state)) = (&mut self.parse, self.states.get(at.handle)) {
-            parse.passed(state.binding, at);
+        let next = call(parse, self.state.binding, &mut self.context);
+        if next == Next::Nothing {
+            self.unbind();
         }
-    }
-
-    pub(super) fn hear_end<S: RecordSink>(&mut self, handle: u32, context: &mut Context<'_, S>) {
-        if let (Some(parse), Some(state)) = (&mut self.parse, self.states.get_mut(handle)) {
-            let binding = core::mem::take(&mut state.binding);
-            parse.end(binding, context);
-        }
+        next
     }
 }

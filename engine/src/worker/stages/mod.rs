@@ -1,37 +1,37 @@
-//! The stages behind the connection table, in the order in which a packet meets them.
+//! The stages after the connection table, in the order in which a packet meets them.
 //!
 //! ```text
 //!  connection table ──Sighting──► scans: what begins, is answered, refused, repeated
 //!                        ├──────► reassembly: TCP segments to bytes in order ──► anomalies
-//!                        │                                       └─ first bytes ─┐
-//!                        └──────► datagrams ──────────────────► identify: which protocol it is
-//!                                                                │ verdict
-//!                                                                ▼
-//!                                                              parse: messages ──► records
+//!                        │            └─ bytes ─┐
+//!                        └─ datagrams ──────────┴──► inspect: identification, parsers ──► records
 //! ```
+//!
+//! Each stage says itself whether a packet may take the **fast path**: it merely continues its
+//! connection, and all that is left to do is to queue its bytes ([`AllStages::packet_fast`]).
+//! Everything else takes the **slow path** ([`AllStages::packet`]).
 
-mod listener;
-mod oddities;
+mod anomalies;
+mod explain;
 mod scans;
 
-use crate::input::tunnels;
+pub use crate::worker::identify::IdentifyStats;
+pub use crate::worker::parse::ParseStats;
+pub(crate) use crate::worker::parse::{FileError, earlier_files};
+pub(crate) use explain::Explain;
+
 use crate::run::memory;
 use crate::worker::context::{Cause, Context, PeerSource};
 use crate::worker::identification::Identification;
-pub use crate::worker::inspect::IdentifyStats;
-use crate::worker::inspect::{Ending, Identify, Way};
-use crate::worker::parse::Parse;
-pub use crate::worker::parse::ParseStats;
-pub(crate) use crate::worker::parse::{FileError, earlier_files};
+use crate::worker::inspect::{FastPath, Feed, Inspect};
+use anomalies::Anomalies;
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_flow::{Event, FlowObserver, Sighting, Table};
 use flowpin_packet::{FrameBytes, PacketKind, PacketMeta, Timestamp};
 use flowpin_portscan::Summary;
-use flowpin_reassembly::{Reassembler, ReassemblyStats};
+use flowpin_reassembly::{Reassembler, ReassemblyStats, Span};
 use flowpin_record::{ConnRecord, RecordKey, RecordSink, TunnelKind, Uid};
-use listener::Listener;
-use oddities::Oddities;
 use scans::Scans;
 use std::io;
 
@@ -87,26 +87,53 @@ pub(crate) struct AllStages {
     explain: Explain,
     scans: Option<Scans>,
     reassembler: Option<Reassembler>,
-    identify: Option<Identify>,
-    oddities: Oddities,
-    /// What the last packet showed to go on.
+    inspect: Option<Inspect>,
+    anomalies: Anomalies,
+    /// The closed stream that the last packet showed to go on: whether to the server.
     reopened: Option<bool>,
 }
 
-/// Whether anything but connections is looked at: without it they need not tell of themselves.
+/// Whether anything but connections is analysed: without it they need not report their packets.
 pub(crate) const fn are_wanted(plan: &Plan) -> bool {
     plan.streams.enabled || plan.scans.enabled || plan.identify.enabled
 }
 
 impl AllStages {
-    /// Packets of a connection whose bytes were looked at to tell its protocol.
+    /// Packets of a connection that were searched for its protocol.
     pub(crate) fn inspected(&self, handle: u32) -> u8 {
-        let identify = self.identify.as_ref();
-        identify.map_or(0, |identify| identify.inspected(handle))
+        let inspect = self.inspect.as_ref();
+        inspect.map_or(0, |inspect| inspect.inspected(handle))
     }
 
-    fn is_settled(&self) -> bool {
-        self.identify.as_ref().is_none_or(Identify::is_settled)
+    /// A TCP segment off the fast path.
+    fn segment<S: RecordSink>(&mut self, sighting: &Sighting<'_>, sink: &mut S) {
+        let Some(reassembler) = &mut self.reassembler else {
+            return;
+        };
+        let &Sighting {
+            frames,
+            meta,
+            handle,
+            to_server,
+            event,
+            ..
+        } = sighting;
+        let anomalies = &mut self.anomalies;
+        let mut feed = Feed {
+            inspect: self.inspect.as_mut(),
+            frames,
+            context: Context::open(sighting.table(), Cause::of(meta), sink),
+            on_anomaly: |at: Span, what, sink: &mut S| {
+                // Another connection may have to make room: that is not this packet's doing.
+                if at.handle == handle {
+                    anomalies.report(sighting, what, sink);
+                }
+            },
+            reopened: None,
+        };
+        let is_new = event == Event::New;
+        reassembler.segment(&frames, meta, handle, to_server, is_new, &mut feed);
+        self.reopened = feed.reopened;
     }
 }
 
@@ -129,14 +156,10 @@ impl Planned for AllStages {
             },
             scans: plan.scans.enabled.then(Scans::default),
             reassembler,
-            identify: known
-                .map(|known| {
-                    let options = memory::identification(plan);
-                    let parse = Parse::new(plan, known.fix.as_ref(), connections_max)?;
-                    Identify::new(known, options, parse, connections_max)
-                })
+            inspect: known
+                .map(|known| Inspect::new(plan, known, connections_max))
                 .transpose()?,
-            oddities: Oddities::default(),
+            anomalies: Anomalies::default(),
             reopened: None,
         })
     }
@@ -154,39 +177,33 @@ impl Stages for AllStages {
     }
 
     fn losses(&self) -> Losses {
-        let mut losses = self.oddities.losses();
+        let mut losses = self.anomalies.losses();
         if let Some(reassembler) = &self.reassembler {
             losses.add(&reassembler.stats().losses());
         }
         if let Some(scans) = &self.scans {
             losses.add(scans.observer.losses());
         }
-        if let Some(identify) = &self.identify {
-            losses.add(&identify.losses());
+        if let Some(inspect) = &self.inspect {
+            losses.add(&inspect.losses());
         }
         losses
     }
 
     fn report(&self) -> StagesReport {
-        let mut reassembly = ReassemblyStats::default();
-        if let Some(reassembler) = &self.reassembler {
-            reassembly = reassembler.stats();
-        }
-        let mut stats = IdentifyStats::default();
-        let mut parse = ParseStats::default();
-        let mut file_error = None;
-        if let Some(identify) = &self.identify {
-            stats = identify.stats();
-            parse = identify.parse_stats();
-            file_error = identify.file_error().cloned();
-        }
-        StagesReport {
+        let mut report = StagesReport {
             losses: self.losses(),
-            reassembly,
-            identify: stats,
-            parse,
-            file_error,
+            ..StagesReport::default()
+        };
+        if let Some(reassembler) = &self.reassembler {
+            report.reassembly = reassembler.stats();
         }
+        if let Some(inspect) = &self.inspect {
+            report.identify = inspect.identify_stats();
+            report.parse = inspect.parse_stats();
+            report.file_error = inspect.file_error().cloned();
+        }
+        report
     }
 }
 
@@ -199,15 +216,15 @@ impl FlowObserver for AllStages {
         if let Some(reassembler) = &self.reassembler {
             reassembler.prefetch(handle);
         }
-        if let Some(identify) = &self.identify {
-            identify.prefetch(handle);
+        if let Some(inspect) = &self.inspect {
+            inspect.prefetch(handle);
         }
     }
 
     #[inline]
     fn prefetch_more(&self, handle: u32, step: u8) {
-        if let Some(identify) = &self.identify {
-            identify.prefetch_more(handle, step);
+        if let Some(inspect) = &self.inspect {
+            inspect.prefetch_more(handle, step);
         }
     }
 
@@ -219,33 +236,29 @@ impl FlowObserver for AllStages {
         event: Event,
         (handle, to_server): (u32, bool),
     ) -> bool {
-        if event != Event::Plain
-            && let Some(scans) = &self.scans
-            && !scans.observer.is_settled(handle)
+        if let Some(scans) = &self.scans
+            && !scans.takes_fast_path(event, handle)
         {
             return false;
         }
-        if meta.kind != PacketKind::Tcp {
-            let identify = self.identify.as_ref();
-            return identify.is_none_or(|identify| identify.way(handle) == Way::Nothing);
-        }
-        let way = match &self.identify {
-            Some(identify) if meta.payload_len > 0 => identify.way(handle),
-            _ => Way::Nothing,
+        let path = match &self.inspect {
+            Some(inspect) => inspect.fast_path(meta, handle),
+            None => FastPath::Skip,
         };
-        if way == Way::Search {
+        if path == FastPath::Refuse {
             return false;
         }
-        let Some(reassembler) = &mut self.reassembler else {
-            return true;
-        };
-        let Some(at) = reassembler.segment_fast(frames, meta, handle, to_server) else {
-            return false;
-        };
-        if way == Way::Parser
-            && let Some(identify) = &mut self.identify
+        if meta.kind == PacketKind::Tcp
+            && let Some(reassembler) = &mut self.reassembler
         {
-            identify.wait_with_bytes(at, frames.payload(meta), frames, Cause::of(meta));
+            let Some(at) = reassembler.segment_fast(frames, meta, handle, to_server) else {
+                return false;
+            };
+            if path == FastPath::Push
+                && let Some(inspect) = &mut self.inspect
+            {
+                inspect.push_bytes(at, frames.payload(meta), frames, Cause::of(meta));
+            }
         }
         true
     }
@@ -256,33 +269,16 @@ impl FlowObserver for AllStages {
             if let Some(scans) = &mut self.scans {
                 scans.see(sighting);
             }
-            if let Some(identify) = &mut self.identify
+            if let Some(inspect) = &mut self.inspect
                 && sighting.event == Event::New
             {
-                identify.begin(sighting);
+                inspect.begin(sighting);
             }
         }
-        if sighting.meta.kind != PacketKind::Tcp {
-            if let Some(identify) = &mut self.identify {
-                identify.wait_with_datagram(sighting);
-            }
-        } else if let Some(reassembler) = &mut self.reassembler {
-            let mut listener = Listener {
-                identify: self.identify.as_mut(),
-                oddities: &mut self.oddities,
-                sighting,
-                sink,
-                reopened: None,
-            };
-            reassembler.segment(
-                &sighting.frames,
-                sighting.meta,
-                sighting.handle,
-                sighting.to_server,
-                sighting.event == Event::New,
-                &mut listener,
-            );
-            self.reopened = listener.reopened;
+        if sighting.meta.kind == PacketKind::Tcp {
+            self.segment(sighting, sink);
+        } else if let Some(inspect) = &mut self.inspect {
+            inspect.push_datagram(sighting);
         }
     }
 
@@ -302,8 +298,8 @@ impl FlowObserver for AllStages {
 
     #[inline]
     fn settle<S: RecordSink>(&mut self, table: &Table, frames: &FrameBytes<'_>, sink: &mut S) {
-        if let Some(identify) = &mut self.identify {
-            identify.settle(table, frames, sink);
+        if let Some(inspect) = &mut self.inspect {
+            inspect.flush(table, frames, sink);
         }
     }
 
@@ -314,44 +310,40 @@ impl FlowObserver for AllStages {
         key: RecordKey,
         sink: &mut S,
     ) {
-        debug_assert!(self.is_settled(), "settled before a connection ends");
-        let identify = match &mut self.identify {
-            Some(identify) if identify.way(handle) != Way::Nothing => identify,
-            // Nobody wants to hear of the end.
-            known => {
-                if record.protocol == TCP
-                    && let Some(reassembler) = &mut self.reassembler
-                {
-                    reassembler.end(handle, &mut ());
-                }
-                if let Some(identify) = known {
-                    identify.tell(handle, record);
-                }
-                return;
+        let streams = self.reassembler.as_mut();
+        let streams = streams.filter(|_| record.protocol == TCP);
+        let Some(inspect) = &mut self.inspect else {
+            if let Some(streams) = streams {
+                streams.end(handle, &mut ());
             }
+            return;
         };
-        let mut context = Context {
-            cause: Cause::end(record, key),
-            peers: PeerSource::Record(record),
-            sink,
-        };
-        if record.protocol == TCP
-            && let Some(reassembler) = &mut self.reassembler
-        {
-            let mut ending = Ending {
-                identify,
-                context: &mut context,
+        if inspect.is_wanted(handle) {
+            let mut context = Context {
+                cause: Cause::end(record, key),
+                peers: PeerSource::Record(record),
+                sink,
             };
-            reassembler.end(handle, &mut ending);
+            if let Some(streams) = streams {
+                let mut feed = Feed {
+                    inspect: Some(inspect),
+                    frames: NO_FRAMES,
+                    context: context.reborrow(),
+                    on_anomaly: |_, _, _: &mut S| {},
+                    reopened: None,
+                };
+                streams.end(handle, &mut feed);
+            }
+            inspect.end(handle, context);
+        } else if let Some(streams) = streams {
+            streams.end(handle, &mut ());
         }
-        identify.end(handle, &mut context);
-        identify.tell(handle, record);
+        inspect.write_app(handle, record);
     }
 
     fn goes_on(&mut self, handle: u32, record: &mut ConnRecord) {
-        debug_assert!(self.is_settled(), "settled before a connection is told of");
-        if let Some(identify) = &self.identify {
-            identify.tell(handle, record);
+        if let Some(inspect) = &self.inspect {
+            inspect.write_app(handle, record);
         }
     }
 
@@ -364,32 +356,10 @@ impl FlowObserver for AllStages {
     }
 }
 
-/// Tells the connection table what only dispatch knows.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Explain {
-    pub(crate) id_seed: u64,
-}
-
-impl FlowObserver for Explain {
-    const OBSERVES: bool = false;
-
-    fn vlans(&mut self, frames: FrameBytes<'_>, meta: &PacketMeta) -> [u16; 2] {
-        flowpin_dispatch::vlans(meta, frames.frame(meta))
-    }
-
-    fn tunnel(&mut self, frames: FrameBytes<'_>, meta: &PacketMeta) -> Option<(TunnelKind, Uid)> {
-        tunnels::innermost(frames.frame(meta), meta, self.id_seed)
-    }
-}
-
-impl Stages for Explain {}
-
-impl Planned for Explain {
-    fn new(plan: &Plan, _: Option<&Identification>, _: u32, _: u32) -> io::Result<Self> {
-        Ok(Self {
-            id_seed: plan.id_seed,
-        })
-    }
-}
+/// A connection's end has no packet.
+const NO_FRAMES: FrameBytes<'_> = FrameBytes {
+    piece: &[],
+    extra: &[],
+};
 
 const TCP: u8 = 6;

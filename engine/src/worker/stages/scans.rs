@@ -20,6 +20,12 @@ impl Default for Scans {
 }
 
 impl Scans {
+    /// Whether a packet that merely continues its connection shows nothing new.
+    #[inline]
+    pub(super) fn takes_fast_path(&self, event: Event, handle: u32) -> bool {
+        event == Event::Plain || self.observer.is_settled(handle)
+    }
+
     /// A packet that is more than the next one of its kind.
     #[inline]
     pub(super) fn see(&mut self, sighting: &Sighting<'_>) {

@@ -11,15 +11,15 @@ use flowpin_packet::{Endpoints, Layer, Reason, SHARD_COUNT, bad};
 use flowpin_reassembly::Anomaly;
 use flowpin_record::{AnomalyRecord, RecordSink};
 
-/// Decides which oddities become records.
+/// Decides which anomalies become records.
 #[derive(Debug)]
-pub(super) struct Oddities {
+pub(super) struct Anomalies {
     limits: Box<[[Limit; Anomaly::ALL.len()]; SHARD_COUNT]>,
     keys: Keys,
     losses: Losses,
 }
 
-impl Default for Oddities {
+impl Default for Anomalies {
     fn default() -> Self {
         Self {
             limits: Box::new([[Limit::default(); Anomaly::ALL.len()]; SHARD_COUNT]),
@@ -29,10 +29,10 @@ impl Default for Oddities {
     }
 }
 
-impl Oddities {
+impl Anomalies {
     /// Writes a record unless there were enough of this reason.
     #[cold]
-    pub(super) fn tell<S: RecordSink>(
+    pub(super) fn report<S: RecordSink>(
         &mut self,
         sighting: &Sighting<'_>,
         what: Anomaly,

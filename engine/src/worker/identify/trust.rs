@@ -11,7 +11,7 @@
 /// 2 to 4: how much did not fit since (of streams: bits 2 and 3, whose beginning); 5 to 7: how
 /// often a verdict was taken back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::worker) struct Trust(u8);
+pub(crate) struct Trust(u8);
 
 impl Trust {
     const BOTH: u8 = 3;
@@ -21,39 +21,39 @@ impl Trust {
     const TAKEN_BACK_ONE: u8 = 1 << 5;
 
     /// A new verdict: nothing but its rule speaks for it.
-    pub(super) const fn begin(&mut self) {
+    pub(crate) const fn begin(&mut self) {
         self.0 &= Self::TAKEN_BACK;
     }
 
     /// Nothing can shake it any more, but what refuses many datagrams.
-    pub(super) const fn settle(&mut self) {
+    pub(crate) const fn settle(&mut self) {
         self.0 = self.0 & Self::TAKEN_BACK | Self::BOTH;
     }
 
     #[inline]
-    pub(super) const fn is_settled(self) -> bool {
+    pub(crate) const fn is_settled(self) -> bool {
         self.0 & Self::BOTH == Self::BOTH
     }
 
     /// What one side said fits.
     #[inline]
-    pub(super) const fn fit(&mut self, to_server: bool) {
+    pub(crate) const fn fit(&mut self, to_server: bool) {
         self.0 = self.0 & !Self::ROW | side(to_server);
     }
 
     /// Whether what one side said fits.
     #[inline]
-    pub(super) const fn does_fit(self, to_server: bool) -> bool {
+    pub(crate) const fn does_fit(self, to_server: bool) -> bool {
         self.0 & side(to_server) != 0
     }
 
     /// Whether nothing that anybody said fits.
-    pub(super) const fn fits_nothing(self) -> bool {
+    pub(crate) const fn fits_nothing(self) -> bool {
         self.0 & Self::BOTH == 0
     }
 
     /// A datagram did not fit: how many in a row.
-    pub(super) const fn refuse(&mut self) -> u8 {
+    pub(crate) const fn refuse(&mut self) -> u8 {
         if self.0 & Self::ROW != Self::ROW {
             self.0 += Self::ROW_ONE;
         }
@@ -61,22 +61,22 @@ impl Trust {
     }
 
     /// What was sure is doubted again.
-    pub(super) const fn doubt(&mut self) {
+    pub(crate) const fn doubt(&mut self) {
         self.0 &= !Self::BOTH;
     }
 
     /// The beginning of one direction of a stream does not fit.
-    pub(super) const fn refuse_side(&mut self, to_server: bool) {
+    pub(crate) const fn refuse_side(&mut self, to_server: bool) {
         self.0 |= side(to_server) << 2;
     }
 
     /// Whether the beginning of one direction of a stream did not fit.
-    pub(super) const fn is_side_refused(self, to_server: bool) -> bool {
+    pub(crate) const fn is_side_refused(self, to_server: bool) -> bool {
         self.0 & side(to_server) << 2 != 0
     }
 
     /// The verdict is taken back: false if that happened too often.
-    pub(super) const fn take_back(&mut self) -> bool {
+    pub(crate) const fn take_back(&mut self) -> bool {
         if self.0 & Self::TAKEN_BACK >= TAKEN_BACK_MAX << 5 {
             return false;
         }

@@ -1,0 +1,169 @@
+//! One connection with an event at hand: which of its consumers take it, and in which order.
+
+use super::events::Event;
+use super::state::State;
+use crate::worker::context::Context;
+use crate::worker::identify::{Identify, Phase, again};
+use crate::worker::parse::Parse;
+use flowpin_identify::{On, ProtocolId, Step, Whose};
+use flowpin_packet::FrameBytes;
+use flowpin_reassembly::Span;
+use flowpin_record::RecordSink;
+
+/// A connection with an event at hand, and its consumers.
+pub(super) struct Connection<'a, S> {
+    pub(super) handle: u32,
+    pub(super) state: &'a mut State,
+    pub(super) identify: &'a mut Identify,
+    pub(super) parse: Option<&'a mut Parse>,
+    pub(super) context: Context<'a, S>,
+}
+
+impl<S: RecordSink> Connection<'_, S> {
+    /// Shows an event to the consumers.
+    #[inline]
+    pub(super) fn take(&mut self, at: Span, event: Event, frames: &FrameBytes<'_>) {
+        // It was wanted when it was queued; whether it still is must not depend on the batch.
+        if self.state.is_idle() {
+            return;
+        }
+        match event {
+            Event::Bytes(stretch) => self.bytes(at, frames.stretch(stretch)),
+            Event::Datagram(on, stretch, len) => {
+                let payload = (frames.stretch(stretch), len as usize);
+                self.datagram(on, at.to_server, payload);
+            }
+            Event::Gap(len) => {
+                // What follows the gap is not searched.
+                self.end_side(at);
+                self.parse_gap(at, len);
+            }
+            Event::Urgent => self.parse_urgent(at),
+            Event::Closed => {
+                self.end_side(at);
+                self.parse_closed(at.to_server);
+            }
+            Event::Over => self.end_streams(),
+            Event::Reset => self.release_idle_parser(),
+            Event::Reopened(was_reported) => self.reopen(at.to_server, was_reported),
+        }
+    }
+
+    /// The next bytes of a stream.
+    #[inline]
+    pub(super) fn bytes(&mut self, at: Span, bytes: &[u8]) {
+        if self.state.is_idle() || self.state.is_released() {
+            return;
+        }
+        self.read_bytes(at, bytes);
+    }
+
+    fn read_bytes(&mut self, at: Span, bytes: &[u8]) {
+        let identity = &mut self.state.identity;
+        let place = (at.to_server, at.offset);
+        self.identify.watch_stream(identity, place, bytes);
+        if identity.is(Phase::Searching) {
+            if identity.is_over(at.to_server) {
+                return;
+            }
+            let whose = self.whose(On::Tcp, at.to_server, at.offset);
+            let identity = &mut self.state.identity;
+            let step = self.identify.search_bytes(identity, whose, bytes);
+            if step == Step::Undecided {
+                return;
+            }
+            self.decide(true, step);
+        }
+        self.parse_bytes(at, bytes);
+        if self.state.identity.is_doubted() {
+            self.weigh_bytes(at, bytes);
+        }
+    }
+
+    /// A datagram: what was captured of it, and its length on the wire.
+    fn datagram(&mut self, on: On, to_server: bool, payload: (&[u8], usize)) {
+        let identity = &mut self.state.identity;
+        let was_known = identity.is_known();
+        // Datagrams of the protocol before may come between those of what it turned into.
+        let is_searched = !was_known || identity.watch_datagram(payload.0);
+        if is_searched && identity.is(Phase::Searching) {
+            let whose = self.whose(on, to_server, 0);
+            let identity = &mut self.state.identity;
+            let step = self.identify.search_datagram(identity, whose, payload);
+            self.decide(false, step);
+            if was_known {
+                return self.parse_datagram(to_server, payload);
+            }
+        }
+        if !self.state.binding.is_none() {
+            self.parse_datagram(to_server, payload);
+            self.weigh_datagram(on, to_server, payload);
+        } else if was_known && self.state.identity.is_doubted() {
+            self.doubt_datagram(on, to_server, payload);
+        }
+    }
+
+    /// One direction of a stream carries no more bytes that could be searched.
+    fn end_side(&mut self, at: Span) {
+        let (side, identity) = (at.to_server, &mut self.state.identity);
+        if identity.is_over(side) {
+            return;
+        }
+        if identity.is_done() {
+            if identity.is_doubted() && identity.trust.is_side_refused(side) {
+                self.end_refused_side(at);
+            }
+            return;
+        }
+        identity.set_over(side, true);
+        if !identity.is(Phase::Searching) {
+            if identity.is_doubted() && self.state.binding.is_none() {
+                self.end_doubted_side(at);
+            }
+            return;
+        }
+        let whose = self.whose(On::Tcp, side, at.offset);
+        let step = self.identify.end_stream(&mut self.state.identity, whose);
+        self.decide(true, step);
+    }
+
+    /// Both streams have ended: what the consumers have of the connection is free for others, while
+    /// the connection table still knows it.
+    fn end_streams(&mut self) {
+        let had_parser = !self.state.binding.is_none();
+        self.end();
+        if had_parser {
+            // If one goes on after all, it gets another parser of the kind.
+            self.state.identity.close();
+        }
+    }
+
+    /// The connection has ended.
+    pub(super) fn end(&mut self) {
+        if self.state.identity.is(Phase::Searching) {
+            let step = self.identify.end_search(&self.state.identity);
+            self.decide(false, step);
+        }
+        self.end_parser();
+        let identity = &mut self.state.identity;
+        self.identify.release(identity);
+        identity.go_to(Phase::Done);
+    }
+
+    /// For a search of bytes at `offset` of one direction.
+    pub(super) fn whose(&self, on: On, to_server: bool, offset: u64) -> Whose {
+        let ports = self.context.ports(self.handle);
+        self.state.identity.whose(on, to_server, ports, offset)
+    }
+
+    /// As [`whose`](Self::whose), for protocols other than `but`.
+    pub(super) fn whose_again(
+        &self,
+        on: On,
+        to_server: bool,
+        offset: u64,
+        but: Option<ProtocolId>,
+    ) -> Whose {
+        again(self.whose(on, to_server, offset), but)
+    }
+}

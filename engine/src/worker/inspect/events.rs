@@ -1,0 +1,230 @@
+//! Where everything enters that is inspected, and where it waits until the batch is over.
+//!
+//! ```text
+//!  packet ─► connection table ─► scans ─► reassembly ─► push      each packet of a batch
+//!                                                         │
+//!              records ◄─ parse ◄─ identify ◄── flush ◄───┘       then all events, in order
+//! ```
+//!
+//! Searching and parsing bytes is more code than the first-level cache holds, and so is all that
+//! comes before: if each packet went through both in turn, each would evict the other. Events are
+//! taken in the order in which they came, and before any record of a connection is made: the
+//! answer is the same as without a queue. Decision 0018 has the figures.
+
+use super::Inspect;
+use crate::worker::context::{Cause, Context, PeerSource};
+use flowpin_flow::{Sighting, Table};
+use flowpin_identify::On;
+use flowpin_packet::{FrameBytes, PacketFlags, PacketKind, Stretch};
+use flowpin_reassembly::{Anomaly, Closed, Span, StreamConsumer};
+use flowpin_record::RecordSink;
+
+/// Something that happened on a connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Event {
+    /// The next bytes of a stream.
+    Bytes(Stretch),
+    /// A datagram, and its length on the wire.
+    Datagram(On, Stretch, u32),
+    /// Bytes of a stream that the capture does not have: how many.
+    Gap(u64),
+    /// A byte that is read out of band.
+    Urgent,
+    /// A stream has ended.
+    Closed,
+    /// Both streams have ended.
+    Over,
+    /// A RST that its receiver believes.
+    Reset,
+    /// A closed stream goes on; whether its end was reported.
+    Reopened(bool),
+}
+
+/// An event that waits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Queued {
+    at: Span,
+    event: Event,
+    cause: Cause,
+}
+
+impl Inspect {
+    /// Queues bytes of a stream. False, and nothing is queued, if they do not lie in `frames`.
+    #[inline]
+    pub(in crate::worker) fn push_bytes(
+        &mut self,
+        at: Span,
+        bytes: &[u8],
+        frames: &FrameBytes<'_>,
+        cause: Cause,
+    ) -> bool {
+        let stretch = frames.find(bytes);
+        if let Some(stretch) = stretch {
+            self.push(at, Event::Bytes(stretch), cause);
+        }
+        stretch.is_some()
+    }
+
+    /// Queues a packet of a connection without streams.
+    #[inline]
+    pub(in crate::worker) fn push_datagram(&mut self, sighting: &Sighting<'_>) {
+        let (meta, handle) = (sighting.meta, sighting.handle);
+        let on = match meta.kind {
+            PacketKind::Udp => On::Udp,
+            PacketKind::Sctp => On::Sctp,
+            _ => return,
+        };
+        if !self.is_wanted(handle) || meta.flags.has(PacketFlags::BAD_CHECKSUM) {
+            return;
+        }
+        if let Some(stretch) = sighting.frames.find(sighting.frames.payload(meta)) {
+            let event = Event::Datagram(on, stretch, meta.payload_len);
+            let at = start_of(handle, sighting.to_server);
+            self.push(at, event, Cause::of(meta));
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, at: Span, event: Event, cause: Cause) {
+        self.queue.push(Queued { at, event, cause });
+    }
+
+    /// Takes all events that wait.
+    #[inline]
+    pub(in crate::worker) fn flush<S: RecordSink>(
+        &mut self,
+        table: &Table,
+        frames: &FrameBytes<'_>,
+        sink: &mut S,
+    ) {
+        if !self.queue.is_empty() {
+            self.take_all(table, frames, sink);
+        }
+    }
+
+    #[inline(never)]
+    fn take_all<S: RecordSink>(&mut self, table: &Table, frames: &FrameBytes<'_>, sink: &mut S) {
+        let mut queue = core::mem::take(&mut self.queue);
+        for (nth, Queued { at, event, cause }) in queue.iter().enumerate() {
+            for (step, ahead) in (0..).zip(AHEAD) {
+                if let Some(later) = queue.get(nth + ahead) {
+                    self.prefetch_event(table, later.at.handle, step);
+                }
+            }
+            let context = Context::open(table, *cause, sink);
+            self.take(*at, *event, frames, context);
+        }
+        queue.clear();
+        self.queue = queue;
+    }
+
+    #[inline]
+    fn take<S: RecordSink>(
+        &mut self,
+        at: Span,
+        event: Event,
+        frames: &FrameBytes<'_>,
+        context: Context<'_, S>,
+    ) {
+        if let Some(mut connection) = self.connection(at.handle, context) {
+            connection.take(at, event, frames);
+        }
+    }
+}
+
+/// Reassembly's callbacks, as events: those of a packet wait, those of a connection's end do not.
+pub(in crate::worker) struct Feed<'a, S, A> {
+    pub(in crate::worker) inspect: Option<&'a mut Inspect>,
+    /// Those of the packet; none at a connection's end.
+    pub(in crate::worker) frames: FrameBytes<'a>,
+    pub(in crate::worker) context: Context<'a, S>,
+    pub(in crate::worker) on_anomaly: A,
+    /// The stream that goes on although it was closed: whether to the server.
+    pub(in crate::worker) reopened: Option<bool>,
+}
+
+impl<S: RecordSink, A> Feed<'_, S, A> {
+    #[inline]
+    fn enter(&mut self, at: Span, event: Event) {
+        let Some(inspect) = wanted(&mut self.inspect, at.handle) else {
+            return;
+        };
+        match (self.context.peers, event) {
+            (PeerSource::Table(_), _) => inspect.push(at, event, self.context.cause),
+            // The connection has ended anyway.
+            (PeerSource::Record(_), Event::Over | Event::Reset | Event::Reopened(_)) => {}
+            (PeerSource::Record(_), _) => {
+                inspect.take(at, event, &self.frames, self.context.reborrow());
+            }
+        }
+    }
+}
+
+impl<S: RecordSink, A: FnMut(Span, Anomaly, &mut S)> StreamConsumer for Feed<'_, S, A> {
+    #[inline]
+    fn data(&mut self, at: Span, bytes: &[u8]) {
+        let Some(inspect) = wanted(&mut self.inspect, at.handle) else {
+            return;
+        };
+        if inspect.push_bytes(at, bytes, &self.frames, self.context.cause) {
+            return;
+        }
+        // Reassembly held them, and frees them after this call: they follow what waits.
+        if let PeerSource::Table(table) = self.context.peers {
+            inspect.flush(table, &self.frames, self.context.sink);
+        }
+        if let Some(mut connection) = inspect.connection(at.handle, self.context.reborrow()) {
+            connection.bytes(at, bytes);
+        }
+    }
+
+    fn gap(&mut self, at: Span, len: u64) {
+        self.enter(at, Event::Gap(len));
+    }
+
+    fn urgent(&mut self, at: Span, _: u8) {
+        self.enter(at, Event::Urgent);
+    }
+
+    fn closed(&mut self, at: Span, _: Closed) {
+        self.enter(at, Event::Closed);
+    }
+
+    fn over(&mut self, handle: u32) {
+        self.enter(start_of(handle, true), Event::Over);
+    }
+
+    fn reset(&mut self, handle: u32) {
+        self.enter(start_of(handle, true), Event::Reset);
+    }
+
+    fn goes_on(&mut self, at: Span, was_reported: bool) {
+        self.reopened = Some(at.to_server);
+        self.enter(at, Event::Reopened(was_reported));
+    }
+
+    fn anomaly(&mut self, at: Span, what: Anomaly) {
+        (self.on_anomaly)(at, what, self.context.sink);
+    }
+}
+
+fn wanted<'a>(inspect: &'a mut Option<&mut Inspect>, handle: u32) -> Option<&'a mut Inspect> {
+    let inspect = inspect.as_deref_mut()?;
+    inspect.is_wanted(handle).then_some(inspect)
+}
+
+const fn start_of(handle: u32, to_server: bool) -> Span {
+    Span {
+        handle,
+        to_server,
+        offset: 0,
+    }
+}
+
+/// How many events ahead a connection's state is prefetched, by step.
+// PERF: a third step, for what a parser's state leads to (transaction, kept line, page), costs more
+// by its unpredictable branches than its lines' coming early saves.
+const AHEAD: [usize; flowpin_flow::STEPS as usize] = [8, 4];
+
+/// Room for the events of a batch: most packets cause one at most.
+pub(super) const QUEUE_LEN: usize = 2 * crate::worker::BATCH;

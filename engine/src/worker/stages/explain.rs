@@ -1,0 +1,38 @@
+//! What only dispatch knows of a packet: the VLANs and tunnels around it.
+
+use super::{Planned, Stages};
+use crate::input::tunnels;
+use crate::worker::identification::Identification;
+use flowpin_config::Plan;
+use flowpin_flow::FlowObserver;
+use flowpin_packet::{FrameBytes, PacketMeta};
+use flowpin_record::{TunnelKind, Uid};
+use std::io;
+
+/// Answers the connection table's questions about the frame around a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Explain {
+    pub(crate) id_seed: u64,
+}
+
+impl FlowObserver for Explain {
+    const OBSERVES: bool = false;
+
+    fn vlans(&mut self, frames: FrameBytes<'_>, meta: &PacketMeta) -> [u16; 2] {
+        flowpin_dispatch::vlans(meta, frames.frame(meta))
+    }
+
+    fn tunnel(&mut self, frames: FrameBytes<'_>, meta: &PacketMeta) -> Option<(TunnelKind, Uid)> {
+        tunnels::innermost(frames.frame(meta), meta, self.id_seed)
+    }
+}
+
+impl Stages for Explain {}
+
+impl Planned for Explain {
+    fn new(plan: &Plan, _: Option<&Identification>, _: u32, _: u32) -> io::Result<Self> {
+        Ok(Self {
+            id_seed: plan.id_seed,
+        })
+    }
+}
