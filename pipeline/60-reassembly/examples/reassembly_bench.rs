@@ -1,16 +1,17 @@
 //! Cost of reassembly alone: `reassembly_bench [WHAT] [CONNECTIONS] [ROUNDS]`.
 //!
-//! - `order`: segments of 1,400 bytes in order, one way, each third one acknowledged
+//! - `order`: segments of 1,400 bytes in order, one way, every third one acknowledged
 //! - `stamped`: the same with time stamps
 //! - `acks`: acknowledgements without data
-//! - `swapped`: each two segments exchanged
-//! - `behind`: all segments behind a hole that closes every 32 segments
+//! - `swapped`: segments exchanged in pairs
+//! - `behind`: all segments after a hole that closes every 32 segments
 //! - `short`: whole connections of 13 packets (handshake, data both ways, close)
 //! - `none`: the loop that makes the segments, to subtract
 //!
-//! With `data` behind WHAT (`order+data`) a consumer adds up the bytes' lengths; else nobody
-//! wants them. For a segment's cost run it under `perf stat -e instructions:u,cycles:u` with two
-//! numbers of rounds and divide the difference by that of the segments.
+//! With `data` appended to WHAT (`order+data`) a consumer adds up the lengths of the bytes;
+//! otherwise nothing consumes them. For the cost of a segment, run it under `perf stat -e
+//! instructions:u,cycles:u` with two numbers of rounds, and divide the difference by that of the
+//! segments.
 
 use flowpin_packet::{FlowKey, FrameBytes, PacketFlags, PacketKind, PacketMeta, Seq, TcpFlags};
 use flowpin_reassembly::{Reassembler, ReassemblyOptions, Span, StreamConsumer};

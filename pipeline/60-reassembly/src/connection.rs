@@ -5,8 +5,8 @@
 //!  │ offset │ next │ acked │ edge │ stamp │ held │ phase, shift, policy, marks │ …
 //! ```
 //!
-//! A side is a stream: `next` belongs to its sender, `acked` and `edge` come from its
-//! receiver's segments.
+//! A side is a stream: `next` belongs to its sender; `acked` and `edge` come from the segments of
+//! its receiver.
 
 use crate::Handshake;
 use flowpin_config::SegmentOverlap;
@@ -15,31 +15,31 @@ use flowpin_packet::{FrameBytes, PacketFlags, PacketMeta, Seq, TcpFlags};
 /// No handle.
 pub(crate) const NIL: u32 = u32::MAX;
 
-/// The most that a receiver's window can hold (RFC 7323 §2.3); nothing further away is believed.
+/// The largest window of a receiver (RFC 7323 §2.3); nothing further away is believed.
 pub(crate) const FAR_BYTES: u32 = 1 << 30;
 
-/// How far a stream has come.
+/// The state of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Phase {
-    /// Nothing is known of it.
+    /// Nothing is known about it.
     #[default]
     Unseen,
-    /// Only numbered by what the other side acknowledges.
+    /// Numbered only by the other side's acknowledgements.
     Guessed,
     /// Its SYN was seen, and nothing that confirms it.
     Syn,
     /// Data is expected.
     Open,
-    /// All bytes up to the FIN were told; its receiver has not said that it has the FIN.
+    /// All bytes up to the FIN were delivered; the FIN is not acknowledged yet.
     Closing,
-    /// All bytes up to the FIN were told, and the FIN is acknowledged.
+    /// All bytes up to the FIN were delivered, and the FIN is acknowledged.
     Finished,
-    /// A RST ended it, if its receiver believed it.
+    /// A RST ended it, if its receiver accepted the RST.
     Reset,
-    /// As [`Phase::Reset`], before it had begun: it has no numbers yet.
+    /// As [`Phase::Reset`], before the stream had begun: it has no numbers yet.
     Refused,
-    /// Not reassembled by configuration.
+    /// Not reassembled, by configuration.
     Ignored,
 }
 
@@ -48,17 +48,17 @@ pub(crate) enum Phase {
 pub(crate) struct Marks(u8);
 
 impl Marks {
-    /// Its sender's next segment can take the short way.
+    /// Its sender's next segment can take the fast path.
     pub(crate) const QUIET: u8 = 1;
-    /// So it can if its time stamp is not old.
+    /// The same, provided that its time stamp is not old.
     pub(crate) const QUIET_STAMPED: u8 = 1 << 7;
     /// Its sender was seen.
     pub(crate) const SEEN: u8 = 1 << 1;
     /// Its sender's SYN had time stamps.
     pub(crate) const STAMP: u8 = 1 << 2;
-    /// Its segments have time stamps, which must not grow older.
+    /// Its segments have time stamps, which must not decrease.
     pub(crate) const STAMPED: u8 = 1 << 3;
-    /// Nobody wants its bytes (any more).
+    /// The consumer does not want its bytes (any more).
     pub(crate) const SKIPPED: u8 = 1 << 4;
     /// Its SYN had a window scale.
     pub(crate) const SCALED: u8 = 1 << 5;
@@ -82,20 +82,20 @@ impl Marks {
 pub(crate) struct Side {
     /// Bytes before `next`.
     pub(crate) offset: u64,
-    /// The next byte to be told.
+    /// The next byte to deliver.
     pub(crate) next: Seq,
     /// The receiver has everything before it.
     pub(crate) acked: Seq,
-    /// One past what the receiver takes: `acked` and its window.
+    /// One past the last byte that the receiver accepts: `acked` and its window.
     pub(crate) edge: Seq,
     /// The last time stamp of its sender (RFC 7323 §4.3: TS.Recent).
     pub(crate) stamp: u32,
-    /// Handle of what is held behind a hole, or [`NIL`].
+    /// Handle of the bytes held after a hole, or [`NIL`].
     pub(crate) held: u32,
     pub(crate) phase: Phase,
-    /// Shift of the receiver's windows.
+    /// Window shift of the receiver.
     pub(crate) shift: u8,
-    /// The receiver's.
+    /// The receiver's overlap policy.
     pub(crate) policy: SegmentOverlap,
     pub(crate) marks: Marks,
 }
@@ -116,30 +116,30 @@ impl Side {
         }
     }
 
-    /// Numbers the stream anew from its next byte on; the window stays as large as it is.
+    /// Renumbers the stream from its next byte on; the size of the window stays.
     pub(crate) const fn renumber(&mut self, next: Seq) {
         let window = self.edge.0.wrapping_sub(self.acked.0);
         (self.next, self.acked, self.edge) = (next, next, next.plus(window));
     }
 
-    /// Whether nothing is missing of it.
+    /// Whether no byte of it is missing.
     pub(crate) const fn is_calm(&self) -> bool {
         self.held == NIL && !self.acked.is_after(self.next)
     }
 
-    /// All its bytes were told. Its FIN has a number, too (RFC 9293 §3.4).
+    /// All its bytes were delivered. Its FIN has a number, too (RFC 9293 §3.4).
     pub(crate) const fn shut(&mut self) {
         self.phase = Phase::Closing;
         self.next = self.next.plus(1);
     }
 
-    /// Whether SYN-ACKs were seen that do not agree, with the SYN or with each other: what the
-    /// other side acknowledges first decides (RFC 9293 §3.5).
+    /// Whether SYN-ACKs were seen that contradict the SYN or each other: the other side's first
+    /// acknowledgement decides (RFC 9293 §3.5).
     pub(crate) fn is_disputed(&self) -> bool {
         self.phase == Phase::Guessed && self.marks.has(Marks::SEEN)
     }
 
-    /// Whether its end was told, or is about to be, or will never be.
+    /// Whether its end was reported, or is about to be, or never will be.
     pub(crate) const fn is_over(&self) -> bool {
         self.is_reset() || matches!(self.phase, Phase::Finished | Phase::Ignored)
     }
@@ -149,18 +149,18 @@ impl Side {
         matches!(self.phase, Phase::Reset | Phase::Refused)
     }
 
-    /// Whether a FIN or RST has closed it: what comes now waits for proof.
+    /// Whether a FIN or RST has closed it: later bytes wait for proof.
     pub(crate) const fn is_shut(&self) -> bool {
         self.is_reset() || matches!(self.phase, Phase::Closing | Phase::Finished)
     }
 
-    /// Its FIN has just been acknowledged, and nothing else that could have been.
+    /// Its FIN was just acknowledged, and no byte after it.
     pub(crate) fn is_fin_acknowledged(&self) -> bool {
         self.phase == Phase::Closing && self.acked == self.next
     }
 
-    /// The number of the first byte that was not told: where the stream goes on if the receiver
-    /// ignored what closed it. A FIN ignored has no number.
+    /// The number of the first byte that was not delivered: where the stream continues if the
+    /// receiver ignored its close. An ignored FIN has no number.
     pub(crate) const fn resume(&self) -> Seq {
         match self.phase {
             Phase::Closing | Phase::Finished => Seq(self.next.0.wrapping_sub(1)),
@@ -168,7 +168,7 @@ impl Side {
         }
     }
 
-    /// Its close was none.
+    /// Undoes a close that the receiver ignored.
     pub(crate) fn reopen(&mut self) {
         self.next = self.resume();
         self.phase = match self.phase {
@@ -178,7 +178,7 @@ impl Side {
     }
 }
 
-/// RFC 7323 §2.3: greater shifts count as 14; as good as no limit where the shift is unknown.
+/// RFC 7323 §2.3: greater shifts count as 14. Practically no limit if the shift is unknown.
 pub(crate) const SHIFT_MAX: u8 = 14;
 
 /// Both directions: [0] to the server, [1] to the client.
@@ -191,11 +191,11 @@ pub(crate) struct Connection {
 // PERF: a segment in order touches one line.
 const _: () = assert!(size_of::<Connection>() == 64);
 
-/// What decides on the way of a segment.
+/// The control bits that select the path of a segment.
 pub(crate) const CONTROLS: u8 =
     TcpFlags::SYN.0 | TcpFlags::FIN.0 | TcpFlags::RST.0 | TcpFlags::URG.0 | TcpFlags::ACK.0;
 pub(crate) const FIN_ACK: TcpFlags = TcpFlags::FIN.with(TcpFlags::ACK);
-/// Packets that are never simply the next one.
+/// Flags of packets that never take the fast path.
 pub(crate) const ODD: PacketFlags = PacketFlags::SNAPPED.with(PacketFlags::BAD_CHECKSUM);
 
 impl Connection {
@@ -206,7 +206,7 @@ impl Connection {
         }
     }
 
-    /// Decides whether next segments can take the short way.
+    /// Decides whether the next segments can take the fast path.
     pub(crate) fn settle(&mut self) {
         let [first, second] = &mut self.sides;
         let both = first.is_calm() && second.is_calm();
@@ -223,7 +223,7 @@ impl Connection {
         }
     }
 
-    /// A stream and the other one.
+    /// A stream and its opposite.
     pub(crate) const fn both(&mut self, to_server: bool) -> (&mut Side, &mut Side) {
         let [first, second] = &mut self.sides;
         if to_server {
@@ -238,7 +238,7 @@ impl Connection {
         self.both(to_server).0
     }
 
-    /// A stream begins behind its SYN.
+    /// Starts a stream after its SYN.
     pub(crate) fn number(
         &mut self,
         to_server: bool,
@@ -256,7 +256,8 @@ impl Connection {
         side.marks.set(Marks::STAMP, offered.timestamps);
         side.marks
             .set(Marks::SCALED, offered.window_scale.is_some());
-        // RFC 7323 §2.2: the window of a SYN is never scaled, and others only if both ask for it.
+        // RFC 7323 §2.2: the window of a SYN is never scaled, and others only if both sides ask for
+        // it.
         peer.edge = peer.acked.plus(window.into());
         peer.shift = offered.window_scale.unwrap_or(0).min(SHIFT_MAX);
         if peer.marks.has(Marks::SYN) {
@@ -271,8 +272,8 @@ impl Connection {
         }
     }
 
-    /// A SYN-ACK with this number contradicts what was seen before; what its options say is not
-    /// known to count, either.
+    /// Handles a SYN-ACK whose number contradicts earlier segments; its options may not apply
+    /// either.
     pub(crate) fn dispute(&mut self, to_server: bool, start: Seq, window: u16) {
         let (side, peer) = self.both(to_server);
         side.renumber(start);
@@ -296,17 +297,17 @@ impl Connection {
         self.sides.iter().all(|side| side.phase == Phase::Unseen)
     }
 
-    /// Whether both ends were told, by FINs that their receivers acknowledged.
+    /// Whether both ends were reported, after FINs that their receivers acknowledged.
     pub(crate) fn is_finished(&self) -> bool {
         let mut phases = self.sides.iter().map(|side| side.phase);
         phases.all(|phase| phase == Phase::Finished)
     }
 
-    /// Takes a segment that is the next of its stream where nothing else happens, and returns the
-    /// offset of its bytes; none, and nothing is changed, for anything else.
+    /// The fast path: takes the next segment of a stream where nothing else happens, and returns
+    /// the offset of its bytes. For anything else it returns `None` and changes nothing.
     // PERF: streams without time stamps have code of their own, which needs fewer registers: some
-    // 50 instructions and 10 cycles instead of 60 and 14 (64 KiB of connections, 2-core EPYC,
-    // bench `reassembly_bench order` less `none`).
+    // 50 instructions and 10 cycles instead of 60 and 14 (64 KiB of connections, 2-core EPYC, bench
+    // `reassembly_bench order` less `none`).
     #[inline]
     pub(crate) fn take_in_order(
         &mut self,
@@ -326,9 +327,9 @@ impl Connection {
         }
     }
 
-    /// As [`Self::take_in_order`], for what follows a handshake and a close: the acknowledgement
-    /// of a SYN, a FIN, and what acknowledges that. Decides by itself whether it may. Also says
-    /// whether it acknowledged the other side's FIN.
+    /// As [`Self::take_in_order`], for the end of a handshake and for a close: the acknowledgement
+    /// of a SYN, a FIN, and the acknowledgement of that. Decides by itself whether it applies. Also
+    /// returns whether the segment acknowledged the other side's FIN.
     pub(crate) fn take_turn(
         &mut self,
         frames: &FrameBytes<'_>,
@@ -388,7 +389,7 @@ impl Connection {
         let at = self.sides[me].offset;
         let offset = at.wrapping_add(u64::from(meta.payload_len));
         // RFC 9293 §3.10.7.4: acceptable if inside the window; an acknowledgement, if it is of
-        // what was sent and not of old.
+        // bytes that were sent and not older than the last one.
         let acked = self.sides[peer].acked.0;
         if meta.tcp_flags.0 & CONTROLS != flags.0
             || meta.flags.has_any(ODD)
@@ -407,7 +408,7 @@ impl Connection {
         Some(at)
     }
 
-    /// As [`Self::take_next`], where a time stamp must not grow older.
+    /// As [`Self::take_next`], for streams whose time stamps must not decrease.
     #[inline(never)]
     fn take_next_stamped(
         &mut self,
@@ -419,7 +420,8 @@ impl Connection {
     ) -> Option<u64> {
         let stamp = plain_stamp(frames, meta)?;
         let side = self.sides.get_mut(me)?;
-        // RFC 7323 §5.3, R1; the stamp is kept only from what was next to be acknowledged.
+        // RFC 7323 §5.3, R1; the stamp is stored only from the segment that was next to be
+        // acknowledged.
         let age = stamp.wrapping_sub(side.stamp).cast_signed();
         let counts = side.acked == meta.seq;
         if age < 0 {
@@ -433,8 +435,8 @@ impl Connection {
     }
 }
 
-/// The time stamp of a segment whose options are that alone, padded as RFC 7323 appendix A has
-/// it: nearly all are. None means to look closer.
+/// The time stamp of a segment with no other option, padded as in RFC 7323 appendix A: nearly all
+/// have that form. `None`: read all options.
 #[inline]
 pub(crate) fn plain_stamp(frames: &FrameBytes<'_>, meta: &PacketMeta) -> Option<u32> {
     let at = usize::from(meta.l4_offset).wrapping_add(20);
@@ -442,7 +444,7 @@ pub(crate) fn plain_stamp(frames: &FrameBytes<'_>, meta: &PacketMeta) -> Option<
     // PERF: as one word, not byte by byte: half the instructions.
     let word = u64::from_be_bytes(*options);
     let stamp = u32::try_from(word & u64::from(u32::MAX)).ok()?;
-    // Only if the header reaches that far.
+    // Only if the header is that long.
     (word >> 32 == PLAIN_STAMP && usize::from(meta.payload_offset) >= at.wrapping_add(12))
         .then_some(stamp)
 }

@@ -1,21 +1,21 @@
-//! Who gets the bytes, and what else is told.
+//! The interface to the consumer of the streams.
 
-/// A place in a stream.
+/// A position in a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The connection's handle in the connection table.
     pub handle: u32,
     /// Whether the stream goes from the client to the server.
     pub to_server: bool,
-    /// Bytes of the stream before this place, gaps included; 0 is the first behind the SYN, or
+    /// Bytes of the stream before this position, including gaps; 0 is the first after the SYN, or
     /// where the capture picked the stream up.
     pub offset: u64,
 }
 
-/// Told of each stream in order: every offset once, as data, as a gap or as an urgent byte, then
-/// the end. `()` wants nothing and costs nothing.
+/// Receives each stream in order: every offset once, as data, as a gap or as an urgent byte, then
+/// the end. The implementation for `()` does nothing and costs nothing.
 pub trait StreamConsumer {
-    /// Whether any method does anything; without it the calls for data in order are compiled out.
+    /// Whether any method does anything. If false, the calls for data in order are compiled out.
     const WANTS: bool = true;
 
     /// The next bytes of a stream; never empty.
@@ -23,7 +23,7 @@ pub trait StreamConsumer {
         let _ = (at, bytes);
     }
 
-    /// Bytes of a stream that the capture does not have; `len` is never 0.
+    /// Bytes of a stream that the capture lacks; `len` is never 0.
     fn gap(&mut self, at: Span, len: u64) {
         let _ = (at, len);
     }
@@ -33,37 +33,37 @@ pub trait StreamConsumer {
         let _ = (at, byte);
     }
 
-    /// A side's SYN: what it offers. Told again for a SYN that is sent again.
+    /// A side's SYN and what it offers. Called again for a repeated SYN.
     fn handshake(&mut self, at: Span, handshake: Handshake) {
         let _ = (at, handshake);
     }
 
-    /// The stream has ended; nothing more is told of it. Once for each stream that began, unless it
-    /// [goes on](StreamConsumer::goes_on).
+    /// The stream has ended; nothing more of it follows. Called once for each stream that began,
+    /// unless it [goes on](StreamConsumer::goes_on).
     fn closed(&mut self, at: Span, how: Closed) {
         let _ = (at, how);
     }
 
-    /// Both streams have ended by FINs that their receivers acknowledged, while their connection is
-    /// still known: nothing more is told of either, but if one goes on.
+    /// Both streams have ended by FINs that their receivers acknowledged, while their connection
+    /// still exists: nothing more of either follows, unless one goes on.
     fn over(&mut self, handle: u32) {
         let _ = handle;
     }
 
-    /// A RST came that its receiver believes: its streams have ended, but if they go on. Their ends
-    /// are told with that of the connection.
+    /// A RST arrived that its receiver accepts: its streams have ended, unless they go on. Their
+    /// ends are reported with that of the connection.
     fn reset(&mut self, handle: u32) {
         let _ = handle;
     }
 
-    /// The receiver did not believe what closed a stream: it goes on, from this place. `told`: that
-    /// was told as its end ([`StreamConsumer::closed`]); more of it is told all the same, and its
-    /// end once more.
+    /// The receiver ignored the close of a stream: it goes on, from this position. `told`: the end
+    /// was already reported ([`StreamConsumer::closed`]); more of the stream follows all the same,
+    /// and its end again.
     fn goes_on(&mut self, at: Span, told: bool) {
         let _ = (at, told);
     }
 
-    /// Something that honest systems do not do, or that is worth knowing.
+    /// Something that honest systems do not do, or that is worth reporting.
     fn anomaly(&mut self, at: Span, what: Anomaly) {
         let _ = (at, what);
     }
@@ -76,48 +76,48 @@ impl StreamConsumer for () {
 /// The options of a SYN (RFC 9293 §3.2, RFC 7323, RFC 2018, RFC 7413).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Handshake {
-    /// Largest segment that the side wants to receive.
+    /// Largest segment that the side accepts.
     pub mss: Option<u16>,
     /// Shift of the windows that it will advertise.
     pub window_scale: Option<u8>,
-    /// It understands selective acknowledgements.
+    /// It supports selective acknowledgements.
     pub sack_permitted: bool,
-    /// It wants time stamps.
+    /// It requests time stamps.
     pub timestamps: bool,
-    /// Bytes of its fast-open cookie; 0 asks for one.
+    /// Length of its fast-open cookie; 0 requests one.
     pub fast_open: Option<u8>,
 }
 
 /// How a stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closed {
-    /// The sender's FIN, acknowledged, all bytes before it told; or not acknowledged by the time
-    /// that the connection ended.
+    /// The sender's FIN, acknowledged after all bytes before it were delivered; or not acknowledged
+    /// by the time that the connection ended.
     Fin,
     /// A RST of either side.
     Reset,
-    /// The connection ended without either: timed out, evicted, or the input ended.
+    /// The connection ended without either: it timed out, was evicted, or the input ended.
     Ended,
 }
 
-/// What was odd about a segment.
+/// What is unusual about a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Anomaly {
-    /// It overlaps held or delivered bytes and differs from them: one of the two was meant for us
-    /// only. Of delivered ones only those that are kept for it.
+    /// It overlaps held or delivered bytes and differs from them: one of the two was meant only for
+    /// an observer. Delivered bytes are compared only if they are stored for that.
     OverlapDiffers,
     /// A SYN inside a connection (RFC 9293 §3.10.7.4: not believed).
     SynInConnection,
-    /// A SYN-ACK that acknowledges something else than the SYN.
+    /// A SYN-ACK that does not acknowledge the SYN.
     SynAckMismatch,
     /// A RST whose number the receiver would not accept (RFC 5961 §3).
     InvalidReset,
-    /// Data behind the end of its stream.
+    /// Data after the end of its stream.
     DataAfterClose,
     /// A SYN with data; delivered only if it is acknowledged (RFC 7413).
     DataOnSyn,
-    /// Data that lies outside any window the receiver could have.
+    /// Data outside any window that the receiver could have.
     OutOfWindow,
     /// A time stamp older than the last one (RFC 7323 §5: the receiver drops it).
     OldTimestamp,
@@ -125,14 +125,14 @@ pub enum Anomaly {
     UrgentData,
     /// A second FIN with another number.
     FinChanged,
-    /// Data that came behind a FIN or RST was acknowledged: the receiver had ignored that.
+    /// Data after a FIN or RST was acknowledged: the receiver had ignored the close.
     CloseIgnored,
-    /// A FIN that lies where the receiver would not accept it.
+    /// A FIN where the receiver would not accept it.
     InvalidFin,
-    /// Neither SYN nor RST, and acknowledges nothing: every receiver drops it (RFC 9293 §3.10.7).
+    /// No SYN, no RST, and no ACK flag: every receiver drops it (RFC 9293 §3.10.7).
     MissingAck,
-    /// It acknowledges what was never sent (RFC 9293 §3.10.7.4), or has data and acknowledges
-    /// something more than a window old (RFC 5961 §5.2).
+    /// It acknowledges bytes that were never sent (RFC 9293 §3.10.7.4), or has data and
+    /// acknowledges bytes more than a window old (RFC 5961 §5.2).
     InvalidAck,
 }
 
@@ -155,7 +155,7 @@ impl Anomaly {
         Self::InvalidAck,
     ];
 
-    /// Its name in records.
+    /// The name in records.
     pub const fn name(self) -> &'static str {
         match self {
             Self::OverlapDiffers => "tcp_overlap_differs",

@@ -1,21 +1,21 @@
-//! The bytes that each shard delivered last: what is sent again is compared with them.
+//! The bytes that each shard delivered last, to compare retransmissions with them.
 //!
 //! ```text
-//!  shard ──► bytes │ …older │ newest ┊ oldest │ …   a ring; the oldest are written over
-//!            runs  │ stream, first number, length, place │ …   likewise; one goes on while its
-//!                                                              stream does
+//!  shard ──► bytes │ …older │ newest ┊ oldest │ …   a ring; new bytes overwrite the oldest
+//!            runs  │ stream, first number, length, place │ …   likewise; a run grows while its
+//!                                                              stream continues
 //! ```
 //!
-//! Off unless asked for ([`crate::ReassemblyOptions::compared_bytes`]): every byte is copied once.
-//! Depends on the shard's packets only, so what is noticed does not depend on the number of
-//! workers. A look costs one pass over [`RUNS`] short entries.
+//! Off by default ([`crate::ReassemblyOptions::compared_bytes`]): every byte is copied once.
+//! Depends on the shard's packets only, so the result does not depend on the number of workers. A
+//! comparison costs one pass over [`RUNS`] short entries.
 
 use flowpin_memory::Reserved;
 use flowpin_packet::{SHARD_COUNT, Seq};
 use std::io;
 
-/// A stream. Which handles are used again differs from one number of workers to another, so a
-/// handle's earlier streams must be gone ([`Delivered::forget`]) before it has others.
+/// A stream. Which handles are reused depends on the number of workers, so the earlier streams of a
+/// handle must be removed ([`Delivered::forget`]) before it gets others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StreamId {
     pub(crate) handle: u32,
@@ -23,16 +23,16 @@ pub(crate) struct StreamId {
     pub(crate) to_server: bool,
 }
 
-/// What became of a comparison.
+/// The result of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Compared {
-    /// Bytes that were still there.
+    /// Bytes that were still stored.
     pub(crate) bytes: u32,
     /// Whether some of them were different.
     pub(crate) differs: bool,
 }
 
-/// Bytes of one stream without a hole.
+/// Contiguous bytes of one stream.
 #[derive(Clone, Copy, Debug, Default)]
 struct Run {
     handle: u32,
@@ -44,7 +44,7 @@ struct Run {
     to_server: u32,
 }
 
-/// As it lies in reserved memory, which holds plain numbers only.
+/// As stored in reserved memory, which holds plain numbers only.
 type StoredRun = [u32; 6];
 
 impl Run {
@@ -78,16 +78,16 @@ impl Run {
     }
 }
 
-/// Runs of a shard.
+/// Runs per shard.
 const RUNS: u32 = 256;
 
-/// The most bytes of a run. So many runs never reach back as far as 32 bits count.
+/// Most bytes of a run. All runs together never reach back further than 32 bits count.
 const RUN_BYTES_MAX: u32 = 1 << 16;
 
-/// What a shard's runs cost of its memory.
+/// Memory for the runs of a shard.
 const RUNS_BYTES: u64 = RUNS as u64 * size_of::<StoredRun>() as u64;
 
-/// A ring below this is no use, one above has more than all runs.
+/// A smaller ring is useless; a larger one exceeds all runs.
 const RING_BYTES_MIN: u64 = 1 << 11;
 const RING_BYTES_MAX: u64 = RUNS as u64 * RUN_BYTES_MAX as u64;
 
@@ -99,12 +99,12 @@ pub(crate) struct Delivered {
     runs: Reserved<StoredRun>,
     /// Bytes and runs written so far, wrapping; by shard.
     ends: Reserved<[u32; 2]>,
-    /// A power of two, or 0 if nothing is kept.
+    /// A power of two, or 0 if nothing is stored.
     ring_bytes: u32,
 }
 
 impl Delivered {
-    /// Keeps so many bytes for each shard; nothing if they are too few.
+    /// Reserves this many bytes for each shard; nothing if they are too few.
     pub(crate) fn new(shard_bytes: u64) -> io::Result<Self> {
         let room = shard_bytes.saturating_sub(RUNS_BYTES);
         let ring_bytes = if room < RING_BYTES_MIN {
@@ -128,12 +128,12 @@ impl Delivered {
         self.ring_bytes > 0
     }
 
-    /// Keeps bytes of a stream, which begin with number `start`.
+    /// Stores bytes of a stream, the first of which has number `start`.
     pub(crate) fn keep(&mut self, shard: u8, stream: StreamId, start: Seq, bytes: &[u8]) {
         if !self.is_on() || bytes.is_empty() {
             return;
         }
-        // Of more than fits, the end.
+        // If there are too many, the last ones.
         let most = (self.ring_bytes >> 1).min(RUN_BYTES_MAX);
         let skip = bytes.len().saturating_sub(most as usize);
         let bytes = bytes.get(skip..).unwrap_or_default();
@@ -168,7 +168,7 @@ impl Delivered {
         }
     }
 
-    /// Another connection begins with this handle: what an earlier one delivered is not its.
+    /// A new connection uses this handle: forgets the bytes of an earlier one.
     pub(crate) fn forget(&mut self, shard: u8, handle: u32) {
         let runs = slot_of(shard, 0)..slot_of(shard, 0).saturating_add(RUNS as usize);
         for stored in self.runs.get_mut(runs).unwrap_or_default() {
@@ -178,7 +178,7 @@ impl Delivered {
         }
     }
 
-    /// Compares bytes that a stream has again from number `start` on with what was delivered.
+    /// Compares bytes that a stream sends again, from number `start` on, with the delivered ones.
     pub(crate) fn compare(
         &self,
         shard: u8,
@@ -194,7 +194,7 @@ impl Delivered {
         let [end, _] = self.end(shard);
         for nth in 0..RUNS {
             let run = self.run(shard, nth);
-            // How far back its bytes begin; they are there while that is within the ring.
+            // How far back its bytes begin; they exist while that is within the ring.
             let back = end.wrapping_sub(run.at);
             if !run.is_of(stream) || run.len == 0 || back < run.len {
                 continue;
@@ -228,7 +228,8 @@ impl Delivered {
         Run::read(stored.unwrap_or_default())
     }
 
-    /// Where in all rings a shard's byte lies, and how many come before the ring's end.
+    /// The index of a shard's byte in all rings, and the number of bytes from there to the end of
+    /// the ring.
     fn place(&self, shard: u8, at: u32) -> (usize, usize) {
         let offset = (at & self.ring_bytes.wrapping_sub(1)) as usize;
         let start = usize::from(shard).saturating_mul(self.ring_bytes as usize);
@@ -261,7 +262,7 @@ impl Delivered {
     }
 }
 
-/// Where a shard's run lies.
+/// The index of a shard's run.
 fn slot_of(shard: u8, nth: u32) -> usize {
     let start = usize::from(shard).saturating_mul(RUNS as usize);
     start.saturating_add((nth & RUNS.wrapping_sub(1)) as usize)
@@ -274,8 +275,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// A connection that has the handle and the first number of one that is over is another one:
-    /// which handles come again depends on the number of workers, what is told must not.
+    /// A connection with the handle and the first number of one that is over is a different one:
+    /// which handles are reused depends on the number of workers; what is reported must not.
     #[test]
     fn an_earlier_connection_of_the_handle_is_forgotten() {
         let mut kept = Delivered::new(6144 + 4096).unwrap();
@@ -318,8 +319,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(60))]
 
-        /// Against a map of every byte delivered: what is compared is found to differ exactly if
-        /// it does, nothing is compared that was not delivered, and what was delivered last is.
+        /// Against a map of every byte delivered: compared bytes are found to differ exactly if
+        /// they do, nothing is compared that was not delivered, and the bytes delivered last are
+        /// compared.
         #[test]
         fn differences_are_those_of_the_bytes(
             base in prop_oneof![any::<u32>(), (u32::MAX - 3000)..=u32::MAX],

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 
 const MEMORY_BYTES: u64 = 256 * (6 << 10);
 
-/// Reads settings and segments from `data` and checks what must hold whatever they are: every
-/// byte is accounted for, every offset told once and in order, nothing behind an end, no cap
-/// passed, nothing held at last.
+/// Reads settings and segments from `data` and checks the laws that hold for all of them: every
+/// byte is accounted for, every offset reported once and in order, nothing after an end, no cap
+/// exceeded, nothing held at the end.
 pub fn fuzz_reassembly(data: &[u8]) {
     let mut input = Bytes(data);
     let settings = input.byte();
@@ -49,7 +49,8 @@ pub fn fuzz_reassembly(data: &[u8]) {
             1 => reassembler.skip(handle, command & 128 != 0),
             kind => {
                 if kind == 2 {
-                    // What the handle meant before is told, and only then forgotten.
+                    // The streams of the handle's previous connection are reported first, then
+                    // forgotten.
                     reassembler.end(handle, &mut check);
                     check.forget(handle);
                 }
@@ -134,7 +135,7 @@ fn send(
     reassembler.segment(&frames, &meta, handle, to_server, begins, check);
 }
 
-/// Where each stream is; none once it has ended.
+/// The position of each stream; none after its end.
 #[derive(Default)]
 struct Check {
     streams: BTreeMap<(u32, bool), Option<u64>>,
@@ -149,7 +150,7 @@ impl Check {
         assert!(len > 0);
         let stream = self.streams.entry((at.handle, at.to_server));
         let stream = stream.or_insert(Some(0));
-        // A depth or a skip leaves out bytes without a word.
+        // A depth or a skip omits bytes without a report.
         let known = *stream;
         assert!(
             known.is_some_and(|offset| at.offset >= offset),
@@ -218,7 +219,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
 
-        /// No input panics or breaks a law (the fuzzer looks further).
+        /// No input panics or breaks a law (the fuzzer tries more).
         #[test]
         fn no_segments_break_the_reassembler(data in prop::collection::vec(any::<u8>(), 0..4000)) {
             super::fuzz_reassembly(&data);

@@ -1,29 +1,28 @@
-//! TCP segments to bytes in order, as the receiving system would read them.
+//! Turns TCP segments into bytes in order, as the receiving system would read them.
 //!
 //! ```text
-//!  segment ──in order──► next, acked, window ─────────────────────► StreamConsumer::data
+//!  segment ──fast path───► next, acked, window ────────────────────► StreamConsumer::data
 //!     │                                                        ▲        (a slice of the packet)
-//!     └─anything else──► handshake, reset, close ──► held ─────┘
-//!                                                    pieces behind a hole, in pooled blocks
+//!     └─slow path────────► handshake, reset, close ──► held ───┘
+//!                                                    pieces after a hole, in pooled blocks
 //! ```
 //!
-//! One [`Reassembler`] a worker, which holds whole shards. It keeps 64 bytes a connection, in
-//! step with the connection table's handles, and more only where a stream has a hole.
-//! Guarantees:
+//! One [`Reassembler`] per worker, which owns whole shards. It keeps 64 bytes per connection,
+//! indexed by the connection table's handles, and more only for streams with a hole. Guarantees:
 //!
-//! - What a consumer is told depends on the packets of the connection's shard only: not on
+//! - What a consumer receives depends on the packets of the connection's shard only: not on
 //!   batches, ticks or the number of workers.
-//! - A hole never stalls a stream for good: it is told as a gap as soon as the receiver has
-//!   acknowledged what lies behind it, when a cap is reached, or when the connection ends.
-//! - A shard never holds more than its part of the memory, a stream no more than its cap. A
-//!   segment costs O(log n) of the n pieces its stream holds, for each piece that it touches.
+//! - A hole never stalls a stream for good: it is reported as a gap as soon as the receiver has
+//!   acknowledged bytes after it, when a cap is reached, or when the connection ends.
+//! - A shard never holds more than its part of the memory, a stream no more than its cap. A segment
+//!   costs O(log n) of the n pieces that its stream holds, for each piece that it touches.
 //! - Every payload byte is delivered, held, or counted under one name ([`ReassemblyStats`]).
-//! - Nothing is allocated after [`Reassembler::new`], and no packet makes it panic.
+//! - Nothing is allocated after [`Reassembler::new`], and no packet causes a panic.
 //!
-//! Deliberately does not: decide which packets are a connection or which side is the client (the
-//! connection table does), or understand bytes. Keeps delivered ones only if asked to
-//! ([`ReassemblyOptions::compared_bytes`]): without, a retransmission that differs from them is
-//! not noticed; one that differs from bytes still held always is.
+//! Deliberately does not decide which packets form a connection or which side is the client (the
+//! connection table does), and does not interpret bytes. Stores delivered bytes only if configured
+//! ([`ReassemblyOptions::compared_bytes`]): without them, a retransmission that differs from
+//! delivered bytes is not detected; one that differs from held bytes always is.
 
 #![deny(
     clippy::indexing_slicing,

@@ -1,39 +1,39 @@
-//! What a reassembler needs to know.
+//! The settings of a reassembler.
 
 use flowpin_config::SegmentOverlap;
 use flowpin_packet::{Endpoints, FrameBytes, NetworkMap, PacketMeta, SHARD_COUNT};
 
-/// What becomes of urgent data.
+/// How urgent data is handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Urgent {
-    /// It is read like all other data, as RFC 6093 §4 advises.
+    /// Read like all other data, as RFC 6093 §4 advises.
     #[default]
     InLine,
     /// The byte before the urgent pointer is read out of band, as BSD sockets do by default.
     OutOfBand,
 }
 
-/// Settings of a [`crate::Reassembler`]; the same for all of a run.
+/// Settings of a [`crate::Reassembler`], the same for the whole run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReassemblyOptions {
     /// How the receiver at an address resolves overlaps.
     pub policy: NetworkMap<SegmentOverlap>,
-    /// Memory for bytes behind holes, over all 256 shards, however many reassemblers hold them.
+    /// Memory for bytes after holes, for all 256 shards, however many reassemblers own them.
     pub memory_bytes: u64,
-    /// Memory for one stream's bytes behind holes.
+    /// Memory for one stream's bytes after holes.
     pub stream_bytes_max: u32,
     /// How many bytes of each stream are delivered; 0: all.
     pub depth_bytes: u64,
-    /// Memory for delivered bytes, over all 256 shards: what is sent again is compared with them
-    /// as long as they are there. Each byte is copied for it. 0: none is kept.
+    /// Memory for delivered bytes, for all 256 shards: retransmissions are compared with them while
+    /// they are stored. Each byte is copied for that. 0: none is stored.
     pub compared_bytes: u64,
-    /// Whether connections are reassembled that were open when the capture began.
+    /// Whether to reassemble connections that were open when the capture began.
     pub midstream: bool,
-    /// Whether streams are reassembled of which the capture never has the other direction.
+    /// Whether to reassemble streams of which the capture never has the other direction.
     pub one_sided: bool,
-    /// Whether old time stamps are refused (RFC 7323 §5, PAWS).
+    /// Whether to refuse old time stamps (RFC 7323 §5, PAWS).
     pub paws: bool,
-    /// What becomes of urgent data.
+    /// How urgent data is handled.
     pub urgent: Urgent,
 }
 
@@ -65,7 +65,7 @@ impl ReassemblyOptions {
         self.compared_bytes >> 8
     }
 
-    /// The depth, as a number that no stream reaches if there is none.
+    /// The depth, as a number that no stream reaches if there is no limit.
     pub(crate) fn depth(&self) -> u64 {
         match self.depth_bytes {
             0 => u64::MAX,
@@ -73,8 +73,8 @@ impl ReassemblyOptions {
         }
     }
 
-    /// How the receivers of both streams resolve overlaps, the server first. `to_server` says
-    /// where the packet goes.
+    /// How the receivers of both streams resolve overlaps, the server first. `to_server`: the
+    /// direction of the packet.
     pub(crate) fn policies(
         &self,
         frames: &FrameBytes<'_>,

@@ -1,10 +1,10 @@
-//! What receiving systems do where RFC 9293 leaves them room: overlaps and resets.
+//! How receiving systems behave where RFC 9293 leaves a choice: overlaps and resets.
 //!
-//! Where two segments hold different bytes for the same place, which of them an application
-//! reads depends on its system. An analyser that decides otherwise can be shown another stream
+//! If two segments hold different bytes for the same place, the receiving system decides which of
+//! them an application reads. An analyser that decides otherwise can be shown a different stream
 //! than the victim. The behaviours are those published by Novak and Sturges, "Target-Based TCP
-//! Stream Reassembly" (2007), as Snort's `stream5` and Suricata's `stream-tcp` document and
-//! test them:
+//! Stream Reassembly" (2007), as Snort's `stream5` and Suricata's `stream-tcp` document and test
+//! them:
 //!
 //! ```text
 //!  the later segment's bytes win if …                                  (starts, ends)
@@ -17,14 +17,14 @@
 //!                          or starts after and ends after
 //! ```
 //!
-//! Where the two disagree (IRIX: Suricata has it as BSD), Snort's reading is taken, which has an
-//! author in common with the paper. Its special case for Solaris, a
-//! repetition of the same size whose predecessor is missing, is left out as Suricata does.
+//! Where the two disagree (IRIX: Suricata treats it as BSD), Snort's reading is used, which has an
+//! author in common with the paper. Its special case for Solaris, a repetition of the same size
+//! whose predecessor is missing, is omitted, as in Suricata.
 
 use flowpin_config::SegmentOverlap;
 use flowpin_packet::Seq;
 
-/// The stretch of a stream that a segment brought, or what is left of it.
+/// The part of a stream that a segment brought, or that is left of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// Its first byte.
@@ -33,7 +33,7 @@ pub struct Extent {
     pub end: Seq,
 }
 
-/// Whether, where both lie, the bytes of `new` replace those of `old`, which came before.
+/// Whether, in the overlap, the bytes of `new` replace those of `old`, which arrived before.
 #[inline]
 pub fn new_wins(policy: SegmentOverlap, old: Extent, new: Extent) -> bool {
     let starts = new.start.distance_from(old.start);
@@ -50,27 +50,27 @@ pub fn new_wins(policy: SegmentOverlap, old: Extent, new: Extent) -> bool {
     }
 }
 
-/// How far a receiver is when a RST comes.
+/// The state of a receiver when a RST arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reception {
     /// The number that it expects.
     pub next: Seq,
-    /// One past what it would take.
+    /// One past the last number that it accepts.
     pub edge: Seq,
-    /// One past the last byte that waits behind a hole; `next` if none does.
+    /// One past the last byte that waits after a hole; `next` if none does.
     pub highest: Seq,
-    /// It has had a FIN.
+    /// It has received a FIN.
     pub closing: bool,
 }
 
 /// Whether a RST numbered `seq` resets its receiver.
 ///
-/// RFC 5961 §3.2 wants the exact number, and most systems did before it was written; RFC
-/// 793 was content with the window, and BSD, old Linux and Solaris were with it.
+/// RFC 5961 §3.2 requires the exact number, and most systems did so before it was written; RFC 793
+/// accepted any number in the window, as did BSD, old Linux and Solaris.
 ///
-/// Linux adds what makes up for loss: it also takes the number behind the last byte that it has
-/// told the sender of by selective acknowledgement, and behind a FIN that of the FIN, which other
-/// systems send (both seen of 6.18; before the handshake is over it wants the exact number, too).
+/// Linux also compensates for loss: it accepts the number after the last byte that it has
+/// acknowledged selectively, and after a FIN the number of the FIN, which other systems send (both
+/// observed with 6.18; before the handshake is complete it requires the exact number, too).
 #[inline]
 pub fn takes_reset(policy: SegmentOverlap, seq: Seq, at: &Reception) -> bool {
     let ahead = seq.distance_from(at.next);

@@ -1,11 +1,11 @@
-//! Where every payload byte went, and what was seen on the way.
+//! What became of every payload byte, and other counts.
 
 use crate::Anomaly;
 use flowpin_counters::{Loss, Losses};
 
 macro_rules! stats {
     ($($(#[$meta:meta])* $field:ident,)*) => {
-        /// What a [`crate::Reassembler`] counted. Bytes are those of TCP payloads as their
+        /// The counters of a [`crate::Reassembler`]. Bytes are those of TCP payloads as their
         /// headers claim them.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct ReassemblyStats {
@@ -15,7 +15,7 @@ macro_rules! stats {
         }
 
         impl ReassemblyStats {
-            /// Adds another worker's counts.
+            /// Adds the counts of another worker.
             pub fn add(&mut self, other: &Self) {
                 $(self.$field = self.$field.saturating_add(other.$field);)*
                 for (mine, theirs) in self.anomalies.iter_mut().zip(other.anomalies) {
@@ -27,19 +27,19 @@ macro_rules! stats {
 }
 
 stats! {
-    /// Bytes delivered by the short way: the next ones of their stream.
+    /// Bytes delivered on the fast path: the next ones of their stream.
     in_order,
-    /// Bytes that did not take the short way.
+    /// Bytes that did not take the fast path.
     considered,
-    /// Bytes of those that were delivered, at once or later.
+    /// Of those, bytes that were delivered, at once or later.
     delivered,
-    /// Bytes that had been delivered, or told as a gap, before.
+    /// Bytes that had been delivered, or reported as a gap, before.
     duplicate,
-    /// Of those, bytes that were compared with what had been delivered.
+    /// Of those, bytes that were compared with the delivered ones.
     compared,
-    /// And those that were no longer there to compare with.
+    /// And bytes that could not be compared, as the delivered ones were no longer stored.
     uncompared,
-    /// Bytes that another segment's bytes won against.
+    /// Bytes that lost against those of another segment.
     overlapped,
     /// Bytes in segments with a bad checksum.
     bad_checksum,
@@ -49,57 +49,57 @@ stats! {
     old_timestamp,
     /// Bytes outside any window.
     out_of_window,
-    /// Bytes behind the end of their stream.
+    /// Bytes after the end of their stream.
     after_close,
-    /// Bytes in RST segments, which are no data (RFC 9293 §3.5.3).
+    /// Bytes in RST segments, which are not data (RFC 9293 §3.5.3).
     on_reset,
     /// Bytes on a SYN that the receiver did not acknowledge.
     syn_refused,
-    /// Bytes behind a hole when the connection was reset.
+    /// Bytes after a hole when the connection was reset.
     discarded,
-    /// Bytes for which a cap left no room.
+    /// Bytes refused because of a cap.
     no_room,
-    /// Bytes behind the depth limit, or of streams that the consumer skips.
+    /// Bytes beyond the depth limit, or of streams that the consumer skips.
     beyond_depth,
-    /// Bytes of connections that are not reassembled by configuration.
+    /// Bytes of connections that are not reassembled, by configuration.
     ignored,
     /// Bytes read out of band.
     urgent,
-    /// Bytes held now, behind a hole.
+    /// Bytes held now, after a hole.
     held,
-    /// Segments that were stored because a hole was before them.
+    /// Segments that were stored because of a hole before them.
     out_of_order,
-    /// Gaps told.
+    /// Gaps reported.
     gaps,
     /// Bytes in them.
     gap_bytes,
-    /// Holes told as gaps because their stream held its most.
+    /// Holes reported as gaps because their stream reached its cap.
     stream_cap_reached,
-    /// Holes told as gaps because their shard held its most.
+    /// Holes reported as gaps because their shard reached its cap.
     shard_cap_reached,
-    /// Segments that only ask whether the other side is there.
+    /// Segments that only test whether the other side is there.
     keep_alives,
-    /// Segments of at least a byte beyond a closed window.
+    /// Segments of at least one byte beyond a closed window.
     window_probes,
-    /// Connections whose beginning the capture does not have.
+    /// Connections whose beginning the capture lacks.
     midstream,
-    /// Connections with data of which the capture has one direction only.
+    /// Connections with data of which the capture has only one direction.
     one_sided,
     /// Memory in use for held bytes.
     memory_bytes,
-    /// The most that was.
+    /// Its maximum.
     memory_bytes_max,
     /// Nodes visited in trees of held pieces: the work that holes cost.
     steps,
 }
 
 impl ReassemblyStats {
-    /// All bytes that came in.
+    /// All bytes received.
     pub fn received(&self) -> u64 {
         self.in_order.saturating_add(self.considered)
     }
 
-    /// Where they went: equal to [`Self::received`] at any time.
+    /// The sum of all destinations: equal to [`Self::received`] at any time.
     pub fn accounted(&self) -> u64 {
         [
             self.in_order,
@@ -124,7 +124,7 @@ impl ReassemblyStats {
         .sum()
     }
 
-    /// What was lost to caps and by configuration, by name.
+    /// Losses caused by caps and by configuration, by name.
     pub fn losses(&self) -> Losses {
         let mut losses = Losses::default();
         for (loss, count) in [
@@ -140,7 +140,7 @@ impl ReassemblyStats {
         losses
     }
 
-    /// How often an anomaly was seen.
+    /// The count of an anomaly.
     pub fn anomaly(&self, what: Anomaly) -> u64 {
         self.anomalies.get(what as usize).copied().unwrap_or(0)
     }

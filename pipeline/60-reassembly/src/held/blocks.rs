@@ -1,9 +1,9 @@
-//! Blocks of three sizes, so that small segments do not fill large blocks, and each shard's part
-//! of everything that is held.
+//! Blocks of three sizes, so that small segments do not fill large blocks, and each shard's part of
+//! the memory for held bytes.
 //!
-//! A block that was used once stays resident. Were each size allowed all of the memory, it could
-//! be resident three times over, once for each size, one after the other. So each size has its
-//! part; where that is in use, a larger block takes the bytes.
+//! A block that was used once stays resident. If each size could use all of the memory, three times
+//! the memory could become resident, one size after the other. So each size has its own part; if
+//! that is used up, a larger block takes the bytes.
 
 use super::queue::QUEUE_BYTES;
 use super::tree::Piece;
@@ -11,7 +11,7 @@ use flowpin_memory::{BlockPool, Reserved};
 use flowpin_packet::SHARD_COUNT;
 use std::io;
 
-/// Where a piece's bytes lie: the pool in the top bits, the block below.
+/// The location of a piece's bytes: the pool in the top bits, the block below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Block(u32);
 
@@ -22,10 +22,10 @@ const PARTS: [u64; 3] = [2, 2, 11];
 const QUEUE_PARTS: u64 = 1;
 const _: () = assert!(PARTS[0] + PARTS[1] + PARTS[2] + QUEUE_PARTS == 16);
 
-/// The most bytes of a piece.
+/// Most bytes of a piece.
 pub(crate) const PIECE_BYTES_MAX: usize = 2048;
 
-/// What a piece of `len` bytes costs, in the smallest block that holds it.
+/// The cost of a piece of `len` bytes, in the smallest block that holds it.
 pub(crate) const fn block_cost(len: usize) -> u64 {
     let block = if len <= 128 {
         128
@@ -37,10 +37,10 @@ pub(crate) const fn block_cost(len: usize) -> u64 {
     PIECE_COST.saturating_add(block)
 }
 
-/// A node, and the places of node and block in the lists of free ones.
+/// A node, and the places of node and block in the free lists.
 const PIECE_COST: u64 = size_of::<Piece>() as u64 + 8;
 
-/// How much of each kind, by size of block, and of queues.
+/// How many of each kind: by block size, and queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Amounts {
     pieces: [u32; 3],
@@ -48,7 +48,7 @@ pub(crate) struct Amounts {
 }
 
 impl Amounts {
-    /// What a shard may hold with so much memory.
+    /// What a shard may hold with this much memory.
     pub(crate) fn within(bytes: u64) -> Self {
         let most = |parts: u64, each: u64| {
             let bytes = (bytes >> 4).saturating_mul(parts);
@@ -65,7 +65,7 @@ impl Amounts {
         }
     }
 
-    /// So many times as much, as far as pools reach.
+    /// Multiplied by `count`, as far as pools reach.
     pub(crate) fn times(self, count: u32) -> Self {
         let most = |each: u32| each.saturating_mul(count).min(INDEX_MASK >> 2);
         Self {
@@ -86,7 +86,7 @@ impl Amounts {
     }
 }
 
-/// What the shards have in use. All zero at first.
+/// What the shards have in use. Zero at first.
 #[derive(Debug)]
 pub(crate) struct Usage {
     /// Pieces by size, then queues; by shard.
@@ -106,7 +106,7 @@ impl Usage {
         self.used.get(usize::from(shard)).copied().unwrap_or([0; 4])
     }
 
-    /// Whether a shard may hold a segment of so many bytes, and the queue of its stream.
+    /// Whether a shard may hold a segment of this many bytes, and the queue of its stream.
     pub(crate) fn has_room(&self, shard: u8, len: usize) -> bool {
         let [small, middle, large, queues] = self.used(shard);
         let left = |class: usize, used: u32| {
@@ -125,7 +125,7 @@ impl Usage {
         has_blocks && queues < self.most.queues
     }
 
-    /// What a segment of so many bytes costs, in the blocks that the shard has left for it.
+    /// The cost of a segment of this many bytes, in the blocks that the shard has left for it.
     pub(super) fn cost(&self, shard: u8, len: usize) -> u64 {
         let whole = (len >> 11) as u64;
         let used = self.used(shard);
@@ -140,7 +140,7 @@ impl Usage {
             .saturating_add(last)
     }
 
-    /// Charges a shard with a piece; its size of block, or none if the shard has no room.
+    /// Charges a shard with a piece; returns its block size, or `None` if the shard has no room.
     pub(super) fn take_piece(&mut self, shard: u8, len: usize) -> Option<usize> {
         let used = self.used.get_mut(usize::from(shard))?;
         let all = SIZES.iter().zip(self.most.pieces).zip(used.iter_mut());
@@ -237,14 +237,14 @@ const INDEX_BITS: u32 = 30;
 const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
 
 impl Block {
-    /// No block: one that no pool has.
+    /// No block: its pool does not exist.
     pub(crate) const NONE: Self = Self(u32::MAX);
 
     pub(super) const fn class(self) -> usize {
         (self.0 >> INDEX_BITS) as usize
     }
 
-    /// What the block and its piece cost.
+    /// The cost of the block and its piece.
     pub(crate) fn cost(self) -> u64 {
         SIZES.get(self.class()).map_or(0, |&size| block_cost(size))
     }

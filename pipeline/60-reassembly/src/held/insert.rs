@@ -1,4 +1,4 @@
-//! A segment into the tree: what it overlaps with is decided piece by piece.
+//! Inserts a segment into the tree, deciding overlaps piece by piece.
 
 use super::blocks::{Block, PIECE_BYTES_MAX};
 use super::{Held, Piece, Queue, Standing};
@@ -9,11 +9,11 @@ use flowpin_config::SegmentOverlap;
 use flowpin_packet::Seq;
 use std::cmp::Ordering;
 
-/// A segment's bytes, as far as they are of interest.
+/// A segment's bytes, as far as they are relevant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrived<'a> {
     pub(crate) start: Seq,
-    /// The whole segment, as far as it is new: policies compare that.
+    /// The new part of the whole segment: policies compare that.
     pub(crate) extent: Extent,
     pub(crate) bytes: &'a [u8],
     pub(crate) standing: Standing,
@@ -24,16 +24,16 @@ pub(crate) struct Arrived<'a> {
 pub(crate) struct Inserted {
     /// Stored.
     pub(crate) stored: u32,
-    /// Bytes, of this segment or of earlier ones, that others won against.
+    /// Bytes, of this segment or of earlier ones, that lost to others.
     pub(crate) overlapped: u32,
-    /// Bytes that no room was left for.
+    /// Bytes for which there was no room.
     pub(crate) no_room: u32,
     /// Some of the overlapped ones were different.
     pub(crate) differs: bool,
 }
 
 impl Held {
-    /// Stores what the policy gives to a segment, and nothing before `next`.
+    /// Stores the bytes that the policy gives to a segment, and nothing before `next`.
     pub(crate) fn insert(
         &mut self,
         queue: u32,
@@ -44,7 +44,7 @@ impl Held {
         let mut done = Inserted::default();
         let len = u32::try_from(arrived.bytes.len()).unwrap_or(u32::MAX);
         let end = arrived.start.plus(len);
-        // `at`: everything before is decided. `run`: what the segment won so far, up to `at`.
+        // `at`: everything before is decided. `run`: the bytes won so far, up to `at`.
         let (mut at, mut run) = (arrived.start, arrived.start);
         while let Some(handle) = self.overlapping(queue, at, end) {
             let piece = self.piece(handle);
@@ -84,7 +84,7 @@ impl Held {
         let Queue {
             root, end: last, ..
         } = self.queue(queue);
-        // Behind a hole most segments come in order: nothing to look for.
+        // After a hole most segments come in order: no search needed.
         if root == NIL || !last.is_after(at) {
             return None;
         }
@@ -97,7 +97,7 @@ impl Held {
         end.is_after(self.piece(behind).start).then_some(behind)
     }
 
-    /// Stores a segment's bytes `from..to`, where nothing is stored yet.
+    /// Stores the bytes `from..to` of a segment, where nothing is stored yet.
     fn store(
         &mut self,
         queue: u32,
@@ -130,8 +130,8 @@ impl Held {
         }
     }
 
-    /// Gives up a piece's bytes `from..to`; the rest of its run becomes two. Returns how many
-    /// bytes of the rest were lost because there was no room to keep them apart.
+    /// Removes the bytes `from..to` of a piece; the rest of its run becomes two. Returns how many
+    /// bytes of the rest were lost because there was no room to store them apart.
     fn cut(&mut self, queue: u32, handle: u32, from: Seq, to: Seq) -> u32 {
         let piece = self.piece(handle);
         self.divide_run(queue, &piece, from, to);
@@ -148,7 +148,7 @@ impl Held {
             kept.len = u16::try_from(before).unwrap_or(0);
             kept.run.end = from;
         } else if behind > 0 {
-            // Pieces do not overlap, so its place in the order stays.
+            // Pieces do not overlap, so their order stays.
             let gone = u16::try_from(to.0.wrapping_sub(piece.start.0)).unwrap_or(0);
             kept.start = to;
             kept.run.start = to;
@@ -166,7 +166,7 @@ impl Held {
         lost
     }
 
-    /// Stores what of a piece lies behind `to` as a piece of its own.
+    /// Stores the part of a piece after `to` as a piece of its own.
     fn keep_behind(&mut self, queue: u32, piece: &Piece, to: Seq) -> u32 {
         let mut copy = [0; PIECE_BYTES_MAX];
         let rest = self.part(piece, to, piece.end());
@@ -189,8 +189,8 @@ impl Held {
         0
     }
 
-    /// Other pieces of the same run, one of a segment of more than a block, end or begin at the
-    /// cut from now on.
+    /// Other pieces of the same run (a segment of more than one block) end or begin at the cut from
+    /// now on.
     fn divide_run(&mut self, queue: u32, piece: &Piece, from: Seq, to: Seq) {
         let whole = piece.run.start == piece.start && piece.run.end == piece.end();
         if whole {
@@ -198,7 +198,7 @@ impl Held {
         }
         let root = self.queue(queue).root;
         let mut here = match self.floor(root, piece.run.start) {
-            // What comes before it may have been delivered.
+            // Bytes before it may have been delivered.
             None => self.lowest(root),
             first => first,
         };
@@ -283,7 +283,7 @@ impl<'a> Arrived<'a> {
     }
 }
 
-/// `from..to` of bytes that begin at `start`.
+/// The part `from..to` of bytes that begin at `start`.
 fn part_of(bytes: &[u8], start: Seq, from: Seq, to: Seq) -> &[u8] {
     let skip = from.0.wrapping_sub(start.0) as usize;
     let end = to.0.wrapping_sub(start.0) as usize;

@@ -1,15 +1,15 @@
-//! Bytes behind holes: pieces in pooled blocks, in a tree for each stream, capped by shard.
+//! Bytes after holes: pieces in pooled blocks, in a tree for each stream, capped by shard.
 //!
 //! ```text
-//!  shard ──► oldest hole ─► … ─► newest          (who gives up when the shard is full)
+//!  shard ──► oldest hole ─► … ─► newest          (evicted in this order if the shard is full)
 //!               │
 //!               ▼
 //!             Queue: one stream's tree of pieces ─► Piece ─► block of 128, 512 or 2048 bytes
 //! ```
 //!
 //! Owns pieces, blocks and queues, and knows no connections. Guarantees: pieces of a stream never
-//! overlap; finding, adding or removing one takes O(log n); what is in use is charged to the
-//! shard, and what was ever in use, and so is resident, is no more than the memory.
+//! overlap; finding, adding or removing one takes O(log n); memory in use is charged to the shard,
+//! and memory that was ever in use, and so is resident, never exceeds the cap.
 
 mod blocks;
 mod insert;
@@ -27,17 +27,17 @@ use flowpin_packet::{SHARD_COUNT, Seq};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 
-/// All that a reassembler holds.
+/// Everything that a reassembler holds.
 #[derive(Debug)]
 pub(crate) struct Held {
     pieces: Slab<Piece>,
     queues: Slab<Queue>,
     blocks: Blocks,
     usage: Usage,
-    /// The queue whose hole is the oldest, and the newest, plus one; by shard. 0: none.
+    /// The queues with the oldest and the newest hole, plus one; by shard. 0: none.
     ends: Reserved<[u32; 2]>,
-    /// State of the generator of tree priorities. Secret, so that nobody can choose numbers that
-    /// make a tree degenerate; shapes of trees decide nothing that is told.
+    /// State of the generator of tree priorities. Secret, so that an attacker cannot choose numbers
+    /// that make a tree degenerate; the shapes of trees affect no output.
     dice: u64,
     pub(crate) steps: u64,
     pub(crate) memory_bytes: u64,
@@ -45,7 +45,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Room for what `shards` shards may hold, of `shard_bytes` each.
+    /// Room for `shards` shards of `shard_bytes` each.
     pub(crate) fn new(shards: u32, shard_bytes: u64) -> io::Result<Self> {
         let each = Amounts::within(shard_bytes);
         let all = each.times(shards);
@@ -62,17 +62,17 @@ impl Held {
         })
     }
 
-    /// Whether a shard may hold a segment of so many bytes more.
+    /// Whether a shard may hold another segment of this many bytes.
     pub(crate) fn has_room(&self, shard: u8, len: usize) -> bool {
         self.usage.has_room(shard, len)
     }
 
-    /// What a segment of so many bytes would cost now.
+    /// The cost of a segment of this many bytes now.
     pub(crate) fn cost(&self, shard: u8, len: usize) -> u64 {
         self.usage.cost(shard, len)
     }
 
-    /// Notes memory that is in use from now on.
+    /// Records memory that is in use from now on.
     fn charge(&mut self, bytes: u64) {
         self.memory_bytes = self.memory_bytes.saturating_add(bytes);
         self.memory_bytes_max = self.memory_bytes_max.max(self.memory_bytes);
@@ -82,7 +82,7 @@ impl Held {
         self.memory_bytes = self.memory_bytes.saturating_sub(bytes);
     }
 
-    /// A queue; one without pieces for [`NIL`].
+    /// A queue; an empty one for [`NIL`].
     pub(crate) fn queue(&self, queue: u32) -> Queue {
         self.queues.get(queue).copied().unwrap_or(Queue::EMPTY)
     }
@@ -113,7 +113,7 @@ impl Held {
             .unwrap_or_default()
     }
 
-    /// Takes `count` bytes off a stream's first piece; removes it if none are left.
+    /// Removes `count` bytes from a stream's first piece; removes the piece if none are left.
     pub(crate) fn consume(&mut self, queue: u32, first: u32, count: u16) {
         let Some(piece) = self.pieces.get_mut(first) else {
             return;
@@ -130,7 +130,7 @@ impl Held {
         }
     }
 
-    /// Drops a stream's first piece; returns how many bytes that were.
+    /// Removes a stream's first piece; returns its number of bytes.
     pub(crate) fn drop_first(&mut self, queue: u32) -> u32 {
         let Some((handle, first)) = self.first(queue) else {
             return 0;
@@ -139,8 +139,8 @@ impl Held {
         u32::from(first.len)
     }
 
-    /// Whatever made a stream's first piece doubted does not hold; of what lay behind the window,
-    /// as far as that is open now.
+    /// Accepts a stream's first piece, whatever made it doubtful; of bytes beyond the window, those
+    /// for which it is open now.
     pub(crate) fn trust_first(&mut self, queue: u32) {
         let first = self.first(queue).map(|(handle, _)| handle);
         if let Some(first) = first.and_then(|first| self.pieces.get_mut(first)) {
@@ -151,8 +151,8 @@ impl Held {
         }
     }
 
-    /// Drops all that a stream holds but what is doubted, and the queue if that leaves nothing;
-    /// returns how many bytes that were, and whether the queue is still there.
+    /// Removes everything that a stream holds except doubtful bytes, and the queue if nothing is
+    /// left; returns the number of bytes removed, and whether the queue still exists.
     pub(crate) fn keep_doubted(&mut self, queue: u32) -> (u32, bool) {
         let before = self.queue(queue).bytes;
         let mut here = self.lowest(self.queue(queue).root);
@@ -170,7 +170,7 @@ impl Held {
         (before.saturating_sub(left), left > 0)
     }
 
-    /// One past the last byte held of a stream; `next` if there is none.
+    /// One past the last byte that a stream holds; `next` if there is none.
     pub(crate) fn end(&mut self, queue: u32, next: Seq) -> Seq {
         let root = self.queue(queue).root;
         match self.highest(root) {
@@ -188,7 +188,7 @@ mod tests {
     use flowpin_config::SegmentOverlap;
     use flowpin_packet::Seq;
 
-    /// Memory that was used once stays resident: so floods of one kind after the other, each of
+    /// Memory that was used once stays resident: so successive floods of different kinds, each of
     /// which fills all that it can, must not add up to more than the cap.
     #[test]
     fn what_was_ever_in_use_stays_within_the_memory() {

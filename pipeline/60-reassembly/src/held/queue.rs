@@ -1,4 +1,4 @@
-//! What one stream holds, and its place among the streams of its shard that have holes.
+//! The bytes that one stream holds, and its place among its shard's streams with holes.
 
 use super::Held;
 use crate::connection::NIL;
@@ -9,26 +9,26 @@ use flowpin_packet::Seq;
 pub(crate) struct Queue {
     /// Root of its tree of pieces, or [`NIL`].
     pub(crate) root: u32,
-    /// No piece goes beyond; counts only while there is one.
+    /// No piece is longer; valid only while there is one.
     pub(super) end: Seq,
     /// Bytes held.
     pub(crate) bytes: u32,
-    /// Memory that they cost.
+    /// Memory that they use.
     pub(crate) cost: u32,
-    /// The streams of the shard whose holes are older and newer, plus one; 0: none.
+    /// The streams of the shard with the next older and the next newer hole, plus one; 0: none.
     older: u32,
     newer: u32,
-    /// Whose it is.
+    /// The owner.
     pub(crate) handle: u32,
     pub(crate) to_server: bool,
     pub(crate) shard: u8,
-    /// Where the stream ends, if a FIN came.
+    /// Where the stream ends, if a FIN was seen.
     pub(crate) fin: Option<Seq>,
     /// A byte that is read out of band.
     pub(crate) urgent: Option<Seq>,
 }
 
-/// What a queue without pieces costs.
+/// Memory for a queue without pieces.
 pub(crate) const QUEUE_BYTES: u64 = size_of::<Queue>() as u64 + 4;
 
 impl Queue {
@@ -48,7 +48,7 @@ impl Queue {
 }
 
 impl Held {
-    /// A queue for a stream; none if its shard is full.
+    /// Opens a queue for a stream; `None` if its shard is full.
     pub(crate) fn open(&mut self, handle: u32, to_server: bool, shard: u8) -> Option<u32> {
         if !self.usage.take_queue(shard) {
             return None;
@@ -69,7 +69,7 @@ impl Held {
         queue
     }
 
-    /// Frees a queue and all that it holds; returns how many bytes that were.
+    /// Frees a queue and everything that it holds; returns the number of bytes.
     pub(crate) fn close(&mut self, queue: u32) -> u32 {
         if queue == NIL {
             return 0;
@@ -85,7 +85,7 @@ impl Held {
         old.bytes
     }
 
-    /// Where a stream ends, and which byte is out of band.
+    /// Records where a stream ends, and which byte is out of band.
     pub(crate) fn mark(&mut self, queue: u32, fin: Option<Seq>, urgent: Option<Seq>) {
         if let Some(queue) = self.queues.get_mut(queue) {
             queue.fin = fin.or(queue.fin);
@@ -93,21 +93,21 @@ impl Held {
         }
     }
 
-    /// The FIN was not one that its receiver took.
+    /// Forgets a FIN that the receiver did not accept.
     pub(crate) fn forget_fin(&mut self, queue: u32) {
         if let Some(queue) = self.queues.get_mut(queue) {
             queue.fin = None;
         }
     }
 
-    /// A hole was closed, and another is before what is left: it is a new hole.
+    /// A hole was closed, and another one precedes the rest: that is a new hole.
     pub(crate) fn renew(&mut self, queue: u32) {
         let shard = self.queue(queue).shard;
         self.delist(queue, shard);
         self.enlist(queue, shard);
     }
 
-    /// The queue of a shard whose hole is the oldest.
+    /// The queue of a shard with the oldest hole.
     pub(crate) fn oldest(&self, shard: u8) -> Option<u32> {
         let [oldest, _] = self.ends.get(usize::from(shard))?;
         oldest.checked_sub(1)

@@ -1,7 +1,7 @@
 //! The pieces of one stream, ordered by their first byte: a treap.
 //!
 //! A node's priority is drawn when it is made, and no node has a higher one than its parent, so
-//! that the tree is as deep as a random one whatever order the keys come in: O(log n).
+//! that the tree is as deep as a random one, whatever the order of the keys: O(log n).
 
 use super::Held;
 use super::blocks::Block;
@@ -13,33 +13,33 @@ use flowpin_packet::Seq;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
     pub(crate) start: Seq,
-    /// What is left of its segment around it without a hole: policies compare that. Its start may
-    /// have been delivered.
+    /// The contiguous part of its segment that is left around it: policies compare that. Its start
+    /// may have been delivered.
     pub(crate) run: Extent,
     left: u32,
     right: u32,
     priority: u32,
     pub(super) block: Block,
-    /// Where in the block its bytes begin.
+    /// Offset of its bytes in the block.
     pub(super) skip: u16,
     pub(crate) len: u16,
     pub(crate) standing: Standing,
 }
 
-/// Whether the receiver takes a segment's bytes, as far as that is known: of two that lie in the
-/// same place, the one that is likelier to be taken counts.
+/// Whether the receiver accepts a segment's bytes, as far as known: of two segments in the same
+/// place, the one that is more likely to be accepted wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Standing {
-    /// It acknowledges what the receiver was not seen to send: if that was never sent, the
+    /// It acknowledges bytes that the receiver was not seen to send. If they were never sent, the
     /// receiver has dropped it. Counts as far as the receiver acknowledges.
     Doubted,
-    /// Its segment begins where the receiver's window ends, or behind: the receiver drops it,
+    /// Its segment begins at or after the end of the receiver's window: the receiver drops it,
     /// however far it opens its window later. Counts as far as the receiver acknowledges.
     Beyond,
-    /// It lies outside the receiver's window: the receiver drops it, unless it has moved its
-    /// window already and we are still to see that.
+    /// It lies outside the receiver's window: the receiver drops it, unless it has already moved
+    /// its window and the capture shows that later.
     Outside,
-    /// Nothing speaks against it.
+    /// No objection.
     Expected,
 }
 
@@ -84,7 +84,7 @@ impl Held {
         ))
     }
 
-    /// The last piece that starts at `at` or before.
+    /// The last piece that starts at or before `at`.
     pub(super) fn floor(&mut self, root: u32, at: Seq) -> Option<u32> {
         let (mut here, mut found) = (root, None);
         while let Some(piece) = self.visit(here) {
@@ -133,7 +133,7 @@ impl Held {
         self.pieces.get(piece)
     }
 
-    /// Puts a piece into a tree, at the place of `root`; returns what stands there now.
+    /// Inserts a piece into a tree, at the place of `root`; returns the new root.
     pub(super) fn link(&mut self, root: u32, piece: u32) -> u32 {
         self.dice ^= self.dice << 13;
         self.dice ^= self.dice >> 7;
@@ -165,7 +165,7 @@ impl Held {
         root
     }
 
-    /// Takes a piece out of a tree; returns what stands at the place of `root` now.
+    /// Removes a piece from a tree; returns the new root.
     pub(super) fn unlink(&mut self, root: u32, piece: u32) -> u32 {
         let start = self.piece(piece).start;
         let Some(here) = self.visit(root).copied() else {
@@ -200,7 +200,7 @@ impl Held {
         }
     }
 
-    /// Two trees, all of the first before all of the second, as one.
+    /// Joins two trees, all of the first before all of the second.
     fn merge(&mut self, first: u32, second: u32) -> u32 {
         let Some(left) = self.visit(first).copied() else {
             return second;
