@@ -110,9 +110,7 @@ impl Bindings {
 
     /// Gives a connection another parser; what its records say of it is made again.
     pub(super) fn replace(&mut self, binding: Binding, (handle, room): (Handle, u32)) {
-        if let Some(bound) = self.get(binding) {
-            self.places.remove(bound.place);
-        }
+        self.remove_place(binding);
         if let Some(bound) = self.get_mut(binding) {
             (bound.handle, bound.room) = (handle, room);
             (bound.place, bound.next) = (NIL, [ANYWHERE; 2]);
@@ -120,11 +118,18 @@ impl Bindings {
     }
 
     pub(super) fn remove(&mut self, binding: Binding) {
-        if let Some(bound) = self.get(binding) {
-            self.places.remove(bound.place);
-        }
+        self.remove_place(binding);
         if let Some(index) = binding.index() {
             self.bound.remove(index);
+        }
+    }
+
+    /// A connection without records has none.
+    fn remove_place(&mut self, binding: Binding) {
+        if let Some(place) = self.get(binding).map(|bound| bound.place)
+            && place != NIL
+        {
+            self.places.remove(place);
         }
     }
 
