@@ -193,10 +193,8 @@ aggregates! {
     data: flowpin_data_channels::DataChannels;
     /// Connections, by transport, state, protocol and port.
     connections: flowpin_totals::Connections;
-    /// The addresses with the most bytes.
-    talkers: flowpin_totals::Talkers;
-    /// The pairs of client and server with the most bytes.
-    host_pairs: flowpin_totals::HostPairs;
+    /// The addresses, and the pairs of client and server, with the most bytes.
+    hosts: flowpin_totals::Hosts;
 }
 
 impl Findings {

@@ -122,12 +122,13 @@ impl Output {
     pub(crate) fn close(mut self) -> Result<OutputSummary, RunError> {
         self.writers.finish()?;
         let summary = self.writers.summary();
+        let found = self.deciders.take_findings();
         let losses = self.losses();
         Ok(OutputSummary {
             files: summary.files.iter().map(OutputReport::of).collect(),
             messages: summary.messages,
             losses,
-            found: self.deciders.take_findings(),
+            found,
             earlier: summary.earlier,
         })
     }

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A connection belongs to one worker; a scan, an address or a pair of hosts does not. So an
-//! aggregate has two sides, and the engine joins them: one line in `engine/src/aggregates.rs`.
+//! aggregate has two sides, and the engine joins them: one line in `engine/src/aggregates/mod.rs`.
 //!
 //! An implementation promises that its results depend on the input alone: not on how connections
 //! are divided among workers, nor on when ticks come. Two ways lead there:
@@ -99,7 +99,7 @@ pub trait Decider: Debug + Send {
         delivered
     }
 
-    /// What did not fit.
+    /// What did not fit, up to now. Complete after [`Decider::take_findings`].
     fn losses(&self) -> Losses {
         Losses::default()
     }

@@ -284,10 +284,10 @@ fn connections(found: &Findings) -> Connections {
             ConnectionSums::top(&sums.by_unknown_port, PORTS_MAX),
             port,
         ),
-        top_talkers: ranking::talker_rows(&found.talkers),
-        addresses_untracked: found.talkers.rest.connections,
-        top_host_pairs: ranking::host_pair_rows(&found.host_pairs),
-        host_pairs_untracked: found.host_pairs.rest.connections,
+        top_talkers: ranking::talker_rows(&found.hosts.talkers),
+        addresses_untracked: found.hosts.talkers.rest.connections,
+        top_host_pairs: ranking::host_pair_rows(&found.hosts.pairs),
+        host_pairs_untracked: found.hosts.pairs.rest.connections,
     }
 }
 

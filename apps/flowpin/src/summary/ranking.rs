@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// Addresses with the most bytes.
 pub(super) fn talkers(page: &mut Page, report: &RunReport, detail: Detail) {
-    let ranking = &report.found.talkers;
+    let ranking = &report.found.hosts.talkers;
     let name = |address: IpAddr| vec![Cell::left(address.to_string())];
     section(
         page,
@@ -22,7 +22,7 @@ pub(super) fn talkers(page: &mut Page, report: &RunReport, detail: Detail) {
 
 /// Pairs of client and server with the most bytes.
 pub(super) fn host_pairs(page: &mut Page, report: &RunReport, detail: Detail) {
-    let ranking = &report.found.host_pairs;
+    let ranking = &report.found.hosts.pairs;
     let name = |pair: HostPair| {
         vec![
             Cell::left(pair.client.to_string()),

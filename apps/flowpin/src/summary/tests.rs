@@ -53,12 +53,12 @@ fn report() -> RunReport {
         .insert((17, 53), traffic(2_399, 15_000, 2_300_000));
     let [first, second] = ["10.0.0.1", "2001:db8::1"].map(|text| text.parse().unwrap());
     let (heavy, light) = (traffic(4_000, 80_000, 30_000_000), traffic(4, 80, 30_000));
-    let talkers = &mut report.found.talkers;
+    let talkers = &mut report.found.hosts.talkers;
     *talkers = Ranking::new(100);
     talkers.keys = 2;
     talkers.put(first, heavy, false);
     talkers.put(second, light, false);
-    let pairs = &mut report.found.host_pairs;
+    let pairs = &mut report.found.hosts.pairs;
     *pairs = Ranking::new(100);
     pairs.keys = 150_000;
     pairs.rest = light;

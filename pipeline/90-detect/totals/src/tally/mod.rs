@@ -29,11 +29,11 @@ mod tests;
 
 pub use key::{HostPair, Key};
 pub use ranking::{Ranked, Ranking};
+pub use row::Sums;
 
 use core::marker::PhantomData;
-use flowpin_aggregate::Traffic;
 use key::{LONG, SHORT, Words};
-use row::{LONG_ROW, SHORT_ROW};
+use row::{LONG_ROW, Row, SHORT_ROW};
 use std::io;
 use table::{Counted, Table};
 
@@ -59,54 +59,65 @@ impl<K: Key> Tally<K> {
         })
     }
 
-    /// Adds a connection of a key. `random` is one number a connection, evenly distributed.
+    /// Adds to a key's sums. What goes to keys without a row of their own goes to `spill`, too: all
+    /// that is ever counted is either in [`Tally::for_each`] or has been spilled.
     #[inline]
-    pub fn count(&mut self, key: K, random: u64, packets: u64, bytes: u64) {
+    pub fn count(&mut self, key: K, sums: Sums, spill: &mut impl FnMut(K, Sums)) {
         match key.words() {
-            Words::Short(key) => self.short.count(key, random, packets, bytes),
-            Words::Long(key) => self.long.count(key, random, packets, bytes),
+            Words::Short(key) => self.short.count(key, sums, &mut short(spill)),
+            Words::Long(key) => self.long.count(key, sums, &mut long(spill)),
         }
     }
 
     /// Adds the connections that still wait for their rows: for a tally that is complete.
-    pub fn flush(&mut self) {
-        self.short.flush();
-        self.long.flush();
+    pub fn flush(&mut self, spill: &mut impl FnMut(K, Sums)) {
+        self.short.flush(&mut short(spill));
+        self.long.flush(&mut long(spill));
     }
 
     /// Adds another worker's flushed sums.
-    pub fn add(&mut self, other: &Self) {
-        self.short.add(&other.short);
-        self.long.add(&other.long);
+    pub fn add(&mut self, other: &Self, spill: &mut impl FnMut(K, Sums)) {
+        self.short.add(&other.short, &mut short(spill));
+        self.long.add(&other.long, &mut long(spill));
     }
 
-    /// Sums of the keys that have no exact row.
-    pub(crate) fn rest(&self) -> Traffic {
-        let mut rest = self.short.rest();
-        rest.add(&self.long.rest());
-        rest
+    /// All exact rows, in no order that means anything.
+    pub fn for_each(&self, to: &mut impl FnMut(K, Sums)) {
+        self.short.rows().for_each(short(to));
+        self.long.rows().for_each(long(to));
     }
 
     /// The rows with the most bytes, `count` of them at most.
     pub fn ranking(&self, count: usize) -> Ranking<K> {
         let mut ranking = Ranking::new(count);
-        take(&mut ranking, &self.short.counted(), Words::Short);
-        take(&mut ranking, &self.long.counted(), Words::Long);
+        self.for_each(&mut |key, sums| ranking.put(key, sums.traffic(), false));
+        put_others(&mut ranking, &self.short.counted(), Words::Short);
+        put_others(&mut ranking, &self.long.counted(), Words::Long);
         ranking
     }
 }
 
-fn take<K: Key, const KEY: usize, const ROW: usize>(
+fn short<K: Key>(to: &mut impl FnMut(K, Sums)) -> impl FnMut(&Row<SHORT_ROW>) {
+    |row| {
+        let key = K::of(Words::Short(row::key(row)));
+        to(key, row::sums::<SHORT, SHORT_ROW>(row));
+    }
+}
+
+fn long<K: Key>(to: &mut impl FnMut(K, Sums)) -> impl FnMut(&Row<LONG_ROW>) {
+    |row| {
+        let key = K::of(Words::Long(row::key(row)));
+        to(key, row::sums::<LONG, LONG_ROW>(row));
+    }
+}
+
+fn put_others<K: Key, const KEY: usize>(
     ranking: &mut Ranking<K>,
-    counted: &Counted<KEY, ROW>,
+    counted: &Counted<KEY>,
     words: impl Fn([u64; KEY]) -> Words,
 ) {
     ranking.keys = ranking.keys.saturating_add(counted.keys);
     ranking.rest.add(&counted.rest);
-    for row in &counted.exact {
-        let traffic = row::traffic::<KEY, ROW>(row);
-        ranking.put(K::of(words(row::key(row))), traffic, false);
-    }
     for one in &counted.estimates {
         ranking.put(K::of(words(one.key)), one.traffic, true);
     }

@@ -18,22 +18,50 @@ pub(super) const LONG_ROW: usize = LONG + 4;
 /// A row with a key of `KEY` words.
 pub(super) type Row<const ROW: usize> = [u64; ROW];
 
-/// Makes a row of one connection, whose luck is `random`.
+/// What a row sums up, and the weight of its luckiest connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Sums {
+    /// With the weight.
+    connections: u64,
+    packets: u64,
+    bytes: u64,
+}
+
+impl Sums {
+    /// One connection's. `random` is its luck: evenly distributed, and the same in every run.
+    #[inline]
+    pub const fn one(random: u64, packets: u64, bytes: u64) -> Self {
+        Self {
+            connections: 1 | weight(random, bytes) << WEIGHT_SHIFT,
+            packets,
+            bytes,
+        }
+    }
+
+    /// The sums alone.
+    pub(crate) const fn traffic(&self) -> Traffic {
+        Traffic {
+            connections: self.connections & CONNECTIONS,
+            packets: self.packets,
+            bytes: self.bytes,
+        }
+    }
+}
+
+/// Makes a row.
 // PERF: word by word in its place: a copy of what was written just now would wait for it.
 #[inline]
 pub(super) fn set<const KEY: usize, const ROW: usize>(
     row: &mut Row<ROW>,
     key: [u64; KEY],
-    random: u64,
-    packets: u64,
-    bytes: u64,
+    sums: Sums,
 ) {
     for (to, word) in row.iter_mut().zip(key) {
         *to = word;
     }
     if let Some([to_connections, to_packets, to_bytes, ..]) = row.get_mut(KEY..) {
-        *to_connections = 1 | weight(random, bytes) << WEIGHT_SHIFT;
-        (*to_packets, *to_bytes) = (packets, bytes);
+        *to_connections = sums.connections;
+        (*to_packets, *to_bytes) = (sums.packets, sums.bytes);
     }
 }
 
@@ -80,16 +108,25 @@ pub(super) fn add<const KEY: usize, const ROW: usize>(to: &mut Row<ROW>, row: &R
     }
 }
 
-/// What a row sums up.
-pub(super) fn traffic<const KEY: usize, const ROW: usize>(row: &Row<ROW>) -> Traffic {
+/// What was put into a row.
+pub(super) fn sums<const KEY: usize, const ROW: usize>(row: &Row<ROW>) -> Sums {
     match row.get(KEY..) {
-        Some(&[connections, packets, bytes, ..]) => Traffic {
-            connections: connections & CONNECTIONS,
+        Some(&[connections, packets, bytes, ..]) => Sums {
+            connections,
             packets,
             bytes,
         },
-        _ => Traffic::default(),
+        _ => Sums {
+            connections: 0,
+            packets: 0,
+            bytes: 0,
+        },
     }
+}
+
+/// What a row sums up.
+pub(super) fn traffic<const KEY: usize, const ROW: usize>(row: &Row<ROW>) -> Traffic {
+    sums::<KEY, ROW>(row).traffic()
 }
 
 const WEIGHT_SHIFT: u32 = 56;

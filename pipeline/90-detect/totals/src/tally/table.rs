@@ -15,7 +15,7 @@
 //! is kept at the end was kept from the beginning, so its sums are exact.
 
 use super::rest::{Estimate, Rest};
-use super::row::{self, Row};
+use super::row::{self, Row, Sums};
 use crate::hash::FoldHash;
 use flowpin_aggregate::Traffic;
 use flowpin_memory::Reserved;
@@ -39,7 +39,7 @@ pub(super) struct Table<const KEY: usize, const ROW: usize> {
     rest: Rest<KEY, ROW>,
 }
 
-/// A connection that waits for its row.
+/// Sums that wait for their row.
 #[derive(Clone, Copy, Debug)]
 struct Pending<const ROW: usize> {
     hash: u64,
@@ -47,9 +47,8 @@ struct Pending<const ROW: usize> {
     row: Row<ROW>,
 }
 
-/// Rows, exact ones and estimates.
-pub(super) struct Counted<const KEY: usize, const ROW: usize> {
-    pub(super) exact: Vec<Row<ROW>>,
+/// What a table holds besides its exact rows.
+pub(super) struct Counted<const KEY: usize> {
     pub(super) estimates: Vec<Estimate<KEY>>,
     /// Different keys; an estimate once not all were kept.
     pub(super) keys: u64,
@@ -79,23 +78,23 @@ impl<const KEY: usize, const ROW: usize> Table<KEY, ROW> {
         })
     }
 
-    /// Adds a connection.
+    /// Adds sums to a key's. Rows of keys that are not kept go to `spill`, too.
     #[inline]
-    pub(super) fn count(&mut self, key: [u64; KEY], random: u64, packets: u64, bytes: u64) {
+    pub(super) fn count(&mut self, key: [u64; KEY], sums: Sums, spill: &mut impl FnMut(&Row<ROW>)) {
         let hash = self.hash(&key);
         self.rows.prefetch(self.size + self.home(hash));
         self.next = (self.next + 1) % PENDING;
-        self.add_pending(self.next);
+        self.add_pending(self.next, spill);
         if let Some(pending) = self.pending.get_mut(self.next) {
             pending.hash = hash;
-            row::set::<KEY, ROW>(&mut pending.row, key, random, packets, bytes);
+            row::set::<KEY, ROW>(&mut pending.row, key, sums);
         }
     }
 
-    /// Adds the connections that wait.
-    pub(super) fn flush(&mut self) {
+    /// Adds what waits.
+    pub(super) fn flush(&mut self, spill: &mut impl FnMut(&Row<ROW>)) {
         for nth in 0..PENDING {
-            self.add_pending(nth);
+            self.add_pending(nth, spill);
         }
         for pending in &mut self.pending {
             pending.row = [0; ROW];
@@ -103,33 +102,28 @@ impl<const KEY: usize, const ROW: usize> Table<KEY, ROW> {
     }
 
     /// Adds another worker's flushed table.
-    pub(super) fn add(&mut self, other: &Self) {
+    pub(super) fn add(&mut self, other: &Self, spill: &mut impl FnMut(&Row<ROW>)) {
         while self.level < other.level {
-            self.raise();
+            self.raise(spill);
         }
         self.rest.add(&other.rest);
         for row in other.rows() {
-            self.add_row(self.hash(&row::key(row)), row);
+            self.add_row(self.hash(&row::key(row)), row, spill);
         }
     }
 
-    /// The sums of keys without a row of their own.
-    pub(super) const fn rest(&self) -> Traffic {
-        self.rest.total()
-    }
-
-    /// All that a flushed table holds.
-    pub(super) fn counted(&self) -> Counted<KEY, ROW> {
+    /// All that a flushed table holds besides its exact rows.
+    pub(super) fn counted(&self) -> Counted<KEY> {
         let used = self.used as u64;
         Counted {
-            exact: self.rows().copied().collect(),
             estimates: self.rest.heaviest(),
             keys: used.checked_shl(self.level).unwrap_or(u64::MAX),
             rest: self.rest.total(),
         }
     }
 
-    fn rows(&self) -> impl Iterator<Item = &Row<ROW>> {
+    /// The exact rows.
+    pub(super) fn rows(&self) -> impl Iterator<Item = &Row<ROW>> {
         let rows = self.rows.get(self.size..2 * self.size).unwrap_or_default();
         rows.iter().filter(|row| !row::is_free::<KEY, ROW>(row))
     }
@@ -145,17 +139,18 @@ impl<const KEY: usize, const ROW: usize> Table<KEY, ROW> {
     }
 
     #[inline]
-    fn add_pending(&mut self, nth: usize) {
+    fn add_pending(&mut self, nth: usize, spill: &mut impl FnMut(&Row<ROW>)) {
         if let Some(&Pending { hash, row }) = self.pending.get(nth)
             && !row::is_free::<KEY, ROW>(&row)
         {
-            self.add_row(hash, &row);
+            self.add_row(hash, &row, spill);
         }
     }
 
     #[inline]
-    fn add_row(&mut self, hash: u64, row: &Row<ROW>) {
+    fn add_row(&mut self, hash: u64, row: &Row<ROW>, spill: &mut impl FnMut(&Row<ROW>)) {
         if self.level > 0 && !is_kept(self.level, row::key::<KEY, ROW>(row)) {
+            spill(row);
             return self.rest.count(row);
         }
         let home = self.home(hash);
@@ -172,7 +167,7 @@ impl<const KEY: usize, const ROW: usize> Table<KEY, ROW> {
                 *held = *row;
                 self.used += 1;
                 if self.used > self.size / 2 || self.used > self.keys_max {
-                    self.make_room();
+                    self.make_room(spill);
                 }
             } else {
                 row::add::<KEY, ROW>(held, row);
@@ -182,9 +177,9 @@ impl<const KEY: usize, const ROW: usize> Table<KEY, ROW> {
     }
 
     #[cold]
-    fn make_room(&mut self) {
+    fn make_room(&mut self, spill: &mut impl FnMut(&Row<ROW>)) {
         while self.used > self.keys_max {
-            self.raise();
+            self.raise(spill);
         }
         if self.used > self.size / 2 {
             self.grow();
@@ -204,7 +199,7 @@ impl<const KEY: usize, const ROW: usize> Table<KEY, ROW> {
     }
 
     /// Keeps half of the keys: the others' sums are the rest's from now on.
-    fn raise(&mut self) {
+    fn raise(&mut self, spill: &mut impl FnMut(&Row<ROW>)) {
         self.level += 1;
         self.used = 0;
         let all: Vec<_> = self.rows().copied().collect();
@@ -214,6 +209,7 @@ impl<const KEY: usize, const ROW: usize> Table<KEY, ROW> {
             if is_kept(self.level, row::key::<KEY, ROW>(row)) {
                 self.put(row);
             } else {
+                spill(row);
                 self.rest.count(row);
             }
         }

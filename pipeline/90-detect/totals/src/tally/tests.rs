@@ -1,6 +1,6 @@
 //! The sums of a tally, below its cap and above it, for any division and order.
 
-use super::{HostPair, Key, Ranking, Tally};
+use super::{HostPair, Key, Ranking, Sums, Tally};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use flowpin_aggregate::Traffic;
 use proptest::prelude::*;
@@ -14,13 +14,14 @@ fn ranking<K: Key>(keys_max: usize, parts: &[Vec<Connection<K>>]) -> Ranking<K> 
     let mut tallies = parts.iter().zip(1..).map(|(part, secret)| {
         let mut tally = Tally::new(keys_max, secret).unwrap();
         for &(key, random, packets, bytes) in part {
-            tally.count(key, random, packets, bytes);
+            let sums = Sums::one(random, packets, bytes);
+            tally.count(key, sums, &mut |_, _| {});
         }
-        tally.flush();
+        tally.flush(&mut |_, _| {});
         tally
     });
     let mut sum = tallies.next().unwrap();
-    tallies.for_each(|tally| sum.add(&tally));
+    tallies.for_each(|tally| sum.add(&tally, &mut |_, _| {}));
     sum.ranking(100)
 }
 
