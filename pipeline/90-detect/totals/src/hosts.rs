@@ -29,7 +29,7 @@ pub struct HostSums {
 }
 
 /// The hosts with the most bytes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TopHosts {
     /// Addresses, of both ends of each connection.
     pub talkers: Ranking<IpAddr>,

@@ -1,0 +1,110 @@
+//! The summary above every cap: the same for any number of workers.
+#![allow(clippy::unwrap_used, reason = "also in functions that tests share")]
+
+use core::net::{IpAddr, Ipv6Addr};
+use flowpin_config::{Format, Input, Plan};
+use flowpin_counters::Loss;
+use flowpin_engine::{Control, RunReport};
+use flowpin_testkit::build::Ip;
+use flowpin_testkit::pcap::ethernet_file;
+use std::path::Path;
+
+/// Sources of each family: more than twice as many as have exact rows.
+const SOURCES: u32 = 330_000;
+
+/// Datagrams of so many sources to one server, and of five that send much, amid them.
+fn flood(is_ipv6: bool) -> Vec<u8> {
+    let address = |number: u32| match is_ipv6 {
+        true => IpAddr::V6(Ipv6Addr::from_bits(0x2001_0db8 << 96 | u128::from(number))),
+        false => IpAddr::from((0x0a00_0000 + number).to_be_bytes()),
+    };
+    let server = address(0);
+    let mut frames = Vec::new();
+    for nth in 1..=SOURCES {
+        let port = 1024 + (nth % 50_000) as u16;
+        let light = Ip::new(address(nth), server);
+        frames.push(light.udp(port, 53, &vec![0; nth as usize % 90]).ethernet());
+        if nth % 50 == 0 {
+            let heavy = Ip::new(address(SOURCES + nth / 50 % 5), server);
+            let port = 1024 + (nth / 250) as u16;
+            frames.push(heavy.udp(port, 5000, &[0; 900]).ethernet());
+        }
+    }
+    let timed = frames.iter().zip(1u64..);
+    ethernet_file(timed.map(|(frame, n)| (n * 10_000, frame.as_slice()))).unwrap()
+}
+
+fn run(capture: &Path, pipeline: &str, memory_bytes: u64) -> RunReport {
+    let mut plan = Plan {
+        inputs: vec![Input::File(capture.to_owned())],
+        pipeline: pipeline.parse().unwrap(),
+        memory_bytes,
+        ..Plan::default()
+    };
+    plan.output.formats = vec![Format::None];
+    flowpin_engine::run(&plan, &Control::default(), &()).unwrap()
+}
+
+fn assert_same(one: &RunReport, other: &RunReport, what: &str) {
+    assert_eq!(one.found.hosts, other.found.hosts, "{what}");
+    assert_eq!(one.found.scans, other.found.scans, "{what}");
+    assert_eq!(one.losses, other.losses, "{what}");
+    let [one, other] = [one, other].map(|report| &report.found.connections);
+    assert_eq!(one.by_state, other.by_state, "{what}");
+    assert_eq!(one.by_protocol, other.by_protocol, "{what}");
+    assert_eq!(one.by_app, other.by_app, "{what}");
+    assert_eq!(one.by_port, other.by_port, "{what}");
+    assert_eq!(one.by_unknown_port, other.by_unknown_port, "{what}");
+}
+
+fn check(is_ipv6: bool, memory_bytes: u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("flood.pcap");
+    std::fs::write(&path, flood(is_ipv6)).unwrap();
+    let whole = run(&path, "1x1", memory_bytes);
+    let hosts = &whole.found.hosts;
+    // Otherwise it would not be tested that caps are reached.
+    for loss in [Loss::AddressesSummed, Loss::HostPairsSummed] {
+        assert!(whole.losses.of(loss) > 0, "{}", loss.name());
+    }
+    let listed: Vec<u64> = hosts
+        .talkers
+        .rows
+        .iter()
+        .map(|row| row.traffic.bytes)
+        .collect();
+    let server = whole.frame_bytes;
+    assert!(
+        listed[0].abs_diff(server) < server / 1000,
+        "{} of {server}",
+        listed[0]
+    );
+    // Five sources of 1,320 datagrams, then those of one.
+    let heavy = u64::from(SOURCES) / 250 * 942;
+    for bytes in &listed[1..6] {
+        assert!(bytes.abs_diff(heavy) < heavy / 10, "{bytes} of {heavy}");
+    }
+    assert!(listed[6..].iter().all(|&bytes| bytes < 300), "{listed:?}");
+    for pipeline in ["2x2", "2x3", "3x3"] {
+        assert_same(&run(&path, pipeline, memory_bytes), &whole, pipeline);
+    }
+}
+
+/// More IPv4 addresses and pairs than have exact rows.
+#[test]
+fn more_ipv4_addresses_than_rows() {
+    check(false, 1 << 30);
+}
+
+/// The same of IPv6.
+#[test]
+fn more_ipv6_addresses_than_rows() {
+    check(true, 1 << 30);
+}
+
+/// The same in little memory, where connections end early because their shard is full.
+#[test]
+fn more_addresses_than_rows_in_little_memory() {
+    check(false, 64 << 20);
+    check(true, 64 << 20);
+}
