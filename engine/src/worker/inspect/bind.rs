@@ -9,8 +9,9 @@
 use super::connection::Connection;
 use crate::worker::context::Context;
 use crate::worker::identify::{Kept, Phase};
-use crate::worker::parse::{ANYWHERE, Binding, Next, Parse, Successor, Wish};
+use crate::worker::parse::{ANYWHERE, BindRequest, Binding, Parse};
 use flowpin_identify::{ProtocolId, Step, Verdict};
+use flowpin_parser::{Next, Successor};
 use flowpin_reassembly::Span;
 use flowpin_record::RecordSink;
 
@@ -53,20 +54,20 @@ impl<S: RecordSink> Connection<'_, S> {
         let names = &self.identify.names;
         let speaks = (names.protocol(protocol), names.in_tools(protocol));
         let before = core::mem::take(&mut self.state.binding);
-        let counted = parse.counted(before);
+        let numbering = parse.numbering(before);
         parse.end(before, &mut self.context);
         let Some(kind) = parse.kind(protocol, speaks, names.is_own(protocol)) else {
             return;
         };
-        let wish = Wish {
+        let request = BindRequest {
             kind,
             connection: self.handle,
             protocol,
             shard: self.state.identity.shard,
             next: [first; 2],
         };
-        self.state.binding = parse.bind(&wish, &self.context);
-        parse.count_from(self.state.binding, counted);
+        self.state.binding = parse.bind(&request, &self.context);
+        parse.number_from(self.state.binding, numbering);
     }
 
     /// Replays to the parser what was kept before the verdict; of the client's stream what lies at
@@ -163,9 +164,7 @@ impl<S: RecordSink> Connection<'_, S> {
             }
         };
         self.identify.become_known(identity, rule);
-        let is_parsed = what == Successor::WebSocket
-            && parse.go_on_as_websocket(self.state.binding, &self.context);
-        if !is_parsed {
+        if !parse.go_on_as(self.state.binding, what, &self.context) {
             return self.unbind();
         }
         if !rest.is_empty() {

@@ -21,7 +21,7 @@ mod places;
 pub(crate) mod registry;
 mod room;
 
-pub(super) use bound::{ANYWHERE, BindRequest, BindRequest as Wish, Binding};
+pub(super) use bound::{ANYWHERE, BindRequest, Binding};
 pub(crate) use files::{FileError, earlier_files};
 
 use crate::worker::context::Context;
@@ -31,8 +31,7 @@ use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_identify::ProtocolId;
 use flowpin_packet::{Shard, Timestamp};
-use flowpin_parser::{Begin, Ends, ParserSetup};
-pub(super) use flowpin_parser::{Next, Successor};
+use flowpin_parser::{Begin, Ends, Next, ParserSetup, Successor};
 use flowpin_reassembly::Span;
 use flowpin_record::{RecordSink, ToolNames};
 use numbering::Numbering;
@@ -270,19 +269,6 @@ impl Parse {
         };
         self.bindings.replace(binding, begun);
         true
-    }
-
-    pub(super) fn go_on_as_websocket<S>(&mut self, b: Binding, c: &Context<'_, S>) -> bool {
-        self.go_on_as(b, Successor::WebSocket, c)
-    }
-    pub(super) fn counted(&self, b: Binding) -> Numbering {
-        self.numbering(b)
-    }
-    pub(super) fn count_from(&mut self, b: Binding, n: Numbering) {
-        self.number_from(b, n)
-    }
-    pub(super) fn reads_text(&self, b: Binding) -> bool {
-        self.accepts_others(b)
     }
 
     /// Bytes of a stream. Those that the parser had before are passed over, missing ones between

@@ -115,6 +115,6 @@ const REQUEST_BYTES: u64 = 384;
 
 const BUFFERS: &[Buffer] = &[Buffer::client(
     "dns.query",
-    ("dns", "query"),
+    ("dns_log", "query"),
     "The name asked for.",
 )];

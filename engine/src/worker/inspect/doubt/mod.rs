@@ -89,7 +89,7 @@ impl<S: RecordSink> Connection<'_, S> {
     /// Whether the parser reads lines that other protocols have as well.
     fn parses_text(&self) -> bool {
         let parse = self.parse.as_deref();
-        parse.is_some_and(|parse| parse.reads_text(self.state.binding))
+        parse.is_some_and(|parse| parse.accepts_others(self.state.binding))
     }
 
     /// Whether the rules know one side to speak something else, although the parser accepts it.
