@@ -1,4 +1,4 @@
-//! Nothing is allocated once a reassembler is made, whatever segments come.
+//! A reassembler allocates nothing after its construction, whatever segments come.
 
 mod support;
 

@@ -28,8 +28,8 @@ fn begin(world: &mut World, handle: u32, shard: u8) {
     });
 }
 
-/// Each byte behind a hole of its own costs a block; neither the stream's cap nor the shard's is
-/// passed, and what was held is told.
+/// Each byte after a hole of its own costs a block; neither the stream's cap nor the shard's is
+/// exceeded, and held bytes are delivered.
 #[test]
 fn one_byte_segments_stay_within_the_caps() {
     let mut world = World::new(&small(64 << 10, 16 << 10));
@@ -49,8 +49,8 @@ fn one_byte_segments_stay_within_the_caps() {
     assert_eq!((stats.memory_bytes, stats.held), (0, 0));
 }
 
-/// A flood of holes pushes out the oldest holes, which are its own: honest segments, which come a
-/// little out of order, still find room.
+/// A flood of holes evicts the oldest holes, which are its own: honest segments slightly out of
+/// order still find room.
 #[test]
 fn an_honest_stream_is_read_in_a_flood_of_holes() {
     let mut world = World::new(&small(64 << 10, 16 << 10));
@@ -111,8 +111,8 @@ fn a_handle_beyond_the_promised_number_is_counted() {
     assert_eq!(world.reassembler.stats().no_room, 4);
 }
 
-/// One direction with a hole at its start and a million segments behind, in the worst order: work
-/// a segment grows as the logarithm of what is held.
+/// One direction with a hole at its start and a million segments after it, in the worst order: the
+/// work per segment grows as the logarithm of the number held.
 #[test]
 fn a_segment_costs_the_logarithm_of_what_is_held() {
     let pieces = 1u32 << 16;
@@ -147,7 +147,7 @@ fn a_segment_costs_the_logarithm_of_what_is_held() {
     }
 }
 
-/// At default caps a million segments behind a hole hold no more than one stream may.
+/// With default caps, a million segments after a hole hold no more than one stream may.
 #[test]
 fn a_million_segments_behind_a_hole_hold_one_streams_share() {
     let mut world = World::new(&options(SegmentOverlap::First));
@@ -190,7 +190,7 @@ fn a_segment_over_small_pieces_costs_its_length() {
     assert!(world.log.anomalies.contains(&Anomaly::OverlapDiffers));
 }
 
-/// One of a few connections, in one of a few shards, gets a segment.
+/// A segment for one of a few connections, in one of a few shards.
 fn traffic() -> impl Strategy<Value = Vec<(u32, u32, usize)>> {
     prop::collection::vec((0u32..24, 0u32..40, 1usize..3), 1..400)
 }
@@ -222,8 +222,8 @@ fn play(worlds: &mut [World], traffic: &[(u32, u32, usize)]) -> Vec<(u32, Vec<To
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// What is told depends on the shard's packets alone, also where caps evict: one reassembler
-    /// for all shards, or one each.
+    /// Reports depend on the shard's packets alone, also when caps evict: one reassembler for all
+    /// shards, or one for each.
     #[test]
     fn evictions_depend_on_the_shard_alone(traffic in traffic()) {
         let caps = small(4 << 10, 2 << 10);

@@ -1,4 +1,4 @@
-//! How connections end, segment by segment, and streams that nobody wants any more.
+//! How connections end, segment by segment, and streams that the consumer skips.
 
 mod support;
 
@@ -17,7 +17,7 @@ fn a_whole_connection_is_read_to_its_end() {
         flags: FIN,
         ..client(105, "!")
     });
-    // Half closed: the server still talks.
+    // Half closed: the server still sends.
     world.send(&server(502, 107, " and more"));
     world.send(&Out {
         flags: FIN,
@@ -38,7 +38,7 @@ fn a_whole_connection_is_read_to_its_end() {
     assert_eq!(world.log.closed, closed, "each stream ends once");
 }
 
-/// The end may come before what precedes it; bytes behind it are not of the stream.
+/// The end may arrive before earlier bytes; bytes after it do not belong to the stream.
 #[test]
 fn a_fin_out_of_order_waits_for_what_is_before_it() {
     let mut world = open();
@@ -62,7 +62,7 @@ fn a_fin_out_of_order_waits_for_what_is_before_it() {
     assert_eq!(world.log.anomalies, [Anomaly::DataAfterClose]);
 }
 
-/// Behind the depth nothing is delivered or held, but the end is still told.
+/// Beyond the depth nothing is delivered or held, but the end is still reported.
 #[test]
 fn nothing_is_delivered_behind_the_depth() {
     let depth = ReassemblyOptions {
@@ -87,7 +87,7 @@ fn nothing_is_delivered_behind_the_depth() {
     assert_eq!(world.log.closed, closed);
 }
 
-/// A consumer that has enough of a stream gets no more of it, and of the other all.
+/// A consumer that skips a stream gets no more of it, and all of the other.
 #[test]
 fn a_skipped_stream_is_only_followed() {
     let mut world = open();
@@ -158,14 +158,14 @@ fn a_consumer_that_wants_nothing_changes_no_count() {
         (mine.duplicate, mine.gap_bytes),
         (other.duplicate, other.gap_bytes)
     );
-    // Any handle is fine.
+    // Any handle is allowed.
     reassembler.end(9, &mut ());
     reassembler.skip(9, false);
     reassembler.prefetch(u32::MAX);
 }
 
-/// What nobody captured is a gap once the receiver has it and the sender has gone on as far; an
-/// acknowledgement alone, which anybody can forge, is not enough.
+/// Uncaptured bytes are a gap once the receiver has them and the sender has advanced as far; an
+/// acknowledgement alone, which can be forged, is not enough.
 #[test]
 fn a_hole_is_a_gap_once_both_sides_went_past_it() {
     let mut world = open();
@@ -179,7 +179,7 @@ fn a_hole_is_a_gap_once_both_sides_went_past_it() {
         world.text(true),
         "ab........cd......................................"
     );
-    // Also where only a number without data shows it.
+    // Also if only a number without data shows it.
     world.send(&server(500, 160, ""));
     world.send(&client(160, ""));
     world.end(3);

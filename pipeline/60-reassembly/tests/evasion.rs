@@ -1,18 +1,19 @@
 //! Segments that claim an end which their receiver does not believe, and what follows them.
 //!
-//! Who believes what is from RFC 9293 §3.10.7, RFC 5961 §3 and RFC 7323 §5. For Linux also from
-//! an open connection of 6.18 that was sent each of these, then data, over a tunnel device:
+//! The receivers' behaviour is that of RFC 9293 §3.10.7, RFC 5961 §3 and RFC 7323 §5. For Linux it
+//! was also observed: an open connection of 6.18 received each of these, then data, over a tunnel
+//! device:
 //!
-//! | segment | data behind it is |
+//! | segment | data after it is |
 //! | --- | --- |
 //! | RST at −1, +1, +300, beyond the window | acknowledged |
 //! | RST at the exact number, of any acknowledgement or time stamp | answered by RST |
 //! | RST at the end of what was acknowledged selectively, not at its start | answered by RST |
-//! | RST one before what is expected behind a FIN | answered by RST |
-//! | FIN of old, beyond the window, without ACK, an old stamp, behind a hole | acknowledged |
+//! | RST one before the number that is expected after a FIN | answered by RST |
+//! | FIN of old, beyond the window, without ACK, an old stamp, after a hole | acknowledged |
 //! | FIN that acknowledges what was never sent, or something very old | acknowledged |
 //! | SYN in the window; data without ACK | acknowledged |
-//! | before the handshake is over: RST at any number but the exact one, FIN | acknowledged |
+//! | before the handshake is complete: RST at any number but the exact one, FIN | acknowledged |
 
 mod support;
 
@@ -28,7 +29,7 @@ const LEAST: [SegmentOverlap; 4] = [
     SegmentOverlap::Hpux,
 ];
 
-/// An open connection: the client has sent "GET /ev" and expects to go on at 107.
+/// An open connection: the client has sent "GET /ev" and continues at 107.
 fn begun(policy: SegmentOverlap) -> World {
     let mut world = World::new(&options(policy));
     world.handshake(100, 500, 1000);
@@ -43,7 +44,7 @@ fn go_on(world: &mut World) {
     world.send(&server(500, 111, "200 OK"));
 }
 
-/// What closes nothing, whoever the receiver is, and what is told of it.
+/// Segments that close nothing, whoever the receiver is, and the anomalies reported for them.
 fn ignored_by_all() -> Vec<(&'static str, Out<'static>, Option<Anomaly>)> {
     let rst = |seq| Out {
         flags: RST,
@@ -96,7 +97,7 @@ fn ignored_by_all() -> Vec<(&'static str, Out<'static>, Option<Anomaly>)> {
     ]
 }
 
-/// RFC 9293 §3.10.7.4, RFC 5961: what its receiver drops changes nothing of what is read.
+/// RFC 9293 §3.10.7.4, RFC 5961: segments that the receiver drops do not change the stream.
 #[test]
 fn what_no_receiver_believes_changes_nothing() {
     for &(policy, ..) in SegmentOverlap::ALL {
@@ -113,8 +114,9 @@ fn what_no_receiver_believes_changes_nothing() {
     }
 }
 
-/// A RST inside the window ends what BSD and its like receive, and a challenge ACK answers it
-/// elsewhere (RFC 5961 §3.2). Whoever goes on and is acknowledged was not reset: all is read.
+/// A RST inside the window ends the stream for BSD and its like; elsewhere a challenge ACK answers
+/// it (RFC 5961 §3.2). If the sender continues and is acknowledged, there was no reset: all is
+/// read.
 #[test]
 fn whatever_closed_it_a_stream_that_is_acknowledged_goes_on() {
     let closes = [
@@ -198,7 +200,7 @@ fn whatever_closed_it_a_stream_that_is_acknowledged_goes_on() {
     }
 }
 
-/// Nobody acknowledges it: the close was one, and nothing behind it was read.
+/// No acknowledgement follows: the stream was closed, and nothing after it was read.
 #[test]
 fn data_behind_a_close_that_nobody_acknowledges_is_not_read() {
     for flags in [RST, FIN] {
@@ -224,7 +226,7 @@ fn data_behind_a_close_that_nobody_acknowledges_is_not_read() {
     }
 }
 
-/// One byte in the place of the FIN has the FIN's number: its acknowledgement says nothing yet.
+/// A byte in the place of the FIN has the FIN's number: its acknowledgement says nothing yet.
 #[test]
 fn a_byte_in_the_place_of_a_fin_is_not_taken_for_it() {
     let mut world = begun(SegmentOverlap::First);
@@ -238,7 +240,7 @@ fn a_byte_in_the_place_of_a_fin_is_not_taken_for_it() {
     world.send(&client(108, "l"));
     world.send(&server(500, 109, ""));
     assert_eq!(world.text(true), "GET /evil");
-    // Also where the capture has it too late: then the end was told, and the stream goes on.
+    // Also if the capture has it too late: then the end was reported, and the stream goes on.
     let mut world = begun(SegmentOverlap::First);
     world.send(&Out {
         flags: FIN,
@@ -252,8 +254,8 @@ fn a_byte_in_the_place_of_a_fin_is_not_taken_for_it() {
     assert_eq!(world.log.went_on, [(true, true)]);
 }
 
-/// RFC 9293 §3.10.7.3 and §3.10.4: before the handshake is over neither counts, unless the RST
-/// acknowledges the SYN; and a RST that nobody got does not either.
+/// RFC 9293 §3.10.7.3 and §3.10.4: before the handshake is complete neither counts, unless the RST
+/// acknowledges the SYN; nor does a RST that no host received.
 #[test]
 fn nothing_ends_before_the_handshake() {
     let syn = Out {
@@ -314,8 +316,8 @@ fn nothing_ends_before_the_handshake() {
     }
 }
 
-/// RFC 9293 §3.5: the handshake's last segment says which SYN and which SYN-ACK counted, in
-/// whichever order forged ones came.
+/// RFC 9293 §3.5: the handshake's last segment shows which SYN and which SYN-ACK counted, in
+/// whatever order forged ones came.
 #[test]
 fn the_last_segment_of_the_handshake_chooses_the_numbers() {
     let syn = |seq, begins| Out {
@@ -383,7 +385,7 @@ fn data_with_a_very_old_acknowledgement_is_not_read() {
     }
 }
 
-/// A SYN behind a RST closes nothing more: the stream goes on once it is acknowledged.
+/// A SYN after a RST closes nothing more: the stream goes on once it is acknowledged.
 #[test]
 fn a_syn_behind_a_reset_does_not_hide_what_follows() {
     for seq in [107, 7, 900_000] {
@@ -407,7 +409,7 @@ fn a_syn_behind_a_reset_does_not_hide_what_follows() {
     }
 }
 
-/// RFC 7323 §5: a FIN with an old time stamp is dropped; of a RST it decides nothing (§5.2).
+/// RFC 7323 §5: a FIN with an old time stamp is dropped; for a RST it does not matter (§5.2).
 #[test]
 fn an_old_time_stamp_refuses_a_fin_and_no_reset() {
     let stamp = |value: u8| [1, 1, 8, 10, 0, 0, 0, value, 0, 0, 0, 0];
@@ -452,8 +454,8 @@ fn an_old_time_stamp_refuses_a_fin_and_no_reset() {
     }
 }
 
-/// Linux makes up for loss: behind a hole the number of what it has acknowledged selectively
-/// resets it, behind a FIN that of the FIN. Before the handshake is over it wants the exact one.
+/// Linux compensates for loss: after a hole the number after selectively acknowledged bytes resets
+/// it, after a FIN that of the FIN. Before the handshake is complete it requires the exact one.
 #[test]
 fn linux_takes_some_more_resets() {
     let rst = |seq| Out {
@@ -481,7 +483,7 @@ fn linux_takes_some_more_resets() {
     }
 }
 
-/// What waits behind a close is bounded like all that is held.
+/// Bytes that wait after a close are bounded like all held bytes.
 #[test]
 fn what_waits_behind_a_close_is_bounded() {
     let mut settings = options(SegmentOverlap::Linux);
@@ -505,7 +507,7 @@ fn what_waits_behind_a_close_is_bounded() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// However many segments that their receiver ignores come, and wherever: the same is read.
+    /// However many segments their receiver ignores, and wherever: the same bytes are read.
     #[test]
     fn ignored_segments_change_nothing(
         policy in prop::sample::select(SegmentOverlap::ALL),
@@ -532,7 +534,7 @@ proptest! {
                     3 => Out { bad_checksum: true, ..out(FIN, mine) },
                     4 => out(flowpin_packet::TcpFlags::FIN, mine),
                     5 => out(FIN, mine.wrapping_sub(by)),
-                    // Of both sides at once, each would bear the other out.
+                    // If both sides sent them, each would confirm the other.
                     6 if up => Out {
                         bytes: b"forged",
                         ack: other.wrapping_add(by),

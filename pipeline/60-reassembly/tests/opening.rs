@@ -4,12 +4,12 @@ mod support;
 
 use flowpin_config::SegmentOverlap;
 use flowpin_reassembly::{Anomaly, Closed, Handshake, ReassemblyOptions};
-use support::{ACK, Out, RST, SYN, SYN_ACK, World, client, open, options, server, usual};
+use support::{ACK, Out, RST, SYN, SYN_ACK, World, client, first_wins, open, options, server};
 
-/// The options of both SYNs are told, whatever stands between them.
+/// The options of both SYNs are reported, whatever comes between them.
 #[test]
 fn options_of_a_handshake_are_told() {
-    let mut world = usual();
+    let mut world = first_wins();
     let options = [
         2, 4, 5, 180, 4, 2, 8, 10, 0, 0, 0, 9, 0, 0, 0, 0, 1, 3, 3, 7, 34, 2,
     ];
@@ -30,10 +30,10 @@ fn options_of_a_handshake_are_told() {
     assert_eq!(world.log.handshakes, [(true, want)]);
 }
 
-/// RFC 9293 §3.5: both may open at once.
+/// RFC 9293 §3.5: both sides may open at once.
 #[test]
 fn both_sides_may_open_at_once() {
-    let mut world = usual();
+    let mut world = first_wins();
     world.send(&Out {
         flags: SYN,
         seq: 99,
@@ -65,7 +65,7 @@ fn both_sides_may_open_at_once() {
 #[test]
 fn data_on_a_syn_counts_if_it_is_acknowledged() {
     for (acknowledged, want) in [(105, "early late"), (100, "again late")] {
-        let mut world = usual();
+        let mut world = first_wins();
         world.send(&Out {
             flags: SYN,
             begins: true,
@@ -86,10 +86,10 @@ fn data_on_a_syn_counts_if_it_is_acknowledged() {
     }
 }
 
-/// RFC 9293 §3.10.7.3: a SYN-ACK of something else is not believed.
+/// RFC 9293 §3.10.7.3: a SYN-ACK of another SYN is not believed.
 #[test]
 fn a_forged_syn_ack_does_not_number_the_stream() {
-    let mut world = usual();
+    let mut world = first_wins();
     world.send(&Out {
         flags: SYN,
         begins: true,
@@ -111,7 +111,7 @@ fn a_forged_syn_ack_does_not_number_the_stream() {
 /// RFC 9293 §3.10.7.3: a refused SYN.
 #[test]
 fn a_reset_answers_a_syn_only_if_it_acknowledges_it() {
-    let mut world = usual();
+    let mut world = first_wins();
     world.send(&Out {
         flags: SYN,
         begins: true,
@@ -160,8 +160,8 @@ fn a_connection_in_the_middle_is_picked_up_if_wanted() {
     }
 }
 
-/// Two taps, or two queues of a card: what an answer acknowledges may come behind it, and is data
-/// that the capture has. A keep-alive's byte is none.
+/// Two taps, or two queues of a card: bytes may appear after their acknowledgement, and the capture
+/// does have them. A keep-alive's byte does not count.
 #[test]
 fn an_answer_before_what_it_answers_loses_nothing() {
     let mut world = World::new(&options(SegmentOverlap::First));
@@ -190,7 +190,7 @@ fn an_answer_before_what_it_answers_loses_nothing() {
     assert_eq!(world.text(true), "");
 }
 
-/// One direction only: in order it is read, holes are gaps at the end; or not at all.
+/// One direction only: read in order, holes are gaps at the end; or not read at all.
 #[test]
 fn one_direction_alone_is_read_if_wanted() {
     for one_sided in [true, false] {
@@ -217,7 +217,7 @@ fn one_direction_alone_is_read_if_wanted() {
     }
 }
 
-/// Ports are used again: the handle's next connection starts from nothing.
+/// Ports are reused: the handle's next connection starts from nothing.
 #[test]
 fn a_connection_that_begins_again_starts_from_nothing() {
     let mut world = open();

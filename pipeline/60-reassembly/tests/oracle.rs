@@ -1,4 +1,4 @@
-//! The same random segments through the reassembler and through the slow, obvious model.
+//! The same random segments through the reassembler and through a slow, obvious model.
 
 mod support;
 
@@ -8,7 +8,7 @@ use flowpin_testkit::oracle::segments::SlowStream;
 use proptest::prelude::*;
 use support::{Out, World, options};
 
-/// What may happen to the client's stream.
+/// Events of the client's stream.
 #[derive(Clone, Debug)]
 enum Step {
     Segment { at: i64, bytes: Vec<u8> },
@@ -48,7 +48,7 @@ fn compare(policy: SegmentOverlap, isn: u32, window: Option<u16>, steps: &[Step]
     let mut slow = SlowStream::new(policy.name(), window.map(u64::from));
     match window {
         Some(window) => world.handshake(isn, 500, window),
-        // One direction only: its second acknowledgement shows that nothing is to be waited for.
+        // One direction only: its second acknowledgement shows that there is nothing to wait for.
         None => {
             let syn = Out {
                 flags: support::SYN,
@@ -138,7 +138,7 @@ proptest! {
     }
 }
 
-/// Found by fuzzing: windows that open and shrink while most of what is held lies outside.
+/// Found by fuzzing: windows that open and shrink while most held bytes lie outside.
 #[test]
 fn held_bytes_outside_the_window_end_as_the_oracles() {
     let segment = |at: i64, len: usize, fill: u8| Step::Segment {

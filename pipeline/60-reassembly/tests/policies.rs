@@ -1,8 +1,8 @@
 //! The published overlap patterns, under each policy.
 //!
-//! The pattern is that of Novak and Sturges (2007): segments A to Q, all behind a hole, in
-//! which each kind of overlap occurs; then the byte that closes the hole. What each system makes
-//! of it is what Suricata's tests of its `stream-tcp` policies expect, too.
+//! The pattern is that of Novak and Sturges (2007): segments A to Q, all after a hole, in which
+//! each kind of overlap occurs; then the byte that closes the hole. The expected results of each
+//! system are also those of Suricata's tests of its `stream-tcp` policies.
 
 mod support;
 
@@ -10,7 +10,7 @@ use flowpin_config::{Named, SegmentOverlap};
 use flowpin_reassembly::{Anomaly, Closed};
 use support::{ACK, Out, RST, World, options};
 
-/// Where each segment starts, the first byte behind the SYN being 1.
+/// Where each segment starts; the first byte after the SYN is 1.
 const PATTERN: &[(u32, &str)] = &[
     (2, "AAA"),
     (6, "BB"),
@@ -50,7 +50,7 @@ fn read_under(policy: SegmentOverlap, isn: u32, pattern: &[(u32, &str)]) -> Stri
     world.text(true)
 }
 
-/// Every system reads the stream that was observed of it, also where numbers wrap.
+/// Every system reads the stream that was observed of it, also if sequence numbers wrap.
 #[test]
 fn the_published_pattern_reads_as_published() {
     let bsd = "0AAAJJBCCCLLLMMMFFFGGHHIQ";
@@ -79,7 +79,7 @@ fn the_published_pattern_reads_as_published() {
     }
 }
 
-/// Segments that start before, with and after what is there, alone.
+/// Segments that start before, with and after the existing one, alone.
 #[test]
 fn each_kind_of_overlap_reads_as_published() {
     // One old segment of three bytes at 5; a new one; the hole before.
@@ -108,10 +108,10 @@ fn each_kind_of_overlap_reads_as_published() {
     }
 }
 
-/// RFC 5961 §3.2: only the exact number resets; older systems were content with the window.
+/// RFC 5961 §3.2: only the exact number resets; older systems accepted any in the window.
 #[test]
 fn a_reset_counts_if_its_receiver_would_believe_it() {
-    // Numbers relative to what is expected, and who believes them.
+    // Numbers relative to the expected one, and the systems that accept them.
     let exact = |offset: i32, _: SegmentOverlap| offset == 0;
     let lenient = [
         SegmentOverlap::Bsd,

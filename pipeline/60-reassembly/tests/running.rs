@@ -4,7 +4,7 @@ mod support;
 
 use flowpin_config::{Named, SegmentOverlap};
 use flowpin_reassembly::{Anomaly, ReassemblyOptions, Urgent};
-use support::{Out, SYN, SYN_ACK, URG, World, client, open, options, server, usual};
+use support::{Out, SYN, SYN_ACK, URG, World, client, first_wins, open, options, server};
 
 /// RFC 5961 §4: a SYN inside a connection is answered, not believed.
 #[test]
@@ -21,7 +21,7 @@ fn a_syn_inside_a_connection_changes_nothing() {
     assert_eq!(world.log.anomalies, [Anomaly::SynInConnection]);
 }
 
-/// RFC 9293 §3.8.4: a keep-alive repeats a byte, or carries none; it is no data.
+/// RFC 9293 §3.8.4: a keep-alive repeats a byte, or carries none; it is not data.
 #[test]
 fn keep_alives_are_no_data() {
     let mut world = open();
@@ -52,7 +52,7 @@ fn a_window_probe_waits_for_its_acknowledgement() {
             world.send(&server(500, 103, ""));
         } else {
             world.send(&server(500, 102, ""));
-            // Not taken after all; what comes now is, whatever the policy says.
+            // Not accepted after all; what comes now is, whatever the policy says.
             world.send(&client(102, "c"));
         }
         world.send(&client(103, "d"));
@@ -63,12 +63,12 @@ fn a_window_probe_waits_for_its_acknowledgement() {
     }
 }
 
-/// RFC 7323 §5: an old time stamp makes a segment unacceptable, however well its number fits.
+/// RFC 7323 §5: an old time stamp makes a segment unacceptable, even if its number fits.
 #[test]
 fn a_segment_with_an_old_time_stamp_is_dropped() {
     let stamp = |value: u8| [1, 1, 8, 10, 0, 0, 0, value, 0, 0, 0, 0];
     for both in [true, false] {
-        let mut world = usual();
+        let mut world = first_wins();
         let (early, late, old) = (stamp(100), stamp(101), stamp(50));
         world.send(&Out {
             flags: SYN,
@@ -102,10 +102,10 @@ fn a_segment_with_an_old_time_stamp_is_dropped() {
     }
 }
 
-/// Numbers go round: a stream does not end at 2³².
+/// Sequence numbers wrap: a stream does not end at 2³².
 #[test]
 fn a_stream_goes_on_where_numbers_wrap() {
-    let mut world = usual();
+    let mut world = first_wins();
     let first = u32::MAX - 2;
     world.handshake(first, 500, 1000);
     world.send(&client(first.wrapping_add(4), "ef"));
@@ -114,7 +114,7 @@ fn a_stream_goes_on_where_numbers_wrap() {
     assert_eq!(world.reassembler.stats().held, 0);
 }
 
-/// A snapped capture has the lengths: what it cut off is a gap like any other.
+/// A snapped capture has the lengths: the bytes cut off are a gap like any other.
 #[test]
 fn what_the_capture_cut_off_is_a_gap() {
     let mut world = open();
@@ -129,7 +129,7 @@ fn what_the_capture_cut_off_is_a_gap() {
     assert_eq!(world.reassembler.stats().not_captured, 6);
 }
 
-/// A receiver drops what has a bad checksum; so do we.
+/// A receiver drops segments with a bad checksum; so does the reassembler.
 #[test]
 fn a_bad_checksum_feeds_no_stream() {
     let mut world = open();
@@ -182,7 +182,7 @@ fn an_urgent_byte_is_in_line_or_out_of_band() {
     }
 }
 
-/// Numbers far away are nobody's.
+/// Numbers far away do not belong to the stream.
 #[test]
 fn data_outside_any_window_is_dropped() {
     let mut world = open();
@@ -192,7 +192,7 @@ fn data_outside_any_window_is_dropped() {
     assert_eq!(world.log.anomalies, [Anomaly::OutOfWindow]);
 }
 
-/// With delivered bytes kept, as much as fits in each shard.
+/// Stores delivered bytes, as many as fit in each shard.
 fn comparing(shard_bytes: u64) -> World {
     let mut world = World::new(&ReassemblyOptions {
         compared_bytes: shard_bytes * 256,
@@ -202,8 +202,8 @@ fn comparing(shard_bytes: u64) -> World {
     world
 }
 
-/// An answer forged by somebody on the way comes first and is read; the server's own, longer and
-/// different, gives it away. Both are told apart only by their bytes.
+/// A forged answer from an attacker on the path comes first and is read; the server's own, longer
+/// and different, reveals it. The two are distinguished only by their bytes.
 #[test]
 fn the_true_answer_behind_a_forged_one_is_noticed() {
     for kept in [true, false] {
@@ -230,7 +230,7 @@ fn the_true_answer_behind_a_forged_one_is_noticed() {
     }
 }
 
-/// Honest systems send bytes again, cut otherwise, also behind a FIN; and a keep-alive's byte is
+/// Honest systems retransmit bytes, cut otherwise, also after a FIN; and a keep-alive's byte is
 /// garbage (RFC 9293 §3.8.4).
 #[test]
 fn the_same_bytes_again_are_no_contradiction() {
@@ -253,8 +253,8 @@ fn the_same_bytes_again_are_no_contradiction() {
     assert_eq!(world.log.anomalies, [Anomaly::OverlapDiffers]);
 }
 
-/// What no longer fits is counted as not compared; the same place in a later connection of the
-/// same handle is another stream.
+/// Bytes that no longer fit are counted as not compared; the same place in a later connection with
+/// the same handle is another stream.
 #[test]
 fn what_is_no_longer_kept_is_counted() {
     let mut world = comparing((2 << 10) + (6 << 10));
@@ -275,12 +275,12 @@ fn what_is_no_longer_kept_is_counted() {
     assert_eq!(world.reassembler.stats().compared, 2000);
 }
 
-/// RFC 7323 §3.2: time stamps behind the handshake mean that they were agreed on in it, also
-/// where the capture does not have it; Suricata concludes the same.
+/// RFC 7323 §3.2: time stamps after the handshake mean that they were negotiated in it, also if the
+/// capture lacks it; Suricata concludes the same.
 #[test]
 fn old_time_stamps_are_dropped_where_the_handshake_is_missing() {
     let stamp = |value: u8| [1, 1, 8, 10, 0, 0, 0, value, 0, 0, 0, 0];
-    let mut world = usual();
+    let mut world = first_wins();
     for (seq, value, bytes) in [
         (100, 100, "one"),
         (103, 101, "two"),
@@ -295,7 +295,7 @@ fn old_time_stamps_are_dropped_where_the_handshake_is_missing() {
     }
     assert_eq!(world.text(true), "onetwothree");
     assert_eq!(world.log.anomalies, [Anomaly::OldTimestamp]);
-    // One that the first had overtaken is not odd.
+    // One that the first had overtaken is not an anomaly.
     world.send(&Out {
         options: &stamp(90),
         ..client(90, "0123456789")
@@ -303,14 +303,14 @@ fn old_time_stamps_are_dropped_where_the_handshake_is_missing() {
     assert_eq!(world.log.anomalies, [Anomaly::OldTimestamp]);
 }
 
-/// Linux takes a last time stamp of 0 for none: some systems send it in the handshake only.
+/// Linux treats a last time stamp of 0 as none: some systems send it in the handshake only.
 #[test]
 fn behind_a_time_stamp_of_zero_any_is_fresh() {
     let stamp = |value: u32| {
         let [a, b, c, d] = value.to_be_bytes();
         [1, 1, 8, 10, a, b, c, d, 0, 0, 0, 0]
     };
-    let mut world = usual();
+    let mut world = first_wins();
     let (zero, late) = (stamp(0), stamp(0xf000_0000));
     world.send(&Out {
         flags: SYN,
@@ -331,8 +331,8 @@ fn behind_a_time_stamp_of_zero_any_is_fresh() {
     assert_eq!(world.log.anomalies, []);
 }
 
-/// Data at or behind the end of the window is dropped, however wide it opens later: what is sent
-/// for the same place then is the stream's, whatever the policy.
+/// Data at or after the end of the window is dropped, however wide it opens later: data sent later
+/// for the same place is the stream's, whatever the policy.
 #[test]
 fn data_behind_the_window_is_not_read_when_it_opens() {
     let fill = "x".repeat(1000);
@@ -340,7 +340,7 @@ fn data_behind_the_window_is_not_read_when_it_opens() {
         for late in [false, true] {
             let mut world = World::new(&options(policy));
             world.handshake(100, 500, 1000);
-            // The place is the same; the window is closed, or only as wide as what comes before.
+            // The place is the same; the window is closed, or only as wide as the bytes before.
             if late {
                 world.send(&client(1100, "GET /forged"));
             }
@@ -368,8 +368,8 @@ fn data_behind_the_window_is_not_read_when_it_opens() {
     }
 }
 
-/// The capture may lack what opened the window: then the acknowledgement shows that the data was
-/// taken; where it lacks that, too, an open window does, at the end.
+/// The capture may lack the segment that opened the window: then the acknowledgement shows that the
+/// data was accepted; if that is missing too, an open window at the end shows it.
 #[test]
 fn data_behind_a_window_that_had_opened_unseen_is_read() {
     for acknowledged in [true, false] {

@@ -1,21 +1,21 @@
 //! Acknowledgements in segments that their receiver drops.
 //!
-//! RFC 9293 §3.10.7.4: a segment whose number lies outside the window is answered and dropped, and
-//! with it what it acknowledges. So it shows nothing about the other side's bytes: a hole before
-//! them is still to be filled. What is true of it the next acknowledgement says as well.
+//! RFC 9293 §3.10.7.4: a segment whose number lies outside the window is answered and dropped,
+//! together with its acknowledgement. So it proves nothing about the other side's bytes: a hole
+//! before them is still to be filled. If it is true, the next acknowledgement says the same.
 
 mod support;
 
 use flowpin_reassembly::Anomaly;
-use support::{ACK, FIN, Out, SYN_ACK, World, client, open, server, usual};
+use support::{ACK, FIN, Out, SYN_ACK, World, client, first_wins, open, server};
 
 const REQUEST: &str = "GET /real HTTP/1.1\r\n\r\n";
 const SENT: u32 = 100 + 22;
 
-/// Outside what the client takes: 65,535 bytes from 500 on.
+/// Outside the client's window: 65,535 bytes from 500 on.
 const OUTSIDE: [i32; 6] = [-5_000_000, -100_000, -50, 65_536, 70_000, 5_000_000];
 
-/// The server's next number, and so many further on.
+/// The server's next number plus an offset.
 fn at(offset: i32) -> u32 {
     500u32.wrapping_add_signed(offset)
 }
@@ -29,7 +29,7 @@ fn exchange(world: &mut World, from: u32, lie: &Out<'_>) {
     world.send(&server(500, from + 22, ""));
 }
 
-/// Wherever outside, with data or without, also if it closes, and if it comes before any data.
+/// Anywhere outside, with data or without, also if it closes, and if it comes before any data.
 #[test]
 fn what_is_outside_the_window_acknowledges_nothing() {
     for offset in OUTSIDE {
@@ -54,7 +54,7 @@ fn what_is_outside_the_window_acknowledges_nothing() {
     }
 }
 
-/// A keep-alive is outside as well: what it repeats was acknowledged.
+/// A keep-alive is outside as well: the byte that it repeats was acknowledged.
 #[test]
 fn a_keep_alive_acknowledges_nothing() {
     let mut world = open();
@@ -63,7 +63,7 @@ fn a_keep_alive_acknowledges_nothing() {
     assert_eq!(world.log.anomalies, [Anomaly::InvalidAck]);
 }
 
-/// Once the client has answered, it looks at no SYN-ACK any more.
+/// After the client has answered, it ignores SYN-ACKs.
 #[test]
 fn a_second_answer_to_the_syn_acknowledges_nothing() {
     for greeted in [false, true] {
@@ -81,11 +81,11 @@ fn a_second_answer_to_the_syn_acknowledges_nothing() {
     }
 }
 
-/// Nor does it where the capture has no handshake, so that the windows' scale is not known.
+/// Nor does it if the capture lacks the handshake, so that the windows' scale is unknown.
 #[test]
 fn without_a_handshake_old_numbers_acknowledge_nothing() {
     for offset in [-5_000_000, -100_000, -50, -1] {
-        let mut world = usual();
+        let mut world = first_wins();
         world.send(&Out {
             begins: true,
             ..client(78, "HEAD / HTTP/1.1\r\n\r\n...")
@@ -97,7 +97,7 @@ fn without_a_handshake_old_numbers_acknowledge_nothing() {
     }
 }
 
-/// Inside the window it counts, however odd: the client takes it for true, and sends nothing again.
+/// Inside the window it counts, however unusual: the client believes it, and retransmits nothing.
 #[test]
 fn what_is_inside_the_window_closes_a_hole() {
     for offset in [0, 100, 65_000] {
@@ -108,8 +108,8 @@ fn what_is_inside_the_window_closes_a_hole() {
     }
 }
 
-/// The capture lacks most of an answer, so that the window seems to have been left: what was
-/// acknowledged meanwhile counts as soon as the client is seen to have come as far.
+/// The capture lacks most of an answer, so that the segment seems to be outside the window: what
+/// was acknowledged meanwhile counts as soon as the client is seen to have advanced as far.
 #[test]
 fn a_true_acknowledgement_from_further_on_counts_later() {
     let mut world = open();
@@ -125,7 +125,7 @@ fn a_true_acknowledgement_from_further_on_counts_later() {
     assert_eq!(world.text(true), want);
     assert_eq!(world.text(false).len(), 90_003);
 
-    // Where nothing more comes, at the end.
+    // If nothing more comes, at the end.
     let mut world = open();
     world.send(&client(110, &REQUEST[10..]));
     world.send(&server(at(90_000), SENT, "end"));

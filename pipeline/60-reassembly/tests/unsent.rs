@@ -1,8 +1,8 @@
-//! Segments that acknowledge what was never sent, or was sent and not captured.
+//! Segments that acknowledge bytes that were never sent, or were sent and not captured.
 //!
-//! RFC 9293 §3.10.7.4: a receiver that has not sent it answers, and drops the segment with its
-//! data. A capture that lacks the bytes shows the same segment, and there it counts. What the
-//! receiver acknowledges tells the two apart.
+//! RFC 9293 §3.10.7.4: a receiver that has not sent them answers, and drops the segment with its
+//! data. A capture that lacks the bytes shows the same segment, and there it counts. The receiver's
+//! own acknowledgements tell the two apart.
 
 mod support;
 
@@ -10,7 +10,7 @@ use flowpin_config::{Named, SegmentOverlap};
 use flowpin_reassembly::{Anomaly, Closed};
 use support::{ACK, FIN, Out, RST, SYN, SYN_ACK, World, client, options, server};
 
-/// An open connection: the client has sent "GET /ev" and expects to go on at 107.
+/// An open connection: the client has sent "GET /ev" and continues at 107.
 fn begun(policy: SegmentOverlap) -> World {
     let mut world = World::new(&options(policy));
     world.handshake(100, 500, 1000);
@@ -30,10 +30,11 @@ fn go_on(world: &mut World) {
     });
 }
 
-/// By one, by less than what the other side is about to send, by more, by more than any window.
+/// By one, by less than the other side is about to send, by more, by more than any window.
 const BEYOND: [u32; 4] = [1, 3, 4_000, 900_000];
 
-/// However much it claims, and whether it is shorter or longer than what its receiver reads.
+/// However much it claims, and whether it is shorter or longer than the bytes that its receiver
+/// reads.
 #[test]
 fn data_that_acknowledges_what_was_never_sent_is_not_read() {
     for &(policy, ..) in SegmentOverlap::ALL {
@@ -73,7 +74,7 @@ fn an_answer_that_acknowledges_what_was_never_sent_is_not_read() {
     }
 }
 
-/// Out of order, too, and before and behind a close that nobody believed.
+/// Out of order, too, and before and after a close that the receiver ignored.
 #[test]
 fn what_lies_behind_a_hole_or_a_close_is_doubted_as_well() {
     for &(policy, ..) in SegmentOverlap::ALL {
@@ -101,8 +102,8 @@ fn what_lies_behind_a_hole_or_a_close_is_doubted_as_well() {
     }
 }
 
-/// The capture lacks what the server sent: the client's data counts, as soon as the server has it,
-/// and where the server is never seen again, at the end.
+/// The capture lacks what the server sent: the client's data counts as soon as the server has it
+/// and, if the server is never seen again, at the end.
 #[test]
 fn data_that_acknowledges_what_was_not_captured_is_read() {
     let mut world = begun(SegmentOverlap::Linux);
@@ -128,7 +129,7 @@ fn data_that_acknowledges_what_was_not_captured_is_read() {
     assert_eq!(world.log.anomalies, []);
 }
 
-/// Likewise the server's answer, of a client that is never seen again.
+/// Likewise the server's answer, to a client that is never seen again.
 #[test]
 fn an_answer_to_what_was_not_captured_is_read_at_the_end() {
     let mut world = begun(SegmentOverlap::Linux);
@@ -139,7 +140,7 @@ fn an_answer_to_what_was_not_captured_is_read_at_the_end() {
     assert_eq!(world.text(false), "200 OK");
 }
 
-/// What waits for the server's word is bounded like all that is held; nothing of it is lost.
+/// Bytes that wait for the server's acknowledgement are bounded like all held bytes; none is lost.
 #[test]
 fn where_the_server_is_never_seen_again_all_is_read() {
     let mut settings = options(SegmentOverlap::Linux);
@@ -162,7 +163,7 @@ fn where_the_server_is_never_seen_again_all_is_read() {
     }
 }
 
-/// An acknowledgement of what was never sent ends no stream, makes no gap and refuses no close.
+/// An acknowledgement of unsent bytes ends no stream, makes no gap and refuses no close.
 #[test]
 fn such_an_acknowledgement_alone_changes_nothing() {
     for beyond in BEYOND {
@@ -172,7 +173,7 @@ fn such_an_acknowledgement_alone_changes_nothing() {
             ..client(107, "")
         };
         world.send(&lie);
-        // In the wrong order: that is no gap where the server has not come as far, either.
+        // In the wrong order: no gap if the server has not advanced as far, either.
         let mut halves = [server(500, 107, "200 "), server(504, 107, "OK")];
         if beyond > 6 {
             halves.reverse();
@@ -210,7 +211,8 @@ fn such_an_acknowledgement_alone_changes_nothing() {
     }
 }
 
-/// RFC 9293 §3.10.7.4: a server that has received a SYN drops what does not acknowledge its own.
+/// RFC 9293 §3.10.7.4: a server that has received a SYN drops segments that do not acknowledge its
+/// own.
 #[test]
 fn data_before_the_servers_answer_waits_for_it() {
     for &(policy, ..) in SegmentOverlap::ALL {
@@ -255,8 +257,8 @@ fn data_before_the_servers_answer_waits_for_it() {
     }
 }
 
-/// Where the capture has one direction only, what was answered shows in its own numbers, and what
-/// was not waits for no longer than a first window.
+/// If the capture has one direction only, its own numbers show what was answered, and what was not
+/// waits for no longer than a first window.
 #[test]
 fn one_direction_alone_waits_for_no_answer() {
     let begin = |world: &mut World| {

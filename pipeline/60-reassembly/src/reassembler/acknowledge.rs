@@ -1,4 +1,4 @@
-//! What segments acknowledge: how far it is believed, and what follows for the other side's stream.
+//! Acknowledgements: how far they are believed, and what follows for the other side's stream.
 
 use super::data::is_early;
 use super::segment::Segment;
@@ -9,11 +9,11 @@ use crate::{Anomaly, StreamConsumer};
 use flowpin_packet::{Seq, TcpFlags};
 
 impl Reassembler {
-    /// Whether the receiver of a segment looks at what it acknowledges: one whose number lies
-    /// outside its window it drops as a whole (RFC 9293 §3.10.7.4).
+    /// Whether the receiver of a segment reads its acknowledgement: it drops a segment whose number
+    /// lies outside its window as a whole (RFC 9293 §3.10.7.4).
     ///
-    /// Where the capture lacks packets, the window may have moved on. Then whatever the segment
-    /// says is said again by those that follow: each acknowledges all that came before.
+    /// If the capture lacks packets, the window may have moved. Then later segments repeat what
+    /// this one says: each acknowledges everything before it.
     pub(super) fn is_heard(
         &mut self,
         connection: &mut Connection,
@@ -23,19 +23,19 @@ impl Reassembler {
         let (side, peer) = connection.both(place.to_server);
         let is_unbegun = !peer.marks.has(Marks::SYN) && peer.offset == 0 && peer.held == NIL;
         if !peer.marks.has(Marks::SEEN) || is_unbegun {
-            // Nobody says what the window is, or nothing can be missing yet.
+            // The window is unknown, or nothing can be missing yet.
             return true;
         }
         let side = *side;
         let fin = u32::from(segment.has(TcpFlags::FIN));
-        // Of more than was sent nobody has anything, whatever was acknowledged.
+        // A receiver cannot have more than was sent, whatever was acknowledged.
         let from = earlier(side.acked, self.sent(&side));
         let to = later(side.edge, side.next);
         !from.is_after(segment.end.plus(fin)) && !segment.start.is_after(to)
     }
 
     /// A segment that its receiver drops acknowledges bytes of the stream at `place` that were sent
-    /// behind a hole. Nothing follows but that it is told: its sender may have the bytes or not.
+    /// after a hole. It is only reported: its sender may have the bytes or not.
     pub(super) fn tell_unheard<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -50,7 +50,7 @@ impl Reassembler {
         }
     }
 
-    /// What a segment of the other side says about the stream at `place`.
+    /// Applies what a segment of the other side says about the stream at `place`.
     pub(super) fn take_acknowledgement<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -91,8 +91,8 @@ impl Reassembler {
         self.advance(connection, place, None, consumer);
     }
 
-    /// What came with the SYN and is not acknowledged was not taken. What came behind it may have
-    /// been, if its acknowledgement is of what the other side is yet to send.
+    /// Data on the SYN that is not acknowledged was not accepted. Later data may have been, if its
+    /// acknowledgement is of bytes that the other side is yet to send.
     fn refuse_early(&mut self, connection: &mut Connection, place: Place) {
         let side = connection.side(place.to_server);
         if side.held == NIL {
@@ -106,8 +106,8 @@ impl Reassembler {
         self.stats.held = self.stats.held.saturating_sub(refused.into());
     }
 
-    /// Whether an acknowledgement, one that is older than the last, shows that the last was of
-    /// bytes never sent: nobody saw them, and their receiver does not have them.
+    /// Whether an acknowledgement that is older than the last one shows that the last one was of
+    /// bytes never sent: they were not seen, and their receiver does not have them.
     fn takes_back(
         &mut self,
         connection: &mut Connection,
@@ -119,7 +119,7 @@ impl Reassembler {
         side.acked.is_after(sent) && is_acceptable(&side, sent, segment)
     }
 
-    /// One past all that a stream's sender was seen to send.
+    /// One past the last byte that a stream's sender was seen to send.
     pub(super) fn sent(&mut self, side: &Side) -> Seq {
         if side.held == NIL {
             return side.next;
@@ -132,7 +132,8 @@ impl Reassembler {
     }
 
     /// Whether a segment acknowledges more than the other side was seen to send. If that was never
-    /// sent, its receiver drops it (RFC 9293 §3.10.7.4); if the capture lacks it, it does not.
+    /// sent, its receiver drops the segment (RFC 9293 §3.10.7.4); if the capture lacks it, it does
+    /// not.
     pub(super) fn is_doubted(
         &mut self,
         connection: &mut Connection,
@@ -144,7 +145,7 @@ impl Reassembler {
             Phase::Open | Phase::Closing | Phase::Finished | Phase::Reset => {
                 peer.marks.has(Marks::SEEN)
             }
-            // Nothing was seen of it at all.
+            // No segment of it was seen at all.
             Phase::Guessed => return is_early(side, peer),
             _ => false,
         };
@@ -152,8 +153,8 @@ impl Reassembler {
         is_numbered && segment.ack.is_after(self.sent(&peer))
     }
 
-    /// Whether a segment's data is dropped for what the segment acknowledges of the stream at
-    /// `place`: something more than a window old (RFC 5961 §5.2). Only if both handshakes were
+    /// Whether a segment's data is dropped because of what the segment acknowledges of the stream
+    /// at `place`: something more than a window old (RFC 5961 §5.2). Only if both handshakes were
     /// seen: then the window is known.
     pub(super) fn is_too_old(
         &mut self,
@@ -172,8 +173,8 @@ impl Reassembler {
     }
 }
 
-/// Whether an acknowledgement is at most the greatest window older than the last one, or than
-/// what was sent if that is less: nobody acknowledges more.
+/// Whether an acknowledgement is at most the greatest window older than the last one, or than the
+/// bytes sent if those are fewer: more cannot be acknowledged.
 fn is_acceptable(side: &Side, sent: Seq, segment: &Segment<'_>) -> bool {
     let last = earlier(side.acked, sent);
     let window = u32::from(u16::MAX).wrapping_shl(side.shift.into());

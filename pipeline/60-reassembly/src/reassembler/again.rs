@@ -1,4 +1,4 @@
-//! What is sent again: compared with what was delivered, if that is kept.
+//! Retransmitted bytes: compared with the delivered ones, if those are stored.
 
 use super::handshake::low_word;
 use super::segment::Segment;
@@ -9,7 +9,7 @@ use crate::{Anomaly, Span, StreamConsumer};
 use flowpin_packet::{FrameBytes, PacketMeta, Seq};
 
 impl Reassembler {
-    /// Keeps a segment's bytes, which were the next ones.
+    /// Stores a segment's bytes, which were the next ones.
     #[cold]
     pub(super) fn keep_next(&mut self, frames: &FrameBytes<'_>, meta: &PacketMeta, at: Span) {
         let stream = StreamId {
@@ -23,9 +23,9 @@ impl Reassembler {
 
     /// Compares the bytes of a segment that had been delivered before.
     ///
-    /// A receiver keeps the first, whatever its policy: it has read them. Somebody who sees both
-    /// on the way, but not what the receiver sees, is who the other was meant for; or the
-    /// receiver, if the first did not come from its peer.
+    /// A receiver keeps the first copy, whatever its policy: it has read it. The other copy is
+    /// meant for an observer who sees both on the way but does not know which one the receiver saw;
+    /// or for the receiver, if the first did not come from its peer.
     pub(super) fn compare_again<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -53,10 +53,10 @@ impl Reassembler {
     }
 }
 
-/// What tells a stream from others.
+/// The identity of a stream.
 pub(super) fn stream_id(connection: &mut Connection, place: Place) -> StreamId {
     let side = connection.side(place.to_server);
-    // A FIN told has a number, but no place in the stream.
+    // A reported FIN has a number, but no position in the stream.
     let passed = low_word(side.offset);
     StreamId {
         handle: place.handle,

@@ -1,8 +1,8 @@
-//! What is given up where memory ends: holes, the oldest first.
+//! Frees memory when a cap is reached: gives up holes, the oldest first.
 //!
-//! A hole is given up by telling it as a gap, so that what lies behind it is delivered and its
-//! memory is free. First a stream's own, if it holds its most; then the shard's oldest: honest
-//! holes close within a round trip, those of a flood are old.
+//! A hole is given up by reporting it as a gap, so that the bytes after it are delivered and their
+//! memory is free. First a stream's own hole, if the stream has reached its cap; then the oldest of
+//! the shard: honest holes close within a round trip, those of a flood are old.
 
 use super::data::is_early;
 use super::segment::Segment;
@@ -12,7 +12,7 @@ use crate::connection::{Connection, Marks, NIL};
 use crate::held::{Piece, Standing, earlier};
 
 impl Reassembler {
-    /// Sees to it that a segment can be stored.
+    /// Makes room to store a segment.
     pub(super) fn make_room<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -51,7 +51,7 @@ impl Reassembler {
         }
     }
 
-    /// Whether a receiver that has not acknowledged a piece has dropped it, by all that is known.
+    /// Whether a receiver that has not acknowledged a piece has dropped it, as far as known.
     fn is_refused(&mut self, connection: &mut Connection, place: Place, piece: Piece) -> bool {
         let peer = *connection.side(!place.to_server);
         match piece.standing {
@@ -62,14 +62,14 @@ impl Reassembler {
                 let limit = self.limit(connection, place);
                 limit.is_some_and(|limit| !limit.is_after(piece.start))
             }
-            // Its sender has taken the acknowledgement back, or stands by it.
+            // Its sender has withdrawn the acknowledgement, or repeats it.
             Standing::Doubted => {
                 peer.marks.has(Marks::SEEN) && !peer.acked.is_after(self.sent(&peer))
             }
         }
     }
 
-    /// Gives up the first hole of a stream: something of what it holds is free afterwards.
+    /// Gives up the first hole of a stream: afterwards some of its memory is free.
     pub(super) fn give_up_hole<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -86,7 +86,7 @@ impl Reassembler {
                 let lost = self.held.drop_first(held);
                 self.count_shut(connection, place, lost);
             }
-            // The receiver has not taken it: no reason to believe in the hole before it.
+            // The receiver has not accepted it: no reason to believe in the hole before it.
             Some((_, first)) if self.is_refused(connection, place, first) => {
                 if self.held.queue(held).fin == Some(first.run.end) {
                     self.held.forget_fin(held);
@@ -105,7 +105,7 @@ impl Reassembler {
                 let limit = self.limit(connection, place);
                 let at_fin = fin == Some(connection.side(place.to_server).next);
                 if !self.drain(connection, place, limit, consumer) && !at_fin {
-                    // Cannot be; but whoever makes room must get some.
+                    // Cannot happen; but the caller relies on getting some room.
                     let lost = self.held.drop_first(held);
                     count(&mut self.stats.no_room, lost);
                     self.stats.held = self.stats.held.saturating_sub(lost.into());

@@ -1,17 +1,17 @@
-//! How streams end: FIN, RST, or with their connection.
+//! How streams end: by FIN, by RST, or with their connection.
 //!
 //! ```text
 //!            FIN in order          acknowledged, and nothing else was
-//!  Open ─────────────────► Closing ─────────────────────────────────► Finished: told
-//!    │                        │                                          │
-//!    └─ RST ─► Reset: told    │ bytes behind it are acknowledged: the    │
-//!      ▲       at the end     ▼ receiver did not believe it              │
-//!      └────────┴────────── Open again ◄─────────────────────────────────┘
+//!  Open ─────────────────► Closing ────────────────────────────► Finished: reported
+//!    │                        │                                     │
+//!    └─ RST ─► Reset:         │ bytes after it are acknowledged:    │
+//!         reported at the end ▼ the receiver ignored it             │
+//!          └────────────── Open again ◄─────────────────────────────┘
 //! ```
 //!
-//! A close is a claim about its receiver, which may never have had the segment, or have refused it
-//! for reasons that do not show on the way. So bytes that come behind it are held, within the caps
-//! of all that is held, until that receiver says: it acknowledges them, or the connection ends.
+//! A close is a claim about its receiver, which may never have received the segment, or may have
+//! refused it for reasons that do not show on the way. So later bytes are held, within the caps for
+//! all held bytes, until that receiver decides: it acknowledges them, or the connection ends.
 
 use super::data::is_early;
 use super::handshake::{is_stale, may_have_been_overtaken};
@@ -24,7 +24,7 @@ use crate::{Anomaly, Closed, StreamConsumer};
 use flowpin_packet::{FrameBytes, PacketMeta, TcpFlags};
 
 impl Reassembler {
-    /// All bytes before the FIN were told.
+    /// All bytes before the FIN were delivered.
     pub(super) fn shut<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -38,7 +38,7 @@ impl Reassembler {
         self.weigh(connection, place, consumer);
     }
 
-    /// Looks whether a stream that was closed is, by what its receiver acknowledged.
+    /// Checks whether a closed stream really is, by its receiver's acknowledgements.
     pub(super) fn weigh<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -62,7 +62,7 @@ impl Reassembler {
             return;
         }
         let last = self.held.last(side.held).unwrap_or(first);
-        // What waited behind a hole when the RST came was acknowledged before it.
+        // Bytes that waited after a hole when the RST arrived were acknowledged before it.
         let shows = |piece: Piece| {
             (piece.standing < Standing::Expected || !is_reset) && acked.is_after(piece.start)
         };
@@ -71,7 +71,7 @@ impl Reassembler {
         }
     }
 
-    /// The receiver has taken what came behind a close: that was none.
+    /// The receiver has accepted bytes after a close: the stream is open.
     fn reopen<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -104,7 +104,7 @@ impl Reassembler {
         }
     }
 
-    /// Drops what is held of a stream that is closed.
+    /// Drops the held bytes of a closed stream.
     fn release_shut(&mut self, connection: &mut Connection, place: Place) {
         let side = connection.side(place.to_server);
         let held = core::mem::replace(&mut side.held, NIL);
@@ -112,7 +112,7 @@ impl Reassembler {
         self.count_shut(connection, place, left);
     }
 
-    /// Bytes that were held of a stream that is closed, and are not any more.
+    /// Counts bytes of a closed stream that were held and are dropped now.
     pub(super) fn count_shut(&mut self, connection: &mut Connection, place: Place, bytes: u32) {
         let is_reset = connection.side(place.to_server).is_reset();
         let counter = if is_reset {
@@ -124,7 +124,7 @@ impl Reassembler {
         self.stats.held = self.stats.held.saturating_sub(bytes.into());
     }
 
-    /// A RST: both streams end if its receiver believes it.
+    /// A RST: ends both streams if its receiver accepts it.
     pub(super) fn take_reset<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -152,8 +152,8 @@ impl Reassembler {
         consumer.reset(place.handle);
     }
 
-    /// RFC 9293 §3.10.7.3 and §3.10.7.4, RFC 5961 §3.2. Time stamps decide nothing: RFC 7323 §5.2
-    /// takes a RST whatever its is. Nor does its acknowledgement, but for that of a SYN.
+    /// RFC 9293 §3.10.7.3 and §3.10.7.4, RFC 5961 §3.2. Time stamps do not matter: RFC 7323 §5.2
+    /// accepts a RST with any. Nor does its acknowledgement, except that of a SYN.
     fn is_valid_reset(
         &mut self,
         connection: &mut Connection,
@@ -163,8 +163,8 @@ impl Reassembler {
         let (side, peer) = connection.both(place.to_server);
         let (side, peer) = (*side, *peer);
         match side.phase {
-            // It answers a SYN: only the acknowledgement proves that its sender saw it. Of data on
-            // the SYN it may leave out some.
+            // It answers a SYN: only the acknowledgement proves that its sender saw it. It may omit
+            // some of the data on the SYN.
             Phase::Unseen | Phase::Guessed if peer.phase == Phase::Syn => {
                 let end = self.held.end(peer.held, peer.next);
                 segment.has(TcpFlags::ACK)
@@ -174,7 +174,7 @@ impl Reassembler {
             Phase::Unseen => true,
             _ => {
                 let sent = self.sent(&side);
-                // Where the capture lacks bytes, the receiver may be ahead of us.
+                // If the capture lacks bytes, the receiver may be ahead of us.
                 let next = later(side.next, side.acked);
                 let heard = peer.marks.has(Marks::SEEN);
                 let edge = if heard {
@@ -190,16 +190,16 @@ impl Reassembler {
                     closing: side.is_shut(),
                 };
                 let further = !heard && seq.distance_from(next) >= 0;
-                // Its sender has the last word on how much was sent.
+                // Its sender decides how much was sent.
                 let exact = seq == side.next && side.acked.is_after(sent);
                 exact || takes_reset(side.policy, seq, &reception) || further
             }
         }
     }
 
-    /// Whether the receiver of a segment drops it for what it says itself. A FIN that is not
-    /// dropped for that, or that lies outside the window, may still be ignored; what follows will
-    /// show. Asked before [`Reassembler::segment`] is told.
+    /// Whether the receiver of a segment drops it because of what the segment itself says. A FIN
+    /// that is not dropped for that, or that lies outside the window, may still be ignored; later
+    /// segments will show. Called before [`Reassembler::segment`] gets it.
     #[cold]
     pub fn ignores(
         &mut self,
@@ -235,7 +235,7 @@ impl Reassembler {
             && !self.is_heard(&mut connection, place, &segment)
     }
 
-    /// What waits for an answer that the capture does not have.
+    /// Bytes that wait for an answer that the capture lacks.
     fn believe_early<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -251,7 +251,7 @@ impl Reassembler {
         }
     }
 
-    /// The connection is over, however that came about.
+    /// The connection is over, for any reason.
     pub(super) fn end_streams<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -264,7 +264,8 @@ impl Reassembler {
         if alone && (first.offset > 0 || second.offset > 0) {
             count(&mut self.stats.one_sided, 1);
         }
-        // Of both first: what is missing at one's end says whether the other's is believed.
+        // First for both: what is missing at the end of one decides whether the other's is
+        // believed.
         for to_server in [true, false] {
             let place = Place { handle, to_server };
             while connection.side(to_server).held != NIL {
@@ -291,7 +292,7 @@ impl Reassembler {
     }
 }
 
-/// How a stream has ended when its connection does; none if that was told, or it never began.
+/// How a stream ended when its connection does; `None` if that was reported, or it never began.
 pub(super) const fn how_ended(phase: Phase) -> Option<Closed> {
     match phase {
         Phase::Syn | Phase::Open => Some(Closed::Ended),

@@ -1,4 +1,4 @@
-//! The usual way against the long one.
+//! The fast path against the slow path.
 
 use super::Reassembler;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 use flowpin_packet::{FrameBytes, PacketKind, PacketMeta, Seq, TcpFlags};
 use proptest::prelude::*;
 
-/// All that a consumer is told.
+/// Everything that a consumer receives.
 #[derive(Debug, Default, PartialEq)]
 struct Log(Vec<Told>);
 
@@ -87,7 +87,7 @@ fn step() -> impl Strategy<Value = Step> {
         )
 }
 
-/// Both ends of a connection that sends what it is told to.
+/// Both ends of a connection, which send as they are told.
 struct Ends {
     next: [u32; 2],
     stamp: u32,
@@ -96,7 +96,7 @@ struct Ends {
 }
 
 impl Ends {
-    /// The next segment, where it goes, and whether it begins the connection.
+    /// The next segment, its direction, and whether it begins the connection.
     fn segment(&mut self, step: &Step) -> (Vec<u8>, PacketMeta, bool, bool) {
         let (mut flags, mut to_server, mut len) = (TcpFlags::ACK, step.to_server, step.len);
         let mut begins = false;
@@ -114,7 +114,7 @@ impl Ends {
                 _ => {}
             },
         }
-        // Sometimes a step of the handshake is missing, or comes again.
+        // Sometimes a step of the handshake is missing or repeated.
         if step.kind != 7 || self.opened > 2 {
             self.opened = self.opened.saturating_add(1);
         }
@@ -172,7 +172,7 @@ impl Ends {
     }
 }
 
-/// Where bytes went, whichever way they came.
+/// The destinations of bytes, whichever path they took.
 fn sums(stats: &ReassemblyStats) -> (u64, u64, ReassemblyStats) {
     let others = ReassemblyStats {
         in_order: 0,
@@ -187,7 +187,7 @@ fn sums(stats: &ReassemblyStats) -> (u64, u64, ReassemblyStats) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Which way a segment takes must not show: the same is told, counted and remembered.
+    /// Which path a segment takes must not show: reports, counts and state are the same.
     #[test]
     fn the_fast_path_does_what_the_slow_path_does(
         steps in prop::collection::vec(step(), 1..24),

@@ -12,7 +12,7 @@ use flowpin_config::SegmentOverlap;
 use flowpin_packet::{Seq, TcpFlags};
 
 impl Reassembler {
-    /// Whether a segment lies where its receiver could take it, or took it before.
+    /// Whether a segment lies where its receiver could accept it, or accepted it before.
     pub(super) fn is_near<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -33,7 +33,7 @@ impl Reassembler {
         connection.side(place.to_server).is_shut()
     }
 
-    /// One past what the receiver takes now; none if nobody says.
+    /// One past what the receiver accepts now; `None` if unknown.
     pub(super) fn limit(&self, connection: &mut Connection, place: Place) -> Option<Seq> {
         let seen = peer_seen(connection, place);
         let side = connection.side(place.to_server);
@@ -44,7 +44,7 @@ impl Reassembler {
         seen.then_some(side.edge)
     }
 
-    /// A segment's data and FIN.
+    /// Takes a segment's data and FIN.
     pub(super) fn take_data<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -87,7 +87,7 @@ impl Reassembler {
         self.advance(connection, place, Some(segment.start), consumer);
     }
 
-    /// Data that is not reassembled: behind the end, of one direction only, or skipped.
+    /// Counts data that is not reassembled: after the end, of one direction only, or skipped.
     fn is_unwanted<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -130,7 +130,7 @@ impl Reassembler {
         false
     }
 
-    /// Data behind the end of its stream: it waits until its receiver shows whether it is one.
+    /// Data after the end of its stream: it waits until the receiver shows whether that is the end.
     fn take_late<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -172,8 +172,8 @@ impl Reassembler {
         self.weigh(connection, place, consumer);
     }
 
-    /// What was captured of a segment's bytes at `next` and behind; none if there is nothing to
-    /// place, not even a FIN.
+    /// The captured bytes of a segment from `next` on; `None` if there is nothing to store or
+    /// deliver, not even a FIN.
     fn captured<'a>(&mut self, next: Seq, segment: &Segment<'a>) -> Option<(Extent, &'a [u8])> {
         let fresh = fresh_len(next, segment);
         let old = segment.len.saturating_sub(fresh);
@@ -190,7 +190,7 @@ impl Reassembler {
         (captured > 0 || late_fin).then_some((extent, bytes))
     }
 
-    /// Stores bytes; whether they differ from others that were stored for the same place.
+    /// Stores bytes; returns whether they differ from others stored for the same place.
     fn hold(
         &mut self,
         queue: u32,
@@ -218,7 +218,7 @@ impl Reassembler {
             || limit.is_some_and(|limit| segment.end.is_after(limit))
     }
 
-    /// Delivers or stores what is new of a segment.
+    /// Delivers or stores the new bytes of a segment.
     fn place_bytes<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -231,7 +231,7 @@ impl Reassembler {
             return;
         };
         let start = extent.start;
-        // Where there is no room to wait, it is believed.
+        // Without room to wait, it is believed.
         let now = if segment.doubted && self.held.has_room(segment.shard, bytes.len()) {
             0
         } else {
@@ -252,7 +252,7 @@ impl Reassembler {
         }
     }
 
-    /// How many bytes of a segment can be delivered without a look at what is held.
+    /// How many bytes of a segment can be delivered without looking at held bytes.
     fn direct_len(&mut self, connection: &mut Connection, place: Place, new: Extent) -> u32 {
         let limit = self.limit(connection, place);
         let side = connection.side(place.to_server);
@@ -295,7 +295,7 @@ impl Reassembler {
         if start.is_after(next) {
             count(&mut self.stats.out_of_order, 1);
         }
-        // What lies outside the window the receiver drops, unless we do not know its window yet.
+        // The receiver drops bytes outside the window, unless we do not know its window yet.
         let inside = limit.map_or(len, |limit| {
             let room = limit.distance_from(start);
             u32::try_from(room).unwrap_or(0).min(len)
@@ -313,7 +313,7 @@ impl Reassembler {
             Standing::Outside
         };
         let mut differs = false;
-        // What is outside first: it cuts nothing that is inside, so that the rest is decided as if
+        // Bytes outside first: they cut nothing that is inside, so that the rest is decided as if
         // all came at once.
         let parts = [
             (start.plus(inside), refused, refusal),
@@ -340,7 +340,7 @@ impl Reassembler {
         }
     }
 
-    /// The stream's queue, made if there is none; none if there is no room.
+    /// The stream's queue, opened if there is none; `None` if there is no room.
     pub(super) fn queue_of(
         &mut self,
         connection: &mut Connection,
@@ -354,7 +354,7 @@ impl Reassembler {
         Some(side.held)
     }
 
-    /// The byte before the urgent pointer, if it is read out of band.
+    /// Records the byte before the urgent pointer, if it is read out of band.
     fn note_urgent<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -393,7 +393,7 @@ impl Reassembler {
         segment.urgent.or(self.held.queue(held).urgent)
     }
 
-    /// A FIN: the stream ends behind its bytes.
+    /// A FIN: the stream ends after its bytes.
     fn note_fin<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -405,7 +405,7 @@ impl Reassembler {
         let side = *connection.side(place.to_server);
         let sent = self.sent(&side);
         let ahead = segment.end.distance_from(side.next);
-        // Who has acknowledged what lies behind it, and was sent, has not believed it.
+        // A receiver that has acknowledged bytes after it, which were sent, has ignored it.
         let refuted = side.acked.is_after(segment.end.plus(1)) && !side.acked.is_after(sent);
         let outside = limit.is_some_and(|limit| segment.end.is_after(limit));
         if ahead < 0 || refuted || outside && side.phase != Phase::Syn {
@@ -418,7 +418,7 @@ impl Reassembler {
             return;
         };
         match self.held.queue(queue).fin {
-            // The receiver comes to the earlier one first.
+            // The receiver reaches the earlier one first.
             Some(known) if segment.end.is_after(known) => {
                 self.tell_anomaly(connection, place, Anomaly::FinChanged, consumer);
             }
@@ -431,13 +431,13 @@ impl Reassembler {
     }
 }
 
-/// Whether a stream has begun, and nothing was heard of the other side: whatever its sender
-/// acknowledges is its own word.
+/// Whether a stream has begun while the other side was not heard: everything its sender
+/// acknowledges is its own claim.
 pub(super) fn is_early(side: &Side, peer: &Side) -> bool {
     side.phase == Phase::Syn && peer.phase == Phase::Guessed && !peer.marks.has(Marks::SEEN)
 }
 
-/// How many of a segment's bytes lie at `next` or behind it.
+/// The number of a segment's bytes at or after `next`.
 fn fresh_len(next: Seq, segment: &Segment<'_>) -> u32 {
     let fresh = segment.end.distance_from(next);
     u32::try_from(fresh).unwrap_or(0).min(segment.len)

@@ -1,4 +1,4 @@
-//! Telling a stream: bytes, gaps, and what became whole.
+//! Delivers a stream: bytes, gaps, and what has become contiguous.
 
 use super::again::stream_id;
 use super::{Place, Reassembler, count, span};
@@ -8,8 +8,8 @@ use crate::{ReassemblyStats, Span, StreamConsumer};
 use flowpin_packet::Seq;
 
 impl Reassembler {
-    /// Delivers what is held up to the first hole, and of what came outside the receiver's window
-    /// only what lies before `limit`; returns whether there was any.
+    /// Delivers held bytes up to the first hole; of bytes that came outside the receiver's window
+    /// only those before `limit`. Returns whether there were any.
     pub(super) fn drain<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -32,7 +32,7 @@ impl Reassembler {
                 },
                 None => first.end(),
             };
-            // Behind the FIN the receiver reads no more.
+            // After the FIN the receiver reads no more.
             if let Some(fin) = self.held.queue(queue).fin {
                 end = earlier(end, fin);
             }
@@ -59,7 +59,7 @@ impl Reassembler {
         }
     }
 
-    /// Tells that the stream's bytes up to `to` are missing.
+    /// Reports that the stream's bytes up to `to` are missing.
     pub(super) fn tell_gap<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -80,8 +80,9 @@ impl Reassembler {
         consumer.gap(at, len.into());
     }
 
-    /// Delivers what can be, tells holes that the receiver does not have, and finds the end.
-    /// `shown` is the number of a segment of the stream's sender, which so has sent all before.
+    /// Delivers what it can, reports holes that the receiver does not have, and detects the end.
+    /// `shown` is the number of a segment of the stream's sender, which has thus sent everything
+    /// before.
     pub(super) fn advance<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -101,7 +102,7 @@ impl Reassembler {
             let (next, acked) = (side.next, side.acked);
             let mut fin = self.held.queue(side.held).fin;
             if fin.is_some_and(|fin| acked.is_after(fin.plus(1))) {
-                // The receiver took more than that: it never had this FIN.
+                // The receiver accepted more than that: it never got this FIN.
                 self.held.forget_fin(side.held);
                 fin = None;
             }
@@ -111,7 +112,8 @@ impl Reassembler {
             if !acked.is_after(next) {
                 break;
             }
-            // An acknowledgement alone proves nothing: the sender must have come as far, too.
+            // An acknowledgement alone proves nothing: the sender must have reached that point,
+            // too.
             let first = self.held.first(side.held).map(|(_, first)| first.start);
             let side = *side;
             let sent = self.sent(&side);
@@ -127,7 +129,7 @@ impl Reassembler {
         self.settle_queue(connection, place, moved);
     }
 
-    /// Frees a queue that holds nothing; gives one whose hole is a new one its new place.
+    /// Frees an empty queue; moves a queue whose hole is a new one to its new place.
     pub(super) fn settle_queue(&mut self, connection: &mut Connection, place: Place, moved: bool) {
         let side = connection.side(place.to_server);
         if side.held == NIL {
@@ -188,7 +190,7 @@ pub(super) fn deliver<C: StreamConsumer>(
 }
 
 impl Span {
-    /// So many bytes further on.
+    /// The position `len` bytes further on.
     pub(super) const fn ahead(self, bytes: u64) -> Self {
         Self {
             offset: self.offset.wrapping_add(bytes),

@@ -1,9 +1,8 @@
-//! The usual course of a connection: its handshake and its close, without the questions that only
-//! odd segments raise.
+//! The fast path of a connection's handshake and close, without the checks for unusual segments.
 //!
-//! Every step here does exactly what the long way would do, where the connection lies in memory;
-//! the test below compares them. Worth its lines because most connections are short: of 10
-//! segments, 6 are no data in order.
+//! Every step has exactly the effect of the slow path, but works on the connection in place,
+//! without a copy; the test in `compare.rs` compares both. It exists because most connections are
+//! short: of 10 segments, 6 are not data in order.
 
 use super::close::how_ended;
 use super::segment::header;
@@ -19,8 +18,8 @@ const ACK: u8 = TcpFlags::ACK.0;
 const FIN: u8 = FIN_ACK.0;
 
 impl Reassembler {
-    /// Takes a step of an undisturbed handshake or close; false, and nothing is changed, if it is
-    /// not one.
+    /// Takes a step of an undisturbed handshake or close; false, with nothing changed, for anything
+    /// else.
     #[inline(never)]
     pub(super) fn take_fast<C: StreamConsumer>(
         &mut self,
@@ -47,7 +46,7 @@ impl Reassembler {
         }
     }
 
-    /// The SYN of a connection that begins with it.
+    /// The SYN that begins a connection.
     fn take_first_syn<C: StreamConsumer>(
         &mut self,
         frames: &FrameBytes<'_>,
@@ -67,7 +66,7 @@ impl Reassembler {
         true
     }
 
-    /// The first SYN-ACK, to the SYN that was seen.
+    /// The first SYN-ACK, in answer to the SYN that was seen.
     fn take_first_answer<C: StreamConsumer>(
         &mut self,
         frames: &FrameBytes<'_>,
@@ -96,7 +95,7 @@ impl Reassembler {
         true
     }
 
-    /// What ends the handshake, ends a stream, or comes behind its end.
+    /// A segment that ends the handshake, ends a stream, or follows its end.
     fn take_turn<C: StreamConsumer>(
         &mut self,
         frames: &FrameBytes<'_>,
@@ -134,8 +133,8 @@ impl Reassembler {
         true
     }
 
-    /// Ends a connection of which nothing is held or missing, or that there is not; false, and
-    /// nothing is changed, for any other.
+    /// Ends a connection for which nothing is held or missing, or which does not exist; false, with
+    /// nothing changed, for any other.
     pub(super) fn end_fast<C: StreamConsumer>(&mut self, handle: u32, consumer: &mut C) -> bool {
         let Some(connection) = self.connections.get_mut(handle) else {
             return true;
@@ -163,9 +162,10 @@ impl Reassembler {
     }
 }
 
-/// Notes a SYN, and tells what it offers.
-// PERF: whoever is told nothing of the offer needs it in registers only; returned, it was put
-// together from parts just written, and waited for them (60 cycles a SYN).
+/// Records a SYN, and reports its options.
+// PERF: inlined, so that a consumer that ignores the options leaves them in registers. Returned
+// from a function, they were copied right after their parts were written, and the copy waited for
+// them (60 cycles per SYN).
 #[inline]
 fn number<C: StreamConsumer>(
     connection: &mut Connection,

@@ -7,7 +7,7 @@ use crate::{Anomaly, StreamConsumer};
 use flowpin_packet::{Seq, TcpFlags};
 
 impl Reassembler {
-    /// A SYN or SYN-ACK, first or again.
+    /// A SYN or SYN-ACK, first or repeated.
     pub(super) fn take_syn<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -19,19 +19,19 @@ impl Reassembler {
             self.tell_anomaly(connection, place, Anomaly::SynAckMismatch, consumer);
             let side = connection.side(place.to_server);
             if matches!(side.phase, Phase::Unseen | Phase::Guessed) {
-                // The SYN that was seen may be the forged one: the client's answer will show.
+                // The SYN that was seen may be forged: the client's answer will show.
                 connection.dispute(place.to_server, segment.start, segment.window);
             }
             return count(&mut self.stats.out_of_window, segment.len);
         }
         let side = connection.side(place.to_server);
-        // The SYN's number follows from how far the stream has come.
+        // The SYN's number follows from the stream's current position.
         let first = Seq(side.next.0.wrapping_sub(low_word(side.offset)));
         let again = side.marks.has(Marks::SYN) && first == segment.start;
         let refused = side.phase == Phase::Refused;
         let mut disputed = side.is_disputed();
         let is_reset = side.is_reset();
-        // RFC 9293 §3.10.7.4: once the stream has begun, its sender looks at no SYN any more.
+        // RFC 9293 §3.10.7.4: once the stream has begun, its sender ignores SYNs.
         let peer_begun = again && has_begun(connection.side(!place.to_server));
         let side = connection.side(place.to_server);
         match side.phase {
@@ -40,7 +40,7 @@ impl Reassembler {
             }
             Phase::Unseen | Phase::Guessed | Phase::Refused => {}
             Phase::Syn if again => {}
-            // Nothing has confirmed the one before: whoever is answered will show.
+            // The one before is unconfirmed: the answer will show which one counts.
             Phase::Syn => {
                 let held = core::mem::replace(&mut side.held, NIL);
                 let refused = self.held.close(held);
@@ -57,7 +57,8 @@ impl Reassembler {
                 return;
             }
             _ => {
-                // Behind a RST it may be what uses the ports again: its answer will show.
+                // After a RST it may belong to a new connection with the same ports: its answer
+                // will show.
                 if !is_reset {
                     self.tell_anomaly(connection, place, Anomaly::SynInConnection, consumer);
                 }
@@ -72,7 +73,7 @@ impl Reassembler {
             self.options.paws,
         );
         if refused {
-            // Whoever was reset answers nothing, if the RST was believed.
+            // A host that was reset does not answer, if it accepted the RST.
             connection.side(place.to_server).phase = Phase::Reset;
         }
         consumer.handshake(span(connection, place), segment.handshake);
@@ -85,7 +86,7 @@ impl Reassembler {
             return count(&mut self.stats.syn_refused, segment.len);
         }
         if segment.len > 0 {
-            // RFC 9293 §3.10.7.2 lets it wait; what is acknowledged was taken (RFC 7413 §4.2).
+            // RFC 9293 §3.10.7.2 lets it wait; acknowledged data was accepted (RFC 7413 §4.2).
             self.tell_anomaly(connection, place, Anomaly::DataOnSyn, consumer);
         }
         self.take_data(connection, place, segment, consumer);
@@ -106,7 +107,7 @@ impl Reassembler {
         segment.ack.distance_from(peer.next) >= 0 && segment.ack.distance_from(end) <= 0
     }
 
-    /// Numbers a stream that was not seen by what its receiver acknowledges.
+    /// Numbers an unseen stream by its receiver's acknowledgements.
     fn guess(&mut self, connection: &mut Connection, place: Place, ack: Seq) {
         let side = connection.side(place.to_server);
         let disputed = side.is_disputed();
@@ -117,7 +118,7 @@ impl Reassembler {
         }
     }
 
-    /// Segments after the handshake, or without one: numbers what has no number yet.
+    /// Segments after the handshake, or without one: numbers streams that have no numbers yet.
     pub(super) fn meet<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -130,7 +131,7 @@ impl Reassembler {
         side.marks.set(Marks::SEEN, true);
         let ahead = segment.start.distance_from(side.next);
         let far = ahead.unsigned_abs() > FAR_BYTES;
-        // A capture may have an answer before what it answers. One byte before is a keep-alive.
+        // A capture may contain an answer before its cause. One byte before is a keep-alive.
         let answered = ahead < 0 && segment.len > 1 && !peer.marks.has(Marks::SYN);
         match side.phase {
             Phase::Unseen => side.renumber(segment.start),
@@ -139,7 +140,7 @@ impl Reassembler {
                 side.phase = Phase::Reset;
             }
             Phase::Guessed if far || answered => side.renumber(segment.start),
-            // The client may go on from another SYN than the one seen.
+            // The client may continue from another SYN than the one seen.
             Phase::Syn if peer.is_disputed() && side.held == NIL => side.renumber(segment.start),
             Phase::Syn if far && side.held == NIL => {
                 side.renumber(segment.start);
@@ -150,7 +151,7 @@ impl Reassembler {
         }
         let (side, peer) = connection.both(place.to_server);
         if matches!(side.phase, Phase::Unseen | Phase::Guessed) {
-            // RFC 7323 §3.2: who sends time stamps behind the handshake has agreed on them in it.
+            // RFC 7323 §3.2: time stamps after the handshake were negotiated in it.
             let agreed = !peer.marks.has(Marks::SYN) || peer.marks.has(Marks::STAMP);
             if let (Some(stamp), true, true) = (segment.stamp, agreed, self.options.paws) {
                 side.stamp = stamp;
@@ -166,7 +167,7 @@ impl Reassembler {
             side.phase = Phase::Open;
         }
         if !peer_seen && !waits {
-            // Nobody says what the receiver takes: anything near.
+            // The receiver's window is unknown: anything near.
             (side.acked, side.edge) = (side.next, side.next.plus(FAR_BYTES));
         }
         if waits && has_gone_on(side, peer, segment) {
@@ -181,7 +182,7 @@ impl Reassembler {
         }
     }
 
-    /// The capture has one direction of a connection only: what its sender acknowledges counts.
+    /// The capture has only one direction: what its sender acknowledges counts.
     pub(super) fn go_alone<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -197,8 +198,8 @@ impl Reassembler {
     /// RFC 7323 §5.3: a segment with a time stamp older than the last one is not acceptable.
     ///
     /// A last one of 0 refuses nothing: some systems have it in the handshake only, and Linux
-    /// takes it for none. The RFC's exception after 24 days (§5.5) is left out: no connection
-    /// is idle for so long and known.
+    /// treats it as none. The RFC's exception after 24 days (§5.5) is omitted: no connection is
+    /// idle for so long and still known.
     pub(super) fn is_fresh_stamp<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -230,8 +231,8 @@ const fn has_begun(side: &Side) -> bool {
     matches!(side.phase, Phase::Open | Phase::Closing | Phase::Finished)
 }
 
-/// Whether the sender of a SYN has had an answer that nobody saw: it acknowledges more than before,
-/// or sends more than a window that is not scaled, as that of a SYN-ACK is (RFC 7323 §2.2).
+/// Whether the sender of a SYN has received an answer that was not seen: it acknowledges more than
+/// before, or sends more than an unscaled window, as in a SYN-ACK (RFC 7323 §2.2).
 fn has_gone_on(side: &Side, peer: &Side, segment: &Segment<'_>) -> bool {
     let answered = peer.phase == Phase::Guessed && segment.ack.is_after(peer.next);
     answered || segment.end.distance_from(side.next) > i32::from(u16::MAX)
@@ -243,12 +244,12 @@ pub(super) fn is_stale(side: &Side, segment: &Segment<'_>) -> bool {
     side.marks.has(Marks::STAMPED) && side.stamp != 0 && segment.stamp.is_some_and(older)
 }
 
-/// Where the handshake is missing, the first segment seen may have overtaken others.
+/// Without a handshake, the first segment seen may have overtaken others.
 pub(super) fn may_have_been_overtaken(side: &Side, segment: &Segment<'_>) -> bool {
     !side.marks.has(Marks::SYN) && !segment.end.is_after(side.next)
 }
 
-/// Whether the other side was ever seen.
+/// Whether any segment of the other side was seen.
 pub(super) fn peer_seen(connection: &mut Connection, place: Place) -> bool {
     connection.side(!place.to_server).marks.has(Marks::SEEN)
 }

@@ -1,4 +1,4 @@
-//! All streams of a worker: the short way of a segment in order, and the way of all others.
+//! All streams of a worker: the fast path of segments in order, and the slow path of all others.
 
 mod acknowledge;
 mod again;
@@ -62,11 +62,11 @@ pub struct Reassembler {
     delivered: Delivered,
     options: ReassemblyOptions,
     depth: u64,
-    /// How far a stream's next segments take the short way.
-    // PERF: none if delivered bytes are kept: asked here, the short way need not ask.
+    /// Up to this offset a stream's next segments take the fast path.
+    // PERF: 0 if delivered bytes are stored, so that the fast path need not check for that.
     fast_depth: u64,
     stats: ReassemblyStats,
-    /// Nothing but the next segment in order takes a short way: for comparing.
+    /// Only the next segment in order takes the fast path, for comparison.
     #[cfg(test)]
     slow_only: bool,
 }
@@ -89,12 +89,11 @@ impl Place {
 }
 
 impl Reassembler {
-    /// Reserves room for `shards` shards and for connections with handles below
-    /// `connections_max`.
+    /// Reserves room for `shards` shards and for connections with handles below `connections_max`.
     ///
     /// # Errors
     ///
-    /// Where the system refuses the address space.
+    /// If the system refuses the address space.
     pub fn new(options: &ReassemblyOptions, shards: u32, connections_max: u32) -> io::Result<Self> {
         let delivered = Delivered::new(options.shard_compared_bytes())?;
         let depth = options.depth();
@@ -111,7 +110,7 @@ impl Reassembler {
         })
     }
 
-    /// Asks for the line that [`Reassembler::segment`] will read first. Any handle is fine.
+    /// Prefetches the line that [`Reassembler::segment`] reads first. Any handle is allowed.
     #[inline]
     pub fn prefetch(&self, handle: u32) {
         self.connections.prefetch(handle);
@@ -119,12 +118,12 @@ impl Reassembler {
 
     /// Takes a TCP segment of the connection with the connection table's `handle`.
     ///
-    /// `begins` says that it is the connection's first; whatever the handle meant before is
-    /// over.
-    // PERF: 2-core EPYC, 64 KiB of connections, without the loop around (`reassembly_bench`): in
-    // order some 50 instructions and 10 cycles, with time stamps 120 and 19, bytes handed up 15
-    // and 2 more; a segment of a short connection 430 and 84; each two segments exchanged 1,240
-    // and 250 each, all behind a hole of 32 segments 2,400 and 690, copies included.
+    /// `begins`: it is the first segment of the connection, and the previous connection with this
+    /// handle is over.
+    // PERF: 2-core EPYC, 64 KiB of connections, without the surrounding loop (`reassembly_bench`):
+    // in order some 50 instructions and 10 cycles, with time stamps 120 and 19, delivering bytes 15
+    // and 2 more; a segment of a short connection 430 and 84; exchanged in pairs 1,240 and 250
+    // each, all after a hole of 32 segments 2,400 and 690, including copies.
     #[inline]
     pub fn segment<C: StreamConsumer>(
         &mut self,
@@ -150,9 +149,9 @@ impl Reassembler {
         }
     }
 
-    /// Takes a segment as [`Reassembler::segment`] does if it is simply the next one of its stream
-    /// where nothing else happens; else none, and nothing is changed. Its payload, if it has any,
-    /// is the stream's bytes at the place that is returned: the consumer is the caller.
+    /// The fast path: takes a segment as [`Reassembler::segment`] does if it is the expected next
+    /// one of a stream where nothing else happens; otherwise returns `None` and changes nothing.
+    /// The caller is the consumer of its payload, if any, which belongs at the returned position.
     #[inline]
     pub fn segment_fast(
         &mut self,
@@ -172,8 +171,8 @@ impl Reassembler {
         })
     }
 
-    /// The connection is over: tells what is held, the gaps before it, and the ends of its
-    /// streams, and frees all. Nothing happens for a handle without a connection.
+    /// The connection is over: delivers held bytes, reports the gaps before them and the ends of
+    /// the streams, and frees everything. Does nothing for a handle without a connection.
     pub fn end<C: StreamConsumer>(&mut self, handle: u32, consumer: &mut C) {
         if self.end_fast(handle, consumer) {
             return;
@@ -188,8 +187,8 @@ impl Reassembler {
         }
     }
 
-    /// Nobody wants more of a stream: its bytes are neither stored nor told from now on, only
-    /// its end is.
+    /// The consumer wants no more of a stream: from now on its bytes are neither stored nor
+    /// delivered; only its end is reported.
     pub fn skip(&mut self, handle: u32, to_server: bool) {
         let Some(connection) = self.connections.get_mut(handle) else {
             return;
@@ -197,7 +196,7 @@ impl Reassembler {
         let side = connection.side(to_server);
         side.marks.set(Marks::SKIPPED, true);
         let held = core::mem::replace(&mut side.held, NIL);
-        // From here on its number is how far its sender has come.
+        // From here on `next` says how far its sender has come.
         let end = self.held.end(held, side.next);
         let passed = end.0.wrapping_sub(side.next.0);
         side.offset = side.offset.wrapping_add(passed.into());
@@ -208,7 +207,7 @@ impl Reassembler {
         self.stats.held = self.stats.held.saturating_sub(bytes);
     }
 
-    /// What was counted so far.
+    /// The counts so far.
     pub fn stats(&self) -> ReassemblyStats {
         ReassemblyStats {
             steps: self.held.steps,
@@ -218,7 +217,7 @@ impl Reassembler {
         }
     }
 
-    /// Every segment that is not simply the next one.
+    /// The slow path: every segment that the fast path refused.
     #[cold]
     #[inline(never)]
     fn segment_slow<C: StreamConsumer>(
@@ -236,7 +235,7 @@ impl Reassembler {
         segment.read_options(frames, meta);
         count(&mut self.stats.considered, segment.len);
         self.reach(place.handle);
-        // PERF: matched, not `copied`: an option between would be copied once more, and that copy
+        // PERF: matched, not `copied`: an intermediate option would be copied again, and that copy
         // would wait for the first (60 cycles).
         let mut connection = match self.connections.get(place.handle) {
             Some(connection) => *connection,
@@ -247,7 +246,7 @@ impl Reassembler {
         self.save(place.handle, &connection);
     }
 
-    /// Sees to it that there is a line for a handle, unless it is beyond the promised number.
+    /// Makes sure that there is a line for a handle, unless it is beyond the promised number.
     fn reach(&mut self, handle: u32) {
         while self.connections.high_water() <= handle {
             let fresh = Connection::new([SegmentOverlap::First; 2]);
@@ -257,7 +256,7 @@ impl Reassembler {
         }
     }
 
-    /// Puts a connection back, and decides whether its next segments can take the short way.
+    /// Stores a connection, and decides whether its next segments can take the fast path.
     fn save(&mut self, handle: u32, connection: &Connection) {
         if let Some(place) = self.connections.get_mut(handle) {
             *place = *connection;
@@ -313,7 +312,7 @@ impl Reassembler {
         self.take_data(connection, place, segment, consumer);
     }
 
-    /// The first segment of a connection: who receives what, and whether it is wanted.
+    /// The first segment of a connection: sets the policies, and whether the connection is wanted.
     fn begin(
         &mut self,
         connection: &mut Connection,
@@ -345,7 +344,7 @@ impl Reassembler {
     }
 }
 
-/// Where a stream has come to.
+/// The current position of a stream.
 fn span(connection: &mut Connection, place: Place) -> Span {
     Span {
         handle: place.handle,

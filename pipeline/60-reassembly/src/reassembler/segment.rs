@@ -1,4 +1,4 @@
-//! A segment that needs a closer look.
+//! A segment on the slow path.
 
 use crate::Handshake;
 use crate::connection::plain_stamp;
@@ -15,21 +15,21 @@ pub(super) struct Segment<'a> {
     pub(super) end: Seq,
     pub(super) ack: Seq,
     pub(super) window: u16,
-    /// Bytes claimed, and those captured.
+    /// Bytes according to the headers, and the captured ones.
     pub(super) len: u32,
     pub(super) bytes: &'a [u8],
     pub(super) stamp: Option<u32>,
-    /// The place of the urgent byte.
+    /// The position of the urgent byte.
     pub(super) urgent: Option<Seq>,
-    /// Of a SYN.
+    /// Only for a SYN.
     pub(super) handshake: Handshake,
     pub(super) shard: u8,
-    /// It acknowledges what the other side was not seen to send.
+    /// It acknowledges bytes that the other side was not seen to send.
     pub(super) doubted: bool,
 }
 
 impl<'a> Segment<'a> {
-    /// All but what only [`Segment::read_options`] reads.
+    /// Reads all fields except those that [`Segment::read_options`] reads.
     #[inline]
     pub(super) fn read(frames: &FrameBytes<'a>, meta: &PacketMeta) -> Self {
         let flags = meta.tcp_flags;
@@ -50,9 +50,9 @@ impl<'a> Segment<'a> {
         }
     }
 
-    /// What few segments have: options other than a time stamp, an urgent pointer.
-    // PERF: apart from `read`, so that the segment is made where it stays: copied right after its
-    // parts were written it would wait for them (50 cycles).
+    /// Reads fields that few segments have: options other than a time stamp, an urgent pointer.
+    // PERF: apart from `read`, so that the segment is built in place: a copy right after its parts
+    // were written would wait for them (50 cycles).
     #[inline]
     pub(super) fn read_options(&mut self, frames: &FrameBytes<'_>, meta: &PacketMeta) {
         let flags = meta.tcp_flags;
@@ -72,8 +72,8 @@ impl<'a> Segment<'a> {
             return;
         };
         self.stamp = self.handshake.read(header).or(self.stamp);
-        // RFC 6093 §3.1: what systems do is the older reading, in which the pointer is one past
-        // the urgent byte.
+        // RFC 6093 §3.1: systems follow the older reading, in which the pointer is one past the
+        // urgent byte.
         let pointer = u32::from(header.urgent_pointer());
         if self.flags.has(TcpFlags::URG) && pointer > 0 {
             self.urgent = Some(self.start.plus(pointer.wrapping_sub(1)));
@@ -81,7 +81,7 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// A segment's header, as far as it was captured.
+/// A segment's header, as far as captured.
 pub(super) fn header<'a>(frames: &FrameBytes<'a>, meta: &PacketMeta) -> Option<TcpSegment<'a>> {
     let from = usize::from(meta.l4_offset);
     let bytes = frames.frame(meta).get(from..).unwrap_or_default();
@@ -89,7 +89,7 @@ pub(super) fn header<'a>(frames: &FrameBytes<'a>, meta: &PacketMeta) -> Option<T
 }
 
 impl Handshake {
-    /// Notes a header's options; returns its time stamp.
+    /// Reads a header's options; returns its time stamp.
     #[inline]
     pub(super) fn read(&mut self, header: TcpSegment<'_>) -> Option<u32> {
         let mut last = None;

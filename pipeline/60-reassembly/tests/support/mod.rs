@@ -1,4 +1,4 @@
-//! A world of one reassembler: segments go in, what was told comes out.
+//! A world with one reassembler: segments go in, reports come out.
 #![allow(
     dead_code,
     missing_docs,
@@ -24,7 +24,7 @@ pub const RST: TcpFlags = TcpFlags::RST;
 pub const SYN_ACK: TcpFlags = TcpFlags::SYN.with(TcpFlags::ACK);
 pub const URG: TcpFlags = TcpFlags::URG.with(TcpFlags::ACK);
 
-/// What a consumer was told, by stream.
+/// The reports to a consumer, by stream.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Log {
     pub streams: BTreeMap<(u32, bool), Vec<Told>>,
@@ -67,7 +67,7 @@ impl Log {
     }
 }
 
-/// A segment to send; the rest is as the last lines of [`World::send`] say.
+/// A segment to send; for the other fields see the end of [`World::send`].
 #[derive(Clone, Debug)]
 pub struct Out<'a> {
     pub handle: u32,
@@ -166,7 +166,7 @@ impl World {
         self.check();
     }
 
-    /// What a stream of the usual connection was told.
+    /// The reports about a stream of the default connection.
     pub fn told(&self, to_server: bool) -> &[Told] {
         self.log
             .streams
@@ -245,19 +245,19 @@ pub fn frame(out: &Out<'_>, number: u64) -> (Vec<u8>, PacketMeta) {
     (frame, meta)
 }
 
-/// With the first segment winning.
-pub fn usual() -> World {
+/// A world in which the first segment wins.
+pub fn first_wins() -> World {
     World::new(&options(SegmentOverlap::First))
 }
 
 /// With a handshake done: the client's first byte is 100, the server's 500.
 pub fn open() -> World {
-    let mut world = usual();
+    let mut world = first_wins();
     world.handshake(100, 500, 1000);
     world
 }
 
-/// A segment of the usual connection.
+/// A segment of the default connection.
 pub fn client(seq: u32, bytes: &str) -> Out<'_> {
     Out {
         seq,
