@@ -81,6 +81,7 @@ const ANSWER_LEN: usize = 16;
 
 #[cfg(test)]
 mod tests {
+    use super::TRIES_MAX;
     use crate::testing::{searches, whose};
     use crate::{On, Search, Step};
 
@@ -146,5 +147,21 @@ mod tests {
             let turns = [(true, first), (false, OK)];
             assert_eq!(replayed(&turns).0, 0, "{first:?}");
         }
+    }
+    /// No more than [`TRIES_MAX`] places are tried: behind more words the request is not found, and
+    /// the parser gets everything.
+    #[test]
+    fn the_places_that_are_tried_are_bounded() {
+        let start_behind = |words: usize| {
+            let junk = [b"\x01".as_slice(), &b"ab ".repeat(words)].concat();
+            let glued = [&junk[..], GET].concat();
+            let (start, _) = replayed(&[(true, &glued[..]), (false, OK)]);
+            (start, junk.len() as u64)
+        };
+        for words in [1, TRIES_MAX / 2 - 2] {
+            let (start, len) = start_behind(words);
+            assert_eq!(start, len, "{words} words");
+        }
+        assert_eq!(start_behind(2 * TRIES_MAX).0, 0);
     }
 }
