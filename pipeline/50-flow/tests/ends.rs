@@ -16,7 +16,7 @@ fn trace(packets: &[(u64, Packet)]) -> Trace {
     trace
 }
 
-/// A connection ends exactly at its deadline, found by a packet or by a tick; a packet one
+/// A connection ends exactly at its deadline, detected by a packet or by a tick; a packet one
 /// nanosecond earlier still belongs to it.
 #[test]
 fn a_connection_ends_exactly_at_its_deadline() {
@@ -38,13 +38,13 @@ fn a_connection_ends_exactly_at_its_deadline() {
         let at = trace(&[(5, packet), (60 * SEC + 5, packet), (500 * SEC, other)]);
         let (records, _) = run(&at, &plan);
         let times: Vec<_> = records.iter().map(|(key, _)| key.time.0 - T0).collect();
-        // The input's end is a nanosecond behind its last packet.
+        // The input's end is one nanosecond after its last packet.
         assert_eq!(times, [60 * SEC + 5, 120 * SEC + 5, 500 * SEC + 1]);
     }
 }
 
-/// While time stands still a watermark by granules would hold all records back. The exact one must
-/// lie behind every record so far and before every later one, also those of the input's end.
+/// While time stands still a watermark by granules would delay all records. The exact one must come
+/// after every record so far and before every later one, including those of the input's end.
 #[test]
 fn an_exact_tick_divides_the_records_of_one_moment() {
     use flowpin_flow::{ShardSet, Table};
@@ -117,7 +117,7 @@ fn the_watermark_lies_before_now() {
     );
 }
 
-/// Closed connections end after a fixed delay, and are said to have closed.
+/// Closed connections end after a fixed delay, and their records say that they were closed.
 #[test]
 fn a_closed_connection_lingers_and_is_called_closed() {
     let mut talk = Talk::new();
@@ -136,7 +136,7 @@ fn a_closed_connection_lingers_and_is_called_closed() {
         (counters.ended(EndReason::Closed), counters.created_total()),
         (1, 2)
     );
-    // Zeek's duration ends with the second FIN, whatever comes behind it.
+    // Zeek's duration ends with the second FIN, whatever comes after it.
     assert_eq!(records[0].1.open_until.0, closed_at);
     assert!(records[0].1.end.0 > closed_at + 3 * SEC);
 }
@@ -186,7 +186,7 @@ fn each_tool_has_its_time_outs() {
     assert_eq!(ended_at(Timeouts::None, closed), 0);
 }
 
-/// Interim records fall due at multiples of the interval after the start, if anything came.
+/// Interim records fall due at multiples of the interval after the start, if packets came.
 #[test]
 fn interim_records_fall_due_at_multiples_of_the_interval() {
     let packet = Packet::udp(end("10.0.0.9", 5000), end("10.0.0.2", 7), 30);
@@ -238,7 +238,7 @@ fn interim_records_fall_due_at_multiples_of_the_interval() {
     }
 }
 
-/// Timestamps may run backwards: the record's end is the latest, the deadline is the stream's.
+/// Timestamps may run backwards: the record's end is the latest, the deadline follows stream time.
 #[test]
 fn time_that_runs_backwards_does_not_shorten_a_connection() {
     let packet = Packet::udp(end("10.0.0.9", 5000), end("10.0.0.2", 7), 30);
@@ -251,8 +251,8 @@ fn time_that_runs_backwards_does_not_shorten_a_connection() {
     assert_eq!(record.to_server.packets, 3);
 }
 
-/// Stream time does not follow the first packet behind a gap of hours; the connection that it
-/// begins goes on all the same when the next one confirms the gap.
+/// Stream time does not follow the first packet after a gap of hours; the connection that it begins
+/// continues all the same when the next one confirms the gap.
 #[test]
 fn a_connection_survives_the_gap_that_it_begins_after() {
     let before = Packet::udp(end("10.0.0.8", 5000), end("10.0.0.2", 7), 30);

@@ -1,4 +1,4 @@
-//! Identifiers: of the connection alone, so that a filter changes none; and no two are equal.
+//! Identifiers depend on the connection alone, so that a filter changes none; and no two are equal.
 
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
@@ -27,7 +27,7 @@ fn assert_distinct(uids: &HashMap<u64, Uid>) {
     assert_eq!(distinct.len(), uids.len());
 }
 
-/// Connections of few keys, at close times that go back now and then; each ends with RST.
+/// Connections of few keys, at close times that sometimes go back; each ends with RST.
 fn build(begins: &[(u8, u8, u8, u16)]) -> Trace {
     let mut trace = Trace::default();
     let mut time = T0;
@@ -49,7 +49,7 @@ fn build(begins: &[(u8, u8, u8, u16)]) -> Trace {
     trace
 }
 
-/// Only the packets of some hosts, renumbered as a capture of their own.
+/// Only the packets of some hosts, renumbered like a capture of their own.
 fn only(trace: &Trace, keep: impl Fn(usize) -> bool) -> (Trace, Vec<u64>) {
     let mut kept = trace.clone();
     kept.metas.clear();
@@ -68,7 +68,7 @@ fn only(trace: &Trace, keep: impl Fn(usize) -> bool) -> (Trace, Vec<u64>) {
 
 proptest! {
     /// No two connections share one, whatever times and numbers they share, for any number of
-    /// tables, any ticks, and where a full table forgets; and these change none.
+    /// tables, any ticks, and if a full table forgets; and these change none.
     #[test]
     fn identifiers_are_unique_and_the_same_for_every_shape(
         (hosts, memory_bytes) in prop_oneof![Just((6u8, 1 << 30)), Just((120, 0u64))],
@@ -88,8 +88,8 @@ proptest! {
         }
     }
 
-    /// A capture of one host alone gives its connections the identifiers that they have among
-    /// others, where time does not go back.
+    /// A capture of one host alone gives its connections the same identifiers as among others, if
+    /// time does not go back.
     #[test]
     fn a_filter_changes_no_identifier(
         begins in prop::collection::vec((0u8..6, 0u8..3, Just(0u8), 0u16..2000), 1..100),
@@ -104,8 +104,8 @@ proptest! {
     }
 }
 
-/// A capture that is read twice, one after the other: what the first half has forgotten by then
-/// begins again at the same times, with the same numbers.
+/// A capture that is read twice, one after the other: connections that the first half has forgotten
+/// by then begin again at the same times, with the same numbers.
 #[test]
 fn a_capture_appended_to_itself_has_distinct_identifiers() {
     for hosts in [1u32, 200] {
@@ -139,8 +139,8 @@ fn a_capture_appended_to_itself_has_distinct_identifiers() {
     }
 }
 
-/// Same addresses and ports, same time: the sequence number (and what else the first packet is
-/// known by) tells the second connection, as it would alone.
+/// Same addresses and ports, same time: the sequence number (and the other fields that identify the
+/// first packet) distinguishes the second connection, as it would alone.
 #[test]
 fn the_first_packet_tells_connections_of_one_moment_apart() {
     let (client, server) = (end("10.0.0.9", 5000), end("10.0.0.2", 80));
@@ -157,7 +157,7 @@ fn the_first_packet_tells_connections_of_one_moment_apart() {
         assert_eq!(uids.len(), 1);
         assert_eq!(uids[&1], all[&old[0]]);
     }
-    // Without these, the time tells them apart.
+    // Without these, the time distinguishes them.
     let plain = |time| {
         let mut trace = Trace::default();
         trace.push(time, Packet::udp(client, server, 40));

@@ -1,4 +1,4 @@
-//! Closes that an observer knows to have been ignored: they end nothing, and are taken back.
+//! Closes that an observer knows to have been ignored: they end nothing, and are undone.
 
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
@@ -9,7 +9,7 @@ use flowpin_packet::{FrameBytes, PacketMeta};
 use flowpin_record::{ConnRecord, ConnState, RecordSink, TcpState};
 use support::{Packet, Plan, Talk, run_observed};
 
-/// Knows whether RSTs and FINs are ignored, and the packet that shows a stream to go on.
+/// Knows whether RSTs and FINs are ignored, and the packet that shows that a stream goes on.
 struct Receiver {
     ignores: bool,
     reopens: u64,
@@ -40,8 +40,8 @@ fn records(steps: &str, ignores: bool, reopens: u64) -> Vec<ConnRecord> {
     records.into_iter().map(|(_, record)| record).collect()
 }
 
-/// A forged RST is in the history, and the connection lives on, also past the time that a closed
-/// one is kept.
+/// A forged RST is in the history, and the connection continues, also past the time for which a
+/// closed one is kept.
 #[test]
 fn an_ignored_reset_ends_nothing() {
     let all = records(">S <SA >A >PA9 <A >R +6000 >PA9 <A", true, 0);
@@ -58,7 +58,7 @@ fn an_ignored_reset_ends_nothing() {
     );
 }
 
-/// A RST that seemed right, or a FIN, is taken back once the receiver has shown that it goes on.
+/// A RST that seemed right, or a FIN, is undone once the receiver has shown that it continues.
 #[test]
 fn a_close_is_taken_back_if_the_stream_goes_on() {
     for close in [">R", "<R", ">FA!"] {
@@ -70,7 +70,7 @@ fn a_close_is_taken_back_if_the_stream_goes_on() {
     }
 }
 
-/// Whoever forges a RST forges a SYN behind it as well: only its answer begins a connection.
+/// An attacker who forges a RST also forges a SYN after it: only its answer begins a connection.
 #[test]
 fn a_syn_behind_a_forged_reset_does_not_split_the_connection() {
     for seq in [0x4000_0000, 0] {
@@ -95,8 +95,8 @@ fn a_syn_behind_a_forged_reset_does_not_split_the_connection() {
     }
 }
 
-/// RFC 9293 §3.5: of two SYNs the one counts that the SYN-ACK acknowledges and the client goes on
-/// from; nothing is missing between the two.
+/// RFC 9293 §3.5: of two SYNs, the one counts that the SYN-ACK acknowledges and from which the
+/// client continues; nothing is missing between the two.
 #[test]
 fn the_syn_that_is_answered_and_gone_on_from_numbers_the_stream() {
     for seq in [0x4000_0000, 7, 0xf000_0000] {
@@ -117,7 +117,7 @@ fn the_syn_that_is_answered_and_gone_on_from_numbers_the_stream() {
     }
 }
 
-/// Until the client has answered the last SYN-ACK counts, whatever came before it: nothing is
+/// Until the client has answered, the last SYN-ACK counts, whatever came before it: nothing is
 /// missing.
 #[test]
 fn a_forged_syn_ack_before_the_true_one_leaves_no_gap() {
@@ -142,16 +142,16 @@ fn a_forged_syn_ack_before_the_true_one_leaves_no_gap() {
     }
 }
 
-/// RFC 9293 §3.10.4: who has sent a SYN only cannot have closed; and a FIN counts once all before
-/// it has come.
+/// RFC 9293 §3.10.4: a host that has only sent a SYN cannot have closed; and a FIN counts once
+/// everything before it has arrived.
 #[test]
 fn a_fin_counts_in_its_turn_only() {
     let all = records(">S >FA! <SA >A +6000 >PA9 <A", false, 0);
     assert_eq!((all.len(), all[0].conn_state), (1, ConnState::S1));
 }
 
-/// What was never sent cannot be missing: once the receiver says so, or the bytes come after all.
-/// What is sent and not captured is missing.
+/// Bytes that were never sent cannot be missing: once the receiver says so, or the bytes arrive
+/// after all. Bytes that were sent and not captured are missing.
 #[test]
 fn an_acknowledgement_of_what_was_never_sent_leaves_no_gap() {
     let exchange = |beyond: u32, then: &str| {
@@ -174,7 +174,7 @@ fn an_acknowledgement_of_what_was_never_sent_leaves_no_gap() {
         (to_client.missed_bytes, to_client.stream_bytes, history)
     };
     for beyond in [1, 5, 9, 20, 9_000, 900_000] {
-        // Its own next segment takes it back, or the answer has come as far.
+        // Its own next segment undoes it, unless the answer has advanced as far.
         for then in [">PA9 <A", "<PA9 >A", "<PA9 <PA9 <PA9 >A"] {
             let (missed, bytes, history) = exchange(beyond, then);
             assert_eq!(missed, 0, "{beyond} {then}");
@@ -186,8 +186,8 @@ fn an_acknowledgement_of_what_was_never_sent_leaves_no_gap() {
     }
 }
 
-/// The receiver drops an acknowledgement of bytes that came behind a hole: what fills it is not
-/// missing. One that it takes shows that the capture lacks the bytes.
+/// The receiver drops an acknowledgement of bytes that came after a hole: the bytes that fill it
+/// are not missing. One that it accepts shows that the capture lacks the bytes.
 #[test]
 fn an_acknowledgement_that_is_dropped_leaves_no_gap() {
     for flags in ["A", "FA"] {

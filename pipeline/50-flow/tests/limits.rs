@@ -1,4 +1,4 @@
-//! Caps: memory is bounded, what is given up is the stalest, and it is counted.
+//! Caps: memory is bounded, the stalest connections are evicted, and that is counted.
 
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
@@ -41,7 +41,7 @@ fn a_flood_is_bounded_and_counted() {
         },
     );
     assert_eq!(records.len(), 100_000);
-    // 8 KiB a shard at a good 200 bytes a connection.
+    // 8 KiB per shard at a little over 200 bytes per connection.
     assert!(counters.live_max <= 256 * 40, "{}", counters.live_max);
     assert!(counters.live_max > 256 * 30, "{}", counters.live_max);
     let evicted = counters.ended(EndReason::Evicted);
@@ -49,7 +49,7 @@ fn a_flood_is_bounded_and_counted() {
     assert!(evicted > 85_000);
 }
 
-/// What goes is what idled longest: a connection that is in use stays.
+/// The connections that were idle longest are evicted: one that is in use stays.
 #[test]
 fn the_stalest_go_first() {
     let mut trace = Trace::default();
@@ -57,7 +57,7 @@ fn the_stalest_go_first() {
     for nth in 0..50_000 {
         let time = T0 + nth * 10_000;
         trace.push(time, syn(mix(nth)));
-        // Each shard gets one SYN in 256: this one is refreshed far more often than that.
+        // Each shard gets one SYN in 256: this connection is refreshed far more often than that.
         if nth % 64 == 0 {
             trace.push(time, Packet::udp(host, server, 1));
         }
@@ -75,7 +75,7 @@ fn the_stalest_go_first() {
         .collect();
     assert_eq!(kept.len(), 1);
     assert_eq!(kept[0].1.reason, EndReason::EndOfInput);
-    // The evicted are in the order in which they came: each shard gives up its oldest.
+    // The evicted ones are in the order of their arrival: each shard evicts its oldest.
     let evicted = records
         .iter()
         .filter(|(_, record)| record.reason == EndReason::Evicted);
@@ -134,7 +134,7 @@ fn rare_facts_count_against_the_cap() {
     assert!(live_max(Some(PacketFlags::SNAPPED)) < live_max(None) * 6 / 10);
 }
 
-/// More memory, more connections: nothing is evicted that fits.
+/// More memory, more connections: nothing that fits is evicted.
 #[test]
 fn nothing_is_evicted_that_fits() {
     let mut trace = Trace::default();
@@ -205,7 +205,7 @@ fn leaps_of_the_clock_are_cheap() {
     assert_eq!(records.0.len(), 199);
 }
 
-/// All memory comes back: a table that emptied takes as many connections again.
+/// All memory is freed: a table that was emptied takes as many connections again.
 #[test]
 fn an_emptied_table_can_be_filled_again() {
     let mut table = Table::new(&LITTLE, ShardSet::ALL).unwrap();

@@ -1,4 +1,4 @@
-//! What else is noted of a connection: duplicates, cut packets, what an observer is told.
+//! Other facts about connections: duplicates, cut packets, the reports to an observer.
 
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
@@ -17,7 +17,7 @@ fn trace(packets: &[(u64, Packet)]) -> Trace {
     trace
 }
 
-/// A frame captured twice is told from one sent twice.
+/// A frame captured twice is distinguished from one sent twice.
 #[test]
 fn duplicates_are_the_same_frame_within_50_ms() {
     let packet = Packet::udp(end("10.0.0.9", 5000), end("10.0.0.2", 7), 30).fingerprint(7);
@@ -43,7 +43,7 @@ fn duplicates_are_the_same_frame_within_50_ms() {
     assert_eq!(duplicates(&[(0, unknown), (MS, unknown)]), (0, 0));
 }
 
-/// What the observer knows of the first packet is in the record; it is told of every packet.
+/// The observer's answers about the first packet are in the record; it gets every packet.
 #[test]
 fn the_observer_is_asked_once_and_told_always() {
     #[derive(Default)]
@@ -135,8 +135,8 @@ fn cut_packets_are_counted() {
     );
 }
 
-/// What an observer puts off is asked for before any record of a connection is made: where it ran
-/// out of time, began anew, had to make room, or was told of halfway.
+/// The observer is asked to settle before any record of a connection is made: when it timed out,
+/// was reused, was evicted, or had an interim record.
 #[test]
 fn an_observer_settles_before_each_record() {
     #[derive(Default)]
@@ -174,13 +174,13 @@ fn an_observer_settles_before_each_record() {
         };
         told.push(time, packet);
         if n % 30 == 0 {
-            // Refused, and tried anew.
+            // Refused, and tried again.
             let seq = u32::from(n) << 12;
             told.push(time, Packet::tcp(server, host, "RA", 0, seq + 1, 0));
             told.push(time + MS, Packet::tcp(host, server, "S", seq + 99, 0, 0));
         }
         if n % 1000 == 999 {
-            // The error comes when the connection's time is long over.
+            // The error comes long after the connection's deadline.
             time += 400 * SEC;
             told.push(time, Packet::udp(end("10.0.0.8", n), server, 30));
         }

@@ -12,7 +12,7 @@ use flowpin_record::{ConnRecord, EndReason, RecordKey};
 use proptest::prelude::*;
 use support::{End, MS, Packet, Plan, T0, Trace, mix, run};
 
-/// A packet of a small world: few hosts and ports, so that connections meet again.
+/// A packet of a small world: few hosts and ports, so that connections are reused.
 #[derive(Clone, Debug)]
 struct Step {
     wait: u64,
@@ -109,7 +109,7 @@ fn packet(step: &Step) -> Packet {
     if packet.meta.kind == flowpin_packet::PacketKind::IcmpError && v6 {
         packet.router = Some("2001:db8::ffff".parse().unwrap());
     }
-    // All collide where the family lets them.
+    // All collide as far as the address family allows.
     packet.digest = step.marks.is_multiple_of(5).then_some(1);
     packet = match step.marks {
         2 => packet.flag(PacketFlags::BAD_CHECKSUM),
@@ -146,7 +146,7 @@ fn conserved(trace: &Trace, (records, counters): &Outcome) {
     );
 }
 
-/// What must be the same: everything but figures that sum peaks over tables.
+/// Everything that must be the same: all except figures that sum peaks over tables.
 fn same(left: &Outcome, right: &Outcome) {
     for (left, right) in left.0.iter().zip(&right.0) {
         assert_eq!(left, right);
@@ -210,7 +210,7 @@ fn crowd(secret: u64, shuffled: bool) -> Trace {
             len: (word >> 48) as u8 % 9,
             marks: (word >> 56) as u8 % 40,
         };
-        // Come back to some: else nothing would be stale and fresh by turns.
+        // Return to some, otherwise none would be stale and fresh by turns.
         let step = if nth % 3 == 0 {
             Step {
                 hosts: (word as u8 % 4, (word >> 24) as u8 % 4),
@@ -232,7 +232,7 @@ fn crowd(secret: u64, shuffled: bool) -> Trace {
     trace
 }
 
-/// The same with a table so small that it evicts, ticks or not, whatever the secret.
+/// The same with a table so small that it evicts, with ticks or without, whatever the secret.
 #[test]
 fn evictions_do_not_depend_on_how_the_work_is_divided() {
     for shuffled in [false, true] {

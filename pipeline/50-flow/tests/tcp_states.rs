@@ -1,4 +1,4 @@
-//! `conn_state` and `history` of TCP, as Zeek's users know them.
+//! `conn_state` and `history` of TCP, as users of Zeek know them.
 
 mod support;
 
@@ -30,7 +30,7 @@ fn every_conn_state_has_its_exchange() {
     assert_eq!(summary(">PA10 <PA10"), "OTH Dd");
 }
 
-/// Histories of whole connections, as expected logs of Zeek's test suite have them.
+/// Histories of whole connections, as in the expected logs of Zeek's test suite.
 #[test]
 fn whole_connections_have_the_expected_history() {
     assert_eq!(after_open(">PA10 <A <PA20 >A >FA <FA >A"), "SF ShADadFf");
@@ -38,15 +38,15 @@ fn whole_connections_have_the_expected_history() {
     // One direction only: no SYN, no data, no end of the client.
     assert_eq!(summary("<SA <A <PA20 <FA"), "SHR ^hadf");
     assert_eq!(summary("<SA <PA20 <A <FA"), "SHR ^hdaf");
-    // The server reset after its refusal to read.
+    // The server resets after it has refused to read.
     assert_eq!(after_open(">PA10 <PA5 >FA <A <R"), "RSTR ShADdFar");
-    // Data that nobody asked for, then a reset.
+    // Data that was not requested, then a reset.
     assert_eq!(summary(">PA109 <RA"), "RSTRH Dr");
     assert_eq!(summary(">S >A >PA26 >FA"), "SH SADF");
     assert_eq!(summary(">S <SA >R"), "RSTO ShR");
 }
 
-/// An end that a reset follows stays an end: both sides had closed.
+/// An end that a reset follows remains an end: both sides had closed.
 #[test]
 fn a_reset_after_both_closed_changes_nothing() {
     assert_eq!(after_open(">FA <FA >A <R"), "SF ShAFfr");
@@ -85,7 +85,7 @@ fn repeated_oddities_are_written_at_powers_of_ten() {
     assert_eq!(record.to_server.bad_checksums, 10);
 }
 
-/// A bad checksum counts as a packet; what the packet says is not believed.
+/// A bad checksum counts as a packet; the packet's content is not believed.
 #[test]
 fn a_bad_checksum_changes_no_state() {
     let mut talk = Talk::new();
@@ -105,7 +105,7 @@ fn a_bad_checksum_changes_no_state() {
     assert_eq!(talk.summary(), "OTH C");
 }
 
-/// Combinations that no TCP sends.
+/// Combinations of flags that no TCP sends.
 #[test]
 fn impossible_flags_are_inconsistent_or_multi_flag() {
     assert_eq!(summary(">SF"), "SH Q");
@@ -113,7 +113,7 @@ fn impossible_flags_are_inconsistent_or_multi_flag() {
     assert_eq!(after_open(">FR >FR"), "RSTO ShAI");
 }
 
-/// SYN, FIN and RST are written again if their number is another.
+/// SYN, FIN and RST are written again if their number differs.
 #[test]
 fn control_segments_repeat_only_with_other_numbers() {
     assert_eq!(summary(">S! >S! >S"), "S0 S");
@@ -127,7 +127,8 @@ fn control_segments_repeat_only_with_other_numbers() {
     assert_eq!(talk.summary(), "RSTO ShARR");
 }
 
-/// A gap is what was acknowledged and never seen, between sides that shook hands.
+/// A gap consists of bytes that were acknowledged and never seen, between sides that completed a
+/// handshake.
 #[test]
 fn bytes_acknowledged_but_never_seen_are_missed() {
     let mut talk = Talk::new();
@@ -152,7 +153,7 @@ fn bytes_acknowledged_but_never_seen_are_missed() {
     assert_eq!(talk.record().to_client.missed_bytes, 0);
 }
 
-/// A hole that a late packet fills is no gap; one that is acknowledged first is.
+/// A hole that a late packet fills is no gap; one that is acknowledged before is.
 #[test]
 fn late_packets_fill_holes_until_they_are_acknowledged() {
     let segment =
@@ -170,7 +171,7 @@ fn late_packets_fill_holes_until_they_are_acknowledged() {
         (record.to_server.missed_bytes, record.to_server.stream_bytes),
         (0, 55)
     );
-    // Late packets bring nothing beyond what was seen: Zeek calls them retransmissions.
+    // Late packets bring no new bytes: Zeek calls them retransmissions.
     assert_eq!(record.history.as_str(), "ShADTa");
     let mut talk = Talk::new();
     talk.steps(OPEN);
@@ -206,7 +207,7 @@ fn retransmitted_bytes_count_once_by_sequence_numbers() {
     assert_eq!(record.to_client.stream_bytes, 0);
 }
 
-/// Numbers wrap at 2³²; the sums do not.
+/// Sequence numbers wrap at 2³²; the sums do not.
 #[test]
 fn sums_do_not_wrap_with_the_sequence_numbers() {
     let mut talk = Talk::with_isn(u32::MAX - 3, u32::MAX);
@@ -228,7 +229,7 @@ fn sums_do_not_wrap_with_the_sequence_numbers() {
 fn elephants_are_counted_beyond_32_bits() {
     let mut talk = Talk::new();
     talk.steps(OPEN);
-    // Jumbo "packets" (segments merged by the adapter) to get there in few steps.
+    // Jumbo "packets" (segments merged by the adapter), to get there in few steps.
     let (len, count) = (900_000_000_u32, 21);
     for _ in 0..count {
         talk.steps(&format!(">PA{len} <A"));
@@ -255,7 +256,7 @@ fn the_handshake_gives_the_round_trip_time() {
         talk.record().rtt_ns
     };
     assert_eq!(rtt(">S +9 <SA +3 >A"), Some(14_000_000));
-    // A SYN sent again: from the last one. A SYN-ACK sent again: unknowable.
+    // A repeated SYN: from the last one. A repeated SYN-ACK: unknowable.
     assert_eq!(rtt(">S! +999 >S +9 <SA >A"), Some(11_000_000));
     assert_eq!(rtt(">S +9 <SA! +5 <SA >A"), None);
     assert_eq!(rtt("<SA >A"), None);
@@ -263,7 +264,7 @@ fn the_handshake_gives_the_round_trip_time() {
     assert_eq!(rtt(">S +4900 <SA >A"), None);
 }
 
-/// Suricata's states go with the same packets.
+/// Suricata's states for the same packets.
 #[test]
 fn suricata_states_are_told_beside() {
     let states = |steps: &str| {
@@ -319,8 +320,8 @@ fn simultaneous_open_is_one_connection() {
     assert_eq!(summary(">S <S >SA <SA >PA5 <A"), "S1 SsDa");
 }
 
-/// A SYN with another number, or any SYN after a close, begins another connection; a SYN sent
-/// again does not.
+/// A SYN with another number, or any SYN after a close, begins a new connection; a repeated SYN
+/// does not.
 #[test]
 fn a_new_connection_on_the_same_ports_is_another_record() {
     let reasons = |steps: &str| -> Vec<(EndReason, String)> {
@@ -336,7 +337,7 @@ fn a_new_connection_on_the_same_ports_is_another_record() {
     let open = (EndReason::EndOfInput, "ShA".to_owned());
     let old = |history: &str| (EndReason::Reused, history.to_owned());
     assert_eq!(reasons(">S"), [old("S"), open.clone()]);
-    // Its end was not captured, and its ports are used again soon: the answer tells.
+    // Its end was not captured, and its ports are soon reused: the answer shows.
     let answered = (EndReason::EndOfInput, "^hA".to_owned());
     assert_eq!(reasons(OPEN), [old("ShAS"), answered.clone()]);
     assert_eq!(
@@ -348,11 +349,11 @@ fn a_new_connection_on_the_same_ports_is_another_record() {
         [old("ShAFf"), open.clone()]
     );
     assert_eq!(reasons(">PA10 <A"), [old("DaS"), answered.clone()]);
-    // A RST that came before proves nothing, as its sender may have forged it.
+    // A RST before it proves nothing, as it may be forged.
     assert_eq!(reasons(">PA10 <A <R"), [old("DarS"), answered.clone()]);
     assert_eq!(reasons(&format!("{OPEN} >R")), [old("ShARS"), answered]);
     assert_eq!(reasons(">S <SA >R"), [old("ShR"), open]);
-    // A refused SYN that is sent again is another attempt, also with the same number.
+    // A refused SYN that is repeated is a new attempt, also with the same number.
     let mut talk = Talk::new();
     talk.steps(">S! <RA >S! <RA >S! <RA");
     let states: Vec<_> = all(&talk.trace)
@@ -360,7 +361,7 @@ fn a_new_connection_on_the_same_ports_is_another_record() {
         .map(|record| record.conn_state.name())
         .collect();
     assert_eq!(states, ["REJ"; 3]);
-    // The key is the packet's that began the new one.
+    // The key is that of the packet that began the new one.
     let mut talk = Talk::new();
     talk.steps(">S");
     talk.seq[0] = 9;
@@ -374,8 +375,8 @@ fn a_new_connection_on_the_same_ports_is_another_record() {
 }
 
 /// RFC 5961 §4.2: a SYN in an open connection gets a challenge ACK, whatever its number, and
-/// changes nothing: neither states nor numbers, nor what comes behind it. Suricata's state table
-/// says the same, Zeek would begin another connection.
+/// changes nothing: neither states nor numbers, nor anything after it. Suricata's state table says
+/// the same; Zeek would begin a new connection.
 #[test]
 fn a_syn_in_an_open_connection_changes_nothing() {
     let challenged = |before: &str, from_client: bool, flags: &str, after: &str| {
@@ -405,13 +406,13 @@ fn a_syn_in_an_open_connection_changes_nothing() {
         challenged(">PA10 <PA10", false, "SA", rest),
         whole("SF ShADdhaFf")
     );
-    // Half closed: the server may go on for long.
+    // Half closed: the server may continue for long.
     let rest = "<A <PA10 >A <FA >A";
     assert_eq!(challenged(">FA <A", true, "S", rest), whole("SF ShAFaSdf"));
 }
 
-/// An attempt ends five seconds after its first SYN, whatever is sent again meanwhile; then a
-/// SYN sent again is another attempt.
+/// An attempt ends five seconds after its first SYN, whatever is repeated meanwhile; a SYN after
+/// that is a new attempt.
 #[test]
 fn an_attempt_has_five_seconds() {
     let mut talk = Talk::new();

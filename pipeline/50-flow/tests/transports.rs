@@ -1,4 +1,5 @@
-//! What is one connection, and who is its client: UDP, ICMP, SCTP and protocols without ports.
+//! What forms one connection, and which side is its client: UDP, ICMP, SCTP and protocols without
+//! ports.
 
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
@@ -15,7 +16,7 @@ fn trace(packets: &[(u64, Packet)]) -> Trace {
     trace
 }
 
-/// UDP has no handshake: who sends first is the client, and who sent at all is the state.
+/// UDP has no handshake: the first sender is the client, and the state says which sides sent.
 #[test]
 fn udp_states_tell_who_sent() {
     let (host, server) = (end("10.0.0.9", 5000), end("10.0.0.2", 53));
@@ -45,7 +46,7 @@ fn udp_states_tell_who_sent() {
         (ConnState::SHR, "^d")
     );
     assert!(turned.flipped && turned.server.port == 53);
-    // Both are: as it came.
+    // Both are: in the order of arrival.
     let ntp = Packet::udp(end("10.0.0.9", 123), end("10.0.0.2", 123), 48);
     assert!(!only(&trace(&[(0, ntp)])).1.flipped);
     // A broadcast has no single host at its end.
@@ -53,7 +54,7 @@ fn udp_states_tell_who_sent() {
     assert_eq!(only(&trace(&[(0, dhcp)])).1.history.as_str(), "D");
 }
 
-/// Request and reply of one identifier are one connection; types stand for ports.
+/// Request and reply with one identifier are one connection; types stand for ports.
 #[test]
 fn icmp_pairs_are_one_connection() {
     let ping = Packet::icmp("10.0.0.1", "10.0.0.2", (8, 0), 8, 77);
@@ -90,7 +91,7 @@ fn icmp_pairs_are_one_connection() {
 }
 
 /// An ICMP error counts on the connection that it quotes, in the direction of the quoted packet,
-/// without adding to packets or lengthening its life.
+/// adds no packets and does not extend its lifetime.
 #[test]
 fn icmp_errors_count_on_the_connection_they_quote() {
     let (host, server) = (end("10.0.0.9", 5000), end("10.0.0.2", 7));
@@ -119,7 +120,7 @@ fn icmp_errors_count_on_the_connection_they_quote() {
     );
 }
 
-/// Errors about connections that nobody saw are a one-way connection from router to host.
+/// Errors about unknown connections form a one-way connection from router to host.
 #[test]
 fn icmp_errors_about_unknown_connections_have_their_own() {
     for (host, server, router) in [
@@ -144,7 +145,7 @@ fn icmp_errors_about_unknown_connections_have_their_own() {
     }
 }
 
-/// SCTP: who sends INIT is the client; ABORT and SHUTDOWN COMPLETE end it.
+/// SCTP: the sender of INIT is the client; ABORT and SHUTDOWN COMPLETE end it.
 #[test]
 fn sctp_has_a_client_and_an_end() {
     let (a, b) = (end("10.0.0.1", 3000), end("10.0.0.2", 4000));
@@ -194,7 +195,7 @@ fn other_protocols_are_pairs_of_addresses() {
     assert_eq!(records[0].conn_state, ConnState::OTH);
 }
 
-/// An IPv6 key holds a digest without a secret: connections made to collide are kept apart.
+/// An IPv6 key contains a digest without a secret: connections made to collide are kept apart.
 #[test]
 fn colliding_ipv6_keys_are_kept_apart() {
     let server = end("2001:db8::ffff", 80);

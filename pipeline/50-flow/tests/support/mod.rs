@@ -1,4 +1,4 @@
-//! Packets made by hand, and tables run over them.
+//! Packets made by hand, and tables that process them.
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
@@ -24,17 +24,17 @@ pub fn end(address: &str, port: u16) -> End {
     End(address.parse().unwrap(), port)
 }
 
-/// A packet to be, with fields that may be set by hand.
+/// A packet to be made, with fields that may be set by hand.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
     pub from: End,
     pub to: End,
     pub meta: PacketMeta,
-    /// First byte behind the SCTP header.
+    /// First byte after the SCTP header.
     pub chunk: u8,
-    /// For an ICMP error: who sent it.
+    /// The sender of an ICMP error.
     pub router: Option<IpAddr>,
-    /// IPv6: what to use for the digest, to make it collide.
+    /// IPv6: a value to use for the digest, to make it collide.
     pub digest: Option<u64>,
 }
 
@@ -85,8 +85,8 @@ impl Packet {
         Self::new(PacketKind::Other, protocol, end(from, 0), end(to, 0), 8)
     }
 
-    /// `port` is what dispatch puts there: identifier of a pair, code of a one-way message;
-    /// `subkind` the pair's request type.
+    /// `port`: the value that dispatch uses there, the identifier of a pair or the code of a
+    /// one-way message. `subkind`: the pair's request type.
     pub fn icmp(from: &str, to: &str, kind: (u8, u8), subkind: u8, port: u16) -> Self {
         let (from, to) = (end(from, port), end(to, port));
         let protocol = if from.0.is_ipv6() { 58 } else { 1 };
@@ -197,7 +197,7 @@ impl Trace {
         self.metas.push(meta);
     }
 
-    /// A packet captured `leap` later than what stream time follows.
+    /// A packet captured `leap` later than stream time follows.
     pub fn push_leaping(&mut self, time: u64, leap: u64, packet: Packet) {
         self.push(time, packet);
         if let Some(meta) = self.metas.last_mut() {
@@ -262,7 +262,7 @@ pub fn mix(word: u64) -> u64 {
     word ^ word >> 32
 }
 
-/// Keeps connection records.
+/// Collects connection records.
 #[derive(Clone, Debug, Default)]
 pub struct Records(pub Vec<(RecordKey, ConnRecord)>);
 
@@ -280,9 +280,9 @@ pub struct Plan {
     pub options: FlowOptions,
     pub tables: usize,
     pub batch: usize,
-    /// Ticks after every so many packets; 0: only at the end.
+    /// Packets between ticks; 0: only at the end.
     pub tick_every: usize,
-    /// Every so many of these ticks are exact; 0: none.
+    /// One in this many ticks is exact; 0: none.
     pub exact_every: usize,
 }
 
@@ -380,7 +380,7 @@ pub fn all(trace: &Trace) -> Vec<ConnRecord> {
         .collect()
 }
 
-/// A TCP connection told step by step: both sides' numbers are kept.
+/// A TCP connection described step by step; it tracks the numbers of both sides.
 pub struct Talk {
     pub trace: Trace,
     pub client: End,
@@ -404,9 +404,9 @@ impl Talk {
         }
     }
 
-    /// Steps by words: `>` client, `<` server, then flags, then the length: `>S`, `<SA`, `>A`,
-    /// `>PA100`. A word with `!` is sent again with the numbers of the side's previous state: it
-    /// does not move the sequence. `+N` waits N milliseconds; each step takes 1 ms.
+    /// Steps as words: `>` client, `<` server, then flags, then the length: `>S`, `<SA`, `>A`,
+    /// `>PA100`. A word with `!` is sent again with the side's previous numbers: it does not
+    /// advance the sequence. `+N` waits N milliseconds; each step takes 1 ms.
     pub fn steps(&mut self, steps: &str) -> &mut Self {
         for word in steps.split_whitespace() {
             if let Some(wait) = word.strip_prefix('+') {
@@ -460,7 +460,7 @@ impl Talk {
     }
 }
 
-/// What a talk comes to.
+/// The result of a conversation.
 pub fn summary(steps: &str) -> String {
     let mut talk = Talk::new();
     talk.steps(steps);
