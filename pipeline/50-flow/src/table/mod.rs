@@ -14,6 +14,7 @@ mod packet;
 pub(crate) mod ports;
 mod rare;
 mod room;
+mod view;
 
 use crate::counters::FlowCounters;
 use crate::entry::{Addresses, Cold, Extra, Handle, Hot, NIL};

@@ -14,8 +14,13 @@
 // bucket. Linear probing slot by slot ended unpredictably (0.7 of a packet's 3.8 mispredicted
 // branches), and the search for a new connection touched several lines.
 
+mod bucket;
+#[cfg(test)]
+mod tests;
+
 use crate::entry::{Handle, NIL};
 use crate::shards::ShardSet;
+use bucket::{Bucket, SLOTS, has_room, look, slots_of};
 use flowpin_memory::Reserved;
 use flowpin_packet::{SHARD_COUNT, Shard};
 use std::io;
@@ -30,13 +35,6 @@ pub(crate) struct Index {
     /// Number of shards that have left each class for the next.
     left: [u32; CLASS_MAX as usize + 1],
 }
-
-/// Hashes, followed by handles plus one.
-type Bucket = [u32; 2 * SLOTS];
-
-/// Slots per bucket.
-const SLOTS: usize = 8;
-const _: () = assert!(size_of::<Bucket>() == 64);
 
 /// The current buckets of a shard. A shard that another table owns has one bucket, which stays
 /// empty: its mask is 0 and `start` points to a bucket that is never used.
@@ -305,33 +303,6 @@ impl Index {
     }
 }
 
-/// The handle with a hash in a bucket, or [`NIL`], and whether a slot is empty. If two handles have
-/// the same hash, the result is one of them or neither.
-#[inline]
-fn look(bucket: &Bucket, hash: u32) -> (Handle, bool) {
-    let (hashes, handles) = bucket.split_at(SLOTS);
-    let (mut found, mut room) = (0, 0);
-    for (&held, &value) in hashes.iter().zip(handles) {
-        found |= value & u32::from(held == hash).wrapping_neg();
-        room |= u32::from(value == 0);
-    }
-    // A slot holds the handle plus one, and `NIL` plus one is 0.
-    (found.wrapping_sub(1), room != 0)
-}
-
-#[inline]
-fn has_room(bucket: &Bucket) -> bool {
-    let (_, handles) = bucket.split_at(SLOTS);
-    handles.contains(&0)
-}
-
-/// The hashes and handles in a bucket.
-fn slots_of(bucket: &Bucket) -> impl Iterator<Item = (u32, Handle)> + '_ {
-    let (hashes, handles) = bucket.split_at(SLOTS);
-    let slots = hashes.iter().zip(handles);
-    slots.filter_map(|(&hash, &value)| Some((hash, value.checked_sub(1)?)))
-}
-
 /// Stores a handle, plus one, in the first empty slot from its bucket on.
 #[inline]
 fn place(buckets: &mut Reserved<Bucket>, region: Region, hash: u32, value: u32) {
@@ -355,67 +326,3 @@ fn place(buckets: &mut Reserved<Bucket>, region: Region, hash: u32, value: u32) 
 const CLASS_MIN: u32 = 3;
 /// The hash has no more bits: 24 below the shard, three of them for the slots of a bucket.
 const CLASS_MAX: u32 = 21;
-
-#[cfg(test)]
-mod tests {
-    use super::Index;
-    use crate::shards::ShardSet;
-    use flowpin_packet::Shard;
-    use proptest::prelude::*;
-    use std::collections::HashMap;
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
-
-        /// The index is a map from (hash, handle) to presence, through growth and removal, for
-        /// hashes chosen to collide.
-        #[test]
-        fn the_index_finds_what_is_in_it_and_nothing_else(
-            steps in prop::collection::vec((0u32..3, 0u32..40, any::<bool>()), 0..600),
-        ) {
-            let shards: ShardSet = [Shard(3), Shard(200)].into_iter().collect();
-            let mut index = Index::new(&shards, 1000).unwrap();
-            let mut model: HashMap<u32, u32> = HashMap::new();
-            let mut handle = 0;
-            for (kind, low, add) in steps {
-                // Homes cluster around the wrap of a small region.
-                let shard = if kind == 0 { 3 } else { 200 };
-                let hash = (shard << 24) + low * 8 + if kind == 2 { 7 } else { 6 };
-                if add {
-                    prop_assert!(index.insert(hash, handle));
-                    model.insert(handle, hash);
-                    handle += 1;
-                } else if let Some((&gone, &hash)) = model.iter().find(|&(_, &held)| held == hash) {
-                    index.remove(hash, gone);
-                    model.remove(&gone);
-                }
-            }
-            for (&handle, &hash) in &model {
-                prop_assert!(index.candidates(hash).any(|found| found == handle));
-            }
-            let used = index.used(Shard(3)) + index.used(Shard(200));
-            prop_assert_eq!(used as usize, model.len());
-            let (some, others) = (index.handles(Shard(3)), index.handles(Shard(200)));
-            let mut all: Vec<u32> = some.chain(others).collect();
-            all.sort_unstable();
-            let mut want: Vec<u32> = model.keys().copied().collect();
-            want.sort_unstable();
-            prop_assert_eq!(all, want);
-        }
-    }
-
-    /// A full index refuses instead of searching forever, and a foreign shard has no room.
-    #[test]
-    fn a_full_index_refuses() {
-        let shards: ShardSet = [Shard(0)].into_iter().collect();
-        let mut index = Index::new(&shards, 100).unwrap();
-        let fitted = (0..1000).take_while(|&n| index.insert(7, n)).count();
-        assert_eq!(fitted, 160);
-        assert_eq!(index.candidates(8).next(), None);
-        assert_eq!(index.candidates(7).count(), 160);
-        assert!(!index.owns(1 << 24) && index.owns(5));
-        assert!(!index.insert(1 << 24, 1));
-        assert_eq!(index.candidates(1 << 24).next(), None);
-        index.prefetch(u32::MAX);
-    }
-}
