@@ -25,6 +25,7 @@ mod clock;
 mod dispatcher;
 mod fast_path;
 mod fuzz;
+mod headers;
 mod outside;
 mod peel;
 mod pin;
@@ -39,6 +40,7 @@ pub use dispatcher::{DispatchOptions, Dispatched, Dispatcher};
 pub use flowpin_wire::checksum::ChecksumVerdict;
 #[doc(hidden)]
 pub use fuzz::fuzz_dispatch;
+pub use headers::{Header, Headers, Seen, headers};
 pub use outside::{NO_VLAN, tunnel_uid, tunnels, vlans};
 pub use peel::TunnelLayer;
 pub use quality::{NonIpCounts, Quality};

@@ -85,6 +85,29 @@ pub struct RecordBatch {
     pub(crate) built_messages: Vec<u64>,
 }
 
+/// A record as it is written.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordLine<'a> {
+    /// Its place in the output.
+    pub key: RecordKey,
+    /// What it is of.
+    pub record_type: RecordType,
+    /// Its connection, tunnel or scan; of an anomaly the number of its packet.
+    pub uid: u64,
+    /// Of a message: its schema's number among those of the formatter.
+    pub schema: Option<usize>,
+    /// By the name of each format: its text, with the end of the line; empty if it has none.
+    pub texts: [(&'static str, &'a [u8]); TextFormat::COUNT],
+}
+
+/// The formats that are text, as `--format` calls them.
+const TEXTS: [(&str, TextFormat); TextFormat::COUNT] = [
+    ("eve", TextFormat::Eve),
+    ("zeek", TextFormat::ZeekTsv),
+    ("zeek-json", TextFormat::ZeekJson),
+    ("csv", TextFormat::Csv),
+];
+
 impl RecordBatch {
     /// How many records are in it.
     pub fn len(&self) -> usize {
@@ -113,6 +136,21 @@ impl RecordBatch {
                 *built = 0;
             }
         }
+    }
+
+    /// The records as text, in order: for showing what is written, and why.
+    pub fn lines(&self) -> impl Iterator<Item = RecordLine<'_>> {
+        (0..self.entries.len()).filter_map(|index| {
+            let record = self.record(index)?;
+            Some(RecordLine {
+                key: record.entry.key,
+                record_type: record.entry.record_type,
+                uid: record.entry.tie,
+                schema: (record.entry.record_type == RecordType::Message)
+                    .then(|| usize::from(self.rows.messages.row(record.entry.row).schema)),
+                texts: TEXTS.map(|(name, format)| (name, record.text(format))),
+            })
+        })
     }
 
     pub(crate) fn clear(&mut self) {

@@ -22,7 +22,7 @@ mod messages;
 mod page;
 mod text;
 
-pub use batch::RecordBatch;
+pub use batch::{RecordBatch, RecordLine};
 pub use error::OutputError;
 pub use files::{Disk, Earlier, FileInfo, MessageCount, OutputSummary, Storage, Target, Writers};
 pub use format::{Formatter, MessageSchemas};

@@ -78,6 +78,14 @@ pub(crate) trait Watch {
     fn vlan(&mut self, id: u16);
     /// A tunnel header, entered; it may turn out that nothing inside can be read.
     fn tunnel(&mut self, layer: TunnelLayer);
+    /// A layer is about to be read.
+    fn layer(&mut self, next: Next, at: usize) {
+        let _ = (next, at);
+    }
+    /// A transport header is about to be read.
+    fn transport(&mut self, protocol: u8, at: usize) {
+        let _ = (protocol, at);
+    }
 }
 
 impl Watch for () {
@@ -147,6 +155,7 @@ impl<'a, W: Watch> Peel<'a, W> {
     /// Peels from `next` on.
     pub(crate) fn run(&mut self, mut next: Next) -> Outcome {
         loop {
+            self.watch.layer(next, self.at);
             let step = match self.layers {
                 LAYERS_MAX.. => Err(bad(Layer::Nesting, Reason::TooDeep, 0)),
                 _ => self.step(next),

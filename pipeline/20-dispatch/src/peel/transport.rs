@@ -13,6 +13,7 @@ use flowpin_wire::transport::{
 impl<W: Watch> Peel<'_, W> {
     /// The header of `protocol` starts here.
     pub(super) fn transport(&mut self, network: &Network, protocol: u8) -> Result<Step, Malformed> {
+        self.watch.transport(protocol, self.at);
         if network.later_fragment {
             return self.bare(network, protocol);
         }

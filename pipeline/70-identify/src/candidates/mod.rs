@@ -71,6 +71,11 @@ impl Set {
         set
     }
 
+    fn has(&self, index: usize) -> bool {
+        let word = self.0.get(index >> 6);
+        word.is_some_and(|word| word & bit(index) != 0)
+    }
+
     fn insert(&mut self, index: usize) {
         if let Some(word) = self.0.get_mut(index >> 6) {
             *word |= bit(index);
@@ -167,6 +172,13 @@ impl Candidates {
             return Some((one.rule, Answer::No));
         }
         Some((one.rule, (one.check)(look)?))
+    }
+
+    /// The rules of some of them, by rank.
+    pub(crate) fn rules_of<'a>(&'a self, set: &'a Set) -> impl Iterator<Item = RuleId> + 'a {
+        let numbered = self.all.iter().enumerate();
+        let inside = numbered.filter(|(index, _)| set.has(*index));
+        inside.map(|(_, one)| one.rule)
     }
 
     #[cfg(test)]

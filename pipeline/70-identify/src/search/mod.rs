@@ -5,6 +5,7 @@ mod junk;
 mod loaded;
 mod progress;
 mod stream;
+mod view;
 
 use crate::Datagram;
 use crate::On;

@@ -57,6 +57,11 @@ impl MessageSchemas {
         self.all.len()
     }
 
+    /// The schema with a number ([`crate::RecordLine::schema`]).
+    pub fn schema(&self, number: usize) -> Option<&MessageSchema> {
+        self.all.get(number).map(|ready| &ready.schema)
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
