@@ -7,7 +7,7 @@
 use super::close::how_ended;
 use super::segment::header;
 use super::{Place, Reassembler, span};
-use crate::connection::{CONTROLS, Connection, FIN_ACK, Marks, NIL, ODD, Phase, Side};
+use crate::connection::{CONTROLS, Connection, FIN_ACK, Marks, NEVER_FAST, NIL, Phase, Side};
 use crate::{Closed, Handshake, Span, StreamConsumer};
 use flowpin_config::SegmentOverlap;
 use flowpin_packet::{FrameBytes, PacketMeta, TcpFlags};
@@ -34,7 +34,7 @@ impl Reassembler {
             return false;
         }
         match meta.tcp_flags.0 & CONTROLS {
-            _ if meta.flags.has_any(ODD) => false,
+            _ if meta.flags.has_any(NEVER_FAST) => false,
             SYN if begins && meta.payload_len == 0 => {
                 self.take_first_syn(frames, meta, place, consumer)
             }

@@ -11,6 +11,7 @@ mod deliver;
 mod fast_path;
 mod handshake;
 mod segment;
+mod store;
 
 use crate::connection::{Connection, Marks, NIL, Phase};
 use crate::delivered::Delivered;
