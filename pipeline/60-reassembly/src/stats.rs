@@ -22,6 +22,11 @@ macro_rules! stats {
                     *mine = mine.saturating_add(theirs);
                 }
             }
+
+            /// All counts by name, anomalies left out.
+            pub fn named(&self) -> Vec<(&'static str, u64)> {
+                vec![$((stringify!($field), self.$field),)*]
+            }
         }
     };
 }

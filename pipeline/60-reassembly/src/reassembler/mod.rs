@@ -12,6 +12,7 @@ mod fast_path;
 mod handshake;
 mod segment;
 mod store;
+mod view;
 
 use crate::connection::{Connection, Marks, NIL, Phase};
 use crate::delivered::Delivered;
@@ -22,6 +23,8 @@ use flowpin_memory::Slab;
 use flowpin_packet::{FrameBytes, PacketFlags, PacketMeta, TcpFlags};
 use segment::Segment;
 use std::io;
+
+pub use view::StreamView;
 
 /// The TCP streams of one worker's connections.
 ///

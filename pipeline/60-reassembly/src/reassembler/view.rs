@@ -1,0 +1,62 @@
+//! Where a stream stands: for whoever explains, and not for a run.
+
+use super::Reassembler;
+use crate::connection::{Marks, Phase};
+use flowpin_config::SegmentOverlap;
+use flowpin_packet::Seq;
+
+/// Where one direction of a connection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamView {
+    /// How far it has come: lower case, words joined by `_`.
+    pub phase: &'static str,
+    /// Bytes of it that were handed on, gaps included.
+    pub offset: u64,
+    /// Number of the next byte.
+    pub next: Seq,
+    /// Its receiver has acknowledged everything before this.
+    pub acked: Seq,
+    /// One past what its receiver takes.
+    pub edge: Seq,
+    /// Bytes held, after a hole.
+    pub held_bytes: u32,
+    /// How its receiver reads segments that overlap.
+    pub policy: SegmentOverlap,
+    /// Whether its sender was seen at all.
+    pub is_seen: bool,
+    /// Whether no consumer wants its bytes.
+    pub is_skipped: bool,
+}
+
+impl Reassembler {
+    /// Both directions of a connection, that to the server first; none of a handle that means
+    /// nothing here.
+    pub fn view(&self, handle: u32) -> Option<[StreamView; 2]> {
+        let connection = self.connections.get(handle)?;
+        Some(connection.sides.map(|side| StreamView {
+            phase: name(side.phase),
+            offset: side.offset,
+            next: side.next,
+            acked: side.acked,
+            edge: side.edge,
+            held_bytes: self.held.queue(side.held).bytes,
+            policy: side.policy,
+            is_seen: side.marks.has(Marks::SEEN),
+            is_skipped: side.marks.has(Marks::SKIPPED),
+        }))
+    }
+}
+
+const fn name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Unseen => "unseen",
+        Phase::Guessed => "guessed",
+        Phase::Syn => "syn",
+        Phase::Open => "open",
+        Phase::Closing => "closing",
+        Phase::Finished => "finished",
+        Phase::Reset => "reset",
+        Phase::Refused => "refused",
+        Phase::Ignored => "ignored",
+    }
+}
