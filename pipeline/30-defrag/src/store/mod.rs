@@ -13,6 +13,7 @@
 
 mod block;
 mod body;
+mod cost;
 mod hosts;
 mod index;
 mod overlap;
@@ -22,51 +23,19 @@ mod slot;
 
 pub(crate) use block::{BLOCK_LEN, blocks_of};
 pub(crate) use body::{Body, Header, Lies};
+pub(crate) use cost::{BLOCK_COST, BODY_COST, Need, SLOT_COST};
 pub(crate) use overlap::refuses;
 pub(crate) use part::{Part, slice};
 pub(crate) use pool::NONE;
 pub(crate) use slot::{GivenUp, Key, Nook};
 
-use slot::Slot;
-
 use block::Block;
-use body::RANGES_KEPT;
+use cost::SLOT_COST_NARROW;
 use flowpin_packet::Timestamp;
-use hosts::{Host, Hosts};
+use hosts::Hosts;
 use index::Index;
 use pool::Pool;
-
-/// What a slot costs of the memory cap: itself, its source's entry, its share of both indexes and
-/// of lists that grew, and what the allocator adds.
-pub(crate) const SLOT_COST: u64 = SLOT_COST_NARROW as u64;
-const SLOT_COST_NARROW: u32 = 256;
-/// What a body costs, the list of its fragments included.
-pub(crate) const BODY_COST: u64 = (size_of::<Body>() + 4 * RANGES_KEPT + 32) as u64;
-/// What a block costs.
-pub(crate) const BLOCK_COST: u64 = (size_of::<Block>() + 16) as u64;
-
-// A list of hosts that has just grown is half empty; so are the indexes, of which there are two.
-const _: () = assert!(size_of::<Slot>() <= 168);
-const _: () = assert!((size_of::<Slot>() + 8 + 8 + size_of::<Host>() + 8) as u64 <= SLOT_COST);
-
-/// What a datagram needs.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Need {
-    pub(crate) slots: usize,
-    pub(crate) bodies: usize,
-    pub(crate) blocks: usize,
-    pub(crate) list_bytes: usize,
-}
-
-impl Need {
-    pub(crate) const fn cost(self) -> u64 {
-        (self.slots as u64)
-            .saturating_mul(SLOT_COST)
-            .saturating_add((self.bodies as u64).saturating_mul(BODY_COST))
-            .saturating_add((self.blocks as u64).saturating_mul(BLOCK_COST))
-            .saturating_add(self.list_bytes as u64)
-    }
-}
+use slot::Slot;
 
 /// The oldest and the newest of a family.
 #[derive(Clone, Copy, Debug)]
