@@ -15,6 +15,7 @@ parsers! {
     Quic, quic: flowpin_tls::Quic;
     Fix, fix: flowpin_fix::Fix;
     Ftp, ftp: flowpin_ftp::Ftp;
+    Nut, nut: flowpin_nut::Nut;
     WebSocket, websocket: flowpin_websocket::Carried<flowpin_tls::Tls>;
     Text, text: flowpin_text::Text;
 }

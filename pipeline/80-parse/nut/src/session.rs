@@ -1,0 +1,286 @@
+//! One connection: which commands wait for their answer, and what a record says of both.
+
+use crate::lines::Lines;
+use crate::schema::NUT;
+use crate::words::Words;
+use flowpin_packet::Timestamp;
+use flowpin_record::{MessageSink, Value};
+use std::collections::VecDeque;
+
+/// A connection.
+#[derive(Debug, Default)]
+pub(crate) struct Session {
+    pub(crate) shard: u8,
+    pub(crate) is_open: bool,
+    pub(crate) client: Lines,
+    pub(crate) server: Lines,
+    /// Commands without their answer, the oldest first.
+    pub(crate) waiting: VecDeque<Command>,
+    user: Vec<u8>,
+    /// The lines so far of the list that the server is sending.
+    list: Option<u64>,
+    /// An answer's command was not seen: until the next command, answers are nobody's.
+    pub(crate) is_lost: bool,
+}
+
+/// A command, as it was sent; without what may be a password.
+#[derive(Debug)]
+pub(crate) struct Command {
+    pub(crate) at: Timestamp,
+    pub(crate) line: Vec<u8>,
+    pub(crate) is_cut: bool,
+}
+
+/// What of a line has been read, for all connections.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    command: Words,
+    answer: Words,
+    name: Vec<u8>,
+}
+
+/// What a line of the server came to.
+#[derive(Debug, Default)]
+pub(crate) struct Answered {
+    /// The command that it answers, which has been reported.
+    pub(crate) command: Option<Command>,
+    /// The connection goes on in TLS.
+    pub(crate) is_tls: bool,
+    /// It is a line of NUT's.
+    pub(crate) is_mine: bool,
+}
+
+/// How the words of a command are to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verb {
+    /// One word, then the power supply, a name, a value.
+    One,
+    /// Two words, then the same.
+    Two,
+    /// Its words are not shown: there are none, or they are secret.
+    Bare,
+    User,
+    Unknown,
+}
+
+impl Session {
+    /// Ready for another connection.
+    pub(crate) fn begin(&mut self, shard: u8) {
+        (self.shard, self.is_open) = (shard, true);
+    }
+
+    pub(crate) fn forget(&mut self) {
+        self.client.forget();
+        self.server.forget();
+        self.waiting.clear();
+        self.user.clear();
+        (self.list, self.is_lost, self.is_open) = (None, false, false);
+    }
+
+    /// Bytes of one side are missing.
+    pub(crate) fn lose(&mut self, to_server: bool) {
+        let lines = match to_server {
+            true => &mut self.client,
+            false => &mut self.server,
+        };
+        lines.lose();
+        (self.list, self.is_lost) = (None, true);
+    }
+
+    /// The command of a line; whether it is one of NUT's.
+    pub(crate) fn command(&mut self, line: &mut Vec<u8>, scratch: &mut Scratch) -> bool {
+        scratch.command.read(line);
+        let verb = verb(scratch.command.get(0), scratch.command.get(1));
+        match verb {
+            Verb::User => {
+                self.user.clear();
+                self.user.extend_from_slice(scratch.command.get(1));
+            }
+            // Also what somebody typed before its time.
+            Verb::Bare | Verb::Unknown => {
+                let len = memchr::memchr(b' ', line).unwrap_or(line.len());
+                line.truncate(len);
+            }
+            Verb::One | Verb::Two => {}
+        }
+        self.is_lost = false;
+        verb != Verb::Unknown
+    }
+
+    /// A line of the server: the end of an answer, or a part of one.
+    pub(crate) fn answer<S: MessageSink>(
+        &mut self,
+        (line, is_cut, at): (&[u8], bool, Timestamp),
+        scratch: &mut Scratch,
+        sink: &mut S,
+    ) -> Answered {
+        let mut answered = Answered {
+            is_mine: true,
+            ..Answered::default()
+        };
+        scratch.answer.read(line);
+        let [first, second] = [0, 1].map(|place| scratch.answer.get(place));
+        let is_list = second == b"LIST";
+        match (first, self.list) {
+            (b"BEGIN", None) if is_list => {
+                self.list = Some(0);
+                return answered;
+            }
+            (b"END", Some(_)) if is_list => {}
+            (_, Some(lines)) => {
+                self.list = Some(lines.saturating_add(1));
+                return answered;
+            }
+            _ => {}
+        }
+        let is_known = self.list.is_some() || ANSWERS.contains(&first);
+        let is_error = first == b"ERR";
+        answered.is_tls = first == b"OK" && second == b"STARTTLS";
+        let command = self.waiting.pop_front();
+        let is_free = command
+            .as_ref()
+            .is_some_and(|one| is_told_freely(&one.line));
+        if command.is_some() || (is_known && !self.is_lost) {
+            let answer = Answer {
+                is_error,
+                items: self.list,
+                line: (is_free && !is_error).then_some(line),
+                is_cut,
+            };
+            self.report(command.as_ref(), Some(&answer), at, scratch, sink);
+        }
+        self.list = None;
+        answered.is_mine = is_known || is_free;
+        answered.command = command;
+        answered
+    }
+
+    pub(crate) fn report<S: MessageSink>(
+        &self,
+        command: Option<&Command>,
+        answer: Option<&Answer<'_>>,
+        at: Timestamp,
+        scratch: &mut Scratch,
+        sink: &mut S,
+    ) {
+        let Scratch {
+            command: words,
+            answer: told,
+            name,
+        } = scratch;
+        words.read(command.map_or(b"", |command| &command.line));
+        let verb = verb(words.get(0), words.get(1));
+        name.clear();
+        name.extend(words.get(0).iter().map(u8::to_ascii_uppercase));
+        if verb == Verb::Two {
+            name.push(b' ');
+            name.extend(words.get(1).iter().map(u8::to_ascii_uppercase));
+        }
+        let [ups, named, set] = match verb {
+            Verb::One => [1, 2, 3].map(|place| words.get(place)),
+            Verb::Two => [2, 3, 4].map(|place| words.get(place)),
+            Verb::Bare | Verb::User | Verb::Unknown => [&[][..]; 3],
+        };
+        let value = match answer {
+            _ if !set.is_empty() => set,
+            Some(Answer {
+                line: Some(line), ..
+            }) => line,
+            Some(answer) if !answer.is_error => told_value(told),
+            _ => &[],
+        };
+        let error = answer.filter(|answer| answer.is_error);
+        let is_cut = [command.map(|one| one.is_cut), answer.map(|one| one.is_cut)];
+        let values = [
+            Value::bytes(name),
+            Value::bytes(ups),
+            Value::bytes(named),
+            Value::bytes(value),
+            Value::bytes(&self.user),
+            match answer {
+                Some(answer) => Value::Text(if answer.is_error { "ERR" } else { "OK" }),
+                None => Value::Unset,
+            },
+            error.map_or(Value::Unset, |_| Value::bytes(told.get(1))),
+            Value::count(answer.and_then(|answer| answer.items)),
+            Value::Bool(is_cut.contains(&Some(true))),
+        ];
+        let time = command.map_or(at, |command| command.at);
+        sink.message(&NUT, time, &values);
+    }
+}
+
+/// What the server said to a command.
+pub(crate) struct Answer<'a> {
+    is_error: bool,
+    items: Option<u64>,
+    /// The whole line, where any text is an answer.
+    line: Option<&'a [u8]>,
+    is_cut: bool,
+}
+
+/// The value that an answer to GET tells.
+fn told_value(answer: &Words) -> &[u8] {
+    match answer.get(0) {
+        b"VAR" | b"DESC" | b"CMDDESC" | b"TYPE" => answer.get(3),
+        b"UPSDESC" | b"NUMLOGINS" | b"NUMATTACH" => answer.get(2),
+        _ => &[],
+    }
+}
+
+/// Whether the answer to a command is any text.
+fn is_told_freely(command: &[u8]) -> bool {
+    let free: [&[u8]; 4] = [b"VER", b"HELP", b"NETVER", b"PROTVER"];
+    free.iter().any(|one| command.eq_ignore_ascii_case(one))
+}
+
+/// Which command these words begin (RFC 9271 §4.2; also by its names before the RFC).
+fn verb(first: &[u8], second: &[u8]) -> Verb {
+    let is_in = |word: &[u8], all: &[&[u8]]| all.iter().any(|one| word.eq_ignore_ascii_case(one));
+    match () {
+        () if is_in(first, &[b"LIST"]) && is_in(second, LISTS) => Verb::Two,
+        () if is_in(first, &[b"GET"]) && is_in(second, GETS) => Verb::Two,
+        () if is_in(first, &[b"SET"]) && is_in(second, &[b"VAR", b"TRACKING"]) => Verb::Two,
+        () if is_in(first, &[b"USERNAME"]) => Verb::User,
+        () if is_in(first, OF_UPS) => Verb::One,
+        () if is_in(first, BARE) => Verb::Bare,
+        () => Verb::Unknown,
+    }
+}
+
+const LISTS: &[&[u8]] = &[b"UPS", b"VAR", b"RW", b"CMD", b"CLIENT", b"ENUM", b"RANGE"];
+const GETS: &[&[u8]] = &[
+    b"VAR",
+    b"TYPE",
+    b"DESC",
+    b"CMDDESC",
+    b"UPSDESC",
+    b"NUMLOGINS",
+    b"NUMATTACH",
+    b"TRACKING",
+];
+const OF_UPS: &[&[u8]] = &[
+    b"INSTCMD", b"FSD", b"LOGIN", b"ATTACH", b"PRIMARY", b"MASTER",
+];
+const BARE: &[&[u8]] = &[
+    b"PASSWORD",
+    b"STARTTLS",
+    b"LOGOUT",
+    b"DETACH",
+    b"VER",
+    b"HELP",
+    b"NETVER",
+    b"PROTVER",
+];
+/// First words of answers.
+const ANSWERS: &[&[u8]] = &[
+    b"OK",
+    b"ERR",
+    b"VAR",
+    b"TYPE",
+    b"DESC",
+    b"CMDDESC",
+    b"UPSDESC",
+    b"NUMLOGINS",
+    b"NUMATTACH",
+];

@@ -1,0 +1,34 @@
+//! How NUT is recognised: by commands, and by what only its servers answer.
+
+use flowpin_signature::{Group, On, Protocol, Rule};
+
+/// RFC 9271 §4.2: commands and answers. A client waits for each answer, so a user's name is
+/// followed by the password in the client's bytes.
+pub static SIGNATURE: Protocol = Protocol {
+    name: "nut",
+    groups: &[Group::Management],
+    ports: &[3493],
+    rules: &[
+        Rule::pattern(
+            "nut-command",
+            On::Tcp,
+            concat!(
+                r"(LIST (UPS|(VAR|RW|CMD|CLIENT) [!-~]{1,64}|(ENUM|RANGE) [!-~]{1,64} [!-~]{1,64})",
+                r"|GET ((NUMLOGINS|NUMATTACH|UPSDESC) [!-~]{1,64}",
+                r"|(VAR|TYPE|DESC|CMDDESC) [!-~]{1,64} [!-~]{1,64})",
+                r"|USERNAME [!-~]{1,64}\r?\nPASSWORD [!-~]{1,64})\r?\n",
+            ),
+        ),
+        Rule::pattern(
+            "nut-answer",
+            On::Tcp,
+            concat!(
+                r"(Network UPS Tools upsd |BEGIN LIST (UPS|VAR|RW|CMD|CLIENT|ENUM|RANGE)[ \r\n]",
+                r#"|(VAR|DESC|CMDDESC) [!-~]{1,64} [!-~]{1,64} \x22|UPSDESC [!-~]{1,64} \x22"#,
+                r"|ERR (ACCESS-DENIED|UNKNOWN-UPS|DATA-STALE|DRIVER-NOT-CONNECTED",
+                r"|FEATURE-NOT-CONFIGURED|FEATURE-NOT-SUPPORTED|USERNAME-REQUIRED",
+                r"|VAR-NOT-SUPPORTED|CMD-NOT-SUPPORTED)\r?\n)",
+            ),
+        ),
+    ],
+};

@@ -1,0 +1,175 @@
+//! Conversations, cut anywhere, and what is never told.
+
+use crate::fuzz::{fuzz_nut, told};
+use proptest::prelude::*;
+
+const ALL: usize = usize::MAX;
+
+/// What upsc, upsrw and upscmd say to upsd 2.8, and what it answers.
+#[test]
+fn commands_are_told_with_their_answers() {
+    let turns: &[&[u8]] = &[
+        b"LIST UPS\n",
+        b"BEGIN LIST UPS\nUPS lab \"Lab UPS\"\nUPS hall \"\"\nEND LIST UPS\n",
+        b"GET VAR lab \"ups.mfr\"\n",
+        b"VAR lab ups.mfr \"A \\\"B\\\"\"\n",
+        b"GET VAR nosuch ups.status\n",
+        b"ERR UNKNOWN-UPS\n",
+        b"USERNAME admin\n",
+        b"OK\n",
+        b"PASSWORD secret1\n",
+        b"OK\n",
+        b"SET VAR lab battery.charge \"50\"\n",
+        b"OK\n",
+        b"INSTCMD lab load.off 5\n",
+        b"OK\n",
+        b"get upsdesc lab\r\n",
+        b"UPSDESC lab \"Lab UPS\"\r\n",
+        b"VER\n",
+        b"Network UPS Tools upsd 2.8.0\n",
+        b"FSD lab\nLOGOUT\n",
+        b"OK FSD-SET\nOK Goodbye\n",
+    ];
+    let expected = [
+        "LIST UPS|-|-|-|-|OK|-|2|false",
+        "GET VAR|lab|ups.mfr|A \"B\"|-|OK|-|-|false",
+        "GET VAR|nosuch|ups.status|-|-|ERR|UNKNOWN-UPS|-|false",
+        "USERNAME|-|-|-|admin|OK|-|-|false",
+        "PASSWORD|-|-|-|admin|OK|-|-|false",
+        "SET VAR|lab|battery.charge|50|admin|OK|-|-|false",
+        "INSTCMD|lab|load.off|5|admin|OK|-|-|false",
+        "GET UPSDESC|lab|-|Lab UPS|admin|OK|-|-|false",
+        "VER|-|-|Network UPS Tools upsd 2.8.0|admin|OK|-|-|false",
+        "FSD|lab|-|-|admin|OK|-|-|false",
+        "LOGOUT|-|-|-|admin|OK|-|-|false",
+    ];
+    for piece in [ALL, 1, 2, 7] {
+        assert_eq!(told(turns, piece), expected, "pieces of {piece}");
+    }
+}
+
+/// A password is not told, nor what may be one: behind a command that is not known, or mistyped.
+#[test]
+fn passwords_are_never_told() {
+    let turns: &[&[u8]] = &[
+        b"PASSWORD secret1\n",
+        b"ERR USERNAME-REQUIRED\n",
+        b"PASWORD secret1\n",
+        b"ERR UNKNOWN-COMMAND\n",
+        b"LOGOUT secret1\nSTARTTLS secret1\n",
+        b"OK Goodbye\n",
+    ];
+    let all = told(turns, ALL);
+    assert_eq!(all[1], "PASWORD|-|-|-|-|ERR|UNKNOWN-COMMAND|-|false");
+    assert_eq!(all[3], "STARTTLS|-|-|-|-|-|-|-|false");
+    assert!(!all.join(" ").contains("secret"), "{all:?}");
+}
+
+/// The rest belongs to TLS once the server agrees; where it refuses, NUT goes on.
+#[test]
+fn after_an_accepted_starttls_nothing_is_read() {
+    let refused: &[&[u8]] = &[
+        b"STARTTLS\n",
+        b"ERR FEATURE-NOT-CONFIGURED\n",
+        b"STARTTLS\n",
+        b"OK STARTTLS\n\x16\x03\x01",
+        b"\x16\x03\x01LIST UPS\n",
+    ];
+    for piece in [ALL, 1, 5] {
+        let all = told(refused, piece);
+        assert_eq!(
+            all,
+            [
+                "STARTTLS|-|-|-|-|ERR|FEATURE-NOT-CONFIGURED|-|false",
+                "STARTTLS|-|-|-|-|OK|-|-|false",
+                "successor after 12"
+            ]
+        );
+    }
+}
+
+/// What one direction lacks is not guessed: commands stand alone, and later ones have their own
+/// answers.
+#[test]
+fn a_gap_costs_what_it_covers() {
+    let turns: &[&[u8]] = &[
+        b"LIST VAR lab\n",
+        b"BEGIN LIST VAR lab\nVAR lab a \"1\"\n",
+        b"",
+        b"VAR lab b \"2\"\nEND LIST VAR lab\n",
+        b"AR lab x\nGET VAR lab c\n",
+        b"VAR lab c \"3\"\n",
+    ];
+    let expected = [
+        "LIST VAR|lab|-|-|-|-|-|-|false",
+        "GET VAR|lab|c|3|-|OK|-|-|false",
+    ];
+    for piece in [ALL, 1, 3] {
+        assert_eq!(told(turns, piece), expected, "pieces of {piece}");
+    }
+    // A server alone: its answers without commands.
+    let alone = told(&[b"x", b"ERR ACCESS-DENIED\nVAR lab c \"3\"\n"], ALL);
+    assert_eq!(
+        alone,
+        [
+            "-|-|-|-|-|ERR|ACCESS-DENIED|-|false",
+            "-|-|-|3|-|OK|-|-|false"
+        ]
+    );
+}
+
+/// No line and no queue grows past its cap; what is left out is told.
+#[test]
+fn long_lines_and_long_queues_are_cut() {
+    let long = [b"GET VAR lab ", &[b'x'; 5000][..], b"\n"].concat();
+    let all = told(&[&long, b"OK\n"], 100);
+    assert_eq!(all.len(), 1);
+    assert!(all[0].ends_with("|OK|-|-|true") && all[0].len() < 600);
+    let many = b"LIST UPS\n".repeat(100_000);
+    let all = told(&[&many], 1000);
+    assert_eq!(all.len(), 100_000);
+}
+
+proptest! {
+    /// The same is told for every cut of any bytes.
+    #[test]
+    fn cuts_do_not_matter(
+        words in prop::collection::vec(
+            prop::sample::select(WORDS),
+            0..60,
+        ),
+        piece in 0u8..40,
+    ) {
+        let mut data = vec![piece];
+        data.extend(words.concat());
+        fuzz_nut(&data);
+    }
+
+    /// Nothing makes it panic.
+    #[test]
+    fn any_bytes_are_read(data in prop::collection::vec(any::<u8>(), 0..600)) {
+        fuzz_nut(&data);
+    }
+}
+
+const WORDS: &[&[u8]] = &[
+    b"LIST VAR a\n",
+    b"GET VAR a b\n",
+    b"USERNAME u\n",
+    b"PASSWORD p\n",
+    b"STARTTLS\n",
+    b"OK\n",
+    b"OK STARTTLS\n",
+    b"BEGIN LIST VAR a\n",
+    b"END LIST VAR a\n",
+    b"VAR a b \"c\"\n",
+    b"ERR X\n",
+    b"\xa5",
+    b"\xa5\xa5",
+    b"\"",
+    b"\\",
+    b" ",
+    b"\r\n",
+    b"VER\n",
+    b"x",
+];
