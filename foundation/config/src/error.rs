@@ -15,7 +15,7 @@ pub enum ConfigError {
         /// Why.
         source: std::io::Error,
     },
-    /// The file says something that we do not understand.
+    /// The file has an unknown key or an invalid value.
     #[error("{}{line}:{column}: {message}", path_prefix(path.as_ref()))]
     Refused {
         /// Which file, if it is one.
@@ -29,8 +29,8 @@ pub enum ConfigError {
     },
     /// Settings that no file can hold.
     #[error(
-        "a file's name that is no valid text, or a number above {}, has no place in a \
-         configuration file",
+        "a configuration file cannot hold a file name that is not valid UTF-8, or a number above \
+         {}",
         i64::MAX
     )]
     NoText,
@@ -46,7 +46,7 @@ pub enum ConfigError {
         what: &'static str,
     },
     /// Too little memory.
-    #[error("memory of {0} is too little: at least {min}", min = ByteSize(Plan::MEMORY_BYTES_MIN))]
+    #[error("memory of {0} is too small: at least {min}", min = ByteSize(Plan::MEMORY_BYTES_MIN))]
     MemoryTooSmall(ByteSize),
     /// A network in two groups of hosts.
     #[error("the network {network} is in [[hosts]] twice")]
@@ -57,7 +57,7 @@ pub enum ConfigError {
         group: usize,
     },
     /// Hosts without networks.
-    #[error("[[hosts]] number {0} names no networks")]
+    #[error("[[hosts]] number {0} has no networks")]
     HostsNowhere(usize),
     /// An empty list of formats.
     #[error("no output format: name at least one, or `none`")]
@@ -67,21 +67,21 @@ pub enum ConfigError {
     NoneAmongFormats,
     /// Standard output with another format than EVE.
     #[error(
-        "standard output takes EVE JSON lines alone: leave out `--format` (in a file `formats`), \
-         or leave out `--output -` (in a file `stdout`) and name a directory for other formats \
-         with `-l DIR`"
+        "standard output takes only EVE JSON lines: remove `--format` (in a file `formats`), or \
+         remove `--output -` (in a file `stdout`) and write other formats to a directory with \
+         `-l DIR`"
     )]
     NotEve,
     /// Standard output with rotation.
     #[error(
-        "standard output cannot be rotated: leave out `--rotate` (in a file `rotate_every` and \
-         `rotate_size`), or write files with `-l DIR` (in a file without `stdout`)"
+        "standard output cannot be rotated: remove `--rotate` (in a file `rotate_every` and \
+         `rotate_size`), or write files with `-l DIR` (in a file, remove `stdout`)"
     )]
     RotatedStdout,
 }
 
 impl ConfigError {
-    /// With its place, if the file says what is refused.
+    /// The error with its position, if the refused value is from the file.
     pub(crate) fn in_file(self, places: &Places) -> Self {
         let place = match &self {
             Self::Zero {
@@ -111,7 +111,7 @@ impl ConfigError {
         }
     }
 
-    /// The keys that it is about, the likeliest first.
+    /// The keys concerned, the likeliest first.
     const fn keys(&self) -> &'static [[&'static str; 2]] {
         match self {
             Self::StdinTwice => &[["input", "read"]],

@@ -8,8 +8,8 @@ impl Settings {
     /// The plan of these settings over those of a configuration file.
     ///
     /// # Errors
-    /// The file cannot be read, or says something unknown; the plan cannot be, as for
-    /// [`Settings::into_plan`]: with line and column where the file says so.
+    /// The file cannot be read, or has an unknown key or an invalid value; or the plan is
+    /// refused, as by [`Settings::into_plan`]: with line and column if the value is from the file.
     pub fn into_plan_over_file(self, path: &Path) -> Result<Plan, ConfigError> {
         let text =
             flowpin_disk::read_given_text(path).map_err(|source| ConfigError::Unreadable {
@@ -46,7 +46,7 @@ impl Settings {
     /// Reads settings from TOML.
     ///
     /// # Errors
-    /// The text is not TOML or says something unknown: with line and column.
+    /// The text is not TOML, or has an unknown key or an invalid value: with line and column.
     pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
         toml::from_str(text).map_err(|error: toml::de::Error| {
             let (offset, message) = wrong_brackets(text).unwrap_or_else(|| {
@@ -73,8 +73,8 @@ impl Settings {
     /// ```
     ///
     /// # Errors
-    /// The name of a file is no valid text, as that of a configuration file is; a number is
-    /// above TOML's.
+    /// A file name is not valid UTF-8, which a configuration file must be; or a number is larger
+    /// than TOML allows.
     pub fn to_commented_toml(&self) -> Result<String, ConfigError> {
         let table = toml::Table::try_from(self).map_err(|_| ConfigError::NoText)?;
         let mut out = String::from("# Flowpin's configuration: `flowpin run -c THIS_FILE`.\n");
@@ -118,7 +118,7 @@ fn one_line(message: &str) -> String {
     lines.join("; ")
 }
 
-/// Types as a file's author knows them, in the place of serde's names.
+/// Replaces serde's names of types by those that the author of a file knows.
 fn in_plain_words(message: &str) -> String {
     let Some((found, expected)) = message.rsplit_once(", expected ") else {
         return message.to_owned();
@@ -142,8 +142,8 @@ fn in_plain_words(message: &str) -> String {
 }
 
 const HOSTS_COMMENT: &str = "
-# Hosts whose system is known: how they resolve overlapping fragments and segments. Of networks
-# inside each other the longest counts. Keys: those of [other_hosts], and `networks`.
+# Hosts whose system is known, and so how they resolve overlapping fragments and segments. Of
+# nested networks the longest prefix wins. Keys: those of [other_hosts], and `networks`.
 ";
 const HOSTS_EXAMPLE: &str = "
 # [[hosts]]
@@ -159,7 +159,7 @@ mod tests {
         Settings::from_toml(text).unwrap_err().to_string()
     }
 
-    /// An unknown key is named with its place, and the known ones with it.
+    /// An unknown key is reported with its position and the known keys.
     #[test]
     fn unknown_key_is_named_with_line_and_column() {
         let text = refusal("[input]\n  fliter = 'tcp'\n");
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(text.lines().count(), 1);
     }
 
-    /// A wrong value is shown where it stands, columns counted in characters.
+    /// A wrong value is reported at its position, with columns counted in characters.
     #[test]
     fn wrong_value_is_shown_where_it_stands() {
         assert_eq!(
@@ -195,10 +195,10 @@ mod tests {
         }
     }
 
-    /// No words of programmers: what is expected is said as it is written in a file.
+    /// Errors describe the expected value as it is written in a file, without names of types.
     #[test]
-    fn what_is_expected_is_said_in_plain_words() {
-        for (text, told) in [
+    fn the_expected_value_is_described_in_plain_words() {
+        for (text, expected) in [
             (
                 "[input]\ncount = 'x, expected u64'",
                 "2:9: invalid type: string \"x, expected u64\", expected a whole number, 0 or more",
@@ -222,14 +222,14 @@ mod tests {
             ),
             (
                 "[hosts]\nsystem = 'bsd'",
-                "1:2: `hosts`: each group of hosts is a `[[hosts]]`",
+                "1:2: `hosts`: write `[[hosts]]` for each group of hosts",
             ),
             (
                 "[[input]]\ncount = 3",
-                "1:3: `input`: a section has single brackets",
+                "1:3: `input`: write a section in single brackets",
             ),
         ] {
-            assert_eq!(refusal(text), told);
+            assert_eq!(refusal(text), expected);
         }
     }
 

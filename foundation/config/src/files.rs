@@ -1,4 +1,4 @@
-//! What is made of the files that connections carry: bodies of messages.
+//! Decoding, hashing and extraction of message bodies.
 
 use crate::options::{Flag, Hint, options};
 use crate::{ByteSize, Settings};
@@ -6,41 +6,41 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 
 options! {
-    /// Files: bodies that are decoded, hashed and kept. By default they are skipped.
+    /// Message bodies that are decoded, hashed and written to files. By default they are skipped.
     #[derive(Clone, Debug, PartialEq, Eq)]
     plan FilesPlan {
-        [files] FileSettings: "`[files]`: what is made of bodies of messages." {
-            /// Undo gzip, deflate, br and zstd of bodies; if not set, where they are hashed or
+        [files] FileSettings: "`[files]`: decoding, hashing and extraction of message bodies." {
+            /// Decode bodies in gzip, deflate, br and zstd; if not set, those that are hashed or
             /// extracted.
             decode: bool => decode_asked: Option<bool> = None, example "true";
-            /// Records of files have their MD5.
+            /// Add the MD5 of files to their records.
             md5: bool => md5: bool = false,
-                flag Flag::value("hash", "NAMES", "Tell these hashes of the bodies of messages, \
-                    decoded, and no others: md5, sha1, sha256; or none")
+                flag Flag::value("hash", "NAMES", "Add exactly these hashes of decoded message \
+                    bodies to records: md5, sha1, sha256; or none")
                     .by_comma().one_of(&["md5", "sha1", "sha256", "none"]).by(hash);
-            /// Records of files have their SHA-1.
+            /// Add the SHA-1 of files to their records.
             sha1: bool => sha1: bool = false, flag Flag::shared("hash");
-            /// Records of files have their SHA-256.
+            /// Add the SHA-256 of files to their records.
             sha256: bool => sha256: bool = false, flag Flag::shared("hash");
-            /// The directory that bodies are written to; "": nowhere.
+            /// Directory to write bodies to; "": none.
             extract: PathBuf => extract: Option<PathBuf> = None, example "\"files\"",
-                flag Flag::value("extract", "DIR", "Write the bodies of messages to files in this \
-                    directory; limits: `[files]` in settings").hint(Hint::Directory).or_empty();
-            /// The most bytes of one file.
+                flag Flag::value("extract", "DIR", "Write message bodies to files in DIR; limits \
+                    are settings in `[files]`").hint(Hint::Directory).or_empty();
+            /// Most bytes of one file.
             size_max: ByteSize => bytes_max: u64 = 64 << 20;
-            /// The most files that one run writes, an equal part of them in each of 256 shards.
+            /// Most files that a run writes; each of 256 shards has an equal part.
             count_max: u64 => count_max: u64 = 1 << 20;
-            /// The most bytes of all files that one run writes, an equal part in each shard.
+            /// Most bytes of all files that a run writes; each of 256 shards has an equal part.
             total_max: ByteSize => total_bytes_max: u64 = 64 << 30;
         }
         others {
-            /// Whether bodies are decoded: as asked, else where they are hashed or extracted.
+            /// Whether bodies are decoded: as set, otherwise if they are hashed or extracted.
             decode: bool = false;
         }
     }
 }
 
-/// What is named is wanted and what is not is not, whatever the file says.
+/// The named hashes replace those of the file.
 fn hash(settings: &mut Settings, text: &OsStr) -> Result<(), String> {
     let FileSettings {
         md5, sha1, sha256, ..
@@ -62,13 +62,13 @@ fn hash(settings: &mut Settings, text: &OsStr) -> Result<(), String> {
 }
 
 impl FilesPlan {
-    /// Whether any body is looked at.
+    /// Whether any body is examined.
     pub const fn any(&self) -> bool {
         self.decode || self.md5 || self.sha1 || self.sha256 || self.extract.is_some()
     }
 
-    /// Who wants files wants to open them; who wants hashes, to look them up: bodies are decoded
-    /// then, unless that is set.
+    /// Extracted files are to be opened and hashes to be looked up, both of which need decoded
+    /// bodies: so that is the default for both.
     pub(crate) fn settle(&mut self) {
         self.extract.take_if(|path| path.as_os_str().is_empty());
         self.decode = self.decode_asked.unwrap_or_else(|| self.any());
@@ -84,8 +84,8 @@ mod tests {
         Settings::from_toml(text).unwrap().into_plan().unwrap()
     }
 
-    /// Unset means decoded where somebody wants the bytes; and printed settings say it no more
-    /// than those that led to them, so that a hash asked for later is that of decoded bytes.
+    /// Unset means decoded where the bytes are used. Printed settings leave it unset as well, so
+    /// that a hash added later is that of decoded bytes.
     #[test]
     fn bodies_are_decoded_where_they_are_wanted_unless_that_is_set() {
         for (text, decoded) in [
@@ -108,7 +108,7 @@ mod tests {
         }
     }
 
-    /// `--hash` names exactly what is wanted, and `none` stands alone.
+    /// `--hash` replaces the hashes of the file, and `none` cannot be combined.
     #[test]
     fn hashes_on_the_command_line_take_the_place_of_those_in_the_file() {
         for (names, wanted) in [

@@ -1,8 +1,8 @@
-//! What systems hosts run, and so how they put overlapping fragments and segments together.
+//! The systems of hosts, which determine how they resolve overlapping fragments and segments.
 //!
-//! An analyser that resolves an overlap as the receiving host does not can be shown other bytes
-//! than the host (Ptacek and Newsham, "Insertion, Evasion, and Denial of Service", 1998), so the
-//! policy is chosen by destination (Shankar and Paxson, "Active Mapping", 2003).
+//! An analyser that resolves an overlap differently from the receiving host can be made to see
+//! other bytes than the host (Ptacek and Newsham, "Insertion, Evasion, and Denial of Service",
+//! 1998), so the policy is chosen by destination (Shankar and Paxson, "Active Mapping", 2003).
 
 use crate::options::{Stored, options};
 use core::fmt::{self, Display};
@@ -26,11 +26,11 @@ pub enum FragmentOverlap {
     BsdRight,
     /// Old stays where it starts before new.
     Linux,
-    /// New wins where it starts before old and ends behind it.
+    /// New wins where it starts before old and ends after it.
     Windows,
-    /// New wins where it starts before old and ends with it or behind it.
+    /// New wins where it starts before old and ends no earlier.
     Solaris,
-    /// The datagram is given up, exact repetitions excepted (RFC 5722, RFC 8200 §4.5).
+    /// The datagram is discarded, unless it is an exact repetition (RFC 5722, RFC 8200 §4.5).
     Refuse,
 }
 
@@ -67,7 +67,7 @@ pub enum SegmentOverlap {
 pub enum System {
     /// FreeBSD, OpenBSD, NetBSD.
     Bsd,
-    /// Linux since 4.19, which gives up datagrams with overlaps.
+    /// Linux since 4.19, which discards datagrams with overlaps.
     Linux,
     /// Linux 2.4 to 4.18.
     Linux26,
@@ -117,17 +117,17 @@ impl System {
 }
 
 options! {
-    /// How a group of hosts puts things together; what is not set is that of all other hosts.
+    /// The policies of a group of hosts; what is not set is as for all other hosts.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     plan HostPolicy {
         [other_hosts] HostSettings:
-            "`[other_hosts]`: what is assumed of hosts that no `[[hosts]]` names." {
-            /// What hosts run that no `[[hosts]]` names; stands for the overlap policies.
+            "`[other_hosts]`: the policies of hosts without a `[[hosts]]` entry." {
+            /// System of hosts without a `[[hosts]]` entry; sets the overlap policies.
             system: System => system: Option<System> = None, example "\"windows\"";
-            /// IPv4: first, last, bsd, bsd-right, linux, windows, solaris, refuse.
+            /// IPv4 fragments: first, last, bsd, bsd-right, linux, windows, solaris, refuse.
             fragments: FragmentOverlap => fragments: Option<FragmentOverlap> = None,
                 example "\"first\"";
-            /// IPv6: as above; no system stands for it, as RFC 5722 forbids overlaps.
+            /// IPv6 fragments: as above; `system` does not set it, as RFC 5722 forbids overlaps.
             ipv6_fragments: FragmentOverlap => ipv6_fragments: Option<FragmentOverlap> = None,
                 example "\"refuse\"";
             /// Overlapping TCP segments: first, last, bsd, linux, old-linux, windows, vista, …
@@ -137,13 +137,13 @@ options! {
     }
 }
 
-/// `[[hosts]]`: hosts whose system is known. The same keys, and where they are.
+/// `[[hosts]]`: hosts whose system is known, by network. The same keys otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct HostGroupSettings {
-    /// Where they are.
+    /// Their networks.
     pub networks: Option<Vec<NetworkText>>,
-    /// Stands for `fragments` and `segments`.
+    /// Sets `fragments` and `segments`.
     pub system: Option<System>,
     /// Overlapping IPv4 fragments.
     pub fragments: Option<FragmentOverlap>,
@@ -168,18 +168,18 @@ impl HostPolicy {
 /// Hosts whose policy is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostGroup {
-    /// Where they are.
+    /// Their networks.
     pub networks: Vec<Network>,
-    /// How they put things together.
+    /// Their policies.
     pub policy: HostPolicy,
 }
 
-/// What is known of the hosts.
+/// The systems and policies of hosts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostsPlan {
-    /// Where a network lies in another one, the longer prefix counts. None is there twice.
+    /// Of nested networks the longest prefix wins. No network occurs twice.
     pub groups: Vec<HostGroup>,
-    /// What is assumed of hosts in no group.
+    /// The policies of hosts in no group.
     pub others: HostPolicy,
 }
 
@@ -212,8 +212,8 @@ impl HostsPlan {
         NetworkMap::new(others, self.networks(of))
     }
 
-    /// A network that is there twice, and the number of the group that repeats it: nobody could
-    /// tell which entry counts.
+    /// A network that occurs twice, and the number of the group that repeats it: it would be
+    /// ambiguous which entry counts.
     pub(crate) fn repeated(&self) -> Option<(Network, usize)> {
         let mut seen = std::collections::HashSet::new();
         let groups = self.groups.iter().zip(1..);
@@ -283,7 +283,7 @@ mod tests {
     use crate::{FragmentOverlap, Named, SegmentOverlap, Settings, System};
     use core::net::IpAddr;
 
-    /// What is named wins over what the system stands for, and that over what other hosts have.
+    /// An explicit policy overrides that of the system, which overrides that of other hosts.
     #[test]
     fn the_nearest_setting_counts() {
         let text = "[other_hosts]\nsystem = 'bsd'\nfragments = 'last'\n\
@@ -328,7 +328,7 @@ mod tests {
         for (text, message) in [
             (
                 "[[hosts]]\nnetworks = ['10.0.0.0/8',\n  '10.0.0.1/8']",
-                "3:3: `10.0.0.1/8` has bits set behind its prefix: write 10.0.0.0/8 or a \
+                "3:3: `10.0.0.1/8` has bits set after its prefix: write 10.0.0.0/8 or a \
                  longer prefix",
             ),
             (

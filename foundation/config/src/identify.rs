@@ -1,28 +1,28 @@
-//! What is looked for in connections' first bytes.
+//! Identification of protocols by the first bytes of connections.
 
 use crate::options::{Flag, Hint, options};
 use std::path::PathBuf;
 
 options! {
-    /// Which protocol a connection speaks.
+    /// Identification of protocols.
     #[derive(Clone, Debug, PartialEq, Eq)]
     plan IdentifyPlan {
-        [identify] IdentifySettings: "`[identify]`: which protocols connections speak." {
-            /// Ask connections' first bytes which protocol they are.
+        [identify] IdentifySettings: "`[identify]`: identification of protocols." {
+            /// Identify the protocol of each connection by its first bytes.
             enabled: bool => enabled: bool = true,
-                flag Flag::value("identify", "on|off", "Ask connections' first bytes which \
-                    protocol they are");
-            /// Where compiled patterns are kept; your cache folder if not set, "": nowhere.
+                flag Flag::value("identify", "on|off", "Identify protocols by the first bytes of \
+                    connections");
+            /// Folder for compiled patterns; your cache folder if not set, "": none.
             cache: PathBuf => cache: Option<PathBuf> = None,
                 example "\"/var/cache/flowpin\"";
-            /// Files and folders with l7-filter patterns, asked where no built-in rule decides.
+            /// Files and folders with l7-filter patterns, used where no built-in rule matches.
             patterns: Vec<PathBuf> => patterns: Vec<PathBuf> = Vec::new(),
                 flag Flag::value("patterns", "PATH", "l7-filter patterns, a .pat file or a \
-                    directory of them, asked where no built-in rule decides; may be repeated \
-                    (try them with `flowpin patterns test`)").hint(Hint::Path);
+                    directory of them, used where no built-in rule matches; may be repeated \
+                    (test them with `flowpin patterns test`)").hint(Hint::Path);
         }
         others {
-            /// What grammars say of their protocols' first bytes.
+            /// Expressions from grammars for the first bytes of their protocols.
             expressions: Vec<PlannedExpression> = Vec::new();
         }
     }
@@ -31,10 +31,10 @@ options! {
 /// A regular expression over the first bytes of a direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedExpression {
-    /// The protocol that begins so.
+    /// The protocol that it identifies.
     pub protocol: String,
     /// The expression.
     pub expression: String,
-    /// Whether the client's bytes are asked, and the server's.
+    /// Whether it applies to the client's bytes, and to the server's.
     pub sides: [bool; 2],
 }

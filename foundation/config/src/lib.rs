@@ -1,4 +1,4 @@
-//! What a run is to do: the configuration file, the flags, and the plan made from both.
+//! Configuration: the file, the flags, and the plan of a run made from both.
 //!
 //! ```text
 //!  defaults ◄─ file (TOML) ◄─ flags ──► Settings ──into_plan──► Plan
@@ -6,7 +6,7 @@
 //!
 //! Each section of the file has a table of its options (see `options/`), from which all of this
 //! follows. Unknown keys are refused, values carry their units, errors name file, line and column.
-//! Nothing is opened before the plan is whole. Owns names, units and defaults; does not read
+//! Nothing is opened before the plan is complete. Owns names, units and defaults; does not read
 //! captures.
 
 mod defragmentation;

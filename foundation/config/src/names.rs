@@ -23,7 +23,7 @@ pub trait Named: Copy + PartialEq + Sized + 'static {
     /// The value of a word.
     ///
     /// # Errors
-    /// The word is none of the list: the list is in the error.
+    /// The word is not in the list; the error contains the list.
     fn from_name(word: &str) -> Result<Self, NameError> {
         Self::ALL
             .iter()
@@ -36,7 +36,7 @@ pub trait Named: Copy + PartialEq + Sized + 'static {
     }
 }
 
-/// A word that is none of those to choose from.
+/// A word that is not one of the choices.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{word}` is not one of {}", choices.join(", "))]
 pub struct NameError {
@@ -63,7 +63,7 @@ impl Named for Format {
             "parquet",
             "Apache Parquet, zstd-compressed columns",
         ),
-        (Self::None, "none", "analyse, write no records"),
+        (Self::None, "none", "analyse, but write no records"),
     ];
 }
 
@@ -73,10 +73,10 @@ impl Named for Cut {
         (
             Self::Capture,
             "capture",
-            "peel and hash only; workers decode",
+            "strip tunnels and hash only; workers decode",
         ),
-        (Self::L2, "l2", "decode transport headers too"),
-        (Self::L3, "l3", "decode and verify checksums"),
+        (Self::L2, "l2", "also decode transport headers"),
+        (Self::L3, "l3", "also decode them and verify checksums"),
     ];
 }
 
@@ -87,7 +87,7 @@ impl Named for Checksums {
             "all",
             "verify; a bad packet is counted and changes no state",
         ),
-        (Self::None, "none", "do not look"),
+        (Self::None, "none", "do not verify"),
     ];
 }
 
@@ -123,8 +123,8 @@ impl Named for FullRing {
 
 impl Named for FragmentOverlap {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::First, "first", "what came first stays"),
-        (Self::Last, "last", "what came last wins"),
+        (Self::First, "first", "the first copy wins"),
+        (Self::Last, "last", "the last copy wins"),
         (Self::Bsd, "bsd", "old stays where it starts no later"),
         (
             Self::BsdRight,
@@ -141,15 +141,15 @@ impl Named for FragmentOverlap {
         (
             Self::Refuse,
             "refuse",
-            "the datagram is given up, exact repetitions excepted",
+            "discard the datagram, unless it is an exact repetition",
         ),
     ];
 }
 
 impl Named for SegmentOverlap {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::First, "first", "what came first stays"),
-        (Self::Last, "last", "what came last wins"),
+        (Self::First, "first", "the first copy wins"),
+        (Self::Last, "last", "the last copy wins"),
         (Self::Bsd, "bsd", "as 4.4BSD and its descendants"),
         (Self::Linux, "linux", "as Linux since 2.4"),
         (Self::OldLinux, "old-linux", "as Linux up to 2.2"),

@@ -9,53 +9,52 @@ options! {
     /// Where and how records are written.
     #[derive(Clone, Debug, PartialEq, Eq)]
     plan OutputPlan {
-        [output] OutputSettings: "`[output]`: what is written where." {
-            /// Where log files go.
+        [output] OutputSettings: "`[output]`: where and how records are written." {
+            /// Directory for log files.
             dir: PathBuf => dir: PathBuf = PathBuf::from("."),
-                flag Flag::value("log-dir", "DIR", "Where log files go; made if missing \
+                flag Flag::value("log-dir", "DIR", "Directory for log files; created if missing \
                     [default: .]").short('l').hint(Hint::Directory).by(to_directory);
-            /// EVE JSON lines to standard output instead of files.
+            /// Write EVE JSON lines to standard output instead of files.
             stdout: bool => to_stdout: bool = false,
-                flag Flag::value("output", "-", "`-`: EVE JSON lines to standard output instead \
-                    of files; no other format goes there")
+                flag Flag::value("output", "-", "`-`: write EVE JSON lines to standard output \
+                    instead of files; no other format is possible there")
                     .one_of(&["-"]).conflicts("log-dir").by(to_stdout);
             /// "eve", "zeek", "zeek-json", "csv", "parquet"; or "none".
             formats: Vec<Format> => formats: Vec<Format> = vec![Format::Eve],
-                flag Flag::value("format", "FORMAT", "Formats; several by comma or by repeating")
+                flag Flag::value("format", "FORMAT", "Formats, separated by commas or repeated")
                     .by_comma();
-            /// Community ID in connection records.
+            /// Add the Community ID to connection records.
             community_id: bool => community_id: bool = true,
-                flag Flag::value("community-id", "on|off", "Community ID in connection records");
+                flag Flag::value("community-id", "on|off", "Add the Community ID to connections");
             /// Seed of the Community ID.
             community_seed: u16 => community_seed: u16 = 0,
                 flag Flag::value("community-seed", "N", "Seed of the Community ID");
-            /// Text in CSV that a spreadsheet would take for a formula gets an apostrophe.
+            /// Put an apostrophe before text in CSV that a spreadsheet would read as a formula.
             csv_safe: bool => csv_safe: bool = false,
-                flag Flag::switch("csv-safe", "For spreadsheets: text in CSV that begins like a \
-                    formula (=, +, -, @) gets an apostrophe in front");
-            /// How fine times are in Parquet: "us", which every reader knows; or "ns".
+                flag Flag::switch("csv-safe", "For spreadsheets: put an apostrophe before text in \
+                    CSV that begins like a formula (=, +, -, @)");
+            /// Unit of times in Parquet: "us", which every reader supports, or "ns".
             parquet_time: ParquetTime => parquet_time: ParquetTime = ParquetTime::default(),
-                flag Flag::value("parquet-time", "UNIT", "How fine times are in Parquet: `us` is \
-                    what every reader knows");
-            /// Begin new files when the records' time leaves this interval.
+                flag Flag::value("parquet-time", "UNIT", "Unit of times in Parquet; every reader \
+                    supports `us`");
+            /// Start new files at each interval of the records' time.
             rotate_every: Span => rotate_every_ns: Option<u64> = None, example "\"1 h\"",
                 not_zero "the rotation interval",
-                flag Flag::value("rotate", "WHEN", "New files each time the records' time leaves \
-                    such an interval, or before a file grows past a size: \"1 h\", \"100 MiB\", \
-                    or both by comma; in no other case").by_comma().by(rotate);
-            /// Begin a new file before one grows past this.
+                flag Flag::value("rotate", "WHEN", "Start new files at each interval of the \
+                    records' time, or before a file exceeds a size: \"1 h\", \"100 MiB\", or \
+                    both, separated by a comma").by_comma().by(rotate);
+            /// Start a new file before one exceeds this size.
             rotate_size: ByteSize => rotate_bytes_max: Option<u64> = None, example "\"100 MiB\"",
                 not_zero "the rotation size", flag Flag::shared("rotate");
-            /// Stop writing, and say so, once all files together hold this.
+            /// Stop writing when all files together have this size; the summary says so.
             size_max: ByteSize => total_bytes_max: Option<u64> = None, example "\"10 GiB\"",
                 not_zero "the output's size limit",
-                flag Flag::value("output-max", "SIZE", "Stop writing, and say so, once all files \
-                    together hold this");
+                flag Flag::value("output-max", "SIZE", "Stop writing when all files together have \
+                    this size; the summary says so");
         }
         others {
-            /// `--force`: what an earlier run left is replaced. Without it, it keeps this run from
-            /// beginning. On the command line only: a habit that destroys files has no place in
-            /// settings.
+            /// `--force`: replace the output of an earlier run, which otherwise prevents this one.
+            /// On the command line only: a permanent setting would destroy files by accident.
             replace: bool = false;
         }
     }
@@ -89,7 +88,7 @@ fn rotate(settings: &mut Settings, text: &OsStr) -> Result<(), String> {
 }
 
 impl OutputSettings {
-    /// Whoever says when files are rotated says all of it: what is `below` is not added.
+    /// Any setting of rotation replaces both settings `below`.
     pub(crate) const fn clear_rotation(&self, below: &mut Self) {
         if self.rotate_every.is_some() || self.rotate_size.is_some() {
             (below.rotate_every, below.rotate_size) = (None, None);

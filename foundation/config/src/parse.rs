@@ -1,4 +1,4 @@
-//! What is read of the messages of application protocols.
+//! Parsing of application messages.
 
 use crate::options::{Flag, Hint, options};
 use crate::{ByteSize, Settings};
@@ -8,35 +8,35 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 options! {
-    /// Messages of application protocols.
+    /// Parsing of application messages.
     #[derive(Clone, Debug, PartialEq, Eq)]
     plan ParsePlan {
-        [parse] ParseSettings: "`[parse]`: the messages of application protocols." {
-            /// Read the messages of application protocols.
+        [parse] ParseSettings: "`[parse]`: parsing of application messages." {
+            /// Parse application messages.
             enabled: bool => enabled: bool = true,
-                flag Flag::value("parse", "on|off|NAMES", "Read the messages of application \
-                    protocols: of all that have a parser, of none, or of these alone (http,dns); \
-                    how: `[parse]` in settings [default: on]").by(parse);
-            /// Only of these: ["http", "dns"]; of all that have a parser if none is named.
+                flag Flag::value("parse", "on|off|NAMES", "Parse the messages of all application \
+                    protocols that have a parser, of none, or of these only (http,dns); see also \
+                    `[parse]` in settings [default: on]").by(parse);
+            /// Parse only these protocols: ["http", "dns"]; all that have a parser if empty.
             protocols: Vec<String> => protocols: Vec<String> = Vec::new(),
                 flag Flag::shared("parse");
-            /// Memory of all parsers, over all workers; an eighth of all if not set.
+            /// Memory of all parsers on all workers; an eighth of `--memory` if not set.
             memory: ByteSize => memory_bytes: Option<u64> = None, example "\"128 MiB\"";
-            /// Records have every field of a message, not only the common ones.
+            /// Write every field of a message to its record, not only the common ones.
             all_fields: bool => all_fields: bool = false,
-                flag Flag::switch("all-fields", "Read every field of messages, not only the \
-                    common ones: all of HTTP's and FIX's; of FTP every command");
-            /// Files with grammars: each reads the connections of the protocol it names.
+                flag Flag::switch("all-fields", "Write every field of HTTP and FIX messages, \
+                    not only the common ones, and every FTP command");
+            /// Files with grammars; each parses the protocol that it names.
             grammars: Vec<PathBuf> => grammars: Vec<PathBuf> = Vec::new(),
-                flag Flag::value("grammar", "FILE", "A grammar (docs/user/grammar.md): reads \
-                    connections of the protocol it names; may be repeated").hint(Hint::File);
-            /// QuickFIX dictionaries (XML): names of FIX fields and messages; later ones win.
+                flag Flag::value("grammar", "FILE", "A grammar, which parses the protocol that it \
+                    names (see docs/user/grammar.md); may be repeated").hint(Hint::File);
+            /// QuickFIX dictionaries (XML) with names of FIX fields and messages; later ones win.
             fix_dictionaries: Vec<PathBuf> => fix_dictionaries: Vec<PathBuf> = Vec::new(),
                 flag Flag::value("fix-dictionary", "FILE", "A QuickFIX data dictionary (XML) with \
                     names of FIX fields and messages; may be repeated").hint(Hint::File);
         }
         others {
-            /// What is in the grammars: whoever makes the plan compiles them.
+            /// The compiled grammars; the creator of the plan compiles them.
             loaded: Vec<Arc<Grammar>> = Vec::new();
         }
     }
@@ -47,7 +47,7 @@ fn parse(settings: &mut Settings, text: &OsStr) -> Result<(), String> {
     let text = text.to_string_lossy();
     settings.parse.enabled = Some(text != "off");
     if text == "on" || text == "off" {
-        // Of all that have a parser, also where the file names some.
+        // All that have a parser, even if the file names some.
         settings.parse.protocols = Some(Vec::new());
         return Ok(());
     }
@@ -64,7 +64,7 @@ mod tests {
     use super::parse;
     use crate::Settings;
 
-    /// `on` is all that have a parser, whatever the file names.
+    /// `on` means all protocols that have a parser, whatever the file names.
     #[test]
     fn the_command_line_wins_over_names_in_the_file() {
         let file = "[parse]\nenabled = false\nprotocols = ['http']";

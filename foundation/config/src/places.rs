@@ -1,6 +1,6 @@
-//! Where a settings file says what, for mistakes that are found only once all is put together.
+//! Positions of keys in a settings file, for errors found only in the complete plan.
 //!
-//! Knows the keys that count: what an option of the command line says is none of the file's.
+//! Only keys that take effect have a position: not those that an option overrides.
 
 use crate::Settings;
 use std::path::{Path, PathBuf};
@@ -59,9 +59,9 @@ impl Places {
         }
     }
 
-    /// Those that `flags` leave to the file.
+    /// The keys that `flags` do not override.
     pub(crate) fn below(mut self, flags: &Settings) -> Self {
-        // No text: a file's name that is none. Better no place than a wrong one.
+        // A file name that is not valid UTF-8. Better no position than a wrong one.
         let Ok(said) = toml::Table::try_from(flags) else {
             return Self::default();
         };
@@ -72,7 +72,7 @@ impl Places {
         self
     }
 
-    /// File, line and column of a key, if the file has it and no option takes its place.
+    /// File, line and column of a key, if the file has it and no option overrides it.
     pub fn of(&self, section: &str, key: &str) -> Option<String> {
         let (line, column) = self.line_and_column(section, key)?;
         Some(format!("{}:{line}:{column}", self.path.display()))
@@ -97,7 +97,7 @@ pub(crate) fn place(text: &str, offset: usize) -> (usize, usize) {
     (before.matches('\n').count() + 1, column)
 }
 
-/// A section in the wrong brackets: where, and what is right.
+/// A section in the wrong brackets: its position, and the correct form.
 pub(crate) fn wrong_brackets(text: &str) -> Option<(usize, String)> {
     let table = DeTable::parse(text).ok()?;
     let options = Settings::options();
@@ -105,8 +105,8 @@ pub(crate) fn wrong_brackets(text: &str) -> Option<(usize, String)> {
         let section = name.get_ref();
         let is_section = options.iter().any(|option| option.section == section);
         let right = match value.get_ref() {
-            DeValue::Table(_) if section == "hosts" => "each group of hosts is a `[[hosts]]`",
-            DeValue::Array(_) if is_section => "a section has single brackets",
+            DeValue::Table(_) if section == "hosts" => "write `[[hosts]]` for each group of hosts",
+            DeValue::Array(_) if is_section => "write a section in single brackets",
             _ => return None,
         };
         Some((name.span().start, format!("`{section}`: {right}")))
@@ -125,10 +125,10 @@ mod tests {
         plan.map_err(|error| error.to_string())
     }
 
-    /// A mistake that only the whole shows is told where the file has it, by its key.
+    /// An error found in the complete plan is reported at the position of its key.
     #[test]
-    fn mistakes_of_the_whole_are_told_by_their_place_and_key() {
-        for (file, told) in [
+    fn errors_in_the_plan_have_position_and_key() {
+        for (file, expected) in [
             ("[scans]\nports = 0", "2:9: `ports` must be more than 0"),
             ("scans.ports = 0", "1:15: `ports` must be more than 0"),
             ("scans = { ports = 0 }", "1:19: `ports` must be more than 0"),
@@ -144,16 +144,16 @@ mod tests {
             ),
             (
                 "[output]\nstdout = true\nformats = ['csv']",
-                "3:11: standard output takes EVE JSON lines alone",
+                "3:11: standard output takes only EVE JSON lines",
             ),
             ("[input]\nread = ['-', '-']", "2:8: standard input"),
             (
                 "[pipeline]\nmemory = '1 KiB'",
-                "2:10: memory of 1 KiB is too little",
+                "2:10: memory of 1 KiB is too small",
             ),
             (
                 "\n[[hosts]]\nsystem = 'bsd'",
-                "2:1: [[hosts]] number 1 names no networks",
+                "2:1: [[hosts]] number 1 has no networks",
             ),
             (
                 "[[hosts]]\nnetworks = ['::/0']\n[[hosts]]\nnetworks = ['::/0']",
@@ -161,13 +161,13 @@ mod tests {
             ),
         ] {
             let error = plan("", file).unwrap_err();
-            assert!(error.starts_with(&format!("f.toml:{told}")), "{error}");
+            assert!(error.starts_with(&format!("f.toml:{expected}")), "{error}");
         }
     }
 
-    /// What an option says is not the file's mistake, and what it takes the place of is none.
+    /// An error in an option has no position in the file, nor has a key that an option overrides.
     #[test]
-    fn mistakes_of_options_are_not_told_of_the_file() {
+    fn errors_in_options_have_no_position_in_the_file() {
         let error = plan("[input]\ncount = 0", "[input]\ncount = 5").unwrap_err();
         assert!(!error.contains("f.toml"), "{error}");
         let plan = plan("[input]\ncount = 5", "[input]\ncount = 0\nfilter = 'udp'").unwrap();

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub enum Input {
     /// A capture file.
     File(PathBuf),
-    /// A directory: every capture in it, in name order, below it too.
+    /// A directory: every capture in it and in its subdirectories, in name order.
     Directory(PathBuf),
     /// Standard input.
     Stdin,
@@ -42,7 +42,7 @@ impl Input {
 /// `--pipeline`: how many threads, and what each does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PipelineShape {
-    /// Chosen from the cores that there are and the cost of each stage.
+    /// Chosen by the number of cores and the cost of each stage.
     #[default]
     Auto,
     /// `1x1`: everything on one thread.
@@ -56,11 +56,11 @@ pub enum PipelineShape {
 /// `--cut`: what the input thread does besides walking, peeling and hashing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cut {
-    /// As the number of workers wants it: one has less to do than the input if that verifies
-    /// checksums, several divide them among themselves.
+    /// By the number of workers: the input thread verifies checksums for a single worker; several
+    /// workers verify them themselves.
     #[default]
     Auto,
-    /// Nothing more: transport headers and checksums are the worker's.
+    /// Nothing more: workers decode transport headers and verify checksums.
     Capture,
     /// Decodes transport headers too.
     L2,
@@ -71,7 +71,7 @@ pub enum Cut {
 /// `-k`: whether IP and transport checksums are verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Checksums {
-    /// All of them; a packet whose checksum does not hold is counted and changes no state.
+    /// All of them; a packet with a bad checksum is counted and changes no state.
     #[default]
     All,
     /// None.
@@ -118,13 +118,13 @@ pub enum Format {
     None,
 }
 
-/// How fine times are in Parquet.
+/// The unit of times in Parquet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ParquetTime {
-    /// Microseconds: what every reader knows and can reckon with.
+    /// Microseconds, which every reader supports.
     #[default]
     Micros,
-    /// Nanoseconds, as captured, for readers that know them (pandas, Polars, Arrow).
+    /// Nanoseconds, as captured, for readers that support them (pandas, Polars, Arrow).
     Nanos,
 }
 
@@ -132,69 +132,70 @@ options! {
     /// Everything that a run needs to know.
     #[derive(Clone, Debug, PartialEq, Eq)]
     plan Plan {
-        [input] InputSettings: "`[input]`: what is read." {
+        [input] InputSettings: "`[input]`: captures and filter." {
             /// Capture files and directories, in order; "-" is standard input.
             read: Vec<PathBuf> => inputs: Vec<Input> = Vec::new(),
                 flag Flag::value("read", "FILE", "A capture, a directory of captures, or `-` for \
                     standard input; may be repeated").short('r').hint(Hint::Path);
-            /// Only packets that pass this pcap-filter(7) expression.
+            /// Only packets that match this pcap-filter(7) expression.
             filter: String => filter: String = String::new(),
-                flag Flag::value("filter", "EXPR", "Only packets that pass this pcap-filter(7) \
-                    expression; words without option do the same").short('f');
-            /// Stop after that many packets.
+                flag Flag::value("filter", "EXPR", "Only packets that match this pcap-filter(7) \
+                    expression; arguments that are not options do the same").short('f');
+            /// Stop reading after this many packets.
             count: u64 => packet_count_max: Option<u64> = None, example "1000",
                 not_zero "the packet count (-n)",
-                flag Flag::value("count", "COUNT", "Stop after that many packets").short('n');
+                flag Flag::value("count", "COUNT", "Stop reading after COUNT packets").short('n');
         }
         [pipeline] PipelineSettings: "`[pipeline]`: threads and memory." {
-            /// "auto", "1x1", "2xN" (input, N workers) or "3xN" (and output).
+            /// "auto", "1x1", "2xN" (input, N workers) or "3xN" (also an output thread).
             shape: PipelineShape => pipeline: PipelineShape = PipelineShape::default(),
                 flag Flag::value("pipeline", "SHAPE", "Threads: `1x1` one for everything, `2xN` \
-                    one reads and N work, `3xN` one more writes");
-            /// What the input thread does: "capture", "l2" or "l3".
+                    one reads and N analyse, `3xN` also one that writes");
+            /// Decoding on the input thread: "capture", "l2" or "l3".
             cut: Cut => cut: Cut = Cut::default(),
-                flag Flag::value("cut", "WHERE", "What the reading thread does besides \
+                flag Flag::value("cut", "WHERE", "Decoding that the input thread does besides \
                     dispatching packets");
-            /// Processors to pin threads to, input first; chosen if not set.
+            /// Processors to pin threads to, the input thread first; chosen if not set.
             cpus: CpuList => cpus: Vec<usize> = Vec::new(), example "\"0,2-5\"",
-                flag Flag::value("cpus", "LIST", "Processors to pin threads to, the reading \
-                    thread's first: 0,2-5 [default: chosen]");
-            /// For connections and fragments, over all workers.
+                flag Flag::value("cpus", "LIST", "Processors to pin threads to, the input \
+                    thread first: 0,2-5 [default: chosen]");
+            /// Memory for connections and fragments, for all workers together.
             memory: ByteSize => memory_bytes: u64 = 1 << 30,
-                flag Flag::value("memory", "SIZE", "For connections and fragments, over all \
-                    workers");
-            /// When a worker is behind: "wait" or "drop" (counted).
+                flag Flag::value("memory", "SIZE", "Memory for connections and fragments, for \
+                    all workers together");
+            /// When the ring of a worker is full: "wait" or "drop" (counted).
             full_ring: FullRing => full_ring: FullRing = FullRing::default();
-            /// Dispatch secret; chosen if not set. No record depends on it.
+            /// Secret for the positions of connections in their table; random if not set. No record
+            /// depends on it.
             seed: u64 => dispatch_seed: Option<u64> = None, example "1",
-                flag Flag::value("seed", "N", "Dispatch secret; decides which worker gets what, \
-                    never what is recorded");
+                flag Flag::value("seed", "N", "Secret for the positions of connections in their \
+                    table; no record depends on it");
         }
         [connections] ConnectionSettings: "`[connections]`: how connections are followed." {
             /// Verify checksums: "all" or "none".
             checksums: Checksums => checksums: Checksums = Checksums::default(),
                 flag Flag::value("checksums", "WHICH", "Verify checksums").short('k');
-            /// Whose: "zeek", "suricata" or "none".
+            /// Time-outs as in "zeek" or "suricata", or "none".
             timeouts: Timeouts => timeouts: Timeouts = Timeouts::default(),
-                flag Flag::value("timeouts", "WHOSE", "After how long without a packet a \
-                    connection has ended, as which tool");
-            /// Interim records of connections longer than this; none if not set.
+                flag Flag::value("timeouts", "WHOSE", "When a silent connection has ended, as \
+                    in which tool");
+            /// Write interim records of open connections at this interval; none if not set.
             interim: Span => interim_ns: Option<u64> = None, example "\"5 min\"",
                 not_zero "the interim interval",
-                flag Flag::value("interim", "SPAN", "Interim records of long connections, each \
-                    such length of the capture's time");
-            /// Keys uid and flow_id: the same seed, the same identifiers.
+                flag Flag::value("interim", "SPAN", "Write interim records of open connections \
+                    at this interval of the capture's time");
+            /// Seed of uid and flow_id: the same seed gives the same identifiers.
             id_seed: u64 => id_seed: u64 = 0,
-                flag Flag::value("id-seed", "N", "Keys uid and flow_id: the same seed, the same \
-                    identifiers");
-            /// Greatest leap of the capture's clock that is believed.
+                flag Flag::value("id-seed", "N", "Seed of uid and flow_id: the same seed gives \
+                    the same identifiers");
+            /// Largest forward leap of the capture's clock that is accepted.
             clock_leap_max: Span => clock_leap_max_ns: u64 = 3_600_000_000_000,
                 not_zero "clock_leap_max";
         }
         others {
             /// `-c`: the file that settings were read from.
             settings_file: Option<PathBuf> = None;
-            /// Where that file says what no option does.
+            /// Positions of the keys in that file that no option overrides.
             places: Places = Places::default();
             /// Fragments.
             defragmentation: DefragmentationPlan = DefragmentationPlan::default();
@@ -204,11 +205,11 @@ options! {
             identify: IdentifyPlan = IdentifyPlan::default();
             /// Messages of application protocols.
             parse: ParsePlan = ParsePlan::default();
-            /// What is made of bodies of messages.
+            /// Decoding, hashing and extraction of message bodies.
             files: FilesPlan = FilesPlan::default();
             /// Scans and floods.
             scans: ScansPlan = ScansPlan::default();
-            /// What is known of the hosts.
+            /// Systems of hosts.
             hosts: HostsPlan = HostsPlan::default();
             /// Records.
             output: OutputPlan = OutputPlan::default();

@@ -1,4 +1,4 @@
-//! What a configuration file or a command line says: every key optional.
+//! The settings of a configuration file or a command line: every key is optional.
 //!
 //! ```text
 //!  defaults ◄─overlaid by─ file ◄─overlaid by─ flags ──► Settings ──check──► Plan
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// The sections, in the order to show, and where in the plan each is.
 macro_rules! sections {
     ($($section:ident: $settings:ident $(in $($part:ident).+)?;)*) => {
-        /// All that can be set, by section.
+        /// All settings, by section.
         #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
         #[serde(deny_unknown_fields, default)]
         pub struct Settings {
@@ -28,7 +28,7 @@ macro_rules! sections {
         }
 
         impl Settings {
-            /// These settings, and `below` where they say nothing.
+            /// These settings, and those of `below` for keys that are not set here.
             ///
             /// ```
             /// use flowpin_config::Settings;
@@ -71,7 +71,7 @@ macro_rules! sections {
             }
         }
 
-        /// What is 0 and must not be.
+        /// A setting that is 0 and must not be.
         fn zero(plan: &Plan) -> Option<ConfigError> {
             [$($settings::zero(&plan$($(.$part)+)?)),*].into_iter().flatten().next()
         }
@@ -93,8 +93,8 @@ sections! {
 }
 
 impl Settings {
-    /// The plan: defaults where nothing is set, and everything checked that can be checked
-    /// without opening anything. Asks the file system only which inputs are directories.
+    /// The plan: defaults for keys that are not set, and all checks that are possible without
+    /// opening a file. The file system is queried only for which inputs are directories.
     ///
     /// # Errors
     /// Settings that contradict each other or that cannot work.
@@ -159,7 +159,7 @@ mod tests {
         Settings::from_toml(text).unwrap().into_plan()
     }
 
-    /// Nothing said is the defaults, so that one place defines them: `Plan::default`.
+    /// Empty settings give the defaults, so that one place defines them: `Plan::default`.
     #[test]
     fn no_settings_are_the_default_plan() {
         assert_eq!(plan("").unwrap(), Plan::default());

@@ -1,4 +1,4 @@
-//! How TCP streams are put together.
+//! Reassembly of TCP streams.
 
 use crate::ByteSize;
 use crate::options::{Flag, options};
@@ -7,30 +7,30 @@ options! {
     /// Reassembly of TCP streams.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     plan StreamsPlan {
-        [streams] StreamSettings: "`[streams]`: how TCP streams are put together." {
+        [streams] StreamSettings: "`[streams]`: reassembly of TCP streams." {
             /// Put TCP segments in order.
             enabled: bool => enabled: bool = true,
-                flag Flag::value("streams", "on|off", "Put TCP streams in order, and tell what is \
-                    odd about them; how: `[streams]` in settings");
-            /// Bytes behind holes, over all workers; an eighth of the memory if not set.
+                flag Flag::value("streams", "on|off", "Put TCP streams in order and report their \
+                    anomalies; see also `[streams]` in settings");
+            /// Memory for bytes after gaps, on all workers; an eighth of `--memory` if not set.
             memory: ByteSize => memory_bytes: Option<u64> = None, example "\"128 MiB\"",
                 not_zero "the memory of streams";
-            /// The most of it for one direction of a connection.
+            /// Most of this memory for one direction of a connection.
             stream_memory: ByteSize => stream_bytes: u64 = 1 << 20,
                 not_zero "the memory of streams";
-            /// How many bytes of each direction are looked at; 0: all.
+            /// Bytes of each direction to reassemble; 0: all.
             depth: ByteSize => depth_bytes: u64 = 0,
-                flag Flag::value("depth", "SIZE", "Only so many bytes of each direction \
+                flag Flag::value("depth", "SIZE", "Only the first SIZE of each direction \
                     [default: all]");
-            /// Delivered bytes kept to compare what is sent again; 0: none.
+            /// Memory for delivered bytes, to compare retransmissions with; 0: none.
             compared_memory: ByteSize => compared_bytes: u64 = 0;
-            /// Also connections that were open when the capture began.
+            /// Also reassemble connections that were open when the capture began.
             midstream: bool => midstream: bool = true;
-            /// Also connections of which the capture has one direction only.
+            /// Also reassemble connections with only one direction in the capture.
             one_sided: bool => one_sided: bool = true;
             /// Drop segments with an old time stamp, as receivers do (RFC 7323).
             paws: bool => paws: bool = true;
-            /// Read the urgent byte apart, as receivers without SO_OOBINLINE do.
+            /// Leave the urgent byte out of the stream, as receivers without SO_OOBINLINE do.
             urgent_apart: bool => urgent_apart: bool = false;
         }
     }

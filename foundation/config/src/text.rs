@@ -11,10 +11,10 @@ use serde::ser::{Serialize, Serializer};
 
 /// A value that a configuration file holds as a string.
 pub(crate) trait Text: Sized + 'static {
-    /// What is expected, for the message where something else stands.
+    /// The expected value, for error messages.
     const EXPECTED: &'static str;
 
-    /// The words that it may be, each with its meaning; none: any text that can be read.
+    /// The possible words, each with its meaning; if empty, any text that can be parsed.
     const CHOICES: &'static [(Self, &'static str, &'static str)];
 
     fn read(text: &str) -> Result<Self, String>;

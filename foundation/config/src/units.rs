@@ -1,6 +1,6 @@
 //! Values with a unit: `64 MiB`, `30 s`.
 //!
-//! A bare number is refused, so that nobody has to know what a key counts in. The same words
+//! A bare number is refused, so that the unit of a key is always visible. The same words
 //! hold in the configuration file and on the command line, and what is printed reads back.
 
 use core::fmt;
@@ -40,7 +40,7 @@ pub enum UnitError {
     /// The unit is not one that we know.
     #[error("`{0}` is not a unit here: use {1}")]
     UnknownUnit(String, &'static str),
-    /// More than 64 bits can tell.
+    /// More than 64 bits can hold.
     #[error("`{0}` is too large")]
     TooLarge(String),
 }
@@ -99,7 +99,7 @@ impl fmt::Display for Span {
     }
 }
 
-/// The largest unit that tells `value` without a fraction.
+/// The largest unit that expresses `value` without a fraction.
 fn exact_unit<'a>(
     value: u64,
     units: &[&'a str],
@@ -137,7 +137,7 @@ impl<'a> Term<'a> {
         Ok(Self { number, unit, rest })
     }
 
-    /// The number times its unit, exactly: digits behind the point that make less than one
+    /// The number times its unit, exactly: digits after the point that are worth less than one
     /// are dropped.
     fn scaled(
         &self,

@@ -1,4 +1,4 @@
-//! What was lost or shortened, by name: every cap and every full queue has one.
+//! Named losses: every cap and every full queue has one.
 
 macro_rules! losses {
     ($($(#[$meta:meta])* $variant:ident = $name:literal, $text:literal;)*) => {
@@ -16,7 +16,7 @@ macro_rules! losses {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// What it means and what to do, in one line, for the summary.
+            /// Its meaning and what to do, in one line, for the summary.
             pub const fn explanation(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
             }
@@ -26,183 +26,188 @@ macro_rules! losses {
 
 losses! {
     /// Packets that a full ring could not take (live input only).
-    RingFull = "ring_full", "a worker could not keep up: more workers, or a filter";
+    RingFull = "ring_full",
+        "packets dropped because a worker was too slow: use more workers, or a filter";
     /// Connections that ended early because their shard was full.
     ConnectionsEvicted = "connections_evicted",
-        "the connection table was full, the stalest ended early: raise --memory";
-    /// Datagrams given up because not all fragments came in time.
-    FragmentTimeout = "fragment_timeout", "fragments whose datagram was never complete";
-    /// Fragments given up because fragment memory was full.
-    FragmentMemory = "fragment_memory", "fragment memory was full, the oldest went: raise --memory";
+        "connections ended early because their table was full: raise --memory";
+    /// Fragments discarded because their datagram was not complete in time.
+    FragmentTimeout = "fragment_timeout", "fragments of datagrams that were never complete";
+    /// Fragments discarded because fragment memory was full.
+    FragmentMemory = "fragment_memory",
+        "oldest fragments discarded for lack of memory: raise --memory";
     /// Fragments of a datagram that had too many.
-    FragmentCount = "fragment_count", "a datagram with more fragments than the limit";
-    /// Fragments given up because they overlap where that is forbidden.
+    FragmentCount = "fragment_count", "fragments of datagrams with more fragments than the limit";
+    /// Fragments discarded because they overlap where that is forbidden.
     FragmentOverlap = "fragment_overlap",
-        "fragments that overlap where their receiver allows none, or contradict a length";
-    /// Fragments given up because those of one source filled its share of memory.
+        "fragments that overlap though their receiver forbids it, or contradict a length";
+    /// Fragments discarded because their source filled its share of memory.
     FragmentHostMemory = "fragment_host_memory",
-        "one source filled its share of fragment memory: see [defragmentation]";
-    /// Fragments of a datagram that took more memory than one may.
+        "fragments of sources that filled their share of memory: see [defragmentation]";
+    /// Fragments of a datagram that used more memory than the limit.
     FragmentDatagramMemory = "fragment_datagram_memory",
-        "a datagram whose fragments take more memory than the limit";
-    /// Holes in streams told as gaps because their shard's memory for reassembly was full.
+        "fragments of datagrams that use more memory than the limit";
+    /// Missing bytes in streams reported as gaps early, because their shard's memory was full.
     ReassemblyMemory = "reassembly_memory",
-        "memory for segments out of order was full, the oldest holes went: raise --memory";
-    /// Holes in streams told as gaps because the stream held its most.
+        "gaps not waited for, for lack of memory for later segments: raise --memory";
+    /// Missing bytes in streams reported as gaps early, because the stream reached its limit.
     ReassemblyStream = "reassembly_stream",
-        "a stream held more bytes out of order than the limit";
-    /// Bytes that a cap left no room for.
-    ReassemblyRoom = "reassembly_room", "bytes out of order that there was no room for";
-    /// Bytes behind the depth to which streams are reassembled.
-    ReassemblyDepth = "reassembly_depth", "bytes behind the depth limit of their stream";
+        "gaps not waited for, as their stream held more bytes after them than the limit";
+    /// Bytes without room, because of a cap.
+    ReassemblyRoom = "reassembly_room", "bytes out of order without room in memory";
+    /// Bytes beyond the depth to which streams are reassembled.
+    ReassemblyDepth = "reassembly_depth", "bytes beyond the depth limit of their stream";
     /// Bytes of connections that are not reassembled: begun before the capture, or one-sided.
     ReassemblyIgnored = "reassembly_ignored",
-        "bytes of connections that are not reassembled by configuration";
-    /// Bytes sent again that could not be compared with those delivered.
+        "bytes of connections that the configuration excludes from reassembly";
+    /// Retransmitted bytes that could not be compared with those delivered.
     ReassemblyUncompared = "reassembly_uncompared",
-        "bytes sent again whose first copy was no longer kept: raise compared_memory";
-    /// Connections whose protocol was not looked for any more because there was no memory.
+        "retransmitted bytes whose first copy was no longer kept: raise compared_memory";
+    /// Connections whose identification ended because there was no memory.
     IdentifyMemory = "identify_memory",
-        "no memory for first bytes of connections not yet identified: raise --memory";
-    /// Directions of streams of which a parser was not told all that came before the verdict.
+        "connections not identified for lack of memory for first bytes: raise --memory";
+    /// Directions of streams whose parser did not receive all bytes from before the verdict.
     IdentifyFirstBytes = "identify_first_bytes",
-        "streams with more bytes before their protocol was known than are kept: not all is parsed";
-    /// Datagrams before a verdict that its parser was not told.
+        "streams identified after more bytes than are kept: their first bytes are not parsed";
+    /// Datagrams before a verdict that its parser did not receive.
     IdentifyDatagrams = "identify_datagrams",
-        "datagrams before their protocol was known, more than are kept: not parsed";
-    /// Connections that were not looked at any more because they changed their protocol too often.
+        "datagrams before identification, more than are kept: not parsed";
+    /// Connections no longer examined because they changed their protocol too often.
     IdentifyChanges = "identify_changes",
-        "connections that went on as something else more often than is followed";
-    /// Connections whose HTTP was not read because their shard read its most.
+        "connections that changed their protocol more often than the limit";
+    /// Connections whose HTTP was not parsed because their shard reached its limit.
     HttpConnections = "http_connections",
-        "more connections of HTTP at once than are read: raise --memory";
-    /// Requests or responses without a record because their shard had its most.
+        "HTTP connections not parsed, too many at once: raise --memory";
+    /// Requests or responses without a record because their shard reached its limit.
     HttpTransactions = "http_transactions",
-        "more HTTP transactions open at once than the limit: they have no records";
-    /// Requests that were not paired with their response because too many waited for one.
+        "HTTP transactions without a record, too many open at once";
+    /// Requests that were not paired with their response because too many were waiting.
     HttpPipelined = "http_pipelined",
-        "more requests of one connection waited than the limit: their responses stand alone";
-    /// Bodies that were asked for, but not looked at, or not to their end, for want of memory.
+        "HTTP requests without their response, too many waiting on one connection";
+    /// Bodies not examined, or not to their end, for lack of memory.
     HttpBodies = "http_bodies",
-        "no memory for bodies of HTTP, or their transactions: not decoded, hashed or kept";
-    /// Bodies in more codings than are undone.
+        "HTTP bodies not decoded, hashed or extracted, for lack of memory";
+    /// Bodies in more codings than are decoded.
     HttpEncodings = "http_encodings",
-        "bodies of HTTP in more codings at once than are undone: left as they came";
-    /// Bodies that were to be extracted, beyond the most of a shard.
+        "HTTP bodies not decoded, in more codings than the limit";
+    /// Bodies that were not extracted because their shard reached its limit of files.
     HttpFiles = "http_files",
-        "more files than are extracted in one run: told, but not written";
-    /// Bytes of extracted files beyond the most of a shard.
+        "files reported but not extracted, more than the limit of the run";
+    /// Bytes of extracted files beyond the limit of their shard.
     HttpFileBytes = "http_file_bytes",
-        "more bytes of files than are extracted in one run: the files end before";
-    /// Texts of HTTP that were cut or left out.
-    HttpTexts = "http_texts", "texts of HTTP longer than the limit, or no memory for them";
-    /// WebSockets not looked into because their shard had its most.
+        "bytes missing at the end of extracted files, more than the limit of the run";
+    /// Texts of HTTP that were cut or omitted.
+    HttpTexts = "http_texts", "HTTP texts cut or omitted: longer than the limit, or no memory";
+    /// WebSockets not examined because their shard reached its limit.
     WebSocketConnections = "websocket_connections",
-        "more WebSockets at once than are looked into: what they carry is not read";
-    /// DNS connections not followed because their shard had its most.
+        "WebSockets whose contents are not parsed, too many at once";
+    /// DNS connections not followed because their shard reached its limit.
     DnsConnections = "dns_connections",
-        "more DNS connections at once than are followed: their messages are not read";
-    /// Bytes of DNS messages over TCP given up because their shard's memory was full.
+        "DNS connections not parsed, too many at once";
+    /// Bytes of DNS messages over TCP discarded because their shard's memory was full.
     DnsMemory = "dns_memory",
-        "memory for parts of DNS messages was full: those connections are not read on";
-    /// DNS queries written without waiting for their response, because too many waited.
+        "bytes of partial DNS messages discarded for lack of memory; their parsing ended";
+    /// DNS queries written without waiting for their response, because too many were waiting.
     DnsQueries = "dns_queries",
-        "too many DNS queries waited for a response: some stand without theirs";
-    /// DNS messages of which not all records are shown.
-    DnsText = "dns_text", "DNS messages with more text than is kept: records are left out";
-    /// FIX connections not followed because their shard had its most.
+        "DNS queries written without their response, too many waiting";
+    /// DNS messages whose records are not all shown.
+    DnsText = "dns_text", "DNS messages with records omitted, more text than the limit";
+    /// FIX connections not followed because their shard reached its limit.
     FixConnections = "fix_connections",
-        "more FIX connections at once than are followed: their messages are not read";
-    /// Bytes of FIX messages given up because their shard's memory was full.
+        "FIX connections not parsed, too many at once";
+    /// Bytes of FIX messages discarded because their shard's memory was full.
     FixMemory = "fix_memory",
-        "memory for parts of FIX messages was full: those messages are missing";
-    /// FIX messages of which not all fields were kept.
-    FixFields = "fix_fields", "FIX messages with more fields than are kept";
-    /// FIX orders whose latency is not known because too many waited for a report.
+        "bytes of partial FIX messages discarded for lack of memory";
+    /// FIX messages whose fields were not all kept.
+    FixFields = "fix_fields", "FIX messages with fields omitted, more than the limit";
+    /// FIX orders whose latency is unknown because too many were waiting for a report.
     FixOrders = "fix_orders",
-        "FIX orders that waited for a report were forgotten: their latency is missing";
-    /// FTP control connections not followed because their shard had its most.
+        "FIX orders without latency, too many waiting for a report";
+    /// FTP control connections not followed because their shard reached its limit.
     FtpConnections = "ftp_connections",
-        "more FTP control connections at once than are followed: their commands are not read";
-    /// FTP commands without a record because too many waited for their reply.
+        "FTP control connections not parsed, too many at once";
+    /// FTP commands without a record because too many were waiting for their reply.
     FtpCommands = "ftp_commands",
-        "too many FTP commands of a connection waited for their reply: some have no record";
-    /// FTP commands and replies that were cut or left out.
+        "FTP commands without a record, too many waiting on one connection";
+    /// FTP commands and replies that were cut or omitted.
     FtpText = "ftp_text",
-        "FTP commands or replies longer than the limit, or no memory for them: they are cut";
+        "FTP commands or replies cut: longer than the limit, or no memory";
     /// Announcements of FTP data connections forgotten because there were too many.
     FtpDataForgotten = "ftp_data_forgotten",
-        "too many announced FTP data connections were waited for: some may not be named";
-    /// Handshakes of TLS and QUIC not read because their shard had its most.
+        "announced FTP data connections forgotten, too many at once: some are not named";
+    /// Handshakes of TLS and QUIC not parsed because their shard reached its limit.
     TlsHandshakes = "tls_handshakes",
-        "more handshakes of TLS and QUIC at once than are read: raise --memory";
-    /// Parts of handshake messages of TLS and QUIC that there was no room for.
+        "TLS and QUIC handshakes not parsed, too many at once: raise --memory";
+    /// Parts of handshake messages of TLS and QUIC without room in memory.
     TlsMemory = "tls_memory",
-        "memory for parts of handshakes of TLS and QUIC was full: records lack what they tell";
-    /// Connections of a grammar's protocol not followed because their shard had its most.
+        "parts of TLS and QUIC handshakes discarded for lack of memory: records are incomplete";
+    /// Connections of a grammar's protocol not followed because their shard reached its limit.
     TextConnections = "text_connections",
-        "more connections of protocols with grammars at once than are followed";
-    /// Texts that a grammar captures and that were not kept, or not whole.
+        "connections of grammars' protocols not parsed, too many at once";
+    /// Texts captured by a grammar that were cut or not kept.
     TextMemory = "text_memory",
-        "texts of messages longer than the limit, or no memory for them: they are cut or missing";
-    /// Questions written without waiting for their answer, because too many waited.
+        "texts captured by grammars cut or omitted: longer than the limit, or no memory";
+    /// Questions written without waiting for their answer, because too many were waiting.
     TextQuestions = "text_questions",
-        "too many messages waited for their answer: some stand without theirs";
-    /// Connections of a protocol not followed because their shard had its most: of parsers without
-    /// a counter of their own.
+        "messages of grammars without their answer, too many waiting";
+    /// Connections of a protocol not followed because their shard reached its limit, for parsers
+    /// without a counter of their own.
     ParserConnections = "parser_connections",
-        "more connections of one protocol at once than are followed: raise --memory";
+        "connections of a protocol not parsed, too many at once: raise --memory";
     /// Bytes of messages that were not kept, by parsers without a counter of their own.
     ParserBytes = "parser_bytes",
-        "bytes of messages longer than the limit, or no memory for them: they are cut or missing";
-    /// Tunnels whose sums could not be kept.
-    TunnelsUntracked = "tunnels_untracked", "more tunnels at once than the limit";
+        "bytes of messages cut or omitted: longer than the limit, or no memory";
+    /// Tunnels whose totals could not be kept.
+    TunnelsUntracked = "tunnels_untracked", "tunnels without totals, too many at once";
     /// Anomaly records not written because there were too many of one reason.
-    AnomaliesSuppressed = "anomalies_suppressed", "anomaly records above the rate limit";
+    AnomaliesSuppressed = "anomalies_suppressed",
+        "anomaly records omitted because of the rate limit";
     /// Forward leaps of the capture's clock that were clamped.
-    ClockLeaps = "clock_leaps_clamped", "the capture's clock leapt forward";
+    ClockLeaps = "clock_leaps_clamped", "forward leaps of the capture's clock that were limited";
     /// Records not written because the output's size limit was reached.
-    RecordsOverLimit = "records_over_limit", "the output reached its size limit";
+    RecordsOverLimit = "records_over_limit",
+        "records not written, as the output reached its size limit";
     /// Bytes of streams not written because the files' size limit was reached.
     StreamBytesOverLimit = "stream_bytes_over_limit",
-        "bytes of streams that were not written: all files together reached their size limit";
+        "bytes of streams not written, as all files together reached their size limit";
     /// Streams not written at all because there were too many files, or bytes in them.
     StreamFilesOverLimit = "stream_files_over_limit",
-        "streams that were not written: the limit of files, or of all their bytes, was reached";
-    /// Bytes by which long gaps in streams are shorter in files than they were.
+        "streams not written, as the limit of files, or of their bytes, was reached";
+    /// Bytes of long gaps that are not filled in files.
     StreamGapsShortened = "stream_gap_bytes_left_out",
-        "bytes that are missing in the capture, in gaps too long to be filled in files";
-    /// Attempts to connect beyond a shard's share of a second that scan detection only summed up.
+        "bytes of gaps too long to be filled in files";
+    /// Connection attempts beyond a shard's rate limit, which scan detection only counted.
     ScanAttemptsSummed = "scan_attempts_summed",
-        "so many new connections a second that scans among them are estimated";
+        "connection attempts above the rate limit: scans among them are estimated";
     /// Sources that scan detection forgot because there were too many.
     ScanSourcesForgotten = "scan_sources_forgotten",
-        "more sources than are watched for scans; those that asked least were forgotten";
-    /// Sources that had been quiet for a window, and would have been watched for slow scans.
+        "sources forgotten by scan detection, too many at once; least active first";
+    /// Sources that had been silent for a window, and would have been watched for slow scans.
     ScanSlowForgotten = "scan_slow_sources_forgotten",
-        "more sources than are watched for slow scans; those that were quiet were forgotten";
+        "silent sources forgotten by the detection of slow scans, too many at once";
     /// Hosts that scan detection forgot because there were too many.
     ScanVictimsForgotten = "scan_victims_forgotten",
-        "more hosts than are watched for distributed scans; those asked least were forgotten";
-    /// Targets that scan detection forgot: of sources that fail often, but do not scan.
+        "hosts forgotten by the detection of distributed scans, too many; least tried first";
+    /// Targets forgotten by scan detection, for sources that fail often but do not scan.
     ScanTargetsForgotten = "scan_targets_forgotten",
-        "a source failed at more targets than are kept, without a scan's pattern";
+        "targets forgotten for sources that failed at too many, without the pattern of a scan";
     /// Connections that a scanner used and that scan detection no longer knew when it recognised
     /// the scan, or could not keep until its next probe.
     ScanUsedForgotten = "scan_used_forgotten",
-        "used connections of scanners were forgotten: open ports among them may be missing";
+        "used connections of scanners forgotten: open ports may be missing";
     /// Scans that were recognised and not followed because there were too many.
-    ScansUntracked = "scans_untracked", "more scans at once than the limit";
+    ScansUntracked = "scans_untracked", "scans not followed, too many at once";
     /// Floods that were recognised and not followed because there were too many.
-    FloodsUntracked = "floods_untracked", "more floods at once than the limit";
+    FloodsUntracked = "floods_untracked", "floods not followed, too many at once";
     /// Ends of connections whose address has no exact row in the summary.
     AddressesSummed = "addresses_summed",
-        "more addresses than have exact totals: talkers beyond are estimated, if heavy";
+        "connection ends without exact totals of their address: top talkers may be estimates";
     /// Connections whose pair of hosts has no exact row in the summary.
     HostPairsSummed = "host_pairs_summed",
-        "more pairs of hosts than have exact totals: pairs beyond are estimated, if heavy";
+        "connections without exact totals of their host pair: top pairs may be estimates";
     /// Packets that reached a worker which does not own their shard: a defect.
-    Misdirected = "packets_misdirected", "a packet reached the wrong worker: please report it";
+    Misdirected = "packets_misdirected",
+        "packets that reached the wrong worker: a defect, please report it";
 }
 
 const LEN: usize = Loss::ALL.len();

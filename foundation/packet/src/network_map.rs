@@ -44,7 +44,7 @@ impl fmt::Display for NetworkError {
             ),
             Self::HostBits(text, meant) => write!(
                 f,
-                "`{text}` has bits set behind its prefix: write {meant} or a longer prefix"
+                "`{text}` has bits set after its prefix: write {meant} or a longer prefix"
             ),
         }
     }

@@ -12,36 +12,36 @@ pub struct Flag {
     pub long: &'static str,
     /// Its letter.
     pub short: Option<char>,
-    /// What its value is called; none: it is set by its name, and `=off` takes it back.
+    /// The name of its value; if none, the flag alone sets it, and `=off` resets it.
     pub value: Option<&'static str>,
-    /// What it does.
+    /// Its help text.
     pub help: &'static str,
-    /// What completes its value.
+    /// How shells complete its value.
     pub hint: Hint,
     /// It may be repeated: its values are a list.
     pub is_list: bool,
-    /// Its value may be several, with commas between them.
+    /// Its value may be several, separated by commas.
     pub by_comma: bool,
-    /// Its value is one of these words; what each means.
+    /// The possible words of its value, each with its meaning.
     pub choices: Vec<(&'static str, &'static str)>,
-    /// The help does not list them: the value's name does.
+    /// The help does not list them, because the value's name does.
     pub hides_choices: bool,
-    /// Its value is the name of a file, which need not be valid text.
+    /// Its value is a file name, which need not be valid UTF-8.
     pub is_path: bool,
     /// That name may be empty.
     pub may_be_empty: bool,
-    /// Another option that cannot stand beside it.
+    /// Another option that cannot be combined with it.
     pub conflicts: Option<&'static str>,
-    /// The option belongs to another key, and sets this one, too.
+    /// The option belongs to another key, and also sets this one.
     pub is_shared: bool,
-    /// Its value is that of its key, whose default is its own.
+    /// Its value is that of its key, and so is its default.
     pub(crate) is_plain: bool,
     set: Option<Set>,
 }
 
 type Set = fn(&mut Settings, &OsStr) -> Result<(), String>;
 
-/// What completes a value.
+/// How shells complete a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hint {
     /// Nothing.
@@ -84,7 +84,7 @@ impl Flag {
         }
     }
 
-    /// An option that another key has, and that sets this one, too.
+    /// An option that belongs to another key, and also sets this one.
     pub(crate) const fn shared(long: &'static str) -> Self {
         let mut flag = Self::switch(long, "");
         flag.is_shared = true;
@@ -101,7 +101,7 @@ impl Flag {
         self
     }
 
-    /// An empty value takes back what the file says.
+    /// An empty value resets the value in the file.
     pub(crate) const fn or_empty(mut self) -> Self {
         self.may_be_empty = true;
         self
@@ -117,14 +117,14 @@ impl Flag {
         self
     }
 
-    /// One of these words, which its value's name lists.
+    /// Accepts one of these words, which the name of its value lists.
     pub(crate) fn one_of(mut self, words: &[&'static str]) -> Self {
         self.choices = words.iter().map(|&word| (word, "")).collect();
         self.hides_choices = true;
         self
     }
 
-    /// How it changes settings, if not by its value's being that of its key.
+    /// How it changes settings, if its value is not that of its key.
     pub(crate) const fn by(mut self, set: Set) -> Self {
         self.set = Some(set);
         self
@@ -143,10 +143,10 @@ impl Flag {
         self
     }
 
-    /// Sets what a value on the command line says; `on` or `off` for an option that needs none.
+    /// Applies a value from the command line: `on` or `off` for an option without a value.
     ///
     /// # Errors
-    /// It says nothing that the option takes: why.
+    /// The value is invalid: the reason.
     pub fn set(&self, settings: &mut Settings, text: &OsStr) -> Result<(), String> {
         self.set.map_or(Ok(()), |set| set(settings, text))
     }
@@ -164,10 +164,10 @@ pub(crate) trait Word: Sized {
 
     fn read(text: &OsStr) -> Result<Self, String>;
 
-    /// As it would be written; none: nothing to write.
+    /// As it would be written, if there is anything to write.
     fn shown(&self) -> Option<String>;
 
-    /// Becomes the value of a key, or one more of its list.
+    /// Sets the value of a key, or adds it to its list.
     fn put(slot: &mut Option<Self>, text: &OsStr) -> Result<(), String> {
         *slot = Some(Self::read(text)?);
         Ok(())
@@ -270,5 +270,5 @@ impl<T: Text> Word for T {
 }
 
 fn valid(text: &OsStr) -> Result<&str, String> {
-    text.to_str().ok_or_else(|| "is no valid text".to_owned())
+    text.to_str().ok_or_else(|| "is not valid UTF-8".to_owned())
 }

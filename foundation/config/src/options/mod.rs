@@ -1,12 +1,12 @@
 //! One place for an option: its section's table.
 //!
 //! ```text
-//!                           ┌─► settings: every key optional ─► what lies over what
+//!                           ┌─► settings: every key optional ─► overlay of flags over file
 //!  options! { one line } ───┼─► plan with defaults, conversions both ways, the check for 0
 //!                           └─► Described: --print-config, command line, docs/user/options.md
 //! ```
 //!
-//! The comment of an option is that in the file and the documentation of the plan's field.
+//! The comment of an option appears in the file and documents the field of the plan.
 
 use crate::ConfigError;
 
@@ -19,14 +19,14 @@ pub use flag::{Flag, Hint};
 pub use page::options_page;
 pub(crate) use stored::{IsZero, Stored};
 
-/// What is known of an option.
+/// The description of an option.
 #[derive(Clone, Debug)]
 pub struct Described {
     /// Its section in the file.
     pub section: &'static str,
     /// Its key there.
     pub key: &'static str,
-    /// What it means, by lines.
+    /// Its meaning, by lines.
     pub(crate) lines: &'static [&'static str],
     /// A value, as it is written in the file, where there is no default.
     pub(crate) example: Option<&'static str>,
@@ -37,13 +37,13 @@ pub struct Described {
 }
 
 impl Described {
-    /// What it means.
+    /// Its meaning.
     pub fn comment(&self) -> String {
         let lines: Vec<&str> = self.lines.iter().map(|line| line.trim()).collect();
         lines.join(" ")
     }
 
-    /// What the help of the command line says of its flag, with its default.
+    /// The help text of its flag, with its default.
     pub fn help(&self, flag: &Flag) -> String {
         match &self.default {
             Some(default) if flag.is_plain && !flag.help.contains("[default:") => {
@@ -62,23 +62,23 @@ pub(crate) trait Section {
     /// Its options, in the order to show.
     fn options() -> Vec<Described>;
 
-    /// Sets what is set.
+    /// Puts the settings into the plan.
     fn put(self, plan: &mut Self::Plan);
 
-    /// What leads to a plan.
+    /// The settings that give a plan.
     fn of(plan: &Self::Plan) -> Self;
 
-    /// What is 0 in a plan and must not be.
+    /// An option that is 0 in the plan and must not be.
     fn zero(plan: &Self::Plan) -> Option<ConfigError>;
 }
 
 /// Declares a part of the plan, with the sections of the file that set it.
 ///
 /// ```text
-/// [section] ItsSettings: "what it is about" {
-///     /// What the option means.
+/// [section] ItsSettings: "its subject" {
+///     /// The meaning of the option.
 ///     key: TypeInTheFile => field: TypeInThePlan = its default
-///         , example "shown where it has no value", not_zero "what must not be 0", flag Flag::…;
+///         , example "shown if it has no value", not_zero "its name in errors", flag Flag::…;
 /// }
 /// ```
 macro_rules! options {

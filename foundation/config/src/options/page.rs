@@ -41,7 +41,7 @@ fn flag(option: &Described) -> String {
     }
 }
 
-/// The default, as it is written in the file; where there is none, what it may be.
+/// The default, as it is written in the file; if there is none, an example.
 fn value(option: &Described, defaults: &toml::Table) -> String {
     let section = defaults.get(option.section).and_then(toml::Value::as_table);
     let default = section.and_then(|values| values.get(option.key));
@@ -52,32 +52,32 @@ fn value(option: &Described, defaults: &toml::Table) -> String {
     }
 }
 
-/// The one that `flowpin run` has not.
+/// The one that `flowpin run` does not have.
 const OF_STREAMS: &str = "depth";
 
 const HEAD: &str = "\
 # Options
 
-Every setting: its key in the file that `-c` names, and the option of `flowpin run` for it
-(`--depth` is of `flowpin streams` only). `--help` says which of them other commands have.
-`flowpin run --print-config` prints the effective settings as such a file; what is not set is a
-comment there. Defaults and examples are shown as they are written in the file: text in quotes,
-sizes and times with their unit, lists in brackets (`read = [\"a.pcap\", \"captures\"]`).
+All settings: the key in the configuration file that `-c` names, and the option of `flowpin run`
+that sets it (`--depth` belongs to `flowpin streams`). `--help` shows the options of the other
+commands. `flowpin run --print-config` prints the effective settings as such a file, in which
+unset keys are comments. Defaults and examples are shown as they are written in the file: text in
+quotes, sizes and times with their unit, lists in brackets (`read = [\"a.pcap\", \"captures\"]`).
 
-An option takes the place of its key in the file, and adds nothing to it: of a list that the file
-has, nothing stays. In particular
+An option replaces the value of its key in the file, and adds nothing to it; this includes lists.
+In particular
 
-- `--parse on` reads all protocols that have a parser, also where the file names some;
-- `--hash sha1` tells SHA-1 and no other hash; `--hash none` tells none;
-- `--rotate \"100 MiB\"` rotates by size alone, also where the file has `rotate_every`;
-- `-l DIR` writes files, also where the file has `stdout = true`;
-- `--all-fields=off`, `--csv-safe=off` and `--extract \"\"` take back what the file says.
+- `--parse on` parses all protocols that have a parser, even if the file names some;
+- `--hash sha1` adds only SHA-1 to records, and `--hash none` no hash;
+- `--rotate \"100 MiB\"` rotates by size only, even if the file has `rotate_every`;
+- `-l DIR` writes files, even if the file has `stdout = true`;
+- `--all-fields=off`, `--csv-safe=off` and `--extract \"\"` reset the value in the file.
 
-A key that is not set by default has no option that takes it back: leave it out of the file.
+No option resets a key that is unset by default: remove it from the file.
 
-Hosts whose system is known have a `[[hosts]]` each, with `networks` and the keys of
-`[other_hosts]`. Settings of a single run exist on the command line only: what is shown (`--json`,
-`-v`, `-q`), `-T`, `--print-config`, `-c`, and `--force`.
+Each group of hosts whose system is known has a `[[hosts]]` section, with `networks` and the keys
+of `[other_hosts]`. Options that concern a single run exist on the command line only: output on
+the terminal (`--json`, `-v`, `-q`), `-T`, `--print-config`, `-c`, and `--force`.
 ";
 const TABLE: &str = "\
 | key | command line | default | meaning |

@@ -1,4 +1,4 @@
-//! What is in the plan, as it is written in the file.
+//! Conversions between values of the plan and of the file.
 
 use crate::{ByteSize, CpuList, Input, NetworkText, Span};
 use flowpin_packet::Network;
