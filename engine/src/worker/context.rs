@@ -27,7 +27,7 @@ impl Cause {
         }
     }
 
-    pub(super) const fn end(record: &ConnRecord, key: RecordKey) -> Self {
+    const fn of_end(record: &ConnRecord, key: RecordKey) -> Self {
         Self {
             time: record.end,
             stream_time: key.time,
@@ -40,13 +40,12 @@ impl Cause {
 /// What causes records, on whose connection, and where they go.
 pub(super) struct Context<'a, S> {
     pub(super) cause: Cause,
-    pub(super) peers: PeerSource<'a>,
+    peers: PeerSource<'a>,
     pub(super) sink: &'a mut S,
 }
 
 /// Where a connection's addresses and ports are looked up.
-#[derive(Clone, Copy)]
-pub(super) enum PeerSource<'a> {
+enum PeerSource<'a> {
     /// Those of any open connection.
     Table(&'a Table),
     /// Those of the connection at hand, which has ended.
@@ -55,7 +54,9 @@ pub(super) enum PeerSource<'a> {
 }
 
 impl<'a, S> Context<'a, S> {
-    pub(super) const fn open(table: &'a Table, cause: Cause, sink: &'a mut S) -> Self {
+    /// Of a packet of an open connection.
+    #[inline]
+    pub(super) const fn of_packet(table: &'a Table, cause: Cause, sink: &'a mut S) -> Self {
         Self {
             cause,
             peers: PeerSource::Table(table),
@@ -63,13 +64,12 @@ impl<'a, S> Context<'a, S> {
         }
     }
 
-    /// The same, for a shorter time.
-    #[inline]
-    pub(super) const fn reborrow(&mut self) -> Context<'_, S> {
-        Context {
-            cause: self.cause,
-            peers: self.peers,
-            sink: self.sink,
+    /// Of a connection's end, whose record will have this key.
+    pub(super) const fn of_end(record: &'a ConnRecord, key: RecordKey, sink: &'a mut S) -> Self {
+        Self {
+            cause: Cause::of_end(record, key),
+            peers: PeerSource::Record(record),
+            sink,
         }
     }
 

@@ -1,4 +1,4 @@
-//! From a verdict to a parser: binding, replay, hand-over; and what a bound parser gets.
+//! From a verdict to a parser: binding, replay, hand-over.
 //!
 //! ```text
 //!  verdict ──► bind ──► replay of what was kept ──► the bytes at hand, and all later ones
@@ -7,9 +7,8 @@
 //! ```
 
 use super::connection::Connection;
-use crate::worker::context::Context;
-use crate::worker::identify::{Kept, Phase};
-use crate::worker::parse::{ANYWHERE, BindRequest, Binding, Parse};
+use crate::worker::identify::Kept;
+use crate::worker::parse::{ANYWHERE, BindRequest};
 use flowpin_identify::{ProtocolId, Step, Verdict};
 use flowpin_parser::{Next, Successor};
 use flowpin_reassembly::Span;
@@ -129,21 +128,9 @@ impl<S: RecordSink> Connection<'_, S> {
         }
     }
 
-    /// Shows the next bytes of a stream to the parser, if there is one.
-    #[inline]
-    pub(super) fn parse_bytes(&mut self, at: Span, bytes: &[u8]) {
-        let next =
-            self.call_parser(|parse, binding, context| parse.data(binding, at, bytes, context));
-        if let Next::Successor(what, used) = next {
-            let rest = bytes.get(used..).unwrap_or_default();
-            let offset = at.offset.saturating_add(used as u64);
-            self.hand_over(what, Span { offset, ..at }, rest);
-        }
-    }
-
     /// The stream turns into something else, from `at` on: in a tunnel into anything.
     #[cold]
-    fn hand_over(&mut self, what: Successor, at: Span, rest: &[u8]) {
+    pub(super) fn hand_over(&mut self, what: Successor, at: Span, rest: &[u8]) {
         let (Some(parse), identity) = (&mut self.parse, &mut self.state.identity) else {
             return;
         };
@@ -172,52 +159,6 @@ impl<S: RecordSink> Connection<'_, S> {
         }
     }
 
-    /// Shows a datagram to the parser, if there is one.
-    pub(super) fn parse_datagram(&mut self, to_server: bool, payload: (&[u8], usize)) {
-        self.call_parser(|parse, binding, context| {
-            parse.datagram(binding, to_server, payload, context)
-        });
-    }
-
-    /// During a search the parser learns of a gap by the offsets after it.
-    pub(super) fn parse_gap(&mut self, at: Span, len: u64) {
-        if !self.state.identity.is(Phase::Searching) {
-            self.call_parser(|parse, binding, context| parse.gap(binding, at, len, context));
-        }
-    }
-
-    pub(super) fn parse_closed(&mut self, to_server: bool) {
-        if self.state.identity.is(Phase::Searching) || self.state.binding.is_none() {
-            return;
-        }
-        let next =
-            self.call_parser(|parse, binding, context| parse.closed(binding, to_server, context));
-        if next == Next::Nothing {
-            self.state.identity.close();
-        }
-    }
-
-    pub(super) fn parse_urgent(&mut self, at: Span) {
-        if let Some(parse) = &mut self.parse {
-            parse.passed(self.state.binding, at);
-        }
-    }
-
-    /// A RST: a parser in the middle of a message stays, in case that the connection goes on; one
-    /// that is idle can be bound again.
-    pub(super) fn release_idle_parser(&mut self) {
-        let binding = self.state.binding;
-        if self.state.identity.is_done()
-            && self
-                .parse
-                .as_ref()
-                .is_some_and(|parse| parse.is_idle(binding))
-        {
-            self.end_parser();
-            self.state.identity.close();
-        }
-    }
-
     /// A closed stream goes on: so does its parser, or another one of the kind from here on, if that
     /// has released it.
     pub(super) fn reopen(&mut self, to_server: bool, was_reported: bool) {
@@ -227,40 +168,5 @@ impl<S: RecordSink> Connection<'_, S> {
             let protocol = self.identify.protocol(&self.state.identity);
             self.bind_from(protocol, ANYWHERE);
         }
-    }
-
-    /// The parser gets no more of the connection.
-    pub(super) fn end_parser(&mut self) {
-        if let Some(parse) = &mut self.parse {
-            let binding = core::mem::take(&mut self.state.binding);
-            parse.end(binding, &mut self.context);
-        }
-    }
-
-    /// The parser has released the connection.
-    fn unbind(&mut self) {
-        if let Some(parse) = &mut self.parse {
-            parse.unbind(core::mem::take(&mut self.state.binding));
-        }
-    }
-
-    /// Calls the parser, if there is one; unbinds it if it wants no more.
-    #[inline]
-    fn call_parser(
-        &mut self,
-        call: impl FnOnce(&mut Parse, Binding, &mut Context<'_, S>) -> Next,
-    ) -> Next {
-        let Some(parse) = &mut self.parse else {
-            return Next::More;
-        };
-        if self.state.binding.is_none() {
-            parse.forget_fits();
-            return Next::More;
-        }
-        let next = call(parse, self.state.binding, &mut self.context);
-        if next == Next::Nothing {
-            self.unbind();
-        }
-        next
     }
 }

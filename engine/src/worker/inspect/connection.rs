@@ -3,10 +3,11 @@
 use super::events::Event;
 use super::state::State;
 use crate::worker::context::Context;
-use crate::worker::identify::{Identify, Phase, again};
-use crate::worker::parse::Parse;
-use flowpin_identify::{On, ProtocolId, Step, Whose};
+use crate::worker::identify::{Identify, Phase};
+use crate::worker::parse::{Binding, Parse};
+use flowpin_identify::{On, Step, Whose};
 use flowpin_packet::FrameBytes;
+use flowpin_parser::Next;
 use flowpin_reassembly::Span;
 use flowpin_record::RecordSink;
 
@@ -28,7 +29,11 @@ impl<S: RecordSink> Connection<'_, S> {
             return;
         }
         match event {
-            Event::Bytes(stretch) => self.bytes(at, frames.stretch(stretch)),
+            Event::Bytes(stretch) => {
+                if !self.state.is_released() {
+                    self.read_bytes(at, frames.stretch(stretch));
+                }
+            }
             Event::Datagram(on, stretch, len) => {
                 let payload = (frames.stretch(stretch), len as usize);
                 self.datagram(on, at.to_server, payload);
@@ -49,13 +54,11 @@ impl<S: RecordSink> Connection<'_, S> {
         }
     }
 
-    /// The next bytes of a stream.
-    #[inline]
+    /// Bytes of a stream that do not wait.
     pub(super) fn bytes(&mut self, at: Span, bytes: &[u8]) {
-        if self.state.is_idle() || self.state.is_released() {
-            return;
+        if !self.state.is_idle() && !self.state.is_released() {
+            self.read_bytes(at, bytes);
         }
-        self.read_bytes(at, bytes);
     }
 
     fn read_bytes(&mut self, at: Span, bytes: &[u8]) {
@@ -150,20 +153,102 @@ impl<S: RecordSink> Connection<'_, S> {
         identity.go_to(Phase::Done);
     }
 
+    /// Shows the next bytes of a stream to the parser, if there is one.
+    #[inline]
+    pub(super) fn parse_bytes(&mut self, at: Span, bytes: &[u8]) {
+        let next =
+            self.call_parser(|parse, binding, context| parse.data(binding, at, bytes, context));
+        if let Next::Successor(what, used) = next {
+            let rest = bytes.get(used..).unwrap_or_default();
+            let offset = at.offset.saturating_add(used as u64);
+            self.hand_over(what, Span { offset, ..at }, rest);
+        }
+    }
+
+    /// Shows a datagram to the parser, if there is one.
+    pub(super) fn parse_datagram(&mut self, to_server: bool, payload: (&[u8], usize)) {
+        self.call_parser(|parse, binding, context| {
+            parse.datagram(binding, to_server, payload, context)
+        });
+    }
+
+    /// During a search the parser learns of a gap by the offsets after it.
+    fn parse_gap(&mut self, at: Span, len: u64) {
+        if !self.state.identity.is(Phase::Searching) {
+            self.call_parser(|parse, binding, context| parse.gap(binding, at, len, context));
+        }
+    }
+
+    fn parse_closed(&mut self, to_server: bool) {
+        if self.state.identity.is(Phase::Searching) || self.state.binding.is_none() {
+            return;
+        }
+        let next =
+            self.call_parser(|parse, binding, context| parse.closed(binding, to_server, context));
+        if next == Next::Nothing {
+            self.state.identity.close();
+        }
+    }
+
+    fn parse_urgent(&mut self, at: Span) {
+        if let Some(parse) = &mut self.parse {
+            parse.passed(self.state.binding, at);
+        }
+    }
+
+    /// A RST: a parser in the middle of a message stays, in case that the connection goes on; one
+    /// that is idle can be bound again.
+    fn release_idle_parser(&mut self) {
+        let binding = self.state.binding;
+        if self.state.identity.is_done()
+            && self
+                .parse
+                .as_ref()
+                .is_some_and(|parse| parse.is_idle(binding))
+        {
+            self.end_parser();
+            self.state.identity.close();
+        }
+    }
+
+    /// The parser gets no more of the connection.
+    pub(super) fn end_parser(&mut self) {
+        if let Some(parse) = &mut self.parse {
+            let binding = core::mem::take(&mut self.state.binding);
+            parse.end(binding, &mut self.context);
+        }
+    }
+
+    /// The parser has released the connection.
+    pub(super) fn unbind(&mut self) {
+        if let Some(parse) = &mut self.parse {
+            parse.unbind(core::mem::take(&mut self.state.binding));
+        }
+    }
+
+    /// Calls the parser, if there is one; unbinds it if it wants no more.
+    #[inline]
+    fn call_parser(
+        &mut self,
+        call: impl FnOnce(&mut Parse, Binding, &mut Context<'_, S>) -> Next,
+    ) -> Next {
+        let Some(parse) = &mut self.parse else {
+            return Next::More;
+        };
+        if self.state.binding.is_none() {
+            parse.forget_fits();
+            return Next::More;
+        }
+        let next = call(parse, self.state.binding, &mut self.context);
+        if next == Next::Nothing {
+            self.unbind();
+        }
+        next
+    }
+
     /// For a search of bytes at `offset` of one direction.
     pub(super) fn whose(&self, on: On, to_server: bool, offset: u64) -> Whose {
         let ports = self.context.ports(self.handle);
         self.state.identity.whose(on, to_server, ports, offset)
-    }
-
-    /// As [`whose`](Self::whose), for protocols other than `but`.
-    pub(super) fn whose_again(
-        &self,
-        on: On,
-        to_server: bool,
-        offset: u64,
-        but: Option<ProtocolId>,
-    ) -> Whose {
-        again(self.whose(on, to_server, offset), but)
     }
 }

@@ -12,12 +12,12 @@
 //! answer is the same as without a queue. Decision 0018 has the figures.
 
 use super::Inspect;
-use crate::worker::context::{Cause, Context, PeerSource};
+use crate::worker::context::{Cause, Context};
 use flowpin_flow::{Sighting, Table};
 use flowpin_identify::On;
 use flowpin_packet::{FrameBytes, PacketFlags, PacketKind, Stretch};
 use flowpin_reassembly::{Anomaly, Closed, Span, StreamConsumer};
-use flowpin_record::RecordSink;
+use flowpin_record::{ConnRecord, RecordKey, RecordSink};
 
 /// Something that happened on a connection.
 #[derive(Clone, Copy, Debug)]
@@ -111,7 +111,7 @@ impl Inspect {
                     self.prefetch_event(table, later.at.handle, step);
                 }
             }
-            let context = Context::open(table, *cause, sink);
+            let context = Context::of_packet(table, *cause, sink);
             self.take(*at, *event, frames, context);
         }
         queue.clear();
@@ -135,12 +135,19 @@ impl Inspect {
 /// Reassembly's callbacks, as events: those of a packet wait, those of a connection's end do not.
 pub(in crate::worker) struct Feed<'a, S, A> {
     pub(in crate::worker) inspect: Option<&'a mut Inspect>,
-    /// Those of the packet; none at a connection's end.
-    pub(in crate::worker) frames: FrameBytes<'a>,
-    pub(in crate::worker) context: Context<'a, S>,
+    pub(in crate::worker) occasion: Occasion<'a>,
+    pub(in crate::worker) sink: &'a mut S,
     pub(in crate::worker) on_anomaly: A,
     /// The stream that goes on although it was closed: whether to the server.
     pub(in crate::worker) reopened: Option<bool>,
+}
+
+/// When reassembly calls back.
+#[derive(Clone, Copy)]
+pub(in crate::worker) enum Occasion<'a> {
+    Packet(&'a Sighting<'a>),
+    /// The end of a connection, whose record will have this key.
+    End(&'a ConnRecord, RecordKey),
 }
 
 impl<S: RecordSink, A> Feed<'_, S, A> {
@@ -149,12 +156,13 @@ impl<S: RecordSink, A> Feed<'_, S, A> {
         let Some(inspect) = wanted(&mut self.inspect, at.handle) else {
             return;
         };
-        match (self.context.peers, event) {
-            (PeerSource::Table(_), _) => inspect.push(at, event, self.context.cause),
+        match (self.occasion, event) {
+            (Occasion::Packet(sighting), _) => inspect.push(at, event, Cause::of(sighting.meta)),
             // The connection has ended anyway.
-            (PeerSource::Record(_), Event::Over | Event::Reset | Event::Reopened(_)) => {}
-            (PeerSource::Record(_), _) => {
-                inspect.take(at, event, &self.frames, self.context.reborrow());
+            (Occasion::End(..), Event::Over | Event::Reset | Event::Reopened(_)) => {}
+            (Occasion::End(record, key), _) => {
+                let context = Context::of_end(record, key, self.sink);
+                inspect.take(at, event, &NO_FRAMES, context);
             }
         }
     }
@@ -166,14 +174,19 @@ impl<S: RecordSink, A: FnMut(Span, Anomaly, &mut S)> StreamConsumer for Feed<'_,
         let Some(inspect) = wanted(&mut self.inspect, at.handle) else {
             return;
         };
-        if inspect.push_bytes(at, bytes, &self.frames, self.context.cause) {
-            return;
-        }
-        // Reassembly held them, and frees them after this call: they follow what waits.
-        if let PeerSource::Table(table) = self.context.peers {
-            inspect.flush(table, &self.frames, self.context.sink);
-        }
-        if let Some(mut connection) = inspect.connection(at.handle, self.context.reborrow()) {
+        let context = match self.occasion {
+            Occasion::Packet(sighting) => {
+                let (frames, cause) = (&sighting.frames, Cause::of(sighting.meta));
+                if inspect.push_bytes(at, bytes, frames, cause) {
+                    return;
+                }
+                // Reassembly held them, and frees them after this call: they follow what waits.
+                inspect.flush(sighting.table(), frames, self.sink);
+                Context::of_packet(sighting.table(), cause, self.sink)
+            }
+            Occasion::End(record, key) => Context::of_end(record, key, self.sink),
+        };
+        if let Some(mut connection) = inspect.connection(at.handle, context) {
             connection.bytes(at, bytes);
         }
     }
@@ -204,7 +217,7 @@ impl<S: RecordSink, A: FnMut(Span, Anomaly, &mut S)> StreamConsumer for Feed<'_,
     }
 
     fn anomaly(&mut self, at: Span, what: Anomaly) {
-        (self.on_anomaly)(at, what, self.context.sink);
+        (self.on_anomaly)(at, what, self.sink);
     }
 }
 
@@ -220,6 +233,12 @@ const fn start_of(handle: u32, to_server: bool) -> Span {
         offset: 0,
     }
 }
+
+/// A connection's end has no packet.
+const NO_FRAMES: FrameBytes<'_> = FrameBytes {
+    piece: &[],
+    extra: &[],
+};
 
 /// How many events ahead a connection's state is prefetched, by step.
 // PERF: a third step, for what a parser's state leads to (transaction, kept line, page), costs more

@@ -23,8 +23,10 @@ mod connection;
 mod doubt;
 mod events;
 mod state;
+mod view;
 
-pub(super) use events::Feed;
+pub(super) use events::{Feed, Occasion};
+pub use view::InspectView;
 
 use crate::run::memory;
 use crate::worker::context::Context;

@@ -14,16 +14,18 @@
 mod anomalies;
 mod explain;
 mod scans;
+mod view;
 
 pub use crate::worker::identify::IdentifyStats;
 pub use crate::worker::parse::ParseStats;
 pub(crate) use crate::worker::parse::{FileError, earlier_files};
 pub(crate) use explain::Explain;
+pub use view::ScanView;
 
 use crate::run::memory;
-use crate::worker::context::{Cause, Context, PeerSource};
+use crate::worker::context::{Cause, Context};
 use crate::worker::identification::Identification;
-use crate::worker::inspect::{FastPath, Feed, Inspect};
+use crate::worker::inspect::{FastPath, Feed, Inspect, Occasion};
 use anomalies::Anomalies;
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
@@ -103,37 +105,6 @@ impl AllStages {
     pub(crate) fn inspected(&self, handle: u32) -> u8 {
         let inspect = self.inspect.as_ref();
         inspect.map_or(0, |inspect| inspect.inspected(handle))
-    }
-
-    /// A TCP segment off the fast path.
-    fn segment<S: RecordSink>(&mut self, sighting: &Sighting<'_>, sink: &mut S) {
-        let Some(reassembler) = &mut self.reassembler else {
-            return;
-        };
-        let &Sighting {
-            frames,
-            meta,
-            handle,
-            to_server,
-            event,
-            ..
-        } = sighting;
-        let anomalies = &mut self.anomalies;
-        let mut feed = Feed {
-            inspect: self.inspect.as_mut(),
-            frames,
-            context: Context::open(sighting.table(), Cause::of(meta), sink),
-            on_anomaly: |at: Span, what, sink: &mut S| {
-                // Another connection may have to make room: that is not this packet's doing.
-                if at.handle == handle {
-                    anomalies.report(sighting, what, sink);
-                }
-            },
-            reopened: None,
-        };
-        let is_new = event == Event::New;
-        reassembler.segment(&frames, meta, handle, to_server, is_new, &mut feed);
-        self.reopened = feed.reopened;
     }
 }
 
@@ -275,10 +246,32 @@ impl FlowObserver for AllStages {
                 inspect.begin(sighting);
             }
         }
-        if sighting.meta.kind == PacketKind::Tcp {
-            self.segment(sighting, sink);
-        } else if let Some(inspect) = &mut self.inspect {
-            inspect.push_datagram(sighting);
+        if sighting.meta.kind != PacketKind::Tcp {
+            if let Some(inspect) = &mut self.inspect {
+                inspect.push_datagram(sighting);
+            }
+        } else if let Some(reassembler) = &mut self.reassembler {
+            let mut feed = Feed {
+                inspect: self.inspect.as_mut(),
+                occasion: Occasion::Packet(sighting),
+                sink,
+                on_anomaly: |at: Span, what, sink: &mut S| {
+                    // Another connection may have to make room: not this packet's doing.
+                    if at.handle == sighting.handle {
+                        self.anomalies.report(sighting, what, sink);
+                    }
+                },
+                reopened: None,
+            };
+            reassembler.segment(
+                &sighting.frames,
+                sighting.meta,
+                sighting.handle,
+                sighting.to_server,
+                sighting.event == Event::New,
+                &mut feed,
+            );
+            self.reopened = feed.reopened;
         }
     }
 
@@ -319,22 +312,17 @@ impl FlowObserver for AllStages {
             return;
         };
         if inspect.is_wanted(handle) {
-            let mut context = Context {
-                cause: Cause::end(record, key),
-                peers: PeerSource::Record(record),
-                sink,
-            };
             if let Some(streams) = streams {
                 let mut feed = Feed {
                     inspect: Some(inspect),
-                    frames: NO_FRAMES,
-                    context: context.reborrow(),
+                    occasion: Occasion::End(record, key),
+                    sink,
                     on_anomaly: |_, _, _: &mut S| {},
                     reopened: None,
                 };
                 streams.end(handle, &mut feed);
             }
-            inspect.end(handle, context);
+            inspect.end(handle, Context::of_end(record, key, sink));
         } else if let Some(streams) = streams {
             streams.end(handle, &mut ());
         }
@@ -355,11 +343,5 @@ impl FlowObserver for AllStages {
         self.explain.tunnel(frames, meta)
     }
 }
-
-/// A connection's end has no packet.
-const NO_FRAMES: FrameBytes<'_> = FrameBytes {
-    piece: &[],
-    extra: &[],
-};
 
 const TCP: u8 = 6;

@@ -123,7 +123,7 @@ impl Scans {
 }
 
 /// Type of an SCTP packet's first chunk (RFC 9260 §3.2), 12 bytes into the packet.
-fn sctp_chunk(sighting: &Sighting<'_>) -> Option<u8> {
+pub(super) fn sctp_chunk(sighting: &Sighting<'_>) -> Option<u8> {
     let meta = sighting.meta;
     if meta.kind != PacketKind::Sctp {
         return None;

@@ -1,5 +1,6 @@
 //! Datagrams of a connection whose verdict is doubted.
 
+use crate::worker::identify::again;
 use crate::worker::inspect::connection::Connection;
 use crate::worker::parse::Parse;
 use flowpin_identify::{On, ProtocolId, Step};
@@ -55,7 +56,7 @@ impl<S: RecordSink> Connection<'_, S> {
         payload: (&[u8], usize),
         but: Option<ProtocolId>,
     ) -> bool {
-        let whose = self.whose_again(on, to_server, 0, but);
+        let whose = again(self.whose(on, to_server, 0), but);
         let identity = &mut self.state.identity;
         let step = self.identify.search_datagram(identity, whose, payload);
         match step {

@@ -18,7 +18,7 @@ mod datagrams;
 mod replace;
 
 use super::connection::Connection;
-use crate::worker::identify::Phase;
+use crate::worker::identify::{Phase, again};
 use crate::worker::parse::Parse;
 use flowpin_identify::{On, Step};
 use flowpin_reassembly::Span;
@@ -121,7 +121,7 @@ impl<S: RecordSink> Connection<'_, S> {
             // The other side may still speak.
             return;
         }
-        let whose = self.whose_again(On::Tcp, at.to_server, at.offset, None);
+        let whose = again(self.whose(On::Tcp, at.to_server, at.offset), None);
         let step = self.identify.end_stream(&mut self.state.identity, whose);
         self.conclude(at, &[], step);
         self.identify.settle(&mut self.state.identity);
@@ -130,7 +130,7 @@ impl<S: RecordSink> Connection<'_, S> {
     /// One direction ends whose beginning a parser refused: what it is if no more comes.
     pub(super) fn end_refused_side(&mut self, at: Span) {
         let but = Some(self.identify.protocol(&self.state.identity));
-        let whose = self.whose_again(On::Tcp, at.to_server, at.offset, but);
+        let whose = again(self.whose(On::Tcp, at.to_server, at.offset), but);
         let step = self.identify.end_stream(&mut self.state.identity, whose);
         self.conclude(at, &[], step);
     }
