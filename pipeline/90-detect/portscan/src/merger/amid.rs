@@ -9,7 +9,7 @@
 
 use super::Host;
 use super::sources::Asker;
-use super::targets::{Counts, Outcome, Target, Targets};
+use super::targets::{Line, Target, Targets};
 use super::verdict;
 use crate::hash::{Map, Set};
 use crate::summary::Attempt;
@@ -70,7 +70,7 @@ pub(super) struct Lines {
 }
 
 /// Targets of a host or port that make it one of a scan's.
-const LINE_MIN: u32 = 3;
+const LINE_MIN: u64 = 3;
 
 /// Of a block, so many times as many hosts as ports go along the ports; likewise turned round.
 const LONG: u64 = 4;
@@ -78,30 +78,23 @@ const LONG: u64 = 4;
 impl Lines {
     /// The lines on which what failed lies; none if it lies on none.
     pub(super) fn of(targets: &Targets) -> Option<Self> {
-        let (mut hosts, mut ports) = (Map::<Host, u32>::default(), Map::<u16, u32>::default());
-        let failed = targets.iter();
-        for (target, _) in failed.filter(|(_, seen)| seen.outcome < Outcome::Idle) {
-            *hosts.entry(target.host).or_default() += 1;
-            *ports.entry(target.port).or_default() += 1;
-        }
-        let counts: Counts = targets.counts();
-        let (is_deep, is_wide) = match verdict::kind(&counts) {
+        let lines = targets.by_line();
+        let (wide, deep) = (failed(&lines.hosts, 1), failed(&lines.ports, 1));
+        let (wide, deep) = (wide.count() as u64, deep.count() as u64);
+        let (is_deep, is_wide) = match verdict::kind(&lines.counts) {
             ScanKind::Vertical => (true, false),
             ScanKind::Horizontal => (false, true),
-            ScanKind::Block => {
-                let (wide, deep) = (hosts.len() as u64, ports.len() as u64);
-                (deep >= LONG * wide, wide >= LONG * deep)
-            }
+            ScanKind::Block => (deep >= LONG * wide, wide >= LONG * deep),
             ScanKind::Sparse | ScanKind::Distributed => return None,
         };
-        if is_deep {
-            hosts.retain(|_, targets| *targets >= LINE_MIN);
+        let [least_of_host, least_of_port] = if is_deep {
+            [LINE_MIN, 1]
         } else {
-            ports.retain(|_, targets| *targets >= LINE_MIN);
-        }
+            [1, LINE_MIN]
+        };
         Some(Self {
-            hosts: hosts.into_keys().collect(),
-            ports: ports.into_keys().collect(),
+            hosts: failed(&lines.hosts, least_of_host).collect(),
+            ports: failed(&lines.ports, least_of_port).collect(),
             is_deep,
             is_wide,
         })
@@ -112,4 +105,10 @@ impl Lines {
         (self.is_wide || self.hosts.contains(&target.host))
             && (self.is_deep || self.ports.contains(&target.port))
     }
+}
+
+/// The hosts or ports of which that many targets failed.
+fn failed<K: Copy>(lines: &Map<K, Line>, least: u64) -> impl Iterator<Item = K> {
+    let failed = lines.iter().filter(move |(_, line)| line.failed >= least);
+    failed.map(|(line, _)| *line)
 }

@@ -6,12 +6,19 @@
 //!             └─ slots: handle → attempt ──┘        interval behind its own has ended
 //! ```
 
+mod beyond;
+mod log;
+mod question;
+
 use crate::INTERVAL_SHIFT;
-use crate::event::{Begin, Probe, Run, Steps};
-use crate::filter::{Filter, Question, Shards, Unlogged};
+use crate::event::{Begin, Run, Steps};
+use crate::filter::{Filter, Shards};
 use crate::summary::{Attempt, Interval, RunKey, Runs, Summary};
-use flowpin_counters::{Loss, Losses};
+use beyond::unlogged;
+use flowpin_counters::Losses;
 use flowpin_packet::{SHARD_COUNT, Timestamp};
+use log::{ATTEMPTS_MAX, Counts, Log, RUNS_MAX};
+use question::{is_group, is_question};
 
 /// Observes the connections of one worker.
 ///
@@ -34,48 +41,6 @@ pub struct Observer {
     spare: Vec<Vec<Attempt>>,
     losses: Losses,
 }
-
-#[derive(Debug, Default)]
-struct Log {
-    interval: Interval,
-    /// Position of the first attempt.
-    base: u32,
-}
-
-impl Log {
-    #[inline]
-    fn may_have(&self, position: u32) -> bool {
-        let index = position.wrapping_sub(self.base) as usize;
-        index < self.interval.attempts.len()
-    }
-
-    /// The attempt that began a connection, if it is here.
-    #[inline]
-    fn find(&mut self, position: u32, handle: u32) -> Option<&mut Attempt> {
-        let index = position.wrapping_sub(self.base) as usize;
-        let attempt = self.interval.attempts.get_mut(index);
-        attempt.filter(|attempt| attempt.handle == handle)
-    }
-}
-
-/// What a shard has logged of the current interval.
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    attempts: u16,
-    late: u16,
-    runs: u16,
-    /// Place and one of the last attempt, 0 if none.
-    last: u32,
-}
-
-/// Attempts that a shard logs in an interval whoever made them: over all shards 131,072.
-const ATTEMPTS_MAX: u16 = 512;
-
-/// Attempts that a shard logs beyond that, of sources that asked before.
-const LATE_MAX: u16 = 1024;
-
-/// Connections with many packets that a shard logs.
-const RUNS_MAX: u16 = 64;
 
 /// Intervals over which filters remember, so that slower scans are known too.
 pub(crate) const PERIOD: u64 = 16;
@@ -317,57 +282,6 @@ impl Observer {
         }
     }
 
-    /// Beyond the cap: whether to log it all the same; else it is summed up.
-    // PERF: by value, so that nothing but this needs `first` in memory.
-    #[cold]
-    fn is_late(&mut self, first: Begin) -> bool {
-        let sums = unlogged(&mut self.current.interval);
-        sums.shards.insert(first.shard);
-        if self.stressed.insert(first.shard) {
-            self.remember_logged(first.shard);
-        }
-        let asked_before = self.filter.asked_before(first.shard, &question(&first));
-        let counts = &mut self.counts[usize::from(first.shard)];
-        let sums = unlogged(&mut self.current.interval);
-        if asked_before && counts.late < LATE_MAX {
-            counts.late += 1;
-            return true;
-        }
-        sums.attempts += 1;
-        self.losses.count(Loss::ScanAttemptsSummed, 1);
-        if let Some(kind) = first.probe.flood() {
-            sums.count(kind, &first.target, &first.source, 1);
-        }
-        false
-    }
-
-    /// Within the cap of a shard that was over it: so that the source is known once it is again.
-    #[cold]
-    fn remember(&mut self, first: Begin) {
-        if self.stressed.has(first.shard) {
-            self.filter.remember(first.shard, &question(&first));
-        }
-    }
-
-    /// The shard's attempts of this interval, from before it was over its cap.
-    fn remember_logged(&mut self, shard: u8) {
-        let attempts = &self.current.interval.attempts;
-        let mut place = self.counts[usize::from(shard)].last;
-        while let Some(attempt) = (place as usize)
-            .checked_sub(1)
-            .and_then(|place| attempts.get(place))
-        {
-            let asked = Question {
-                source: attempt.source,
-                target: attempt.target,
-                port: attempt.port,
-                probe: attempt.probe,
-            };
-            self.filter.remember(shard, &asked);
-            place = attempt.before;
-        }
-    }
-
     #[inline]
     fn forget(&mut self, handle: u32) {
         let nowhere = self.current.base.wrapping_add(FORGOTTEN);
@@ -389,44 +303,5 @@ impl Observer {
         if let Some(slot) = self.slots.get_mut(handle as usize) {
             *slot = position;
         }
-    }
-}
-
-fn question(first: &Begin) -> Question {
-    Question {
-        source: first.source,
-        target: first.target,
-        port: first.port,
-        probe: first.probe,
-    }
-}
-
-fn unlogged(interval: &mut Interval) -> &mut Unlogged {
-    interval
-        .unlogged
-        .get_or_insert_with(|| Box::new(Unlogged::new()))
-}
-
-/// Whether it may be a scanner's. Nobody scans groups. An acknowledgement to a higher port than
-/// its own is more likely a server's, whose client was not captured.
-#[inline]
-fn is_question(first: &Begin) -> bool {
-    match first.probe {
-        Probe::Other => false,
-        Probe::Syn => true,
-        Probe::Ack | Probe::Maimon => first.port < first.source_port,
-        _ => !is_group(&first.target, first.ipv6),
-    }
-}
-
-/// Multicast (RFC 5771, RFC 4291 §2.7), and addresses that end in 255, which are broadcasts of
-/// most networks.
-#[inline]
-fn is_group(address: &[u8; 16], ipv6: bool) -> bool {
-    let [first, _, _, last, ..] = *address;
-    if ipv6 {
-        first == 0xff
-    } else {
-        first >= 224 || last == 255
     }
 }
