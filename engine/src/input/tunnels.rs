@@ -145,3 +145,17 @@ fn in_order(layer: &TunnelLayer) -> ((IpAddr, IpAddr), bool) {
         None => ((nowhere, nowhere), false),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{IDLE_NS_MAX, TUNNELS_MAX};
+
+    /// The page of the documentation states these limits.
+    #[test]
+    fn the_page_states_the_limits() {
+        let page = include_str!("../../../docs/user/tunnels.md");
+        let seconds = IDLE_NS_MAX / 1_000_000_000;
+        assert!(page.contains(&format!("record at a time | {TUNNELS_MAX} |")));
+        assert!(page.contains(&format!("in seconds | {seconds} |")));
+    }
+}

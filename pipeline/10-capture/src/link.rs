@@ -98,7 +98,7 @@ pub(crate) const fn dlt(number: u16) -> i32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{link_name, link_number, link_type};
+    use super::{LinkType, link_name, link_number, link_type};
 
     /// What is written must be read back as the same type.
     #[test]
@@ -119,5 +119,22 @@ mod tests {
         assert!(link_name(189).starts_with("USB_LINUX"));
         assert!(link_name(101).starts_with("RAW"));
         assert_eq!(link_name(0xfff0), "unknown");
+    }
+
+    /// The page of the documentation lists exactly the numbers that are read.
+    #[test]
+    fn the_page_lists_every_link_type() {
+        let page = include_str!("../../../docs/user/tunnels.md");
+        let (_, section) = page.split_once("\n## Link types\n").unwrap();
+        let section = section.split("\n## ").next().unwrap();
+        let listed: Vec<u16> = section
+            .lines()
+            .filter_map(|line| line.strip_prefix("| ")?.split('|').next())
+            .flat_map(|cell| cell.split(','))
+            .filter_map(|number| number.trim().parse().ok())
+            .collect();
+        let read = |number: &u16| link_type(*number) != LinkType::Unsupported;
+        assert_eq!(listed.len(), (0..=u16::MAX).filter(read).count());
+        assert!(listed.iter().all(read), "{listed:?}");
     }
 }

@@ -1,6 +1,7 @@
 //! What dispatch promises, tried on built packets and on the corpus.
 
 mod corpus;
+mod page;
 mod peel;
 mod pinning;
 mod robust;
