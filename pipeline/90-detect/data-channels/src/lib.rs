@@ -27,6 +27,8 @@ mod decider;
 mod names;
 mod news;
 mod schema;
+#[cfg(test)]
+mod tests;
 
 pub use connections::{DataConnection, DataConnections, may_carry_data};
 pub use decider::{DataDecider, Renamed};

@@ -13,7 +13,7 @@
 
 mod pending;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use core::net::IpAddr;
 use flowpin_counters::Losses;

@@ -10,7 +10,7 @@ use flowpin_record::{
 };
 use proptest::prelude::*;
 
-fn end(host: u8, port: u16) -> RecordEndpoint {
+pub(crate) fn end(host: u8, port: u16) -> RecordEndpoint {
     RecordEndpoint {
         address: IpAddr::from([10, 0, 0, host]),
         port,
@@ -20,7 +20,12 @@ fn end(host: u8, port: u16) -> RecordEndpoint {
 const SECOND: u64 = 1_000_000_000;
 
 /// A connection that began at a second, with the packet of that number.
-fn connection(uid: u64, client: RecordEndpoint, server: RecordEndpoint, at: u64) -> ConnRecord {
+pub(crate) fn connection(
+    uid: u64,
+    client: RecordEndpoint,
+    server: RecordEndpoint,
+    at: u64,
+) -> ConnRecord {
     ConnRecord {
         uid: Uid(uid),
         start: Timestamp(at * SECOND),
