@@ -146,9 +146,9 @@ fn take_close(hot: &mut Hot, meta: &PacketMeta, side: usize) -> bool {
     } else {
         closed(mine) && (open(other) || closed(other)) || open(mine) && closed(other)
     };
-    let odd = (Bits::BEHIND_ACK | Bits::CONTROL_IS_RST) * 0b11;
+    let disturbed = (Bits::BEHIND_ACK | Bits::CONTROL_IS_RST) * 0b11;
     if !is_step
-        || hot.bits.has(odd)
+        || hot.bits.has(disturbed)
         || !hot.bits.has(Bits::RTT_KNOWN | Bits::RTT_VOID)
         || meta.seq != hot.next[me]
         || meta.ack.is_after(hot.next[peer])
