@@ -1,7 +1,7 @@
 //! Recognises data connections, and emits their records.
 
 use crate::connections::{DataConnection, DataConnections};
-use crate::news::{DataNews, Told};
+use crate::news::{DataNews, Statement};
 use crate::{FTP_DATA, NAME};
 use flowpin_aggregate::{CountedAs, Decider, Emit, Traffic};
 use flowpin_counters::Losses;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub struct DataDecider {
     connections: DataConnections,
-    /// What waits until no worker can deliver anything before it.
+    /// Waits until no worker can deliver anything before it.
     waiting: DataNews,
     renamed: Renamed,
     in_tools: &'static ToolNames,
@@ -40,12 +40,12 @@ impl Decider for DataDecider {
 
     fn decide(&mut self, delivered: RecordKey, out: &mut impl Emit) -> RecordKey {
         let mut waiting = core::mem::take(&mut self.waiting);
-        if self.connections.is_idle() && !waiting.has_told() {
+        if self.connections.is_idle() && !waiting.has_statements() {
             // Nothing was announced: nothing is recognised.
             waiting.forget(delivered);
         } else {
-            let told = |own: &mut Self, told: &Told| told.tell(&mut own.connections);
-            waiting.replay(delivered, self, told, |own, key, record| {
+            let stated = |own: &mut Self, one: &Statement| one.apply(&mut own.connections);
+            waiting.replay(delivered, self, stated, |own, key, record| {
                 own.recognise(key, record, out);
             });
         }
@@ -80,7 +80,7 @@ impl DataDecider {
         out.conn(key, &named(record, &data));
     }
 
-    /// The event of what was transferred.
+    /// The event of the transfer.
     fn emit_event(
         &self,
         key: RecordKey,

@@ -3,11 +3,11 @@
 use crate::NAME;
 use crate::connections::DataConnections;
 use crate::decider::named;
-use crate::news::{DataNews, Told};
+use crate::news::{DataNews, Statement};
 use flowpin_record::{App, RecordKey};
 use std::collections::HashMap;
 
-/// What connections turn out to be FTP's data connections, by their records' keys.
+/// Connections that turn out to carry FTP's data, by their records' keys.
 #[derive(Debug, Default)]
 pub struct DataNames {
     connections: DataConnections,
@@ -16,14 +16,14 @@ pub struct DataNames {
 }
 
 impl DataNames {
-    /// Takes what the worker has seen, of which it has delivered all up to `watermark`.
+    /// Takes the worker's news; it has delivered everything up to `watermark`.
     pub fn add(&mut self, news: Option<DataNews>, watermark: RecordKey) {
         if let Some(news) = news {
             self.waiting.add(news);
         }
         let mut waiting = core::mem::take(&mut self.waiting);
-        let told = |own: &mut Self, told: &Told| told.tell(&mut own.connections);
-        waiting.replay(watermark, self, told, |own, key, record| {
+        let stated = |own: &mut Self, one: &Statement| one.apply(&mut own.connections);
+        waiting.replay(watermark, self, stated, |own, key, record| {
             if let Some((data, _)) = own.connections.recognise(record)
                 && record.app.is_none_or(|app| app.name != NAME)
                 && let Some(app) = named(record, &data).app
@@ -34,7 +34,7 @@ impl DataNames {
         self.waiting = waiting;
     }
 
-    /// What the connection with this record is, if it is one. Asked once.
+    /// The name of the connection with this record, if it is one. Called once a record.
     pub fn take(&mut self, key: RecordKey) -> Option<App> {
         self.found.remove(&key)
     }

@@ -20,12 +20,12 @@ impl Observer for DataObserver {
         }
     }
 
-    fn data_channel(&mut self, key: RecordKey, place: &MessagePlace, told: DataChannel<'_>) {
-        self.0.told.push(Told {
+    fn data_channel(&mut self, key: RecordKey, place: &MessagePlace, said: DataChannel<'_>) {
+        self.0.statements.push(Statement {
             key,
             control: place.uid,
             at: place.time,
-            what: What::of(told),
+            what: What::of(said),
         });
     }
 
@@ -48,24 +48,24 @@ impl DataObserver {
 /// What one worker has seen since its last tick.
 #[derive(Debug, Default)]
 pub struct DataNews {
-    told: Vec<Told>,
+    statements: Vec<Statement>,
     ended: Vec<(RecordKey, ConnRecord)>,
 }
 
 impl DataNews {
     /// Takes what another worker has seen.
     pub(crate) fn add(&mut self, mut other: Self) {
-        self.told.append(&mut other.told);
+        self.statements.append(&mut other.statements);
         self.ended.append(&mut other.ended);
     }
 
     const fn is_empty(&self) -> bool {
-        self.told.is_empty() && self.ended.is_empty()
+        self.statements.is_empty() && self.ended.is_empty()
     }
 
-    /// Whether a control connection said something.
-    pub(crate) const fn has_told(&self) -> bool {
-        !self.told.is_empty()
+    /// Whether a control connection has announced something.
+    pub(crate) const fn has_statements(&self) -> bool {
+        !self.statements.is_empty()
     }
 
     /// Forgets the connections whose records are written.
@@ -73,33 +73,33 @@ impl DataNews {
         self.ended.retain(|(key, _)| *key > written);
     }
 
-    /// Goes through all up to a key, in order of keys, and forgets it. `told` gets what control
-    /// connections say, `ended` the connections.
+    /// Takes out all up to a key, in order of keys: `stated` gets the statements of control
+    /// connections, `ended` the records of connections.
     pub(crate) fn replay<T>(
         &mut self,
         until: RecordKey,
         to: &mut T,
-        told: impl Fn(&mut T, &Told),
+        stated: impl Fn(&mut T, &Statement),
         mut ended: impl FnMut(&mut T, RecordKey, &ConnRecord),
     ) {
-        self.told.sort_unstable_by_key(|one| one.key);
+        self.statements.sort_unstable_by_key(|one| one.key);
         self.ended.sort_unstable_by_key(|(key, _)| *key);
-        let told_count = self.told.partition_point(|one| one.key <= until);
+        let stated_count = self.statements.partition_point(|one| one.key <= until);
         let ended_count = self.ended.partition_point(|(key, _)| *key <= until);
-        let mut saying = self.told.drain(..told_count).peekable();
+        let mut statements = self.statements.drain(..stated_count).peekable();
         for (key, record) in self.ended.drain(..ended_count) {
-            while let Some(one) = saying.next_if(|one| one.key < key) {
-                told(to, &one);
+            while let Some(one) = statements.next_if(|one| one.key < key) {
+                stated(to, &one);
             }
             ended(to, key, &record);
         }
-        saying.for_each(|one| told(to, &one));
+        statements.for_each(|one| stated(to, &one));
     }
 }
 
-/// What a control connection says of its data connections, on its way to where all are seen.
+/// A statement of a control connection about its data connections, on its way to the decider.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct Statement {
     key: RecordKey,
     control: Uid,
     at: Timestamp,
@@ -120,8 +120,8 @@ enum What {
 }
 
 impl What {
-    fn of(told: DataChannel<'_>) -> Self {
-        match told {
+    fn of(said: DataChannel<'_>) -> Self {
+        match said {
             DataChannel::Announced {
                 by_client,
                 opener,
@@ -139,9 +139,9 @@ impl What {
     }
 }
 
-impl Told {
-    pub(crate) fn tell(&self, connections: &mut DataConnections) {
-        let told = match &self.what {
+impl Statement {
+    pub(crate) fn apply(&self, connections: &mut DataConnections) {
+        let said = match &self.what {
             &What::Announced {
                 by_client,
                 opener,
@@ -153,6 +153,6 @@ impl Told {
             },
             What::Carries { command, file } => DataChannel::Carries { command, file },
         };
-        connections.told(self.control, self.at, self.key.number, told);
+        connections.stated(self.control, self.at, self.key.number, said);
     }
 }

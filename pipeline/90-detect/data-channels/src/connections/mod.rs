@@ -6,10 +6,10 @@
 //!  connection record ────────────────────┘   one connection for one announcement
 //! ```
 //!
-//! Told in the order of records' keys, so what is recognised depends on the input alone. An
+//! Everything comes in the order of records' keys, so the result depends on the input alone. An
 //! announcement is for one connection, of the same two hosts as the control connection; it is used
-//! up by the first one that fits. Connections are told of when they are over, which may be long
-//! after they began: it is their beginning that has to lie close behind the announcement.
+//! up by the first one that fits. Connections come here when they are over, which may be long after
+//! they began: their beginning has to follow the announcement closely.
 
 mod pending;
 #[cfg(test)]
@@ -44,9 +44,9 @@ pub struct DataConnection {
 }
 
 impl DataConnections {
-    /// A control connection says something of its data connections.
-    pub fn told(&mut self, control: Uid, at: Timestamp, number: u64, told: DataChannel<'_>) {
-        match told {
+    /// A control connection makes a statement about its data connections.
+    pub fn stated(&mut self, control: Uid, at: Timestamp, number: u64, said: DataChannel<'_>) {
+        match said {
             DataChannel::Announced {
                 by_client,
                 opener,

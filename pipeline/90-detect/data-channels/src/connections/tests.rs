@@ -58,7 +58,7 @@ pub(crate) fn connection(
 
 /// The server of host 2 waits for host 1.
 fn announce(data: &mut DataConnections, control: u64, port: u16, at: u64) {
-    data.told(
+    data.stated(
         Uid(control),
         Timestamp(at * SECOND),
         at,
@@ -108,16 +108,16 @@ fn a_connection_without_beginning_may_be_turned_round() {
     assert!(data.recognise(&turned).is_some());
 }
 
-/// What a transfer is told for belongs to the last announcement of its control connection.
+/// A transfer belongs to the last announcement of its control connection.
 #[test]
 fn transfers_belong_to_the_last_announcement() {
     let mut data = DataConnections::default();
     let carries = |data: &mut DataConnections, control, file: &[u8]| {
-        let told = DataChannel::Carries {
+        let said = DataChannel::Carries {
             command: b"RETR",
             file,
         };
-        data.told(Uid(control), Timestamp(5 * SECOND), 5, told);
+        data.stated(Uid(control), Timestamp(5 * SECOND), 5, said);
     };
     announce(&mut data, 1, 30_000, 1);
     carries(&mut data, 1, b"one");
@@ -125,7 +125,7 @@ fn transfers_belong_to_the_last_announcement() {
     announce(&mut data, 1, 30_002, 3);
     carries(&mut data, 2, b"two");
     carries(&mut data, 1, b"three");
-    carries(&mut data, 9, b"nobody's");
+    carries(&mut data, 9, b"other's");
     for (port, file) in [(30_002, "three"), (30_001, "two"), (30_000, "one")] {
         let record = connection(port.into(), end(1, 5000), end(2, port), 6);
         let (found, _) = data.recognise(&record).unwrap();
@@ -145,7 +145,7 @@ fn announcements_of_two_hosts_have_a_limit() {
         opener: end(3, 0).address,
         listener: end(4, 30_000),
     };
-    data.told(Uid(9), Timestamp(SECOND), 1, other);
+    data.stated(Uid(9), Timestamp(SECOND), 1, other);
     for nth in 0..3000_u16 {
         announce(&mut data, 1, 10_000 + nth, 2);
     }
@@ -162,7 +162,7 @@ fn announcements_of_two_hosts_have_a_limit() {
     );
 }
 
-/// All together have a limit, too: the oldest go. After a day nobody waits any more.
+/// All together have a limit, too: the oldest go. After a day they are dropped.
 #[test]
 fn announcements_have_a_limit_and_an_end() {
     let mut data = DataConnections::default();
@@ -172,11 +172,11 @@ fn announcements_have_a_limit_and_an_end() {
         listener: end(2, 30_000),
     };
     for host in 0..20_000 {
-        data.told(Uid(host.into()), Timestamp(SECOND), 1, of_host(host, 1));
+        data.stated(Uid(host.into()), Timestamp(SECOND), 1, of_host(host, 1));
     }
     let forgotten = data.losses().of(Loss::FtpDataForgotten);
     assert_eq!(forgotten, 20_000 - (1 << 14));
-    data.told(Uid(1), Timestamp(90_000 * SECOND), 2, of_host(1, 1));
+    data.stated(Uid(1), Timestamp(90_000 * SECOND), 2, of_host(1, 1));
     let client = RecordEndpoint {
         address: IpAddr::from(19_999_u32.to_be_bytes()),
         port: 9,
@@ -224,7 +224,7 @@ fn most_connections_are_not_looked_at() {
 }
 
 proptest! {
-    /// Whatever is told, nothing stays behind once all connections have come.
+    /// Each announcement names one connection, whatever their number.
     #[test]
     fn every_announcement_names_one_connection(
         ports in prop::collection::vec(0_u16..6, 0..40),
