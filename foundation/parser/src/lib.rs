@@ -148,12 +148,6 @@
 //! [`Loss::ParserConnections`]: flowpin_counters::Loss::ParserConnections
 //! [`Loss::ParserBytes`]: flowpin_counters::Loss::ParserBytes
 
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
-
 mod buffer;
 mod memory;
 mod next;

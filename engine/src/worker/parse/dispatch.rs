@@ -65,6 +65,14 @@ macro_rules! parsers {
         }
 
         impl Handle {
+            /// The parser's name.
+            pub(super) const fn parser(self) -> Option<&'static str> {
+                match self {
+                    $(Self::$name(_) => Some(stringify!($field)),)*
+                    Self::Vacant => None,
+                }
+            }
+
             /// As in [`Parser::HOLDS_UNPROVED`].
             #[inline]
             pub(super) const fn holds_unproved(self) -> bool {

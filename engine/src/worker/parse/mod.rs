@@ -13,6 +13,7 @@
 //! are is in `registry`, and what is special about one in its crate.
 
 mod bound;
+mod calls;
 mod dispatch;
 mod files;
 mod numbering;
@@ -25,17 +26,17 @@ pub(super) use bound::{ANYWHERE, BindRequest, Binding};
 pub(crate) use files::{FileError, earlier_files};
 
 use crate::worker::context::Context;
-use bound::{Bindings, Called, pass, side};
+use bound::{Bindings, side};
 use files::Files;
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_identify::ProtocolId;
-use flowpin_packet::{Shard, Timestamp};
-use flowpin_parser::{Begin, Ends, Next, ParserSetup, Successor};
+use flowpin_packet::Shard;
+use flowpin_parser::{Begin, Ends, ParserSetup, Successor};
 use flowpin_reassembly::Span;
-use flowpin_record::{RecordSink, ToolNames};
+use flowpin_record::ToolNames;
 use numbering::Numbering;
-use outlet::{Ledger, Outlet};
+use outlet::Ledger;
 use places::{Known, Names};
 use registry::{Handle, Kind, Parsers};
 use room::Room;
@@ -68,15 +69,6 @@ impl ParseStats {
         self.connections += other.connections;
         self.messages += other.messages;
     }
-}
-
-/// A call of a connection's parser: whom it concerns, and where its records go.
-struct Call<'a, 't, S> {
-    parsers: &'a mut Parsers,
-    handle: Handle,
-    next: &'a mut [u64; 2],
-    time: Timestamp,
-    outlet: Outlet<'a, 't, S>,
 }
 
 impl Parse {
@@ -229,6 +221,11 @@ impl Parse {
         end.saturating_sub(to.len() as u64)
     }
 
+    /// The parser that a connection is bound to.
+    pub(super) fn parser(&self, binding: Binding) -> Option<&'static str> {
+        self.bindings.get(binding)?.handle.parser()
+    }
+
     /// Whether a connection's parser accepts lines that other protocols know as well.
     pub(super) fn accepts_others(&self, binding: Binding) -> bool {
         let bound = self.bindings.get(binding);
@@ -271,130 +268,16 @@ impl Parse {
         true
     }
 
-    /// Bytes of a stream. Those that the parser had before are passed over, missing ones between
-    /// are a gap.
-    pub(super) fn data<S: RecordSink>(
-        &mut self,
-        binding: Binding,
-        at: Span,
-        bytes: &[u8],
-        context: &mut Context<'_, S>,
-    ) -> Next {
-        let Some(mut call) = self.call(binding, context) else {
-            return Next::Nothing;
-        };
-        let (expected, _) = pass(call.next, at, bytes.len() as u64);
-        let told = usize::try_from(expected.saturating_sub(at.offset)).unwrap_or(usize::MAX);
-        let bytes = bytes.get(told..).unwrap_or_default();
-        let missing = at.offset.saturating_sub(expected);
-        let (parsers, outlet) = (call.parsers, &mut call.outlet);
-        if missing > 0 {
-            let gone = parsers.gap(call.handle, call.time, at.to_server, missing, outlet);
-            if gone == Next::Nothing {
-                return gone;
-            }
-        }
-        if bytes.is_empty() {
-            return Next::More;
-        }
-        match parsers.data(call.handle, call.time, at.to_server, bytes, outlet) {
-            Next::Successor(what, used) => Next::Successor(what, told.saturating_add(used)),
-            next => next,
-        }
-    }
-
-    /// Bytes of a stream that the capture does not have.
-    pub(super) fn gap<S: RecordSink>(
-        &mut self,
-        binding: Binding,
-        at: Span,
-        len: u64,
-        context: &mut Context<'_, S>,
-    ) -> Next {
-        let Some(mut call) = self.call(binding, context) else {
-            return Next::Nothing;
-        };
-        let (expected, end) = pass(call.next, at, len);
-        if end <= expected {
-            return Next::More;
-        }
-        let (missing, outlet) = (end - expected, &mut call.outlet);
-        call.parsers
-            .gap(call.handle, call.time, at.to_server, missing, outlet)
-    }
-
-    /// A byte that its receiver reads out of band: no gap.
-    pub(super) fn passed(&mut self, binding: Binding, at: Span) {
-        if let Some(bound) = self.bindings.get_mut(binding) {
-            let next = side(&mut bound.next, at.to_server);
-            if *next == at.offset {
-                *next += 1;
-            }
-        }
-    }
-
-    /// One direction of a stream has ended.
-    pub(super) fn closed<S: RecordSink>(
-        &mut self,
-        binding: Binding,
-        to_server: bool,
-        context: &mut Context<'_, S>,
-    ) -> Next {
-        let Some(mut call) = self.call(binding, context) else {
-            return Next::Nothing;
-        };
-        let outlet = &mut call.outlet;
-        call.parsers
-            .closed(call.handle, call.time, to_server, outlet)
-    }
-
     /// Whether a connection's parser has nothing of it: another one could go on from here.
     pub(super) fn is_idle(&self, binding: Binding) -> bool {
         let bound = self.bindings.get(binding);
         bound.is_some_and(|bound| self.parsers.is_idle(bound.handle))
     }
 
-    /// A datagram, of which the capture may have cut the end.
-    pub(super) fn datagram<S: RecordSink>(
-        &mut self,
-        binding: Binding,
-        to_server: bool,
-        payload: (&[u8], usize),
-        context: &mut Context<'_, S>,
-    ) -> Next {
-        let Some(mut call) = self.call(binding, context) else {
-            return Next::Nothing;
-        };
-        let outlet = &mut call.outlet;
-        call.parsers
-            .datagram(call.handle, call.time, to_server, payload, outlet)
-    }
-
-    /// The connection is over, or goes on without its parser.
-    pub(super) fn end<S: RecordSink>(&mut self, binding: Binding, context: &mut Context<'_, S>) {
-        self.end_parser(binding, context);
-        self.unbind(binding);
-    }
-
-    /// A connection goes on without its parser, and may get another one.
-    pub(super) fn vacate<S: RecordSink>(&mut self, binding: Binding, context: &mut Context<'_, S>) {
-        self.end_parser(binding, context);
-        self.give_back_room(binding);
-        if let Some(bound) = self.bindings.get_mut(binding) {
-            bound.handle = Handle::Vacant;
-        }
-    }
-
     /// Its parser has released a connection.
     pub(super) fn unbind(&mut self, binding: Binding) {
         self.give_back_room(binding);
         self.bindings.remove(binding);
-    }
-
-    fn end_parser<S: RecordSink>(&mut self, binding: Binding, context: &mut Context<'_, S>) {
-        if let Some(mut call) = self.call(binding, context) {
-            call.parsers.end(call.handle, call.time, &mut call.outlet);
-        }
     }
 
     fn give_back_room(&mut self, binding: Binding) {
@@ -417,37 +300,6 @@ impl Parse {
     /// The first file that could not be written.
     pub(super) fn file_error(&self) -> Option<&FileError> {
         self.ledger.files.as_ref()?.error()
-    }
-
-    /// What a call of a connection's parser needs.
-    #[inline]
-    fn call<'a, 't, S: RecordSink>(
-        &'a mut self,
-        binding: Binding,
-        context: &'a mut Context<'t, S>,
-    ) -> Option<Call<'a, 't, S>> {
-        let Called {
-            handle,
-            next,
-            numbering,
-            shard,
-            places,
-        } = self.bindings.call(binding, &self.known)?;
-        self.ledger.fits = None;
-        self.ledger.has_proved = false;
-        Some(Call {
-            parsers: &mut self.parsers,
-            handle,
-            next,
-            time: context.cause.time,
-            outlet: Outlet {
-                ledger: &mut self.ledger,
-                places,
-                numbering,
-                shard,
-                context,
-            },
-        })
     }
 }
 

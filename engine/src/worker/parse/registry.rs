@@ -14,8 +14,8 @@ parsers! {
     Tls, tls: flowpin_tls::Tls;
     Quic, quic: flowpin_tls::Quic;
     Fix, fix: flowpin_fix::Fix;
-    Ftp, ftp: flowpin_ftp::Ftp;
     Nut, nut: flowpin_nut::Nut;
+    Ftp, ftp: flowpin_ftp::Ftp;
     WebSocket, websocket: flowpin_websocket::Carried<flowpin_tls::Tls>;
     Text, text: flowpin_text::Text;
 }
