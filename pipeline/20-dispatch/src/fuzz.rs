@@ -6,7 +6,7 @@ use flowpin_packet::{Datagram, Frame, FrameBytes, PacketMeta, PeelContext, Times
 
 /// Dispatches one frame: `data` starts with link type and how many bytes the capture cut.
 ///
-/// Checks what later stages rely on: offsets in order, the key independent of the cut.
+/// Checks the guarantees for later stages: offsets in order, the key independent of the cut.
 pub fn fuzz_dispatch(data: &[u8]) {
     let Some((&[link, cut], bytes)) = data.split_first_chunk() else {
         return;

@@ -23,10 +23,10 @@
 
 mod clock;
 mod dispatcher;
+mod encapsulation;
 mod fast_path;
 mod fuzz;
 mod headers;
-mod outside;
 mod peel;
 mod pin;
 mod quality;
@@ -37,11 +37,11 @@ mod transport;
 
 pub use clock::{Clock, ClockStats};
 pub use dispatcher::{DispatchOptions, Dispatched, Dispatcher};
+pub use encapsulation::{NO_VLAN, tunnel_uid, tunnels, vlans};
 pub use flowpin_wire::checksum::ChecksumVerdict;
 #[doc(hidden)]
 pub use fuzz::fuzz_dispatch;
 pub use headers::{Header, Headers, Seen, headers};
-pub use outside::{NO_VLAN, tunnel_uid, tunnels, vlans};
 pub use peel::TunnelLayer;
 pub use quality::{NonIpCounts, Quality};
 pub use transport::checksum::verify;

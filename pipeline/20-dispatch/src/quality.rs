@@ -1,4 +1,4 @@
-//! What the in-order step learns about the capture itself.
+//! Facts about the capture itself, learned in the in-order step.
 
 use flowpin_counters::Refusals;
 use flowpin_packet::LinkType;
@@ -56,11 +56,11 @@ pub struct Quality {
     pub tunnelled: u64,
     /// Datagrams that came back from defragmentation.
     pub datagrams: u64,
-    /// Packets whose IP header has length 0 because the sender's adapter was to cut them.
+    /// Packets with IP length 0, because the sender's adapter was to segment them.
     pub unsegmented: u64,
     /// Outermost IP headers whose checksum the sender's adapter was to fill in.
     pub offloaded_ip_checksums: u64,
-    /// Transport checksums that do not hold (as far as verified in this step).
+    /// Bad transport checksums (as far as verified in this step).
     pub bad_checksums: u64,
     /// Transport checksums that the sender's adapter was to complete (likewise).
     pub offloaded_checksums: u64,

@@ -38,23 +38,23 @@ impl<W: Watch> Peel<'_, W> {
                 self.typed(tag.header_len(), tag.type_or_length(), tag.next())
             }
             Next::ServiceTag => {
-                self.plain(ServiceTag::HEADER_LEN, ServiceTag::parse(bytes)?.next())
+                self.step_over(ServiceTag::HEADER_LEN, ServiceTag::parse(bytes)?.next())
             }
-            Next::FabricPath => self.plain(
+            Next::FabricPath => self.step_over(
                 FabricPathTag::HEADER_LEN,
                 FabricPathTag::parse(bytes)?.next(),
             ),
             Next::Llc => self.llc(),
             Next::Mpls => {
                 let stack = MplsStack::parse(bytes)?;
-                self.plain(stack.header_len(), stack.next())
+                self.step_over(stack.header_len(), stack.next())
             }
             Next::PppoeSession => self.pppoe(),
             Next::Ppp => {
                 let frame = PppFrame::parse(bytes)?;
                 match frame.next() {
                     Next::Opaque => Ok(Step::NonIp(NonIp::Ppp)),
-                    next => self.plain(frame.header_len(), next),
+                    next => self.step_over(frame.header_len(), next),
                 }
             }
             Next::Nsh => self.service_header(),
@@ -80,7 +80,7 @@ impl<W: Watch> Peel<'_, W> {
         };
         match LinkFrame::parse(link, self.rest()) {
             Ok(frame) if frame.next() == Next::Opaque => Ok(Step::NonIp(other)),
-            Ok(frame) => self.plain(frame.header_len(), frame.next()),
+            Ok(frame) => self.step_over(frame.header_len(), frame.next()),
             Err(_) if link == LinkType::Unsupported => {
                 Ok(Step::NonIp(NonIp::UnsupportedLink(link)))
             }
@@ -90,7 +90,7 @@ impl<W: Watch> Peel<'_, W> {
         }
     }
 
-    fn plain(&mut self, header_len: usize, next: Next) -> Result<Step, Malformed> {
+    fn step_over(&mut self, header_len: usize, next: Next) -> Result<Step, Malformed> {
         self.enter(header_len, None);
         Ok(Step::Next(next))
     }
@@ -107,7 +107,7 @@ impl<W: Watch> Peel<'_, W> {
             return Ok(Step::Next(next));
         }
         if next != Next::Opaque {
-            return self.plain(header_len, next);
+            return self.step_over(header_len, next);
         }
         Ok(Step::NonIp(match field {
             LLDP => NonIp::Lldp,
@@ -119,7 +119,7 @@ impl<W: Watch> Peel<'_, W> {
     fn llc(&mut self) -> Result<Step, Malformed> {
         let header = LlcHeader::parse(self.rest())?;
         if header.next() != Next::Opaque {
-            return self.plain(header.header_len(), header.next());
+            return self.step_over(header.header_len(), header.next());
         }
         let spanning_tree = (header.dsap(), header.ssap()) == (STP_SAP, STP_SAP)
             || self.rest().get(3..8) == Some(&PER_VLAN_STP);

@@ -1,26 +1,25 @@
-//! The peel loop: any stack of headers, down to the innermost packet that can be read.
+//! The peel loop: goes through any stack of headers to the innermost readable packet.
 //!
 //! ```text
 //!            ┌──────────────────────────────────────────────┐
 //!            ▼                                              │ payload is a frame or packet
 //!  link ─► network ─► transport ─► tunnel header validates ─┘
 //!             │           │
-//!             │           ├─► packet (also: remembered, in case what is inside a tunnel fails)
+//!             │           ├─► packet (also stored, in case the inside of a tunnel is unreadable)
 //!             │           └─► ICMP error ─► the quoted packet, read the same way
-//!             └─► fragment (reassembled by others, then the loop goes on)
+//!             └─► fragment (reassembled by the engine, then the loop continues)
 //! ```
 //!
 //! Decisions where protocols leave a choice:
 //!
 //! - A tunnel whose header does not validate is no tunnel: the packet counts for its own
 //!   endpoints.
-//! - A tunnel that holds something refused, no IP packet, or one without content (RFC 8200 §4.7),
-//!   counts for its own endpoints too;
-//!   a refusal is counted besides. So no packet is lost, and none is believed that a receiver
-//!   would drop.
-//! - A frame that the capture cut counts for the innermost endpoints that can be read.
-//! - An ICMP error counts for the innermost endpoints in the packet that it quotes. One that
-//!   quotes nothing legible is a one-way message of its own.
+//! - A tunnel that contains a refused packet, no IP packet, or one without content (RFC 8200 §4.7)
+//!   counts for its own endpoints too; a refusal is also counted. So no packet is lost, and none is
+//!   accepted that a receiver would drop.
+//! - A frame that the capture cut counts for the innermost readable endpoints.
+//! - An ICMP error counts for the innermost endpoints in the packet that it quotes. If the quote is
+//!   unreadable, it is a one-way message of its own.
 //!
 //! Each round takes at least one byte and counts against [`LAYERS_MAX`], so the loop ends.
 
@@ -40,7 +39,7 @@ use flowpin_wire::Next;
 /// Layers that are peeled before a packet is refused: frames, tags, packets, tunnel headers.
 pub(crate) const LAYERS_MAX: u8 = 16;
 
-/// Where the loop stands.
+/// The state of the loop.
 pub(crate) struct Peel<'a, W> {
     /// The captured bytes, from the start of the frame.
     pub(crate) bytes: &'a [u8],
@@ -52,31 +51,31 @@ pub(crate) struct Peel<'a, W> {
     pub(crate) captured_end: usize,
     /// Layers so far.
     pub(crate) layers: u8,
-    /// VLAN, TUNNELLED and what the caller knows.
+    /// VLAN, TUNNELLED and the flags set by the caller.
     pub(crate) flags: PacketFlags,
     /// Refuse IP headers whose checksum does not hold.
     pub(crate) verify: bool,
-    /// The packet was dispatched before, and only what stands around it is wanted. Around a
-    /// datagram that was reassembled, outer lengths are those of one fragment.
+    /// The packet was dispatched before, and only its encapsulation is wanted. Around a reassembled
+    /// datagram, outer lengths are those of one fragment.
     pub(crate) again: bool,
-    /// An IP header's checksum was 0 and wrong: left to the sender's adapter.
+    /// An IP header's checksum was 0 and wrong: offloaded to the sender's adapter.
     pub(crate) ip_checksum_offloaded: bool,
     /// The ICMP error whose quote is being read.
     pub(crate) error: Option<quote::IcmpError>,
-    /// The innermost packet so far. It stands if what is inside it cannot be read.
+    /// The innermost packet so far. It is the result if its content cannot be read.
     pub(crate) found: Option<Found>,
     /// The innermost IP header so far.
     pub(crate) network: Option<Network>,
-    /// Told of tags and tunnels.
+    /// Receives tags and tunnels.
     pub(crate) watch: W,
 }
 
-/// Told what is peeled off. The dispatcher does not want to know; who describes a connection's
-/// outside does.
+/// Receives the layers that are peeled off. The dispatcher ignores them; [`crate::vlans`] and
+/// [`crate::tunnels`] do not.
 pub(crate) trait Watch {
     /// A VLAN tag.
     fn vlan(&mut self, id: u16);
-    /// A tunnel header, entered; it may turn out that nothing inside can be read.
+    /// A tunnel header that was entered; its content may still be unreadable.
     fn tunnel(&mut self, layer: TunnelLayer);
     /// A layer is about to be read.
     fn layer(&mut self, next: Next, at: usize) {
@@ -119,7 +118,7 @@ pub(crate) enum NonIp {
 
 /// What the loop found.
 pub(crate) enum Outcome {
-    /// A packet, in `found`; and why what is inside its tunnel was refused.
+    /// A packet, in `found`; and why the content of its tunnel was refused.
     Packet(Option<Malformed>),
     /// A fragment.
     Fragment(FragmentRef),
@@ -177,11 +176,11 @@ impl<'a, W: Watch> Peel<'a, W> {
         Outcome::Packet(refusal)
     }
 
-    /// One layer cannot be read.
+    /// Handles a layer that cannot be read.
     fn give_up(&mut self, refused: Malformed) -> Outcome {
         let cut = self.is_truncation(refused);
         match self.found {
-            // A quote is expected to end somewhere, and a cut frame too.
+            // A quote may end anywhere, and so may a cut frame.
             Some(_) if cut || self.error.is_some() => self.packet(None),
             Some(_) => self.packet(Some(refused)),
             None if cut => Outcome::Headless,
@@ -204,15 +203,15 @@ impl<'a, W: Watch> Peel<'a, W> {
         }
     }
 
-    /// What was captured of the current layer.
+    /// The captured bytes of the current layer.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.bytes
             .get(self.at..self.captured_end)
             .unwrap_or_default()
     }
 
-    /// How long the current layer was on the wire; without bound where lengths beyond the end are
-    /// no error, as in a quote.
+    /// The length of the current layer on the wire; unbounded where lengths beyond the end are no
+    /// error, as in a quote.
     pub(crate) fn wire_len(&self) -> usize {
         if self.again || self.error.is_some() {
             WITHOUT_BOUND
@@ -221,7 +220,7 @@ impl<'a, W: Watch> Peel<'a, W> {
         }
     }
 
-    /// Whether the capture has less of the current layer than there was.
+    /// Whether the capture cut the current layer.
     pub(crate) fn is_cut(&self) -> bool {
         self.captured_end < self.wire_end
     }
@@ -231,8 +230,7 @@ impl<'a, W: Watch> Peel<'a, W> {
         refused.reason == Reason::Truncated && self.is_cut()
     }
 
-    /// Goes behind a header. `payload_len` is how long the payload was on the wire, where the
-    /// header says.
+    /// Steps over a header. `payload_len`: the length of the payload on the wire, if the header says.
     pub(crate) fn enter(&mut self, header_len: usize, payload_len: Option<usize>) {
         self.at = self.at.saturating_add(header_len);
         if let Some(len) = payload_len {
@@ -244,7 +242,7 @@ impl<'a, W: Watch> Peel<'a, W> {
     }
 }
 
-/// More than any packet, and no risk of overflow.
+/// Longer than any packet, without risk of overflow.
 const WITHOUT_BOUND: usize = u32::MAX as usize;
 
 /// An offset into the frame as the descriptor holds it.

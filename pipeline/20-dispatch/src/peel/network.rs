@@ -1,4 +1,4 @@
-//! An IP header as the peel loop remembers it, and the packet behind it.
+//! An IP header as the peel loop stores it, and the packet after it.
 
 use crate::pin::hash::Hasher;
 use crate::pin::key::{ipv4_key, ipv6_key};
@@ -7,7 +7,7 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use flowpin_packet::{PacketFlags, PacketMeta};
 use flowpin_wire::checksum::PseudoHeader;
 
-/// What a packet's key and descriptor need of its IP header.
+/// The facts about an IP header that a packet's key and descriptor need.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Network {
     /// Where the header starts.
@@ -23,7 +23,7 @@ pub(crate) struct Network {
     pub(crate) ip_len: u32,
     /// IPv4's identification, 0 for IPv6.
     pub(crate) identification: u16,
-    /// The length field is 0: it was the adapter's to fill in.
+    /// The length field is 0: the adapter was to fill it in.
     pub(crate) unsegmented: bool,
     /// It is a fragment (only in a quote: others are reassembled), and not the first.
     pub(crate) later_fragment: bool,
@@ -51,14 +51,14 @@ impl Network {
     }
 }
 
-/// A packet with all that its key is made from.
+/// A packet with all parts of its key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found {
-    /// The descriptor, but for key and hash.
+    /// The descriptor, except for key and hash.
     pub(crate) meta: PacketMeta,
     /// The header whose addresses give the key.
     pub(crate) network: Network,
-    /// Source and destination port, or what stands for them.
+    /// Source and destination port, or the values in their place.
     pub(crate) ports: (u16, u16),
     /// Protocol in the key.
     pub(crate) protocol: u8,
@@ -67,7 +67,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Takes note of the transport's checksum.
+    /// Stores the transport checksum.
     pub(crate) fn read_checksum(&mut self, checksum: u16) {
         self.meta.fingerprint =
             fingerprint(checksum, self.network.identification, self.meta.ip_len);

@@ -5,7 +5,7 @@ use flowpin_packet::{PacketFlags, PacketKind, PacketMeta, TcpFlags};
 use flowpin_wire::Next;
 use flowpin_wire::transport::IcmpMessage;
 
-/// What an error's descriptor keeps of the error itself; all else is the quoted packet's.
+/// The fields of an error's descriptor that are its own; all others are the quoted packet's.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IcmpError {
     ip_len: u32,
@@ -20,8 +20,8 @@ pub(crate) struct IcmpError {
 }
 
 impl<W: Watch> Peel<'_, W> {
-    /// Goes on with the packet that `message` quotes. The message by itself was found: it remains
-    /// if nothing in the quote can be read.
+    /// Continues with the packet that `message` quotes. The message itself was stored in `found`,
+    /// which remains if nothing in the quote can be read.
     pub(super) fn quote(&mut self, message: &IcmpMessage<'_>) -> Step {
         let quoted_len = message.quoted().len();
         self.error = self.found.as_ref().map(|Found { meta, .. }| IcmpError {
@@ -43,16 +43,16 @@ impl<W: Watch> Peel<'_, W> {
     /// Turns a packet that was read from a quote into the error that quotes it.
     pub(super) fn finish(&mut self) {
         if let (Some(error), Some(found)) = (&self.error, &mut self.found) {
-            // The message itself, if the quote was not legible.
+            // The message itself, if the quote was unreadable.
             if error.l4_offset != found.meta.l4_offset {
-                error.tell(&mut found.meta);
+                error.apply(&mut found.meta);
             }
         }
     }
 }
 
 impl IcmpError {
-    fn tell(&self, meta: &mut PacketMeta) {
+    fn apply(&self, meta: &mut PacketMeta) {
         meta.ip_len = self.ip_len;
         meta.payload_len = self.payload_len;
         meta.fingerprint = self.fingerprint;

@@ -1,7 +1,7 @@
-//! Transport headers: where a packet's ports are, and where a tunnel may begin.
+//! Transport headers: the ports of a packet, and the start of a possible tunnel.
 
 use super::{Found, Network, NonIp, Peel, Step, Watch, offset};
-use crate::transport::checksum::{flags_of, is_plain};
+use crate::transport::checksum::{flags_of, is_verified_later};
 use crate::transport::read_tcp;
 use flowpin_packet::{Malformed, PacketKind, PacketMeta, TcpFlags};
 use flowpin_wire::checksum::verify_transport;
@@ -23,15 +23,15 @@ impl<W: Watch> Peel<'_, W> {
             ip_protocol::SCTP => self.sctp(network),
             ip_protocol::ICMP if !network.ipv6 => self.icmp(network, IcmpFamily::V4),
             ip_protocol::ICMPV6 if network.ipv6 => self.icmp(network, IcmpFamily::V6),
-            // RFC 8200 §4.7: nothing follows, or nothing that counts. In a tunnel (Teredo's
-            // bubbles) it keeps the tunnel open: traffic of the tunnel's endpoints.
+            // RFC 8200 §4.7: nothing follows that counts. In a tunnel (Teredo's bubbles) it keeps
+            // the tunnel open: traffic of the tunnel's endpoints.
             ip_protocol::NO_NEXT_HEADER if network.ipv6 && self.found.is_some() => {
                 return Ok(Step::NonIp(NonIp::Other));
             }
             _ => return self.other(network, protocol),
         };
         match step {
-            // Cut by the capture, or by who quoted it: what is left may still have the ports.
+            // Cut by the capture or by the host that quoted it: the rest may still have the ports.
             Err(refused) if self.error.is_some() || self.is_truncation(refused) => {
                 self.cut(network, protocol)
             }
@@ -47,7 +47,7 @@ impl<W: Watch> Peel<'_, W> {
         found.meta.payload_offset = payload_offset;
         found.meta.payload_len = segment.payload_len();
         read_tcp(&mut found.meta, &segment, network.identification);
-        self.verify_odd();
+        self.verify_unless_later();
         Ok(Step::Packet)
     }
 
@@ -64,7 +64,7 @@ impl<W: Watch> Peel<'_, W> {
         found.meta.payload_offset = payload_offset;
         found.meta.payload_len = datagram.payload_len();
         found.read_checksum(datagram.checksum());
-        self.verify_odd();
+        self.verify_unless_later();
         self.udp_tunnel(datagram.header_len(), datagram.payload_len() as usize)
     }
 
@@ -76,7 +76,7 @@ impl<W: Watch> Peel<'_, W> {
         found.meta.payload_offset = payload_offset;
         found.meta.payload_len = packet.payload_len();
         found.read_checksum((packet.checksum() >> 16 ^ packet.checksum()) as u16);
-        self.verify_odd();
+        self.verify_unless_later();
         Ok(Step::Packet)
     }
 
@@ -88,7 +88,7 @@ impl<W: Watch> Peel<'_, W> {
         };
         let payload_offset = offset(self.at + message.header_len())?;
         let found = self.find(network, protocol, PacketKind::Icmp)?;
-        // Types of requests and replies share a key; one-way messages have one of their own.
+        // Requests and replies share a key; one-way messages have one of their own.
         let (subkind, port) = match message.kind() {
             IcmpKind::Request { .. } => (message.icmp_type(), message.identifier()),
             IcmpKind::Reply { request } => (request, message.identifier()),
@@ -104,26 +104,26 @@ impl<W: Watch> Peel<'_, W> {
         if self.verify {
             self.verify_segment();
         }
-        // An error within a quote does not occur (RFC 1122 §3.2.2): not followed.
+        // An error does not quote an error (RFC 1122 §3.2.2): not followed.
         if message.is_error() && self.error.is_none() {
             return Ok(self.quote(&message));
         }
         Ok(Step::Packet)
     }
 
-    /// A protocol that is not read, or one that carries others.
+    /// A protocol without a parser here, or one that carries others.
     fn other(&mut self, network: &Network, protocol: u8) -> Result<Step, Malformed> {
         self.find(network, protocol, PacketKind::Other)?;
         self.ip_tunnel(protocol)
     }
 
-    /// A packet known by its addresses and protocol alone.
+    /// A packet identified by its addresses and protocol alone.
     pub(super) fn bare(&mut self, network: &Network, protocol: u8) -> Result<Step, Malformed> {
         self.find(network, protocol, PacketKind::Other)?;
         Ok(Step::Packet)
     }
 
-    /// A transport header that is not whole: the ports, if they are there.
+    /// An incomplete transport header: the ports, if they are there.
     fn cut(&mut self, network: &Network, protocol: u8) -> Result<Step, Malformed> {
         let ports = match protocol {
             ip_protocol::TCP | ip_protocol::UDP | ip_protocol::SCTP => Ports::parse(self.rest()),
@@ -136,7 +136,7 @@ impl<W: Watch> Peel<'_, W> {
         Ok(Step::Packet)
     }
 
-    /// A packet whose transport header starts here, without ports: the innermost so far.
+    /// Records a packet whose transport header starts here, without ports, as the innermost so far.
     fn find(
         &mut self,
         network: &Network,
@@ -166,10 +166,10 @@ impl<W: Watch> Peel<'_, W> {
         Ok(self.found.insert(found))
     }
 
-    /// Verifies here what the descriptor alone does not allow to verify later.
-    fn verify_odd(&mut self) {
-        let odd = |found: &Found| !is_plain(&found.meta, found.network.ipv6);
-        if self.verify && self.found.as_ref().is_some_and(odd) {
+    /// Verifies the checksum here if the descriptor alone does not allow that later.
+    fn verify_unless_later(&mut self) {
+        let is_now = |found: &Found| !is_verified_later(&found.meta, found.network.ipv6);
+        if self.verify && self.found.as_ref().is_some_and(is_now) {
             self.verify_segment();
         }
     }

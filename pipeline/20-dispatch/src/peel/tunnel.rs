@@ -1,4 +1,4 @@
-//! Tunnels: entered only if their header validates.
+//! Tunnels: entered only if their header is valid.
 
 use super::{Peel, Step, Watch, offset};
 use core::net::IpAddr;
@@ -14,7 +14,7 @@ use flowpin_wire::tunnel::{
 /// One tunnel around a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TunnelLayer {
-    /// What it is.
+    /// The kind of tunnel.
     pub kind: TunnelKind,
     /// The number in its header: VNI, TEID, key, session, service path; 0 where there is none.
     pub id: u32,
@@ -26,7 +26,7 @@ pub struct TunnelLayer {
     pub inner_offset: u16,
 }
 
-/// A tunnel header that validated.
+/// A valid tunnel header.
 struct Entered {
     kind: TunnelKind,
     id: u32,
@@ -35,7 +35,7 @@ struct Entered {
 }
 
 impl<W: Watch> Peel<'_, W> {
-    /// A UDP datagram was found, whose payload may be a tunnel.
+    /// Enters the tunnel that the payload of a UDP datagram may be.
     pub(super) fn udp_tunnel(
         &mut self,
         header_len: usize,
@@ -52,7 +52,7 @@ impl<W: Watch> Peel<'_, W> {
         };
         let mut entered = of_ports(payload, payload_len);
         if self.again && entered.is_none() {
-            // The outer length is one fragment's; what is inside has its own by now.
+            // The outer length is one fragment's; the content has its own by now.
             entered = of_ports(rest, rest.len());
         }
         match entered {
@@ -64,10 +64,10 @@ impl<W: Watch> Peel<'_, W> {
         }
     }
 
-    /// A packet of another protocol was found, which may be a tunnel's.
+    /// Enters the tunnel that a packet of another protocol may be.
     pub(super) fn ip_tunnel(&mut self, protocol: u8) -> Result<Step, Malformed> {
         let bytes = self.rest();
-        let plain = |next| Entered {
+        let bare = |next| Entered {
             kind: TunnelKind::Ip,
             id: 0,
             next,
@@ -75,10 +75,10 @@ impl<W: Watch> Peel<'_, W> {
         };
         let version = Next::from_ip_version(bytes);
         let entered = match IpTunnel::of_protocol(protocol) {
-            Some(IpTunnel::Ipv4) if version == Next::Ipv4 => Some(plain(Next::Ipv4)),
-            Some(IpTunnel::Ipv6) if version == Next::Ipv6 => Some(plain(Next::Ipv6)),
-            Some(IpTunnel::Ethernet) => Some(plain(Next::Ethernet)),
-            Some(IpTunnel::Mpls) => Some(plain(Next::Mpls)),
+            Some(IpTunnel::Ipv4) if version == Next::Ipv4 => Some(bare(Next::Ipv4)),
+            Some(IpTunnel::Ipv6) if version == Next::Ipv6 => Some(bare(Next::Ipv6)),
+            Some(IpTunnel::Ethernet) => Some(bare(Next::Ethernet)),
+            Some(IpTunnel::Mpls) => Some(bare(Next::Mpls)),
             Some(IpTunnel::Nsh) => nsh(bytes),
             Some(IpTunnel::L2tp) => L2tpHeader::parse_over_ip(bytes).ok().map(|header| Entered {
                 kind: TunnelKind::L2tp,
@@ -103,13 +103,13 @@ impl<W: Watch> Peel<'_, W> {
         }
         let (id, header_len) = (header.service_path(), header.header_len());
         self.enter(header_len, None);
-        self.told(TunnelKind::Nsh, id, (0, 0))?;
+        self.mark_tunnelled(TunnelKind::Nsh, id, (0, 0))?;
         Ok(Step::Next(header.next()))
     }
 
     fn enter_tunnel(&mut self, entered: Entered) -> Result<Step, Malformed> {
         self.enter(entered.header_len, None);
-        self.told(entered.kind, entered.id, self.ports())?;
+        self.mark_tunnelled(entered.kind, entered.id, self.ports())?;
         Ok(Step::Next(entered.next))
     }
 
@@ -117,8 +117,13 @@ impl<W: Watch> Peel<'_, W> {
         self.found.as_ref().map_or((0, 0), |found| found.ports)
     }
 
-    /// Marks what follows as tunnelled. What is in a quote says nothing about the packet itself.
-    fn told(&mut self, kind: TunnelKind, id: u32, ports: (u16, u16)) -> Result<(), Malformed> {
+    /// Marks the content as tunnelled. A quote says nothing about the packet itself.
+    fn mark_tunnelled(
+        &mut self,
+        kind: TunnelKind,
+        id: u32,
+        ports: (u16, u16),
+    ) -> Result<(), Malformed> {
         if self.error.is_none() {
             self.flags = self.flags.with(PacketFlags::TUNNELLED);
             self.watch.tunnel(TunnelLayer {
@@ -133,7 +138,7 @@ impl<W: Watch> Peel<'_, W> {
     }
 }
 
-/// The tunnel that runs on `port`, if the payload is of that kind.
+/// The tunnel that runs on `port`, if the payload has its form.
 fn of_port(port: u16, payload: &[u8], wire_len: usize) -> Option<Entered> {
     let entered = |kind, id, next, header_len| {
         Some(Entered {
@@ -194,8 +199,8 @@ fn of_port(port: u16, payload: &[u8], wire_len: usize) -> Option<Entered> {
     }
 }
 
-/// Teredo between clients, whatever their ports. There no server adds indications, and the
-/// addresses say what it is.
+/// Teredo between clients, whatever their ports: without a server there are no indications, and the
+/// addresses identify it.
 fn of_no_port(payload: &[u8], wire_len: usize) -> Option<Entered> {
     let header = TeredoHeader::parse(payload, wire_len).ok()?;
     header.is_between_clients(wire_len).then(|| Entered {
@@ -206,7 +211,7 @@ fn of_no_port(payload: &[u8], wire_len: usize) -> Option<Entered> {
     })
 }
 
-/// GRE, with ERSPAN's header behind it.
+/// GRE, and an ERSPAN header after it.
 fn gre(bytes: &[u8]) -> Option<Entered> {
     if let Ok(header) = EoipHeader::parse(bytes) {
         return Some(Entered {
@@ -217,7 +222,7 @@ fn gre(bytes: &[u8]) -> Option<Entered> {
         });
     }
     let header = GreHeader::parse(bytes).ok()?;
-    let behind = header.header_len();
+    let gre_len = header.header_len();
     let (kind, id, next, header_len) = match header.next() {
         Next::Erspan2 => {
             let inner = Erspan2Header::parse(header.payload()).ok()?;
@@ -243,7 +248,7 @@ fn gre(bytes: &[u8]) -> Option<Entered> {
         kind,
         id,
         next,
-        header_len: behind.saturating_add(header_len),
+        header_len: gre_len.saturating_add(header_len),
     })
 }
 

@@ -6,10 +6,10 @@
 //!   id_seed  dispatch secret
 //! ```
 //!
-//! The shard must not depend on the secret, or what a full shard evicts would. The place must, or
-//! anybody could write a capture whose connections collide. So each has its own hash, over the
-//! whole tuple: a shared first step would hand down its collisions, which a known seed makes
-//! easy to compute.
+//! The shard must not depend on the secret, or the evictions of a full shard would. The place must,
+//! or a crafted capture could make connections collide. So each has its own hash over the whole
+//! tuple: both would inherit the collisions of a shared first step, which a known seed makes easy to
+//! compute.
 
 use flowpin_packet::FlowKey;
 
@@ -60,7 +60,7 @@ impl Hasher {
     }
 }
 
-/// A digest of two addresses in key order, the same for everybody: the key's second word.
+/// A digest of two addresses in key order, without a secret: the key's second word.
 #[inline]
 pub(crate) fn address_digest(low: u128, high: u128) -> u64 {
     let [low_top, low_bottom] = halves(low);

@@ -1,7 +1,7 @@
-//! The canonical key of a connection: what both directions have in common.
+//! The canonical key of a connection: the same for both directions.
 //!
 //! The layout is that of [`FlowKey`]. "Lower" and "higher" compare (address, port) as numbers, so
-//! an endpoint sorts the same whoever sends.
+//! an endpoint sorts the same, whichever side sends.
 
 use crate::pin::hash::address_digest;
 use flowpin_packet::FlowKey;

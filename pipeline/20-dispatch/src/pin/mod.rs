@@ -1,4 +1,4 @@
-//! Which connection a packet is of, and to which shard and place that pins it.
+//! The connection of a packet, and the shard and place that follow from it.
 //!
 //! ```text
 //!  addresses, ports, protocol ──► key: the same for both directions ──► hash: shard │ place

@@ -9,11 +9,11 @@ use flowpin_wire::checksum::{ChecksumVerdict, PseudoHeader, verify_transport};
 /// UDP and SCTP; dispatch itself has verified what cannot be seen from the descriptor (IP headers,
 /// ICMP, packets behind IPv4 options or IPv6 extension headers), and skips those here.
 ///
-/// A partial sum is told by its value alone: nothing else in a packet says that an adapter was to
-/// complete it. Someone who wants to pass for offloaded can; the capture-quality report shows it.
+/// A partial sum is recognised by its value alone: nothing else in a packet says that the adapter
+/// was to complete it. A sender can imitate that; the capture-quality report shows it.
 #[inline]
 pub fn verify(meta: &mut PacketMeta, frame: &[u8]) -> ChecksumVerdict {
-    if !is_plain(meta, meta.flags.has(PacketFlags::IPV6)) {
+    if !is_verified_later(meta, meta.flags.has(PacketFlags::IPV6)) {
         return ChecksumVerdict::NotChecked;
     }
     let verdict = judge(meta, frame);
@@ -21,10 +21,11 @@ pub fn verify(meta: &mut PacketMeta, frame: &[u8]) -> ChecksumVerdict {
     verdict
 }
 
-/// Whether descriptor and frame say all that the checksum covers: with options or extension
-/// headers, the addresses in the pseudo-header may be others than those in the header.
+/// Whether [`verify`] can verify the packet from its descriptor and frame. With options or
+/// extension headers it cannot: the addresses in the pseudo-header may differ from those in the
+/// header.
 #[inline]
-pub(crate) fn is_plain(meta: &PacketMeta, ipv6: bool) -> bool {
+pub(crate) fn is_verified_later(meta: &PacketMeta, ipv6: bool) -> bool {
     let network_len = meta.l4_offset.wrapping_sub(meta.l3_offset);
     matches!(
         meta.kind,

@@ -1,8 +1,8 @@
-//! What stands around a packet: VLAN tags and tunnels, read again when somebody asks.
+//! The encapsulation of a packet: VLAN tags and tunnels, read again on demand.
 //!
-//! Once per connection, and once per packet inside a tunnel: so nothing of it burdens the
-//! descriptor. The walk is that of the peel loop, without its checks of lengths: those held when
-//! the packet was dispatched, and around a reassembled datagram they cannot hold.
+//! Needed once per connection, and once per packet inside a tunnel, so the descriptor does not
+//! store it. The walk is that of the peel loop, without its checks of lengths: those held when the
+//! packet was dispatched, and around a reassembled datagram they cannot hold.
 
 use crate::peel::{Peel, TunnelLayer, Watch};
 use crate::pin::hash::mix_words;
@@ -31,7 +31,7 @@ pub fn vlans(meta: &PacketMeta, frame: &[u8]) -> [u16; 2] {
     vlans
 }
 
-/// Hands over the tunnels around a packet, outermost first.
+/// Passes the tunnels around a packet to `each`, outermost first.
 pub fn tunnels(meta: &PacketMeta, frame: &[u8], each: impl FnMut(TunnelLayer)) {
     if meta.flags.has(PacketFlags::TUNNELLED) {
         walk(meta, frame, |_| (), each);
@@ -40,9 +40,9 @@ pub fn tunnels(meta: &PacketMeta, frame: &[u8], each: impl FnMut(TunnelLayer)) {
 
 /// The identifier of a tunnel: both directions have the same.
 ///
-/// Made from the outer addresses and the kind. The number in the header counts where it is the
-/// network's (VXLAN, GENEVE) or the mirror session's (ERSPAN); elsewhere each side chooses its
-/// own. UDP ports do not count: some tunnels vary the sender's from packet to packet.
+/// Made from the outer addresses and the kind. The number in the header counts if it is the
+/// network's (VXLAN, GENEVE) or the mirror session's (ERSPAN); otherwise each side chooses its own.
+/// UDP ports do not count: some tunnels vary the sender's from packet to packet.
 pub fn tunnel_uid(id_seed: u64, layer: &TunnelLayer) -> Uid {
     let (low, high) = match layer.addresses {
         Some((source, destination)) if source <= destination => (words(source), words(destination)),
@@ -51,7 +51,7 @@ pub fn tunnel_uid(id_seed: u64, layer: &TunnelLayer) -> Uid {
     };
     let number = match layer.kind {
         TunnelKind::Vxlan | TunnelKind::Geneve | TunnelKind::Erspan => layer.id,
-        // The service path is all that a service header without addresses has.
+        // A service header without addresses has only its service path.
         TunnelKind::Nsh if layer.addresses.is_none() => layer.id,
         _ => 0,
     };
@@ -73,7 +73,7 @@ fn walk(meta: &PacketMeta, frame: &[u8], vlan: impl FnMut(u16), tunnel: impl FnM
     peel.run(Next::Link(meta.link));
 }
 
-/// Passes on what stands before the packet's own header.
+/// Reports the layers before the packet's own header.
 struct Report<V, T> {
     l3_offset: u16,
     vlan: V,
@@ -102,5 +102,5 @@ fn words(address: IpAddr) -> [u64; 3] {
     }
 }
 
-/// Keeps tunnels' identifiers apart from others made with the same seed.
+/// Distinguishes tunnels' identifiers from others made with the same seed.
 const TUNNEL: u64 = 0x7475_6e6e_656c_0000;
