@@ -72,7 +72,8 @@ fn section<K: Copy>(
     page.rows(&rows.collect::<Vec<_>>());
     if !is_exact {
         page.line(Cell::dim(format!(
-            "more {keys} than have exact totals: \"about\" marks estimates, light ones may be missing"
+            "more {keys} than have exact totals: \"about\" marks estimates, light ones may be \
+             missing"
         )));
     }
 }

@@ -16,8 +16,8 @@
 //! - Announcements together hold no more than their part.
 //!
 //! A record that is recognised takes the place of the worker's, whose text is in the worker's batch
-//! already; all others stay as they are. So traffic that is not FTP costs a copy of few records, and
-//! no formatting.
+//! already; all others stay as they are. So traffic that is not FTP costs a copy of few records,
+//! and no formatting.
 //!
 //! Deliberately does not: read what data connections carry, or follow transfers between two servers
 //! (RFC 959 §5.2, figure 3).

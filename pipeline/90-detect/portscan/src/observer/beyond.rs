@@ -1,5 +1,5 @@
-//! Attempts beyond a shard's cap: those of sources that asked before are logged all the same, others
-//! are summed up.
+//! Attempts beyond a shard's cap: those of sources that asked before are logged all the same,
+//! others are summed up.
 
 use super::Observer;
 use super::log::LATE_MAX;

@@ -36,7 +36,7 @@ pub(super) struct Counts {
     pub(super) last: u32,
 }
 
-/// Attempts that a shard logs in an interval whoever made them: over all shards 131,072.
+/// Attempts that a shard logs in an interval from any source: over all shards 131,072.
 pub(super) const ATTEMPTS_MAX: u16 = 512;
 
 /// Attempts that a shard logs beyond that, of sources that asked before.

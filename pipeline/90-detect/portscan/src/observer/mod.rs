@@ -3,7 +3,7 @@
 //! ```text
 //!  interval   i−1 (previous)      i (current)
 //!             │ attempt … │       │ attempt … │     an attempt can still be answered until the
-//!             └─ slots: handle → attempt ──┘        interval behind its own has ended
+//!             └─ slots: handle → attempt ──┘        interval after its own has ended
 //! ```
 
 mod beyond;
@@ -37,7 +37,8 @@ pub struct Observer {
     /// Shards that were over their cap in this period, whose filters hold every attempt.
     stressed: Shards,
     ready: Vec<Interval>,
-    told: u64,
+    /// Every interval below is handed over.
+    handed_over: u64,
     spare: Vec<Vec<Attempt>>,
     losses: Losses,
 }
@@ -69,7 +70,7 @@ impl Observer {
             filter: Filter::new(),
             stressed: Shards::default(),
             ready: Vec::new(),
-            told: 0,
+            handed_over: 0,
             spare: Vec::new(),
             losses: Losses::default(),
         }
@@ -118,7 +119,7 @@ impl Observer {
         self.point(first.handle, self.current.base.wrapping_add(place));
     }
 
-    /// Something happened on a connection. Saying it twice does no harm.
+    /// Notes steps of a connection. Noting them twice does no harm.
     #[inline]
     pub fn saw(&mut self, handle: u32, stream_time: Timestamp, steps: Steps) {
         if stream_time.0 >= self.end {
@@ -143,7 +144,7 @@ impl Observer {
     }
 
     /// Whether [`Observer::saw`] has nothing to note of a connection any more.
-    // PERF: most are told of more after that than before.
+    // PERF: most have more packets after that than before.
     #[inline]
     pub fn is_settled(&self, handle: u32) -> bool {
         self.slots.get(handle as usize).is_none_or(|&position| {
@@ -151,7 +152,7 @@ impl Observer {
         })
     }
 
-    /// Asks for what [`Observer::saw`] will read first. Any handle is fine.
+    /// Prefetches what [`Observer::saw`] will read first. Any handle is fine.
     #[inline]
     pub fn prefetch(&self, handle: u32) {
         flowpin_cpu::prefetch::read_at(&self.slots, handle as usize);
@@ -195,16 +196,16 @@ impl Observer {
     }
 
     /// The stream's time is now `now`: hands over the intervals that this closes, if any. The
-    /// records that come of them have times behind `now`'s interval's begin.
+    /// resulting records have times after the beginning of `now`'s interval.
     pub fn tick(&mut self, now: Timestamp) -> Option<Summary> {
         if now.0 >= self.end {
             self.roll(now);
         }
         let upto = self.current.interval.index.saturating_sub(1);
-        if upto <= self.told {
+        if upto <= self.handed_over {
             return None;
         }
-        self.told = upto;
+        self.handed_over = upto;
         let intervals = core::mem::take(&mut self.ready);
         Some(Summary { upto, intervals })
     }

@@ -2,7 +2,7 @@
 
 use crate::event::{Begin, Probe};
 
-/// Whether it may be a scanner's. Nobody scans groups. An acknowledgement to a higher port than
+/// Whether it may be a scanner's. Groups are not scanned. An acknowledgement to a higher port than
 /// its own is more likely a server's, whose client was not captured.
 #[inline]
 pub(super) fn is_question(first: &Begin) -> bool {

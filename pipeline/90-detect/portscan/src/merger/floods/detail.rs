@@ -9,7 +9,7 @@ use crate::summary::Interval;
 use flowpin_packet::Timestamp;
 use std::collections::{BTreeMap, HashSet};
 
-/// What is needed to describe one victim's flood.
+/// The description of one victim's flood.
 #[derive(Debug, Default)]
 pub(super) struct Detail {
     pub(super) first: Option<(u64, Timestamp)>,
@@ -71,7 +71,7 @@ impl Detail {
         *self.ports.entry(port).or_insert(0) += packets;
     }
 
-    /// Whether few sources ask each port once or so.
+    /// Whether few sources ask each port about once.
     pub(super) fn is_scan(&self, packets: u64) -> bool {
         self.senders.are_few() && packets < 4 * self.asked.len() as u64
     }

@@ -21,7 +21,7 @@ pub(super) struct Load {
     pub(super) parts: u64,
 }
 
-/// Whether there is enough of anything at all; most intervals of most captures have too little.
+/// Whether an interval has enough of any kind; most intervals of most captures do not.
 pub(super) fn may_flood(all: &Interval, options: &ScanOptions) -> bool {
     let summed = all.unlogged.as_ref().map_or(0, |sums| sums.attempts);
     let mut parts = [summed; FloodKind::COUNT];
@@ -56,12 +56,12 @@ pub(super) fn threshold(kind: FloodKind, options: &ScanOptions) -> u64 {
     (u64::from(rate).max(1) * INTERVAL_NS / SECOND_NS).max(2)
 }
 
-/// Whether an attempt is what floods are made of.
+/// Whether an attempt may be part of a flood.
 pub(super) fn is_part(kind: FloodKind, attempt: &Attempt) -> bool {
     match (kind, Meaning::of(attempt)) {
         (FloodKind::Icmp, _) => true,
-        // A connection that began before the capture did goes on; but not if all that the server
-        // has said is a RST: then its ports came round again.
+        // A connection that began before the capture goes on, unless the server has sent nothing
+        // but a RST: then its ports were reused.
         (FloodKind::Ack | FloodKind::Rst, _) => {
             let has = |steps| attempt.steps.has_any(steps);
             !has(Steps::GOES_ON) || has(Steps::REFUSED) && !has(Steps::ANSWERED)
@@ -80,7 +80,7 @@ pub(super) fn victim_of(attempt: &Attempt) -> Option<Victim> {
     Some((attempt.probe.flood()?, host))
 }
 
-/// What each victim got.
+/// Packets to each victim.
 pub(super) fn loads(all: &Interval, options: &ScanOptions) -> Map<Victim, Load> {
     let mut loads: Map<Victim, Load> = Map::default();
     for attempt in &all.attempts {
@@ -105,8 +105,8 @@ pub(super) fn loads(all: &Interval, options: &ScanOptions) -> Map<Victim, Load> 
     loads
 }
 
-/// All packets to a victim, and whether that is an estimate: of what was not logged, the same
-/// share is part of the flood.
+/// All packets to a victim, and whether that is an estimate: of the packets that were not logged,
+/// the same share is part of the flood.
 pub(super) fn total((kind, host): &Victim, load: &Load, all: &Interval) -> (u64, bool) {
     let summed = all
         .unlogged

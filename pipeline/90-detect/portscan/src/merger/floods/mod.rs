@@ -16,7 +16,7 @@ use load::{loads, may_flood, threshold, total};
 use senders::Senders;
 use std::collections::BTreeMap;
 
-/// Who is flooded with what.
+/// The kind of a flood, and its target.
 type Victim = (FloodKind, Host);
 
 /// All floods that go on.
@@ -30,8 +30,8 @@ struct Flood {
     first: (u64, Timestamp),
     last: Timestamp,
     last_interval: u64,
-    told: u64,
-    told_packets: u64,
+    reported: u64,
+    reported_packets: u64,
     packets: u64,
     peak: u64,
     port: Option<u16>,
@@ -49,7 +49,7 @@ const QUIET: u64 = 10;
 const SECOND_NS: u64 = 1_000_000_000;
 
 impl Floods {
-    /// Whether somebody is flooded.
+    /// Whether a host is flooded.
     pub(super) fn has(&self, victim: Victim) -> bool {
         self.map.contains_key(&victim)
     }
@@ -58,7 +58,7 @@ impl Floods {
         !self.map.is_empty()
     }
 
-    /// Takes the attempts and runs of an interval and decides.
+    /// Decides from the attempts and runs of an interval.
     pub(super) fn interval(
         &mut self,
         now: Now,
@@ -134,7 +134,8 @@ impl Floods {
             let over = now.is_last || now.index >= flood.last_interval + QUIET;
             if over {
                 flood.write(victim, EpisodeState::Over, now, options, sink);
-            } else if now.index >= flood.told + window && flood.packets > flood.told_packets {
+            } else if now.index >= flood.reported + window && flood.packets > flood.reported_packets
+            {
                 flood.write(victim, EpisodeState::Ongoing, now, options, sink);
             }
             !over
@@ -148,8 +149,8 @@ impl Flood {
             first: detail.first.unwrap_or_default(),
             last: detail.last,
             last_interval: index,
-            told: index,
-            told_packets: 0,
+            reported: index,
+            reported_packets: 0,
             packets: 0,
             peak: 0,
             port: None,
@@ -184,8 +185,8 @@ impl Flood {
         options: &ScanOptions,
         sink: &mut impl RecordSink,
     ) {
-        self.told = now.index;
-        self.told_packets = self.packets;
+        self.reported = now.index;
+        self.reported_packets = self.packets;
         let (source_count, about) = self.sources.count();
         // A sketch may guess more.
         let source_count = source_count.min(self.packets);

@@ -14,7 +14,7 @@ pub(super) enum Senders {
 
 const SENDERS_EXACT_MAX: usize = 1024;
 
-/// From so few sources it may be a scan: not if each asks each port once.
+/// At most this many sources may be scanners, if each asks each port about once.
 const SCANNERS_MAX: usize = 16;
 
 impl Default for Senders {

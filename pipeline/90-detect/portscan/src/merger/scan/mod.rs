@@ -1,4 +1,4 @@
-//! What one source asked in one way, and the scan that it is, if it is one.
+//! The attempts of one source with one kind of probe, and the scan that they are, if they are one.
 
 mod amid;
 mod record;
@@ -15,7 +15,7 @@ use flowpin_counters::{Loss, Losses};
 use flowpin_packet::Timestamp;
 use flowpin_record::Samples;
 
-/// What one source asked in one way.
+/// The attempts of one source with one kind of probe.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
     pub(super) targets: Targets,
@@ -23,9 +23,9 @@ pub(super) struct Asked {
     pub(super) first: (u64, Timestamp),
     last: Timestamp,
     pub(super) last_interval: u64,
-    /// The interval behind the one in which it was last judged.
+    /// The interval after the one in which it was last judged.
     judged: u64,
-    /// Attempts from which on it is worth to judge it again.
+    /// Number of attempts at which it is worth judging again.
     judge_at: u64,
     attempts: u64,
     /// Accepted attempts: reset at once, and with a handshake.
@@ -35,7 +35,7 @@ pub(super) struct Asked {
     /// How many attempts were probably not logged: in earlier periods, and in this.
     missed: [u64; 2],
     pub(super) scan: Option<Scan>,
-    /// What was known when the targets became too many.
+    /// Kept from before the targets became too many.
     remembered: Option<Box<Remembered>>,
 }
 
@@ -62,8 +62,8 @@ struct Remembered {
 #[derive(Debug)]
 pub(super) struct Scan {
     /// Interval of the last record, and attempts up to it.
-    told: u64,
-    told_attempts: u64,
+    reported: u64,
+    reported_attempts: u64,
     /// Another source that asks the same and was first.
     leader: Option<Asker>,
     /// Others that ask the same, and the first of them.
@@ -77,10 +77,10 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    pub(super) const fn new(told: u64, leader: Option<Asker>) -> Self {
+    pub(super) const fn new(reported: u64, leader: Option<Asker>) -> Self {
         Self {
-            told,
-            told_attempts: 0,
+            reported,
+            reported_attempts: 0,
             leader,
             others: 0,
             some: Vec::new(),
@@ -98,16 +98,16 @@ impl Scan {
     }
 }
 
-/// Of 16 parts of two sources' signatures, so many must be equal: they ask nearly the same.
+/// Equal parts, of 16, of the signatures of two sources that ask nearly the same.
 const LIKE_MIN: usize = 12;
 
-/// Of its pauses, those after which a scan is over.
+/// Pauses, in multiples of its usual one, after which a scan is over.
 const PAUSES: u64 = 8;
 
-/// So many targets are judged whenever one is asked: a small scan may end with it.
+/// Up to this many targets are judged at each attempt: a small scan may end with it.
 const CHEAP_MAX: u64 = 64;
 
-/// And they must have begun together.
+/// They must have begun within this time.
 const TOGETHER_NS_MAX: u64 = 10_000_000_000;
 
 impl Asked {
@@ -245,7 +245,7 @@ impl Asked {
         same.count() >= LIKE_MIN
     }
 
-    /// Whether nobody else leads it.
+    /// Whether no other source leads it.
     pub(super) fn is_leader(&self) -> bool {
         let scan = self.scan.as_ref();
         scan.is_some_and(|scan| scan.leader.is_none())
@@ -254,7 +254,9 @@ impl Asked {
     /// Whether a record is due: a window after the last, if anything was asked since.
     pub(super) fn is_due(&self, index: u64, window: u64) -> bool {
         let scan = self.scan.as_ref();
-        scan.is_some_and(|scan| index >= scan.told + window && self.attempts > scan.told_attempts)
+        scan.is_some_and(|scan| {
+            index >= scan.reported + window && self.attempts > scan.reported_attempts
+        })
     }
 
     /// Keeps what the sketch that follows does not.

@@ -10,7 +10,7 @@ use flowpin_record::{EpisodeState, RecordKey, RecordSink, Samples, ScanKind, Sca
 impl Asked {
     /// The hosts and the ports asked first.
     pub(super) fn samples(&self) -> (Samples<Host, 4>, Samples<u16, 8>) {
-        let nobody = Host {
+        let unknown = Host {
             ipv6: false,
             address: [0; 16],
         };
@@ -19,7 +19,7 @@ impl Asked {
         }
         let hosts = firsts::<_, 4>(self.targets.iter(), |target| target.host);
         let ports = firsts::<_, 8>(self.targets.iter(), |target| target.port);
-        (Samples::first(nobody, hosts), Samples::first(0, ports))
+        (Samples::first(unknown, hosts), Samples::first(0, ports))
     }
 
     /// Writes a record of the scan as it stands.
@@ -33,7 +33,7 @@ impl Asked {
     ) {
         let record = self.record(asker, state, options);
         let ordinal = SCAN_ORDINAL + asker.probe as u32 * 4 + state as u32;
-        self.tell(now, ordinal, &record, sink);
+        self.emit(now, ordinal, &record, sink);
     }
 
     /// Likewise where it is known of a host by whom it was asked: a distributed scan.
@@ -65,15 +65,15 @@ impl Asked {
             host_samples: Samples::first(target, [target]),
             ..of_pairs
         };
-        self.tell(now, DISTRIBUTED_ORDINAL + state as u32, &record, sink);
+        self.emit(now, DISTRIBUTED_ORDINAL + state as u32, &record, sink);
     }
 
-    fn tell(&mut self, now: Now, ordinal: u32, record: &ScanRecord, sink: &mut impl RecordSink) {
+    fn emit(&mut self, now: Now, ordinal: u32, record: &ScanRecord, sink: &mut impl RecordSink) {
         let Some(scan) = &mut self.scan else {
             return;
         };
-        scan.told = now.index;
-        scan.told_attempts = self.attempts;
+        scan.reported = now.index;
+        scan.reported_attempts = self.attempts;
         let key = RecordKey {
             time: now.time,
             number: self.first.0,
@@ -90,7 +90,7 @@ impl Asked {
         let [targets_once, hosts_once, ports_once] = counts.once;
         let more = |once: u64| once * self.missed() / logged;
         let attempts = self.attempts + self.missed();
-        // Nobody asks for more than he tries, whatever a sketch guesses.
+        // There are no more targets than attempts, whatever a sketch guesses.
         let targets = (counts.targets + more(targets_once)).min(attempts);
         let scaled = |part: u64| part * targets / counts.targets.max(1);
         let (others, some) = self

@@ -1,4 +1,4 @@
-//! What one source asked: exactly up to a number, in sketches beyond.
+//! The targets of one source: exact up to a number, in sketches beyond.
 
 mod counts;
 mod outcome;
@@ -22,7 +22,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// What an attempt asks.
+    /// The target of an attempt.
     pub(super) const fn of(attempt: &Attempt) -> Self {
         Self {
             host: Host {
@@ -34,7 +34,7 @@ impl Target {
     }
 }
 
-/// What is known of one target.
+/// One target, as far as it is known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub(super) outcome: Outcome,
@@ -61,10 +61,10 @@ pub(super) const EXACT_MAX: usize = 2048;
 
 const FEW_MAX: usize = 16;
 
-/// Intervals after which who asks again does something else.
+/// Intervals after which a source that asks again does something else.
 const AGAIN: u64 = 10;
 
-/// Room for so many is kept for the next source.
+/// Targets whose memory is kept for the next source.
 pub(super) const SPARE_TARGETS_MAX: usize = 4;
 
 impl Default for Targets {
@@ -130,7 +130,7 @@ impl Targets {
         true
     }
 
-    /// What is known of one that is kept.
+    /// A target that is kept one by one.
     pub(super) fn get(&self, target: &Target) -> Option<&Seen> {
         match self {
             Self::Few(few) => few

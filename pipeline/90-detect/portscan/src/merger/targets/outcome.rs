@@ -1,15 +1,15 @@
-//! What became of attempts, and what that counts for.
+//! Outcomes of attempts, and what they mean.
 
 use crate::event::{Probe, Steps};
 use crate::options::ScanOptions;
 use crate::summary::Attempt;
 
-/// What became of an attempt; of several at one target, the greatest counts, and of those that
-/// were accepted the last.
+/// The outcome of an attempt. Of several attempts at one target the greatest counts, and of
+/// accepted ones the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(in crate::merger) enum Outcome {
-    /// No answer, or somebody else refused.
+    /// No answer, or another host refused.
     Filtered,
     /// Refused.
     Closed,
@@ -17,14 +17,14 @@ pub(in crate::merger) enum Outcome {
     HalfOpen,
     /// Accepted, and then nothing was said.
     Idle,
-    /// Accepted and used: asked for only where every question counts.
+    /// Accepted and used: counts only where every question counts.
     Used,
 }
 
 impl Outcome {
     /// Of an attempt at a target, after others at it.
     pub(super) fn after(self, known: Self) -> Self {
-        // Who connected first and scans later does not connect with his scan.
+        // A source that connected first and scans later does not connect with its scan.
         if self >= Self::HalfOpen {
             self
         } else {
@@ -33,18 +33,18 @@ impl Outcome {
     }
 }
 
-/// What an attempt counts for.
+/// The meaning of an attempt.
 pub(in crate::merger) enum Meaning {
-    /// A connection that was used: against a scan.
+    /// A used connection: counts against a scan.
     Used,
-    /// Nothing: a route was traced, or it is no question.
+    /// None: a route was traced, or it is no question.
     Nothing,
     /// It may be a scanner's.
     Question(Outcome),
 }
 
 impl Meaning {
-    /// What it counts for where every question may be a scanner's.
+    /// The meaning where every question may be a scanner's.
     pub(in crate::merger) fn counted(self, probe: Probe, options: &ScanOptions) -> Self {
         match self {
             Self::Used if options.is_enough(probe) => Self::Question(Outcome::Used),
