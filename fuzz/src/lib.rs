@@ -33,6 +33,7 @@ pub fn targets() -> Vec<(&'static str, Target)> {
         ("http", flowpin_http::fuzz_http),
         ("grammar", flowpin_grammar::fuzz_grammar),
         ("identify", flowpin_identify::fuzz_identify),
+        ("nut", flowpin_nut::fuzz_nut),
         ("tls", flowpin_tls::fuzz_tls),
         ("pattern", flowpin_pattern::fuzz_pattern),
         ("pattern_set", flowpin_pattern::fuzz_pattern_set),

@@ -82,3 +82,37 @@ impl ParserMemory {
 
 /// Room for one message in parts, in either direction.
 pub const MESSAGE_BYTES_MIN: u32 = 128 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::{MESSAGE_BYTES_MIN, ParserMemory};
+
+    /// A quarter more or less of a part is a cap that moves: with it, which records a busy shard
+    /// has.
+    #[test]
+    fn parts_are_what_they_were() {
+        // An eighth of 2 GiB.
+        let memory = ParserMemory::new(256 << 20, 512 << 20, 2048);
+        assert_eq!(memory.shard_room(), 393_216);
+        assert_eq!(memory.shard_connections(384, 4096), 1024);
+        assert_eq!(memory.shard_connections(256, 1024), 1024);
+        assert_eq!(memory.shard_values(8, 384), 341);
+        assert_eq!(memory.shard_bytes(4), 256 << 10);
+        assert_eq!(memory.shard_bytes(32), MESSAGE_BYTES_MIN);
+        assert_eq!(memory.shard_body_bytes(), 2 << 20);
+        assert_eq!(memory.part(4).shard_connections(2048, 1 << 14), 48);
+    }
+
+    /// However little there is, a shard has room for two connections and one message.
+    #[test]
+    fn a_little_memory_is_enough_for_two() {
+        for bytes in [0, 1, 1000, 1 << 20] {
+            let memory = ParserMemory::new(bytes, 0, 2048);
+            assert!(memory.shard_connections(2048, 100) >= 2, "{bytes}");
+            assert!(memory.shard_values(8, 384) >= 2, "{bytes}");
+            assert_eq!(memory.shard_bytes(8), MESSAGE_BYTES_MIN, "{bytes}");
+        }
+        let most = ParserMemory::new(u64::MAX, u64::MAX, 2048);
+        assert_eq!(most.shard_room(), u32::MAX);
+    }
+}

@@ -2,6 +2,9 @@
 //!
 //! # How to add one
 //!
+//! A protocol that gets a parser of its own brings its rules in the parser's crate
+//! (`flowpin_parser::Parser::SIGNATURES`); they are searched for together with these. Others:
+//!
 //! 1. A file `protocols/<folder>/<name>.rs` with `pub(super) const PROTOCOL: Protocol`, and its
 //!    line in the folder's `mod.rs`. A folder has 11 protocols at most: open a new one beside it.
 //! 2. Its rules, any of which is enough:

@@ -1,6 +1,10 @@
 //! Conversations, cut anywhere, and what is never told.
 
-use crate::fuzz::{fuzz_nut, told};
+use crate::Nut;
+use crate::fuzz::{Told, fuzz_nut, told};
+use flowpin_counters::Loss;
+use flowpin_packet::{Shard, Timestamp};
+use flowpin_parser::{Begin, Parser, ParserSetup};
 use proptest::prelude::*;
 
 const ALL: usize = usize::MAX;
@@ -128,6 +132,29 @@ fn long_lines_and_long_queues_are_cut() {
     let many = b"LIST UPS\n".repeat(100_000);
     let all = told(&[&many], 1000);
     assert_eq!(all.len(), 100_000);
+}
+
+/// A shard follows its most and counts the others; one that ends makes room.
+#[test]
+fn connections_beyond_the_cap_are_counted() {
+    let mut nut = Nut::new(&ParserSetup::default()).unwrap();
+    let begin = Begin {
+        protocol: 0,
+        shard: Shard(3),
+        at: Timestamp(0),
+    };
+    let mut open = Vec::new();
+    while let Some(connection) = nut.begin(begin, || unreachable!("not asked for")) {
+        open.push(connection);
+    }
+    assert!((2..10_000).contains(&open.len()), "{}", open.len());
+    assert_eq!(nut.losses().of(Loss::ParserConnections), 1);
+    nut.end(open[0], Timestamp(0), &mut Told::default());
+    assert!(nut.begin(begin, || unreachable!("not asked for")).is_some());
+    let long = [b'x'; 5000];
+    nut.data(open[1], Timestamp(0), true, &long, &mut Told::default());
+    nut.data(open[1], Timestamp(0), true, b"\n", &mut Told::default());
+    assert_eq!(nut.losses().of(Loss::ParserBytes), 1);
 }
 
 proptest! {
