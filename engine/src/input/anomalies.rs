@@ -100,8 +100,8 @@ mod tests {
         fn tunnel(&mut self, _: RecordKey, _: &TunnelRecord) {}
     }
 
-    /// A packet with two oddities causes two records, whose keys must differ: records are ordered by
-    /// their keys.
+    /// A packet with two oddities causes two records, whose keys must differ: records are ordered
+    /// by their keys.
     #[test]
     fn records_of_one_packet_have_keys_of_their_own() {
         let (mut anomalies, mut losses) = (Anomalies::new(), Losses::default());

@@ -6,9 +6,9 @@ use flowpin_packet::{FragmentRef, PacketMeta};
 
 /// Which fragments never belong to one datagram, whatever their headers say.
 ///
-/// Off by default: VLAN and tunnel do not distinguish connections either, and a capture of two links
-/// may show the fragments of one datagram under different tags. Where the same addresses are used
-/// in several networks, `by_vlan` or `by_tunnel` keeps their fragments apart.
+/// Off by default: VLAN and tunnel do not distinguish connections either, and a capture of two
+/// links may show the fragments of one datagram under different tags. Where the same addresses are
+/// used in several networks, `by_vlan` or `by_tunnel` keeps their fragments apart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KeptApart {
     by_vlan: bool,

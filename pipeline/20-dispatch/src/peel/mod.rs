@@ -230,7 +230,8 @@ impl<'a, W: Watch> Peel<'a, W> {
         refused.reason == Reason::Truncated && self.is_cut()
     }
 
-    /// Steps over a header. `payload_len`: the length of the payload on the wire, if the header says.
+    /// Steps over a header. `payload_len`: the length of the payload on the wire, if the header
+    /// says.
     pub(crate) fn enter(&mut self, header_len: usize, payload_len: Option<usize>) {
         self.at = self.at.saturating_add(header_len);
         if let Some(len) = payload_len {

@@ -8,8 +8,8 @@
 //!
 //! The shard must not depend on the secret, or the evictions of a full shard would. The place must,
 //! or a crafted capture could make connections collide. So each has its own hash over the whole
-//! tuple: both would inherit the collisions of a shared first step, which a known seed makes easy to
-//! compute.
+//! tuple: both would inherit the collisions of a shared first step, which a known seed makes easy
+//! to compute.
 
 use flowpin_packet::FlowKey;
 

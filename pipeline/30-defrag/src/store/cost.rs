@@ -5,8 +5,8 @@ use super::body::{Body, RANGES_KEPT};
 use super::hosts::Host;
 use super::slot::Slot;
 
-/// Memory charged for a slot: itself, the entry of its source, its share of both indexes and of lists
-/// that grew, and the allocator's overhead.
+/// Memory charged for a slot: itself, the entry of its source, its share of both indexes and of
+/// lists that grew, and the allocator's overhead.
 pub(crate) const SLOT_COST: u64 = SLOT_COST_NARROW as u64;
 pub(super) const SLOT_COST_NARROW: u32 = 256;
 /// Memory charged for a body, including the list of its fragments.

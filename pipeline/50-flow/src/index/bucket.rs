@@ -9,8 +9,8 @@ pub(super) type Bucket = [u32; 2 * SLOTS];
 pub(super) const SLOTS: usize = 8;
 const _: () = assert!(size_of::<Bucket>() == 64);
 
-/// The handle with a hash in a bucket, or [`NIL`](crate::entry::NIL), and whether a slot is empty. If two handles have
-/// the same hash, the result is one of them or neither.
+/// The handle with a hash in a bucket, or [`NIL`](crate::entry::NIL), and whether a slot is empty.
+/// If two handles have the same hash, the result is one of them or neither.
 #[inline]
 pub(super) fn look(bucket: &Bucket, hash: u32) -> (Handle, bool) {
     let (hashes, handles) = bucket.split_at(SLOTS);
