@@ -205,7 +205,7 @@ impl Table {
     /// Writes the last records that are due by now, within the granule that has begun. The entries
     /// stay until the end of the granule: when a full shard has room must not depend on when this
     /// is called.
-    pub(super) fn tell_now<S: RecordSink, O: FlowObserver>(
+    pub(super) fn write_due_now<S: RecordSink, O: FlowObserver>(
         &mut self,
         sink: &mut S,
         observer: &mut O,
@@ -215,14 +215,14 @@ impl Table {
             next = block.next;
             for handle in block.handles {
                 if self.is_linked(handle, slot) {
-                    self.tell_end(handle, sink, observer);
+                    self.write_end_now(handle, sink, observer);
                 }
             }
         }
     }
 
-    /// As [`Table::tell_now`], for one connection; a second call changes nothing.
-    fn tell_end<S: RecordSink, O: FlowObserver>(
+    /// As [`Table::write_due_now`], for one connection; a second call changes nothing.
+    fn write_end_now<S: RecordSink, O: FlowObserver>(
         &mut self,
         handle: Handle,
         sink: &mut S,

@@ -35,7 +35,7 @@ impl Table {
                 };
                 self.note(quoted, arrival.side, &rare, &mut cause, sink, observer);
                 if O::OBSERVES {
-                    self.tell(quoted, arrival, Event::IcmpError, sink, observer);
+                    self.report(quoted, arrival, Event::IcmpError, sink, observer);
                 }
                 return;
             }

@@ -199,7 +199,7 @@ impl Table {
         observer: &mut O,
     ) -> RecordKey {
         self.tick(now, sink, observer);
-        self.tell_now(sink, observer);
+        self.write_due_now(sink, observer);
         RecordKey {
             time: self.now,
             number: self.last_number,

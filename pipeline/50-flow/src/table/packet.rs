@@ -28,7 +28,7 @@ impl Table {
         if let Some(event) = self.count_fast(hint, frames, meta, side) {
             if O::OBSERVES && !self.report_fast(hint, frames, meta, event, observer) {
                 let arrival = Arrival { frames, meta, side };
-                self.tell(hint, &arrival, event, sink, observer);
+                self.report(hint, &arrival, event, sink, observer);
             }
             return;
         }
@@ -127,7 +127,7 @@ impl Table {
             self.finish_beginning(handle, arrival, &mut cause, sink, observer);
         }
         if O::OBSERVES {
-            self.tell(handle, arrival, event, sink, observer);
+            self.report(handle, arrival, event, sink, observer);
             if self.hot[handle].bits.has(ENDING)
                 && let Some(to_server) = observer.reopened()
             {
@@ -213,7 +213,7 @@ impl Table {
 
     /// Reports a packet on the fast path: the expected next one, or the first of its kind. Returns
     /// false for a milestone, and if the observer needs the full report.
-    // PERF: apart from `tell`, so that most packets need no `Sighting`.
+    // PERF: apart from `report`, so that most packets need no `Sighting`.
     #[inline]
     fn report_fast<O: FlowObserver>(
         &self,
@@ -233,7 +233,7 @@ impl Table {
 
     /// Reports a packet to the observer.
     #[inline(never)]
-    pub(super) fn tell<S: RecordSink, O: FlowObserver>(
+    pub(super) fn report<S: RecordSink, O: FlowObserver>(
         &self,
         handle: Handle,
         arrival: &Arrival<'_>,

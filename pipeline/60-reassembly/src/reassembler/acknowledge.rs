@@ -36,7 +36,7 @@ impl Reassembler {
 
     /// A segment that its receiver drops acknowledges bytes of the stream at `place` that were sent
     /// after a hole. It is only reported: its sender may have the bytes or not.
-    pub(super) fn tell_unheard<C: StreamConsumer>(
+    pub(super) fn report_unheard<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
         place: Place,
@@ -46,7 +46,7 @@ impl Reassembler {
         let side = *connection.side(place.to_server);
         let known = later(side.acked, side.next);
         if segment.ack.is_after(known) && !segment.ack.is_after(self.sent(&side)) {
-            self.tell_anomaly(connection, place.back(), Anomaly::InvalidAck, consumer);
+            self.report_anomaly(connection, place.back(), Anomaly::InvalidAck, consumer);
         }
     }
 
@@ -68,7 +68,7 @@ impl Reassembler {
             if !self.takes_back(connection, place, segment) {
                 return;
             }
-            self.tell_anomaly(connection, place.back(), Anomaly::InvalidAck, consumer);
+            self.report_anomaly(connection, place.back(), Anomaly::InvalidAck, consumer);
         }
         let side = connection.side(place.to_server);
         let shift = if segment.has(TcpFlags::SYN) {

@@ -48,7 +48,7 @@ impl Reassembler {
         let all = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         count(&mut self.stats.uncompared, all.saturating_sub(done.bytes));
         if done.differs {
-            self.tell_anomaly(connection, place, Anomaly::OverlapDiffers, consumer);
+            self.report_anomaly(connection, place, Anomaly::OverlapDiffers, consumer);
         }
     }
 }

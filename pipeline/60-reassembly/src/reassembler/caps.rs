@@ -100,7 +100,7 @@ impl Reassembler {
                 let fin = self.held.queue(held).fin;
                 let to = fin.map_or(first.start, |fin| earlier(fin, first.start));
                 if to.is_after(next) {
-                    self.tell_gap(connection, place, to, consumer);
+                    self.report_gap(connection, place, to, consumer);
                 }
                 let limit = self.limit(connection, place);
                 let at_fin = fin == Some(connection.side(place.to_server).next);
@@ -116,7 +116,7 @@ impl Reassembler {
                 match self.held.queue(held).fin.filter(|_| !is_shut) {
                     Some(fin) => {
                         if fin.is_after(next) {
-                            self.tell_gap(connection, place, fin, consumer);
+                            self.report_gap(connection, place, fin, consumer);
                         }
                         return self.shut(connection, place, consumer);
                     }

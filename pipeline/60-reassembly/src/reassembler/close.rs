@@ -84,7 +84,7 @@ impl Reassembler {
         if peer.is_reset() {
             peer.reopen();
         }
-        self.tell_anomaly(connection, place, Anomaly::CloseIgnored, consumer);
+        self.report_anomaly(connection, place, Anomaly::CloseIgnored, consumer);
         consumer.goes_on(span(connection, place), told);
         self.advance(connection, place, None, consumer);
     }
@@ -137,7 +137,7 @@ impl Reassembler {
             return;
         }
         if !self.is_valid_reset(connection, place, segment) {
-            return self.tell_anomaly(connection, place, Anomaly::InvalidReset, consumer);
+            return self.report_anomaly(connection, place, Anomaly::InvalidReset, consumer);
         }
         self.believe_early(connection, place.handle, consumer);
         let side = connection.side(place.to_server);
@@ -285,7 +285,7 @@ impl Reassembler {
             // One more may be a FIN that was not captured.
             if how == Closed::Ended && side.acked.is_after(side.next.plus(1)) {
                 let to = side.acked;
-                self.tell_gap(connection, place, to, consumer);
+                self.report_gap(connection, place, to, consumer);
             }
             consumer.closed(span(connection, place), how);
         }

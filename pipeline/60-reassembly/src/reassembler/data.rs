@@ -22,7 +22,7 @@ impl Reassembler {
         let near = segment.start.distance_from(side.next).unsigned_abs() <= FAR_BYTES
             && segment.len <= FAR_BYTES;
         if !near {
-            self.tell_anomaly(connection, place, Anomaly::OutOfWindow, consumer);
+            self.report_anomaly(connection, place, Anomaly::OutOfWindow, consumer);
         }
         near
     }
@@ -139,7 +139,7 @@ impl Reassembler {
         let side = connection.side(place.to_server);
         let (resume, policy) = (side.resume(), side.policy);
         if fresh_len(side.next, segment) > 0 {
-            self.tell_anomaly(connection, place, Anomaly::DataAfterClose, consumer);
+            self.report_anomaly(connection, place, Anomaly::DataAfterClose, consumer);
         }
         let Some((extent, bytes)) = self.captured(resume, segment) else {
             return;
@@ -161,7 +161,7 @@ impl Reassembler {
                 },
             };
             if self.hold(queue, arrived, resume, policy) {
-                self.tell_anomaly(connection, place, Anomaly::OverlapDiffers, consumer);
+                self.report_anomaly(connection, place, Anomaly::OverlapDiffers, consumer);
             }
         }
         if segment.has(TcpFlags::FIN) && self.held.queue(queue).fin.is_none() {
@@ -195,7 +195,7 @@ impl Reassembler {
         if urgent.distance_from(next) < 0 {
             return;
         }
-        self.tell_anomaly(connection, place, Anomaly::UrgentData, consumer);
+        self.report_anomaly(connection, place, Anomaly::UrgentData, consumer);
         let now = segment.start.distance_from(next) <= 0 && segment.end.is_after(urgent);
         if self.options.urgent == Urgent::OutOfBand
             && !now
@@ -235,7 +235,7 @@ impl Reassembler {
         let refuted = side.acked.is_after(segment.end.plus(1)) && !side.acked.is_after(sent);
         let outside = limit.is_some_and(|limit| segment.end.is_after(limit));
         if ahead < 0 || refuted || outside && side.phase != Phase::Syn {
-            return self.tell_anomaly(connection, place, Anomaly::InvalidFin, consumer);
+            return self.report_anomaly(connection, place, Anomaly::InvalidFin, consumer);
         }
         if ahead == 0 && side.phase != Phase::Syn {
             return self.shut(connection, place, consumer);
@@ -246,11 +246,11 @@ impl Reassembler {
         match self.held.queue(queue).fin {
             // The receiver reaches the earlier one first.
             Some(known) if segment.end.is_after(known) => {
-                self.tell_anomaly(connection, place, Anomaly::FinChanged, consumer);
+                self.report_anomaly(connection, place, Anomaly::FinChanged, consumer);
             }
             Some(known) if known != segment.end => {
                 self.held.mark(queue, Some(segment.end), None);
-                self.tell_anomaly(connection, place, Anomaly::FinChanged, consumer);
+                self.report_anomaly(connection, place, Anomaly::FinChanged, consumer);
             }
             _ => self.held.mark(queue, Some(segment.end), None),
         }

@@ -60,7 +60,7 @@ impl Reassembler {
     }
 
     /// Reports that the stream's bytes up to `to` are missing.
-    pub(super) fn tell_gap<C: StreamConsumer>(
+    pub(super) fn report_gap<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
         place: Place,
@@ -123,7 +123,7 @@ impl Reassembler {
             let Some(ahead) = ahead.filter(|_| !acked.is_after(reach)) else {
                 break;
             };
-            self.tell_gap(connection, place, earlier(acked, ahead), consumer);
+            self.report_gap(connection, place, earlier(acked, ahead), consumer);
             moved = true;
         }
         self.settle_queue(connection, place, moved);

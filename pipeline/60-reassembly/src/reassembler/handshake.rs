@@ -16,7 +16,7 @@ impl Reassembler {
         consumer: &mut C,
     ) {
         if !self.answers_syn(connection, place, segment) {
-            self.tell_anomaly(connection, place, Anomaly::SynAckMismatch, consumer);
+            self.report_anomaly(connection, place, Anomaly::SynAckMismatch, consumer);
             let side = connection.side(place.to_server);
             if matches!(side.phase, Phase::Unseen | Phase::Guessed) {
                 // The SYN that was seen may be forged: the client's answer will show.
@@ -36,7 +36,7 @@ impl Reassembler {
         let side = connection.side(place.to_server);
         match side.phase {
             Phase::Guessed if disputed && side.marks.has(Marks::SYN) && !again => {
-                self.tell_anomaly(connection, place, Anomaly::SynInConnection, consumer);
+                self.report_anomaly(connection, place, Anomaly::SynInConnection, consumer);
             }
             Phase::Unseen | Phase::Guessed | Phase::Refused => {}
             Phase::Syn if again => {}
@@ -46,7 +46,7 @@ impl Reassembler {
                 let refused = self.held.close(held);
                 count(&mut self.stats.syn_refused, refused);
                 self.stats.held = self.stats.held.saturating_sub(refused.into());
-                self.tell_anomaly(connection, place, Anomaly::SynInConnection, consumer);
+                self.report_anomaly(connection, place, Anomaly::SynInConnection, consumer);
                 disputed = segment.has(TcpFlags::ACK);
             }
             _ if again => {
@@ -60,7 +60,7 @@ impl Reassembler {
                 // After a RST it may belong to a new connection with the same ports: its answer
                 // will show.
                 if !is_reset {
-                    self.tell_anomaly(connection, place, Anomaly::SynInConnection, consumer);
+                    self.report_anomaly(connection, place, Anomaly::SynInConnection, consumer);
                 }
                 return count(&mut self.stats.out_of_window, segment.len);
             }
@@ -87,7 +87,7 @@ impl Reassembler {
         }
         if segment.len > 0 {
             // RFC 9293 §3.10.7.2 lets it wait; acknowledged data was accepted (RFC 7413 §4.2).
-            self.tell_anomaly(connection, place, Anomaly::DataOnSyn, consumer);
+            self.report_anomaly(connection, place, Anomaly::DataOnSyn, consumer);
         }
         self.take_data(connection, place, segment, consumer);
     }
@@ -145,7 +145,7 @@ impl Reassembler {
             Phase::Syn if far && side.held == NIL => {
                 side.renumber(segment.start);
                 side.phase = Phase::Open;
-                self.tell_anomaly(connection, place, Anomaly::SynInConnection, consumer);
+                self.report_anomaly(connection, place, Anomaly::SynInConnection, consumer);
             }
             _ => {}
         }
@@ -215,7 +215,7 @@ impl Reassembler {
             if may_have_been_overtaken(side, segment) {
                 return true;
             }
-            self.tell_anomaly(connection, place, Anomaly::OldTimestamp, consumer);
+            self.report_anomaly(connection, place, Anomaly::OldTimestamp, consumer);
             return false;
         }
         // RFC 7323 §4.3: only of a segment that was next to be acknowledged.

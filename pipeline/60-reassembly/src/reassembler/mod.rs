@@ -56,7 +56,7 @@ pub use view::StreamView;
 ///     reassembler.segment(&frames, &meta, 7, true, flags == 2, &mut text);
 /// }
 /// reassembler.end(7, &mut text);
-/// assert_eq!(text.0, b"helloworld"); // two bytes were missing: told as a gap
+/// assert_eq!(text.0, b"helloworld"); // two bytes were missing: a gap
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
@@ -293,7 +293,7 @@ impl Reassembler {
         }
         if !segment.has(TcpFlags::ACK) {
             // RFC 9293 §3.10.7: in every state such a segment is dropped.
-            self.tell_anomaly(connection, place, Anomaly::MissingAck, consumer);
+            self.report_anomaly(connection, place, Anomaly::MissingAck, consumer);
             return count(&mut self.stats.out_of_window, segment.len);
         }
         if !self.is_fresh_stamp(connection, place, segment, consumer) {
@@ -304,14 +304,14 @@ impl Reassembler {
             return count(&mut self.stats.out_of_window, segment.len);
         }
         if self.is_too_old(connection, place.back(), segment) {
-            self.tell_anomaly(connection, place, Anomaly::InvalidAck, consumer);
+            self.report_anomaly(connection, place, Anomaly::InvalidAck, consumer);
             return count(&mut self.stats.out_of_window, segment.len);
         }
         segment.doubted = self.is_doubted(connection, place, segment);
         if self.is_heard(connection, place, segment) {
             self.take_acknowledgement(connection, place.back(), segment, consumer);
         } else {
-            self.tell_unheard(connection, place.back(), segment, consumer);
+            self.report_unheard(connection, place.back(), segment, consumer);
         }
         self.take_data(connection, place, segment, consumer);
     }
@@ -334,7 +334,7 @@ impl Reassembler {
         }
     }
 
-    fn tell_anomaly<C: StreamConsumer>(
+    fn report_anomaly<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
         place: Place,

@@ -169,7 +169,7 @@ impl Reassembler {
             differs |= self.hold(queue, arrived, next, policy);
         }
         if differs {
-            self.tell_anomaly(connection, place, Anomaly::OverlapDiffers, consumer);
+            self.report_anomaly(connection, place, Anomaly::OverlapDiffers, consumer);
         }
     }
 
