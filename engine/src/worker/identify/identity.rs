@@ -1,7 +1,7 @@
 //! What identification knows of one connection, in twelve bytes.
 
 use super::trust::Trust;
-use flowpin_identify::{Again, On, ProtocolId, RuleId, Search, Whose, may_follow_stun};
+use flowpin_identify::{Again, ProtocolId, RuleId, Search, Whose, may_follow_stun};
 use flowpin_packet::Shard;
 
 /// How far the identification of a connection is.
@@ -133,24 +133,6 @@ impl Identity {
         let begins = self.has(Self::SERVERS_TURN) == to_server;
         self.set(Self::SERVERS_TURN, !to_server);
         begins
-    }
-
-    /// For a search of bytes at `offset` of one direction.
-    pub(crate) const fn whose(
-        &self,
-        on: On,
-        to_server: bool,
-        ports: (u16, u16),
-        offset: u64,
-    ) -> Whose {
-        Whose {
-            shard: self.shard,
-            ports,
-            on,
-            to_server,
-            offset,
-            again: None,
-        }
     }
 
     /// The stream turns into something else: whether that is to be searched. No more often than

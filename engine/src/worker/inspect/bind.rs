@@ -9,7 +9,7 @@
 use super::connection::Connection;
 use crate::worker::identify::Kept;
 use crate::worker::parse::{ANYWHERE, BindRequest};
-use flowpin_identify::{ProtocolId, Step, Verdict};
+use flowpin_identify::{ProtocolId, Step};
 use flowpin_parser::{Next, Successor};
 use flowpin_reassembly::Span;
 use flowpin_record::RecordSink;
@@ -23,7 +23,7 @@ impl<S: RecordSink> Connection<'_, S> {
             Step::Undecided => return,
             Step::Verdict(verdict) => {
                 if self.identify.take(identity, verdict, is_stream) {
-                    self.bind(verdict, was_known);
+                    self.bind(verdict.protocol, if was_known { ANYWHERE } else { 0 });
                 }
             }
             Step::GaveUp(why) => self.identify.give_up(identity, why),
@@ -39,14 +39,8 @@ impl<S: RecordSink> Connection<'_, S> {
         }
     }
 
-    /// Gives the connection the parser of its protocol, instead of the one it had.
-    pub(super) fn bind(&mut self, verdict: Verdict, was_known: bool) {
-        let first = if was_known { ANYWHERE } else { 0 };
-        self.bind_from(verdict.protocol, first);
-    }
-
-    /// Gives the connection the parser of a protocol, from an offset on.
-    fn bind_from(&mut self, protocol: ProtocolId, first: u64) {
+    /// Gives the connection the parser of a protocol instead of the one it had, from an offset on.
+    pub(super) fn bind(&mut self, protocol: ProtocolId, first: u64) {
         let Some(parse) = &mut self.parse else {
             return;
         };
@@ -166,7 +160,7 @@ impl<S: RecordSink> Connection<'_, S> {
         self.state.identity.set_over(to_server, false);
         if was_released || was_reported && !self.state.binding.is_none() {
             let protocol = self.identify.protocol(&self.state.identity);
-            self.bind_from(protocol, ANYWHERE);
+            self.bind(protocol, ANYWHERE);
         }
     }
 }

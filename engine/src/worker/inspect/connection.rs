@@ -114,14 +114,18 @@ impl<S: RecordSink> Connection<'_, S> {
         }
         if identity.is_done() {
             if identity.is_doubted() && identity.trust.is_side_refused(side) {
-                self.end_refused_side(at);
+                let but = self.identify.protocol(identity);
+                self.end_doubted_side(at, Some(but));
             }
             return;
         }
         identity.set_over(side, true);
         if !identity.is(Phase::Searching) {
-            if identity.is_doubted() && self.state.binding.is_none() {
-                self.end_doubted_side(at);
+            // By the rules alone; if this side fits, the other may still speak.
+            let is_by_rules = identity.is_doubted() && self.state.binding.is_none();
+            if is_by_rules && !identity.trust.does_fit(side) {
+                self.end_doubted_side(at, None);
+                self.identify.settle(&mut self.state.identity);
             }
             return;
         }
@@ -199,16 +203,16 @@ impl<S: RecordSink> Connection<'_, S> {
     /// A RST: a parser in the middle of a message stays, in case that the connection goes on; one
     /// that is idle can be bound again.
     fn release_idle_parser(&mut self) {
-        let binding = self.state.binding;
-        if self.state.identity.is_done()
-            && self
-                .parse
-                .as_ref()
-                .is_some_and(|parse| parse.is_idle(binding))
-        {
+        if self.state.identity.is_done() && self.parser_says(Parse::is_idle) {
             self.end_parser();
             self.state.identity.close();
         }
+    }
+
+    /// What the parser, if there is one, says of the connection.
+    pub(super) fn parser_says(&self, ask: impl FnOnce(&Parse, Binding) -> bool) -> bool {
+        let parse = self.parse.as_deref();
+        parse.is_some_and(|parse| ask(parse, self.state.binding))
     }
 
     /// The parser gets no more of the connection.
@@ -248,7 +252,13 @@ impl<S: RecordSink> Connection<'_, S> {
 
     /// For a search of bytes at `offset` of one direction.
     pub(super) fn whose(&self, on: On, to_server: bool, offset: u64) -> Whose {
-        let ports = self.context.ports(self.handle);
-        self.state.identity.whose(on, to_server, ports, offset)
+        Whose {
+            shard: self.state.identity.shard,
+            ports: self.context.ports(self.handle),
+            on,
+            to_server,
+            offset,
+            again: None,
+        }
     }
 }

@@ -108,7 +108,7 @@ impl Inspect {
         for (nth, Queued { at, event, cause }) in queue.iter().enumerate() {
             for (step, ahead) in (0..).zip(AHEAD) {
                 if let Some(later) = queue.get(nth + ahead) {
-                    self.prefetch_event(table, later.at.handle, step);
+                    self.prefetch_more(later.at.handle, step, Some(table));
                 }
             }
             let context = Context::of_packet(table, *cause, sink);

@@ -84,23 +84,17 @@ impl Inspect {
         self.states.prefetch(handle);
     }
 
-    /// As in [`flowpin_flow::FlowObserver::prefetch_more`].
+    /// As in [`flowpin_flow::FlowObserver::prefetch_more`]; with a table also what a verdict will
+    /// read of it.
     #[inline]
-    pub(super) fn prefetch_more(&self, handle: u32, step: u8) {
-        if let (Some(parse), Some(state)) = (&self.parse, self.states.get(handle))
-            && !state.binding.is_none()
-        {
-            parse.prefetch(state.binding, step);
-        }
-    }
-
-    /// As [`prefetch_more`](Self::prefetch_more); also what a verdict will read of the connection.
-    #[inline]
-    fn prefetch_event(&self, table: &Table, handle: u32, step: u8) {
+    pub(super) fn prefetch_more(&self, handle: u32, step: u8, table: Option<&Table>) {
         if let (Some(parse), Some(state)) = (&self.parse, self.states.get(handle)) {
             if !state.binding.is_none() {
                 parse.prefetch(state.binding, step);
-            } else if step == 0 && state.identity.is(Phase::Searching) {
+            } else if let Some(table) = table
+                && step == 0
+                && state.identity.is(Phase::Searching)
+            {
                 table.prefetch_peers(handle);
             }
         }

@@ -94,5 +94,5 @@ const fn reason(what: Anomaly) -> Reason {
 /// Records of one reason in one second, from one shard of 256.
 const PER_SECOND_MAX: u32 = 2;
 
-/// Behind every record that the connection table or the input stage may write for this packet.
+/// After every record that the connection table or the input stage may write for this packet.
 const ORDINAL: u32 = 1 << 25;

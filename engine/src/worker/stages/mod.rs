@@ -16,7 +16,8 @@ mod explain;
 mod scans;
 mod view;
 
-pub use crate::worker::identify::IdentifyStats;
+pub use crate::worker::identify::{CandidatesView, IdentifyStats};
+pub use crate::worker::inspect::InspectView;
 pub use crate::worker::parse::ParseStats;
 pub(crate) use crate::worker::parse::{FileError, earlier_files};
 pub(crate) use explain::Explain;
@@ -195,7 +196,7 @@ impl FlowObserver for AllStages {
     #[inline]
     fn prefetch_more(&self, handle: u32, step: u8) {
         if let Some(inspect) = &self.inspect {
-            inspect.prefetch_more(handle, step);
+            inspect.prefetch_more(handle, step, None);
         }
     }
 

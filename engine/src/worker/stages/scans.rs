@@ -1,11 +1,11 @@
-//! What the scan detector wants to know of connections.
+//! Reports to the scan detector what is new about connections.
 
 use flowpin_flow::{Event, Sighting};
 use flowpin_packet::{PacketFlags, PacketKind};
 use flowpin_portscan::{Begin, Observer, Probe, Run, Steps};
 use flowpin_record::FloodKind;
 
-/// The observer, told of what is new about a connection.
+/// The observer, which gets what is new about a connection.
 #[derive(Debug)]
 pub(super) struct Scans {
     pub(super) observer: Observer,
@@ -132,5 +132,5 @@ pub(super) fn sctp_chunk(sighting: &Sighting<'_>) -> Option<u8> {
     sighting.frames.frame(meta).get(chunk).copied()
 }
 
-/// A client that has sent so many packets without an answer is not scanning.
+/// A client that has sent this many packets without an answer is not scanning.
 const REPEATED_AT: u64 = 8;

@@ -20,7 +20,7 @@ mod replace;
 use super::connection::Connection;
 use crate::worker::identify::{Phase, again};
 use crate::worker::parse::Parse;
-use flowpin_identify::{On, Step};
+use flowpin_identify::{On, ProtocolId, Step};
 use flowpin_reassembly::Span;
 use flowpin_record::RecordSink;
 
@@ -48,14 +48,21 @@ impl<S: RecordSink> Connection<'_, S> {
         match fits {
             Some(false) if does_fit => self.recall_held(at),
             // Its parser holds what it waits with.
-            None if does_fit && !self.identify.keeps(identity, side) && self.parser_holds() => {
+            None if does_fit
+                && !self.identify.keeps(identity, side)
+                && self.parser_says(Parse::holds) =>
+            {
                 return;
             }
             _ if does_fit => {}
             Some(true) => {
-                let is_shared = !has_decided && !is_refused && self.parses_text();
-                if is_shared && self.is_replaced(at, bytes) {
-                    return;
+                // The parser may accept what is of another protocol.
+                if !has_decided && !is_refused && self.parser_says(Parse::accepts_others) {
+                    let before = self.state.identity.rule;
+                    self.search_on(at, bytes);
+                    if self.state.identity.rule != before {
+                        return;
+                    }
                 }
                 let identity = &mut self.state.identity;
                 if has_decided || !(side && identity.trust.is_side_refused(true)) {
@@ -80,25 +87,6 @@ impl<S: RecordSink> Connection<'_, S> {
         self.search_after_lines(at);
     }
 
-    /// Whether the parser holds what it has not proved yet.
-    fn parser_holds(&self) -> bool {
-        let parse = self.parse.as_deref();
-        parse.is_some_and(|parse| parse.holds(self.state.binding))
-    }
-
-    /// Whether the parser reads lines that other protocols have as well.
-    fn parses_text(&self) -> bool {
-        let parse = self.parse.as_deref();
-        parse.is_some_and(|parse| parse.accepts_others(self.state.binding))
-    }
-
-    /// Whether the rules know one side to speak something else, although the parser accepts it.
-    fn is_replaced(&mut self, at: Span, bytes: &[u8]) -> bool {
-        let before = self.state.identity.rule;
-        self.search_on(at, bytes);
-        self.state.identity.rule != before
-    }
-
     /// Restores the protocol before TLS if a client began TLS, and the server answered otherwise.
     /// False if that is not so.
     fn restore_original(&mut self, at: Span, bytes: &[u8]) -> bool {
@@ -115,21 +103,9 @@ impl<S: RecordSink> Connection<'_, S> {
         true
     }
 
-    /// One direction ends of a stream whose verdict is doubted by the rules alone.
-    pub(super) fn end_doubted_side(&mut self, at: Span) {
-        if self.state.identity.trust.does_fit(at.to_server) {
-            // The other side may still speak.
-            return;
-        }
-        let whose = again(self.whose(On::Tcp, at.to_server, at.offset), None);
-        let step = self.identify.end_stream(&mut self.state.identity, whose);
-        self.conclude(at, &[], step);
-        self.identify.settle(&mut self.state.identity);
-    }
-
-    /// One direction ends whose beginning a parser refused: what it is if no more comes.
-    pub(super) fn end_refused_side(&mut self, at: Span) {
-        let but = Some(self.identify.protocol(&self.state.identity));
+    /// One direction of a stream ends: whether the rules say that it was a protocol other than `but`
+    /// if no more comes.
+    pub(super) fn end_doubted_side(&mut self, at: Span, but: Option<ProtocolId>) {
         let whose = again(self.whose(On::Tcp, at.to_server, at.offset), but);
         let step = self.identify.end_stream(&mut self.state.identity, whose);
         self.conclude(at, &[], step);

@@ -2,6 +2,7 @@
 
 use crate::worker::identify::Phase;
 use crate::worker::inspect::connection::Connection;
+use crate::worker::parse::ANYWHERE;
 use flowpin_identify::{On, ProtocolId, STREAM_BYTES_MAX, Step, Verdict};
 use flowpin_reassembly::Span;
 use flowpin_record::RecordSink;
@@ -12,11 +13,10 @@ impl<S: RecordSink> Connection<'_, S> {
     pub(super) fn replace(&mut self, verdict: Verdict) -> bool {
         let identity = &mut self.state.identity;
         let before = self.identify.protocol(identity);
-        let was_known = identity.is_known();
         if !self.identify.replace(identity, verdict) {
             return false;
         }
-        self.bind(verdict, was_known);
+        self.bind(verdict.protocol, ANYWHERE);
         let is_servers = !verdict.to_server;
         let mut first = 0;
         if is_servers && !self.state.binding.is_none() {
