@@ -2,11 +2,11 @@
 //!
 //! ```text
 //!            FIN in order          acknowledged, and nothing else was
-//!  Open ─────────────────► Closing ────────────────────────────► Finished: reported
-//!    │                        │                                     │
-//!    └─ RST ─► Reset:         │ bytes after it are acknowledged:    │
-//!         reported at the end ▼ the receiver ignored it             │
-//!          └────────────── Open again ◄─────────────────────────────┘
+//!  Open ─────────────────► Closing ─────────────────────────────► Finished: reported
+//!    │                        │                                      │
+//!    └─ RST ─► Reset:         │ bytes after it are acknowledged:     │
+//!              reported at    ▼ the receiver ignored it              │
+//!              the end ───► Open again ◄─────────────────────────────┘
 //! ```
 //!
 //! A close is a claim about its receiver, which may never have received the segment, or may have
