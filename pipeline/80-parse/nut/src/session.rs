@@ -222,7 +222,8 @@ pub(crate) struct Answer<'a> {
 /// The value that an answer to GET tells.
 fn told_value(answer: &Words) -> &[u8] {
     match answer.get(0) {
-        b"VAR" | b"DESC" | b"CMDDESC" | b"TYPE" => answer.get(3),
+        b"VAR" | b"DESC" | b"CMDDESC" => answer.get(3),
+        b"TYPE" => answer.rest(3),
         b"UPSDESC" | b"NUMLOGINS" | b"NUMATTACH" => answer.get(2),
         _ => &[],
     }

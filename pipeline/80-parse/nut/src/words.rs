@@ -30,29 +30,40 @@ fn next<'a>(line: &'a [u8], text: &mut Vec<u8>) -> &'a [u8] {
 /// The first words of a line; missing ones are empty.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
-    /// One behind the other.
+    /// One after the other, with a space between them.
     text: Vec<u8>,
-    ends: [usize; Self::COUNT],
+    /// Where each stands in it.
+    places: [(usize, usize); Self::COUNT],
 }
 
 impl Words {
-    /// No command and no answer has more.
-    const COUNT: usize = 5;
+    /// No command and no answer has more that are shown.
+    const COUNT: usize = 8;
 
     pub(crate) fn read(&mut self, mut line: &[u8]) {
         self.text.clear();
-        for end in &mut self.ends {
+        for place in &mut self.places {
+            if !self.text.is_empty() && !line.is_empty() {
+                self.text.push(b' ');
+            }
+            let start = self.text.len();
             line = next(line, &mut self.text);
-            *end = self.text.len();
+            *place = (start, self.text.len());
         }
     }
 
     /// A word, from 0.
-    pub(crate) fn get(&self, place: usize) -> &[u8] {
-        let before = place.checked_sub(1).and_then(|last| self.ends.get(last));
-        let start = before.copied().unwrap_or(0);
-        let end = self.ends.get(place).copied().unwrap_or(start);
+    pub(crate) fn get(&self, number: usize) -> &[u8] {
+        let place = self.places.get(number).copied();
+        let (start, end) = place.unwrap_or_default();
         self.text.get(start..end).unwrap_or_default()
+    }
+
+    /// All words from this one on.
+    pub(crate) fn rest(&self, number: usize) -> &[u8] {
+        let place = self.places.get(number).copied();
+        let (start, _) = place.unwrap_or_default();
+        self.text.get(start..).unwrap_or_default().trim_ascii_end()
     }
 }
 
@@ -70,9 +81,10 @@ mod tests {
         assert_eq!(words.get(2), b"ups.mfr");
         assert_eq!(words.get(3), br#"A "B" \ C"#);
         assert_eq!(words.get(4), b"");
+        assert_eq!(words.rest(2), br#"ups.mfr A "B" \ C"#);
         words.read(br#"SET VAR a "open"#);
         assert_eq!((words.get(2), words.get(3)), (&b"a"[..], &b"open"[..]));
         words.read(b"");
-        assert!((0..6).all(|place| words.get(place).is_empty()));
+        assert!((0..9).all(|place| words.get(place).is_empty() && words.rest(place).is_empty()));
     }
 }
