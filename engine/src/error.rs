@@ -70,6 +70,9 @@ pub enum RunError {
     /// A slice needs to read its input twice (exit code 2).
     #[error("cannot slice a pipe by --uid, which takes two passes: save it to a file first")]
     SliceFromPipe,
+    /// An explanation needs to read its input twice (exit code 2).
+    #[error("cannot explain standard input, which takes two passes: save it to a file first")]
+    ExplainFromPipe,
     /// A pcap file cannot hold a slice with several link types (exit code 2).
     #[error(
         "{path} holds the first {packets} packets only: a pcap file has one link type, and the \

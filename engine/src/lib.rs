@@ -23,6 +23,10 @@ mod run;
 mod worker;
 
 pub use aggregates::Findings;
+pub use alone::explain::{
+    ConnectionAccount, ConnectionView, EndView, ExplainReport, ExplainSink, Fate, InspectChange,
+    PacketAccount, PacketView, Question, RecordFileLine, RecordText, SlowReason, StreamsView,
+};
 pub use alone::slice::SliceReport;
 pub use alone::streams::{
     Conversation, DirectoryOptions, GAP_FILL_MAX, Gaps, StreamDirectory, StreamEnd, StreamPlace,
@@ -35,10 +39,12 @@ pub use control::{Control, StopFlag};
 pub use error::RunError;
 pub use flowpin_aggregate::Traffic;
 pub use flowpin_config::Plan;
+pub use flowpin_dispatch::{ChecksumVerdict, Header, Headers};
+pub use flowpin_flow::Event;
 pub use flowpin_identify::{Protocol, Rule as ProtocolRule};
 pub use flowpin_output::{Earlier, MessageCount, OutputError};
 pub use flowpin_portscan::ScanFindings;
-pub use flowpin_reassembly::{Anomaly, ReassemblyStats};
+pub use flowpin_reassembly::{Anomaly, ReassemblyStats, StreamView};
 pub use flowpin_totals::{ConnectionSums, HostPair, Ranked, Ranking};
 pub use output::messages::records_page;
 pub use profile::{
@@ -48,7 +54,7 @@ pub use report::{
     CaptureQuality, Conservation, InputReport, OutputReport, Progress, ProgressSink, RunReport,
     WorkerReport,
 };
-pub use worker::stages::{IdentifyStats, ParseStats};
+pub use worker::stages::{CandidatesView, IdentifyStats, InspectView, ParseStats, ScanView};
 
 use flowpin_parser::Buffer;
 use output::messages;
@@ -122,6 +128,20 @@ pub fn slice(
     progress: &dyn ProgressSink,
 ) -> Result<SliceReport, RunError> {
     alone::slice::slice(plan, wanted, out, control, progress)
+}
+
+/// Tells `sink` what each stage saw of a packet, or of all packets of a connection, and decided.
+///
+/// # Errors
+/// As [`run`], and what the sink fails with.
+pub fn explain<K: ExplainSink>(
+    plan: &Plan,
+    question: Question,
+    sink: &mut K,
+    control: &Control,
+    progress: &dyn ProgressSink,
+) -> Result<ExplainReport, RunError> {
+    alone::explain::explain(plan, question, sink, control, progress)
 }
 
 /// Tells `sink` which protocol each connection speaks, in the order of a run's records.

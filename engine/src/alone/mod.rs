@@ -3,6 +3,8 @@
 //! Everything up to the stages is what a run does: the same filter, checksums, fragments, tunnels,
 //! connections and identifiers.
 
+pub(crate) mod explain;
+mod fragments;
 pub(crate) mod slice;
 pub(crate) mod streams;
 pub(crate) mod trial;

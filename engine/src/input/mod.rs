@@ -14,17 +14,18 @@ mod slow_path;
 pub(crate) mod tunnels;
 
 use crate::input::record_pressure::RecordPressure;
-use crate::input::slow_path::{Arrival, KeptApart, SlowPath};
+pub(crate) use crate::input::slow_path::Arrival;
+use crate::input::slow_path::{KeptApart, SlowPath};
 use crate::input::tunnels::Tunnels;
 use crate::report::{CaptureQuality, Conservation, InputReport, Progress};
 use crate::run::memory;
 use flowpin_capture::{CaptureError, Source};
 use flowpin_config::Plan;
 use flowpin_counters::{Loss, Losses, Refusals};
-use flowpin_defrag::Defragmenter;
-use flowpin_dispatch::{Clock, DispatchOptions, Dispatcher};
+use flowpin_defrag::{Defragmenter, Inserted};
+use flowpin_dispatch::{Clock, DispatchOptions, Dispatched, Dispatcher};
 use flowpin_output::{Formatter, RecordBatch};
-use flowpin_packet::{FragmentRef, PacketMeta, Piece, Tick, Timestamp};
+use flowpin_packet::{FragmentRef, Frame, PacketMeta, Piece, Tick, Timestamp};
 
 /// The destination of described packets: one worker on this thread, or the batches of several.
 pub(crate) trait Lane {
@@ -41,6 +42,21 @@ pub(crate) trait Lane {
     /// [`Lane::commit_datagram`] follows.
     fn fragment(&mut self, fragment: &FragmentRef, bytes: &[u8]) {
         let _ = (fragment, bytes);
+    }
+
+    /// What became of that fragment.
+    fn fragment_inserted(&mut self, inserted: &Inserted) {
+        let _ = inserted;
+    }
+
+    /// A frame takes the slow path.
+    fn slow_path(&mut self, frame: &Frame, arrival: &Arrival, piece: &Piece) {
+        let _ = (frame, arrival, piece);
+    }
+
+    /// What dispatch found in that frame, or in the datagram that it completed.
+    fn dispatched(&mut self, dispatched: &Dispatched) {
+        let _ = dispatched;
     }
 }
 

@@ -194,6 +194,11 @@ impl<O: Stages> Worker<O> {
         &mut self.stages
     }
 
+    /// All records so far that no tick has delivered.
+    pub(crate) fn take_records(&mut self) -> RecordBatch {
+        self.records.formatter.take_batch(Timestamp::MAX)
+    }
+
     /// What was lost so far.
     pub(crate) fn losses(&self) -> Losses {
         let mut losses = self.table.counters().losses;

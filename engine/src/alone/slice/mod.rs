@@ -7,6 +7,7 @@
 mod written;
 
 use crate::aggregates::Observers;
+use crate::alone::fragments::Fragments;
 use crate::alone::silent;
 use crate::alone::wanted::Wanted;
 use crate::input::{InputStage, Lane};
@@ -28,9 +29,6 @@ use flowpin_record::{RecordSink, TunnelKind, Uid};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use written::Written;
-
-/// Datagrams whose fragments are remembered until they are whole.
-const DATAGRAMS_MAX: usize = 1 << 20;
 
 /// What a slice found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -121,8 +119,7 @@ fn find(
     .map_err(RunError::Memory)?;
     let mut lane = Gather {
         inner: SingleLane::new(worker),
-        groups: HashMap::new(),
-        last: None,
+        fragments: Fragments::default(),
         parts: HashMap::new(),
     };
     let mut input = InputStage::new(&plan, options, source);
@@ -199,19 +196,10 @@ impl FlowObserver for Seeker {
 
 impl Stages for Seeker {}
 
-/// Which datagram a fragment belongs to.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct GroupKey {
-    addresses: Vec<u8>,
-    id: u32,
-    protocol: u8,
-}
-
 /// A lane that remembers which fragments made a datagram.
 struct Gather {
     inner: SingleLane<Seeker>,
-    groups: HashMap<GroupKey, Vec<u64>>,
-    last: Option<GroupKey>,
+    fragments: Fragments,
     /// From the number of a datagram's last fragment to the numbers of all.
     parts: HashMap<u64, Vec<u64>>,
 }
@@ -226,42 +214,21 @@ impl Lane for Gather {
     }
 
     fn commit_datagram(&mut self, piece: &Piece, datagram: &[u8]) {
-        self.close_group();
+        let whole = self.fragments.complete();
+        self.note(whole);
         self.inner.commit_datagram(piece, datagram);
     }
 
     fn fragment(&mut self, fragment: &FragmentRef, bytes: &[u8]) {
-        let nested = self.last.as_ref().and_then(|key| self.groups.get(key));
-        if nested.is_some_and(|numbers| numbers.last() == Some(&fragment.number)) {
-            // A fragment inside the datagram that the last fragment has just completed.
-            self.close_group();
-        }
-        let range = if fragment.ipv6 { 8..40 } else { 12..20 };
-        let header = bytes
-            .get(fragment.header_start as usize..)
-            .unwrap_or_default();
-        let addresses = header.get(range).unwrap_or_default().to_vec();
-        let protocol = if fragment.ipv6 { 0 } else { fragment.protocol };
-        let key = GroupKey {
-            addresses,
-            id: fragment.id,
-            protocol,
-        };
-        if self.groups.len() >= DATAGRAMS_MAX {
-            self.groups.clear();
-        }
-        self.groups
-            .entry(key.clone())
-            .or_default()
-            .push(fragment.number);
-        self.last = Some(key);
+        let whole = self.fragments.add(fragment, bytes);
+        self.note(whole);
     }
 }
 
 impl Gather {
-    fn close_group(&mut self) {
-        let numbers = self.last.take().and_then(|key| self.groups.remove(&key));
-        if let Some(numbers) = numbers
+    /// Notes the fragments of a datagram that is whole.
+    fn note(&mut self, whole: Option<Vec<u64>>) {
+        if let Some(numbers) = whole
             && let Some(&last) = numbers.last()
         {
             self.parts.entry(last).or_default().extend(numbers);

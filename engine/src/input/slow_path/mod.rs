@@ -70,9 +70,14 @@ impl SlowPath {
         lane: &mut L,
     ) {
         let bytes = piece.bytes.get(..piece.len).unwrap_or_default();
+        lane.slow_path(&frame, &arrival, piece);
         let slot = lane.slot();
-        match dispatcher.dispatch_slow(bytes, frame, arrival.number, arrival.stream_time, slot) {
+        let (number, now) = (arrival.number, arrival.stream_time);
+        let dispatched = dispatcher.dispatch_slow(bytes, frame, number, now, slot);
+        lane.dispatched(&dispatched);
+        match dispatched {
             Dispatched::Packet => {
+                let slot = lane.slot();
                 let frames = FrameBytes {
                     piece: bytes,
                     extra: &[],
@@ -173,6 +178,7 @@ impl SlowPath {
             lane.fragment(&fragment, bytes);
             let context = self.kept_apart.context(bytes, &fragment);
             let inserted = self.defragmenter.insert(bytes, &fragment, context);
+            lane.fragment_inserted(&inserted);
             let oddities = self.defragmenter.oddities();
             if !oddities.is_empty() || matches!(inserted, Inserted::Refused(_)) {
                 let header = bytes.get(fragment.header_start as usize..);
@@ -199,7 +205,9 @@ impl SlowPath {
                 extra.clear();
                 defragmenter.assemble(ready, in_piece, &fragment, extra)
             };
-            match dispatcher.dispatch_datagram(&self.datagram, &datagram, lane.slot()) {
+            let whole = dispatcher.dispatch_datagram(&self.datagram, &datagram, lane.slot());
+            lane.dispatched(&whole);
+            match whole {
                 Dispatched::Packet => return self.whole(piece, lane),
                 Dispatched::Fragment(inner) => {
                     fragment = inner;

@@ -15,8 +15,10 @@ mod doubt;
 mod identity;
 mod trust;
 mod verdict;
+mod view;
 
 pub(crate) use identity::{Identity, Phase, again};
+pub use view::CandidatesView;
 
 use crate::worker::identification::{Identification, Names};
 use flowpin_counters::{Loss, Losses};

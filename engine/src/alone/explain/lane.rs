@@ -1,0 +1,358 @@
+//! The way of packets from the input stage to the worker, one at a time, with a look at each that
+//! is explained.
+
+use super::account::{Fate, PacketAccount, PacketView};
+use super::observer::{Observer, Seen};
+use super::records::Texts;
+use super::slow::slow_reason;
+use crate::RunError;
+use crate::alone::fragments::Fragments;
+use crate::input::{Arrival, Lane};
+use crate::run::single::SingleLane;
+use core::net::IpAddr;
+use flowpin_config::{Checksums, PipelineShape, Plan};
+use flowpin_counters::{Loss, Losses};
+use flowpin_defrag::Inserted;
+use flowpin_dispatch::{Dispatched, Headers, headers};
+use flowpin_packet::{Endpoints, FragmentRef, Frame, FrameBytes, PacketFlags, PacketMeta, Piece};
+use flowpin_record::Uid;
+use std::collections::BTreeSet;
+
+/// Who gets the accounts of packets.
+pub trait ExplainSink {
+    /// The next packet that is explained.
+    ///
+    /// # Errors
+    /// The run ends with it.
+    fn packet(&mut self, account: PacketAccount) -> Result<(), RunError>;
+}
+
+/// Hands packets to the worker one at a time.
+pub(super) struct Watched<'k, K> {
+    pub(super) inner: SingleLane<Observer>,
+    sink: &'k mut K,
+    /// A connection is followed: any packet may be one of its.
+    follows: bool,
+    verifies: bool,
+    workers: Option<usize>,
+    texts: Texts,
+    /// Numbers that are explained, whatever their connection. More are added: of what they lead to.
+    pub(super) numbers: BTreeSet<u64>,
+    /// The frame at hand, if it takes the slow path.
+    slow: Option<PacketAccount>,
+    fragment: Option<FragmentRef>,
+    fragments: Fragments,
+    /// The connection of the last number that had one.
+    pub(super) uid: Option<Uid>,
+    /// Whether a number that was asked for waits for the other fragments of its datagram.
+    pub(super) waits: bool,
+    pub(super) last_number: u64,
+    pub(super) explained: u64,
+    pub(super) failed: Option<RunError>,
+    /// Records of followed packets that the input stage makes come later.
+    pub(super) slow_numbers: BTreeSet<u64>,
+}
+
+impl<'k, K: ExplainSink> Watched<'k, K> {
+    pub(super) fn new(
+        plan: &Plan,
+        inner: SingleLane<Observer>,
+        (numbers, follows): (BTreeSet<u64>, bool),
+        sink: &'k mut K,
+    ) -> Self {
+        let workers = match plan.pipeline {
+            PipelineShape::Auto | PipelineShape::Single => None,
+            PipelineShape::InputAndWorkers(count) | PipelineShape::InputWorkersOutput(count) => {
+                Some(usize::from(count).max(1))
+            }
+        };
+        Self {
+            inner,
+            sink,
+            follows,
+            verifies: plan.checksums == Checksums::All,
+            workers,
+            texts: Texts::new(plan),
+            numbers,
+            slow: None,
+            fragment: None,
+            fragments: Fragments::default(),
+            uid: None,
+            waits: false,
+            last_number: 0,
+            explained: 0,
+            failed: None,
+            slow_numbers: BTreeSet::new(),
+        }
+    }
+
+    /// Handles the packet in the slot. `datagram`: its bytes, if it was made of fragments.
+    fn pass(&mut self, piece: &Piece, datagram: Option<&[u8]>) {
+        let meta = *self.inner.slot();
+        self.last_number = self.last_number.max(meta.number);
+        let is_asked = self.numbers.contains(&meta.number);
+        let looks = is_asked || self.follows;
+        let before = looks.then(|| self.inner.worker.losses());
+        self.inner.worker.stages().begin_packet(is_asked);
+        match datagram {
+            Some(datagram) => self.inner.commit_datagram(piece, datagram),
+            None => self.inner.commit(piece),
+        }
+        self.inner.finish_piece(piece);
+        let seen = self.inner.worker.stages().end_packet();
+        let slow = self.slow.take();
+        if !is_asked && seen.is_none() {
+            return;
+        }
+        let frames = FrameBytes {
+            piece: piece.bytes.get(..piece.len).unwrap_or_default(),
+            extra: &[],
+        };
+        let frame = datagram.unwrap_or_else(|| frames.frame(&meta));
+        let mut account = self.account(&meta, frame, slow);
+        self.add_seen(&mut account, seen);
+        if let Some(before) = before {
+            account.losses = difference(&before, &self.inner.worker.losses());
+        }
+        self.deliver(account);
+    }
+
+    /// The account of a packet, as far as the input stage knows.
+    fn account(
+        &self,
+        meta: &PacketMeta,
+        frame: &[u8],
+        slow: Option<PacketAccount>,
+    ) -> PacketAccount {
+        let is_slow = slow.is_some();
+        let mut account = slow.unwrap_or_else(|| blank(meta.number));
+        (account.time, account.stream_time) = (meta.time, meta.stream_time);
+        (account.link, account.wire_len) = (meta.link, meta.wire_len);
+        account.captured_len = meta.captured_len;
+        account.headers = headers(
+            frame,
+            flowpin_dispatch::Seen {
+                link: meta.link,
+                wire_len: meta.wire_len,
+                again: meta.flags.has(PacketFlags::REASSEMBLED),
+                verify: self.verifies,
+            },
+        );
+        if is_slow {
+            account.slow_path = Some(slow_reason(&account.headers, account.link));
+        }
+        account.fates.push(Fate::Packet);
+        account.packet = Some(self.packet_view(meta, frame));
+        account
+    }
+
+    fn packet_view(&self, meta: &PacketMeta, frame: &[u8]) -> PacketView {
+        // Ends are read in the frame; a reassembled one lies at its beginning.
+        let placed = PacketMeta {
+            frame_start: 0,
+            flags: PacketFlags(meta.flags.0 & !PacketFlags::REASSEMBLED.0),
+            ..*meta
+        };
+        let frames = FrameBytes {
+            piece: frame,
+            extra: &[],
+        };
+        let Endpoints { low, high } = frames.endpoints(&placed);
+        let ipv6 = meta.key.is_ipv6();
+        let address = |bytes| -> IpAddr { Endpoints::address(bytes, ipv6) };
+        let (low_port, high_port) = meta.key.ports();
+        let verdict = flowpin_dispatch::verify(&mut placed.clone(), frame);
+        let shard = meta.shard().0;
+        PacketView {
+            kind: meta.kind,
+            protocol: meta.protocol,
+            ends: [(address(low), low_port), (address(high), high_port)],
+            high_to_low: meta.high_to_low(),
+            payload_len: meta.payload_len,
+            checksum: self.verifies.then_some(verdict),
+            shard,
+            worker: self
+                .workers
+                .map(|count| (usize::from(shard) % count, count)),
+        }
+    }
+
+    fn add_seen(&mut self, account: &mut PacketAccount, seen: Option<Seen>) {
+        let Some(seen) = seen else {
+            account.fates.push(Fate::Unplaced);
+            return;
+        };
+        if self.numbers.contains(&account.number) {
+            self.uid = Some(seen.uid);
+        }
+        account.connection = seen.connection;
+        account.streams = seen.streams;
+        account.scans = seen.scans;
+        account.inspect = seen.inspect;
+        account.ended = core::mem::take(&mut self.inner.worker.stages().ended);
+    }
+
+    fn deliver(&mut self, mut account: PacketAccount) {
+        let batch = self.inner.worker.take_records();
+        let lines = batch.lines();
+        let own = lines.filter(|line| line.key.number == account.number);
+        account.records = own.map(|line| self.texts.of(&line)).collect();
+        self.inner.worker.recycle(batch);
+        if account.slow_path.is_some() {
+            self.slow_numbers.insert(account.number);
+        }
+        self.explained += 1;
+        if self.failed.is_none() {
+            self.failed = self.sink.packet(account).err();
+        }
+    }
+
+    /// The frame at hand goes no further.
+    fn end_frame(&mut self) {
+        self.fragment = None;
+        if let Some(account) = self.slow.take()
+            && self.numbers.contains(&account.number)
+        {
+            self.deliver(account);
+        }
+    }
+
+    fn fate(&mut self, fate: Fate) {
+        if let Some(account) = &mut self.slow {
+            account.fates.push(fate);
+        }
+    }
+
+    /// A datagram is whole.
+    fn complete(&mut self, numbers: Option<Vec<u64>>) {
+        let Some(numbers) = numbers else {
+            return;
+        };
+        if let Some(&last) = numbers.last()
+            && numbers.iter().any(|number| self.numbers.contains(number))
+        {
+            self.numbers.insert(last);
+            self.waits = false;
+        }
+        self.fate(Fate::FragmentCompletes { numbers });
+    }
+}
+
+impl<K: ExplainSink> Lane for Watched<'_, K> {
+    fn slot(&mut self) -> &mut PacketMeta {
+        self.inner.slot()
+    }
+
+    fn commit(&mut self, piece: &Piece) {
+        let number = self.inner.slot().number;
+        if self.slow.as_ref().is_some_and(|slow| slow.number != number) {
+            self.slow = None;
+        }
+        self.fragment = None;
+        self.pass(piece, None);
+    }
+
+    fn commit_datagram(&mut self, piece: &Piece, datagram: &[u8]) {
+        self.fragment = None;
+        self.pass(piece, Some(datagram));
+    }
+
+    fn fragment(&mut self, fragment: &FragmentRef, bytes: &[u8]) {
+        let whole = self.fragments.add(fragment, bytes);
+        self.complete(whole);
+        self.fragment = Some(*fragment);
+    }
+
+    fn fragment_inserted(&mut self, inserted: &Inserted) {
+        let Some(fragment) = self.fragment else {
+            return;
+        };
+        match inserted {
+            Inserted::Held => {
+                self.waits |= self.numbers.contains(&fragment.number);
+                self.fate(Fate::FragmentHeld {
+                    offset: fragment.offset,
+                    len: fragment.payload_len,
+                    more: fragment.more,
+                });
+                self.end_frame();
+            }
+            Inserted::Complete(_) => {
+                let whole = self.fragments.complete();
+                self.complete(whole);
+            }
+            Inserted::Lone => self.fate(Fate::FragmentLone),
+            Inserted::Refused(what) => {
+                self.fate(Fate::Refused(*what));
+                self.end_frame();
+            }
+        }
+    }
+
+    fn slow_path(&mut self, frame: &Frame, arrival: &Arrival, piece: &Piece) {
+        self.last_number = self.last_number.max(arrival.number);
+        self.fragment = None;
+        let mut account = blank(arrival.number);
+        account.time = arrival.time;
+        account.stream_time = arrival.stream_time;
+        (account.link, account.wire_len) = (frame.link, frame.wire_len);
+        account.captured_len = frame.captured_len;
+        if self.numbers.contains(&arrival.number) {
+            let end = frame.start.saturating_add(frame.captured_len) as usize;
+            let bytes = piece.bytes.get(frame.start as usize..end);
+            account.headers = headers(
+                bytes.unwrap_or_default(),
+                flowpin_dispatch::Seen {
+                    link: frame.link,
+                    wire_len: frame.wire_len,
+                    again: false,
+                    verify: self.verifies,
+                },
+            );
+            account.slow_path = Some(slow_reason(&account.headers, frame.link));
+        }
+        self.slow = Some(account);
+    }
+
+    fn dispatched(&mut self, dispatched: &Dispatched) {
+        let fate = match dispatched {
+            Dispatched::Packet | Dispatched::Fragment(_) => return,
+            Dispatched::NonIp => Fate::NonIp,
+            Dispatched::Malformed(what) => Fate::Refused(*what),
+            Dispatched::Headless => Fate::Headless,
+            Dispatched::UnsupportedLink => Fate::UnsupportedLink,
+        };
+        self.fate(fate);
+        self.end_frame();
+    }
+}
+
+fn blank(number: u64) -> PacketAccount {
+    PacketAccount {
+        number,
+        time: flowpin_packet::Timestamp(0),
+        stream_time: flowpin_packet::Timestamp(0),
+        link: flowpin_packet::LinkType::Ethernet,
+        captured_len: 0,
+        wire_len: 0,
+        headers: Headers::default(),
+        slow_path: None,
+        fates: Vec::new(),
+        packet: None,
+        connection: None,
+        scans: None,
+        streams: None,
+        inspect: None,
+        losses: Vec::new(),
+        ended: Vec::new(),
+        records: Vec::new(),
+    }
+}
+
+/// What was counted since.
+fn difference(before: &Losses, after: &Losses) -> Vec<(Loss, u64)> {
+    let grown = after
+        .iter()
+        .map(|(loss, count)| (loss, count - before.of(loss)));
+    grown.filter(|&(_, count)| count > 0).collect()
+}
