@@ -1,21 +1,24 @@
-//! The steps in order, and what is said about them at the end.
+//! The steps in order, and the result at the end.
 
 use crate::finding::Finding;
-use crate::{grammars, layers, licences, source, tidy};
+use crate::{grammars, layers, licences, source, tidy, wording};
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-/// Runs all steps; a step that fails does not keep the others from running.
-pub(crate) fn run(root: &Path, is_quick: bool) -> Result<ExitCode> {
+/// Runs all steps; a failed step does not prevent the others. Notes are printed only on request,
+/// so that a standing note does not hide a new one.
+pub(crate) fn run(root: &Path, is_quick: bool, shows_notes: bool) -> Result<ExitCode> {
     let mut steps = Steps {
         root,
+        shows_notes,
         failed: Vec::new(),
         done: 0,
     };
     steps.cargo("format", &["fmt", "--all", "--", "--check"], &[]);
-    steps.rules("sizes and words", tidy::check);
+    steps.rules("sizes and layout", tidy::check);
+    steps.rules("wording", wording::check);
     steps.rules("layers", |root| layers::check(&metadata(root, false)?));
     steps.rules("grammars", grammars::check);
     steps.rules("licences", |root| licences::check(&metadata(root, true)?));
@@ -32,23 +35,21 @@ pub(crate) fn run(root: &Path, is_quick: bool) -> Result<ExitCode> {
 
 struct Steps<'a> {
     root: &'a Path,
+    shows_notes: bool,
     failed: Vec<String>,
     done: usize,
 }
 
 impl Steps<'_> {
     fn step(&mut self, name: &str, work: impl FnOnce(&Path) -> Result<bool>) {
-        println!("── {name}");
         let started = Instant::now();
         let is_good = work(self.root).unwrap_or_else(|error| {
             println!("{error:#}");
             false
         });
         let seconds = started.elapsed().as_secs_f64();
-        println!(
-            "── {name}: {} ({seconds:.1} s)\n",
-            if is_good { "good" } else { "FAILED" }
-        );
+        let outcome = if is_good { "good" } else { "FAILED" };
+        println!("{outcome:<6} {seconds:6.1} s  {name}");
         self.done += 1;
         if !is_good {
             self.failed.push(name.to_owned());
@@ -68,11 +69,13 @@ impl Steps<'_> {
     }
 
     fn rules(&mut self, name: &str, check: impl FnOnce(&Path) -> Result<Vec<Finding>>) {
+        let shows_notes = self.shows_notes;
         self.step(name, |root| {
             let findings = check(root)?;
-            for finding in &findings {
-                println!("{finding}");
-            }
+            let shown = findings
+                .iter()
+                .filter(|finding| finding.is_error || shows_notes);
+            shown.for_each(|finding| println!("{finding}"));
             Ok(findings.iter().all(|finding| !finding.is_error))
         });
     }

@@ -20,9 +20,10 @@ impl Source {
                 .any(|part| part.as_os_str() == "tests" || part.as_os_str() == "benches")
     }
 
-    /// Whether a program wrote it: then no rules about lines hold.
+    /// Whether a program wrote it: then no rules about lines or words apply.
     pub(crate) fn is_generated(&self) -> bool {
-        self.text.starts_with("// @generated")
+        let mut head = self.text.lines().take(5);
+        head.any(|line| line.starts_with("// @generated") || line.starts_with("<!-- @generated"))
     }
 
     /// The number of lines before the test module, which stands last.
@@ -42,9 +43,19 @@ impl Source {
 
 /// All Rust sources below `root`, by path.
 pub(crate) fn rust_sources(root: &Path) -> Result<Vec<Source>> {
+    with_endings(root, &["rs"])
+}
+
+/// All Rust sources and documents below `root`, by path.
+pub(crate) fn texts(root: &Path) -> Result<Vec<Source>> {
+    with_endings(root, &["rs", "md"])
+}
+
+fn with_endings(root: &Path, endings: &[&str]) -> Result<Vec<Source>> {
     let mut sources = Vec::new();
     for path in files(root)? {
-        if path.extension().is_some_and(|ending| ending == "rs") {
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        if ending.is_some_and(|ending| endings.contains(&ending)) {
             let text = fs::read_to_string(root.join(&path))
                 .with_context(|| format!("cannot read {}", path.display()))?;
             sources.push(Source { path, text });
