@@ -1,7 +1,7 @@
 //! Detects that stream time hardly advances: a capture without times, or a storm in one granule.
 //!
 //! Records wait for the end of the granule in which they fall due. If very many packets share a
-//! granule, the number of waiting records would have no bound; so the workers are told to flush
+//! granule, the number of waiting records would have no bound; so the workers are asked to flush
 //! (an exact tick). That also ends connections early for the stages after the table, so it must not
 //! depend on what one worker happens to hold: it is decided here, from the order of the input
 //! alone.

@@ -1,10 +1,10 @@
-//! Stream time: the running maximum of capture times, proof against clocks that leap.
+//! Stream time: the running maximum of capture times, robust against clocks that leap.
 //!
 //! ```text
 //!  a packet's time        │ what stream time does
 //!  ───────────────────────┼──────────────────────────────────────────────────────────────
 //!  earlier than now       │ stays (counted); 64 in a row that agree with each other and are
-//!                         │ all more than the limit behind: goes on from here at their pace
+//!                         │ all more than the limit behind: continues from here at their pace
 //!  up to the limit ahead  │ follows
 //!  further ahead          │ stays for this packet (counted); if the next one is that far
 //!                         │ ahead too, moves to the earlier of the two
@@ -16,7 +16,7 @@
 //! packets are all further apart than the limit runs one packet late, but it runs.
 //!
 //! Stream time never goes back: records are ordered by it. When a capture continues in the past
-//! (files joined in the wrong order), stream time goes on at the pace of the new times from where
+//! (files joined in the wrong order), stream time continues at the pace of the new times from where
 //! it was, so time-outs keep their meaning.
 //!
 //! Deterministic: depends on the times and their order only.
@@ -26,15 +26,15 @@ use flowpin_packet::Timestamp;
 /// Packets in a row, far in the past and in agreement, after which the past is believed.
 const RETURN_COUNT: u32 = 64;
 
-/// As far as stream time is led, the year 2262: what falls due later must still have a time.
+/// The latest stream time, the year 2262: deadlines after it must still have a time.
 const LATEST: Timestamp = Timestamp(1 << 63);
 
-/// What happened to time, for the capture-quality report.
+/// Irregularities of time, for the capture-quality report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClockStats {
     /// Packets with a time before the stream's.
     pub backwards: u64,
-    /// By how much at most.
+    /// The largest of those differences.
     pub backwards_max_ns: u64,
     /// Packets too far ahead, whose time stream time did not follow.
     pub leaps_clamped: u64,
@@ -65,8 +65,8 @@ pub struct Clock {
     shift_ns: u64,
     leap_max_ns: u64,
     started: bool,
-    /// A step of that much or more must be looked at closely. 0, and so every step, for the first
-    /// packet, for one after an oddity, and once capture times are shifted.
+    /// A step of this length or more takes the slow path. 0, and so every step, for the first packet,
+    /// for one after an irregular step, and once capture times are shifted.
     step_end_ns: u64,
     /// The last packet was too far ahead: its time.
     ahead: Option<Timestamp>,
@@ -103,7 +103,7 @@ impl Clock {
     pub fn observe(&mut self, time: Timestamp) -> Timestamp {
         let step = time.0.wrapping_sub(self.now.0);
         if step >= self.step_end_ns {
-            return self.observe_oddity(time);
+            return self.observe_slow(time);
         }
         self.now = time;
         time
@@ -120,15 +120,15 @@ impl Clock {
         self.started.then_some(self.first)
     }
 
-    /// What happened so far.
+    /// The counts so far.
     pub const fn stats(&self) -> ClockStats {
         self.stats
     }
 
-    /// A step that is not small and forward, or the first one after such a step.
+    /// The slow path: a step that is not small and forward, or the first one after such a step.
     #[cold]
     #[inline(never)]
-    fn observe_oddity(&mut self, time: Timestamp) -> Timestamp {
+    fn observe_slow(&mut self, time: Timestamp) -> Timestamp {
         let time = time.plus_nanos(self.shift_ns).min(LATEST);
         let ahead_before = self.ahead.take();
         let (behind_before, behind_time) = core::mem::take(&mut self.behind);

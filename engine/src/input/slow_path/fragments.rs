@@ -148,7 +148,7 @@ mod tests {
         assert_ne!(context(true, 5), context(true, 6));
     }
 
-    /// Only the Fragment header makes a packet atomic; it may stand behind others, and IPv4 has
+    /// Only the Fragment header makes a packet atomic; it may follow others, and IPv4 has
     /// none.
     #[test]
     fn atomic_fragments_are_distinguished_from_other_packets() {

@@ -12,7 +12,7 @@ use flowpin_packet::{
     Datagram, FragmentRef, Frame, LinkType, PacketFlags, PacketKind, PacketMeta, Timestamp,
 };
 
-/// A dispatcher with the obvious reassembly behind it: everything is kept, nothing overlaps.
+/// A dispatcher followed by the simplest reassembly: everything is kept, nothing overlaps.
 pub(crate) struct Pin {
     pub(crate) dispatcher: Dispatcher,
     waiting: Vec<(FragmentRef, Vec<u8>)>,

@@ -110,7 +110,7 @@ fn a_packet_without_content_counts_for_the_tunnel() {
 }
 
 /// Clients of Teredo talk to each other on whatever ports their translators gave them (RFC 4380
-/// §5.2). Other IPv6 in a datagram is somebody's payload.
+/// §5.2). Other IPv6 in a datagram is ordinary payload.
 #[test]
 fn teredo_between_clients_is_passed_on_any_port() {
     let address = |words: [u16; 2]| Ipv6Addr::new(words[0], words[1], 0, 0, 0, 0, 0, 1);
@@ -177,7 +177,7 @@ fn ip_checksums_are_verified() {
     assert_eq!(dispatcher.quality().offloaded_ip_checksums, 1);
 }
 
-/// A packet that changes no state must be told from one captured before its checksum was made.
+/// A bad checksum must be distinguished from one captured before the adapter completed it.
 #[test]
 fn transport_checksums_are_judged() {
     for packet_of in [
@@ -310,7 +310,7 @@ fn a_packet_without_length_reaches_to_the_end() {
     assert_eq!(dispatcher.quality().unsegmented, 1);
 }
 
-/// Frames without an IP packet are told apart, and every frame is counted once.
+/// Frames without an IP packet are counted by kind, and every frame once.
 #[test]
 fn frames_without_packet_are_counted_by_kind() {
     let frame = |kind: [u8; 2], rest: &[u8]| [&[2; 12][..], &kind, rest, &[0; 40]].concat();

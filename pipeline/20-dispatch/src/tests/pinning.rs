@@ -177,7 +177,7 @@ proptest! {
         prop_assert_eq!((low, high), expected);
     }
 
-    /// The tunnels around a packet are told from the outside in, and a tunnel is one whichever
+    /// The tunnels around a packet are reported from the outside in, and a tunnel is one whichever
     /// way its packets go, also around reassembled datagrams.
     #[test]
     fn tunnels_are_told_and_are_the_same_both_ways(
@@ -190,9 +190,9 @@ proptest! {
         let fragments: Vec<_> = there.fragments(mtu).iter()
             .map(|fragment| wrap_all(fragment, &layers, false).ethernet()).collect();
         let found = [
-            told(&push_all(&mut pin, &[wrap_all(&there, &layers, false).ethernet()])),
-            told(&push_all(&mut pin, &[wrap_all(&back, &layers, true).ethernet()])),
-            told(&push_all(&mut pin, &fragments)),
+            tunnels_of(&push_all(&mut pin, &[wrap_all(&there, &layers, false).ethernet()])),
+            tunnels_of(&push_all(&mut pin, &[wrap_all(&back, &layers, true).ethernet()])),
+            tunnels_of(&push_all(&mut pin, &fragments)),
         ];
         prop_assert_eq!(found[0].len(), layers.len());
         prop_assert_eq!(&found[0], &found[1]);
@@ -223,7 +223,7 @@ fn endpoints(pinned: &Pinned) -> Endpoints {
     bytes.endpoints(&pinned.meta)
 }
 
-fn told(pinned: &Pinned) -> Vec<flowpin_record::Uid> {
+fn tunnels_of(pinned: &Pinned) -> Vec<flowpin_record::Uid> {
     let mut found = Vec::new();
     tunnels(&pinned.meta, &pinned.frame, |layer| {
         found.push(tunnel_uid(5, &layer))
@@ -231,7 +231,7 @@ fn told(pinned: &Pinned) -> Vec<flowpin_record::Uid> {
     found
 }
 
-/// Each kind of tunnel by itself: peeled, flagged, told once.
+/// Each kind of tunnel by itself: peeled, flagged, reported once.
 #[test]
 fn every_kind_of_tunnel_is_peeled() {
     let packet = Ip::v6(1, 2).udp(1000, 53, &[9; 40]);
@@ -249,7 +249,7 @@ fn every_kind_of_tunnel_is_peeled() {
         let got = pin.push(&layer.wrap(&packet, false).ethernet()).unwrap();
         assert_eq!(place(&got), place(&plain), "{tunnel:?}");
         assert!(got.meta.flags.has(PacketFlags::TUNNELLED), "{tunnel:?}");
-        assert_eq!(told(&got).len(), 1, "{tunnel:?}");
+        assert_eq!(tunnels_of(&got).len(), 1, "{tunnel:?}");
         let PacketMeta {
             payload_len,
             ip_len,

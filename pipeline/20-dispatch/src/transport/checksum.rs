@@ -7,7 +7,7 @@ use flowpin_wire::checksum::{ChecksumVerdict, PseudoHeader, verify_transport};
 ///
 /// Pure: the same verdict wherever it runs, so it may run on the worker. Verified here are TCP,
 /// UDP and SCTP; dispatch itself has verified what cannot be seen from the descriptor (IP headers,
-/// ICMP, packets behind IPv4 options or IPv6 extension headers), and skips those here.
+/// ICMP, packets with IPv4 options or IPv6 extension headers), and skips those here.
 ///
 /// A partial sum is recognised by its value alone: nothing else in a packet says that the adapter
 /// was to complete it. A sender can imitate that; the capture-quality report shows it.
