@@ -163,4 +163,19 @@ impl<S: RecordSink> Connection<'_, S> {
             self.bind(protocol, ANYWHERE);
         }
     }
+
+    /// The parser gets no more of the connection.
+    pub(super) fn end_parser(&mut self) {
+        if let Some(parse) = &mut self.parse {
+            let binding = core::mem::take(&mut self.state.binding);
+            parse.end(binding, &mut self.context);
+        }
+    }
+
+    /// The parser has released the connection.
+    pub(super) fn unbind(&mut self) {
+        if let Some(parse) = &mut self.parse {
+            parse.unbind(core::mem::take(&mut self.state.binding));
+        }
+    }
 }

@@ -215,21 +215,6 @@ impl<S: RecordSink> Connection<'_, S> {
         parse.is_some_and(|parse| ask(parse, self.state.binding))
     }
 
-    /// The parser gets no more of the connection.
-    pub(super) fn end_parser(&mut self) {
-        if let Some(parse) = &mut self.parse {
-            let binding = core::mem::take(&mut self.state.binding);
-            parse.end(binding, &mut self.context);
-        }
-    }
-
-    /// The parser has released the connection.
-    pub(super) fn unbind(&mut self) {
-        if let Some(parse) = &mut self.parse {
-            parse.unbind(core::mem::take(&mut self.state.binding));
-        }
-    }
-
     /// Calls the parser, if there is one; unbinds it if it wants no more.
     #[inline]
     fn call_parser(
