@@ -1,7 +1,7 @@
 //! The way of packets from the input stage to the worker, one at a time, with a look at each that
 //! is explained.
 
-use super::account::{Fate, PacketAccount, PacketView};
+use super::account::{Fate, PacketAccount, PacketView, RecordText, SlowReason};
 use super::observer::{Observer, Seen};
 use super::records::Texts;
 use super::slow::slow_reason;
@@ -13,9 +13,11 @@ use core::net::IpAddr;
 use flowpin_config::{Checksums, PipelineShape, Plan};
 use flowpin_counters::{Loss, Losses};
 use flowpin_defrag::Inserted;
-use flowpin_dispatch::{Dispatched, Headers, headers};
-use flowpin_packet::{Endpoints, FragmentRef, Frame, FrameBytes, PacketFlags, PacketMeta, Piece};
-use flowpin_record::Uid;
+use flowpin_dispatch::{ChecksumVerdict, Dispatched, Headers, headers};
+use flowpin_packet::{
+    Endpoints, FragmentRef, Frame, FrameBytes, PacketFlags, PacketKind, PacketMeta, Piece,
+};
+use flowpin_record::{RecordType, Uid};
 use std::collections::BTreeSet;
 
 /// Who gets the accounts of packets.
@@ -49,6 +51,8 @@ pub(super) struct Watched<'k, K> {
     pub(super) last_number: u64,
     pub(super) explained: u64,
     pub(super) failed: Option<RunError>,
+    /// Records of the connection that were due when one of its packets came.
+    pub(super) others: Vec<RecordText>,
     /// Records of followed packets that the input stage makes come later.
     pub(super) slow_numbers: BTreeSet<u64>,
 }
@@ -82,6 +86,7 @@ impl<'k, K: ExplainSink> Watched<'k, K> {
             last_number: 0,
             explained: 0,
             failed: None,
+            others: Vec::new(),
             slow_numbers: BTreeSet::new(),
         }
     }
@@ -138,8 +143,13 @@ impl<'k, K: ExplainSink> Watched<'k, K> {
                 verify: self.verifies,
             },
         );
-        if is_slow {
-            account.slow_path = Some(slow_reason(&account.headers, account.link));
+        if is_slow && account.slow_path.is_none() {
+            let is_whole = meta.flags.has(PacketFlags::REASSEMBLED);
+            let is_fragment = is_whole || meta.flags.has(PacketFlags::LONE_FRAGMENT);
+            account.slow_path = Some(match is_fragment {
+                true => SlowReason::Fragment,
+                false => slow_reason(&account.headers, account.link),
+            });
         }
         account.fates.push(Fate::Packet);
         account.packet = Some(self.packet_view(meta, frame));
@@ -161,7 +171,7 @@ impl<'k, K: ExplainSink> Watched<'k, K> {
         let ipv6 = meta.key.is_ipv6();
         let address = |bytes| -> IpAddr { Endpoints::address(bytes, ipv6) };
         let (low_port, high_port) = meta.key.ports();
-        let verdict = flowpin_dispatch::verify(&mut placed.clone(), frame);
+        let verdict = checksum(placed, frame);
         let shard = meta.shard().0;
         PacketView {
             kind: meta.kind,
@@ -194,9 +204,14 @@ impl<'k, K: ExplainSink> Watched<'k, K> {
 
     fn deliver(&mut self, mut account: PacketAccount) {
         let batch = self.inner.worker.take_records();
-        let lines = batch.lines();
-        let own = lines.filter(|line| line.key.number == account.number);
-        account.records = own.map(|line| self.texts.of(&line)).collect();
+        let uid = account.connection.map(|view| view.after.uid.0);
+        for line in batch.lines() {
+            if line.key.number == account.number {
+                account.records.push(self.texts.of(&line));
+            } else if Some(line.uid) == uid && line.record_type != RecordType::Anomaly {
+                self.others.push(self.texts.of(&line));
+            }
+        }
         self.inner.worker.recycle(batch);
         if account.slow_path.is_some() {
             self.slow_numbers.insert(account.number);
@@ -346,6 +361,23 @@ fn blank(number: u64) -> PacketAccount {
         losses: Vec::new(),
         ended: Vec::new(),
         records: Vec::new(),
+    }
+}
+
+/// What dispatch, or the worker for it, says of a packet's checksum.
+fn checksum(mut meta: PacketMeta, frame: &[u8]) -> ChecksumVerdict {
+    let flags = meta.flags;
+    let is_icmp = matches!(meta.kind, PacketKind::Icmp | PacketKind::IcmpError);
+    match flowpin_dispatch::verify(&mut meta, frame) {
+        // What is not verified from the descriptor, the slow path has verified.
+        ChecksumVerdict::NotChecked if flags.has(PacketFlags::BAD_CHECKSUM) => ChecksumVerdict::Bad,
+        ChecksumVerdict::NotChecked if flags.has(PacketFlags::OFFLOADED_CHECKSUM) => {
+            ChecksumVerdict::Offloaded
+        }
+        ChecksumVerdict::NotChecked if is_icmp && !flags.has(PacketFlags::SNAPPED) => {
+            ChecksumVerdict::Good
+        }
+        verdict => verdict,
     }
 }
 

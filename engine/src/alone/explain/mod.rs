@@ -17,8 +17,6 @@ mod lane;
 mod observer;
 mod records;
 mod slow;
-#[cfg(test)]
-mod tests;
 
 pub use account::{
     ConnectionAccount, ConnectionView, EndView, ExplainReport, Fate, InspectChange, PacketAccount,
@@ -148,7 +146,7 @@ impl Explainer<'_> {
                     wanted: Some(wanted),
                     is_first: false,
                 };
-                return Ok(self.pass(target, sink, &mut |_, _| ())?.report);
+                return Ok(self.pass(target, sink, &mut |_| ())?.report);
             }
             Question::Packet(number) => number,
         };
@@ -164,7 +162,7 @@ impl Explainer<'_> {
             known: self.known,
             hands: self.hands,
         };
-        let first = explainer.pass(target, &mut Nobody, &mut |_, _| ())?;
+        let first = explainer.pass(target, &mut Nobody, &mut |_| ())?;
         if first.report.explained == 0 {
             return Ok(ExplainReport {
                 is_filtered: number <= first.report.packets,
@@ -178,7 +176,7 @@ impl Explainer<'_> {
             is_first: false,
         };
         let texts = Texts::new(self.plan);
-        let second = self.pass(target, &mut kept, &mut |batch, _| {
+        let second = self.pass(target, &mut kept, &mut |batch| {
             let lines = batch.lines();
             let own = lines.filter(|line| first.numbers.contains(&line.key.number));
             later.extend(own.map(|line| texts.of(&line)));
@@ -204,7 +202,7 @@ impl Explainer<'_> {
         &self,
         target: Target,
         sink: &mut K,
-        input_records: &mut dyn FnMut(&RecordBatch, &BTreeSet<u64>),
+        input_records: &mut dyn FnMut(&RecordBatch),
     ) -> Result<Passed, RunError> {
         let (plan, (control, progress)) = (self.plan, self.hands);
         let source = open(plan, control)?;
@@ -237,9 +235,10 @@ impl Explainer<'_> {
             lane.inner.worker.recycle(delivery.records);
             end.decided.take(delivery.news, watermark);
             let batch = input.tick(tick.time);
-            input_records(&batch, &lane.slow_numbers);
-            end.take_input(&batch, &lane.slow_numbers);
+            input_records(&batch);
+            end.take_input(&batch, &lane);
             input.recycle(batch);
+            end.account.records.append(&mut lane.others);
             if let Some(failed) = lane.failed.take() {
                 return Err(failed);
             }
@@ -250,8 +249,8 @@ impl Explainer<'_> {
             }
         }
         let (batch, summary) = input.finish();
-        input_records(&batch, &lane.slow_numbers);
-        end.take_input(&batch, &lane.slow_numbers);
+        input_records(&batch);
+        end.take_input(&batch, &lane);
         end.meet(lane.inner.worker.stages());
         while let Some(delivery) = lane.inner.worker.end_some() {
             let watermark = delivery.records.watermark();
@@ -344,13 +343,16 @@ impl End {
         }
     }
 
-    /// Takes records of the input stage: of tunnels, and of what was odd about packets.
-    fn take_input(&mut self, batch: &RecordBatch, numbers: &BTreeSet<u64>) {
+    /// Takes records of the input stage: of tunnels, and of what was odd about packets. Of a packet
+    /// that was asked for by its number they stand in its account.
+    fn take_input<K: ExplainSink>(&mut self, batch: &RecordBatch, lane: &Watched<'_, K>) {
+        if !lane.numbers.is_empty() {
+            return;
+        }
         let lines = batch.lines();
-        let own = lines.filter(|line| numbers.contains(&line.key.number));
-        self.account
-            .records
-            .extend(own.map(|line| self.texts.of(&line)));
+        let own = lines.filter(|line| lane.slow_numbers.contains(&line.key.number));
+        let own = own.map(|line| self.texts.of(&line));
+        self.account.records.extend(own);
     }
 
     fn finish(
