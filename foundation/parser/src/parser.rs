@@ -125,8 +125,10 @@ pub trait Parser: Debug + Sized {
         None
     }
 
-    /// Follows a connection; none, and counted, if its shard follows the most. `ends` looks up the
-    /// two sides: most parsers do not need them.
+    /// Follows a connection; none, and counted, if its shard follows the most. Its
+    /// [`CONNECTION_BYTES`](Self::CONNECTION_BYTES) have been taken from the room of its shard, so a
+    /// parser that takes no more needs no cap of its own. `ends` looks up the two sides: most
+    /// parsers do not need them.
     fn begin(&mut self, begin: Begin, ends: impl FnOnce() -> Ends) -> Option<u32>;
 
     /// Prefetches what the next call will read of a connection. Any number is fine.

@@ -1,4 +1,4 @@
-//! Which checks are worth asking: a few bits of the first 8 bytes, one byte behind them, ports.
+//! Which checks are worth asking: a few bits of the first 8 bytes, one byte after them, ports.
 
 /// A condition on the first 8 bytes, on one byte further on, and on ports: a check is asked only
 /// where one of its leads fits.
@@ -78,7 +78,7 @@ impl Lead {
         }
     }
 
-    /// And the bits of `mask` of one byte, which may lie behind the first 8, are as in `value`.
+    /// And the bits of `mask` of one byte, which may lie after the first 8, are as in `value`.
     #[expect(clippy::arithmetic_side_effects, reason = "a byte and one")]
     pub const fn far(mut self, at: u8, mask: u8, value: u8) -> Self {
         assert!(value & !mask == 0, "bits outside the mask");
@@ -95,7 +95,7 @@ impl Lead {
         self
     }
 
-    /// And a datagram has at least so many bytes.
+    /// And a datagram has at least `len` bytes.
     pub const fn len_min(mut self, len: u16) -> Self {
         self.len_min = len;
         self
@@ -111,7 +111,7 @@ impl Lead {
                 .is_some_and(|byte| byte & mask == value)
     }
 
-    /// Whether it says nothing of the first 8 bytes, only of one behind them.
+    /// Whether it says nothing of the first 8 bytes, only of one after them.
     pub const fn looks_only_far(&self) -> bool {
         self.mask == 0 && self.far.1 != 0
     }

@@ -1,4 +1,4 @@
-//! A protocol: its name, its groups, and the rules that tell it.
+//! A protocol: its name, its groups, and the rules that identify it.
 
 use crate::{Check, Lead};
 
@@ -107,11 +107,11 @@ pub struct Protocol {
     /// Ports where it often is. A hint for people and for choosing a parser's first guess; never
     /// a verdict.
     pub ports: &'static [u16],
-    /// What tells it. Any of them is enough.
+    /// What identifies it. Any of them is enough.
     pub rules: &'static [Rule],
 }
 
-/// One way to tell a protocol.
+/// One way to identify a protocol.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
     /// Names the rule in results.

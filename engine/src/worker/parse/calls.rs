@@ -33,8 +33,8 @@ impl Parse {
             return Next::Nothing;
         };
         let (expected, _) = pass(call.next, at, bytes.len() as u64);
-        let told = usize::try_from(expected.saturating_sub(at.offset)).unwrap_or(usize::MAX);
-        let bytes = bytes.get(told..).unwrap_or_default();
+        let passed = usize::try_from(expected.saturating_sub(at.offset)).unwrap_or(usize::MAX);
+        let bytes = bytes.get(passed..).unwrap_or_default();
         let missing = at.offset.saturating_sub(expected);
         let (parsers, outlet) = (call.parsers, &mut call.outlet);
         if missing > 0 {
@@ -47,7 +47,7 @@ impl Parse {
             return Next::More;
         }
         match parsers.data(call.handle, call.time, at.to_server, bytes, outlet) {
-            Next::Successor(what, used) => Next::Successor(what, told.saturating_add(used)),
+            Next::Successor(what, used) => Next::Successor(what, passed.saturating_add(used)),
             next => next,
         }
     }

@@ -30,8 +30,8 @@ pub(crate) struct FileError {
 }
 
 impl FileError {
-    /// As a run tells it.
-    pub(crate) fn told(&self) -> RunError {
+    /// As an error of the run.
+    pub(crate) fn to_run_error(&self) -> RunError {
         RunError::StreamWrite {
             path: self.path.clone(),
             source: io::Error::new(self.kind, self.why.clone()),
@@ -95,7 +95,7 @@ impl Files {
                 }
             }
             FilePart::Missing(number, len) => {
-                // Bytes behind a gap lie where they belong; on most systems a hole takes no room.
+                // Bytes after a gap lie where they belong; on most systems a hole takes no room.
                 self.write(uid, number);
                 if let Some(open) = self.open.get_mut(&(uid, number)) {
                     open.offset = open.offset.saturating_add(len);
@@ -196,7 +196,7 @@ mod tests {
             files.part(uid, FilePart::Data(2, b"y"));
             files.part(uid, FilePart::End(2, true));
             std::fs::remove_file(&path).unwrap();
-            files.error().map(|error| error.told().to_string())
+            files.error().map(|error| error.to_run_error().to_string())
         };
         let plant = || std::os::unix::fs::symlink(&victim, &path).unwrap();
         assert!(feed(&plant, &|| ()).unwrap().contains("a symbolic link"));

@@ -198,24 +198,24 @@ impl Parse {
         bound.is_some_and(|bound| bound.handle.holds_unproved())
     }
 
-    /// What a parser that proves all else held of one direction, before the bytes at `told`, goes
+    /// What a parser that proves all else held of one direction, before the bytes `at` hand, goes
     /// to `to`, which is empty: the offset of its first byte.
     pub(super) fn held(
         &self,
         binding: Binding,
         to_server: bool,
-        told: Span,
+        at: Span,
         to: &mut Vec<u8>,
     ) -> u64 {
         let Some(bound) = self.bindings.get(binding) else {
             return 0;
         };
-        let spoke = told.to_server == to_server;
+        let spoke = at.to_server == to_server;
         if bound.handle.holds_unproved() {
             self.parsers.held(bound.handle, to_server, spoke, to);
         }
         let end = match spoke {
-            true => told.offset,
+            true => at.offset,
             false => *side(&mut { bound.next }, to_server),
         };
         end.saturating_sub(to.len() as u64)

@@ -22,7 +22,7 @@ pub(super) struct Ledger {
     limits: Box<[Limit; SHARD_COUNT]>,
     pub(super) losses: Losses,
     pub(super) stats: ParseStats,
-    /// Whether what a parser was just told is of its protocol, where it said so.
+    /// Whether what a parser just got is of its protocol, where it said so.
     pub(super) fits: Option<bool>,
     /// Whether that is beyond doubt.
     pub(super) has_proved: bool,
@@ -138,12 +138,12 @@ impl<S: RecordSink> MessageSink for Outlet<'_, '_, S> {
         self.ledger.fits = Some(true);
     }
 
-    fn data_channel(&mut self, told: DataChannel<'_>) {
+    fn data_channel(&mut self, channel: DataChannel<'_>) {
         let cause = self.context.cause;
         let key = self.ledger.key(&cause);
         if let Some(place) = self.places.get(self.context) {
             place.time = cause.time;
-            self.context.sink.data_channel(key, place, told);
+            self.context.sink.data_channel(key, place, channel);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The parsers there are: one line each.
 //!
-//! What a parser reads, writes and takes, its own crate says ([`Parser`]); `flowpin_parser` tells
-//! how to add one. The table becomes a struct with static calls (`dispatch`).
+//! What a parser reads, writes and takes, its own crate says ([`Parser`]); the documentation of
+//! `flowpin_parser` shows how to add one. The table becomes a struct with static calls (`dispatch`).
 
 use super::dispatch::parsers;
 use flowpin_parser::Parser;

@@ -5,11 +5,11 @@ use flowpin_packet::{Shard, Timestamp};
 use flowpin_parser::{Begin, Next, Parser, ParserSetup};
 use flowpin_record::{MessageSchema, MessageSink, Value};
 
-/// Writes down all that it is told.
+/// Writes down all records.
 #[derive(Debug, Default)]
-pub(crate) struct Told(pub(crate) Vec<String>);
+pub(crate) struct Records(pub(crate) Vec<String>);
 
-impl MessageSink for Told {
+impl MessageSink for Records {
     fn message(&mut self, schema: &MessageSchema, _: Timestamp, values: &[Value<'_>]) {
         assert_eq!(values.len(), schema.columns.len());
         let shown = values.iter().map(|value| match value {
@@ -28,23 +28,23 @@ impl MessageSink for Told {
     }
 }
 
-/// Reads turns from `data`: what is told is the same for whole turns and for pieces; nothing stays
-/// behind.
+/// Reads turns from `data`: the records are the same for whole turns and for pieces, and no memory
+/// stays in use.
 #[doc(hidden)]
 pub fn fuzz_nut(data: &[u8]) {
     let Some((&settings, data)) = data.split_first() else {
         return;
     };
     let turns: Vec<&[u8]> = data.split(|&byte| byte == 0xa5).collect();
-    let whole = told(&turns, usize::MAX);
+    let whole = records(&turns, usize::MAX);
     let piece = usize::from(settings).saturating_add(1);
-    assert_eq!(whole, told(&turns, piece), "{turns:02x?}");
+    assert_eq!(whole, records(&turns, piece), "{turns:02x?}");
 }
 
 /// Turns of a client and its server, beginning with the client, cut into pieces. An empty turn is a
 /// gap.
-pub(crate) fn told(turns: &[&[u8]], piece: usize) -> Vec<String> {
-    let mut sink = Told::default();
+pub(crate) fn records(turns: &[&[u8]], piece: usize) -> Vec<String> {
+    let mut sink = Records::default();
     let Ok(mut nut) = Nut::new(&ParserSetup::default()) else {
         return sink.0;
     };

@@ -23,7 +23,7 @@ const COLUMNS: &[MessageColumn] = &[
         "value",
         "nut.value",
         Text,
-        "The value that it sets, else the one that the answer tells.",
+        "The value that it sets, else the one in the answer.",
     ),
     MessageColumn::new(
         "user",
@@ -83,7 +83,7 @@ pub(crate) const BUFFERS: &[Buffer] = &[
     Buffer::either(
         "nut.value",
         ("nut", "nut.value"),
-        "The value that is set or told.",
+        "The value that is set or answered.",
     ),
     Buffer::client("nut.user", ("nut", "nut.user"), "The user."),
     Buffer::server(

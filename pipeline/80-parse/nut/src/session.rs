@@ -19,7 +19,7 @@ pub(crate) struct Session {
     user: Vec<u8>,
     /// The lines so far of the list that the server is sending.
     list: Option<u64>,
-    /// An answer's command was not seen: until the next command, answers are nobody's.
+    /// Bytes were missing: until the next command, answers belong to none.
     pub(crate) is_lost: bool,
 }
 
@@ -96,7 +96,7 @@ impl Session {
                 self.user.clear();
                 self.user.extend_from_slice(scratch.command.get(1));
             }
-            // Also what somebody typed before its time.
+            // A password may stand anywhere.
             Verb::Bare | Verb::Unknown => {
                 let len = memchr::memchr(b' ', line).unwrap_or(line.len());
                 line.truncate(len);
@@ -137,9 +137,7 @@ impl Session {
         let is_error = first == b"ERR";
         answered.is_tls = first == b"OK" && second == b"STARTTLS";
         let command = self.waiting.pop_front();
-        let is_free = command
-            .as_ref()
-            .is_some_and(|one| is_told_freely(&one.line));
+        let is_free = command.as_ref().is_some_and(|one| is_free_text(&one.line));
         if command.is_some() || (is_known && !self.is_lost) {
             let answer = Answer {
                 is_error,
@@ -165,7 +163,7 @@ impl Session {
     ) {
         let Scratch {
             command: words,
-            answer: told,
+            answer: said,
             name,
         } = scratch;
         words.read(command.map_or(b"", |command| &command.line));
@@ -186,7 +184,7 @@ impl Session {
             Some(Answer {
                 line: Some(line), ..
             }) => line,
-            Some(answer) if !answer.is_error => told_value(told),
+            Some(answer) if !answer.is_error => value_of(said),
             _ => &[],
         };
         let error = answer.filter(|answer| answer.is_error);
@@ -201,7 +199,7 @@ impl Session {
                 Some(answer) => Value::Text(if answer.is_error { "ERR" } else { "OK" }),
                 None => Value::Unset,
             },
-            error.map_or(Value::Unset, |_| Value::bytes(told.get(1))),
+            error.map_or(Value::Unset, |_| Value::bytes(said.get(1))),
             Value::count(answer.and_then(|answer| answer.items)),
             Value::Bool(is_cut.contains(&Some(true))),
         ];
@@ -219,8 +217,8 @@ pub(crate) struct Answer<'a> {
     is_cut: bool,
 }
 
-/// The value that an answer to GET tells.
-fn told_value(answer: &Words) -> &[u8] {
+/// The value in an answer to GET.
+fn value_of(answer: &Words) -> &[u8] {
     match answer.get(0) {
         b"VAR" | b"DESC" | b"CMDDESC" => answer.get(3),
         b"TYPE" => answer.rest(3),
@@ -230,7 +228,7 @@ fn told_value(answer: &Words) -> &[u8] {
 }
 
 /// Whether the answer to a command is any text.
-fn is_told_freely(command: &[u8]) -> bool {
+fn is_free_text(command: &[u8]) -> bool {
     let free: [&[u8]; 4] = [b"VER", b"HELP", b"NETVER", b"PROTVER"];
     free.iter().any(|one| command.eq_ignore_ascii_case(one))
 }

@@ -1,7 +1,7 @@
-//! Conversations, cut anywhere, and what is never told.
+//! Conversations, cut anywhere, and what is in no record.
 
 use crate::Nut;
-use crate::fuzz::{Told, fuzz_nut, told};
+use crate::fuzz::{Records, fuzz_nut, records};
 use flowpin_counters::Loss;
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_parser::{Begin, Parser, ParserSetup};
@@ -11,7 +11,7 @@ const ALL: usize = usize::MAX;
 
 /// What upsc, upsrw and upscmd say to upsd 2.8, and what it answers.
 #[test]
-fn commands_are_told_with_their_answers() {
+fn commands_have_records_with_their_answers() {
     let turns: &[&[u8]] = &[
         b"LIST UPS\n",
         b"BEGIN LIST UPS\nUPS lab \"Lab UPS\"\nUPS hall \"\"\nEND LIST UPS\n",
@@ -51,13 +51,13 @@ fn commands_are_told_with_their_answers() {
         "LOGOUT|-|-|-|admin|OK|-|-|false",
     ];
     for piece in [ALL, 1, 2, 7] {
-        assert_eq!(told(turns, piece), expected, "pieces of {piece}");
+        assert_eq!(records(turns, piece), expected, "pieces of {piece}");
     }
 }
 
-/// A password is not told, nor what may be one: behind a command that is not known, or mistyped.
+/// A password is in no record, nor what may be one: after an unknown or misspelt command.
 #[test]
-fn passwords_are_never_told() {
+fn passwords_are_in_no_record() {
     let turns: &[&[u8]] = &[
         b"PASSWORD secret1\n",
         b"ERR USERNAME-REQUIRED\n",
@@ -66,7 +66,7 @@ fn passwords_are_never_told() {
         b"LOGOUT secret1\nSTARTTLS secret1\n",
         b"OK Goodbye\n",
     ];
-    let all = told(turns, ALL);
+    let all = records(turns, ALL);
     assert_eq!(all[1], "PASWORD|-|-|-|-|ERR|UNKNOWN-COMMAND|-|false");
     assert_eq!(all[3], "STARTTLS|-|-|-|-|-|-|-|false");
     assert!(!all.join(" ").contains("secret"), "{all:?}");
@@ -83,7 +83,7 @@ fn after_an_accepted_starttls_nothing_is_read() {
         b"\x16\x03\x01LIST UPS\n",
     ];
     for piece in [ALL, 1, 5] {
-        let all = told(refused, piece);
+        let all = records(refused, piece);
         assert_eq!(
             all,
             [
@@ -112,10 +112,10 @@ fn a_gap_costs_what_it_covers() {
         "GET VAR|lab|c|3|-|OK|-|-|false",
     ];
     for piece in [ALL, 1, 3] {
-        assert_eq!(told(turns, piece), expected, "pieces of {piece}");
+        assert_eq!(records(turns, piece), expected, "pieces of {piece}");
     }
     // A server alone: its answers without commands.
-    let alone = told(&[b"x", b"ERR ACCESS-DENIED\nVAR lab c \"3\"\n"], ALL);
+    let alone = records(&[b"x", b"ERR ACCESS-DENIED\nVAR lab c \"3\"\n"], ALL);
     assert_eq!(
         alone,
         [
@@ -125,15 +125,15 @@ fn a_gap_costs_what_it_covers() {
     );
 }
 
-/// No line and no queue grows past its cap; what is left out is told.
+/// No line and no queue grows past its cap; what is left out is counted.
 #[test]
 fn long_lines_and_long_queues_are_cut() {
     let long = [b"GET VAR lab ", &[b'x'; 5000][..], b"\n"].concat();
-    let all = told(&[&long, b"OK\n"], 100);
+    let all = records(&[&long, b"OK\n"], 100);
     assert_eq!(all.len(), 1);
     assert!(all[0].ends_with("|OK|-|-|true") && all[0].len() < 600);
     let many = b"LIST UPS\n".repeat(100_000);
-    let all = told(&[&many], 1000);
+    let all = records(&[&many], 1000);
     assert_eq!(all.len(), 100_000);
 }
 
@@ -152,16 +152,16 @@ fn connections_beyond_the_cap_are_counted() {
     }
     assert!((2..10_000).contains(&open.len()), "{}", open.len());
     assert_eq!(nut.losses().of(Loss::ParserConnections), 1);
-    nut.end(open[0], Timestamp(0), &mut Told::default());
+    nut.end(open[0], Timestamp(0), &mut Records::default());
     assert!(nut.begin(begin, || unreachable!("not asked for")).is_some());
     let long = [b'x'; 5000];
-    nut.data(open[1], Timestamp(0), true, &long, &mut Told::default());
-    nut.data(open[1], Timestamp(0), true, b"\n", &mut Told::default());
+    nut.data(open[1], Timestamp(0), true, &long, &mut Records::default());
+    nut.data(open[1], Timestamp(0), true, b"\n", &mut Records::default());
     assert_eq!(nut.losses().of(Loss::ParserBytes), 1);
 }
 
 proptest! {
-    /// The same is told for every cut of any bytes.
+    /// The records are the same for every cut of any bytes.
     #[test]
     fn cuts_do_not_matter(
         words in prop::collection::vec(
