@@ -256,3 +256,20 @@ fn json_has_every_counter() {
     assert_eq!(anomalies.len(), Anomaly::ALL.len());
     assert_eq!(value["traffic"]["first"], "2011-01-25T18:52:22.708292000Z");
 }
+
+/// Estimates and missing rows of the tables of hosts are marked, in the text and in the JSON.
+#[test]
+fn hosts_beyond_the_cap_are_marked() {
+    let text = plain(&report(), 100);
+    assert!(text.contains("Top talkers  of 2 addresses"), "{text}");
+    assert!(text.contains("of about 150,000 "), "{text}");
+    assert!(text.contains("about 30.0 MB"), "{text}");
+    let value: serde_json::Value = serde_json::from_str(&json(&report()).unwrap()).unwrap();
+    let hosts = &value["connections"];
+    assert_eq!(hosts["top_talkers"][0]["address"], "10.0.0.1");
+    assert_eq!(hosts["top_talkers"][0]["estimated"], false);
+    assert_eq!(hosts["addresses_untracked"], 0);
+    assert_eq!(hosts["top_host_pairs"][0]["server"], "10.0.0.1");
+    assert_eq!(hosts["top_host_pairs"][0]["estimated"], true);
+    assert_eq!(hosts["host_pairs_untracked"], 4);
+}
