@@ -1,4 +1,4 @@
-//! Why a run could not be done, or not to its end.
+//! Errors that prevent or end a run.
 
 use flowpin_capture::CaptureError;
 use flowpin_disk::Refused;
@@ -6,7 +6,7 @@ use flowpin_output::OutputError;
 use flowpin_parser::SetupError;
 use std::path::PathBuf;
 
-/// Why a run failed. Each prints as one line: what, where, what to do.
+/// Why a run failed. Each error prints as one line: what, where, what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The input cannot be read (exit code 3), or the filter does not compile (2).
@@ -24,7 +24,7 @@ pub enum RunError {
     /// A worker ended before its input did: a defect (exit code 1).
     #[error("worker {0} stopped unexpectedly; please report it")]
     WorkerLost(usize),
-    /// A rule of identification does not compile: a defect (exit code 1).
+    /// A built-in rule does not compile: a defect (exit code 1).
     #[error("{0}; please report it")]
     Rule(flowpin_identify::BadRule),
     /// Patterns cannot be read (exit code 2).
@@ -32,27 +32,27 @@ pub enum RunError {
     Patterns {
         /// The file or the folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// A pattern is refused, where none may be (exit code 2).
+    /// A pattern is refused where all must be valid (exit code 2).
     #[error("{0}")]
     PatternRefused(String),
-    /// A file that a parser is to use cannot be read: a FIX data dictionary (exit code 2).
+    /// A file of a parser, such as a FIX data dictionary, cannot be read (exit code 2).
     #[error(transparent)]
     Parser(#[from] SetupError),
-    /// A protocol is asked for that no rule tells (exit code 2).
-    #[error("no rule tells `{0}`: `flowpin patterns list` shows all protocols")]
+    /// No rule identifies the requested protocol (exit code 2).
+    #[error("no rule identifies `{0}`: `flowpin patterns list` shows all protocols")]
     NoSuchProtocol(String),
-    /// Messages are asked for of a protocol that no parser reads (exit code 2).
-    #[error("no parser reads `{name}`; there are parsers of {}", known.join(", "))]
+    /// There is no parser for the requested protocol (exit code 2).
+    #[error("there is no parser for `{name}`; there are parsers for {}", known.join(", "))]
     NoSuchParser {
-        /// What was asked for.
+        /// The requested protocol.
         name: String,
-        /// What can be.
+        /// Those that have a parser.
         known: Vec<String>,
     },
-    /// A processor of `--cpus` is not there, or not for us (exit code 2).
+    /// A processor of `--cpus` does not exist or may not be used (exit code 2).
     #[error(
         "the list of processors (--cpus, in a file `cpus`) names {cpu}, which this process may not \
          use; it may use {}",
@@ -65,19 +65,20 @@ pub enum RunError {
         allowed: Vec<usize>,
     },
     /// A profile reads its input many times (exit code 2).
-    #[error("cannot profile standard input, which can be read once: save it to a file first")]
+    #[error("cannot profile standard input, which can be read only once: save it to a file first")]
     ProfileFromPipe,
     /// A slice needs to read its input twice (exit code 2).
-    #[error("cannot slice a pipe by --uid, which takes two passes: save it to a file first")]
+    #[error("cannot slice a pipe by --uid, which reads the input twice: save it to a file first")]
     SliceFromPipe,
     /// An explanation needs to read its input twice (exit code 2).
     #[error("cannot explain standard input, which takes two passes: save it to a file first")]
     ExplainFromPipe,
     /// A pcap file cannot hold a slice with several link types (exit code 2).
     #[error(
-        "{path} holds the first {packets} packets only: a pcap file has one link type, and the \
-         next packet has another; give -w a name that ends in .pcapng",
-        path = path.display()
+        "{path} has only the first {count}: a pcap file has one link type, and the next packet has \
+         another; use a name that ends in .pcapng with -w",
+        path = path.display(),
+        count = counted(*packets)
     )]
     SliceLinks {
         /// The file.
@@ -85,14 +86,14 @@ pub enum RunError {
         /// Packets before the first of another link type.
         packets: u64,
     },
-    /// What would be written over is read, or is not to be replaced (exit code 2). Nothing was
+    /// An output is also an input, or exists and must not be replaced (exit code 2). Nothing was
     /// changed.
     #[error(transparent)]
     Refused(#[from] Refused),
-    /// The folder for streams holds something already (exit code 2).
+    /// The folder for streams is not empty (exit code 2).
     #[error(
-        "{path} is not empty, and streams of another run would be mixed with these: give -w a new \
-         or an empty directory, or --force to write into this one",
+        "{path} is not empty, and streams of another run would be mixed with these: use a new or \
+         empty directory with -w, or --force to write to this one",
         path = path.display()
     )]
     StreamFolder {
@@ -104,7 +105,7 @@ pub enum RunError {
     StreamWrite {
         /// The file or the folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The slice cannot be written (exit code 1).
@@ -116,19 +117,27 @@ pub enum RunError {
     SliceWrite {
         /// The file.
         path: PathBuf,
-        /// Packets that are in it; without any there is no file.
+        /// The packets in it; without any, there is no file.
         packets: u64,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 }
 
-/// What a slice that failed leaves.
+/// What a failed slice keeps.
 fn kept(packets: u64) -> String {
     match packets {
-        0 => "nothing of it is kept".to_owned(),
+        0 => "nothing is kept".to_owned(),
         1 => "the first packet is kept".to_owned(),
         _ => format!("the first {packets} packets are kept"),
+    }
+}
+
+/// `packet`, `5 packets`: after "the first".
+fn counted(packets: u64) -> String {
+    match packets {
+        1 => "packet".to_owned(),
+        _ => format!("{packets} packets"),
     }
 }
 
@@ -158,9 +167,9 @@ fn ranges(cpus: &[usize]) -> String {
 mod tests {
     use super::ranges;
 
-    /// What is printed can be given to `--cpus`.
+    /// The printed list is valid for `--cpus`.
     #[test]
-    fn processors_are_told_as_ranges() {
+    fn processors_are_printed_as_ranges() {
         assert_eq!(ranges(&[0, 1, 2, 3, 6, 8, 9]), "0-3,6,8-9");
         assert_eq!(ranges(&[5]), "5");
         assert_eq!(ranges(&[]), "");

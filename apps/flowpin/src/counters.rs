@@ -43,8 +43,7 @@ impl Counters {
         }
     }
 
-    /// All counters as `name value` pairs, so that scripts can pick them; losses behind the others,
-    /// if there are any.
+    /// All counters as `name value` pairs, so that scripts can pick them; losses, if any, come last.
     fn line(&self) -> String {
         let progress = *self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         let total = progress
@@ -73,7 +72,7 @@ impl Counters {
 
 impl ProgressSink for Counters {
     fn update(&self, progress: &Progress) {
-        // Once a piece, and nobody else waits for it but a signal's thread.
+        // Once for each piece; only the thread of signals can contend for the lock.
         *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = *progress;
         if let Some(bar) = &self.bar {
             bar.update(progress);

@@ -12,20 +12,20 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// Everything was done.
     Done,
-    /// Output could not be written, no memory, ….
+    /// Output could not be written, out of memory, ….
     Failed,
     /// The command line or the configuration is wrong.
     Usage,
     /// Nothing could be read.
     InputUnreadable,
-    /// What came before the damage was analysed.
+    /// Everything before the damage was analysed.
     InputDamaged,
     /// Stopped by a signal; what was read until then was analysed.
     Signal(u8),
 }
 
 impl Exit {
-    /// The number that the system is told.
+    /// The number for the system.
     pub(crate) const fn code(self) -> u8 {
         match self {
             Self::Done => 0,
@@ -53,7 +53,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// A mistake on the command line.
+    /// An error on the command line.
     pub(crate) fn usage(error: impl Into<anyhow::Error>) -> Self {
         Self {
             exit: Exit::Usage,
@@ -69,11 +69,11 @@ impl Failure {
         }
     }
 
-    /// Of a run with this plan: with the place in the settings file, if that has what is refused.
+    /// Of a run with this plan: with the position in the settings file, if the refused value is there.
     pub(crate) fn of_run(error: RunError, plan: &Plan) -> Self {
         let key = match &error {
             RunError::Parser(file) => {
-                let source = said_by(plan, ["parse", file.key]);
+                let source = origin(plan, ["parse", file.key]);
                 return Self::from(error).at(source);
             }
             RunError::NoSuchCpu { .. } => ["pipeline", "cpus"],
@@ -85,7 +85,7 @@ impl Failure {
         Self::from(error).at(plan.places.of(key[0], key[1]))
     }
 
-    /// With where it comes from.
+    /// Adds the origin of the error.
     pub(crate) fn at(mut self, source: Option<String>) -> Self {
         if let Some(source) = source {
             self.error = self.error.context(source);
@@ -98,8 +98,8 @@ impl Failure {
     }
 }
 
-/// What has set a key, for a mistake that does not say so: a place in the file, or an option.
-pub(crate) fn said_by(plan: &Plan, [section, key]: [&str; 2]) -> Option<String> {
+/// The origin of a key for errors that lack it: a position in the file, or an option.
+pub(crate) fn origin(plan: &Plan, [section, key]: [&str; 2]) -> Option<String> {
     let mut options = Settings::options().into_iter();
     let option = options.find(|option| option.section == section && option.key == key);
     let flag = option.and_then(|option| option.flag);
@@ -122,6 +122,7 @@ impl From<RunError> for Failure {
             | RunError::Refused(_)
             | RunError::ProfileFromPipe
             | RunError::SliceFromPipe
+            | RunError::ExplainFromPipe
             | RunError::SliceLinks { .. }
             | RunError::StreamFolder { .. }
             | RunError::Patterns { .. }
@@ -140,7 +141,7 @@ impl From<RunError> for Failure {
 }
 
 impl fmt::Display for Failure {
-    /// One line: the error and its causes, except those that a text before has told already.
+    /// One line: the error and its causes, except those that an earlier text contains.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut line = String::new();
         for cause in self.error.chain() {
@@ -154,12 +155,12 @@ impl fmt::Display for Failure {
         if self.error.chain().any(lacks_descriptors) {
             line.push_str("; raise the limit of open files (ulimit -n)");
         }
-        // What is quoted may be anybody's: it must not move a terminal's cursor.
+        // Quoted text may be hostile: it must not control the terminal.
         f.write_str(&printable(line.as_bytes()))
     }
 }
 
-/// Whether the limit of this process is why: it may meet that at any file, thread or pipe.
+/// Whether the cause is the limit of this process, which any file, thread or pipe may hit.
 fn lacks_descriptors(cause: &(dyn std::error::Error + 'static)) -> bool {
     let error = cause.downcast_ref::<io::Error>();
     error.and_then(io::Error::raw_os_error) == Some(EMFILE)
@@ -175,7 +176,7 @@ mod tests {
 
     /// Errors that quote their cause must not say it twice; others must say it once.
     #[test]
-    fn causes_are_told_once() {
+    fn causes_are_reported_once() {
         let quoted = anyhow!("no space").context("cannot write x: no space; free some");
         let line = Failure::failed(quoted).to_string();
         assert_eq!(line, "cannot write x: no space; free some");

@@ -1,7 +1,7 @@
-//! Grammars from files: compiled, named when refused, put into the plan.
+//! Grammars from files: compiled, reported if refused, added to the plan.
 
 use crate::conversation::printable;
-use crate::exit::{Failure, said_by};
+use crate::exit::{Failure, origin};
 use flowpin_config::{Plan, PlannedExpression};
 use flowpin_grammar::{Compiled, Diagnostic, Direction, Limits, Severity, compile};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// A file that cannot be read, a grammar that is refused, with its place.
 pub(crate) fn load(plan: &mut Plan) -> Result<(), Failure> {
     let paths = plan.parse.grammars.clone();
-    let source = said_by(plan, ["parse", "grammars"]);
+    let source = origin(plan, ["parse", "grammars"]);
     for path in &paths {
         let file = path.display().to_string();
         let refused = |why: String| Failure::usage(anyhow::anyhow!(why)).at(source.clone());
@@ -26,9 +26,9 @@ pub(crate) fn load(plan: &mut Plan) -> Result<(), Failure> {
                 Ok(compiled)
             });
         let compiled = compiled.map_err(|why| {
-            // With its lines, which an error in one line would lose.
+            // In several lines, which the error in one line would lose.
             tell(&why);
-            refused(format!("{file}: this grammar cannot be run"))
+            refused(format!("{file}: the grammar is refused, see above"))
         })?;
         warn(&file, &compiled, plan);
         let grammar = compiled.grammar;
@@ -46,24 +46,24 @@ pub(crate) fn load(plan: &mut Plan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What keeps a grammar from running beside what else runs.
+/// Conflicts of a grammar with other parsers.
 fn check(compiled: &Compiled, plan: &Plan) -> Result<(), Box<Diagnostic>> {
     let grammar = &compiled.grammar;
     let places = &compiled.places;
     let error = |place: &Diagnostic, text| Box::new(place.saying(Severity::Error, text));
     let protocol = grammar.protocol.as_ref();
     if protocol.is_empty() {
-        let text = "no %protocol says what this reads".to_owned();
+        let text = "%protocol is missing: it names the protocol to parse".to_owned();
         return Err(error(&places.protocol, text));
     }
     let loaded = &plan.parse.loaded;
     if loaded.iter().any(|known| known.protocol == protocol) {
-        let text = format!("{protocol} has a grammar already");
+        let text = format!("{protocol} already has a grammar");
         return Err(error(&places.protocol, text));
     }
     let of_others = loaded.iter().flat_map(|one| one.program.messages.iter());
     let others: Vec<&str> = of_others.map(|one| one.schema.name.as_ref()).collect();
-    // Grammars that come along are replaced by one for their protocol.
+    // A grammar replaces the built-in one for its protocol.
     let built_in = BUILT_IN.iter().filter(|&&name| name != protocol);
     let of_parsers = flowpin_engine::record_names();
     let taken: Vec<&str> = TAKEN
@@ -76,7 +76,7 @@ fn check(compiled: &Compiled, plan: &Plan) -> Result<(), Box<Diagnostic>> {
     for (message, place) in grammar.program.messages.iter().zip(&places.messages) {
         let name = message.schema.name.as_ref();
         if taken.iter().any(|taken| taken.eq_ignore_ascii_case(name)) {
-            let text = format!("records named {name} are others already");
+            let text = format!("records named {name} already exist");
             return Err(error(place, text));
         }
     }
@@ -88,7 +88,7 @@ fn check(compiled: &Compiled, plan: &Plan) -> Result<(), Box<Diagnostic>> {
     Ok(())
 }
 
-/// Warnings of the compiler, and that nothing finds the protocol.
+/// Warnings of the compiler, and whether nothing identifies the protocol.
 fn warn(file: &str, compiled: &Compiled, plan: &Plan) {
     for warning in &compiled.warnings {
         tell(warning);
@@ -107,18 +107,18 @@ fn warn(file: &str, compiled: &Compiled, plan: &Plan) {
         || !compiled.grammar.identify.is_empty()
         || !plan.identify.patterns.is_empty();
     if !may_be_found {
-        let text = format!("nothing finds {protocol}: say by %identify what it begins with");
+        let text = format!("no rule identifies {protocol}: describe its first bytes by %identify");
         let place = &compiled.places.protocol;
         tell(place.saying(Severity::Warning, text));
     }
 }
 
-/// On standard error, but for what would move a terminal's cursor: a grammar may be anybody's.
+/// To standard error, without control characters: a grammar may be hostile.
 fn tell(text: impl std::fmt::Display) {
     anstream::eprintln!("{}", printable(text.to_string().as_bytes()));
 }
 
-/// Kinds of records that no parser makes.
+/// Kinds of records that do not come from a parser.
 const TAKEN: &[&str] = &[
     "anomaly",
     "conn",
@@ -133,5 +133,5 @@ const TAKEN: &[&str] = &[
     "weird",
 ];
 
-/// Those of the grammars that come along, each named as its protocol.
+/// Those of the built-in grammars, each named after its protocol.
 const BUILT_IN: &[&str] = &["redis", "sip", "smtp"];

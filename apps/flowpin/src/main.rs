@@ -1,4 +1,4 @@
-//! The `flowpin` command: reads the command line, runs the engine, tells the outcome.
+//! The `flowpin` command: reads the command line, runs the engine, reports the outcome.
 //!
 //! Results go to standard output, everything else to standard error. Owns texts, exit codes and
 //! signals; all analysis is the engine's.
@@ -8,6 +8,7 @@ mod command;
 mod conversation;
 mod counters;
 mod exit;
+mod explanation;
 mod grammars;
 mod patterns;
 mod profile;
@@ -22,10 +23,10 @@ use exit::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = Cli::try_parse().unwrap_or_else(|error| {
-        let command = std::env::args_os().nth(1).unwrap_or_default();
-        cli::advise(error, &command.to_string_lossy()).exit()
-    });
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(error),
+    };
     if let Err(error) = signals::survive_file_limits() {
         anstream::eprintln!("flowpin: {error}");
         return Exit::Failed.into();
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Command::Identify(args) => command::identify(args),
         Command::Patterns(what) => command::patterns(what),
         Command::Slice(args) => command::slice(args),
+        Command::Explain(args) => command::explain(args),
         Command::Streams(args) => command::streams(args),
         Command::Profile(args) => command::profile(args),
         Command::Plan(args) => command::plan_link(args),
@@ -49,5 +51,20 @@ fn main() -> ExitCode {
             anstream::eprintln!("flowpin: {failure}");
             failure.exit().into()
         }
+    }
+}
+
+/// Prints help, or the one line of a usage error.
+fn usage(error: clap::Error) -> ExitCode {
+    let args: Vec<_> = std::env::args_os().skip(1).collect();
+    let command = args.first().map(|arg| arg.to_string_lossy());
+    let error = cli::advise(error, &command.unwrap_or_default());
+    match cli::usage_line(&error, &args) {
+        Some(line) => {
+            let failure = exit::Failure::usage(anyhow::anyhow!(line));
+            anstream::eprintln!("flowpin: {failure}");
+            failure.exit().into()
+        }
+        None => error.exit(),
     }
 }

@@ -7,7 +7,7 @@ use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Shows how far a run is.
+/// Shows the progress of a run.
 #[derive(Debug)]
 pub(crate) struct Bar {
     bar: ProgressBar,
@@ -101,7 +101,7 @@ fn message(progress: &Progress, elapsed: Duration) -> String {
     text
 }
 
-/// A style; the plain one should a template ever be wrong.
+/// A style; the default one if a template is wrong.
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template)
         .unwrap_or_else(|_| ProgressStyle::default_bar())
@@ -123,7 +123,7 @@ mod tests {
     use flowpin_engine::Progress;
     use std::time::Duration;
 
-    /// One file has no number; with several, the one at work is counted from 1.
+    /// A single file has no number; of several, the current one is counted from 1.
     #[test]
     fn message_counts_files_if_there_are_several() {
         let mut progress = Progress {

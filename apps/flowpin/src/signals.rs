@@ -1,10 +1,10 @@
-//! What each signal does.
+//! The effect of each signal.
 //!
 //! ```text
 //!  INT, TERM  the first stops the run cleanly, and ends the process if nothing moves for a second;
-//!             the second ends it as it always would
-//!  XFSZ       nothing by itself: the write that went too far fails, and is told as such
-//!  HUP        log files that were moved away are made anew
+//!             the second has its default effect
+//!  XFSZ       nothing by itself: the write beyond the limit fails and is reported
+//!  HUP        reopens log files that were moved away
 //!  USR1       counters to standard error
 //! ```
 
@@ -35,8 +35,8 @@ pub(crate) fn survive_file_limits() -> io::Result<()> {
 }
 
 impl Signals {
-    /// Lets INT and TERM stop a run, and end the process where the run does not hear them: while
-    /// it writes to a pipe that nobody reads, or reads from a disk that does not answer.
+    /// Lets INT and TERM stop a run, and end the process if the run cannot react: while it writes
+    /// to a pipe without a reader, or reads from a disk that does not respond.
     ///
     /// # Errors
     /// The system refuses the handlers or the thread.
@@ -79,7 +79,7 @@ impl Signals {
         )
     }
 
-    /// Does something for each of these signals, on a thread of its own.
+    /// Calls a function for each of these signals, on its own thread.
     fn hear(
         &mut self,
         signals: &[i32],
@@ -112,7 +112,7 @@ impl Drop for Signals {
     fn drop(&mut self) {
         for (handle, thread) in self.listeners.drain(..) {
             handle.close();
-            // It writes a line at most; a panic there has told itself.
+            // It writes at most a line; a panic there has reported itself.
             let _ended = thread.join();
         }
     }
@@ -134,7 +134,7 @@ fn stalls(control: &Control, ended: &Handle) -> bool {
     false
 }
 
-/// What shows that a run moves on.
+/// Signs of progress of a run.
 struct Moves {
     pulses: u64,
     /// Bytes and calls of reading and writing, where the system counts them.
@@ -152,7 +152,7 @@ impl Moves {
     }
 
     fn is_beyond(&self, last: &Self) -> bool {
-        // Before anything may be written nothing can be spoiled: no need to be patient.
+        // Nothing has been written that could be damaged: there is no need to wait.
         let may_write = self.pulses > 0;
         let works = self.cpu.saturating_sub(last.cpu) >= WORK_MIN;
         self.pulses != last.pulses || may_write && (works || self.transfers != last.transfers)
@@ -166,23 +166,22 @@ fn transfers() -> String {
     written.unwrap_or_default().to_owned()
 }
 
-/// Ends the process though a thread of it is stuck.
+/// Ends the process although one of its threads is blocked.
 fn end_at_once(signal: i32) {
     let number = u8::try_from(signal).unwrap_or_default();
-    let line = "flowpin: stopped while nothing moved: what was not written by then is lost\n";
-    // Standard error may be what is stuck. Whoever writes into a pipe that has room for this does
-    // not wait; a thread of its own does not matter.
-    let told = Builder::new().spawn(move || anstream::eprint!("{line}"));
-    drop(told);
+    let line = "flowpin: stopped without progress: everything not yet written is lost\n";
+    // Standard error itself may be blocked, so another thread writes; if there is room in its pipe,
+    // the write does not block.
+    let written = Builder::new().spawn(move || anstream::eprint!("{line}"));
+    drop(written);
     thread::sleep(LOOK_EVERY);
     signal_hook::low_level::exit(Exit::Signal(number).code().into());
 }
 
-/// How long a run that was told to stop may show no sign of it.
+/// How long a run that is to stop may show no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Processor time that shows that somebody works, and not only waits in turns: a tenth of
-/// [`PATIENCE`].
+/// Processor time that shows work, and not only polling: a tenth of [`PATIENCE`].
 const WORK_MIN: Duration = Duration::from_millis(100);

@@ -1,7 +1,7 @@
 //! Named losses: every cap and every full queue has one.
 
 macro_rules! losses {
-    ($($(#[$meta:meta])* $variant:ident = $name:literal, $text:literal;)*) => {
+    ($($(#[$meta:meta])* $variant:ident = $name:literal, $unit:literal, $text:literal;)*) => {
         /// A reason for which something was not analysed, or not kept.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
@@ -16,7 +16,12 @@ macro_rules! losses {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// Its meaning and what to do, in one line, for the summary.
+            /// What it counts: a noun in the singular.
+            pub const fn unit(self) -> &'static str {
+                match self { $(Self::$variant => $unit,)* }
+            }
+
+            /// The reason and what to do, in one line that continues "3 packets …".
             pub const fn explanation(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
             }
@@ -26,188 +31,179 @@ macro_rules! losses {
 
 losses! {
     /// Packets that a full ring could not take (live input only).
-    RingFull = "ring_full",
-        "packets dropped because a worker was too slow: use more workers, or a filter";
+    RingFull = "ring_full", "packet",
+        "dropped because a worker was too slow: use more workers, or a filter";
     /// Connections that ended early because their shard was full.
-    ConnectionsEvicted = "connections_evicted",
-        "connections ended early because their table was full: raise --memory";
+    ConnectionsEvicted = "connections_evicted", "connection",
+        "ended early because the table was full: raise --memory";
     /// Fragments discarded because their datagram was not complete in time.
-    FragmentTimeout = "fragment_timeout", "fragments of datagrams that were never complete";
+    FragmentTimeout = "fragment_timeout", "fragment", "of datagrams that were never complete";
     /// Fragments discarded because fragment memory was full.
-    FragmentMemory = "fragment_memory",
-        "oldest fragments discarded for lack of memory: raise --memory";
+    FragmentMemory = "fragment_memory", "fragment",
+        "discarded for lack of memory, oldest first: raise --memory";
     /// Fragments of a datagram that had too many.
-    FragmentCount = "fragment_count", "fragments of datagrams with more fragments than the limit";
+    FragmentCount = "fragment_count", "fragment", "of datagrams with more fragments than the limit";
     /// Fragments discarded because they overlap where that is forbidden.
-    FragmentOverlap = "fragment_overlap",
-        "fragments that overlap though their receiver forbids it, or contradict a length";
+    FragmentOverlap = "fragment_overlap", "fragment",
+        "overlapping though the receiver forbids it, or contradicting a length";
     /// Fragments discarded because their source filled its share of memory.
-    FragmentHostMemory = "fragment_host_memory",
-        "fragments of sources that filled their share of memory: see [defragmentation]";
+    FragmentHostMemory = "fragment_host_memory", "fragment",
+        "of sources that filled their share of memory: see [defragmentation]";
     /// Fragments of a datagram that used more memory than the limit.
-    FragmentDatagramMemory = "fragment_datagram_memory",
-        "fragments of datagrams that use more memory than the limit";
+    FragmentDatagramMemory = "fragment_datagram_memory", "fragment",
+        "of datagrams that use more memory than the limit";
     /// Missing bytes in streams reported as gaps early, because their shard's memory was full.
-    ReassemblyMemory = "reassembly_memory",
-        "gaps not waited for, for lack of memory for later segments: raise --memory";
+    ReassemblyMemory = "reassembly_memory", "gap",
+        "given up early for lack of memory, oldest first: raise --memory";
     /// Missing bytes in streams reported as gaps early, because the stream reached its limit.
-    ReassemblyStream = "reassembly_stream",
-        "gaps not waited for, as their stream held more bytes after them than the limit";
+    ReassemblyStream = "reassembly_stream", "gap",
+        "given up early because a stream held more bytes out of order than the limit";
     /// Bytes without room, because of a cap.
-    ReassemblyRoom = "reassembly_room", "bytes out of order without room in memory";
+    ReassemblyRoom = "reassembly_room", "byte", "out of order, without room in memory";
     /// Bytes beyond the depth to which streams are reassembled.
-    ReassemblyDepth = "reassembly_depth", "bytes beyond the depth limit of their stream";
+    ReassemblyDepth = "reassembly_depth", "byte", "beyond the depth limit of streams";
     /// Bytes of connections that are not reassembled: begun before the capture, or one-sided.
-    ReassemblyIgnored = "reassembly_ignored",
-        "bytes of connections that the configuration excludes from reassembly";
+    ReassemblyIgnored = "reassembly_ignored", "byte",
+        "of connections that the configuration excludes from reassembly";
     /// Retransmitted bytes that could not be compared with those delivered.
-    ReassemblyUncompared = "reassembly_uncompared",
-        "retransmitted bytes whose first copy was no longer kept: raise compared_memory";
+    ReassemblyUncompared = "reassembly_uncompared", "byte",
+        "repeated after the first copy was discarded: raise compared_memory";
     /// Connections whose identification ended because there was no memory.
-    IdentifyMemory = "identify_memory",
-        "connections not identified for lack of memory for first bytes: raise --memory";
+    IdentifyMemory = "identify_memory", "connection",
+        "not identified, for lack of memory for first bytes: raise --memory";
     /// Directions of streams whose parser did not receive all bytes from before the verdict.
-    IdentifyFirstBytes = "identify_first_bytes",
-        "streams identified after more bytes than are kept: their first bytes are not parsed";
+    IdentifyFirstBytes = "identify_first_bytes", "stream",
+        "identified after more bytes than are kept: not all is parsed";
     /// Datagrams before a verdict that its parser did not receive.
-    IdentifyDatagrams = "identify_datagrams",
-        "datagrams before identification, more than are kept: not parsed";
+    IdentifyDatagrams = "identify_datagrams", "datagram",
+        "before identification not parsed: more than are kept";
     /// Connections no longer examined because they changed their protocol too often.
-    IdentifyChanges = "identify_changes",
-        "connections that changed their protocol more often than the limit";
+    IdentifyChanges = "identify_changes", "connection",
+        "no longer followed after too many changes of protocol";
     /// Connections whose HTTP was not parsed because their shard reached its limit.
-    HttpConnections = "http_connections",
-        "HTTP connections not parsed, too many at once: raise --memory";
+    HttpConnections = "http_connections", "connection",
+        "of HTTP not parsed, too many at once: raise --memory";
     /// Requests or responses without a record because their shard reached its limit.
-    HttpTransactions = "http_transactions",
-        "HTTP transactions without a record, too many open at once";
+    HttpTransactions = "http_transactions", "transaction",
+        "of HTTP without a record, too many open at once";
     /// Requests that were not paired with their response because too many were waiting.
-    HttpPipelined = "http_pipelined",
-        "HTTP requests without their response, too many waiting on one connection";
+    HttpPipelined = "http_pipelined", "request",
+        "of HTTP without the response, too many waiting on a connection";
     /// Bodies not examined, or not to their end, for lack of memory.
-    HttpBodies = "http_bodies",
-        "HTTP bodies not decoded, hashed or extracted, for lack of memory";
+    HttpBodies = "http_bodies", "body",
+        "of HTTP not decoded, hashed or extracted, for lack of memory";
     /// Bodies in more codings than are decoded.
-    HttpEncodings = "http_encodings",
-        "HTTP bodies not decoded, in more codings than the limit";
+    HttpEncodings = "http_encodings", "body", "of HTTP not decoded, in more codings than the limit";
     /// Bodies that were not extracted because their shard reached its limit of files.
-    HttpFiles = "http_files",
-        "files reported but not extracted, more than the limit of the run";
+    HttpFiles = "http_files", "file", "reported but not extracted: more than the limit of a run";
     /// Bytes of extracted files beyond the limit of their shard.
-    HttpFileBytes = "http_file_bytes",
-        "bytes missing at the end of extracted files, more than the limit of the run";
+    HttpFileBytes = "http_file_bytes", "byte",
+        "missing at the end of extracted files: more than the limit of a run";
     /// Texts of HTTP that were cut or omitted.
-    HttpTexts = "http_texts", "HTTP texts cut or omitted: longer than the limit, or no memory";
+    HttpTexts = "http_texts", "text", "of HTTP cut or omitted: longer than the limit, or no memory";
     /// WebSockets not examined because their shard reached its limit.
-    WebSocketConnections = "websocket_connections",
-        "WebSockets whose contents are not parsed, too many at once";
+    WebSocketConnections = "websocket_connections", "WebSocket",
+        "whose contents are not parsed, too many at once";
     /// DNS connections not followed because their shard reached its limit.
-    DnsConnections = "dns_connections",
-        "DNS connections not parsed, too many at once";
+    DnsConnections = "dns_connections", "connection", "of DNS not parsed, too many at once";
     /// Bytes of DNS messages over TCP discarded because their shard's memory was full.
-    DnsMemory = "dns_memory",
-        "bytes of partial DNS messages discarded for lack of memory; their parsing ended";
+    DnsMemory = "dns_memory", "byte", "of incomplete DNS messages discarded for lack of memory";
     /// DNS queries written without waiting for their response, because too many were waiting.
-    DnsQueries = "dns_queries",
-        "DNS queries written without their response, too many waiting";
+    DnsQueries = "dns_queries", "query", "of DNS written without the response, too many waiting";
     /// DNS messages whose records are not all shown.
-    DnsText = "dns_text", "DNS messages with records omitted, more text than the limit";
+    DnsText = "dns_text", "message", "of DNS with records omitted: more text than the limit";
     /// FIX connections not followed because their shard reached its limit.
-    FixConnections = "fix_connections",
-        "FIX connections not parsed, too many at once";
+    FixConnections = "fix_connections", "connection", "of FIX not parsed, too many at once";
     /// Bytes of FIX messages discarded because their shard's memory was full.
-    FixMemory = "fix_memory",
-        "bytes of partial FIX messages discarded for lack of memory";
+    FixMemory = "fix_memory", "byte", "of incomplete FIX messages discarded for lack of memory";
     /// FIX messages whose fields were not all kept.
-    FixFields = "fix_fields", "FIX messages with fields omitted, more than the limit";
+    FixFields = "fix_fields", "message", "of FIX with fields omitted: more than the limit";
     /// FIX orders whose latency is unknown because too many were waiting for a report.
-    FixOrders = "fix_orders",
-        "FIX orders without latency, too many waiting for a report";
+    FixOrders = "fix_orders", "order", "of FIX without latency, too many waiting for a report";
     /// FTP control connections not followed because their shard reached its limit.
-    FtpConnections = "ftp_connections",
-        "FTP control connections not parsed, too many at once";
+    FtpConnections = "ftp_connections", "control connection", "of FTP not parsed, too many at once";
     /// FTP commands without a record because too many were waiting for their reply.
-    FtpCommands = "ftp_commands",
-        "FTP commands without a record, too many waiting on one connection";
+    FtpCommands = "ftp_commands", "command",
+        "of FTP without a record, too many waiting on a connection";
     /// FTP commands and replies that were cut or omitted.
-    FtpText = "ftp_text",
-        "FTP commands or replies cut: longer than the limit, or no memory";
+    FtpText = "ftp_text", "text",
+        "of FTP commands or replies cut: longer than the limit, or no memory";
     /// Announcements of FTP data connections forgotten because there were too many.
-    FtpDataForgotten = "ftp_data_forgotten",
-        "announced FTP data connections forgotten, too many at once: some are not named";
+    FtpDataForgotten = "ftp_data_forgotten", "announcement",
+        "of FTP data connections forgotten, too many at once";
     /// Handshakes of TLS and QUIC not parsed because their shard reached its limit.
-    TlsHandshakes = "tls_handshakes",
-        "TLS and QUIC handshakes not parsed, too many at once: raise --memory";
+    TlsHandshakes = "tls_handshakes", "handshake",
+        "of TLS or QUIC not parsed, too many at once: raise --memory";
     /// Parts of handshake messages of TLS and QUIC without room in memory.
-    TlsMemory = "tls_memory",
-        "parts of TLS and QUIC handshakes discarded for lack of memory: records are incomplete";
+    TlsMemory = "tls_memory", "part",
+        "of TLS or QUIC handshakes discarded for lack of memory: records are incomplete";
     /// Connections of a grammar's protocol not followed because their shard reached its limit.
-    TextConnections = "text_connections",
-        "connections of grammars' protocols not parsed, too many at once";
+    TextConnections = "text_connections", "connection",
+        "of protocols with grammars not parsed, too many at once";
     /// Texts captured by a grammar that were cut or not kept.
-    TextMemory = "text_memory",
-        "texts captured by grammars cut or omitted: longer than the limit, or no memory";
+    TextMemory = "text_memory", "text",
+        "captured by grammars cut or omitted: longer than the limit, or no memory";
     /// Questions written without waiting for their answer, because too many were waiting.
-    TextQuestions = "text_questions",
-        "messages of grammars without their answer, too many waiting";
+    TextQuestions = "text_questions", "message", "of grammars without the answer, too many waiting";
     /// Connections of a protocol not followed because their shard reached its limit, for parsers
     /// without a counter of their own.
-    ParserConnections = "parser_connections",
-        "connections of a protocol not parsed, too many at once: raise --memory";
+    ParserConnections = "parser_connections", "connection",
+        "not parsed, too many of a protocol at once: raise --memory";
     /// Bytes of messages that were not kept, by parsers without a counter of their own.
-    ParserBytes = "parser_bytes",
-        "bytes of messages cut or omitted: longer than the limit, or no memory";
+    ParserBytes = "parser_bytes", "byte",
+        "of messages cut or omitted: longer than the limit, or no memory";
     /// Tunnels whose totals could not be kept.
-    TunnelsUntracked = "tunnels_untracked", "tunnels without totals, too many at once";
+    TunnelsUntracked = "tunnels_untracked", "tunnel", "without totals, too many at once";
     /// Anomaly records not written because there were too many of one reason.
-    AnomaliesSuppressed = "anomalies_suppressed",
-        "anomaly records omitted because of the rate limit";
+    AnomaliesSuppressed = "anomalies_suppressed", "anomaly record",
+        "omitted because of the rate limit";
     /// Forward leaps of the capture's clock that were clamped.
-    ClockLeaps = "clock_leaps_clamped", "forward leaps of the capture's clock that were limited";
+    ClockLeaps = "clock_leaps_clamped", "forward leap",
+        "of the capture's clock, limited to clock_leap_max";
     /// Records not written because the output's size limit was reached.
-    RecordsOverLimit = "records_over_limit",
-        "records not written, as the output reached its size limit";
+    RecordsOverLimit = "records_over_limit", "record",
+        "not written: the output reached its size limit";
     /// Bytes of streams not written because the files' size limit was reached.
-    StreamBytesOverLimit = "stream_bytes_over_limit",
-        "bytes of streams not written, as all files together reached their size limit";
+    StreamBytesOverLimit = "stream_bytes_over_limit", "byte",
+        "of streams not written: all files together reached their size limit";
     /// Streams not written at all because there were too many files, or bytes in them.
-    StreamFilesOverLimit = "stream_files_over_limit",
-        "streams not written, as the limit of files, or of their bytes, was reached";
+    StreamFilesOverLimit = "stream_files_over_limit", "stream",
+        "not written: the limit of files, or of all their bytes, was reached";
     /// Bytes of long gaps that are not filled in files.
-    StreamGapsShortened = "stream_gap_bytes_left_out",
-        "bytes of gaps too long to be filled in files";
+    StreamGapsShortened = "stream_gap_bytes_left_out", "byte",
+        "of gaps too long to be filled in files";
     /// Connection attempts beyond a shard's rate limit, which scan detection only counted.
-    ScanAttemptsSummed = "scan_attempts_summed",
-        "connection attempts above the rate limit: scans among them are estimated";
+    ScanAttemptsSummed = "scan_attempts_summed", "attempt",
+        "to connect above the rate limit: scans among them are estimated";
     /// Sources that scan detection forgot because there were too many.
-    ScanSourcesForgotten = "scan_sources_forgotten",
-        "sources forgotten by scan detection, too many at once; least active first";
+    ScanSourcesForgotten = "scan_sources_forgotten", "source",
+        "forgotten by scan detection, too many at once: least active first";
     /// Sources that had been silent for a window, and would have been watched for slow scans.
-    ScanSlowForgotten = "scan_slow_sources_forgotten",
-        "silent sources forgotten by the detection of slow scans, too many at once";
+    ScanSlowForgotten = "scan_slow_sources_forgotten", "silent source",
+        "forgotten by the detection of slow scans, too many at once";
     /// Hosts that scan detection forgot because there were too many.
-    ScanVictimsForgotten = "scan_victims_forgotten",
-        "hosts forgotten by the detection of distributed scans, too many; least tried first";
+    ScanVictimsForgotten = "scan_victims_forgotten", "host",
+        "forgotten by the detection of distributed scans, too many at once";
     /// Targets forgotten by scan detection, for sources that fail often but do not scan.
-    ScanTargetsForgotten = "scan_targets_forgotten",
-        "targets forgotten for sources that failed at too many, without the pattern of a scan";
+    ScanTargetsForgotten = "scan_targets_forgotten", "target",
+        "forgotten, of sources with many failures but no scan pattern";
     /// Connections that a scanner used and that scan detection no longer knew when it recognised
     /// the scan, or could not keep until its next probe.
-    ScanUsedForgotten = "scan_used_forgotten",
-        "used connections of scanners forgotten: open ports may be missing";
+    ScanUsedForgotten = "scan_used_forgotten", "used connection",
+        "of scanners forgotten: open ports may be missing";
     /// Scans that were recognised and not followed because there were too many.
-    ScansUntracked = "scans_untracked", "scans not followed, too many at once";
+    ScansUntracked = "scans_untracked", "scan", "not followed, too many at once";
     /// Floods that were recognised and not followed because there were too many.
-    FloodsUntracked = "floods_untracked", "floods not followed, too many at once";
+    FloodsUntracked = "floods_untracked", "flood", "not followed, too many at once";
     /// Ends of connections whose address has no exact row in the summary.
-    AddressesSummed = "addresses_summed",
-        "connection ends without exact totals of their address: top talkers may be estimates";
+    AddressesSummed = "addresses_summed", "connection end",
+        "without exact totals of the address: top talkers may be estimates";
     /// Connections whose pair of hosts has no exact row in the summary.
-    HostPairsSummed = "host_pairs_summed",
-        "connections without exact totals of their host pair: top pairs may be estimates";
+    HostPairsSummed = "host_pairs_summed", "connection",
+        "without exact totals of the host pair: top pairs may be estimates";
     /// Packets that reached a worker which does not own their shard: a defect.
-    Misdirected = "packets_misdirected",
-        "packets that reached the wrong worker: a defect, please report it";
+    Misdirected = "packets_misdirected", "packet",
+        "sent to the wrong worker: a defect, please report it";
 }
 
 const LEN: usize = Loss::ALL.len();

@@ -66,7 +66,7 @@ impl fmt::Display for Damaged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rest = match self.unopened {
             true => "the other captures are multiplied",
-            false => "what came before is multiplied",
+            false => "everything before it is multiplied",
         };
         write!(f, "{}: {}; {rest}", self.path.display(), self.damage)
     }

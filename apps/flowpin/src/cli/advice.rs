@@ -1,5 +1,4 @@
-//! What Flowpin calls the options that people know from other programs, or from its other
-//! commands.
+//! Advice for options that other programs, or other commands of Flowpin, have.
 
 use super::Cli;
 use super::input::is_capture_name;
@@ -7,8 +6,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Error};
 use core::num::{ParseFloatError, ParseIntError};
 
-/// Puts advice into the error of an option that other programs have, in the place of clap's own,
-/// which takes it for a file's name.
+/// Adds advice to the error of an option that other programs have, in place of clap's own advice,
+/// which reads it as a file name.
 pub(crate) fn advise(mut error: Error, command: &str) -> Error {
     if error.kind() == ErrorKind::InvalidSubcommand && is_capture_name(&command.into()) {
         let advice = format!("to analyse this capture: `flowpin run -r {command}`");
@@ -33,11 +32,13 @@ pub(crate) fn advise(mut error: Error, command: &str) -> Error {
     if let Some((.., advice)) = known {
         let advice = ContextValue::StyledStrs(vec![(*advice).into()]);
         error.insert(ContextKind::Suggested, advice);
+        // An option that merely looks similar.
+        error.remove(ContextKind::SuggestedArg);
     }
     error
 }
 
-/// Puts what a number must be in the place of what the standard library says of its digits.
+/// Replaces the standard library's message about digits by the kind of number that is needed.
 fn in_plain_words(error: Error) -> Error {
     let needed = match std::error::Error::source(&error) {
         Some(source) if source.is::<ParseIntError>() => "a whole number is needed",
@@ -53,10 +54,10 @@ fn in_plain_words(error: Error) -> Error {
     plain
 }
 
-/// Commands whose options are answered: those that read captures, and `gen`.
+/// The commands with such advice: those that read captures, and `gen`.
 const ADVISED: &[&str] = &["run", "identify", "slice", "streams", "profile", "gen"];
 
-/// Options, the commands that they are given to (none: all), and what to do instead.
+/// Options, the commands that they are given to (if empty: all), and what to do instead.
 const ADVICE: &[(&[&str], &[&str], &str)] = &[
     (
         &["-i", "--interface"],
@@ -67,33 +68,33 @@ const ADVICE: &[(&[&str], &[&str], &str)] = &[
     (
         &["-o", "--out", "--outdir", "--output-dir"],
         &["run"],
-        "`-l DIR` puts log files into a folder, `--output -` writes JSON lines to standard output",
+        "`-l DIR` names the directory for log files, `--output -` writes JSON lines to standard output",
     ),
     (
         &["-o", "--out", "--output"],
         &["slice", "streams"],
-        "`-w` says where to write",
+        "`-w` names the output",
     ),
     (
         &["-w", "--write"],
         &["run"],
-        "`flowpin slice -w FILE` writes packets; `-l DIR` is the folder for logs",
+        "`flowpin slice -w FILE` writes packets; `-l DIR` is the directory for logs",
     ),
     (
         &["-a", "--append"],
         &["run"],
-        "no run adds to another's logs: give it a directory of its own with `-l DIR`, or replace \
-         those that are there with `--force`",
+        "logs are never appended to: choose another directory with `-l DIR`, or replace the \
+         existing logs with `--force`",
     ),
     (
         &["-t", "-j", "--jobs", "--threads", "--workers", "--cores"],
         &["run"],
-        "`--pipeline 2xN` is one thread that reads and N that work",
+        "`--pipeline 2xN` uses one thread that reads and N that analyse",
     ),
     (
         &["-j", "--jobs", "--threads", "--workers"],
         &["identify", "slice", "streams"],
-        "this command has one thread; `flowpin run --pipeline 2xN` has more",
+        "this command uses one thread; `flowpin run --pipeline 2xN` uses more",
     ),
     (
         &["--flow-id", "--flow_id", "--community-id", "--id"],
@@ -113,17 +114,17 @@ const ADVICE: &[(&[&str], &[&str], &str)] = &[
     (
         &["--hosts", "--targets", "--victims"],
         &["gen"],
-        "`--clients COUNT` and `--servers COUNT` say how many hosts there are",
+        "`--clients COUNT` and `--servers COUNT` set the numbers of hosts",
     ),
     (
         &["--json"],
         &["identify"],
-        "`--format json` gives JSON lines",
+        "`--format json` writes JSON lines",
     ),
     (
         &["-Y", "--display-filter"],
         &[],
-        "packets are chosen by a pcap-filter(7) expression: `-f EXPR`, or the last words",
+        "packets are selected by a pcap-filter(7) expression: `-f EXPR`, or the last arguments",
     ),
 ];
 
@@ -133,15 +134,15 @@ mod tests {
     use crate::cli::Cli;
     use clap::Parser;
 
-    fn told(words: &[&str]) -> String {
+    fn advice_for(words: &[&str]) -> String {
         let all = [&["flowpin"], words].concat();
         let error = Cli::try_parse_from(all).unwrap_err();
         advise(error, words[0]).to_string()
     }
 
-    /// A value that is no number is answered by what is needed, not by a parser's words.
+    /// The error for a value that is not a number describes the number that is needed.
     #[test]
-    fn numbers_are_asked_for_in_plain_words() {
+    fn errors_describe_the_number_that_is_needed() {
         for (words, needed) in [
             (&["gen", "scan", "--seed", "x"][..], "a whole number"),
             (&["gen", "scan", "--clients", ""], "a whole number"),
@@ -153,7 +154,7 @@ mod tests {
             ),
             (&["run", "--seed", "x"], "a whole number"),
         ] {
-            let text = told(words);
+            let text = advice_for(words);
             let option = words[words.len() - 2];
             assert!(text.contains(needed) && text.contains(option), "{text}");
             for word in ["digit", "literal", "parse"] {
@@ -162,9 +163,9 @@ mod tests {
         }
     }
 
-    /// Options of tcpdump, tshark, Zeek and Suricata are answered by what there is here.
+    /// Options of tcpdump, tshark, Zeek and Suricata get advice about those of Flowpin.
     #[test]
-    fn options_of_other_programs_are_answered() {
+    fn options_of_other_programs_get_advice() {
         for (words, part) in [
             (&["run", "-r", "a.pcap", "-o", "x"][..], "`-l DIR`"),
             (&["run", "-i", "eth0"], "no live capture yet"),
@@ -173,7 +174,7 @@ mod tests {
                 "`flowpin slice -w FILE`",
             ),
             (&["identify", "-i", "eth0"], "no live capture yet"),
-            (&["slice", "-r", "a", "-o", "b"], "`-w` says where"),
+            (&["slice", "-r", "a", "-o", "b"], "`-w` names the output"),
             (&["run", "-r", "a", "-Y", "http"], "pcap-filter(7)"),
             (&["run", "--append", "a"], "`--force`"),
             (&["run", "--threads", "4"], "`--pipeline 2xN`"),
@@ -187,11 +188,11 @@ mod tests {
             (&["big.pcap", ""], "`flowpin run -r big.pcap`"),
             (&["d/b.pcap.gz", "-q"], "`flowpin run -r d/b.pcap.gz`"),
         ] {
-            let text = told(words);
+            let text = advice_for(words);
             let wrong = words[words.len() - 2];
             assert!(text.contains(part) && text.contains(wrong), "{text}");
             assert!(!text.contains("'-- "), "{text}");
         }
-        assert!(told(&["run", "--frobnicate"]).contains("'--frobnicate'"));
+        assert!(advice_for(&["run", "--frobnicate"]).contains("'--frobnicate'"));
     }
 }

@@ -1,6 +1,6 @@
 //! Options that are settings: read, shown and completed as `flowpin_config` describes them.
 //!
-//! What is here is where each is shown: the headings of the help, and the flags below each.
+//! This module defines where each appears: the headings of the help, and the flags below each.
 
 use clap::builder::{
     PathBufValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser,
@@ -15,7 +15,7 @@ use std::marker::PhantomData;
 pub(crate) trait Shown {
     const HEADING: &'static str;
     const FLAGS: &'static [&'static str];
-    /// What the command says of its flag, if not what all others do.
+    /// The help of the flag, if it differs from that of other commands.
     const HELP: Option<&'static str> = None;
 }
 
@@ -47,14 +47,17 @@ shown! {
     Patterns "Analysis" ["patterns"];
     Records "Records" ["interim", "community-id", "community-seed", "csv-safe",
         "parquet-time"];
-    Measured "Records" ["format"] "Formats whose making is measured; several by comma or by \
-        repeating [default: eve]";
-    Names "Connections" ["community-seed"] "Seed of the Community ID, where one is given \
+    Measured "Records" ["format"] "Formats to measure, separated by commas or repeated \
+        [default: eve]";
+    Names "Connections" ["community-seed"] "Seed of the Community ID, if it names a connection \
         [default: 0]";
-    Depth "What" ["depth"];
+    Lines "Output" ["format"] "Formats whose lines are shown, if they are text, separated by \
+        commas or repeated [default: eve]";
+    Workers "Cores" ["pipeline"] "Also name the worker that has the packet in this pipeline";
+    Depth "Selection" ["depth"];
 }
 
-/// The settings that some flags make.
+/// The settings from some flags.
 #[derive(Clone, Debug)]
 pub(crate) struct Flags<S> {
     settings: Settings,
@@ -119,7 +122,7 @@ fn of(names: &[&str]) -> impl Iterator<Item = (Flag, String)> {
     })
 }
 
-/// The option as the command line has it.
+/// The option for clap.
 fn arg(flag: Flag, help: String) -> Arg {
     let arg = Arg::new(flag.long).long(flag.long).help(help);
     let arg = match flag.short {
@@ -154,7 +157,7 @@ fn arg(flag: Flag, help: String) -> Arg {
         .value_parser(parser(flag))
 }
 
-/// An option that is set by its name; `=off` takes back what a file says.
+/// A flag without a value; `=off` resets the value in the file.
 fn switch(arg: Arg) -> Arg {
     let words = ["on", "off"].map(PossibleValue::new);
     arg.value_name("on|off")
@@ -166,7 +169,7 @@ fn switch(arg: Arg) -> Arg {
         .value_parser(PossibleValuesParser::new(words).map(OsString::from))
 }
 
-/// Values go on as they are written, once they are known to be good.
+/// Values are passed on as they are written, after they were checked.
 fn parser(flag: Flag) -> ValueParser {
     if flag.may_be_empty {
         return ValueParser::os_string();

@@ -12,7 +12,7 @@ pub(crate) struct IdentifyArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// How it is shown
+    /// Output format
     #[arg(
         long,
         value_name = "FORMAT",
@@ -21,8 +21,8 @@ pub(crate) struct IdentifyArgs {
     )]
     pub(crate) format: ListFormat,
 
-    /// Only connections of these protocols; `unknown`: that no rule knows, `silent`: that said
-    /// nothing; several by comma or by repeating
+    /// Only connections of these protocols, or `unknown` (no rule matched), `silent` (no payload);
+    /// several separated by commas, or repeated
     #[arg(
         long,
         value_name = "NAME",
@@ -31,7 +31,7 @@ pub(crate) struct IdentifyArgs {
     )]
     pub(crate) only: Vec<String>,
 
-    /// Only the sums by protocol, no connections
+    /// Only the totals by protocol, without connections
     #[arg(long, conflicts_with_all = ["format", "only"], help_heading = "Output")]
     pub(crate) totals: bool,
 
@@ -50,19 +50,19 @@ pub(crate) struct IdentifyArgs {
     words: Vec<OsString>,
 }
 
-/// How the list is shown.
+/// The format of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ListFormat {
-    /// For people, with sums by protocol behind it
+    /// For people, followed by totals by protocol
     Table,
-    /// JSON lines, in the words of EVE JSON
+    /// JSON lines, with the field names of EVE JSON
     Json,
     /// Comma-separated values with a header line
     Csv,
 }
 
 impl IdentifyArgs {
-    /// The settings that these options make.
+    /// The settings from these options.
     ///
     /// # Errors
     /// See [`InputArgs::settings`].

@@ -1,4 +1,4 @@
-//! What is read: by options, and by the words that are none.
+//! The inputs: from options, and from the other arguments.
 
 use super::flags::{Flags, Input};
 use clap::{Args, ValueHint};
@@ -6,24 +6,24 @@ use flowpin_config::Settings;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What is read.
+/// The inputs.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputArgs {
     #[command(flatten)]
     flags: Flags<Input>,
 
-    /// Settings in TOML; options here win over them (see --print-config)
+    /// Settings in TOML; options override them (see --print-config)
     #[arg(short = 'c', long = "config", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) config: Option<PathBuf>,
 }
 
 impl InputArgs {
-    /// The settings that these options make, with the words that are none: first further
-    /// captures (by their names' endings), then the filter.
+    /// The settings from these options and from the other arguments: first more captures
+    /// (recognised by the endings of their names), then the filter.
     ///
     /// # Errors
-    /// A filter both by `-f` and by words; a word that is no text.
+    /// A filter both by `-f` and by arguments; an argument that is not valid UTF-8.
     pub(crate) fn settings(&self, words: &[OsString]) -> anyhow::Result<Settings> {
         let mut settings = self.flags.settings();
         let input = &mut settings.input;
@@ -33,7 +33,7 @@ impl InputArgs {
             .iter()
             .map(|word| {
                 word.to_str()
-                    .ok_or_else(|| anyhow::anyhow!("the filter is not valid text: {word:?}"))
+                    .ok_or_else(|| anyhow::anyhow!("the filter is not valid UTF-8: {word:?}"))
             })
             .collect::<Result<_, _>>()?;
         let mut captures = captures.map(PathBuf::from).peekable();
@@ -43,7 +43,7 @@ impl InputArgs {
         if !expression.is_empty() {
             let words = expression.join(" ");
             if input.filter.is_some() {
-                anyhow::bail!("two filters: `-f` and the words `{words}`; give one");
+                anyhow::bail!("two filters, `-f` and the arguments `{words}`: give one of them");
             }
             input.filter = Some(words);
         }
@@ -51,8 +51,8 @@ impl InputArgs {
     }
 }
 
-/// Whether a word is a capture by its name's ending, so that `-r *.pcap` works as meant. No word
-/// of the filter language looks like this.
+/// Whether an argument is a capture by the ending of its name, so that `-r *.pcap` works as
+/// expected. No word of the filter language has such an ending.
 pub(super) fn is_capture_name(word: &OsString) -> bool {
     let path = Path::new(word);
     let is = |path: &Path, endings: &[&str]| {
@@ -83,7 +83,7 @@ mod tests {
         args.settings()
     }
 
-    /// A shell's `*.pcap` puts captures where filter words stand; they must not be taken for one.
+    /// A shell's `*.pcap` puts captures in the place of filter words; they are read as captures.
     #[test]
     fn captures_before_the_filter_are_read() {
         let line = "run -r a.pcap b.PCAP dir/c.pcapng.zst tcp port 80";
@@ -125,7 +125,7 @@ mod tests {
         }
     }
 
-    /// A filter given twice is a mistake, not a conjunction.
+    /// A filter given twice is an error, not a conjunction.
     #[test]
     fn two_filters_are_refused() {
         assert!(settings("run -f udp tcp").is_err());

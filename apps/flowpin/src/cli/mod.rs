@@ -1,6 +1,7 @@
 //! The command line: one definition gives parsing, help, man pages and completions.
 
 mod advice;
+mod explain;
 mod flags;
 mod help;
 mod identify;
@@ -11,9 +12,11 @@ mod run;
 mod slice;
 mod streams;
 mod trace;
+mod usage;
 mod value;
 
 pub(crate) use advice::advise;
+pub(crate) use explain::ExplainArgs;
 pub(crate) use identify::{IdentifyArgs, ListFormat};
 pub(crate) use input::InputArgs;
 pub(crate) use patterns::{PageFormat, PatternsCommand, TestArgs};
@@ -22,6 +25,7 @@ pub(crate) use run::RunArgs;
 pub(crate) use slice::SliceArgs;
 pub(crate) use streams::{Show, StreamsArgs};
 pub(crate) use trace::{GenArgs, ReplicateArgs, Target, TraceArgs, What};
+pub(crate) use usage::line as usage_line;
 
 use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
@@ -33,7 +37,7 @@ use std::path::PathBuf;
 #[command(
     name = "flowpin",
     version,
-    about = "Network traffic analysis on every core, the same answer every time",
+    about = "Network traffic analysis on every core, with the same answer every time",
     long_about = help::ABOUT,
     after_long_help = help::MAIN_AFTER,
     after_help = "`flowpin run --help` lists all options; `flowpin --help` shows examples.",
@@ -47,37 +51,41 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// What to do.
+/// The commands.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
-    /// Analyse captures: connections out, as EVE JSON, Zeek logs, CSV or Parquet
+    /// Analyse captures and write records as EVE JSON, Zeek logs, CSV or Parquet
     #[command(long_about = help::RUN_ABOUT, after_long_help = help::RUN_AFTER)]
-    #[command(after_help = "Examples, formats in full and exit codes: `flowpin run --help`.")]
+    #[command(after_help = "Examples, formats and exit codes: `flowpin run --help`.")]
     Run(Box<RunArgs>),
-    /// List connections with the protocol that each speaks, by its bytes and not by its port
+    /// List connections with their protocols, identified by content and not by port
     #[command(long_about = help::IDENTIFY_ABOUT, after_long_help = help::IDENTIFY_AFTER)]
     #[command(after_help = "Examples and exit codes: `flowpin identify --help`.")]
     Identify(Box<IdentifyArgs>),
-    /// Cut a capture down to the packets of some connections
+    /// Write the packets of some connections to a capture
     #[command(long_about = help::SLICE_ABOUT, after_long_help = help::SLICE_AFTER)]
     Slice(Box<SliceArgs>),
     /// Write the bytes of TCP streams to files, or show one conversation
     #[command(long_about = help::STREAMS_ABOUT, after_long_help = help::STREAMS_AFTER)]
     #[command(after_help = "Examples, names and exit codes: `flowpin streams --help`.")]
     Streams(Box<StreamsArgs>),
-    /// Try l7-filter patterns on captures, or list what is built in
+    /// Explain what each stage saw of a packet and decided, and why
+    #[command(long_about = explain::ABOUT, after_long_help = explain::AFTER)]
+    #[command(after_help = "Examples and exit codes: `flowpin explain --help`.")]
+    Explain(Box<ExplainArgs>),
+    /// Test l7-filter patterns on captures, or list the built-in protocols
     #[command(subcommand, long_about = help::PATTERNS_ABOUT)]
     Patterns(PatternsCommand),
-    /// Say what each stage costs a packet, and how many cores do how much
+    /// Measure the cost of each stage, and predict the speed on more cores
     #[command(long_about = help::PROFILE_ABOUT, after_long_help = help::PROFILE_AFTER)]
     Profile(Box<ProfileArgs>),
-    /// Say how many cores a link needs, from a saved profile
+    /// Calculate how many cores a link needs, from a saved profile
     #[command(after_long_help = help::PLAN_AFTER)]
     Plan(PlanArgs),
-    /// Make a trace with chosen characteristics, and the truth about it
+    /// Generate a trace with chosen characteristics and its ground truth
     #[command(long_about = help::GEN_ABOUT, after_long_help = help::GEN_AFTER)]
     Gen(Box<GenArgs>),
-    /// Measure the papers' tables again, theirs beside ours
+    /// Repeat the measurements of the papers, beside their figures
     #[command(long_about = help::BENCH_ABOUT, after_long_help = help::BENCH_AFTER)]
     #[command(disable_help_flag = true, disable_version_flag = true)]
     Bench {
@@ -96,11 +104,11 @@ pub(crate) enum Command {
         #[arg(value_name = "SHELL")]
         shell: Shell,
     },
-    /// Print a manual page, or write those of all commands into a directory
+    /// Print a manual page, or write the pages of all commands to a directory
     #[command(after_long_help = help::MAN_AFTER)]
     Man {
-        /// A command whose page is printed (run, gen-http), or where to write flowpin.1,
-        /// flowpin-run.1, …: a directory that is there, or a path with a slash, made if missing
+        /// A command whose page to print (run, gen-http); or a directory for flowpin.1,
+        /// flowpin-run.1, …: an existing one, or a path with a slash, created if missing
         #[arg(value_name = "COMMAND|DIR", value_hint = ValueHint::DirPath)]
         what: Option<PathBuf>,
     },
@@ -122,17 +130,17 @@ mod tests {
     /// Options of `flowpin run` without a key in the file, and why.
     const NO_KEYS: &[(&str, &str)] = &[
         ("config", "names the file itself"),
-        ("force", "destroys: no habit, and asked for each time"),
-        ("json", "how one run shows what it did"),
-        ("verbose", "how one run shows what it did"),
-        ("quiet", "how one run shows what it did"),
+        ("force", "destroys files, so each run has to ask for it"),
+        ("json", "concerns the terminal output of one run"),
+        ("verbose", "concerns the terminal output of one run"),
+        ("quiet", "concerns the terminal output of one run"),
         ("test-config", "does not run"),
         ("print-config", "does not run"),
         ("help", "does not run"),
     ];
 
-    /// What can be said on the command line can be kept in a file, or there is a reason why not;
-    /// what an option's table gives a flag, `flowpin run` shows, but for `--depth`.
+    /// Every option has a key in the file, or there is a reason why not; and `flowpin run` has
+    /// every flag of the tables, except `--depth`.
     #[test]
     fn each_option_has_a_key_or_a_reason_to_have_none() {
         let command = Cli::command();
@@ -151,8 +159,8 @@ mod tests {
         assert_eq!(shown("run"), known);
     }
 
-    /// Each flag says something, by a value of it, and what it says is a plan that what is printed
-    /// of it leads back to.
+    /// Each flag changes the settings, by one of its values, and the printed plan leads back to the
+    /// same plan.
     #[test]
     fn each_flag_is_read_and_printed() {
         let options = Settings::options().into_iter();
@@ -181,7 +189,7 @@ mod tests {
         }
     }
 
-    /// A name that no table has would be shown nowhere.
+    /// A name that is not in a table would not appear in any help.
     #[test]
     fn flags_of_headings_are_in_the_tables() {
         for flags in super::flags::ALL {

@@ -8,19 +8,17 @@ use flowpin_config::Settings;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// What to do with patterns.
+/// The commands for patterns.
 #[derive(Subcommand, Debug)]
 pub(crate) enum PatternsCommand {
-    /// Say what became of patterns, what they cost, and what they match in captures
+    /// Check patterns, and report their cost and their matches in captures
     #[command(long_about = help::TEST_ABOUT, after_long_help = help::TEST_AFTER)]
-    #[command(
-        after_help = "How patterns are read, and exit codes: `flowpin patterns test --help`."
-    )]
+    #[command(after_help = "Details of matching, and exit codes: `flowpin patterns test --help`.")]
     Test(Box<TestArgs>),
     /// List the built-in protocols, with their groups, ports and rules
     #[command(after_long_help = help::LIST_AFTER)]
     List {
-        /// How it is shown
+        /// Output format
         #[arg(long, value_name = "FORMAT", default_value = "table")]
         format: PageFormat,
     },
@@ -29,14 +27,14 @@ pub(crate) enum PatternsCommand {
 /// The options of `flowpin patterns test`.
 #[derive(Args, Debug)]
 pub(crate) struct TestArgs {
-    /// A .pat file, a directory of them, or (by the end of its name) a capture
+    /// A .pat file, a directory of them, or a capture (recognised by the ending of its name)
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     paths: Vec<OsString>,
 
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// How it is shown
+    /// Output format
     #[arg(
         long,
         value_name = "FORMAT",
@@ -49,7 +47,7 @@ pub(crate) struct TestArgs {
     connections: Flags<Connections>,
 }
 
-/// How a page is shown.
+/// The format of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PageFormat {
     /// For people
@@ -59,7 +57,7 @@ pub(crate) enum PageFormat {
 }
 
 impl TestArgs {
-    /// The settings that these options make.
+    /// The settings from these options.
     ///
     /// # Errors
     /// See [`InputArgs::settings`].

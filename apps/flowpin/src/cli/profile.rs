@@ -16,7 +16,7 @@ pub(crate) struct ProfileArgs {
     #[command(flatten)]
     formats: Flags<Measured>,
 
-    /// The result as JSON
+    /// Print the result as JSON
     #[arg(long, help_heading = "Result")]
     pub(crate) json: bool,
 
@@ -28,11 +28,11 @@ pub(crate) struct ProfileArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Result")]
     pub(crate) svg: Option<PathBuf>,
 
-    /// Replace these files if they are there
+    /// Replace existing files
     #[arg(long, help_heading = "Result")]
     pub(crate) force: bool,
 
-    /// Shapes of up to so many cores are also run [default: the cores that there are]
+    /// Measure shapes for up to N cores [default: the cores of this machine]
     #[arg(long, value_name = "N", help_heading = "Result")]
     pub(crate) cores: Option<usize>,
 
@@ -42,7 +42,7 @@ pub(crate) struct ProfileArgs {
     #[command(flatten)]
     stages: Flags<Stages>,
 
-    /// Further captures, then the filter
+    /// More captures, then the filter
     #[arg(
         value_name = "FILTER",
         allow_negative_numbers = true,
@@ -52,7 +52,7 @@ pub(crate) struct ProfileArgs {
 }
 
 impl ProfileArgs {
-    /// The settings that these options make.
+    /// The settings from these options.
     ///
     /// # Errors
     /// See [`InputArgs::settings`].
@@ -67,19 +67,19 @@ impl ProfileArgs {
 /// The options of `flowpin plan`.
 #[derive(Args, Debug)]
 pub(crate) struct PlanArgs {
-    /// Bits a second on the wire, in thousands of millions
+    /// Rate of the link, in gigabits a second
     #[arg(long, value_name = "GBIT/S")]
     pub(crate) gbps: f64,
 
-    /// Bytes of a frame, on average, without check sequence
+    /// Average frame length, without check sequence
     #[arg(long, value_name = "BYTES")]
     pub(crate) packet: f64,
 
-    /// What `flowpin profile --save` wrote
+    /// A file written by `flowpin profile --save`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) profile: PathBuf,
 
-    /// The answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -30,7 +30,7 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) show: ShowArgs,
 
-    /// Further captures (words that end in .pcap, .pcapng, .cap, also .gz …), then the filter
+    /// More captures (arguments ending in .pcap, .pcapng, .cap, also with .gz …), then the filter
     #[arg(
         value_name = "FILTER",
         allow_negative_numbers = true,
@@ -39,14 +39,14 @@ pub(crate) struct RunArgs {
     words: Vec<OsString>,
 }
 
-/// Where records go.
+/// Where records are written.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
     #[command(flatten)]
     dir: Flags<Directory>,
 
-    /// Replace the logs and extracted files that an earlier run left there
+    /// Replace the logs and extracted files of an earlier run
     #[arg(long)]
     pub(crate) force: bool,
 
@@ -54,19 +54,19 @@ pub(crate) struct OutputArgs {
     how: Flags<Output>,
 }
 
-/// What is shown.
+/// Output on the terminal.
 #[derive(Args, Debug, Default)]
-#[command(next_help_heading = "What is shown")]
+#[command(next_help_heading = "Terminal")]
 pub(crate) struct ShowArgs {
-    /// The summary as JSON (docs/user/summary.md)
+    /// Print the summary as JSON (see docs/user/summary.md)
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// A longer summary: every file, port, worker and reason
+    /// Print a longer summary: every file, port, worker and reason
     #[arg(short = 'v', long)]
     pub(crate) verbose: bool,
 
-    /// No progress bar and no summary but that of --json
+    /// Print no progress bar and no summary, except with --json
     #[arg(short = 'q', long, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
 
@@ -80,7 +80,7 @@ pub(crate) struct ShowArgs {
 }
 
 impl RunArgs {
-    /// The settings that these options make.
+    /// The settings from these options.
     ///
     /// # Errors
     /// See [`InputArgs::settings`].

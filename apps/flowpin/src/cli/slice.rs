@@ -13,11 +13,11 @@ pub(crate) struct SliceArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// A connection by its uid, flow_id or Community ID, as records show them; may be repeated
+    /// A connection, by its uid, flow_id or Community ID from a record; may be repeated
     #[arg(long = "uid", value_name = "ID", help_heading = "Input")]
     pub(crate) ids: Vec<String>,
 
-    /// The capture to write: pcap if it ends in .pcap, else pcapng; `-` for standard output
+    /// The capture to write: pcap if FILE ends in .pcap, else pcapng; `-` for standard output
     #[arg(
         short = 'w',
         long = "write",
@@ -27,7 +27,7 @@ pub(crate) struct SliceArgs {
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) write: PathBuf,
 
-    /// Replace FILE if it is there
+    /// Replace FILE if it exists
     #[arg(long, help_heading = "Output")]
     pub(crate) force: bool,
 
@@ -37,7 +37,7 @@ pub(crate) struct SliceArgs {
     #[command(flatten)]
     names: Flags<Names>,
 
-    /// Further captures, then the filter
+    /// More captures, then the filter
     #[arg(
         value_name = "FILTER",
         allow_negative_numbers = true,
@@ -47,7 +47,7 @@ pub(crate) struct SliceArgs {
 }
 
 impl SliceArgs {
-    /// The settings that these options make.
+    /// The settings from these options.
     ///
     /// # Errors
     /// See [`InputArgs::settings`].

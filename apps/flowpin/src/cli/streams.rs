@@ -30,7 +30,7 @@ pub(crate) struct StreamsArgs {
     #[command(flatten)]
     names: Flags<Names>,
 
-    /// Further captures, then the filter
+    /// More captures, then the filter
     #[arg(
         value_name = "FILTER",
         allow_negative_numbers = true,
@@ -43,20 +43,20 @@ pub(crate) struct StreamsArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "To files")]
 pub(crate) struct FileArgs {
-    /// A file for each direction of each TCP connection in DIR, which is made if missing
+    /// Write each direction of each TCP connection to a file in DIR, created if missing
     #[arg(short = 'w', long = "write", value_name = "DIR", group = "target")]
     #[arg(value_hint = ValueHint::DirPath)]
     pub(crate) write: Option<PathBuf>,
 
-    /// Write into DIR even if it is not empty, over files of the same names
+    /// Write to DIR even if it is not empty, over files of the same names
     #[arg(long, requires = "write")]
     pub(crate) force: bool,
 
-    /// Stop writing, and say so, once all files together hold this
+    /// Stop writing when all files together have this size, and say so
     #[arg(long, value_name = "SIZE", requires = "write")]
     pub(crate) output_max: Option<ByteSize>,
 
-    /// Make no more files than this, and say so
+    /// Create at most N files, and say if there would be more
     #[arg(
         long,
         value_name = "N",
@@ -65,7 +65,7 @@ pub(crate) struct FileArgs {
     )]
     pub(crate) files_max: u64,
 
-    /// Keep no more files than this open; others are opened again when needed
+    /// Keep at most N files open; others are reopened when needed
     #[arg(long, value_name = "N", requires = "write", default_value_t = 256)]
     #[arg(value_parser = value::at_least_one)]
     pub(crate) open_max: usize,
@@ -75,11 +75,11 @@ pub(crate) struct FileArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "To standard output")]
 pub(crate) struct FollowArgs {
-    /// One conversation, TCP or UDP, both directions as they came: by uid, flow_id or Community ID
+    /// Show one conversation, TCP or UDP, in both directions: by uid, flow_id or Community ID
     #[arg(long, value_name = "ID", group = "target")]
     pub(crate) follow: Option<String>,
 
-    /// How it is shown
+    /// Output format
     #[arg(
         long,
         value_name = "FORMAT",
@@ -89,30 +89,30 @@ pub(crate) struct FollowArgs {
     pub(crate) format: Show,
 }
 
-/// What is told of a stream.
+/// Which bytes of a stream are written.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "What")]
+#[command(next_help_heading = "Selection")]
 pub(crate) struct WhatArgs {
-    /// Only what this side sent
+    /// Only bytes sent by this side
     #[arg(long, value_name = "SIDE")]
     pub(crate) from: Option<Side>,
 
     #[command(flatten)]
     depth: Flags<Depth>,
 
-    /// What stands where the capture lacks bytes (in files, and with --format raw)
+    /// How to represent bytes that the capture lacks (in files, and with --format raw)
     #[arg(long, value_name = "HOW", default_value = "zero")]
     pub(crate) gaps: Fill,
 }
 
-/// How a conversation is shown.
+/// The format of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Show {
     /// Text as text, anything else in hexadecimal
     Auto,
-    /// All as text, a dot for what cannot be printed
+    /// Everything as text, with a dot for each byte that cannot be printed
     Text,
-    /// All in hexadecimal, with offsets
+    /// Everything in hexadecimal, with offsets
     Hex,
     /// The bytes and nothing else
     Raw,
@@ -123,16 +123,16 @@ pub(crate) enum Show {
 /// A side of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Side {
-    /// Who began it
+    /// The side that opened the connection
     Client,
-    /// The other one
+    /// The other side
     Server,
 }
 
-/// What stands for missing bytes.
+/// The representation of missing bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Fill {
-    /// Zeros, so that every byte lies at its offset; 16 MiB at most
+    /// Zeros, so that every byte is at its offset; at most 16 MiB of a gap
     Zero,
     /// Nothing
     Skip,
@@ -141,12 +141,12 @@ pub(crate) enum Fill {
 }
 
 impl WhatArgs {
-    /// Whether only streams to the server are wanted, or only those to the client.
+    /// Selects one direction: `true` for the client's bytes, `false` for the server's.
     pub(crate) fn only(&self) -> Option<bool> {
         self.from.map(|side| side == Side::Client)
     }
 
-    /// What stands for missing bytes.
+    /// The representation of missing bytes.
     pub(crate) fn gaps(&self) -> Gaps {
         match self.gaps {
             Fill::Zero => Gaps::Zero,
@@ -157,7 +157,7 @@ impl WhatArgs {
 }
 
 impl StreamsArgs {
-    /// The settings that these options make.
+    /// The settings from these options.
     ///
     /// # Errors
     /// See [`InputArgs::settings`].

@@ -1,5 +1,5 @@
-//! `flowpin bench`: the papers' tables again. What measures is a program of its own, so that
-//! generated traces, peers and pictures are no part of this one.
+//! `flowpin bench`: the papers' tables. A separate program measures, so that this one does not
+//! contain generated traces, peers and pictures.
 
 use crate::cli::Cli;
 use crate::exit::{Exit, Failure};
@@ -12,7 +12,7 @@ use std::process::Command;
 
 const PROGRAM: &str = "flowpin-bench";
 
-/// Starts it with the words that follow, and ends as it does.
+/// Starts it with the remaining arguments, and returns its exit code.
 pub(crate) fn bench(words: &[OsString]) -> Result<Exit, Failure> {
     let program =
         beside(std::env::current_exe().ok().as_deref()).unwrap_or_else(|| PathBuf::from(PROGRAM));
@@ -23,8 +23,8 @@ pub(crate) fn bench(words: &[OsString]) -> Result<Exit, Failure> {
     }
     let status = status.map_err(|error| {
         let missing = anyhow!(error).context(format!(
-            "{PROGRAM} is neither beside this program nor on the PATH; in the source tree, \
-             `cargo build --release -p {PROGRAM}` makes it"
+            "{PROGRAM} is neither in the directory of this program nor on the PATH; in the source \
+             tree, `cargo build --release -p {PROGRAM}` builds it"
         ));
         Failure::failed(missing)
     })?;
@@ -35,7 +35,7 @@ pub(crate) fn bench(words: &[OsString]) -> Result<Exit, Failure> {
     }
 }
 
-/// What it would do, where it is not there to say so itself.
+/// Its help, if the program itself is missing.
 fn help() -> Result<Exit, Failure> {
     let mut command = Cli::command();
     command.build();

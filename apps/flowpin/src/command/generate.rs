@@ -1,4 +1,4 @@
-//! What is generated from the definition of the command line: completions and manual pages.
+//! Completions and manual pages, generated from the definition of the command line.
 
 use super::print;
 use crate::cli::Cli;
@@ -19,8 +19,8 @@ pub(crate) fn completions(shell: Shell) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Prints the manual page of all, or of the command that `what` names; or writes the pages of all
-/// commands into the directory that it names.
+/// Prints the main manual page, or that of the command that `what` names; or writes the pages of
+/// all commands to the directory that it names.
 pub(crate) fn manual(what: Option<&Path>) -> Result<Exit, Failure> {
     let pages = pages(Cli::command().disable_help_subcommand(true));
     let word = what.unwrap_or(Path::new("flowpin"));
@@ -30,11 +30,11 @@ pub(crate) fn manual(what: Option<&Path>) -> Result<Exit, Failure> {
         print(&String::from_utf8_lossy(&text))?;
         return Ok(Exit::Done);
     }
-    // A mistyped command is no directory to make.
+    // A misspelt command is not a directory to create.
     let is_path = word.as_os_str().as_encoded_bytes().contains(&b'/');
     if !is_path && !word.is_dir() {
         return Err(Failure::usage(anyhow!(
-            "`{0}` is no command, and no directory that is there; `./{0}` makes one",
+            "`{0}` is neither a command nor an existing directory; `./{0}` creates one",
             word.display()
         )));
     }
@@ -66,7 +66,7 @@ fn pages(mut command: clap::Command) -> Vec<Man> {
     pages
 }
 
-/// Writes pages. Those of before are replaced: they are made of the program alone.
+/// Writes pages, over existing ones: they contain nothing but generated text.
 fn write_pages(pages: &[Man], dir: &Path) -> io::Result<()> {
     for man in pages {
         let mut page = Vec::new();

@@ -1,28 +1,28 @@
-//! `flowpin identify`: which protocol each connection speaks.
+//! `flowpin identify`: the protocol of each connection.
 
-use super::{cache_folder, damage_told, plan, print, require_input, sink};
+use super::{cache_folder, damage_reported, plan, print, require_input, sink};
 use crate::cli::{IdentifyArgs, ListFormat};
 use crate::exit::{Exit, Failure};
 use crate::progress::Bar;
 use crate::signals::Signals;
-use crate::summary::{self, Detail};
+use crate::summary::{self, Detail, number};
 use crate::verdicts::Lister;
 use flowpin_engine::{Control, ListSink, Listed, RunError};
 use std::io::{ErrorKind, IsTerminal};
 
-/// Does what `flowpin identify` was told.
+/// Runs `flowpin identify`.
 pub(crate) fn identify(args: &IdentifyArgs) -> Result<Exit, Failure> {
     let mut plan = plan(&args.input, args.settings())?;
     require_input(&plan)?;
     plan.identify.cache = plan.identify.cache.or_else(cache_folder);
     let control = Control::default();
     let signals = Signals::install(&control).map_err(Failure::failed)?;
-    // Rows that come while a bar is drawn would tear it.
+    // Rows would be written into the progress bar.
     let shares_terminal = !args.totals && std::io::stdout().is_terminal();
     let bar = Bar::on_terminal().filter(|_| !shares_terminal);
     let mut lister = Lister::on_stdout(args.format, &args.only);
     let outcome = if args.totals {
-        flowpin_engine::identify(&plan, &mut Nobody, &control, sink(bar.as_ref()))
+        flowpin_engine::identify(&plan, &mut TotalsOnly, &control, sink(bar.as_ref()))
     } else {
         flowpin_engine::identify(&plan, &mut lister, &control, sink(bar.as_ref()))
     };
@@ -45,19 +45,19 @@ pub(crate) fn identify(args: &IdentifyArgs) -> Result<Exit, Failure> {
     };
     if args.totals {
         print(&summary::protocols(&report, Detail::All))?;
-    } else if lister.told == 0 && args.format == ListFormat::Table {
-        anstream::eprintln!("flowpin: no such connection");
+    } else if lister.listed == 0 && args.format == ListFormat::Table {
+        anstream::eprintln!("flowpin: no connection matches");
     }
     for (loss, count) in report.losses.iter() {
-        anstream::eprintln!("flowpin: {}: {count}: {}", loss.name(), loss.explanation());
+        anstream::eprintln!("flowpin: {}: {}", loss.name(), number::loss(loss, count));
     }
-    Ok(damage_told(&report, &signals))
+    Ok(damage_reported(&report, &signals))
 }
 
-/// Wants no connection by itself.
-struct Nobody;
+/// Ignores single connections.
+struct TotalsOnly;
 
-impl ListSink for Nobody {
+impl ListSink for TotalsOnly {
     fn connection(&mut self, _: &Listed) -> Result<(), RunError> {
         Ok(())
     }

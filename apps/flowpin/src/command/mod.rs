@@ -1,6 +1,7 @@
-//! The verbs.
+//! The commands.
 
 mod bench;
+mod explain;
 mod generate;
 mod identify;
 mod patterns;
@@ -11,6 +12,7 @@ mod streams;
 mod trace;
 
 pub(crate) use bench::bench;
+pub(crate) use explain::explain;
 pub(crate) use generate::{completions, manual};
 pub(crate) use identify::identify;
 pub(crate) use patterns::patterns;
@@ -41,8 +43,7 @@ fn plan(input: &InputArgs, flags: anyhow::Result<Settings>) -> Result<Plan, Fail
     Ok(plan)
 }
 
-/// Where this user's programs keep what they can make again (XDG base directories); none if the
-/// environment does not say.
+/// The user's cache folder (XDG base directories); none if the environment does not define it.
 fn cache_folder() -> Option<PathBuf> {
     let of = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let cache = of("XDG_CACHE_HOME").filter(|path| path.is_absolute());
@@ -56,7 +57,7 @@ fn cache_folder() -> Option<PathBuf> {
 fn require_input(plan: &Plan) -> Result<(), Failure> {
     if plan.inputs.is_empty() {
         return Err(Failure::usage(anyhow::anyhow!(
-            "nothing to read: name a capture or a directory with `-r`, or `-r -` for standard input"
+            "no input: name a capture or a directory with `-r`, or use `-r -` for standard input"
         )));
     }
     Ok(())
@@ -65,14 +66,14 @@ fn require_input(plan: &Plan) -> Result<(), Failure> {
 /// The connection that `text` names: by uid, flow_id or Community ID.
 fn wanted(text: &str) -> anyhow::Result<Wanted> {
     text.parse()
-        .map_err(|error| anyhow::anyhow!("`{text}` names no connection: {error}"))
+        .map_err(|error| anyhow::anyhow!("`{text}` does not name a connection: {error}"))
 }
 
-/// Why a connection is perhaps not found.
-const SAME_RUN: &str = "are the input, --timeouts, --memory, --id-seed and --community-seed those \
-                        of the run that wrote the id?";
+/// Advice if a connection is not found.
+const SAME_RUN: &str = "use the input, --timeouts, --memory, --id-seed and --community-seed of the \
+                        run that wrote the identifier";
 
-/// Where the engine tells its progress.
+/// Where the engine reports its progress.
 fn sink(bar: Option<&Bar>) -> &dyn ProgressSink {
     match bar {
         Some(bar) => bar,
@@ -80,9 +81,9 @@ fn sink(bar: Option<&Bar>) -> &dyn ProgressSink {
     }
 }
 
-/// Tells damage, and how the run ended.
-fn damage_told(report: &RunReport, signals: &Signals) -> Exit {
-    tell_damage(&report.inputs);
+/// Reports damage, and returns how the run ended.
+fn damage_reported(report: &RunReport, signals: &Signals) -> Exit {
+    report_damage(&report.inputs);
     match signals.received() {
         Some(number) if report.stopped_early => Exit::Signal(number),
         _ if report.is_damaged() => Exit::InputDamaged,
@@ -90,21 +91,21 @@ fn damage_told(report: &RunReport, signals: &Signals) -> Exit {
     }
 }
 
-/// One line for each damaged input, also where nobody reads a summary.
-fn tell_damage(inputs: &[InputReport]) {
+/// Prints one line for each damaged input, also without a summary.
+fn report_damage(inputs: &[InputReport]) {
     for input in inputs {
         if let Some(damage) = &input.damage {
             let rest = match (input.unopened, inputs.len()) {
                 (true, _) => "the other inputs are analysed",
-                (false, 1) => "what came before is analysed",
-                (false, _) => "what came before in it is analysed, and so are the other inputs",
+                (false, 1) => "everything before it is analysed",
+                (false, _) => "everything before it and the other inputs are analysed",
             };
             anstream::eprintln!("flowpin: {}: {damage}; {rest}", input.path.display());
         }
     }
 }
 
-/// Writes to standard output; a reader that has gone is no error.
+/// Writes to standard output; it is not an error if the reader has closed it.
 fn print(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

@@ -1,6 +1,6 @@
-//! `flowpin patterns`: what became of patterns, and what is built in.
+//! `flowpin patterns`: checks of patterns, and the built-in protocols.
 
-use super::{cache_folder, plan, print, sink, tell_damage};
+use super::{cache_folder, plan, print, report_damage, sink};
 use crate::cli::{PageFormat, PatternsCommand, TestArgs};
 use crate::exit::{Exit, Failure};
 use crate::patterns;
@@ -8,7 +8,7 @@ use crate::progress::Bar;
 use crate::signals::Signals;
 use flowpin_engine::{Control, PatternsReport};
 
-/// Does what `flowpin patterns` was told.
+/// Runs `flowpin patterns`.
 pub(crate) fn patterns(what: &PatternsCommand) -> Result<Exit, Failure> {
     match what {
         PatternsCommand::Test(args) => test(args),
@@ -40,7 +40,7 @@ fn test(args: &TestArgs) -> Result<Exit, Failure> {
         PageFormat::Table => patterns::trial(&report),
         PageFormat::Json => patterns::trial_json(&report).map_err(Failure::failed)?,
     })?;
-    tell_damage(&report.inputs);
+    report_damage(&report.inputs);
     Ok(exit(&report, &signals))
 }
 

@@ -13,7 +13,7 @@ use flowpin_engine::{Control, Demand};
 use std::io::Write;
 use std::path::Path;
 
-/// Does what `flowpin profile` was told.
+/// Runs `flowpin profile`.
 pub(crate) fn profile(args: &ProfileArgs) -> Result<Exit, Failure> {
     let mut plan = plan(&args.input, args.settings())?;
     require_input(&plan)?;
@@ -41,7 +41,9 @@ pub(crate) fn profile(args: &ProfileArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Signal(number));
     }
     if found.packets == 0 {
-        return Err(Failure::failed(anyhow!("no packet to measure with")));
+        return Err(Failure::failed(anyhow!(
+            "the input has no packets to measure with"
+        )));
     }
     let json = profile::json(&found);
     let json = serde_json::to_string_pretty(&json).map_err(Failure::failed)?;
@@ -75,7 +77,7 @@ fn read_by(plan: &Plan) -> Reads {
     reads
 }
 
-/// Writes a file, which nothing after it may replace.
+/// Writes a file, which later ones of this command must not replace.
 fn write(path: &Path, text: &str, existing: Existing, reads: &mut Reads) -> Result<(), Failure> {
     let written = Output::open(path, existing, reads).and_then(|mut output| {
         let made = output.made();
@@ -92,12 +94,12 @@ fn write(path: &Path, text: &str, existing: Existing, reads: &mut Reads) -> Resu
     Ok(())
 }
 
-/// Does what `flowpin plan` was told.
+/// Runs `flowpin plan`.
 pub(crate) fn plan_link(args: &PlanArgs) -> Result<Exit, Failure> {
     let is_sane = |value: f64| value.is_finite() && value > 0.0;
     if !is_sane(args.gbps) || !is_sane(args.packet) {
         return Err(Failure::usage(anyhow!(
-            "--gbps and --packet need numbers above 0"
+            "--gbps and --packet must be above 0"
         )));
     }
     let path = args.profile.display();
@@ -105,7 +107,7 @@ pub(crate) fn plan_link(args: &PlanArgs) -> Result<Exit, Failure> {
         .with_context(|| format!("cannot read {path}"))
         .map_err(Failure::usage)?;
     let rule = profile::rule(&text)
-        .with_context(|| format!("{path} is not what `flowpin profile --save` writes"))
+        .with_context(|| format!("{path} was not written by `flowpin profile --save`"))
         .map_err(Failure::usage)?;
     let demand = Demand {
         gbits_per_s: args.gbps,

@@ -1,6 +1,6 @@
 //! `flowpin run`: from captures to records and a summary.
 
-use super::{cache_folder, damage_told, plan, print, require_input};
+use super::{cache_folder, damage_reported, plan, print, require_input};
 use crate::cli::RunArgs;
 use crate::counters::Counters;
 use crate::exit::{Exit, Failure};
@@ -11,7 +11,7 @@ use flowpin_config::{Input, Plan, Settings};
 use flowpin_engine::{Control, RunReport};
 use std::io::IsTerminal;
 
-/// Does what `flowpin run` was told.
+/// Runs `flowpin run`.
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let mut plan = plan(&args.input, args.settings())?;
     if args.show.print_config {
@@ -35,10 +35,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     counters.clear();
     let report = outcome.map_err(|error| Failure::of_run(error, &plan))?;
     show(args, &plan, &report)?;
-    Ok(damage_told(&report, &signals))
+    Ok(damage_reported(&report, &signals))
 }
 
-/// `-T`: what can be known without running. Standard input is left alone: it can be read once.
+/// `-T`: all checks that are possible without a run. Standard input is not read, because that is
+/// possible only once.
 fn test(mut plan: Plan) -> Result<Exit, Failure> {
     plan.inputs.retain(|input| *input != Input::Stdin);
     if !plan.inputs.is_empty() {

@@ -1,6 +1,6 @@
 //! `flowpin slice`: from records back to packets.
 
-use super::{SAME_RUN, plan, print, require_input, sink, tell_damage};
+use super::{SAME_RUN, plan, print, report_damage, require_input, sink};
 use crate::cli::SliceArgs;
 use crate::exit::{Exit, Failure};
 use crate::progress::Bar;
@@ -11,7 +11,7 @@ use flowpin_disk::Output;
 use flowpin_engine::{Control, RunError, SliceReport, Wanted};
 use std::io::ErrorKind;
 
-/// Does what `flowpin slice` was told.
+/// Runs `flowpin slice`.
 pub(crate) fn slice(args: &SliceArgs) -> Result<Exit, Failure> {
     let mut plan = plan(&args.input, args.settings())?;
     plan.output.replace = args.force;
@@ -24,7 +24,7 @@ pub(crate) fn slice(args: &SliceArgs) -> Result<Exit, Failure> {
         .map_err(Failure::usage)?;
     if wanted.is_empty() && plan.filter.is_empty() {
         return Err(Failure::usage(anyhow!(
-            "nothing chosen: name connections with `--uid`, or packets with `--filter`"
+            "nothing selected: name connections with `--uid`, or packets with `--filter`"
         )));
     }
     let control = Control::default();
@@ -35,7 +35,7 @@ pub(crate) fn slice(args: &SliceArgs) -> Result<Exit, Failure> {
         bar.clear();
     }
     let found = match outcome {
-        // `| head -c 100`: who reads has enough.
+        // `| head -c 100`: the reader needs no more.
         Err(RunError::SliceWrite { source, .. }) if source.kind() == ErrorKind::BrokenPipe => {
             return Ok(Exit::Done);
         }
@@ -45,7 +45,7 @@ pub(crate) fn slice(args: &SliceArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Signal(number));
     }
     if found.packets == 0 {
-        tell_damage(&found.inputs);
+        report_damage(&found.inputs);
         return Err(Failure::failed(anyhow!(nothing_found(&wanted))));
     }
     let packets = number::things(found.packets, "packet");
@@ -55,19 +55,19 @@ pub(crate) fn slice(args: &SliceArgs) -> Result<Exit, Failure> {
         print(&format!("{}: {packets}\n", args.write.display()))?;
     }
     if found.lacking > 0 {
-        tell_damage(&found.inputs);
+        report_damage(&found.inputs);
         return Err(Failure::failed(anyhow!(
-            "{} of {} connections not found; {SAME_RUN}",
+            "{} of {} not found; {SAME_RUN}",
             found.lacking,
-            wanted.len()
+            number::things(wanted.len() as u64, "connection")
         )));
     }
     Ok(damage(&found))
 }
 
-/// Tells damage, and whether there is any.
+/// Reports damage, and returns whether there is any.
 fn damage(found: &SliceReport) -> Exit {
-    tell_damage(&found.inputs);
+    report_damage(&found.inputs);
     match found.inputs.iter().any(|input| input.damage.is_some()) {
         true => Exit::InputDamaged,
         false => Exit::Done,
@@ -76,7 +76,7 @@ fn damage(found: &SliceReport) -> Exit {
 
 fn nothing_found(wanted: &[Wanted]) -> String {
     if wanted.is_empty() {
-        "no packet passes the filter".to_owned()
+        "no packet matches the filter".to_owned()
     } else {
         format!("no packet found; {SAME_RUN}")
     }

@@ -16,7 +16,7 @@ use flowpin_engine::{
 use std::io::{ErrorKind, IsTerminal};
 use std::path::Path;
 
-/// Does what `flowpin streams` was told.
+/// Runs `flowpin streams`.
 pub(crate) fn streams(args: &StreamsArgs) -> Result<Exit, Failure> {
     let plan = plan(&args.input, args.settings())?;
     require_input(&plan)?;
@@ -35,7 +35,7 @@ pub(crate) fn streams(args: &StreamsArgs) -> Result<Exit, Failure> {
         files_max: args.files.files_max,
         open_max: args.files.open_max,
     });
-    let done = tell(&plan, Wanted::All, &mut directory, Bar::on_terminal())
+    let done = run(&plan, Wanted::All, &mut directory, Bar::on_terminal())
         .map_err(|error| Failure::of_run(error, &plan))?;
     print(&summary(&path, &directory, &done.report))?;
     Ok(done.exit())
@@ -47,7 +47,7 @@ fn follow(args: &StreamsArgs, plan: &Plan, wanted: Wanted) -> Result<Exit, Failu
     let (what, format) = (&args.what, args.show.format);
     let mut printer = Printer::on_stdout(format, what.gaps(), what.only(), seed);
     let bar = Bar::on_terminal().filter(|_| !std::io::stdout().is_terminal());
-    let done = match tell(plan, wanted, &mut printer, bar).and_then(|done| {
+    let done = match run(plan, wanted, &mut printer, bar).and_then(|done| {
         printer.finish()?;
         Ok(done)
     }) {
@@ -56,23 +56,24 @@ fn follow(args: &StreamsArgs, plan: &Plan, wanted: Wanted) -> Result<Exit, Failu
         }
         done => done.map_err(|error| Failure::of_run(error, plan))?,
     };
-    tell_losses(&done.report.losses);
+    report_losses(&done.report.losses);
     let report = &done.report;
     if report.found == 0 && !matches!(done.exit(), Exit::Signal(_)) {
-        return Err(Failure::failed(anyhow!("not found; {SAME_RUN}")));
+        return Err(Failure::failed(anyhow!("connection not found; {SAME_RUN}")));
     }
     if report.found == report.found_others && report.found > 0 {
         return Err(Failure::failed(anyhow!(
-            "it is neither TCP nor UDP, and has no streams: `flowpin slice` writes its packets"
+            "the connection is neither TCP nor UDP, so it has no streams; `flowpin slice` writes its \
+             packets"
         )));
     }
     if report.with_bytes == 0 {
-        anstream::eprintln!("flowpin: found, but nothing was said in it that the capture has");
+        anstream::eprintln!("flowpin: the connection has no payload in the capture");
     }
     Ok(done.exit())
 }
 
-/// A run that came to its end.
+/// A complete run.
 struct Done {
     report: StreamsReport,
     signal: Option<u8>,
@@ -88,8 +89,8 @@ impl Done {
     }
 }
 
-/// Runs the engine, with a bar if there is one, and tells damage.
-fn tell<K: StreamSink>(
+/// Runs the engine, with a bar if there is one, and reports damage.
+fn run<K: StreamSink>(
     plan: &Plan,
     wanted: Wanted,
     to: &mut K,
@@ -105,7 +106,7 @@ fn tell<K: StreamSink>(
     for input in &report.inputs {
         if let Some(damage) = &input.damage {
             let path = input.path.display();
-            anstream::eprintln!("flowpin: {path}: {damage}; what came before is told");
+            anstream::eprintln!("flowpin: {path}: {damage}; everything before it is written");
         }
     }
     Ok(Done {
@@ -114,10 +115,10 @@ fn tell<K: StreamSink>(
     })
 }
 
-/// What was written, and what was not.
+/// The files that were written, and the losses.
 fn summary(path: &Path, directory: &StreamDirectory, report: &StreamsReport) -> String {
     let mut text = format!(
-        "{}: {}, {}, of {}\n",
+        "{}: {}, {}, from {}\n",
         path.display(),
         number::things(directory.files(), "file"),
         number::bytes(directory.bytes()),
@@ -125,7 +126,7 @@ fn summary(path: &Path, directory: &StreamDirectory, report: &StreamsReport) -> 
     );
     if report.gaps > 0 {
         text.push_str(&format!(
-            "{} with {}: not in the capture\n",
+            "{} with {} missing in the capture\n",
             number::things(report.gaps, "gap"),
             number::bytes(report.gap_bytes)
         ));
@@ -133,19 +134,14 @@ fn summary(path: &Path, directory: &StreamDirectory, report: &StreamsReport) -> 
     let mut losses = report.losses;
     losses.add(&directory.losses());
     for (loss, count) in losses.iter() {
-        let count = number::count(count);
-        text.push_str(&format!(
-            "{}: {count}: {}\n",
-            loss.name(),
-            loss.explanation()
-        ));
+        let loss = format!("{}: {}\n", loss.name(), number::loss(loss, count));
+        text.push_str(&loss);
     }
     text
 }
 
-fn tell_losses(losses: &Losses) {
+fn report_losses(losses: &Losses) {
     for (loss, count) in losses.iter() {
-        let count = number::count(count);
-        anstream::eprintln!("flowpin: {}: {count}: {}", loss.name(), loss.explanation());
+        anstream::eprintln!("flowpin: {}: {}", loss.name(), number::loss(loss, count));
     }
 }

@@ -1,4 +1,4 @@
-//! `flowpin gen`: traces out of nothing, or out of a real capture.
+//! `flowpin gen`: synthetic traces, and copies of real captures.
 
 use super::print;
 use crate::cli::{GenArgs, ReplicateArgs, Target, TraceArgs, What};
@@ -13,7 +13,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-/// Does what `flowpin gen` was told.
+/// Runs `flowpin gen`.
 pub(crate) fn generate(args: &GenArgs) -> Result<Exit, Failure> {
     match &args.what {
         What::Http(args) => trace(args, Kind::Http),
@@ -36,7 +36,7 @@ fn trace(args: &TraceArgs, kind: Kind) -> Result<Exit, Failure> {
     let signals = Signals::install(&control).map_err(Failure::failed)?;
     let reads = Reads::standard_input();
     let truth = args.truth();
-    // Both are looked at before one of them is opened.
+    // Both are checked before one of them is opened.
     for path in [target.file(), truth.as_deref()].into_iter().flatten() {
         Output::check(path, existing, &reads).map_err(Failure::usage)?;
     }
@@ -50,7 +50,7 @@ fn trace(args: &TraceArgs, kind: Kind) -> Result<Exit, Failure> {
     let outcome = flowpin_gen::generate(&options, &mut out, sink);
     let truth = truth.map(BufWriter::into_parts).map(|(file, _)| file);
     match kept(outcome, [Some(out), truth]) {
-        Ok(totals) => tell(target, &summary(&options, &totals)),
+        Ok(totals) => show(target, &summary(&options, &totals)),
         Err(error) => refuse(error, &signals),
     }
 }
@@ -76,16 +76,14 @@ fn replicate(args: &ReplicateArgs) -> Result<Exit, Failure> {
             if done.not_ip > 0 {
                 let count = number::things(done.not_ip, "packet");
                 text.push_str(&format!(
-                    "{count} of the original not IP: the same in each copy\n"
+                    "{count} of the original are not IP: unchanged in each copy\n"
                 ));
             }
             if done.left_out > 0 {
                 let count = number::things(done.left_out, "packet");
-                text.push_str(&format!(
-                    "{count} left out: their link type is not Ethernet\n"
-                ));
+                text.push_str(&format!("{count} left out: not Ethernet\n"));
             }
-            let exit = tell(target, &text)?;
+            let exit = show(target, &text)?;
             for damaged in &done.damaged {
                 anstream::eprintln!("flowpin: {damaged}");
             }
@@ -98,12 +96,12 @@ fn replicate(args: &ReplicateArgs) -> Result<Exit, Failure> {
     }
 }
 
-/// What is made here: none of it is written by two names.
+/// The files written here, so that none is written under two names.
 #[derive(Default)]
 struct Made(Reads);
 
 impl Made {
-    /// Opens what the trace is written to.
+    /// Opens the target of the trace.
     fn open(
         &mut self,
         target: Target<'_>,
@@ -134,7 +132,7 @@ impl Made {
         let output = Output::open(path, existing, &self.0)
             .with_context(|| format!("cannot write {}", path.display()))
             .map_err(Failure::failed)?;
-        // What is there now, which it may replace in the end, and what is made.
+        // The existing file, which it may replace in the end, and the new one.
         self.0.add_path(path);
         if let Some(identity) = output.made() {
             self.0.add(identity, path);
@@ -143,10 +141,10 @@ impl Made {
     }
 }
 
-/// Takes a trace, or the truth about it, until a signal asks to stop.
+/// Writes a trace or its ground truth, until a signal requests a stop.
 struct Sink {
     to: To,
-    /// How it is called.
+    /// Its name in messages.
     path: PathBuf,
     control: Control,
 }
@@ -191,13 +189,13 @@ impl Write for Sink {
     }
 }
 
-/// Where it happened, and what to do. The kind stays: writers go on after an interruption.
+/// The error with path and advice. Its kind is kept: writers continue after an interruption.
 fn failed(path: &Path, error: &io::Error) -> io::Error {
     let advice = match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "; free some space, or choose another place with -w"
+            "; free some space, or choose another file with -w"
         }
-        io::ErrorKind::FileTooLarge => "; raise the file size limit (ulimit -f), or make less",
+        io::ErrorKind::FileTooLarge => "; raise the file size limit (ulimit -f), or generate less",
         _ => "",
     };
     let path = match Output::is_stdout(path) {
@@ -210,7 +208,7 @@ fn failed(path: &Path, error: &io::Error) -> io::Error {
     )
 }
 
-/// Keeps files that are whole; what a failure leaves goes away with them.
+/// Keeps complete files; after a failure, incomplete ones are removed.
 fn kept<T>(outcome: Result<T, Error>, sinks: [Option<Sink>; 2]) -> Result<T, Error> {
     let outcome = outcome?;
     for sink in sinks.into_iter().flatten() {
@@ -219,7 +217,7 @@ fn kept<T>(outcome: Result<T, Error>, sinks: [Option<Sink>; 2]) -> Result<T, Err
     Ok(outcome)
 }
 
-/// A reader that has gone is no error.
+/// It is not an error if the reader has closed the output.
 fn refuse(error: Error, signals: &Signals) -> Result<Exit, Failure> {
     match error {
         Error::Write(_) if signals.received().is_some() => {
@@ -232,8 +230,8 @@ fn refuse(error: Error, signals: &Signals) -> Result<Exit, Failure> {
     }
 }
 
-/// The summary goes where the capture does not.
-fn tell(target: Target<'_>, text: &str) -> Result<Exit, Failure> {
+/// Prints the summary where the capture is not written.
+fn show(target: Target<'_>, text: &str) -> Result<Exit, Failure> {
     match target {
         Target::Stdout => anstream::eprint!("{text}"),
         Target::File(path) => print(&format!("{}: {text}", path.display()))?,
@@ -254,12 +252,12 @@ fn summary(options: &Options, totals: &Totals) -> String {
         is.concurrency,
     );
     for (what, is, asked) in differences(options, &is) {
-        text.push_str(&format!("{what}: {is:.3}, not {asked:.3} as planned\n"));
+        text.push_str(&format!("{what}: {is:.3} instead of {asked:.3}\n"));
     }
     text
 }
 
-/// What could not be had: more than 2 % away from what was asked for, or from the default.
+/// Characteristics more than 2 % away from the requested or default ones.
 fn differences(
     options: &Options,
     is: &Characteristics,

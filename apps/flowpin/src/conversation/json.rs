@@ -1,4 +1,4 @@
-//! A conversation as JSON lines, in the words of EVE JSON.
+//! A conversation as JSON lines, with the field names of EVE JSON.
 
 use super::protocol;
 use crate::summary::number;
@@ -8,7 +8,7 @@ use flowpin_record::{CommunityId, Ports};
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// A line. Source is who speaks.
+/// A line. The source is the sender.
 #[derive(Serialize)]
 struct Line<'a> {
     timestamp: String,
@@ -67,7 +67,7 @@ pub(super) fn data(
     line(out, at, seed, what)
 }
 
-/// Bytes that the capture does not have.
+/// Bytes that are not in the capture.
 pub(super) fn gap(
     out: &mut impl Write,
     at: &StreamPlace<'_>,

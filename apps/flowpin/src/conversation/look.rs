@@ -1,6 +1,6 @@
-//! What bytes look like: which are text, and how the others are shown.
+//! The representation of bytes: which are text, and how others are shown.
 
-/// How many of the first bytes are text: all, or up to the last end of a line before what is none.
+/// How many of the first bytes are text: all, or those up to the last line end before other bytes.
 pub(super) fn text_len(bytes: &[u8]) -> usize {
     let valid = match str::from_utf8(bytes) {
         Ok(_) => bytes.len(),
@@ -49,7 +49,7 @@ pub(crate) fn printable(bytes: &[u8]) -> String {
     out
 }
 
-/// Marks that turn the order of what follows around on a screen.
+/// Characters that reverse the direction of the text after them.
 fn is_directional(letter: char) -> bool {
     matches!(
         letter,

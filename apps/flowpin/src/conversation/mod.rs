@@ -1,4 +1,4 @@
-//! A conversation on standard output, as it came: text, hexadecimal, JSON or the bytes alone.
+//! A conversation on standard output, in order of time: text, hexadecimal, JSON or raw bytes.
 //!
 //! ```text
 //!  10.91.1.2:41001 → 10.91.2.2:80  2026-11-21 21:46:06.812345  packet 9  byte 0
@@ -6,7 +6,7 @@
 //!  …
 //! ```
 //!
-//! Guarantees: nothing from the capture reaches a terminal that it would take for a command.
+//! Guarantees that no bytes of the capture reach the terminal as a command.
 
 mod json;
 mod look;
@@ -29,9 +29,9 @@ pub(crate) struct Printer {
     gaps: Gaps,
     only: Option<bool>,
     community_seed: u16,
-    /// Whose turn it is: uid and direction.
+    /// The current turn: uid and direction.
     turn: Option<(u64, bool)>,
-    /// Whether the turn has come to bytes that are no text.
+    /// Whether the turn has had bytes that are not text.
     is_binary: bool,
     /// Whether a line is begun.
     in_line: bool,
@@ -75,7 +75,7 @@ impl Printer {
         self.only.is_none_or(|only| only == at.to_server)
     }
 
-    /// A line that says who speaks, where that changes.
+    /// The line with the sender, where it changes.
     fn head(&mut self, at: &StreamPlace<'_>) -> io::Result<()> {
         let turn = (at.conversation.uid.0, at.to_server);
         if self.turn == Some(turn) && at.conversation.protocol == TCP {
@@ -106,7 +106,7 @@ impl Printer {
         )
     }
 
-    /// Bytes to be read by people.
+    /// Bytes in a readable form.
     fn show(&mut self, at: &StreamPlace<'_>, bytes: &[u8]) -> io::Result<()> {
         self.head(at)?;
         let style = style(at.to_server);
@@ -115,7 +115,7 @@ impl Printer {
             Show::Hex => 0,
             _ => look::text_len(bytes),
         };
-        // Once there were bytes that are no text, what happens to look like it is shown alike.
+        // After bytes that are not text, bytes that look like text by chance are shown like them.
         let text_len = if self.is_binary && text_len < bytes.len() {
             0
         } else {
@@ -213,7 +213,7 @@ fn protocol(conversation: &Conversation) -> &'static str {
     }
 }
 
-/// The client's words in red and the server's in blue, as Wireshark has them.
+/// The client in red and the server in blue, as in Wireshark.
 fn style(to_server: bool) -> Style {
     let color = if to_server {
         AnsiColor::Red

@@ -1,4 +1,4 @@
-//! Patterns on trial, for machines.
+//! Tested patterns as JSON.
 
 use super::{ends, transport};
 use core::net::IpAddr;

@@ -5,10 +5,10 @@ use crate::summary::page::{Cell, Page};
 use flowpin_engine::{Protocol, ProtocolRule};
 use serde::Serialize;
 
-/// For people.
+/// As a table.
 pub(crate) fn list(protocols: &[&Protocol]) -> String {
     let mut page = Page::new(summary::width(false));
-    let about = "ports are hints: no rule goes by them alone";
+    let about = "ports are hints: no rule decides by them alone";
     page.title(&format!("{} built-in protocols", protocols.len()), about);
     let rows: Vec<_> = sorted(protocols)
         .into_iter()
@@ -27,7 +27,7 @@ pub(crate) fn list(protocols: &[&Protocol]) -> String {
     page.into_text()
 }
 
-/// For machines.
+/// As JSON.
 pub(crate) fn list_json(protocols: &[&Protocol]) -> serde_json::Result<String> {
     let rows: Vec<_> = sorted(protocols).into_iter().map(Row::of).collect();
     Ok(serde_json::to_string_pretty(&rows)? + "\n")

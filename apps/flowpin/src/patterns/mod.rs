@@ -1,4 +1,4 @@
-//! What is told about patterns: those on trial, and the built-in ones.
+//! Reports about patterns: tested ones, and the built-in protocols.
 
 mod json;
 mod list;
@@ -11,7 +11,7 @@ pub(crate) use trial::trial;
 use core::net::SocketAddr;
 use flowpin_engine::Found;
 
-/// The ends of a match's connection, client first.
+/// The endpoints of a match's connection, client first.
 fn ends(found: &Found) -> (SocketAddr, SocketAddr) {
     let (client, server) = (&found.record.client, &found.record.server);
     (

@@ -1,4 +1,4 @@
-//! Patterns on trial, for people.
+//! Tested patterns as a table.
 
 use super::{ends, transport};
 use crate::summary;
@@ -40,19 +40,19 @@ fn patterns(page: &mut Page, report: &PatternsReport) {
     let was_tried = report.connections > 0;
     if was_tried && let Some(head) = rows.first_mut() {
         let more: &mut Vec<Cell> = head;
-        more.extend(["looks at", "matches"].map(Cell::dim));
+        more.extend(["examines", "matches"].map(Cell::dim));
     }
     rows.extend(report.patterns.iter().map(|one| row(one, was_tried)));
     page.rows(&rows);
     if was_tried {
         let untried = if report.untried > 0 {
             let untried = number::count(report.untried);
-            format!("; {untried} not tried, as too many were open at the same time")
+            format!("; {untried} not tested, too many open at the same time")
         } else {
             String::new()
         };
         let tried = number::things(report.connections, "connection");
-        page.line(Cell::dim(format!("{tried} said something{untried}")));
+        page.line(Cell::dim(format!("{tried} with payload{untried}")));
     }
 }
 
@@ -89,7 +89,7 @@ fn refused(page: &mut Page, report: &PatternsReport) {
     }
 }
 
-/// What their author may not know.
+/// Findings that their author may not expect.
 fn remarks(page: &mut Page, report: &PatternsReport) {
     let mut rows = Vec::new();
     for one in &report.patterns {
@@ -98,8 +98,8 @@ fn remarks(page: &mut Page, report: &PatternsReport) {
             rows.push(vec![name(), Cell::dim(loose(one))]);
         }
         if one.is_built_in {
-            let text = "has the name of a built-in protocol, whose rules are asked first: records \
-                        tell the two apart by the rule";
+            let text = "has the name of a built-in protocol, whose rules come first; the rule in \
+                        records distinguishes the two";
             rows.push(vec![name(), Cell::dim(text)]);
         }
         for other in &one.namesakes {

@@ -1,4 +1,4 @@
-//! The profile as JSON, and what `flowpin plan` reads of it.
+//! The profile as JSON, and the part that `flowpin plan` reads.
 
 use super::{cut, shape, side};
 use anyhow::Context;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 const SCHEMA: u64 = 1;
 
-/// All that was measured. Cycles are ticks of the time stamp counter, costs are a packet's.
+/// All measurements. Cycles are ticks of the time stamp counter, costs are per packet.
 pub(crate) fn json(profile: &Profile) -> Value {
     let stages = profile.stages.iter().map(|stage| {
         let mut object = cost(&stage.cost);
@@ -75,10 +75,13 @@ pub(super) fn mapping(mapping: &Mapping) -> Value {
 /// The costs in a saved profile.
 ///
 /// # Errors
-/// It is none, or of another version.
+/// The text is not a profile, or of another version.
 pub(crate) fn rule(text: &str) -> anyhow::Result<Rule> {
     let saved: Value = serde_json::from_str(text)?;
-    anyhow::ensure!(saved["schema"] == SCHEMA, "no profile of schema {SCHEMA}");
+    anyhow::ensure!(
+        saved["schema"] == SCHEMA,
+        "not a profile of schema {SCHEMA}"
+    );
     let number = |of: &Value, name: &str| of[name].as_f64().context(name.to_owned());
     let costs = &saved["rule"];
     // Profiles of earlier versions did not measure it.

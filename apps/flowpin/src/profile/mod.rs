@@ -13,7 +13,7 @@ pub(crate) use table::table;
 use flowpin_config::{Cut, Named};
 use flowpin_engine::{Mapping, Side};
 
-/// A mapping in the papers' words and as options.
+/// A mapping, as in the papers and as an option.
 fn shape(mapping: &Mapping) -> String {
     format!("{}x{}", mapping.stages, mapping.ways)
 }

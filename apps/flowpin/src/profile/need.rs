@@ -1,4 +1,4 @@
-//! What a link needs, in words and as JSON.
+//! The cores that a link needs, as text and as JSON.
 
 use super::{cut, json::mapping, shape};
 use crate::summary::number;
@@ -20,7 +20,7 @@ pub(crate) fn need_json(demand: &Demand, need: &Need) -> Value {
 pub(crate) fn need_text(demand: &Demand, need: &Need, rule: &Rule) -> String {
     let mut text = format!(
         "{} Gbit/s of {}-byte packets: {}, {:.0} cycles a packet on one core at {}\n\
-         A packet takes {:.0} cycles, all stages together.\n",
+         All stages together take {:.0} cycles for a packet.\n",
         demand.gbits_per_s,
         demand.packet_len,
         number::si(need.packets_per_s, "packets/s"),
@@ -38,7 +38,7 @@ pub(crate) fn need_text(demand: &Demand, need: &Need, rule: &Rule) -> String {
             found.slowest,
         )),
         None => text.push_str(
-            "One input thread does not keep up, with any number of workers: use several receive \
+            "One input thread is too slow, with any number of workers: use several receive \
              queues.\n",
         ),
     }

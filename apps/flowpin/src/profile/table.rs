@@ -25,7 +25,7 @@ fn write_table(text: &mut String, profile: &Profile) -> std::fmt::Result {
     )?;
     writeln!(
         text,
-        "\nWhat a packet costs         cycles  instructions  cache misses  thread"
+        "\nCost of a packet            cycles  instructions  cache misses  thread"
     )?;
     for stage in &profile.stages {
         row(text, stage.name, &stage.cost, side(stage.side))?;
@@ -34,25 +34,25 @@ fn write_table(text: &mut String, profile: &Profile) -> std::fmt::Result {
     let off = profile.sum.cycles / profile.total - 1.0;
     writeln!(
         text,
-        "  a plain run on one thread {:>7.0}  {:+.1} %",
+        "  ordinary run, one thread  {:>7.0}  {:+.1} %",
         profile.total,
         100.0 * off
     )?;
     if off.abs() > OFF_MAX {
         let why = if profile.share < SHARE_MIN {
-            "others had the processor: again on a quiet machine"
+            "other programs used the processor: repeat it on a quiet machine"
         } else if profile.packets < PACKETS_MIN {
-            "too few packets: again with a\n  million or more (`flowpin gen replicate` multiplies \
-             a capture)"
+            "too few packets: repeat it with\n  a million or more (`flowpin gen replicate` \
+             multiplies a capture)"
         } else {
-            "again, and see whether it stays so"
+            "repeat it"
         };
-        writeln!(text, "  the two disagree, no row can be trusted; {why}")?;
+        writeln!(text, "  the two disagree, so no row is reliable; {why}")?;
     }
     let inside = &profile.inside;
     writeln!(
         text,
-        "  from within: read {:.0}, input {:.0}, worker {:.0} (stages behind the connection table \
+        "  from within: read {:.0}, input {:.0}, worker {:.0} (stages after the connection table \
          {:.0}),\n  time-outs and ends {:.0}, output {:.0}",
         inside.read, inside.input, inside.worker, inside.stages, inside.ticks, inside.output
     )?;
@@ -109,9 +109,9 @@ fn row(text: &mut String, name: &str, cost: &Cost, thread: &str) -> std::fmt::Re
     )
 }
 
-/// Share of the time in which a thread alone must have had its processor.
+/// The share of time in which a thread must have had its processor to itself.
 const SHARE_MIN: f64 = 0.9;
-/// Below so many, connections that begin and end outweigh the rest.
+/// With fewer packets, connections that begin and end dominate.
 const PACKETS_MIN: u64 = 1_000_000;
-/// So far the sum over all stages may be from a plain run: what is beyond is noise.
+/// The largest plausible difference between the sum of the stages and an ordinary run.
 const OFF_MAX: f64 = 0.05;

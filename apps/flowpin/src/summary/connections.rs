@@ -1,4 +1,4 @@
-//! Sections about connections: by transport, by how they went, by protocol, by port.
+//! Sections about connections: by transport, state, protocol and port.
 
 use super::page::{Cell, Page};
 use super::{Detail, number, service};
@@ -38,7 +38,7 @@ pub(super) fn states(page: &mut Page, report: &RunReport) {
         .filter(|&(_, count)| count > 0)
         .collect();
     states.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
-    page.title("How they went", "");
+    page.title("Connection states", "in Zeek's terms");
     let rows: Vec<_> = states
         .into_iter()
         .map(|(state, count)| {
@@ -62,7 +62,7 @@ pub(super) fn protocols(page: &mut Page, report: &RunReport, detail: Detail) {
     let unknown = &sums.unknown;
     let known: u64 = sums.by_app.values().map(|one| one.connections).sum();
     let spoken = known + unknown.connections;
-    page.title("Protocols", "by what was said, not by port");
+    page.title("Protocols", "identified by content, not by port");
     let mut rows: Vec<_> = ConnectionSums::top(&sums.by_app, detail.rows(PROTOCOL_ROWS))
         .into_iter()
         .map(|(name, traffic)| protocol_row(Cell::left(name), &traffic, spoken, report))
@@ -86,13 +86,13 @@ pub(super) fn protocols(page: &mut Page, report: &RunReport, detail: Detail) {
     if detail == Detail::All {
         let stats = &report.identify;
         page.line(Cell::dim(format!(
-            "bytes of {} packets of {} were looked at: {:.2} packets a connection",
-            number::count(stats.inspected),
+            "examined: {} of {}, {:.2} packets a connection",
+            number::things(stats.inspected, "packet"),
             number::things(stats.searched, "connection"),
             number::real(stats.inspected) / number::real(stats.searched),
         )));
         page.line(Cell::dim(format!(
-            "{} taken back, as what followed did not fit",
+            "{} taken back, as later data contradicted",
             number::things(stats.taken_back, "verdict"),
         )));
     }
@@ -123,20 +123,23 @@ pub(super) fn messages(page: &mut Page, report: &RunReport) {
         return;
     }
     let about = number::things(report.parse.connections, "connection");
-    page.title("Messages", &format!("of {about} that have a parser"));
+    page.title("Messages", &format!("of {about} with a parser"));
     page.rows(&rows);
 }
 
-/// Traffic by the server's port: in detail all, else where only the port gives a hint.
+/// Traffic by server port: of all connections in detail, otherwise of unidentified ones.
 pub(super) fn ports(page: &mut Page, report: &RunReport, detail: Detail) {
     let sums = &report.found.connections;
     let all = detail == Detail::All || report.identify.searched == 0;
     let (table, about) = if all {
-        (&sums.by_port, "what they suggest, by bytes")
+        (
+            &sums.by_port,
+            "and the services that they suggest, by bytes",
+        )
     } else {
         (
             &sums.by_unknown_port,
-            "of connections not identified, by bytes",
+            "of unidentified connections, by bytes",
         )
     };
     if table.is_empty() {
@@ -167,20 +170,20 @@ pub(super) fn ports(page: &mut Page, report: &RunReport, detail: Detail) {
     }
 }
 
-/// What a state says, without Zeek's manual.
+/// The meaning of Zeek's states.
 const fn meaning(state: ConnState) -> &'static str {
     match state {
-        ConnState::S0 => "asked, never answered",
-        ConnState::S1 => "open: the end is not in the capture",
-        ConnState::SF => "opened and ended normally, or answered (UDP, ICMP)",
-        ConnState::REJ => "asked and refused",
-        ConnState::S2 => "the client closed, the server did not",
-        ConnState::S3 => "the server closed, the client did not",
-        ConnState::RSTO => "broken off by the client",
-        ConnState::RSTR => "broken off by the server",
-        ConnState::RSTOS0 => "asked and broken off before an answer",
-        ConnState::RSTRH => "only the server's side: answered, then broken off",
-        ConnState::SH => "only the client's side: asked, then closed",
+        ConnState::S0 => "attempted, no answer",
+        ConnState::S1 => "established, the end is not in the capture",
+        ConnState::SF => "established and ended normally, or answered (UDP, ICMP)",
+        ConnState::REJ => "attempted, refused",
+        ConnState::S2 => "closed by the client only",
+        ConnState::S3 => "closed by the server only",
+        ConnState::RSTO => "aborted by the client",
+        ConnState::RSTR => "aborted by the server",
+        ConnState::RSTOS0 => "attempted, aborted by the client before an answer",
+        ConnState::RSTRH => "only the server's side: answered, then aborted",
+        ConnState::SH => "only the client's side: attempted, then closed",
         ConnState::SHR => "only the server's side: answered, then closed",
         ConnState::OTH => "the beginning is not in the capture",
     }

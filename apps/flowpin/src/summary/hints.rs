@@ -1,4 +1,4 @@
-//! What to do where a run shows little because of how its input was recorded.
+//! Advice for inputs whose recording hides most of their content.
 
 use super::number;
 use super::page::{Cell, Page};
@@ -9,15 +9,15 @@ use serde::Serialize;
 /// One piece of advice.
 #[derive(Debug, Serialize)]
 pub(super) struct Hint {
-    /// What it is about, in one word that stays.
+    /// Its subject, in one stable word.
     name: &'static str,
     /// How many packets it concerns.
     packets: u64,
-    /// What is, why probably, and what to do.
+    /// The finding, its probable cause, and what to do.
     text: String,
 }
 
-/// All that there is to say, below the figures about the input.
+/// The section with all hints, after the figures about the input.
 pub(super) fn section(page: &mut Page, report: &RunReport) {
     for hint in hints(report) {
         page.title("Hint", "");
@@ -25,7 +25,7 @@ pub(super) fn section(page: &mut Page, report: &RunReport) {
     }
 }
 
-/// As [`section`], for machines.
+/// The hints for JSON.
 pub(super) fn hints(report: &RunReport) -> Vec<Hint> {
     checksums(report).into_iter().collect()
 }
@@ -45,11 +45,9 @@ fn checksums(report: &RunReport) -> Option<Hint> {
     }
     let mut parts = Vec::new();
     if refused > 0 {
-        parts.push(format!(
-            "{} ({}) were left out",
-            number::things(refused, "packet"),
-            number::percent(refused, report.packets)
-        ));
+        let (packets, verb) = number::things_and(refused, "packet", ["was", "were"]);
+        let share = number::percent(refused, report.packets);
+        parts.push(format!("{packets} ({share}) {verb} left out"));
     }
     if ineffective > 0 {
         parts.push(format!(
@@ -59,9 +57,9 @@ fn checksums(report: &RunReport) -> Option<Hint> {
         ));
     }
     let text = format!(
-        "{}: their checksums do not hold. Probably they were recorded on the sending host, whose \
-         network card computes checksums later (offloading), or a tool rewrote them. To analyse \
-         them all the same, add `-k none`.",
+        "{}, because of bad checksums. Probably the capture was made on the sending host, whose \
+         network card computes checksums later (offloading), or a tool rewrote packets. To analyse \
+         such packets all the same, use `-k none`.",
         parts.join(" and ")
     );
     Some(Hint {
@@ -71,7 +69,7 @@ fn checksums(report: &RunReport) -> Option<Hint> {
     })
 }
 
-/// One packet in so many is worth a hint.
+/// A hint is given from one packet in ten on.
 const SHARE: u64 = 10;
 
 #[cfg(test)]
@@ -103,11 +101,11 @@ mod tests {
     #[test]
     fn a_large_share_of_bad_checksums_is_worth_a_hint() {
         for (ipv4, tcp, words) in [
-            (1000, 0, "1,000 packets (100 %) were left out:"),
+            (1000, 0, "1,000 packets (100 %) were left out, because"),
             (
                 0,
                 100,
-                "100 packets (10.0 %) changed no connection's state:",
+                "100 packets (10.0 %) changed no connection's state, because",
             ),
             (
                 60,

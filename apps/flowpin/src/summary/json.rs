@@ -1,4 +1,4 @@
-//! The summary for machines. The schema is documented in `docs/user/summary.md` and only grows.
+//! The summary as JSON. The schema is documented in `docs/user/summary.md` and only grows.
 
 use super::hints::{Hint, hints};
 use super::scans::Scans;

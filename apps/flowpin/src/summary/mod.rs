@@ -1,6 +1,6 @@
-//! The summary of a run: what people read at its end, and the same for machines.
+//! The summary of a run, as text and as JSON.
 //!
-//! Owns words and layout only; every figure comes from the engine's report.
+//! Owns texts and layout only; every figure comes from the engine's report.
 
 mod connections;
 mod hints;
@@ -20,12 +20,12 @@ use console::Term;
 use flowpin_engine::RunReport;
 use page::Page;
 
-/// How much the summary tells.
+/// The level of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Detail {
-    /// What fits a screen.
+    /// The most important rows, for one screen.
     Some,
-    /// Every row there is.
+    /// All rows.
     All,
 }
 
@@ -63,14 +63,14 @@ pub(crate) fn text(report: &RunReport, detail: Detail, width: usize) -> String {
     page.into_text()
 }
 
-/// The section about protocols alone; empty if nothing was looked at.
+/// Only the section about protocols; empty if nothing was examined.
 pub(crate) fn protocols(report: &RunReport, detail: Detail) -> String {
     let mut page = Page::new(width(false));
     connections::protocols(&mut page, report, detail);
     page.into_text()
 }
 
-/// How wide the summary may be: the screen's width where there is one.
+/// The width of the summary: that of the screen, if there is one.
 pub(crate) fn width(to_stderr: bool) -> usize {
     let screen = if to_stderr {
         Term::stderr()

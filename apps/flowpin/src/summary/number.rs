@@ -1,5 +1,6 @@
 //! Numbers as people read them.
 
+use flowpin_counters::Loss;
 use flowpin_packet::Timestamp;
 use std::time::Duration;
 
@@ -18,8 +19,21 @@ pub(crate) fn count(value: u64) -> String {
 
 /// `1 packet`, `1,234 packets`.
 pub(crate) fn things(value: u64, name: &str) -> String {
-    let plural = if value == 1 { "" } else { "s" };
-    format!("{} {name}{plural}", count(value))
+    let number = count(value);
+    if value == 1 {
+        return format!("{number} {name}");
+    }
+    let is_vowel = |c: char| "aeiou".contains(c);
+    match name.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(is_vowel) => format!("{number} {stem}ies"),
+        _ if name.ends_with('s') => format!("{number} {name}es"),
+        _ => format!("{number} {name}s"),
+    }
+}
+
+/// A loss in words: how many of what, why, and what helps.
+pub(crate) fn loss(loss: Loss, count: u64) -> String {
+    format!("{} {}", things(count, loss.unit()), loss.explanation())
 }
 
 /// The same, and the form of its verb: of one thing, of several.
@@ -168,6 +182,21 @@ mod tests {
     use super::{bytes, count, date_and_time, duration, percent, rfc3339, si, things};
     use flowpin_packet::Timestamp;
     use std::time::Duration;
+
+    /// Nouns of counters and tables in the singular and the plural.
+    #[test]
+    fn things_have_their_plural() {
+        for (noun, plural) in [
+            ("packet", "packets"),
+            ("query", "queries"),
+            ("decoy", "decoys"),
+            ("address", "addresses"),
+        ] {
+            assert_eq!(things(1, noun), format!("1 {noun}"));
+            assert_eq!(things(0, noun), format!("0 {plural}"));
+            assert_eq!(things(1_234, noun), format!("1,234 {plural}"));
+        }
+    }
 
     /// Groups of three from the right, none in front.
     #[test]

@@ -8,7 +8,7 @@
 
 use anstyle::{AnsiColor, Style};
 
-/// A text that grows by sections. Styles are always in it: whoever prints it strips them.
+/// A text that grows by sections. It always contains styles, which the stream strips if necessary.
 pub(crate) struct Page {
     text: String,
     width: usize,
@@ -47,7 +47,7 @@ impl Cell {
         }
     }
 
-    /// Something to look at.
+    /// Text that deserves attention.
     pub(crate) fn alert(text: impl Into<String>) -> Self {
         Self {
             style: ALERT,
@@ -177,7 +177,7 @@ impl Page {
     }
 }
 
-/// Columns that a text takes: all that we print is one column a character.
+/// The columns of a text: every printed character has one.
 fn len(text: &str) -> usize {
     text.chars().count()
 }
@@ -187,7 +187,7 @@ const ALERT: Style = AnsiColor::Yellow.on_default().bold();
 const INDENT: &str = "  ";
 const GAP: &str = "  ";
 const BAR_WIDTH: u64 = 20;
-/// Narrower than this, wrapping makes more harm than good.
+/// In narrower columns, wrapping does more harm than good.
 const WRAP_MIN: usize = 24;
 
 #[cfg(test)]

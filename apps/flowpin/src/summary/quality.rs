@@ -1,4 +1,4 @@
-//! Sections about what is missing: from the capture itself, by our refusal, by our caps.
+//! Sections about missing data: from the capture itself, by refusals, by caps.
 
 use super::page::{Cell, Page};
 use super::{Detail, number};
@@ -7,9 +7,9 @@ use std::time::Duration;
 
 /// One finding about the capture.
 struct Finding {
-    /// Its name if there is something to say.
+    /// Its name, if it occurred.
     name: &'static str,
-    /// Its name in the list of what is fine.
+    /// Its name in the list of findings that did not occur.
     absent: &'static str,
     count: u64,
     shown: String,
@@ -17,12 +17,12 @@ struct Finding {
     meaning: String,
 }
 
-/// What the capture lacks, in plain words.
+/// The findings about the capture.
 pub(super) fn quality(page: &mut Page, report: &RunReport) {
     let findings = findings(report.packets, &report.quality);
     page.title(
         "Quality of the capture",
-        "what the tap or the recorder lost",
+        "losses of the tap or the recorder",
     );
     let rows: Vec<_> = findings
         .iter()
@@ -75,7 +75,7 @@ fn findings(packets: u64, quality: &CaptureQuality) -> [Finding; 8] {
                 number::count(quality.one_sided),
                 number::percent(quality.one_sided, quality.tcp_connections),
             ),
-            "of TCP connections have one direction only though the other side did send: the \
+            "of TCP connections have one direction only, although the other side sent data: the \
              routes differ, or the mirror copies one direction",
         ),
         finding(
@@ -89,15 +89,15 @@ fn findings(packets: u64, quality: &CaptureQuality) -> [Finding; 8] {
                     quality.stream_bytes.max(quality.missed_bytes),
                 ),
             ),
-            "of TCP's bytes were acknowledged but are not in the capture: the receiver had them, \
-             so the tap or the recorder dropped them",
+            "of TCP payload was acknowledged but is not in the capture: the receiver had it, so \
+             the tap or the recorder dropped it",
         ),
         finding(
             "cut short",
             "packets cut short",
             quality.snapped,
             of_packets(quality.snapped),
-            "of packets are longer than the recorder's snap length: their headers count in full, \
+            "of packets are longer than the recorder's snap length: their lengths count in full, \
              their last bytes are lost",
         ),
         finding(
@@ -105,8 +105,8 @@ fn findings(packets: u64, quality: &CaptureQuality) -> [Finding; 8] {
             "unfinished checksums",
             quality.offloaded,
             of_packets(quality.offloaded),
-            "of packets have the checksum that the sender's network card was to complete: \
-             recorded on the sending host, and accepted",
+            "of packets have a checksum that the sender's network card was to complete: they \
+             were recorded on the sending host, and are accepted",
         ),
         finding(
             "bad checksums",
@@ -114,7 +114,7 @@ fn findings(packets: u64, quality: &CaptureQuality) -> [Finding; 8] {
             quality.bad_checksums,
             of_packets(quality.bad_checksums),
             "of packets do not match their transport checksum and changed no connection's state: \
-             damaged on the way, or rewritten by a tool (then use `-k none`)",
+             damaged in transit, or rewritten by a tool (then use `-k none`)",
         ),
         finding(
             "out of order",
@@ -122,7 +122,7 @@ fn findings(packets: u64, quality: &CaptureQuality) -> [Finding; 8] {
             quality.backwards,
             of_packets(quality.backwards),
             &format!(
-                "of packets are earlier than one before them, by up to {back}: recorded from \
+                "of packets are earlier than a previous one, by up to {back}: recorded from \
                  several queues, or a clock was set back"
             ),
         ),
@@ -131,13 +131,13 @@ fn findings(packets: u64, quality: &CaptureQuality) -> [Finding; 8] {
             "leaps of the clock",
             quality.leaps,
             (number::count(quality.leaps), String::new()),
-            "times the clock leapt far forward: a clock was set, or a recording was paused; each \
-             was taken as `clock_leap_max`",
+            "far forward: a clock was set, or a recording was paused; each counts as \
+             `clock_leap_max`",
         ),
     ]
 }
 
-/// Packets that are not what they claim to be.
+/// Packets whose headers contradict themselves.
 pub(super) fn refusals(page: &mut Page, report: &RunReport, detail: Detail) {
     let total = report.refusals.total();
     if total == 0 {
@@ -166,23 +166,24 @@ pub(super) fn refusals(page: &mut Page, report: &RunReport, detail: Detail) {
         .collect();
     page.rows(&rows);
     if refusals.len() > rows.len() {
+        let more = (refusals.len() - rows.len()) as u64;
         page.line(Cell::dim(format!(
-            "and {} more kinds (-v lists them)",
-            refusals.len() - rows.len()
+            "and {} (-v lists them)",
+            number::things(more, "more kind")
         )));
     }
 }
 
-/// What Flowpin itself lost or cut short, each by the name of its counter.
+/// Losses of Flowpin itself, each by the name of its counter.
 pub(super) fn losses(page: &mut Page, report: &RunReport) {
-    page.title("Losses and caps", "what Flowpin itself did not keep");
+    page.title("Losses and caps", "data that Flowpin itself did not keep");
     let rows: Vec<_> = report
         .losses
         .iter()
         .map(|(loss, count)| {
             vec![
                 Cell::alert(loss.name()),
-                Cell::right(number::count(count)),
+                Cell::right(number::things(count, loss.unit())),
                 Cell::left(loss.explanation()),
             ]
         })

@@ -1,4 +1,4 @@
-//! Tables of the heaviest addresses and pairs of hosts.
+//! Tables of the addresses and host pairs with the most traffic.
 
 use super::page::{Cell, Page};
 use super::{Detail, number};
@@ -15,7 +15,7 @@ pub(super) fn talkers(page: &mut Page, report: &RunReport, detail: Detail) {
         report,
         detail,
         ranking,
-        ("Top talkers", "addresses"),
+        ("Top talkers", "address"),
         name,
     );
 }
@@ -34,7 +34,7 @@ pub(super) fn host_pairs(page: &mut Page, report: &RunReport, detail: Detail) {
         report,
         detail,
         ranking,
-        ("Top host pairs", "clients and servers"),
+        ("Top host pairs", "pair"),
         name,
     );
 }
@@ -44,7 +44,7 @@ fn section<K: Copy>(
     report: &RunReport,
     detail: Detail,
     ranking: &Ranking<K>,
-    (title, keys): (&str, &str),
+    (title, key): (&str, &str),
     name: impl Fn(K) -> Vec<Cell>,
 ) {
     if ranking.keys == 0 {
@@ -52,8 +52,8 @@ fn section<K: Copy>(
     }
     let is_exact = ranking.rest.connections == 0;
     let about = if is_exact { "" } else { "about " };
-    let known = number::count(ranking.keys);
-    page.title(title, &format!("of {about}{known} {keys}"));
+    let known = number::things(ranking.keys, key);
+    page.title(title, &format!("of {about}{known}"));
     let shown = match detail {
         Detail::Some => ROWS,
         Detail::All => ROWS_ALL,
@@ -71,14 +71,14 @@ fn section<K: Copy>(
     });
     page.rows(&rows.collect::<Vec<_>>());
     if !is_exact {
-        page.line(Cell::dim(format!(
-            "more {keys} than have exact totals: \"about\" marks estimates, light ones may be \
-             missing"
-        )));
+        page.line(Cell::dim(
+            "too many for exact totals: \"about\" marks estimates, and rows with little traffic may \
+             be missing",
+        ));
     }
 }
 
-/// A row for machines.
+/// A row of JSON.
 #[derive(Serialize)]
 pub(super) struct Row<K: Serialize> {
     #[serde(flatten)]
@@ -100,12 +100,12 @@ pub(super) struct Pair {
     server: IpAddr,
 }
 
-/// The talkers for machines.
+/// The talkers for JSON.
 pub(super) fn talker_rows(ranking: &Ranking<IpAddr>) -> Vec<Row<Talker>> {
     rows(ranking, |address| Talker { address })
 }
 
-/// The host pairs for machines.
+/// The host pairs for JSON.
 pub(super) fn host_pair_rows(ranking: &Ranking<HostPair>) -> Vec<Row<Pair>> {
     rows(ranking, |HostPair { client, server }| Pair {
         client,
@@ -125,5 +125,5 @@ fn rows<K: Copy, T: Serialize>(ranking: &Ranking<K>, key: impl Fn(K) -> T) -> Ve
 }
 
 const ROWS: usize = 5;
-/// Even in detail: there may be a hundred thousand.
+/// With `-v` as well: there may be a hundred thousand.
 const ROWS_ALL: usize = 100;

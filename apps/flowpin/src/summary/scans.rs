@@ -1,5 +1,5 @@
-//! Scans and floods: a section of the page, and the same for machines. Neither says anything in
-//! the usual case that there were none.
+//! Scans and floods: a section of the page, and the same as JSON. The section is omitted if there
+//! were none.
 
 use super::page::{Cell, Page};
 use super::{Detail, number};
@@ -10,7 +10,7 @@ use flowpin_record::{FloodRecord, ScanRecord};
 use serde::Serialize;
 use std::time::Duration;
 
-/// Who scans, who is flooded.
+/// The section with the largest scans and floods.
 pub(super) fn scans(page: &mut Page, report: &RunReport, detail: Detail) {
     let found = &report.found.scans;
     if found.is_empty() {
@@ -32,8 +32,8 @@ pub(super) fn scans(page: &mut Page, report: &RunReport, detail: Detail) {
     let more = total.saturating_sub(u64::try_from(rows.len()).unwrap_or(u64::MAX));
     if more > 0 {
         let hint = match detail {
-            Detail::Some => "-v lists more, the records all",
-            Detail::All => "the records have all",
+            Detail::Some => "-v lists more, the records contain all",
+            Detail::All => "the records contain all",
         };
         page.line(Cell::dim(format!(
             "and {} more ({hint})",
@@ -44,8 +44,8 @@ pub(super) fn scans(page: &mut Page, report: &RunReport, detail: Detail) {
 
 fn scan_row(scan: &ScanRecord) -> Vec<Cell> {
     let about = if scan.estimated { "about " } else { "" };
-    let asked = format!(
-        "asked {about}{} and {}: {} open, {} closed, {} silent; {}",
+    let targets = format!(
+        "tried {about}{} and {}: {} open, {} closed, {} silent; {}",
         hosts(scan),
         number::things(scan.ports, "port"),
         number::count(scan.open),
@@ -56,7 +56,7 @@ fn scan_row(scan: &ScanRecord) -> Vec<Cell> {
     vec![
         Cell::alert(format!("{} {} scan", scan.kind.name(), scan.method.name())),
         Cell::left(format!("by {}", several(scan.source, scan.source_count))),
-        Cell::left(asked),
+        Cell::left(targets),
     ]
 }
 
@@ -90,7 +90,7 @@ fn flood_row(flood: &FloodRecord) -> Vec<Cell> {
     ]
 }
 
-/// `10.0.0.1 and 3 decoys`: which of them is the real one cannot be seen.
+/// `10.0.0.1 and 3 decoys`: the traffic does not show which one is real.
 fn several(first: IpAddr, count: u64) -> String {
     match count {
         0 | 1 => first.to_string(),
@@ -104,7 +104,7 @@ fn when(first: Timestamp, last: Timestamp) -> String {
     format!("from {date} {clock} for {}", number::duration(length))
 }
 
-/// The same for machines.
+/// The same as JSON.
 #[derive(Serialize)]
 pub(super) struct Scans {
     scan_count: u64,

@@ -1,4 +1,4 @@
-//! Which service a server's port suggests, until protocols are identified by their bytes.
+//! The service suggested by a server port.
 
 /// The usual name of a transport protocol.
 pub(super) fn transport(protocol: u8) -> String {
@@ -24,7 +24,7 @@ pub(super) fn transport(protocol: u8) -> String {
     .to_owned()
 }
 
-/// What usually listens at a port, by the registry of service names; empty if nothing known.
+/// The usual service of a port, by the registry of service names; empty if unknown.
 pub(super) fn name(protocol: u8, port: u16) -> &'static str {
     match (protocol, port) {
         (_, 7) => "echo",

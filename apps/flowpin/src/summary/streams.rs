@@ -1,4 +1,4 @@
-//! TCP streams: what became of their bytes, as a section of the page, and the same for machines.
+//! TCP streams: the results of reassembly, as a section of the page and as JSON.
 
 use super::number;
 use super::page::{Cell, Page};
@@ -6,58 +6,57 @@ use flowpin_engine::{Anomaly, ReassemblyStats, RunReport};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What putting TCP streams in order met with.
+/// The results of reassembly.
 pub(super) fn streams(page: &mut Page, report: &RunReport) {
     let stats = &report.reassembly;
     let received = stats.received();
     if received == 0 && anomalies(stats).next().is_none() {
         return;
     }
-    page.title("TCP streams", "what their bytes met with on the way");
+    page.title("TCP streams", "put in order as their receivers did");
     let mut rows = vec![row(
         "in order",
         number::bytes(delivered(stats)),
         number::percent(delivered(stats), received),
-        "of the payload went up in order, each byte once",
+        "of the payload was delivered in order, each byte once",
     )];
     let mut more = |count: u64, name, shown: String, share: String, meaning| {
         if count > 0 {
             rows.push(row(name, shown, share, meaning));
         }
     };
-    let count = number::count;
     more(
         stats.out_of_order,
         "waited",
-        count(stats.out_of_order),
+        number::things(stats.out_of_order, "segment"),
         String::new(),
-        "segments came before one that precedes them",
+        "received before an earlier one",
     );
     more(
         stats.gaps,
         "gaps",
-        count(stats.gaps),
+        number::things(stats.gaps, "gap"),
         number::bytes(stats.gap_bytes),
-        "are not in the capture; the streams went on behind them",
+        "missing in the capture; the streams continue after it",
     );
     more(
         stats.duplicate,
         "repeated",
         number::bytes(stats.duplicate),
         number::percent(stats.duplicate, received),
-        "of the payload had come before",
+        "of the payload had been received before",
     );
     more(
         stats.midstream,
         "midstream",
-        count(stats.midstream),
+        number::things(stats.midstream, "connection"),
         String::new(),
-        "connections had begun before the capture",
+        "open before the capture began",
     );
     for (anomaly, times) in anomalies(stats) {
         let mut cells = row(
             anomaly.name(),
-            count(times),
+            number::count(times),
             String::new(),
             meaning(anomaly),
         );
@@ -69,7 +68,7 @@ pub(super) fn streams(page: &mut Page, report: &RunReport) {
     page.rows(&rows);
 }
 
-/// Bytes that went up, by the short way or not.
+/// Bytes delivered, on the fast path or not.
 const fn delivered(stats: &ReassemblyStats) -> u64 {
     stats.in_order.saturating_add(stats.delivered)
 }
@@ -83,34 +82,38 @@ fn row(name: &str, shown: String, share: String, meaning: &str) -> Vec<Cell> {
     ]
 }
 
-/// Those that were seen.
+/// The anomalies that occurred.
 fn anomalies(stats: &ReassemblyStats) -> impl Iterator<Item = (Anomaly, u64)> {
     let all = Anomaly::ALL.iter().zip(stats.anomalies);
     all.map(|(&anomaly, count)| (anomaly, count))
         .filter(|&(_, count)| count > 0)
 }
 
-/// What an anomaly says about who sent it.
+/// The meaning of an anomaly.
 const fn meaning(anomaly: Anomaly) -> &'static str {
     match anomaly {
-        Anomaly::OverlapDiffers => "overlaps whose bytes differ: one of the two was for us only",
+        Anomaly::OverlapDiffers => {
+            "overlapping segments with different bytes: one was meant for an analyser only"
+        }
         Anomaly::SynInConnection => "a SYN inside a connection",
-        Anomaly::SynAckMismatch => "a SYN-ACK that acknowledges something else than the SYN",
-        Anomaly::InvalidReset => "a RST whose number the receiver would not accept",
-        Anomaly::DataAfterClose => "data behind the end of its stream",
+        Anomaly::SynAckMismatch => "a SYN-ACK that does not acknowledge the SYN",
+        Anomaly::InvalidReset => "a RST with a sequence number that the receiver would not accept",
+        Anomaly::DataAfterClose => "data after the end of its stream",
         Anomaly::DataOnSyn => "a SYN with data",
-        Anomaly::OutOfWindow => "data outside any window that the receiver could have",
-        Anomaly::OldTimestamp => "a time stamp older than the last one: the receiver drops it",
-        Anomaly::UrgentData => "the urgent pointer, which receivers read in two ways",
-        Anomaly::FinChanged => "a second FIN with another number",
-        Anomaly::CloseIgnored => "data behind a FIN or RST that the receiver took: it goes on",
-        Anomaly::InvalidFin => "a FIN where the receiver would not accept it",
-        Anomaly::MissingAck => "neither SYN nor RST, and acknowledges nothing",
-        Anomaly::InvalidAck => "acknowledges what was never sent, or what is very old",
+        Anomaly::OutOfWindow => "data outside every possible window of the receiver",
+        Anomaly::OldTimestamp => {
+            "a time stamp older than the last one: the receiver drops the segment"
+        }
+        Anomaly::UrgentData => "an urgent pointer, which receivers read in two ways",
+        Anomaly::FinChanged => "a second FIN with another sequence number",
+        Anomaly::CloseIgnored => "data accepted after a FIN or RST: the stream continues",
+        Anomaly::InvalidFin => "a FIN that the receiver would not accept",
+        Anomaly::MissingAck => "a segment without ACK that is neither SYN nor RST",
+        Anomaly::InvalidAck => "an acknowledgement of data never sent, or of very old data",
     }
 }
 
-/// The same for machines.
+/// The same as JSON.
 #[derive(Serialize)]
 pub(super) struct Streams {
     payload_bytes: u64,

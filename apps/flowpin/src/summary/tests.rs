@@ -160,9 +160,9 @@ fn plain(report: &RunReport, width: usize) -> String {
     anstream::adapter::strip_str(&styled).to_string()
 }
 
-/// What a person looks for is there, in words.
+/// The summary has the figures and explains them.
 #[test]
-fn summary_tells_figures_and_what_they_mean() {
+fn summary_has_figures_and_explanations() {
     let text = plain(&report(), 100);
     for part in [
         "86,620",
@@ -181,7 +181,7 @@ fn summary_tells_figures_and_what_they_mean() {
         "logs/eve.json",
         "Scans and floods  1 scan, 7 floods",
         "by 10.0.0.66 and 3 decoys",
-        "asked 10.0.0.1 and 1,000 ports: 3 open, 990 closed,",
+        "tried 10.0.0.1 and 1,000 ports: 3 open, 990 closed,",
         "on 10.0.0.2, port 80",
         "about 20,000 packets from about 19,000 sources",
         "and 6 more",
@@ -192,7 +192,7 @@ fn summary_tells_figures_and_what_they_mean() {
     }
 }
 
-/// No line is wider than the screen, on a narrow one too, where tables leave a choice.
+/// No line is wider than the screen.
 #[test]
 fn explanations_wrap_to_the_screen() {
     for line in plain(&report(), 100).lines() {
@@ -200,9 +200,9 @@ fn explanations_wrap_to_the_screen() {
     }
 }
 
-/// How often identification changed its mind is told, to people who ask for all and to machines.
+/// The number of verdicts taken back is in the detailed summary and in the JSON.
 #[test]
-fn verdicts_that_were_taken_back_are_told() {
+fn verdicts_that_were_taken_back_are_counted() {
     let mut report = report();
     report.identify.searched = 6_000;
     report.identify.inspected = 9_000;
@@ -215,7 +215,7 @@ fn verdicts_that_were_taken_back_are_told() {
     assert_eq!(value["identification"]["packets_per_connection"], 1.5);
 }
 
-/// Without packets there is a summary all the same, without divisions by zero.
+/// A run without packets has a summary, without divisions by zero.
 #[test]
 fn empty_run_has_a_summary() {
     let text = plain(&RunReport::default(), 80);
@@ -228,15 +228,32 @@ fn empty_run_has_a_summary() {
     assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
 }
 
-/// A packet that went nowhere is a defect, and the summary says so.
+/// Estimates and missing rows of the tables of hosts are marked, in the text and in the JSON.
 #[test]
-fn missing_packets_are_said_to_be_a_defect() {
+fn hosts_beyond_the_cap_are_marked() {
+    let text = plain(&report(), 100);
+    assert!(text.contains("Top talkers  of 2 addresses"), "{text}");
+    assert!(text.contains("of about 150,000 "), "{text}");
+    assert!(text.contains("about 30.0 MB"), "{text}");
+    let value: serde_json::Value = serde_json::from_str(&json(&report()).unwrap()).unwrap();
+    let hosts = &value["connections"];
+    assert_eq!(hosts["top_talkers"][0]["address"], "10.0.0.1");
+    assert_eq!(hosts["top_talkers"][0]["estimated"], false);
+    assert_eq!(hosts["addresses_untracked"], 0);
+    assert_eq!(hosts["top_host_pairs"][0]["server"], "10.0.0.1");
+    assert_eq!(hosts["top_host_pairs"][0]["estimated"], true);
+    assert_eq!(hosts["host_pairs_untracked"], 4);
+}
+
+/// A packet not accounted for is a defect, and the summary says so.
+#[test]
+fn missing_packets_are_reported_as_a_defect() {
     let mut report = report();
     report.conservation.received += 1;
     assert!(plain(&report, 100).contains("1 packet is not accounted for"));
 }
 
-/// Machines find every loss counter, those at 0 too, and whole numbers as numbers.
+/// The JSON has every loss counter, including those at 0, and counts as numbers.
 #[test]
 fn json_has_every_counter() {
     let value: serde_json::Value = serde_json::from_str(&json(&report()).unwrap()).unwrap();
@@ -255,21 +272,4 @@ fn json_has_every_counter() {
     let anomalies = value["streams"]["anomalies"].as_object().unwrap();
     assert_eq!(anomalies.len(), Anomaly::ALL.len());
     assert_eq!(value["traffic"]["first"], "2011-01-25T18:52:22.708292000Z");
-}
-
-/// Estimates and missing rows of the tables of hosts are marked, in the text and in the JSON.
-#[test]
-fn hosts_beyond_the_cap_are_marked() {
-    let text = plain(&report(), 100);
-    assert!(text.contains("Top talkers  of 2 addresses"), "{text}");
-    assert!(text.contains("of about 150,000 "), "{text}");
-    assert!(text.contains("about 30.0 MB"), "{text}");
-    let value: serde_json::Value = serde_json::from_str(&json(&report()).unwrap()).unwrap();
-    let hosts = &value["connections"];
-    assert_eq!(hosts["top_talkers"][0]["address"], "10.0.0.1");
-    assert_eq!(hosts["top_talkers"][0]["estimated"], false);
-    assert_eq!(hosts["addresses_untracked"], 0);
-    assert_eq!(hosts["top_host_pairs"][0]["server"], "10.0.0.1");
-    assert_eq!(hosts["top_host_pairs"][0]["estimated"], true);
-    assert_eq!(hosts["host_pairs_untracked"], 4);
 }

@@ -1,15 +1,15 @@
-//! Sections about packets: where they came from, how fast, and where each one went.
+//! Sections about packets: inputs, rates, workers, the account of every packet, outputs.
 
 use super::Detail;
 use super::number;
 use super::page::{Cell, Page};
 use flowpin_engine::{InputReport, RunReport, WorkerReport};
 
-/// What was read.
+/// The inputs.
 pub(super) fn inputs(page: &mut Page, report: &RunReport, detail: Detail) {
     page.title("Read", "");
     let shown = detail.rows(INPUT_ROWS);
-    // A damaged file is shown also where it is not among the first.
+    // A damaged file is shown even if it is not among the first.
     let visible = |at: &usize, damaged: bool| *at < shown || damaged;
     let rows: Vec<_> = report
         .inputs
@@ -26,14 +26,14 @@ pub(super) fn inputs(page: &mut Page, report: &RunReport, detail: Detail) {
         )));
     }
     if report.filtered > 0 {
-        let (packets, verb) = number::things_and(report.filtered, "packet", ["counts", "count"]);
+        let (packets, verb) = number::things_and(report.filtered, "packet", ["is", "are"]);
         page.line(Cell::left(format!(
-            "{packets} did not pass the filter and {verb} nowhere below"
+            "{packets} did not match the filter and {verb} not included below"
         )));
     }
     if let Some(packets) = report.stopped_after {
         page.line(Cell::left(format!(
-            "stopped after {}, as asked (-n)",
+            "stopped after {} (-n)",
             number::things(packets, "packet")
         )));
     }
@@ -55,7 +55,7 @@ fn input_row(input: &InputReport) -> Vec<Cell> {
     ]
 }
 
-/// How much, over which time, and how fast.
+/// Packets and bytes, the time of the capture, and the speed of the analysis.
 pub(super) fn traffic(page: &mut Page, report: &RunReport) {
     let (packets, bytes) = (report.packets, report.frame_bytes);
     let mean = bytes.checked_div(packets).unwrap_or(0);
@@ -108,7 +108,7 @@ pub(super) fn traffic(page: &mut Page, report: &RunReport) {
     page.rows(&rows);
 }
 
-/// Who did how much of the work.
+/// The shares of the workers.
 pub(super) fn workers(page: &mut Page, report: &RunReport, detail: Detail) {
     let workers = &report.workers;
     if workers.len() < 2 {
@@ -159,7 +159,7 @@ fn worker_row(at: usize, worker: &WorkerReport, total: u64) -> Vec<Cell> {
     row
 }
 
-/// Where every packet went: received = finished + absorbed + held + lost.
+/// The account of every packet: received = finished + absorbed + held + lost.
 pub(super) fn conservation(page: &mut Page, report: &RunReport) {
     let sums = &report.conservation;
     page.title("Every packet accounted for", "");
@@ -170,7 +170,7 @@ pub(super) fn conservation(page: &mut Page, report: &RunReport) {
             "ICMP errors on the connections they quote",
         ),
         (sums.non_ip, "not IP (ARP, LLDP, …)"),
-        (sums.unsupported_link, "of a link type that is not read"),
+        (sums.unsupported_link, "of an unsupported link type"),
         (sums.malformed, "refused"),
     ];
     let finished: u64 = ways.iter().map(|(count, _)| count).sum();
@@ -197,7 +197,7 @@ pub(super) fn conservation(page: &mut Page, report: &RunReport) {
     }
     if sums.held > 0 {
         page.line(Cell::dim(
-            "held: fragments that still waited for others at the end of the input",
+            "held: fragments still waiting for others at the end of the input",
         ));
     }
     let missing = sums.missing();
@@ -210,7 +210,7 @@ pub(super) fn conservation(page: &mut Page, report: &RunReport) {
     }
 }
 
-/// What was written.
+/// The outputs.
 pub(super) fn outputs(page: &mut Page, report: &RunReport, detail: Detail) {
     if report.outputs.is_empty() {
         return;

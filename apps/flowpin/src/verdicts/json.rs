@@ -1,4 +1,4 @@
-//! JSON lines, in the words of EVE JSON.
+//! JSON lines, with the field names of EVE JSON.
 
 use super::{by, sums, transport};
 use crate::summary::number;
@@ -31,7 +31,7 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     app_by: Option<&'a str>,
     packets_inspected: u8,
-    /// What the port suggests: never a verdict.
+    /// The protocol suggested by the port: never a verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     port_hint: Option<&'a str>,
     pkts: u64,

@@ -1,10 +1,10 @@
-//! Which protocol each connection speaks, on standard output: for people, as JSON lines, as CSV.
+//! The protocol of each connection, on standard output: as a table, JSON lines or CSV.
 //!
 //! ```text
 //!  C0XWfTK4LReq  tcp  10.91.1.2:41001 → 10.91.2.2:25  smtp → tls  tls-client-hello, sure, …
 //! ```
 //!
-//! Owns words and layout; what is told is the engine's.
+//! Owns texts and layout; the engine provides the data.
 
 mod csv;
 mod json;
@@ -21,10 +21,10 @@ pub(crate) struct Lister {
     out: Box<dyn Write>,
     format: ListFormat,
     table: Table,
-    /// Protocols that are wanted; none: all.
+    /// The selected protocols; if empty, all.
     only: Vec<String>,
-    /// Connections told.
-    pub(crate) told: u64,
+    /// The number of connections listed.
+    pub(crate) listed: u64,
 }
 
 impl Lister {
@@ -39,11 +39,11 @@ impl Lister {
             format,
             table: Table::default(),
             only: only.to_vec(),
-            told: 0,
+            listed: 0,
         }
     }
 
-    /// Writes what waits; `more` follows a table.
+    /// Writes the waiting rows; `more` follows a table.
     pub(crate) fn finish(&mut self, more: &str) -> Result<(), RunError> {
         let more = match self.format {
             ListFormat::Table => more,
@@ -82,7 +82,7 @@ impl ListSink for Lister {
         if !self.is_wanted(listed) {
             return Ok(());
         }
-        self.told += 1;
+        self.listed += 1;
         match self.format {
             ListFormat::Table => self.table.row(&mut self.out, listed),
             ListFormat::Json => json::line(&mut self.out, listed),
@@ -97,12 +97,12 @@ fn failed(source: io::Error) -> RunError {
     RunError::StreamWrite { path, source }
 }
 
-/// Something was said that no rule knows.
+/// There is payload, but no rule matched.
 const UNKNOWN: &str = "unknown";
-/// Nothing was said that can be looked at.
+/// There is no payload to examine.
 const SILENT: &str = "silent";
 
-/// Transport protocol, in the words of EVE JSON.
+/// The transport protocol, as named in EVE JSON.
 fn transport(listed: &Listed) -> String {
     let number = listed.record.protocol;
     let name = flowpin_record::eve_protocol_name(number).map(str::to_owned);
@@ -118,7 +118,7 @@ fn sums(listed: &Listed) -> (u64, u64) {
     )
 }
 
-/// Whose bytes decided.
+/// The side whose bytes decided.
 const fn by(by_client: bool) -> &'static str {
     if by_client { "client" } else { "server" }
 }

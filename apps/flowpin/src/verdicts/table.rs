@@ -1,4 +1,4 @@
-//! A table for people. Columns are as wide as the first rows need; what is wider later stands out.
+//! A table. Columns are as wide as the first rows need; wider cells later stick out.
 
 use super::{by, sums, transport};
 use crate::summary::number;
@@ -16,7 +16,7 @@ pub(super) struct Table {
 }
 
 const COLUMNS: usize = 4;
-/// So many rows decide how wide columns are.
+/// The number of rows that decide the widths of columns.
 const FIRST_ROWS: usize = 500;
 
 /// Identifier, transport, both ends, protocol; and why.
@@ -99,7 +99,7 @@ fn row(listed: &Listed) -> Row {
         }
         None if listed.inspected == 0 => {
             let (packets, _) = sums(listed);
-            let why = format!("nothing said in {}", number::things(packets, "packet"));
+            let why = format!("no payload in {}", number::things(packets, "packet"));
             ("-".to_owned(), Style::new().dimmed(), why)
         }
         None => {
@@ -107,7 +107,7 @@ fn row(listed: &Listed) -> Row {
                 let port = record.server.port;
                 format!("; port {port} suggests {name}")
             });
-            let why = format!("{looked} looked at{}", hint.unwrap_or_default());
+            let why = format!("{looked} examined{}", hint.unwrap_or_default());
             ("unknown".to_owned(), Style::new().dimmed(), why)
         }
     };

@@ -87,7 +87,7 @@ fn damage_is_told_by_all_that_read() {
     ] {
         let parts = [
             "cut.pcapng: damaged at byte 2996",
-            "inside a block; what came before",
+            "inside a block; everything before it is",
         ];
         assert_refused(&run(&place, line), 4, &parts);
     }

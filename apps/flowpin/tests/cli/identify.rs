@@ -127,7 +127,7 @@ fn patterns_name_what_is_left_over() {
     let lab = capture("http.pcapng");
     let none = flowpin(&["identify", "-r", &lab, "--patterns", "/nowhere"]);
     assert_refused(&none, 2, &["/nowhere", "cannot read patterns"]);
-    assert_refused(&flowpin(&["identify"]), 2, &["nothing to read"]);
+    assert_refused(&flowpin(&["identify"]), 2, &["no input"]);
 }
 
 /// An author sees each pattern's file, what it costs, what it matches and where, what comes first,

@@ -195,7 +195,7 @@ fn protocols_without_a_parser_are_refused() {
     for (asked, why) in [
         (
             "http,gopher",
-            "no parser reads `gopher`; there are parsers of dns, dtls,",
+            "there is no parser for `gopher`; there are parsers for dns, dtls,",
         ),
         ("http,,dns", "needs on, off, or protocols"),
     ] {

@@ -54,7 +54,7 @@ fn filter_works_as_words_and_as_option() {
     assert_eq!(count["stopped_after_packets"], 10);
     assert!(words["stopped_after_packets"].is_null());
     let page = flowpin(&["run", "-r", &lab, "-n", "10", "--format", "none"]);
-    assert!(stdout(&page).contains("stopped after 10 packets, as asked (-n)"));
+    assert!(stdout(&page).contains("stopped after 10 packets (-n)"));
 }
 
 /// A capture in a pipe gives what the file gives.
@@ -97,7 +97,7 @@ fn named_pipe_is_read_once() {
     assert_eq!(got["traffic"]["packets"], expected["traffic"]["packets"]);
 }
 
-/// A file cut off in a packet: what came before is written, the place is named, exit code 4.
+/// A file cut off in a packet: earlier packets are analysed, the place is named, exit code 4.
 #[test]
 fn truncated_capture_is_analysed_up_to_the_cut() {
     let dir = tempfile::tempdir().unwrap();
@@ -175,7 +175,7 @@ fn a_scan_is_told_everywhere() {
     let page = flowpin(&["run", "-r", &scan, "--format", "none"]);
     let page = stdout(&page);
     assert!(page.contains("Scans and floods  1 scan"), "{page}");
-    assert!(page.contains("asked 2 hosts and 60 ports"), "{page}");
+    assert!(page.contains("tried 2 hosts and 60 ports"), "{page}");
     let records = flowpin(&["run", "-r", &scan, "--output", "-", "-q"]);
     assert!(stdout(&records).contains(r#""event_type":"scan""#));
 }
@@ -252,7 +252,7 @@ fn bad_checksums_are_explained() {
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ");
-    for words in ["were left out", "offloading", "add `-k none`"] {
+    for words in ["were left out", "offloading", "use `-k none`"] {
         assert!(page.contains(words), "{page}");
         assert!(hint["text"].as_str().unwrap().contains(words));
     }

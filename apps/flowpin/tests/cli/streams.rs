@@ -224,7 +224,7 @@ fn limits_are_told_by_name() {
     ]);
     assert_eq!(code(&output), 0);
     assert!(
-        stdout(&output).contains("stream_files_over_limit: 14:"),
+        stdout(&output).contains("stream_files_over_limit: 14 streams not written"),
         "{}",
         stdout(&output)
     );
@@ -277,10 +277,14 @@ fn failures_are_one_line_each() {
     let output = flowpin(&["streams", "-r", &http, "--follow", "nonsense"]);
     assert_refused(&output, 2, &["`nonsense`", "Community ID"]);
     let output = flowpin(&["streams", "-w", text(&missing)]);
-    assert_refused(&output, 2, &["nothing to read"]);
+    assert_refused(&output, 2, &["no input"]);
     let both = ["streams", "-r", &http, "-w", "x", "--follow", "1"];
-    assert_eq!(code(&flowpin(&both)), 2);
-    assert_eq!(code(&flowpin(&["streams", "-r", &http])), 2);
+    assert_refused(&flowpin(&both), 2, &["--write", "--follow"]);
+    assert_refused(
+        &flowpin(&["streams", "-r", &http]),
+        2,
+        &["--write", "--follow"],
+    );
 }
 
 /// A capture that is cut short: what came before is written, and the exit code says so.

@@ -214,7 +214,7 @@ fn what_cannot_be_made_is_refused_or_said() {
         .output()
         .unwrap();
     assert!(
-        stderr(&narrow).contains("not 60.000 as planned"),
+        stderr(&narrow).contains("instead of 60.000"),
         "{}",
         stderr(&narrow)
     );

@@ -7,7 +7,7 @@ use flowpin_config::Span;
 use flowpin_gen::{PRESETS, Preset, Service};
 use std::path::{Path, PathBuf};
 
-/// What is to be made.
+/// The options of `flowpin gen`.
 #[derive(Args, Debug)]
 pub(crate) struct GenArgs {
     #[command(subcommand)]
@@ -21,23 +21,23 @@ pub(crate) enum What {
     Http(TraceArgs),
     /// FIX 4.2 conversations: orders and execution reports
     Fix(TraceArgs),
-    /// Several services, and probes of ports among them
+    /// Several services, with port probes among them
     Mix(TraceArgs),
-    /// DNS questions and answers
+    /// DNS queries and responses
     Dns(TraceArgs),
     /// SYN probes of many ports on many hosts
     Scan(TraceArgs),
     /// SYNs from forged sources to one host
     Flood(TraceArgs),
-    /// UDP datagrams in fragments
+    /// Fragmented UDP datagrams
     Fragments(TraceArgs),
     /// TCP connections that stay open and send in turn
     Connections(TraceArgs),
-    /// Multiply a real capture: each copy has hosts of its own, checksums mended
+    /// Copy a real capture several times: each copy has its own hosts and correct checksums
     Replicate(ReplicateArgs),
 }
 
-/// Where a trace goes.
+/// Where a trace is written.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct TargetArgs {
@@ -46,27 +46,27 @@ pub(crate) struct TargetArgs {
     #[arg(required_unless_present = "interface")]
     write: Option<PathBuf>,
 
-    /// Replace FILE, and the truth about it, if they are there
+    /// Replace FILE and its truth file if they exist
     #[arg(long, conflicts_with = "interface")]
     force: bool,
 
-    /// Send the frames out of an interface instead, at the times of the trace (Linux)
+    /// Send the frames to an interface instead, at the times of the trace (Linux)
     #[arg(short = 'i', long, value_name = "IFACE", conflicts_with_all = ["write", "format"])]
     interface: Option<String>,
 
-    /// Send as fast as the interface takes them
+    /// Send as fast as the interface accepts frames
     #[arg(long, requires = "interface")]
     topspeed: bool,
 
-    /// How it is laid out [default: by the name's ending, else pcap]
+    /// File format [default: by the ending of FILE, else pcap]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Layout>,
 
-    /// Bytes captured of each frame, at most
+    /// Most bytes captured of each frame
     #[arg(long, value_name = "BYTES", default_value_t = 262_144)]
     snap_len: u32,
 
-    /// The same seed gives the same bytes
+    /// Seed of the trace: the same seed gives the same bytes
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
 }
@@ -89,17 +89,17 @@ impl<'a> Target<'a> {
     }
 }
 
-/// What a trace shall be like.
+/// The characteristics of a trace.
 #[derive(Args, Debug)]
 pub(crate) struct TraceArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
 
-    /// The truth about every connection, as JSON [default: beside FILE, if that is a file]
+    /// Write the ground truth as JSON to FILE [default: beside the capture, if that is a file]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) truth: Option<PathBuf>,
 
-    /// Write no truth
+    /// Do not write the ground truth
     #[arg(long, conflicts_with = "truth", help_heading = "Output")]
     pub(crate) no_truth: bool,
 
@@ -113,19 +113,19 @@ pub(crate) struct TraceArgs {
     trouble: TroubleArgs,
 }
 
-/// How much, and how dense.
+/// Size and density.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Size and density")]
 struct SizeArgs {
-    /// Begin with the published characteristics of a trace (listed by a wrong name)
+    /// Start with the published characteristics of a trace (an unknown NAME lists them)
     #[arg(long, value_name = "NAME", value_parser = preset)]
     preset: Option<&'static Preset>,
 
-    /// Only a part of the preset's connections: 0.1 is a tenth
+    /// Generate only this part of the preset's connections: 0.1 is a tenth
     #[arg(long, value_name = "SHARE", requires = "preset", default_value_t = 1.0)]
     part: f64,
 
-    /// Packets of the whole trace, about
+    /// Approximate packets of the whole trace
     #[arg(long, value_name = "COUNT")]
     packets: Option<u64>,
 
@@ -137,19 +137,19 @@ struct SizeArgs {
     #[arg(long, value_name = "NUMBER", conflicts_with_all = ["packets_per_connection"])]
     rate: Option<f64>,
 
-    /// The same the other way round
+    /// Packets per connection, as an alternative to --rate
     #[arg(long, value_name = "NUMBER")]
     packets_per_connection: Option<f64>,
 
-    /// Bytes of a frame, on average, without check sequence
+    /// Average frame length in bytes, without check sequence
     #[arg(long, value_name = "BYTES")]
     packet_len: Option<f64>,
 
-    /// Connections open at a time, on average
+    /// Average number of open connections
     #[arg(long, value_name = "COUNT")]
     concurrency: Option<f64>,
 
-    /// Packets a second, on average
+    /// Average packets a second
     #[arg(long, value_name = "COUNT")]
     pps: Option<f64>,
 }
@@ -162,23 +162,23 @@ struct NetArgs {
     #[arg(long, value_name = "SHARE")]
     ipv6: Option<f64>,
 
-    /// A VLAN tag on every frame; a second one lies inside the first
+    /// A VLAN tag on every frame; may be repeated, for a tag inside the first
     #[arg(long = "vlan", value_name = "ID")]
     vlans: Vec<u16>,
 
-    /// What every packet is wrapped in
+    /// The tunnel around every packet
     #[arg(long, value_name = "KIND")]
     tunnel: Option<Wrapping>,
 
-    /// The largest IP packet, tunnel headers not counted
+    /// The largest IP packet, without tunnel headers
     #[arg(long, value_name = "BYTES")]
     mtu: Option<u16>,
 
-    /// Hosts that connect, that scan, or that a flood claims to come from
+    /// Hosts that connect or scan, or that are forged as sources of a flood
     #[arg(long, value_name = "COUNT")]
     clients: Option<u32>,
 
-    /// Hosts that are connected to
+    /// Hosts that accept connections or are scanned
     #[arg(long, value_name = "COUNT")]
     servers: Option<u32>,
 
@@ -186,24 +186,24 @@ struct NetArgs {
     #[arg(long, value_name = "COUNT")]
     ports: Option<u16>,
 
-    /// Bytes of a datagram that is sent in fragments, on average
+    /// Average bytes of a fragmented datagram
     #[arg(long, value_name = "BYTES")]
     datagram_len: Option<u32>,
 }
 
-/// What is said.
+/// Content of the conversations.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "What is said")]
+#[command(next_help_heading = "Content")]
 struct TalkArgs {
     /// Share of packets that end inside a header line (HTTP)
     #[arg(long, value_name = "SHARE")]
     straddling: Option<f64>,
 
-    /// Share of packets that carry a part of a message in chunks (HTTP)
+    /// Share of packets that carry part of a chunked message (HTTP)
     #[arg(long, value_name = "SHARE")]
     chunked: Option<f64>,
 
-    /// Bytes of a message's header, about (HTTP)
+    /// Approximate bytes of a message header (HTTP)
     #[arg(long, value_name = "BYTES")]
     header_len: Option<u32>,
 
@@ -211,36 +211,36 @@ struct TalkArgs {
     #[arg(long = "service", value_name = "NAME=SHARE", value_parser = service)]
     services: Vec<(Service, f64)>,
 
-    /// Share of connections that a reset ends
+    /// Share of connections that end with a reset
     #[arg(long, value_name = "SHARE")]
     reset: Option<f64>,
 
-    /// Connections stay open
+    /// Leave connections open
     #[arg(long)]
     stay_open: bool,
 }
 
-/// What goes wrong.
+/// Faults.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "What goes wrong")]
+#[command(next_help_heading = "Faults")]
 struct TroubleArgs {
-    /// Share of segments lost before the capture and sent again, behind their successors
+    /// Share of segments lost before the capture point and retransmitted after their successors
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     loss: f64,
 
-    /// Share of segments overtaken by the next; of datagrams whose fragments come backwards
+    /// Share of segments overtaken by the next, or of datagrams with fragments in reverse order
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     reorder: f64,
 
-    /// Share of segments sent again although they arrived
+    /// Share of segments retransmitted although they arrived
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     retransmit: f64,
 
-    /// Share of frames that are captured twice
+    /// Share of frames captured twice
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     duplicate: f64,
 
-    /// Share of segments that arrived and that the capture lacks
+    /// Share of segments that arrived but are not in the capture
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     missing: f64,
 }
@@ -256,7 +256,7 @@ pub(crate) struct ReplicateArgs {
     #[arg(value_hint = ValueHint::AnyPath, help_heading = "Input")]
     read: Vec<PathBuf>,
 
-    /// How many copies
+    /// Number of copies
     #[arg(
         short = 'n',
         long = "copies",
@@ -265,11 +265,11 @@ pub(crate) struct ReplicateArgs {
     )]
     copies: u32,
 
-    /// One copy behind the other, a second between them
+    /// Put the copies one after the other, with a second between them
     #[arg(long, help_heading = "Time")]
     appended: bool,
 
-    /// All copies begin and end within this, if they are not longer
+    /// Start and end all copies within this time, if they are not longer
     #[arg(
         long,
         value_name = "SPAN",
@@ -279,7 +279,7 @@ pub(crate) struct ReplicateArgs {
     window: Span,
 }
 
-/// How a capture is laid out.
+/// File formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Layout {
     /// Classic pcap, nanoseconds
@@ -288,7 +288,7 @@ enum Layout {
     Pcapng,
 }
 
-/// What packets are wrapped in.
+/// Kinds of tunnels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Wrapping {
     /// VXLAN (RFC 7348)
@@ -306,21 +306,21 @@ enum Wrapping {
 fn preset(name: &str) -> Result<&'static Preset, String> {
     Preset::named(name).ok_or_else(|| {
         let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
-        format!("there are {}", names.join(", "))
+        format!("choose one of {}", names.join(", "))
     })
 }
 
 fn service(text: &str) -> Result<(Service, f64), String> {
-    let (name, share) = text.split_once('=').ok_or("needs NAME=SHARE")?;
+    let (name, share) = text.split_once('=').ok_or("NAME=SHARE is needed")?;
     let share: f64 = share
         .parse()
-        .map_err(|_| format!("`{share}` is no number"))?;
+        .map_err(|_| format!("`{share}` is not a number"))?;
     if share.is_nan() || share < 0.0 {
-        return Err(format!("`{share}` is no share"));
+        return Err(format!("`{share}` is not a share: use a number, 0 or more"));
     }
     let found = Service::ALL.iter().find(|(_, known)| *known == name);
     found.map(|&(service, _)| (service, share)).ok_or_else(|| {
         let names: Vec<_> = Service::ALL.iter().map(|(_, name)| *name).collect();
-        format!("there are {}", names.join(", "))
+        format!("choose one of {}", names.join(", "))
     })
 }

@@ -1,4 +1,4 @@
-//! From words to what the generator takes.
+//! Conversion of arguments to the options of the generator.
 
 use super::{
     Layout, NetArgs, ReplicateArgs, SizeArgs, TalkArgs, Target, TargetArgs, TraceArgs, Wrapping,
@@ -17,12 +17,12 @@ impl TargetArgs {
         }
     }
 
-    /// What `-w` names; nothing where an interface is asked for.
+    /// The path of `-w`; empty if frames are sent to an interface.
     fn file(&self) -> &Path {
         self.write.as_deref().unwrap_or(Path::new(""))
     }
 
-    /// What becomes of files that are there.
+    /// The treatment of existing files.
     pub(crate) const fn existing(&self) -> Existing {
         if self.force {
             Existing::Replace
@@ -31,7 +31,7 @@ impl TargetArgs {
         }
     }
 
-    /// Where the trace goes.
+    /// Where the trace is written.
     pub(crate) fn target(&self) -> Target<'_> {
         match &self.interface {
             Some(name) => Target::Interface {
@@ -45,7 +45,7 @@ impl TargetArgs {
 }
 
 impl TraceArgs {
-    /// The options that these words make.
+    /// The options from these arguments.
     ///
     /// # Errors
     /// A preset of another kind.
@@ -53,7 +53,7 @@ impl TraceArgs {
         let size = &self.size;
         let mut options = match size.preset {
             Some(preset) if preset.kind != kind => {
-                anyhow::bail!("`{}` is not a trace of this kind", preset.name)
+                anyhow::bail!("the preset `{}` is not a trace of this kind", preset.name)
             }
             Some(preset) => preset.options(size.part),
             None => Options::new(kind),
@@ -73,7 +73,7 @@ impl TraceArgs {
         Ok(options)
     }
 
-    /// Where the truth goes, if anywhere.
+    /// Where the ground truth is written, if anywhere.
     pub(crate) fn truth(&self) -> Option<PathBuf> {
         match (&self.truth, self.target.target()) {
             (Some(path), _) => Some(path.clone()),
@@ -166,7 +166,7 @@ impl TalkArgs {
 }
 
 impl ReplicateArgs {
-    /// What is to be multiplied, and how.
+    /// The capture to copy, and how.
     pub(crate) fn replication(&self) -> Replication {
         Replication {
             read: self.read.clone(),
