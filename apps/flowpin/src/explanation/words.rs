@@ -47,7 +47,7 @@ pub(super) fn fate(fate: &Fate, headers: &Headers) -> String {
         Fate::CompletedBy(number) => {
             format!("its datagram was completed by packet {number}, explained below")
         }
-        Fate::Packet => "goes on as a packet".to_owned(),
+        Fate::Packet => "continues as a packet".to_owned(),
         Fate::Unplaced => {
             "ends here: no room for its connection (see the losses of the summary)".to_owned()
         }

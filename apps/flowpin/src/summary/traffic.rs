@@ -164,16 +164,17 @@ pub(super) fn conservation(page: &mut Page, report: &RunReport) {
     let sums = &report.conservation;
     page.title("Every packet accounted for", "");
     let ways = [
-        (sums.on_connections, "on connections"),
+        (sums.on_connections, "", "on connections"),
         (
             sums.icmp_errors,
-            "ICMP errors on the connections they quote",
+            "ICMP error",
+            "about packets of connections",
         ),
-        (sums.non_ip, "not IP (ARP, LLDP, …)"),
-        (sums.unsupported_link, "of an unsupported link type"),
-        (sums.malformed, "refused"),
+        (sums.non_ip, "", "not IP (ARP, LLDP, …)"),
+        (sums.unsupported_link, "", "of an unsupported link type"),
+        (sums.malformed, "", "refused"),
     ];
-    let finished: u64 = ways.iter().map(|(count, _)| count).sum();
+    let finished: u64 = ways.iter().map(|(count, ..)| count).sum();
     page.line(Cell::left(format!(
         "{} received = {} finished + {} absorbed + {} held + {} lost",
         number::count(sums.received),
@@ -184,8 +185,11 @@ pub(super) fn conservation(page: &mut Page, report: &RunReport) {
     )));
     let terms: Vec<String> = ways
         .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{} {what}", number::count(*count)))
+        .filter(|(count, ..)| *count > 0)
+        .map(|&(count, unit, what)| match unit {
+            "" => format!("{} {what}", number::count(count)),
+            unit => format!("{} {what}", number::things(count, unit)),
+        })
         .collect();
     if !terms.is_empty() {
         page.line(Cell::dim(format!("finished: {}", terms.join(", "))));
