@@ -114,7 +114,7 @@ fn anomaly(what: Anomaly, account: &PacketAccount, view: &StreamsView) -> String
     };
     let seq = tcp_field(account, "seq").unwrap_or("?");
     let expects = format!(
-        "the receiver expects {} and takes up to {}, as {}",
+        "the receiver expects {} and takes up to {} (policy {})",
         stream.next.0,
         stream.edge.0,
         stream.policy.name(),

@@ -1,6 +1,7 @@
 //! The command as its users meet it: the real program, its words, files and exit codes.
 #![allow(clippy::unwrap_used, reason = "also in functions that tests share")]
 
+mod explain;
 mod failures;
 mod identify;
 mod interface;

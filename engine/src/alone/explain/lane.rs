@@ -1,22 +1,18 @@
 //! The way of packets from the input stage to the worker, one at a time, with a look at each that
 //! is explained.
 
-use super::account::{Fate, PacketAccount, PacketView, RecordText, SlowReason};
+use super::account::{Fate, PacketAccount, RecordText, SlowReason};
 use super::observer::{Observer, Seen};
+use super::packet::{blank, difference, packet_view};
 use super::records::Texts;
 use super::slow::slow_reason;
 use crate::RunError;
 use crate::alone::fragments::Fragments;
-use crate::input::{Arrival, Lane};
+use crate::input::Lane;
 use crate::run::single::SingleLane;
-use core::net::IpAddr;
 use flowpin_config::{Checksums, PipelineShape, Plan};
-use flowpin_counters::{Loss, Losses};
-use flowpin_defrag::Inserted;
-use flowpin_dispatch::{ChecksumVerdict, Dispatched, Headers, headers};
-use flowpin_packet::{
-    Endpoints, FragmentRef, Frame, FrameBytes, PacketFlags, PacketKind, PacketMeta, Piece,
-};
+use flowpin_dispatch::headers;
+use flowpin_packet::{FragmentRef, FrameBytes, PacketFlags, PacketMeta, Piece};
 use flowpin_record::{RecordType, Uid};
 use std::collections::BTreeSet;
 
@@ -32,18 +28,18 @@ pub trait ExplainSink {
 /// Hands packets to the worker one at a time.
 pub(super) struct Watched<'k, K> {
     pub(super) inner: SingleLane<Observer>,
-    sink: &'k mut K,
+    pub(super) sink: &'k mut K,
     /// A connection is followed: any packet may be one of its.
-    follows: bool,
-    verifies: bool,
-    workers: Option<usize>,
-    texts: Texts,
+    pub(super) follows: bool,
+    pub(super) verifies: bool,
+    pub(super) workers: Option<usize>,
+    pub(super) texts: Texts,
     /// Numbers that are explained, whatever their connection. More are added: of what they lead to.
     pub(super) numbers: BTreeSet<u64>,
     /// The frame at hand, if it takes the slow path.
-    slow: Option<PacketAccount>,
-    fragment: Option<FragmentRef>,
-    fragments: Fragments,
+    pub(super) slow: Option<PacketAccount>,
+    pub(super) fragment: Option<FragmentRef>,
+    pub(super) fragments: Fragments,
     /// The connection of the last number that had one.
     pub(super) uid: Option<Uid>,
     /// Whether a number that was asked for waits for the other fragments of its datagram.
@@ -92,7 +88,7 @@ impl<'k, K: ExplainSink> Watched<'k, K> {
     }
 
     /// Handles the packet in the slot. `datagram`: its bytes, if it was made of fragments.
-    fn pass(&mut self, piece: &Piece, datagram: Option<&[u8]>) {
+    pub(super) fn pass(&mut self, piece: &Piece, datagram: Option<&[u8]>) {
         let meta = *self.inner.slot();
         self.last_number = self.last_number.max(meta.number);
         let is_asked = self.numbers.contains(&meta.number);
@@ -152,39 +148,8 @@ impl<'k, K: ExplainSink> Watched<'k, K> {
             });
         }
         account.fates.push(Fate::Packet);
-        account.packet = Some(self.packet_view(meta, frame));
+        account.packet = Some(packet_view(meta, frame, (self.verifies, self.workers)));
         account
-    }
-
-    fn packet_view(&self, meta: &PacketMeta, frame: &[u8]) -> PacketView {
-        // Ends are read in the frame; a reassembled one lies at its beginning.
-        let placed = PacketMeta {
-            frame_start: 0,
-            flags: PacketFlags(meta.flags.0 & !PacketFlags::REASSEMBLED.0),
-            ..*meta
-        };
-        let frames = FrameBytes {
-            piece: frame,
-            extra: &[],
-        };
-        let Endpoints { low, high } = frames.endpoints(&placed);
-        let ipv6 = meta.key.is_ipv6();
-        let address = |bytes| -> IpAddr { Endpoints::address(bytes, ipv6) };
-        let (low_port, high_port) = meta.key.ports();
-        let verdict = checksum(placed, frame);
-        let shard = meta.shard().0;
-        PacketView {
-            kind: meta.kind,
-            protocol: meta.protocol,
-            ends: [(address(low), low_port), (address(high), high_port)],
-            high_to_low: meta.high_to_low(),
-            payload_len: meta.payload_len,
-            checksum: self.verifies.then_some(verdict),
-            shard,
-            worker: self
-                .workers
-                .map(|count| (usize::from(shard) % count, count)),
-        }
     }
 
     fn add_seen(&mut self, account: &mut PacketAccount, seen: Option<Seen>) {
@@ -223,7 +188,7 @@ impl<'k, K: ExplainSink> Watched<'k, K> {
     }
 
     /// The frame at hand goes no further.
-    fn end_frame(&mut self) {
+    pub(super) fn end_frame(&mut self) {
         self.fragment = None;
         if let Some(account) = self.slow.take()
             && self.numbers.contains(&account.number)
@@ -232,14 +197,14 @@ impl<'k, K: ExplainSink> Watched<'k, K> {
         }
     }
 
-    fn fate(&mut self, fate: Fate) {
+    pub(super) fn fate(&mut self, fate: Fate) {
         if let Some(account) = &mut self.slow {
             account.fates.push(fate);
         }
     }
 
     /// A datagram is whole.
-    fn complete(&mut self, numbers: Option<Vec<u64>>) {
+    pub(super) fn complete(&mut self, numbers: Option<Vec<u64>>) {
         let Some(numbers) = numbers else {
             return;
         };
@@ -251,140 +216,4 @@ impl<'k, K: ExplainSink> Watched<'k, K> {
         }
         self.fate(Fate::FragmentCompletes { numbers });
     }
-}
-
-impl<K: ExplainSink> Lane for Watched<'_, K> {
-    fn slot(&mut self) -> &mut PacketMeta {
-        self.inner.slot()
-    }
-
-    fn commit(&mut self, piece: &Piece) {
-        let number = self.inner.slot().number;
-        if self.slow.as_ref().is_some_and(|slow| slow.number != number) {
-            self.slow = None;
-        }
-        self.fragment = None;
-        self.pass(piece, None);
-    }
-
-    fn commit_datagram(&mut self, piece: &Piece, datagram: &[u8]) {
-        self.fragment = None;
-        self.pass(piece, Some(datagram));
-    }
-
-    fn fragment(&mut self, fragment: &FragmentRef, bytes: &[u8]) {
-        let whole = self.fragments.add(fragment, bytes);
-        self.complete(whole);
-        self.fragment = Some(*fragment);
-    }
-
-    fn fragment_inserted(&mut self, inserted: &Inserted) {
-        let Some(fragment) = self.fragment else {
-            return;
-        };
-        match inserted {
-            Inserted::Held => {
-                self.waits |= self.numbers.contains(&fragment.number);
-                self.fate(Fate::FragmentHeld {
-                    offset: fragment.offset,
-                    len: fragment.payload_len,
-                    more: fragment.more,
-                });
-                self.end_frame();
-            }
-            Inserted::Complete(_) => {
-                let whole = self.fragments.complete();
-                self.complete(whole);
-            }
-            Inserted::Lone => self.fate(Fate::FragmentLone),
-            Inserted::Refused(what) => {
-                self.fate(Fate::Refused(*what));
-                self.end_frame();
-            }
-        }
-    }
-
-    fn slow_path(&mut self, frame: &Frame, arrival: &Arrival, piece: &Piece) {
-        self.last_number = self.last_number.max(arrival.number);
-        self.fragment = None;
-        let mut account = blank(arrival.number);
-        account.time = arrival.time;
-        account.stream_time = arrival.stream_time;
-        (account.link, account.wire_len) = (frame.link, frame.wire_len);
-        account.captured_len = frame.captured_len;
-        if self.numbers.contains(&arrival.number) {
-            let end = frame.start.saturating_add(frame.captured_len) as usize;
-            let bytes = piece.bytes.get(frame.start as usize..end);
-            account.headers = headers(
-                bytes.unwrap_or_default(),
-                flowpin_dispatch::Seen {
-                    link: frame.link,
-                    wire_len: frame.wire_len,
-                    again: false,
-                    verify: self.verifies,
-                },
-            );
-            account.slow_path = Some(slow_reason(&account.headers, frame.link));
-        }
-        self.slow = Some(account);
-    }
-
-    fn dispatched(&mut self, dispatched: &Dispatched) {
-        let fate = match dispatched {
-            Dispatched::Packet | Dispatched::Fragment(_) => return,
-            Dispatched::NonIp => Fate::NonIp,
-            Dispatched::Malformed(what) => Fate::Refused(*what),
-            Dispatched::Headless => Fate::Headless,
-            Dispatched::UnsupportedLink => Fate::UnsupportedLink,
-        };
-        self.fate(fate);
-        self.end_frame();
-    }
-}
-
-fn blank(number: u64) -> PacketAccount {
-    PacketAccount {
-        number,
-        time: flowpin_packet::Timestamp(0),
-        stream_time: flowpin_packet::Timestamp(0),
-        link: flowpin_packet::LinkType::Ethernet,
-        captured_len: 0,
-        wire_len: 0,
-        headers: Headers::default(),
-        slow_path: None,
-        fates: Vec::new(),
-        packet: None,
-        connection: None,
-        scans: None,
-        streams: None,
-        inspect: None,
-        losses: Vec::new(),
-        ended: Vec::new(),
-        records: Vec::new(),
-    }
-}
-
-/// What dispatch, or the worker for it, says of a packet's checksum.
-fn checksum(mut meta: PacketMeta, frame: &[u8]) -> ChecksumVerdict {
-    let flags = meta.flags;
-    let is_icmp = matches!(meta.kind, PacketKind::Icmp | PacketKind::IcmpError);
-    match flowpin_dispatch::verify(&mut meta, frame) {
-        // What is not verified from the descriptor, the slow path has verified.
-        ChecksumVerdict::NotChecked if flags.has(PacketFlags::BAD_CHECKSUM) => ChecksumVerdict::Bad,
-        ChecksumVerdict::NotChecked if flags.has(PacketFlags::OFFLOADED_CHECKSUM) => {
-            ChecksumVerdict::Offloaded
-        }
-        ChecksumVerdict::NotChecked if is_icmp && !flags.has(PacketFlags::SNAPPED) => {
-            ChecksumVerdict::Good
-        }
-        verdict => verdict,
-    }
-}
-
-/// What was counted since.
-fn difference(before: &Losses, after: &Losses) -> Vec<(Loss, u64)> {
-    let grown = after
-        .iter()
-        .map(|(loss, count)| (loss, count - before.of(loss)));
-    grown.filter(|&(_, count)| count > 0).collect()
 }

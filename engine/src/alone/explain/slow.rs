@@ -29,6 +29,7 @@ pub(super) fn slow_reason(headers: &Headers, link: LinkType) -> SlowReason {
     }
     match headers.all.last() {
         _ if headers.refused.is_some() => SlowReason::Refused,
+        Some(last) if last.fields.is_empty() => SlowReason::Refused,
         // A port of a tunnel, whose header did not validate.
         Some(last) if last.name == "udp" => SlowReason::Tunnel,
         _ => SlowReason::Other,

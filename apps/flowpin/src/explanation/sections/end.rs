@@ -1,0 +1,85 @@
+//! Records, and the end of a connection.
+
+use super::super::text::Section;
+use crate::summary::number;
+use flowpin_engine::{ConnectionAccount, EndView, RecordText};
+use flowpin_record::{ConnRecord, RecordEndpoint};
+
+/// The end of a connection, and what no packet of it caused.
+pub(in crate::explanation) fn connection(account: &ConnectionAccount) -> Vec<Section> {
+    let mut end = Section::new(
+        "End of the connection",
+        "pipeline/50-flow/src/table/expiry.rs",
+    );
+    end.row("uid", account.uid.to_string());
+    match &account.end {
+        Some(view) => {
+            end.row("ended", ended(view));
+            end.row("ends", ends(&view.record));
+            let app = view.record.app.map(|app| app.name.to_owned());
+            end.row(
+                "protocol",
+                app.unwrap_or_else(|| "not identified".to_owned()),
+            );
+            let (up, down) = (&view.record.to_server, &view.record.to_client);
+            end.row("packets", both(up.packets, down.packets));
+        }
+        None => end.row("ended", "not by the time that reading stopped"),
+    }
+    vec![
+        end,
+        records("Records of its end", &account.records, true),
+        records("Scans and floods of its ends", &account.findings, false),
+    ]
+}
+
+/// Records, with their files and lines.
+pub(super) fn records(name: &'static str, all: &[RecordText], is_told: bool) -> Section {
+    let mut section = Section::new(name, "pipeline/99-output");
+    for record in all {
+        for line in &record.lines {
+            section.row(
+                format!("{}  {}", record.kind, line.file),
+                beginning(&line.text),
+            );
+        }
+    }
+    if all.is_empty() && is_told {
+        section.row("", "none");
+    }
+    section
+}
+
+/// A line for people: JSON has all of it.
+fn beginning(line: &str) -> String {
+    let mut letters = line.chars();
+    let mut text: String = letters.by_ref().take(LINE_MAX).collect();
+    if letters.next().is_some() {
+        text.push('…');
+    }
+    text
+}
+
+/// How a connection ended.
+pub(super) fn ended(end: &EndView) -> String {
+    let record = &end.record;
+    format!(
+        "{} ended at {}: {}, {}",
+        record.uid,
+        number::rfc3339(end.key.time),
+        record.reason.name().replace('_', " "),
+        record.conn_state.name(),
+    )
+}
+
+pub(super) fn ends(record: &ConnRecord) -> String {
+    let end = |end: &RecordEndpoint| format!("{} port {}", end.address, end.port);
+    format!("{} → {}", end(&record.client), end(&record.server))
+}
+
+pub(super) fn both(to_server: u64, to_client: u64) -> String {
+    format!("{}/{}", number::count(to_server), number::count(to_client))
+}
+
+/// Letters of a record's line.
+const LINE_MAX: usize = 240;
