@@ -1,11 +1,11 @@
-//! Any bytes, whole and in pieces.
+//! The fuzzing entry point: any bytes, whole and in pieces.
 
 use crate::Nut;
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_parser::{Begin, Next, Parser, ParserSetup};
 use flowpin_record::{MessageSchema, MessageSink, Value};
 
-/// Writes down all records.
+/// Collects all records as text.
 #[derive(Debug, Default)]
 pub(crate) struct Records(pub(crate) Vec<String>);
 
@@ -28,8 +28,8 @@ impl MessageSink for Records {
     }
 }
 
-/// Reads turns from `data`: the records are the same for whole turns and for pieces, and no memory
-/// stays in use.
+/// Splits `data` into turns: the records are the same for whole turns and for pieces, and all
+/// memory is released.
 #[doc(hidden)]
 pub fn fuzz_nut(data: &[u8]) {
     let Some((&settings, data)) = data.split_first() else {
@@ -41,8 +41,7 @@ pub fn fuzz_nut(data: &[u8]) {
     assert_eq!(whole, records(&turns, piece), "{turns:02x?}");
 }
 
-/// Turns of a client and its server, beginning with the client, cut into pieces. An empty turn is a
-/// gap.
+/// The records of alternating turns, the client's first, cut into pieces. An empty turn is a gap.
 pub(crate) fn records(turns: &[&[u8]], piece: usize) -> Vec<String> {
     let mut sink = Records::default();
     let Ok(mut nut) = Nut::new(&ParserSetup::default()) else {
@@ -53,8 +52,8 @@ pub(crate) fn records(turns: &[&[u8]], piece: usize) -> Vec<String> {
         shard: Shard(7),
         at: Timestamp(0),
     };
-    // It needs no addresses.
-    let ends = || unreachable!("not asked for");
+    // The parser needs no addresses.
+    let ends = || unreachable!("NUT records have no addresses of their own");
     let Some(connection) = Parser::begin(&mut nut, begin, ends) else {
         return sink.0;
     };

@@ -1,4 +1,4 @@
-//! NUT (Network UPS Tools, RFC 9271): commands to power supplies, each with its answer.
+//! NUT (Network UPS Tools, RFC 9271): pairs commands to power supplies with their answers.
 //!
 //! ```text
 //!  bytes ──► lines ──► commands wait ──┐
@@ -6,15 +6,15 @@
 //!   cut      answers, lists ───────────┘
 //! ```
 //!
-//! One [`Nut`] a worker. Guarantees:
+//! One [`Nut`] per worker. Guarantees:
 //!
-//! - What is reported depends on the bytes of each direction, and on the order in which directions
-//!   took turns: never on how they were cut into segments.
-//! - Passwords are in no output; of commands that are not known only the first word is.
-//! - After STARTTLS that the server agrees to, the connection is identified again: it is TLS.
-//! - A connection and a shard hold no more than their part; no bytes make it panic.
+//! - The records depend on the bytes of each direction and on the order of the directions' turns,
+//!   never on segmentation.
+//! - Passwords are in no output. Of unknown commands, only the first word is reported.
+//! - After an accepted STARTTLS, the connection continues as TLS.
+//! - Memory is capped for each connection and each shard; no bytes cause a panic.
 //!
-//! Deliberately does not: keep the variables of a list. Their number is in the record.
+//! Deliberately does not keep the variables of a list: the record has their number.
 
 #![deny(
     clippy::indexing_slicing,

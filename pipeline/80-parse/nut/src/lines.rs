@@ -1,21 +1,22 @@
-//! Lines of one direction, out of bytes that are cut anywhere.
+//! Splits the bytes of one direction, cut anywhere, into lines.
 
-/// The longest line that is kept; more of it is passed over. Network UPS Tools itself takes fewer.
+/// Bytes kept of a line; the rest of a longer line is skipped. Network UPS Tools itself accepts
+/// fewer.
 pub(crate) const LINE_BYTES_MAX: usize = 512;
 
-/// The line of one direction that has begun.
+/// The incomplete line of one direction.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     begun: Vec<u8>,
-    /// Bytes of it were passed over.
+    /// Bytes of the line were skipped.
     is_cut: bool,
-    /// Bytes are missing: what comes before the next line belongs to one that began before.
+    /// Bytes are missing: the bytes up to the next line end are the rest of an older line.
     in_gap: bool,
 }
 
 impl Lines {
-    /// Takes bytes up to the end of a line: how many; and if it is whole, whether it was cut to
-    /// what is kept. It is then in `line`.
+    /// Consumes bytes up to the end of a line; returns their number. If the line is complete, it is
+    /// in `line`, and the second value says whether it was truncated.
     pub(crate) fn next(&mut self, bytes: &[u8], line: &mut Vec<u8>) -> (usize, Option<bool>) {
         let end = memchr::memchr(b'\n', bytes);
         let part = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default();
@@ -40,7 +41,7 @@ impl Lines {
         (used, Some(core::mem::take(&mut self.is_cut)))
     }
 
-    /// Bytes are missing.
+    /// Drops the incomplete line, since bytes are missing.
     pub(crate) fn lose(&mut self) {
         self.forget();
         self.in_gap = true;

@@ -1,4 +1,4 @@
-//! The parser: connections, and the way from bytes to commands and answers.
+//! The parser: holds the connections and turns bytes into commands and answers.
 
 use crate::lines::LINE_BYTES_MAX;
 use crate::schema::BUFFERS;
@@ -14,24 +14,24 @@ use std::io;
 /// The NUT parser of one worker.
 #[derive(Debug)]
 pub struct Nut {
-    /// By connection; what has ended stays to be used again.
+    /// By connection; ended sessions are reused.
     sessions: Vec<Session>,
     free: Vec<u32>,
     shards: Box<[Shard; SHARD_COUNT]>,
     shard_connections_max: u32,
     shard_bytes_max: usize,
     line: Vec<u8>,
-    /// Lines of commands that were answered, to be used again.
+    /// Buffers of answered commands, for reuse.
     spare: Vec<Vec<u8>>,
     scratch: Scratch,
     losses: Losses,
 }
 
-/// What the connections of a shard have.
+/// What the connections of a shard use.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shard {
     connections: u32,
-    /// Bytes of commands that wait.
+    /// Bytes of waiting commands.
     bytes: usize,
 }
 
@@ -40,7 +40,7 @@ impl Parser for Nut {
     const SIGNATURES: &'static [&'static Protocol] = &[&SIGNATURE];
     const SCHEMAS: &'static [&'static MessageSchema] = &[&NUT];
     const BUFFERS: &'static [Buffer] = BUFFERS;
-    // A line of either direction, a user's name, and what finds them.
+    // A line of each direction, a user name, and the session.
     const CONNECTION_BYTES: u32 = 2048;
 
     fn new(setup: &ParserSetup) -> io::Result<Self> {
@@ -151,7 +151,7 @@ impl Parser for Nut {
 }
 
 impl Nut {
-    /// A command: it waits for its answer, if there is room; otherwise it is reported without.
+    /// Queues a command until its answer arrives; without room, reports it without an answer.
     fn command<S: MessageSink>(
         &mut self,
         connection: u32,
@@ -186,7 +186,7 @@ impl Nut {
         session.waiting.push_back(command);
     }
 
-    /// A line of the server; whether the connection goes on in TLS.
+    /// Reads a line of the server; returns whether the connection continues as TLS.
     fn answer<S: MessageSink>(
         &mut self,
         connection: u32,
@@ -206,7 +206,7 @@ impl Nut {
         answered.is_tls
     }
 
-    /// What waits will get no answer.
+    /// Reports all waiting commands without answers.
     fn report_waiting<S: MessageSink>(&mut self, connection: u32, sink: &mut S) {
         while let Some(session) = self.sessions.get_mut(connection as usize)
             && let Some(command) = session.waiting.pop_front()
@@ -217,7 +217,7 @@ impl Nut {
         }
     }
 
-    /// A command waits no longer.
+    /// Releases the memory of a command that waits no longer.
     fn release(&mut self, shard: u8, command: Command) {
         if let Some(shard) = self.shards.get_mut(usize::from(shard)) {
             shard.bytes = shard.bytes.saturating_sub(command.line.len());
@@ -225,7 +225,7 @@ impl Nut {
         self.spare.push(command.line);
     }
 
-    /// Connections followed, and bytes of commands that wait, now.
+    /// Connections followed, and bytes of waiting commands.
     pub(crate) fn in_use(&self) -> (u32, usize) {
         let shards = self.shards.iter();
         shards.fold((0, 0), |(connections, bytes), shard| {
@@ -235,8 +235,8 @@ impl Nut {
     }
 }
 
-/// Commands of one connection that wait: clients send one after the other.
+/// Waiting commands of one connection: clients usually send one at a time.
 const WAITING_MAX: usize = 32;
 
-/// Room for some commands in each shard.
+/// Each shard has room for some commands at least.
 const SHARD_BYTES_MIN: u32 = 8 << 10;

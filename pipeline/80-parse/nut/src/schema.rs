@@ -1,4 +1,4 @@
-//! What records of NUT have.
+//! The schema of NUT records.
 
 use Kind::{Bool, Count, Enum, Text};
 use flowpin_parser::Buffer;

@@ -1,4 +1,4 @@
-//! One connection: which commands wait for their answer, and what a record says of both.
+//! One connection: its waiting commands, and the record of a command and its answer.
 
 use crate::lines::Lines;
 use crate::schema::NUT;
@@ -14,16 +14,16 @@ pub(crate) struct Session {
     pub(crate) is_open: bool,
     pub(crate) client: Lines,
     pub(crate) server: Lines,
-    /// Commands without their answer, the oldest first.
+    /// Unanswered commands, the oldest first.
     pub(crate) waiting: VecDeque<Command>,
     user: Vec<u8>,
-    /// The lines so far of the list that the server is sending.
+    /// Number of lines so far of the list that the server is sending.
     list: Option<u64>,
-    /// Bytes were missing: until the next command, answers belong to none.
+    /// Bytes were missing: until the next command, answers belong to no command.
     pub(crate) is_lost: bool,
 }
 
-/// A command, as it was sent; without what may be a password.
+/// A command as it was sent, without anything that may be a password.
 #[derive(Debug)]
 pub(crate) struct Command {
     pub(crate) at: Timestamp,
@@ -31,7 +31,7 @@ pub(crate) struct Command {
     pub(crate) is_cut: bool,
 }
 
-/// What of a line has been read, for all connections.
+/// Buffers for the words of the current command and answer, shared by all connections.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     command: Words,
@@ -39,32 +39,32 @@ pub(crate) struct Scratch {
     name: Vec<u8>,
 }
 
-/// What a line of the server came to.
+/// The result of reading a line of the server.
 #[derive(Debug, Default)]
 pub(crate) struct Answered {
-    /// The command that it answers, which has been reported.
+    /// The command that the line answers; it has been reported.
     pub(crate) command: Option<Command>,
-    /// The connection goes on in TLS.
+    /// The connection continues as TLS.
     pub(crate) is_tls: bool,
-    /// It is a line of NUT's.
+    /// The line is valid NUT.
     pub(crate) is_mine: bool,
 }
 
-/// How the words of a command are to be read.
+/// The argument layout of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verb {
-    /// One word, then the power supply, a name, a value.
+    /// One word, then the power supply, a name and a value.
     One,
-    /// Two words, then the same.
+    /// Two words, then the same arguments.
     Two,
-    /// Its words are not shown: there are none, or they are secret.
+    /// No arguments are reported: there are none, or they are secret.
     Bare,
     User,
     Unknown,
 }
 
 impl Session {
-    /// Ready for another connection.
+    /// Prepares the session for a new connection.
     pub(crate) fn begin(&mut self, shard: u8) {
         (self.shard, self.is_open) = (shard, true);
     }
@@ -77,7 +77,7 @@ impl Session {
         (self.list, self.is_lost, self.is_open) = (None, false, false);
     }
 
-    /// Bytes of one side are missing.
+    /// Handles missing bytes of one side.
     pub(crate) fn lose(&mut self, to_server: bool) {
         let lines = match to_server {
             true => &mut self.client,
@@ -87,7 +87,8 @@ impl Session {
         (self.list, self.is_lost) = (None, true);
     }
 
-    /// The command of a line; whether it is one of NUT's.
+    /// Reads the command of a line, and removes what may be a password. Returns whether NUT has
+    /// the command.
     pub(crate) fn command(&mut self, line: &mut Vec<u8>, scratch: &mut Scratch) -> bool {
         scratch.command.read(line);
         let verb = verb(scratch.command.get(0), scratch.command.get(1));
@@ -96,7 +97,7 @@ impl Session {
                 self.user.clear();
                 self.user.extend_from_slice(scratch.command.get(1));
             }
-            // A password may stand anywhere.
+            // Any argument may be a password.
             Verb::Bare | Verb::Unknown => {
                 let len = memchr::memchr(b' ', line).unwrap_or(line.len());
                 line.truncate(len);
@@ -107,7 +108,7 @@ impl Session {
         verb != Verb::Unknown
     }
 
-    /// A line of the server: the end of an answer, or a part of one.
+    /// Reads a line of the server: an answer, or a part of a list.
     pub(crate) fn answer<S: MessageSink>(
         &mut self,
         (line, is_cut, at): (&[u8], bool, Timestamp),
@@ -163,7 +164,7 @@ impl Session {
     ) {
         let Scratch {
             command: words,
-            answer: said,
+            answer: reply,
             name,
         } = scratch;
         words.read(command.map_or(b"", |command| &command.line));
@@ -184,7 +185,7 @@ impl Session {
             Some(Answer {
                 line: Some(line), ..
             }) => line,
-            Some(answer) if !answer.is_error => value_of(said),
+            Some(answer) if !answer.is_error => value_of(reply),
             _ => &[],
         };
         let error = answer.filter(|answer| answer.is_error);
@@ -199,7 +200,7 @@ impl Session {
                 Some(answer) => Value::Text(if answer.is_error { "ERR" } else { "OK" }),
                 None => Value::Unset,
             },
-            error.map_or(Value::Unset, |_| Value::bytes(said.get(1))),
+            error.map_or(Value::Unset, |_| Value::bytes(reply.get(1))),
             Value::count(answer.and_then(|answer| answer.items)),
             Value::Bool(is_cut.contains(&Some(true))),
         ];
@@ -208,11 +209,11 @@ impl Session {
     }
 }
 
-/// What the server said to a command.
+/// The server's answer to a command.
 pub(crate) struct Answer<'a> {
     is_error: bool,
     items: Option<u64>,
-    /// The whole line, where any text is an answer.
+    /// The whole line, if the command is answered by free text.
     line: Option<&'a [u8]>,
     is_cut: bool,
 }
@@ -227,13 +228,13 @@ fn value_of(answer: &Words) -> &[u8] {
     }
 }
 
-/// Whether the answer to a command is any text.
+/// Whether a command is answered by free text.
 fn is_free_text(command: &[u8]) -> bool {
     let free: [&[u8]; 4] = [b"VER", b"HELP", b"NETVER", b"PROTVER"];
     free.iter().any(|one| command.eq_ignore_ascii_case(one))
 }
 
-/// Which command these words begin (RFC 9271 §4.2; also by its names before the RFC).
+/// Classifies a command by its first words (RFC 9271 §4.2, and the names used before the RFC).
 fn verb(first: &[u8], second: &[u8]) -> Verb {
     let is_in = |word: &[u8], all: &[&[u8]]| all.iter().any(|one| word.eq_ignore_ascii_case(one));
     match () {

@@ -1,9 +1,9 @@
-//! How NUT is recognised: by commands, and by what only its servers answer.
+//! The signature of NUT: commands, and answers that only NUT servers send.
 
 use flowpin_signature::{Group, On, Protocol, Rule};
 
-/// RFC 9271 §4.2: commands and answers. A client waits for each answer, so a user's name is
-/// followed by the password in the client's bytes.
+/// RFC 9271 §4.2: commands and answers. In the client's bytes, the user name is directly followed
+/// by the password, since a client sends nothing else between the two.
 pub static SIGNATURE: Protocol = Protocol {
     name: "nut",
     groups: &[Group::Management],

@@ -1,4 +1,4 @@
-//! Conversations, cut anywhere, and what is in no record.
+//! The records of conversations, cut anywhere, and that they have no passwords.
 
 use crate::Nut;
 use crate::fuzz::{Records, fuzz_nut, records};
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 const ALL: usize = usize::MAX;
 
-/// What upsc, upsrw and upscmd say to upsd 2.8, and what it answers.
+/// Commands of upsc, upsrw and upscmd, and the answers of upsd 2.8.
 #[test]
 fn commands_have_records_with_their_answers() {
     let turns: &[&[u8]] = &[
@@ -55,7 +55,7 @@ fn commands_have_records_with_their_answers() {
     }
 }
 
-/// A password is in no record, nor what may be one: after an unknown or misspelt command.
+/// No record has a password, or an argument of an unknown or misspelt command, which may be one.
 #[test]
 fn passwords_are_in_no_record() {
     let turns: &[&[u8]] = &[
@@ -72,7 +72,7 @@ fn passwords_are_in_no_record() {
     assert!(!all.join(" ").contains("secret"), "{all:?}");
 }
 
-/// The rest belongs to TLS once the server agrees; where it refuses, NUT goes on.
+/// Once the server accepts STARTTLS, the rest is TLS; if it refuses, NUT continues.
 #[test]
 fn after_an_accepted_starttls_nothing_is_read() {
     let refused: &[&[u8]] = &[
@@ -95,8 +95,8 @@ fn after_an_accepted_starttls_nothing_is_read() {
     }
 }
 
-/// What one direction lacks is not guessed: commands stand alone, and later ones have their own
-/// answers.
+/// Missing bytes are not guessed: commands before a gap have no answer, and later ones have their
+/// own.
 #[test]
 fn a_gap_costs_what_it_covers() {
     let turns: &[&[u8]] = &[
@@ -114,7 +114,7 @@ fn a_gap_costs_what_it_covers() {
     for piece in [ALL, 1, 3] {
         assert_eq!(records(turns, piece), expected, "pieces of {piece}");
     }
-    // A server alone: its answers without commands.
+    // Only the server was captured: its answers are reported without commands.
     let alone = records(&[b"x", b"ERR ACCESS-DENIED\nVAR lab c \"3\"\n"], ALL);
     assert_eq!(
         alone,
@@ -125,7 +125,7 @@ fn a_gap_costs_what_it_covers() {
     );
 }
 
-/// No line and no queue grows past its cap; what is left out is counted.
+/// No line and no queue grows past its cap; losses are counted.
 #[test]
 fn long_lines_and_long_queues_are_cut() {
     let long = [b"GET VAR lab ", &[b'x'; 5000][..], b"\n"].concat();
@@ -137,7 +137,7 @@ fn long_lines_and_long_queues_are_cut() {
     assert_eq!(all.len(), 100_000);
 }
 
-/// A shard follows its most and counts the others; one that ends makes room.
+/// A shard follows connections up to its cap and counts the others; one that ends makes room.
 #[test]
 fn connections_beyond_the_cap_are_counted() {
     let mut nut = Nut::new(&ParserSetup::default()).unwrap();
@@ -147,13 +147,13 @@ fn connections_beyond_the_cap_are_counted() {
         at: Timestamp(0),
     };
     let mut open = Vec::new();
-    while let Some(connection) = nut.begin(begin, || unreachable!("not asked for")) {
+    while let Some(connection) = nut.begin(begin, || unreachable!("not needed")) {
         open.push(connection);
     }
     assert!((2..10_000).contains(&open.len()), "{}", open.len());
     assert_eq!(nut.losses().of(Loss::ParserConnections), 1);
     nut.end(open[0], Timestamp(0), &mut Records::default());
-    assert!(nut.begin(begin, || unreachable!("not asked for")).is_some());
+    assert!(nut.begin(begin, || unreachable!("not needed")).is_some());
     let long = [b'x'; 5000];
     nut.data(open[1], Timestamp(0), true, &long, &mut Records::default());
     nut.data(open[1], Timestamp(0), true, b"\n", &mut Records::default());
@@ -161,7 +161,7 @@ fn connections_beyond_the_cap_are_counted() {
 }
 
 proptest! {
-    /// The records are the same for every cut of any bytes.
+    /// The records do not depend on where bytes are cut.
     #[test]
     fn cuts_do_not_matter(
         words in prop::collection::vec(
@@ -175,9 +175,9 @@ proptest! {
         fuzz_nut(&data);
     }
 
-    /// Nothing makes it panic.
+    /// No input causes a panic.
     #[test]
-    fn any_bytes_are_read(data in prop::collection::vec(any::<u8>(), 0..600)) {
+    fn no_bytes_cause_a_panic(data in prop::collection::vec(any::<u8>(), 0..600)) {
         fuzz_nut(&data);
     }
 }

@@ -1,7 +1,6 @@
-//! A line's words (RFC 9271 §4.1): spaces between them, quotes around those that have spaces.
+//! Splits a line into words (RFC 9271 §4.1): separated by spaces, quoted if they contain spaces.
 
-/// Appends the next word of `line` to `text`, without quotes around it and with its escapes undone;
-/// what follows it.
+/// Appends the next word of `line` to `text`, unquoted and unescaped; returns the rest of the line.
 fn next<'a>(line: &'a [u8], text: &mut Vec<u8>) -> &'a [u8] {
     let start = line.iter().position(|&byte| byte != b' ');
     let line = start.and_then(|at| line.get(at..)).unwrap_or_default();
@@ -30,14 +29,14 @@ fn next<'a>(line: &'a [u8], text: &mut Vec<u8>) -> &'a [u8] {
 /// The first words of a line; missing ones are empty.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
-    /// One after the other, with a space between them.
+    /// The words, separated by a space.
     text: Vec<u8>,
-    /// Where each stands in it.
+    /// Start and end of each word in `text`.
     places: [(usize, usize); Self::COUNT],
 }
 
 impl Words {
-    /// No command and no answer has more that are shown.
+    /// No command or answer has more words that are reported.
     const COUNT: usize = 8;
 
     pub(crate) fn read(&mut self, mut line: &[u8]) {
@@ -52,14 +51,14 @@ impl Words {
         }
     }
 
-    /// A word, from 0.
+    /// The word with this number, from 0.
     pub(crate) fn get(&self, number: usize) -> &[u8] {
         let place = self.places.get(number).copied();
         let (start, end) = place.unwrap_or_default();
         self.text.get(start..end).unwrap_or_default()
     }
 
-    /// All words from this one on.
+    /// All words from this number on.
     pub(crate) fn rest(&self, number: usize) -> &[u8] {
         let place = self.places.get(number).copied();
         let (start, _) = place.unwrap_or_default();
@@ -71,7 +70,7 @@ impl Words {
 mod tests {
     use super::Words;
 
-    /// RFC 9271 §4.1: a quote inside quotes, and a backslash, have a backslash before them.
+    /// RFC 9271 §4.1: inside quotes, a backslash escapes a quote or a backslash.
     #[test]
     fn quotes_join_and_backslashes_escape() {
         let mut words = Words::default();

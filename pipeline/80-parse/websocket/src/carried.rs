@@ -1,7 +1,8 @@
-//! TLS inside WebSockets, as one of the engine's parsers: tunnels that pass proxies as web traffic.
+//! TLS inside WebSockets, as one of the engine's parsers: tunnels that look like web traffic to
+//! proxies.
 //!
-//! The first bytes that either side carries show whether it is TLS; if not, the connection is
-//! released at once, as most are.
+//! The first payload bytes of either side show whether it is TLS. If it is not, as in most
+//! WebSockets, the connection is released at once.
 
 use crate::{WebSocket, WebSocketOptions};
 use flowpin_counters::{Loss, Losses};
@@ -10,17 +11,17 @@ use flowpin_parser::{Begin, Continues, Ends, Next, Parser, ParserSetup, Reads, S
 use flowpin_record::MessageSink;
 use std::io;
 
-/// The WebSockets of one worker, and a parser of TLS that reads what they carry.
+/// The WebSockets of one worker, and a TLS parser that reads their payload.
 #[derive(Debug)]
 pub struct Carried<T> {
     frames: WebSocket,
     tls: T,
-    /// By connection: how it began, and its two sides.
+    /// How each connection began, and its endpoints.
     begun: Vec<(Begin, Ends)>,
 }
 
 impl<T: Parser> Parser for Carried<T> {
-    /// None begins as a WebSocket: each has an HTTP request before it.
+    /// None: every WebSocket begins with an HTTP request.
     const PROTOCOLS: &'static [Reads] = &[];
     const CONNECTION_BYTES: u32 = 256;
     const WITHOUT_ROOM: Loss = Loss::WebSocketConnections;
@@ -80,7 +81,7 @@ impl<T: Parser> Parser for Carried<T> {
                 None => Next::Nothing,
             };
             if next == Next::Nothing {
-                // It has released its connection.
+                // The TLS parser has released its connection.
                 reader = None;
             }
         };
@@ -140,15 +141,15 @@ impl<T: Parser> Parser for Carried<T> {
 }
 
 impl<T: Parser> Carried<T> {
-    /// Tells the parser of TLS, if it reads the connection, of a gap or of an end.
+    /// Passes a gap or an end on to the TLS parser, if it reads the connection.
     fn side<S: MessageSink>(
         &mut self,
         connection: u32,
         sink: &mut S,
-        tell: impl FnOnce(&mut T, u32, &mut S) -> Next,
+        pass_on: impl FnOnce(&mut T, u32, &mut S) -> Next,
     ) -> Next {
         let next = match self.frames.reader(connection) {
-            Some(reader) => tell(&mut self.tls, reader, sink),
+            Some(reader) => pass_on(&mut self.tls, reader, sink),
             None => Next::More,
         };
         if next == Next::Nothing {
@@ -158,13 +159,13 @@ impl<T: Parser> Carried<T> {
     }
 }
 
-/// Its parser of TLS has this part of the memory: few WebSockets are tunnels.
+/// The TLS parser gets one part in this many of the memory: few WebSockets are tunnels.
 const TLS_PART: u64 = 4;
 
-/// RFC 8446 §5.1: a record of handshake messages, of version 3.0 to 3.4.
+/// RFC 8446 §5.1: the header of a handshake record, version 3.0 to 3.4.
 const HEAD: [core::ops::RangeInclusive<u8>; 3] = [22..=22, 3..=3, 0..=4];
 
-/// Whether what begins there may be TLS.
+/// Whether payload bytes at offset `from` may be those of a TLS handshake.
 fn is_tls(from: u64, part: &[u8]) -> bool {
     let from = usize::try_from(from).unwrap_or(usize::MAX);
     let heads = HEAD.get(from..).unwrap_or_default();

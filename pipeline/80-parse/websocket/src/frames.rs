@@ -7,31 +7,31 @@
 
 use crate::Lost;
 
-/// Where one direction is.
+/// The read state of one direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Frames {
-    /// The header of the frame at hand, as far as it came.
+    /// The header of the current frame, as far as it has arrived.
     header: [u8; HEADER_LEN_MAX],
     header_len: u8,
-    /// Bytes of the payload that are to come.
+    /// Payload bytes of the current frame still to come.
     left: u64,
-    /// Of the key, the byte for the next one of the payload.
+    /// Index of the key byte for the next payload byte.
     turn: u8,
     key: [u8; 4],
     is_data: bool,
-    /// Bytes that were carried so far.
+    /// Payload bytes of data frames so far.
     carried: u64,
 }
 
-/// Two bytes, eight of length, four of key.
+/// Two bytes, eight of extended length, four of key.
 const HEADER_LEN_MAX: usize = 14;
 
 /// RFC 6455 §11.8: continuation, text, binary; close, ping, pong.
 const DATA: core::ops::RangeInclusive<u8> = 0..=2;
 const CONTROL: core::ops::RangeInclusive<u8> = 8..=10;
 
-/// Masked bytes at once.
-const ROOM: usize = 1024;
+/// Bytes unmasked at a time.
+const CHUNK_BYTES: usize = 1024;
 
 impl Frames {
     pub(crate) fn read(
@@ -42,18 +42,18 @@ impl Frames {
         let mut rest = bytes;
         loop {
             let left = usize::try_from(self.left).unwrap_or(usize::MAX);
-            let (payload, behind) = rest.split_at_checked(left).unwrap_or((rest, &[]));
+            let (payload, next) = rest.split_at_checked(left).unwrap_or((rest, &[]));
             self.payload(payload, carried);
-            rest = behind;
-            let Some((&byte, behind)) = rest.split_first() else {
+            rest = next;
+            let Some((&byte, next)) = rest.split_first() else {
                 return Ok(());
             };
-            rest = behind;
+            rest = next;
             self.header_byte(byte)?;
         }
     }
 
-    /// Passes over bytes that are missing: how many of them were carried.
+    /// Skips missing bytes; returns how many of them were payload of data frames.
     pub(crate) fn skip(&mut self, len: u64) -> Result<u64, Lost> {
         if len > self.left {
             return Err(Lost);
@@ -79,8 +79,8 @@ impl Frames {
             self.carried = self.carried.saturating_add(payload.len() as u64);
             return;
         }
-        let mut space = [0; ROOM];
-        for part in payload.chunks(ROOM) {
+        let mut space = [0; CHUNK_BYTES];
+        for part in payload.chunks(CHUNK_BYTES) {
             for (place, &byte) in space.iter_mut().zip(part) {
                 let key = self.key.get(usize::from(self.turn)).copied();
                 *place = byte ^ key.unwrap_or_default();
@@ -99,7 +99,7 @@ impl Frames {
         self.header_len = self.header_len.saturating_add(1);
         let [first, second, long @ ..] = self.header;
         let kind = first & 0x0f;
-        // RFC 6455 §5.2: bits of extensions: compressed, or something else.
+        // RFC 6455 §5.2: a reserved bit means that an extension, such as compression, is in use.
         if first & 0x70 != 0 || !(DATA.contains(&kind) || CONTROL.contains(&kind)) {
             return Err(Lost);
         }

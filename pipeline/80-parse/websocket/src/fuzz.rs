@@ -1,23 +1,23 @@
-//! What fuzzing drives.
+//! The fuzzing entry point.
 
 use crate::{WebSocket, WebSocketOptions};
 use flowpin_packet::Shard;
 
-/// Any bytes as the frames of both directions, with gaps, told in pieces of two lengths: the same
-/// is carried, from positions without holes but for the gaps.
+/// Reads any bytes as the frames of both directions, with gaps, in pieces of two lengths: the
+/// payload is the same, and its offsets are contiguous except for the gaps.
 ///
-/// The first byte is how long pieces are; then parts: a byte that says who sends and how much, and
-/// so many bytes. A part of no bytes is a gap of seven.
+/// The first byte is the length of pieces. Parts follow: a byte with the sender and a length, and
+/// that number of bytes. An empty part is a gap of seven bytes.
 pub fn fuzz_websocket(data: &[u8]) {
     let Some((&piece, rest)) = data.split_first() else {
         return;
     };
-    let whole = told(rest, usize::MAX);
-    assert_eq!(told(rest, usize::from(piece).max(1)), whole);
+    let whole = payloads(rest, usize::MAX);
+    assert_eq!(payloads(rest, usize::from(piece).max(1)), whole);
 }
 
-/// What each side carried, and where it was lost.
-fn told(data: &[u8], piece: usize) -> [(Vec<u8>, u64, bool); 2] {
+/// For each side: its payload, the end offset of it, and whether the side became unreadable.
+fn payloads(data: &[u8], piece: usize) -> [(Vec<u8>, u64, bool); 2] {
     let mut sides = [(Vec::new(), 0u64, false), (Vec::new(), 0, false)];
     let options = WebSocketOptions {
         shard_connections_max: 1,
@@ -29,9 +29,9 @@ fn told(data: &[u8], piece: usize) -> [(Vec<u8>, u64, bool); 2] {
         return sides;
     };
     let mut rest = data;
-    while let Some((&head, behind)) = rest.split_first() {
-        let len = usize::from(head >> 1).min(behind.len());
-        let (bytes, next) = behind.split_at(len);
+    while let Some((&head, body)) = rest.split_first() {
+        let len = usize::from(head >> 1).min(body.len());
+        let (bytes, next) = body.split_at(len);
         rest = next;
         let to_server = head & 1 == 0;
         let [client, server] = &mut sides;
@@ -46,12 +46,12 @@ fn told(data: &[u8], piece: usize) -> [(Vec<u8>, u64, bool); 2] {
             }
         }
         for part in bytes.chunks(piece) {
-            let told = all.data(handle, to_server, part, &mut |at, bytes| {
+            let result = all.data(handle, to_server, part, &mut |at, bytes| {
                 assert_eq!(at, *next);
                 *next = next.saturating_add(bytes.len() as u64);
                 out.extend_from_slice(bytes);
             });
-            if told.is_err() {
+            if result.is_err() {
                 *is_lost = true;
                 break;
             }

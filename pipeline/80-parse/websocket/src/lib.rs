@@ -1,20 +1,21 @@
-//! What WebSockets carry, out of their frames (RFC 6455 §5).
+//! Extracts the payload of WebSocket frames (RFC 6455 §5).
 //!
 //! ```text
 //!  bytes of one direction ──► frames ──► payload of data frames, unmasked, in order
 //!                               │
-//!                               └─ control frames, passed over
+//!                               └─ control frames, skipped
 //! ```
 //!
-//! One [`WebSocket`] a worker, from the first byte behind the handshake on. Guarantees that what is
-//! carried does not depend on how the bytes were cut; memory is capped in each shard; nothing is
-//! allocated in steady state. A side that breaks the rules of frames, or whose payload an extension
-//! has changed, carries nothing more.
+//! One [`WebSocket`] per worker, which reads from the first byte after the handshake. Guarantees:
+//! the payload does not depend on how the bytes were segmented; memory is capped in each shard;
+//! nothing is allocated in steady state. After a framing error, or where an extension has changed
+//! the payload, the side's remaining bytes are ignored.
 //!
-//! Deliberately does not: open compressed messages (RFC 7692): what is looked for, TLS, is not
-//! compressed by those who tunnel it, and a window for each side of each chat would be kept for
-//! nothing; tell messages apart. Most WebSockets carry texts that nobody reads; who
-//! tunnels a stream through one does not mind where its messages end.
+//! Deliberately does not:
+//!
+//! - decompress messages (RFC 7692). The only protocol looked for is TLS, which tunnels do not
+//!   compress, and each side of each connection would need a window.
+//! - keep message boundaries. A stream tunnelled through a WebSocket does not depend on them.
 
 #![deny(
     clippy::indexing_slicing,
@@ -49,7 +50,7 @@ use std::io;
 /// Limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WebSocketOptions {
-    /// Connections that are followed in each of the 256 shards.
+    /// Connections followed at the same time in each of the 256 shards.
     pub shard_connections_max: u32,
 }
 
@@ -65,7 +66,7 @@ impl Default for WebSocketOptions {
 #[derive(Debug)]
 pub struct WebSocket {
     connections: Slab<Connection>,
-    /// By shard: how many there are.
+    /// Number of connections, by shard.
     counts: Box<[u32; 256]>,
     options: WebSocketOptions,
     losses: Losses,
@@ -78,15 +79,15 @@ struct Connection {
     reader: Option<u32>,
 }
 
-/// A side has broken the rules, or has lost its way: nothing more can be read of it.
+/// A side broke the framing rules, or a gap hid a frame header: the rest of it is unreadable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lost;
 
 impl WebSocket {
-    /// No connections yet.
+    /// Creates a reader without connections.
     ///
     /// # Errors
-    /// Where the system refuses address space.
+    /// If the system refuses address space.
     pub fn new(options: WebSocketOptions) -> io::Result<Self> {
         Ok(Self {
             connections: Slab::with_capacity(options.shard_connections_max.saturating_mul(256))?,
@@ -96,7 +97,7 @@ impl WebSocket {
         })
     }
 
-    /// Begins a connection; none if its shard has its most.
+    /// Begins a connection; `None` if its shard is full.
     pub fn begin(&mut self, shard: Shard) -> Option<u32> {
         let count = self.counts.get_mut(usize::from(shard.0))?;
         if *count >= self.options.shard_connections_max {
@@ -112,28 +113,28 @@ impl WebSocket {
         Some(handle)
     }
 
-    /// Who reads what a connection carries: a handle of the caller's, none at first.
+    /// The caller's handle of the parser that reads the payload; `None` at first.
     pub fn reader(&self, handle: u32) -> Option<u32> {
         self.connections.get(handle)?.reader
     }
 
-    /// Its shard.
+    /// The shard of a connection.
     pub fn shard(&self, handle: u32) -> Option<Shard> {
         Some(self.connections.get(handle)?.shard)
     }
 
-    /// Remembers who reads.
+    /// Sets the handle that [`reader`](Self::reader) returns.
     pub fn set_reader(&mut self, handle: u32, reader: Option<u32>) {
         if let Some(connection) = self.connections.get_mut(handle) {
             connection.reader = reader;
         }
     }
 
-    /// The next bytes of one direction; `carried` gets what data frames carry, and where in all
-    /// that this direction carries it begins.
+    /// Reads the next bytes of one direction. `carried` gets the payload of data frames, with its
+    /// offset in the direction's whole payload.
     ///
     /// # Errors
-    /// The side has broken the rules.
+    /// If the side broke the framing rules.
     pub fn data(
         &mut self,
         handle: u32,
@@ -144,15 +145,15 @@ impl WebSocket {
         self.side(handle, to_server)?.read(bytes, carried)
     }
 
-    /// Bytes of one direction are missing: how many of them were carried.
+    /// Skips missing bytes of one direction; returns how many of them were payload of data frames.
     ///
     /// # Errors
-    /// The missing bytes hold the beginning of a frame.
+    /// If the missing bytes include the beginning of a frame.
     pub fn gap(&mut self, handle: u32, to_server: bool, len: u64) -> Result<u64, Lost> {
         self.side(handle, to_server)?.skip(len)
     }
 
-    /// The connection is over.
+    /// Ends a connection.
     pub fn end(&mut self, handle: u32) {
         let Some(shard) = self.shard(handle) else {
             return;
@@ -163,7 +164,7 @@ impl WebSocket {
         self.connections.remove(handle);
     }
 
-    /// What was not followed.
+    /// Counts of connections that were not followed.
     pub const fn losses(&self) -> &Losses {
         &self.losses
     }

@@ -1,10 +1,10 @@
-//! Frames made by hand, cut anywhere.
+//! Hand-made frames, cut anywhere.
 
 use crate::{Lost, WebSocket, WebSocketOptions};
 use flowpin_packet::Shard;
 use proptest::prelude::*;
 
-/// A frame with this first byte.
+/// Builds a frame with this first byte.
 fn frame(first: u8, payload: &[u8], key: Option<[u8; 4]>) -> Vec<u8> {
     let mut bytes = vec![first];
     let masked = if key.is_some() { 0x80 } else { 0 };
@@ -35,20 +35,20 @@ fn carried(pieces: &[&[u8]], to_server: bool) -> (Vec<u8>, Result<(), Lost>) {
     let handle = all.begin(Shard(3)).unwrap();
     let mut out = Vec::new();
     for piece in pieces {
-        let told = all.data(handle, to_server, piece, &mut |at, bytes| {
+        let result = all.data(handle, to_server, piece, &mut |at, bytes| {
             assert_eq!(at, out.len() as u64);
             out.extend_from_slice(bytes);
         });
-        if told.is_err() {
-            return (out, told);
+        if result.is_err() {
+            return (out, result);
         }
     }
     (out, Ok(()))
 }
 
-/// RFC 6455 §5.7: its examples, a fragmented message around a ping, and both longer lengths.
+/// The examples of RFC 6455 §5.7, a fragmented message around a ping, and both extended lengths.
 #[test]
-fn data_is_carried_and_control_is_not() {
+fn only_data_frames_have_payload() {
     let hello = b"\x81\x85\x37\xfa\x21\x3d\x7f\x9f\x4d\x51\x58";
     assert_eq!(carried(&[hello], true), (b"Hello".to_vec(), Ok(())));
     let long = vec![b'x'; 70_000];
@@ -70,9 +70,9 @@ fn data_is_carried_and_control_is_not() {
     }
 }
 
-/// RFC 6455 §5.2: unknown kinds and bits of extensions; a length beyond all bounds.
+/// RFC 6455 §5.2: unknown opcodes, reserved bits, a length above the maximum.
 #[test]
-fn what_breaks_the_rules_carries_nothing_more() {
+fn framing_errors_end_the_payload() {
     for wrong in [
         b"\xc1\x05hello".as_slice(),
         b"\x83\0",
@@ -85,9 +85,10 @@ fn what_breaks_the_rules_carries_nothing_more() {
     }
 }
 
-/// Missing bytes inside a payload are counted, and its mask goes on; a missing header is the end.
+/// Missing payload bytes are counted, and unmasking stays in step; a missing header ends the
+/// payload.
 #[test]
-fn a_gap_inside_a_payload_is_passed_over() {
+fn a_gap_inside_a_payload_is_skipped() {
     let mut all = WebSocket::new(WebSocketOptions::default()).unwrap();
     let handle = all.begin(Shard(0)).unwrap();
     let bytes = frame(0x82, b"abcdefghij", Some([1, 2, 3, 4]));
@@ -100,7 +101,7 @@ fn a_gap_inside_a_payload_is_passed_over() {
     assert_eq!(all.gap(handle, true, 1), Err(Lost));
 }
 
-/// Each shard has its cap; what is over gives room again.
+/// Each shard has its cap; a connection that ends makes room for another.
 #[test]
 fn connections_are_capped_in_each_shard() {
     let options = WebSocketOptions {
@@ -123,7 +124,7 @@ fn connections_are_capped_in_each_shard() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// What fuzzing holds, on a few inputs.
+    /// The property that fuzzing checks, on a few inputs.
     #[test]
     fn conversations_carry_the_same_however_they_are_cut(
         bytes in prop::collection::vec(prop_oneof![Just(0x82u8), 0u8..20, any::<u8>()], 0..200),
@@ -131,9 +132,9 @@ proptest! {
         crate::fuzz_websocket(&bytes);
     }
 
-    /// Whatever the bytes are and however they are cut, the same is carried.
+    /// The payload of any bytes is the same for all cuts.
     #[test]
-    fn what_is_carried_does_not_depend_on_cuts(
+    fn the_payload_does_not_depend_on_cuts(
         bytes in prop::collection::vec(
             prop_oneof![Just(0x82u8), Just(0x81), 0u8..8, any::<u8>()],
             0..300,
