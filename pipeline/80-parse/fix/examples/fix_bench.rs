@@ -1,9 +1,9 @@
-//! What a message costs: `fix_bench [split|parse|straddle|all|wait] [messages]`.
+//! Measures the cost of a message: `fix_bench [split|parse|straddle|all|wait] [messages]`.
 //!
-//! A NewOrderSingle of 150 bytes with 17 fields, over and over, in memory: `split` cuts it into
-//! fields and verifies its frame, `parse` also follows the session and builds the record,
-//! `straddle` does so with segments of 92 bytes, `all` lists every field, `wait` does nothing.
-//! Count with `perf stat -e instructions:u,cycles:u` and take `wait` off.
+//! The input is a NewOrderSingle of 150 bytes and 17 fields, repeated in memory: `split` splits it
+//! into fields and verifies its frame, `parse` also follows the session and builds the record,
+//! `straddle` does the same with segments of 92 bytes, `all` lists every field, `wait` does
+//! nothing. Count with `perf stat -e instructions:u,cycles:u` and subtract `wait`.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot go on has failed")]
 
@@ -44,7 +44,8 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let what = arguments.next().unwrap_or_else(|| "parse".into());
     let count: u32 = arguments.next().map_or(10_000_000, |n| n.parse().unwrap());
-    // Some thousands, so that the caches of the first level and the predictors see new ones.
+    // A few thousand messages, so that they neither fit the first-level caches nor train the branch
+    // predictors.
     let block: Vec<Vec<u8>> = (0..2000).map(|at| order(100_001 + at)).collect();
     let bytes: usize = block.iter().map(Vec::len).sum();
     let stream = block.concat();
@@ -73,11 +74,11 @@ fn split(stream: &[u8], rounds: usize) {
             let Frame::Message(window) = frame(rest, 1 << 16, false) else {
                 panic!("no message");
             };
-            let (message, behind) = rest.split_at(window.len);
+            let (message, next) = rest.split_at(window.len);
             fields.split(message);
             assert!(window.checksum_ok == Some(true));
             sum += black_box(&fields).list().len();
-            rest = behind;
+            rest = next;
         }
     }
     println!("{sum} fields");

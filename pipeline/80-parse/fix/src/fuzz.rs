@@ -1,15 +1,15 @@
-//! Fuzzing: any bytes in any turns, and what must hold whatever they are.
+//! Fuzzing: arbitrary bytes in arbitrary turns, and the properties that hold for all of them.
 
 use crate::{Dictionary, Fix, FixOptions, from_printed};
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_record::{MessageSchema, MessageSink, Value};
 use std::sync::{Arc, OnceLock};
 
-/// Writes down all that it is told.
+/// Collects everything that the parser reports.
 #[derive(Debug, Default)]
-pub(crate) struct Told(pub(crate) Vec<String>);
+pub(crate) struct Collector(pub(crate) Vec<String>);
 
-impl MessageSink for Told {
+impl MessageSink for Collector {
     fn message(&mut self, schema: &MessageSchema, _: Timestamp, values: &[Value<'_>]) {
         assert!(values.len() <= schema.columns.len());
         self.0.push(format!("{values:?}"));
@@ -20,8 +20,8 @@ impl MessageSink for Told {
     }
 }
 
-/// Reads turns from `data`: what is told is the same for whole turns and for pieces; nothing stays
-/// behind.
+/// Reads turns from `data`: whole turns and pieces of them give the same report, and no memory
+/// stays in use.
 #[doc(hidden)]
 pub fn fuzz_fix(data: &[u8]) {
     let Some((&settings, data)) = data.split_first() else {
@@ -32,8 +32,8 @@ pub fn fuzz_fix(data: &[u8]) {
         settings & 1 == 0,
         if settings & 2 == 0 { 512 } else { 1 << 16 },
     );
-    let whole = told(&options, &turns, usize::MAX);
-    let pieces = told(&options, &turns, usize::from(settings >> 4) + 1);
+    let whole = reported(&options, &turns, usize::MAX);
+    let pieces = reported(&options, &turns, usize::from(settings >> 4) + 1);
     assert_eq!(whole, pieces, "{turns:02x?}");
     from_printed(data);
     if let Ok(xml) = core::str::from_utf8(data) {
@@ -55,9 +55,9 @@ pub(crate) fn options(all_fields: bool, message_bytes_max: u32) -> FixOptions {
     }
 }
 
-/// What is told of turns (the client's first) that come in pieces of so many bytes.
-pub(crate) fn told(options: &FixOptions, turns: &[&[u8]], piece: usize) -> Vec<String> {
-    let mut sink = Told::default();
+/// Returns what is reported for turns (the client's first) delivered in pieces of `piece` bytes.
+pub(crate) fn reported(options: &FixOptions, turns: &[&[u8]], piece: usize) -> Vec<String> {
+    let mut sink = Collector::default();
     let Ok(mut fix) = Fix::new(options.clone()) else {
         return sink.0;
     };

@@ -1,4 +1,4 @@
-//! FIX as one of the engine's parsers.
+//! FIX as a parser of the engine.
 
 use crate::{Dictionary, FIX, Fix, FixOptions};
 use flowpin_counters::{Loss, Losses};
@@ -16,7 +16,7 @@ impl Parser for Fix {
     const BUFFERS: &'static [Buffer] = BUFFERS;
     const HOLDS_UNPROVED: bool = true;
 
-    /// The user's dictionaries on top of the bundled names.
+    /// Loads the user's dictionaries on top of the bundled names.
     fn prepare(setup: &mut ParserSetup) -> Result<(), SetupError> {
         if setup.parse.fix_dictionaries.is_empty() {
             return Ok(());
@@ -118,7 +118,7 @@ impl Parser for Fix {
     }
 }
 
-/// What an order that waits for its report takes.
+/// Memory of an order that waits for its report.
 const ORDER_BYTES: u64 = 16;
 
 const BUFFERS: &[Buffer] = &[

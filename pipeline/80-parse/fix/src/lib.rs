@@ -1,4 +1,4 @@
-//! FIX 4.0 to 5.0 SP2 and FIXT 1.1: streams to messages, with their fields, sessions and orders.
+//! FIX 4.0 to 5.0 SP2 and FIXT 1.1: turns streams into messages with fields, sessions and orders.
 //!
 //! ```text
 //!  bytes ──► frame ──► split ──► session ──► orders ──► record ──► MessageSink
@@ -6,18 +6,18 @@
 //!   cut      10=       field     numbers     by 11=     all fields on request
 //! ```
 //!
-//! One [`Fix`] a worker; one handle a connection. Guarantees:
+//! Each worker has one [`Fix`], each connection one handle. Guarantees:
 //!
-//! - What is told depends on the bytes of each direction, and on the order in which directions
-//!   took turns: never on how they were cut into segments.
-//! - BodyLength and CheckSum are verified for every message. One that lies about its length ends at
-//!   its trailer; behind bytes that are no message, the next `8=FIX` is looked for.
-//! - Passwords and what is sent to prove an identity ([`is_secret`]) are in no output.
-//! - Nothing is allocated after [`Fix::new`]; a shard holds no more than its part; no bytes make
-//!   it panic.
+//! - Reports depend on the bytes of each direction and on the order in which the directions take
+//!   turns, never on how the bytes were cut into segments.
+//! - BodyLength and CheckSum are verified for every message. A message with a wrong length ends at
+//!   its trailer; after bytes that are not a message, the parser searches for the next `8=FIX`.
+//! - Passwords and data that proves an identity ([`is_secret`]) never appear in the output.
+//! - Nothing is allocated after [`Fix::new`], a shard never exceeds its share of the memory, and no
+//!   input makes the parser panic.
 //!
-//! Deliberately does not: answer, validate messages against a dictionary, or keep a session's state
-//! beyond its connection.
+//! Deliberately does not: respond, validate messages against a dictionary, or keep session state
+//! beyond the connection.
 
 #![deny(
     clippy::indexing_slicing,
@@ -51,7 +51,7 @@ pub use dictionary::{BadDictionary, Dictionary, FieldInfo};
 pub use fuzz::fuzz_fix;
 pub use message::fields::{Field, Fields, Flaws};
 pub use message::frame::{Frame, Window, checksum, frame};
-pub use message::groups::{Place, Places};
+pub use message::groups::{GroupEntry, GroupTracker};
 pub use message::printed::{from_printed, to_printed};
 pub use message::slots::Slot;
 pub use options::FixOptions;

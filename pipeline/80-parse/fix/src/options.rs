@@ -1,24 +1,24 @@
-//! What can be set.
+//! The options of the parser.
 
 use crate::Dictionary;
 use std::sync::{Arc, LazyLock};
 
-/// Limits and wishes; the defaults suit a machine that sees many sessions.
+/// Limits and settings; the defaults suit a machine that sees many sessions.
 #[derive(Clone, Debug)]
 pub struct FixOptions {
-    /// Names and types.
+    /// Names and types of fields.
     pub dictionary: Arc<Dictionary>,
-    /// Whether records have every field, not only the common ones.
+    /// Whether records list every field instead of only the common ones.
     pub all_fields: bool,
-    /// Connections followed at once in a shard.
+    /// Maximum number of open connections per shard.
     pub shard_connections_max: u32,
-    /// Bytes of messages that are not yet whole, in a shard.
+    /// Maximum number of bytes of incomplete messages per shard.
     pub shard_bytes_max: u32,
-    /// Bytes of one message; a longer one is passed over.
+    /// Maximum length of a message; longer ones are skipped.
     pub message_bytes_max: u32,
-    /// Fields of one message; more are left out.
+    /// Maximum number of fields per message; further fields are left out.
     pub fields_max: u32,
-    /// Requests without a report that are remembered, in a shard.
+    /// Maximum number of requests per shard that wait for a report.
     pub shard_orders_max: u32,
 }
 
@@ -36,5 +36,5 @@ impl Default for FixOptions {
     }
 }
 
-/// The bundled table, made once for all workers: it takes a millisecond.
+/// The bundled table, loaded once for all workers: that takes a millisecond.
 static BUNDLED: LazyLock<Arc<Dictionary>> = LazyLock::new(|| Arc::new(Dictionary::bundled()));

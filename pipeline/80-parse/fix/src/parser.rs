@@ -1,4 +1,4 @@
-//! The parser: connections, what they hold, and the way from bytes to records.
+//! The parser: connections, the bytes they hold, and the path from bytes to records.
 
 use crate::FixOptions;
 use crate::message::fields::Fields;
@@ -50,15 +50,15 @@ pub type Handle = u32;
 pub struct Fix {
     connections: Slab<Connection>,
     held: Chains,
-    shards: Box<[OfShard; SHARD_COUNT]>,
-    /// A message that straddles segments, whole.
+    shards: Box<[ShardState; SHARD_COUNT]>,
+    /// A message that straddles segments, joined.
     joined: Vec<u8>,
-    /// So many bytes of it were held before the bytes that were told last.
+    /// How many of its bytes were held before the last segment arrived.
     joined_held: usize,
     read: Reading,
 }
 
-/// The direction that speaks, and the other.
+/// Returns the direction that sent the bytes, and the other.
 const fn directions<'a>(
     client: &'a mut Direction,
     server: &'a mut Direction,
@@ -71,23 +71,23 @@ const fn directions<'a>(
     }
 }
 
-/// The connections of a shard.
+/// The connections of one shard.
 #[derive(Clone, Copy, Debug, Default)]
-struct OfShard {
+struct ShardState {
     open: u32,
-    /// How many there were so far: a number for each that does not depend on other shards.
+    /// Number of connections so far: serial numbers that do not depend on other shards.
     begun: u32,
 }
 
-/// The client's direction, and the server's.
+/// The direction of the client and that of the server.
 type Connection = [Direction; 2];
 
 impl Fix {
-    /// Reserves everything that connections will need.
+    /// Reserves all memory that connections will need.
     ///
     /// # Errors
     ///
-    /// Where the system refuses the address space.
+    /// If the system refuses the address space.
     pub fn new(options: FixOptions) -> io::Result<Self> {
         let shards = u32::try_from(SHARD_COUNT).unwrap_or(u32::MAX);
         let connections = options.shard_connections_max.saturating_mul(shards);
@@ -96,7 +96,7 @@ impl Fix {
         Ok(Self {
             connections: Slab::with_capacity(connections)?,
             held: Chains::new(BLOCK_BYTES as usize, blocks, SHARD_COUNT)?,
-            shards: Box::new([OfShard::default(); SHARD_COUNT]),
+            shards: Box::new([ShardState::default(); SHARD_COUNT]),
             joined: Vec::with_capacity(options.message_bytes_max as usize),
             joined_held: 0,
             read: Reading {
@@ -109,31 +109,31 @@ impl Fix {
         })
     }
 
-    /// A connection that speaks FIX; `None` if its shard has its most.
+    /// Opens a connection that speaks FIX; `None` if its shard is at its limit.
     pub fn begin(&mut self, shard: Shard) -> Option<Handle> {
-        let of_shard = self.shards.get_mut(usize::from(shard.0));
+        let state = self.shards.get_mut(usize::from(shard.0));
         let open_max = self.read.options.shard_connections_max;
-        let Some(of_shard) = of_shard.filter(|of_shard| of_shard.open < open_max) else {
+        let Some(state) = state.filter(|state| state.open < open_max) else {
             self.read.losses.count(Loss::FixConnections, 1);
             return None;
         };
-        of_shard.open = of_shard.open.saturating_add(1);
-        of_shard.begun = of_shard.begun.wrapping_add(1);
+        state.open = state.open.saturating_add(1);
+        state.begun = state.begun.wrapping_add(1);
         let side = Direction {
-            serial: of_shard.begun,
+            serial: state.begun,
             shard: shard.0,
             ..Direction::default()
         };
         self.connections.insert([side; 2])
     }
 
-    /// Asks for what is kept of a connection. Any handle is fine.
+    /// Prefetches the state of a connection. Any handle is valid.
     #[inline]
     pub fn prefetch(&self, handle: Handle) {
         self.connections.prefetch(handle);
     }
 
-    /// The next bytes of one direction, in order.
+    /// Parses the next bytes of one direction, in order.
     #[inline]
     pub fn data<S: MessageSink>(
         &mut self,
@@ -185,7 +185,7 @@ impl Fix {
             .hold(&mut self.held, direction, seen, rest, need, sink);
     }
 
-    /// `len` bytes of one direction are missing.
+    /// Handles a gap: `len` bytes of one direction are missing.
     pub fn gap<S: MessageSink>(
         &mut self,
         handle: Handle,
@@ -199,12 +199,12 @@ impl Fix {
             let direction = if to_server { client } else { server };
             direction.session.forget();
             direction.heartbeat.forget(at);
-            // The rest of a message that began in the gap is nobody's fault.
+            // The rest of a message that began in the gap is not an error.
             direction.in_garbage = true;
         }
     }
 
-    /// One side sends no more.
+    /// Handles the end of one direction.
     pub fn closed<S: MessageSink>(
         &mut self,
         handle: Handle,
@@ -215,7 +215,7 @@ impl Fix {
         self.finish(handle, at, to_server, sink);
     }
 
-    /// The connection is over; its handle means nothing any more.
+    /// Ends the connection; its handle becomes invalid.
     pub fn end<S: MessageSink>(&mut self, handle: Handle, at: Timestamp, sink: &mut S) {
         self.finish(handle, at, true, sink);
         self.finish(handle, at, false, sink);
@@ -227,12 +227,12 @@ impl Fix {
             sink.anomaly(LATE);
         }
         self.connections.remove(handle);
-        if let Some(of_shard) = self.shards.get_mut(usize::from(shard)) {
-            of_shard.open = of_shard.open.saturating_sub(1);
+        if let Some(state) = self.shards.get_mut(usize::from(shard)) {
+            state.open = state.open.saturating_sub(1);
         }
     }
 
-    /// What is held of one direction, the end of what it was told, goes to `to`.
+    /// Appends the held bytes of one direction, the end of its stream so far, to `to`.
     pub fn held(&self, handle: Handle, to_server: bool, to: &mut Vec<u8>) {
         if let Some([client, server]) = self.connections.get(handle) {
             let direction = if to_server { client } else { server };
@@ -240,28 +240,28 @@ impl Fix {
         }
     }
 
-    /// What was held of the direction that spoke last before its last bytes, if those were joined
-    /// with it.
+    /// Returns the bytes that were held before the last segment of the direction that sent last, if
+    /// the segment was joined with them.
     pub fn held_before(&self) -> &[u8] {
         self.joined.get(..self.joined_held).unwrap_or_default()
     }
 
-    /// What did not fit, by name.
+    /// Returns the losses due to the limits.
     pub fn losses(&self) -> &Losses {
         &self.read.losses
     }
 
-    /// Connections followed now.
+    /// Returns the number of open connections.
     pub fn connections(&self) -> u32 {
         self.connections.len()
     }
 
-    /// Blocks of memory that hold parts of messages now.
+    /// Returns the number of memory blocks that hold parts of messages.
     pub fn blocks_held(&self) -> u32 {
         self.held.blocks_in_use()
     }
 
-    /// What is held of one direction is all there is.
+    /// Processes the held bytes of one direction as the end of its stream.
     fn finish<S: MessageSink>(
         &mut self,
         handle: Handle,
@@ -292,5 +292,5 @@ impl Fix {
     }
 }
 
-/// Parts of messages are mostly shorter than one.
+/// Parts of messages are mostly shorter than one block.
 const BLOCK_BYTES: u32 = 128;

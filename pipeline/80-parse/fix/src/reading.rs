@@ -1,4 +1,4 @@
-//! One message after the other: framed, split, put into its session, told.
+//! Processes one message after another: frames and splits it, updates its session, and reports it.
 
 use crate::message::fields::Fields;
 use crate::message::frame::{begins_message, frame_of};
@@ -14,7 +14,7 @@ use flowpin_packet::Timestamp;
 use flowpin_record::{MessageSink, Value};
 use std::hint::black_box;
 
-/// What reads one message after the other; apart from the connections, which it changes.
+/// The part of the parser that processes messages, separate from the connections that it updates.
 #[derive(Debug)]
 pub(crate) struct Reading {
     pub(crate) options: FixOptions,
@@ -27,39 +27,39 @@ pub(crate) struct Reading {
 /// One direction of a connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Direction {
-    /// Bytes of a message that is not whole yet.
+    /// Bytes of an incomplete message.
     pub(crate) held: Chain,
-    /// So many of them are needed before more can be said.
+    /// How many of them are needed before the next decision.
     pub(crate) need: u32,
-    /// Bytes that BodyLengths asked for and that were not the message's, in [`VAIN_UNIT`]s.
-    pub(crate) asked_in_vain: u16,
-    /// The connection's number in its shard: never the same for two that are open.
+    /// Bytes that BodyLengths announced beyond the end of their message, in [`EXCESS_UNIT`]s.
+    pub(crate) excess_announced: u16,
+    /// Serial number of the connection in its shard: unique among open connections.
     pub(crate) serial: u32,
     pub(crate) session: Side,
     pub(crate) heartbeat: Heartbeat,
     /// The order that this side sent last.
     pub(crate) order: Latest,
     pub(crate) shard: u8,
-    /// Whether the bytes before were no message, so that it is told once.
+    /// Whether the previous bytes were not a message, so that garbage is reported once.
     pub(crate) in_garbage: bool,
 }
 
-// PERF: a connection is two cache lines: all that its segments' bytes need.
+// PERF: a connection has two cache lines, which hold everything that its segments need.
 const _: () = assert!(size_of::<Direction>() <= 64);
 
 impl Direction {
-    /// Bytes that a wrong BodyLength asks for are kept, and copied again for each message that
-    /// they turn out to be: where that comes to much, no more is waited for them.
+    /// Bytes that a wrong BodyLength announces are held, and copied again for each message that
+    /// they contain. Beyond a limit, the parser no longer waits for them.
     #[inline]
     fn note_length(&mut self, window: &Window, limit: usize) {
         if !window.body_length_ok
-            && let Some(asked) = window.body_length
-            && let Ok(asked) = usize::try_from(asked)
-            && asked <= limit
+            && let Some(announced) = window.body_length
+            && let Ok(announced) = usize::try_from(announced)
+            && announced <= limit
         {
-            let in_vain = asked.saturating_sub(window.len).div_ceil(VAIN_UNIT);
-            let in_vain = u16::try_from(in_vain).unwrap_or(u16::MAX);
-            self.asked_in_vain = self.asked_in_vain.saturating_add(in_vain);
+            let excess = announced.saturating_sub(window.len).div_ceil(EXCESS_UNIT);
+            let excess = u16::try_from(excess).unwrap_or(u16::MAX);
+            self.excess_announced = self.excess_announced.saturating_add(excess);
         }
     }
 }
@@ -71,13 +71,13 @@ pub(crate) struct Seen {
     pub(crate) to_server: bool,
     pub(crate) serial: u32,
     pub(crate) shard: u8,
-    /// No more bytes come.
+    /// No more bytes follow.
     pub(crate) last: bool,
 }
 
 impl Reading {
-    /// All messages that are whole in `bytes`, of one direction towards the other: how many bytes
-    /// are done with, and how many are needed from there before more can be said.
+    /// Processes all complete messages in `bytes`, which one direction sent to the other. Returns
+    /// how many bytes are processed, and how many are needed from there for the next decision.
     #[inline]
     pub(crate) fn messages<S: MessageSink>(
         &mut self,
@@ -89,11 +89,12 @@ impl Reading {
         let limit = self.options.message_bytes_max as usize;
         let mut used = 0usize;
         while let Some(rest) = bytes.get(used..).filter(|rest| !rest.is_empty()) {
-            let waits = direction.asked_in_vain < ASKED_IN_VAIN_MAX;
+            let waits = direction.excess_announced < EXCESS_MAX;
             let step = match frame_of(rest, limit, seen.last, waits) {
                 Frame::Need(need) => {
                     if begins_message(rest) {
-                        // What is not whole is held, should it turn out to be something else.
+                        // An incomplete message is held, in case the connection turns out to use
+                        // another protocol.
                         sink.proves();
                     }
                     return (used, u32::try_from(need).unwrap_or(u32::MAX));
@@ -128,7 +129,7 @@ impl Reading {
         (bytes.len(), 0)
     }
 
-    /// Keeps what is not whole.
+    /// Holds an incomplete message.
     #[inline]
     pub(crate) fn hold<S: MessageSink>(
         &mut self,
@@ -164,7 +165,7 @@ impl Reading {
     ) {
         self.fields.split(bytes);
         if self.fields.value(bytes, Slot::MsgType).is_none() {
-            // What says nothing of its kind is ignored by engines, its number, too.
+            // FIX engines ignore a message without MsgType, including its sequence number.
             sink.anomaly("fix_no_msg_type");
             return;
         }
@@ -173,9 +174,9 @@ impl Reading {
         let is_late = heartbeat.step(step.event, seen.at, &self.fields, bytes);
         let latency = self.latency((&mut direction.order, &mut other.order), seen, bytes);
         if sink.reads(&FIX) {
-            self.tell((bytes, step, latency), seen, window, sink);
+            self.report((bytes, step, latency), seen, window, sink);
         } else {
-            // Every field is split; nobody asks for them by their names.
+            // Every field is split even if the columns are not read.
             black_box((&self.fields, step, latency));
             sink.message(&FIX, seen.at, &[]);
         }
@@ -185,9 +186,9 @@ impl Reading {
         self.flaws(window, sink);
     }
 
-    /// Tells a message by its columns.
+    /// Reports a message by its columns.
     #[inline]
-    fn tell<S: MessageSink>(
+    fn report<S: MessageSink>(
         &mut self,
         (bytes, step, latency): (&[u8], Step, Option<u64>),
         seen: Seen,
@@ -220,7 +221,7 @@ impl Reading {
         }
     }
 
-    /// How long an order waited for this message, if it is its first report.
+    /// Returns how long an order waited for this message, if it is the first report.
     #[inline]
     fn latency(
         &mut self,
@@ -234,7 +235,7 @@ impl Reading {
         }
         let id = self.fields.value(bytes, Slot::ClOrdId)?;
         if role == Role::Request && self.fields.value(bytes, Slot::PossDup) == Some(b"Y") {
-            // Sent again: its report may have been there already.
+            // The message was sent again: its report may have arrived before.
             return None;
         }
         let owner = Owner {
@@ -251,7 +252,7 @@ impl Reading {
         None
     }
 
-    /// Tells what is wrong with a message.
+    /// Reports the errors of a message.
     #[inline]
     fn flaws<S: MessageSink>(&mut self, window: Window, sink: &mut S) {
         let flaws = self.fields.flaws();
@@ -276,7 +277,7 @@ impl Reading {
     }
 }
 
-/// Tells of bytes that are no message, once until the next message.
+/// Reports bytes that are not a message, once until the next message.
 #[cold]
 fn no_message<S: MessageSink>(direction: &mut Direction, event: &'static str, sink: &mut S) {
     sink.fits(false);
@@ -286,11 +287,12 @@ fn no_message<S: MessageSink>(direction: &mut Direction, event: &'static str, si
     }
 }
 
-/// A side was silent for longer than it may.
+/// A side was silent for longer than allowed.
 pub(crate) const LATE: &str = "fix_heartbeat_late";
 
-/// Beyond, BodyLength is not waited for in this direction.
-const ASKED_IN_VAIN_MAX: u16 = 1 << 15;
-const VAIN_UNIT: usize = 8;
+/// Above this, the parser no longer waits for the bytes that BodyLength announces in this
+/// direction.
+const EXCESS_MAX: u16 = 1 << 15;
+const EXCESS_UNIT: usize = 8;
 
-const _: () = assert!(ASKED_IN_VAIN_MAX as usize * VAIN_UNIT == 256 << 10);
+const _: () = assert!(EXCESS_MAX as usize * EXCESS_UNIT == 256 << 10);

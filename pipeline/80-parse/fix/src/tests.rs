@@ -1,13 +1,13 @@
-//! The parser as a whole: cuts, turns, secrets, garbage, caps.
+//! Tests of the whole parser: segmentation, turns, secrets, garbage, limits.
 
-use crate::fuzz::{Told, options, told};
+use crate::fuzz::{Collector, options, reported};
 use crate::{Fix, FixOptions, from_printed};
 use flowpin_counters::Loss;
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_record::{MessageSchema, MessageSink, Value};
 use proptest::prelude::*;
 
-/// A message with BodyLength and CheckSum as they should be.
+/// Builds a message with correct BodyLength and CheckSum.
 pub(crate) fn message(version: &str, body: &str) -> Vec<u8> {
     let body = from_printed(format!("{body}|").as_bytes());
     let mut wire = format!("8={version}\u{1}9={}\u{1}", body.len()).into_bytes();
@@ -57,17 +57,17 @@ fn turns(turns: &[Vec<u8>]) -> Vec<&[u8]> {
     turns.iter().map(Vec::as_slice).collect()
 }
 
-/// Whatever the cut, what is told is the same: every split of every turn in two.
+/// The report does not depend on segmentation: every split of every turn in two.
 #[test]
-fn every_split_in_two_tells_the_same() {
+fn every_split_in_two_gives_the_same_report() {
     let conversation = conversation();
     let options = options(true, 1 << 16);
-    let whole = told(&options, &turns(&conversation), usize::MAX);
+    let whole = reported(&options, &turns(&conversation), usize::MAX);
     assert_eq!(whole.len(), 16, "{whole:#?}");
     let mut fix = Fix::new(options).unwrap();
     for (turn, bytes) in conversation.iter().enumerate() {
         for cut in 0..=bytes.len() {
-            let mut sink = Told::default();
+            let mut sink = Collector::default();
             let handle = fix.begin(Shard(1)).unwrap();
             for (at, bytes) in conversation.iter().enumerate() {
                 let cut = if at == turn { cut } else { 0 };
@@ -85,14 +85,14 @@ fn every_split_in_two_tells_the_same() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Any pieces of both directions, as long as the directions keep their turns, tell the same.
+    /// Any pieces give the same report, as long as the directions keep their turns.
     #[test]
-    fn random_cuts_tell_the_same(cuts in prop::collection::vec(1usize..60, 1..30)) {
+    fn random_cuts_give_the_same_report(cuts in prop::collection::vec(1usize..60, 1..30)) {
         let conversation = conversation();
         let options = options(false, 1 << 16);
-        let whole = told(&options, &turns(&conversation), usize::MAX);
+        let whole = reported(&options, &turns(&conversation), usize::MAX);
         let mut fix = Fix::new(options).unwrap();
-        let mut sink = Told::default();
+        let mut sink = Collector::default();
         let handle = fix.begin(Shard(1)).unwrap();
         let mut lengths = cuts.iter().cycle();
         for (at, bytes) in conversation.iter().enumerate() {
@@ -107,20 +107,21 @@ proptest! {
         prop_assert_eq!(sink.0, whole);
     }
 
-    /// Any bytes, also those that look like messages, tell the same however they are cut.
+    /// Arbitrary bytes, also those that resemble messages, give the same report however they are
+    /// cut.
     #[test]
-    fn any_bytes_tell_the_same(
+    fn any_bytes_give_the_same_report(
         parts in prop::collection::vec(prop::sample::select(PARTS), 0..40),
         piece in 1usize..50,
     ) {
         let stream = parts.concat();
         let options = options(true, 300);
-        let whole = told(&options, &[&stream], usize::MAX);
-        prop_assert_eq!(whole, told(&options, &[&stream], piece));
+        let whole = reported(&options, &[&stream], usize::MAX);
+        prop_assert_eq!(whole, reported(&options, &[&stream], piece));
     }
 }
 
-/// What messages are made of, and what looks like it.
+/// Parts of messages, and bytes that resemble them.
 const PARTS: &[&[u8]] = &[
     b"8=FIX.4.2\x019=",
     b"8=FIX",
@@ -133,7 +134,7 @@ const PARTS: &[&[u8]] = &[
     b"20\x01",
 ];
 
-/// What a record has in a column, by its name.
+/// The values of a record by column name.
 #[derive(Default)]
 struct Columns(Vec<Vec<(String, String)>>, Vec<&'static str>);
 
@@ -176,7 +177,7 @@ fn columns(options: FixOptions, turns: &[(bool, u64, Vec<u8>)]) -> Columns {
     sink
 }
 
-/// The first report of an order tells how long it waited; the fields are the message's.
+/// The first report of an order gives its waiting time; the fields are those of the message.
 #[test]
 fn a_record_has_the_common_fields_and_the_latency() {
     let conversation = conversation();
@@ -184,9 +185,9 @@ fn a_record_has_the_common_fields_and_the_latency() {
         (true, 1_000, conversation[0].clone()),
         (false, 4_500, conversation[1].clone()),
     ];
-    let told = columns(options(false, 1 << 16), &turns);
-    assert_eq!((told.0.len(), &told.1[..]), (5, &[][..]));
-    let of = |record, name| told.of(record, name).unwrap_or("-");
+    let records = columns(options(false, 1 << 16), &turns);
+    assert_eq!((records.0.len(), &records.1[..]), (5, &[][..]));
+    let of = |record, name| records.of(record, name).unwrap_or("-");
     assert_eq!(
         (of(0, "msg_name"), of(0, "session"), of(0, "username")),
         ("Logon", "logon", "me")
@@ -204,15 +205,15 @@ fn a_record_has_the_common_fields_and_the_latency() {
     assert_eq!((gap, of(4, "latency")), (("gap", "2", "3"), "-"));
 }
 
-/// Every output is without the secrets, and with the repeating groups' places.
+/// All output is free of secrets and contains the positions in repeating groups.
 #[test]
 fn all_fields_are_shown_but_for_secrets() {
     let conversation = conversation();
     let options = options(true, 1 << 16);
-    let all = told(&options, &turns(&conversation), usize::MAX).join("\n");
+    let all = reported(&options, &turns(&conversation), usize::MAX).join("\n");
     assert!(!all.contains("tiger") && !all.contains(&format!("{:?}", b"tiger")));
-    let told = columns(options, &[(false, 0, conversation[1].clone())]);
-    let places: String = told.of(2, "groups").unwrap().into();
+    let records = columns(options, &[(false, 0, conversation[1].clone())]);
+    let places: String = records.of(2, "groups").unwrap().into();
     let place = |text: &str| {
         places
             .matches(&format!("Bytes({:?})", text.as_bytes()))
@@ -222,7 +223,7 @@ fn all_fields_are_shown_but_for_secrets() {
     assert_eq!(found, [2, 3, 2], "{places}");
 }
 
-/// The secrets of each kind, in the messages where they are one.
+/// Secrets of each kind, in the messages where they are secret.
 #[test]
 fn each_secret_is_masked() {
     let bodies = [
@@ -231,8 +232,8 @@ fn each_secret_is_masked() {
     ];
     for body in bodies {
         let turns = [(true, 0, message("FIXT.1.1", body))];
-        let told = columns(options(true, 1 << 16), &turns);
-        let values = told.of(0, "values").unwrap();
+        let records = columns(options(true, 1 << 16), &turns);
+        let values = records.of(0, "values").unwrap();
         assert!(!values.contains(&format!("{:?}", b"secret")), "{body}");
         assert_eq!(
             values.matches(&format!("{:?}", b"***")).count(),
@@ -241,8 +242,8 @@ fn each_secret_is_masked() {
     }
 }
 
-/// What a SOH within a secret cuts off is none of the output's business, nor a password whose tag
-/// is spelled wrongly; other messages show what is no field.
+/// The rest of a secret that contains a SOH, and a password with a misspelled tag, stay out of the
+/// output; other messages show bytes that are not a field.
 #[test]
 fn pieces_of_secrets_are_masked() {
     let bodies = [
@@ -254,8 +255,8 @@ fn pieces_of_secrets_are_masked() {
     ];
     for (body, masks) in bodies {
         let turns = [(true, 0, message("FIX.4.4", body))];
-        let told = columns(options(true, 1 << 16), &turns);
-        let values = told.of(0, "values").unwrap();
+        let records = columns(options(true, 1 << 16), &turns);
+        let values = records.of(0, "values").unwrap();
         let count = |word: &[u8]| values.matches(&format!("{word:?}")).count();
         assert_eq!(count(b"***"), masks, "{body}");
         assert_eq!(count(b"secret") + count(b"+554=secret"), 0, "{body}");
@@ -263,17 +264,17 @@ fn pieces_of_secrets_are_masked() {
     }
 }
 
-/// Behind garbage the next message is read, and the garbage told once.
+/// After garbage the next message is read, and the garbage is reported once.
 #[test]
-fn messages_behind_garbage_are_found() {
+fn messages_after_garbage_are_found() {
     let good = message("FIX.4.0", "35=0|34=1");
     let stream = [&b"\0\0garbage 8=F"[..], &good, b"xx", b"8=FI", &good, &good].concat();
-    let told = columns(options(false, 1 << 16), &[(true, 0, stream)]);
-    assert_eq!(told.0.len(), 3);
-    assert_eq!(told.1, ["fix_garbage"; 2]);
+    let records = columns(options(false, 1 << 16), &[(true, 0, stream)]);
+    assert_eq!(records.0.len(), 3);
+    assert_eq!(records.1, ["fix_garbage"; 2]);
 }
 
-/// A gap ends what was begun, and what goes on behind it is no sequence gap.
+/// A gap ends the message before it; the messages after it are not a sequence gap.
 #[test]
 fn after_missing_bytes_the_next_message_is_read() {
     let good = |seq: u32| message("FIX.4.0", &format!("35=0|34={seq}"));
@@ -302,7 +303,7 @@ fn after_missing_bytes_the_next_message_is_read() {
     assert_eq!(sink.1, ["fix_message_cut_off"]);
 }
 
-/// A shard's memory and connections have an end; what does not fit is counted.
+/// Memory and connections of a shard are limited; losses are counted.
 #[test]
 fn caps_are_kept_and_counted() {
     let mut fix = Fix::new(FixOptions {
@@ -331,13 +332,13 @@ fn caps_are_kept_and_counted() {
     assert_eq!(sink.0.len(), 1);
 }
 
-/// A wrong BodyLength keeps what it asks for, to be looked at again for each message among it:
-/// after too much of that, messages are told as they come.
+/// A wrong BodyLength holds the bytes that it announces, and each message in them is examined
+/// again: above a limit, messages are reported as they arrive.
 #[test]
-fn lengths_that_ask_in_vain_are_not_waited_for_without_end() {
+fn wrong_lengths_are_waited_for_up_to_a_limit() {
     let mut fix = Fix::new(options(false, 1 << 16)).unwrap();
     let handle = fix.begin(Shard(7)).unwrap();
-    let mut sink = Told::default();
+    let mut sink = Collector::default();
     let wrong = b"8=FIX.4.4\x019=60000\x0135=0\x0110=000\x01";
     for _ in 0..3000 {
         fix.data(handle, Timestamp(1), true, wrong, &mut sink);

@@ -1,8 +1,8 @@
-//! Names, types and meanings: the bundled table, and dictionaries loaded on top of it.
+//! Names, types and meanings: the bundled table, and the dictionaries loaded on top of it.
 //!
-//! Owns what is known of tags, message types and repeating groups. The bundled table is text with a
-//! line for each field, of which only the lines' places are found when it is loaded; what a line
-//! says is read when somebody asks.
+//! Owns everything known about tags, message types and repeating groups. The bundled table is text
+//! with one line per field. Loading it only finds where the lines start; a line is parsed on
+//! lookup.
 
 mod quickfix;
 
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 pub use quickfix::BadDictionary;
 
-/// What is known of fields, messages and groups.
+/// Everything known about fields, messages and groups.
 ///
 /// ```
 /// let dictionary = flowpin_fix::Dictionary::bundled();
@@ -48,11 +48,11 @@ impl Dictionary {
         dictionary
     }
 
-    /// Adds what a QuickFIX data dictionary (XML) says; it wins over what was known.
+    /// Adds the contents of a QuickFIX data dictionary (XML); they replace existing entries.
     ///
     /// # Errors
     ///
-    /// Where it is not such a dictionary: what is wrong, and in which line.
+    /// If it is not such a dictionary: the error gives the problem and its line.
     ///
     /// ```
     /// let mut dictionary = flowpin_fix::Dictionary::bundled();
@@ -66,13 +66,13 @@ impl Dictionary {
         quickfix::load(self, xml)
     }
 
-    /// What is known of a field.
+    /// Returns the entry of a field.
     pub fn field(&self, tag: u32) -> Option<FieldInfo<'_>> {
         let line = self.fields.get(&tag)?;
         Some(FieldInfo { line })
     }
 
-    /// A message type's name.
+    /// Returns the name of a message type.
     #[inline]
     pub fn message(&self, kind: &[u8]) -> Option<&str> {
         if let [one] = kind {
@@ -82,17 +82,18 @@ impl Dictionary {
         self.messages.get(kind).map(Cow::as_ref)
     }
 
-    /// The fields that entries of a repeating group may have, sorted; none if `tag` counts none.
+    /// Returns the fields allowed in an entry of a repeating group, sorted; `None` if `tag` does
+    /// not count a group.
     pub fn members(&self, tag: u32) -> Option<&[u32]> {
         self.groups.get(&tag).map(Vec::as_slice)
     }
 
-    /// Tags of fields that are the length of the next.
+    /// Returns the tags of fields that hold the length of the field after them.
     pub(crate) fn lengths(&self) -> impl Iterator<Item = u32> + '_ {
         self.lengths.iter().map(|&(length, _)| length)
     }
 
-    /// The tag of the data that a length belongs to.
+    /// Returns the tag of the data field that a length field belongs to.
     pub(crate) fn data_of(&self, length: u32) -> Option<u32> {
         let at = self.lengths.binary_search_by_key(&length, |&(tag, _)| tag);
         at.ok()
@@ -100,7 +101,7 @@ impl Dictionary {
             .map(|&(_, data)| data)
     }
 
-    /// `line` has the columns of the bundled table.
+    /// `line` has the same columns as the bundled table.
     fn set_field(&mut self, tag: u32, line: Cow<'static, str>) {
         let data = line.split('\t').nth(3).and_then(|data| data.parse().ok());
         if let Some(data) = data {
@@ -138,7 +139,7 @@ impl Dictionary {
     }
 }
 
-/// What is known of one field.
+/// The entry of one field.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldInfo<'d> {
     line: &'d str,
@@ -155,7 +156,7 @@ impl<'d> FieldInfo<'d> {
         self.line.split('\t').nth(2).unwrap_or_default()
     }
 
-    /// What a value means, where the field has a list of values.
+    /// Returns the meaning of a value, if the field has a list of values.
     pub fn meaning(&self, value: &[u8]) -> Option<&'d str> {
         let mut values = self.line.split('\t').skip(4);
         values.find_map(|pair| {
@@ -176,7 +177,7 @@ fn tagged_lines(table: &'static str) -> impl Iterator<Item = (u32, &'static str)
     })
 }
 
-/// `7` or `3-9`.
+/// Parses `7` or `3-9`.
 fn range(text: &str) -> core::ops::RangeInclusive<u32> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     first.parse().unwrap_or(1)..=last.parse().unwrap_or(0)

@@ -19,12 +19,12 @@ pub enum BadDictionary {
         /// The root's name.
         root: String,
     },
-    /// A field has no tag, or something names a field that there is not.
+    /// A field has no tag, or a reference names a field that does not exist.
     #[error("line {line}: {what}")]
     Field {
-        /// Where.
+        /// The line of the element.
         line: u32,
-        /// What is wrong.
+        /// The problem.
         what: String,
     },
 }
@@ -116,7 +116,7 @@ impl<'x> Loading<'_, 'x> {
         Ok(())
     }
 
-    /// Adds what stands in a message, group or component to the group that it is part of.
+    /// Adds the members of a message, group or component to the enclosing group.
     fn members(
         &mut self,
         parent: Node<'x, 'x>,
@@ -150,7 +150,7 @@ impl<'x> Loading<'_, 'x> {
     }
 }
 
-/// Components within groups within components: the deepest in use are about eight.
+/// Nesting of components and groups; dictionaries in use reach about eight levels.
 const DEPTH_MAX: usize = 32;
 
 fn elements<'x>(parent: Node<'x, 'x>) -> impl Iterator<Item = Node<'x, 'x>> {
@@ -181,7 +181,7 @@ fn line(node: Node<'_, '_>) -> u32 {
 mod tests {
     use crate::Dictionary;
 
-    /// What a dictionary says wins, and what it does not say stays.
+    /// A dictionary replaces the entries it defines and keeps the others.
     #[test]
     fn a_dictionary_is_loaded_on_top() {
         let mut dictionary = Dictionary::bundled();
@@ -205,9 +205,9 @@ mod tests {
         assert_eq!(dictionary.data_of(9002), Some(9003));
     }
 
-    /// Whoever wrote it needs the line.
+    /// An error names the line, so that the author can find it.
     #[test]
-    fn mistakes_are_told_with_their_line() {
+    fn errors_name_their_line() {
         let mut dictionary = Dictionary::default();
         let xml = "<fix>\n<messages>\n<message name='A' msgtype='A'>\n<field name='B'/>\n\
             </message></messages><fields/></fix>";
@@ -218,7 +218,7 @@ mod tests {
         assert!(error.contains("<a>"));
     }
 
-    /// A component that holds itself is refused, not followed for ever.
+    /// A component that contains itself is refused instead of followed without end.
     #[test]
     fn a_component_within_itself_is_refused() {
         let xml = "<fix><messages><message name='A' msgtype='A'><component name='C'/></message>

@@ -1,4 +1,4 @@
-//! A message cut into its fields.
+//! Splits a message into its fields.
 //!
 //! ```text
 //!  8=FIX.4.4␁9=65␁35=A␁34=1␁95=3␁96=a␁b␁10=123␁      ␁ is SOH, byte 1
@@ -13,16 +13,16 @@ use std::sync::Arc;
 /// One field: its tag, and where its value stands in the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// The tag; 0 where there is none (what stands between two SOH is not `digits=`).
+    /// The tag; 0 if there is none (the bytes between two SOH do not begin with `digits=`).
     pub tag: u32,
-    /// Where the value begins.
+    /// Start of the value.
     pub start: u32,
-    /// Where it ends, before the SOH.
+    /// End of the value, before the SOH.
     pub end: u32,
 }
 
 impl Field {
-    /// The value, in the message it was cut from.
+    /// Returns the value, given the message that the field was split from.
     #[inline]
     pub fn value<'m>(&self, message: &'m [u8]) -> &'m [u8] {
         message
@@ -31,18 +31,18 @@ impl Field {
     }
 }
 
-/// What is wrong with a message's fields.
+/// Errors in the fields of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flaws {
-    /// Something between two SOH is not `digits=value`.
+    /// Some bytes between two SOH are not `digits=value`.
     pub bad_field: bool,
-    /// Data is not as long as the field before says.
+    /// A data field does not have the length that the field before it gives.
     pub bad_data_length: bool,
-    /// There are more fields than are kept.
+    /// The message has more fields than the limit.
     pub too_many: bool,
 }
 
-/// The fields of one message; made once, used for every message.
+/// The fields of one message; allocated once and reused for every message.
 #[derive(Debug)]
 pub struct Fields {
     list: Box<[Field]>,
@@ -56,7 +56,7 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Room for `limit` fields, 65 535 at most.
+    /// Allocates room for `limit` fields, at most 65,535.
     pub fn new(dictionary: Arc<Dictionary>, limit: usize) -> Self {
         let mut kinds = Box::new([0; KINDS]);
         for &(tag, slot) in Slot::TAGS {
@@ -86,7 +86,7 @@ impl Fields {
         }
     }
 
-    /// Cuts a message up. It should end in SOH: what stands behind the last one is left out.
+    /// Splits a message. It should end in SOH: bytes after the last SOH are ignored.
     pub fn split(&mut self, message: &[u8]) {
         self.slots = [0; SLOTS];
         self.flaws = Flaws::default();
@@ -100,9 +100,9 @@ impl Fields {
         }
     }
 
-    /// The fields that end at the first so many places written down.
-    // PERF: fields follow each other as they did in the message before, so most tags are known by
-    // one comparison with what followed the same field last time. Bench `fix_bench`.
+    /// Adds the fields that end at the first `found` recorded positions.
+    // PERF: the order of fields repeats from message to message, so one comparison with the field
+    // that followed last time identifies most tags. Bench `fix_bench`.
     #[inline(never)]
     fn fields_of(&mut self, message: &[u8], found: usize, cut: Cut) -> Cut {
         let Cut {
@@ -118,16 +118,16 @@ impl Fields {
                 continue;
             }
             let word = word_at(message, start);
-            let Some(usual) = self.followed.get_mut(usize::from(before)) else {
+            let Some(predicted) = self.followed.get_mut(usize::from(before)) else {
                 break;
             };
-            if word & usual.mask != usual.word {
-                *usual = Followed::of(word, &self.kinds);
-                self.flaws.bad_field |= usual.tag == 0;
+            if word & predicted.mask != predicted.word {
+                *predicted = Followed::of(word, &self.kinds);
+                self.flaws.bad_field |= predicted.tag == 0;
             }
             let Followed {
                 tag, skip, kind, ..
-            } = *usual;
+            } = *predicted;
             let value = start.wrapping_add(usize::from(skip));
             start = end.wrapping_add(1);
             [before, ..] = tag.to_le_bytes();
@@ -160,19 +160,19 @@ impl Fields {
         }
     }
 
-    /// All fields, in order.
+    /// Returns all fields, in order.
     #[inline]
     pub fn list(&self) -> &[Field] {
         self.list.get(..self.count).unwrap_or_default()
     }
 
-    /// What was wrong with them.
+    /// Returns the errors found while splitting.
     #[inline]
     pub fn flaws(&self) -> Flaws {
         self.flaws
     }
 
-    /// The value of the first field of a kind; none if there is none.
+    /// Returns the value of the first field of a kind, if there is one.
     #[inline]
     pub fn value<'m>(&self, message: &'m [u8], slot: Slot) -> Option<&'m [u8]> {
         let at = usize::from(*self.slots.get(slot as usize)?);
@@ -182,37 +182,38 @@ impl Fields {
         Some(self.list.get(at)?.value(message))
     }
 
-    /// The number that the first field of a kind is; none if there is none, or it is no number.
+    /// Returns the value of the first field of a kind as a number; `None` if the field is absent or
+    /// not a number.
     #[inline]
     pub fn count(&self, message: &[u8], slot: Slot) -> Option<u64> {
         self.value(message, slot).and_then(number)
     }
 }
 
-/// Where the next field begins, and how far data reaches.
+/// Where the next field begins, and where the current data field ends.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cut {
     start: usize,
     data_end: usize,
-    /// The low byte of the tag before.
+    /// The low byte of the previous tag.
     before: u8,
 }
 
-/// The field that followed another one last time, as it stands in messages.
+/// The field that last followed a given field, as it appears in messages.
 #[derive(Clone, Copy, Debug)]
 struct Followed {
-    /// Which bits of eight bytes `digits=` are.
+    /// Mask of the bits that `digits=` occupies in eight bytes.
     mask: u64,
     word: u64,
     tag: u32,
-    /// How far the value is from the field's beginning.
+    /// Distance from the start of the field to its value.
     skip: u8,
     /// As in [`Fields::kinds`].
     kind: u8,
 }
 
 impl Followed {
-    /// What no bytes are: a field without tag, whose value is all of it.
+    /// Matches no bytes: a field without a tag, whose value is the whole field.
     const NONE: Self = Self {
         mask: 0,
         word: 1,
@@ -221,7 +222,7 @@ impl Followed {
         kind: 0,
     };
 
-    /// The field that eight bytes begin with.
+    /// Parses the field that eight bytes begin with.
     #[inline(never)]
     fn of(word: u64, kinds: &[u8; KINDS]) -> Self {
         let (tag, digits) = tag_of(word);
@@ -240,10 +241,10 @@ impl Followed {
     }
 }
 
-/// The length of data does not lead to a SOH.
+/// The length of a data field does not lead to a SOH.
 struct WrongLength;
 
-/// The field at hand is a length: where the data behind it ends; 0 if there is none.
+/// For a length field: returns the end of the data field after it; 0 if there is none.
 #[cold]
 fn data_end(
     dictionary: &Dictionary,
@@ -269,19 +270,19 @@ fn data_end(
         .ok_or(WrongLength)
 }
 
-/// The byte between fields.
+/// The byte between two fields.
 pub(crate) const SOH: u8 = 1;
 
 const KINDS: usize = 1 << 16;
-/// In a kind: the field is the length of the next.
+/// Bit of a kind: the field holds the length of the next one.
 const LENGTH: u8 = 0x80;
-/// In a kind: its slot.
+/// Bits of a kind: the slot of the field.
 const SLOT: u8 = 0x3f;
 const _: () = assert!(SLOTS == SLOT as usize + 1);
 
 const FIELDS_MAX: usize = 65_535;
 
-/// Messages are below 4 GiB.
+/// Messages are shorter than 4 GiB.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "the framer refuses longer messages"
@@ -298,7 +299,8 @@ const fn low16(count: usize) -> u16 {
     count as u16
 }
 
-/// A decimal number without sign; none if it is anything else, or does not fit.
+/// Parses a decimal number without a sign; `None` if the text is anything else or the number does
+/// not fit.
 pub(crate) fn number(text: &[u8]) -> Option<u64> {
     if text.is_empty() {
         return None;
@@ -314,7 +316,7 @@ pub(crate) fn number(text: &[u8]) -> Option<u64> {
     Some(value)
 }
 
-/// The eight bytes at `start`, or as many as there are, with zeros behind.
+/// Returns the eight bytes at `start`; missing bytes are zeros.
 #[inline]
 fn word_at(message: &[u8], start: usize) -> u64 {
     match message.get(start..).and_then(<[u8]>::first_chunk::<8>) {
@@ -323,17 +325,17 @@ fn word_at(message: &[u8], start: usize) -> u64 {
     }
 }
 
-/// The tag that eight bytes begin with and how many digits it has; (0, 0) if they do not begin
-/// with `digits=`.
+/// Returns the tag that eight bytes begin with and its number of digits; (0, 0) if they do not
+/// begin with `digits=`.
 fn tag_of(word: u64) -> (u32, u32) {
     let equals = word ^ EQUALS;
     let found = equals.wrapping_sub(ONES) & !equals & HIGH;
-    // The first byte that is `=`: 8 × digits + 7, or 64.
+    // Position of the first `=`: 8 × digits + 7, or 64 if there is none.
     let digits = found.trailing_zeros() >> 3;
     if digits == 0 || digits == 8 {
         return (0, 0);
     }
-    // The digits as numbers, the last in the highest byte, zeros below the first.
+    // The digits as numbers: the last in the highest byte, zeros below the first.
     let shift = 64u32.wrapping_sub(digits.wrapping_mul(8));
     let numbers = (word ^ ZEROS).wrapping_shl(shift);
     let not_digits = (numbers.wrapping_add(BELOW_TEN) | numbers) & HIGH;
@@ -347,10 +349,10 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 const EQUALS: u64 = u64::from_le_bytes([b'='; 8]);
 const ZEROS: u64 = u64::from_le_bytes([b'0'; 8]);
-/// Added to a digit, it leaves the highest bit alone; to ten and more, it sets it.
+/// Added to a digit, it leaves the highest bit clear; added to ten or more, it sets that bit.
 const BELOW_TEN: u64 = 0x7676_7676_7676_7676;
 
-/// The last bytes, fewer than eight, filled up with zeros.
+/// Returns the last bytes, fewer than eight, padded with zeros.
 #[inline]
 fn last_word(message: &[u8], start: usize) -> u64 {
     let rest = message.len().saturating_sub(start);
@@ -372,7 +374,7 @@ fn last_word(message: &[u8], start: usize) -> u64 {
     }
 }
 
-/// Eight digits, the first in the lowest byte, by three multiplications.
+/// Converts eight digits, the first in the lowest byte, with three multiplications.
 const fn eight_digits(digits: u64) -> u32 {
     let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
     let low = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(0x000f_4240_0000_0064);
@@ -421,7 +423,7 @@ mod tests {
         }
     }
 
-    /// Data may hold SOH: its length says where it ends.
+    /// Data may contain SOH: its length gives its end.
     #[test]
     fn data_is_taken_by_its_length() {
         let message = b"8=FIX.4.4\x019=1\x0135=A\x0195=7\x0196=a\x01b\x0110=\x0198=0\x0110=000\x01";
@@ -432,7 +434,7 @@ mod tests {
         assert_eq!(list.len(), 7);
     }
 
-    /// A length that does not lead to a SOH, or has no data behind it, is told and not believed.
+    /// A length that does not lead to a SOH, or has no data after it, is reported and ignored.
     #[test]
     fn a_wrong_length_of_data_is_not_believed() {
         for length in ["2", "4000000000", "99999999999999999999", "x", ""] {
@@ -445,9 +447,9 @@ mod tests {
         assert_eq!((list.len(), flaws), (4, Flaws::default()));
     }
 
-    /// What is not `tag=value` is a field without a tag.
+    /// Bytes that are not `tag=value` become a field without a tag.
     #[test]
-    fn what_is_no_field_is_told() {
+    fn bytes_without_a_tag_are_reported() {
         let (list, flaws) = split(b"8=F\x01abc\x0112\x0135\x01=7\x0155=\x0110=000\x01");
         assert!(flaws.bad_field);
         let tags: Vec<u32> = list.iter().map(|(tag, _)| *tag).collect();
@@ -456,7 +458,7 @@ mod tests {
         assert_eq!(list[5].1, b"");
     }
 
-    /// Fields wherever they lie towards the steps of 64 bytes are the same as cut at each SOH.
+    /// At every alignment to the steps of 64 bytes, the fields are those of a split at each SOH.
     #[test]
     fn every_alignment_gives_the_same_fields() {
         for padding in 0..140 {
@@ -473,7 +475,7 @@ mod tests {
         }
     }
 
-    /// The first field of a kind counts, as in a repeating group's surroundings.
+    /// Of several fields of one kind, as with repeating groups, the first one counts.
     #[test]
     fn the_first_of_several_is_found() {
         let message = b"8=F\x0155=A\x0155=B\x0134=12\x0134=x\x0110=000\x01";

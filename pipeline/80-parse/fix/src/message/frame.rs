@@ -1,53 +1,53 @@
-//! Where the message at the front of a stream ends, and whether it says so rightly.
+//! Finds where the message at the front of a stream ends, and verifies what its frame claims.
 //!
 //! ```text
 //!  8=FIX.4.4␁9=65␁ ………… 65 bytes ………… ␁10=123␁
 //!            └ BodyLength: from here  to here └ CheckSum: of all bytes before
 //! ```
 //!
-//! Everything here is a function of the stream's bytes up to a point that the same bytes name: so
-//! how they were cut into segments changes nothing, not even when something is told.
+//! Every result depends only on the stream's bytes up to a point that these bytes determine. So
+//! neither the results nor the point at which they are reported depend on segmentation.
 
 use crate::message::fields::{SOH, number};
 use memchr::{memchr, memrchr};
 
-/// What stands at the front of a stream.
+/// The front of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frame {
-    /// Nothing can be said before so many bytes are there.
+    /// No decision is possible before this number of bytes is available.
     Need(usize),
     /// A message.
     Message(Window),
-    /// So many bytes are no message.
+    /// This number of bytes does not belong to a message.
     Garbage(usize),
-    /// So many bytes begin like a message and are none: no BodyLength, or no end within the limit,
-    /// and nothing else in them has one.
+    /// This number of bytes begins like a message but is not one: there is no BodyLength, or no end
+    /// within the limit, and no other message in these bytes has an end either.
     Broken(usize),
-    /// The stream ended within a message of which so many bytes are there.
+    /// The stream ended within a message, after this number of bytes of it.
     CutOff(usize),
 }
 
-/// A message's place and what its frame says.
+/// The extent of a message and the checks of its frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Bytes of the whole message.
+    /// Length of the whole message in bytes.
     pub len: usize,
-    /// BodyLength as it says; none if it is no number.
+    /// The value of BodyLength; `None` if it is not a number.
     pub body_length: Option<u64>,
     /// Whether BodyLength leads to the trailer.
     pub body_length_ok: bool,
-    /// Whether CheckSum is right; none if there is no trailer.
+    /// Whether CheckSum is right; `None` if there is no trailer.
     pub checksum_ok: Option<bool>,
 }
 
-/// What stands at the front of `bytes`; `limit` is the longest message, `last` says that no more
-/// bytes come.
+/// Examines the front of `bytes`; `limit` is the maximum length of a message, and `last` means that
+/// no more bytes follow.
 pub fn frame(bytes: &[u8], limit: usize, last: bool) -> Frame {
     frame_of(bytes, limit, last, true)
 }
 
-/// As [`frame`]; without `waits` a message is looked for before all bytes are there that its
-/// BodyLength asks for.
+/// Like [`frame`], but without `waits` it searches for the end of a message before all bytes that
+/// BodyLength announces are available.
 pub(crate) fn frame_of(bytes: &[u8], limit: usize, last: bool, waits: bool) -> Frame {
     if !bytes.starts_with(BEGIN) {
         return garbage(bytes, last);
@@ -73,7 +73,7 @@ pub(crate) fn frame_of(bytes: &[u8], limit: usize, last: bool, waits: bool) -> F
         }
         let found = match message.and_then(trailer) {
             Some(checksum_ok) => Some((total, checksum_ok)),
-            None => odd_trailer(bytes, total).map(|len| (len, false)),
+            None => malformed_trailer(bytes, total).map(|len| (len, false)),
         };
         if let Some((len, checksum_ok)) = found {
             return Frame::Message(Window {
@@ -93,13 +93,13 @@ pub(crate) fn frame_of(bytes: &[u8], limit: usize, last: bool, waits: bool) -> F
     unfinished(bytes, head, looks, last)
 }
 
-/// Whether bytes that are no whole message yet have begun as one.
+/// Whether an incomplete message begins here.
 pub(crate) fn begins_message(bytes: &[u8]) -> bool {
     bytes.len() >= HEAD_MIN && bytes.starts_with(BEGIN)
 }
 
-/// The sum of all bytes, modulo 256, of a message without its trailer.
-// PERF: sixteen sums side by side are one instruction; what is left over is taken as one number.
+/// Computes the sum, modulo 256, of all bytes of a message without its trailer.
+// PERF: one instruction adds sixteen sums in parallel; the remaining bytes are added as one number.
 #[inline]
 pub fn checksum(bytes: &[u8]) -> u8 {
     let (chunks, rest) = bytes.as_chunks::<16>();
@@ -125,7 +125,7 @@ pub fn checksum(bytes: &[u8]) -> u8 {
     across(&sums)
 }
 
-/// How far is looked: first, at the end that BodyLength tells, if it tells one, and at most.
+/// How far to search: the first window, the end given by BodyLength if there is one, and the limit.
 #[derive(Clone, Copy)]
 struct Looks {
     first: usize,
@@ -134,8 +134,8 @@ struct Looks {
 }
 
 /// BodyLength does not lead to a trailer, or not yet: the message ends at the first trailer, or
-/// where another begins. Looked for in windows that grow, so that it is found at a place in the
-/// stream that does not depend on segments, and no byte is looked at more than a few times.
+/// where another one begins. The search uses growing windows, so that the end is found at a stream
+/// position that does not depend on segmentation, and each byte is examined only a few times.
 #[cold]
 fn unfinished(bytes: &[u8], head: HeadOf, looks: Looks, last: bool) -> Frame {
     let Looks { total, limit, .. } = looks;
@@ -179,7 +179,8 @@ fn unfinished(bytes: &[u8], head: HeadOf, looks: Looks, last: bool) -> Frame {
     }
 }
 
-/// Where the last message may begin in bytes that begin with one and hold no end of any.
+/// Returns where the last message may begin, in bytes that begin with one and contain no end of any
+/// message.
 fn last_begin(bytes: &[u8]) -> usize {
     let mut end = bytes.len();
     while let Some(at) = bytes.get(..end).and_then(|before| memrchr(b'8', before)) {
@@ -193,13 +194,13 @@ fn last_begin(bytes: &[u8]) -> usize {
 }
 
 enum End {
-    /// A trailer begins and ends so many bytes on.
+    /// A trailer at offset `at`, which ends at offset `len`.
     Trailer { at: usize, len: usize },
-    /// Another message begins so many bytes on.
+    /// Another message begins at this offset.
     Next(usize),
 }
 
-/// The first trailer or beginning behind the head.
+/// Finds the first trailer or message start after the head.
 fn first_end(bytes: &[u8], head_len: usize) -> Option<End> {
     let mut at = head_len.saturating_sub(1);
     loop {
@@ -212,7 +213,7 @@ fn first_end(bytes: &[u8], head_len: usize) -> Option<End> {
         }
         let len = match rest.first_chunk().and_then(checksum_field) {
             Some(_) => Some(TRAILER_LEN),
-            None => odd_checksum_field(rest),
+            None => malformed_checksum_field(rest),
         };
         if let Some(len) = len {
             let len = at.checked_add(len)?;
@@ -221,36 +222,36 @@ fn first_end(bytes: &[u8], head_len: usize) -> Option<End> {
     }
 }
 
-/// Whether the message's CheckSum is right; none if it does not end in a trailer.
+/// Whether the CheckSum of a message is right; `None` if it does not end in a trailer.
 #[inline]
 fn trailer(message: &[u8]) -> Option<bool> {
     let (body, field) = message.split_last_chunk::<TRAILER_LEN>()?;
-    let said = checksum_field(field)?;
+    let claimed = checksum_field(field)?;
     if body.last() != Some(&SOH) {
         return None;
     }
-    Some(said == u16::from(checksum(body)))
+    Some(claimed == u16::from(checksum(body)))
 }
 
-/// How long a message is that BodyLength would make `total` bytes long, if its CheckSum has fewer
-/// than three digits, or none that are.
+/// Returns the length of a message that has `total` bytes by its BodyLength, if its CheckSum has
+/// fewer than three digits or contains other bytes.
 #[cold]
-fn odd_trailer(bytes: &[u8], total: usize) -> Option<usize> {
+fn malformed_trailer(bytes: &[u8], total: usize) -> Option<usize> {
     let at = total.checked_sub(TRAILER_LEN)?;
     if bytes.get(at.checked_sub(1)?) != Some(&SOH) {
         return None;
     }
-    at.checked_add(odd_checksum_field(bytes.get(at..)?)?)
+    at.checked_add(malformed_checksum_field(bytes.get(at..)?)?)
 }
 
-/// The length of `10=`, at most three bytes, and SOH.
-fn odd_checksum_field(rest: &[u8]) -> Option<usize> {
+/// Returns the length of `10=`, at most three bytes, and SOH.
+fn malformed_checksum_field(rest: &[u8]) -> Option<usize> {
     let value = rest.strip_prefix(b"10=")?;
     let soh = value.iter().take(4).position(|&byte| byte == SOH)?;
     soh.checked_add(4)
 }
 
-/// The number in `10=ddd` and SOH.
+/// Returns the number in `10=ddd` and SOH.
 #[inline]
 fn checksum_field(field: &[u8; TRAILER_LEN]) -> Option<u16> {
     let [b'1', b'0', b'=', a, b, c, SOH] = *field else {
@@ -265,7 +266,7 @@ fn checksum_field(field: &[u8; TRAILER_LEN]) -> Option<u16> {
     Some(tens.wrapping_mul(10).wrapping_add(c))
 }
 
-/// What a message says before its body.
+/// The fields before the body of a message.
 #[derive(Clone, Copy)]
 struct HeadOf {
     len: usize,
@@ -278,7 +279,7 @@ enum Head {
     None,
 }
 
-/// BeginString and BodyLength, which come first in every version.
+/// Parses BeginString and BodyLength, the first two fields in every version.
 #[inline]
 fn head(bytes: &[u8]) -> Head {
     let within = bytes.get(..HEAD_MAX).unwrap_or(bytes);
@@ -312,7 +313,7 @@ fn position_of_soh(bytes: &[u8], from: usize) -> Option<usize> {
     rest.iter().position(|&byte| byte == SOH)?.checked_add(from)
 }
 
-/// How far it is to the next message, or to what may be its beginning.
+/// Returns the distance to the next message, or to a possible start of one.
 #[cold]
 fn garbage(bytes: &[u8], last: bool) -> Frame {
     if bytes.is_empty() {
@@ -334,15 +335,15 @@ fn garbage(bytes: &[u8], last: bool) -> Frame {
 }
 
 const BEGIN: &[u8] = b"8=FIX";
-/// Where BeginString ends at the latest.
+/// Maximum end of BeginString.
 const BEGIN_MAX: usize = 20;
-/// No message is shorter: it has a MsgType.
+/// Minimum length of a message: it has a MsgType.
 const HEAD_MIN: usize = 26;
-/// BeginString and BodyLength with ten digits; a head that is not whole in the least message
-/// makes one of at least this length.
+/// BeginString, and BodyLength with ten digits. If the head is incomplete in a message of the
+/// minimum length, the message has at least this length.
 const HEAD_MAX: usize = 34;
 const TRAILER_LEN: usize = 7;
-/// How much is looked at first where BodyLength is of no use.
+/// First search window if BodyLength is of no use.
 const FIRST_LOOK: usize = 128;
 
 #[cfg(test)]
@@ -356,15 +357,16 @@ mod tests {
         [LOGON, format!("{sum:03}\x01").as_bytes()].concat()
     }
 
-    fn right() -> Vec<u8> {
+    fn correct() -> Vec<u8> {
         let body = LOGON.len() - 3;
         logon(super::checksum(&LOGON[..body]))
     }
 
-    /// FIX 4.2, Standard Message Header: BodyLength counts from behind itself to before CheckSum.
+    /// FIX 4.2, Standard Message Header: BodyLength counts from its own end to the start of
+    /// CheckSum.
     #[test]
-    fn a_right_message_ends_where_its_length_says() {
-        let message = right();
+    fn a_correct_message_ends_where_its_length_says() {
+        let message = correct();
         let length = message.len() - 7 - 15;
         assert_eq!(length, 46);
         let found = frame(&[&message[..], b"8=FIX"].concat(), 1000, false);
@@ -377,9 +379,9 @@ mod tests {
         assert_eq!(found, Frame::Message(window));
     }
 
-    /// A wrong checksum is told, and the message still ends where it ends.
+    /// A wrong checksum is reported and does not move the end of the message.
     #[test]
-    fn a_wrong_checksum_is_told() {
+    fn a_wrong_checksum_is_reported() {
         let good = super::checksum(&LOGON[..LOGON.len() - 3]);
         let message = logon(good.wrapping_add(1));
         let Frame::Message(window) = frame(&message, 1000, false) else {
@@ -391,13 +393,13 @@ mod tests {
         );
     }
 
-    /// A length that leads elsewhere: the message ends at its trailer, told as soon as the bytes
-    /// that the length asks for are there.
+    /// If the length is wrong, the message ends at its trailer, and is reported as soon as the
+    /// number of bytes that the length announces is available.
     #[test]
     fn a_message_with_a_wrong_length_ends_at_its_trailer() {
         for wrong in ["9=45", "9=9", "9=99", "9=0", "9=xx"] {
-            let text = String::from_utf8(right()).unwrap().replace("9=46", wrong);
-            let message = [text.as_bytes(), &right(), &right(), &right()].concat();
+            let text = String::from_utf8(correct()).unwrap().replace("9=46", wrong);
+            let message = [text.as_bytes(), &correct(), &correct(), &correct()].concat();
             let Frame::Message(window) = frame(&message, 1000, false) else {
                 panic!("no message: {wrong}");
             };
@@ -423,57 +425,57 @@ mod tests {
         }
     }
 
-    /// A CheckSum that is not three digits is wrong, and still ends its message.
+    /// A CheckSum that is not three digits is wrong but still ends its message.
     #[test]
     fn a_checksum_of_fewer_digits_ends_its_message() {
         for sum in ["0", "12", "", "1x3"] {
             let message = [LOGON, sum.as_bytes(), b"\x01"].concat();
-            let after = [&message[..], &right(), &right()].concat();
+            let after = [&message[..], &correct(), &correct()].concat();
             for (stream, last) in [(&after, false), (&message, true)] {
                 let Frame::Message(window) = frame(stream, 1000, last) else {
                     panic!("no message: {sum}");
                 };
-                let said = (window.body_length_ok, window.checksum_ok);
-                assert_eq!((window.len, said), (message.len(), (true, Some(false))));
+                let checks = (window.body_length_ok, window.checksum_ok);
+                assert_eq!((window.len, checks), (message.len(), (true, Some(false))));
             }
         }
     }
 
-    /// Whatever is there of a stream, what is said about its front is the same once it is said.
+    /// Once the front of a stream is decided, more bytes never change the decision.
     #[test]
-    fn more_bytes_never_change_what_was_said() {
-        let wrong = String::from_utf8(right()).unwrap().replace("9=46", "9=7");
+    fn more_bytes_never_change_a_decision() {
+        let wrong = String::from_utf8(correct()).unwrap().replace("9=46", "9=7");
         let streams = [
-            [&right()[..], &right()].concat(),
-            [wrong.as_bytes(), &right(), &right()].concat(),
-            [b"8=8=FIX8=FI8=FIX.4", &right()[..]].concat(),
-            [b"\n8=F\r\n", &right()[..]].concat(),
-            [b"8=FIX.4.4\x0110=000\x01", &right()[..], &right()].concat(),
+            [&correct()[..], &correct()].concat(),
+            [wrong.as_bytes(), &correct(), &correct()].concat(),
+            [b"8=8=FIX8=FI8=FIX.4", &correct()[..]].concat(),
+            [b"\n8=F\r\n", &correct()[..]].concat(),
+            [b"8=FIX.4.4\x0110=000\x01", &correct()[..], &correct()].concat(),
             b"8=FIX.4.4.4.4.4.4.4.4.4.4.4.4.4.4\x019=5\x01".to_vec(),
         ];
         for stream in streams {
-            let mut said = None;
+            let mut decided = None;
             let mut need = 1;
             for len in 1..=stream.len() {
                 let now = frame(&stream[..len], 1000, false);
                 if let Frame::Garbage(_) = now {
-                    // Told in parts: only that it is garbage is fixed.
-                    assert!(matches!(said, None | Some(Frame::Garbage(_))));
-                    said = Some(now);
+                    // Garbage is reported in parts: only the fact that it is garbage is final.
+                    assert!(matches!(decided, None | Some(Frame::Garbage(_))));
+                    decided = Some(now);
                 } else if let Frame::Need(more) = now {
-                    assert!(said.is_none() && more > len);
+                    assert!(decided.is_none() && more > len);
                     need = more;
                 } else {
                     assert!(len >= need);
-                    assert_eq!(*said.get_or_insert(now), now);
+                    assert_eq!(*decided.get_or_insert(now), now);
                 }
             }
-            assert!(said.is_some());
+            assert!(decided.is_some());
         }
     }
 
-    /// What holds no end of any message is given up but for the last that may begin there: else
-    /// the end of each that begins would be looked for in the same bytes.
+    /// Bytes that contain no end of any message are given up at once, except for the last possible
+    /// start: otherwise every start would search the same bytes for its end.
     #[test]
     fn beginnings_without_an_end_are_given_up_together() {
         let mut stream = b"8=FIX.4.4\x019=9\x01y".repeat(100);
@@ -487,28 +489,31 @@ mod tests {
         assert_eq!((begun, given_up), (990, 1));
     }
 
-    /// Without waiting for what BodyLength asks, messages that are right end at the same places.
+    /// Without waiting for the bytes that BodyLength announces, correct messages end at the same
+    /// places.
     #[test]
-    fn messages_looked_for_are_messages_waited_for() {
+    fn searching_early_finds_the_same_messages() {
         let long = [b"58=".as_slice(), &[b'x'; 300], b"\x01"].concat();
         let body = [b"35=0\x0134=2\x01".as_slice(), &long].concat();
         let head = format!("8=FIX.4.4\x019={}\x01", body.len());
         let mut message = [head.as_bytes(), &body].concat();
         let sum = super::checksum(&message);
         message.extend(format!("10={sum:03}\x01").bytes());
-        for message in [&message, &right()] {
+        for message in [&message, &correct()] {
             for last in [false, true] {
                 let waited = super::frame_of(message, 1000, last, true);
                 assert!(matches!(waited, Frame::Message(window) if window.body_length_ok));
                 assert_eq!(super::frame_of(message, 1000, last, false), waited);
             }
         }
-        let wrong = String::from_utf8(right()).unwrap().replace("9=46", "9=900");
+        let wrong = String::from_utf8(correct())
+            .unwrap()
+            .replace("9=46", "9=900");
         let found = super::frame_of(wrong.as_bytes(), 1000, true, false);
         assert!(matches!(found, Frame::Message(window) if !window.body_length_ok));
     }
 
-    /// A message without end is given up at the limit, not waited for.
+    /// A message without an end is given up at the limit instead of waited for.
     #[test]
     fn a_message_beyond_the_limit_is_given_up() {
         let mut stream = b"8=FIX.4.4\x019=999999\x0135=D\x01".to_vec();

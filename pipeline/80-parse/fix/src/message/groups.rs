@@ -1,52 +1,57 @@
-//! Which field belongs to which entry of which repeating group.
+//! Assigns fields to the entries of repeating groups.
 
 use crate::Dictionary;
 use crate::message::fields::{Field, number};
 
-/// A repeating group, and which of its entries.
+/// A repeating group and one of its entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
-    /// The tag that counts the entries.
+pub struct GroupEntry {
+    /// The tag of the field that counts the entries.
     pub group: u32,
-    /// Which entry, from 0.
+    /// Index of the entry, from 0.
     pub entry: u32,
 }
 
-/// Follows a message's fields through its repeating groups.
+/// Follows the fields of a message through its repeating groups.
 ///
-/// FIX 4.2, Repeating Groups: an entry begins with the same field as the first one; a group ends
-/// at a field that its entries do not have.
+/// FIX 4.2, Repeating Groups: each entry begins with the same field as the first; a group ends at a
+/// field that is not allowed in its entries.
 ///
 /// ```
-/// use flowpin_fix::{Dictionary, Field, Place, Places};
+/// use flowpin_fix::{Dictionary, Field, GroupEntry, GroupTracker};
 ///
 /// let dictionary = Dictionary::bundled();
 /// let message = b"453=2\x01448=a\x01447=D\x01448=b\x0155=IBM\x01";
-/// let mut places = Places::default();
+/// let mut places = GroupTracker::default();
 /// let mut place = |tag, start, end| {
 ///     places.next(&dictionary, message, &Field { tag, start, end }).last().copied()
 /// };
 /// assert_eq!(place(453, 4, 5), None);
-/// assert_eq!(place(448, 10, 11), Some(Place { group: 453, entry: 0 }));
-/// assert_eq!(place(447, 16, 17), Some(Place { group: 453, entry: 0 }));
-/// assert_eq!(place(448, 22, 23), Some(Place { group: 453, entry: 1 }));
+/// assert_eq!(place(448, 10, 11), Some(GroupEntry { group: 453, entry: 0 }));
+/// assert_eq!(place(447, 16, 17), Some(GroupEntry { group: 453, entry: 0 }));
+/// assert_eq!(place(448, 22, 23), Some(GroupEntry { group: 453, entry: 1 }));
 /// assert_eq!(place(55, 27, 30), None);
 /// ```
 #[derive(Debug, Default)]
-pub struct Places {
+pub struct GroupTracker {
     open: [Open; DEPTH_MAX],
-    shown: [Place; DEPTH_MAX],
+    shown: [GroupEntry; DEPTH_MAX],
     depth: usize,
 }
 
-impl Places {
-    /// Before the first field of a message.
+impl GroupTracker {
+    /// Resets the state before the first field of a message.
     pub fn restart(&mut self) {
         self.depth = 0;
     }
 
-    /// The groups that the next field stands in, the outermost first.
-    pub fn next(&mut self, dictionary: &Dictionary, message: &[u8], field: &Field) -> &[Place] {
+    /// Returns the groups that contain the next field, the outermost first.
+    pub fn next(
+        &mut self,
+        dictionary: &Dictionary,
+        message: &[u8],
+        field: &Field,
+    ) -> &[GroupEntry] {
         while let Some(top) = self.depth.checked_sub(1)
             && let Some(open) = self.open.get_mut(top)
         {
@@ -69,7 +74,7 @@ impl Places {
     fn open(&mut self, group: u32, entries: u32) {
         if let Some(open) = self.open.get_mut(self.depth) {
             *open = Open {
-                place: Place { group, entry: 0 },
+                place: GroupEntry { group, entry: 0 },
                 first: 0,
                 entries,
             };
@@ -80,14 +85,14 @@ impl Places {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Open {
-    place: Place,
-    /// The tag that begins each entry; 0 before the first.
+    place: GroupEntry,
+    /// The tag of the field that begins each entry; 0 before the first entry.
     first: u32,
     entries: u32,
 }
 
 impl Open {
-    /// Whether a field belongs to this group.
+    /// Whether a field belongs to this group; if so, moves on to its entry.
     fn take(&mut self, dictionary: &Dictionary, tag: u32) -> bool {
         let members = dictionary.members(self.place.group).unwrap_or_default();
         if members.binary_search(&tag).is_err() {
@@ -102,5 +107,5 @@ impl Open {
     }
 }
 
-/// Groups in groups: deeper ones are shown as part of the one that they are in.
+/// Nesting of groups: deeper groups are shown as part of the enclosing one.
 const DEPTH_MAX: usize = 8;

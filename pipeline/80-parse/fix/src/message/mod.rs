@@ -1,4 +1,4 @@
-//! One message: where it ends, its fields, and what belongs together in it.
+//! One message: its end, its fields and its repeating groups.
 
 pub(crate) mod fields;
 pub(crate) mod frame;

@@ -1,10 +1,10 @@
-//! Messages as people print them: `|` or `^A` where the wire has SOH.
+//! Printed messages: `|` or `^A` in place of SOH.
 
 use crate::message::fields::SOH;
 
-/// A message's bytes on the wire from a line of a log: `|` and `^A` become SOH.
+/// Converts a line of a log to the bytes on the wire: `|` and `^A` become SOH.
 ///
-/// Only where the next field begins: a `|` within a value stays, unless digits and `=` follow.
+/// Only where a field begins: a `|` within a value stays unless digits and `=` follow.
 ///
 /// ```
 /// assert_eq!(flowpin_fix::from_printed(b"8=FIX.4.2|9=5|35=0|58=a|b|10=1|"),
@@ -15,10 +15,10 @@ pub fn from_printed(line: &[u8]) -> Vec<u8> {
     let line = line.trim_ascii_end();
     let mut wire = Vec::with_capacity(line.len());
     let mut rest = line;
-    while let Some((&byte, behind)) = rest.split_first() {
+    while let Some((&byte, after_byte)) = rest.split_first() {
         let after = match byte {
-            b'|' => Some(behind),
-            b'^' => behind.strip_prefix(b"A"),
+            b'|' => Some(after_byte),
+            b'^' => after_byte.strip_prefix(b"A"),
             _ => None,
         };
         match after.filter(|after| begins_field(after)) {
@@ -28,14 +28,14 @@ pub fn from_printed(line: &[u8]) -> Vec<u8> {
             }
             None => {
                 wire.push(byte);
-                rest = behind;
+                rest = after_byte;
             }
         }
     }
     wire
 }
 
-/// A message with `|` for SOH.
+/// Converts a message to text, with `|` in place of SOH.
 ///
 /// ```
 /// assert_eq!(flowpin_fix::to_printed(b"35=0\x0134=1\x01"), b"35=0|34=1|");
@@ -47,7 +47,7 @@ pub fn to_printed(wire: &[u8]) -> Vec<u8> {
     shown.collect()
 }
 
-/// Whether a field may begin here, or nothing comes.
+/// Whether a field may begin here, or the line ends.
 fn begins_field(rest: &[u8]) -> bool {
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     rest.is_empty() || (digits > 0 && rest.get(digits) == Some(&b'='))

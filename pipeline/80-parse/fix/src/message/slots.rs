@@ -1,8 +1,8 @@
-//! The fields that sessions, orders and records look at, each with a place of its own.
+//! The fields used by sessions, orders and records, each with a slot of its own.
 
 macro_rules! slots {
     ($($variant:ident = $tag:literal),* $(,)?) => {
-        /// A field that is looked at in every message; its place in [`crate::Fields`].
+        /// A field that is used in every message; its slot in [`crate::Fields`].
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         pub enum Slot {
@@ -12,7 +12,7 @@ macro_rules! slots {
         }
 
         impl Slot {
-            /// Every field with a place, by tag.
+            /// Every field with a slot, and its tag.
             pub(crate) const TAGS: &'static [(u16, Self)] = &[$(($tag, Self::$variant),)*];
         }
     };
@@ -31,7 +31,7 @@ slots! {
     TimeInForce = 59, TransactTime = 60, Currency = 15, CheckSum = 10,
 }
 
-/// How many places there are.
+/// Number of slots.
 pub(crate) const SLOTS: usize = 64;
 
 const _: () = assert!(Slot::TAGS.len() < SLOTS);

@@ -1,18 +1,18 @@
-//! Every field of a message as lists, for records that show all of them.
+//! Every field of a message, as lists, for records that show all fields.
 
 use crate::Dictionary;
 use crate::message::fields::Fields;
-use crate::message::groups::Places;
+use crate::message::groups::GroupTracker;
 use crate::record::secrets::{MASK, Secrets, type_of};
 use flowpin_record::{Value, ValueLists};
 use std::io::Write;
 use std::ops::Range;
 
-/// The lists of one message's fields; made once, used for every message.
+/// The lists of one message's fields; allocated once and reused for every message.
 #[derive(Debug, Default)]
 pub(crate) struct AllFields {
-    places: Places,
-    /// Where each field stands among repeating groups, one behind the other, and where each ends.
+    places: GroupTracker,
+    /// The position of each field among repeating groups, concatenated, and where each ends.
     groups: Vec<u8>,
     ends: Vec<Range<usize>>,
     lists: ValueLists<LISTS>,

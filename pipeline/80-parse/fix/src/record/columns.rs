@@ -1,4 +1,4 @@
-//! The records of FIX messages: one for each message, the common fields as columns.
+//! The schema of FIX records: one record per message, with the common fields as columns.
 
 use crate::message::fields::Fields;
 use crate::record::secrets::type_of;
@@ -24,7 +24,7 @@ const fn column(
 
 use Kind::{Bool, Count, CountList, Enum, Interval, Text, TextList};
 
-/// First what the frame and the session say.
+/// The columns from the frame and the session come first.
 const COLUMNS: &[MessageColumn] = &[
     column(
         "is_orig",
@@ -284,7 +284,7 @@ const COLUMNS: &[MessageColumn] = &[
     ),
 ];
 
-/// The columns that are fields as they are sent, in their order behind `latency`.
+/// The columns that show fields as sent, in their order after `latency`.
 const SENT: &[(Slot, bool)] = &[
     (Slot::MsgSeqNum, true),
     (Slot::SenderCompId, false),
@@ -339,7 +339,7 @@ const LIST_COLUMNS: usize = 5;
 pub(crate) const WIDTH: usize = COLUMNS.len();
 const _: () = assert!(FRAME_COLUMNS + SENT.len() + LIST_COLUMNS == WIDTH);
 
-/// All that a record is made of.
+/// The parts of a record.
 pub(crate) struct Message<'m> {
     pub(crate) bytes: &'m [u8],
     pub(crate) fields: &'m Fields,
@@ -352,7 +352,7 @@ pub(crate) struct Message<'m> {
 }
 
 impl<'m> Message<'m> {
-    /// The values of [`FIX`], but for the lists of all fields.
+    /// Returns the values of [`FIX`], except the lists of all fields.
     pub(crate) fn values(&self) -> [Value<'m>; WIDTH] {
         let mut values = [Value::Unset; WIDTH];
         let (frame, sent) = values.split_at_mut(FRAME_COLUMNS);
@@ -402,7 +402,7 @@ impl<'m> Message<'m> {
         if is_number {
             return Value::count(self.fields.count(self.bytes, slot));
         }
-        // An empty value is against the rules, but it is there.
+        // An empty value violates the specification, but the field is present.
         let value = self.fields.value(self.bytes, slot);
         value.map_or(Value::Unset, Value::Bytes)
     }

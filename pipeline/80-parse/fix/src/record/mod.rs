@@ -1,4 +1,4 @@
-//! What is told of a message, and what is not.
+//! The records of messages, and the secrets that they do not show.
 
 pub(crate) mod all_fields;
 pub(crate) mod columns;

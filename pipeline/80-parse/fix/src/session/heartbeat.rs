@@ -1,24 +1,23 @@
-//! Whether a side that promised to say something every few seconds does.
+//! Checks that a side sends at least as often as its heartbeat interval requires.
 
 use crate::message::fields::Fields;
 use crate::{Event, Slot};
 use flowpin_packet::Timestamp;
 
-/// One side's promise, and when it last kept it.
+/// The heartbeat interval of one side, and when the side last sent a message.
 ///
-/// A Logon's HeartBtInt (108) is how many seconds a side may be silent: then it sends a Heartbeat,
-/// if nothing else (FIX 4.4, Heartbeat). On the way messages get late, so half as long again as
-/// engines wait before they ask, a fifth of the interval, is granted, and a second at least. Times
-/// are those of the capture.
+/// HeartBtInt (108) of a Logon is the number of seconds after which a silent side sends a Heartbeat
+/// (FIX 4.4, Heartbeat). Messages are delayed on their way, so a fifth of the interval is added, as
+/// engines do before a TestRequest, and at least one second. Times are those of the capture.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Heartbeat {
-    /// How long it may be silent, in nanoseconds; 0: as long as it likes.
+    /// Maximum silence in nanoseconds; 0: unlimited.
     silence_max: u64,
     last: Timestamp,
 }
 
 impl Heartbeat {
-    /// Takes a message into account: whether it, or a Heartbeat before it, comes late.
+    /// Records a message; returns whether it, or a Heartbeat before it, is late.
     #[inline]
     pub(crate) fn step(
         &mut self,
@@ -40,19 +39,19 @@ impl Heartbeat {
         is_late
     }
 
-    /// Whether the silence is too long by now.
+    /// Whether the silence exceeds the maximum at this time.
     #[inline]
     pub(crate) fn is_late(&self, at: Timestamp) -> bool {
         self.silence_max != 0 && at.0.saturating_sub(self.last.0) > self.silence_max
     }
 
-    /// Bytes are missing: there may have been a message among them.
+    /// Handles missing bytes: they may have contained a message.
     pub(crate) fn forget(&mut self, at: Timestamp) {
         self.last = at;
     }
 }
 
-/// In nanoseconds, what is granted included.
+/// Returns the maximum silence in nanoseconds, including the tolerance.
 fn silence_max(seconds: u64) -> u64 {
     let interval = seconds.saturating_mul(SECOND);
     match interval {
@@ -71,8 +70,8 @@ mod tests {
     use flowpin_packet::Timestamp;
     use std::sync::Arc;
 
-    /// FIX 4.4, Heartbeat: silence as long as HeartBtInt and a fifth of it is in time, longer is
-    /// not; without an interval, or behind a Logout, none is too long.
+    /// FIX 4.4, Heartbeat: silence of HeartBtInt plus a fifth is in time, longer silence is not;
+    /// without an interval, or after a Logout, silence is unlimited.
     #[test]
     fn a_silence_beyond_the_interval_is_late() {
         let mut fields = Fields::new(Arc::new(Dictionary::bundled()), 50);

@@ -1,4 +1,4 @@
-//! What messages are to each other: sessions by sequence numbers, orders by ClOrdID.
+//! Relations between messages: sessions by sequence numbers, orders by ClOrdID.
 
 pub(crate) mod heartbeat;
 pub(crate) mod orders;

@@ -1,14 +1,14 @@
-//! How long an order waits for its first report.
+//! Measures how long an order waits for its first report.
 //!
 //! ```text
 //!  request ──► the side's latest ──older──► a table for each shard, in sets of four
 //!  report  ──► is it the latest? no, and the side has others: is it in the table?
 //! ```
 //!
-//! Most sides ask for one thing at a time: their order stands with the side, and costs no look at
-//! memory that others share. A full set of the table forgets its oldest; what is forgotten depends
-//! on the shard's messages only. An order is known by a hash of its ClOrdID, compared within one
-//! direction of one connection.
+//! Most sides have one pending request at a time: it is stored with the side and needs no access to
+//! shared memory. A full set of the table evicts its oldest entry; evictions depend only on the
+//! messages of the shard. An order is identified by a hash of its ClOrdID within one direction of
+//! one connection.
 
 use flowpin_memory::Reserved;
 use flowpin_packet::{SHARD_COUNT, Timestamp};
@@ -17,22 +17,22 @@ use std::io;
 /// Requests that wait for a report.
 #[derive(Debug)]
 pub(crate) struct Orders {
-    /// (time + 1, [`Key`]); time 0: none.
+    /// (time + 1, [`Key`]); time 0: empty.
     entries: Reserved<[u64; 2]>,
     sets: usize,
 }
 
 const _: () = assert!(WAYS * size_of::<[u64; 2]>() == 64);
 
-/// The order that a side sent last, if it waits.
+/// The last order of a side, if it waits for its report.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Latest {
-    /// Its time + 1; 0: none waits.
+    /// Time + 1; 0: no order waits.
     time: u64,
     /// As in [`Key`].
     id: u32,
     set: u16,
-    /// Whether the side had others waiting before, which may be in the table.
+    /// Whether earlier orders of the side may wait in the table.
     has_older: bool,
 }
 
@@ -43,13 +43,13 @@ impl Latest {
     }
 }
 
-/// Whose order.
+/// The owner of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Owner {
-    /// Of which connection: its number in the shard.
+    /// The serial number of the connection in its shard.
     pub(crate) connection: u32,
     pub(crate) shard: u8,
-    /// Whether the client asked.
+    /// Whether the client sent the request.
     pub(crate) by_client: bool,
 }
 
@@ -64,7 +64,8 @@ impl Orders {
         })
     }
 
-    /// A request of a side; gives the connection of the one that was forgotten for it, if any.
+    /// Records a request of a side; returns the connection of the request that was evicted for it,
+    /// if any.
     #[inline]
     pub(crate) fn request(
         &mut self,
@@ -87,10 +88,10 @@ impl Orders {
         self.one_more(side, &key, time)
     }
 
-    /// A side that has orders waiting asks for another.
+    /// Records a request of a side that already has a pending order.
     #[inline(never)]
     fn one_more(&mut self, side: &mut Latest, key: &Key, time: u64) -> Option<u32> {
-        // Sent again: the first time counts.
+        // Sent again: the time of the first request is kept.
         if side.is(key) {
             return None;
         }
@@ -118,8 +119,8 @@ impl Orders {
         (time != 0).then(|| connection_of(forgotten))
     }
 
-    /// A report for a side: how long ago its request was, in nanoseconds; none if it is not the
-    /// first.
+    /// Records a report to a side; returns the time since its request in nanoseconds, or `None` if
+    /// it is not the first report.
     #[inline]
     pub(crate) fn report(
         &mut self,
@@ -152,11 +153,11 @@ impl Orders {
     }
 }
 
-/// Where a request is kept, and by what it is known there.
+/// The set of the table that holds a request, and its key there.
 struct Key {
     shard: u8,
     set: u16,
-    /// The connection above, a hash of the identifier, its length and its direction below.
+    /// High bits: the connection. Low bits: a hash of the identifier, its length and its direction.
     entry: u64,
 }
 
@@ -174,7 +175,8 @@ impl Key {
         if !rest.is_empty() {
             hash = mix(hash, last_word(id, rest));
         }
-        // The connection is part of what chooses the set: many number their orders from 1.
+        // The connection contributes to the choice of the set: many clients number their orders
+        // from 1.
         let hash = mix(hash, u64::from(owner.connection));
         let hash = hash ^ (hash >> 29);
         Self {
@@ -184,7 +186,7 @@ impl Key {
         }
     }
 
-    /// Of another order of the same side.
+    /// Returns the key of another order of the same side.
     fn of_latest(&self, latest: &Latest) -> Self {
         Self {
             shard: self.shard,
@@ -208,11 +210,11 @@ const fn mix(hash: u64, word: u64) -> u64 {
     (hash.rotate_left(5) ^ word).wrapping_mul(MULTIPLIER)
 }
 
-/// The last bytes of an identifier, fewer than eight, as one number.
+/// Returns the last bytes of an identifier, fewer than eight, as one number.
 #[inline]
 fn last_word(id: &[u8], rest: &[u8]) -> u64 {
     match id.last_chunk::<8>() {
-        // Those before are in the hash already: that they count again does no harm.
+        // The bytes before them were hashed already; hashing them twice does no harm.
         Some(last) => u64::from_le_bytes(*last),
         None => rest
             .iter()
@@ -225,23 +227,23 @@ const fn connection_of(entry: u64) -> u32 {
 }
 
 const WAYS: usize = 4;
-/// Any odd number with many bits: the fraction of the golden ratio.
+/// An odd number with many bits set: the fraction of the golden ratio.
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What a message is to orders.
+/// The role of a message in the life of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// It asks for something about an order.
+    /// A request about an order.
     Request,
-    /// It answers.
+    /// A report.
     Report,
     /// Neither.
     Other,
 }
 
 impl Role {
-    /// By message type: orders, crosses and lists' orders, changes and cancels; execution reports
-    /// and refused cancels.
+    /// Classifies by message type. Requests: orders, crosses, list orders, replacements and
+    /// cancels. Reports: execution reports and cancel rejects.
     #[inline]
     pub(crate) fn of(message_type: &[u8]) -> Self {
         match message_type {
@@ -265,9 +267,10 @@ mod tests {
         by_client: true,
     };
 
-    /// The first report ends the wait; later ones, other connections and directions have none.
+    /// The first report ends the wait; later reports, other connections and other directions do not
+    /// match.
     #[test]
-    fn the_first_report_tells_how_long_it_took() {
+    fn the_first_report_gives_the_waiting_time() {
         let mut orders = Orders::new(16).unwrap();
         let mut side = Latest::default();
         for (id, time) in [(b"order-1", 100), (b"order-2", 120), (b"order-1", 150)] {
@@ -297,7 +300,7 @@ mod tests {
         assert_eq!(report(b"order-2", 430), None);
     }
 
-    /// A full shard forgets its oldest requests and says whose they were.
+    /// A full shard evicts its oldest requests and returns their owner.
     #[test]
     fn a_full_shard_forgets_the_oldest() {
         let mut orders = Orders::new(4).unwrap();
@@ -314,7 +317,7 @@ mod tests {
     }
 
     proptest! {
-        /// While nothing is forgotten, orders and reports of two sides pair as in a plain map.
+        /// Without evictions, orders and reports of two sides pair as in a plain map.
         #[test]
         fn orders_are_a_map(
             steps in prop::collection::vec((any::<bool>(), 0u64..6, any::<bool>()), 0..80),

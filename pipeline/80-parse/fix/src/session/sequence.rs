@@ -1,19 +1,19 @@
-//! A session's side of the conversation: sequence numbers and administrative messages.
+//! One side of a session: sequence numbers and administrative messages.
 //!
-//! | a message's MsgSeqNum | is told as |
+//! | MsgSeqNum of a message | is reported as |
 //! | --- | --- |
 //! | the first of its side, or after bytes that are missing | `first` |
 //! | the one expected | `ok` |
 //! | higher | `gap`, with how many are missing |
 //! | lower, with PossDupFlag | `resent` |
-//! | lower, without | `low`: a session's end, for an engine |
-//! | whatever, in a Logon with ResetSeqNumFlag or a SequenceReset without GapFillFlag | `reset` |
+//! | lower, without PossDupFlag | `low`: a FIX engine would end the session |
+//! | any, in a Logon with ResetSeqNumFlag or a SequenceReset without GapFillFlag | `reset` |
 //! | none | `missing` |
 
 use crate::message::fields::Fields;
 use crate::{Slot, record::secrets::type_of};
 
-/// What an administrative message does.
+/// The effect of an administrative message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// An application message.
@@ -26,20 +26,20 @@ pub enum Event {
     Heartbeat,
     /// TestRequest.
     TestRequest,
-    /// ResendRequest: this side misses messages.
+    /// ResendRequest: this side is missing messages.
     ResendRequest,
-    /// Reject: this side refuses a message.
+    /// Reject: this side rejects a message.
     Reject,
-    /// BusinessMessageReject: this side cannot do what a message asks.
+    /// BusinessMessageReject: this side cannot process a message.
     BusinessReject,
-    /// SequenceReset in place of administrative messages that are not sent again.
+    /// SequenceReset that replaces administrative messages which are not sent again.
     GapFill,
-    /// SequenceReset that goes on with another number.
+    /// SequenceReset that continues with another number.
     SequenceReset,
 }
 
 impl Event {
-    /// The word in records; empty for application messages.
+    /// Returns the name in records; empty for application messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "",
@@ -71,27 +71,27 @@ impl Event {
     }
 }
 
-/// How a message's number stands to the one expected.
+/// The sequence number of a message compared with the expected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sequence {
-    /// Nothing was expected.
+    /// No number was expected.
     First,
-    /// The one expected.
+    /// The expected number.
     Ok,
-    /// So many numbers are missing before it.
+    /// The number of messages missing before it.
     Gap(u64),
-    /// Sent again, and marked so.
+    /// Sent again and marked as such.
     Resent,
-    /// Sent before, and not marked.
+    /// Sent before, but not marked.
     Low,
-    /// The numbers begin anew.
+    /// The numbering restarts.
     Reset,
-    /// It has no number.
+    /// The message has no number.
     Missing,
 }
 
 impl Sequence {
-    /// The word in records.
+    /// Returns the name in records.
     pub const fn name(self) -> &'static str {
         match self {
             Self::First => "first",
@@ -105,29 +105,29 @@ impl Sequence {
     }
 }
 
-/// What one side of a session sent so far.
+/// The sequence state of one side of a session.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Side {
     /// The next number; 0: any.
     expected: u64,
 }
 
-/// What a message is to its session.
+/// The effect of a message on its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) event: Event,
     pub(crate) sequence: Sequence,
-    /// The number that was expected; none if any was.
+    /// The expected number; `None` if any number was accepted.
     pub(crate) expected: Option<u64>,
 }
 
 impl Side {
-    /// Bytes are missing: any number may come.
+    /// Handles missing bytes: the next message may have any number.
     pub(crate) fn forget(&mut self) {
         self.expected = 0;
     }
 
-    /// Takes a message into account.
+    /// Processes a message.
     #[inline]
     pub(crate) fn step(&mut self, fields: &Fields, message: &[u8]) -> Step {
         let flag = |slot| fields.value(message, slot) == Some(b"Y");
@@ -149,11 +149,11 @@ impl Side {
                 Sequence::Reset
             }
             Event::SequenceReset => {
-                // Its own number is not looked at (FIX 4.4, Sequence Reset).
+                // Its own number is ignored (FIX 4.4, Sequence Reset).
                 self.expected = fields.count(message, Slot::NewSeqNo).unwrap_or(next);
                 Sequence::Reset
             }
-            _ => self.usual(number, || flag(Slot::PossDup)),
+            _ => self.in_order(number, || flag(Slot::PossDup)),
         };
         if event == Event::GapFill
             && let Some(next) = fields.count(message, Slot::NewSeqNo)
@@ -168,7 +168,7 @@ impl Side {
     }
 
     #[inline]
-    fn usual(&mut self, number: u64, resent: impl FnOnce() -> bool) -> Sequence {
+    fn in_order(&mut self, number: u64, resent: impl FnOnce() -> bool) -> Sequence {
         let expected = self.expected;
         if expected == 0 || number >= expected {
             self.expected = number.saturating_add(1);
@@ -202,10 +202,10 @@ mod tests {
         messages.iter().map(&mut step).collect()
     }
 
-    /// FIX session protocol, Message Recovery: what is missed is asked for and sent again with
-    /// PossDupFlag; the numbers go on behind the gap.
+    /// FIX session protocol, Message Recovery: missed messages are requested and sent again with
+    /// PossDupFlag; the numbering continues after the gap.
     #[test]
-    fn a_gap_is_told_and_its_messages_sent_again_are_no_gap() {
+    fn a_gap_is_reported_and_its_resent_messages_are_not() {
         let found = steps(&[
             "35=A|34=1",
             "35=D|34=2",
@@ -229,7 +229,8 @@ mod tests {
         assert_eq!(found, expected);
     }
 
-    /// GapFill also moves the number on; a reset goes anywhere; a Logon may begin anew.
+    /// GapFill also advances the number; a reset may set any number; a Logon may restart the
+    /// numbering.
     #[test]
     fn resets_set_the_next_number() {
         let found = steps(&[
