@@ -2,7 +2,7 @@
 
 use flowpin_capture::CaptureError;
 use flowpin_disk::Refused;
-use flowpin_output::OutputError;
+use flowpin_output::{FileError, OutputError, StreamFilesError};
 use flowpin_parser::SetupError;
 use std::path::PathBuf;
 
@@ -91,15 +91,8 @@ pub enum RunError {
     #[error(transparent)]
     Refused(#[from] Refused),
     /// The folder for streams is not empty (exit code 2).
-    #[error(
-        "{path} is not empty, and streams of another run would be mixed with these: use a new or \
-         empty directory with -w, or --force to write to this one",
-        path = path.display()
-    )]
-    StreamFolder {
-        /// The folder.
-        path: PathBuf,
-    },
+    #[error(transparent)]
+    StreamFolder(StreamFilesError),
     /// Streams cannot be written (exit code 1). What was written before is intact.
     #[error("cannot write {path}: {source}", path = path.display())]
     StreamWrite {
@@ -122,6 +115,24 @@ pub enum RunError {
         /// The system's error.
         source: std::io::Error,
     },
+}
+
+impl From<FileError> for RunError {
+    fn from(error: FileError) -> Self {
+        let source = error.source();
+        let path = error.path;
+        Self::StreamWrite { path, source }
+    }
+}
+
+impl From<StreamFilesError> for RunError {
+    fn from(error: StreamFilesError) -> Self {
+        match error {
+            StreamFilesError::Refused(refused) => refused.into(),
+            StreamFilesError::Write(error) => error.into(),
+            error @ StreamFilesError::NotEmpty(_) => Self::StreamFolder(error),
+        }
+    }
 }
 
 /// What a failed slice keeps.

@@ -28,10 +28,7 @@ pub use alone::explain::{
     PacketAccount, PacketView, Question, RecordFileLine, RecordText, SlowReason, StreamsView,
 };
 pub use alone::slice::SliceReport;
-pub use alone::streams::{
-    Conversation, DirectoryOptions, GAP_FILL_MAX, Gaps, StreamDirectory, StreamEnd, StreamPlace,
-    StreamSink, StreamsReport, gap_note,
-};
+pub use alone::streams::{Conversation, StreamEnd, StreamPlace, StreamSink, StreamsReport};
 pub use alone::trial::{Found, PatternTrial, PatternsReport, RefusedPattern, Together};
 pub use alone::verdicts::{ListSink, Listed};
 pub use alone::wanted::{NamesNoConnection, Wanted};
@@ -42,7 +39,10 @@ pub use flowpin_config::Plan;
 pub use flowpin_dispatch::{ChecksumVerdict, Header, Headers};
 pub use flowpin_flow::Event;
 pub use flowpin_identify::{Protocol, Rule as ProtocolRule};
-pub use flowpin_output::{Earlier, MessageCount, OutputError};
+pub use flowpin_output::{
+    Earlier, GAP_FILL_MAX, Gaps, MessageCount, OutputError, StreamFiles, StreamFilesOptions,
+    gap_note,
+};
 pub use flowpin_portscan::ScanFindings;
 pub use flowpin_reassembly::{Anomaly, ReassemblyStats, StreamView};
 pub use flowpin_totals::{ConnectionSums, HostPair, Ranked, Ranking};

@@ -124,7 +124,7 @@ impl From<RunError> for Failure {
             | RunError::SliceFromPipe
             | RunError::ExplainFromPipe
             | RunError::SliceLinks { .. }
-            | RunError::StreamFolder { .. }
+            | RunError::StreamFolder(_)
             | RunError::Patterns { .. }
             | RunError::PatternRefused(_)
             | RunError::Parser(_)

@@ -1,4 +1,4 @@
-//! What can go wrong on the way out, said so that one knows what to do.
+//! Why output fails, and what to do about it.
 
 use flowpin_disk::Refused;
 use std::io;
@@ -95,6 +95,49 @@ impl OutputError {
             Err(source) => Self::Create { path, source },
         }
     }
+}
+
+/// A file with bytes of connections cannot be written. What was written before is intact.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot write {}: {why}", path.display())]
+pub struct FileError {
+    /// The file or the folder.
+    pub path: PathBuf,
+    kind: io::ErrorKind,
+    why: String,
+}
+
+impl FileError {
+    pub(crate) fn new(path: PathBuf, error: &io::Error) -> Self {
+        Self {
+            path,
+            kind: error.kind(),
+            why: error.to_string(),
+        }
+    }
+
+    /// The system's error.
+    pub fn source(&self) -> io::Error {
+        io::Error::new(self.kind, self.why.clone())
+    }
+}
+
+/// Streams cannot be written to a folder.
+#[derive(Debug, thiserror::Error)]
+pub enum StreamFilesError {
+    /// A file there must not be replaced. Nothing was changed.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// The folder is not empty. Nothing was changed.
+    #[error(
+        "{} is not empty, and streams of another run would be mixed with these: use a new or \
+         empty directory with -w, or --force to write to this one",
+        .0.display()
+    )]
+    NotEmpty(PathBuf),
+    /// The folder cannot be created.
+    #[error(transparent)]
+    Write(#[from] FileError),
 }
 
 /// What the standard output is called in place of a path.

@@ -8,11 +8,14 @@
 //!               └────── empty batches ──────┘
 //! ```
 //!
+//! Streams go to files of their own: [`StreamFiles`].
+//!
 //! Owns the formats, the order of the output and the files. Guarantees that the files are
 //! byte-identical for any number of workers, and that a failure leaves whole records behind.
 //! Does not decide threads: [`Merger`] and [`Writers`] are plain structures that the engine
 //! drives from where it likes.
 
+mod appender;
 mod batch;
 mod error;
 mod files;
@@ -20,11 +23,13 @@ mod format;
 mod merge;
 mod messages;
 mod page;
+mod stream_files;
 mod text;
 
 pub use batch::{RecordBatch, RecordLine};
-pub use error::OutputError;
+pub use error::{FileError, OutputError, StreamFilesError};
 pub use files::{Disk, Earlier, FileInfo, MessageCount, OutputSummary, Storage, Target, Writers};
 pub use format::{Formatter, MessageSchemas};
 pub use merge::Merger;
 pub use page::records_page;
+pub use stream_files::{GAP_FILL_MAX, Gaps, StreamFiles, StreamFilesOptions, StreamId, gap_note};

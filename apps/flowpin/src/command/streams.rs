@@ -11,7 +11,7 @@ use anyhow::anyhow;
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_engine::{
-    Control, DirectoryOptions, RunError, StreamDirectory, StreamSink, StreamsReport, Wanted,
+    Control, RunError, StreamFiles, StreamFilesOptions, StreamSink, StreamsReport, Wanted,
 };
 use std::io::{ErrorKind, IsTerminal};
 use std::path::Path;
@@ -26,7 +26,7 @@ pub(crate) fn streams(args: &StreamsArgs) -> Result<Exit, Failure> {
     }
     let path = args.files.write.clone().unwrap_or_default();
     flowpin_disk::check_folder(&path).map_err(Failure::usage)?;
-    let mut directory = StreamDirectory::new(DirectoryOptions {
+    let mut files = StreamFiles::new(StreamFilesOptions {
         path: path.clone(),
         force: args.files.force,
         gaps: args.what.gaps(),
@@ -35,9 +35,9 @@ pub(crate) fn streams(args: &StreamsArgs) -> Result<Exit, Failure> {
         files_max: args.files.files_max,
         open_max: args.files.open_max,
     });
-    let done = run(&plan, Wanted::All, &mut directory, Bar::on_terminal())
+    let done = run(&plan, Wanted::All, &mut files, Bar::on_terminal())
         .map_err(|error| Failure::of_run(error, &plan))?;
-    print(&summary(&path, &directory, &done.report))?;
+    print(&summary(&path, &files, &done.report))?;
     Ok(done.exit())
 }
 
@@ -116,12 +116,12 @@ fn run<K: StreamSink>(
 }
 
 /// The files that were written, and the losses.
-fn summary(path: &Path, directory: &StreamDirectory, report: &StreamsReport) -> String {
+fn summary(path: &Path, files: &StreamFiles, report: &StreamsReport) -> String {
     let mut text = format!(
         "{}: {}, {}, from {}\n",
         path.display(),
-        number::things(directory.files(), "file"),
-        number::bytes(directory.bytes()),
+        number::things(files.files(), "file"),
+        number::bytes(files.bytes()),
         number::things(report.with_bytes, "connection"),
     );
     if report.gaps > 0 {
@@ -132,7 +132,7 @@ fn summary(path: &Path, directory: &StreamDirectory, report: &StreamsReport) -> 
         ));
     }
     let mut losses = report.losses;
-    losses.add(&directory.losses());
+    losses.add(&files.losses());
     for (loss, count) in losses.iter() {
         let loss = format!("{}: {}\n", loss.name(), number::loss(loss, count));
         text.push_str(&loss);

@@ -9,12 +9,8 @@
 //! order in which their packets came. Everything before the sink is what a run does: the same
 //! filter, checksums, fragments, tunnels, connections and identifiers.
 
-mod directory;
-mod gaps;
+mod files;
 mod teller;
-
-pub use directory::{DirectoryOptions, StreamDirectory};
-pub use gaps::{GAP_FILL_MAX, Gaps, gap_note};
 
 use crate::alone;
 use crate::alone::wanted::Wanted;

@@ -1,9 +1,9 @@
 //! Names of files: `128.129.130.131.02345-010.011.012.013.45103`, as tcpflow has them.
 //!
 //! Sender first. IPv4 addresses have three digits for each byte and ports five, so that names
-//! sort as addresses do; IPv6 addresses are in their usual form (RFC 5952). A second stream
-//! between the same two ends has `c1` behind it. VLANs are not in the name: they do not tell
-//! connections apart.
+//! sort as addresses do; IPv6 addresses are in their canonical form (RFC 5952). The name of a second
+//! stream between the same two ends has the suffix `c1`. VLANs are not in the name: they do not
+//! distinguish connections.
 
 use core::net::{IpAddr, SocketAddr};
 
@@ -12,16 +12,16 @@ pub(super) fn of(from: SocketAddr, to: SocketAddr) -> String {
     format!("{}-{}", end(from), end(to))
 }
 
-/// The name of one that has so many before it.
-pub(super) fn counted(name: String, before: u32) -> String {
+/// The name of a stream that has `before` earlier ones between the same two ends.
+pub(super) fn numbered(name: String, before: u32) -> String {
     match before {
         0 => name,
         before => format!("{name}c{before}"),
     }
 }
 
-/// Whether it may be such a name.
-pub(super) fn is_one(name: &str) -> bool {
+/// Whether a stream's file may have this name.
+pub(super) fn is_stream_name(name: &str) -> bool {
     let is_end = |end: &str| {
         let is_letter = |letter: u8| letter.is_ascii_hexdigit() || matches!(letter, b'.' | b':');
         end.contains('.') && end.bytes().all(is_letter)
@@ -43,7 +43,7 @@ fn end(end: SocketAddr) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{counted, of};
+    use super::{numbered, of};
 
     /// tcpflow(1): "128.129.130.131.02345-010.011.012.013.45103".
     #[test]
@@ -54,7 +54,7 @@ mod tests {
         let (a, b) = ("[fd91:1::2]:41006", "[fd91:2::2]:80");
         let name = of(a.parse().unwrap(), b.parse().unwrap());
         assert_eq!(name, "fd91:1::2.41006-fd91:2::2.00080");
-        assert_eq!(counted(name.clone(), 0), name);
-        assert_eq!(counted("x".to_owned(), 1), "xc1");
+        assert_eq!(numbered(name.clone(), 0), name);
+        assert_eq!(numbered("x".to_owned(), 1), "xc1");
     }
 }
