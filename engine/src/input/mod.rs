@@ -54,7 +54,8 @@ pub(crate) trait Lane {
         let _ = (frame, arrival, piece);
     }
 
-    /// What dispatch found in that frame, or in the datagram that it completed.
+    /// What dispatch found in that frame, if it is no packet at once, or in the datagram that it
+    /// completed.
     fn dispatched(&mut self, dispatched: &Dispatched) {
         let _ = dispatched;
     }

@@ -209,6 +209,16 @@ fn a_fragment_leads_to_its_datagram() {
     assert!(report.connection.is_some());
 }
 
+/// A fragment whose others never come says so.
+#[test]
+fn a_fragment_by_itself_is_never_completed() {
+    let mut plan = plan(Path::new(STORY));
+    plan.packet_count_max = Some(18);
+    let (accounts, report) = explain(&plan, Question::Packet(18));
+    assert_eq!(accounts[0].fates[1], Fate::NeverCompleted);
+    assert!(report.connection.is_none());
+}
+
 /// Headers are listed down to the innermost, each where it lies.
 #[test]
 fn a_tunnel_is_listed_with_what_is_inside() {

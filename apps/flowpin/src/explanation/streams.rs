@@ -57,7 +57,7 @@ fn delivered(
     Some(match (bytes, gap) {
         (bytes, 0) => format!("delivered: {} of {place}", number::things(bytes, "byte")),
         (0, gap) => format!(
-            "gap: {} of {place} are not in the capture, and their receiver has them",
+            "gap: {} of {place}, not in the capture; the receiver has acknowledged them",
             number::things(gap, "byte")
         ),
         (bytes, gap) => format!(
@@ -73,10 +73,10 @@ fn counter(name: &str, by: i64) -> Option<String> {
     let count = by.unsigned_abs();
     let bytes = number::things(count, "byte");
     Some(match name {
-        "held" if by > 0 => format!("held: {bytes}, as bytes before them are missing"),
+        "held" if by > 0 => format!("held: {bytes}, as earlier bytes are missing"),
         "held" => format!("no longer held: {bytes}"),
-        "duplicate" => format!("not used: {bytes} that were delivered before (a retransmission)"),
-        "overlapped" => format!("not used: {bytes} that overlap others, which win"),
+        "duplicate" => format!("not used: {bytes}, delivered before (a retransmission)"),
+        "overlapped" => format!("not used: {bytes}, as others at the same place win"),
         "bad_checksum" => format!("not used: {bytes}, bad checksum"),
         "not_captured" => format!("missing: {bytes} that the capture cut off"),
         "old_timestamp" => format!("not used: {bytes}, their time stamp is old (RFC 7323)"),

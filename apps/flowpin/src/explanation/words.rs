@@ -47,6 +47,9 @@ pub(super) fn fate(fate: &Fate, headers: &Headers) -> String {
         Fate::CompletedBy(number) => {
             format!("its datagram was completed by packet {number}, explained below")
         }
+        Fate::NeverCompleted => {
+            "ends here: its datagram was never complete (see the losses of the summary)".to_owned()
+        }
         Fate::Packet => "continues as a packet".to_owned(),
         Fate::Unplaced => {
             "ends here: no room for its connection (see the losses of the summary)".to_owned()
@@ -65,6 +68,7 @@ pub(super) const fn fate_name(fate: &Fate) -> &'static str {
         Fate::FragmentCompletes { .. } => "fragment_completes",
         Fate::FragmentLone => "fragment_lone",
         Fate::CompletedBy(_) => "completed_by",
+        Fate::NeverCompleted => "never_completed",
         Fate::Packet => "packet",
         Fate::Unplaced => "unplaced",
     }

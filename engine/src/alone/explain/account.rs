@@ -97,6 +97,8 @@ pub enum Fate {
     FragmentLone,
     /// The datagram that this fragment is a part of became whole later.
     CompletedBy(u64),
+    /// The datagram that this fragment is a part of never became whole.
+    NeverCompleted,
     /// It goes on as a packet.
     Packet,
     /// It is a packet, but its worker has no room for its connection.

@@ -160,8 +160,10 @@ impl Explainer<'_> {
             if !first.numbers.contains(&account.number) {
                 continue;
             }
-            if let Some(last) = completed.filter(|&last| last != account.number) {
-                account.fates.push(Fate::CompletedBy(last));
+            if let Some(Fate::FragmentHeld { .. }) = account.fates.last() {
+                let later = completed.filter(|&last| last != account.number);
+                let fate = later.map_or(Fate::NeverCompleted, Fate::CompletedBy);
+                account.fates.push(fate);
             }
             let own = later.iter().filter(|one| one.key.number == account.number);
             account.records.extend(own.cloned());

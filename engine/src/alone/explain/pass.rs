@@ -47,7 +47,7 @@ impl Explainer<'_> {
         sink: &mut K,
         input_records: &mut dyn FnMut(&RecordBatch),
     ) -> Result<Passed, RunError> {
-        let (plan, (control, progress)) = (self.plan, self.hands);
+        let (plan, (control, _)) = (self.plan, self.hands);
         let source = open(plan, control)?;
         // The second pass would find an empty pipe.
         if source.progress().bytes_total.is_none() {
@@ -67,30 +67,12 @@ impl Explainer<'_> {
             account: ConnectionAccount::default(),
             uid: None,
         };
-        let mut piece = Piece::default();
-        while !control.is_stopped() && input.fill(&mut piece)? {
-            let tick = input.walk(&piece, &mut lane);
-            lane.inner.finish_piece(&piece);
-            end.meet(lane.inner.worker.stages());
-            let delivery = lane.inner.worker.tick(tick);
-            let watermark = delivery.records.watermark();
-            end.take(&delivery.records);
-            lane.inner.worker.recycle(delivery.records);
-            end.decided.take(delivery.news, watermark);
-            let batch = input.tick(tick.time);
-            input_records(&batch);
-            end.take_input(&batch, &lane);
-            input.recycle(batch);
-            end.account.records.append(&mut lane.others);
-            if let Some(failed) = lane.failed.take() {
-                return Err(failed);
-            }
-            progress.update(&input.progress());
-            let last = lane.numbers.last().copied().unwrap_or(0);
-            if target.is_first && lane.last_number >= last && !lane.waits {
-                break;
-            }
-        }
+        self.read(
+            &mut input,
+            &mut lane,
+            &mut end,
+            (target.is_first, &mut *input_records),
+        )?;
         let (batch, summary) = input.finish();
         input_records(&batch);
         end.take_input(&batch, &lane);
@@ -122,6 +104,42 @@ impl Explainer<'_> {
                 ..report
             },
         })
+    }
+
+    /// Reads the input, up to what is asked for in a first pass.
+    fn read<K: ExplainSink>(
+        &self,
+        input: &mut InputStage,
+        lane: &mut Watched<'_, K>,
+        end: &mut End,
+        (is_first, input_records): (bool, &mut dyn FnMut(&RecordBatch)),
+    ) -> Result<(), RunError> {
+        let (control, progress) = self.hands;
+        let mut piece = Piece::default();
+        while !control.is_stopped() && input.fill(&mut piece)? {
+            let tick = input.walk(&piece, lane);
+            lane.inner.finish_piece(&piece);
+            end.meet(lane.inner.worker.stages());
+            let delivery = lane.inner.worker.tick(tick);
+            let watermark = delivery.records.watermark();
+            end.take(&delivery.records);
+            lane.inner.worker.recycle(delivery.records);
+            end.decided.take(delivery.news, watermark);
+            let batch = input.tick(tick.time);
+            input_records(&batch);
+            end.take_input(&batch, lane);
+            input.recycle(batch);
+            end.account.records.append(&mut lane.others);
+            if let Some(failed) = lane.failed.take() {
+                return Err(failed);
+            }
+            progress.update(&input.progress());
+            let last = lane.numbers.last().copied().unwrap_or(0);
+            if is_first && lane.last_number >= last && !lane.waits {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// The input stage and the worker of a run on one thread.

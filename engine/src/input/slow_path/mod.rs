@@ -72,12 +72,8 @@ impl SlowPath {
         let bytes = piece.bytes.get(..piece.len).unwrap_or_default();
         lane.slow_path(&frame, &arrival, piece);
         let slot = lane.slot();
-        let (number, now) = (arrival.number, arrival.stream_time);
-        let dispatched = dispatcher.dispatch_slow(bytes, frame, number, now, slot);
-        lane.dispatched(&dispatched);
-        match dispatched {
+        match dispatcher.dispatch_slow(bytes, frame, arrival.number, arrival.stream_time, slot) {
             Dispatched::Packet => {
-                let slot = lane.slot();
                 let frames = FrameBytes {
                     piece: bytes,
                     extra: &[],
@@ -110,6 +106,7 @@ impl SlowPath {
         piece: &Piece,
         lane: &mut L,
     ) {
+        lane.dispatched(&dispatched);
         match dispatched {
             Dispatched::Malformed(what) => {
                 self.report(what, arrival, dispatcher.refused_addresses());
