@@ -3,11 +3,10 @@
 
 use crate::RunError;
 use crate::output::messages;
-use crate::worker::stages::earlier_files;
 use flowpin_capture::Source;
 use flowpin_config::{Format, Plan};
 use flowpin_disk::{Existing, Reads, check_folder, remove};
-use flowpin_output::Disk;
+use flowpin_output::{Disk, earlier_extracted};
 use flowpin_pattern::l7;
 use std::path::{Path, PathBuf};
 
@@ -82,5 +81,5 @@ pub(crate) fn clear_extracted(plan: &Plan, reads: &Reads) -> Result<(), RunError
 }
 
 fn extracted(plan: &Plan, folder: &Path, reads: &Reads) -> Result<Vec<PathBuf>, RunError> {
-    Ok(earlier_files(folder, existing(plan), reads)?)
+    Ok(earlier_extracted(folder, existing(plan), reads)?)
 }

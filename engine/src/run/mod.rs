@@ -211,7 +211,7 @@ fn run_into(
     }?;
     let mut workers = ended.workers.iter();
     if let Some(error) = workers.find_map(|one| one.stages.file_error.as_ref()) {
-        return Err(error.to_run_error());
+        return Err(error.clone().into());
     }
     let mut report = RunReport::of(ended);
     report.wall = started.elapsed();

@@ -8,7 +8,8 @@
 //!               └────── empty batches ──────┘
 //! ```
 //!
-//! Streams go to files of their own: [`StreamFiles`].
+//! Streams, and files that connections carry, go to files of their own: [`StreamFiles`],
+//! [`ExtractedFiles`].
 //!
 //! Owns the formats, the order of the output and the files. Guarantees that the files are
 //! byte-identical for any number of workers, and that a failure leaves whole records behind.
@@ -18,6 +19,7 @@
 mod appender;
 mod batch;
 mod error;
+mod extracted_files;
 mod files;
 mod format;
 mod merge;
@@ -28,6 +30,7 @@ mod text;
 
 pub use batch::{RecordBatch, RecordLine};
 pub use error::{FileError, OutputError, StreamFilesError};
+pub use extracted_files::{ExtractedFiles, earlier_extracted};
 pub use files::{Disk, Earlier, FileInfo, MessageCount, OutputSummary, Storage, Target, Writers};
 pub use format::{Formatter, MessageSchemas};
 pub use merge::Merger;

@@ -15,7 +15,6 @@
 mod bound;
 mod calls;
 mod dispatch;
-mod files;
 mod numbering;
 mod outlet;
 mod places;
@@ -23,14 +22,13 @@ pub(crate) mod registry;
 mod room;
 
 pub(super) use bound::{ANYWHERE, BindRequest, Binding};
-pub(crate) use files::{FileError, earlier_files};
 
 use crate::worker::context::Context;
 use bound::{Bindings, side};
-use files::Files;
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_identify::ProtocolId;
+use flowpin_output::{ExtractedFiles, FileError};
 use flowpin_packet::Shard;
 use flowpin_parser::{Begin, Ends, ParserSetup, Successor};
 use flowpin_reassembly::Span;
@@ -41,6 +39,11 @@ use places::{Known, Names};
 use registry::{Handle, Kind, Parsers};
 use room::Room;
 use std::io;
+
+/// Files that connections carry.
+mod files {
+    pub(super) use flowpin_output::ExtractedFiles as Files;
+}
 
 /// The parsers of one worker, and the connections bound to them.
 #[derive(Debug)]
@@ -87,7 +90,7 @@ impl Parse {
             room: Room::new(setup.memory.shard_room()),
             wanted: plan.parse.protocols.clone(),
             known: Vec::new(),
-            ledger: Ledger::new(plan.files.extract.as_deref().map(Files::new)),
+            ledger: Ledger::new(plan.files.extract.as_deref().map(ExtractedFiles::new)),
         }))
     }
 

@@ -19,7 +19,6 @@ mod view;
 pub use crate::worker::identify::{CandidatesView, IdentifyStats};
 pub use crate::worker::inspect::InspectView;
 pub use crate::worker::parse::ParseStats;
-pub(crate) use crate::worker::parse::{FileError, earlier_files};
 pub(crate) use explain::Explain;
 pub use view::ScanView;
 
@@ -31,6 +30,7 @@ use anomalies::Anomalies;
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_flow::{Event, FlowObserver, Sighting, Table};
+use flowpin_output::FileError;
 use flowpin_packet::{FrameBytes, PacketKind, PacketMeta, Timestamp};
 use flowpin_portscan::Summary;
 use flowpin_reassembly::{Reassembler, ReassemblyStats, Span};
