@@ -3,7 +3,8 @@
 use crate::message::fields::Fields;
 use crate::message::frame::{begins_message, frame_of};
 use crate::record::all_fields::{AllFields, LISTS};
-use crate::record::columns::{FIX, Message, WIDTH};
+use crate::record::columns::{FIX, WIDTH};
+use crate::record::message::Message;
 use crate::session::heartbeat::Heartbeat;
 use crate::session::orders::{Latest, Orders, Owner, Role};
 use crate::session::sequence::{Side, Step};

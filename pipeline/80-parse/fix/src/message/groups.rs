@@ -1,7 +1,8 @@
 //! Assigns fields to the entries of repeating groups.
 
 use crate::Dictionary;
-use crate::message::fields::{Field, number};
+use crate::message::digits::number;
+use crate::message::fields::Field;
 
 /// A repeating group and one of its entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,4 +2,5 @@
 
 pub(crate) mod all_fields;
 pub(crate) mod columns;
+pub(crate) mod message;
 pub(crate) mod secrets;
