@@ -43,7 +43,7 @@ impl Counters {
         }
     }
 
-    /// All counters as `name value` pairs, so that scripts can pick them; losses, if any, come last.
+    /// All counters as `name value` pairs, so that scripts can pick them; losses come last.
     fn line(&self) -> String {
         let progress = *self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         let total = progress

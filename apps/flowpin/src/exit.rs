@@ -69,7 +69,7 @@ impl Failure {
         }
     }
 
-    /// Of a run with this plan: with the position in the settings file, if the refused value is there.
+    /// Of a run with this plan; with the position in the settings file if the value is from there.
     pub(crate) fn of_run(error: RunError, plan: &Plan) -> Self {
         let key = match &error {
             RunError::Parser(file) => {

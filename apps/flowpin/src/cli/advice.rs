@@ -68,7 +68,7 @@ const ADVICE: &[(&[&str], &[&str], &str)] = &[
     (
         &["-o", "--out", "--outdir", "--output-dir"],
         &["run"],
-        "`-l DIR` names the directory for log files, `--output -` writes JSON lines to standard output",
+        "`-l DIR` names the directory for logs, `--output -` writes JSON lines to standard output",
     ),
     (
         &["-o", "--out", "--output"],

@@ -63,8 +63,8 @@ fn follow(args: &StreamsArgs, plan: &Plan, wanted: Wanted) -> Result<Exit, Failu
     }
     if report.found == report.found_others && report.found > 0 {
         return Err(Failure::failed(anyhow!(
-            "the connection is neither TCP nor UDP, so it has no streams; `flowpin slice` writes its \
-             packets"
+            "the connection is neither TCP nor UDP, so it has no streams: `flowpin slice` writes \
+             its packets"
         )));
     }
     if report.with_bytes == 0 {

@@ -72,8 +72,8 @@ fn section<K: Copy>(
     page.rows(&rows.collect::<Vec<_>>());
     if !is_exact {
         page.line(Cell::dim(
-            "too many for exact totals: \"about\" marks estimates, and rows with little traffic may \
-             be missing",
+            "too many for exact totals: \"about\" marks estimates, and rows with little traffic \
+             may be missing",
         ));
     }
 }
