@@ -97,7 +97,7 @@ pub fn buffers() -> Vec<Buffer> {
 
 /// Why an expression of `plan.identify.expressions` would be left out, if it would.
 pub fn refused_expression(name: &str, expression: &str) -> Option<String> {
-    worker::identification::refused_expression(name, expression)
+    worker::identify::patterns::refused_expression(name, expression)
 }
 
 /// Opens the inputs, compiles the filter and the user's patterns, and does nothing else: for `-T`.
@@ -107,7 +107,7 @@ pub fn refused_expression(name: &str, expression: &str) -> Option<String> {
 pub fn check(plan: &Plan) -> Result<(), RunError> {
     run::check_cpus(plan)?;
     run::ground::check_folders(plan)?;
-    let known = worker::identification::Identification::of(plan)?;
+    let known = worker::identify::IdentifyRules::of(plan)?;
     if let Some(refused) = known.and_then(|known| known.refused.into_iter().next()) {
         return Err(RunError::PatternRefused(refused));
     }

@@ -6,7 +6,7 @@ use super::rule::{Handover, Rule};
 use super::{per, quiet};
 use crate::Control;
 use crate::run::{PIECES_OUT, open};
-use crate::worker::identification::Identification;
+use crate::worker::identify::IdentifyRules;
 use flowpin_config::{Cut, Input, Plan};
 use flowpin_cpu::tsc;
 
@@ -32,7 +32,7 @@ const PIECES_MAX: usize = 32;
 /// three pipelines: up to the dispatch, up to the checksums, all; and what handing over costs. None
 /// if the input cannot be read twice, is too short to matter, or if others use the processors.
 /// Nothing is written.
-pub(crate) fn brief(plan: &Plan, known: Option<&Identification>) -> Option<Rule> {
+pub(crate) fn brief(plan: &Plan, known: Option<&IdentifyRules>) -> Option<Rule> {
     if plan.inputs.contains(&Input::Stdin) {
         return None;
     }
@@ -90,7 +90,7 @@ fn measured(
     layer: Layer,
     pieces: usize,
     plan: &Plan,
-    known: Option<&Identification>,
+    known: Option<&IdentifyRules>,
     control: &Control,
 ) -> Option<(f64, f64)> {
     let mut lane = Pipeline::new(layer, plan, known, control).ok()?;

@@ -35,7 +35,7 @@ pub use rule::{Demand, Handover, Mapping, Need, Rule};
 
 use crate::report::ProgressSink;
 use crate::run::open;
-use crate::worker::identification::Identification;
+use crate::worker::identify::IdentifyRules;
 use crate::{Control, RunError};
 use costs::Layered;
 use counters::Clock;
@@ -64,7 +64,7 @@ pub fn profile(
     if plan.inputs.contains(&Input::Stdin) {
         return Err(RunError::ProfileFromPipe);
     }
-    let known = Identification::of(plan)?;
+    let known = IdentifyRules::of(plan)?;
     let cuts = cuts(plan);
     let in_round = layers(plan).len() + 1 + cuts.len();
     let bytes = open(plan, control)?.progress().bytes_total.unwrap_or(0);

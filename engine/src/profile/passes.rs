@@ -3,7 +3,7 @@
 use super::counters::{Clock, Span};
 use super::pipeline::{Layer, Pipeline, Told};
 use crate::report::{Progress, ProgressSink};
-use crate::worker::identification::Identification;
+use crate::worker::identify::IdentifyRules;
 use crate::{Control, RunError};
 use core::cell::Cell;
 use core::cmp::Ordering;
@@ -12,7 +12,7 @@ use flowpin_config::Plan;
 /// What a profile works on, and with what.
 pub(super) struct Bench<'a> {
     pub(super) plan: &'a Plan,
-    pub(super) known: Option<&'a Identification>,
+    pub(super) known: Option<&'a IdentifyRules>,
     pub(super) control: &'a Control,
     pub(super) shown: Shown<'a>,
 }

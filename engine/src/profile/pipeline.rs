@@ -11,7 +11,7 @@ use crate::run::nowhere::Nowhere;
 use crate::run::shape::Shape;
 use crate::run::single::SingleLane;
 use crate::run::{division, open};
-use crate::worker::identification::Identification;
+use crate::worker::identify::IdentifyRules;
 use crate::worker::stages::{AllStages, Explain, Planned, Stages};
 use crate::worker::{Late, Worker};
 use crate::{Control, RunError};
@@ -110,7 +110,7 @@ impl Pipeline {
     pub(super) fn new(
         layer: Layer,
         plan: &Plan,
-        known: Option<&Identification>,
+        known: Option<&IdentifyRules>,
         control: &Control,
     ) -> Result<Self, RunError> {
         let source = open(plan, control)?;

@@ -15,7 +15,7 @@ use crate::profile;
 use crate::report::{ProgressSink, RunReport};
 use crate::run::nowhere::Nowhere;
 use crate::run::shape::Shape;
-use crate::worker::identification::Identification;
+use crate::worker::identify::IdentifyRules;
 use crate::worker::stages::{self, AllStages, Explain, Planned};
 use crate::worker::{Finished, Late, Worker};
 use crate::{Control, RunError};
@@ -106,7 +106,7 @@ pub(crate) fn run(
 /// many runs.
 pub(crate) fn run_nowhere(
     plan: &Plan,
-    known: Option<&Identification>,
+    known: Option<&IdentifyRules>,
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<RunReport, RunError> {
@@ -150,7 +150,7 @@ impl Destination {
 /// `known`: what identification knows; none if this run is to find out.
 fn run_into(
     plan: &Plan,
-    known: Option<Option<&Identification>>,
+    known: Option<Option<&IdentifyRules>>,
     control: &Control,
     progress: &dyn ProgressSink,
     destination: Destination,
@@ -167,12 +167,12 @@ fn run_into(
     let known = match known {
         Some(known) => known,
         None => {
-            made = Identification::of(plan)?;
+            made = IdentifyRules::of(plan)?;
             made.as_ref()
         }
     };
     if let Some(known) = known {
-        known.tell_refused(progress);
+        known.report_refused(progress);
     }
     // What comes through a pipe cannot be read twice.
     let is_repeatable = source.progress().bytes_total.is_some();
@@ -308,7 +308,7 @@ fn owners(workers: usize) -> [u8; SHARD_COUNT] {
 
 fn workers<O: Planned>(
     plan: &Plan,
-    known: Option<&Identification>,
+    known: Option<&IdentifyRules>,
     owners: &[u8; SHARD_COUNT],
     count: usize,
     late: Late,

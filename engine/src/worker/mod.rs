@@ -11,8 +11,7 @@
 //! whole worker on one thread.
 
 mod context;
-pub(crate) mod identification;
-mod identify;
+pub(crate) mod identify;
 mod inspect;
 pub(crate) mod limit;
 pub(crate) mod parse;

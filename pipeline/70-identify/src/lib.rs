@@ -32,6 +32,7 @@ mod examples;
 mod fuzz;
 mod identifier;
 mod kept;
+mod names;
 #[cfg(test)]
 mod noise;
 pub mod protocols;
@@ -51,6 +52,7 @@ pub use flowpin_signature::{
 pub use fuzz::fuzz_identify;
 pub use identifier::{BadRule, Identifier};
 pub use kept::STREAM_BYTES_MAX;
+pub use names::Names;
 pub use search::{Again, Search, SearchOptions, Searches, Whose};
 pub use successor::may_follow_stun;
 pub use table::{LOADED_FIRST, ProtocolId, RuleId};

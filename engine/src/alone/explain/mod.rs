@@ -31,7 +31,7 @@ pub use lane::ExplainSink;
 use crate::alone;
 use crate::alone::wanted::Wanted;
 use crate::report::ProgressSink;
-use crate::worker::identification::Identification;
+use crate::worker::identify::IdentifyRules;
 use crate::{Control, RunError};
 use flowpin_config::{Format, Plan};
 use pass::Target;
@@ -55,9 +55,9 @@ pub(crate) fn explain<K: ExplainSink>(
     progress: &dyn ProgressSink,
 ) -> Result<ExplainReport, RunError> {
     let plan = with_text(plan);
-    let known = Identification::of(&plan)?;
+    let known = IdentifyRules::of(&plan)?;
     if let Some(known) = &known {
-        known.tell_refused(progress);
+        known.report_refused(progress);
     }
     let explainer = Explainer {
         plan: &plan,
@@ -83,7 +83,7 @@ fn with_text(plan: &Plan) -> Plan {
 /// What both passes need.
 struct Explainer<'a> {
     plan: &'a Plan,
-    known: Option<&'a Identification>,
+    known: Option<&'a IdentifyRules>,
     hands: (&'a Control, &'a dyn ProgressSink),
 }
 

@@ -14,7 +14,7 @@ mod tester;
 use crate::alone;
 use crate::report::{InputReport, ProgressSink};
 use crate::run::open;
-use crate::worker::identification::Identification;
+use crate::worker::identify::IdentifyRules;
 use crate::worker::stages::{AllStages, Planned};
 use crate::{Control, RunError};
 use flowpin_config::{IdentifyPlan, Plan, ScansPlan};
@@ -149,7 +149,7 @@ pub(crate) fn try_patterns(
         interim_ns: None,
         ..alone::silent(plan)
     };
-    let known = Identification::of(&plan)?;
+    let known = IdentifyRules::of(&plan)?;
     let built_in = known.iter().flat_map(|known| known.names.all());
     let built_in: Vec<&str> = built_in.collect();
     for pattern in &mut report.patterns {

@@ -15,7 +15,7 @@ use crate::output::OutputSummary;
 use crate::report::{ProgressSink, RunReport};
 use crate::run::shape::Shape;
 use crate::run::{self, open};
-use crate::worker::identification::Identification;
+use crate::worker::identify::IdentifyRules;
 use crate::worker::stages::{AllStages, Planned};
 use crate::{Control, RunError};
 use counted::{Counted, Ended};
@@ -75,7 +75,7 @@ pub(crate) fn identify<K: ListSink>(
         ..alone::silent(plan)
     };
     let source = open(&plan, control)?;
-    let known = Identification::of(&plan)?;
+    let known = IdentifyRules::of(&plan)?;
     let mut list = List {
         known: known.as_ref(),
         sink,
@@ -83,7 +83,7 @@ pub(crate) fn identify<K: ListSink>(
         names: DataNames::default(),
     };
     if let Some(known) = &known {
-        known.tell_refused(progress);
+        known.report_refused(progress);
         list.sink.begin(&known.names.all())?;
     }
     let shards = u32::try_from(SHARD_COUNT).unwrap_or(u32::MAX);
@@ -115,7 +115,7 @@ pub(crate) fn identify<K: ListSink>(
 
 /// Connections that wait until none before them can come any more.
 struct List<'k, K> {
-    known: Option<&'k Identification>,
+    known: Option<&'k IdentifyRules>,
     sink: &'k mut K,
     waiting: Vec<Ended>,
     names: DataNames,
@@ -142,7 +142,7 @@ impl<K: ListSink> List<'_, K> {
     }
 }
 
-fn hint(known: &Identification, record: &ConnRecord) -> Option<&'static str> {
+fn hint(known: &IdentifyRules, record: &ConnRecord) -> Option<&'static str> {
     let on = match record.protocol {
         6 => On::Tcp,
         17 => On::Udp,

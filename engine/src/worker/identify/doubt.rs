@@ -14,7 +14,7 @@ impl Identify {
         if !identity.is_doubted() {
             return false;
         }
-        if !self.names.is_own(self.protocol(identity)) && !is_bound {
+        if !self.names.is_built_in(self.protocol(identity)) && !is_bound {
             // The own rules have given up before the user's patterns were asked.
             identity.trust.settle();
             return false;
@@ -117,7 +117,7 @@ impl Identify {
     ) -> bool {
         let is_it = |one| one == protocol;
         let whose = again(whose, None);
-        self.names.begins_behind_lines(protocol)
+        self.names.may_begin_after_lines(protocol)
             && self
                 .searches
                 .begins_at(identity.search, whose, is_it)

@@ -1,4 +1,4 @@
-//! Which protocol a connection speaks: bytes in, verdict out. Knows no parser.
+//! Which protocol a connection speaks: bytes in, verdict out. Searches know no parser.
 //!
 //! ```text
 //!  Searching ──verdict──► Done
@@ -7,22 +7,24 @@
 //!     └─ what begins as these do ───┘           (TLS: in a turn of the client's)
 //! ```
 //!
-//! Owns the searches of one worker. What it knows of a connection is its [`Identity`], which the
-//! caller keeps; a verdict that may still be taken back is *doubted*, and `trust` says how much
-//! supports it.
+//! Owns the searches of one worker. The state of a connection is its [`Identity`], which the caller
+//! keeps; a verdict that may still be taken back is *doubted*, and `trust` counts what supports it.
+//! `rules` are compiled once a run, with the signatures that parsers bring.
 
 mod doubt;
 mod identity;
+pub(crate) mod patterns;
+mod rules;
 mod trust;
 mod verdict;
 mod view;
 
 pub(crate) use identity::{Identity, Phase, again};
+pub(crate) use rules::IdentifyRules;
 pub use view::CandidatesView;
 
-use crate::worker::identification::{Identification, Names};
 use flowpin_counters::{Loss, Losses};
-use flowpin_identify::{Datagram, GaveUp, Search, SearchOptions, Searches, Step, Whose};
+use flowpin_identify::{Datagram, GaveUp, Names, Search, SearchOptions, Searches, Step, Whose};
 use flowpin_record::App;
 use std::io;
 use std::sync::Arc;
@@ -80,7 +82,7 @@ pub(crate) enum Kept<'a> {
 }
 
 impl Identify {
-    pub(crate) fn new(known: &Identification, options: SearchOptions) -> io::Result<Self> {
+    pub(crate) fn new(known: &IdentifyRules, options: SearchOptions) -> io::Result<Self> {
         Ok(Self {
             searches: Searches::new(Arc::clone(&known.identifier), options)?,
             names: Arc::clone(&known.names),

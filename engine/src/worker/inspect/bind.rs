@@ -49,7 +49,7 @@ impl<S: RecordSink> Connection<'_, S> {
         let before = core::mem::take(&mut self.state.binding);
         let numbering = parse.numbering(before);
         parse.end(before, &mut self.context);
-        let Some(kind) = parse.kind(protocol, speaks, names.is_own(protocol)) else {
+        let Some(kind) = parse.kind(protocol, speaks, names.is_built_in(protocol)) else {
             return;
         };
         let request = BindRequest {

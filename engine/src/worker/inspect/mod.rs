@@ -30,7 +30,7 @@ pub use view::InspectView;
 
 use crate::run::memory;
 use crate::worker::context::Context;
-use crate::worker::identification::Identification;
+use crate::worker::identify::IdentifyRules;
 use crate::worker::identify::{Identify, IdentifyStats, Phase};
 use crate::worker::parse::{Parse, ParseStats};
 use connection::Connection;
@@ -69,7 +69,7 @@ impl Inspect {
     /// For connections whose handles are below `connections_max`.
     pub(super) fn new(
         plan: &Plan,
-        known: &Identification,
+        known: &IdentifyRules,
         connections_max: u32,
     ) -> io::Result<Self> {
         Ok(Self {

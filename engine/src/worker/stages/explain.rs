@@ -2,7 +2,7 @@
 
 use super::{Planned, Stages};
 use crate::input::tunnels;
-use crate::worker::identification::Identification;
+use crate::worker::identify::IdentifyRules;
 use flowpin_config::Plan;
 use flowpin_flow::FlowObserver;
 use flowpin_packet::{FrameBytes, PacketMeta};
@@ -30,7 +30,7 @@ impl FlowObserver for Explain {
 impl Stages for Explain {}
 
 impl Planned for Explain {
-    fn new(plan: &Plan, _: Option<&Identification>, _: u32, _: u32) -> io::Result<Self> {
+    fn new(plan: &Plan, _: Option<&IdentifyRules>, _: u32, _: u32) -> io::Result<Self> {
         Ok(Self {
             id_seed: plan.id_seed,
         })

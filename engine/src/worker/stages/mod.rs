@@ -24,7 +24,7 @@ pub use view::ScanView;
 
 use crate::run::memory;
 use crate::worker::context::{Cause, Context};
-use crate::worker::identification::Identification;
+use crate::worker::identify::IdentifyRules;
 use crate::worker::inspect::{FastPath, Feed, Inspect, Occasion};
 use anomalies::Anomalies;
 use flowpin_config::Plan;
@@ -67,7 +67,7 @@ pub(crate) trait Planned: Stages + Send + Sized {
     /// For a table of `shards` shards whose handles are below `connections_max`.
     fn new(
         plan: &Plan,
-        known: Option<&Identification>,
+        known: Option<&IdentifyRules>,
         shards: u32,
         connections_max: u32,
     ) -> io::Result<Self>;
@@ -112,7 +112,7 @@ impl AllStages {
 impl Planned for AllStages {
     fn new(
         plan: &Plan,
-        known: Option<&Identification>,
+        known: Option<&IdentifyRules>,
         shards: u32,
         connections_max: u32,
     ) -> io::Result<Self> {

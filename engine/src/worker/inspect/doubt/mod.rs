@@ -127,7 +127,7 @@ impl<S: RecordSink> Connection<'_, S> {
         let is_followed = self.follows_lines(verdict.protocol);
         let identity = &mut self.state.identity;
         if at.to_server && has_server && !is_followed {
-            if self.identify.names.begins_behind_lines(verdict.protocol) {
+            if self.identify.names.may_begin_after_lines(verdict.protocol) {
                 // The server may have said other lines first.
                 return identity.trust.refuse_side(true);
             }
@@ -141,7 +141,7 @@ impl<S: RecordSink> Connection<'_, S> {
         self.parse_bytes(at, bytes);
         self.note_fit(at.to_server);
         let identity = &mut self.state.identity;
-        if !at.to_server && self.identify.names.begins_behind_lines(before) {
+        if !at.to_server && self.identify.names.may_begin_after_lines(before) {
             // The server may say after these lines what the client began.
             identity.trust.refuse_side(true);
         } else if !at.to_server || is_followed {

@@ -26,7 +26,7 @@ impl<S: RecordSink> Connection<'_, S> {
         }
         self.replay(first);
         let identity = &mut self.state.identity;
-        if !(is_servers && self.identify.names.begins_behind_lines(before)) {
+        if !(is_servers && self.identify.names.may_begin_after_lines(before)) {
             self.identify.release(identity);
         }
         if self.state.binding.is_none() && identity.is_done() {

@@ -1,4 +1,4 @@
-//! Patterns that the user brings: read, then compiled or taken from the cache.
+//! The user's patterns: read, then compiled or loaded from the cache.
 
 use crate::RunError;
 use flowpin_config::{IdentifyPlan, PlannedExpression};
@@ -7,20 +7,20 @@ use flowpin_pattern::l7::{self, L7Pattern, PatternFileError};
 use flowpin_pattern::{Automaton, Limits, PatternSet, Rewrite, Source, cache};
 use std::path::Path;
 
-/// Patterns with the files that they come from.
-pub(super) struct Brought {
+/// Compiled patterns and the files that they come from.
+pub(super) struct UserPatterns {
     pub(super) set: PatternSet,
     /// By pattern of the set: its file's name.
     pub(super) files: Vec<String>,
     pub(super) refused: Vec<PatternFileError>,
 }
 
-/// Reads and compiles the plan's patterns. `kept`: where the compiled set is kept,
-/// if anywhere.
+/// Reads and compiles the plan's patterns. `cached`: the file of the compiled set, if it is
+/// cached.
 ///
 /// # Errors
 /// A path that is not there or cannot be read.
-pub(super) fn bring(plan: &IdentifyPlan, kept: Option<&Path>) -> Result<Brought, RunError> {
+pub(super) fn load(plan: &IdentifyPlan, cached: Option<&Path>) -> Result<UserPatterns, RunError> {
     let limits = Limits::default();
     let read = l7::read_paths(&plan.patterns, &limits);
     let (patterns, mut refused) =
@@ -37,11 +37,11 @@ pub(super) fn bring(plan: &IdentifyPlan, kept: Option<&Path>) -> Result<Brought,
         text.extend([one.name.as_str(), "\n", &one.expression, "\n"]);
     }
     let key = cache::text_key(&text, Rewrite::Exact, &limits);
-    let stored = kept.and_then(|path| PatternSet::load(path, key));
+    let stored = cached.and_then(|path| PatternSet::load(path, key));
     let set = stored.unwrap_or_else(|| {
         let (set, broken) = PatternSet::build(&sources, Rewrite::Exact, &limits);
-        // A set that lacks some is compiled anew each time, so that each time they are named.
-        if let (Some(path), true) = (kept, broken.is_empty()) {
+        // An incomplete set is compiled again each time, so that each time the others are named.
+        if let (Some(path), true) = (cached, broken.is_empty()) {
             let _ = set.store(path, key);
         }
         let errors = broken.into_iter().filter_map(|(number, refusal)| {
@@ -57,14 +57,14 @@ pub(super) fn bring(plan: &IdentifyPlan, kept: Option<&Path>) -> Result<Brought,
         .map(|one| patterns.get(usize::from(one.source)))
         .map(|one| one.and_then(|one| file(&one.path)).unwrap_or_default())
         .collect();
-    Ok(Brought {
+    Ok(UserPatterns {
         set,
         files,
         refused,
     })
 }
 
-/// What grammars say of their protocols' first bytes.
+/// The expressions that grammars have for the first bytes of their protocols.
 pub(super) fn expressions(
     plan: &IdentifyPlan,
 ) -> Result<Vec<Expression>, (String, PatternFileError)> {
@@ -81,7 +81,7 @@ pub(super) fn expressions(
     plan.expressions.iter().map(read).collect()
 }
 
-/// What a grammar says of its protocol's first bytes, as if it stood in a file of patterns.
+/// Reads an expression of a grammar as if it stood in a file of patterns.
 fn of_grammar(
     name: &str,
     expression: &str,
@@ -91,8 +91,8 @@ fn of_grammar(
     l7::parse_file(Path::new("grammar"), text.as_bytes(), limits)
 }
 
-/// Why such an expression is refused, if it is.
-pub(super) fn refused(name: &str, expression: &str) -> Option<String> {
+/// Why a grammar's expression is refused, if it is.
+pub(crate) fn refused_expression(name: &str, expression: &str) -> Option<String> {
     let limits = Limits::default();
     let refusal = match of_grammar(name, expression, &limits) {
         Ok(pattern) => Automaton::build(&[pattern.hir], false, &limits).err()?,

@@ -1,6 +1,6 @@
-//! Which protocols may turn into another one on the same connection.
+//! Which protocols may turn into another one on the same connection, or stand beside it.
 
-/// Those that may agree to go on in TLS: STARTTLS (RFC 3207, 2595, 4217, 4642, 6120, 4511), a
+/// Protocols whose peers may agree to continue in TLS: STARTTLS (RFC 3207, 2595, 4217, 4642, 6120, 4511), a
 /// proxy's CONNECT (RFC 9110 §9.3.6), a relay (RFC 1928), a database's request for it.
 pub(super) const TO_TLS: &[&str] = &[
     "smtp",
@@ -21,9 +21,8 @@ pub(super) const TO_TLS: &[&str] = &[
     "amqp",
 ];
 
-/// What a protocol may turn into. Peers that have found a way to each other with STUN go on over
-/// the same two ports: with DTLS, which sets up keys (RFC 5764 §5.1.2), or at once with media whose
-/// keys they agreed on elsewhere.
+/// The protocols that a protocol may turn into. After STUN, peers use the same two ports for DTLS,
+/// which sets up keys (RFC 5764 §5.1.2), or at once for media whose keys they agreed on elsewhere.
 pub(super) fn becomes(protocol: &str) -> &'static [&'static str] {
     match protocol {
         "stun" => &["dtls", "rtp"],
@@ -32,8 +31,8 @@ pub(super) fn becomes(protocol: &str) -> &'static [&'static str] {
     }
 }
 
-/// Protocols that stand beside each other on one connection, or whose sides or messages have names
-/// of their own: of these one does not contradict the other.
+/// Families of protocols that do not contradict each other: they share a connection, or their
+/// sides or messages have names of their own.
 const FAMILIES: &[&[&str]] = &[
     // All of these begin as HTTP/1.
     &[
@@ -50,7 +49,7 @@ const FAMILIES: &[&[&str]] = &[
     &["dns", "mdns", "llmnr", "netbios-ns"],
 ];
 
-/// Which family a protocol is of, if of any.
+/// The family of a protocol, if it has one.
 pub(super) fn family(protocol: &str) -> Option<u8> {
     let mut families = (0u8..).zip(FAMILIES);
     let found = families.find(|(_, family)| family.contains(&protocol));
