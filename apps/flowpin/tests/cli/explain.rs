@@ -183,8 +183,9 @@ fn what_is_not_there_is_one_line() {
     assert_refused(&ask(&["--record", "{}"]), 2, &["neither a packet"]);
     assert_refused(&ask(&["--packet", "0"]), 2, &["--packet"]);
     assert_refused(&ask(&[]), 2, &["--packet", "--uid", "--record"]);
-    let pipe = flowpin(&["explain", "-r", "-", "--packet", "1"]);
-    assert_refused(&pipe, 2, &["standard input", "two passes"]);
+    let mut piped = command(&["explain", "-r", "-", "--packet", "1"]);
+    let piped = piped.stdin(std::fs::File::open(&story).unwrap()).output();
+    assert_refused(&piped.unwrap(), 2, &["standard input", "two passes"]);
 }
 
 /// The last packet of a capture that is cut off is still explained, and the damage told.
