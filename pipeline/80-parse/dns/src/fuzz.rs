@@ -1,22 +1,23 @@
-//! Fuzzing: any messages, any cut, and what must hold whatever they are.
+//! Fuzzing: arbitrary messages in arbitrary pieces, and the properties that hold for all of them.
 
 use crate::{Dns, DnsOptions, Flavour};
 use flowpin_counters::Losses;
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_record::{MessageSchema, MessageSink, Value};
 
-/// Writes down all that it is told.
+/// Collects everything that the parser reports.
 #[derive(Debug, Default)]
-pub(crate) struct Told(pub(crate) Vec<String>);
+pub(crate) struct Collector(pub(crate) Vec<String>);
 
-/// Writes down which records and anomalies there are, and reads no record's values, or does.
+/// Collects the kinds and times of records and all anomalies; `reads` is its answer to the parser's
+/// question whether it reads the values of records.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Heard {
+struct EventCollector {
     reads: bool,
     events: Vec<(String, Timestamp)>,
 }
 
-impl MessageSink for Heard {
+impl MessageSink for EventCollector {
     fn message(&mut self, schema: &MessageSchema, time: Timestamp, _: &[Value<'_>]) {
         self.events.push((schema.name.to_string(), time));
     }
@@ -30,7 +31,7 @@ impl MessageSink for Heard {
     }
 }
 
-impl MessageSink for Told {
+impl MessageSink for Collector {
     fn message(&mut self, schema: &MessageSchema, _: Timestamp, values: &[Value<'_>]) {
         assert_eq!(values.len(), schema.columns.len());
         self.0.push(format!("{} {values:?}", schema.name));
@@ -41,9 +42,9 @@ impl MessageSink for Told {
     }
 }
 
-/// Reads messages from `data`: as datagrams of every kind they must not panic; as streams, what is
-/// told is the same for whole turns and for pieces. The same records are told where nobody reads
-/// them. Nothing stays behind.
+/// Reads messages from `data`. As datagrams of every kind they must not panic; as streams, whole
+/// turns and pieces of them give the same report. The same records are reported to a sink that does
+/// not read their values. No memory stays in use.
 #[doc(hidden)]
 pub fn fuzz_dns(data: &[u8]) {
     let Some((&settings, data)) = data.split_first() else {
@@ -55,24 +56,24 @@ pub fn fuzz_dns(data: &[u8]) {
         1 => Flavour::Llmnr,
         _ => Flavour::Dns,
     };
-    datagrams(settings, flavour, &turns, &mut Told::default());
+    datagrams(settings, flavour, &turns, &mut Collector::default());
     let [read, unread] = [true, false].map(|reads| {
-        let mut sink = Heard {
+        let mut sink = EventCollector {
             reads,
-            ..Heard::default()
+            ..EventCollector::default()
         };
         let losses = datagrams(settings, flavour, &turns, &mut sink);
         (sink.events, losses)
     });
     assert_eq!(read, unread, "{turns:02x?}");
-    let whole = told(&turns, usize::MAX, false);
+    let whole = reported(&turns, usize::MAX, false);
     let piece = usize::from(settings >> 4).saturating_add(1);
-    assert_eq!(whole, told(&turns, piece, false), "{turns:02x?}");
-    let framed = told(&turns, usize::MAX, true);
-    assert_eq!(framed, told(&turns, piece, true), "{turns:02x?}");
+    assert_eq!(whole, reported(&turns, piece, false), "{turns:02x?}");
+    let framed = reported(&turns, usize::MAX, true);
+    assert_eq!(framed, reported(&turns, piece, true), "{turns:02x?}");
 }
 
-/// Each turn is a datagram; what was lost.
+/// Parses each turn as a datagram; returns the losses.
 fn datagrams<S: MessageSink>(
     settings: u8,
     flavour: Flavour,
@@ -102,10 +103,10 @@ pub(crate) fn options() -> DnsOptions {
     }
 }
 
-/// What is told of turns over TCP (the client's first) that come in pieces of so many bytes; with
-/// their length before them, if they have none.
-pub(crate) fn told(turns: &[&[u8]], piece: usize, with_length: bool) -> Vec<String> {
-    let mut sink = Told::default();
+/// Returns what is reported for turns over TCP (the client's first) delivered in pieces of `piece`
+/// bytes; `with_length` puts their length before them.
+pub(crate) fn reported(turns: &[&[u8]], piece: usize, with_length: bool) -> Vec<String> {
+    let mut sink = Collector::default();
     let Ok(mut dns) = Dns::new(options()) else {
         return sink.0;
     };

@@ -1,4 +1,4 @@
-//! DNS, mDNS and LLMNR as one of the engine's parsers.
+//! DNS, mDNS and LLMNR as a parser of the engine.
 
 use crate::{DNS, DNS_LOG, Dns, DnsOptions, Flavour, LLMNR, MDNS};
 use flowpin_counters::{Loss, Losses};
@@ -110,7 +110,7 @@ impl Parser for Dns {
     }
 }
 
-/// About what a request that waits takes.
+/// Approximate memory of a pending request.
 const REQUEST_BYTES: u64 = 384;
 
 const BUFFERS: &[Buffer] = &[Buffer::client(

@@ -1,4 +1,4 @@
-//! DNS, mDNS and LLMNR: messages to records, over UDP and TCP.
+//! DNS, mDNS and LLMNR over UDP and TCP: turns messages into records.
 //!
 //! ```text
 //!  datagram ───────────────┐
@@ -8,17 +8,18 @@
 //!                                                                       (Zeek's dns.log)
 //! ```
 //!
-//! One [`Dns`] a worker; one handle a connection. Guarantees:
+//! Each worker has one [`Dns`], each connection one handle. Guarantees:
 //!
-//! - What is told depends on the messages of each direction and on the order in which they came,
-//!   not on how TCP cut them.
-//! - Names are followed through few pointers and 255 bytes at most, and all text of one message has
-//!   a cap: no message costs more than a fixed multiple of its length, or that cap.
-//! - A request without response is told when its connection ends, or after
-//!   [`DnsOptions::wait_nanos`] of capture time, when the connection's next message comes.
-//! - Nothing is allocated after [`Dns::new`] but the first long lists; no bytes make it panic.
+//! - Reports depend on the messages of each direction and on the order in which they arrive, not on
+//!   how TCP segments them.
+//! - A name is limited to 255 bytes and few pointers, and the text of a message has a cap: no
+//!   message costs more than a fixed multiple of its length, or that cap.
+//! - A request without a response is reported when its connection ends, or with the connection's
+//!   next message once [`DnsOptions::wait_nanos`] of capture time have passed.
+//! - Nothing is allocated after [`Dns::new`] except the first long lists, and no input makes the
+//!   parser panic.
 //!
-//! Deliberately does not: keep a cache, follow zone transfers beyond their messages, decrypt.
+//! Deliberately does not: keep a cache, follow zone transfers beyond their messages, or decrypt.
 
 #![deny(
     clippy::indexing_slicing,

@@ -1,21 +1,21 @@
-//! What can be set.
+//! The options of the parser.
 
-/// Limits and wishes; the defaults suit a machine that sees a resolver's traffic.
+/// Limits and settings; the defaults suit a machine that sees the traffic of a resolver.
 #[derive(Clone, Debug)]
 pub struct DnsOptions {
-    /// Whether to tell of every message ([`crate::DNS`], [`crate::MDNS`], [`crate::LLMNR`]).
+    /// Whether to report every message ([`crate::DNS`], [`crate::MDNS`], [`crate::LLMNR`]).
     pub events: bool,
-    /// Whether to tell of every transaction ([`crate::DNS_LOG`]).
+    /// Whether to report every transaction ([`crate::DNS_LOG`]).
     pub log: bool,
-    /// Connections followed at once in a shard.
+    /// Maximum number of open connections per shard.
     pub shard_connections_max: u32,
-    /// Bytes of messages over TCP that are not yet whole, in a shard.
+    /// Maximum number of bytes of incomplete messages over TCP per shard.
     pub shard_bytes_max: u32,
-    /// Requests that wait for a response, in a shard.
+    /// Maximum number of pending requests per shard.
     pub shard_requests_max: u32,
-    /// Requests that wait for a response, of one connection.
+    /// Maximum number of pending requests per connection.
     pub requests_max: u32,
-    /// How long a request waits, in nanoseconds of capture time.
+    /// How long a request waits for its response, in nanoseconds of capture time.
     pub wait_nanos: u64,
 }
 

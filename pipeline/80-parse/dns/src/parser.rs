@@ -13,19 +13,19 @@ use std::io;
 /// A connection in [`Dns`].
 pub type Handle = u32;
 
-/// Which kind of DNS a connection speaks.
+/// The protocol variant of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flavour {
     /// RFC 1035.
     Dns,
-    /// RFC 6762: to all on the link; responses repeat no question and are not paired.
+    /// RFC 6762: multicast on the link; responses do not repeat the question and are not paired.
     Mdns,
     /// RFC 4795.
     Llmnr,
 }
 
 impl Flavour {
-    /// By the name of the identified protocol.
+    /// Returns the variant by the name of the identified protocol.
     pub fn of(protocol: &str) -> Option<Self> {
         Some(match protocol {
             "dns" => Self::Dns,
@@ -35,7 +35,7 @@ impl Flavour {
         })
     }
 
-    /// The name of the protocol.
+    /// Returns the name of the protocol.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Dns => "dns",
@@ -56,7 +56,7 @@ impl Flavour {
         }
     }
 
-    /// RFC 6762 §10.2 and §5.4: mDNS uses the class's upper bit.
+    /// RFC 6762 §5.4 and §10.2: mDNS uses the highest bit of the class for flags.
     pub(crate) const fn class_mask(self) -> u16 {
         match self {
             Self::Mdns => 0x7fff,
@@ -101,8 +101,8 @@ impl Flavour {
 pub struct Dns {
     connections: Slab<Connection>,
     held: Chains,
-    begun: Box<[u32; SHARD_COUNT]>,
-    /// A message that straddles segments, whole.
+    open: Box<[u32; SHARD_COUNT]>,
+    /// A message that straddles segments, joined.
     joined: Vec<u8>,
     read: Reading,
 }
@@ -116,32 +116,32 @@ struct Connection {
     sides: [Direction; 2],
 }
 
-/// One direction over TCP.
+/// State of one direction over TCP.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Direction {
     held: Chain,
-    /// So many bytes make the message that is held.
+    /// Length of the message that is held, in bytes.
     need: u32,
     pub(crate) state: State,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum State {
-    /// A message's length comes next, or is being awaited.
+    /// The next bytes are the length of a message.
     #[default]
     Reading,
-    /// Bytes were missing: what comes next is a message if it looks like one.
+    /// Bytes were missing: the next bytes are a message if they resemble one.
     AfterGap,
-    /// Where messages begin is not known any more.
+    /// Message boundaries are lost.
     GivenUp,
 }
 
 impl Dns {
-    /// Reserves everything that connections will need.
+    /// Reserves all memory that connections will need.
     ///
     /// # Errors
     ///
-    /// Where the system refuses the address space.
+    /// If the system refuses the address space.
     pub fn new(options: DnsOptions) -> io::Result<Self> {
         let shards = u32::try_from(SHARD_COUNT).unwrap_or(u32::MAX);
         let connections = options.shard_connections_max.saturating_mul(shards);
@@ -149,21 +149,21 @@ impl Dns {
         Ok(Self {
             connections: Slab::with_capacity(connections)?,
             held: Chains::new(BLOCK_BYTES as usize, blocks, SHARD_COUNT)?,
-            begun: Box::new([0; SHARD_COUNT]),
+            open: Box::new([0; SHARD_COUNT]),
             joined: Vec::with_capacity(LENGTH_MAX),
             read: Reading::new(options)?,
         })
     }
 
-    /// A connection that speaks DNS; `None` if its shard has its most.
+    /// Opens a connection that speaks DNS; `None` if its shard is at its limit.
     pub fn begin(&mut self, shard: Shard, flavour: Flavour) -> Option<Handle> {
-        let begun = self.begun.get_mut(usize::from(shard.0));
-        let room = begun.filter(|begun| **begun < self.read.options.shard_connections_max);
-        let Some(begun) = room else {
+        let open = self.open.get_mut(usize::from(shard.0));
+        let room = open.filter(|open| **open < self.read.options.shard_connections_max);
+        let Some(open) = room else {
             self.read.losses.count(Loss::DnsConnections, 1);
             return None;
         };
-        *begun = begun.saturating_add(1);
+        *open = open.saturating_add(1);
         self.connections.insert(Connection {
             shard: shard.0,
             flavour,
@@ -173,7 +173,8 @@ impl Dns {
         })
     }
 
-    /// A datagram; `wire_len` is its length where the capture has only its beginning.
+    /// Parses a datagram; `wire_len` is its length on the wire, which is larger than what was
+    /// captured if the capture truncated it.
     pub fn datagram<S: MessageSink>(
         &mut self,
         handle: Handle,
@@ -192,7 +193,7 @@ impl Dns {
             .message(&mut connection.waiting, seen, payload, whole, sink);
     }
 
-    /// The next bytes of one direction over TCP, in order.
+    /// Parses the next bytes of one direction over TCP, in order.
     pub fn data<S: MessageSink>(
         &mut self,
         handle: Handle,
@@ -252,7 +253,7 @@ impl Dns {
         }
     }
 
-    /// Bytes of one direction are missing.
+    /// Handles a gap: bytes of one direction are missing.
     pub fn gap<S: MessageSink>(
         &mut self,
         handle: Handle,
@@ -268,7 +269,7 @@ impl Dns {
         }
     }
 
-    /// One side sends no more.
+    /// Handles the end of one direction.
     pub fn closed<S: MessageSink>(
         &mut self,
         handle: Handle,
@@ -279,7 +280,7 @@ impl Dns {
         self.give_up_held(handle, to_server, sink);
     }
 
-    /// The connection is over: requests that wait are told. Its handle means nothing any more.
+    /// Ends the connection and reports its pending requests. Its handle becomes invalid.
     pub fn end<S: MessageSink>(&mut self, handle: Handle, at: Timestamp, sink: &mut S) {
         let Some(connection) = self.connections.get(handle) else {
             return;
@@ -298,23 +299,23 @@ impl Dns {
             self.read.unanswered(&request, seen, sink);
         }
         self.connections.remove(handle);
-        if let Some(begun) = self.begun.get_mut(usize::from(seen.shard)) {
-            *begun = begun.saturating_sub(1);
+        if let Some(open) = self.open.get_mut(usize::from(seen.shard)) {
+            *open = open.saturating_sub(1);
         }
     }
 
-    /// Asks the processor to fetch a connection's first lines.
+    /// Prefetches the state of a connection.
     #[inline]
     pub fn prefetch(&self, handle: Handle) {
         self.connections.prefetch(handle);
     }
 
-    /// What did not fit, by name.
+    /// Returns the losses due to the limits.
     pub fn losses(&self) -> &Losses {
         &self.read.losses
     }
 
-    /// Connections followed, requests that wait and blocks of memory held now.
+    /// Returns the number of open connections, pending requests and memory blocks in use.
     pub fn in_use(&self) -> [u32; 3] {
         [
             self.connections.len(),
@@ -323,7 +324,7 @@ impl Dns {
         ]
     }
 
-    /// What is held of a direction will never be whole.
+    /// Gives up the held bytes of a direction, which will never be complete.
     fn give_up_held<S: MessageSink>(
         &mut self,
         handle: Handle,
@@ -354,7 +355,7 @@ impl Connection {
     }
 }
 
-/// How long a message is with its length before it; none if that is not there.
+/// Returns the length of a message and its length field; `None` if that is incomplete.
 fn framed(bytes: &[u8]) -> Option<usize> {
     let len = u16::from_be_bytes(*bytes.first_chunk::<LENGTH>()?);
     usize::from(len).checked_add(LENGTH)
@@ -362,5 +363,5 @@ fn framed(bytes: &[u8]) -> Option<usize> {
 
 const LENGTH: usize = 2;
 const LENGTH_MAX: usize = LENGTH + u16::MAX as usize;
-/// Most messages have fewer bytes.
+/// Most messages fit into one block.
 const BLOCK_BYTES: u32 = 512;

@@ -1,12 +1,12 @@
-//! Requests that wait for their responses: a queue for each connection, oldest first.
+//! Pending requests: a queue per connection, oldest first.
 
 use crate::wire::message::{Header, Parsed, Question};
 use flowpin_memory::Slab;
 use flowpin_packet::{SHARD_COUNT, Timestamp};
 use std::io;
 
-/// A request, as far as its transaction's record needs it. Its name stands apart: see
-/// [`Requests::name`].
+/// A pending request: the parts that the record of its transaction needs. Its name is stored
+/// separately, see [`Requests::name`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pending {
     pub(crate) at: Timestamp,
@@ -19,8 +19,8 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Whether a response may answer this: the same identifier, and the same question if it
-    /// repeats it, but for its name.
+    /// Whether a response may answer this request: it has the same identifier and, if it repeats
+    /// the question, the same type and class. Names are compared separately.
     fn may_be_answered_by(&self, header: Header, question: Option<&Question>) -> bool {
         let same = |question: &Question| question.kind == self.kind && question.class == self.class;
         self.header.id == header.id
@@ -29,13 +29,13 @@ impl Pending {
     }
 }
 
-/// A connection's queue.
+/// The queue of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Queue {
     first: u32,
     last: u32,
     pub(crate) len: u32,
-    /// How many messages the connection had so far.
+    /// Number of messages of the connection so far.
     pub(crate) messages: u32,
 }
 
@@ -50,13 +50,13 @@ impl Default for Queue {
     }
 }
 
-/// The requests of all connections.
+/// The pending requests of all connections.
 #[derive(Debug)]
 pub(crate) struct Requests {
     slab: Slab<Pending>,
-    /// The first questions' names, on the wire without pointers.
+    /// Names of the first questions, in wire format without pointers.
     names: Slab<[u8; NAME_MAX]>,
-    /// A response's name without pointers.
+    /// The name of a response, without pointers.
     flat: Vec<u8>,
     used: Box<[u32; SHARD_COUNT]>,
     quota: u32,
@@ -75,7 +75,7 @@ impl Requests {
         })
     }
 
-    /// Adds a request; false if its shard has its most.
+    /// Adds a request; returns false if its shard is at its limit.
     pub(crate) fn push(
         &mut self,
         shard: u8,
@@ -123,8 +123,8 @@ impl Requests {
         true
     }
 
-    /// Takes out the oldest request, if it is older than `before`, or whatever its age. Its name
-    /// can be asked for until the next one comes.
+    /// Removes the oldest request; with `before`, only if it is older than that. Its name stays
+    /// available until the next request is added.
     #[inline]
     pub(crate) fn pop(
         &mut self,
@@ -144,7 +144,8 @@ impl Requests {
         Some(request)
     }
 
-    /// Takes out the oldest request that a response answers. As in [`Requests::pop`].
+    /// Removes the oldest request that a response answers. Its name stays available as in
+    /// [`Requests::pop`].
     pub(crate) fn answered(
         &mut self,
         shard: u8,
@@ -163,7 +164,8 @@ impl Requests {
                     flatten(question, message, &mut self.flat);
                     is_flat = true;
                 }
-                // Names are the same in any case (RFC 4343); lengths of labels are no letters.
+                // Names are compared without regard to case (RFC 4343); the lengths of labels are
+                // below all letters.
                 if question.is_none() || self.flat.eq_ignore_ascii_case(self.name(&request)) {
                     self.remove(shard, queue, before, at);
                     return Some(request);
@@ -175,7 +177,7 @@ impl Requests {
         None
     }
 
-    /// The name that a request asks for, on the wire without pointers.
+    /// Returns the name that a request asks for, in wire format without pointers.
     pub(crate) fn name(&self, request: &Pending) -> &[u8] {
         let name = self.names.get(request.name);
         name.and_then(|name| name.get(..usize::from(request.name_len)))
@@ -207,7 +209,7 @@ impl Requests {
     }
 }
 
-/// A question's name without pointers; without a question the root's.
+/// Writes the name of a question without pointers; without a question, that of the root.
 fn flatten(question: Option<&Question>, message: &[u8], flat: &mut Vec<u8>) {
     flat.clear();
     match question {

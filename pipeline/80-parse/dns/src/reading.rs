@@ -1,4 +1,4 @@
-//! One message after the other: taken apart, paired, told.
+//! Processes one message after another: parses it, pairs it, and reports it.
 
 use crate::DnsOptions;
 use crate::parser::{Direction, Flavour, State};
@@ -14,7 +14,7 @@ use flowpin_packet::Timestamp;
 use flowpin_record::MessageSink;
 use std::io;
 
-/// What reads one message after the other; apart from the connections, which it changes.
+/// The part of the parser that processes messages, separate from the connections that it updates.
 #[derive(Debug)]
 pub(crate) struct Reading {
     pub(crate) options: DnsOptions,
@@ -22,12 +22,12 @@ pub(crate) struct Reading {
     pub(crate) requests: Requests,
     event: Event,
     log: Log,
-    /// The text of a name that was asked for.
-    asked: Vec<u8>,
+    /// The text of the name in a request.
+    name_text: Vec<u8>,
     pub(crate) losses: Losses,
 }
 
-/// What is the same for every message of a call.
+/// The properties shared by all messages of a call.
 #[derive(Clone, Copy)]
 pub(crate) struct Seen {
     pub(crate) at: Timestamp,
@@ -44,20 +44,20 @@ impl Seen {
 }
 
 impl Reading {
-    /// Reserves room for the requests that wait.
+    /// Reserves room for pending requests.
     pub(crate) fn new(options: DnsOptions) -> io::Result<Self> {
         Ok(Self {
             parsed: Parsed::new(),
             requests: Requests::new(options.shard_requests_max)?,
             event: Event::default(),
             log: Log::default(),
-            asked: Vec::with_capacity(2 * ASKED_MAX),
+            name_text: Vec::with_capacity(2 * NAME_TEXT_MAX),
             losses: Losses::default(),
             options,
         })
     }
 
-    /// A message over TCP.
+    /// Processes a message over TCP.
     pub(crate) fn framed<S: MessageSink>(
         &mut self,
         direction: &mut Direction,
@@ -72,7 +72,8 @@ impl Reading {
             _ => header.is_some(),
         };
         if !goes_on {
-            // Lengths lead from one message to the next: one that is wrong leads nowhere.
+            // Each length leads to the next message: after a wrong one, message boundaries are
+            // lost.
             if direction.state == State::Reading {
                 sink.anomaly("dns_bad_length");
                 sink.fits(false);
@@ -99,7 +100,7 @@ impl Reading {
         let schema = seen.flavour.schema(seen.to_server);
         let is_read = self.options.events && sink.reads(schema);
         let class_mask = seen.flavour.class_mask();
-        // What no text is made of is still taken apart, checked and paired.
+        // A message whose records are not read is still parsed, checked and paired.
         let is_message = if is_read || (self.options.log && sink.reads(&DNS_LOG)) {
             self.parsed.read::<true>(message, whole, class_mask)
         } else {
@@ -109,9 +110,9 @@ impl Reading {
             sink.anomaly(event);
         }
         sink.fits(!self.parsed.is_broken);
-        // Neither its header nor what follows is of a message: what it says is nothing.
-        let is_nothing = self.parsed.is_broken && !self.parsed.header.is_plausible();
-        if !is_message || is_nothing {
+        // Neither the header nor the rest resembles a message: the bytes are ignored.
+        let is_noise = self.parsed.is_broken && !self.parsed.header.is_plausible();
+        if !is_message || is_noise {
             return;
         }
         if self.parsed.cut_short {
@@ -131,7 +132,7 @@ impl Reading {
                 rtt,
                 number: waiting.messages,
             };
-            self.event.tell(&self.parsed, message, when, schema, sink);
+            self.event.report(&self.parsed, message, when, schema, sink);
         } else if self.options.events {
             sink.message(schema, seen.at, &[]);
         }
@@ -158,13 +159,13 @@ impl Reading {
             let at = request.map_or(seen.at, |request| request.at);
             return sink.message(&DNS_LOG, at, &[]);
         }
-        let request = request.map(|request| request.asked(&self.requests, &mut self.asked));
+        let request = request.map(|request| request.for_log(&self.requests, &mut self.name_text));
         let log = &mut self.log;
         let parsed = (&self.parsed, message);
         log.response(parsed, request.as_ref(), seen.at, seen.proto(), sink);
     }
 
-    /// A request waits, as long as there is room, unless nobody will answer it by its identifier.
+    /// Queues a request if there is room, unless responses cannot be paired with it by identifier.
     fn request<S: MessageSink>(
         &mut self,
         waiting: &mut Queue,
@@ -173,7 +174,7 @@ impl Reading {
         sink: &mut S,
     ) {
         if seen.flavour == Flavour::Mdns {
-            return self.alone(seen, sink);
+            return self.log_unpaired(seen, sink);
         }
         if waiting.len >= self.options.requests_max
             && let Some(oldest) = self.requests.pop(seen.shard, waiting, None)
@@ -184,12 +185,12 @@ impl Reading {
         let request = (&self.parsed, message);
         if !self.requests.push(seen.shard, waiting, request, seen.at) {
             self.losses.count(Loss::DnsQueries, 1);
-            self.alone(seen, sink);
+            self.log_unpaired(seen, sink);
         }
     }
 
-    /// The message at hand is a request that does not wait.
-    fn alone<S: MessageSink>(&mut self, seen: Seen, sink: &mut S) {
+    /// Logs the current message as a request that does not wait for a response.
+    fn log_unpaired<S: MessageSink>(&mut self, seen: Seen, sink: &mut S) {
         if !self.options.log {
             return;
         }
@@ -203,7 +204,7 @@ impl Reading {
             header: self.parsed.header,
             kind: question.map_or(0, |question| question.kind),
             class: question.map_or(0, |question| question.class),
-            name: name.get(..ASKED_MAX).unwrap_or(name),
+            name: name.get(..NAME_TEXT_MAX).unwrap_or(name),
         };
         self.log.request(&request, seen.proto(), sink);
     }
@@ -221,17 +222,17 @@ impl Reading {
             black_box(request);
             return sink.message(&DNS_LOG, request.at, &[]);
         }
-        let request = request.asked(&self.requests, &mut self.asked);
+        let request = request.for_log(&self.requests, &mut self.name_text);
         self.log.request(&request, seen.proto(), sink);
     }
 }
 
 impl Pending {
-    /// As the log has it; its name's text is written to `text`.
-    fn asked<'a>(&self, requests: &Requests, text: &'a mut Vec<u8>) -> Request<'a> {
+    /// Converts the request for the log; the text of its name is written to `text`.
+    fn for_log<'a>(&self, requests: &Requests, text: &'a mut Vec<u8>) -> Request<'a> {
         text.clear();
         put_flat_text(requests.name(self), text);
-        text.truncate(ASKED_MAX);
+        text.truncate(NAME_TEXT_MAX);
         Request {
             at: self.at,
             header: self.header,
@@ -242,5 +243,5 @@ impl Pending {
     }
 }
 
-/// Of names that were asked for so much text is kept; only such with many escapes have more.
-const ASKED_MAX: usize = 256;
+/// Maximum length of the text of a requested name; only names with many escapes are longer.
+const NAME_TEXT_MAX: usize = 256;

@@ -1,6 +1,6 @@
-//! The parser as a whole: cuts, pairing, events, what is odd, caps.
+//! Tests of the whole parser: segmentation, pairing, events, anomalies, limits.
 
-use crate::fuzz::{Told, options, told};
+use crate::fuzz::{Collector, options, reported};
 use crate::{Dns, DnsOptions, Flavour};
 use flowpin_counters::Loss;
 use flowpin_packet::{Shard, Timestamp};
@@ -21,7 +21,7 @@ fn query(id: u16, name: &str, kind: u16) -> Vec<u8> {
     message
 }
 
-/// The response to a query: an address, and an OPT with a cookie.
+/// Builds the response to a query: an address, and an OPT record with a cookie.
 fn response(query: &[u8]) -> Vec<u8> {
     let mut message = query.to_vec();
     message[2..12].copy_from_slice(b"\x81\x80\0\x01\0\x01\0\0\0\x01");
@@ -37,7 +37,7 @@ fn with_length(message: &[u8]) -> Vec<u8> {
 fn conversation() -> Vec<Vec<u8>> {
     let (first, second) = (query(1, "a.example", A), query(2, "b.example", AAAA));
     let third = query(3, "lost.example", A);
-    let asked = [
+    let request = [
         with_length(&first),
         with_length(&second),
         with_length(&third),
@@ -49,25 +49,25 @@ fn conversation() -> Vec<Vec<u8>> {
     ]
     .concat();
     let again = with_length(&query(4, "c.example", A));
-    let odd = [
+    let malformed = [
         with_length(&[&again[2..], b"x"].concat()),
         vec![0, 3, 1, 2, 3, 9],
     ]
     .concat();
-    vec![asked, answered, odd, vec![0, 40, 1]]
+    vec![request, answered, malformed, vec![0, 40, 1]]
 }
 
-/// TCP may cut anywhere: every split of every turn in two tells the same.
+/// TCP may segment anywhere: every split of every turn in two gives the same report.
 #[test]
-fn every_split_in_two_tells_the_same() {
+fn every_split_in_two_gives_the_same_report() {
     let conversation = conversation();
     let turns: Vec<&[u8]> = conversation.iter().map(Vec::as_slice).collect();
-    let whole = told(&turns, usize::MAX, false);
+    let whole = reported(&turns, usize::MAX, false);
     assert_eq!(whole.len(), 13, "{whole:#?}");
     for (turn, bytes) in conversation.iter().enumerate() {
         for cut in 0..=bytes.len() {
             let mut dns = Dns::new(options()).unwrap();
-            let mut sink = Told::default();
+            let mut sink = Collector::default();
             let handle = dns.begin(Shard(7), Flavour::Dns).unwrap();
             for (at, bytes) in conversation.iter().enumerate() {
                 let (first, second) = bytes.split_at(if at == turn { cut } else { 0 });
@@ -84,20 +84,20 @@ fn every_split_in_two_tells_the_same() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Any pieces tell the same, of messages and of any bytes.
+    /// Any pieces give the same report, for messages and for arbitrary bytes.
     #[test]
-    fn random_cuts_tell_the_same(
+    fn random_cuts_give_the_same_report(
         piece in 1usize..40,
         noise in prop::collection::vec(any::<u8>(), 0..80),
     ) {
         let mut conversation = conversation();
         conversation.push(noise);
         let turns: Vec<&[u8]> = conversation.iter().map(Vec::as_slice).collect();
-        prop_assert_eq!(told(&turns, usize::MAX, false), told(&turns, piece, false));
-        prop_assert_eq!(told(&turns, usize::MAX, true), told(&turns, piece, true));
+        prop_assert_eq!(reported(&turns, usize::MAX, false), reported(&turns, piece, false));
+        prop_assert_eq!(reported(&turns, usize::MAX, true), reported(&turns, piece, true));
     }
 
-    /// A message with any byte changed is read to some end.
+    /// A message with any byte changed is processed to the end.
     #[test]
     fn changed_messages_are_read(
         changes in prop::collection::vec((0usize..80, any::<u8>()), 1..6),
@@ -111,10 +111,10 @@ proptest! {
     }
 }
 
-/// Columns' names and values as text.
+/// Names and values of columns as text.
 type Row = Vec<(String, String)>;
 
-/// What a record has in a column, by its name in the log or in events.
+/// The values of a record by column name, in the log or in events.
 #[derive(Default)]
 struct Columns {
     records: Vec<(String, Timestamp, Row)>,
@@ -165,7 +165,7 @@ impl Columns {
     }
 }
 
-/// Datagrams at times in seconds: what is told.
+/// Returns the records of datagrams at the given times in seconds.
 fn datagrams(options: DnsOptions, flavour: Flavour, messages: &[(u64, Vec<u8>)]) -> Columns {
     let mut dns = Dns::new(options).unwrap();
     let mut sink = Columns::default();
@@ -186,29 +186,29 @@ fn only_log() -> DnsOptions {
     }
 }
 
-/// A transaction is a request and the response with its identifier and question.
+/// A transaction is a request and the response with the same identifier and question.
 #[test]
 fn responses_are_paired_with_their_requests() {
-    let asked = query(7, "WWW.Example.org", A);
-    let mut answered = response(&asked);
+    let request = query(7, "WWW.Example.org", A);
+    let mut answered = response(&request);
     answered[13..28].make_ascii_lowercase();
     let other = response(&query(7, "other.example", A));
-    let messages = [(10, asked), (11, other), (12, answered)];
-    let told = datagrams(only_log(), Flavour::Dns, &messages);
-    assert_eq!(told.all("query"), ["other.example", "WWW.Example.org"]);
-    assert_eq!(told.all("rtt"), ["", "2000000000"]);
-    assert_eq!(told.of(1, "answers"), "192.0.2.7");
+    let messages = [(10, request), (11, other), (12, answered)];
+    let records = datagrams(only_log(), Flavour::Dns, &messages);
+    assert_eq!(records.all("query"), ["other.example", "WWW.Example.org"]);
+    assert_eq!(records.all("rtt"), ["", "2000000000"]);
+    assert_eq!(records.of(1, "answers"), "192.0.2.7");
     assert_eq!(
-        (told.of(1, "TTLs"), told.of(1, "qtype_name")),
+        (records.of(1, "TTLs"), records.of(1, "qtype_name")),
         ("300000000000", "A")
     );
-    assert_eq!(told.records[1].1, Timestamp::new(10, 0));
-    assert!(told.anomalies.is_empty());
+    assert_eq!(records.records[1].1, Timestamp::new(10, 0));
+    assert!(records.anomalies.is_empty());
 }
 
-/// Without response a request is told at the end, or once it has waited long enough.
+/// A request without a response is reported at the end, or once its waiting time has passed.
 #[test]
-fn requests_without_response_are_told() {
+fn requests_without_response_are_reported() {
     let early = DnsOptions {
         wait_nanos: 5_000_000_000,
         ..only_log()
@@ -219,49 +219,49 @@ fn requests_without_response_are_told() {
         (20, query(2, "second.example", A)),
         (21, response(&first)),
     ];
-    let told = datagrams(early, Flavour::Dns, &messages);
+    let records = datagrams(early, Flavour::Dns, &messages);
     let names = ["first.example", "first.example", "second.example"];
-    assert_eq!(told.all("query"), names);
-    assert_eq!(told.all("rcode_name"), ["", "NOERROR", ""]);
+    assert_eq!(records.all("query"), names);
+    assert_eq!(records.all("rcode_name"), ["", "NOERROR", ""]);
 }
 
-/// An event has the message as Suricata tells of it.
+/// An event shows the message as Suricata does.
 #[test]
 fn an_event_has_queries_answers_and_edns() {
     let options = DnsOptions {
         log: false,
         ..options()
     };
-    let asked = query(7, "www.example.org", A);
-    let told = datagrams(
+    let request = query(7, "www.example.org", A);
+    let records = datagrams(
         options,
         Flavour::Dns,
-        &[(10, asked.clone()), (12, response(&asked))],
+        &[(10, request.clone()), (12, response(&request))],
     );
-    assert_eq!(told.all("dns.type"), ["request", "response"]);
+    assert_eq!(records.all("dns.type"), ["request", "response"]);
     assert_eq!(
-        (told.of(1, "dns.flags"), told.of(0, "dns.flags")),
+        (records.of(1, "dns.flags"), records.of(0, "dns.flags")),
         ("8180", "100")
     );
     let answer = ["rrname", "rrtype", "ttl", "rdata"].map(|key| format!("dns.answers[].{key}"));
-    let answer = answer.each_ref().map(|key| told.of(1, key));
+    let answer = answer.each_ref().map(|key| records.of(1, key));
     assert_eq!(answer, ["www.example.org", "A", "300", "192.0.2.7"]);
-    assert_eq!(told.of(1, "dns.grouped.A"), "192.0.2.7");
-    assert_eq!(told.of(1, "dns.queries[].rrname"), "www.example.org");
+    assert_eq!(records.of(1, "dns.grouped.A"), "192.0.2.7");
+    assert_eq!(records.of(1, "dns.queries[].rrname"), "www.example.org");
     assert_eq!(
-        told.of(1, "flowpin.edns.options"),
+        records.of(1, "flowpin.edns.options"),
         "COOKIE 6162636465666768"
     );
-    assert_eq!(told.of(1, "flowpin.edns.udp_size"), "1232");
+    assert_eq!(records.of(1, "flowpin.edns.udp_size"), "1232");
     assert_eq!(
-        (told.of(1, "flowpin.rtt"), told.of(1, "dns.ra")),
+        (records.of(1, "flowpin.rtt"), records.of(1, "dns.ra")),
         ("2000000000", "true")
     );
 }
 
-/// RFC 2136 §2.4: an update's conditions are records without contents, and are no addresses.
+/// RFC 2136 §2.4: the prerequisites of an update are records without contents, not addresses.
 #[test]
-fn what_is_no_address_is_not_grouped() {
+fn records_without_contents_are_not_grouped() {
     let options = DnsOptions {
         log: false,
         ..options()
@@ -269,30 +269,31 @@ fn what_is_no_address_is_not_grouped() {
     let mut update = query(7, "example.org", 6);
     update[2..8].copy_from_slice(b"\x28\0\0\x01\0\x01");
     update.extend(b"\xc0\x0c\0\x01\0\xff\0\0\0\0\0\0");
-    let told = datagrams(options, Flavour::Dns, &[(10, update)]);
-    assert_eq!(told.of(0, "dns.answers[].rdata"), "\\# 0");
-    assert_eq!(told.of(0, "dns.grouped.A"), "");
-    assert!(told.anomalies.is_empty());
+    let records = datagrams(options, Flavour::Dns, &[(10, update)]);
+    assert_eq!(records.of(0, "dns.answers[].rdata"), "\\# 0");
+    assert_eq!(records.of(0, "dns.grouped.A"), "");
+    assert!(records.anomalies.is_empty());
 }
 
-/// RFC 6762 §6: mDNS has no identifiers to pair by, and a bit of its own in classes.
+/// RFC 6762 §6: mDNS has no identifiers for pairing, and uses a bit of the class for its own
+/// purpose.
 #[test]
 fn mdns_is_not_paired() {
-    let mut asked = query(0, "printer.local", A);
-    let at = asked.len() - 2;
-    asked[at] = 0x80;
-    let told = datagrams(
+    let mut request = query(0, "printer.local", A);
+    let at = request.len() - 2;
+    request[at] = 0x80;
+    let records = datagrams(
         only_log(),
         Flavour::Mdns,
-        &[(1, asked.clone()), (2, response(&asked))],
+        &[(1, request.clone()), (2, response(&request))],
     );
-    assert_eq!(told.all("qclass"), ["1", "1"]);
-    assert_eq!(told.all("rtt"), ["", ""]);
+    assert_eq!(records.all("qclass"), ["1", "1"]);
+    assert_eq!(records.all("rtt"), ["", ""]);
 }
 
-/// What breaks the rules is named, and what can be read is read.
+/// Violations are named, and the readable parts are read.
 #[test]
-fn what_is_odd_is_named() {
+fn violations_are_named() {
     let good = response(&query(7, "www.example.org", A));
     let mut cases: Vec<(Vec<u8>, &str)> = vec![
         (good[..11].to_vec(), "dns_truncated_message"),
@@ -311,14 +312,14 @@ fn what_is_odd_is_named() {
     changed(2, &[0x81, 0xc0], "dns_z_flag");
     changed(2, &[0xb9, 0x80], "dns_unknown_opcode");
     for (message, event) in cases {
-        let told = datagrams(only_log(), Flavour::Dns, &[(1, message)]);
-        assert_eq!(told.anomalies, [event]);
+        let records = datagrams(only_log(), Flavour::Dns, &[(1, message)]);
+        assert_eq!(records.anomalies, [event]);
     }
 }
 
-/// What a recorder cut off is not the sender's fault.
+/// Truncation by the capture is not an error of the sender.
 #[test]
-fn a_snapped_message_is_not_odd() {
+fn truncation_by_the_capture_is_no_anomaly() {
     let good = response(&query(7, "www.example.org", A));
     for len in 12..good.len() {
         let mut dns = Dns::new(only_log()).unwrap();
@@ -337,7 +338,7 @@ fn a_snapped_message_is_not_odd() {
     }
 }
 
-/// Names made to cost are cut off: 64 KiB of pointers to one long name.
+/// Names that are costly on purpose are cut off: 64 KiB of pointers to one long name.
 #[test]
 fn a_message_of_pointers_has_an_end() {
     let mut message = b"\0\x01\x81\x80\0\x01\xff\xff\0\0\0\0".to_vec();
@@ -365,7 +366,7 @@ fn a_message_of_pointers_has_an_end() {
     assert!(sink.of(0, "answers").len() < 1 << 20);
 }
 
-/// Caps have counters; the oldest request goes first.
+/// Limits have counters; the oldest request is evicted first.
 #[test]
 fn caps_are_kept_and_counted() {
     let messages: Vec<_> = (0..5)
@@ -393,7 +394,7 @@ fn caps_are_kept_and_counted() {
     assert_eq!(sink.records.len(), 5);
 }
 
-/// After missing bytes reading goes on where what comes looks like a message, and else not.
+/// After missing bytes, reading continues only if the next bytes resemble a message.
 #[test]
 fn after_missing_bytes_messages_are_found_again() {
     let message = with_length(&query(1, "a.example", A));

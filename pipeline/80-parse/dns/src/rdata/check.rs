@@ -1,11 +1,11 @@
-//! Whether a type's rules are kept, where nobody reads the text.
+//! Checks contents against the rules of their type, for sinks that do not read the text.
 
 use super::{AAAA, Rdata, SOA, parts, with_text};
 use crate::wire::cursor::{Cursor, Short};
 use crate::wire::text::Texts;
 
-/// What [`super::with_text`] says of contents, without their text. Counts what that would take, or
-/// more.
+/// Returns the verdict of [`super::with_text`] without writing the text. Counts at least the length
+/// that the text would have.
 pub(super) fn is_bad(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts) -> bool {
     let len = cursor.left();
     let checked = match kind {
@@ -25,7 +25,7 @@ pub(super) fn is_bad(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts) -> b
             return read.is_bad;
         }
     };
-    // What takes most is a bit for each type, of which many have long names.
+    // The longest text is that of a bitmap: each bit is a type, and many types have long names.
     texts.count(len.saturating_mul(TEXT_PER_BYTE).saturating_add(TEXT_FIXED));
     let good = checked.is_ok() && cursor.left() == 0;
     !good && parts(kind).is_some() && len > 0
@@ -33,7 +33,7 @@ pub(super) fn is_bad(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts) -> b
 
 fn name(cursor: &mut Cursor<'_>, texts: &mut Texts) -> Result<(), Short> {
     let name = texts.new_name::<false>(cursor).map_err(|_| Short)?;
-    // Zeek's text repeats it.
+    // Zeek's text repeats the name.
     texts.count(name.text_len_max());
     Ok(())
 }
@@ -43,7 +43,7 @@ fn names(cursor: &mut Cursor<'_>, texts: &mut Texts) -> Result<(), Short> {
     name(cursor, texts)
 }
 
-/// RFC 1035 §3.3.14: one string or more.
+/// RFC 1035 §3.3.14: at least one string.
 fn strings(cursor: &mut Cursor<'_>) -> Result<(), Short> {
     cursor.string()?;
     while cursor.left() > 0 {
@@ -65,9 +65,9 @@ const MX: u16 = 15;
 const TXT: u16 = 16;
 const SRV: u16 = 33;
 const NSEC: u16 = 47;
-/// Eight types of a byte, each with a name of up to ten letters and a space.
+/// Eight types per byte, each with a name of up to ten letters and a space.
 const TEXT_PER_BYTE: usize = 88;
-/// Numbers, and words before them.
+/// Numbers, and the words before them.
 const TEXT_FIXED: usize = 128;
 
 #[cfg(test)]
@@ -80,7 +80,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(500))]
 
-        /// Texts or not, contents are good or bad, and no text is longer than was counted.
+        /// The verdict does not depend on whether the text is written, and no text is longer than
+        /// its count.
         #[test]
         fn contents_are_as_bad_without_their_text(
             kind in prop_oneof![Just(1u16), Just(2), Just(6), Just(15), Just(16), Just(28),

@@ -6,7 +6,7 @@ use crate::wire::cursor::{Cursor, Short};
 use core::net::{Ipv4Addr, Ipv6Addr};
 use std::io::Write;
 
-/// Appends an option's text: its name and what it says.
+/// Appends the text of an option: its name and its contents.
 pub(crate) fn edns_option(
     code: u16,
     cursor: &mut Cursor<'_>,
@@ -21,7 +21,7 @@ pub(crate) fn edns_option(
         9 => named(out, "EXPIRE", cursor.rest()),
         10 => cookie(cursor, out)?,
         11 => {
-            // RFC 7828 §3.1: a query has none, an answer 16 bits in units of 100 ms.
+            // RFC 7828 §3.1: a query has no value, a response 16 bits in units of 100 ms.
             out.extend_from_slice(b"KEEPALIVE");
             if cursor.left() > 0 {
                 let _ = write!(out, " {}", cursor.u16()?);
@@ -54,7 +54,8 @@ fn named(out: &mut Vec<u8>, name: &str, bytes: &[u8]) {
     }
 }
 
-/// RFC 7871 §6: family, prefix lengths of source and scope, as much address as the source has.
+/// RFC 7871 §6: family, source and scope prefix lengths, and as many address bytes as the source
+/// prefix needs.
 fn client_subnet(cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<(), Short> {
     let family = cursor.u16()?;
     let (source, scope) = (cursor.u8()?, cursor.u8()?);
@@ -81,7 +82,7 @@ fn client_subnet(cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<(), Short
     if good { Ok(()) } else { Err(Short) }
 }
 
-/// RFC 7873 §4: eight bytes of the client's, then none or 8 to 32 of the server's.
+/// RFC 7873 §4: eight bytes from the client, then none or 8 to 32 from the server.
 fn cookie(cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<(), Short> {
     let bytes = cursor.rest();
     named(out, "COOKIE", bytes.get(..8).unwrap_or(bytes));

@@ -1,4 +1,4 @@
-//! What records hold, as text: in the form of zone files, and as Zeek's log has it.
+//! The contents of records as text: in zone-file format, and in the format of Zeek's log.
 
 mod check;
 mod edns;
@@ -9,75 +9,76 @@ mod zeek;
 
 use crate::wire::codes::{put_number, put_type};
 use crate::wire::cursor::{Cursor, Short};
-use crate::wire::text::{Place, Texts};
+use crate::wire::text::{ByteRange, Texts};
 use core::net::{IpAddr, Ipv6Addr};
 use std::io::Write;
 
 pub(crate) use edns::edns_option;
 
-/// A record's contents; texts are places in the message's texts.
+/// The contents of a record; texts are ranges of the message's texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rdata {
-    /// As in a zone file; for names and texts just these, without quotes. Addresses have none.
-    pub(crate) text: Place,
-    /// As in Zeek's log, which mostly is the same.
-    pub(crate) zeek: Place,
-    /// The first name and the last; empty if there are none.
-    pub(crate) names: [Place; 2],
+    /// In zone-file format; names and single texts stand alone, without quotes. Addresses have no
+    /// text.
+    pub(crate) text: ByteRange,
+    /// In the format of Zeek's log, which mostly is the same.
+    pub(crate) zeek: ByteRange,
+    /// The first and the last name; empty if there are none.
+    pub(crate) names: [ByteRange; 2],
     /// SSHFP: the fingerprint, with colons.
-    pub(crate) fingerprint: Place,
-    /// Where the contents stand in the message.
-    pub(crate) raw: Place,
-    /// Whether the type's rules are broken; the text is then hexadecimal.
+    pub(crate) fingerprint: ByteRange,
+    /// Range of the contents in the message.
+    pub(crate) raw: ByteRange,
+    /// Whether the contents violate the rules of their type; the text is then hexadecimal.
     pub(crate) is_bad: bool,
 }
 
-/// What a record's contents consist of, in order.
+/// An element of a record's contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     U8,
     U16,
     U32,
-    /// A point in time, as RFC 4034 §3.2 writes it.
+    /// A point in time, in the format of RFC 4034 §3.2.
     Time,
-    /// A record type's name.
+    /// The name of a record type.
     Type,
     Name,
     Ipv4,
     Ipv6,
-    /// A length and bytes, in quotes.
+    /// A length and bytes, quoted.
     String,
-    /// A length and bytes, bare.
+    /// A length and bytes, unquoted.
     Word,
-    /// Lengths and bytes up to the end, bare if there is one.
+    /// Lengths and bytes up to the end; unquoted if there is one string.
     Strings,
-    /// The rest, in quotes.
+    /// The remaining bytes, quoted.
     Quoted,
     Hex,
-    /// A length and bytes in hexadecimal, `-` if there are none.
+    /// A length and bytes in hexadecimal; `-` if there are none.
     Salt,
-    /// A length and bytes, in base 32 without padding.
+    /// A length and bytes in base 32 without padding.
     Hash,
     Base64,
-    /// Which types there are (RFC 4034 §4.1.2).
+    /// A set of types (RFC 4034 §4.1.2).
     Bitmap,
-    /// Bytes in hexadecimal with `-` between.
+    /// Bytes in hexadecimal, separated by `-`.
     Dashed,
     /// Eight bytes as four groups of hexadecimal digits (RFC 6742 §2.1.2).
     Locator,
-    /// 48 bits.
+    /// A 48-bit number.
     U48,
-    /// A length of 16 bits, and so many bytes in base64 (RFC 8945 §4.2).
+    /// A 16-bit length and bytes in base64 (RFC 8945 §4.2).
     Counted,
     /// RFC 1876.
     Location,
     /// RFC 9460.
     Parameters,
-    /// The bytes as they are.
+    /// The bytes themselves.
     Raw,
 }
 
-/// The parts of a type's contents; none if it is written as RFC 3597 says.
+/// Returns the elements of a type's contents; `None` if they are written in the format of RFC 3597.
 const fn parts(kind: u16) -> Option<&'static [Part]> {
     use Part::{
         Base64, Bitmap, Counted, Dashed, Hash, Hex, Ipv4, Ipv6, Location, Locator, Name,
@@ -123,12 +124,12 @@ const fn parts(kind: u16) -> Option<&'static [Part]> {
     })
 }
 
-/// Reads a record's contents into `found`, which is empty, and appends their texts.
-// PERF: written where it stays: returned, it was copied right after its parts were written, and
-// waited for them (nine times a message).
+/// Reads the contents of a record into `found`, which is empty, and appends their texts.
+// PERF: writes in place. A returned value was copied right after its parts were written, and the
+// copy stalled on them (nine times per message).
 pub(crate) fn read(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts, found: &mut Rdata) {
     let begin = cursor.at;
-    found.raw = Place::new(begin, cursor.end);
+    found.raw = ByteRange::new(begin, cursor.end);
     match (kind, cursor.left()) {
         (A, 4) | (AAAA, 16) => {
             cursor.rest();
@@ -150,7 +151,7 @@ pub(crate) fn read(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts, found:
     with_text(kind, cursor, texts, found);
 }
 
-/// What [`read`] says of a record's contents, where nobody reads their texts.
+/// Returns the verdict of [`read`] on contents whose texts are not needed.
 pub(crate) fn is_bad(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts) -> bool {
     match (kind, cursor.left()) {
         (A, 4) | (AAAA, 16) => false,
@@ -167,12 +168,12 @@ pub(crate) fn is_bad(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts) -> b
     }
 }
 
-/// The same, of any type.
+/// Like [`read`], for every type.
 fn with_text(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts, found: &mut Rdata) {
-    // PERF: not a copy of the cursor, whose parts were just written.
+    // PERF: does not copy the cursor, whose fields were just written.
     let whole = Cursor::new(cursor.message, cursor.at, cursor.end);
     let begin = texts.bytes.len();
-    let mut names: Option<[Place; 2]> = None;
+    let mut names: Option<[ByteRange; 2]> = None;
     let good = parts(kind).is_some_and(|parts| {
         let read = parts.iter().enumerate().try_for_each(|(at, &part)| {
             if at > 0 && !(cursor.left() == 0 && may_be_none(part)) {
@@ -184,7 +185,7 @@ fn with_text(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts, found: &mut 
             let from = texts.bytes.len();
             texts.new_name::<true>(cursor).map_err(|_| Short)?;
             if at > 0 && texts.bytes.len() == from {
-                // Between other parts, nothing at all could not be told from nothing there.
+                // Between other elements, an empty one needs a visible sign.
                 texts.bytes.push(b'.');
             }
             let place = texts.since(from);
@@ -195,15 +196,15 @@ fn with_text(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts, found: &mut 
     });
     let out = &mut texts.bytes;
     if !good {
-        // What was written stays: it may hold names that others point at.
+        // The texts stay, as later names may refer to them.
         let begin = out.len();
         put_unknown(whole, out);
-        found.text = Place::new(begin, out.len());
+        found.text = ByteRange::new(begin, out.len());
         found.zeek = zeek::unknown(kind, out);
         found.is_bad = parts(kind).is_some() && whole.left() > 0;
         return;
     }
-    found.text = Place::new(begin, out.len());
+    found.text = ByteRange::new(begin, out.len());
     found.names = names.unwrap_or_default();
     found.zeek = zeek::differing(kind, whole, found.names, out).unwrap_or(found.text);
     let fingerprint_at = out.len();
@@ -212,16 +213,16 @@ fn with_text(kind: u16, cursor: &mut Cursor<'_>, texts: &mut Texts, found: &mut 
         let _ = fingerprint.take(2);
         text::put_separated(out, fingerprint.rest(), b':');
     }
-    found.fingerprint = Place::new(fingerprint_at, out.len());
+    found.fingerprint = ByteRange::new(fingerprint_at, out.len());
 }
 
-/// Whether a part may be nothing at all.
+/// Whether an element may be empty.
 const fn may_be_none(part: Part) -> bool {
     matches!(part, Part::Parameters | Part::Bitmap)
 }
 
 impl Rdata {
-    /// A, AAAA: the address.
+    /// Returns the address of an A or AAAA record.
     pub(crate) fn address(&self, kind: u16, message: &[u8]) -> Option<IpAddr> {
         let bytes = message.get(self.raw.range())?;
         match (kind, bytes.len()) {
@@ -253,7 +254,7 @@ fn put(part: Part, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<(), Sho
         }
         Part::Time => text::put_time(out, cursor.u32()?),
         Part::Type => put_type(out, cursor.u16()?),
-        // The caller has read it.
+        // The caller has read the name.
         Part::Name => {}
         Part::Ipv4 => {
             let bytes: [u8; 4] = *cursor.take(4)?.first_chunk().ok_or(Short)?;
@@ -293,7 +294,7 @@ fn put(part: Part, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<(), Sho
     Ok(())
 }
 
-/// RFC 1035 §3.3.14: one string or more.
+/// RFC 1035 §3.3.14: at least one string.
 fn put_strings(cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<(), Short> {
     let mut first = true;
     while cursor.left() > 0 || first {
@@ -306,7 +307,7 @@ fn put_strings(cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<(), Short> 
     Ok(())
 }
 
-/// RFC 4034 §4.1.2: windows of 256 types, a bit each.
+/// RFC 4034 §4.1.2: windows of 256 types, one bit per type.
 fn put_bitmap(cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<(), Short> {
     let mut first = true;
     while cursor.left() > 0 {

@@ -1,8 +1,8 @@
-//! Contents of records against their RFCs' examples.
+//! Contents of records compared with the examples of their RFCs.
 
 use super::{Rdata, read};
 use crate::wire::cursor::Cursor;
-use crate::wire::text::{Place, Texts};
+use crate::wire::text::{ByteRange, Texts};
 
 fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
@@ -12,7 +12,7 @@ fn hex(text: &str) -> Vec<u8> {
         .collect()
 }
 
-/// The text and Zeek's of contents that stand alone.
+/// Returns the zone-file text and Zeek's text of contents without a message around them.
 fn texts(kind: u16, contents: &[u8]) -> (String, String) {
     let mut texts = Texts::with_capacity(0);
     let mut cursor = Cursor::new(contents, 0, contents.len());
@@ -21,7 +21,7 @@ fn texts(kind: u16, contents: &[u8]) -> (String, String) {
     if let Some(address) = rdata.address(kind, contents) {
         return (address.to_string(), address.to_string());
     }
-    let text = |place: Place| String::from_utf8_lossy(texts.get(place)).into();
+    let text = |place: ByteRange| String::from_utf8_lossy(texts.get(place)).into();
     (text(rdata.text), text(rdata.zeek))
 }
 
@@ -29,7 +29,7 @@ fn ours(kind: u16, contents: &[u8]) -> String {
     texts(kind, contents).0
 }
 
-/// Each type in the form of its RFC.
+/// Each type has the format of its RFC.
 #[test]
 fn contents_are_those_of_zone_files() {
     let cases: [(u16, &[u8], &str); 29] = [
@@ -49,7 +49,7 @@ fn contents_are_those_of_zone_files() {
             "n r 1 2 3 4 5",
         ),
         (33, b"\0\x01\0\x02\x13\xc4\x01s\0", "1 2 5060 s"),
-        // RFC 3403 §6.2, with the replacement empty.
+        // RFC 3403 §6.2, with an empty replacement.
         (
             35,
             b"\0\x64\0\x0a\x01u\x03E2U\x08!^.*$!x!\0",
@@ -123,7 +123,7 @@ fn contents_are_those_of_zone_files() {
     }
 }
 
-/// RFC 4034 §3.3, the example's signature.
+/// RFC 4034 §3.3, the signature of the example.
 #[test]
 fn signatures_are_those_of_rfc_4034() {
     let mut contents = hex("0001 05 03 00015180 3e7c9dd7 3e5510d7 0a52");
@@ -144,9 +144,9 @@ fn a_location_is_degrees_metres_and_sizes() {
     assert_eq!((own.as_str(), zeek.as_str()), (text, "LOC:  51 22 19"));
 }
 
-/// RFC 3597 §5: what is not known, and what breaks its type's rules.
+/// RFC 3597 §5: unknown types, and contents that violate the rules of their type.
 #[test]
-fn what_cannot_be_read_is_hexadecimal() {
+fn unreadable_contents_are_hexadecimal() {
     assert_eq!(ours(731, b"\xab\xcd"), "\\# 2 abcd");
     assert_eq!(ours(731, b""), "\\# 0");
     for (kind, contents) in [

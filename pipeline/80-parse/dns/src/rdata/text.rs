@@ -1,6 +1,6 @@
-//! Bytes as text: hexadecimal, base 32 and 64, quotes, dates.
+//! Bytes as text: hexadecimal, base 32 and 64, quoted strings, dates.
 
-/// Lower-case hexadecimal digits.
+/// Appends lower-case hexadecimal digits.
 pub(super) fn put_hex(out: &mut Vec<u8>, bytes: &[u8]) {
     for &byte in bytes {
         out.push(digit(HEX, byte >> 4));
@@ -8,8 +8,9 @@ pub(super) fn put_hex(out: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// An IPv4 address in decimals.
-// PERF: most answers hold one, and the language's own formatting takes ten times as long.
+/// Appends an IPv4 address in decimal.
+// PERF: most responses contain one, and formatting with the standard library takes ten times as
+// long.
 pub(super) fn put_ipv4(out: &mut Vec<u8>, bytes: [u8; 4]) {
     for (at, byte) in bytes.into_iter().enumerate() {
         if at > 0 {
@@ -25,7 +26,7 @@ pub(super) fn put_ipv4(out: &mut Vec<u8>, bytes: [u8; 4]) {
     }
 }
 
-/// Pairs of hexadecimal digits with a byte between.
+/// Appends pairs of hexadecimal digits, separated by a byte.
 pub(super) fn put_separated(out: &mut Vec<u8>, bytes: &[u8], between: u8) {
     for (at, byte) in bytes.iter().enumerate() {
         if at > 0 {
@@ -35,7 +36,7 @@ pub(super) fn put_separated(out: &mut Vec<u8>, bytes: &[u8], between: u8) {
     }
 }
 
-/// Groups of four hexadecimal digits with `:` between.
+/// Appends groups of four hexadecimal digits, separated by `:`.
 pub(super) fn put_groups(out: &mut Vec<u8>, bytes: &[u8]) {
     for (at, two) in bytes.chunks(2).enumerate() {
         if at > 0 {
@@ -61,7 +62,7 @@ pub(super) fn put_base64(out: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// RFC 4648 §7 in lower case and without padding, as RFC 5155 §3.3 wants it.
+/// RFC 4648 §7 in lower case without padding, as RFC 5155 §3.3 requires.
 pub(super) fn put_base32(out: &mut Vec<u8>, bytes: &[u8]) {
     let mut bits = 0u32;
     let mut count = 0u32;
@@ -79,7 +80,7 @@ pub(super) fn put_base32(out: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// In quotes; quotes and backslashes within get a backslash (RFC 1035 §5.1).
+/// Appends a quoted string; quotes and backslashes in it get a backslash (RFC 1035 §5.1).
 pub(super) fn put_quoted(out: &mut Vec<u8>, bytes: &[u8]) {
     out.push(b'"');
     for &byte in bytes {
@@ -91,7 +92,7 @@ pub(super) fn put_quoted(out: &mut Vec<u8>, bytes: &[u8]) {
     out.push(b'"');
 }
 
-/// Seconds since 1970 as YYYYMMDDHHmmSS (RFC 4034 §3.2).
+/// Appends seconds since 1970 as YYYYMMDDHHmmSS (RFC 4034 §3.2).
 pub(super) fn put_time(out: &mut Vec<u8>, seconds: u32) {
     let (year, month, day) = date(seconds / 86_400);
     let rest = seconds % 86_400;
@@ -102,8 +103,8 @@ pub(super) fn put_time(out: &mut Vec<u8>, seconds: u32) {
     }
 }
 
-/// The civil date of a day since 1970 in the Gregorian calendar: years are counted from March, so
-/// that the odd day comes last.
+/// Converts days since 1970 to a date of the Gregorian calendar. Years start in March, so that the
+/// leap day is the last day of a year.
 fn date(days: u32) -> (u32, u32, u32) {
     let days = days.saturating_add(719_468);
     let era = days / 146_097;
@@ -158,7 +159,7 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// As the standard library writes them.
+    /// The result is that of the standard library.
     #[test]
     fn addresses_are_in_plain_decimals() {
         for byte in 0..=u8::MAX {
@@ -186,7 +187,7 @@ mod tests {
         }
     }
 
-    /// RFC 4034 §3.2: the form of signatures' times; leap years and ends of months.
+    /// RFC 4034 §3.2: the times of signatures, with leap years and ends of months.
     #[test]
     fn times_are_dates() {
         let cases = [

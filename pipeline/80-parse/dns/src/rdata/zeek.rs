@@ -1,18 +1,18 @@
-//! What records hold in the words of Zeek's log, where these are not ours.
+//! The contents of records as Zeek's log shows them, where they differ from the zone-file format.
 
 use super::{SOA, SSHFP, text};
 use crate::wire::codes::put_number;
 use crate::wire::cursor::Cursor;
-use crate::wire::text::Place;
+use crate::wire::text::ByteRange;
 use std::io::Write;
 
-/// The text of Zeek's `answers`, where it differs from ours.
+/// Appends the text of Zeek's `answers` if it differs from the zone-file format.
 pub(super) fn differing(
     kind: u16,
     mut cursor: Cursor<'_>,
-    [first, last]: [Place; 2],
+    [first, last]: [ByteRange; 2],
     out: &mut Vec<u8>,
-) -> Option<Place> {
+) -> Option<ByteRange> {
     let begin = out.len();
     let number = |cursor: &mut Cursor<'_>| u64::from(cursor.u8().unwrap_or(0));
     match kind {
@@ -70,12 +70,12 @@ pub(super) fn differing(
     if kind == 47 {
         out.extend_from_within(first.range());
     }
-    Some(Place::new(begin, out.len()))
+    Some(ByteRange::new(begin, out.len()))
 }
 
-/// Zeek's words for what it does not know either.
-pub(super) fn unknown(kind: u16, out: &mut Vec<u8>) -> Place {
+/// Zeek's text for types that Zeek does not know.
+pub(super) fn unknown(kind: u16, out: &mut Vec<u8>) -> ByteRange {
     let begin = out.len();
     let _ = write!(out, "<unknown type={kind}>");
-    Place::new(begin, out.len())
+    ByteRange::new(begin, out.len())
 }

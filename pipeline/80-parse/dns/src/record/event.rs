@@ -1,4 +1,4 @@
-//! One message as an event.
+//! Builds the event of one message.
 
 use super::event_columns::{
     ADDITIONALS, ANSWERS, AUTHORITIES, EDNS, GROUPS, HEAD, LISTS, MDNS, QUERIES, WIDTH,
@@ -7,15 +7,15 @@ use super::values::{Hexadecimal, flag, listed};
 use crate::wire::codes::{rcode_name, type_name};
 use crate::wire::cursor::Cursor;
 use crate::wire::message::{Parsed, Record, Section};
-use crate::wire::text::Place;
+use crate::wire::text::ByteRange;
 use core::ops::Range;
 use flowpin_packet::Timestamp;
 use flowpin_record::{MessageSchema, MessageSink, Value, ValueLists};
 
-/// Builds events; made once, used for every message.
+/// Builds events; allocated once and reused for every message.
 #[derive(Debug, Default)]
 pub(crate) struct Event {
-    /// All lists, one behind the other: see [`Layout`].
+    /// All lists, concatenated: see [`Layout`].
     lists: ValueLists<1>,
 }
 
@@ -25,13 +25,13 @@ pub(crate) struct When {
     pub(crate) at: Timestamp,
     /// In nanoseconds.
     pub(crate) rtt: Option<u64>,
-    /// Which message of its connection it is.
+    /// Index of the message in its connection.
     pub(crate) number: u32,
 }
 
 impl Event {
-    /// Tells `sink` of a message.
-    pub(crate) fn tell<S: MessageSink>(
+    /// Reports a message to `sink`.
+    pub(crate) fn report<S: MessageSink>(
         &mut self,
         parsed: &Parsed,
         message: &[u8],
@@ -47,7 +47,7 @@ impl Event {
         all.resize(layout.total, Value::Unset);
         layout.fill(&mut all, parsed, message);
         if is_mdns {
-            layout.lower_types_asked(&mut all);
+            layout.lower_query_types(&mut all);
         }
         let mut values = [Value::Unset; WIDTH];
         let (head, rest) = values.split_at_mut(HEAD);
@@ -83,7 +83,7 @@ impl Event {
     }
 }
 
-/// The header's flags in words.
+/// The flags of a header as words.
 struct FlagWords {
     words: [Value<'static>; FLAGS.len()],
     len: usize,
@@ -117,7 +117,7 @@ const FLAGS: [(u16, &str); 7] = [
     (0x0010, "cd"),
 ];
 
-/// The first columns.
+/// Returns the values of the first columns.
 fn head_values<'a>(parsed: &Parsed, when: When, flags: &'a [u8]) -> [Value<'a>; HEAD] {
     let header = parsed.header;
     let is_set = |bit: u16| flag(header.flags & bit != 0);
@@ -143,10 +143,10 @@ fn head_values<'a>(parsed: &Parsed, when: When, flags: &'a [u8]) -> [Value<'a>; 
     ]
 }
 
-/// Where each list lies among all values: EDNS options, queries, answers, authorities, additionals,
-/// groups.
-// PERF: one piece of memory, and lists that no record of this message needs have none of it: most
-// messages have few of the 50.
+/// Position of each list in the array of all values: EDNS options, queries, answers, authorities,
+/// additionals, groups.
+// PERF: the lists share one allocation, and lists without values take none of it: most messages use
+// few of the 50.
 struct Layout {
     lists: [List; LISTS],
     total: usize,
@@ -166,7 +166,7 @@ impl List {
     }
 }
 
-/// The lists' numbers.
+/// Indices of the lists.
 const OPTIONS_AT: usize = 0;
 const QUERIES_AT: usize = 1;
 const SECTIONS_AT: [usize; 3] = [
@@ -202,7 +202,8 @@ impl Layout {
                 *count = count.saturating_add(1);
             }
         }
-        // PERF: by reference: counts are copied as a whole right after they were written in parts.
+        // PERF: by reference, because a copy of the counts stalls on the partial writes just before
+        // it.
         for (((&at, &width), &count), special) in
             SECTIONS_AT.iter().zip(&SECTIONS).zip(&counts).zip(&special)
         {
@@ -222,7 +223,7 @@ impl Layout {
         layout
     }
 
-    /// Room for `len` values in each of some lists, counted from `at`.
+    /// Reserves `len` values in each of the lists `lists`, relative to `at`.
     #[inline]
     fn add(&mut self, at: usize, lists: Range<usize>, len: usize) {
         if len == 0 {
@@ -238,14 +239,14 @@ impl Layout {
         }
     }
 
-    /// Suricata writes the types that mDNS asks for in lower case.
-    fn lower_types_asked(&self, all: &mut [Value<'_>]) {
+    /// Converts the types in mDNS questions to lower case, as Suricata does.
+    fn lower_query_types(&self, all: &mut [Value<'_>]) {
         let Some(list) = self.lists.get(QUERIES_AT.saturating_add(1)) else {
             return;
         };
         let from = list.from as usize;
-        let asked = all.get_mut(from..from.saturating_add(list.len as usize));
-        for value in asked.unwrap_or_default() {
+        let types = all.get_mut(from..from.saturating_add(list.len as usize));
+        for value in types.unwrap_or_default() {
             if let Value::Text(name) = value {
                 *value = Value::Text(lower(name));
             }
@@ -305,14 +306,14 @@ impl Layout {
     }
 }
 
-/// Columns that all records have: name, type, time to live, contents.
+/// Columns of every record: name, type, time to live, contents.
 const COMMON: usize = 4;
-/// Those of SOA, SRV, SSHFP among an answer's.
+/// Columns of SOA, SRV and SSHFP among those of an answer.
 const SPECIAL: [Range<usize>; 3] = [4..11, 11..15, 15..18];
-/// SOA has most.
+/// SOA has the most.
 const SPECIAL_MAX: usize = 7;
 
-/// Which of these a type has.
+/// Returns the index of a type in [`SPECIAL`].
 const fn special_of(kind: u16) -> Option<usize> {
     match kind {
         SOA => Some(0),
@@ -322,8 +323,9 @@ const fn special_of(kind: u16) -> Option<usize> {
     }
 }
 
-/// Which group an answer's contents are put in: see [`GROUPS`]. Those of an update's conditions are
-/// empty (RFC 2136 §2.4), and none of their type, as are such that break its rules.
+/// Returns the group for the contents of an answer: see [`GROUPS`]. Prerequisites of an update have
+/// no contents (RFC 2136 §2.4); they are in no group, nor are contents that violate the rules of
+/// their type.
 #[inline]
 fn group_of(record: &Record) -> Option<usize> {
     if record.section != Section::Answer || record.rdata.is_bad || record.rdata.raw.len() == 0 {
@@ -342,7 +344,7 @@ fn group_of(record: &Record) -> Option<usize> {
     })
 }
 
-/// A record's values in the columns that all have.
+/// Returns the values of a record in the columns that every record has.
 fn common_of<'a>(parsed: &'a Parsed, record: &Record, message: &[u8]) -> [Value<'a>; COMMON] {
     let name = Value::Bytes(parsed.text(record.name.text));
     let kind_of = kind(parsed, record.kind, record.kind_text);
@@ -353,7 +355,7 @@ fn common_of<'a>(parsed: &'a Parsed, record: &Record, message: &[u8]) -> [Value<
     [name, kind_of, ttl, contents(parsed, record, message)]
 }
 
-/// A record's values in its type's own columns, in their order.
+/// Returns the values of a record in the columns of its type, in order.
 fn special_values<'a>(
     parsed: &'a Parsed,
     record: &Record,
@@ -364,7 +366,7 @@ fn special_values<'a>(
         return values;
     }
     let raw = record.rdata.raw.range();
-    let text = |place: Place| Value::Bytes(parsed.text(place));
+    let text = |place: ByteRange| Value::Bytes(parsed.text(place));
     let [first, last] = record.rdata.names;
     let [one, two, three, four, ..] = &mut values;
     match record.kind {
@@ -395,7 +397,8 @@ fn special_values<'a>(
     values
 }
 
-/// What a record holds: an address, a mail server's name without its preference, or its text.
+/// Returns the contents of a record: an address, the name of a mail server without its preference,
+/// or the text.
 fn contents<'a>(parsed: &'a Parsed, record: &Record, message: &[u8]) -> Value<'a> {
     if let Some(address) = record.rdata.address(record.kind, message) {
         return Value::Address(address);
@@ -409,7 +412,7 @@ fn contents<'a>(parsed: &'a Parsed, record: &Record, message: &[u8]) -> Value<'a
     Value::Bytes(parsed.text(place))
 }
 
-/// The types that mDNS asks for (RFC 6762, RFC 6763), in lower case; of others the name as it is.
+/// Returns the types that mDNS uses (RFC 6762, RFC 6763) in lower case, and other names unchanged.
 fn lower(name: &str) -> &str {
     match name {
         "A" => "a",
@@ -429,8 +432,8 @@ fn lower(name: &str) -> &str {
     }
 }
 
-/// A type's name, or `TYPE` and its number.
-fn kind<'a>(parsed: &'a Parsed, kind: u16, otherwise: Place) -> Value<'a> {
+/// Returns the name of a type, or `TYPE` and its number.
+fn kind<'a>(parsed: &'a Parsed, kind: u16, otherwise: ByteRange) -> Value<'a> {
     match type_name(kind) {
         Some("*") => Value::Text("ANY"),
         Some(name) => Value::Text(name),

@@ -1,4 +1,4 @@
-//! The columns of events, which are the same for all kinds of DNS.
+//! The columns of events, shared by DNS, mDNS and LLMNR.
 
 use Kind::{Bool, Count, CountList, Interval, Text, TextList};
 use flowpin_record::{Kind, MessageColumn, MessageSchema};
@@ -7,11 +7,12 @@ const fn event(eve: &'static str, kind: Kind, doc: &'static str) -> MessageColum
     MessageColumn::new("", eve, kind, doc)
 }
 
-/// The columns of events; their order is that of [`super::event::Event`]. Suricata's object of mDNS
-/// has less than that of DNS and writes flags and codes otherwise; of LLMNR it has none.
+/// The columns of events, in the order of [`super::event::Event`]. Suricata's object for mDNS has
+/// fewer fields than that for DNS and writes flags and codes differently; Suricata has none for
+/// LLMNR.
 ///
-/// `$under` is for what both of its objects have, `$more` for what only that of DNS has, `$own` for
-/// what neither has.
+/// `$under` is the object for fields of both Suricata objects, `$more` that for fields of DNS only,
+/// `$own` that for fields of neither.
 macro_rules! columns {
     ($under:literal, $more:literal, $own:literal, $codes:ident) => {
         &[
@@ -119,7 +120,7 @@ pub static MDNS: MessageSchema =
 pub static LLMNR: MessageSchema =
     MessageSchema::new("llmnr", "An LLMNR message.", LLMNR_COLUMNS).only_events();
 
-/// The same of messages that the server sends.
+/// The same schemas for messages from the server.
 pub(crate) static FROM_SERVER: [MessageSchema; 3] = [
     MessageSchema::new("dns", "A DNS message.", DNS_COLUMNS)
         .only_events()
@@ -132,7 +133,7 @@ pub(crate) static FROM_SERVER: [MessageSchema; 3] = [
         .from_server(),
 ];
 
-/// Places in the columns.
+/// Numbers of columns.
 pub(super) const HEAD: usize = 16;
 pub(super) const QUERIES: usize = 2;
 pub(super) const ANSWERS: usize = 18;
@@ -142,7 +143,7 @@ pub(super) const GROUPS: usize = 8;
 pub(super) const EDNS: usize = 5;
 pub(super) const WIDTH: usize = DNS_COLUMNS.len();
 
-/// Lists of an event: all columns that are.
+/// Number of lists in an event: all columns that are lists.
 pub(super) const LISTS: usize = QUERIES + ANSWERS + AUTHORITIES + ADDITIONALS + GROUPS + 1;
 
 const _: () = assert!(HEAD + LISTS - 1 + EDNS == WIDTH);

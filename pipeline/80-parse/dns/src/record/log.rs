@@ -1,4 +1,4 @@
-//! One transaction as a line of Zeek's `dns.log`.
+//! Builds one line of Zeek's `dns.log` per transaction.
 
 use super::values::listed;
 use crate::wire::codes::{class_name, opcode_name, rcode_name, type_name};
@@ -46,7 +46,7 @@ const COLUMNS: &[MessageColumn] = &[
     log("opcode_name", Text, "Its name."),
 ];
 
-/// The log of DNS transactions, in the file where Zeek has it.
+/// The log of DNS transactions, in the file that Zeek uses for it.
 pub static DNS_LOG: MessageSchema = MessageSchema::in_file(
     "dns_log",
     "dns",
@@ -57,25 +57,25 @@ pub static DNS_LOG: MessageSchema = MessageSchema::in_file(
 
 const WIDTH: usize = COLUMNS.len();
 
-/// A transaction's request.
+/// The request of a transaction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request<'a> {
     pub(crate) at: Timestamp,
     pub(crate) header: Header,
     pub(crate) kind: u16,
     pub(crate) class: u16,
-    /// Its name's text.
+    /// Text of the name.
     pub(crate) name: &'a [u8],
 }
 
-/// Builds lines; made once, used for every transaction.
+/// Builds lines; allocated once and reused for every transaction.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     lists: ValueLists<2>,
 }
 
 impl Log {
-    /// Tells `sink` of a request without response.
+    /// Reports a request without a response to `sink`.
     pub(crate) fn request<S: MessageSink>(
         &self,
         request: &Request<'_>,
@@ -93,7 +93,7 @@ impl Log {
         sink.message(&DNS_LOG, request.at, &values);
     }
 
-    /// Tells `sink` of a response, with its request if it was seen.
+    /// Reports a response to `sink`, with its request if that was seen.
     pub(crate) fn response<S: MessageSink>(
         &mut self,
         (parsed, message): (&Parsed, &[u8]),
@@ -171,7 +171,7 @@ impl Log {
     }
 }
 
-/// What every transaction has, from its request's header.
+/// Returns the values of every transaction, from the header of its request.
 fn common<'a>(header: Header, proto: &'static str) -> [Value<'a>; WIDTH] {
     let mut values = [Value::Unset; WIDTH];
     let is_set = |bit: u16| Value::Bool(header.flags & bit != 0);

@@ -1,5 +1,5 @@
-//! The records of DNS: an event for every message, as Suricata has them; a line for every
-//! transaction, as Zeek has them.
+//! The records of DNS: an event per message, as in Suricata, and a line per transaction, as in
+//! Zeek.
 
 pub(crate) mod event;
 pub(crate) mod event_columns;

@@ -1,8 +1,8 @@
-//! Values as records have them.
+//! Conversions to the values of records.
 
 use flowpin_record::Value;
 
-/// A list, unset if it is empty.
+/// Returns a list, or an unset value if it is empty.
 pub(super) fn listed<'a>(list: &'a [Value<'a>]) -> Value<'a> {
     if list.is_empty() {
         Value::Unset
@@ -11,7 +11,7 @@ pub(super) fn listed<'a>(list: &'a [Value<'a>]) -> Value<'a> {
     }
 }
 
-/// Flags are left out where they are not set.
+/// Returns a flag; flags that are not set are left out.
 pub(super) fn flag(is_set: bool) -> Value<'static> {
     if is_set {
         Value::Bool(true)
@@ -20,7 +20,7 @@ pub(super) fn flag(is_set: bool) -> Value<'static> {
     }
 }
 
-/// Up to four lower-case digits, without leading zeros.
+/// Up to four lower-case digits without leading zeros.
 pub(super) struct Hexadecimal {
     digits: [u8; 4],
     first: usize,

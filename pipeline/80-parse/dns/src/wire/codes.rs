@@ -1,6 +1,6 @@
-//! The names of types, classes, operations and answers, as the registries have them.
+//! Names of types, classes, opcodes and response codes, as registered.
 
-/// A record or query type's name (IANA, DNS Parameters); none if it has none here.
+/// Returns the name of a record or query type (IANA, DNS Parameters), if it is known here.
 pub(crate) const fn type_name(kind: u16) -> Option<&'static str> {
     Some(match kind {
         1 => "A",
@@ -100,7 +100,7 @@ pub(crate) const fn type_name(kind: u16) -> Option<&'static str> {
     })
 }
 
-/// A class's name, as Zeek's users know it.
+/// Returns the name of a class as in Zeek.
 pub(crate) const fn class_name(class: u16) -> Option<&'static str> {
     Some(match class {
         1 => "C_INTERNET",
@@ -113,7 +113,7 @@ pub(crate) const fn class_name(class: u16) -> Option<&'static str> {
     })
 }
 
-/// An answer's code (IANA, DNS RCODEs); the extended ones need EDNS.
+/// Returns the name of a response code (IANA, DNS RCODEs); the extended ones need EDNS.
 pub(crate) const fn rcode_name(rcode: u16) -> Option<&'static str> {
     Some(match rcode {
         0 => "NOERROR",
@@ -140,7 +140,7 @@ pub(crate) const fn rcode_name(rcode: u16) -> Option<&'static str> {
     })
 }
 
-/// What a message asks its receiver to do.
+/// Returns the name of an opcode.
 pub(crate) const fn opcode_name(opcode: u16) -> Option<&'static str> {
     Some(match opcode {
         0 => "query",
@@ -153,7 +153,7 @@ pub(crate) const fn opcode_name(opcode: u16) -> Option<&'static str> {
     })
 }
 
-/// A service parameter's key (RFC 9460 §14.3.2).
+/// Returns the key of a service parameter (RFC 9460 §14.3.2).
 pub(crate) const fn parameter_name(key: u16) -> Option<&'static str> {
     Some(match key {
         0 => "mandatory",
@@ -169,7 +169,7 @@ pub(crate) const fn parameter_name(key: u16) -> Option<&'static str> {
     })
 }
 
-/// Appends a type's name, or `TYPE` and its number (RFC 3597 §5).
+/// Appends the name of a type, or `TYPE` and its number (RFC 3597 §5).
 pub(crate) fn put_type(out: &mut Vec<u8>, kind: u16) {
     match type_name(kind) {
         Some(name) => out.extend_from_slice(name.as_bytes()),

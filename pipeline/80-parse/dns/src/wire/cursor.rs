@@ -1,10 +1,10 @@
-//! A place in a message, moved on by reading.
+//! A read position in a message.
 
-/// The end of what may be read was reached.
+/// The end of the readable range was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Short;
 
-/// Reads big-endian numbers and runs of bytes up to an end; knows the whole message, for names.
+/// Reads big-endian numbers and byte ranges up to an end; has the whole message, for names.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor<'m> {
     pub(crate) message: &'m [u8],
@@ -52,7 +52,7 @@ impl<'m> Cursor<'m> {
         self.array().map(u32::from_be_bytes)
     }
 
-    /// A length and so many bytes (RFC 1035 §3.3: character-string).
+    /// Reads a length and that number of bytes (RFC 1035 §3.3: character-string).
     pub(crate) fn string(&mut self) -> Result<&'m [u8], Short> {
         let len = self.u8()?;
         self.take(len.into())

@@ -1,4 +1,4 @@
-//! A message taken apart: its header, questions, and records with their text.
+//! Parses a message: its header, its questions, and its records with their texts.
 //!
 //! ```text
 //!  id flags counts │ questions │ answers │ authority │ additional │ (trailing bytes)
@@ -8,15 +8,15 @@
 use super::codes::{put_type, type_name};
 use super::cursor::{Cursor, Short};
 use super::name::{BadName, Name};
-use super::text::{Place, Texts};
+use super::text::{ByteRange, Texts};
 use crate::rdata::{self, Rdata};
 
-/// A message's header (RFC 1035 §4.1.1).
+/// The header of a message (RFC 1035 §4.1.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) id: u16,
     pub(crate) flags: u16,
-    /// Questions, answers, authority, additional.
+    /// Numbers of questions, answers, authority and additional records.
     pub(crate) counts: [u16; 4],
 }
 
@@ -45,7 +45,7 @@ impl Header {
         self.flags & 15
     }
 
-    /// Whether these could be the first bytes of a message, where that must be guessed.
+    /// Whether these may be the first bytes of a message, where the parser has to guess.
     pub(crate) fn is_plausible(&self) -> bool {
         let [questions, answers, authority, additional] = self.counts;
         self.opcode() <= 6
@@ -56,7 +56,7 @@ impl Header {
     }
 }
 
-/// Where a record stands.
+/// The section of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Section {
     Answer,
@@ -64,13 +64,13 @@ pub(crate) enum Section {
     Additional,
 }
 
-/// A question. Texts are places in [`Parsed::texts`].
+/// A question. Texts are ranges of [`Parsed::texts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Question {
     pub(crate) name: Name,
     pub(crate) kind: u16,
     /// `TYPE` and the number, for types without a name.
-    pub(crate) kind_text: Place,
+    pub(crate) kind_text: ByteRange,
     pub(crate) class: u16,
 }
 
@@ -81,13 +81,13 @@ pub(crate) struct Record {
     pub(crate) name: Name,
     pub(crate) kind: u16,
     /// As in [`Question`].
-    pub(crate) kind_text: Place,
+    pub(crate) kind_text: ByteRange,
     pub(crate) class: u16,
     pub(crate) ttl: u32,
     pub(crate) rdata: Rdata,
 }
 
-/// EDNS (RFC 6891): what OPT says in its fixed part.
+/// EDNS (RFC 6891): the fixed part of OPT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Edns {
     pub(crate) udp_size: u16,
@@ -96,24 +96,24 @@ pub(crate) struct Edns {
     pub(crate) dnssec_ok: bool,
 }
 
-/// One message; made once, used for every message.
+/// A parsed message; allocated once and reused for every message.
 #[derive(Debug)]
 pub(crate) struct Parsed {
     pub(crate) header: Header,
     pub(crate) questions: Vec<Question>,
-    /// Only if texts are wanted: what they hold is checked in any case.
+    /// Filled only if texts are wanted; contents are checked in any case.
     pub(crate) records: Vec<Record>,
-    /// How many records were read.
+    /// Number of records read.
     count: usize,
     pub(crate) texts: Texts,
     pub(crate) edns: Option<Edns>,
-    /// EDNS options: places in `texts`.
-    pub(crate) options: Vec<Place>,
-    /// What is wrong with it, in the order found.
+    /// EDNS options: ranges of `texts`.
+    pub(crate) options: Vec<ByteRange>,
+    /// The anomalies of the message, in the order found.
     pub(crate) events: Vec<&'static str>,
-    /// Whether its structure is not that of a message.
+    /// Whether the structure is not that of a message.
     pub(crate) is_broken: bool,
-    /// Whether records were left out for want of room.
+    /// Whether records were left out for lack of room.
     pub(crate) cut_short: bool,
 }
 
@@ -133,8 +133,8 @@ impl Parsed {
         }
     }
 
-    /// A text's bytes.
-    pub(crate) fn text(&self, place: Place) -> &[u8] {
+    /// Returns the bytes of a text.
+    pub(crate) fn text(&self, place: ByteRange) -> &[u8] {
         self.texts.get(place)
     }
 
@@ -144,10 +144,10 @@ impl Parsed {
         }
     }
 
-    /// Takes a message apart; false if it has no header. `whole` is false where the capture has
-    /// only its beginning. `class_mask` leaves out the bit that mDNS uses for something else.
+    /// Parses a message; returns false if it has no header. `whole` is false if the capture
+    /// truncated the message. `class_mask` clears the class bit that mDNS uses for flags.
     ///
-    /// Without `TEXT` there are no texts, and all else is the same.
+    /// Without `TEXT` no texts are written; everything else is the same.
     pub(crate) fn read<const TEXT: bool>(
         &mut self,
         message: &[u8],
@@ -183,11 +183,12 @@ impl Parsed {
         match found {
             Ok(()) if cursor.left() > 0 && whole => self.event("dns_trailing_bytes"),
             Ok(()) => {}
-            // What the recorder cut off is nobody's fault.
+            // Truncation by the capture is not an error of the sender.
             Err(Stop::Short | Stop::Name(BadName::Truncated)) if !whole => {}
             Err(Stop::Short) => self.event("dns_count_mismatch"),
             Err(Stop::Name(bad)) => self.event(bad.event()),
-            // Without texts there is an upper bound only. With them it is known.
+            // Without texts only an upper bound is known. Reading again with texts gives the exact
+            // length.
             Err(Stop::Room) if !TEXT => return self.read::<true>(message, whole, class_mask),
             Err(Stop::Room) => {
                 self.cut_short = true;
@@ -261,7 +262,7 @@ impl Parsed {
             section,
             name,
             kind,
-            kind_text: Place::default(),
+            kind_text: ByteRange::default(),
             class: if kind == OPT {
                 class
             } else {
@@ -285,7 +286,8 @@ impl Parsed {
         Ok(())
     }
 
-    /// RFC 6891 §6.1: OPT has the sender's size in place of a class, flags in place of a TTL.
+    /// RFC 6891 §6.1: OPT has the sender's payload size in place of a class, and flags in place of
+    /// a TTL.
     fn opt<const TEXT: bool>(
         &mut self,
         class: u16,
@@ -294,7 +296,7 @@ impl Parsed {
     ) -> Result<(), Stop> {
         let [extended_rcode, version, flags, _] = ttl.to_be_bytes();
         if self.edns.is_some() {
-            // §6.1.1: more than one is an error.
+            // RFC 6891 §6.1.1: more than one OPT is an error.
             self.event("dns_second_opt");
             return Ok(());
         }
@@ -332,7 +334,7 @@ impl Parsed {
         Ok(())
     }
 
-    fn kind_text<const TEXT: bool>(&mut self, kind: u16) -> Place {
+    fn kind_text<const TEXT: bool>(&mut self, kind: u16) -> ByteRange {
         let begin = self.texts.bytes.len();
         if TEXT && type_name(kind).is_none() {
             put_type(&mut self.texts.bytes, kind);
@@ -351,7 +353,7 @@ impl Parsed {
     }
 }
 
-/// Why a message is not read on.
+/// The reason to stop reading a message.
 enum Stop {
     Short,
     Name(BadName),
@@ -369,7 +371,7 @@ const QUESTIONS_MAX: usize = 64;
 const RECORDS_MAX: usize = 1024;
 const OPTIONS_MAX: usize = 64;
 const EVENTS_MAX: usize = 8;
-/// Texts of one message. A name or record that begins below may end above.
+/// Limit of the texts of one message. A name or record that begins below it may end above.
 const TEXT_MAX: usize = 128 << 10;
 /// The longest text of one record: 64 KiB in hexadecimal digits, and names.
 const TEXT_MARGIN: usize = 160 << 10;

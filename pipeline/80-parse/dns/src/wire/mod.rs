@@ -1,4 +1,4 @@
-//! Reading the wire: a cursor that never fails silently, names, and whole messages.
+//! The wire format: a cursor that reports every failure, names, and whole messages.
 
 pub(crate) mod codes;
 pub(crate) mod cursor;

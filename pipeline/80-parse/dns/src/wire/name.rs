@@ -1,31 +1,31 @@
-//! Domain names, compressed or not.
+//! Domain names, with or without compression.
 //!
-//! RFC 1035 §4.1.4: a name is labels, or labels and a pointer to the rest of it. What may be
-//! followed is bounded: a name has 255 bytes at most, and few pointers, wherever they lead. So
-//! neither a loop nor a message full of pointers to one long name costs more than its text, and
-//! that has a cap of its own.
+//! RFC 1035 §4.1.4: a name is a sequence of labels, or labels and a pointer to the rest. Following
+//! pointers is bounded: a name has at most 255 bytes and few pointers, wherever they lead. So
+//! neither a loop nor a message full of pointers to one long name costs more than its text, which
+//! has a cap of its own.
 //!
 //! ```text
-//!  at 12   3www 7example 3org 0        a name, and two more by its suffixes
-//!  at 29   c00c                        the same again: known, nothing is followed
-//!  at 45   4mail c010                  a label, and what is known from byte 16 on
+//!  at 12   3www 7example 3org 0        a name, and its two suffixes
+//!  at 29   c00c                        the same name: known, not followed
+//!  at 45   4mail c010                  a label, and the suffix known from byte 16
 //! ```
 
 use super::cursor::Cursor;
 use super::suffixes::Suffixes;
-use super::text::Place;
+use super::text::ByteRange;
 use core::num::NonZeroU32;
 
-/// What is wrong with a name.
+/// An error in a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BadName {
-    /// It reaches beyond the message.
+    /// The name reaches beyond the message.
     Truncated,
-    /// It has more pointers than any name needs: they lead in a circle, or mean to cost.
+    /// The name has more pointers than any name needs: they form a loop or are costly on purpose.
     PointerLoop,
-    /// It is longer than 255 bytes.
+    /// The name is longer than 255 bytes.
     TooLong,
-    /// A label's length is above 63, and it is no pointer.
+    /// The length of a label is above 63, and it is not a pointer.
     LabelType,
 }
 
@@ -40,21 +40,22 @@ impl BadName {
     }
 }
 
-/// A name that was read.
+/// A parsed name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Name {
-    /// Its text, if texts are wanted: labels and dots, none at the end, as they are spelled; a dot
-    /// or backslash within a label has a backslash before it (RFC 4343 §2.1). The root has none.
-    pub(crate) text: Place,
+    /// The text, if texts are wanted: the labels as spelled, separated by dots, without a final
+    /// dot; a dot or backslash within a label gets a backslash (RFC 4343 §2.1). The text of the
+    /// root is empty.
+    pub(crate) text: ByteRange,
     wire: Wire,
 }
 
-// PERF: a name, or what is wrong with it, travels in two registers.
+// PERF: a name or its error is passed in two registers.
 const _: () = assert!(size_of::<Result<Name, BadName>>() == 16);
 
-/// Where a name begins in the message; how long it is on the wire without pointers, with a byte
-/// before each label, and the root; how many pointers were followed.
-// PERF: one word, as `Place` is. Never 0: a name has one byte at least.
+/// Start of a name in the message; its length on the wire without pointers, including the length
+/// byte of each label and the root; the number of pointers followed.
+// PERF: one word, like `ByteRange`. Never 0: a name has at least one byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Wire(NonZeroU32);
 
@@ -85,17 +86,17 @@ impl Wire {
 }
 
 impl Name {
-    /// How long it is on the wire without pointers.
+    /// Returns the length on the wire without pointers.
     pub(crate) fn wire_len(&self) -> usize {
         self.wire.len().into()
     }
 
-    /// No text of a name is longer: each byte may be escaped.
+    /// Returns the maximum length of the text: each byte may be escaped.
     pub(crate) fn text_len_max(&self) -> usize {
         self.wire_len().saturating_mul(2)
     }
 
-    /// The same where a pointer to it stands.
+    /// Returns the same name as seen through a pointer at `at`.
     #[inline]
     pub(super) fn pointed_at_from(&self, at: u16) -> Option<Self> {
         let hops = self.wire.hops().saturating_add(1);
@@ -105,33 +106,35 @@ impl Name {
         })
     }
 
-    /// The same from one of its labels on, so many bytes behind its first.
+    /// Returns the suffix of the name that starts with the label at `at`, `before` bytes after its
+    /// first label.
     #[inline]
-    pub(super) fn behind_label(&self, at: usize, before: u8) -> Option<Self> {
+    pub(super) fn suffix_at(&self, at: usize, before: u8) -> Option<Self> {
         let text = self.text.range();
         let from = text.start.saturating_add(before.into()).min(text.end);
         let len = self.wire.len().checked_sub(before)?;
         Some(Self {
-            text: Place::new(from, text.end),
+            text: ByteRange::new(from, text.end),
             wire: Wire::new(u16::try_from(at).ok()?, len, self.wire.hops()),
         })
     }
 
-    /// Length and pointers of a name that ends with this; none if they are too many.
-    fn behind(&self, wire_len: usize, hops: u8) -> Option<(usize, u8)> {
+    /// Returns length and pointers of a longer name that ends with this one; `None` if either is
+    /// too large.
+    fn as_suffix(&self, wire_len: usize, hops: u8) -> Option<(usize, u8)> {
         let all = wire_len.saturating_add(self.wire_len()).saturating_sub(1);
         let hops = hops.saturating_add(self.wire.hops());
         (all <= NAME_MAX && hops <= HOPS_MAX).then_some((all, hops))
     }
 
-    /// Its bytes without pointers, if it has none.
+    /// Returns the bytes without pointers, if the name has no pointers.
     pub(crate) fn flat<'m>(&self, message: &'m [u8]) -> Option<&'m [u8]> {
         let at = usize::from(self.wire.at());
         let bytes = message.get(at..at.saturating_add(self.wire_len()));
         bytes.filter(|_| self.wire.hops() == 0)
     }
 
-    /// Appends its bytes without pointers.
+    /// Appends the bytes without pointers.
     pub(crate) fn put_flat(&self, message: &[u8], out: &mut Vec<u8>) {
         if let Some(flat) = self.flat(message) {
             return out.extend_from_slice(flat);
@@ -160,27 +163,27 @@ pub(crate) fn put_flat_text(flat: &[u8], out: &mut Vec<u8>) {
     put_run(out, begin, flat, 0, flat.len().saturating_sub(1));
 }
 
-/// Labels one behind the other.
+/// A sequence of adjacent labels.
 #[derive(Clone, Copy)]
 struct Run {
-    /// Where they end: at the root's byte, or a pointer's first.
+    /// End of the labels: the byte of the root, or the first byte of a pointer.
     end: usize,
-    /// Where the pointer leads.
+    /// Target of the pointer.
     to: Option<usize>,
 }
 
-/// Reads labels from a place on, no further than `limit`; `before`: how long the name is by then.
-/// Tells where the first ones begin.
+/// Reads labels from `from` up to `limit`; `before` is the length of the name so far. Calls
+/// `on_label` with the position of the first labels.
 #[inline]
 fn run(
     message: &[u8],
     from: usize,
     limit: usize,
     before: usize,
-    mut tell: impl FnMut(usize),
+    mut on_label: impl FnMut(usize),
 ) -> Result<Run, BadName> {
     let bytes = message.get(..limit).unwrap_or(message);
-    // PERF: one limit for both: a name's length and its field.
+    // PERF: one limit covers the length of the name and the end of its field.
     let longest = from.saturating_add(NAME_MAX.saturating_sub(before));
     let most = longest.min(bytes.len());
     let mut count = 0usize;
@@ -209,9 +212,9 @@ fn run(
             });
         }
         if count < LABELS {
-            tell(at);
+            on_label(at);
             count = count.saturating_add(1);
-        } else if let Some(four) = four_of_one(bytes, at)
+        } else if let Some(four) = skip_four_short_labels(bytes, at)
             && four <= longest
         {
             at = four;
@@ -221,16 +224,16 @@ fn run(
     }
 }
 
-/// The place behind four labels of one letter each, if there are such: names made of an IPv6
-/// address's digits have 32 of them (RFC 3596 §2.5).
+/// Returns the position after four labels of one letter each, if there are such labels: names made
+/// of an IPv6 address have 32 of them (RFC 3596 §2.5).
 #[inline]
-fn four_of_one(bytes: &[u8], at: usize) -> Option<usize> {
+fn skip_four_short_labels(bytes: &[u8], at: usize) -> Option<usize> {
     let eight = bytes.get(at..)?.first_chunk()?;
     let lens = u64::from_le_bytes(*eight) & 0x00ff_00ff_00ff_00ff;
     (lens == 0x0001_0001_0001_0001).then_some(at.saturating_add(8))
 }
 
-/// Reads a name, appends its text to `out` if that is wanted, and moves on behind it.
+/// Reads a name, appends its text to `out` if `TEXT` is set, and moves the cursor past the name.
 pub(super) fn walk<const TEXT: bool>(
     cursor: &mut Cursor<'_>,
     known: &mut Suffixes,
@@ -240,7 +243,8 @@ pub(super) fn walk<const TEXT: bool>(
     let message = cursor.message;
     let first = cursor.at;
     let nth = known.begin();
-    // Within the name's own field first, then anywhere in the message.
+    // Labels before the first pointer must lie within the field, those after it anywhere in the
+    // message.
     let own = run(message, first, cursor.end, 1, |at| {
         known.label(nth, at, at.saturating_sub(first));
     })?;
@@ -253,9 +257,9 @@ pub(super) fn walk<const TEXT: bool>(
         if hops > HOPS_MAX {
             return Err(BadName::PointerLoop);
         }
-        // What is known need not be followed, unless it makes the name too long.
+        // A known suffix need not be followed, unless it makes the name too long.
         let rest = known.at(to);
-        if let Some((all_len, all_hops)) = rest.and_then(|rest| rest.behind(wire_len, hops)) {
+        if let Some((all_len, all_hops)) = rest.and_then(|rest| rest.as_suffix(wire_len, hops)) {
             (wire_len, hops) = (all_len, all_hops);
             if TEXT && let Some(rest) = rest {
                 if out.len() > begin {
@@ -277,28 +281,32 @@ pub(super) fn walk<const TEXT: bool>(
     let wire_len = u8::try_from(wire_len).unwrap_or(u8::MAX);
     let first = u16::try_from(first).unwrap_or(0);
     let name = Name {
-        text: Place::new(begin, out.len()),
+        text: ByteRange::new(begin, out.len()),
         wire: Wire::new(first, wire_len, hops),
     };
-    // Where letters were escaped, labels do not stand in the text as they do in the message.
+    // With escapes, the labels have other positions in the text than in the message.
     if is_plain {
         known.done(nth, name);
     }
     Ok(name)
 }
 
-/// Appends the text of labels that lie one behind the other; whether none needed an escape.
-// PERF: all are copied at once, with their lengths; then dots take the place of these.
+/// Appends the text of adjacent labels; returns whether none needed an escape.
+// PERF: copies all labels at once with their lengths, then replaces the lengths with dots.
 fn put_run(out: &mut Vec<u8>, begin: usize, message: &[u8], from: usize, end: usize) -> bool {
     let Some(bytes) = message.get(from.saturating_add(1)..end) else {
-        // The root alone.
+        // The root only.
         return true;
     };
     if out.len() > begin {
         out.push(b'.');
     }
-    let is_odd = |&byte: &u8| u8::from(byte == b'.') | u8::from(byte == b'\\');
-    if bytes.iter().fold(0, |odd, byte| odd | is_odd(byte)) != 0 {
+    let needs_escape = |&byte: &u8| u8::from(byte == b'.') | u8::from(byte == b'\\');
+    if bytes
+        .iter()
+        .fold(0, |found, byte| found | needs_escape(byte))
+        != 0
+    {
         put_escaped(out, message, from, end);
         return false;
     }
@@ -313,7 +321,7 @@ fn put_run(out: &mut Vec<u8>, begin: usize, message: &[u8], from: usize, end: us
     true
 }
 
-/// The same, label by label; also where only a length looks like a letter.
+/// Like [`put_run`], label by label; also used if a length has the value of a dot or backslash.
 #[cold]
 fn put_escaped(out: &mut Vec<u8>, message: &[u8], from: usize, end: usize) {
     let begin = out.len();
@@ -337,9 +345,9 @@ fn put_escaped(out: &mut Vec<u8>, message: &[u8], from: usize, end: usize) {
 
 /// RFC 1035 §2.3.4.
 const NAME_MAX: usize = 255;
-/// No name written to be read has more than a few.
+/// No name in ordinary use has more than a few.
 const HOPS_MAX: u8 = 32;
-/// Of a longer name the last labels are not known to pointers.
+/// Labels after these are not known to pointers.
 const LABELS: usize = 8;
 
 #[cfg(test)]
@@ -353,7 +361,8 @@ mod tests {
         read(message, at, &mut Texts::with_capacity(0))
     }
 
-    /// What is read behind other names; the same as of bytes without pointers.
+    /// Returns the text of a name read after other names, and compares it with the text of the
+    /// bytes without pointers.
     fn read(message: &[u8], at: usize, texts: &mut Texts) -> Result<(String, usize), BadName> {
         let mut cursor = Cursor::new(message, at, message.len());
         let name = texts.name::<true>(&mut cursor)?;
@@ -368,7 +377,7 @@ mod tests {
         Ok((String::from_utf8_lossy(&text).into_owned(), cursor.at))
     }
 
-    /// RFC 1035 §4.1.4, the example's F.ISI.ARPA and FOO.F.ISI.ARPA.
+    /// RFC 1035 §4.1.4: F.ISI.ARPA and FOO.F.ISI.ARPA of the example.
     #[test]
     fn names_follow_pointers() {
         let message = b"\x01F\x03ISI\x04ARPA\0\x03FOO\xc0\x00\xc0\x06\0";
@@ -378,7 +387,7 @@ mod tests {
         assert_eq!(text(message, 20), Ok((String::new(), 21)));
     }
 
-    /// RFC 3596 §2.5: an address's digits, however many labels are read at a time.
+    /// RFC 3596 §2.5: the digits of an address are read, however many labels are read at a time.
     #[test]
     fn names_of_one_letter_labels_are_read() {
         for count in 1..40 {
@@ -393,13 +402,13 @@ mod tests {
         assert_eq!(text(&long, 0), Err(BadName::TooLong));
     }
 
-    /// A dot within a label is not a border between labels.
+    /// A dot within a label does not separate labels.
     #[test]
     fn dots_within_labels_are_escaped() {
         assert_eq!(text(b"\x03a.b\x02\\c\0", 0), Ok(("a\\.b.\\\\c".into(), 8)));
     }
 
-    /// Nothing that a name claims is followed for ever, or beyond the message.
+    /// Nothing in a name is followed without end or beyond the message.
     #[test]
     fn names_that_cannot_be_are_refused() {
         assert_eq!(text(b"\xc0\x00", 0), Err(BadName::PointerLoop));
@@ -422,7 +431,7 @@ mod tests {
     }
 
     proptest! {
-        /// A name is the same whatever names were read before it, and whether texts are wanted.
+        /// A name does not depend on the names read before it, nor on whether texts are wanted.
         #[test]
         fn names_before_change_nothing(
             labels in prop::collection::vec((1u8..6, any::<u8>()), 1..60),
@@ -442,17 +451,17 @@ mod tests {
             let mut texts = Texts::with_capacity(0);
             let mut counted = Texts::with_capacity(0);
             for at in places {
-                let alone = text(&message, at);
-                prop_assert_eq!(&read(&message, at, &mut texts), &alone);
+                let separate = text(&message, at);
+                prop_assert_eq!(&read(&message, at, &mut texts), &separate);
                 let mut cursor = Cursor::new(&message, at, message.len());
                 let name = counted.name::<false>(&mut cursor);
-                prop_assert_eq!(name.map(|_| cursor.at), alone.map(|(_, at)| at));
+                prop_assert_eq!(name.map(|_| cursor.at), separate.map(|(_, at)| at));
             }
             prop_assert!(counted.bytes.is_empty() && counted.total() >= texts.total());
         }
     }
 
-    /// A pointer of its own leads to no known name.
+    /// A pointer to itself does not lead to a known name.
     #[test]
     fn nothing_is_known_at_first() {
         let mut cursor = Cursor::new(b"\xc0\x00", 0, 2);

@@ -1,19 +1,18 @@
-//! What a pointer of a name leads to: names that were read before.
+//! The names read so far, by suffix: the targets of pointers.
 
 use super::cursor::Cursor;
 use super::name::Name;
 
-/// Names that were read, from each of their labels on: what a pointer leads to.
+/// The names read so far, found by the position of any of their labels: the target of a pointer.
 ///
 /// ```text
-///  labels  │ at 12: name 0 │ at 16: name 0, 4 behind │ …   by their place in the message
+///  labels  │ at 12: name 0 │ at 16: name 0 + 4 │ …   by position in the message
 ///  names   │ 0: www.example.org │ …
 /// ```
-// PERF: a label takes one store when it is read; what a name is from there on is worked out where
-// a pointer leads there.
+// PERF: reading a label costs one store; the suffix is computed only when a pointer leads to it.
 #[derive(Debug)]
 pub(crate) struct Suffixes {
-    /// Which of the labels' places are in use: a bit for each.
+    /// The label slots in use: one bit each.
     used: u64,
     labels: [Label; LABELS_KNOWN],
     names: [Option<Name>; NAMES_KNOWN],
@@ -31,7 +30,8 @@ impl Default for Suffixes {
     }
 }
 
-/// Where a label begins in the message, how far behind the first one of its name, and whose it is.
+/// Position of a label in the message, its distance from the first label of its name, and the index
+/// of that name.
 #[derive(Clone, Copy, Debug)]
 struct Label(u32);
 
@@ -40,7 +40,7 @@ impl Suffixes {
         (self.used, self.count) = (0, 0);
     }
 
-    /// A name is about to be read, which nothing leads to before that is done.
+    /// Begins a name; pointers do not find it until it is complete.
     #[inline]
     pub(super) fn begin(&mut self) -> u8 {
         let nth = self.count;
@@ -51,7 +51,7 @@ impl Suffixes {
         nth
     }
 
-    /// Its label.
+    /// Records a label of the name.
     #[inline]
     pub(super) fn label(&mut self, nth: u8, at: usize, before: usize) {
         let slot = at % LABELS_KNOWN;
@@ -65,7 +65,7 @@ impl Suffixes {
         }
     }
 
-    /// It was read.
+    /// Completes the name.
     #[inline]
     pub(super) fn done(&mut self, nth: u8, name: Name) {
         if let Some(place) = self.names.get_mut(usize::from(nth)) {
@@ -73,7 +73,7 @@ impl Suffixes {
         }
     }
 
-    /// The name that begins there, if one is known.
+    /// Returns the name that begins at a position, if it is known.
     #[inline]
     pub(super) fn at(&self, at: usize) -> Option<Name> {
         let slot = at % LABELS_KNOWN;
@@ -86,25 +86,24 @@ impl Suffixes {
         self.names
             .get(usize::from(nth))?
             .as_ref()?
-            .behind_label(at, before)
+            .suffix_at(at, before)
     }
 
-    /// A name that is only a pointer to one that is known.
+    /// Reads a name that consists only of a pointer to a known name.
     #[inline]
     pub(crate) fn pointed_at(&self, cursor: &mut Cursor<'_>) -> Option<Name> {
-        let behind = cursor.at.checked_add(2).filter(|&to| to <= cursor.end)?;
-        let &[high, low] = cursor.message.get(cursor.at..behind)?.first_chunk()?;
+        let end = cursor.at.checked_add(2).filter(|&to| to <= cursor.end)?;
+        let &[high, low] = cursor.message.get(cursor.at..end)?.first_chunk()?;
         if high < 0xc0 {
             return None;
         }
         let known = self.at(usize::from(u16::from_be_bytes([high & 0x3f, low])))?;
         let name = known.pointed_at_from(u16::try_from(cursor.at).ok()?)?;
-        cursor.at = behind;
+        cursor.at = end;
         Some(name)
     }
 }
 
-/// Labels that pointers find, of so many names: with one place in the message or another later
-/// ones take the place of earlier ones.
+/// Number of labels that pointers can find: a later label replaces an earlier one in the same slot.
 const LABELS_KNOWN: usize = 64;
 const NAMES_KNOWN: usize = 32;

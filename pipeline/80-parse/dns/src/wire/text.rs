@@ -1,17 +1,18 @@
-//! The texts of one message, one behind the other; only counted where nobody reads them.
+//! The texts of one message, concatenated; only their length is counted if the sink does not read
+//! them.
 
 use super::cursor::Cursor;
 use super::name::{BadName, Name, walk};
 use super::suffixes::Suffixes;
 use core::ops::Range;
 
-/// Where a text lies among a message's texts: begin and end.
-// PERF: one word, so that it is written and read at once: what is read as a whole right after its
-// parts were written waits for them.
+/// Range of a text among the texts of its message: start and end.
+// PERF: one word, written and read at once: reading a whole right after writing its parts stalls on
+// them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place(u64);
+pub(crate) struct ByteRange(u64);
 
-impl Place {
+impl ByteRange {
     pub(crate) fn new(from: usize, to: usize) -> Self {
         let end = |at: usize| u64::from(u32::try_from(at).unwrap_or(u32::MAX));
         Self(end(from) | end(to) << 32)
@@ -31,8 +32,8 @@ impl Place {
 #[derive(Debug)]
 pub(crate) struct Texts {
     pub(crate) bytes: Vec<u8>,
-    /// Of the texts that stand here only once though several names have them, and of those that
-    /// nobody reads: no less than what they would take.
+    /// Length of the texts that are not written: those shared by several names, and those that the
+    /// sink does not read. At least the length that they would have.
     counted: usize,
     suffixes: Suffixes,
 }
@@ -52,26 +53,26 @@ impl Texts {
         self.suffixes.clear();
     }
 
-    /// How long all texts are.
+    /// Returns the total length of all texts.
     pub(crate) fn total(&self) -> usize {
         self.bytes.len().saturating_add(self.counted)
     }
 
-    /// A text that is not written takes up to so much.
+    /// Counts a text of at most `len` bytes that is not written.
     pub(crate) fn count(&mut self, len: usize) {
         self.counted = self.counted.saturating_add(len);
     }
 
-    pub(crate) fn get(&self, place: Place) -> &[u8] {
+    pub(crate) fn get(&self, place: ByteRange) -> &[u8] {
         self.bytes.get(place.range()).unwrap_or_default()
     }
 
-    /// Everything from a place on.
-    pub(crate) fn since(&self, from: usize) -> Place {
-        Place::new(from, self.bytes.len())
+    /// Returns the range from a position to the end.
+    pub(crate) fn since(&self, from: usize) -> ByteRange {
+        ByteRange::new(from, self.bytes.len())
     }
 
-    /// Reads a name and moves on behind it. Its text may be that of a name before.
+    /// Reads a name and moves the cursor past it. Its text may be shared with an earlier name.
     pub(crate) fn name<const TEXT: bool>(
         &mut self,
         cursor: &mut Cursor<'_>,
@@ -87,7 +88,7 @@ impl Texts {
         self.new_name::<TEXT>(cursor)
     }
 
-    /// The same, with a text of its own behind all others.
+    /// Like [`Self::name`], but always writes the text at the end.
     pub(crate) fn new_name<const TEXT: bool>(
         &mut self,
         cursor: &mut Cursor<'_>,
