@@ -1,4 +1,4 @@
-//! A pipeline of one thread without records: for commands that tell as they go.
+//! A pipeline of one thread without records, for commands that report while they read.
 //!
 //! Everything up to the stages is what a run does: the same filter, checksums, fragments, tunnels,
 //! connections and identifiers.
@@ -11,21 +11,18 @@ pub(crate) mod trial;
 pub(crate) mod verdicts;
 pub(crate) mod wanted;
 
-use crate::aggregates::{News, Observers};
+use crate::aggregates::News;
 use crate::input::{InputStage, InputSummary};
-use crate::output::messages;
 use crate::report::ProgressSink;
-use crate::run::memory;
 use crate::run::shape::Shape;
 use crate::run::single::SingleLane;
-use crate::run::{division, random};
+use crate::run::{division, random, worker};
 use crate::worker::stages::Stages;
 use crate::worker::{Late, Worker};
 use crate::{Control, RunError};
 use flowpin_capture::Source;
 use flowpin_config::{Format, OutputPlan, Plan};
 use flowpin_flow::{ShardSet, Table};
-use flowpin_output::Formatter;
 use flowpin_packet::Piece;
 use flowpin_record::RecordKey;
 use std::io;
@@ -42,8 +39,7 @@ pub(crate) fn silent(plan: &Plan) -> Plan {
 }
 
 /// Runs the whole input through one worker. `after` is called after each piece, and for each part
-/// of the connections that end with the input, with the watermark and the news of
-/// the aggregates.
+/// of the connections that end with the input, with the watermark and the aggregates' news.
 pub(crate) fn run<O: Stages>(
     plan: &Plan,
     source: Source,
@@ -53,11 +49,7 @@ pub(crate) fn run<O: Stages>(
 ) -> Result<(Worker<O>, InputSummary), RunError> {
     let secret = random();
     let (options, _) = division(plan, Shape::Single, secret);
-    let formatter = Formatter::with_messages(&plan.output, &messages::schemas(plan));
-    let (flow, late) = (memory::flow(plan), Late::default());
-    let observers = Observers::new(plan, secret).map_err(RunError::Memory)?;
-    let worker = Worker::new(&flow, ShardSet::ALL, formatter, late, observers, stages)
-        .map_err(RunError::Memory)?;
+    let worker = worker(plan, ShardSet::ALL, Late::default(), secret, stages)?;
     let mut lane = SingleLane::<_>::new(worker);
     let mut input = InputStage::new(plan, options, source);
     let mut piece = Piece::default();

@@ -18,7 +18,7 @@ pub(crate) use crate::input::slow_path::Arrival;
 use crate::input::slow_path::{KeptApart, SlowPath};
 use crate::input::tunnels::Tunnels;
 use crate::report::{CaptureQuality, Conservation, InputReport, Progress};
-use crate::run::memory;
+use crate::run::stage_options;
 use flowpin_capture::{CaptureError, Source};
 use flowpin_config::Plan;
 use flowpin_counters::{Loss, Losses, Refusals};
@@ -75,7 +75,7 @@ pub(crate) struct InputStage {
 impl InputStage {
     /// A stage that has read nothing yet.
     pub(crate) fn new(plan: &Plan, options: DispatchOptions, source: Source) -> Self {
-        let defragmenter = Defragmenter::new(memory::defrag(plan, options.secret));
+        let defragmenter = Defragmenter::new(stage_options::defrag(plan, options.secret));
         let formatter = Formatter::new(&plan.output);
         let tunnels = Tunnels::new(plan.id_seed);
         let kept_apart = KeptApart::new(&plan.defragmentation, plan.id_seed);

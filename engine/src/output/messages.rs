@@ -1,7 +1,7 @@
 //! The kinds of messages that a run may write records of.
 
 use crate::error::RunError;
-use crate::run::memory;
+use crate::run::stage_options;
 use crate::worker::parse::registry;
 use flowpin_config::Plan;
 use flowpin_data_channels::FTP_DATA;
@@ -13,7 +13,7 @@ pub(crate) fn schemas(plan: &Plan) -> MessageSchemas {
     if !plan.parse.enabled {
         return MessageSchemas::default();
     }
-    let setup = memory::parsers(plan);
+    let setup = stage_options::parsers(plan);
     let mut all = registry::schemas(&setup);
     all.push((false, &FTP_DATA));
     all.sort_by_key(|&(is_grammar, schema)| (is_grammar, schema.part_of.is_some()));
@@ -24,7 +24,7 @@ pub(crate) fn schemas(plan: &Plan) -> MessageSchemas {
 pub(crate) fn names_of_parsers() -> BTreeSet<String> {
     let mut plan = Plan::default();
     plan.files.decode = true;
-    let setup = memory::parsers(&plan);
+    let setup = stage_options::parsers(&plan);
     let all = registry::schemas(&setup).into_iter();
     let own = all.filter(|(is_grammar, _)| !is_grammar);
     own.map(|(_, schema)| schema)
@@ -47,7 +47,7 @@ pub(crate) fn all_schemas(plan: &Plan) -> MessageSchemas {
 /// # Errors
 /// The first one that has none, with those that have.
 pub(crate) fn check(plan: &Plan) -> Result<(), RunError> {
-    let setup = memory::parsers(plan);
+    let setup = stage_options::parsers(plan);
     let mut known = registry::names(&setup);
     let mut asked = plan.parse.protocols.iter();
     match asked.find(|name| !known.contains(&name.as_str())) {

@@ -1,16 +1,13 @@
 //! Pipelines of one thread with ever more stages.
 
 use super::watched::Watched;
-use crate::aggregates::Observers;
 use crate::input::{InputStage, Lane};
 use crate::output::Output;
-use crate::output::messages;
 use crate::report::Progress;
-use crate::run::memory;
 use crate::run::nowhere::Nowhere;
 use crate::run::shape::Shape;
-use crate::run::single::SingleLane;
-use crate::run::{division, open};
+use crate::run::single::{INPUT, SingleLane, WORKER};
+use crate::run::{division, open, worker};
 use crate::worker::identify::IdentifyRules;
 use crate::worker::stages::{AllStages, Explain, Planned, Stages};
 use crate::worker::{Late, Worker};
@@ -18,7 +15,7 @@ use crate::{Control, RunError};
 use flowpin_config::{Checksums, Format, OutputPlan, Plan};
 use flowpin_cpu::tsc;
 use flowpin_flow::ShardSet;
-use flowpin_output::{Formatter, Writers};
+use flowpin_output::Writers;
 use flowpin_packet::{PacketMeta, Piece};
 
 /// Up to which stage a pipeline goes.
@@ -127,7 +124,7 @@ impl Pipeline {
             })));
         }
         if layer == Layer::Connections {
-            let worker = worker(plan, secret, |_, _| {
+            let worker = worker(plan, ShardSet::ALL, Late::default(), secret, |_| {
                 Ok(Explain {
                     id_seed: plan.id_seed,
                 })
@@ -137,8 +134,10 @@ impl Pipeline {
             )?)));
         }
         let known = known.filter(|_| plan.identify.enabled);
-        let worker = worker(plan, secret, |count, capacity| {
-            AllStages::new(plan, known, count, capacity).map(Watched::new)
+        let shards = ShardSet::ALL;
+        let count = u32::try_from(shards.len()).unwrap_or(0);
+        let worker = worker(plan, shards, Late::default(), secret, |table| {
+            AllStages::new(plan, known, count, table.capacity()).map(Watched::new)
         })?;
         Ok(Self::Full(Box::new(Whole::new(
             plan, input, worker, control,
@@ -214,27 +213,6 @@ impl Pipeline {
 
 const WATCHED_EVERY: u64 = 64;
 
-fn worker<O: Stages>(
-    plan: &Plan,
-    secret: u64,
-    stages: impl FnOnce(u32, u32) -> std::io::Result<O>,
-) -> Result<Worker<O>, RunError> {
-    let formatter = Formatter::with_messages(&plan.output, &messages::schemas(plan));
-    let shards = ShardSet::ALL;
-    let count = u32::try_from(shards.len()).unwrap_or(0);
-    let flow = memory::flow(plan);
-    let observers = Observers::new(plan, secret).map_err(RunError::Memory)?;
-    Worker::new(
-        &flow,
-        shards,
-        formatter,
-        Late::default(),
-        observers,
-        |table| stages(count, table.capacity()),
-    )
-    .map_err(RunError::Memory)
-}
-
 /// Reads, finds packets, and dispatches them if it shall.
 pub(super) struct Head {
     input: InputStage,
@@ -280,7 +258,7 @@ impl Lane for NoLane {
 pub(super) struct Whole<O> {
     input: InputStage,
     lane: SingleLane<O, true>,
-    output: Option<Output>,
+    output: Output,
     piece: Piece,
     pieces: u64,
     steps: [u64; 5],
@@ -305,7 +283,7 @@ impl<O: Stages> Whole<O> {
         Ok(Self {
             input,
             lane: SingleLane::new(worker),
-            output: Some(Output::new(1, writers, plan, control)),
+            output: Output::new(1, writers, plan, control),
             piece: Piece::default(),
             pieces: 0,
             steps: [0; 5],
@@ -330,14 +308,12 @@ impl<O: Stages> Whole<O> {
         let (delivery, batch) = (self.lane.worker.tick(tick), self.input.tick(tick.time));
         let ticked = tsc();
         self.live_max = self.live_max.max(self.lane.worker.live());
-        if let Some(output) = &mut self.output {
-            output.push(WORKER, delivery);
-            output.push(INPUT, batch);
-            output.write(|source, batch| match source {
-                WORKER => self.lane.worker.recycle(batch),
-                _ => self.input.recycle(batch),
-            })?;
-        }
+        self.output.push(WORKER, delivery);
+        self.output.push(INPUT, batch);
+        self.output.write(|source, batch| match source {
+            WORKER => self.lane.worker.recycle(batch),
+            _ => self.input.recycle(batch),
+        })?;
         let spans = [
             filled - start,
             (walked - filled).saturating_sub(worked),
@@ -353,17 +329,7 @@ impl<O: Stages> Whole<O> {
 
     fn finish(&mut self) -> Result<(), RunError> {
         let start = tsc();
-        while let Some(delivery) = self.lane.worker.end_some() {
-            let Some(output) = &mut self.output else {
-                break;
-            };
-            output.push(WORKER, delivery);
-            output.write(|source, batch| {
-                if source == WORKER {
-                    self.lane.worker.recycle(batch);
-                }
-            })?;
-        }
+        self.lane.end(&mut self.output)?;
         self.steps[3] += tsc() - start;
         Ok(())
     }
@@ -381,6 +347,3 @@ impl<O: Stages> Whole<O> {
         }
     }
 }
-
-const WORKER: usize = 0;
-const INPUT: usize = 1;

@@ -1,10 +1,10 @@
 //! From a plan to a report: opens everything, runs the pipeline, sums up.
 
 pub(crate) mod ground;
-pub(crate) mod memory;
 pub(crate) mod nowhere;
 pub(crate) mod shape;
 pub(crate) mod single;
+pub(crate) mod stage_options;
 pub(crate) mod threads;
 
 use crate::aggregates::Observers;
@@ -16,17 +16,18 @@ use crate::report::{ProgressSink, RunReport};
 use crate::run::nowhere::Nowhere;
 use crate::run::shape::Shape;
 use crate::worker::identify::IdentifyRules;
-use crate::worker::stages::{self, AllStages, Explain, Planned};
+use crate::worker::stages::{self, AllStages, Explain, Planned, Stages};
 use crate::worker::{Finished, Late, Worker};
 use crate::{Control, RunError};
 use flowpin_capture::Source;
 use flowpin_config::{Checksums, Cut, FullRing, Plan};
 use flowpin_disk::Reads;
 use flowpin_dispatch::DispatchOptions;
-use flowpin_flow::ShardSet;
+use flowpin_flow::{ShardSet, Table};
 use flowpin_output::{Formatter, Writers};
 use flowpin_packet::{SHARD_COUNT, Shard};
 use std::hash::{BuildHasher, RandomState};
+use std::io;
 use std::time::Instant;
 
 /// Pieces of input that may be under way between input and workers.
@@ -322,16 +323,26 @@ fn workers<O: Planned>(
                     owners.get(usize::from(shard.0)).map(|&o| usize::from(o)) == Some(number)
                 })
                 .collect();
-            let formatter = Formatter::with_messages(&plan.output, &messages::schemas(plan));
             let count = u32::try_from(shards.len()).unwrap_or(0);
-            let flow = memory::flow(plan);
-            let observers = Observers::new(plan, secret).map_err(RunError::Memory)?;
-            Worker::new(&flow, shards, formatter, late, observers, |table| {
+            worker(plan, shards, late, secret, |table| {
                 O::new(plan, known, count, table.capacity())
             })
-            .map_err(RunError::Memory)
         })
         .collect()
+}
+
+/// One worker, with the stages that `stages` makes for its connection table.
+pub(crate) fn worker<O: Stages>(
+    plan: &Plan,
+    shards: ShardSet,
+    late: Late,
+    secret: u64,
+    stages: impl FnOnce(&Table) -> io::Result<O>,
+) -> Result<Worker<O>, RunError> {
+    let formatter = Formatter::with_messages(&plan.output, &messages::schemas(plan));
+    let flow = stage_options::flow(plan);
+    let observers = Observers::new(plan, secret).map_err(RunError::Memory)?;
+    Worker::new(&flow, shards, formatter, late, observers, stages).map_err(RunError::Memory)
 }
 
 /// The processors for a shape's threads: those asked for, or some that share a cache. Not pinned

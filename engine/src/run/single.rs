@@ -1,4 +1,4 @@
-//! `1x1`: everything on one thread. A batch of 128 descriptors never leaves the first-level cache.
+//! `1x1`: everything on one thread. Descriptors never leave the caches of its core.
 
 use crate::RunError;
 use crate::input::{InputStage, Lane};
@@ -35,14 +35,7 @@ pub(crate) fn run<O: Stages>(
     }
     let (batch, summary) = input.finish();
     output.push(INPUT, batch);
-    while let Some(delivery) = lane.worker.end_some() {
-        output.push(WORKER, delivery);
-        output.write(|source, batch| {
-            if source == WORKER {
-                lane.worker.recycle(batch);
-            }
-        })?;
-    }
+    lane.end(&mut output)?;
     let (delivery, finished) = lane.worker.finish();
     output.push(WORKER, delivery);
     output.write(|_, _| {})?;
@@ -55,11 +48,12 @@ pub(crate) fn run<O: Stages>(
     })
 }
 
-const WORKER: usize = 0;
-const INPUT: usize = 1;
+/// The sources of records.
+pub(crate) const WORKER: usize = 0;
+pub(crate) const INPUT: usize = 1;
 
-/// Collects descriptors until there are enough for the worker. If `TIMED`, notes the cycles that
-/// the worker takes.
+/// Collects descriptors into batches for the worker. If `TIMED`, counts the cycles that the worker
+/// takes.
 pub(crate) struct SingleLane<O, const TIMED: bool = false> {
     pub(crate) worker: Worker<O>,
     pub(crate) cycles: u64,
@@ -67,7 +61,7 @@ pub(crate) struct SingleLane<O, const TIMED: bool = false> {
     len: usize,
     /// Reassembled datagrams of this piece.
     extra: Vec<u8>,
-    /// Takes a descriptor should the batch be full, which `commit` prevents.
+    /// Takes a descriptor if the batch is full, which `commit` prevents.
     overflow: PacketMeta,
 }
 
@@ -83,10 +77,23 @@ impl<O: Stages, const TIMED: bool> SingleLane<O, TIMED> {
         }
     }
 
-    /// Handles the rest of a piece, so that it can be read over.
+    /// Processes the rest of a piece, so that its buffer can be reused.
     pub(crate) fn finish_piece(&mut self, piece: &Piece) {
         self.flush(piece);
         self.extra.clear();
+    }
+
+    /// Ends all connections, part by part, and writes their records.
+    pub(crate) fn end(&mut self, output: &mut Output) -> Result<(), RunError> {
+        while let Some(delivery) = self.worker.end_some() {
+            output.push(WORKER, delivery);
+            output.write(|source, batch| {
+                if source == WORKER {
+                    self.worker.recycle(batch);
+                }
+            })?;
+        }
+        Ok(())
     }
 
     #[inline]

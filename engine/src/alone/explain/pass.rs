@@ -11,9 +11,9 @@ use crate::aggregates::{News, Observers};
 use crate::alone::wanted::Wanted;
 use crate::input::InputStage;
 use crate::output::messages;
-use crate::run::memory;
 use crate::run::shape::Shape;
 use crate::run::single::SingleLane;
+use crate::run::stage_options;
 use crate::run::{division, open, random};
 use crate::worker::stages::{AllStages, Planned};
 use crate::worker::{Late, Worker};
@@ -49,7 +49,7 @@ impl Explainer<'_> {
     ) -> Result<Passed, RunError> {
         let (plan, (control, _)) = (self.plan, self.hands);
         let source = open(plan, control)?;
-        // The second pass would find an empty pipe.
+        // A named pipe: the second pass would find it empty.
         if source.progress().bytes_total.is_none() {
             return Err(RunError::ExplainFromPipe);
         }
@@ -154,7 +154,7 @@ impl Explainer<'_> {
         let observers = Observers::new(plan, secret).map_err(RunError::Memory)?;
         let shards = u32::try_from(SHARD_COUNT).unwrap_or(u32::MAX);
         let (flow, late, seed) = (
-            memory::flow(plan),
+            stage_options::flow(plan),
             Late::default(),
             plan.output.community_seed,
         );

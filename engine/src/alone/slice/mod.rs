@@ -12,9 +12,9 @@ use crate::alone::silent;
 use crate::alone::wanted::Wanted;
 use crate::input::{InputStage, Lane};
 use crate::report::{InputReport, ProgressSink};
-use crate::run::memory;
 use crate::run::shape::Shape;
 use crate::run::single::SingleLane;
+use crate::run::stage_options;
 use crate::run::{division, ground, open, random};
 use crate::worker::stages::{Explain, Stages};
 use crate::worker::{Late, Worker};
@@ -107,7 +107,7 @@ fn find(
         },
     };
     let formatter = Formatter::new(&plan.output);
-    let flow = memory::flow(&plan);
+    let flow = stage_options::flow(&plan);
     let worker = Worker::new(
         &flow,
         ShardSet::ALL,

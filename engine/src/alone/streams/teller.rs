@@ -4,7 +4,7 @@
 use super::{Conversation, StreamEnd, StreamPlace, StreamSink, StreamsReport};
 use crate::RunError;
 use crate::alone::wanted::Wanted;
-use crate::run::memory;
+use crate::run::stage_options;
 use crate::worker::stages::{Explain, Stages, StagesReport};
 use core::net::SocketAddr;
 use flowpin_config::Plan;
@@ -55,7 +55,7 @@ impl<'k, K: StreamSink> Teller<'k, K> {
         sink: &'k mut K,
         connections_max: u32,
     ) -> io::Result<Self> {
-        let options = memory::reassembly(plan);
+        let options = stage_options::reassembly(plan);
         let shards = u32::try_from(flowpin_packet::SHARD_COUNT).unwrap_or(u32::MAX);
         Ok(Self {
             explain: Explain {

@@ -2,7 +2,7 @@
 
 use super::attempt::Attempt;
 use super::{Found, PatternsReport};
-use crate::run::memory;
+use crate::run::stage_options;
 use crate::worker::stages::{AllStages, Stages};
 use flowpin_config::Plan;
 use flowpin_flow::{Event, FlowObserver, Sighting, Table};
@@ -44,7 +44,11 @@ impl<'r> Tester<'r> {
         let shards = u32::try_from(SHARD_COUNT).unwrap_or(u32::MAX);
         Ok(Self {
             all,
-            reassembler: Reassembler::new(&memory::reassembly(plan), shards, connections_max)?,
+            reassembler: Reassembler::new(
+                &stage_options::reassembly(plan),
+                shards,
+                connections_max,
+            )?,
             trial: Trial {
                 automata,
                 attempts: HashMap::new(),

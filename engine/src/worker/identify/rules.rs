@@ -2,7 +2,7 @@
 
 use super::patterns;
 use crate::output::messages;
-use crate::run::memory;
+use crate::run::stage_options;
 use crate::worker::parse::registry;
 use crate::{ProgressSink, RunError};
 use flowpin_config::{IdentifyPlan, Plan};
@@ -31,7 +31,7 @@ impl IdentifyRules {
     /// cannot be read.
     pub(crate) fn of(plan: &Plan) -> Result<Option<Self>, RunError> {
         messages::check(plan)?;
-        let mut parsers = memory::parsers(plan);
+        let mut parsers = stage_options::parsers(plan);
         registry::prepare(&mut parsers)?;
         let plan = &plan.identify;
         if !plan.enabled {

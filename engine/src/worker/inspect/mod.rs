@@ -28,7 +28,7 @@ mod view;
 pub(super) use events::{Feed, Occasion};
 pub use view::InspectView;
 
-use crate::run::memory;
+use crate::run::stage_options;
 use crate::worker::context::Context;
 use crate::worker::identify::IdentifyRules;
 use crate::worker::identify::{Identify, IdentifyStats, Phase};
@@ -75,7 +75,7 @@ impl Inspect {
         Ok(Self {
             states: Slab::with_capacity(connections_max)?,
             queue: Vec::with_capacity(QUEUE_LEN),
-            identify: Identify::new(known, memory::identification(plan))?,
+            identify: Identify::new(known, stage_options::searches(plan))?,
             parse: Parse::new(plan, &known.parsers, connections_max)?,
         })
     }

@@ -23,7 +23,7 @@ parsers! {
 #[cfg(test)]
 mod tests {
     use super::{buffers, protocols, reads, schemas};
-    use crate::run::memory;
+    use crate::run::stage_options;
     use flowpin_config::Plan;
     use flowpin_identify::Identifier;
     use std::collections::BTreeSet;
@@ -40,7 +40,7 @@ mod tests {
     /// Every buffer is a column of a record, and no two have one name.
     #[test]
     fn what_parsers_publish_is_in_their_records() {
-        let setup = memory::parsers(&Plan::default());
+        let setup = stage_options::parsers(&Plan::default());
         let schemas = schemas(&setup);
         let mut names = BTreeSet::new();
         for buffer in buffers() {

@@ -22,7 +22,7 @@ pub use crate::worker::parse::ParseStats;
 pub(crate) use explain::Explain;
 pub use view::ScanView;
 
-use crate::run::memory;
+use crate::run::stage_options;
 use crate::worker::context::{Cause, Context};
 use crate::worker::identify::IdentifyRules;
 use crate::worker::inspect::{FastPath, Feed, Inspect, Occasion};
@@ -117,7 +117,7 @@ impl Planned for AllStages {
         connections_max: u32,
     ) -> io::Result<Self> {
         let reassembler = if plan.streams.enabled {
-            let options = memory::reassembly(plan);
+            let options = stage_options::reassembly(plan);
             Some(Reassembler::new(&options, shards, connections_max)?)
         } else {
             None

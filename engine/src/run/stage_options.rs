@@ -1,4 +1,4 @@
-//! How `--memory` is divided.
+//! The options of the stages, made from a plan: how `--memory` is divided among them.
 
 use crate::worker::parse::registry;
 use flowpin_config::{Format, OutputPlan, Plan};
@@ -9,18 +9,18 @@ use flowpin_packet::SHARD_COUNT;
 use flowpin_parser::{ParserMemory, ParserSetup};
 use flowpin_reassembly::{ReassemblyOptions, Urgent};
 
-/// Fragments get a quarter at most, and no more than this: room for a second of a million small
-/// useless fragments, so that a real datagram among them completes. It is taken only if needed.
+/// Fragments get at most a quarter, and no more than this: a million small useless fragments of one
+/// second fit, so that a real datagram among them completes. Memory is taken only when needed.
 const FRAGMENT_BYTES_MAX: u64 = 512 << 20;
 
 fn fragment_bytes(plan: &Plan) -> u64 {
     let share = (plan.memory_bytes / 4).min(FRAGMENT_BYTES_MAX);
     let set = plan.defragmentation.memory_bytes;
-    // Connections must have something as well.
+    // Connections need memory as well.
     set.unwrap_or(share).min(plan.memory_bytes / 2)
 }
 
-/// Bytes behind holes get an eighth at most, and no more than this.
+/// Bytes after holes in streams get at most an eighth, and no more than this.
 const SEGMENT_BYTES_MAX: u64 = 256 << 20;
 
 fn segment_bytes(plan: &Plan) -> u64 {
@@ -32,7 +32,7 @@ fn segment_bytes(plan: &Plan) -> u64 {
     set.unwrap_or(share).min(plan.memory_bytes / 4)
 }
 
-/// Delivered bytes, kept to compare what is sent again, get a quarter at most.
+/// Delivered bytes, kept to compare retransmissions with, get at most a quarter.
 fn compared_bytes(plan: &Plan) -> u64 {
     if !plan.streams.enabled {
         return 0;
@@ -40,35 +40,36 @@ fn compared_bytes(plan: &Plan) -> u64 {
     plan.streams.compared_bytes.min(plan.memory_bytes / 4)
 }
 
-/// First bytes of connections not yet identified get an eighth: who gives more memory, because
-/// there was none for them, shall have more. The end is what a shard can count.
+/// The first bytes of connections not yet identified get an eighth: more `--memory`, which the
+/// counter of lost first bytes advises, must mean more for them. The limit is what a shard can
+/// count.
 const FIRST_BYTES_MAX: u64 = 256 << 30;
 
-// Also where nothing is identified: the connections that a run follows must be those that a slice
-// made from its records does.
+// Reserved even without identification: a run must follow the same connections as a slice that is
+// made from its records.
 fn first_bytes(plan: &Plan) -> u64 {
     (plan.memory_bytes / 8).min(FIRST_BYTES_MAX)
 }
 
-/// Parsers get an eighth at most, and no more than this.
+/// Parsers get at most an eighth, and no more than this.
 const PARSER_BYTES_MAX: u64 = 512 << 20;
 
-// Also where nothing is parsed, for the same reason.
+// Reserved even without parsing, for the same reason.
 fn parser_bytes(plan: &Plan) -> u64 {
     let share = (plan.memory_bytes / 8).min(PARSER_BYTES_MAX);
     let set = plan.parse.memory_bytes;
     set.unwrap_or(share).min(plan.memory_bytes / 4)
 }
 
-/// Bodies that were asked for get a quarter beside all else, and no less than one with a window of
-/// 4 MiB in each shard takes.
+/// Requested bodies get another quarter in addition, and at least what one body with a window of
+/// 4 MiB takes in each shard.
 fn body_bytes(plan: &Plan) -> u64 {
     (plan.memory_bytes / 4).max(BODY_BYTES_MIN)
 }
 
 const BODY_BYTES_MIN: u64 = SHARD_COUNT as u64 * (5 << 20);
 
-/// What parsers are made from. Each takes its part of their memory itself.
+/// The set-up of parsers. Each takes its part of their memory itself.
 pub(crate) fn parsers(plan: &Plan) -> ParserSetup {
     let (bytes, bodies) = (parser_bytes(plan), body_bytes(plan));
     let memory = ParserMemory::new(bytes, bodies, registry::CONNECTION_BYTES_MAX);
@@ -76,21 +77,21 @@ pub(crate) fn parsers(plan: &Plan) -> ParserSetup {
     ParserSetup::new(plan.parse.clone(), plan.files.clone(), has_columns, memory)
 }
 
-/// Whether records of formats that go by columns are asked for.
+/// Whether some format of the records has columns.
 fn has_columns(output: &OutputPlan) -> bool {
     let by_columns = |format: &Format| !matches!(format, Format::Eve | Format::None);
     !output.to_stdout && output.formats.iter().any(by_columns)
 }
 
-/// What identification may use, over all workers.
-pub(crate) fn identification(plan: &Plan) -> SearchOptions {
+/// The limits of searches for protocols, over all workers.
+pub(crate) fn searches(plan: &Plan) -> SearchOptions {
     SearchOptions {
         keeps_datagrams: plan.parse.enabled,
         ..SearchOptions::within(first_bytes(plan))
     }
 }
 
-/// What reassembly may use, over all workers, and how it goes about it.
+/// The options of reassembly, over all workers.
 pub(crate) fn reassembly(plan: &Plan) -> ReassemblyOptions {
     let streams = &plan.streams;
     ReassemblyOptions {
@@ -110,7 +111,7 @@ pub(crate) fn reassembly(plan: &Plan) -> ReassemblyOptions {
     }
 }
 
-/// What the connection tables may use, over all workers.
+/// The options of the connection tables, over all workers.
 pub(crate) fn flow(plan: &Plan) -> FlowOptions {
     FlowOptions {
         timeouts: plan.timeouts,
@@ -126,7 +127,7 @@ pub(crate) fn flow(plan: &Plan) -> FlowOptions {
     }
 }
 
-/// What defragmentation may use.
+/// The options of defragmentation.
 pub(crate) fn defrag(plan: &Plan, secret: u64) -> DefragOptions {
     let fragments = &plan.defragmentation;
     DefragOptions {
@@ -143,10 +144,10 @@ pub(crate) fn defrag(plan: &Plan, secret: u64) -> DefragOptions {
 
 #[cfg(test)]
 mod tests {
-    use super::identification;
+    use super::searches;
     use flowpin_config::Plan;
 
-    /// The counter of first bytes that found no memory says: raise `--memory`. That must help.
+    /// The counter of lost first bytes advises to raise `--memory`. That must help.
     #[test]
     fn more_memory_is_more_room_for_first_bytes() {
         let room = |gigabytes: u64| {
@@ -154,7 +155,7 @@ mod tests {
                 memory_bytes: gigabytes << 30,
                 ..Plan::default()
             };
-            identification(&plan).shard_bytes_max
+            searches(&plan).shard_bytes_max
         };
         for gigabytes in [1, 2, 8, 64, 256] {
             assert!(room(2 * gigabytes) > room(gigabytes), "{gigabytes} GiB");
