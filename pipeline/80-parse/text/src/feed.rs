@@ -1,4 +1,4 @@
-//! Streams within a stream: a body in parts, each with its length before it, read as one.
+//! Inner streams: a body sent in parts, each preceded by its length, is scanned as one stream.
 //!
 //! ```text
 //!  BDAT 40\r\n│forty bytes│BDAT 9 LAST\r\n│nine bytes│QUIT\r\n
@@ -6,29 +6,29 @@
 //!                    └── a stream of its own ───┴─ <<EOF>>
 //! ```
 //!
-//! A token may begin in one part and end in the next. How long a part is says the stream around it,
-//! so what is in it never changes where that goes on.
+//! A token may begin in one part and end in the next. The outer stream has the length of each part,
+//! so the content of a part cannot change where the outer stream continues.
 
 use crate::actions::Actor;
 use flowpin_lexer::{Condition, Saved};
 use flowpin_record::MessageSink;
 
-/// What the bytes that are skipped are.
+/// The role of the skipped bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Feeding {
-    /// No part of a stream.
+    /// Not part of an inner stream.
     #[default]
     No,
-    /// A part of one.
+    /// A part of an inner stream.
     Part,
-    /// Its last part.
+    /// The last part of an inner stream.
     Last,
 }
 
 impl<S: MessageSink> Actor<'_, S> {
-    /// What is skipped from now on is a part of a stream.
+    /// Begins a part of an inner stream: the bytes skipped from now on belong to it.
     pub(crate) fn begin_feed(&mut self, condition: Condition, is_last: bool) {
-        // A stream within one of these is passed over.
+        // An inner stream has no inner streams itself: their bytes are only skipped.
         if self.fed_texts.is_some() {
             self.extra.fed.get_or_insert(Saved::new(condition));
             self.extra.feeding = if is_last {
@@ -39,7 +39,7 @@ impl<S: MessageSink> Actor<'_, S> {
         }
     }
 
-    /// The next bytes of a part.
+    /// Scans the next bytes of a part.
     #[cold]
     #[inline(never)]
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
@@ -48,7 +48,7 @@ impl<S: MessageSink> Actor<'_, S> {
         });
     }
 
-    /// A part is over.
+    /// Ends a part.
     #[cold]
     #[inline(never)]
     pub(crate) fn feed_ended(&mut self) {
@@ -61,7 +61,7 @@ impl<S: MessageSink> Actor<'_, S> {
         }
     }
 
-    /// Bytes of a part are missing.
+    /// Resynchronises the inner stream after missing bytes of a part.
     pub(crate) fn feed_gap(&mut self, len: u64) {
         self.within(|actor, fed, texts| {
             let to = fed.resync(&actor.grammar.resync);
@@ -69,7 +69,7 @@ impl<S: MessageSink> Actor<'_, S> {
         });
     }
 
-    /// Nothing more comes of the stream.
+    /// Drops the inner stream.
     pub(crate) fn drop_fed(&mut self) {
         if let (Some(texts), Some(fed)) = (&mut self.fed_texts, &mut self.extra.fed) {
             fed.stop(texts);

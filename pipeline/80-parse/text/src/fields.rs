@@ -1,21 +1,21 @@
-//! What was captured of one direction, or of one question.
+//! The captured fields of one direction or of one question.
 
 use crate::options::TextOptions;
 use flowpin_lexer::{FieldId, FieldKind, GrammarField};
 use flowpin_packet::Timestamp;
 use flowpin_record::Value;
 
-/// The captured fields. Where there are none it has no memory: most directions stand between two
-/// messages, and a worker's next message takes what the last one left, which is in the cache yet.
+/// The captured fields. Empty fields own no memory: most directions are between two messages, and
+/// a worker's next message reuses the memory of the last one, which is still in the cache.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fields {
-    /// When the first of them came.
+    /// The time of the first field.
     pub(crate) begun: Option<Timestamp>,
     entries: Vec<Entry>,
     bytes: Vec<u8>,
 }
 
-/// Memory for fields.
+/// Spare memory for fields.
 #[derive(Debug)]
 struct Spare {
     entries: Vec<Entry>,
@@ -32,17 +32,17 @@ struct Entry {
 #[derive(Clone, Copy, Debug)]
 enum What {
     Count(u64),
-    /// From where to where in the bytes.
+    /// Start and end in the bytes.
     Text(u32, u32),
 }
 
-/// Bytes of texts in each shard, and memory that nobody uses now.
+/// Bytes of texts used in each shard, and spare memory.
 #[derive(Debug)]
 pub(crate) struct Budget {
     used: Vec<u64>,
     spares: Vec<Spare>,
     shard_bytes_max: u64,
-    /// Texts that were cut, or not kept.
+    /// Number of texts truncated or not kept.
     pub(crate) lost: u64,
 }
 
@@ -104,16 +104,16 @@ impl Fields {
         }
     }
 
-    /// The field is this text; with `is_more`, a list has it as one more member.
+    /// Sets a field to this text; with `is_more`, appends the text to a list.
     pub(crate) fn set_text(
         &mut self,
         field: FieldId,
         text: &[u8],
         is_more: bool,
-        place: &mut Place<'_>,
+        context: &mut CaptureContext<'_>,
     ) {
-        self.begun.get_or_insert(place.at);
-        self.take_memory(place.budget);
+        self.begun.get_or_insert(context.at);
+        self.take_memory(context.budget);
         if !is_more {
             self.clear_field(field);
         } else {
@@ -122,13 +122,13 @@ impl Fields {
                 .iter()
                 .filter(|entry| entry.field == field)
                 .count();
-            if len >= place.options.list_len_max {
-                place.budget.lost = place.budget.lost.saturating_add(1);
+            if len >= context.options.list_len_max {
+                context.budget.lost = context.budget.lost.saturating_add(1);
                 return;
             }
         }
         let from = self.bytes.len();
-        if self.add_bytes(text, 0, place)
+        if self.add_bytes(text, 0, context)
             && let (Ok(from), Ok(to)) = (u32::try_from(from), u32::try_from(self.bytes.len()))
         {
             let what = What::Text(from, to);
@@ -136,27 +136,27 @@ impl Fields {
         }
     }
 
-    /// The text of a field goes on. `separator` stands between.
+    /// Extends the text of a field, after a `separator`.
     pub(crate) fn extend_text(
         &mut self,
         field: FieldId,
         separator: &[u8],
         text: &[u8],
-        place: &mut Place<'_>,
+        context: &mut CaptureContext<'_>,
     ) {
         let last = self.entries.iter().rposition(|entry| entry.field == field);
         let Some((index, What::Text(from, to))) =
             last.and_then(|index| Some((index, self.entries.get(index)?.what)))
         else {
-            return self.set_text(field, text, false, place);
+            return self.set_text(field, text, false, context);
         };
-        // What goes on must be the last of the bytes.
+        // A text can only grow at the end of the bytes.
         let mut from = from as usize;
         let to = to as usize;
         if to != self.bytes.len() {
             let len = to.saturating_sub(from);
-            if self.bytes.len() > BYTES_MAX || !place.budget.take(place.shard, len) {
-                place.budget.lost = place.budget.lost.saturating_add(1);
+            if self.bytes.len() > BYTES_MAX || !context.budget.take(context.shard, len) {
+                context.budget.lost = context.budget.lost.saturating_add(1);
                 return;
             }
             let begin = self.bytes.len();
@@ -164,9 +164,9 @@ impl Fields {
             from = begin;
         }
         let so_far = self.bytes.len().saturating_sub(from);
-        self.add_bytes(separator, so_far, place);
+        self.add_bytes(separator, so_far, context);
         let so_far = self.bytes.len().saturating_sub(from);
-        self.add_bytes(text, so_far, place);
+        self.add_bytes(text, so_far, context);
         if let (Some(entry), Ok(from), Ok(to)) = (
             self.entries.get_mut(index),
             u32::try_from(from),
@@ -176,17 +176,17 @@ impl Fields {
         }
     }
 
-    /// Adds bytes of a text of which there are so many; false if none could be.
-    fn add_bytes(&mut self, bytes: &[u8], so_far: usize, place: &mut Place<'_>) -> bool {
-        let room = place.options.text_len_max.saturating_sub(so_far);
+    /// Adds bytes to a text that has `so_far` bytes; false if none fit.
+    fn add_bytes(&mut self, bytes: &[u8], so_far: usize, context: &mut CaptureContext<'_>) -> bool {
+        let room = context.options.text_len_max.saturating_sub(so_far);
         let room = room.min(BYTES_MAX.saturating_sub(self.bytes.len()));
         let kept = bytes.get(..room).unwrap_or(bytes);
-        let fits = place.budget.take(place.shard, kept.len());
+        let fits = context.budget.take(context.shard, kept.len());
         if fits {
             self.bytes.extend_from_slice(kept);
         }
         if !fits || kept.len() < bytes.len() {
-            place.budget.lost = place.budget.lost.saturating_add(1);
+            context.budget.lost = context.budget.lost.saturating_add(1);
         }
         fits && (!kept.is_empty() || bytes.is_empty())
     }
@@ -197,7 +197,7 @@ impl Fields {
         }
     }
 
-    /// Only what the grammar keeps stays.
+    /// Clears all fields except those that the grammar keeps.
     pub(crate) fn clear(&mut self, known: &[GrammarField], shard: u8, budget: &mut Budget) {
         let is_kept = |field: FieldId| {
             let field = known.get(usize::from(field));
@@ -208,7 +208,7 @@ impl Fields {
         if self.entries.is_empty() {
             return self.forget(shard, budget);
         }
-        // Texts stand in the order of their bytes, so that each moves to the front only.
+        // In the order of their bytes, texts only move towards the front.
         self.entries.sort_by_key(|entry| match entry.what {
             What::Count(_) => 0,
             What::Text(from, _) => from,
@@ -229,7 +229,7 @@ impl Fields {
         self.shrink();
     }
 
-    /// Memory beyond the usual, which the budget counts no more, is given back.
+    /// Frees memory beyond the usual: the budget counts used bytes, not capacity.
     fn shrink(&mut self) {
         if self.bytes.capacity() > CAPACITY_KEPT_MAX {
             self.bytes.shrink_to(CAPACITY_KEPT_MAX);
@@ -239,7 +239,7 @@ impl Fields {
         }
     }
 
-    /// Nothing stays. Memory beyond the usual is given back.
+    /// Clears all fields and releases their memory.
     pub(crate) fn forget(&mut self, shard: u8, budget: &mut Budget) {
         budget.give_back(shard, self.bytes.len());
         self.begun = None;
@@ -248,7 +248,7 @@ impl Fields {
         self.give_memory(budget);
     }
 
-    /// Takes memory, if it has none.
+    /// Takes spare or new memory, if the fields own none.
     #[inline]
     fn take_memory(&mut self, budget: &mut Budget) {
         if self.entries.capacity() > 0 {
@@ -262,7 +262,7 @@ impl Fields {
         self.bytes = spare.bytes;
     }
 
-    /// Gives back the memory of what is empty.
+    /// Returns the memory of empty fields to the spares.
     fn give_memory(&mut self, budget: &mut Budget) {
         if self.entries.capacity() == 0 {
             return;
@@ -277,7 +277,7 @@ impl Fields {
         }
     }
 
-    /// Becomes a copy of another.
+    /// Copies the fields of another; false without room.
     pub(crate) fn copy_from(&mut self, other: &Self, shard: u8, budget: &mut Budget) -> bool {
         if other.entries.is_empty() {
             self.begun = other.begun;
@@ -296,17 +296,24 @@ impl Fields {
         true
     }
 
-    /// Gets what another has and it has not; of lists, also the other's members.
-    pub(crate) fn add_from(&mut self, other: &Self, known: &[GrammarField], place: &mut Place<'_>) {
+    /// Adds the fields that only the other has, and the members of the other's lists.
+    pub(crate) fn add_from(
+        &mut self,
+        other: &Self,
+        known: &[GrammarField],
+        context: &mut CaptureContext<'_>,
+    ) {
         for entry in &other.entries {
             let field = known.get(usize::from(entry.field));
             let is_list = field.is_some_and(|field| field.kind == FieldKind::List);
             match entry.what {
                 _ if self.has(entry.field) && !is_list => {}
-                What::Count(count) => self.set_count(entry.field, count, place.at, place.budget),
+                What::Count(count) => {
+                    self.set_count(entry.field, count, context.at, context.budget)
+                }
                 What::Text(from, to) => {
                     let text = other.bytes.get(from as usize..to as usize);
-                    self.set_text(entry.field, text.unwrap_or_default(), is_list, place);
+                    self.set_text(entry.field, text.unwrap_or_default(), is_list, context);
                 }
             }
         }
@@ -316,7 +323,7 @@ impl Fields {
         self.entries.iter().any(|entry| entry.field == field)
     }
 
-    /// The field's value; that of a list is its texts.
+    /// The field's value; `None` for a list, which has [`texts`](Self::texts) instead.
     pub(crate) fn value<'a>(&'a self, field: FieldId, kind: FieldKind) -> Option<Value<'a>> {
         match kind {
             FieldKind::Count => self.count(field).map(Value::Count),
@@ -338,8 +345,8 @@ impl Fields {
     }
 }
 
-/// What capturing needs to know of where it happens.
-pub(crate) struct Place<'a> {
+/// The context of a capture.
+pub(crate) struct CaptureContext<'a> {
     pub(crate) at: Timestamp,
     pub(crate) shard: u8,
     pub(crate) options: &'a TextOptions,
@@ -347,38 +354,40 @@ pub(crate) struct Place<'a> {
 }
 
 const SHARDS: usize = 256;
-/// All texts of one message.
+/// Bytes of all texts of one message.
 const BYTES_MAX: usize = 1 << 16;
 const CAPACITY_KEPT_MAX: usize = 2048;
 const ENTRIES_KEPT_MAX: usize = 64;
-/// Memory to begin with, where none is spare: little, since every connection may stand inside a
-/// message, and only texts' lengths are counted. It grows as needed, and stays grown for the next.
+/// Initial capacity if no memory is spare: small, since every connection may be inside a message,
+/// and only the lengths of texts are counted. It grows as needed and keeps its size for the next
+/// message.
 const FRESH_ENTRIES: usize = 4;
 const FRESH_BYTES: usize = 64;
-/// So many messages' memory is kept for the next ones.
+/// Messages whose memory is kept for later ones.
 const SPARES_MAX: usize = 64;
 
 #[cfg(test)]
 mod tests {
-    use super::{Budget, CAPACITY_KEPT_MAX, ENTRIES_KEPT_MAX, Fields, Place};
+    use super::{Budget, CAPACITY_KEPT_MAX, CaptureContext, ENTRIES_KEPT_MAX, Fields};
     use crate::options::TextOptions;
     use flowpin_packet::Timestamp;
 
-    /// A connection that once had a long message holds no more than its budget says afterwards.
+    /// A connection that once had a long message holds no more memory afterwards than its budget
+    /// counts.
     #[test]
-    fn what_is_cleared_is_given_back() {
+    fn cleared_memory_is_released() {
         let options = TextOptions::default();
         let mut budget = Budget::new(1 << 20);
         let mut fields = Fields::default();
         for field in 0..40 {
             for _ in 0..options.list_len_max {
-                let mut place = Place {
+                let mut context = CaptureContext {
                     at: Timestamp(1),
                     shard: 0,
                     options: &options,
                     budget: &mut budget,
                 };
-                fields.set_text(field, &[b'x'; 40], true, &mut place);
+                fields.set_text(field, &[b'x'; 40], true, &mut context);
             }
         }
         assert!(budget.used_bytes() > 40_000);

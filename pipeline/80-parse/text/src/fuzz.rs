@@ -1,27 +1,27 @@
-//! What fuzzing drives.
+//! The fuzzing entry point.
 
 use crate::{Text, TextOptions, built_in};
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_record::{MessageSchema, MessageSink, Value};
 
-/// Any bytes as a conversation in one of the built-in grammars, told in pieces of two lengths: the
+/// Reads any bytes as a conversation in one of the built-in grammars, in pieces of two lengths: the
 /// messages are the same.
 ///
-/// The first byte chooses the grammar, the second how long pieces are; then pieces: a byte that
-/// says who sends and how much, and so many bytes.
+/// The first byte chooses the grammar, the second the length of pieces. Turns follow: a byte with
+/// the sender and a length, and that number of bytes.
 pub fn fuzz_text(data: &[u8]) {
     let Some((&[choice, piece], rest)) = data.split_first_chunk() else {
         return;
     };
-    let whole = told(choice, rest, usize::MAX);
-    assert_eq!(told(choice, rest, usize::from(piece).max(1)), whole);
+    let whole = messages(choice, rest, usize::MAX);
+    assert_eq!(messages(choice, rest, usize::from(piece).max(1)), whole);
 }
 
-fn told(choice: u8, data: &[u8], piece: usize) -> Vec<String> {
-    told_to(Log::default(), choice, data, piece)
+fn messages(choice: u8, data: &[u8], piece: usize) -> Vec<String> {
+    record_into(Log::default(), choice, data, piece)
 }
 
-fn told_to(mut log: Log, choice: u8, data: &[u8], piece: usize) -> Vec<String> {
+fn record_into(mut log: Log, choice: u8, data: &[u8], piece: usize) -> Vec<String> {
     let options = TextOptions {
         shard_bytes_max: 1 << 16,
         questions_max: 4,
@@ -32,12 +32,12 @@ fn told_to(mut log: Log, choice: u8, data: &[u8], piece: usize) -> Vec<String> {
     let mut text = Text::new(options, protocols);
     let protocol = u16::from(choice).checked_rem(count).unwrap_or(0);
     let Some(handle) = text.begin(Shard(choice), protocol) else {
-        return log.told;
+        return log.messages;
     };
     let mut rest = data;
-    while let Some((&head, behind)) = rest.split_first() {
-        let len = usize::from(head >> 1).min(behind.len());
-        let (bytes, next) = behind.split_at(len);
+    while let Some((&head, body)) = rest.split_first() {
+        let len = usize::from(head >> 1).min(body.len());
+        let (bytes, next) = body.split_at(len);
         rest = next;
         for bytes in bytes.chunks(piece) {
             text.data(handle, Timestamp(1), head & 1 == 0, bytes, &mut log);
@@ -45,19 +45,19 @@ fn told_to(mut log: Log, choice: u8, data: &[u8], piece: usize) -> Vec<String> {
     }
     text.end(handle, Timestamp(2), &mut log);
     assert_eq!(text.shared_bytes(), 0);
-    log.told
+    log.messages
 }
 
 #[derive(Default)]
 struct Log {
-    told: Vec<String>,
-    /// Nobody reads the values of messages.
+    messages: Vec<String>,
+    /// The values of messages are not read.
     is_unread: bool,
 }
 
 impl MessageSink for Log {
     fn message(&mut self, schema: &MessageSchema, time: Timestamp, values: &[Value<'_>]) {
-        self.told.push(match self.is_unread {
+        self.messages.push(match self.is_unread {
             true => schema.name.to_string(),
             false => format!("{} {time:?} {values:?}", schema.name),
         });
@@ -66,18 +66,18 @@ impl MessageSink for Log {
         !self.is_unread
     }
     fn anomaly(&mut self, event: &'static str) {
-        self.told.push(event.to_owned());
+        self.messages.push(event.to_owned());
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Log, fuzz_text, told, told_to};
+    use super::{Log, fuzz_text, messages, record_into};
 
-    /// Where nobody reads messages there are as many, with the same anomalies.
+    /// Messages whose values are not read are emitted all the same, with the same anomalies.
     #[test]
-    fn what_is_unread_is_told_all_the_same() {
-        let said: [&[u8]; 6] = [
+    fn unread_messages_are_emitted() {
+        let sent: [&[u8]; 6] = [
             b"220 mail.example\r\n",
             b"EHLO a\r\nMAIL FROM:<a@b>\r\nRCPT TO:<c@d>\r\nDATA\r\n",
             b"250 a\r\n250 b\r\n250 c\r\n354 d\r\n",
@@ -86,18 +86,18 @@ mod tests {
             b"+OK\r\n250 e\r\nSIP/2.0 200 OK\r\nTo: x\r\n\r\n",
         ];
         let mut data = Vec::new();
-        for (number, said) in (0u8..).zip(said) {
-            let len = u8::try_from(said.len()).unwrap();
+        for (number, turn) in (0u8..).zip(sent) {
+            let len = u8::try_from(turn.len()).unwrap();
             data.push(len << 1 | (number + 1) & 1);
-            data.extend_from_slice(said);
+            data.extend_from_slice(turn);
         }
         for choice in 0..3 {
-            let read = told(choice, &data, 7);
+            let read = messages(choice, &data, 7);
             let log = Log {
                 is_unread: true,
                 ..Log::default()
             };
-            let unread = told_to(log, choice, &data, 7);
+            let unread = record_into(log, choice, &data, 7);
             assert_eq!(unread.len(), read.len());
             for (read, unread) in read.iter().zip(unread) {
                 assert!(read.starts_with(&unread), "{read}, {unread}");

@@ -11,7 +11,7 @@ use std::io;
 use std::sync::Arc;
 
 impl Parser for Text {
-    /// Whatever has a grammar.
+    /// Empty: the protocols are those of the grammars.
     const PROTOCOLS: &'static [Reads] = &[];
     const CONNECTION_BYTES: u32 = 512;
     const WITHOUT_ROOM: Loss = Loss::TextConnections;
@@ -49,8 +49,8 @@ impl Parser for Text {
         self.protocol(name)
     }
 
-    /// The user's grammars come first; of what other patterns identify they read only what they
-    /// name themselves.
+    /// The user's grammars come first. A protocol identified by other patterns is parsed by a
+    /// user's grammar only if the grammar has signatures of its own.
     fn replaces(&self, name: &str, is_own: bool) -> Option<u16> {
         let loaded = self.protocol(name).filter(|&number| number < self.loaded);
         loaded.filter(|&number| is_own || self.identifies(number))
@@ -122,7 +122,7 @@ impl Parser for Text {
     }
 }
 
-/// Protocols with grammars: the user's, then the built-in ones that those do not replace.
+/// Protocols with grammars: the user's, then the built-in ones that the user's do not replace.
 fn protocols(setup: &ParserSetup) -> Vec<Arc<Protocol>> {
     let loaded = setup.parse.loaded.iter();
     let loaded = loaded.map(|grammar| Protocol::loaded(Grammar::clone(grammar)));
@@ -131,7 +131,7 @@ fn protocols(setup: &ParserSetup) -> Vec<Arc<Protocol>> {
     loaded.chain(built_in).collect()
 }
 
-/// Their grammars, in the same order.
+/// The grammars of [`protocols`], in the same order.
 fn grammars(setup: &ParserSetup) -> Vec<&Grammar> {
     let loaded = setup.parse.loaded.iter().map(Arc::as_ref);
     let built_in = GRAMMARS.into_iter().filter(|one| !is_replaced(one, setup));
@@ -143,5 +143,5 @@ fn is_replaced(built_in: &Grammar, setup: &ParserSetup) -> bool {
     loaded.any(|grammar| grammar.protocol == built_in.protocol)
 }
 
-/// About what a question that waits for its answer takes.
+/// Approximate memory of an unanswered question.
 const QUESTION_BYTES: u64 = 192;

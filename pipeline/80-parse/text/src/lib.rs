@@ -1,4 +1,4 @@
-//! Runs any grammar as a parser: streams and datagrams to messages.
+//! Runs any grammar as a parser that turns streams and datagrams into messages.
 //!
 //! ```text
 //!  bytes ─► Scanner ─token─► actions ─► fields (of each direction)
@@ -7,14 +7,14 @@
 //!                               └─ answer ─────────────┴► record of both
 //! ```
 //!
-//! Owns what is captured of each connection, and the questions that wait for their answers.
-//! Guarantees: what is told depends on each direction's bytes and on the order in which the two
-//! directions come, never on segments; connections, questions and bytes of texts have caps in each
-//! shard, with a [`flowpin_counters::Loss`] each. Nothing is allocated once the pools have grown
-//! to what the input needs.
+//! Owns the captured fields of each connection, and the questions that wait for their answers.
+//! Guarantees: the messages depend on each direction's bytes and on the order in which the two
+//! directions arrive, never on segmentation; connections, questions and bytes of texts are capped
+//! in each shard, with a [`flowpin_counters::Loss`] each. Nothing is allocated once the pools have
+//! grown to what the input needs.
 //!
-//! Deliberately does not know protocols: `grammars/` does. [`built_in()`] are those that come
-//! along; others are compiled when they are needed (`compilers/grammar`).
+//! Deliberately has no knowledge of protocols, which is in `grammars/`. [`built_in()`] returns the
+//! grammars compiled into the program; others are compiled when needed (`compilers/grammar`).
 
 #![deny(
     clippy::indexing_slicing,

@@ -1,15 +1,15 @@
-//! What can be set.
+//! The options of the parsers.
 
 /// Limits of a worker's parsers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextOptions {
-    /// Connections followed at once in a shard.
+    /// Connections followed at the same time in each shard.
     pub shard_connections_max: u32,
-    /// Bytes of captured texts in a shard; as many again for beginnings of tokens.
+    /// Bytes of captured texts in each shard. Incomplete tokens may take the same amount again.
     pub shard_bytes_max: u64,
-    /// Questions that wait for their answers, in a shard.
+    /// Unanswered questions in each shard.
     pub shard_questions_max: u32,
-    /// Questions that wait for their answers, in one direction of a connection.
+    /// Unanswered questions in one direction of a connection.
     pub questions_max: u32,
     /// Bytes of one text; longer ones are cut.
     pub text_len_max: usize,

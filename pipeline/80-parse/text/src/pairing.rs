@@ -1,21 +1,21 @@
-//! Questions and their answers: which answer is whose.
+//! Pairs answers with questions.
 //!
 //! ```text
 //!  one direction                         the other
 //!  ask ────────► question ─┐             answer            the oldest
-//!  ask(…, IN) ─► question ─┤ in order ─► answer(M, FIELD)  the oldest that is the same
+//!  ask(…, IN) ─► question ─┤ in order ─► answer(M, FIELD)  the oldest with equal fields
 //!  await(IN) ──► (nothing) ┘             answer_in_order   the oldest that agrees, or an anomaly
 //! ```
 
-use crate::actions::{Actor, tell};
-use crate::fields::{Fields, Place};
+use crate::actions::{Actor, emit_message};
+use crate::fields::{CaptureContext, Fields};
 use crate::questions::{Asked, NO_CONDITION, NO_MESSAGE};
 use flowpin_lexer::{Condition, FieldId, FieldKind, Grammar, Op};
 use flowpin_record::MessageSink;
 
 impl<S: MessageSink> Actor<'_, S> {
-    /// Where this direction goes on between two answers: where the oldest question says.
-    pub(crate) fn onward(&self) -> Condition {
+    /// The start condition of this direction between two answers: that of the oldest question.
+    pub(crate) fn answer_condition(&self) -> Condition {
         let question = self.questions.first(&self.peer.extra.asked);
         let asked = question.map(|question| question.asked.condition);
         asked
@@ -34,21 +34,21 @@ impl<S: MessageSink> Actor<'_, S> {
             times,
             is_quiet: self.extra.is_quiet,
         };
-        if self.waits(asked) {
+        if self.queue_question(asked) {
             return self.clear();
         }
         *self.questions_lost = self.questions_lost.saturating_add(1);
-        // Where answers name their questions, the oldest is the one that nobody will answer.
+        // If answers name their questions, the oldest is the least likely to be answered.
         if !is_named(self.grammar, message) {
             self.extra.asked.leave_out();
-        } else if self.tell_oldest() && self.waits(asked) {
+        } else if self.emit_oldest() && self.queue_question(asked) {
             return self.clear();
         }
         self.emit(message);
     }
 
-    /// An answer will come of which nothing is told.
-    pub(crate) fn wait_for(&mut self, condition: Condition) {
+    /// Queues a question that is not emitted, so that its answer is paired with it.
+    pub(crate) fn await_answer(&mut self, condition: Condition) {
         let asked = Asked {
             message: NO_MESSAGE,
             at: self.at,
@@ -67,31 +67,31 @@ impl<S: MessageSink> Actor<'_, S> {
         }
     }
 
-    /// Whether there is room for the direction's fields to wait for their answer.
-    fn waits(&mut self, asked: Asked) -> bool {
+    /// Queues the direction's fields as a question; false if there is no room.
+    fn queue_question(&mut self, asked: Asked) -> bool {
         let (queue, fields) = (&mut self.extra.asked, &self.extra.fields);
         self.questions
             .push(queue, self.shard, asked, fields, self.budget)
     }
 
-    /// Tells this direction's oldest question without an answer. False if there is none.
-    fn tell_oldest(&mut self) -> bool {
+    /// Emits this direction's oldest question without an answer; false if there is none.
+    fn emit_oldest(&mut self) -> bool {
         let asked = &mut self.extra.asked;
         let Some(question) = self.questions.first(asked) else {
             return false;
         };
         let (fields, how) = ([&question.fields; 2], question.asked);
-        tell(self.grammar, how.message, how.at, fields, self.sink);
+        emit_message(self.grammar, how.message, how.at, fields, self.sink);
         self.questions.pop(asked, self.shard, self.budget);
         true
     }
 
-    /// Tells the other direction's oldest question without an answer. False if there is none.
-    fn tell_oldest_of_peer(&mut self) -> bool {
+    /// Emits the other direction's oldest question without an answer; false if there is none.
+    fn emit_oldest_of_peer(&mut self) -> bool {
         core::mem::swap(&mut self.extra.asked, &mut self.peer.extra.asked);
-        let is_told = self.tell_oldest();
+        let is_emitted = self.emit_oldest();
         core::mem::swap(&mut self.extra.asked, &mut self.peer.extra.asked);
-        is_told
+        is_emitted
     }
 
     pub(crate) fn answer(&mut self, message: u16) {
@@ -99,7 +99,7 @@ impl<S: MessageSink> Actor<'_, S> {
         match self.questions.first(asked) {
             Some(question) => {
                 let fields = [&self.extra.fields, &question.fields];
-                tell(self.grammar, message, question.asked.at, fields, self.sink);
+                emit_message(self.grammar, message, question.asked.at, fields, self.sink);
                 self.questions.take_answer(asked, self.shard, self.budget);
                 self.clear();
             }
@@ -110,19 +110,19 @@ impl<S: MessageSink> Actor<'_, S> {
         }
     }
 
-    /// One of several answers, of which nobody knows how many will come.
+    /// Handles one of several answers, the number of which is unknown.
     pub(crate) fn answer_more(&mut self, message: u16) {
         match self.questions.first(&self.peer.extra.asked) {
             Some(question) => {
                 let fields = [&self.extra.fields, &question.fields];
-                tell(self.grammar, message, question.asked.at, fields, self.sink);
+                emit_message(self.grammar, message, question.asked.at, fields, self.sink);
                 self.clear();
             }
             None => self.emit(message),
         }
     }
 
-    /// The oldest question's answer has come, of which nothing is told.
+    /// Handles the answer to the oldest question without emitting it.
     pub(crate) fn answered(&mut self) {
         let asked = &mut self.peer.extra.asked;
         match self.questions.first(asked) {
@@ -133,19 +133,19 @@ impl<S: MessageSink> Actor<'_, S> {
         }
     }
 
-    /// What the other direction has captured is answered, though it has not asked.
+    /// Emits the fields of the other direction with an answer, although it has no question yet.
     pub(crate) fn answer_begun(&mut self, message: u16) {
         let peer = &mut self.peer.extra;
         let time = peer.fields.begun.unwrap_or(self.at);
         let fields = [&self.extra.fields, &peer.fields];
-        tell(self.grammar, message, time, fields, self.sink);
+        emit_message(self.grammar, message, time, fields, self.sink);
         let known = &self.grammar.program.fields;
         peer.fields.clear(known, self.shard, self.budget);
         self.clear();
     }
 
-    /// The oldest question is none: its fields are those of the next one of its kind, or of what
-    /// the other direction captures now.
+    /// Withdraws the oldest question: its fields move to the next question with this message, or to
+    /// the current fields of the other direction.
     pub(crate) fn take_back(&mut self, message: u16) {
         let peer = &mut self.peer.extra;
         let Some(mut fields) = self.questions.take_first(&mut peer.asked, self.shard) else {
@@ -160,30 +160,31 @@ impl<S: MessageSink> Actor<'_, S> {
             None => &mut peer.fields,
         };
         core::mem::swap(target, &mut fields);
-        let mut place = Place {
+        let mut context = CaptureContext {
             at: self.at,
             shard: self.shard,
             options: self.options,
             budget: self.budget,
         };
-        target.add_from(&fields, &self.grammar.program.fields, &mut place);
+        target.add_from(&fields, &self.grammar.program.fields, &mut context);
         fields.forget(self.shard, self.budget);
     }
 
-    /// Only the first question that waits in a start condition can have such an answer.
+    /// Emits all questions before the first with this start condition: only that one can have the
+    /// answer.
     pub(crate) fn pass(&mut self, condition: Condition) {
         let before = {
             let mut all = self.questions.all(&self.peer.extra.asked);
             all.position(|question| question.asked.condition == condition)
         };
         for _ in 0..before.unwrap_or(0) {
-            self.tell_oldest_of_peer();
+            self.emit_oldest_of_peer();
         }
     }
 
     pub(crate) fn answer_same(&mut self, message: u16, same: [FieldId; 2]) {
         let own = &self.extra.fields;
-        // What the answer does not say differs from nothing.
+        // A field that the answer lacks fits every question.
         let is_it = |question: &Fields| {
             let mut same = same.iter().filter(|&&field| own.has(field));
             same.all(|&field| own.texts(field).eq(question.texts(field)))
@@ -222,13 +223,13 @@ impl<S: MessageSink> Actor<'_, S> {
             self.anomaly(anomaly);
         }
         for _ in 0..before {
-            self.tell_oldest_of_peer();
+            self.emit_oldest_of_peer();
         }
         self.answer(message);
     }
 
-    /// Whether a question may have this direction's answer, by one field. What the answer does not
-    /// say agrees with all.
+    /// Whether a question agrees with this direction's answer in one field. A field that the answer
+    /// lacks agrees with every question.
     fn agrees(&self, question: &Fields, field: FieldId) -> bool {
         let own = &self.extra.fields;
         if !own.has(field) {
@@ -238,13 +239,13 @@ impl<S: MessageSink> Actor<'_, S> {
         if known.is_none_or(|known| known.kind != FieldKind::List) {
             return own.texts(field).eq(question.texts(field));
         }
-        // Of a full list not all members are known.
+        // A full list may have had more members.
         let is_full = question.texts(field).count() >= self.options.list_len_max;
         let mut texts = own.texts(field);
         is_full || texts.all(|text| question.texts(field).any(|other| other == text))
     }
 
-    /// Bytes of this direction are missing; `keeps`: it goes on with what was captured.
+    /// Handles missing bytes of this direction; `keeps`: the captured fields are kept.
     pub(crate) fn gap(&mut self, keeps: bool) {
         if !keeps {
             self.clear();
@@ -253,17 +254,18 @@ impl<S: MessageSink> Actor<'_, S> {
         self.sink.anomaly("text_gap");
     }
 
-    /// Answers may be missing: nobody knows whose those behind are, unless they say so.
+    /// Answers may be missing: unless later answers name their questions, they cannot be paired
+    /// with the waiting ones, which are emitted.
     fn forget_questions(&mut self) {
         let mut all = self.grammar.program.operations.iter();
         let says = |one: &Op| matches!(one, Op::AnswerSame { .. } | Op::AnswerInOrder { .. });
         if !all.any(says) {
-            while self.tell_oldest_of_peer() {}
+            while self.emit_oldest_of_peer() {}
         }
     }
 }
 
-/// Whether answers name the questions of a message.
+/// Whether answers name the questions with this message.
 #[cold]
 fn is_named(grammar: &Grammar, asked: u16) -> bool {
     let mut all = grammar.program.operations.iter();

@@ -1,6 +1,6 @@
-//! Connections: which grammar each speaks, and where its directions stand.
+//! Connections: the grammar of each, and the state of its directions.
 
-use crate::actions::{Actor, Extra, Shared, Side, tell};
+use crate::actions::{Actor, Extra, Shared, Side, emit_message};
 use crate::built_in::Protocol;
 use crate::feed::Feeding;
 use crate::fields::Budget;
@@ -16,11 +16,11 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Handle(pub u32);
 
-/// The parsers of one worker: all protocols that have grammars.
+/// The parsers of one worker, for all protocols that have grammars.
 #[derive(Debug)]
 pub struct Text {
     protocols: Vec<Arc<Protocol>>,
-    /// How many of them, the first ones, are the user's.
+    /// Number of the user's protocols, which come first.
     pub(crate) loaded: u16,
     connections: Vec<Connection>,
     free: Vec<u32>,
@@ -34,12 +34,12 @@ struct Connection {
     protocol: u16,
     shard: u8,
     is_open: bool,
-    /// The client's, the server's.
+    /// Client, server.
     sides: [Side; 2],
 }
 
 impl Text {
-    /// Parsers of these protocols; all workers share them.
+    /// Creates parsers of these protocols, which all workers share.
     pub fn new(options: TextOptions, protocols: Vec<Arc<Protocol>>) -> Self {
         Self {
             protocols,
@@ -66,13 +66,13 @@ impl Text {
         u16::try_from(at).ok()
     }
 
-    /// Whether a protocol's grammar says itself how it is recognised.
+    /// Whether a protocol's grammar has signatures of its own.
     pub fn identifies(&self, protocol: u16) -> bool {
         let protocol = self.protocols.get(usize::from(protocol));
         protocol.is_some_and(|protocol| !protocol.grammar.identify.is_empty())
     }
 
-    /// Follows a connection; `None` if its shard follows its most.
+    /// Begins a connection; `None` if its shard is full.
     pub fn begin(&mut self, shard: Shard, protocol: u16) -> Option<Handle> {
         let begin = self.protocols.get(usize::from(protocol))?.grammar.begin;
         let max = self.shared.options.shard_connections_max;
@@ -109,7 +109,7 @@ impl Text {
         Some(Handle(slot))
     }
 
-    /// The next bytes of one direction, in order.
+    /// Scans the next bytes of one direction, in order.
     pub fn data<S: MessageSink>(
         &mut self,
         handle: Handle,
@@ -121,8 +121,8 @@ impl Text {
         self.scan(handle, at, to_server, Some(bytes), sink);
     }
 
-    /// A datagram: a message of its own. `wire_len` is its length where the capture has only its
-    /// beginning.
+    /// Scans a datagram as a complete message. `wire_len` is its length on the wire, of which the
+    /// capture may have only the beginning.
     pub fn datagram<S: MessageSink>(
         &mut self,
         handle: Handle,
@@ -159,7 +159,7 @@ impl Text {
         side.extra.fields.clear(known, connection.shard, budget);
     }
 
-    /// `len` bytes of one direction are missing.
+    /// Handles `len` missing bytes of one direction.
     pub fn gap<S: MessageSink>(
         &mut self,
         handle: Handle,
@@ -168,7 +168,7 @@ impl Text {
         len: u64,
         sink: &mut S,
     ) {
-        self.act(handle, at, to_server, sink, |saved, texts, actor| {
+        self.with_actor(handle, at, to_server, sink, |saved, texts, actor| {
             if saved.is_stopped() {
                 return;
             }
@@ -181,7 +181,7 @@ impl Text {
             if is_skipped && saved.skip_len() > 0 {
                 return;
             }
-            // What was skipped is over; where it was, is known either way.
+            // Nothing is left to skip: the gap ends the skipped part, or lies outside of one.
             let then = actor.skip_ended();
             if !is_skipped {
                 actor.gap(resync.is_some());
@@ -191,7 +191,7 @@ impl Text {
         });
     }
 
-    /// One side sends no more.
+    /// Ends one direction.
     pub fn closed<S: MessageSink>(
         &mut self,
         handle: Handle,
@@ -202,8 +202,7 @@ impl Text {
         self.scan(handle, at, to_server, None, sink);
     }
 
-    /// The connection is over: questions without an answer are told. Its handle means nothing any
-    /// more.
+    /// Ends the connection and emits its unanswered questions. The handle becomes invalid.
     pub fn end<S: MessageSink>(&mut self, handle: Handle, at: Timestamp, sink: &mut S) {
         for to_server in [true, false] {
             self.scan(handle, at, to_server, None, sink);
@@ -220,24 +219,24 @@ impl Text {
         let shard = connection.shard;
         let shared = &mut self.shared;
         let [client, server] = &mut connection.sides;
-        let said = [&mut server.extra.fields, &mut client.extra.fields].map(core::mem::take);
-        for (side, mut said) in [client, server].into_iter().zip(said) {
+        let answers = [&mut server.extra.fields, &mut client.extra.fields].map(core::mem::take);
+        for (side, mut partial) in [client, server].into_iter().zip(answers) {
             let asked = &mut side.extra.asked;
             while let Some(question) = shared.questions.first(asked) {
                 let how = question.asked;
-                // What was said before to a question that says where its answer is read, is to it.
+                // A question with a condition of its own is answered by the fields captured so far.
                 let answer = match how.condition {
                     NO_CONDITION => &question.fields,
-                    _ => &said,
+                    _ => &partial,
                 };
                 let fields = [answer, &question.fields];
-                tell(&protocol.grammar, how.message, how.at, fields, sink);
+                emit_message(&protocol.grammar, how.message, how.at, fields, sink);
                 if how.message != NO_MESSAGE {
-                    said.forget(shard, &mut shared.budget);
+                    partial.forget(shard, &mut shared.budget);
                 }
                 shared.questions.pop(asked, shard, &mut shared.budget);
             }
-            said.forget(shard, &mut shared.budget);
+            partial.forget(shard, &mut shared.budget);
             side.saved.stop(&mut shared.texts);
             if let Some(fed) = &mut side.extra.fed {
                 fed.stop(&mut shared.fed_texts);
@@ -250,7 +249,7 @@ impl Text {
         self.free.push(handle.0);
     }
 
-    /// What did not fit, by name.
+    /// Counts of what did not fit, by name.
     pub fn losses(&self) -> Losses {
         let mut losses = Losses::default();
         losses.count(Loss::TextConnections, self.connections_lost);
@@ -262,14 +261,14 @@ impl Text {
         losses
     }
 
-    /// Bytes of texts held now, of all shards.
+    /// Bytes of texts currently held, in all shards.
     pub fn shared_bytes(&self) -> u64 {
         let held = self.shared.texts.held_bytes();
         let held = held.saturating_add(self.shared.fed_texts.held_bytes());
         self.shared.budget.used_bytes().saturating_add(held)
     }
 
-    /// Scans bytes, or the end.
+    /// Scans bytes; `None` is the end of the direction.
     #[inline]
     fn scan<S: MessageSink>(
         &mut self,
@@ -279,16 +278,16 @@ impl Text {
         bytes: Option<&[u8]>,
         sink: &mut S,
     ) {
-        self.act(handle, at, to_server, sink, |saved, texts, actor| {
+        self.with_actor(handle, at, to_server, sink, |saved, texts, actor| {
             if actor.grammar.answers == Some(actor.condition) && saved.is_between_tokens() {
-                actor.condition = actor.onward();
+                actor.condition = actor.answer_condition();
                 saved.begin(actor.condition);
             }
             let (scanner, shard) = (actor.scanner, actor.shard);
             match bytes {
                 Some(bytes) => scanner.scan(saved, texts, shard, bytes, actor),
                 None => {
-                    // A part that is cut is over as well: what was in it is told.
+                    // An incomplete part of an inner stream ends as well, and is emitted.
                     actor.feed_ended();
                     scanner.finish(saved, texts, shard, actor);
                 }
@@ -296,15 +295,15 @@ impl Text {
         });
     }
 
-    /// Something happens to one direction.
+    /// Calls `run` with the state of one direction.
     #[inline]
-    fn act<S: MessageSink>(
+    fn with_actor<S: MessageSink>(
         &mut self,
         handle: Handle,
         at: Timestamp,
         to_server: bool,
         sink: &mut S,
-        what: impl FnOnce(&mut Saved, &mut Texts, &mut Actor<'_, S>),
+        run: impl FnOnce(&mut Saved, &mut Texts, &mut Actor<'_, S>),
     ) {
         let Some(connection) = self.connections.get_mut(handle.0 as usize) else {
             return;
@@ -326,7 +325,7 @@ impl Text {
         let mut actor = Actor {
             grammar: &protocol.grammar,
             scanner: &protocol.scanner,
-            only_shows: &protocol.only_shows,
+            only_captures: &protocol.only_captures,
             is_read,
             extra: &mut side.extra,
             peer,
@@ -343,12 +342,12 @@ impl Text {
             stops_peer: false,
         };
         let (saved, texts) = (&mut side.saved, &mut shared.texts);
-        what(saved, texts, &mut actor);
+        run(saved, texts, &mut actor);
         if actor.stops_peer {
             actor.peer.saved.stop(texts);
         }
     }
 }
 
-/// The pool of streams within streams, of which there are few, is so much smaller than the other.
+/// The pool for inner streams, of which there are few, is smaller than the other by this factor.
 const FED_PART: u64 = 4;

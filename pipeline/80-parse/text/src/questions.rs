@@ -1,10 +1,10 @@
-//! Messages that wait for their answers.
+//! Questions: messages that wait for their answers.
 
 use crate::fields::{Budget, Fields};
 use flowpin_lexer::Condition;
 use flowpin_packet::Timestamp;
 
-/// A message that was asked.
+/// A message that waits for its answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Question {
     pub(crate) fields: Fields,
@@ -12,17 +12,17 @@ pub(crate) struct Question {
     next: u32,
 }
 
-/// How a message is asked.
+/// The properties of a question.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
-    /// What is told of it; [`NO_MESSAGE`]: nothing.
+    /// The message that is emitted; [`NO_MESSAGE`]: none.
     pub(crate) message: u16,
     pub(crate) at: Timestamp,
-    /// In which start condition its answer is read; [`NO_CONDITION`]: where answers are.
+    /// The start condition in which the answer is read; [`NO_CONDITION`]: the grammar's default.
     pub(crate) condition: Condition,
-    /// So many answers are to come.
+    /// Number of answers still to come.
     pub(crate) times: u64,
-    /// Its answer may be left out.
+    /// The question may go unanswered.
     pub(crate) is_quiet: bool,
 }
 
@@ -35,23 +35,24 @@ pub(crate) struct Queue {
     first: u32,
     last: u32,
     len: u32,
-    /// Behind these came so many for which there was no room.
+    /// Number of later questions for which there was no room.
     left_out: u32,
 }
 
 impl Queue {
-    /// There is no room for a question that answers do not name. Nor is there for those behind it,
-    /// until all are answered: the order alone says which answer is whose.
+    /// Leaves out a question whose answer does not name it, for lack of room. Later questions are
+    /// left out too until all are answered: only the order pairs answers with questions.
     pub(crate) fn leave_out(&mut self) {
         self.left_out = self.left_out.saturating_add(1);
     }
 
-    /// Answers come to questions that were left out.
+    /// Whether the next answers belong to questions that were left out.
     pub(crate) const fn has_left_out(&self) -> bool {
         self.left_out > 0
     }
 
-    /// An answer came, and no question waits: it is that of one that was left out, if any was.
+    /// Counts an answer that arrived while no question waits; returns whether it belongs to a
+    /// question that was left out.
     pub(crate) fn answer_left_out(&mut self) -> bool {
         let was_left_out = self.left_out > 0;
         self.left_out = self.left_out.saturating_sub(1);
@@ -145,7 +146,7 @@ impl Questions {
         true
     }
 
-    /// Makes the oldest question that is the right one the first. False if none is.
+    /// Moves the oldest question that fits to the front; false if none fits.
     pub(crate) fn bring_first(
         &mut self,
         queue: &mut Queue,
@@ -185,7 +186,7 @@ impl Questions {
         })
     }
 
-    /// One of the oldest question's answers has come: it is taken away if no other is to come.
+    /// Counts an answer to the oldest question, and removes the question if it was the last one.
     pub(crate) fn take_answer(&mut self, queue: &mut Queue, shard: u8, budget: &mut Budget) {
         if let Some(question) = self.slots.get_mut(queue.first as usize)
             && question.asked.times > 1
@@ -201,7 +202,7 @@ impl Questions {
         self.slots.get(queue.first as usize)
     }
 
-    /// The oldest question of which this message is told.
+    /// The oldest question with this message.
     pub(crate) fn find(&mut self, queue: &Queue, message: u16) -> Option<&mut Question> {
         let mut slot = queue.first;
         while let Some(question) = self.slots.get(slot as usize) {
@@ -213,14 +214,14 @@ impl Questions {
         None
     }
 
-    /// Takes the oldest question away.
+    /// Removes the oldest question.
     pub(crate) fn pop(&mut self, queue: &mut Queue, shard: u8, budget: &mut Budget) {
         if let Some(mut fields) = self.take_first(queue, shard) {
             fields.forget(shard, budget);
         }
     }
 
-    /// Takes the oldest question away; its fields, which the budget still counts.
+    /// Removes the oldest question and returns its fields, which the budget still counts.
     pub(crate) fn take_first(&mut self, queue: &mut Queue, shard: u8) -> Option<Fields> {
         let slot = queue.first;
         let question = self.slots.get_mut(slot as usize)?;

@@ -1,13 +1,13 @@
-//! The part of a token that statements work on.
+//! The window: the part of a token on which operations work.
 
-/// The text without so many bytes at its ends.
+/// The text without `front` bytes at its beginning and `back` bytes at its end.
 pub(crate) fn trimmed(text: &[u8], front: u16, back: u16) -> &[u8] {
     let rest = text.get(usize::from(front)..).unwrap_or_default();
     let len = rest.len().saturating_sub(usize::from(back));
     rest.get(..len).unwrap_or_default()
 }
 
-/// The so manieth word between blanks, from 1; nothing if there are fewer.
+/// The `nth` word between blanks, from 1; empty if there are fewer.
 pub(crate) fn word(text: &[u8], nth: u16) -> &[u8] {
     let words = text.split(u8::is_ascii_whitespace);
     let mut words = words.filter(|word| !word.is_empty());
@@ -16,26 +16,26 @@ pub(crate) fn word(text: &[u8], nth: u16) -> &[u8] {
         .unwrap_or_default()
 }
 
-/// The text from its so manieth word on, from 1, without blanks at its end.
+/// The text from its `nth` word on, from 1, without trailing blanks.
 pub(crate) fn rest(text: &[u8], nth: u16) -> &[u8] {
     let mut rest = text.trim_ascii();
     for _ in 1..nth {
-        let behind = rest.get(word_len(rest)..).unwrap_or_default();
-        rest = behind.trim_ascii_start();
+        let after_word = rest.get(word_len(rest)..).unwrap_or_default();
+        rest = after_word.trim_ascii_start();
     }
     rest
 }
 
-/// How many bytes stand before the first blank; all if there is none.
+/// The number of bytes before the first blank; all if there is none.
 fn word_len(text: &[u8]) -> usize {
     let mut len = 0usize;
-    // Eight at a time: names end sooner or later, and a loop's end cannot be foreseen.
+    // PERF: eight at a time, since the end of a loop over single bytes is hard to predict.
     for eight in text.as_chunks::<8>().0 {
         let bits = u64::from_le_bytes(*eight);
-        // The top bit of each byte that may be below 0x21: none that is so is left out.
+        // The top bit of each byte that may be below 0x21; no such byte is missed.
         let low = bits.wrapping_sub(0x2121_2121_2121_2121) & !bits & 0x8080_8080_8080_8080;
         if low != 0 {
-            // The lowest of them is one; what is no blank is seldom.
+            // The lowest candidate is below 0x21 for certain, and rarely not a blank.
             let at = len.saturating_add((low.trailing_zeros() / 8) as usize);
             if text.get(at).is_some_and(u8::is_ascii_whitespace) {
                 return at;
@@ -49,32 +49,32 @@ fn word_len(text: &[u8]) -> usize {
     blank.map_or(text.len(), |at| len.saturating_add(at))
 }
 
-/// What stands behind the first such byte; all if there is none.
+/// The text after the first such byte; all if there is none.
 pub(crate) fn after(text: &[u8], byte: u8) -> &[u8] {
     let at = text.iter().position(|&other| other == byte);
     at.and_then(|at| text.get(at.saturating_add(1)..))
         .unwrap_or(text)
 }
 
-/// What stands in front of the first such byte; all if there is none.
+/// The text before the first such byte; all if there is none.
 pub(crate) fn before(text: &[u8], byte: u8) -> &[u8] {
     let at = text.iter().position(|&other| other == byte);
     at.and_then(|at| text.get(..at)).unwrap_or(text)
 }
 
-/// What stands between the first `begin` and the next `end`, neither of them within a quoted string
-/// (RFC 5322 §3.2.4: a backslash quotes the byte behind it); all if there are none.
+/// The text between the first `begin` and the next `end`, both outside quoted strings (RFC 5322
+/// §3.2.4: a backslash quotes the next byte); all if there are none.
 pub(crate) fn between(text: &[u8], begin: u8, end: u8) -> &[u8] {
     let inside = unquoted(text, begin).and_then(|at| text.get(at.saturating_add(1)..));
     let Some(inside) = inside else {
         return text;
     };
-    // A quoted string that does not end quotes nothing.
+    // An unterminated quoted string quotes nothing.
     let end = unquoted(inside, end).or_else(|| inside.iter().position(|&byte| byte == end));
     end.and_then(|at| inside.get(..at)).unwrap_or(inside)
 }
 
-/// Where the first such byte is outside of quoted strings.
+/// The position of the first such byte outside quoted strings.
 fn unquoted(text: &[u8], wanted: u8) -> Option<usize> {
     let mut is_quoted = false;
     let mut is_escaped = false;
@@ -86,7 +86,7 @@ fn unquoted(text: &[u8], wanted: u8) -> Option<usize> {
     })
 }
 
-/// The number that all of the text is.
+/// The number that the whole text spells.
 pub(crate) fn number(text: &[u8], base: u8) -> Option<u64> {
     if text.is_empty() {
         return None;
@@ -103,7 +103,7 @@ pub(crate) fn number(text: &[u8], base: u8) -> Option<u64> {
 mod tests {
     use super::{after, before, between, number, rest, trimmed, word, word_len};
 
-    /// Windows never leave the text, whatever is asked for.
+    /// Windows never exceed the text, for any arguments.
     #[test]
     fn windows_stay_within_the_text() {
         assert_eq!(trimmed(b"$12\r\n", 1, 2), b"12");
@@ -118,10 +118,10 @@ mod tests {
         assert_eq!(before(b"a;b", b';'), b"a");
     }
 
-    /// RFC 5321 §4.1.2: the local part of a mailbox may be a quoted string, in which the bytes that
-    /// end a path end nothing.
+    /// RFC 5321 §4.1.2: the local part of a mailbox may be a quoted string, in which `>` does not
+    /// end the path.
     #[test]
-    fn what_stands_between_minds_quoted_strings() {
+    fn delimiters_inside_quoted_strings_are_ignored() {
         for (text, expected) in [
             (b"FROM:<a@b> AUTH=<>".as_slice(), b"a@b".as_slice()),
             (b"<\"a b>c\"@d> SIZE=1", b"\"a b>c\"@d"),
@@ -136,7 +136,7 @@ mod tests {
         }
     }
 
-    /// However long a word is and whatever it holds, its end is the first blank.
+    /// A word of any length and content ends at the first blank.
     #[test]
     fn words_end_at_the_first_blank() {
         for len in 0..40usize {
@@ -152,7 +152,7 @@ mod tests {
         }
     }
 
-    /// A number is all digits, and fits.
+    /// A number consists of digits, and fits 64 bits.
     #[test]
     fn numbers_are_all_digits() {
         assert_eq!(number(b"18446744073709551615", 10), Some(u64::MAX));

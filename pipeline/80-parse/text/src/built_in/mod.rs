@@ -1,4 +1,4 @@
-//! The grammars that come along, and those that are loaded.
+//! Built-in and loaded grammars.
 
 use flowpin_lexer::{Grammar, Op, Rule, Scanner};
 use std::borrow::Cow;
@@ -14,17 +14,17 @@ mod smtp;
 /// A grammar, ready to run.
 #[derive(Debug)]
 pub struct Protocol {
-    /// What it says.
+    /// The grammar itself.
     pub grammar: Cow<'static, Grammar>,
     pub(crate) scanner: Scanner,
-    /// By rule: it does nothing but capture texts, which only messages show.
-    pub(crate) only_shows: Vec<bool>,
-    /// Answers are told by what is captured: it is, whether anybody reads it or not.
+    /// By rule: whether its action does nothing but capture texts, which only messages need.
+    pub(crate) only_captures: Vec<bool>,
+    /// Answers are paired by captured texts, which are therefore always needed.
     pub(crate) compares: bool,
 }
 
 impl Protocol {
-    /// A grammar that was loaded.
+    /// Prepares a loaded grammar.
     pub fn loaded(grammar: Grammar) -> Arc<Self> {
         Self::new(Cow::Owned(grammar))
     }
@@ -32,19 +32,19 @@ impl Protocol {
     fn new(grammar: Cow<'static, Grammar>) -> Arc<Self> {
         let scanner = Scanner::new(grammar.table.clone());
         let rules = grammar.table.parts().rules.iter();
-        let only_shows = rules.map(|rule| only_shows(&grammar, rule)).collect();
+        let only_captures = rules.map(|rule| only_captures(&grammar, rule)).collect();
         let mut operations = grammar.program.operations.iter();
         let compares = operations.any(|one| matches!(one, Op::AnswerInOrder { .. }));
         Arc::new(Self {
             compares,
-            only_shows,
+            only_captures,
             grammar,
             scanner,
         })
     }
 }
 
-fn only_shows(grammar: &Grammar, rule: &Rule) -> bool {
+fn only_captures(grammar: &Grammar, rule: &Rule) -> bool {
     let (from, to) = rule.operations;
     let operations = &grammar.program.operations;
     let operations = operations.get(usize::from(from)..usize::from(to));
@@ -65,12 +65,12 @@ fn only_shows(grammar: &Grammar, rule: &Rule) -> bool {
     })
 }
 
-/// All grammars that come along. Their scanners are made once, for all workers.
+/// All built-in grammars. Their scanners are made once and shared by all workers.
 pub fn built_in() -> Vec<Arc<Protocol>> {
     PROTOCOLS.clone()
 }
 
-/// Their grammars, in the same order.
+/// The grammars of [`built_in`], in the same order.
 pub(crate) static GRAMMARS: [&Grammar; 3] = [&redis::GRAMMAR, &sip::GRAMMAR, &smtp::GRAMMAR];
 
 static PROTOCOLS: LazyLock<Vec<Arc<Protocol>>> = LazyLock::new(|| {

@@ -1,14 +1,8 @@
-//! SMTP and LMTP: what a reply makes of what follows, chunks, bytes that are missing.
+//! SMTP and LMTP: how replies decide what follows, and mails in chunks.
 
-#![expect(clippy::unwrap_used, reason = "a test")]
+use crate::support::{Turns, check, messages, whole};
 
-mod talk;
-
-use flowpin_packet::{Shard, Timestamp};
-use flowpin_text::{Text, TextOptions, built_in};
-use talk::{Log, Turns, check};
-
-const HELLO: [(bool, &[u8]); 3] = [
+pub(crate) const HELLO: [(bool, &[u8]); 3] = [
     (false, b"220 mx ESMTP\r\n"),
     (true, b"EHLO c\r\n"),
     (false, b"250-mx\r\n250-PIPELINING\r\n250 CHUNKING\r\n"),
@@ -19,10 +13,10 @@ fn after_hello(turns: Turns<'_>, expected: &[&str]) {
     check("smtp", &all, expected);
 }
 
-/// RFC 5321 §3.3: behind a refused DATA come commands, whatever they look like; also where DATA
-/// was sent with others (RFC 2920 §3.1). The refusal is the answer to the mail.
+/// RFC 5321 §3.3: after a refused DATA, all lines are commands, also if DATA was pipelined (RFC
+/// 2920 §3.1). The refusal is the answer to the mail.
 #[test]
-fn behind_a_refused_data_come_commands() {
+fn commands_follow_a_refused_data() {
     after_hello(
         &[
             (true, b"MAIL FROM:<a@a>\r\nRCPT TO:<b@b>\r\nDATA\r\n"),
@@ -41,7 +35,7 @@ fn behind_a_refused_data_come_commands() {
             "smtp @5 helo=c mailfrom=c@c rcptto=d@d subject=x last_reply=250 queued",
         ],
     );
-    // Nothing was begun: no mail at all.
+    // Without MAIL there is no mail at all.
     after_hello(
         &[
             (true, b"DATA\r\n"),
@@ -53,8 +47,8 @@ fn behind_a_refused_data_come_commands() {
     );
 }
 
-/// RFC 3030: chunks are as long as they say, whatever is in them; header fields may go on in the
-/// next, and the mail's answer is that to the last.
+/// RFC 3030: chunks of any content have their announced length; header fields may continue in the
+/// next chunk, and the answer to the last chunk is that to the mail.
 #[test]
 fn chunks_are_one_mail() {
     after_hello(
@@ -83,9 +77,9 @@ fn chunks_are_one_mail() {
     );
 }
 
-/// RFC 3030 §2: a chunk is sent, and must be read over, also where it is refused.
+/// RFC 3030 §2: a refused chunk is sent all the same, and must be skipped.
 #[test]
-fn refused_chunks_are_passed_over() {
+fn refused_chunks_are_skipped() {
     after_hello(
         &[
             (
@@ -106,8 +100,8 @@ fn refused_chunks_are_passed_over() {
     );
 }
 
-/// RFC 4954: what follows 334 is no command, and is kept nowhere. Of LMTP (RFC 2033 §4.2) each
-/// recipient that was accepted has a reply.
+/// RFC 4954: the line after 334 is not a command, and is not kept. In LMTP (RFC 2033 §4.2), each
+/// accepted recipient has a reply.
 #[test]
 fn challenges_and_recipients_have_replies_of_their_own() {
     after_hello(
@@ -153,7 +147,7 @@ fn challenges_and_recipients_have_replies_of_their_own() {
 
 /// A command that is too long is one line, and has one reply.
 #[test]
-fn long_commands_keep_the_step() {
+fn replies_stay_in_step_after_long_commands() {
     let long = [b"MAIL FROM:<".as_slice(), &[b'x'; 1200], b"@a>\r\n"].concat();
     let longer = [b"RCPT TO:<".as_slice(), &[b'y'; 20_000], b">\r\n"].concat();
     let all: Vec<(bool, &[u8])> = HELLO.to_vec();
@@ -169,69 +163,18 @@ fn long_commands_keep_the_step() {
     ];
     let last: [(bool, &[u8]); 2] = [(true, b"QUIT\r\n"), (false, b"221 bye\r\n")];
     let all: Vec<(bool, &[u8])> = all.into_iter().chain(more).chain(last).collect();
-    let told = talk::told("smtp", &all, talk::whole);
-    assert_eq!(told.len(), 3, "{told:?}");
-    assert!(told[0].contains("mailfrom=xxx"), "{told:?}");
-    assert_eq!(told[1], "! text_token_too_long");
-    assert!(told[2].starts_with("smtp @5 helo=c mailfrom=a@a rcptto=yyy"));
-    assert!(told[2].ends_with("last_reply=554 nobody"));
+    let lines = messages("smtp", &all, whole);
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert!(lines[0].contains("mailfrom=xxx"), "{lines:?}");
+    assert_eq!(lines[1], "! text_token_too_long");
+    assert!(lines[2].starts_with("smtp @5 helo=c mailfrom=a@a rcptto=yyy"));
+    assert!(lines[2].ends_with("last_reply=554 nobody"));
 }
 
-/// Where bytes of a mail or of a chunk are missing, the envelope stays, and what follows is read in
-/// step.
+/// RFC 5321 §3.3, §4.1.4: a refused MAIL or EHLO leaves the envelope unchanged, also if commands
+/// are pipelined; an accepted one begins another mail.
 #[test]
-fn gaps_inside_mails_and_chunks_keep_the_envelope() {
-    let mut text = Text::new(TextOptions::default(), built_in());
-    let mut log = Log::default();
-    let smtp = text.protocol("smtp").unwrap();
-    let handle = text.begin(Shard(0), smtp).unwrap();
-    let mut say = |turns: &[(bool, &[u8], u64)]| {
-        for &(to_server, bytes, missing) in turns {
-            text.data(handle, Timestamp(1), to_server, bytes, &mut log);
-            if missing > 0 {
-                text.gap(handle, Timestamp(1), to_server, missing, &mut log);
-            }
-        }
-    };
-    say(&HELLO.map(|(to_server, bytes)| (to_server, bytes, 0)));
-    say(&[
-        (
-            true,
-            b"MAIL FROM:<a@a>\r\nBDAT 100\r\nSubject: one\r\nX-",
-            40,
-        ),
-        (true, b"\r\nQUIT\r\nSubject: no\r\n", 0),
-        (true, &[b'.'; 23], 0),
-        (true, b"BDAT 9 LAST\r\n", 9),
-        (false, b"250 ok\r\n250 ok\r\n250 queued 1\r\n", 0),
-        (true, b"MAIL FROM:<b@b>\r\nRCPT TO:<c@c>\r\nDATA\r\n", 0),
-        (false, b"250 ok\r\n250 ok\r\n354 go\r\n", 0),
-        (true, b"Subject: two\r\nX: y\r\n", 1448),
-        (true, b"QUIT\r\n.\r\n", 0),
-        (false, b"250 queued 2\r\n", 0),
-        (true, b"MAIL FROM:<d@d>\r\n", 15),
-        (false, b"250 ok\r\n250 ok\r\n", 0),
-        (true, b"DATA\r\n", 0),
-        (false, b"354 go\r\n", 0),
-        (true, b"Subject: three\r\n\r\n.\r\nQUIT\r\n", 0),
-        (false, b"250 queued 3\r\n221 bye\r\n", 0),
-    ]);
-    text.end(handle, Timestamp(2), &mut log);
-    assert_eq!(text.shared_bytes(), 0);
-    let expected = [
-        "smtp @1 helo=c mailfrom=a@a subject=one last_reply=250 queued 1",
-        "! text_gap",
-        "smtp @1 helo=c mailfrom=b@b rcptto=c@c subject=two last_reply=250 queued 2",
-        "! text_gap",
-        "smtp @1 helo=c mailfrom=d@d subject=three last_reply=250 queued 3",
-    ];
-    assert_eq!(log.0, expected);
-}
-
-/// RFC 5321 §3.3, §4.1.4: a MAIL or EHLO that is refused leaves the envelope as it is, also where
-/// all is sent at once; one that is accepted begins another mail.
-#[test]
-fn refused_beginnings_change_no_envelope() {
+fn refused_commands_leave_the_envelope_unchanged() {
     after_hello(
         &[
             (true, b"MAIL FROM:<a@a>\r\n"),
@@ -272,14 +215,14 @@ fn refused_beginnings_change_no_envelope() {
     );
 }
 
-/// Whoever goes in the middle of a mail leaves what is known of it, and the last refusal; what
-/// answers one mail is never the answer to another.
+/// A mail that breaks off is emitted as far as it is known, with the last refusal; the answer to
+/// one mail is never that to another.
 #[test]
-fn mails_that_break_off_are_told_with_the_last_refusal() {
+fn mails_that_break_off_are_emitted_with_the_last_refusal() {
     let envelope = b"MAIL FROM:<a@a>\r\nRCPT TO:<b@b>\r\n";
     let begun = |rest: &[u8]| [envelope.as_slice(), rest].concat();
     let begin = "smtp @1 helo=c mailfrom=a@a rcptto=b@b";
-    for (sent, told) in [
+    for (sent, expected) in [
         (begun(b""), format!("{begin} last_reply=550 no")),
         (
             begun(b"BDAT 900 LAST\r\nSubject: x\r\n\r\nQUIT\r\n"),
@@ -290,7 +233,10 @@ fn mails_that_break_off_are_told_with_the_last_refusal() {
             format!("{begin} date=y subject=x last_reply=550 no"),
         ),
     ] {
-        after_hello(&[(true, &sent), (false, b"250 ok\r\n550 no\r\n")], &[&told]);
+        after_hello(
+            &[(true, &sent), (false, b"250 ok\r\n550 no\r\n")],
+            &[&expected],
+        );
     }
     after_hello(
         &[
@@ -309,9 +255,9 @@ fn mails_that_break_off_are_told_with_the_last_refusal() {
     );
 }
 
-/// RFC 5321 §4.1.2: in a quoted local part no byte ends the path.
+/// RFC 5321 §4.1.2: no byte inside a quoted local part ends the path.
 #[test]
-fn quoted_mailboxes_are_whole() {
+fn quoted_mailboxes_are_complete() {
     after_hello(
         &[
             (
@@ -321,92 +267,5 @@ fn quoted_mailboxes_are_whole() {
             (false, b"250 ok\r\n250 ok\r\n"),
         ],
         &[r#"smtp @1 helo=c mailfrom=\"a b>c\"@d rcptto=@r:\"<x\\\">\"@y"#],
-    );
-}
-
-/// A mail whose end is missing ends where the server answers it, and what follows is another; the
-/// rest of a chunk whose length is missing is no command that waits for a reply.
-#[test]
-fn mails_end_with_their_answer_where_bytes_are_missing() {
-    let mut text = Text::new(TextOptions::default(), built_in());
-    let mut log = Log::default();
-    let smtp = text.protocol("smtp").unwrap();
-    let handle = text.begin(Shard(0), smtp).unwrap();
-    let mut say = |turns: &[(bool, &[u8], u64)]| {
-        for &(to_server, bytes, missing) in turns {
-            text.data(handle, Timestamp(1), to_server, bytes, &mut log);
-            if missing > 0 {
-                text.gap(handle, Timestamp(1), to_server, missing, &mut log);
-            }
-        }
-    };
-    say(&HELLO.map(|(to_server, bytes)| (to_server, bytes, 0)));
-    say(&[
-        // All of a mail: known before its answer, and only after it.
-        (true, b"MAIL FROM:<a@a>\r\nDATA\r\n", 0),
-        (false, b"250 ok\r\n354 go\r\n", 0),
-        (true, b"", 900),
-        (false, b"250 queued 1\r\n", 0),
-        (true, b"MAIL FROM:<b@b>\r\nDATA\r\n", 0),
-        (false, b"250 ok\r\n354 go\r\n", 0),
-        (false, b"250 queued 2\r\n", 0),
-        (true, b"", 900),
-        // DATA itself.
-        (true, b"MAIL FROM:<c@c>\r\n", 6),
-        (false, b"250 ok\r\n354 go\r\n", 0),
-        (true, b"Subject: three\r\n\r\nQUIT\r\n.\r\n", 0),
-        (false, b"554 no\r\n", 0),
-        // The beginning of a chunk, and of a reply.
-        (true, b"MAIL FROM:<d@d>\r\n", 90),
-        (true, b"rest of a line\r\nmore\r\n", 0),
-        (false, b"250 ok\r\n", 0),
-        (true, b"BDAT 0 LAST\r\n", 0),
-        (false, b"250 queued 4\r\n", 0),
-        (true, b"MAIL FROM:<e@e>\r\n", 0),
-        (false, b"250 ok\r\n", 0),
-    ]);
-    text.end(handle, Timestamp(2), &mut log);
-    let told: Vec<_> = log.0.iter().filter(|line| !line.starts_with('!')).collect();
-    let expected = [
-        "smtp @1 helo=c mailfrom=a@a last_reply=250 queued 1",
-        "smtp @1 helo=c mailfrom=b@b last_reply=250 queued 2",
-        "smtp @1 helo=c mailfrom=c@c subject=three last_reply=554 no",
-        "smtp @1 helo=c mailfrom=d@d last_reply=250 queued 4",
-        "smtp @1 helo=c mailfrom=e@e",
-    ];
-    assert_eq!(told, expected);
-}
-
-/// Replies to commands for which there was no room end no mail that follows them.
-#[test]
-fn replies_to_what_was_left_out_end_no_mail() {
-    let options = TextOptions {
-        questions_max: 4,
-        ..TextOptions::default()
-    };
-    let mut text = Text::new(options, built_in());
-    let mut log = Log::default();
-    let smtp = text.protocol("smtp").unwrap();
-    let handle = text.begin(Shard(0), smtp).unwrap();
-    let mut turns = HELLO.to_vec();
-    turns.extend([
-        (true, b"MAIL FROM:<a@a>\r\nRCPT TO:<b@b>\r\n".as_slice()),
-        (
-            true,
-            b"NOOP\r\nNOOP\r\nNOOP\r\nNOOP\r\nNOOP\r\nDATA\r\nDate: x\r\nX: y\r\n",
-        ),
-        (
-            false,
-            b"250 1\r\n250 2\r\n250 3\r\n250 4\r\n250 5\r\n250 6\r\n250 7\r\n",
-        ),
-        (true, b"Subject: x\r\n\r\n.\r\n"),
-    ]);
-    for (to_server, bytes) in turns {
-        text.data(handle, Timestamp(1), to_server, bytes, &mut log);
-    }
-    text.end(handle, Timestamp(2), &mut log);
-    assert_eq!(
-        log.0,
-        ["smtp @1 helo=c mailfrom=a@a rcptto=b@b date=x subject=x"]
     );
 }

@@ -1,4 +1,4 @@
-//! Conversations in the built-in grammars: what is told of them, whole and cut anywhere.
+//! Runs conversations in the built-in grammars, whole and cut anywhere, and collects the messages.
 
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_record::{MessageSchema, MessageSink, Value};
@@ -35,10 +35,11 @@ impl MessageSink for Log {
     }
 }
 
-/// Who sends what, in order. True: the client.
+/// The turns of a conversation in order; `true`: sent by the client.
 pub(crate) type Turns<'a> = &'a [(bool, &'a [u8])];
 
-pub(crate) fn told(
+/// The messages of a conversation whose turns are cut by `cut`.
+pub(crate) fn messages(
     protocol: &str,
     turns: Turns<'_>,
     cut: impl Fn(usize, &[u8]) -> Vec<Vec<u8>>,
@@ -61,9 +62,10 @@ pub(crate) fn whole(_: usize, bytes: &[u8]) -> Vec<Vec<u8>> {
     vec![bytes.to_vec()]
 }
 
-/// The same in every division of each turn in two, byte by byte, and in pieces of three.
+/// Checks the messages of whole turns, of each turn cut in two at every position, of single bytes,
+/// and of pieces of three bytes.
 pub(crate) fn check(protocol: &str, turns: Turns<'_>, expected: &[&str]) {
-    let got = told(protocol, turns, whole);
+    let got = messages(protocol, turns, whole);
     assert_eq!(got, expected);
     let longest = turns.iter().map(|(_, bytes)| bytes.len()).max().unwrap();
     for at in 0..=longest {
@@ -71,10 +73,14 @@ pub(crate) fn check(protocol: &str, turns: Turns<'_>, expected: &[&str]) {
             let (front, back) = bytes.split_at(at.min(bytes.len()));
             vec![front.to_vec(), back.to_vec()]
         };
-        assert_eq!(told(protocol, turns, cut), expected, "cut at {at}");
+        assert_eq!(messages(protocol, turns, cut), expected, "cut at {at}");
     }
     for len in [1, 3] {
         let cut = |_: usize, bytes: &[u8]| bytes.chunks(len).map(<[u8]>::to_vec).collect();
-        assert_eq!(told(protocol, turns, cut), expected, "in pieces of {len}");
+        assert_eq!(
+            messages(protocol, turns, cut),
+            expected,
+            "in pieces of {len}"
+        );
     }
 }

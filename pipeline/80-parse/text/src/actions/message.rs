@@ -1,0 +1,132 @@
+//! Emits messages from captured fields, or from single tokens.
+
+use super::Actor;
+use crate::fields::Fields;
+use flowpin_lexer::{FieldId, FieldKind, Grammar, GrammarMessage, Token};
+use flowpin_packet::Timestamp;
+use flowpin_record::{MessageSink, Value};
+
+impl<S: MessageSink> Actor<'_, S> {
+    /// Emits a token as a message, for grammars that define no messages.
+    pub(super) fn emit_token(&mut self, message: u16, token: &Token<'_>) {
+        if self.fed_texts.is_none() {
+            return;
+        }
+        let offset = self.extra.offset;
+        self.extra.offset = offset.wrapping_add(token.len);
+        let (Some(name), Some(message)) = (
+            self.grammar.token_name(token.token),
+            self.grammar.program.messages.get(usize::from(message)),
+        ) else {
+            return;
+        };
+        if !self.sink.reads(&message.schema) {
+            return self.sink.message(&message.schema, self.at, &[]);
+        }
+        let text = token.text.get(..self.options.text_len_max);
+        if text.is_some() {
+            self.budget.lost = self.budget.lost.saturating_add(1);
+        }
+        let text = text.unwrap_or(token.text);
+        let direction = if self.to_server { "client" } else { "server" };
+        let values = [
+            Value::Bytes(name.as_bytes()),
+            if text.is_empty() {
+                Value::Unset
+            } else {
+                Value::Bytes(text)
+            },
+            Value::Bytes(direction.as_bytes()),
+            Value::Count(offset),
+        ];
+        self.sink.message(&message.schema, self.at, &values);
+    }
+
+    pub(crate) fn anomaly(&mut self, anomaly: u16) {
+        let words = &self.grammar.program.anomalies;
+        if let Some(word) = words.get(usize::from(anomaly)) {
+            self.sink.anomaly(word);
+        }
+    }
+
+    pub(crate) fn emit(&mut self, message: u16) {
+        let time = self.extra.fields.begun.unwrap_or(self.at);
+        let fields = &self.extra.fields;
+        emit_message(self.grammar, message, time, [fields, fields], self.sink);
+        self.clear();
+    }
+
+    /// Ends a message: clears the fields that the grammar does not keep.
+    pub(crate) fn clear(&mut self) {
+        let known = &self.grammar.program.fields;
+        self.extra.fields.clear(known, self.shard, self.budget);
+        (self.extra.has_no_reply, self.extra.is_quiet) = (false, false);
+        self.drop_fed();
+    }
+}
+
+/// Emits a message; fields missing in the first set come from the second.
+pub(crate) fn emit_message<S: MessageSink>(
+    grammar: &Grammar,
+    message: u16,
+    time: Timestamp,
+    fields: [&Fields; 2],
+    sink: &mut S,
+) {
+    let Some(message) = grammar.program.messages.get(usize::from(message)) else {
+        return;
+    };
+    if !sink.reads(&message.schema) {
+        return sink.message(&message.schema, time, &[]);
+    }
+    let mut members = [Value::Unset; MEMBERS_MAX];
+    let mut member_count = 0;
+    for (id, kind) in columns(grammar, message) {
+        let from = chosen(fields, id);
+        if kind == FieldKind::List {
+            for (text, member) in from.texts(id).zip(members.iter_mut().skip(member_count)) {
+                *member = Value::Bytes(text);
+                member_count = member_count.saturating_add(1);
+            }
+        }
+    }
+    let mut values = [Value::Unset; COLUMNS_MAX];
+    let mut rest = members.get(..member_count).unwrap_or_default();
+    let mut column_count = 0usize;
+    for ((id, kind), value) in columns(grammar, message).zip(&mut values) {
+        column_count = column_count.saturating_add(1);
+        let from = chosen(fields, id);
+        if kind != FieldKind::List {
+            *value = from.value(id, kind).unwrap_or(Value::Unset);
+            continue;
+        }
+        let len = from.texts(id).count().min(rest.len());
+        let (own, later) = rest.split_at(len);
+        rest = later;
+        if len > 0 {
+            *value = Value::List(own);
+        }
+    }
+    let values = values.get(..column_count).unwrap_or_default();
+    sink.message(&message.schema, time, values);
+}
+
+fn chosen(fields: [&Fields; 2], id: FieldId) -> &Fields {
+    let [first, second] = fields;
+    if first.has(id) { first } else { second }
+}
+
+fn columns<'a>(
+    grammar: &'a Grammar,
+    message: &'a GrammarMessage,
+) -> impl Iterator<Item = (FieldId, FieldKind)> + 'a {
+    message.fields.iter().filter_map(|&id| {
+        let field = grammar.program.fields.get(usize::from(id))?;
+        Some((id, field.kind))
+    })
+}
+
+/// The compiler allows no more.
+const COLUMNS_MAX: usize = 64;
+/// Members of all lists of a message.
+const MEMBERS_MAX: usize = 128;

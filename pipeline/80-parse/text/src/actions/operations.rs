@@ -1,0 +1,179 @@
+//! The operations of an action, run in order.
+
+use super::{Actor, capture_context};
+use crate::questions::NO_CONDITION;
+use crate::window;
+use flowpin_lexer::{Condition, FieldId, FieldKind, Op};
+use flowpin_record::MessageSink;
+
+/// The state of one action while its operations run.
+pub(super) struct ActionState<'t> {
+    pub(super) window: &'t [u8],
+    pub(super) skip: u64,
+    pub(super) begin: Option<Condition>,
+    pub(super) is_over: bool,
+    pub(super) stops: bool,
+}
+
+impl<S: MessageSink> Actor<'_, S> {
+    pub(super) fn act<'t>(&mut self, operation: Op, text: &'t [u8], state: &mut ActionState<'t>) {
+        let fields = &mut self.extra.fields;
+        match operation {
+            Op::Trim(front, back) => state.window = window::trimmed(state.window, front, back),
+            Op::Blank => state.window = state.window.trim_ascii(),
+            Op::Word(nth) => state.window = window::word(text, nth),
+            Op::Rest(nth) => state.window = window::rest(text, nth),
+            Op::After(byte) => state.window = window::after(state.window, byte),
+            Op::Before(byte) => state.window = window::before(state.window, byte),
+            Op::Between(begin, end) => state.window = window::between(state.window, begin, end),
+            // An empty text unsets the field.
+            Op::Capture(field) if state.window.is_empty() => fields.clear_field(field),
+            Op::Unfold(field) => self.unfold(field, state.window),
+            Op::Append(_) if state.window.is_empty() => {}
+            Op::Capture(field) => self.capture(field, state.window),
+            Op::Append(field) => self.append(field, state.window),
+            Op::Set(field, text) => {
+                let texts = &self.grammar.program.texts;
+                if let Some(text) = texts.get(usize::from(text)) {
+                    self.capture(field, text.as_bytes());
+                }
+            }
+            Op::SetNumber(field, count) => fields.set_count(field, count, self.at, self.budget),
+            Op::Increment(field) => {
+                let count = fields.count(field).unwrap_or(0);
+                fields.set_count(field, count.saturating_add(1), self.at, self.budget);
+            }
+            Op::Add(field, other) => {
+                let count = fields.count(field).unwrap_or(0);
+                let more = fields.count(other).unwrap_or(0);
+                fields.set_count(field, count.saturating_add(more), self.at, self.budget);
+            }
+            Op::Repeat(field, condition) => {
+                let left = fields.count(field).unwrap_or(0).saturating_sub(1);
+                fields.set_count(field, left, self.at, self.budget);
+                if left > 0 {
+                    state.begin = Some(condition);
+                    state.is_over = true;
+                }
+            }
+            Op::Number {
+                field,
+                base,
+                min,
+                max,
+                anomaly,
+            } => match window::number(state.window, base) {
+                Some(count) if (min..=max).contains(&count) => {
+                    fields.set_count(field, count, self.at, self.budget);
+                }
+                _ => {
+                    self.anomaly(anomaly);
+                    state.is_over = true;
+                }
+            },
+            Op::Skip(field, more) => {
+                let len = fields.count(field).unwrap_or(0);
+                state.skip = len.saturating_add(u64::from(more));
+            }
+            Op::SkipCount(len) => state.skip = len,
+            Op::Take(field, len) => {
+                state.skip = fields.count(len).unwrap_or(0);
+                self.capture(field, &[]);
+                self.extra.taking = (state.skip > 0 && self.is_read).then_some(field);
+            }
+            Op::Emit(message) => self.emit(message),
+            Op::Ask(message) => self.ask(message, NO_CONDITION, 1),
+            Op::AskIn(message, condition) => self.ask(message, condition, 1),
+            Op::AskTimes(message, times) => {
+                let times = fields.count(times).unwrap_or(0);
+                self.ask(message, NO_CONDITION, times);
+            }
+            Op::Await(condition) => self.await_answer(condition),
+            Op::NoReply => self.extra.has_no_reply = true,
+            Op::Quiet => self.extra.is_quiet = true,
+            Op::Answer(message) => self.answer(message),
+            Op::AnswerSame { message, fields } => self.answer_same(message, fields),
+            Op::AnswerMore(message) => self.answer_more(message),
+            Op::AnswerInOrder {
+                message,
+                fields,
+                anomaly,
+            } => self.answer_in_order(message, fields, anomaly),
+            Op::Answered => self.answered(),
+            Op::TakeBack(message) => self.take_back(message),
+            Op::AnswerBegun(message, condition, from) => {
+                let is_answer = !self.peer.extra.asked.has_left_out();
+                if is_answer && self.peer.saved.condition() == from {
+                    self.answer_begun(message);
+                    self.peer.saved.begin(condition);
+                    state.is_over = true;
+                }
+            }
+            Op::Pass(condition) => self.pass(condition),
+            Op::Feed {
+                len,
+                condition,
+                is_last,
+            } => {
+                state.skip = fields.count(len).unwrap_or(0);
+                self.begin_feed(condition, is_last);
+            }
+            Op::Clear(field) => fields.clear_field(field),
+            Op::Anomaly(anomaly) => self.anomaly(anomaly),
+            Op::Peer(condition) => self.peer.saved.begin(condition),
+            Op::PeerFrom(condition, from) => {
+                if self.peer.saved.condition() == from {
+                    self.peer.saved.begin(condition);
+                }
+            }
+            Op::Stop => state.stops = true,
+            Op::StopBoth => {
+                state.stops = true;
+                self.stops_peer = true;
+            }
+        }
+    }
+
+    fn capture(&mut self, field: FieldId, text: &[u8]) {
+        if !self.is_read {
+            return;
+        }
+        let mut context = capture_context(self.at, self.shard, self.options, self.budget);
+        self.extra.fields.set_text(field, text, false, &mut context);
+    }
+
+    /// RFC 5322 §2.2.3, RFC 3261 §7.3.1: a line that begins with a blank continues the line before
+    /// it.
+    fn unfold(&mut self, field: FieldId, text: &[u8]) {
+        if !self.is_read {
+            return;
+        }
+        let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+        let mut context = capture_context(self.at, self.shard, self.options, self.budget);
+        let mut is_first = true;
+        let fields = &mut self.extra.fields;
+        fields.clear_field(field);
+        for line in lines.filter(|line| !line.is_empty()) {
+            if is_first {
+                fields.set_text(field, line, false, &mut context);
+            } else {
+                fields.extend_text(field, b" ", line, &mut context);
+            }
+            is_first = false;
+        }
+    }
+
+    fn append(&mut self, field: FieldId, text: &[u8]) {
+        if !self.is_read {
+            return;
+        }
+        let known = self.grammar.program.fields.get(usize::from(field));
+        let is_list = known.is_some_and(|known| known.kind == FieldKind::List);
+        let mut context = capture_context(self.at, self.shard, self.options, self.budget);
+        let fields = &mut self.extra.fields;
+        match is_list {
+            true => fields.set_text(field, text, true, &mut context),
+            false => fields.extend_text(field, b" ", text, &mut context),
+        }
+    }
+}
