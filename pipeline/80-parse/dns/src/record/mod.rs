@@ -2,10 +2,9 @@
 //! Zeek.
 
 pub(crate) mod event;
-pub(crate) mod event_columns;
 pub(crate) mod log;
 mod values;
 
-pub(crate) use event_columns::FROM_SERVER;
-pub use event_columns::{DNS, LLMNR, MDNS};
+pub(crate) use event::FROM_SERVER;
+pub use event::{DNS, LLMNR, MDNS};
 pub use log::DNS_LOG;

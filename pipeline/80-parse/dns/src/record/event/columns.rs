@@ -7,7 +7,7 @@ const fn event(eve: &'static str, kind: Kind, doc: &'static str) -> MessageColum
     MessageColumn::new("", eve, kind, doc)
 }
 
-/// The columns of events, in the order of [`super::event::Event`]. Suricata's object for mDNS has
+/// The columns of events, in the order of [`super::Event`]. Suricata's object for mDNS has
 /// fewer fields than that for DNS and writes flags and codes differently; Suricata has none for
 /// LLMNR.
 ///

@@ -1,0 +1,208 @@
+//! The lists of an event in one array of values.
+
+use super::columns::{ADDITIONALS, ANSWERS, AUTHORITIES, GROUPS, LISTS, QUERIES};
+use super::contents::{SOA, SRV, SSHFP, common_of, kind, lower, special_values};
+use crate::wire::message::{Parsed, Record, Section};
+use core::ops::Range;
+use flowpin_record::Value;
+
+/// Position of each list in the array of all values: EDNS options, queries, answers, authorities,
+/// additionals, groups.
+// PERF: the lists share one allocation, and lists without values take none of it: most messages use
+// few of the 50.
+pub(super) struct Layout {
+    pub(super) lists: [List; LISTS],
+    pub(super) total: usize,
+}
+
+#[derive(Clone, Copy, Default)]
+pub(super) struct List {
+    from: u32,
+    pub(super) len: u32,
+}
+
+impl List {
+    pub(super) fn of<'v, 'a>(&self, all: &'v [Value<'a>]) -> &'v [Value<'a>] {
+        let from = self.from as usize;
+        all.get(from..from.saturating_add(self.len as usize))
+            .unwrap_or_default()
+    }
+}
+
+/// Indices of the lists.
+const OPTIONS_AT: usize = 0;
+const QUERIES_AT: usize = 1;
+const SECTIONS_AT: [usize; 3] = [
+    QUERIES_AT + QUERIES,
+    QUERIES_AT + QUERIES + ANSWERS,
+    QUERIES_AT + QUERIES + ANSWERS + AUTHORITIES,
+];
+const SECTIONS: [usize; 3] = [ANSWERS, AUTHORITIES, ADDITIONALS];
+const GROUPS_AT: usize = QUERIES_AT + QUERIES + ANSWERS + AUTHORITIES + ADDITIONALS;
+
+impl Layout {
+    pub(super) fn of(parsed: &Parsed) -> Self {
+        let mut layout = Self {
+            lists: [List::default(); LISTS],
+            total: 0,
+        };
+        layout.add(OPTIONS_AT, 0..1, parsed.options.len());
+        layout.add(QUERIES_AT, 0..QUERIES, parsed.questions.len());
+        let mut counts = [0usize; 3];
+        let mut special = [[false; 3]; 3];
+        let mut grouped = [0usize; GROUPS];
+        for record in &parsed.records {
+            let section = record.section as usize;
+            if let (Some(count), Some(special)) =
+                (counts.get_mut(section), special.get_mut(section))
+            {
+                *count = count.saturating_add(1);
+                if let Some(special) = special_of(record.kind).and_then(|at| special.get_mut(at)) {
+                    *special = true;
+                }
+            }
+            if let Some(count) = group_of(record).and_then(|at| grouped.get_mut(at)) {
+                *count = count.saturating_add(1);
+            }
+        }
+        // PERF: by reference, because a copy of the counts stalls on the partial writes just before
+        // it.
+        for (((&at, &width), &count), special) in
+            SECTIONS_AT.iter().zip(&SECTIONS).zip(&counts).zip(&special)
+        {
+            if count == 0 {
+                continue;
+            }
+            layout.add(at, 0..COMMON, count);
+            for (columns, _) in SPECIAL.into_iter().zip(special).filter(|(_, is)| **is) {
+                if columns.end <= width {
+                    layout.add(at, columns, count);
+                }
+            }
+        }
+        for (at, &count) in grouped.iter().enumerate() {
+            layout.add(GROUPS_AT, at..at.saturating_add(1), count);
+        }
+        layout
+    }
+
+    /// Reserves `len` values in each of the lists `lists`, relative to `at`.
+    #[inline]
+    fn add(&mut self, at: usize, lists: Range<usize>, len: usize) {
+        if len == 0 {
+            return;
+        }
+        let lists = at.saturating_add(lists.start)..at.saturating_add(lists.end);
+        for list in self.lists.get_mut(lists).unwrap_or_default() {
+            *list = List {
+                from: u32::try_from(self.total).unwrap_or(u32::MAX),
+                len: u32::try_from(len).unwrap_or(0),
+            };
+            self.total = self.total.saturating_add(len);
+        }
+    }
+
+    /// Converts the types in mDNS questions to lower case, as Suricata does.
+    pub(super) fn lower_query_types(&self, all: &mut [Value<'_>]) {
+        let Some(list) = self.lists.get(QUERIES_AT.saturating_add(1)) else {
+            return;
+        };
+        let from = list.from as usize;
+        let types = all.get_mut(from..from.saturating_add(list.len as usize));
+        for value in types.unwrap_or_default() {
+            if let Value::Text(name) = value {
+                *value = Value::Text(lower(name));
+            }
+        }
+    }
+
+    fn put<'a>(&self, all: &mut [Value<'a>], list: usize, row: usize, value: Value<'a>) {
+        let list = self.lists.get(list).filter(|list| row < list.len as usize);
+        let place = list.and_then(|list| all.get_mut((list.from as usize).saturating_add(row)));
+        if let Some(place) = place {
+            *place = value;
+        }
+    }
+
+    pub(super) fn fill<'a>(&self, all: &mut [Value<'a>], parsed: &'a Parsed, message: &[u8]) {
+        for (row, option) in parsed.options.iter().enumerate() {
+            self.put(all, OPTIONS_AT, row, Value::Bytes(parsed.text(*option)));
+        }
+        for (row, question) in parsed.questions.iter().enumerate() {
+            let name = Value::Bytes(parsed.text(question.name.text));
+            self.put(all, QUERIES_AT, row, name);
+            let kind = kind(parsed, question.kind, question.kind_text);
+            self.put(all, QUERIES_AT + 1, row, kind);
+        }
+        let mut rows = [0usize; 3];
+        let mut grouped = [0usize; GROUPS];
+        for record in &parsed.records {
+            let section = record.section as usize;
+            let (Some(row), Some(&at), Some(&width)) = (
+                rows.get_mut(section),
+                SECTIONS_AT.get(section),
+                SECTIONS.get(section),
+            ) else {
+                continue;
+            };
+            let common = common_of(parsed, record, message);
+            for (column, value) in common.into_iter().enumerate() {
+                self.put(all, at.saturating_add(column), *row, value);
+            }
+            if let Some(columns) = special_of(record.kind).and_then(|at| SPECIAL.get(at))
+                && columns.end <= width
+            {
+                let values = special_values(parsed, record, message);
+                for (column, value) in columns.clone().zip(values) {
+                    self.put(all, at.saturating_add(column), *row, value);
+                }
+            }
+            *row = row.saturating_add(1);
+            if let Some(group) = group_of(record)
+                && let Some(row) = grouped.get_mut(group)
+            {
+                let [.., contents] = common;
+                self.put(all, GROUPS_AT.saturating_add(group), *row, contents);
+                *row = row.saturating_add(1);
+            }
+        }
+    }
+}
+
+/// Columns of every record: name, type, time to live, contents.
+pub(super) const COMMON: usize = 4;
+/// Columns of SOA, SRV and SSHFP among those of an answer.
+const SPECIAL: [Range<usize>; 3] = [4..11, 11..15, 15..18];
+/// SOA has the most.
+pub(super) const SPECIAL_MAX: usize = 7;
+
+/// Returns the index of a type in [`SPECIAL`].
+const fn special_of(kind: u16) -> Option<usize> {
+    match kind {
+        SOA => Some(0),
+        SRV => Some(1),
+        SSHFP => Some(2),
+        _ => None,
+    }
+}
+
+/// Returns the group for the contents of an answer: see [`GROUPS`]. Prerequisites of an update have
+/// no contents (RFC 2136 §2.4); they are in no group, nor are contents that violate the rules of
+/// their type.
+#[inline]
+fn group_of(record: &Record) -> Option<usize> {
+    if record.section != Section::Answer || record.rdata.is_bad || record.rdata.raw.len() == 0 {
+        return None;
+    }
+    Some(match record.kind {
+        1 => 0,
+        28 => 1,
+        5 => 2,
+        15 => 3,
+        2 => 4,
+        12 => 5,
+        16 => 6,
+        10 => 7,
+        _ => return None,
+    })
+}
