@@ -13,10 +13,10 @@ pub static SIGNATURE: Protocol = Protocol {
             "nut-command",
             On::Tcp,
             concat!(
-                r"(LIST (UPS|(VAR|RW|CMD|CLIENT) [!-~]{1,64}|(ENUM|RANGE) [!-~]{1,64} [!-~]{1,64})",
-                r"|GET ((NUMLOGINS|NUMATTACH|UPSDESC) [!-~]{1,64}",
-                r"|(VAR|TYPE|DESC|CMDDESC) [!-~]{1,64} [!-~]{1,64})",
-                r"|USERNAME [!-~]{1,64}\r?\nPASSWORD [!-~]{1,64})\r?\n",
+                r"(LIST (UPS|(VAR|RW|CMD|CLIENT) [!-~]+|(ENUM|RANGE) [!-~]+ [!-~]+)",
+                r"|GET ((NUMLOGINS|NUMATTACH|UPSDESC) [!-~]+",
+                r"|(VAR|TYPE|DESC|CMDDESC) [!-~]+ [!-~]+)",
+                r"|USERNAME [!-~]+\r?\nPASSWORD [!-~]+)\r?\n",
             ),
         ),
         Rule::pattern(
@@ -24,7 +24,7 @@ pub static SIGNATURE: Protocol = Protocol {
             On::Tcp,
             concat!(
                 r"(Network UPS Tools upsd |BEGIN LIST (UPS|VAR|RW|CMD|CLIENT|ENUM|RANGE)[ \r\n]",
-                r#"|(VAR|DESC|CMDDESC) [!-~]{1,64} [!-~]{1,64} \x22|UPSDESC [!-~]{1,64} \x22"#,
+                r#"|(VAR|DESC|CMDDESC) [!-~]+ [!-~]+ \x22|UPSDESC [!-~]+ \x22"#,
                 r"|ERR (ACCESS-DENIED|UNKNOWN-UPS|DATA-STALE|DRIVER-NOT-CONNECTED",
                 r"|FEATURE-NOT-CONFIGURED|FEATURE-NOT-SUPPORTED|USERNAME-REQUIRED",
                 r"|VAR-NOT-SUPPORTED|CMD-NOT-SUPPORTED)\r?\n)",
