@@ -13,6 +13,7 @@ Examples:
   flowpin identify -r big.pcap
   flowpin slice -r big.pcap --uid C0XWfTK4LReq -w one.pcap
   flowpin streams -r big.pcap --follow C0XWfTK4LReq
+  flowpin explain -r big.pcap --packet 4711
 
 Exit codes:
   0  success

@@ -10,6 +10,7 @@ fn help_has_examples_and_exit_codes() {
         &["run", "--help"],
         &["slice", "--help"],
         &["streams", "--help"],
+        &["explain", "--help"],
     ] {
         let output = flowpin(args);
         assert_eq!(code(&output), 0);
@@ -28,6 +29,7 @@ fn help_fits_a_hundred_columns() {
         &["run", "--help"],
         &["slice", "--help"],
         &["streams", "--help"],
+        &["explain", "--help"],
     ] {
         let output = flowpin(args);
         for line in stdout(&output).lines() {

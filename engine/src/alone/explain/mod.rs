@@ -33,7 +33,7 @@ use crate::alone::wanted::Wanted;
 use crate::report::ProgressSink;
 use crate::worker::identify::IdentifyRules;
 use crate::{Control, RunError};
-use flowpin_config::{Format, Plan};
+use flowpin_config::{Format, Input, Plan};
 use pass::Target;
 use records::Texts;
 use std::collections::BTreeSet;
@@ -54,6 +54,9 @@ pub(crate) fn explain<K: ExplainSink>(
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<ExplainReport, RunError> {
+    if plan.inputs.contains(&Input::Stdin) {
+        return Err(RunError::ExplainFromPipe);
+    }
     let plan = with_text(plan);
     let known = IdentifyRules::of(&plan)?;
     if let Some(known) = &known {
