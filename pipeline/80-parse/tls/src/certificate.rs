@@ -1,15 +1,15 @@
-//! A certificate's names, as far as its encoding is what everybody writes (RFC 5280 §4.1).
+//! The names in a certificate with the usual encoding (RFC 5280 §4.1).
 
 use crate::pages::{Text, Writer};
 use flowpin_wire::Cursor;
 
-/// What is kept of a certificate.
+/// The parts of a certificate that records show.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Certificate {
     /// As encoded: see [`super::distinguished`].
     pub(crate) subject: Text,
     pub(crate) issuer: Text,
-    /// The number's bytes.
+    /// The bytes of the serial number.
     pub(crate) serial: Text,
     /// `YYMMDDhhmmssZ` or `YYYYMMDDhhmmssZ`.
     pub(crate) not_before: Text,
@@ -20,12 +20,12 @@ pub(crate) const SEQUENCE: u8 = 0x30;
 pub(crate) const SET: u8 = 0x31;
 const INTEGER: u8 = 0x02;
 pub(crate) const OBJECT: u8 = 0x06;
-/// The explicit tag around a version.
+/// The explicit tag of a version.
 const VERSION: u8 = 0xa0;
 
 impl Certificate {
-    /// Reads the first certificate of the message's list (RFC 5246 §7.4.2); of a longer chain the
-    /// rest need not be there.
+    /// Reads the first certificate of the message's list (RFC 5246 §7.4.2); the rest of a longer
+    /// chain may be missing.
     pub(crate) fn first_of(body: &[u8], writer: &mut Writer<'_>) -> Option<Self> {
         let mut cursor = Cursor::over(body);
         cursor.len24()?;
@@ -55,19 +55,19 @@ impl Certificate {
     }
 }
 
-/// The content of the next element, if it has this tag.
+/// Returns the contents of the next element if it has this tag.
 pub(crate) fn element<'a>(cursor: &mut Cursor<'a>, wanted: u8) -> Option<&'a [u8]> {
     let (tag, len) = cursor.ber()?;
     cursor.take(len).filter(|_| tag == wanted)
 }
 
-/// UTCTime or GeneralizedTime.
+/// Reads a UTCTime or GeneralizedTime.
 fn time<'a>(cursor: &mut Cursor<'a>) -> Option<&'a [u8]> {
     let (tag, len) = cursor.ber()?;
     cursor.take(len).filter(|_| matches!(tag, 0x17 | 0x18))
 }
 
-// What is kept of texts.
+// Maximum lengths of the stored texts.
 const NAMES_MAX: usize = 384;
 const SERIAL_MAX: usize = 24;
 const TIME_MAX: usize = 15;

@@ -1,6 +1,6 @@
-//! Names of cipher suites, as the registry of RFC 8446 §11 has them (IANA, TLS Cipher Suites).
+//! Names of cipher suites from the registry of RFC 8446 §11 (IANA, TLS Cipher Suites).
 
-/// The name of a cipher suite, if it is registered.
+/// Returns the name of a cipher suite, if it is registered.
 pub(crate) fn name(suite: u16) -> Option<&'static str> {
     let place = NAMES
         .binary_search_by_key(&suite, |&(number, _)| number)
@@ -8,7 +8,7 @@ pub(crate) fn name(suite: u16) -> Option<&'static str> {
     NAMES.get(place).map(|&(_, name)| name)
 }
 
-/// By number.
+/// Sorted by number.
 const NAMES: &[(u16, &str)] = &[
     (0x0000, "TLS_NULL_WITH_NULL_NULL"),
     (0x0001, "TLS_RSA_WITH_NULL_MD5"),

@@ -1,8 +1,8 @@
-//! A certificate's names (X.501, RFC 5280 §4.1.2.4) as Zeek and as Suricata write them.
+//! The names in a certificate (X.501, RFC 5280 §4.1.2.4) in the formats of Zeek and Suricata.
 //!
-//! Zeek's order is RFC 2253's: the last comes first (`CN=a.example,O=A\, Inc.,C=US`), what would be
-//! read as a separator has a backslash, and bytes beyond ASCII are hexadecimal. Suricata's is that
-//! of the encoding, without any escape (`C=US, O=A, Inc., CN=a.example`).
+//! Zeek uses RFC 2253: the last attribute comes first (`CN=a.example,O=A\, Inc.,C=US`), separators
+//! within a value get a backslash, and bytes beyond ASCII are hexadecimal. Suricata uses the order
+//! of the encoding, without escapes (`C=US, O=A, Inc., CN=a.example`).
 
 use crate::certificate::{OBJECT, SEQUENCE, SET, element};
 use crate::schema::{digit, hex};
@@ -12,14 +12,14 @@ use flowpin_wire::Cursor;
 /// A name as text.
 pub(crate) type NameText = Short<640>;
 
-/// Whose manner it is.
+/// The tool whose format is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Manner {
     Zeek,
     Suricata,
 }
 
-/// As Zeek writes it.
+/// Converts a name to Zeek's format.
 pub(crate) fn for_zeek(name: &[u8]) -> NameText {
     let mut out = NameText::default();
     let mut sets: [&[u8]; SETS_MAX] = [&[]; SETS_MAX];
@@ -39,7 +39,7 @@ pub(crate) fn for_zeek(name: &[u8]) -> NameText {
     out
 }
 
-/// As Suricata writes it.
+/// Converts a name to Suricata's format.
 pub(crate) fn for_suricata(name: &[u8]) -> NameText {
     let mut out = NameText::default();
     let mut sets = Cursor::over(name);
@@ -51,7 +51,7 @@ pub(crate) fn for_suricata(name: &[u8]) -> NameText {
     out
 }
 
-/// Appends the attributes that stand together, of which there is nearly always one.
+/// Appends the attributes of one set, which nearly always has only one.
 fn put_set(set: &[u8], index: usize, manner: Manner, out: &mut NameText) {
     let (between, together): (&[u8], &[u8]) = match manner {
         Manner::Zeek => (b",", b"+"),
@@ -76,7 +76,7 @@ fn put_set(set: &[u8], index: usize, manner: Manner, out: &mut NameText) {
         }
         out.push(b"=");
         match manner {
-            // RFC 2253 §2.4: of a type without a name the value is its encoding.
+            // RFC 2253 §2.4: the value of a type without a name is written as its encoding.
             Manner::Zeek if name.is_none() => put_encoding(tag, value, out),
             _ => put_value(tag, value, manner, out),
         }
@@ -88,7 +88,7 @@ fn tagged<'a>(cursor: &mut Cursor<'a>) -> Option<(u8, &'a [u8])> {
     Some((tag, cursor.take(len)?))
 }
 
-/// `#` and the hexadecimal digits of the whole element.
+/// Appends `#` and the hexadecimal digits of the whole element.
 fn put_encoding(tag: u8, value: &[u8], out: &mut NameText) {
     out.push(b"#");
     let put = |byte: u8, out: &mut NameText| {
@@ -107,7 +107,7 @@ fn put_encoding(tag: u8, value: &[u8], out: &mut NameText) {
     value.iter().for_each(|&byte| put(byte, out));
 }
 
-/// A value, by its type (X.680 §8): UTF-8 of whatever it is written in.
+/// Appends a value by its type (X.680 §8), converted to UTF-8.
 fn put_value(tag: u8, value: &[u8], manner: Manner, out: &mut NameText) {
     let mut text = Letters {
         manner,
@@ -117,7 +117,7 @@ fn put_value(tag: u8, value: &[u8], manner: Manner, out: &mut NameText) {
     match tag {
         // UTF8String, NumericString, PrintableString, IA5String, VisibleString.
         0x0c | 0x12 | 0x13 | 0x16 | 0x1a => text.bytes(value),
-        // TeletexString, which is Latin 1 in practice.
+        // TeletexString, in practice Latin 1.
         0x14 => value.iter().for_each(|&byte| text.letter(char::from(byte))),
         // BMPString.
         0x1e => {
@@ -144,14 +144,14 @@ fn put_value(tag: u8, value: &[u8], manner: Manner, out: &mut NameText) {
     }
 }
 
-/// RFC 2253 §2.4: a space at the end has a backslash.
+/// RFC 2253 §2.4: a space at the end gets a backslash.
 fn escape_last(out: &mut NameText) {
     if out.pop() == Some(b' ') {
         out.push(b"\\ ");
     }
 }
 
-/// Letters of a value on their way to a text.
+/// Writes the letters of a value in one of the formats.
 struct Letters<'a> {
     manner: Manner,
     is_first: bool,
@@ -183,7 +183,7 @@ impl Letters<'_> {
     }
 }
 
-/// `1.3.6.1.4.1.311.60.2.1.3`.
+/// Appends an object identifier: `1.3.6.1.4.1.311.60.2.1.3`.
 fn put_dotted(object: &[u8], out: &mut NameText) {
     let mut number = 0u64;
     let mut is_first = true;
@@ -192,7 +192,7 @@ fn put_dotted(object: &[u8], out: &mut NameText) {
         if byte & 0x80 != 0 {
             continue;
         }
-        // X.690 §8.19.4: the first two are one number.
+        // X.690 §8.19.4: the first two components share one number.
         if core::mem::replace(&mut is_first, false) {
             let top = (number / 40).min(2);
             put_number(top, out);
@@ -222,7 +222,8 @@ fn put_number(mut number: u64, out: &mut NameText) {
     );
 }
 
-/// RFC 4519, RFC 2985, and the rules for extended validation, as OpenSSL shortens them.
+/// Names from RFC 4519, RFC 2985 and the guidelines for extended validation, abbreviated as in
+/// OpenSSL.
 const fn short_name(object: &[u8]) -> Option<&'static [u8]> {
     Some(match object {
         [0x55, 4, 3] => b"CN",
@@ -262,7 +263,7 @@ const fn short_name(object: &[u8]) -> Option<&'static [u8]> {
     })
 }
 
-/// Sets of attributes in one name.
+/// Maximum number of attribute sets in one name.
 const SETS_MAX: usize = 32;
 
 #[cfg(test)]
@@ -287,7 +288,7 @@ mod tests {
             .map(|text| String::from_utf8(text.get().to_vec()).unwrap())
     }
 
-    /// RFC 2253 for Zeek, the encoding's order for Suricata.
+    /// RFC 2253 for Zeek, the order of the encoding for Suricata.
     #[test]
     fn names_are_in_the_order_of_each_tool() {
         let country = attribute(b"\x55\x04\x06", 0x13, b"US");
@@ -302,8 +303,8 @@ mod tests {
         );
     }
 
-    /// Jurisdictions of extended validation have names, what nobody knows has numbers, and
-    /// attributes of one set stand together.
+    /// Jurisdictions of extended validation have names, unknown types are written as numbers, and
+    /// the attributes of one set stand together.
     #[test]
     fn every_attribute_is_named() {
         let jurisdiction = attribute(b"\x2b\x06\x01\x04\x01\x82\x37\x3c\x02\x01\x03", 0x13, b"US");
@@ -320,7 +321,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever stands in the place of a name is read, or is not.
+        /// Arbitrary bytes in place of a name do not panic.
         #[test]
         fn any_bytes_are_no_harm(name in prop::collection::vec(any::<u8>(), 0..400)) {
             prop_assert!(for_zeek(&name).get().len() <= 640);

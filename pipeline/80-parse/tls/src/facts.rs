@@ -1,4 +1,4 @@
-//! What a connection has told so far, and its record.
+//! The facts that a connection has revealed so far, and its record.
 
 use crate::certificate::Certificate;
 use crate::distinguished::{for_suricata, for_zeek};
@@ -11,22 +11,22 @@ use core::hint::black_box;
 use flowpin_packet::Timestamp;
 use flowpin_record::{MessageSink, Value};
 
-/// What both sides have told. Texts stand on a page of their own.
-// PERF: with them it had 1.8 KB, which every connection wrote and copied.
+/// The facts from both sides. Their texts are stored on a separate page.
+// PERF: including the texts, the type had 1.8 KB, which every connection wrote and copied.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Facts {
-    /// When it was first heard of.
+    /// When the connection was first seen.
     pub(crate) time: Timestamp,
-    /// The client's hello was read; the server's.
+    /// Whether the client's hello was read; below: the server's.
     pub(crate) has_client: bool,
     pub(crate) has_server: bool,
-    /// How much of the page is written.
+    /// How many bytes of the page are in use.
     used: u16,
     pub(crate) ja4: Text,
     pub(crate) server_name: Text,
-    /// ALPN as the client offers it: names behind their lengths.
+    /// ALPN as offered by the client: names, each after its length.
     pub(crate) offered: Text,
-    /// What the server chose of it.
+    /// The protocol that the server chose.
     pub(crate) chosen: Text,
     session: Text,
     version: u16,
@@ -35,37 +35,37 @@ pub(crate) struct Facts {
     pub(crate) is_resumed: bool,
     has_certificate: bool,
     certificate: Certificate,
-    /// The last alert told in clear.
+    /// The last alert sent in clear.
     pub(crate) alert: Option<u8>,
     pub(crate) is_established: bool,
 }
 
 impl Facts {
-    /// Nothing yet.
-    pub(crate) fn begun_at(time: Timestamp) -> Self {
+    /// Returns the facts of a new connection: none.
+    pub(crate) fn first_seen_at(time: Timestamp) -> Self {
         Self {
             time,
             ..Self::default()
         }
     }
 
-    /// The version chosen; none as long as no server has answered.
+    /// Returns the chosen version; `None` until a server has responded.
     pub(crate) fn version(&self) -> Option<u16> {
         self.has_server.then_some(self.version)
     }
 
     /// Whether there is anything to record.
-    pub(crate) const fn are_any(&self) -> bool {
+    pub(crate) const fn has_any(&self) -> bool {
         self.has_client || self.has_server
     }
 
-    /// The names that the client offers.
+    /// Returns the protocol names that the client offers.
     pub(crate) fn offered<'p>(&self, page: &'p Page) -> impl Iterator<Item = &'p [u8]> {
         alpn_names(self.offered.of(page))
     }
 
-    /// Writes the record of a TLS or DTLS handshake.
-    pub(crate) fn tell(&self, page: &Page, sink: &mut impl MessageSink) {
+    /// Reports the record of a TLS or DTLS handshake.
+    pub(crate) fn report(&self, page: &Page, sink: &mut impl MessageSink) {
         if !sink.reads(&TLS) {
             black_box(self);
             return sink.message(&TLS, self.time, &[]);
@@ -113,14 +113,15 @@ impl Facts {
     }
 }
 
-/// Where what a connection tells is noted, and its texts, if they are wanted.
+/// Collects the facts of a connection, and its texts if they are wanted.
 pub(crate) struct Notes<'a> {
     pub(crate) facts: &'a mut Facts,
     pub(crate) page: Option<&'a mut Page>,
 }
 
 impl Notes<'_> {
-    /// A whole handshake message in clear: its type (RFC 8446 §4) and what is kept of its body.
+    /// Processes a complete handshake message in clear: its type (RFC 8446 §4) and the wanted part
+    /// of its body.
     pub(crate) fn message(&mut self, kind: u8, body: &[u8], to_server: bool, carrier: Carrier) {
         let facts = &mut *self.facts;
         match (kind, to_server) {
@@ -164,7 +165,7 @@ impl Notes<'_> {
         facts.server_name = writer.put(hello.server_name.unwrap_or_default(), SERVER_NAME_MAX);
         facts.session = writer.put(hello.session, SESSION_MAX);
         let mut offered = writer.begin();
-        // Whole names only, so that a cut list does not end in half of one.
+        // Only whole names, so that a truncated list does not end within a name.
         for name in hello.protocols() {
             if offered.len().saturating_add(name.len()) < ALPN_BYTES_MAX {
                 let len = [u8::try_from(name.len()).unwrap_or(0)];
@@ -186,7 +187,7 @@ impl Notes<'_> {
         facts.group = hello.group.or(facts.group);
         facts.is_resumed = hello.has_psk;
         if let Some(page) = self.page.as_deref_mut() {
-            // Since 1.3 the server returns the client's identifier always.
+            // Since 1.3 the server always repeats the client's identifier.
             facts.is_resumed |= hello.version < 0x0304
                 && !hello.session.is_empty()
                 && hello.session == facts.session.of(page);
@@ -197,14 +198,14 @@ impl Notes<'_> {
     }
 }
 
-// What is kept of texts.
+// Maximum lengths of the stored texts.
 const JA4_LEN: usize = 36;
 const SERVER_NAME_MAX: usize = 255;
 const SESSION_MAX: usize = 32;
 const ALPN_BYTES_MAX: usize = 160;
 const CHOSEN_MAX: usize = 64;
 
-/// A list, unset if it is empty.
+/// Returns a list, or an unset value if it is empty.
 pub(crate) const fn list<'a>(values: &'a [Value<'a>]) -> Value<'a> {
     if values.is_empty() {
         Value::Unset
@@ -217,7 +218,7 @@ pub(crate) const fn when(set: bool, value: Value<'_>) -> Value<'_> {
     if set { value } else { Value::Unset }
 }
 
-/// Names of ALPN in a record.
+/// Maximum number of ALPN names in a record.
 pub(crate) const OFFERED_MAX: usize = 16;
 
 pub(crate) const CLIENT_HELLO: u8 = 1;

@@ -1,19 +1,19 @@
-//! Fuzzing: any bytes in any turns.
+//! Fuzzing: arbitrary bytes in arbitrary turns.
 
 use crate::{Quic, Tls, TlsOptions};
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_record::{MessageSchema, MessageSink, Value};
 
-/// Counts records and what is in them.
+/// Collects records with their values.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Written(Vec<String>);
+struct Collector(Vec<String>);
 
-/// Counts records of which nobody reads the values.
-struct Unread(usize);
+/// Counts records without reading their values.
+struct RecordCounter(usize);
 
-impl MessageSink for Unread {
+impl MessageSink for RecordCounter {
     fn message(&mut self, _: &MessageSchema, _: Timestamp, values: &[Value<'_>]) {
-        assert_eq!(values, [], "nobody reads them");
+        assert_eq!(values, [], "values are not read");
         self.0 = self.0.saturating_add(1);
     }
 
@@ -26,7 +26,7 @@ impl MessageSink for Unread {
     }
 }
 
-impl MessageSink for Written {
+impl MessageSink for Collector {
     fn message(&mut self, schema: &MessageSchema, time: Timestamp, values: &[Value<'_>]) {
         assert_eq!(
             schema.columns.len(),
@@ -41,8 +41,8 @@ impl MessageSink for Written {
     }
 }
 
-/// Reads turns from `data` (length, direction, bytes): as one stream, byte by byte and as
-/// datagrams. The first two give the same records, and nothing stays behind.
+/// Reads turns from `data` (length, direction, bytes): as one stream, byte by byte, and as
+/// datagrams. The first two give the same records, and no memory stays in use.
 #[doc(hidden)]
 pub fn fuzz_tls(data: &[u8]) {
     let options = TlsOptions {
@@ -55,10 +55,10 @@ pub fn fuzz_tls(data: &[u8]) {
     let whole = written(&mut tls, data, usize::MAX);
     let cut = written(&mut tls, data, 1);
     assert_eq!(whole, cut, "cuts do not matter");
-    let mut unread = Unread(0);
-    tell(&mut tls, data, usize::MAX, &mut unread);
+    let mut unread = RecordCounter(0);
+    report(&mut tls, data, usize::MAX, &mut unread);
     assert_eq!(whole.0.len(), unread.0, "nor whether anybody reads");
-    let mut sink = Written::default();
+    let mut sink = Collector::default();
     let begun = (
         tls.begin(Shard(0), Timestamp(1)),
         quic.begin(Shard(0), Timestamp(1)),
@@ -66,38 +66,38 @@ pub fn fuzz_tls(data: &[u8]) {
     let (Some(as_dtls), Some(as_quic)) = begun else {
         return;
     };
-    // What wants nothing more is freed, and its handle is nobody's.
-    let (mut hears_dtls, mut hears_quic) = (true, true);
+    // A session that wants no more data is freed, and its handle becomes invalid.
+    let (mut wants_dtls, mut wants_quic) = (true, true);
     for (to_server, bytes) in turns(data) {
-        hears_dtls = hears_dtls
+        wants_dtls = wants_dtls
             && tls.datagram(as_dtls, to_server, bytes, &mut sink) != crate::Wanted::Nothing;
-        hears_quic = hears_quic
+        wants_quic = wants_quic
             && quic.datagram(as_quic, to_server, bytes, &mut sink) != crate::Wanted::Nothing;
     }
-    if hears_dtls {
+    if wants_dtls {
         tls.end(as_dtls, &mut sink);
     }
-    if hears_quic {
+    if wants_quic {
         quic.end(as_quic, &mut sink);
     }
     assert_eq!((tls.live(), quic.live()), (0, 0), "all sessions are freed");
 }
 
-/// What one stream of all turns gives.
-fn written(tls: &mut Tls, data: &[u8], cut: usize) -> Written {
-    let mut sink = Written::default();
-    tell(tls, data, cut, &mut sink);
+/// Returns the records of all turns as one stream.
+fn written(tls: &mut Tls, data: &[u8], cut: usize) -> Collector {
+    let mut sink = Collector::default();
+    report(tls, data, cut, &mut sink);
     sink
 }
 
-fn tell(tls: &mut Tls, data: &[u8], cut: usize, sink: &mut impl MessageSink) {
+fn report(tls: &mut Tls, data: &[u8], cut: usize, sink: &mut impl MessageSink) {
     let Some(handle) = tls.begin(Shard(0), Timestamp(1)) else {
         return;
     };
     for (to_server, bytes) in turns(data) {
         for part in bytes.chunks(cut) {
             if tls.data(handle, to_server, part, sink) == crate::Wanted::Nothing {
-                assert_eq!(tls.live(), 0, "what wants nothing is freed");
+                assert_eq!(tls.live(), 0, "a finished session is freed");
                 return;
             }
         }
@@ -105,7 +105,8 @@ fn tell(tls: &mut Tls, data: &[u8], cut: usize, sink: &mut impl MessageSink) {
     tls.end(handle, sink);
 }
 
-/// Length in two bytes, whose top bit is the direction, then so many bytes.
+/// Each turn is a length in two bytes, whose highest bit is the direction, and that number of
+/// bytes.
 fn turns(mut data: &[u8]) -> impl Iterator<Item = (bool, &[u8])> {
     core::iter::from_fn(move || {
         let (&[high, low], rest) = data.split_first_chunk()?;
@@ -118,14 +119,14 @@ fn turns(mut data: &[u8]) -> impl Iterator<Item = (bool, &[u8])> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Written, fuzz_tls};
+    use super::{Collector, fuzz_tls};
     use crate::{Tls, TlsOptions, Wanted};
     use flowpin_counters::Loss;
     use flowpin_packet::{Shard, Timestamp};
     use flowpin_record::{MessageSchema, MessageSink, Value};
     use proptest::prelude::*;
 
-    /// A length in `N` bytes before some bytes.
+    /// Returns the bytes after their length, which takes `N` bytes.
     fn sized<const N: usize>(bytes: &[u8]) -> Vec<u8> {
         let len = (bytes.len() as u32).to_be_bytes();
         [&len[4 - N..], bytes].concat()
@@ -172,7 +173,7 @@ mod tests {
         message(2, &body.concat())
     }
 
-    /// A certificate whose names say `O=A, CN=a.example`, unsigned.
+    /// Returns an unsigned certificate with the names `O=A, CN=a.example`.
     fn certificate() -> Vec<u8> {
         let der = |tag: u8, content: &[u8]| [&[tag][..], &sized::<1>(content)].concat();
         let part = |id: u8, text: &[u8]| {
@@ -195,7 +196,7 @@ mod tests {
         message(11, &sized::<3>(&sized::<3>(&outer)))
     }
 
-    /// A whole handshake of TLS 1.2: turns, true the client's.
+    /// Returns the turns of a complete TLS 1.2 handshake; `true` marks the client's.
     fn handshake() -> Vec<(bool, Vec<u8>)> {
         let server = [server_hello(), certificate(), message(14, &[])].concat();
         let (first, second) = server.split_at(90);
@@ -211,7 +212,7 @@ mod tests {
         ]
     }
 
-    /// Names of EVE's fields and their values.
+    /// Names and values of EVE fields.
     #[derive(Debug, Default, PartialEq, Eq)]
     struct Fields(Vec<(String, String)>);
 
@@ -232,7 +233,7 @@ mod tests {
         fn anomaly(&mut self, _: &'static str) {}
     }
 
-    fn told(turns: &[(bool, Vec<u8>)], cut: usize) -> Fields {
+    fn reported(turns: &[(bool, Vec<u8>)], cut: usize) -> Fields {
         let mut tls = Tls::new(TlsOptions::default()).unwrap();
         let mut sink = Fields::default();
         let handle = tls.begin(Shard(3), Timestamp(1)).unwrap();
@@ -248,10 +249,10 @@ mod tests {
         sink
     }
 
-    /// All that a handshake of TLS 1.2 tells, once.
+    /// A TLS 1.2 handshake is reported once, with all its facts.
     #[test]
-    fn a_handshake_is_told_once_it_is_done() {
-        let fields = told(&handshake(), usize::MAX);
+    fn a_handshake_is_reported_once_it_is_done() {
+        let fields = reported(&handshake(), usize::MAX);
         let has = |name: &str| {
             let found = fields.0.iter().filter(|(one, _)| one == name);
             found.map(|(_, value)| value.as_str()).collect::<Vec<_>>()
@@ -273,20 +274,20 @@ mod tests {
         assert!(has("tls.ja4")[0].starts_with("t12d0202h2_"), "{fields:?}");
     }
 
-    /// Every cut of a handshake tells the same.
+    /// Every segmentation of a handshake gives the same report.
     #[test]
-    fn a_handshake_in_any_parts_is_told_alike() {
-        let whole = told(&handshake(), usize::MAX);
+    fn a_handshake_in_any_parts_gives_the_same_report() {
+        let whole = reported(&handshake(), usize::MAX);
         for cut in 1..200 {
-            assert_eq!(told(&handshake(), cut), whole, "in parts of {cut}");
+            assert_eq!(reported(&handshake(), cut), whole, "in parts of {cut}");
         }
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// No bytes make it panic, cuts never matter, nothing stays behind: also of handshakes with
-        /// some bytes changed.
+        /// Nothing panics, segmentation has no effect, and no memory stays in use; also for
+        /// handshakes with some bytes changed.
         #[test]
         fn any_bytes_are_read_alike_in_any_parts(
             noise in prop::collection::vec(any::<u8>(), 0..400),
@@ -307,7 +308,7 @@ mod tests {
         }
     }
 
-    /// A hello in parts that there is no room for is missing, and counted.
+    /// A hello in parts for which there is no room is not reported, and is counted.
     #[test]
     fn caps_are_kept_and_counted() {
         let mut tls = Tls::new(TlsOptions {
@@ -318,7 +319,7 @@ mod tests {
         let handle = tls.begin(Shard(0), Timestamp(1)).unwrap();
         assert_eq!(tls.begin(Shard(0), Timestamp(1)), None);
         let hello = record(22, &client_hello("x"));
-        let mut sink = Written::default();
+        let mut sink = Collector::default();
         for part in hello.chunks(50) {
             tls.data(handle, true, part, &mut sink);
         }
@@ -332,7 +333,7 @@ mod tests {
     /// The sink of the fuzz target sees the record.
     #[test]
     fn the_fuzz_sink_counts_records() {
-        let mut sink = Written::default();
+        let mut sink = Collector::default();
         let mut tls = Tls::new(TlsOptions::default()).unwrap();
         let handle = tls.begin(Shard(0), Timestamp(1)).unwrap();
         let hello = record(22, &client_hello("x"));

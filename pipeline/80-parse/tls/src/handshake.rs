@@ -1,25 +1,25 @@
-//! Handshake messages out of the records of one direction (RFC 8446 §4, RFC 5246 §7.4).
+//! Assembles handshake messages from the records of one direction (RFC 8446 §4, RFC 5246 §7.4).
 
 use crate::facts::{CERTIFICATE, CLIENT_HELLO, Notes, SERVER_HELLO, SERVER_KEY_EXCHANGE};
 use crate::ja4::Carrier;
 use crate::pools::{Blocks, Gathered, MESSAGE_BYTES_MAX};
 
-/// Where one direction's handshake stands.
+/// The state of one direction's handshake.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Assembler {
-    /// Type and length of the present message, as far as they came.
+    /// Type and length of the current message, as far as received.
     header: [u8; 4],
     header_len: u8,
-    /// Bytes of its body that are still to come.
+    /// Bytes of its body still to come.
     left: u32,
-    /// How many of its body's first bytes are wanted, and how many are there.
+    /// How many of the first bytes of its body are wanted, and how many are stored.
     wanted: u32,
     filled: u32,
     gathered: Gathered,
 }
 
 impl Assembler {
-    /// The next bytes.
+    /// Processes the next bytes.
     pub(crate) fn feed(
         &mut self,
         mut bytes: &[u8],
@@ -81,7 +81,7 @@ impl Assembler {
         if missing > 0 {
             let part = body.get(..missing).unwrap_or(body);
             if self.filled == 0 && part.len() == missing {
-                // The usual case: all of it at once, where it lies.
+                // The usual case: the whole body is available in place.
                 notes.message(kind, part, to_server, Carrier::Tcp);
                 self.wanted = 0;
             } else if self.gathered.put(blocks, shard, self.filled as usize, part) {
@@ -102,7 +102,7 @@ impl Assembler {
         rest
     }
 
-    /// What is gathered is of no use any more.
+    /// Frees the stored bytes, which are no longer needed.
     pub(crate) fn forget(&mut self, shard: u8, blocks: &mut Blocks) {
         self.gathered.free(blocks, shard);
         self.wanted = 0;
@@ -110,7 +110,7 @@ impl Assembler {
     }
 }
 
-/// How much of a message's body tells something.
+/// Returns how many bytes of a message's body are of interest.
 pub(crate) const fn wanted(kind: u8, to_server: bool) -> u32 {
     #[expect(clippy::cast_possible_truncation, reason = "16 KiB")]
     const MOST: u32 = MESSAGE_BYTES_MAX as u32;

@@ -1,8 +1,8 @@
-//! Hellos. RFC 8446 §4.1.2 and §4.1.3, RFC 5246 §7.4.1, RFC 6347 §4.2.1.
+//! Hello messages: RFC 8446 §4.1.2 and §4.1.3, RFC 5246 §7.4.1, RFC 6347 §4.2.1.
 
 use flowpin_wire::Cursor;
 
-/// What a client offers.
+/// The offer of a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientHello<'a> {
     /// `legacy_version`.
@@ -11,11 +11,11 @@ pub struct ClientHello<'a> {
     pub session: &'a [u8],
     /// The cipher suites, two bytes each.
     pub ciphers: &'a [u8],
-    /// The extensions as they came.
+    /// The extensions as sent.
     pub extensions: &'a [u8],
-    /// RFC 6066 §3: the host's name.
+    /// RFC 6066 §3: the host name.
     pub server_name: Option<&'a [u8]>,
-    /// RFC 7301 §3.1: the protocols' names, each behind its length.
+    /// RFC 7301 §3.1: the protocol names, each after its length.
     pub alpn: Option<&'a [u8]>,
     /// RFC 8446 §4.2.1: the versions, two bytes each.
     pub versions: Option<&'a [u8]>,
@@ -23,31 +23,31 @@ pub struct ClientHello<'a> {
     pub signatures: Option<&'a [u8]>,
 }
 
-/// What a server chose.
+/// The choice of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServerHello<'a> {
-    /// The version, also where it is in an extension.
+    /// The version, even if an extension contains it.
     pub(crate) version: u16,
     pub(crate) session: &'a [u8],
     pub(crate) cipher: u16,
-    /// The protocol chosen by ALPN, if told in clear.
+    /// The protocol chosen by ALPN, if sent in clear.
     pub(crate) alpn: Option<&'a [u8]>,
-    /// The group of its key share.
+    /// The group of the key share.
     pub(crate) group: Option<u16>,
-    /// It goes on with a key from before (RFC 8446 §4.2.11).
+    /// Whether the session resumes with a known key (RFC 8446 §4.2.11).
     pub(crate) has_psk: bool,
-    /// It is a request to try again (RFC 8446 §4.1.4).
+    /// Whether this is a HelloRetryRequest (RFC 8446 §4.1.4).
     pub(crate) is_retry: bool,
 }
 
-/// The random value of a request to try again (RFC 8446 §4.1.3).
+/// The random value of a HelloRetryRequest (RFC 8446 §4.1.3).
 const RETRY: [u8; 32] = [
     0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91,
     0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
 ];
 
 impl<'a> ServerHello<'a> {
-    /// Reads the body of the handshake message, behind type and length.
+    /// Reads the body of the handshake message, after type and length.
     pub(crate) fn parse(body: &'a [u8]) -> Option<Self> {
         let mut cursor = Cursor::over(body);
         let mut hello = ServerHello {
@@ -74,7 +74,7 @@ impl<'a> ServerHello<'a> {
 }
 
 impl<'a> ClientHello<'a> {
-    /// Reads the body of the handshake message, behind type and length.
+    /// Reads the body of the handshake message, after type and length.
     pub fn parse(body: &'a [u8], is_dtls: bool) -> Option<Self> {
         let mut cursor = Cursor::over(body);
         let version = cursor.be16()?;
@@ -101,7 +101,7 @@ impl<'a> ClientHello<'a> {
         hello.extensions = cursor.take(len)?;
         for (kind, value) in Extensions(Cursor::over(hello.extensions)) {
             match kind {
-                // A list with a length, of which the first is a name of type 0 with a length.
+                // A list with a length; its first entry is a name of type 0 with a length.
                 0 => hello.server_name = value.get(5..).filter(|name| !name.is_empty()),
                 13 => hello.signatures = value.get(2..),
                 16 => hello.alpn = value.get(2..),
@@ -112,15 +112,15 @@ impl<'a> ClientHello<'a> {
         Some(hello)
     }
 
-    /// The protocols offered by ALPN, in order.
+    /// Returns the protocols offered by ALPN, in order.
     pub fn protocols(&self) -> impl Iterator<Item = &'a [u8]> {
         alpn_names(self.alpn.unwrap_or_default())
     }
 
-    /// The highest version offered, but for values that mean nothing.
+    /// Returns the highest version offered, ignoring GREASE values.
     pub(crate) fn version_max(&self) -> u16 {
         let offered = pairs(self.versions.unwrap_or_default()).filter(|&one| !is_grease(one));
-        // DTLS counts downwards: 0xfeff is 1.0, 0xfefd 1.2.
+        // DTLS versions count downwards: 0xfeff is 1.0, 0xfefd is 1.2.
         let best = offered.max_by_key(|&one| {
             if one >> 8 == 0xfe {
                 0xfeff_u16.wrapping_sub(one)
@@ -131,7 +131,7 @@ impl<'a> ClientHello<'a> {
         best.unwrap_or(self.version)
     }
 
-    /// The extensions: number and value.
+    /// Returns the number and value of each extension.
     pub fn each_extension(&self) -> impl Iterator<Item = (u16, &'a [u8])> {
         Extensions(Cursor::over(self.extensions))
     }
@@ -149,12 +149,12 @@ impl<'a> Iterator for Extensions<'a> {
     }
 }
 
-/// RFC 8701: values that mean nothing.
+/// RFC 8701: reserved values without a meaning.
 pub(crate) const fn is_grease(value: u16) -> bool {
     value & 0x0f0f == 0x0a0a && value >> 8 == value & 0xff
 }
 
-/// A list of numbers of two bytes.
+/// Splits a list into two-byte numbers.
 pub(crate) fn pairs(bytes: &[u8]) -> impl Iterator<Item = u16> {
     bytes
         .chunks_exact(2)
@@ -162,7 +162,7 @@ pub(crate) fn pairs(bytes: &[u8]) -> impl Iterator<Item = u16> {
         .map(u16::from_be_bytes)
 }
 
-/// Names behind their lengths (RFC 7301 §3.1).
+/// Splits a list of names, each after its length (RFC 7301 §3.1).
 pub(crate) fn alpn_names(list: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut cursor = Cursor::over(list);
     core::iter::from_fn(move || {

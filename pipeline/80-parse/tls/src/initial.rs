@@ -1,5 +1,5 @@
-//! QUIC's Initial packets. RFC 9001 §5.2: their keys follow from the client's connection
-//! identifier, so anyone may read them.
+//! QUIC's Initial packets. RFC 9001 §5.2: their keys are derived from the client's connection
+//! identifier, so any observer can read them.
 
 use aes::Aes128;
 use aes::cipher::{BlockEncrypt, KeyInit};
@@ -44,7 +44,8 @@ const SALT_T051: [u8; 20] = [
     0xda, 0x6e, 0x03, 0x3d,
 ];
 
-/// The keys of both directions' Initial packets, made when the first of each is opened.
+/// The keys of Initial packets of both directions, derived when the first packet of a direction is
+/// opened.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keys {
     version: u32,
@@ -60,20 +61,21 @@ struct SideKeys {
 }
 
 impl Keys {
-    /// Those that follow from the identifier that the client made up for the server; none for
-    /// versions that nobody but both sides can read.
+    /// Prepares the keys derived from the identifier that the client chose for the server; `None`
+    /// for versions that only the endpoints can decrypt.
     pub(crate) fn of(version: u32, id: &[u8]) -> Option<Self> {
         let salt = match version {
-            // Drafts 33 and 34 are what became version 1.
+            // Drafts 33 and 34 use the salt of version 1.
             1 | 0xff00_0021..=0xff00_0022 => SALT_1,
             VERSION_2 => SALT_2,
-            // Facebook's follow drafts 22 and 27.
+            // Facebook's versions follow drafts 22 and 27.
             0xff00_0015..=0xff00_0016 | 0xface_b001 => SALT_22,
             0xff00_0017..=0xff00_001c | 0xface_b002 => SALT_23,
             0xff00_001d..=0xff00_0020 => SALT_29,
             0x5430_3530 => SALT_T050,
             0x5430_3531 => SALT_T051,
-            // Made up to be refused (RFC 9000 §15): nothing says which, and those seen use 29's.
+            // Reserved for forcing version negotiation (RFC 9000 §15): no salt is specified, and
+            // the known implementations use that of draft 29.
             made_up if made_up & 0x0f0f_0f0f == 0x0a0a_0a0a => SALT_29,
             _ => return None,
         };
@@ -85,7 +87,7 @@ impl Keys {
         })
     }
 
-    /// RFC 9001 §5.2: the keys of one direction.
+    /// RFC 9001 §5.2: derives the keys of one direction.
     fn side(&mut self, to_server: bool) -> Option<SideKeys> {
         let [client, server] = &mut self.sides;
         let (side, label) = if to_server {
@@ -112,8 +114,8 @@ impl Keys {
         *side
     }
 
-    /// Removes protection (RFC 9001 §5.4) and decrypts (§5.3) a packet, into `out`. The tag is not
-    /// verified: what does not belong to these keys gives frames without sense.
+    /// Removes the header protection (RFC 9001 §5.4) of a packet and decrypts it (§5.3) into `out`.
+    /// The tag is not verified: with wrong keys, the result is not a valid sequence of frames.
     pub(crate) fn open<'a>(
         &mut self,
         packet: &Packet<'_>,
@@ -122,7 +124,7 @@ impl Keys {
     ) -> Option<&'a [u8]> {
         let SideKeys { key, nonce, hp } = self.side(to_server)?;
         let body = packet.body;
-        // RFC 9001 §5.4.2: the sample begins 4 bytes behind the packet number's first.
+        // RFC 9001 §5.4.2: the sample begins 4 bytes after the start of the packet number.
         let mask = block(&Aes128::new(&hp.into()), *body.get(4..)?.first_chunk()?);
         let [mask_first, mask_number @ ..] = mask;
         let number_len = usize::from((packet.first ^ mask_first) & 3).checked_add(1)?;
@@ -135,7 +137,8 @@ impl Keys {
         for (byte, part) in nonce.iter_mut().skip(8).zip(number.to_be_bytes()) {
             *byte ^= part;
         }
-        // AES-GCM is counter mode from 2 on (NIST SP 800-38D §7.2), with a tag of 16 bytes behind.
+        // AES-GCM is counter mode starting at 2 (NIST SP 800-38D §7.2), followed by a tag of 16
+        // bytes.
         let sealed = body.get(number_len..body.len().checked_sub(16)?)?;
         let cipher = Aes128::new(&key.into());
         let plain = out.get_mut(..sealed.len())?;
@@ -168,19 +171,19 @@ pub(crate) struct Packet<'a> {
     body: &'a [u8],
 }
 
-/// What a packet is.
+/// The type of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PacketKind {
     Initial,
     Retry,
     /// Version negotiation.
     Negotiation,
-    /// Handshake or 0-RTT: not to be read.
+    /// Handshake or 0-RTT: cannot be decrypted.
     Sealed,
 }
 
 impl<'a> Packet<'a> {
-    /// Reads the next packet of a datagram; none if it has a short header or is none.
+    /// Reads the next packet of a datagram; `None` if it has a short header or is malformed.
     pub(crate) fn parse(cursor: &mut Cursor<'a>) -> Option<Self> {
         let first = cursor.u8()?;
         if first & 0x80 == 0 {
@@ -191,7 +194,7 @@ impl<'a> Packet<'a> {
         let to = cursor.take(len)?;
         let len = cursor.len8().filter(|&len| len <= 20)?;
         let from = cursor.take(len)?;
-        // RFC 9369 §3.2: version 2 has other numbers for the types.
+        // RFC 9369 §3.2: version 2 numbers the types differently.
         let turned = if version == VERSION_2 { 3 } else { 0 };
         let kind = match (version, (first >> 4 & 3).wrapping_add(turned) & 3) {
             (0, _) => PacketKind::Negotiation,
@@ -227,7 +230,7 @@ fn block(cipher: &Aes128, input: [u8; 16]) -> [u8; 16] {
     block.into()
 }
 
-/// A secret that others are made from.
+/// A secret from which other secrets are derived.
 struct Secret(Hkdf<Sha256>);
 
 impl Secret {
@@ -235,7 +238,7 @@ impl Secret {
         Hkdf::from_prk(secret).ok().map(Self)
     }
 
-    /// RFC 8446 §7.1: HKDF-Expand-Label without context.
+    /// RFC 8446 §7.1: HKDF-Expand-Label with an empty context.
     fn expand<const N: usize>(&self, label: &[u8]) -> Option<[u8; N]> {
         let mut out = [0; N];
         let len = u16::try_from(N).ok()?.to_be_bytes();
@@ -260,7 +263,7 @@ pub(crate) fn varint(cursor: &mut Cursor<'_>) -> Option<usize> {
 mod tests {
     use super::Keys;
 
-    /// RFC 9001 A.1: the keys that follow from the identifier 0x8394c8f03e515708.
+    /// RFC 9001 A.1: the keys derived from the identifier 0x8394c8f03e515708.
     #[test]
     fn keys_follow_from_the_identifier() {
         let mut keys = Keys::of(1, &0x8394_c8f0_3e51_5708_u64.to_be_bytes()).unwrap();

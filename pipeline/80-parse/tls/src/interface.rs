@@ -1,4 +1,4 @@
-//! TLS, DTLS and QUIC as two of the engine's parsers.
+//! TLS, DTLS and QUIC as two parsers of the engine.
 
 use crate::{QUIC, Quic, TLS, Tls, TlsOptions, Wanted};
 use flowpin_counters::{Loss, Losses};
@@ -131,7 +131,7 @@ impl Parser for Quic {
     }
 }
 
-/// The same part of the memory for each of the two.
+/// Both parsers have the same share of the memory.
 fn options(setup: &ParserSetup) -> TlsOptions {
     let memory = setup.memory;
     TlsOptions {
@@ -140,10 +140,10 @@ fn options(setup: &ParserSetup) -> TlsOptions {
     }
 }
 
-/// What a session takes, about.
+/// Approximate memory of a session.
 const CONNECTION_BYTES: u32 = 2048;
 
-/// Handshakes under way at once in a shard.
+/// Maximum number of open handshakes per shard.
 const SESSIONS_MAX: u32 = 1 << 14;
 
 const OF_TLS: &[Buffer] = &[

@@ -1,10 +1,10 @@
-//! JA4, the fingerprint of a client's hello (FoxIO's technical details of JA4, TLS client).
+//! JA4, the fingerprint of a client's hello (FoxIO, JA4 technical details, TLS client).
 
 use crate::hello::{ClientHello, is_grease, pairs};
 use crate::schema::{digit, hex};
 use sha2::{Digest, Sha256};
 
-/// Over what the hello came.
+/// The transport of a hello.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carrier {
     /// TCP.
@@ -15,18 +15,18 @@ pub enum Carrier {
     Dtls,
 }
 
-/// The fingerprint: 36 letters in ASCII.
+/// The fingerprint: 36 ASCII characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ja4(pub [u8; 36]);
 
 impl Ja4 {
-    /// As text.
+    /// Returns the fingerprint as text.
     pub fn as_str(&self) -> &str {
         core::str::from_utf8(&self.0).unwrap_or_default()
     }
 }
 
-/// More cipher suites or extensions than these are not told apart.
+/// Maximum number of cipher suites or extensions taken into account.
 const LIST_MAX: usize = 256;
 
 /// Computes the fingerprint.
@@ -39,7 +39,7 @@ pub fn ja4(hello: &ClientHello<'_>, carrier: Carrier) -> Ja4 {
     let mut count = 0usize;
     for (kind, _) in hello.each_extension().filter(|&(kind, _)| !is_grease(kind)) {
         count = count.saturating_add(1);
-        // Server name and ALPN are told in the first part.
+        // Server name and ALPN are part of the first section.
         if !matches!(kind, 0 | 16) {
             extensions.push(kind);
         }
@@ -68,7 +68,7 @@ pub fn ja4(hello: &ClientHello<'_>, carrier: Carrier) -> Ja4 {
     Ja4(out.bytes)
 }
 
-/// The highest version offered.
+/// Returns the highest version offered.
 fn version(hello: &ClientHello<'_>) -> &'static [u8; 2] {
     match hello.version_max() {
         0x0304 => b"13",
@@ -84,7 +84,8 @@ fn version(hello: &ClientHello<'_>) -> &'static [u8; 2] {
     }
 }
 
-/// First and last letter of the first protocol; of its hexadecimal form if they are none.
+/// Returns the first and last character of the first protocol, or of its hexadecimal form if they
+/// are not alphanumeric.
 fn alpn(hello: &ClientHello<'_>) -> [u8; 2] {
     let Some((&first, &last)) = hello
         .protocols()
@@ -121,15 +122,15 @@ impl List {
         }
     }
 
-    /// SHA-256 of the sorted list, and of another one behind it as it is.
-    fn sum(&mut self, behind: Option<&[u8]>) -> [u8; 32] {
+    /// Returns the SHA-256 of the sorted list, followed by another list in its original order.
+    fn sum(&mut self, suffix: Option<&[u8]>) -> [u8; 32] {
         let values = self.values.get_mut(..self.len).unwrap_or_default();
         values.sort_unstable();
         let mut text = HashedText::default();
         values.iter().for_each(|&value| text.put(b',', value));
-        if let Some(behind) = behind.filter(|list| !list.is_empty()) {
+        if let Some(suffix) = suffix.filter(|list| !list.is_empty()) {
             let mut mark = b'_';
-            for value in pairs(behind).filter(|&one| !is_grease(one)) {
+            for value in pairs(suffix).filter(|&one| !is_grease(one)) {
                 text.put(mark, value);
                 mark = b',';
             }
@@ -138,8 +139,8 @@ impl List {
     }
 }
 
-/// Numbers as text, hashed; before each but the first a mark, unless that is `_`.
-// PERF: the text is put together first: the hash takes it far faster at once than by the letter.
+/// Hashes numbers as text. Each but the first follows a separator, unless that is `_`.
+// PERF: the text is assembled first: hashing it at once is far faster than character by character.
 struct HashedText {
     text: [u8; TEXT_ROOM],
     from: usize,
@@ -216,14 +217,14 @@ impl Writer {
         bytes.iter().for_each(|&byte| self.push(byte));
     }
 
-    /// Two digits, 99 at most.
+    /// Appends two digits, at most 99.
     fn decimal(&mut self, count: usize) {
         let count = u8::try_from(count.min(99)).unwrap_or(99);
         self.push(digit(count.checked_div(10).unwrap_or(0)));
         self.push(digit(count.checked_rem(10).unwrap_or(0)));
     }
 
-    /// The first 12 hexadecimal digits, or zeros for an empty list.
+    /// Appends the first 12 hexadecimal digits, or zeros for an empty list.
     fn hash(&mut self, is_empty: bool, sum: &[u8; 32]) {
         for &byte in sum.iter().take(6) {
             let byte = if is_empty { 0 } else { byte };
@@ -243,7 +244,7 @@ mod tests {
         text.split(',').flat_map(number).collect()
     }
 
-    /// The example of the format's description.
+    /// The example in the description of the format.
     #[test]
     fn the_published_example_comes_out() {
         let ciphers =

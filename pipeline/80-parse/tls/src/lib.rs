@@ -1,5 +1,5 @@
-//! What TLS, DTLS and QUIC tell in clear when a connection begins: server name, ALPN, versions,
-//! cipher suite, certificate's names, JA4.
+//! Parses what TLS, DTLS and QUIC send in clear at the start of a connection: server name, ALPN,
+//! versions, cipher suite, the names in the certificate, JA4.
 //!
 //! ```text
 //!  stream ────► records ► handshake messages ─┐
@@ -7,14 +7,14 @@
 //!           └─► QUIC Initials, decrypted ─────┘
 //! ```
 //!
-//! Owns what a connection has told so far, in pools that are capped in each shard. Guarantees: what
-//! is recorded depends on each direction's bytes alone, not on how they were cut; nothing is
-//! allocated per packet; no bytes make it panic. Says of its own accord when nothing more can be
-//! learnt, so that the bytes behind the handshake need not come by.
+//! Owns the facts of each connection in pools that are capped per shard. Guarantees: records depend
+//! only on the bytes of each direction, not on their segmentation; nothing is allocated per packet;
+//! no input makes the parser panic. It reports when a connection can reveal nothing more, so that
+//! the bytes after the handshake need not be delivered.
 //!
-//! Deliberately does not: verify certificates or signatures, or decrypt anything but what QUIC's
-//! specification lets everybody read. Of fingerprints only JA4 itself (the others of its family
-//! carry another licence).
+//! Deliberately does not: verify certificates or signatures, or decrypt anything except the packets
+//! that QUIC's specification lets any observer read. Of the fingerprints it has only JA4 itself
+//! (the others of the family have a different licence).
 
 #![deny(
     clippy::indexing_slicing,
@@ -53,12 +53,12 @@ pub use quic::Quic;
 pub use schema::{QUIC, TLS};
 pub use stream::Tls;
 
-/// Whether more of a connection is wanted.
+/// Whether the parser wants more data of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// It goes on.
+    /// The connection continues.
     More,
-    /// The record is written, or there will be none: what is still to come need not be shown. Its
+    /// The record has been reported, or there will be none: further data need not be delivered. The
     /// handle is free.
     Nothing,
 }

@@ -1,6 +1,6 @@
-//! Versions, groups and alerts in words.
+//! Names of versions, groups and alerts.
 
-/// A version as Suricata and as Zeek write it.
+/// Returns the name of a version in Suricata and in Zeek.
 pub(crate) const fn version(number: u16) -> Option<(&'static str, &'static str)> {
     Some(match number {
         0x0002 => ("SSLv2", "SSLv2"),
@@ -17,7 +17,7 @@ pub(crate) const fn version(number: u16) -> Option<(&'static str, &'static str)>
     })
 }
 
-/// A group of RFC 8446 §4.2.7 and its registry.
+/// Returns the name of a group of RFC 8446 §4.2.7 and its registry.
 pub(crate) const fn group(number: u16) -> Option<&'static str> {
     Some(match number {
         1 => "sect163k1",
@@ -61,7 +61,7 @@ pub(crate) const fn group(number: u16) -> Option<&'static str> {
     })
 }
 
-/// An alert of RFC 8446 §6 and of the versions before.
+/// Returns the name of an alert of RFC 8446 §6 and earlier versions.
 pub(crate) const fn alert(number: u8) -> Option<&'static str> {
     Some(match number {
         0 => "close_notify",

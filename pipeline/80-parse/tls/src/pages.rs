@@ -1,15 +1,15 @@
-//! Texts of a handshake, one behind the other on a page; none where nobody reads them.
+//! The texts of a handshake, concatenated on a page; sinks that do not read them need no page.
 
 use flowpin_memory::Slab;
 use std::io;
 
-/// Bytes of a page: whatever is kept of one handshake fits.
+/// Length of a page: all texts stored for one handshake fit.
 const PAGE_BYTES: usize = 1408;
 
 /// Room for the texts of one handshake.
 pub(crate) type Page = [u8; PAGE_BYTES];
 
-/// Where a text stands on its page.
+/// Range of a text on its page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Text {
     from: u16,
@@ -17,7 +17,7 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// Its bytes.
+    /// Returns the bytes of the text.
     pub(crate) fn of(self, page: &Page) -> &[u8] {
         let from = usize::from(self.from);
         let end = from.saturating_add(self.len.into());
@@ -29,16 +29,16 @@ impl Text {
     }
 }
 
-/// Writes texts on a page.
+/// Writes texts to a page.
 #[derive(Debug)]
 pub(crate) struct Writer<'a> {
     pub(crate) page: &'a mut Page,
-    /// How much of it is written.
+    /// How many bytes of the page are in use.
     pub(crate) used: &'a mut u16,
 }
 
 impl Writer<'_> {
-    /// A text that has no bytes yet.
+    /// Returns an empty text at the current end.
     pub(crate) const fn begin(&self) -> Text {
         Text {
             from: *self.used,
@@ -46,7 +46,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Appends to the last text as much as there is room for, up to `most` bytes of it.
+    /// Appends bytes to the last text, up to `most` bytes and the end of the page.
     pub(crate) fn push(&mut self, text: &mut Text, bytes: &[u8], most: usize) {
         let rest = self.page.get_mut(usize::from(*self.used)..);
         let room = rest.unwrap_or_default();
@@ -54,14 +54,14 @@ impl Writer<'_> {
         let bytes = bytes.get(..most).unwrap_or(bytes);
         if let Some(room) = room.get_mut(..bytes.len()) {
             room.copy_from_slice(bytes);
-            // A page is far shorter than what such a number holds.
+            // A page is far shorter than the maximum of the type.
             let count = u16::try_from(bytes.len()).unwrap_or(0);
             text.len = text.len.saturating_add(count);
             *self.used = self.used.saturating_add(count);
         }
     }
 
-    /// Writes a text, no more than `most` bytes of it.
+    /// Writes a text of at most `most` bytes.
     pub(crate) fn put(&mut self, bytes: &[u8], most: usize) -> Text {
         let mut text = self.begin();
         self.push(&mut text, bytes, most);
@@ -69,7 +69,7 @@ impl Writer<'_> {
     }
 }
 
-/// Which page a session has; 0: none.
+/// The page of a session; 0: none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PageOf(u32);
 
@@ -78,31 +78,32 @@ pub(crate) struct PageOf(u32);
 pub(crate) struct Pages(Slab<Page>);
 
 impl Pages {
-    /// As many as there may be sessions.
+    /// Reserves as many pages as there may be sessions.
     pub(crate) fn new(sessions_max: u32) -> io::Result<Self> {
         Slab::with_capacity(sessions_max).map(Self)
     }
 
-    /// A session's page; none if its texts are not wanted.
+    /// Returns the page of a session; `None` if its texts are not wanted.
     #[inline]
     pub(crate) fn open(&mut self, of: &mut PageOf, is_wanted: bool) -> Option<&mut Page> {
         if !is_wanted {
             return None;
         }
         if of.0 == 0 {
-            // With another session's texts on it: only what was written is read.
+            // The page may contain the texts of an earlier session: only bytes written since are
+            // read.
             of.0 = self.0.take()?.checked_add(1)?;
         }
         self.0.get_mut(of.0.checked_sub(1)?)
     }
 
-    /// A session's page, as it is.
+    /// Returns the page of a session; an empty one if it has none.
     pub(crate) fn get(&self, of: PageOf) -> &Page {
         let page = of.0.checked_sub(1).and_then(|page| self.0.get(page));
         page.unwrap_or(&EMPTY)
     }
 
-    /// A session is over.
+    /// Frees the page of a session.
     pub(crate) fn free(&mut self, of: PageOf) {
         if let Some(page) = of.0.checked_sub(1) {
             self.0.remove(page);
@@ -110,5 +111,5 @@ impl Pages {
     }
 }
 
-/// Of whoever has none.
+/// The page of sessions without one.
 static EMPTY: Page = [0; PAGE_BYTES];

@@ -1,15 +1,15 @@
-//! Memory of one worker: sessions, and blocks for messages that come in parts.
+//! The memory of one worker: sessions, and blocks for messages that arrive in parts.
 
 use flowpin_counters::{Loss, Losses};
 use flowpin_memory::Slab;
 use std::io;
 
-/// How much one worker's parser may use.
+/// Memory limits of one worker's parser.
 #[derive(Clone, Copy, Debug)]
 pub struct TlsOptions {
-    /// Handshakes under way at the same time in one shard.
+    /// Maximum number of open handshakes per shard.
     pub shard_sessions_max: u32,
-    /// Handshake messages in parts at the same time in one shard.
+    /// Maximum number of handshake messages in parts per shard.
     pub shard_blocks_max: u32,
 }
 
@@ -20,8 +20,8 @@ impl Default for TlsOptions {
 }
 
 impl TlsOptions {
-    /// Half of `bytes` for sessions, half for messages in parts, in equal parts for all shards.
-    /// Each gets room for two at least.
+    /// Divides `bytes`: half for sessions, half for messages in parts, equally among all shards.
+    /// Each shard gets room for at least two of either.
     pub fn within(bytes: u64) -> Self {
         let half = bytes.checked_div(2 * 256).unwrap_or(0);
         let count = |one: u64| {
@@ -35,20 +35,20 @@ impl TlsOptions {
     }
 }
 
-/// What a session takes, about.
+/// Approximate memory of a session.
 const SESSION_BYTES: u64 = 2048;
 
-/// Handshake messages are kept up to here: hellos are far shorter, and of a longer chain of
-/// certificates the first is enough.
+/// Maximum stored length of a handshake message: hellos are far shorter, and of a longer
+/// certificate chain the first certificate is sufficient.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 16 << 10;
 
-/// Values with a cap in each shard.
+/// Values with a limit per shard.
 #[derive(Debug)]
 pub(crate) struct Sharded<T> {
     slab: Slab<T>,
     counts: Box<[u32; 256]>,
     shard_max: u32,
-    /// Values that there was no room for.
+    /// Values refused for lack of room.
     refused: u64,
 }
 
@@ -62,7 +62,7 @@ impl<T: Copy> Sharded<T> {
         })
     }
 
-    /// Stores a value; none, and counted, if the shard has its most.
+    /// Stores a value; if the shard is at its limit, counts that and returns `None`.
     pub(crate) fn insert(&mut self, shard: u8, value: T) -> Option<u32> {
         self.hold(shard, |slab| slab.insert(value))
     }
@@ -105,13 +105,13 @@ impl<T: Copy> Sharded<T> {
         self.slab.len()
     }
 
-    /// How often there was no room.
+    /// Returns how often there was no room.
     const fn refused(&self) -> u64 {
         self.refused
     }
 }
 
-/// What the caps of both pools have cost.
+/// Returns the losses due to the limits of both pools.
 pub(crate) fn losses<T: Copy>(sessions: &Sharded<T>, blocks: &Blocks) -> Losses {
     let mut losses = Losses::default();
     losses.count(Loss::TlsHandshakes, sessions.refused());
@@ -119,21 +119,22 @@ pub(crate) fn losses<T: Copy>(sessions: &Sharded<T>, blocks: &Blocks) -> Losses 
     losses
 }
 
-/// Room for a message in parts.
+/// Room for messages in parts.
 pub(crate) type Blocks = Sharded<[u8; MESSAGE_BYTES_MAX]>;
 
-/// A message in parts: where its bytes are, if anywhere.
+/// A message in parts: the block of its bytes, if it has one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gathered {
-    /// The block's handle, plus one.
+    /// The handle of the block plus one; 0: none.
     block: u32,
 }
 
 impl Gathered {
-    /// Writes bytes at a place; whether there was room.
+    /// Writes bytes at an offset; returns whether there was room.
     pub(crate) fn put(&mut self, blocks: &mut Blocks, shard: u8, at: usize, bytes: &[u8]) -> bool {
         if self.block == 0 {
-            // With another message's bytes in it: only what was written is read.
+            // The block may contain the bytes of an earlier message: only bytes written since are
+            // read.
             let block = blocks.hold(shard, Slab::take);
             self.block = block.and_then(|block| block.checked_add(1)).unwrap_or(0);
         }
@@ -145,7 +146,7 @@ impl Gathered {
         room.map(|room| room.copy_from_slice(bytes)).is_some()
     }
 
-    /// The first `len` bytes.
+    /// Returns the first `len` bytes.
     pub(crate) fn bytes(self, blocks: &Blocks, len: usize) -> &[u8] {
         let block = self.block.checked_sub(1);
         block

@@ -1,4 +1,4 @@
-//! QUIC over datagrams: both hellos out of the CRYPTO frames of Initial packets.
+//! QUIC over datagrams: reads both hellos from the CRYPTO frames of Initial packets.
 
 use crate::Wanted;
 use crate::facts::{CLIENT_HELLO, Facts, Notes, OFFERED_MAX, SERVER_HELLO, list, when};
@@ -16,39 +16,40 @@ use flowpin_record::{MessageSink, Value};
 use flowpin_wire::Cursor;
 use std::io;
 
-/// The beginnings of one worker's QUIC connections.
+/// The handshakes of one worker's QUIC connections.
 #[derive(Debug)]
 pub struct Quic {
     sessions: Sharded<Session>,
     pages: Pages,
     blocks: Blocks,
-    /// A packet being decrypted.
+    /// The packet being decrypted.
     plain: Box<[u8; PACKET_BYTES_MAX]>,
 }
 
-/// Initial packets are shorter: they fit any path.
+/// Maximum length of an Initial packet: longer ones do not fit common paths.
 const PACKET_BYTES_MAX: usize = 4096;
 
-/// Datagrams after which nothing more is expected.
+/// Datagrams after which a connection ends even without both hellos.
 const DATAGRAMS_MAX: u8 = 24;
 
-/// RFC 9000 §12.2: packets of one datagram are one of each kind, for whoever makes sense.
+/// RFC 9000 §12.2: a sensible datagram has at most one packet of each kind.
 const PACKETS_MAX: usize = 8;
 
-/// Keys of one connection: for its first packet, after a negotiation of the version, after a retry.
-/// Each costs as much as reading tens of packets.
+/// Maximum number of key derivations per connection: for its first packet, after version
+/// negotiation, after Retry. Each costs as much as reading tens of packets.
 const KEYS_MAX: u8 = 4;
 
 /// One connection.
 #[derive(Clone, Copy, Debug)]
 struct Session {
     facts: Facts,
-    sides: [Crypto; 2],
+    sides: [CryptoStream; 2],
     keys: Option<Keys>,
-    /// How often keys were made.
+    /// Number of key derivations so far.
     keys_made: u8,
     version: u32,
-    /// What the client made up for the server first; its own; the server's own.
+    /// The identifier that the client first chose for the server, the client's own, and the
+    /// server's own.
     initial_to: Id,
     client_from: Id,
     server_from: Id,
@@ -60,21 +61,21 @@ struct Session {
 
 type Id = Short<20>;
 
-/// One direction's CRYPTO stream.
+/// The CRYPTO stream of one direction.
 #[derive(Clone, Copy, Debug, Default)]
-struct Crypto {
+struct CryptoStream {
     gathered: Gathered,
-    /// Parts that came, in order, none touching the next.
+    /// Ranges received, which neither touch nor overlap.
     parts: [(u16, u16); 24],
     count: u8,
     is_over: bool,
 }
 
 impl Quic {
-    /// No connections yet.
+    /// Reserves the pools.
     ///
     /// # Errors
-    /// Where the system refuses address space.
+    /// If the system refuses the address space.
     pub fn new(options: TlsOptions) -> io::Result<Self> {
         Ok(Self {
             sessions: Sharded::new(options.shard_sessions_max)?,
@@ -84,11 +85,11 @@ impl Quic {
         })
     }
 
-    /// Begins a connection, which was first heard of at `at`; none if the shard has its most.
+    /// Opens a connection first seen at `at`; `None` if its shard is at its limit.
     pub fn begin(&mut self, shard: Shard, at: Timestamp) -> Option<u32> {
         let session = Session {
-            facts: Facts::begun_at(at),
-            sides: [Crypto::default(); 2],
+            facts: Facts::first_seen_at(at),
+            sides: [CryptoStream::default(); 2],
             keys: None,
             keys_made: 0,
             version: 0,
@@ -103,7 +104,7 @@ impl Quic {
         self.sessions.insert(shard.0, session)
     }
 
-    /// A datagram.
+    /// Parses a datagram.
     pub fn datagram(
         &mut self,
         handle: u32,
@@ -141,7 +142,7 @@ impl Quic {
         Wanted::Nothing
     }
 
-    /// The connection is over: its record is written, if there is anything to record.
+    /// Ends the connection and reports its record, if there is anything to record.
     pub fn end(&mut self, handle: u32, sink: &mut impl MessageSink) {
         let Some(session) = self.sessions.get_mut(handle) else {
             return;
@@ -150,27 +151,27 @@ impl Quic {
             side.gathered.free(&mut self.blocks, session.shard);
         }
         if session.version != 0 {
-            session.tell(self.pages.get(session.page), sink);
+            session.report(self.pages.get(session.page), sink);
         }
         self.pages.free(session.page);
         let shard = session.shard;
         self.sessions.remove(shard, handle);
     }
 
-    /// What the caps have cost so far.
+    /// Returns the losses due to the limits.
     pub fn losses(&self) -> Losses {
         losses(&self.sessions, &self.blocks)
     }
 
-    /// Connections under way.
+    /// Returns the number of open connections.
     pub fn live(&self) -> u32 {
         self.sessions.len()
     }
 }
 
 impl Session {
-    /// Whether a datagram fits that has no packet with a long header: before the server's hello
-    /// nothing has a short one (RFC 9000 §17.3.1: bits 0 and 1, from the highest).
+    /// Whether a datagram without a long-header packet fits: before the server's hello, short
+    /// headers do not occur (RFC 9000 §17.3.1: the two highest bits are 01).
     fn fits_short(&self, payload: &[u8]) -> Option<bool> {
         let is_short = payload.first().is_some_and(|first| first & 0xc0 == 0x40);
         if is_short && self.facts.has_server {
@@ -179,7 +180,7 @@ impl Session {
         Some(false)
     }
 
-    /// Takes what a packet tells, and whether it fits; none where that cannot be told.
+    /// Processes a packet; returns whether it fits, or `None` if that cannot be determined.
     fn packet(
         &mut self,
         packet: &Packet<'_>,
@@ -189,7 +190,7 @@ impl Session {
     ) -> Option<bool> {
         match packet.kind {
             PacketKind::Initial => {}
-            // RFC 9001 §5.2: keys follow from the identifier that the server asks for instead.
+            // RFC 9001 §5.2: keys are derived from the identifier that the server's Retry chooses.
             PacketKind::Retry if !to_server && !self.has_retried => {
                 self.has_retried = true;
                 self.make_keys(packet.version, packet.from);
@@ -198,7 +199,7 @@ impl Session {
             _ => return None,
         }
         if self.version == 0 || (to_server && self.version != packet.version) {
-            // The first packet, or another try after a negotiation of the version.
+            // The first packet, or another attempt after version negotiation.
             self.version = packet.version;
             self.keys = None;
         }
@@ -246,7 +247,7 @@ impl Session {
         }
     }
 
-    fn tell(&self, page: &Page, sink: &mut impl MessageSink) {
+    fn report(&self, page: &Page, sink: &mut impl MessageSink) {
         let facts = &self.facts;
         if !sink.reads(&QUIC) {
             black_box(facts);
@@ -284,8 +285,8 @@ impl Session {
     }
 }
 
-impl Crypto {
-    /// Takes what CRYPTO frames hold (RFC 9000 §19.6); false if what stands there are no frames.
+impl CryptoStream {
+    /// Processes CRYPTO frames (RFC 9000 §19.6); returns false if the bytes are not frames.
     fn frames(&mut self, frames: &[u8], shard: u8, blocks: &mut Blocks) -> bool {
         let mut cursor = Cursor::over(frames);
         while cursor.left() > 0 {
@@ -296,17 +297,17 @@ impl Crypto {
         true
     }
 
-    /// RFC 9000 §12.4: frames that an Initial may hold.
+    /// RFC 9000 §12.4: the frames allowed in an Initial packet.
     fn frame(&mut self, cursor: &mut Cursor<'_>, shard: u8, blocks: &mut Blocks) -> Option<()> {
         match cursor.u8()? {
-            // Padding, and a question whether one is there.
+            // PADDING and PING.
             0 | 1 => {}
             6 => {
                 let offset = varint(cursor)?;
                 let len = varint(cursor)?;
                 self.take(offset, cursor.take(len)?, shard, blocks)?;
             }
-            // RFC 9000 §19.3: ranges of what was received, and counts of marked packets.
+            // RFC 9000 §19.3: ACK ranges and ECN counts.
             kind @ (2 | 3) => {
                 varint(cursor)?;
                 varint(cursor)?;
@@ -334,7 +335,7 @@ impl Crypto {
         Some(())
     }
 
-    /// Joins a part to those that came.
+    /// Merges a range into those received.
     fn note(&mut self, mut start: u16, mut end: u16) {
         let mut kept = [(0, 0); 24];
         let mut count = 0u8;
@@ -358,7 +359,7 @@ impl Crypto {
         self.count = count;
     }
 
-    /// The stream's first bytes, as far as they came.
+    /// Returns the contiguous bytes from the start of the stream.
     fn first<'a>(&self, blocks: &'a Blocks) -> &'a [u8] {
         let parts = self.parts.iter().take(usize::from(self.count));
         let first = parts.copied().find(|&(start, _)| start == 0);
@@ -367,7 +368,7 @@ impl Crypto {
     }
 }
 
-/// The first handshake message, if it is whole.
+/// Returns the first handshake message, if it is complete.
 fn message(stream: &[u8]) -> Option<(u8, &[u8])> {
     let mut cursor = Cursor::over(stream);
     let kind = cursor.u8()?;
@@ -375,7 +376,7 @@ fn message(stream: &[u8]) -> Option<(u8, &[u8])> {
     Some((kind, cursor.take(len)?))
 }
 
-/// `1`, `2`, Google's letters, or hexadecimal digits.
+/// Returns `1`, `2`, Google's letters, or hexadecimal digits.
 fn version_name(version: u32) -> Short<10> {
     let letters = version.to_be_bytes();
     let mut out = Short::default();
@@ -404,14 +405,14 @@ mod tests {
     use flowpin_packet::{Shard, Timestamp};
     use flowpin_record::{MessageSchema, MessageSink, Value};
 
-    struct Nobody;
+    struct NullSink;
 
-    impl MessageSink for Nobody {
+    impl MessageSink for NullSink {
         fn message(&mut self, _: &MessageSchema, _: Timestamp, _: &[Value<'_>]) {}
         fn anomaly(&mut self, _: &'static str) {}
     }
 
-    /// An Initial of 44 bytes costs its keys, if it says another version than the one before.
+    /// An Initial packet of 44 bytes that changes the version costs a key derivation.
     #[test]
     fn keys_are_not_made_without_end() {
         let mut quic = Quic::new(TlsOptions::default()).unwrap();
@@ -424,7 +425,7 @@ mod tests {
         }
         for _ in 0..3 {
             assert_eq!(
-                quic.datagram(handle, true, &datagram, &mut Nobody),
+                quic.datagram(handle, true, &datagram, &mut NullSink),
                 Wanted::More
             );
         }

@@ -1,4 +1,4 @@
-//! The records: `tls` (Zeek's `ssl.log`) and `quic`.
+//! The schemas of the records: `tls` (Zeek's `ssl.log`) and `quic`.
 
 use crate::certificate::Certificate;
 use crate::pages::Page;
@@ -14,7 +14,7 @@ pub static TLS: MessageSchema = MessageSchema::in_file(
     TLS_COLUMNS,
 );
 
-/// The beginning of a QUIC connection.
+/// The start of a QUIC connection.
 pub static QUIC: MessageSchema = MessageSchema::new(
     "quic",
     "The beginning of a QUIC connection, from its Initial packets. Written once both hellos were \
@@ -188,7 +188,7 @@ const QUIC_COLUMNS: &[MessageColumn] = &[
     ),
 ];
 
-/// A certificate's number and times as records have them.
+/// The serial number and the times of a certificate, as records show them.
 #[derive(Debug, Default)]
 pub(crate) struct CertificateTexts {
     pub(crate) serial: Short<80>,
@@ -199,7 +199,7 @@ pub(crate) struct CertificateTexts {
 impl CertificateTexts {
     pub(crate) fn of(certificate: &Certificate, page: &Page) -> Self {
         let mut serial = Short::default();
-        // RFC 5280 §4.1.2.2: a leading zero only says that the number is positive.
+        // RFC 5280 §4.1.2.2: a leading zero only marks the number as positive.
         let number = match certificate.serial.of(page) {
             [0, rest @ ..] if !rest.is_empty() => rest,
             whole => whole,
@@ -218,7 +218,7 @@ impl CertificateTexts {
     }
 }
 
-/// `2017-03-23T00:00:00` of `170323000000Z` or `20170323000000Z` (RFC 5280 §4.1.2.5).
+/// Converts `170323000000Z` or `20170323000000Z` to `2017-03-23T00:00:00` (RFC 5280 §4.1.2.5).
 fn time(encoded: &[u8]) -> Short<20> {
     let mut out = Short::default();
     let digits = encoded.strip_suffix(b"Z").unwrap_or_default();
@@ -240,23 +240,23 @@ fn time(encoded: &[u8]) -> Short<20> {
         }
         _ => return out,
     };
-    for (pair, behind) in rest
+    for (pair, separator) in rest
         .chunks(2)
         .zip([b"-", b"-", b"T", b":", b":", b""] as [&[u8]; 6])
     {
         out.push(pair);
-        out.push(behind);
+        out.push(separator);
     }
     out
 }
 
-/// Two hexadecimal digits.
+/// Returns two hexadecimal digits.
 #[inline]
 pub(crate) fn hex(byte: u8) -> [u8; 2] {
     HEX.get(usize::from(byte)).copied().unwrap_or_default()
 }
 
-/// Those of all bytes.
+/// The hexadecimal digits of all bytes.
 #[expect(clippy::indexing_slicing, reason = "computed while compiling")]
 static HEX: [[u8; 2]; 256] = {
     let mut table = [[0; 2]; 256];

@@ -1,6 +1,6 @@
-//! Short texts in place, cut at their capacity.
+//! Short texts stored inline, truncated at their capacity.
 
-/// At most `N` bytes.
+/// A text of at most `N` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Short<const N: usize> {
     bytes: [u8; N],
@@ -17,14 +17,14 @@ impl<const N: usize> Default for Short<N> {
 }
 
 impl<const N: usize> Short<N> {
-    /// The first bytes of `text`.
+    /// Returns the first bytes of `text`.
     pub(crate) fn of(text: &[u8]) -> Self {
         let mut short = Self::default();
         short.push(text);
         short
     }
 
-    /// Appends as much as there is room for.
+    /// Appends as much as fits.
     pub(crate) fn push(&mut self, text: &[u8]) {
         let start = usize::from(self.len);
         let room = self.bytes.get_mut(start..).unwrap_or_default();
@@ -36,7 +36,7 @@ impl<const N: usize> Short<N> {
         self.len = u16::try_from(end).unwrap_or(u16::MAX);
     }
 
-    /// Takes the last byte away.
+    /// Removes the last byte.
     pub(crate) fn pop(&mut self) -> Option<u8> {
         let last = self.get().last().copied()?;
         self.len = self.len.saturating_sub(1);

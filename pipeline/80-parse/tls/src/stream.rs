@@ -1,4 +1,4 @@
-//! TLS over streams, DTLS over datagrams: records, of which the handshake's are read.
+//! TLS over streams and DTLS over datagrams: reads the handshake from their records.
 
 use crate::Wanted;
 use crate::facts::{Facts, Notes};
@@ -28,35 +28,35 @@ struct Session {
     sides: [Side; 2],
     page: PageOf,
     shard: u8,
-    /// DTLS: whether its client is the connection's server; none as long as nobody said hello.
+    /// DTLS: whether its client is the connection's server; `None` until a hello is seen.
     is_reversed: Option<bool>,
 }
 
-/// One direction.
+/// The state of one direction.
 #[derive(Clone, Copy, Debug, Default)]
 struct Side {
-    /// The present record's header (RFC 8446 §5.1), as far as it came.
+    /// Header of the current record (RFC 8446 §5.1), as far as received.
     header: [u8; 5],
     header_len: u8,
-    /// Bytes of it that are still to come.
+    /// Bytes of the record still to come.
     left: u16,
     handshake: Assembler,
     alert: [u8; 2],
     alert_len: u8,
-    /// It has begun to encrypt.
+    /// Whether this side encrypts its records.
     is_encrypted: bool,
-    /// Nothing that can be read comes any more.
+    /// Whether nothing readable follows.
     is_over: bool,
-    /// DTLS: a message in fragments: what there is of it, and how much.
+    /// DTLS: a message in fragments, and how many bytes of it are stored.
     gathered: Gathered,
     filled: u32,
 }
 
 impl Tls {
-    /// No connections yet.
+    /// Reserves the pools.
     ///
     /// # Errors
-    /// Where the system refuses address space.
+    /// If the system refuses the address space.
     pub fn new(options: TlsOptions) -> io::Result<Self> {
         Ok(Self {
             sessions: Sharded::new(options.shard_sessions_max)?,
@@ -65,10 +65,10 @@ impl Tls {
         })
     }
 
-    /// Begins a connection, which was first heard of at `at`; none if the shard has its most.
+    /// Opens a connection first seen at `at`; `None` if its shard is at its limit.
     pub fn begin(&mut self, shard: Shard, at: Timestamp) -> Option<u32> {
         let session = Session {
-            facts: Facts::begun_at(at),
+            facts: Facts::first_seen_at(at),
             sides: [Side::default(); 2],
             page: PageOf::default(),
             shard: shard.0,
@@ -77,7 +77,7 @@ impl Tls {
         self.sessions.insert(shard.0, session)
     }
 
-    /// The next bytes of one direction of a stream.
+    /// Parses the next bytes of one direction of a stream.
     pub fn data(
         &mut self,
         handle: u32,
@@ -91,15 +91,15 @@ impl Tls {
         let page = self.pages.open(&mut session.page, sink.reads(&TLS));
         session.read(to_server, bytes, &mut self.blocks, page);
         match session.fits(to_server) {
-            // A hello whose lengths all agree, and nothing behind it that is none of TLS.
+            // A hello whose lengths all agree, followed by nothing that is not TLS.
             Some(true) if !session.side(to_server).is_over => sink.proves(),
             Some(is_mine) => sink.fits(is_mine),
             None => {}
         }
-        self.settle(handle, sink)
+        self.end_if_done(handle, sink)
     }
 
-    /// Bytes that are missing, or the end of one direction: nothing behind it can be read.
+    /// Handles missing bytes or the end of one direction: nothing after it is readable.
     pub fn side_over(
         &mut self,
         handle: u32,
@@ -109,10 +109,10 @@ impl Tls {
         if let Some(session) = self.sessions.get_mut(handle) {
             session.side_over(to_server, &mut self.blocks);
         }
-        self.settle(handle, sink)
+        self.end_if_done(handle, sink)
     }
 
-    /// A datagram of DTLS.
+    /// Parses a datagram of DTLS.
     pub fn datagram(
         &mut self,
         handle: u32,
@@ -128,10 +128,10 @@ impl Tls {
         if let Some(is_mine) = is_dtls(payload) {
             sink.fits(is_mine);
         }
-        self.settle(handle, sink)
+        self.end_if_done(handle, sink)
     }
 
-    /// The connection is over: its record is written, if there is anything to record.
+    /// Ends the connection and reports its record, if there is anything to record.
     pub fn end(&mut self, handle: u32, sink: &mut impl MessageSink) {
         let Some(session) = self.sessions.get_mut(handle) else {
             return;
@@ -139,40 +139,40 @@ impl Tls {
         for to_server in [true, false] {
             session.side_over(to_server, &mut self.blocks);
         }
-        if session.facts.are_any() {
-            session.facts.tell(self.pages.get(session.page), sink);
+        if session.facts.has_any() {
+            session.facts.report(self.pages.get(session.page), sink);
         }
         self.pages.free(session.page);
         let shard = session.shard;
         self.sessions.remove(shard, handle);
     }
 
-    /// What the caps have cost so far.
+    /// Returns the losses due to the limits.
     pub fn losses(&self) -> Losses {
         losses(&self.sessions, &self.blocks)
     }
 
-    /// Asks the processor to fetch a connection's first lines.
+    /// Prefetches the state of a connection.
     #[inline]
     pub fn prefetch(&self, handle: u32) {
         self.sessions.prefetch(handle);
     }
 
-    /// Connections under way.
+    /// Returns the number of open connections.
     pub fn live(&self) -> u32 {
         self.sessions.len()
     }
 
-    /// Ends what has nothing more to tell.
-    fn settle(&mut self, handle: u32, sink: &mut impl MessageSink) -> Wanted {
+    /// Ends a connection that can reveal nothing more.
+    fn end_if_done(&mut self, handle: u32, sink: &mut impl MessageSink) -> Wanted {
         let Some(session) = self.sessions.get_mut(handle) else {
             return Wanted::Nothing;
         };
         let [client, server] = &session.sides;
         let both = client.is_encrypted && server.is_encrypted;
         session.facts.is_established |= both && session.facts.has_server;
-        // Begun before the capture: nothing was told in clear.
-        let midway = (client.is_encrypted || server.is_encrypted) && !session.facts.are_any();
+        // The capture started after the handshake: nothing was sent in clear.
+        let midway = (client.is_encrypted || server.is_encrypted) && !session.facts.has_any();
         if both || midway || (client.is_over && server.is_over) {
             self.end(handle, sink);
             return Wanted::Nothing;
@@ -187,15 +187,15 @@ impl Session {
         if to_server { client } else { server }
     }
 
-    /// Whether what a side of a stream said is TLS, as soon as that can be told.
+    /// Whether the bytes of one side of a stream are TLS, once that can be determined.
     fn fits(&self, to_server: bool) -> Option<bool> {
         let [client, server] = &self.sides;
-        let (side, said_hello) = if to_server {
+        let (side, has_hello) = if to_server {
             (client, self.facts.has_client)
         } else {
             (server, self.facts.has_server)
         };
-        if said_hello || side.is_encrypted || self.facts.alert.is_some() {
+        if has_hello || side.is_encrypted || self.facts.alert.is_some() {
             return Some(true);
         }
         side.is_over.then_some(false)
@@ -254,10 +254,11 @@ impl Session {
         }
     }
 
-    /// Whether a datagram goes to the server of DTLS: to whom the client's hello went. Peers of a
-    /// call agree on that apart from who sent the first datagram (RFC 5763 §5).
+    /// Whether a datagram goes to the DTLS server, the side that received the client's hello. The
+    /// peers of a call choose their roles independently of who sent the first datagram (RFC 5763
+    /// §5).
     fn goes_to_server(&mut self, to_server: bool, payload: &[u8]) -> bool {
-        // RFC 6347 §4.1, §4.2.2: a record's header has 13 bytes, then the message's type.
+        // RFC 6347 §4.1, §4.2.2: a record header has 13 bytes; the type of the message follows.
         let message = match payload.first() {
             Some(&HANDSHAKE) => payload.get(13),
             _ => None,
@@ -271,7 +272,7 @@ impl Session {
         to_server != is_reversed.unwrap_or(false)
     }
 
-    /// The records of a datagram (RFC 6347 §4.1).
+    /// Processes the records of a datagram (RFC 6347 §4.1).
     fn read_datagram(
         &mut self,
         to_server: bool,
@@ -327,18 +328,18 @@ impl Side {
         rest
     }
 
-    /// Looks at a whole header; whether it is one.
+    /// Processes a complete header; returns whether it is valid.
     fn begin_record(&mut self, has_server: bool) -> bool {
         let [kind, major, _, high, low] = self.header;
         self.left = u16::from_be_bytes([high, low]);
         self.alert_len = 0;
-        // RFC 8446 §5.1: 2^14 bytes; older versions allowed 2^11 more for compression.
+        // RFC 8446 §5.1: 2^14 bytes; earlier versions allow 2^11 more for compression.
         if major != 3 || self.left > 18_432 {
             return false;
         }
         match kind {
             HANDSHAKE | ALERT => true,
-            // RFC 8446 §D.4: 1.3 sends it for show, also before the server's hello.
+            // RFC 8446 §D.4: TLS 1.3 sends it for compatibility, also before the server's hello.
             CHANGE_CIPHER_SPEC => {
                 self.is_encrypted = has_server;
                 true
@@ -351,7 +352,7 @@ impl Side {
         }
     }
 
-    /// An alert in clear has two bytes; encrypted ones come only behind a change of cipher.
+    /// Alerts in clear have two bytes; encrypted alerts occur only after a change of cipher.
     fn read_alert(&mut self, body: &[u8], facts: &mut Facts) {
         let [_, _, _, high, low] = self.header;
         if [high, low] != [0, 2] {
@@ -368,7 +369,7 @@ impl Side {
         }
     }
 
-    /// Handshake messages of one DTLS record (RFC 6347 §4.2.2); those in fragments if these come
+    /// Processes the handshake messages of one DTLS record (RFC 6347 §4.2.2); fragments must arrive
     /// in order.
     fn read_fragments(
         &mut self,
@@ -433,22 +434,22 @@ fn fragment<'a>(cursor: &mut Cursor<'a>) -> Option<Fragment<'a>> {
     })
 }
 
-/// Whether a datagram begins with a record's header (RFC 6347 §4.1); none where that cannot be told
-/// (RFC 9147 §4: what 1.3 encrypts has three bits of its own).
+/// Whether a datagram begins with a record header (RFC 6347 §4.1); `None` if that cannot be
+/// determined (RFC 9147 §4: encrypted records of 1.3 have a header of their own).
 fn is_dtls(payload: &[u8]) -> Option<bool> {
     match payload {
         [CHANGE_CIPHER_SPEC..=26, 0xfe, 0xff | 0xfd, ..] => Some(true),
-        // Of OpenSSL before there was an RFC.
+        // OpenSSL before the RFC.
         [CHANGE_CIPHER_SPEC..=DATA, 1, 0, ..] => Some(true),
         [kind, ..] if kind & 0xe0 == 0x20 => None,
         _ => Some(false),
     }
 }
 
-/// Type, epoch and content of the next record.
+/// Returns type, epoch and contents of the next record.
 fn dtls_record<'a>(cursor: &mut Cursor<'a>) -> Option<(u8, u16, &'a [u8])> {
     let kind = cursor.u8()?;
-    // RFC 9147 §4: later records of 1.3 have another header, and are encrypted.
+    // RFC 9147 §4: later records of 1.3 have another header and are encrypted.
     if !(CHANGE_CIPHER_SPEC..=DATA).contains(&kind) {
         return (kind & 0xe0 == 0x20).then_some((DATA, 1, &[]));
     }
