@@ -1,9 +1,9 @@
-//! Memory for texts: so many bytes in each shard, whatever connection holds them.
+//! The memory budget for texts: a number of bytes per shard, shared by its connections.
 
 use flowpin_counters::{Loss, Losses};
 use flowpin_packet::SHARD_COUNT;
 
-/// What is left in each shard.
+/// The bytes left in each shard.
 #[derive(Debug)]
 pub(crate) struct Budget {
     left: Box<[u32; SHARD_COUNT]>,
@@ -18,7 +18,7 @@ impl Budget {
         }
     }
 
-    /// Appends bytes to a text; false, and counted, if there is no room for them.
+    /// Appends bytes to a text; without room, returns false and counts the loss.
     pub(crate) fn append(&mut self, shard: u8, to: &mut Vec<u8>, bytes: &[u8]) -> bool {
         let left = self.left.get_mut(usize::from(shard));
         let less = left.zip(u32::try_from(bytes.len()).ok());
@@ -31,32 +31,32 @@ impl Budget {
         true
     }
 
-    /// Takes bytes for something else than a text; false, and nothing is taken, without room.
+    /// Takes bytes for a purpose other than a text; without room, takes none and returns false.
     pub(crate) fn take(&mut self, shard: u8, bytes: u32) -> bool {
         let left = self.left.get_mut(usize::from(shard));
         let less = left.and_then(|left| Some((left.checked_sub(bytes)?, left)));
         less.map(|(less, left)| *left = less).is_some()
     }
 
-    /// Gives back what was taken.
+    /// Returns bytes to the budget.
     pub(crate) fn give_back(&mut self, shard: u8, bytes: u32) {
         if let Some(left) = self.left.get_mut(usize::from(shard)) {
             *left = left.saturating_add(bytes);
         }
     }
 
-    /// Empties a text.
+    /// Clears a text.
     pub(crate) fn clear(&mut self, shard: u8, text: &mut Vec<u8>) {
         self.give_back(shard, u32::try_from(text.len()).unwrap_or(u32::MAX));
         text.clear();
     }
 
-    /// Whether every shard has all of its bytes.
+    /// Whether all bytes of every shard are free.
     pub(crate) fn is_whole(&self, shard_bytes: u32) -> bool {
         self.left.iter().all(|&left| left == shard_bytes)
     }
 
-    /// Puts other bytes in the place of a text, at most so many of them.
+    /// Replaces a text by the first bytes of another, at most `most` of them.
     pub(crate) fn replace(&mut self, shard: u8, text: &mut Vec<u8>, bytes: &[u8], most: usize) {
         self.clear(shard, text);
         self.append(shard, text, bytes.get(..most).unwrap_or(bytes));

@@ -1,4 +1,4 @@
-//! A command and its replies, as far as they were heard.
+//! A command and the replies to it that were read.
 
 use crate::budget::Budget;
 use crate::record::HIDDEN;
@@ -7,33 +7,33 @@ use core::net::IpAddr;
 use flowpin_packet::Timestamp;
 use flowpin_record::RecordEndpoint;
 
-/// A command that waits for its reply, or what the server says unasked.
+/// A command that waits for its reply, or an unsolicited reply.
 #[derive(Debug, Default)]
 pub(crate) struct Exchange {
-    /// When the command was sent; of what was said unasked: when that was.
+    /// The time of the command, or of the unsolicited reply.
     pub(crate) at: Timestamp,
-    /// As it was sent, with its first word in upper case.
+    /// The command line, with its first word in upper case.
     line: Vec<u8>,
-    /// The length of that word; 0: none was sent, or nothing that can be read.
+    /// The length of the first word; 0: no command, or an unreadable one.
     word_len: usize,
     pub(crate) is_cut: bool,
-    /// Its argument has a secret, in whose place [`HIDDEN`] is kept.
+    /// The argument contained a secret, replaced by [`HIDDEN`].
     pub(crate) is_secret: bool,
-    /// The lines of its replies, one behind the other.
+    /// The lines of all replies, concatenated.
     replies: Vec<u8>,
     lines: Vec<ReplyLine>,
     pub(crate) is_reply_cut: bool,
-    /// The code of the last whole reply.
+    /// The code of the last complete reply.
     pub(crate) code: Option<[u8; 3]>,
     /// No more replies follow.
     pub(crate) is_answered: bool,
     pub(crate) channel: Option<Channel>,
-    /// Whoever names connections has heard of it.
-    pub(crate) is_told: bool,
+    /// The data connection was announced.
+    pub(crate) is_announced: bool,
     pub(crate) file_size: Option<u64>,
 }
 
-/// A line among the replies.
+/// Position and code of a line in the replies.
 #[derive(Clone, Copy, Debug)]
 struct ReplyLine {
     start: usize,
@@ -41,7 +41,7 @@ struct ReplyLine {
     code: Option<[u8; 3]>,
 }
 
-/// Where a data connection is waited for, as the two sides say.
+/// The endpoints of a data connection, as negotiated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Channel {
     pub(crate) is_passive: bool,
@@ -50,9 +50,9 @@ pub(crate) struct Channel {
 }
 
 impl Exchange {
-    /// A line of the client's: its first word, of so many bytes, is the command. What begins at
-    /// `secret_at` is not kept.
-    pub(crate) fn ask(
+    /// Stores the client's line, the first `word_len` bytes of which are the command. The secret
+    /// that begins at `secret_at` is not kept.
+    pub(crate) fn set_command(
         &mut self,
         (line, word_len): (&[u8], usize),
         secret_at: Option<usize>,
@@ -71,7 +71,7 @@ impl Exchange {
         if !is_kept {
             self.is_cut = true;
             budget.clear(shard, &mut self.line);
-            // The word alone is what tells most.
+            // The command word alone is more useful than nothing.
             let word = line.get(..word_len).unwrap_or_default();
             budget.append(shard, &mut self.line, word);
         }
@@ -85,14 +85,14 @@ impl Exchange {
         self.line.get(..self.word_len).unwrap_or_default()
     }
 
-    /// What stands behind the command and one blank.
+    /// The text after the command and one blank.
     pub(crate) fn argument(&self) -> &[u8] {
         let start = self.word_len.saturating_add(1);
         self.line.get(start..).unwrap_or_default()
     }
 
-    /// Takes a line of a reply; false if it was not kept whole.
-    pub(crate) fn hear(
+    /// Adds a line of a reply; false if it was not kept completely.
+    pub(crate) fn add_reply_line(
         &mut self,
         line: &[u8],
         code: Option<[u8; 3]>,
@@ -124,16 +124,17 @@ impl Exchange {
         is_whole
     }
 
-    /// Where a reply repeats the secret of its command: behind the command's word and a blank.
+    /// The position of the command's secret in a reply that repeats it: after the command word and
+    /// a blank.
     fn secret_in(&self, line: &[u8]) -> Option<usize> {
         let word = Some(self.command()).filter(|word| self.is_secret && !word.is_empty())?;
         let places = line.windows(word.len().checked_add(1)?);
-        let mut behind = places.map(|place| place.split_at(word.len()));
-        let at = behind.position(|(begin, end)| begin.eq_ignore_ascii_case(word) && end == b" ")?;
+        let mut pairs = places.map(|place| place.split_at(word.len()));
+        let at = pairs.position(|(begin, end)| begin.eq_ignore_ascii_case(word) && end == b" ")?;
         at.checked_add(word.len())?.checked_add(1)
     }
 
-    /// The lines of all replies: their codes, and the text behind them.
+    /// The lines of all replies: the code, and the text after it.
     pub(crate) fn replies(&self) -> impl Iterator<Item = (Option<&[u8]>, &[u8])> {
         self.lines.iter().map(|line| {
             let text = self.replies.get(line.start..line.end).unwrap_or_default();
@@ -147,7 +148,7 @@ impl Exchange {
         self.replies().last().map_or(&[], |(_, text)| text)
     }
 
-    /// Gives back what it holds, so that it can be another one.
+    /// Returns its bytes to the budget and resets it for reuse.
     pub(crate) fn clear(&mut self, shard: u8, budget: &mut Budget) {
         let (mut line, mut replies) = (
             core::mem::take(&mut self.line),

@@ -1,18 +1,18 @@
-//! Any bytes, whole and in pieces.
+//! The fuzzing entry point: any bytes, whole and in pieces.
 
 use crate::{Ends, Ftp, FtpOptions};
 use core::net::IpAddr;
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_record::{DataChannel, MessageSchema, MessageSink, RecordEndpoint, Value};
 
-/// Writes down all that it is told.
+/// Collects all records, anomalies and data channels as text.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct Output {
     pub(crate) records: Vec<String>,
     pub(crate) channels: Vec<String>,
 }
 
-impl MessageSink for Told {
+impl MessageSink for Output {
     fn message(&mut self, schema: &MessageSchema, _: Timestamp, values: &[Value<'_>]) {
         assert!(values.len() <= schema.columns.len());
         self.records.push(format!("{} {values:?}", schema.name));
@@ -22,13 +22,13 @@ impl MessageSink for Told {
         self.records.push(event.into());
     }
 
-    fn data_channel(&mut self, told: DataChannel<'_>) {
-        self.channels.push(format!("{told:?}"));
+    fn data_channel(&mut self, channel: DataChannel<'_>) {
+        self.channels.push(format!("{channel:?}"));
     }
 }
 
-/// Reads turns from `data`: what is told is the same for whole turns and for pieces; nothing stays
-/// behind.
+/// Splits `data` into turns: the output is the same for whole turns and for pieces, and all memory
+/// is released.
 #[doc(hidden)]
 pub fn fuzz_ftp(data: &[u8]) {
     let Some((&settings, data)) = data.split_first() else {
@@ -36,8 +36,8 @@ pub fn fuzz_ftp(data: &[u8]) {
     };
     let turns: Vec<&[u8]> = data.split(|&byte| byte == 0xa5).collect();
     let options = options(if settings & 1 == 0 { 16 } else { 4096 });
-    let (whole, all) = told(options, &turns, usize::MAX);
-    let (pieces, channels) = told(options, &turns, usize::from(settings >> 1) + 1);
+    let (whole, all) = outputs(options, &turns, usize::MAX);
+    let (pieces, channels) = outputs(options, &turns, usize::from(settings >> 1) + 1);
     assert_eq!(whole, pieces, "{turns:02x?}");
     assert_eq!(all, channels, "{turns:02x?}");
 }
@@ -65,14 +65,14 @@ pub(crate) const ENDS: Ends = Ends {
     },
 };
 
-/// What is told of turns (the client's first) that come in pieces of so many bytes; an empty turn
-/// is a gap.
-pub(crate) fn told(
+/// The records and channels of alternating turns, the client's first, cut into pieces of `piece`
+/// bytes; an empty turn is a gap.
+pub(crate) fn outputs(
     options: FtpOptions,
     turns: &[&[u8]],
     piece: usize,
 ) -> (Vec<String>, Vec<String>) {
-    let mut sink = Told::default();
+    let mut sink = Output::default();
     let mut ftp = Ftp::new(options);
     let Some(handle) = ftp.begin(Shard(7), ENDS) else {
         return Default::default();

@@ -81,7 +81,7 @@ impl Parser for Ftp {
     }
 }
 
-/// Room for as many commands as may wait on one connection.
+/// Room for the waiting commands of one connection.
 const COMMANDS_BYTES_MIN: u32 = 384 << 10;
 
 const BUFFERS: &[Buffer] = &[

@@ -1,8 +1,8 @@
-//! FTP (RFC 959, 2428, 4217): control connections to commands with their replies, and which other
-//! connections carry their data.
+//! FTP (RFC 959, 2428, 4217): pairs the commands of control connections with their replies, and
+//! announces the connections that carry their data.
 //!
 //! ```text
-//!  bytes ──► lines ──► session ──────────────► records: one for each command
+//!  bytes ──► lines ──► session ──────────────► records, one per command
 //!   any      capped    commands wait           ftp (events), ftp.log (columns)
 //!   cut                for their replies
 //!                         │ 227, 229, PORT, EPRT; RETR, STOR …
@@ -10,19 +10,19 @@
 //!                    data connections: announced, then recognised where all connections are seen
 //! ```
 //!
-//! One [`Ftp`] a worker, one handle a connection; one [`DataConnections`] a run. Guarantees:
+//! One [`Ftp`] per worker, one handle per connection; one [`DataConnections`] per run. Guarantees:
 //!
-//! - What is told depends on the bytes of each direction, and on the order in which directions
-//!   took turns: never on how they were cut into segments.
-//! - Passwords are in no output, unless they are those of guests, who give their mail address.
-//! - Behind AUTH that the server agrees to nothing is read: it is TLS. Text that comes instead is.
-//! - Only connections between the two hosts of a control connection are taken for its data's. What
-//!   PORT says of a third host (the bounce attack, RFC 2577 §3) names nothing.
-//! - A connection, a shard and the announcements together hold no more than their part; no bytes
-//!   make it panic.
+//! - The output depends on the bytes of each direction and on the order of the directions' turns,
+//!   never on segmentation.
+//! - Passwords are in no output, except those of guests, which are mail addresses.
+//! - After an accepted AUTH nothing is read, since TLS follows. Clear text sent instead is read.
+//! - Only connections between the two hosts of a control connection are taken for its data
+//!   connections. A third host named by PORT (the bounce attack, RFC 2577 §3) is ignored.
+//! - Memory is capped for each connection, for each shard and for all announcements; no bytes
+//!   cause a panic.
 //!
-//! Deliberately does not: read what data connections carry, or follow transfers between two servers
-//! (RFC 959 §5.2, figure 3).
+//! Deliberately does not read the content of data connections, and does not follow transfers
+//! between two servers (RFC 959 §5.2, figure 3).
 
 #![deny(
     clippy::indexing_slicing,

@@ -1,21 +1,21 @@
-//! What can be set.
+//! The options of the parser.
 
-/// Limits and wishes; the defaults suit a machine that sees many sessions.
+/// Limits and output options; the defaults suit a machine that sees many sessions.
 #[derive(Clone, Copy, Debug)]
 pub struct FtpOptions {
     /// Whether the log has every command, not only those that Zeek logs.
     pub all_commands: bool,
-    /// Connections followed at once in a shard.
+    /// Connections followed at the same time in each shard.
     pub shard_connections_max: u32,
-    /// Bytes of commands and replies that are kept in a shard.
+    /// Bytes of commands and replies kept in each shard.
     pub shard_bytes_max: u32,
-    /// Bytes of a line that are kept; what stands behind them is passed over.
+    /// Bytes kept of a line; the rest is skipped.
     pub line_bytes_max: u32,
-    /// Commands of one connection that wait for their reply.
+    /// Waiting commands of one connection.
     pub commands_max: u32,
-    /// Bytes of the replies to one command that are kept.
+    /// Bytes kept of the replies to one command.
     pub reply_bytes_max: u32,
-    /// Lines of them.
+    /// Lines kept of the replies to one command.
     pub reply_lines_max: u32,
 }
 

@@ -1,17 +1,17 @@
-//! The parser: connections, and the way from bytes to lines.
+//! The parser: holds the connections and turns bytes into lines.
 
 use crate::FtpOptions;
 use crate::budget::Budget;
 use crate::exchange::Exchange;
 use crate::record::event::Event;
 use crate::record::log::Log;
-use crate::session::{Scene, Session};
+use crate::session::{Context, Session};
 use flowpin_counters::{Loss, Losses};
 use flowpin_packet::{SHARD_COUNT, Shard, Timestamp};
 use flowpin_parser::Ends;
 use flowpin_record::MessageSink;
 
-/// A connection in [`Ftp`].
+/// The handle of a connection in [`Ftp`].
 pub type Handle = u32;
 
 /// The FTP parser of one worker.
@@ -50,28 +50,28 @@ pub type Handle = u32;
 #[derive(Debug)]
 pub struct Ftp {
     options: FtpOptions,
-    /// By handle; what has ended stays to be used again.
+    /// By handle; ended sessions are reused.
     sessions: Vec<Session>,
     free: Vec<Handle>,
     open: Box<[u32; SHARD_COUNT]>,
     shared: Shared,
 }
 
-/// What the connections of a worker share.
+/// State shared by all connections of a worker.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) budget: Budget,
-    /// Those that are done, to be used again.
+    /// Finished exchanges, for reuse.
     pub(crate) spare: Vec<Exchange>,
     pub(crate) event: Event,
     pub(crate) log: Log,
     pub(crate) path: Vec<u8>,
-    /// A line that came in parts.
+    /// Buffer for a line that arrived in parts.
     whole: Vec<u8>,
 }
 
 impl Ftp {
-    /// A parser without connections.
+    /// Creates a parser without connections.
     pub fn new(options: FtpOptions) -> Self {
         Self {
             options,
@@ -89,7 +89,7 @@ impl Ftp {
         }
     }
 
-    /// A control connection; `None` if its shard has its most.
+    /// Begins a control connection; `None` if its shard is full.
     pub fn begin(&mut self, shard: Shard, ends: Ends) -> Option<Handle> {
         let open = self.open.get_mut(usize::from(shard.0));
         let most = self.options.shard_connections_max;
@@ -109,7 +109,7 @@ impl Ftp {
         Some(handle)
     }
 
-    /// The next bytes of one direction, in order.
+    /// Reads the next bytes of one direction, in order.
     pub fn data<S: MessageSink>(
         &mut self,
         handle: Handle,
@@ -123,25 +123,25 @@ impl Ftp {
         };
         let mut whole = core::mem::take(&mut self.shared.whole);
         let limits = (session.shard(), self.options.line_bytes_max as usize);
-        let mut scene = Scene {
+        let mut context = Context {
             options: &self.options,
             shared: &mut self.shared,
             at,
             sink,
         };
-        while !bytes.is_empty() && session.is_readable(bytes, scene.sink) {
-            let budget = &mut scene.shared.budget;
-            let unfinished = session.unfinished(to_server);
-            let (used, line) = unfinished.next(bytes, limits, budget, &mut whole);
+        while !bytes.is_empty() && session.is_readable(bytes, context.sink) {
+            let budget = &mut context.shared.budget;
+            let partial_line = session.partial_line(to_server);
+            let (used, line) = partial_line.next(bytes, limits, budget, &mut whole);
             bytes = bytes.get(used..).unwrap_or_default();
             if let Some(line) = line {
-                session.line(to_server, line, &mut scene);
+                session.line(to_server, line, &mut context);
             }
         }
         self.shared.whole = whole;
     }
 
-    /// `len` bytes of one direction are missing.
+    /// Handles missing bytes of one direction.
     pub fn gap<S: MessageSink>(
         &mut self,
         handle: Handle,
@@ -156,7 +156,7 @@ impl Ftp {
         }
     }
 
-    /// One side sends no more.
+    /// Ends one direction.
     pub fn closed<S: MessageSink>(
         &mut self,
         handle: Handle,
@@ -167,39 +167,39 @@ impl Ftp {
         self.rest(handle, at, to_server, sink);
     }
 
-    /// The connection is over; its handle means nothing any more.
+    /// Ends the connection; the handle becomes invalid.
     pub fn end<S: MessageSink>(&mut self, handle: Handle, at: Timestamp, sink: &mut S) {
         self.rest(handle, at, true, sink);
         self.rest(handle, at, false, sink);
         let Some(session) = self.sessions.get_mut(handle as usize) else {
             return;
         };
-        let mut scene = Scene {
+        let mut context = Context {
             options: &self.options,
             shared: &mut self.shared,
             at,
             sink,
         };
         let shard = usize::from(session.shard());
-        session.end(&mut scene);
+        session.end(&mut context);
         if let Some(open) = self.open.get_mut(shard) {
             *open = open.saturating_sub(1);
         }
         self.free.push(handle);
     }
 
-    /// What did not fit, by name.
+    /// Counts of what did not fit, by name.
     pub fn losses(&self) -> &Losses {
         &self.shared.budget.losses
     }
 
-    /// Whether no connection is followed, and nothing kept.
+    /// Whether no connection is followed and no memory used.
     pub fn is_empty(&self) -> bool {
         let budget = &self.shared.budget;
         self.open.iter().all(|&open| open == 0) && budget.is_whole(self.options.shard_bytes_max)
     }
 
-    /// A line without end is all there is of it.
+    /// Reads the last, unterminated line of one direction.
     fn rest<S: MessageSink>(
         &mut self,
         handle: Handle,
@@ -213,17 +213,17 @@ impl Ftp {
         let mut whole = core::mem::take(&mut self.shared.whole);
         let limits = (session.shard(), self.options.line_bytes_max as usize);
         let budget = &mut self.shared.budget;
-        let unfinished = session.unfinished(to_server);
-        if let Some(line) = unfinished.rest(limits, budget, &mut whole)
+        let partial_line = session.partial_line(to_server);
+        if let Some(line) = partial_line.rest(limits, budget, &mut whole)
             && !session.is_over()
         {
-            let mut scene = Scene {
+            let mut context = Context {
                 options: &self.options,
                 shared: &mut self.shared,
                 at,
                 sink,
             };
-            session.line(to_server, line, &mut scene);
+            session.line(to_server, line, &mut context);
         }
         self.shared.whole = whole;
     }

@@ -12,7 +12,7 @@ const COLUMNS: &[MessageColumn] = &[
     event(
         "ftp.command",
         Text,
-        "The command, in upper case; left out of what the server says unasked.",
+        "The command, in upper case; left out of what the server says unsolicited.",
     ),
     event(
         "ftp.command_data",
@@ -59,19 +59,19 @@ const COLUMNS: &[MessageColumn] = &[
 /// The events of commands.
 pub static FTP: MessageSchema = MessageSchema::new(
     "ftp",
-    "An FTP command with its replies, or what the server says unasked.",
+    "An FTP command with its replies, or what the server says unsolicited.",
     COLUMNS,
 )
 .only_events();
 
-/// Builds events; made once, used for every command.
+/// Builds events; one instance serves all commands, so that its buffers are reused.
 #[derive(Debug, Default)]
 pub(crate) struct Event {
     lists: ValueLists<2>,
 }
 
 impl Event {
-    pub(crate) fn tell<S: MessageSink>(&mut self, exchange: &Exchange, sink: &mut S) {
+    pub(crate) fn report<S: MessageSink>(&mut self, exchange: &Exchange, sink: &mut S) {
         let mut lists = self.lists.lend();
         let [codes, texts] = &mut lists;
         for (code, text) in exchange.replies() {

@@ -50,7 +50,7 @@ const COLUMNS: &[MessageColumn] = &[
     log("fuid", Text, "Zeek's: always unset."),
 ];
 
-/// The log of commands, in the file where Zeek has it.
+/// The log of commands, in the file that Zeek uses.
 pub static FTP_LOG: MessageSchema = MessageSchema::in_file(
     "ftp_log",
     "ftp",
@@ -60,18 +60,18 @@ pub static FTP_LOG: MessageSchema = MessageSchema::in_file(
 )
 .only_columns();
 
-/// What a session knows that its commands do not say.
+/// The properties of a session that its commands do not contain.
 #[derive(Clone, Copy)]
-pub(crate) struct About<'a> {
+pub(crate) struct SessionInfo<'a> {
     pub(crate) ends: Ends,
     pub(crate) user: &'a [u8],
-    /// A guest's; empty if there was none.
+    /// A guest's password; empty if there was none.
     pub(crate) password: &'a [u8],
     pub(crate) is_password_hidden: bool,
     pub(crate) directory: &'a [u8],
 }
 
-/// Builds lines; made once, used for every command.
+/// Builds log lines; one instance serves all commands, so that its buffers are reused.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     path: Vec<u8>,
@@ -79,28 +79,28 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    pub(crate) fn tell<S: MessageSink>(
+    pub(crate) fn report<S: MessageSink>(
         &mut self,
         exchange: &Exchange,
-        about: &About<'_>,
+        info: &SessionInfo<'_>,
         sink: &mut S,
     ) {
         let argument = if FILE_COMMANDS.contains(&exchange.command()) {
-            self.address_of(exchange.argument(), about);
+            self.build_address(exchange.argument(), info);
             &self.address
         } else {
             exchange.argument()
         };
-        let password = if about.is_password_hidden {
+        let password = if info.is_password_hidden {
             HIDDEN
         } else {
-            about.password
+            info.password
         };
         let channel = exchange.channel;
         let code = exchange.code.as_ref().and_then(|code| decimal(code));
         let unset = Value::Unset;
         let values = [
-            Value::bytes(about.user),
+            Value::bytes(info.user),
             Value::bytes(password),
             Value::bytes(exchange.command()),
             Value::bytes(argument),
@@ -116,13 +116,13 @@ impl Log {
         sink.message(&FTP_LOG, exchange.at, &values);
     }
 
-    /// A file's address, as Zeek writes it.
-    fn address_of(&mut self, file: &[u8], about: &About<'_>) {
-        path::join(about.directory, file, &mut self.path);
+    /// Builds the URL of a file, as Zeek writes it.
+    fn build_address(&mut self, file: &[u8], info: &SessionInfo<'_>) {
+        path::join(info.directory, file, &mut self.path);
         self.address.clear();
         let to = &mut self.address;
         // Writing to memory cannot fail.
-        let _ = match about.ends.server.address {
+        let _ = match info.ends.server.address {
             IpAddr::V4(address) => write!(to, "ftp://{address}"),
             IpAddr::V6(address) => write!(to, "ftp://[{address}]"),
         };
@@ -133,7 +133,7 @@ impl Log {
     }
 }
 
-/// Those that Zeek logs.
+/// Whether Zeek logs a command.
 pub(crate) fn is_logged(command: &[u8]) -> bool {
     LOGGED.contains(&command)
 }
@@ -142,7 +142,7 @@ const LOGGED: [&[u8]; 10] = [
     b"APPE", b"DELE", b"RETR", b"STOR", b"STOU", b"ACCT", b"PORT", b"PASV", b"EPRT", b"EPSV",
 ];
 
-/// Those that name a file or a directory.
+/// Commands whose argument is a file or a directory.
 const FILE_COMMANDS: [&[u8]; 13] = [
     b"APPE", b"CWD", b"DELE", b"MKD", b"RETR", b"RMD", b"RNFR", b"RNTO", b"STOR", b"STOU", b"REST",
     b"SIZE", b"MDTM",

@@ -1,7 +1,7 @@
-//! What is told of a command and its replies.
+//! The records of a command and its replies.
 
 pub(crate) mod event;
 pub(crate) mod log;
 
-/// What stands where a password was, as Zeek has it.
+/// The replacement for a password, as in Zeek.
 pub(crate) const HIDDEN: &[u8] = b"<hidden>";

@@ -1,6 +1,6 @@
-//! What the client says: commands, and what they tell of the session.
+//! Reads the client's commands, and applies them to the session.
 
-use super::{Open, Scene, Session, secrets};
+use super::{Context, Open, Session, secrets};
 use crate::exchange::{Channel, Exchange};
 use crate::syntax::address;
 use crate::syntax::line::{Line, without_telnet};
@@ -8,42 +8,42 @@ use flowpin_counters::Loss;
 use flowpin_record::{MessageSink, RecordEndpoint};
 
 impl Session {
-    pub(super) fn command<S: MessageSink>(&mut self, line: Line<'_>, scene: &mut Scene<'_, S>) {
+    pub(super) fn command<S: MessageSink>(&mut self, line: Line<'_>, context: &mut Context<'_, S>) {
         let text = without_telnet(line.text);
         let word_len = word_len(text);
         let word = text.get(..word_len).unwrap_or_default();
         if text.is_empty() || line.is_rest && !is_known(word) {
             return;
         }
-        scene.sink.fits(is_known(word));
+        context.sink.fits(is_known(word));
         if word_len == 0 {
-            scene.sink.anomaly("ftp_bad_command");
+            context.sink.anomaly("ftp_bad_command");
         }
         if line.is_cut {
-            scene.sink.anomaly("request_command_too_long");
+            context.sink.anomaly("request_command_too_long");
         }
-        self.client_goes_on(scene);
-        if !self.make_room(scene) {
+        self.end_open_reply(context);
+        if !self.make_room(context) {
             return;
         }
-        let mut exchange = scene.shared.spare.pop().unwrap_or_default();
-        exchange.at = scene.at;
+        let mut exchange = context.shared.spare.pop().unwrap_or_default();
+        exchange.at = context.at;
         exchange.is_cut = line.is_cut;
         let secret_at = secrets::begin(text, word, is_guest(&self.user));
-        // Of what is no command nothing is kept: it may be anything, a password too.
+        // A line that is not a command is not kept: it may be a password.
         let kept = if word_len == 0 { &[] } else { text };
-        let budget = &mut scene.shared.budget;
-        exchange.ask((kept, word_len), secret_at, self.shard, budget);
-        self.note(&mut exchange, scene);
+        let budget = &mut context.shared.budget;
+        exchange.set_command((kept, word_len), secret_at, self.shard, budget);
+        self.apply_command(&mut exchange, context);
         if !self.has_server {
-            self.tell_data(&mut exchange, scene);
+            self.announce_data(&mut exchange, context);
         }
         self.waiting.push_back(exchange);
     }
 
-    /// A client that goes on takes the reply before for whole. Some servers begin one of several
-    /// lines and never end it: the next one counts.
-    pub(super) fn client_goes_on<S: MessageSink>(&mut self, scene: &mut Scene<'_, S>) {
+    /// Ends the open reply when the client continues. Some servers never end a reply of several
+    /// lines: its last line that looks like another reply counts as the end.
+    pub(super) fn end_open_reply<S: MessageSink>(&mut self, context: &mut Context<'_, S>) {
         if let Some(Open {
             to,
             other: Some(head),
@@ -51,38 +51,43 @@ impl Session {
         }) = self.open
         {
             self.open = None;
-            self.is_answered(to, head, scene);
+            self.complete_reply(to, head, context);
         }
         if core::mem::take(&mut self.is_unsure) {
             self.open = None;
-            (self.unkept, self.passed) = (0, 0);
-            self.tell_all(scene);
+            (self.left_out, self.reported_early) = (0, 0);
+            self.report_all(context);
         }
     }
 
-    /// Whether one more command can wait.
-    fn make_room<S: MessageSink>(&mut self, scene: &mut Scene<'_, S>) -> bool {
+    /// Makes room for one more waiting command; false if there is none.
+    fn make_room<S: MessageSink>(&mut self, context: &mut Context<'_, S>) -> bool {
         let (budget, most) = (
-            &mut scene.shared.budget,
-            scene.options.commands_max as usize,
+            &mut context.shared.budget,
+            context.options.commands_max as usize,
         );
-        if self.unkept == 0 && self.waiting.len() < most && budget.take(self.shard, COMMAND_BYTES) {
+        if self.left_out == 0 && self.waiting.len() < most && budget.take(self.shard, COMMAND_BYTES)
+        {
             return true;
         }
         if self.has_server || self.waiting.is_empty() {
-            self.unkept = self.unkept.saturating_add(1);
-            scene.shared.budget.losses.count(Loss::FtpCommands, 1);
+            self.left_out = self.left_out.saturating_add(1);
+            context.shared.budget.losses.count(Loss::FtpCommands, 1);
             return false;
         }
         // The server is not in the capture.
-        self.passed = self.passed.saturating_add(1);
-        self.tell_oldest(scene);
-        scene.shared.budget.take(self.shard, COMMAND_BYTES)
+        self.reported_early = self.reported_early.saturating_add(1);
+        self.report_oldest(context);
+        context.shared.budget.take(self.shard, COMMAND_BYTES)
     }
 
-    /// What a command says of the session.
-    fn note<S: MessageSink>(&mut self, exchange: &mut Exchange, scene: &mut Scene<'_, S>) {
-        let (shard, budget) = (self.shard, &mut scene.shared.budget);
+    /// Applies a command to the session.
+    fn apply_command<S: MessageSink>(
+        &mut self,
+        exchange: &mut Exchange,
+        context: &mut Context<'_, S>,
+    ) {
+        let (shard, budget) = (self.shard, &mut context.shared.budget);
         match exchange.command() {
             b"USER" => {
                 budget.replace(shard, &mut self.user, exchange.argument(), NAME_MAX);
@@ -93,25 +98,25 @@ impl Session {
                 budget.replace(shard, &mut self.password, exchange.argument(), NAME_MAX);
                 self.has_secret = exchange.is_secret;
             }
-            b"PORT" => self.ask_for_data(exchange, address::of_port, scene),
-            b"EPRT" => self.ask_for_data(exchange, address::of_extended_port, scene),
+            b"PORT" => self.set_active_channel(exchange, address::of_port, context),
+            b"EPRT" => self.set_active_channel(exchange, address::of_extended_port, context),
             _ => {}
         }
     }
 
-    /// The client names an address and a port.
-    fn ask_for_data<S: MessageSink>(
+    /// Sets the data channel from the address and port that the client names.
+    fn set_active_channel<S: MessageSink>(
         &self,
         exchange: &mut Exchange,
         read: fn(&[u8]) -> Option<RecordEndpoint>,
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) {
         let Some((listener, ends)) = read(exchange.argument()).zip(self.ends) else {
-            scene.sink.anomaly("ftp_bad_port");
+            context.sink.anomaly("ftp_bad_port");
             return;
         };
         if listener.address != ends.client.address {
-            scene.sink.anomaly("ftp_bounce");
+            context.sink.anomaly("ftp_bounce");
         }
         exchange.channel = Some(Channel {
             is_passive: false,
@@ -121,8 +126,8 @@ impl Session {
     }
 }
 
-/// The length of a command's word (RFC 959 §5.3): letters, also digits in those of later days; 0 if
-/// the line begins with anything else.
+/// The length of the command word (RFC 959 §5.3): letters, and digits in newer commands; 0 if the
+/// line does not begin with a command.
 fn word_len(line: &[u8]) -> usize {
     let len = memchr::memchr(b' ', line).unwrap_or(line.len());
     let word = line.get(..len).unwrap_or_default();
@@ -132,13 +137,14 @@ fn word_len(line: &[u8]) -> usize {
     if is_word { len } else { 0 }
 }
 
-/// Whether a name is one of those that need no password (Zeek's list).
+/// Whether a user name needs no password (Zeek's list).
 fn is_guest(user: &[u8]) -> bool {
     let guests: [&[u8]; 4] = [b"anonymous", b"ftp", b"ftpuser", b"guest"];
     guests.iter().any(|guest| user.eq_ignore_ascii_case(guest))
 }
 
-/// Whether a word is a command for sure: what a line is known by that may be the rest of one.
+/// Whether a word is a known command. A line that may be the rest of another one is read only if it
+/// begins with one.
 pub(super) fn is_known(word: &[u8]) -> bool {
     let mut letters = [b' '; 4];
     let Some(start) = letters.get_mut(..word.len()) else {
@@ -150,7 +156,7 @@ pub(super) fn is_known(word: &[u8]) -> bool {
         .is_ok()
 }
 
-/// In order.
+/// Sorted, for binary search.
 const KNOWN: [[u8; 4]; 69] = [
     *b"ABOR", *b"ACCT", *b"ADAT", *b"ALLO", *b"APPE", *b"AUTH", *b"AVBL", *b"CCC ", *b"CDUP",
     *b"CLNT", *b"COMB", *b"CONF", *b"CSID", *b"CWD ", *b"DELE", *b"ENC ", *b"EPRT", *b"EPSV",
@@ -162,10 +168,10 @@ const KNOWN: [[u8; 4]; 69] = [
     *b"XCWD", *b"XMD5", *b"XMKD", *b"XPWD", *b"XRMD", *b"XSHA",
 ];
 
-/// The longest command known has eight letters.
+/// More than the longest known command, which has eight letters.
 const WORD_MAX: usize = 16;
-/// Of a user's name, and of a guest's password: as many as Zeek keeps.
+/// Bytes kept of a user name and of a guest's password, as in Zeek.
 const NAME_MAX: usize = 128;
-/// What a command takes that waits, besides its text.
+/// Memory of a waiting command, without its text.
 pub(super) const COMMAND_BYTES: u32 = 256;
 const _: () = assert!(size_of::<Exchange>() <= COMMAND_BYTES as usize);

@@ -1,14 +1,14 @@
-//! A control connection: commands wait for their replies, which come in their order.
+//! A control connection: commands wait for their replies, which arrive in the same order.
 //!
 //! ```text
 //!  client ──► command ──► │ oldest │ … │ latest │         waiting
 //!                             ▲
-//!  server ──► reply ──────────┘   1yz: another one follows; others: told, and gone
-//!                └──► no command waits: told by itself (the greeting, 421)
+//!  server ──► reply ──────────┘   1yz: another one follows; others: reported and removed
+//!                └──► no command waits: reported alone (the greeting, 421)
 //! ```
 //!
-//! Where one side is not in the capture: replies without commands are told by themselves, commands
-//! without replies when there are too many of them, or at the end.
+//! If one side is not in the capture, replies are reported without commands, and commands without
+//! replies: when too many wait, or at the end.
 
 mod commands;
 mod replies;
@@ -19,9 +19,9 @@ use crate::FtpOptions;
 use crate::budget::Budget;
 use crate::exchange::Exchange;
 use crate::parser::Shared;
-use crate::record::log::{About, is_logged};
+use crate::record::log::{SessionInfo, is_logged};
 use crate::record::{event, log};
-use crate::syntax::line::{Line, Unfinished};
+use crate::syntax::line::{Line, PartialLine};
 use commands::COMMAND_BYTES;
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_record::{DataChannel, MessageSink, RecordEndpoint};
@@ -33,27 +33,27 @@ use std::collections::VecDeque;
 pub(crate) struct Session {
     ends: Option<Ends>,
     shard: u8,
-    client: Unfinished,
-    server: Unfinished,
+    client: PartialLine,
+    server: PartialLine,
     waiting: VecDeque<Exchange>,
-    /// Commands behind those that wait for which there was no room.
-    unkept: u32,
-    /// Commands before those that wait that were told without their replies.
-    passed: u32,
-    /// What the server says that no command waits for.
-    unasked: Option<Exchange>,
-    /// The reply that the next line goes on with.
+    /// Number of commands after the waiting ones for which there was no room.
+    left_out: u32,
+    /// Number of commands before the waiting ones that were reported without their replies.
+    reported_early: u32,
+    /// A reply for which no command waits.
+    unsolicited: Option<Exchange>,
+    /// The reply that the next line continues.
     open: Option<Open>,
-    /// The first reply was heard.
+    /// The first reply was read.
     is_greeted: bool,
     has_server: bool,
-    /// Replies are missing: which commands they answered is not known.
+    /// Replies are missing, and it is unknown which commands they answered.
     is_unsure: bool,
-    /// The server has agreed to TLS.
+    /// The server has accepted TLS.
     awaits_tls: bool,
-    /// Nothing is readable any more.
+    /// The rest of the connection is unreadable.
     is_over: bool,
-    /// A data connection was announced, and nothing told yet that it carries.
+    /// A data connection was announced, but its content was not.
     has_channel: bool,
     user: Vec<u8>,
     password: Vec<u8>,
@@ -61,8 +61,8 @@ pub(crate) struct Session {
     directory: Vec<u8>,
 }
 
-/// When something happens, and where it is told.
-pub(crate) struct Scene<'a, S> {
+/// The time of the current bytes, and the output for records.
+pub(crate) struct Context<'a, S> {
     pub(crate) options: &'a FtpOptions,
     pub(crate) shared: &'a mut Shared,
     pub(crate) at: Timestamp,
@@ -79,8 +79,8 @@ impl Session {
         self.shard
     }
 
-    /// Whether the next bytes of a side, some at least, are read: not behind an agreement to TLS
-    /// (RFC 4217 §4), unless what comes is text. Who agrees and goes on in clear hides nothing.
+    /// Whether the next bytes of a side, which are not empty, can be read: not after TLS was
+    /// accepted (RFC 4217 §4), unless clear text follows, which is then read and reported.
     pub(crate) fn is_readable<S: MessageSink>(&mut self, bytes: &[u8], sink: &mut S) -> bool {
         if core::mem::take(&mut self.awaits_tls) {
             let is_text = |byte: &u8| matches!(byte, b'\t' | b'\r' | b'\n' | b' '..=b'~');
@@ -96,7 +96,7 @@ impl Session {
         self.is_over
     }
 
-    pub(crate) const fn unfinished(&mut self, to_server: bool) -> &mut Unfinished {
+    pub(crate) const fn partial_line(&mut self, to_server: bool) -> &mut PartialLine {
         if to_server {
             &mut self.client
         } else {
@@ -104,35 +104,35 @@ impl Session {
         }
     }
 
-    /// Bytes of one side are missing.
+    /// Handles missing bytes of one side.
     pub(crate) fn lose(&mut self, to_server: bool, budget: &mut Budget) {
         let shard = self.shard;
-        self.unfinished(to_server).lose(shard, budget);
+        self.partial_line(to_server).lose(shard, budget);
         if !to_server {
             self.open = None;
             self.is_unsure = true;
         }
     }
 
-    /// A line of one side.
+    /// Reads a line of one side.
     pub(crate) fn line<S: MessageSink>(
         &mut self,
         to_server: bool,
         line: Line<'_>,
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) {
         if to_server {
-            self.command(line, scene);
+            self.command(line, context);
         } else {
             self.has_server = true;
-            self.reply(line, scene);
+            self.reply(line, context);
         }
     }
 
-    /// No more lines come.
-    pub(crate) fn end<S: MessageSink>(&mut self, scene: &mut Scene<'_, S>) {
-        self.tell_all(scene);
-        let (shard, budget) = (self.shard, &mut scene.shared.budget);
+    /// Reports what still waits and resets the session for reuse.
+    pub(crate) fn end<S: MessageSink>(&mut self, context: &mut Context<'_, S>) {
+        self.report_all(context);
+        let (shard, budget) = (self.shard, &mut context.shared.budget);
         for text in [&mut self.user, &mut self.password, &mut self.directory] {
             budget.clear(shard, text);
         }
@@ -145,14 +145,18 @@ impl Session {
         };
     }
 
-    /// Tells whoever names connections what a command, or the reply to it, says of them.
-    fn tell_data<S: MessageSink>(&mut self, exchange: &mut Exchange, scene: &mut Scene<'_, S>) {
-        let Some(ends) = self.ends.filter(|_| !exchange.is_told) else {
+    /// Announces the data connection that a command or its reply negotiates, or its content.
+    fn announce_data<S: MessageSink>(
+        &mut self,
+        exchange: &mut Exchange,
+        context: &mut Context<'_, S>,
+    ) {
+        let Some(ends) = self.ends.filter(|_| !exchange.is_announced) else {
             return;
         };
         if let Some(channel) = exchange.channel {
-            // Clients of today open passive connections to the server that they know: what it says
-            // may be its address behind a translator, or a lie.
+            // Today's clients open passive connections to the server's known address: the address
+            // in the reply may be a private one behind NAT, or forged.
             let (opener, own) = if channel.is_passive {
                 (ends.client, ends.server.address)
             } else {
@@ -160,7 +164,7 @@ impl Session {
             };
             self.has_channel = channel.is_passive || channel.listener.address == own;
             if self.has_channel {
-                scene.sink.data_channel(DataChannel::Announced {
+                context.sink.data_channel(DataChannel::Announced {
                     by_client: !channel.is_passive,
                     opener: opener.address,
                     listener: RecordEndpoint {
@@ -169,59 +173,59 @@ impl Session {
                     },
                 });
             }
-            exchange.is_told = true;
+            exchange.is_announced = true;
         } else if self.has_channel && TRANSFERS.contains(&exchange.command()) {
             self.has_channel = false;
-            scene.sink.data_channel(DataChannel::Carries {
+            context.sink.data_channel(DataChannel::Carries {
                 command: exchange.command(),
                 file: exchange.argument(),
             });
-            exchange.is_told = true;
+            exchange.is_announced = true;
         }
     }
 
-    fn tell_oldest<S: MessageSink>(&mut self, scene: &mut Scene<'_, S>) {
+    fn report_oldest<S: MessageSink>(&mut self, context: &mut Context<'_, S>) {
         if let Some(exchange) = self.waiting.pop_front() {
-            scene.shared.budget.give_back(self.shard, COMMAND_BYTES);
-            self.tell(exchange, scene);
+            context.shared.budget.give_back(self.shard, COMMAND_BYTES);
+            self.report(exchange, context);
         }
     }
 
-    /// Tells of all that still waits.
-    fn tell_all<S: MessageSink>(&mut self, scene: &mut Scene<'_, S>) {
-        if let Some(exchange) = self.unasked.take() {
-            self.tell(exchange, scene);
+    /// Reports all waiting exchanges.
+    fn report_all<S: MessageSink>(&mut self, context: &mut Context<'_, S>) {
+        if let Some(exchange) = self.unsolicited.take() {
+            self.report(exchange, context);
         }
         while !self.waiting.is_empty() {
-            self.tell_oldest(scene);
+            self.report_oldest(context);
         }
     }
 
-    /// Tells of a command and its replies.
-    fn tell<S: MessageSink>(&self, mut exchange: Exchange, scene: &mut Scene<'_, S>) {
-        let Scene {
+    /// Reports a command and its replies.
+    fn report<S: MessageSink>(&self, mut exchange: Exchange, context: &mut Context<'_, S>) {
+        let Context {
             shared,
             sink,
             options,
             ..
-        } = scene;
+        } = context;
         if sink.reads(&event::FTP) {
-            shared.event.tell(&exchange, *sink);
+            shared.event.report(&exchange, *sink);
         } else {
-            // It counts all the same.
+            // The message is counted all the same.
             sink.message(&event::FTP, exchange.at, &[]);
         }
         let command = exchange.command();
         let is_logged = is_logged(command) || options.all_commands && !command.is_empty();
         if let Some(ends) = self.ends.filter(|_| is_logged && sink.reads(&log::FTP_LOG)) {
-            let about = About {
+            let info = SessionInfo {
                 ends,
                 user: &self.user,
                 password: &self.password,
                 is_password_hidden: self.has_secret,
-                directory: of(&self.directory),
+                directory: directory_or_dot(&self.directory),
             };
-            shared.log.tell(&exchange, &about, *sink);
+            shared.log.report(&exchange, &info, *sink);
         }
         exchange.clear(self.shard, &mut shared.budget);
         if shared.spare.len() < SPARE_MAX {
@@ -230,8 +234,8 @@ impl Session {
     }
 }
 
-/// The directory that a session is in; Zeek's word where that is not known.
-const fn of(directory: &[u8]) -> &[u8] {
+/// The current directory of a session; `.` if unknown, as in Zeek.
+const fn directory_or_dot(directory: &[u8]) -> &[u8] {
     if directory.is_empty() {
         b"."
     } else {
@@ -244,5 +248,5 @@ const TRANSFERS: [&[u8]; 7] = [
     b"RETR", b"STOR", b"APPE", b"STOU", b"LIST", b"NLST", b"MLSD",
 ];
 
-/// Kept to be used again; a connection seldom needs more than one.
+/// Exchanges kept for reuse; a connection rarely needs more than one.
 const SPARE_MAX: usize = 64;

@@ -1,7 +1,7 @@
-//! What the server says: which command a reply answers, and what it tells of the session.
+//! Reads the server's replies: finds the command of each, and applies it to the session.
 
 use super::commands::COMMAND_BYTES;
-use super::{Scene, Session, of};
+use super::{Context, Session, directory_or_dot};
 use crate::Ends;
 use crate::exchange::{Channel, Exchange};
 use crate::parser::Shared;
@@ -15,40 +15,40 @@ use flowpin_record::{MessageSink, RecordEndpoint};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Open {
     code: [u8; 3],
-    pub(super) to: Addressee,
-    /// The last line began like the end of a reply, though with another code.
+    pub(super) to: ReplyTarget,
+    /// The last line looked like the end of a reply, but with another code.
     pub(super) other: Option<Head>,
 }
 
-/// Whom a reply answers.
+/// The command that a reply answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Addressee {
-    /// The oldest command that waits.
+pub(super) enum ReplyTarget {
+    /// The oldest waiting command.
     Oldest,
-    /// Nobody asked.
-    Unasked,
-    /// A command of which nothing was kept.
+    /// No command: the reply is unsolicited.
+    Unsolicited,
+    /// A command that was not kept.
     Forgotten,
 }
 
 impl Session {
-    pub(super) fn reply<S: MessageSink>(&mut self, line: Line<'_>, scene: &mut Scene<'_, S>) {
+    pub(super) fn reply<S: MessageSink>(&mut self, line: Line<'_>, context: &mut Context<'_, S>) {
         if line.is_cut {
-            scene.sink.anomaly("response_command_too_long");
+            context.sink.anomaly("response_command_too_long");
         }
         let text = without_telnet(line.text);
         let head = Head::of(text);
         let Some(open) = &mut self.open else {
             let Some(head) = head else {
                 if !text.is_empty() && !line.is_rest {
-                    scene.sink.fits(false);
-                    scene.sink.anomaly("ftp_bad_reply");
+                    context.sink.fits(false);
+                    context.sink.anomaly("ftp_bad_reply");
                 }
                 return;
             };
-            scene.sink.fits(true);
-            let to = self.addressee(head, scene);
-            self.hear(to, (text, line.is_cut), Some(head.code), scene);
+            context.sink.fits(true);
+            let to = self.reply_target(head, context);
+            self.keep_reply_line(to, (text, line.is_cut), Some(head.code), context);
             if head.more {
                 self.open = Some(Open {
                     code: head.code,
@@ -56,100 +56,104 @@ impl Session {
                     other: None,
                 });
             } else {
-                self.is_answered(to, head, scene);
+                self.complete_reply(to, head, context);
             }
             return;
         };
         let (to, code) = (open.to, open.code);
-        // RFC 959 §4.2: other lines may begin with anything, also with numbers.
+        // RFC 959 §4.2: lines in between may begin with anything, including numbers.
         let is_last = head.filter(|head| head.code == code && !head.more);
         open.other = head.filter(|head| head.code != code && !head.more);
         let own = head.filter(|head| head.code == code);
-        self.hear(to, (text, line.is_cut), own.map(|head| head.code), scene);
+        self.keep_reply_line(to, (text, line.is_cut), own.map(|head| head.code), context);
         if let Some(head) = is_last {
             self.open = None;
-            self.is_answered(to, head, scene);
+            self.complete_reply(to, head, context);
         }
     }
 
-    /// Whom a reply answers that begins here.
-    fn addressee<S: MessageSink>(&mut self, head: Head, scene: &mut Scene<'_, S>) -> Addressee {
+    /// The command answered by a reply that begins with `head`.
+    fn reply_target<S: MessageSink>(
+        &mut self,
+        head: Head,
+        context: &mut Context<'_, S>,
+    ) -> ReplyTarget {
         let is_first = !core::mem::replace(&mut self.is_greeted, true);
         let oldest = self.waiting.front().map(Exchange::command);
-        // RFC 959 §5.4: the greeting may come late, behind commands of a client in a hurry.
+        // RFC 959 §5.4: a client may send commands before the greeting.
         let is_greeting = is_first && matches!(&head.code, b"120" | b"220");
-        if self.unasked.is_some() || is_greeting && oldest != Some(b"REIN") {
-            return Addressee::Unasked;
+        if self.unsolicited.is_some() || is_greeting && oldest != Some(b"REIN") {
+            return ReplyTarget::Unsolicited;
         }
         if let Some(command) = only_command(head.code)
-            && let mut first = self.waiting.iter().take(LOOKED_AT_MAX)
+            && let mut first = self.waiting.iter().take(SEARCHED_MAX)
             && let Some(at) = first.position(|one| one.command() == command)
         {
-            self.passed = 0;
+            self.reported_early = 0;
             for _ in 0..at {
-                self.tell_oldest(scene);
+                self.report_oldest(context);
             }
         }
-        if self.passed > 0 {
-            return Addressee::Forgotten;
+        if self.reported_early > 0 {
+            return ReplyTarget::Forgotten;
         }
-        match (self.waiting.is_empty(), self.unkept) {
-            (false, _) => Addressee::Oldest,
-            (true, 0) => Addressee::Unasked,
-            (true, _) => Addressee::Forgotten,
+        match (self.waiting.is_empty(), self.left_out) {
+            (false, _) => ReplyTarget::Oldest,
+            (true, 0) => ReplyTarget::Unsolicited,
+            (true, _) => ReplyTarget::Forgotten,
         }
     }
 
     /// Keeps a line of a reply.
-    fn hear<S: MessageSink>(
+    fn keep_reply_line<S: MessageSink>(
         &mut self,
-        to: Addressee,
+        to: ReplyTarget,
         (text, is_cut): (&[u8], bool),
         code: Option<[u8; 3]>,
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) {
-        let shared = &mut *scene.shared;
+        let shared = &mut *context.shared;
         let exchange = match to {
-            Addressee::Oldest => self.waiting.front_mut(),
-            Addressee::Unasked => Some(self.unasked.get_or_insert_with(|| {
+            ReplyTarget::Oldest => self.waiting.front_mut(),
+            ReplyTarget::Unsolicited => Some(self.unsolicited.get_or_insert_with(|| {
                 let mut exchange = shared.spare.pop().unwrap_or_default();
-                exchange.at = scene.at;
+                exchange.at = context.at;
                 exchange
             })),
-            Addressee::Forgotten => None,
+            ReplyTarget::Forgotten => None,
         };
         let Some(exchange) = exchange else {
             return;
         };
-        let options = scene.options;
+        let options = context.options;
         let most = (
             options.reply_bytes_max as usize,
             options.reply_lines_max as usize,
         );
         let was_whole = !exchange.is_reply_cut;
-        let is_whole = exchange.hear(text, code, most, self.shard, &mut shared.budget);
+        let is_whole = exchange.add_reply_line(text, code, most, self.shard, &mut shared.budget);
         if was_whole && !is_whole {
             shared.budget.losses.count(Loss::FtpText, 1);
         }
         exchange.is_reply_cut |= is_cut;
     }
 
-    /// A reply is whole.
-    pub(super) fn is_answered<S: MessageSink>(
+    /// Handles a complete reply.
+    pub(super) fn complete_reply<S: MessageSink>(
         &mut self,
-        to: Addressee,
+        to: ReplyTarget,
         head: Head,
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) {
         let is_last = !head.is_preliminary();
         let exchange = match to {
-            Addressee::Oldest => self.waiting.pop_front(),
-            Addressee::Unasked => self.unasked.take(),
-            Addressee::Forgotten => {
-                if is_last && self.passed > 0 {
-                    self.passed = self.passed.saturating_sub(1);
+            ReplyTarget::Oldest => self.waiting.pop_front(),
+            ReplyTarget::Unsolicited => self.unsolicited.take(),
+            ReplyTarget::Forgotten => {
+                if is_last && self.reported_early > 0 {
+                    self.reported_early = self.reported_early.saturating_sub(1);
                 } else if is_last {
-                    self.unkept = self.unkept.saturating_sub(1);
+                    self.left_out = self.left_out.saturating_sub(1);
                 }
                 return;
             }
@@ -159,46 +163,50 @@ impl Session {
         };
         exchange.code = Some(head.code);
         exchange.is_answered = is_last;
-        let is_moved = self.take_in(&mut exchange, head, scene);
+        let is_moved = self.apply_reply(&mut exchange, head, context);
         if is_last {
-            if to == Addressee::Oldest {
-                scene.shared.budget.give_back(self.shard, COMMAND_BYTES);
+            if to == ReplyTarget::Oldest {
+                context.shared.budget.give_back(self.shard, COMMAND_BYTES);
             }
             let agrees = exchange.command() == b"AUTH" && &head.code == b"234";
-            self.tell(exchange, scene);
+            self.report(exchange, context);
             if is_moved {
-                self.go_to_directory(scene.shared);
+                self.go_to_directory(context.shared);
             }
             if agrees {
-                self.tell_all(scene);
+                self.report_all(context);
                 self.awaits_tls = true;
             }
-        } else if to == Addressee::Oldest {
+        } else if to == ReplyTarget::Oldest {
             self.waiting.push_front(exchange);
         } else {
-            self.unasked = Some(exchange);
+            self.unsolicited = Some(exchange);
         }
     }
 
-    /// What a reply says of the session and of data connections. Whether it says that the session
-    /// is in another directory now, `scene.shared.path`.
-    fn take_in<S: MessageSink>(
+    /// Applies a reply to the session and to data connections. Returns whether the session moved to
+    /// another directory, which is then in `context.shared.path`.
+    fn apply_reply<S: MessageSink>(
         &mut self,
         exchange: &mut Exchange,
         head: Head,
-        scene: &mut Scene<'_, S>,
+        context: &mut Context<'_, S>,
     ) -> bool {
         let reply = exchange.last_reply();
         let command = exchange.command();
-        let directory = &mut scene.shared.path;
+        let directory = &mut context.shared.path;
         let mut moved = false;
         match (command, &head.code) {
             (b"CWD" | b"XCWD", [b'2', ..]) => {
-                path::join(of(&self.directory), exchange.argument(), directory);
+                path::join(
+                    directory_or_dot(&self.directory),
+                    exchange.argument(),
+                    directory,
+                );
                 moved = true;
             }
             (b"CDUP" | b"XCUP", [b'2', ..]) => {
-                path::join(of(&self.directory), b"..", directory);
+                path::join(directory_or_dot(&self.directory), b"..", directory);
                 moved = true;
             }
             (b"PWD" | b"XPWD", b"257") => moved = path::in_reply(reply, directory),
@@ -226,13 +234,13 @@ impl Session {
             _ => {}
         }
         if head.is_success() || head.is_preliminary() {
-            self.tell_data(exchange, scene);
+            self.announce_data(exchange, context);
         }
         moved
     }
 
-    /// The session is in another directory from here on. The command that brought it there was
-    /// told before: its argument is by the directory it came from.
+    /// Moves the session to the directory in `shared.path`. Called after the command is reported,
+    /// whose argument is relative to the old directory.
     fn go_to_directory(&mut self, shared: &mut Shared) {
         let (budget, directory) = (&mut shared.budget, &shared.path);
         if directory.len() <= DIRECTORY_MAX {
@@ -243,7 +251,7 @@ impl Session {
     }
 }
 
-/// What the server waits for, and for whom.
+/// The channel of a passive data connection.
 const fn passive(listener: RecordEndpoint, ends: Ends) -> Channel {
     Channel {
         is_passive: true,
@@ -252,7 +260,7 @@ const fn passive(listener: RecordEndpoint, ends: Ends) -> Channel {
     }
 }
 
-/// The path of a directory that is longer is not followed.
+/// Directories with longer paths are not tracked.
 const DIRECTORY_MAX: usize = 1024;
-/// Commands among which that of a reply is looked for.
-const LOOKED_AT_MAX: usize = 64;
+/// Number of waiting commands searched for that of a reply.
+const SEARCHED_MAX: usize = 64;

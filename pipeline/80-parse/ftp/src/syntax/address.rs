@@ -1,10 +1,10 @@
-//! Addresses and ports of data connections, as commands and replies spell them.
+//! Parses the addresses and ports of data connections in commands and replies.
 
 use core::net::{IpAddr, Ipv4Addr};
 use flowpin_record::RecordEndpoint;
 
-/// What PORT has, and the reply to PASV: `h1,h2,h3,h4,p1,p2` (RFC 959 §4.1.2). Ports below 1 are
-/// none.
+/// The endpoint in PORT and in the reply to PASV: `h1,h2,h3,h4,p1,p2` (RFC 959 §4.1.2). Port 0 is
+/// invalid.
 pub(crate) fn of_port(text: &[u8]) -> Option<RecordEndpoint> {
     let mut parts = text.trim_ascii().split(|&byte| byte == b',');
     let mut numbers = [0_u8; 6];
@@ -21,15 +21,15 @@ pub(crate) fn of_port(text: &[u8]) -> Option<RecordEndpoint> {
     )
 }
 
-/// In a reply to PASV the six numbers stand anywhere, mostly in parentheses: RFC 1123 §4.1.2.6 has
-/// them looked for.
+/// The endpoint in a reply to PASV. The six numbers may be anywhere in the text, mostly in
+/// parentheses (RFC 1123 §4.1.2.6).
 pub(crate) fn in_passive_reply(text: &[u8]) -> Option<RecordEndpoint> {
     let is_part = |byte: &u8| byte.is_ascii_digit() || *byte == b',';
     let mut runs = text.split(|byte| !is_part(byte));
     runs.find_map(|run| of_port(run.strip_suffix(b",").unwrap_or(run)))
 }
 
-/// What EPRT has: `|1|132.235.1.2|6275|`, with any delimiter (RFC 2428 §2).
+/// The endpoint in EPRT: `|1|132.235.1.2|6275|`, with any delimiter (RFC 2428 §2).
 pub(crate) fn of_extended_port(text: &[u8]) -> Option<RecordEndpoint> {
     let (delimiter, rest) = text.trim_ascii().split_first()?;
     let mut parts = rest.split(|byte| byte == delimiter);
@@ -61,7 +61,7 @@ fn endpoint(address: IpAddr, port: u64) -> Option<RecordEndpoint> {
     Some(RecordEndpoint { address, port })
 }
 
-/// Decimal digits and nothing else, below 10^15.
+/// Parses a text of decimal digits only, below 10^15.
 pub(crate) fn decimal(text: &[u8]) -> Option<u64> {
     if text.is_empty() || text.len() > 15 || !text.iter().all(u8::is_ascii_digit) {
         return None;
@@ -77,7 +77,7 @@ mod tests {
         end.map_or("none".into(), |end| format!("{} {}", end.address, end.port))
     }
 
-    /// RFC 959 §4.1.2; the replies are those of servers.
+    /// RFC 959 §4.1.2; the replies are taken from real servers.
     #[test]
     fn six_numbers_are_an_address_and_a_port() {
         let port = |text: &str| spelled(of_port(text.as_bytes()));

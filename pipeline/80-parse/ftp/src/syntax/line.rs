@@ -1,31 +1,31 @@
-//! Bytes to lines, as NVT (RFC 959 §5.3.1) has them: ended by CRLF; a bare LF will do.
+//! Splits bytes into NVT lines (RFC 959 §5.3.1), ended by CRLF or by a bare LF.
 
 use crate::budget::Budget;
 use flowpin_counters::Loss;
 
-/// One direction's line that is not whole yet.
+/// The incomplete line of one direction.
 #[derive(Debug, Default)]
-pub(crate) struct Unfinished {
+pub(crate) struct PartialLine {
     held: Vec<u8>,
-    /// The line was longer than what is held of it.
+    /// The line is longer than its held bytes.
     is_cut: bool,
-    /// Bytes were missing before it: it may be the rest of a line.
+    /// Bytes are missing before it: it may be the rest of a line.
     is_rest: bool,
 }
 
-/// A line without its end.
+/// A line without its terminator.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line<'a> {
     pub(crate) text: &'a [u8],
-    /// It was longer.
+    /// The line was truncated.
     pub(crate) is_cut: bool,
-    /// It may be the rest of one whose beginning is missing.
+    /// It may be the rest of a line whose beginning is missing.
     pub(crate) is_rest: bool,
 }
 
-impl Unfinished {
-    /// The first line of `bytes`, if it ends there, and how many bytes it takes; what does not end
-    /// is kept. `whole` is where a line lies that came in parts.
+impl PartialLine {
+    /// Reads the first line of `bytes` and returns the number of bytes used. An incomplete line is
+    /// held. `whole` is the buffer for a line that arrived in parts.
     pub(crate) fn next<'a>(
         &mut self,
         bytes: &'a [u8],
@@ -49,7 +49,7 @@ impl Unfinished {
         (used, Some(Line { is_rest, ..line }))
     }
 
-    /// What is held, as a line.
+    /// Takes the held bytes as a line.
     fn take<'a>(
         &mut self,
         (shard, line_max): (u8, usize),
@@ -72,12 +72,12 @@ impl Unfinished {
         }
     }
 
-    /// Keeps the beginning of a line.
+    /// Holds the beginning of a line.
     fn hold(&mut self, bytes: &[u8], (shard, line_max): (u8, usize), budget: &mut Budget) {
         if self.is_cut {
             return;
         }
-        // The end of a line that is just as long as it may be is no part of it.
+        // One byte more than the maximum: the `\r` at the end of the longest line does not count.
         let room = line_max.saturating_add(1).saturating_sub(self.held.len());
         let kept = bytes.get(..room).unwrap_or(bytes);
         if !budget.append(shard, &mut self.held, kept) {
@@ -89,15 +89,14 @@ impl Unfinished {
         }
     }
 
-    /// Bytes are missing: what was kept is no line, and what comes next may be the rest of
-    /// one.
+    /// Drops the held bytes, since bytes are missing: the next ones may be the rest of a line.
     pub(crate) fn lose(&mut self, shard: u8, budget: &mut Budget) {
         budget.clear(shard, &mut self.held);
         self.is_cut = false;
         self.is_rest = true;
     }
 
-    /// What the last line has, that no end came for.
+    /// The last line, if it has no terminator.
     pub(crate) fn rest<'a>(
         &mut self,
         limits: (u8, usize),
@@ -118,7 +117,7 @@ impl Unfinished {
     }
 }
 
-/// A line that came whole.
+/// A line that arrived in one piece.
 fn line<'a>(text: &'a [u8], line_max: usize, budget: &mut Budget) -> Line<'a> {
     let text = bare(text);
     match text.get(..line_max) {
@@ -142,13 +141,13 @@ fn bare(text: &[u8]) -> &[u8] {
     text.strip_suffix(b"\r").unwrap_or(text)
 }
 
-/// A line without Telnet's commands before it: ABOR comes behind IP and DM (RFC 959 §4.1.3).
+/// A line without leading Telnet commands: ABOR follows IP and DM (RFC 959 §4.1.3).
 pub(crate) fn without_telnet(mut text: &[u8]) -> &[u8] {
     while let [IAC, rest @ ..] = text {
         text = match rest {
             // WILL, WON'T, DO, DON'T and the option (RFC 854).
             [251..=254, _, rest @ ..] | [240..=250, rest @ ..] => rest,
-            // What stood here was sent as urgent, and is read out of band.
+            // The byte after IAC was sent as urgent data, and is not in the stream.
             rest => rest,
         };
     }
@@ -160,7 +159,7 @@ const DATA_MARK: u8 = 242;
 
 #[cfg(test)]
 mod tests {
-    use super::{Unfinished, without_telnet};
+    use super::{PartialLine, without_telnet};
     use crate::budget::Budget;
     use proptest::prelude::*;
 
@@ -169,37 +168,37 @@ mod tests {
         pieces: impl IntoIterator<Item = &'a [u8]>,
         line_max: usize,
     ) -> Vec<(Vec<u8>, bool)> {
-        let (mut side, mut budget) = (Unfinished::default(), Budget::new(1 << 16));
-        let (mut told, mut whole) = (Vec::new(), Vec::new());
+        let (mut side, mut budget) = (PartialLine::default(), Budget::new(1 << 16));
+        let (mut found, mut whole) = (Vec::new(), Vec::new());
         for mut piece in pieces {
             while !piece.is_empty() {
                 let (used, line) = side.next(piece, (0, line_max), &mut budget, &mut whole);
-                told.extend(line.map(|line| (line.text.to_vec(), line.is_cut)));
+                found.extend(line.map(|line| (line.text.to_vec(), line.is_cut)));
                 piece = &piece[used..];
             }
         }
-        told.extend(
+        found.extend(
             side.rest((0, line_max), &mut budget, &mut whole)
                 .map(|line| (line.text.to_vec(), true)),
         );
-        told
+        found
     }
 
-    /// A line of just the greatest length is whole, one byte more is cut, with either end.
+    /// A line of the maximum length is complete, one byte more is cut, with either terminator.
     #[test]
-    fn the_longest_line_is_whole() {
+    fn the_longest_line_is_complete() {
         for end in ["\r\n", "\n"] {
             let text = format!("12345678{end}123456789{end}x{end}");
-            let told = lines([text.as_bytes()], 8);
-            assert_eq!(told[0], (b"12345678".to_vec(), false));
-            assert_eq!(told[1], (b"12345678".to_vec(), true));
-            assert_eq!(told[2], (b"x".to_vec(), false));
+            let found = lines([text.as_bytes()], 8);
+            assert_eq!(found[0], (b"12345678".to_vec(), false));
+            assert_eq!(found[1], (b"12345678".to_vec(), true));
+            assert_eq!(found[2], (b"x".to_vec(), false));
         }
     }
 
-    /// RFC 959 §4.1.3, step 1 to 3; the last byte of an urgent part may be read out of band.
+    /// RFC 959 §4.1.3, steps 1 to 3; the last byte of urgent data may be missing in the stream.
     #[test]
-    fn what_stands_before_abor_is_no_part_of_it() {
+    fn telnet_commands_before_abor_are_skipped() {
         for before in [
             &b"\xff\xf4\xff\xf2"[..],
             b"\xff\xf4\xff",
@@ -213,7 +212,7 @@ mod tests {
     }
 
     proptest! {
-        /// However bytes are cut, the lines are the same.
+        /// The lines do not depend on where bytes are cut.
         #[test]
         fn pieces_have_the_lines_of_the_whole(
             bytes in prop::collection::vec(

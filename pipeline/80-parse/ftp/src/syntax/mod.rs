@@ -1,4 +1,4 @@
-//! What is written on a control connection: lines, replies, addresses, paths.
+//! The syntax of control connections: lines, replies, addresses, paths.
 
 pub(crate) mod address;
 pub(crate) mod line;

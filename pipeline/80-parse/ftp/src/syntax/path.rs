@@ -1,7 +1,7 @@
-//! Where a session stands in the server's tree, and what files' names mean there.
+//! Resolves file names against the current directory of a session.
 
-/// Writes the path of a file: as it is if it begins at the root, else under the directory the
-/// session is in. `..` takes the name before it away; more than one `/` is one.
+/// Writes the path of a file: an absolute path as it is, a relative one below `directory`. `..`
+/// removes the name before it; repeated `/` count as one.
 pub(crate) fn join(directory: &[u8], file: &[u8], out: &mut Vec<u8>) {
     out.clear();
     if !file.starts_with(b"/") {
@@ -12,7 +12,7 @@ pub(crate) fn join(directory: &[u8], file: &[u8], out: &mut Vec<u8>) {
     compress(out);
 }
 
-/// Takes out what means nothing.
+/// Removes `..`, with the name before it, and repeated slashes.
 fn compress(path: &mut Vec<u8>) {
     let is_absolute = path.starts_with(b"/");
     let mut end = usize::from(is_absolute);
@@ -40,7 +40,7 @@ fn compress(path: &mut Vec<u8>) {
     path.truncate(end);
 }
 
-/// Whether a relative path ends in a name that `..` cannot take away.
+/// Whether a relative path ends in a name that `..` cannot remove.
 fn ends_upwards(path: &[u8]) -> bool {
     let name = memchr::memrchr(b'/', path).map_or(path, |slash| {
         path.get(slash.saturating_add(1)..).unwrap_or_default()
@@ -48,7 +48,8 @@ fn ends_upwards(path: &[u8]) -> bool {
     matches!(name, b".." | b".")
 }
 
-/// The path in the reply to PWD: between quotes, doubled where it has some (RFC 959, appendix II).
+/// Extracts the quoted path of the reply to PWD, in which quotes are doubled (RFC 959, appendix
+/// II).
 pub(crate) fn in_reply(text: &[u8], out: &mut Vec<u8>) -> bool {
     out.clear();
     let Some(start) = memchr::memchr(b'"', text) else {
@@ -59,9 +60,9 @@ pub(crate) fn in_reply(text: &[u8], out: &mut Vec<u8>) -> bool {
         out.extend_from_slice(rest.get(..quote).unwrap_or_default());
         rest = rest.get(quote.saturating_add(1)..).unwrap_or_default();
         match rest.strip_prefix(b"\"") {
-            Some(behind) => {
+            Some(after_quote) => {
                 out.push(b'"');
-                rest = behind;
+                rest = after_quote;
             }
             None => return !out.is_empty(),
         }
@@ -80,7 +81,7 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// As Zeek has them in its URLs.
+    /// The paths of Zeek's URLs.
     #[test]
     fn paths_are_those_that_the_server_opens() {
         assert_eq!(joined(".", "robots.txt"), "./robots.txt");
@@ -103,9 +104,9 @@ mod tests {
     }
 
     proptest! {
-        /// A path under the root never leaves it, and doing it twice changes nothing.
+        /// A path never leaves the root, and resolving it again changes nothing.
         #[test]
-        fn nothing_stands_above_the_root(
+        fn paths_never_leave_the_root(
             names in prop::collection::vec(prop_oneof!["\\.\\.", "\\.", "", "[a-c]{1,2}"], 0..9),
         ) {
             let path = joined("/", &names.join("/"));

@@ -1,7 +1,7 @@
-//! Lines of replies: a code of three digits, then a blank, or a dash where more lines follow
+//! Reply lines: a code of three digits, followed by a blank, or by a dash if more lines follow
 //! (RFC 959 §4.2).
 
-/// The beginning of a reply's line.
+/// The beginning of a reply line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) code: [u8; 3],
@@ -10,7 +10,7 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// None if the line does not begin as a reply does.
+    /// Parses the beginning of a line; `None` if it is not that of a reply.
     pub(crate) fn of(line: &[u8]) -> Option<Self> {
         let (code, rest) = line.split_first_chunk()?;
         let [first, second, third] = *code;
@@ -30,13 +30,13 @@ impl Head {
         matches!(self.code, [b'1', ..])
     }
 
-    /// Whether what was asked for was done.
+    /// Whether the command succeeded.
     pub(crate) const fn is_success(self) -> bool {
         matches!(self.code, [b'2', ..])
     }
 }
 
-/// A reply that only one command gets: what waits before that command was not answered.
+/// The command that alone is answered with this code: commands waiting before it were not answered.
 pub(crate) fn only_command(code: [u8; 3]) -> Option<&'static [u8]> {
     Some(match &code {
         b"221" => b"QUIT",
@@ -48,7 +48,7 @@ pub(crate) fn only_command(code: [u8; 3]) -> Option<&'static [u8]> {
     })
 }
 
-/// The text behind a line's code.
+/// The text after the code of a line.
 pub(crate) fn text_of(line: &[u8]) -> &[u8] {
     match Head::of(line) {
         Some(_) => line.get(4..).unwrap_or_default(),
@@ -56,7 +56,7 @@ pub(crate) fn text_of(line: &[u8]) -> &[u8] {
     }
 }
 
-/// How many bytes the file has that a reply to RETR announces: `… (1164 bytes).`
+/// The size of the file that a reply to RETR announces: `… (1164 bytes).`
 pub(crate) fn size_in(text: &[u8]) -> Option<u64> {
     let open = memchr::memrchr(b'(', text)?;
     let inner = text.get(open.checked_add(1)?..)?;
@@ -86,9 +86,9 @@ mod tests {
         assert_eq!(text_of(b"200"), b"");
     }
 
-    /// A reply that tells a size in another unit tells no number of bytes.
+    /// Sizes in other units than bytes are ignored.
     #[test]
-    fn sizes_are_those_in_bytes() {
+    fn sizes_are_in_bytes() {
         assert_eq!(size_in(b"Opening (x) for 'a' (77 bytes)."), Some(77));
         assert_eq!(size_in(b"Opening for a(1) (1 byte)"), Some(1));
         for text in ["Opening 77 bytes", "(7.5 kbytes)", "(77)", "(77 kB)", "("] {
