@@ -1,16 +1,18 @@
 //! TLS over streams and DTLS over datagrams: reads the handshake from their records.
 
+mod dtls;
+mod side;
+
 use crate::Wanted;
 use crate::facts::{Facts, Notes};
-use crate::handshake::{Assembler, wanted};
-use crate::ja4::Carrier;
 use crate::pages::{Page, PageOf, Pages};
-use crate::pools::{Blocks, Gathered, Sharded, TlsOptions, losses};
+use crate::pools::{Blocks, Sharded, TlsOptions, losses};
 use crate::schema::TLS;
+use dtls::is_dtls;
 use flowpin_counters::Losses;
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_record::MessageSink;
-use flowpin_wire::Cursor;
+use side::Side;
 use std::io;
 
 /// The handshakes of one worker's connections.
@@ -30,26 +32,6 @@ struct Session {
     shard: u8,
     /// DTLS: whether its client is the connection's server; `None` until a hello is seen.
     is_reversed: Option<bool>,
-}
-
-/// The state of one direction.
-#[derive(Clone, Copy, Debug, Default)]
-struct Side {
-    /// Header of the current record (RFC 8446 §5.1), as far as received.
-    header: [u8; 5],
-    header_len: u8,
-    /// Bytes of the record still to come.
-    left: u16,
-    handshake: Assembler,
-    alert: [u8; 2],
-    alert_len: u8,
-    /// Whether this side encrypts its records.
-    is_encrypted: bool,
-    /// Whether nothing readable follows.
-    is_over: bool,
-    /// DTLS: a message in fragments, and how many bytes of it are stored.
-    gathered: Gathered,
-    filled: u32,
 }
 
 impl Tls {
@@ -253,211 +235,6 @@ impl Session {
             }
         }
     }
-
-    /// Whether a datagram goes to the DTLS server, the side that received the client's hello. The
-    /// peers of a call choose their roles independently of who sent the first datagram (RFC 5763
-    /// §5).
-    fn goes_to_server(&mut self, to_server: bool, payload: &[u8]) -> bool {
-        // RFC 6347 §4.1, §4.2.2: a record header has 13 bytes; the type of the message follows.
-        let message = match payload.first() {
-            Some(&HANDSHAKE) => payload.get(13),
-            _ => None,
-        };
-        let is_reversed = match (self.is_reversed, message) {
-            (None, Some(1)) => Some(!to_server),
-            (None, Some(2 | 3)) => Some(to_server),
-            (known, _) => known,
-        };
-        self.is_reversed = is_reversed;
-        to_server != is_reversed.unwrap_or(false)
-    }
-
-    /// Processes the records of a datagram (RFC 6347 §4.1).
-    fn read_datagram(
-        &mut self,
-        to_server: bool,
-        payload: &[u8],
-        blocks: &mut Blocks,
-        mut page: Option<&mut Page>,
-    ) {
-        let to_server = self.goes_to_server(to_server, payload);
-        let mut cursor = Cursor::over(payload);
-        while let Some((kind, epoch, body)) = dtls_record(&mut cursor) {
-            let shard = self.shard;
-            let [client, server] = &mut self.sides;
-            let side = if to_server { client } else { server };
-            if side.is_over {
-                return;
-            }
-            let changes = kind == CHANGE_CIPHER_SPEC && self.facts.has_server;
-            side.is_encrypted |= epoch > 0 || changes || kind == DATA;
-            if epoch > 0 {
-                continue;
-            }
-            match (kind, body) {
-                (HANDSHAKE, body) => {
-                    let mut notes = Notes {
-                        facts: &mut self.facts,
-                        page: page.as_deref_mut(),
-                    };
-                    side.read_fragments(body, to_server, shard, blocks, &mut notes);
-                }
-                (ALERT, &[_, what]) => self.facts.alert = Some(what),
-                _ => {}
-            }
-        }
-    }
-}
-
-impl Side {
-    #[inline]
-    fn read_header<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
-        if self.header_len == 0
-            && let Some((header, rest)) = bytes.split_first_chunk()
-        {
-            (self.header, self.header_len) = (*header, 5);
-            return rest;
-        }
-        let Some((&byte, rest)) = bytes.split_first() else {
-            return bytes;
-        };
-        if let Some(place) = self.header.get_mut(usize::from(self.header_len)) {
-            *place = byte;
-        }
-        self.header_len = self.header_len.saturating_add(1);
-        rest
-    }
-
-    /// Processes a complete header; returns whether it is valid.
-    fn begin_record(&mut self, has_server: bool) -> bool {
-        let [kind, major, _, high, low] = self.header;
-        self.left = u16::from_be_bytes([high, low]);
-        self.alert_len = 0;
-        // RFC 8446 §5.1: 2^14 bytes; earlier versions allow 2^11 more for compression.
-        if major != 3 || self.left > 18_432 {
-            return false;
-        }
-        match kind {
-            HANDSHAKE | ALERT => true,
-            // RFC 8446 §D.4: TLS 1.3 sends it for compatibility, also before the server's hello.
-            CHANGE_CIPHER_SPEC => {
-                self.is_encrypted = has_server;
-                true
-            }
-            DATA => {
-                self.is_encrypted = true;
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// Alerts in clear have two bytes; encrypted alerts occur only after a change of cipher.
-    fn read_alert(&mut self, body: &[u8], facts: &mut Facts) {
-        let [_, _, _, high, low] = self.header;
-        if [high, low] != [0, 2] {
-            return;
-        }
-        for &byte in body {
-            if let Some(place) = self.alert.get_mut(usize::from(self.alert_len)) {
-                *place = byte;
-            }
-            self.alert_len = self.alert_len.saturating_add(1);
-        }
-        if let (2, [_, what]) = (self.alert_len, self.alert) {
-            facts.alert = Some(what);
-        }
-    }
-
-    /// Processes the handshake messages of one DTLS record (RFC 6347 §4.2.2); fragments must arrive
-    /// in order.
-    fn read_fragments(
-        &mut self,
-        record: &[u8],
-        to_server: bool,
-        shard: u8,
-        blocks: &mut Blocks,
-        notes: &mut Notes<'_>,
-    ) {
-        let mut cursor = Cursor::over(record);
-        while let Some(fragment) = fragment(&mut cursor) {
-            let Fragment {
-                kind,
-                len,
-                offset,
-                body,
-            } = fragment;
-            if wanted(kind, to_server) < u32::try_from(len).unwrap_or(u32::MAX) {
-                continue;
-            }
-            if offset == 0 && body.len() == len {
-                notes.message(kind, body, to_server, Carrier::Dtls);
-                continue;
-            }
-            if offset == 0 {
-                self.filled = 0;
-            }
-            let filled = self.filled as usize;
-            if offset != filled || !self.gathered.put(blocks, shard, filled, body) {
-                continue;
-            }
-            let end = filled.saturating_add(body.len());
-            self.filled = u32::try_from(end).unwrap_or(u32::MAX);
-            if end == len {
-                let whole = self.gathered.bytes(blocks, len);
-                notes.message(kind, whole, to_server, Carrier::Dtls);
-                self.gathered.free(blocks, shard);
-                self.filled = 0;
-            }
-        }
-    }
-}
-
-struct Fragment<'a> {
-    kind: u8,
-    len: usize,
-    offset: usize,
-    body: &'a [u8],
-}
-
-fn fragment<'a>(cursor: &mut Cursor<'a>) -> Option<Fragment<'a>> {
-    let kind = cursor.u8()?;
-    let len = cursor.len24()?;
-    cursor.take(2)?;
-    let offset = cursor.len24()?;
-    let count = cursor.len24()?;
-    Some(Fragment {
-        kind,
-        len,
-        offset,
-        body: cursor.take(count)?,
-    })
-}
-
-/// Whether a datagram begins with a record header (RFC 6347 §4.1); `None` if that cannot be
-/// determined (RFC 9147 §4: encrypted records of 1.3 have a header of their own).
-fn is_dtls(payload: &[u8]) -> Option<bool> {
-    match payload {
-        [CHANGE_CIPHER_SPEC..=26, 0xfe, 0xff | 0xfd, ..] => Some(true),
-        // OpenSSL before the RFC.
-        [CHANGE_CIPHER_SPEC..=DATA, 1, 0, ..] => Some(true),
-        [kind, ..] if kind & 0xe0 == 0x20 => None,
-        _ => Some(false),
-    }
-}
-
-/// Returns type, epoch and contents of the next record.
-fn dtls_record<'a>(cursor: &mut Cursor<'a>) -> Option<(u8, u16, &'a [u8])> {
-    let kind = cursor.u8()?;
-    // RFC 9147 §4: later records of 1.3 have another header and are encrypted.
-    if !(CHANGE_CIPHER_SPEC..=DATA).contains(&kind) {
-        return (kind & 0xe0 == 0x20).then_some((DATA, 1, &[]));
-    }
-    cursor.be16()?;
-    let epoch = cursor.be16()?;
-    cursor.take(6)?;
-    let len = cursor.len16()?;
-    Some((kind, epoch, cursor.take(len)?))
 }
 
 // RFC 8446 §5.1.

@@ -1,18 +1,20 @@
 //! QUIC over datagrams: reads both hellos from the CRYPTO frames of Initial packets.
 
+mod crypto;
+mod record;
+
 use crate::Wanted;
-use crate::facts::{CLIENT_HELLO, Facts, Notes, OFFERED_MAX, SERVER_HELLO, list, when};
-use crate::initial::{Keys, Packet, PacketKind, varint};
+use crate::facts::{CLIENT_HELLO, Facts, Notes, SERVER_HELLO};
+use crate::initial::{Keys, Packet, PacketKind};
 use crate::ja4::Carrier;
-use crate::names;
 use crate::pages::{Page, PageOf, Pages};
-use crate::pools::{Blocks, Gathered, MESSAGE_BYTES_MAX, Sharded, TlsOptions, losses};
-use crate::schema::{QUIC, hex};
+use crate::pools::{Blocks, Sharded, TlsOptions, losses};
+use crate::schema::QUIC;
 use crate::short::Short;
-use core::hint::black_box;
+use crypto::{CryptoStream, message};
 use flowpin_counters::Losses;
 use flowpin_packet::{Shard, Timestamp};
-use flowpin_record::{MessageSink, Value};
+use flowpin_record::MessageSink;
 use flowpin_wire::Cursor;
 use std::io;
 
@@ -60,16 +62,6 @@ struct Session {
 }
 
 type Id = Short<20>;
-
-/// The CRYPTO stream of one direction.
-#[derive(Clone, Copy, Debug, Default)]
-struct CryptoStream {
-    gathered: Gathered,
-    /// Ranges received, which neither touch nor overlap.
-    parts: [(u16, u16); 24],
-    count: u8,
-    is_over: bool,
-}
 
 impl Quic {
     /// Reserves the pools.
@@ -246,156 +238,6 @@ impl Session {
             self.keys = Keys::of(version, id);
         }
     }
-
-    fn report(&self, page: &Page, sink: &mut impl MessageSink) {
-        let facts = &self.facts;
-        if !sink.reads(&QUIC) {
-            black_box(facts);
-            return sink.message(&QUIC, facts.time, &[]);
-        }
-        let version = version_name(self.version);
-        let mut offered = [Value::Unset; OFFERED_MAX];
-        let mut count = 0usize;
-        for (place, name) in offered.iter_mut().zip(facts.offered(page)) {
-            *place = Value::Bytes(name);
-            count = count.saturating_add(1);
-        }
-        let offered = offered.get(..count).unwrap_or_default();
-        let ids = [self.initial_to, self.client_from, self.server_from].map(in_hex);
-        let [initial_to, client_from, server_from] = &ids;
-        let word = |name: Option<&'static str>| name.map_or(Value::Unset, Value::Text);
-        let server = facts.has_server;
-        sink.message(
-            &QUIC,
-            facts.time,
-            &[
-                Value::bytes(version.get()),
-                Value::bytes(initial_to.get()),
-                Value::bytes(client_from.get()),
-                Value::bytes(server_from.get()),
-                Value::bytes(facts.server_name.of(page)),
-                offered.first().copied().unwrap_or(Value::Unset),
-                list(offered),
-                Value::bytes(facts.ja4.of(page)),
-                word(crate::cipher_suites::name(facts.cipher).filter(|_| server)),
-                word(facts.group.and_then(names::group).filter(|_| server)),
-                when(server, Value::Bool(facts.is_resumed)),
-            ],
-        );
-    }
-}
-
-impl CryptoStream {
-    /// Processes CRYPTO frames (RFC 9000 §19.6); returns false if the bytes are not frames.
-    fn frames(&mut self, frames: &[u8], shard: u8, blocks: &mut Blocks) -> bool {
-        let mut cursor = Cursor::over(frames);
-        while cursor.left() > 0 {
-            if self.frame(&mut cursor, shard, blocks).is_none() {
-                return false;
-            }
-        }
-        true
-    }
-
-    /// RFC 9000 §12.4: the frames allowed in an Initial packet.
-    fn frame(&mut self, cursor: &mut Cursor<'_>, shard: u8, blocks: &mut Blocks) -> Option<()> {
-        match cursor.u8()? {
-            // PADDING and PING.
-            0 | 1 => {}
-            6 => {
-                let offset = varint(cursor)?;
-                let len = varint(cursor)?;
-                self.take(offset, cursor.take(len)?, shard, blocks)?;
-            }
-            // RFC 9000 §19.3: ACK ranges and ECN counts.
-            kind @ (2 | 3) => {
-                varint(cursor)?;
-                varint(cursor)?;
-                let ranges = varint(cursor)?;
-                let numbers = ranges.min(64).saturating_mul(2).saturating_add(1);
-                for _ in 0..numbers.saturating_add(if kind == 3 { 3 } else { 0 }) {
-                    varint(cursor)?;
-                }
-            }
-            _ => return None,
-        }
-        Some(())
-    }
-
-    fn take(&mut self, offset: usize, bytes: &[u8], shard: u8, blocks: &mut Blocks) -> Option<()> {
-        let end = offset.checked_add(bytes.len())?;
-        if bytes.is_empty() || end > MESSAGE_BYTES_MAX {
-            return Some(());
-        }
-        if !self.gathered.put(blocks, shard, offset, bytes) {
-            self.is_over = true;
-            return None;
-        }
-        self.note(u16::try_from(offset).ok()?, u16::try_from(end).ok()?);
-        Some(())
-    }
-
-    /// Merges a range into those received.
-    fn note(&mut self, mut start: u16, mut end: u16) {
-        let mut kept = [(0, 0); 24];
-        let mut count = 0u8;
-        let known = self.parts.iter().take(usize::from(self.count));
-        for &(from, to) in known {
-            if to < start || from > end {
-                if let Some(place) = kept.get_mut(usize::from(count)) {
-                    *place = (from, to);
-                    count = count.saturating_add(1);
-                }
-            } else {
-                start = start.min(from);
-                end = end.max(to);
-            }
-        }
-        if let Some(place) = kept.get_mut(usize::from(count)) {
-            *place = (start, end);
-            count = count.saturating_add(1);
-        }
-        self.parts = kept;
-        self.count = count;
-    }
-
-    /// Returns the contiguous bytes from the start of the stream.
-    fn first<'a>(&self, blocks: &'a Blocks) -> &'a [u8] {
-        let parts = self.parts.iter().take(usize::from(self.count));
-        let first = parts.copied().find(|&(start, _)| start == 0);
-        let (_, end) = first.unwrap_or_default();
-        self.gathered.bytes(blocks, usize::from(end))
-    }
-}
-
-/// Returns the first handshake message, if it is complete.
-fn message(stream: &[u8]) -> Option<(u8, &[u8])> {
-    let mut cursor = Cursor::over(stream);
-    let kind = cursor.u8()?;
-    let len = cursor.len24()?;
-    Some((kind, cursor.take(len)?))
-}
-
-/// Returns `1`, `2`, Google's letters, or hexadecimal digits.
-fn version_name(version: u32) -> Short<10> {
-    let letters = version.to_be_bytes();
-    let mut out = Short::default();
-    match (version, letters) {
-        (1, _) => out.push(b"1"),
-        (0x6b33_43cf, _) => out.push(b"2"),
-        (_, [b'Q' | b'T', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9']) => out.push(&letters),
-        _ => {
-            out.push(b"0x");
-            letters.iter().for_each(|&byte| out.push(&hex(byte)));
-        }
-    }
-    out
-}
-
-fn in_hex(id: Id) -> Short<40> {
-    let mut out = Short::default();
-    id.get().iter().for_each(|&byte| out.push(&hex(byte)));
-    out
 }
 
 #[cfg(test)]
