@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  8=FIX.4.4␁9=65␁35=A␁34=1␁95=3␁96=a␁b␁10=123␁      ␁ is SOH, byte 1
-//!  └── tag, start, end of each; data (96) by the length before it (95), whatever is in it
+//!  └── tag, start, end of each; data (96) by the length before it (95), whatever bytes it has
 //! ```
 
 use crate::Dictionary;
@@ -11,7 +11,7 @@ use crate::message::slots::{SLOTS, Slot};
 use flowpin_cpu::bytes::{PLACES, places};
 use std::sync::Arc;
 
-/// One field: its tag, and where its value stands in the message.
+/// One field: its tag, and the range of its value in the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
     /// The tag; 0 if there is none (the bytes between two SOH do not begin with `digits=`).

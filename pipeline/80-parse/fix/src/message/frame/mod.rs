@@ -92,9 +92,9 @@ pub(crate) fn frame_of(bytes: &[u8], limit: usize, last: bool, waits: bool) -> F
             });
         }
     }
-    let first = total.unwrap_or(FIRST_LOOK);
+    let first = total.unwrap_or(FIRST_WINDOW);
     let range = SearchRange {
-        first: if waits { first } else { first.min(FIRST_LOOK) },
+        first: if waits { first } else { first.min(FIRST_WINDOW) },
         total,
         limit,
     };
@@ -161,5 +161,5 @@ const HEAD_MIN: usize = 26;
 /// BeginString, and BodyLength with ten digits. If the head is incomplete in a message of the
 /// minimum length, the message has at least this length.
 const HEAD_MAX: usize = 34;
-/// First search window if BodyLength is of no use.
-const FIRST_LOOK: usize = 128;
+/// First search window if BodyLength gives no length within the limit.
+const FIRST_WINDOW: usize = 128;
