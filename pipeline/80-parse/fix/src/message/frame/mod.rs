@@ -94,7 +94,11 @@ pub(crate) fn frame_of(bytes: &[u8], limit: usize, last: bool, waits: bool) -> F
     }
     let first = total.unwrap_or(FIRST_WINDOW);
     let range = SearchRange {
-        first: if waits { first } else { first.min(FIRST_WINDOW) },
+        first: if waits {
+            first
+        } else {
+            first.min(FIRST_WINDOW)
+        },
         total,
         limit,
     };
