@@ -1,4 +1,4 @@
-//! Datagrams: each by itself, with the beginning of those before beside it.
+//! Searches over datagrams: each is examined alone, together with the beginning of earlier ones.
 
 use super::progress::Progress;
 use super::{Memory, Search, Whose, side_of};
@@ -54,7 +54,7 @@ impl Memory {
         step
     }
 
-    /// Keeps one that decided nothing for the parser of a later verdict.
+    /// Keeps an undecided datagram for replay to the parser of a later verdict.
     fn keep_datagram(&mut self, search: Search, datagram: Datagram<'_>) {
         let handle = search.handle();
         let Some(progress) = handle.and_then(|handle| self.slab.get_mut(handle)) else {
@@ -72,7 +72,7 @@ impl Memory {
 }
 
 impl Progress {
-    /// Remembers a datagram that decided nothing.
+    /// Records an undecided datagram.
     fn note_datagram(&mut self, own: u8, bytes: &[u8], likely: u16) -> Step {
         self.datagrams = self.datagrams.saturating_add(1);
         self.likely.rule = likely;
@@ -96,11 +96,11 @@ fn datagram_verdict(
         Fed::Dead => None,
         Fed::More => compiled.automaton.at_end(state),
     };
-    let matched = pattern.and_then(|pattern| compiled.told(pattern, whose));
+    let matched = pattern.and_then(|pattern| compiled.allowed_rule(pattern, whose));
     let (rule, confidence) = if let Some(rule) = matched {
         (rule, Confidence::Sure)
     } else {
-        let mut alive = compiled.askable(whose);
+        let mut alive = compiled.allowed_checks(whose);
         let asked = compiled.candidates.ask(&mut alive, look, true, false);
         match (asked.yes, asked.likely) {
             (Some(rule), _) => (rule, Confidence::Sure),

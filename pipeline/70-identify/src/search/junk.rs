@@ -1,20 +1,21 @@
-//! What one direction had said before the other one's beginning decided, and is none of it.
+//! Junk: bytes sent before the protocol begins, when the answer to them decides the verdict.
 //!
-//! Whoever wants to hide sends bytes first that no rule knows; a server that takes them for an
-//! empty or a bad request goes on. Its answer names the protocol, and what is kept of the client
-//! is replayed from where that begins.
+//! A client can hide a request by sending unknown bytes before it; a server that takes them for an
+//! empty or bad request continues. Its answer identifies the protocol, and the client's kept bytes
+//! are replayed from the position where the protocol begins.
 
 use super::progress::{Likely, Side};
-use super::stream::{AMID_MAX, Seen, advance, amid, low, splits_word};
+use super::second::{AMID_MAX, amid, splits_word};
+use super::stream::{Seen, advance, low};
 use super::{Memory, Whose, side_of};
 use crate::identifier::Compiled;
 use crate::verdict::{Step, Verdict};
 
 impl Memory {
-    /// After a verdict by what one direction said: of what the other one had said before, which no
-    /// rule knew, the bytes before its beginning are junk if some of them are no text; all of them
-    /// are, where nothing has begun and the other side answers in text. Lines of text are left to
-    /// parsers, which say what is odd about them.
+    /// After a verdict by one direction, finds the junk in the earlier bytes of the other direction,
+    /// which matched no rule. The bytes before the protocol's beginning are junk if some of them are
+    /// not text. All bytes are junk if no beginning is found and the answer is text. Lines of text
+    /// are left to parsers, which report their anomalies.
     pub(super) fn find_junk(
         &mut self,
         compiled: &Compiled,
@@ -51,7 +52,7 @@ impl Memory {
         if begins(&0) {
             return;
         }
-        // Who answers in text was asked in text, if at all.
+        // A text answer implies a text request, if there was one.
         let is_whole = !all.get(binary..).unwrap_or_default().contains(&b'\n');
         let is_text_answer = other.iter().take(ANSWER_LEN).all(|byte| is_text(*byte));
         let is_answered = is_whole && is_text_answer;
@@ -59,7 +60,7 @@ impl Memory {
             let start = all.get(at..).unwrap_or_default().iter().take(WORD_LEN);
             at > binary && (!is_text_answer || start.copied().all(is_text))
         };
-        // Where words begin, first.
+        // Positions where words begin come first.
         let within = (1..all.len().min(AMID_MAX)).filter(|&at| splits_word(all, at));
         let places = amid(all).chain(within).filter(may_begin).take(TRIES_MAX);
         let found = places.into_iter().find(|at| begins(at));
@@ -71,12 +72,12 @@ const fn is_text(byte: u8) -> bool {
     matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~')
 }
 
-/// So many bytes at least are text where a text protocol begins.
+/// A text protocol begins with at least this number of text bytes.
 const WORD_LEN: usize = 3;
-/// So many places are tried at most: each costs some 40 ns, in a connection that may have five
-/// packets.
+/// Maximum number of positions tried: each costs about 40 ns, in a connection that may have only
+/// five packets.
 const TRIES_MAX: usize = 128;
-/// So much of an answer is looked at for whether it is text.
+/// Bytes of an answer examined to decide whether it is text.
 const ANSWER_LEN: usize = 16;
 
 #[cfg(test)]
@@ -85,7 +86,7 @@ mod tests {
     use crate::testing::{searches, whose};
     use crate::{On, Search, Step};
 
-    /// What is replayed of the client, from where on.
+    /// The replayed bytes of the client, and their offset.
     fn replayed(turns: &[(bool, &[u8])]) -> (u64, Vec<u8>) {
         let (mut searches, mut search) = (searches(), Search::default());
         let mut offsets = [0u64; 2];
@@ -102,20 +103,20 @@ mod tests {
                 }
             }
         }
-        let (mut start, mut told) = (None, Vec::new());
+        let (mut start, mut sent) = (None, Vec::new());
         searches.replay(search, |to_server, at, bytes| {
             if to_server {
                 start.get_or_insert(at);
-                told.extend_from_slice(bytes);
+                sent.extend_from_slice(bytes);
             }
         });
-        (start.unwrap_or(0), told)
+        (start.unwrap_or(0), sent)
     }
 
     const GET: &[u8] = b"GET /x HTTP/1.1\r\nHost: h\r\n\r\n";
     const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
-    /// A greeting for another kind of server, zeros, anything: glued to a request, or before it.
+    /// Junk of any kind, in the same segment as a request or before it.
     #[test]
     fn a_request_is_replayed_from_its_beginning() {
         let smb = b"\0\0\0\x20\xfeSMB@\0\0\0\0";
@@ -136,7 +137,7 @@ mod tests {
         }
     }
 
-    /// What is text, or begins nothing, a parser looks at.
+    /// Text, and lines without a known beginning, are left to the parser.
     #[test]
     fn text_is_left_to_parsers() {
         for first in [
@@ -148,20 +149,21 @@ mod tests {
             assert_eq!(replayed(&turns).0, 0, "{first:?}");
         }
     }
-    /// No more than [`TRIES_MAX`] places are tried: behind more words the request is not found, and
-    /// the parser gets everything.
+
+    /// No more than [`TRIES_MAX`] positions are tried: after more words the request is not found,
+    /// and the parser gets all bytes.
     #[test]
-    fn the_places_that_are_tried_are_bounded() {
-        let start_behind = |words: usize| {
+    fn the_positions_tried_are_bounded() {
+        let start_after = |words: usize| {
             let junk = [b"\x01".as_slice(), &b"ab ".repeat(words)].concat();
             let glued = [&junk[..], GET].concat();
             let (start, _) = replayed(&[(true, &glued[..]), (false, OK)]);
             (start, junk.len() as u64)
         };
         for words in [1, TRIES_MAX / 2 - 2] {
-            let (start, len) = start_behind(words);
+            let (start, len) = start_after(words);
             assert_eq!(start, len, "{words} words");
         }
-        assert_eq!(start_behind(2 * TRIES_MAX).0, 0);
+        assert_eq!(start_after(2 * TRIES_MAX).0, 0);
     }
 }

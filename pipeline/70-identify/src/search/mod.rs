@@ -1,116 +1,26 @@
-//! One worker's searches: where each stands, and the bytes that it may still need.
+//! The searches of one worker: the state of each, and the bytes that it may still need.
 
 mod datagram;
 mod junk;
 mod loaded;
 mod progress;
+mod replay;
+mod second;
 mod stream;
+mod types;
 mod view;
 
-use crate::Datagram;
 use crate::On;
 use crate::candidates::Set;
 use crate::identifier::{Compiled, Identifier, Loaded};
-use crate::kept::{Blocks, STREAM_BYTES_MAX};
+use crate::kept::Blocks;
 use crate::table::{ProtocolId, RuleId};
 use crate::verdict::{Confidence, GaveUp, Step, Verdict};
 use flowpin_memory::Slab;
-use flowpin_packet::Shard;
 use progress::Progress;
 use std::io;
 use std::sync::Arc;
-
-/// A connection's search: nothing as long as nothing has to be remembered.
-///
-/// Once a [`Step`] other than undecided was returned, [`Searches::release`] it.
-///
-/// Three bytes: connections by the million have one each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Search([u8; 3]);
-
-impl Search {
-    const NONE: Self = Self([0; 3]);
-    /// The most of one worker.
-    const COUNT_MAX: u32 = (1 << 24) - 2;
-
-    #[inline]
-    fn handle(self) -> Option<u32> {
-        let Self([a, b, c]) = self;
-        u32::from_le_bytes([a, b, c, 0]).checked_sub(1)
-    }
-
-    fn of(handle: u32) -> Option<Self> {
-        let [a, b, c, 0] = handle.checked_add(1)?.to_le_bytes() else {
-            return None;
-        };
-        Some(Self([a, b, c]))
-    }
-}
-
-/// Whose bytes they are.
-#[derive(Clone, Copy, Debug)]
-pub struct Whose {
-    /// The connection's shard: memory is capped in each.
-    pub shard: Shard,
-    /// The ports of client and server.
-    pub ports: (u16, u16),
-    /// Over what.
-    pub on: On,
-    /// Whether the client sent them.
-    pub to_server: bool,
-    /// Streams: where in it they begin; only told back, by [`Searches::replay`].
-    pub offset: u64,
-    /// The connection has a verdict, which is doubted: what else it could be.
-    pub again: Option<Again>,
-}
-
-/// A look at what has a verdict: by the project's own rules alone, and at a direction by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Again {
-    /// Not this protocol.
-    pub but: Option<ProtocolId>,
-}
-
-/// How much the searches of one worker may keep.
-#[derive(Clone, Copy, Debug)]
-pub struct SearchOptions {
-    /// Searches that go on at the same time in one shard.
-    pub shard_searches_max: u32,
-    /// Bytes before verdicts in one shard.
-    pub shard_bytes_max: u32,
-    /// Datagrams before verdicts are kept as well: somebody wants them replayed.
-    pub keeps_datagrams: bool,
-}
-
-impl Default for SearchOptions {
-    fn default() -> Self {
-        Self {
-            shard_searches_max: 4096,
-            shard_bytes_max: 1 << 20,
-            keeps_datagrams: true,
-        }
-    }
-}
-
-/// Both directions of one search.
-const SHARD_BYTES_MIN: u64 = 8192;
-const _: () = assert!(SHARD_BYTES_MIN >= 2 * STREAM_BYTES_MAX as u64);
-
-impl SearchOptions {
-    /// Half of `bytes` for searches, half for first bytes, in equal parts for all shards. Each
-    /// gets room for one search of either kind at least.
-    pub fn within(bytes: u64) -> Self {
-        let half = bytes.checked_div(2 * 256).unwrap_or(0);
-        let one = u64::try_from(size_of::<Progress>()).unwrap_or(u64::MAX);
-        let searches = half.checked_div(one).unwrap_or(0).clamp(2, 1 << 16);
-        let bytes = half.clamp(SHARD_BYTES_MIN, 1 << 28);
-        Self {
-            shard_searches_max: u32::try_from(searches).unwrap_or(u32::MAX),
-            shard_bytes_max: u32::try_from(bytes).unwrap_or(u32::MAX),
-            keeps_datagrams: true,
-        }
-    }
-}
+pub use types::{Again, Search, SearchOptions, Whose};
 
 /// The searches of one worker.
 #[derive(Debug)]
@@ -119,21 +29,21 @@ pub struct Searches {
     memory: Memory,
 }
 
-/// What they remember.
+/// The state of the searches.
 #[derive(Debug)]
 struct Memory {
     slab: Slab<Progress>,
-    /// By shard: searches that go on.
+    /// Searches in progress, by shard.
     counts: Box<[u32; 256]>,
     blocks: Blocks,
     options: SearchOptions,
 }
 
 impl Searches {
-    /// No searches yet.
+    /// Creates an empty set of searches.
     ///
     /// # Errors
-    /// Where the system refuses address space.
+    /// If the system refuses address space.
     pub fn new(identifier: Arc<Identifier>, options: SearchOptions) -> io::Result<Self> {
         let searches = options.shard_searches_max.saturating_mul(256);
         let memory = Memory {
@@ -145,15 +55,15 @@ impl Searches {
         Ok(Self { identifier, memory })
     }
 
-    /// What is known.
+    /// The rules and patterns of the searches.
     pub fn identifier(&self) -> &Identifier {
         &self.identifier
     }
 
-    /// The next bytes of one direction of a stream, in order.
+    /// Examines the next bytes of one direction of a stream, in order.
     ///
-    /// After a verdict the bytes before it are in [`Searches::kept`], with as many of `bytes` as
-    /// the limit allows; if the first segment decided there are none: go on with `bytes`.
+    /// After a verdict, [`Searches::kept`] has the bytes before it, with as many of `bytes` as the
+    /// limit allows. If the first segment decided, it has none: continue with `bytes`.
     pub fn stream_bytes(&mut self, search: &mut Search, whose: Whose, bytes: &[u8]) -> Step {
         if bytes.is_empty() {
             return Step::Undecided;
@@ -180,7 +90,7 @@ impl Searches {
         }
     }
 
-    /// The stream ends, or a gap that will not be filled: nothing more comes from this direction.
+    /// Ends one direction: the stream ended, or has a gap that will not be filled.
     pub fn stream_ended(&mut self, search: &mut Search, whose: Whose) -> Step {
         let compiled = self.identifier.on(On::Tcp);
         match search.handle() {
@@ -205,7 +115,7 @@ impl Searches {
         }
     }
 
-    /// A datagram. `wire_len`: its length on the wire, where the capture may have cut it.
+    /// Examines a datagram. `wire_len`: its length on the wire, since the capture may have cut it.
     pub fn datagram(
         &mut self,
         search: &mut Search,
@@ -235,14 +145,14 @@ impl Searches {
         }
     }
 
-    /// After a verdict: keeps what one direction of a stream has said, as far as the limit allows,
-    /// so that it can be replayed if the verdict is taken back. `bytes` are those that decided, or
-    /// that came since. False if there is no memory for them.
+    /// After a verdict: keeps bytes of one direction of a stream, as far as the limit allows, for
+    /// replay if the verdict is withdrawn. `bytes` are those that decided, or later ones. False if
+    /// there is no memory for them.
     pub fn keep(&mut self, search: &mut Search, whose: Whose, bytes: &[u8]) -> bool {
         self.memory.keep(search, whose, bytes)
     }
 
-    /// After a verdict: the direction that decided need not be looked at any more.
+    /// After a verdict: excludes the direction that decided from further examination.
     pub fn close_side(&mut self, search: Search, to_server: bool) {
         let handle = search.handle();
         let progress = handle.and_then(|handle| self.memory.slab.get_mut(handle));
@@ -251,7 +161,7 @@ impl Searches {
         }
     }
 
-    /// Looks at what is kept of one direction: what else it may be.
+    /// Searches the kept bytes of one direction for another protocol.
     pub fn look_again(&mut self, search: Search, whose: Whose) -> Step {
         let compiled = self.identifier.on(On::Tcp);
         match search.handle() {
@@ -260,7 +170,7 @@ impl Searches {
         }
     }
 
-    /// Whether nothing that comes in one direction of a stream can matter any more.
+    /// Whether later bytes of one direction of a stream cannot decide anything.
     pub fn is_side_over(&self, search: Search, to_server: bool) -> bool {
         let handle = search.handle();
         let progress = handle.and_then(|handle| self.memory.slab.get(handle));
@@ -268,26 +178,8 @@ impl Searches {
         side.is_some_and(|side| side.over)
     }
 
-    /// The bytes of one direction before the verdict, as far as they are kept.
-    pub fn kept(&self, search: Search, to_server: bool) -> &[u8] {
-        let progress = search
-            .handle()
-            .and_then(|handle| self.memory.slab.get(handle));
-        progress
-            .and_then(|progress| progress.sides.get(usize::from(side_of(to_server))))
-            .map_or(&[], |side| self.memory.blocks.bytes(side.kept))
-    }
-
-    /// Where in the stream the kept bytes of one direction end; none if none are kept.
-    pub fn kept_until(&self, search: Search, to_server: bool) -> Option<u64> {
-        let progress = self.memory.slab.get(search.handle()?)?;
-        let side = progress.sides.get(usize::from(side_of(to_server)))?;
-        let len = u64::try_from(side.kept.len()).unwrap_or(u64::MAX);
-        (len > 0).then(|| side.start.saturating_add(len))
-    }
-
-    /// Where among the kept bytes of one direction a protocol begins that `is_it`: at the first
-    /// line that the rules say to be of it, or anywhere near the beginning.
+    /// The position in the kept bytes of one direction where a protocol accepted by `is_it` begins:
+    /// the first line that the rules identify as such, or any position near the beginning.
     pub fn begins_at(
         &self,
         search: Search,
@@ -299,81 +191,14 @@ impl Searches {
             .begins_at(compiled, search.handle()?, whose, is_it)
     }
 
-    /// What a loaded pattern says that waits for the own rules to give up: the verdict, if the
-    /// connection ends here.
+    /// The verdict of a loaded pattern, if the connection ends here: held until the built-in rules
+    /// give up.
     pub fn held(&self, search: Search) -> Option<Verdict> {
         let handle = search.handle()?;
         self.memory.loaded_held(self.identifier.brought()?, handle)
     }
 
-    /// Tells the bytes before the verdict, as far as they are kept, in the order in which turns
-    /// came: whether the client sent them, where in its stream they begin, and they. What is junk
-    /// before the verdict's protocol is left out.
-    pub fn replay(&self, search: Search, mut tell: impl FnMut(bool, u64, &[u8])) {
-        let handle = search.handle();
-        let Some(progress) = handle.and_then(|handle| self.memory.slab.get(handle)) else {
-            return;
-        };
-        if progress.datagrams > 0 {
-            return;
-        }
-        let kept = progress
-            .sides
-            .map(|side| self.memory.blocks.bytes(side.kept));
-        let [mut client, mut server] = progress.sides.map(|side| side.start);
-        let mut junk = progress.sides.map(|side| usize::from(side.junk));
-        progress.order.tell(kept, |to_server, bytes| {
-            let [of_client, of_server] = &mut junk;
-            let (at, junk) = if to_server {
-                (&mut client, of_client)
-            } else {
-                (&mut server, of_server)
-            };
-            let (before, bytes) = bytes.split_at(bytes.len().min(*junk));
-            *junk = junk.saturating_sub(before.len());
-            *at = at.saturating_add(u64::try_from(before.len()).unwrap_or(0));
-            if !bytes.is_empty() {
-                tell(to_server, *at, bytes);
-            }
-            *at = at.saturating_add(u64::try_from(bytes.len()).unwrap_or(0));
-        });
-    }
-
-    /// How many bytes of the client and of the server [`replay`](Self::replay) leaves out as junk.
-    pub fn junk(&self, search: Search) -> [u16; 2] {
-        let handle = search.handle();
-        let progress = handle.and_then(|handle| self.memory.slab.get(handle));
-        progress.map_or([0; 2], |progress| {
-            progress.sides.each_ref().map(|side| side.junk)
-        })
-    }
-
-    /// Of how many directions of a stream bytes came before the verdict that were not kept.
-    pub fn cut(&self, search: Search) -> u8 {
-        let handle = search.handle();
-        let progress = handle.and_then(|handle| self.memory.slab.get(handle));
-        progress.map_or(0, |progress| {
-            progress.sides.map(|side| u8::from(side.cut)).iter().sum()
-        })
-    }
-
-    /// Tells the datagrams before the verdict in order of arrival, as far as they are kept; returns
-    /// how many came behind those and are not.
-    pub fn replay_datagrams<'a>(&'a self, search: Search, tell: impl FnMut(Datagram<'a>)) -> u8 {
-        let handle = search.handle();
-        let Some(progress) = handle.and_then(|handle| self.memory.slab.get(handle)) else {
-            return 0;
-        };
-        if progress.datagrams == 0 {
-            return 0;
-        }
-        let logs = progress
-            .sides
-            .map(|side| self.memory.blocks.bytes(side.kept));
-        progress.earlier.tell(logs, tell)
-    }
-
-    /// Forgets a search: after a verdict, or when its connection ends.
+    /// Releases a search, after a verdict or when its connection ends.
     pub fn release(&mut self, search: &mut Search) {
         let Some(handle) = search.handle() else {
             return;
@@ -397,14 +222,14 @@ impl Searches {
         *search = Search::NONE;
     }
 
-    /// Searches that go on.
+    /// The number of searches in progress.
     pub fn live(&self) -> u32 {
         self.memory.slab.len()
     }
 }
 
 impl Memory {
-    /// Whether there is room for what no search needs: those that have no verdict come first.
+    /// Whether there is room for bytes kept after a verdict: searches without one come first.
     fn has_room_for_later(&self, shard: u8) -> bool {
         let count = self.counts.get(usize::from(shard)).copied();
         count.is_some_and(|count| count < self.options.shard_searches_max / 2)
@@ -429,7 +254,7 @@ impl Memory {
     }
 }
 
-/// What the user brought, unless a verdict is doubted: own rules come first.
+/// The user's patterns; none in a second search, which uses the built-in rules only.
 fn brought(identifier: &Identifier, whose: Whose) -> Option<&Loaded> {
     let brought = identifier.brought();
     brought.filter(|_| whose.again.is_none())
@@ -458,15 +283,15 @@ const fn side_of(to_server: bool) -> u8 {
 }
 
 impl Compiled {
-    /// The rule of a pattern that matched, unless it tells what is not asked for.
-    fn told(&self, pattern: u16, whose: Whose) -> Option<RuleId> {
+    /// The rule of a pattern that matched, unless its protocol is excluded.
+    fn allowed_rule(&self, pattern: u16, whose: Whose) -> Option<RuleId> {
         let rule = self.rule_of(pattern);
         let but = whose.again.and_then(|again| again.but);
         (but != Some(self.protocol_of(rule))).then_some(rule)
     }
 
-    /// The checks that may be asked.
-    fn askable(&self, whose: Whose) -> Set {
+    /// All checks, except those of an excluded protocol.
+    fn allowed_checks(&self, whose: Whose) -> Set {
         match whose.again.and_then(|again| again.but) {
             None => Set::ALL,
             Some(but) => self

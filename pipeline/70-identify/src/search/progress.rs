@@ -1,4 +1,4 @@
-//! Where a search stands.
+//! The state of a search.
 
 use crate::HEAD_LEN;
 use crate::candidates::Set;
@@ -10,21 +10,21 @@ use flowpin_pattern::{SetState, State};
 /// One direction of a search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Side {
-    /// Checks that have not said no.
+    /// Checks that have not refused the bytes.
     pub(super) alive: Set,
     pub(super) state: State,
     pub(super) kept: Kept,
-    /// Where in the stream the first of these bytes lies.
+    /// Offset in the stream of the first of these bytes.
     pub(super) start: u64,
-    /// Bytes (TCP: in `kept`) have come.
+    /// Bytes (TCP: in `kept`) have arrived.
     pub(super) begun: bool,
-    /// Nothing that comes can matter any more.
+    /// Later bytes cannot decide anything.
     pub(super) over: bool,
-    /// Bytes came before the verdict that were not kept.
+    /// Some bytes before the verdict were not kept.
     pub(super) cut: bool,
-    /// How many bytes the checks have been shown.
+    /// Number of bytes that the checks have examined.
     pub(super) asked: u16,
-    /// So many bytes before what the verdict names are none of it.
+    /// Number of junk bytes before the beginning of the verdict's protocol.
     pub(super) junk: u16,
     pub(super) head: [u8; HEAD_LEN],
     pub(super) head_len: u8,
@@ -35,32 +35,32 @@ pub(super) struct Progress {
     pub(super) sides: [Side; 2],
     pub(super) shard: u8,
     pub(super) datagrams: u8,
-    /// Datagrams: those in the blocks of both sides.
+    /// The datagrams kept in the blocks of both sides.
     pub(super) earlier: Earlier,
-    /// TCP: the direction that spoke last.
+    /// TCP: the direction that sent last.
     pub(super) turn: u8,
     pub(super) order: Order,
     pub(super) likely: Likely,
-    /// The project's own rules have given up.
+    /// The built-in rules have given up.
     pub(super) own_over: bool,
-    /// What loaded patterns have seen.
+    /// The state of the loaded patterns.
     pub(super) loaded: Loaded,
 }
 
-/// The rule that said likely, plus one, and where it did.
+/// The rule that returned likely, plus one, and the direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Likely {
     pub(super) rule: u16,
     pub(super) side: u8,
 }
 
-/// In which order both directions' bytes came: where turns ended, in bytes kept of both. Later
-/// turns than there is room for are one.
+/// The order of the directions' turns: the end of each, in kept bytes of both directions. All turns
+/// after the last one with room count as one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Order {
     ends: [u16; 7],
     count: u8,
-    /// Who spoke first.
+    /// The direction that sent first.
     first: u8,
 }
 
@@ -73,7 +73,7 @@ impl Order {
         }
     }
 
-    /// The other direction speaks, after `kept` bytes of both.
+    /// Ends a turn, after `kept` bytes of both directions.
     pub(super) fn turn_over(&mut self, kept: usize) {
         if let Some(end) = self.ends.get_mut(usize::from(self.count)) {
             *end = u16::try_from(kept).unwrap_or(u16::MAX);
@@ -81,23 +81,27 @@ impl Order {
         }
     }
 
-    /// Whether all turns so far are told apart, and one more would be.
+    /// Whether there is room for one more turn.
     pub(super) fn has_room(&self) -> bool {
         usize::from(self.count) < self.ends.len()
     }
 
-    /// Tells the bytes of both directions in order: whether they are the client's, and they.
-    pub(super) fn tell<'a>(&self, kept: [&'a [u8]; 2], mut tell: impl FnMut(bool, &'a [u8])) {
+    /// Calls `visit` for each turn in order, with whether the client sent it, and its bytes.
+    pub(super) fn for_each_turn<'a>(
+        &self,
+        kept: [&'a [u8]; 2],
+        mut visit: impl FnMut(bool, &'a [u8]),
+    ) {
         let [mut client, mut server] = kept;
         let mut is_client = self.first == 0;
-        let mut told = 0u16;
+        let mut visited = 0u16;
         for &end in self.ends.iter().take(usize::from(self.count)) {
             let rest = if is_client { &mut client } else { &mut server };
-            let len = usize::from(end.saturating_sub(told)).min(rest.len());
+            let len = usize::from(end.saturating_sub(visited)).min(rest.len());
             let (now, later) = rest.split_at(len);
-            tell(is_client, now);
+            visit(is_client, now);
             *rest = later;
-            told = end;
+            visited = end;
             is_client = !is_client;
         }
         let (now, then) = if is_client {
@@ -105,26 +109,26 @@ impl Order {
         } else {
             (server, client)
         };
-        tell(is_client, now);
-        tell(!is_client, then);
+        visit(is_client, now);
+        visit(!is_client, then);
     }
 }
 
-/// A search over loaded patterns: both directions in one, in order of arrival.
+/// A search over loaded patterns: both directions as one buffer, in order of arrival.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Loaded {
     pub(super) state: SetState,
-    /// Over what each direction says alone.
+    /// Over each direction alone.
     pub(super) directed: [State; 2],
     pub(super) begun: bool,
-    /// Whose turn it is.
+    /// The direction that sent last.
     pub(super) turn: u8,
-    /// Bytes looked at, by direction.
+    /// Bytes fed, by direction.
     pub(super) fed: [u16; 2],
-    /// The pattern that matched, plus one, if own rules still look; and in whose turn.
+    /// The pattern that matched, plus one, and the direction of its turn.
     pub(super) found: u16,
     pub(super) found_to_server: bool,
-    /// The same of the first that matches much by chance.
+    /// The same for the first match that is likely by chance.
     pub(super) weak: u16,
     pub(super) weak_to_server: bool,
 }
@@ -170,7 +174,7 @@ impl Progress {
         }
     }
 
-    /// A direction, the other one, and what was likely.
+    /// One direction, the other one, and the likely rule.
     pub(super) fn both(&mut self, which: u8) -> (&mut Side, &mut Side, &mut Likely) {
         let [client, server] = &mut self.sides;
         if which == 0 {
@@ -210,10 +214,10 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// What is told is what came, turn by turn; turns later than are told apart come
-        /// direction by direction, and no byte is lost.
+        /// Turns are visited in order of arrival; turns without room are visited direction by
+        /// direction, and no byte is lost.
         #[test]
-        fn kept_bytes_are_told_in_the_order_of_turns(
+        fn kept_bytes_are_visited_in_the_order_of_turns(
             lens in prop::collection::vec(1..9usize, 1..14),
             is_client_first in any::<bool>(),
         ) {
@@ -229,19 +233,19 @@ mod tests {
                 kept[usize::from(!is_client)].extend(vec![number; len]);
                 turns.push((is_client, vec![number; len]));
             }
-            let mut told = Vec::new();
-            order.tell([&kept[0], &kept[1]], |is_client, bytes| {
+            let mut visited = Vec::new();
+            order.for_each_turn([&kept[0], &kept[1]], |is_client, bytes| {
                 if !bytes.is_empty() {
-                    told.push((is_client, bytes.to_vec()));
+                    visited.push((is_client, bytes.to_vec()));
                 }
             });
             for (side, kept) in [(true, &kept[0]), (false, &kept[1])] {
-                let own = told.iter().filter(|(one, _)| *one == side);
+                let own = visited.iter().filter(|(one, _)| *one == side);
                 let all: Vec<u8> = own.flat_map(|(_, bytes)| bytes.clone()).collect();
                 prop_assert_eq!(&all, kept);
             }
             if lens.len() <= 8 {
-                prop_assert_eq!(told, turns);
+                prop_assert_eq!(visited, turns);
             }
         }
     }

@@ -1,12 +1,12 @@
-//! What a search still considers: for whoever explains, and not for a run.
+//! The remaining candidates of a search, for explanations; not used in a run.
 
 use super::{Search, Searches};
 use crate::On;
 use crate::table::ProtocolId;
 
 impl Searches {
-    /// The protocols whose checks one direction has not refused yet, best first, and whether some
-    /// pattern may still match; none before that direction said anything.
+    /// The protocols whose checks have not refused the bytes of one direction, best first, and
+    /// whether a pattern may still match; `None` before the direction has sent anything.
     pub fn candidates(
         &self,
         search: Search,

@@ -1,0 +1,99 @@
+//! The handle of a search, the origin of its bytes, and its limits.
+
+use super::progress::Progress;
+use crate::On;
+use crate::kept::STREAM_BYTES_MAX;
+use crate::table::ProtocolId;
+use flowpin_packet::Shard;
+
+/// The search of a connection: empty until state must be kept.
+///
+/// After a [`Step`] other than undecided, pass it to [`Searches::release`].
+///
+/// Three bytes, since each of millions of connections has one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Search([u8; 3]);
+
+impl Search {
+    pub(super) const NONE: Self = Self([0; 3]);
+    /// The maximum per worker.
+    pub(super) const COUNT_MAX: u32 = (1 << 24) - 2;
+
+    #[inline]
+    pub(super) fn handle(self) -> Option<u32> {
+        let Self([a, b, c]) = self;
+        u32::from_le_bytes([a, b, c, 0]).checked_sub(1)
+    }
+
+    pub(super) fn of(handle: u32) -> Option<Self> {
+        let [a, b, c, 0] = handle.checked_add(1)?.to_le_bytes() else {
+            return None;
+        };
+        Some(Self([a, b, c]))
+    }
+}
+
+/// The origin of bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Whose {
+    /// The connection's shard: memory is capped in each.
+    pub shard: Shard,
+    /// The ports of client and server.
+    pub ports: (u16, u16),
+    /// The transport.
+    pub on: On,
+    /// Whether the client sent the bytes.
+    pub to_server: bool,
+    /// Their offset in the stream; only used by [`Searches::replay`].
+    pub offset: u64,
+    /// Set if the connection has a verdict that is being checked for an alternative.
+    pub again: Option<Again>,
+}
+
+/// A second search after a verdict: with the built-in rules only, and on each direction alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Again {
+    /// The protocol to exclude.
+    pub but: Option<ProtocolId>,
+}
+
+/// Limits on the state of one worker's searches.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchOptions {
+    /// Searches in progress in each shard.
+    pub shard_searches_max: u32,
+    /// Bytes kept before verdicts in each shard.
+    pub shard_bytes_max: u32,
+    /// Whether datagrams before verdicts are kept as well, for replay.
+    pub keeps_datagrams: bool,
+}
+
+impl Default for SearchOptions {
+    fn default() -> Self {
+        Self {
+            shard_searches_max: 4096,
+            shard_bytes_max: 1 << 20,
+            keeps_datagrams: true,
+        }
+    }
+}
+
+/// Both directions of one search.
+const SHARD_BYTES_MIN: u64 = 8192;
+const _: () = assert!(SHARD_BYTES_MIN >= 2 * STREAM_BYTES_MAX as u64);
+
+impl SearchOptions {
+    /// Divides `bytes` equally among all shards, half for searches and half for kept bytes. Each
+    /// shard has room for one search of either kind at least.
+    pub fn within(bytes: u64) -> Self {
+        let half = bytes.checked_div(2 * 256).unwrap_or(0);
+        let one = u64::try_from(size_of::<Progress>()).unwrap_or(u64::MAX);
+        let searches = half.checked_div(one).unwrap_or(0).clamp(2, 1 << 16);
+        let bytes = half.clamp(SHARD_BYTES_MIN, 1 << 28);
+        Self {
+            shard_searches_max: u32::try_from(searches).unwrap_or(u32::MAX),
+            shard_bytes_max: u32::try_from(bytes).unwrap_or(u32::MAX),
+            keeps_datagrams: true,
+        }
+    }
+}
