@@ -1,16 +1,16 @@
-//! Streams for people: the bytes of conversations, in order, for whoever writes or shows them.
+//! Streams: the bytes of conversations, in order, for a sink that writes or shows them.
 //!
 //! ```text
 //!  input stage ► connection table ► reassembly ► StreamSink
 //!  (as in a run)                                 a folder of files, a terminal
 //! ```
 //!
-//! One thread, so that both directions of a conversation, and all conversations, are told in the
-//! order in which their packets came. Everything before the sink is what a run does: the same
-//! filter, checksums, fragments, tunnels, connections and identifiers.
+//! One thread, so that both directions of a conversation, and all conversations, are reported in
+//! the order of their packets. Everything before the sink is as in a run: the same filter,
+//! checksums, fragments, tunnels, connections and identifiers.
 
 mod files;
-mod teller;
+mod observer;
 
 use crate::alone;
 use crate::alone::wanted::Wanted;
@@ -23,16 +23,16 @@ use flowpin_counters::Losses;
 use flowpin_disk::Reads;
 use flowpin_packet::Timestamp;
 use flowpin_record::Uid;
-use teller::Teller;
+use observer::StreamObserver;
 
-/// A conversation that is told.
+/// A conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conversation {
     /// Its identifier, as in records.
     pub uid: Uid,
     /// IP protocol number: 6 TCP, 17 UDP.
     pub protocol: u8,
-    /// Who began it.
+    /// The side that began it.
     pub client: SocketAddr,
     /// The other side.
     pub server: SocketAddr,
@@ -49,12 +49,12 @@ impl Conversation {
     }
 }
 
-/// A place in a stream, and when it was come to.
+/// A place in a stream, and the time of its packet.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamPlace<'a> {
     /// The conversation.
     pub conversation: &'a Conversation,
-    /// A number for it: unique among those that go on, used again after their end.
+    /// Its number: unique among open conversations, reused after its end.
     pub handle: u32,
     /// Whether the stream goes from the client to the server.
     pub to_server: bool,
@@ -66,9 +66,9 @@ pub struct StreamPlace<'a> {
     pub packet_number: u64,
 }
 
-/// Who gets the bytes.
+/// The destination of the bytes.
 pub trait StreamSink {
-    /// The input is open; nothing was told yet.
+    /// The input is open; nothing has been reported yet.
     ///
     /// # Errors
     /// The run ends with it.
@@ -89,7 +89,7 @@ pub trait StreamSink {
     /// The run ends with it.
     fn gap(&mut self, at: &StreamPlace<'_>, len: u64) -> Result<(), RunError>;
 
-    /// Nothing more is told of a stream.
+    /// A stream has ended.
     ///
     /// # Errors
     /// The run ends with it.
@@ -98,24 +98,24 @@ pub trait StreamSink {
 
 pub use flowpin_reassembly::Closed as StreamEnd;
 
-/// What was told.
+/// The counters of a run over streams.
 #[derive(Clone, Debug, Default)]
 pub struct StreamsReport {
     /// Packets read.
     pub packets: u64,
-    /// Conversations of which bytes were told.
+    /// Conversations with bytes.
     pub with_bytes: u64,
-    /// Conversations found that were asked for; 0 if all were.
+    /// Requested conversations that were found; 0 if all were requested.
     pub found: u64,
-    /// Those of them that are neither TCP nor UDP, so that nothing can be told.
+    /// Those of them that are neither TCP nor UDP and have no streams.
     pub found_others: u64,
-    /// Bytes told.
+    /// Bytes reported.
     pub bytes: u64,
-    /// Gaps told.
+    /// Gaps reported.
     pub gaps: u64,
     /// Bytes in them.
     pub gap_bytes: u64,
-    /// Caps reached, by name; those of the sink are the sink's.
+    /// Caps reached, by name, but for those of the sink.
     pub losses: Losses,
     /// The input files, in the order they were given.
     pub inputs: Vec<InputReport>,
@@ -143,10 +143,10 @@ pub(crate) fn streams<K: StreamSink>(
         &plan,
         source,
         (control, progress),
-        |table| Teller::new(&plan, wanted, sink, table.capacity()),
+        |table| StreamObserver::new(&plan, wanted, sink, table.capacity()),
         |worker, _, _| worker.stages().check(),
     )?;
-    let mut report = worker.stages().told();
+    let mut report = worker.stages().take_report();
     let (_, finished) = worker.finish();
     report.losses.add(&finished.stages.losses);
     report.losses.add(&finished.counters.losses);

@@ -1,5 +1,5 @@
-//! What a worker's table is observed by when streams are told: finds the wanted conversations,
-//! puts their segments in order, and says whose bytes they are.
+//! The observer of a worker's connection table: finds the wanted conversations, reassembles their
+//! segments, and reports their bytes to a sink.
 
 use super::{Conversation, StreamEnd, StreamPlace, StreamSink, StreamsReport};
 use crate::RunError;
@@ -15,39 +15,39 @@ use flowpin_record::{ConnRecord, RecordKey, RecordSink, TunnelKind, Uid};
 use std::collections::HashMap;
 use std::io;
 
-/// Tells a sink of the wanted conversations.
-pub(super) struct Teller<'k, K> {
+/// Reports the wanted conversations to a sink.
+pub(super) struct StreamObserver<'k, K> {
     explain: Explain,
     reassembler: Reassembler,
     wanted: Wanted,
     community_seed: u16,
-    /// By handle: those that are told.
-    talks: HashMap<u32, Talk>,
-    told: Told<'k, K>,
+    /// By handle: the open conversations that are reported.
+    open: HashMap<u32, OpenConversation>,
+    reporter: Reporter<'k, K>,
 }
 
-/// A conversation that goes on.
+/// An open conversation.
 #[derive(Clone, Copy, Debug)]
-struct Talk {
+struct OpenConversation {
     conversation: Conversation,
     /// Of its last packet.
     time: Timestamp,
     packet_number: u64,
-    /// Of UDP: bytes to the server, and to the client.
+    /// UDP: bytes to the server, and to the client.
     bytes: [u64; 2],
     counted: bool,
 }
 
-/// Where bytes go, and what was counted on the way.
-struct Told<'k, K> {
+/// The sink, and the counters of what it got.
+struct Reporter<'k, K> {
     sink: &'k mut K,
     report: StreamsReport,
     failed: Option<RunError>,
-    /// The stream that the last packet showed to go on.
+    /// The closed stream that the last packet continued.
     reopened: Option<bool>,
 }
 
-impl<'k, K: StreamSink> Teller<'k, K> {
+impl<'k, K: StreamSink> StreamObserver<'k, K> {
     /// For a table whose handles are below `connections_max`.
     pub(super) fn new(
         plan: &Plan,
@@ -64,8 +64,8 @@ impl<'k, K: StreamSink> Teller<'k, K> {
             reassembler: Reassembler::new(&options, shards, connections_max)?,
             wanted,
             community_seed: plan.output.community_seed,
-            talks: HashMap::new(),
-            told: Told {
+            open: HashMap::new(),
+            reporter: Reporter {
                 sink,
                 report: StreamsReport::default(),
                 failed: None,
@@ -76,19 +76,19 @@ impl<'k, K: StreamSink> Teller<'k, K> {
 
     /// Whether the sink has failed.
     pub(super) fn check(&mut self) -> Result<(), RunError> {
-        self.told.failed.take().map_or(Ok(()), Err)
+        self.reporter.failed.take().map_or(Ok(()), Err)
     }
 
-    /// What was told; the caller knows the rest.
-    pub(super) fn told(&mut self) -> StreamsReport {
-        core::mem::take(&mut self.told.report)
+    /// The report, as far as the stages know it.
+    pub(super) fn take_report(&mut self) -> StreamsReport {
+        core::mem::take(&mut self.reporter.report)
     }
 
-    /// Takes note of a packet: whether its conversation is told.
-    fn meet(&mut self, sighting: &Sighting<'_>) -> bool {
+    /// Notes a packet; returns whether its conversation is reported.
+    fn note(&mut self, sighting: &Sighting<'_>) -> bool {
         let meta = sighting.meta;
         if sighting.event == Event::New {
-            self.talks.remove(&sighting.handle);
+            self.open.remove(&sighting.handle);
         }
         let is_due = match self.wanted {
             Wanted::All => meta.kind == PacketKind::Tcp && meta.payload_len > 0,
@@ -96,42 +96,42 @@ impl<'k, K: StreamSink> Teller<'k, K> {
                 sighting.event == Event::New
             }
         };
-        if let Some(talk) = self.talks.get_mut(&sighting.handle) {
-            (talk.time, talk.packet_number) = (meta.time, meta.number);
+        if let Some(open) = self.open.get_mut(&sighting.handle) {
+            (open.time, open.packet_number) = (meta.time, meta.number);
             return true;
         }
         if is_due && self.wanted.names(sighting, self.community_seed) {
             let conversation = conversation(sighting);
-            let talk = Talk {
+            let open = OpenConversation {
                 conversation,
                 time: meta.time,
                 packet_number: meta.number,
                 bytes: [0; 2],
                 counted: false,
             };
-            self.talks.insert(sighting.handle, talk);
+            self.open.insert(sighting.handle, open);
             if self.wanted != Wanted::All {
-                self.told.report.found += 1;
-                let is_told = matches!(conversation.protocol, TCP | UDP);
-                self.told.report.found_others += u64::from(!is_told);
+                self.reporter.report.found += 1;
+                let has_streams = matches!(conversation.protocol, TCP | UDP);
+                self.reporter.report.found_others += u64::from(!has_streams);
             }
             return true;
         }
-        // Handshakes number streams of which nothing is told yet.
+        // Handshakes number the streams of conversations without bytes so far.
         self.wanted == Wanted::All
     }
 
-    /// A datagram, as it came.
+    /// Reports a datagram.
     fn datagram(&mut self, sighting: &Sighting<'_>) {
         let meta = sighting.meta;
-        let Some(talk) = self.talks.get_mut(&sighting.handle) else {
+        let Some(open) = self.open.get_mut(&sighting.handle) else {
             return;
         };
         if meta.flags.has(PacketFlags::BAD_CHECKSUM) {
             return;
         }
-        let [to_server, to_client] = &mut talk.bytes;
-        let come = if sighting.to_server {
+        let [to_server, to_client] = &mut open.bytes;
+        let bytes_before = if sighting.to_server {
             to_server
         } else {
             to_client
@@ -139,12 +139,12 @@ impl<'k, K: StreamSink> Teller<'k, K> {
         let at = Span {
             handle: sighting.handle,
             to_server: sighting.to_server,
-            offset: *come,
+            offset: *bytes_before,
         };
-        *come += u64::from(meta.payload_len);
+        *bytes_before += u64::from(meta.payload_len);
         let mut consumer = Consumer {
-            talks: &mut self.talks,
-            told: &mut self.told,
+            open: &mut self.open,
+            reporter: &mut self.reporter,
         };
         let bytes = sighting.frames.payload(meta);
         consumer.data(at, bytes);
@@ -156,20 +156,20 @@ impl<'k, K: StreamSink> Teller<'k, K> {
     }
 }
 
-impl<K: StreamSink> FlowObserver for Teller<'_, K> {
+impl<K: StreamSink> FlowObserver for StreamObserver<'_, K> {
     fn prefetch(&self, handle: u32) {
         self.reassembler.prefetch(handle);
     }
 
     fn packet<S: RecordSink>(&mut self, sighting: &Sighting<'_>, _: &mut S) {
-        if self.told.failed.is_some() || !self.meet(sighting) {
+        if self.reporter.failed.is_some() || !self.note(sighting) {
             return;
         }
         match sighting.meta.kind {
             PacketKind::Tcp => {
                 let mut consumer = Consumer {
-                    talks: &mut self.talks,
-                    told: &mut self.told,
+                    open: &mut self.open,
+                    reporter: &mut self.reporter,
                 };
                 self.reassembler.segment(
                     &sighting.frames,
@@ -195,7 +195,7 @@ impl<K: StreamSink> FlowObserver for Teller<'_, K> {
     }
 
     fn reopened(&mut self) -> Option<bool> {
-        self.told.reopened.take()
+        self.reporter.reopened.take()
     }
 
     fn ended<S: RecordSink>(
@@ -205,14 +205,14 @@ impl<K: StreamSink> FlowObserver for Teller<'_, K> {
         _: RecordKey,
         _: &mut S,
     ) {
-        if record.protocol == TCP && self.told.failed.is_none() {
+        if record.protocol == TCP && self.reporter.failed.is_none() {
             let mut consumer = Consumer {
-                talks: &mut self.talks,
-                told: &mut self.told,
+                open: &mut self.open,
+                reporter: &mut self.reporter,
             };
             self.reassembler.end(handle, &mut consumer);
         }
-        self.talks.remove(&handle);
+        self.open.remove(&handle);
     }
 
     fn vlans(&mut self, frames: FrameBytes<'_>, meta: &PacketMeta) -> [u16; 2] {
@@ -224,7 +224,7 @@ impl<K: StreamSink> FlowObserver for Teller<'_, K> {
     }
 }
 
-impl<K: StreamSink> Stages for Teller<'_, K> {
+impl<K: StreamSink> Stages for StreamObserver<'_, K> {
     fn report(&self) -> StagesReport {
         let reassembly = self.reassembler.stats();
         StagesReport {
@@ -235,64 +235,64 @@ impl<K: StreamSink> Stages for Teller<'_, K> {
     }
 }
 
-/// Names the conversations of which reassembly tells.
+/// Adds the conversation to the events of reassembly.
 struct Consumer<'a, 'k, K> {
-    talks: &'a mut HashMap<u32, Talk>,
-    told: &'a mut Told<'k, K>,
+    open: &'a mut HashMap<u32, OpenConversation>,
+    reporter: &'a mut Reporter<'k, K>,
 }
 
 impl<K: StreamSink> Consumer<'_, '_, K> {
-    /// Tells the sink, unless it has failed before.
-    fn tell(
+    /// Calls the sink, unless it has failed before.
+    fn report(
         &mut self,
         at: Span,
-        how: impl FnOnce(&mut K, &StreamPlace<'_>) -> Result<(), RunError>,
+        call: impl FnOnce(&mut K, &StreamPlace<'_>) -> Result<(), RunError>,
     ) {
-        let Some(talk) = self.talks.get(&at.handle) else {
+        let Some(open) = self.open.get(&at.handle) else {
             return;
         };
         let place = StreamPlace {
-            conversation: &talk.conversation,
+            conversation: &open.conversation,
             handle: at.handle,
             to_server: at.to_server,
             offset: at.offset,
-            time: talk.time,
-            packet_number: talk.packet_number,
+            time: open.time,
+            packet_number: open.packet_number,
         };
-        if self.told.failed.is_none() {
-            self.told.failed = how(self.told.sink, &place).err();
+        if self.reporter.failed.is_none() {
+            self.reporter.failed = call(self.reporter.sink, &place).err();
         }
     }
 }
 
 impl<K: StreamSink> StreamConsumer for Consumer<'_, '_, K> {
     fn data(&mut self, at: Span, bytes: &[u8]) {
-        let report = &mut self.told.report;
+        let report = &mut self.reporter.report;
         report.bytes += bytes.len() as u64;
-        if let Some(talk) = self.talks.get_mut(&at.handle)
-            && !core::mem::replace(&mut talk.counted, true)
+        if let Some(open) = self.open.get_mut(&at.handle)
+            && !core::mem::replace(&mut open.counted, true)
         {
             report.with_bytes += 1;
         }
-        self.tell(at, |sink, place| sink.data(place, bytes));
+        self.report(at, |sink, place| sink.data(place, bytes));
     }
 
     fn gap(&mut self, at: Span, len: u64) {
-        self.told.report.gaps += 1;
-        self.told.report.gap_bytes += len;
-        self.tell(at, |sink, place| sink.gap(place, len));
+        self.reporter.report.gaps += 1;
+        self.reporter.report.gap_bytes += len;
+        self.report(at, |sink, place| sink.gap(place, len));
     }
 
     fn goes_on(&mut self, at: Span, _: bool) {
-        self.told.reopened = Some(at.to_server);
+        self.reporter.reopened = Some(at.to_server);
     }
 
     fn closed(&mut self, at: Span, how: StreamEnd) {
-        self.tell(at, |sink, place| sink.closed(place, how));
+        self.report(at, |sink, place| sink.closed(place, how));
     }
 }
 
-/// Who talks to whom, by the first packet that matters.
+/// The conversation of a packet.
 fn conversation(sighting: &Sighting<'_>) -> Conversation {
     let ((client, server), ports) = (sighting.endpoints(), sighting.ports());
     let ipv6 = sighting.meta.key.is_ipv6();
