@@ -1,16 +1,16 @@
-//! What the outside may ask of a run while it goes on, and what it can see of it.
+//! Control of a run from outside while it goes on: stop, reopen, counters.
 
 use crate::ledger::{Account, Ledger};
 use flowpin_counters::Losses;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-/// Set from a signal handler: the run stops after the piece at hand and flushes.
+/// Set from a signal handler: the run stops after the current piece and flushes.
 pub type StopFlag = Arc<AtomicBool>;
 
-/// One run's control: share clones of it with whoever hears signals.
+/// The control of one run; clones of it go to signal handlers.
 ///
-/// All of it is heard also while a pipe keeps the input waiting.
+/// A run also reacts while it waits for a pipe.
 ///
 /// ```
 /// use flowpin_engine::Control;
@@ -20,23 +20,23 @@ pub type StopFlag = Arc<AtomicBool>;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Control {
-    /// Set: what was read until then is analysed and written, and the run ends.
+    /// If set, the run ends once everything read so far is analysed and written.
     pub stop: StopFlag,
-    /// How often outputs were to be reopened.
+    /// Requests to reopen outputs.
     reopens: Arc<AtomicU32>,
     /// Records written so far.
     records: Arc<AtomicU64>,
-    /// Counted up wherever something was done.
+    /// Incremented on any progress.
     pulse: Arc<AtomicU64>,
-    /// Who read standard output has left.
+    /// The reader of standard output has closed it.
     reader_left: Arc<AtomicBool>,
-    /// What was lost so far.
+    /// Losses so far.
     ledger: Ledger,
 }
 
-// Relaxed, all of it: single values with nothing behind them; seen a piece later is soon enough.
+// Relaxed throughout: single values that guard no other data; one piece later is soon enough.
 impl Control {
-    /// Asks for files that were moved away to be made anew, as after `logrotate`.
+    /// Requests that files moved away, as by `logrotate`, are created again.
     pub fn reopen_outputs(&self) {
         self.reopens.fetch_add(1, Ordering::Relaxed);
     }
@@ -51,7 +51,7 @@ impl Control {
         self.ledger.read()
     }
 
-    /// Where one thread tells its losses.
+    /// An account for the losses of one thread.
     pub(crate) fn account(&self) -> Account {
         self.ledger.account()
     }
@@ -61,12 +61,12 @@ impl Control {
         self.pulse.load(Ordering::Relaxed)
     }
 
-    /// Something was done.
+    /// Notes progress.
     pub(crate) fn pulse(&self) {
         self.pulse.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Asked before each piece: whether there shall be no further one.
+    /// Whether to stop before the next piece.
     pub(crate) fn is_stopped(&self) -> bool {
         if self.pulses() > 0 {
             self.pulse();
@@ -74,8 +74,8 @@ impl Control {
         self.stop.load(Ordering::Relaxed) || self.reader_left.load(Ordering::Relaxed)
     }
 
-    /// Nobody reads any more what is written: there is no use in going on.
-    pub(crate) fn tell_reader_left(&self) {
+    /// The reader of standard output is gone: the run stops.
+    pub(crate) fn set_reader_left(&self) {
         self.reader_left.store(true, Ordering::Relaxed);
     }
 
@@ -83,12 +83,12 @@ impl Control {
         self.reopens.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn tell_records(&self, records: u64) {
+    pub(crate) fn set_records(&self, records: u64) {
         self.records.store(records, Ordering::Relaxed);
         self.pulse();
     }
 
-    /// What a source listens to while it waits.
+    /// The requests that interrupt a source while it waits.
     pub(crate) fn attention(&self) -> flowpin_capture::Attention {
         flowpin_capture::Attention {
             stop: Arc::clone(&self.stop),

@@ -135,7 +135,7 @@ impl From<StreamFilesError> for RunError {
     }
 }
 
-/// What a failed slice keeps.
+/// The part of a failed slice that is kept.
 fn kept(packets: u64) -> String {
     match packets {
         0 => "nothing is kept".to_owned(),

@@ -1,4 +1,4 @@
-//! What was lost so far, told by all threads while a run goes on.
+//! Losses of all threads, readable while a run goes on.
 
 use flowpin_counters::{Loss, Losses};
 use std::sync::Arc;
@@ -14,9 +14,9 @@ impl Default for Ledger {
     }
 }
 
-// Relaxed: sums for a person to read, with nothing behind them.
+// Relaxed: sums for display that guard no other data.
 impl Ledger {
-    /// All sums as they are now.
+    /// The current sums.
     pub(crate) fn read(&self) -> Losses {
         let mut losses = Losses::default();
         for (&loss, sum) in Loss::ALL.iter().zip(self.0.iter()) {
@@ -42,7 +42,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Enters what came since the last time. `losses`: all of this thread's, from the start.
+    /// Adds the losses since the last call. `losses`: all of this thread, from the start.
     // PERF: once a piece. Losses are rare: nothing is written to shared memory without one.
     pub(crate) fn enter(&mut self, losses: &Losses) {
         if *losses == self.entered {
@@ -63,7 +63,7 @@ mod tests {
     use super::Ledger;
     use flowpin_counters::{Loss, Losses};
 
-    /// Each thread tells its own sums over and over; together they are counted once.
+    /// Each thread enters its own sums repeatedly; each loss is counted once.
     #[test]
     fn accounts_add_up() {
         let ledger = Ledger::default();

@@ -79,7 +79,7 @@ pub fn run(
     run::run(plan, control, progress)
 }
 
-/// Whether a built-in rule finds a protocol of that name.
+/// Whether a built-in rule identifies a protocol of that name.
 pub fn finds(protocol: &str) -> bool {
     let mut of_parsers = registry::protocols().into_iter();
     flowpin_identify::protocols::is_known(protocol) || of_parsers.any(|one| one.name == protocol)
@@ -90,12 +90,12 @@ pub fn record_names() -> BTreeSet<String> {
     messages::names_of_parsers()
 }
 
-/// What rules may look at in messages.
+/// The parts of messages that rules may refer to.
 pub fn buffers() -> Vec<Buffer> {
     registry::buffers()
 }
 
-/// Why an expression of `plan.identify.expressions` would be left out, if it would.
+/// Why an expression of `plan.identify.expressions` is refused, if it is.
 pub fn refused_expression(name: &str, expression: &str) -> Option<String> {
     worker::identify::patterns::refused_expression(name, expression)
 }
@@ -103,7 +103,7 @@ pub fn refused_expression(name: &str, expression: &str) -> Option<String> {
 /// Opens the inputs, compiles the filter and the user's patterns, and does nothing else: for `-T`.
 ///
 /// # Errors
-/// What would keep [`run`] from beginning.
+/// The errors that keep [`run`] from beginning.
 pub fn check(plan: &Plan) -> Result<(), RunError> {
     run::check_cpus(plan)?;
     run::ground::check_folders(plan)?;
@@ -130,10 +130,11 @@ pub fn slice(
     alone::slice::slice(plan, wanted, out, control, progress)
 }
 
-/// Tells `sink` what each stage saw of a packet, or of all packets of a connection, and decided.
+/// Reports to `sink` what each stage saw of a packet and decided, or of all packets of a
+/// connection.
 ///
 /// # Errors
-/// As [`run`], and what the sink fails with.
+/// As [`run`], and the errors of the sink.
 pub fn explain<K: ExplainSink>(
     plan: &Plan,
     question: Question,
@@ -144,10 +145,10 @@ pub fn explain<K: ExplainSink>(
     alone::explain::explain(plan, question, sink, control, progress)
 }
 
-/// Tells `sink` which protocol each connection speaks, in the order of a run's records.
+/// Reports to `sink` the protocol of each connection, in the order of a run's records.
 ///
 /// # Errors
-/// As [`run`], and what the sink fails with.
+/// As [`run`], and the errors of the sink.
 pub fn identify<K: ListSink>(
     plan: &Plan,
     sink: &mut K,
@@ -180,10 +181,10 @@ pub fn protocols() -> Result<Vec<&'static Protocol>, RunError> {
     Ok(identifier.protocols().to_vec())
 }
 
-/// Tells `sink` the bytes of the wanted conversations, in the order in which they came.
+/// Reports to `sink` the bytes of the wanted conversations, in the order of their packets.
 ///
 /// # Errors
-/// As [`run`], and what the sink fails with.
+/// As [`run`], and the errors of the sink.
 pub fn streams<K: StreamSink>(
     plan: &Plan,
     wanted: Wanted,

@@ -1,4 +1,4 @@
-//! What a run found out, for the summary: sums, losses, and the quality of the capture.
+//! The report of a run, for the summary: sums, losses, and the quality of the capture.
 
 use crate::aggregates::Findings;
 use crate::run::Ended;
@@ -11,10 +11,10 @@ use flowpin_reassembly::ReassemblyStats;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How far a run is, told about once a piece.
+/// The progress of a run, reported about once a piece.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Bytes read, as they lie on disk (compressed).
+    /// Bytes read, as on disk (compressed).
     pub bytes_read: u64,
     /// Bytes of all input files, if they can be known.
     pub bytes_total: Option<u64>,
@@ -31,7 +31,7 @@ pub trait ProgressSink {
     /// Called about once a piece (256 KiB) from the input thread; must return quickly.
     fn update(&self, progress: &Progress);
 
-    /// Something that the user should know now, and not only at the end.
+    /// A message that the user should see at once.
     fn note(&self, text: &str) {
         let _ = text;
     }
@@ -44,11 +44,11 @@ impl ProgressSink for () {
 /// Everything about a finished run.
 #[derive(Debug, Default)]
 pub struct RunReport {
-    /// Packets read from the input, before any filter of ours but behind the BPF filter.
+    /// Packets read from the input that passed the BPF filter.
     pub packets: u64,
     /// Bytes of their frames on the wire.
     pub frame_bytes: u64,
-    /// Time by the clock.
+    /// Wall-clock time.
     pub wall: Duration,
     /// Processor time of the whole process during the run.
     pub cpu: Duration,
@@ -58,13 +58,13 @@ pub struct RunReport {
     pub first: Option<Timestamp>,
     /// Stream time of the last packet.
     pub last: Option<Timestamp>,
-    /// How the work was divided, as `--pipeline` spells it.
+    /// The shape of the pipeline, as `--pipeline` takes it.
     pub pipeline: String,
-    /// What no connection shows alone.
+    /// The findings of aggregates.
     pub found: Findings,
     /// Where every byte of TCP payload went.
     pub reassembly: ReassemblyStats,
-    /// What was looked at to tell protocols; none if they were not asked for.
+    /// Connections and packets searched for protocols; zeros without identification.
     pub identify: IdentifyStats,
     /// Messages of application protocols.
     pub parse: ParseStats,
@@ -72,32 +72,31 @@ pub struct RunReport {
     pub messages: Vec<MessageCount>,
     /// Where every packet went.
     pub conservation: Conservation,
-    /// What the capture itself lacks.
+    /// Flaws of the capture itself.
     pub quality: CaptureQuality,
     /// Caps reached and things lost, by name.
     pub losses: Losses,
     /// Packets refused, by layer and reason.
     pub refusals: Refusals,
-    /// What each worker did.
+    /// The work of each worker.
     pub workers: Vec<WorkerReport>,
     /// The input files, in the order they were given.
     pub inputs: Vec<InputReport>,
-    /// Packets that the filter turned away; not among `packets`.
+    /// Packets that the filter dropped; not among `packets`.
     pub filtered: u64,
     /// The files written.
     pub outputs: Vec<OutputReport>,
-    /// A signal stopped the run before the input ended, or the reader of standard output left
+    /// A signal stopped the run before the input ended, or the reader of standard output closed it
     /// before the last record.
     pub stopped_early: bool,
     /// Logs of an earlier run that were replaced, or left.
     pub earlier: Earlier,
-    /// The run read as many packets as `-n` asked for, and no further: it is complete, the input
-    /// may not be.
+    /// The run stopped after the number of packets of `-n`: it is complete, the input may not be.
     pub stopped_after: Option<u64>,
 }
 
 impl RunReport {
-    /// Puts together what the stages found out. Times and memory are the caller's.
+    /// Combines the reports of the stages. The caller adds times and memory.
     pub(crate) fn of(ended: Ended) -> Self {
         let Ended {
             shape,
@@ -179,7 +178,7 @@ pub struct Conservation {
 }
 
 impl Conservation {
-    /// What is not accounted for; must be 0.
+    /// Packets not accounted for; must be 0.
     pub fn missing(&self) -> i128 {
         let accounted = [
             self.on_connections,
@@ -195,7 +194,7 @@ impl Conservation {
     }
 }
 
-/// What the capture lacks: users blame the tool for what the tap lost.
+/// Flaws of the capture, so that losses of the tap are not taken for losses of the analysis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CaptureQuality {
     /// Packets seen twice in a row on their connection.
@@ -211,9 +210,9 @@ pub struct CaptureQuality {
     pub stream_bytes: u64,
     /// Packets cut short by the snap length.
     pub snapped: u64,
-    /// Packets whose checksum the sender's adapter had still to complete.
+    /// Packets captured before the sender's adapter completed their checksum.
     pub offloaded: u64,
-    /// Packets whose transport checksum does not hold.
+    /// Packets with a wrong transport checksum.
     pub bad_checksums: u64,
     /// Packets earlier than one before them.
     pub backwards: u64,
@@ -223,7 +222,7 @@ pub struct CaptureQuality {
     pub leaps: u64,
 }
 
-/// What one worker did.
+/// The work of one worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkerReport {
     /// Packets handled.
@@ -245,9 +244,9 @@ pub struct InputReport {
     pub format: String,
     /// Packets read from it.
     pub packets: u64,
-    /// What a user should know about it, one line each.
+    /// Notes for the user, one line each.
     pub notes: Vec<String>,
-    /// Where and how it is truncated or damaged, in one line.
+    /// The place and kind of its truncation or damage, in one line.
     pub damage: Option<String>,
     /// Whether it could not be opened: nothing of it was read.
     pub unopened: bool,

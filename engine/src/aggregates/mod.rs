@@ -5,8 +5,8 @@
 //!                     (one a worker)                                      └─► Findings ─► report
 //! ```
 //!
-//! What an aggregate is says [`flowpin_aggregate`]. Adding one: its two sides in a crate under
-//! `pipeline/90-detect`, a line below, and where the summary shows what it has found.
+//! [`flowpin_aggregate`] describes the two sides of an aggregate. To add one: write them in a crate
+//! under `pipeline/90-detect`, add a line below, and show its findings in the summary.
 
 mod source;
 
@@ -27,20 +27,20 @@ type FindingsOf<A> = <DeciderOf<A> as Decider>::Findings;
 
 macro_rules! aggregates {
     ($($(#[$doc:meta])* $name:ident: $aggregate:ty;)*) => {
-        /// What a worker hands over besides its records.
+        /// The news that a worker hands over with its records.
         #[derive(Debug, Default)]
         pub(crate) struct News {
             $(pub(crate) $name: Option<NewsOf<$aggregate>>,)*
         }
 
-        /// The observers of one worker, of those aggregates that are wanted.
+        /// The observers of one worker, for the aggregates that its plan enables.
         #[derive(Debug, Default)]
         pub(crate) struct Observers {
             $($name: Option<ObserverOf<$aggregate>>,)*
         }
 
         impl Observers {
-            /// Those that a plan wants. `secret` keys hash tables.
+            /// The observers that a plan enables. `secret` keys hash tables.
             pub(crate) fn new(plan: &Plan, secret: u64) -> io::Result<Self> {
                 Ok(Self {
                     $($name: <$aggregate>::is_wanted(plan)
@@ -62,21 +62,21 @@ macro_rules! aggregates {
                 &mut self,
                 key: RecordKey,
                 place: &MessagePlace,
-                told: DataChannel<'_>,
+                channel: DataChannel<'_>,
             ) {
                 $(if let Some(observer) = &mut self.$name {
-                    observer.data_channel(key, place, told);
+                    observer.data_channel(key, place, channel);
                 })*
             }
 
-            /// What was seen since the last tick.
+            /// The news since the last tick.
             pub(crate) fn tick(&mut self, now: Timestamp) -> News {
                 News {
                     $($name: self.$name.as_mut().and_then(|observer| observer.tick(now)),)*
                 }
             }
 
-            /// All that is left.
+            /// The last news.
             pub(crate) fn finish(self) -> News {
                 News {
                     $($name: self.$name.and_then(Observer::finish),)*
@@ -84,7 +84,7 @@ macro_rules! aggregates {
             }
         }
 
-        /// What the aggregates of a run have found, for its summary.
+        /// The findings of a run's aggregates, for its summary.
         #[derive(Debug, Default)]
         pub struct Findings {
             $($(#[$doc])* pub $name: FindingsOf<$aggregate>,)*
@@ -93,7 +93,7 @@ macro_rules! aggregates {
         /// The deciders of a run. Those that emit records are sources of its merger.
         #[derive(Debug)]
         pub(crate) struct Deciders {
-            /// By worker: up to where it has delivered everything.
+            /// By worker: the key up to which it has delivered everything.
             delivered: Vec<RecordKey>,
             /// Sources of the merger that are before these.
             before: usize,
@@ -101,8 +101,8 @@ macro_rules! aggregates {
         }
 
         impl Deciders {
-            /// Those that a plan wants, for that many workers; `before`: the merger's sources
-            /// that stand before theirs.
+            /// The deciders that a plan enables, for `workers` workers. `before`: the merger's
+            /// sources before them.
             pub(crate) fn new(plan: &Plan, workers: usize, before: usize) -> Self {
                 Self {
                     delivered: vec![RecordKey::default(); workers],
@@ -112,15 +112,15 @@ macro_rules! aggregates {
                 }
             }
 
-            /// How many sources of the merger they are.
+            /// The number of their sources in the merger.
             pub(crate) fn sources(&self) -> usize {
                 let mut sources = 0;
                 $(sources += usize::from(self.$name.as_ref().is_some_and(Source::emits));)*
                 sources
             }
 
-            /// Takes what a worker hands over with its records, of which it has delivered all up to
-            /// `watermark`. Other sources observe nothing.
+            /// Takes the news of a worker, which has delivered all its records up to `watermark`.
+            /// Other sources have no news.
             pub(crate) fn push(&mut self, worker: usize, watermark: RecordKey, news: News) {
                 let Some(delivered) = self.delivered.get_mut(worker) else {
                     return;
@@ -142,7 +142,7 @@ macro_rules! aggregates {
                 debug_assert_eq!(number, self.before + self.sources());
             }
 
-            /// Takes a written batch home; returns one of a source before these.
+            /// Returns a written batch to its formatter; hands back one of an earlier source.
             pub(crate) fn recycle(
                 &mut self,
                 source: usize,
@@ -163,7 +163,7 @@ macro_rules! aggregates {
                 all.into_iter().flatten()
             }
 
-            /// What did not fit.
+            /// News that did not fit.
             pub(crate) fn losses(&self) -> Losses {
                 let mut losses = Losses::default();
                 $(if let Some(source) = &self.$name {
@@ -172,7 +172,7 @@ macro_rules! aggregates {
                 losses
             }
 
-            /// What was found, once all is decided.
+            /// The findings, once everything is decided.
             pub(crate) fn take_findings(&mut self) -> Findings {
                 Findings {
                     $($name: self

@@ -14,8 +14,7 @@ use flowpin_record::{
 pub(super) struct Source<D> {
     pub(super) decider: D,
     formatter: Formatter,
-    /// Until a record is emitted: what the formatter of messages is made of, for which most runs
-    /// have no need.
+    /// For the formatter of messages, which is made for the first record; most runs need none.
     plan: Option<Box<Plan>>,
 }
 
@@ -33,7 +32,7 @@ impl<D: Decider> Source<D> {
         D::EMITS
     }
 
-    /// Where written batches go home.
+    /// The formatter that reuses written batches.
     pub(super) fn formatter(&mut self) -> Option<&mut Formatter> {
         D::EMITS.then_some(&mut self.formatter)
     }
@@ -50,7 +49,7 @@ impl<D: Decider> Source<D> {
         let decided = self.decider.decide(delivered, &mut emitted);
         if D::EMITS {
             let mut batch = self.formatter.take_batch_up_to(decided);
-            // They replace others, which were counted when they were built.
+            // They replace records that were counted when they were made.
             batch.forget_built_connections();
             merger.push(number, batch);
         }

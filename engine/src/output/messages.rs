@@ -8,7 +8,7 @@ use flowpin_data_channels::FTP_DATA;
 use flowpin_output::MessageSchemas;
 use std::collections::BTreeSet;
 
-/// Those of all parsers: of grammars last, of parts of messages after the messages.
+/// The schemas of all parsers: grammars last, parts of messages after the messages.
 pub(crate) fn schemas(plan: &Plan) -> MessageSchemas {
     if !plan.parse.enabled {
         return MessageSchemas::default();
@@ -20,7 +20,7 @@ pub(crate) fn schemas(plan: &Plan) -> MessageSchemas {
     MessageSchemas::new(all.into_iter().map(|(_, schema)| schema))
 }
 
-/// What those of built-in parsers are called, and their files: grammars may not take these names.
+/// The names of the messages of built-in parsers and of their files: grammars may not take them.
 pub(crate) fn names_of_parsers() -> BTreeSet<String> {
     let mut plan = Plan::default();
     plan.files.decode = true;
@@ -34,7 +34,7 @@ pub(crate) fn names_of_parsers() -> BTreeSet<String> {
         .collect()
 }
 
-/// Those of all parsers that there are, asked for or not: an earlier run may have asked.
+/// The schemas of all parsers, enabled or not: an earlier run may have had others enabled.
 pub(crate) fn all_schemas(plan: &Plan) -> MessageSchemas {
     let mut plan = plan.clone();
     plan.parse.enabled = true;
@@ -42,10 +42,10 @@ pub(crate) fn all_schemas(plan: &Plan) -> MessageSchemas {
     schemas(&plan)
 }
 
-/// That all protocols of which messages are asked for have a parser.
+/// Checks that all protocols of `--parse` have a parser.
 ///
 /// # Errors
-/// The first one that has none, with those that have.
+/// The first protocol without a parser, and those that have one.
 pub(crate) fn check(plan: &Plan) -> Result<(), RunError> {
     let setup = stage_options::parsers(plan);
     let mut known = registry::names(&setup);

@@ -1,4 +1,4 @@
-//! The output stage: merges what workers and input stage deliver, and writes it.
+//! The output stage: merges the records of workers and input stage, and writes them.
 
 pub(crate) mod messages;
 
@@ -11,7 +11,7 @@ use flowpin_counters::Losses;
 use flowpin_output::{Earlier, Merger, MessageCount, RecordBatch, Writers};
 use std::time::{Duration, Instant};
 
-/// What a worker or the input stage hands over at a tick.
+/// Records and news that a worker or the input stage hands over at a tick.
 #[derive(Debug, Default)]
 pub(crate) struct Delivery {
     pub(crate) records: RecordBatch,
@@ -34,17 +34,17 @@ pub(crate) struct Output {
     deciders: Deciders,
     writers: Writers,
     control: Control,
-    /// Requests to reopen that were met.
+    /// Requests to reopen that are done.
     reopened: u32,
     account: Account,
-    /// When everything was last handed to the system.
+    /// The time of the last flush.
     flushed: Instant,
 }
 
-/// Whoever reads the files while they grow need not wait for long.
+/// Readers of growing files see new records after at most this time.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
 
-/// What was written.
+/// The files and records that were written.
 #[derive(Default)]
 pub(crate) struct OutputSummary {
     pub(crate) files: Vec<OutputReport>,
@@ -70,14 +70,14 @@ impl Output {
         }
     }
 
-    /// Takes what one source delivers.
+    /// Takes the delivery of one source.
     pub(crate) fn push(&mut self, source: usize, delivery: impl Into<Delivery>) {
         let Delivery { records, news } = delivery.into();
         self.deciders.push(source, records.watermark(), news);
         self.merger.push(source, records);
     }
 
-    /// Writes what all sources have delivered; batches that are done go to `recycle`.
+    /// Writes the records up to which all sources have delivered; written batches go to `recycle`.
     pub(crate) fn write(
         &mut self,
         mut recycle: impl FnMut(usize, RecordBatch),
@@ -99,9 +99,9 @@ impl Output {
             self.reopened = reopens;
             self.writers.reopen()?;
         }
-        self.control.tell_records(self.writers.records_written());
+        self.control.set_records(self.writers.records_written());
         if self.writers.is_closed() {
-            self.control.tell_reader_left();
+            self.control.set_reader_left();
         }
         self.account.enter(&self.losses());
         if self.flushed.elapsed() >= FLUSH_EVERY {
@@ -111,7 +111,7 @@ impl Output {
         Ok(())
     }
 
-    /// What was lost so far.
+    /// Losses so far.
     fn losses(&self) -> Losses {
         let mut losses = *self.writers.losses();
         losses.add(&self.deciders.losses());

@@ -10,12 +10,12 @@ use crate::worker::identify::IdentifyRules;
 use flowpin_config::{Cut, Input, Plan};
 use flowpin_cpu::tsc;
 
-/// Inputs below this are done before threads would pay for looking.
+/// Shorter inputs are finished before threads would pay for measuring.
 const INPUT_BYTES_MIN: u64 = 128 << 20;
 
 /// Pieces that each pipeline is measured with, after as many to warm up: 8 MiB of a long input, and
-/// few enough of a shorter one that looking takes some hundredths of what the run will.
-// PERF: 1,000,001 packets of 105 bytes (121 MB), 2-core virtual EPYC: with 8 MiB always, looking
+/// fewer of a shorter one, so that measuring takes a few per cent of the run.
+// PERF: 1,000,001 packets of 105 bytes (121 MB), 2-core virtual EPYC: with 8 MiB always, measuring
 // took 70 ms of processor time, where the run took 270.
 fn pieces(input_bytes: u64) -> usize {
     let share = input_bytes / PIECE_BYTES / SHARE;
@@ -23,15 +23,15 @@ fn pieces(input_bytes: u64) -> usize {
 }
 
 const PIECE_BYTES: u64 = 256 << 10;
-/// One piece in so many.
+/// One piece of this many is measured.
 const SHARE: u64 = 128;
 const PIECES_MIN: usize = 4;
 const PIECES_MAX: usize = 32;
 
-/// What threads would cost a packet, as [`super::profile`] finds it, from the first megabytes and
-/// three pipelines: up to the dispatch, up to the checksums, all; and what handing over costs. None
-/// if the input cannot be read twice, is too short to matter, or if others use the processors.
-/// Nothing is written.
+/// The costs of the stages a packet, as [`super::profile`] finds them, but from the first megabytes
+/// and three pipelines: up to the dispatch, up to the checksums, all; and the cost of handing over.
+/// None if the input cannot be read twice or is too short, or if other processes use the
+/// processors. Nothing is written.
 pub(crate) fn brief(plan: &Plan, known: Option<&IdentifyRules>) -> Option<Rule> {
     if plan.inputs.contains(&Input::Stdin) {
         return None;
@@ -45,7 +45,7 @@ pub(crate) fn brief(plan: &Plan, known: Option<&IdentifyRules>) -> Option<Rule> 
     let all = layers(plan);
     let pieces = pieces(bytes);
     let cycles = |layer: Layer| Some(measured(layer, pieces, plan, known, &control)?.0);
-    // This one brings the file into memory, and counts for nothing.
+    // This pass loads the file into memory and is not counted.
     measured(Layer::Read, pieces.max(PIECES_OUT), plan, known, &control)?;
     let dispatch = cycles(Layer::Dispatch)?;
     let input = if all.contains(&Layer::Checksums) {
@@ -68,11 +68,11 @@ pub(crate) fn brief(plan: &Plan, known: Option<&IdentifyRules>) -> Option<Rule> 
             None => Some(Handover::default()),
         }
     };
-    let behind = handover(Cut::L3, input)?;
+    let after = handover(Cut::L3, input)?;
     let before = if input > dispatch {
         handover(Cut::L2, dispatch)?
     } else {
-        behind
+        after
     };
     Some(Rule {
         hertz: 1.0,
@@ -80,7 +80,7 @@ pub(crate) fn brief(plan: &Plan, known: Option<&IdentifyRules>) -> Option<Rule> 
         input,
         worker: (whole - input - output).max(0.0),
         output,
-        handover: [behind, before],
+        handover: [after, before],
         ..Rule::default()
     })
 }
@@ -104,31 +104,31 @@ fn measured(
         }
     }
     let (cycles, packets) = (tsc().wrapping_sub(start), lane.packets() - before);
-    let told = lane.tell();
-    let [.., output] = told.steps;
+    let totals = lane.totals();
+    let [.., output] = totals.steps;
     let each = |cycles: u64, packets: u64| {
         #[expect(clippy::cast_precision_loss, reason = "a ratio")]
         let cycles = cycles as f64;
         per(cycles, packets)
     };
-    Some((each(cycles, packets), each(output, told.packets)))
+    Some((each(cycles, packets), each(output, totals.packets)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::{PIECES_MAX, PIECES_MIN, pieces};
 
-    /// Looking is short beside the run: all pipelines together, each twice as long as it is
-    /// measured, read at most a ninth of an input that is looked at at all.
+    /// Measuring is short compared with the run: all pipelines together, warm-up included, read at
+    /// most a ninth of an input that is measured at all.
     #[test]
-    fn looking_is_short_beside_the_run() {
+    fn measuring_is_short_compared_with_the_run() {
         let megabytes = |count: u64| pieces(count << 20);
         assert_eq!(megabytes(128), PIECES_MIN);
         assert_eq!(megabytes(1 << 10), 32);
         assert_eq!(pieces(u64::MAX), PIECES_MAX);
         for size in 128..4096 {
-            let looked_at = 4 * 2 * megabytes(size) + 2 * (8 + megabytes(size));
-            assert!(looked_at * 9 <= size as usize * 4, "{size} MiB");
+            let measured = 4 * 2 * megabytes(size) + 2 * (8 + megabytes(size));
+            assert!(measured * 9 <= size as usize * 4, "{size} MiB");
         }
     }
 }

@@ -1,24 +1,24 @@
-//! From sums to costs a packet.
+//! From the totals of passes to costs a packet.
 
 use super::passes::{Pass, middle};
 use super::per;
-use super::pipeline::{Layer, Told};
+use super::pipeline::{Layer, Totals};
 use super::rule::{Handover, Mapping, Rule};
 use super::watched::clock_cost;
 use flowpin_config::Cut;
 
-/// What one packet costs, on average.
+/// The average cost of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
     /// Cycles of the time stamp counter.
     pub cycles: f64,
-    /// Instructions of our own; none where the kernel does not count them.
+    /// Instructions in user mode; none where the kernel does not count them.
     pub instructions: Option<f64>,
     /// Misses of the last-level cache.
     pub misses: Option<f64>,
 }
 
-/// Which thread does it in `2xN` and `3xN`.
+/// The thread of a stage in `2xN` and `3xN`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The input thread.
@@ -29,44 +29,44 @@ pub enum Side {
     Output,
 }
 
-/// What one stage costs.
+/// The cost of one stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StageCost {
     /// Its name.
     pub name: &'static str,
-    /// Who does it.
+    /// Its thread.
     pub side: Side,
-    /// A packet.
+    /// Its cost a packet.
     pub cost: Cost,
 }
 
-/// The last pipeline as measured from within, in cycles a packet.
+/// The steps of the last pipeline, measured inside it, in cycles a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Inside {
     /// Reading.
     pub read: f64,
     /// Walking, peeling, hashing, checksums.
     pub input: f64,
-    /// The connection table and all behind it.
+    /// The connection table and all stages after it.
     pub worker: f64,
     /// Time-outs, and the connections that end with the input.
     pub ticks: f64,
     /// Merging and writing.
     pub output: f64,
-    /// Of the worker: the stages behind the connection table.
+    /// The part of `worker` after the connection table.
     pub stages: f64,
 }
 
-/// What open connections take.
+/// The memory of open connections.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Memory {
     /// The most that were open at a time.
     pub connections: u64,
-    /// Bytes for each of them, state of all stages and buffers together.
+    /// Bytes for each of them: the state of all stages, and buffers.
     pub bytes: f64,
 }
 
-/// Where the time goes.
+/// The costs of all stages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
     /// Ticks of the time stamp counter in a second.
@@ -83,15 +83,16 @@ pub struct Profile {
     pub sum: Cost,
     /// Cycles a packet of a plain run on one thread.
     pub total: f64,
-    /// Share of the time by the clock in which that run had a processor: below 0.9, others had it.
+    /// Share of the wall-clock time in which that run had a processor: below 0.9, other processes
+    /// had it.
     pub share: f64,
-    /// What handing a packet to another core costs, by cut; empty if there is no other core.
+    /// The cost of handing a packet to another core, by cut; empty if there is no other core.
     pub handover: Vec<(Cut, Handover)>,
-    /// The check from within.
+    /// The check by measurements inside the last pipeline.
     pub inside: Inside,
-    /// What connections take, if there were enough to tell.
+    /// The memory of connections, if there were enough to measure.
     pub memory: Option<Memory>,
-    /// What the papers' rule proposes, for 1 to 64 cores.
+    /// The mappings of the papers' rule, for 1 to 64 cores.
     pub mappings: Vec<Mapping>,
 }
 
@@ -109,22 +110,22 @@ impl Layered {
         }
     }
 
-    /// The pass that counts.
+    /// The median pass.
     fn middle(&self) -> Option<Pass> {
         middle(&self.passes, |pass| pass.span.cycles)
     }
 
-    fn told(&self) -> Told {
-        self.middle().map(|pass| pass.told).unwrap_or_default()
+    fn totals(&self) -> Totals {
+        self.middle().map(|pass| pass.totals).unwrap_or_default()
     }
 
-    /// What it costs a packet.
+    /// Its cost a packet.
     #[expect(clippy::cast_precision_loss, reason = "ratios")]
     pub(super) fn cost(&self) -> Cost {
-        let Some(Pass { span, told }) = self.middle() else {
+        let Some(Pass { span, totals }) = self.middle() else {
             return Cost::default();
         };
-        let each = |sum: f64| per(sum, told.packets);
+        let each = |sum: f64| per(sum, totals.packets);
         Cost {
             cycles: each(span.cycles),
             instructions: span.counts.map(|counts| each(counts[0] as f64)),
@@ -150,15 +151,15 @@ impl Profile {
             mappings: Vec::new(),
         };
         for layered in measured {
-            let (upto, told) = (layered.cost(), layered.told());
+            let (upto, totals) = (layered.cost(), layered.totals());
             let (name, side) = name(layered.layer);
             let cost = upto.less(&profile.sum);
             profile.stages.push(StageCost { name, side, cost });
             profile.sum = profile.sum.more(&cost);
-            profile.packets = told.packets;
-            profile.frame_bytes = told.frame_bytes;
-            profile.connections = told.connections;
-            profile.inside = inside(&told);
+            profile.packets = totals.packets;
+            profile.frame_bytes = totals.frame_bytes;
+            profile.connections = totals.connections;
+            profile.inside = inside(&totals);
         }
         profile.part_output();
         profile
@@ -194,7 +195,7 @@ impl Profile {
         found.map_or(0.0, |stage| stage.cost.cycles.max(0.0))
     }
 
-    /// What the papers' rule needs to know.
+    /// The input of the papers' rule.
     #[expect(clippy::cast_precision_loss, reason = "an average")]
     pub fn rule(&self) -> Rule {
         Rule {
@@ -214,7 +215,7 @@ impl Profile {
 }
 
 impl Cost {
-    /// What a layer and all before it cost.
+    /// The cost of a layer and all before it.
     fn more(&self, added: &Self) -> Self {
         let more = |one: Option<f64>, other: Option<f64>| match (one, other) {
             (None, None) => None,
@@ -227,8 +228,8 @@ impl Cost {
         }
     }
 
-    /// What a layer adds. Two passes never measure quite the same, so that one with a layer more
-    /// may have cost less: no layer gives anything back.
+    /// The cost that a layer adds; never negative, though by noise a pass with one layer more may
+    /// have cost less.
     fn less(&self, before: &Self) -> Self {
         let less = |now: Option<f64>, then: Option<f64>| {
             let then = then.unwrap_or(0.0);
@@ -260,17 +261,18 @@ fn name(layer: Layer) -> (&'static str, Side) {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "ratios")]
-fn inside(told: &Told) -> Inside {
-    let [read, input, worker, ticks, output] = told.steps.map(|sum| per(sum as f64, told.packets));
-    let clocks = told.calls as f64 * clock_cost();
-    let stages = (told.watched[1] as f64 - clocks).max(0.0);
+fn inside(totals: &Totals) -> Inside {
+    let [read, input, worker, ticks, output] =
+        totals.steps.map(|sum| per(sum as f64, totals.packets));
+    let clocks = totals.calls as f64 * clock_cost();
+    let stages = (totals.watched[1] as f64 - clocks).max(0.0);
     Inside {
         read,
         input,
         worker,
         ticks,
         output,
-        stages: per(stages, told.watched_packets),
+        stages: per(stages, totals.watched_packets),
     }
 }
 
@@ -278,7 +280,7 @@ fn inside(told: &Told) -> Inside {
 mod tests {
     use super::Cost;
 
-    /// Noise between two passes is no gain.
+    /// Noise between two passes does not count as a gain.
     #[test]
     fn no_layer_costs_less_than_nothing() {
         let cost = |each: f64| Cost {

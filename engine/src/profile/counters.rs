@@ -1,17 +1,17 @@
-//! Clocks and counters of this thread: time stamp counter, and what the kernel lets us count.
+//! Clocks and counters of this thread: the time stamp counter, and events that the kernel counts.
 
 use flowpin_cpu::{TscRate, thread_cpu_time, tsc};
 
-/// What passed between two moments.
+/// The time and events between two moments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Span {
-    /// Ticks of the time stamp counter, without those that other threads had.
+    /// Ticks of the time stamp counter, without those of other threads on the same processor.
     pub(super) cycles: f64,
     /// Instructions and misses of the last-level cache, in this process's own code.
     pub(super) counts: Option<[u64; 2]>,
 }
 
-/// When something began, by the time stamp counter and by this thread's processor time.
+/// A moment, by the time stamp counter and by this thread's processor time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
     ticks: u64,
@@ -27,13 +27,13 @@ impl Moment {
         }
     }
 
-    /// Ticks since then, without those that other threads had.
+    /// Ticks since then, without those of other threads on the same processor.
     pub(super) fn elapsed(self, hertz: f64) -> f64 {
         let ticks = tsc().wrapping_sub(self.ticks);
         let cpu_s = thread_cpu_time().as_secs_f64() - self.cpu_s;
         #[expect(clippy::cast_precision_loss, reason = "a fraction of a second")]
         let ticks = ticks as f64;
-        // On a busy machine another thread may have had the processor meanwhile.
+        // On a busy machine another thread may have had the processor in between.
         ticks.min((cpu_s + 1e-6) * hertz)
     }
 }

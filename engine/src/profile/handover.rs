@@ -1,16 +1,16 @@
-//! What it costs that another core reads the packets: measured with one that only looks.
+//! The cost of handing packets to another core, measured with a thread that only reads them.
 //!
 //! ```text
-//!  input thread, as in 2x1 ──real pieces, descriptors, rings──► a thread that looks at each
-//!        ▲                                                      descriptor and at the bytes that
-//!        └────────────────── pieces come home ◄──────────────── a worker would read, twice
+//!  input thread, as in 2x1 ──real pieces, descriptors, rings──► a thread that reads each
+//!        ▲                                                      descriptor and the bytes that a
+//!        └────────────────── pieces return ◄─────────────────── worker would read, twice
 //! ```
 //!
-//! The first look finds the lines in another core's cache, the second one in its own, as a run on
-//! one thread does: the difference is what a worker pays. The input pays for writing over lines
-//! that the other core has: what it takes here beyond a pass on one thread. Both depend on where
-//! the two cores are: within one last-level cache a line comes in some 13 ns, from another one in
-//! 70 to 90, and a virtual machine's processors may be either, an hour later the other.
+//! The first read finds the lines in another core's cache, the second one in its own, as a run on
+//! one thread does: the difference is the cost of a worker. The input's cost is the time that it
+//! takes here beyond a pass on one thread: it overwrites lines that the other core holds. Both
+//! depend on the two cores: within one last-level cache a line takes some 13 ns, from another cache
+//! 70 to 90, and for a virtual machine's processors that may change from hour to hour.
 
 use super::counters::Moment;
 use super::passes::Bench;
@@ -31,37 +31,37 @@ use flowpin_packet::{FrameBytes, PacketMeta, SHARD_COUNT};
 use std::thread::{self, Builder};
 use std::time::Instant;
 
-/// What the two threads took.
+/// The times of the two threads.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Relayed {
     packets: u64,
     /// Ticks of the input, without its waiting.
     input: f64,
-    /// Ticks of the first looks beyond the second ones.
-    looks: f64,
-    /// Which part of the time one of the two was kept waiting by threads of others.
+    /// Ticks of the first reads beyond those of the second.
+    reads: f64,
+    /// The share of the time in which one of the two waited for other processes.
     waited: f64,
 }
 
 impl Relayed {
-    /// Whether others want these processors so much that two threads will wait for each other:
-    /// then one alone is done sooner.
+    /// Whether other processes load these processors so much that two threads wait for each other:
+    /// then one thread alone is faster.
     pub(super) fn is_disturbed(&self) -> bool {
         self.waited > WAITED_MAX
     }
 
-    /// Beyond what the input takes a packet alone.
+    /// The cost beyond what the input takes a packet on its own.
     pub(super) fn beyond(&self, alone: f64) -> Handover {
         Handover {
             input: (per(self.input, self.packets) - alone).max(0.0),
-            worker: per(self.looks, self.packets),
+            worker: per(self.reads, self.packets),
         }
     }
 }
 
 impl Bench<'_> {
     /// Hands the first `pieces` of the input to another core; the first eight, whose memory is
-    /// new, count for nothing. None if there is no other, if nothing is left to count, or if
+    /// new, are not counted. None if there is no other core, if nothing is left to count, or if
     /// stopped.
     pub(super) fn relay(
         &self,
@@ -90,13 +90,13 @@ impl Bench<'_> {
             return Ok(None);
         };
         thread::scope(move |scope| {
-            let looker = Builder::new()
-                .name("looker".to_owned())
+            let reader = Builder::new()
+                .name("reader".to_owned())
                 .spawn_scoped(scope, move || {
                     pin(Some(there));
                     let waited = thread_wait_time();
-                    let looks = look_at_all(end, late, hertz);
-                    (looks, thread_wait_time().saturating_sub(waited))
+                    let reads = read_all(end, late, hertz);
+                    (reads, thread_wait_time().saturating_sub(waited))
                 })
                 .map_err(RunError::Thread)?;
             let owners = &[0; SHARD_COUNT];
@@ -126,7 +126,7 @@ impl Bench<'_> {
                 self.shown.update(&input.progress());
             }
             to_workers.finish().map_err(lost)?;
-            let (looks, others) = looker.join().map_err(|_| RunError::WorkerLost(0))?;
+            let (reads, others) = reader.join().map_err(|_| RunError::WorkerLost(0))?;
             self.shown.next();
             let waited = thread_wait_time().saturating_sub(waited).max(others);
             let waited = waited.as_secs_f64() / start.elapsed().as_secs_f64().max(1e-9);
@@ -135,7 +135,7 @@ impl Bench<'_> {
             Ok(is_whole.then_some(Relayed {
                 packets,
                 input: busy,
-                looks,
+                reads,
                 waited,
             }))
         })
@@ -147,29 +147,29 @@ fn lost(error: HandoffError) -> RunError {
     RunError::WorkerLost(worker)
 }
 
-/// Looks at every batch twice, and returns by how much the first looks were dearer.
-fn look_at_all(mut end: WorkerEnd, late: Late, hertz: f64) -> f64 {
-    let mut dearer = 0.0;
+/// Reads every batch twice, and returns by how much the first reads took longer.
+fn read_all(mut end: WorkerEnd, late: Late, hertz: f64) -> f64 {
+    let mut extra = 0.0;
     let mut batches = 0;
     while let Some(batch) = end.recv() {
         let start = Moment::now();
-        look(batch.bytes(), &batch.metas, late);
+        read(batch.bytes(), &batch.metas, late);
         let first = start.elapsed(hertz);
         let start = Moment::now();
-        look(batch.bytes(), &batch.metas, late);
+        read(batch.bytes(), &batch.metas, late);
         if batches == PIECES_OUT {
-            dearer = 0.0;
+            extra = 0.0;
         }
         batches += 1;
-        dearer += (first - start.elapsed(hertz)).max(0.0);
+        extra += (first - start.elapsed(hertz)).max(0.0);
         end.give_back(batch);
     }
-    dearer
+    extra
 }
 
 /// Reads what a worker reads of each packet, a byte of each line: descriptor, the first lines of
 /// the payload, or all of it where checksums are left to the worker.
-fn look(frames: FrameBytes<'_>, metas: &[PacketMeta], late: Late) {
+fn read(frames: FrameBytes<'_>, metas: &[PacketMeta], late: Late) {
     let mut sum = 0u64;
     for meta in metas {
         sum = sum.wrapping_add(meta.number + u64::from(meta.payload_len));
@@ -190,10 +190,10 @@ fn look(frames: FrameBytes<'_>, metas: &[PacketMeta], late: Late) {
     black_box(sum);
 }
 
-/// Above what a thread waits that wakes up on a machine of its own, below what one of two waits
-/// that share a processor with a third.
+/// More than the waits of a thread on an idle machine, less than those of two threads that share a
+/// processor with a third.
 const WAITED_MAX: f64 = 0.15;
 
 const LINE_LEN: usize = 64;
-/// Of a payload, what identification and the first line of a message take.
+/// The lines of a payload that identification and the first line of a message take.
 const FIRST_LINES: usize = 2 * LINE_LEN;

@@ -1,23 +1,22 @@
-//! Where the time goes: what each stage costs a packet, and what follows for more cores.
+//! The cost of each stage a packet, and what follows for more cores.
 //!
 //! ```text
 //!  first round:   read │ read + dispatch │ … + connections │ … + scans │ … │ a plain run │ …
 //!  second round:  read │ read + dispatch │ …
 //! ```
 //!
-//! The papers' method: one stage is added after the other, and what it costs is the difference.
-//! Each pipeline runs through the whole input alone, from an empty table to the last record, for
-//! two that take turns throw each other's connections out of the caches, and then no stage costs
-//! what it costs in a run. All pipelines and a plain run make a round; of several rounds the middle
-//! pass counts, so a slow moment of the machine meets all of them and shows in none. Clocks and
-//! counters are read before and after a pass, so measuring costs nothing.
+//! The papers' method: stages are added one by one, and the cost of each is the difference. Each
+//! pipeline runs through the whole input alone, from an empty table to the last record: two that
+//! alternate would evict each other's connections from the caches, and no stage would cost what it
+//! costs in a run. All pipelines and a plain run make a round; of several rounds the median pass
+//! counts, so that a slow moment of the machine does not change the result. Clocks and counters are
+//! read only before and after a pass, so that measuring costs nothing.
 //!
-//! As a check, the last pipeline is also measured from within: its steps by the time stamp counter
-//! at the ends of pieces, and the stages behind the connection table around each call, in every
-//! 64th piece, the cost of the clock taken off. Code for this is generated apart: a run does not
-//! have it.
+//! As a check, the last pipeline is also measured inside: its steps by the time stamp counter at
+//! the ends of pieces, and the stages after the connection table around each call, in every 64th
+//! piece, less the cost of the clock. This code is generated separately: a run does not have it.
 //!
-//! What it costs that another core reads the packets is measured too, see [`handover`].
+//! The cost of handing packets to another core is measured too: see [`handover`].
 
 mod brief;
 mod costs;
@@ -46,11 +45,11 @@ use pipeline::{Layer, Pipeline, layers};
 use plain::Plain;
 use std::time::{Duration, Instant};
 
-/// Runs the input through one pipeline after the other, and through a plain run, and says what
-/// each stage costs. Nothing is written.
+/// Runs the input through one pipeline after the other, and through a plain run, and returns the
+/// cost of each stage. Nothing is written.
 ///
-/// `cores`: the shapes of up to so many cores are also run, to compare with what the rule says,
-/// unless the machine is too busy to tell.
+/// The shapes of up to `cores` cores are also run, to compare with the rule's predictions, unless
+/// the machine is too busy.
 ///
 /// # Errors
 /// As [`crate::run`]; standard input, which cannot be read twice.
@@ -76,8 +75,8 @@ pub fn profile(
         shown: Shown::new(progress, 1 + rounds * in_round as u64),
     };
     let mut clock = Clock::new();
-    // First of all: what others leave to the allocator would be missing. It also brings the file
-    // into memory, so that the first pass does not pay for all.
+    // First, because memory that other passes leave to the allocator would be missing. It also
+    // loads the file into memory, so that the first pass does not pay for that.
     let memory = memory(&bench)?;
     let found = measure(&bench, rounds, &cuts, &mut clock)?;
     let mut profile = Profile::of(&found.layers, clock.hertz());
@@ -89,7 +88,7 @@ pub fn profile(
     profile.total = single.cycles;
     profile.share = single.share.min(1.0);
     profile.mappings = profile.rule().mappings();
-    // With others on the processors, wall time says nothing.
+    // With other processes on the processors, wall-clock time means nothing.
     let cores = if single.share >= QUIET { cores } else { 0 };
     let bench = Bench {
         shown: Shown::new(&(), 1),
@@ -112,7 +111,7 @@ pub fn profile(
 /// Share of the wall time in which a single thread must have had the processor.
 const QUIET: f64 = 0.9;
 
-/// What all rounds took.
+/// The measurements of all rounds.
 #[derive(Default)]
 struct Measured {
     layers: Vec<Layered>,
@@ -120,7 +119,7 @@ struct Measured {
     relayed: Vec<Vec<Relayed>>,
 }
 
-/// Runs everything in turn: A B C, A B C.
+/// Runs all pipelines in turn: A B C, A B C.
 fn measure(
     bench: &Bench<'_>,
     rounds: u64,
@@ -152,7 +151,7 @@ fn measure(
 }
 
 impl Measured {
-    /// What handing over costs with each cut.
+    /// The cost of handing over with each cut.
     fn handover(&self, cuts: &[Cut]) -> Vec<(Cut, Handover)> {
         let mut found = Vec::new();
         for (&cut, relayed) in cuts.iter().zip(&self.relayed) {
@@ -185,20 +184,20 @@ fn cuts(plan: &Plan) -> Vec<Cut> {
     }
 }
 
-/// How many rounds of so many passes: the more the shorter the input, for then noise shows more.
+/// The number of rounds of `passes` passes: more for a shorter input, where noise matters more.
 fn rounds(bytes: u64, passes: u64) -> u64 {
     (BYTES_IN_ALL / (bytes * passes).max(1)).clamp(1, ROUNDS_MAX)
 }
 
-/// Passes over so many bytes take about half a minute.
+/// Passes over this many bytes take about half a minute.
 const BYTES_IN_ALL: u64 = 80 << 30;
 const ROUNDS_MAX: u64 = 9;
-/// Of runs that are measured by the clock alone.
+/// Runs that are measured by the wall clock alone.
 const ROUNDS_MIN: u64 = 3;
-/// No further round after so long, where the input is slower than most.
+/// No further round begins after this time.
 const TIME_MAX: Duration = Duration::from_secs(60);
 
-/// What connections take: by how much the process grows while one pipeline with all stages runs.
+/// The memory of connections: the growth of the process while one pipeline with all stages runs.
 fn memory(bench: &Bench<'_>) -> Result<Option<Memory>, RunError> {
     let (Some(before), Some(&layer)) = (resident_bytes(), layers(bench.plan).last()) else {
         return Ok(None);
@@ -208,7 +207,7 @@ fn memory(bench: &Bench<'_>) -> Result<Option<Memory>, RunError> {
         bench.shown.update(&lane.progress());
     }
     let after = resident_bytes().unwrap_or(before);
-    let connections = lane.tell().live_max;
+    let connections = lane.totals().live_max;
     bench.shown.next();
     // Buffers of fixed size would pass for state of a few connections.
     Ok((connections >= CONNECTIONS_MIN).then(|| Memory {
@@ -220,7 +219,7 @@ fn memory(bench: &Bench<'_>) -> Result<Option<Memory>, RunError> {
 const CONNECTIONS_MIN: u64 = 10_000;
 const PAGE: u64 = 4096;
 
-/// What of this process is in memory now, where the system tells.
+/// The resident size of this process, where the system reports it.
 fn resident_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;

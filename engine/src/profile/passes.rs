@@ -1,7 +1,7 @@
 //! Passes over the input, in turn.
 
 use super::counters::{Clock, Span};
-use super::pipeline::{Layer, Pipeline, Told};
+use super::pipeline::{Layer, Pipeline, Totals};
 use crate::report::{Progress, ProgressSink};
 use crate::worker::identify::IdentifyRules;
 use crate::{Control, RunError};
@@ -9,7 +9,7 @@ use core::cell::Cell;
 use core::cmp::Ordering;
 use flowpin_config::Plan;
 
-/// What a profile works on, and with what.
+/// What all passes of a profile share.
 pub(super) struct Bench<'a> {
     pub(super) plan: &'a Plan,
     pub(super) known: Option<&'a IdentifyRules>,
@@ -17,11 +17,11 @@ pub(super) struct Bench<'a> {
     pub(super) shown: Shown<'a>,
 }
 
-/// One pass: what it took and what it found.
+/// One pass: its time and its totals.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pass {
     pub(super) span: Span,
-    pub(super) told: Told,
+    pub(super) totals: Totals,
 }
 
 impl Bench<'_> {
@@ -37,14 +37,14 @@ impl Bench<'_> {
             self.shown.update(&lane.progress());
         }
         lane.finish()?;
-        let told = lane.tell();
+        let totals = lane.totals();
         let span = clock.stop();
         self.shown.next();
-        Ok(Some(Pass { span, told }))
+        Ok(Some(Pass { span, totals }))
     }
 }
 
-/// The middle one by a figure; none of none.
+/// The median by a figure; none of an empty slice.
 pub(super) fn middle<T: Copy>(all: &[T], figure: impl Fn(&T) -> f64) -> Option<T> {
     let mut sorted = all.to_vec();
     sorted.sort_by(|a, b| figure(a).partial_cmp(&figure(b)).unwrap_or(Ordering::Equal));
@@ -56,7 +56,7 @@ pub(super) struct Shown<'a> {
     sink: &'a dyn ProgressSink,
     passes: u64,
     done: Cell<u64>,
-    /// Where the pass at hand is.
+    /// The progress of the current pass.
     last: Cell<Progress>,
     packets: Cell<u64>,
 }
@@ -97,7 +97,7 @@ impl ProgressSink for Shown<'_> {
 mod tests {
     use super::*;
 
-    /// One slow moment of the machine must not show.
+    /// One slow moment of the machine must not change the result.
     #[test]
     fn the_middle_is_not_moved_by_one_that_is_off() {
         assert_eq!(middle(&[3.0, 1.0, 90.0], |one| *one), Some(3.0));

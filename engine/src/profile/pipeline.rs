@@ -1,4 +1,4 @@
-//! Pipelines of one thread with ever more stages.
+//! Pipelines of one thread, each with one stage more.
 
 use super::watched::Watched;
 use crate::input::{InputStage, Lane};
@@ -18,7 +18,7 @@ use flowpin_flow::ShardSet;
 use flowpin_output::Writers;
 use flowpin_packet::{PacketMeta, Piece};
 
-/// Up to which stage a pipeline goes.
+/// The last stage of a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Layer {
     Read,
@@ -78,20 +78,20 @@ impl Layer {
 
 /// One of the pipelines.
 pub(super) enum Pipeline {
-    /// Nothing behind the dispatch.
+    /// Nothing after the dispatch.
     Head(Box<Head>),
     /// Connections and nothing that observes them.
     Plain(Box<Whole<Explain>>),
-    /// With stages behind.
+    /// Connections, and stages that observe them.
     Full(Box<Whole<Watched<AllStages>>>),
 }
 
-/// What a pipeline tells when it is done.
+/// The totals of a complete pipeline.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct Totals {
     /// Ticks by step: reading, input, worker, its ticks, output.
     pub(super) steps: [u64; 5],
-    /// Of the worker, in the pieces that were watched: all of it, the stages behind the table.
+    /// Ticks in the watched pieces: the whole worker, and the stages after its table.
     pub(super) watched: [u64; 2],
     /// Packets and calls of stages in those pieces.
     pub(super) watched_packets: u64,
@@ -184,27 +184,27 @@ impl Pipeline {
         }
     }
 
-    pub(super) fn tell(self) -> Told {
+    pub(super) fn totals(self) -> Totals {
         match self {
             Self::Head(head) => {
                 let (_, summary) = head.input.finish();
-                Told {
+                Totals {
                     packets: summary.packets,
                     frame_bytes: summary.frame_bytes,
-                    ..Told::default()
+                    ..Totals::default()
                 }
             }
-            Self::Plain(whole) => whole.tell(),
+            Self::Plain(whole) => whole.totals(),
             Self::Full(mut whole) => {
                 let watched = whole.watched_cycles;
                 let watched_packets = whole.watched_packets;
                 let stages = whole.lane.worker.stages();
                 let (cycles, calls) = (stages.cycles, stages.calls);
-                Told {
+                Totals {
                     watched: [watched, cycles],
                     watched_packets,
                     calls,
-                    ..whole.tell()
+                    ..whole.totals()
                 }
             }
         }
@@ -213,7 +213,7 @@ impl Pipeline {
 
 const WATCHED_EVERY: u64 = 64;
 
-/// Reads, finds packets, and dispatches them if it shall.
+/// Reads, finds packets, and optionally dispatches them.
 pub(super) struct Head {
     input: InputStage,
     piece: Piece,
@@ -239,7 +239,7 @@ impl Head {
     }
 }
 
-/// Where descriptors go that nobody wants.
+/// Discards descriptors.
 struct NoLane {
     slot: PacketMeta,
 }
@@ -334,16 +334,16 @@ impl<O: Stages> Whole<O> {
         Ok(())
     }
 
-    fn tell(self) -> Told {
+    fn totals(self) -> Totals {
         let (_, summary) = self.input.finish();
         let (_, finished) = self.lane.worker.finish();
-        Told {
+        Totals {
             steps: self.steps,
             packets: summary.packets,
             frame_bytes: summary.frame_bytes,
             connections: finished.report.connections,
             live_max: self.live_max,
-            ..Told::default()
+            ..Totals::default()
         }
     }
 }

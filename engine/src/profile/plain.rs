@@ -1,4 +1,4 @@
-//! Runs without anything that measures from within.
+//! Runs without measurements inside.
 
 use super::passes::Bench;
 use super::{per, seconds};
@@ -7,7 +7,7 @@ use crate::profile::counters::Clock;
 use crate::run;
 use flowpin_config::{PipelineShape, Plan};
 
-/// What a plain run took.
+/// The time of a plain run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plain {
     /// Cycles a packet of this thread, the only one if the shape is single.
@@ -19,7 +19,7 @@ pub(super) struct Plain {
 }
 
 impl Bench<'_> {
-    /// Runs the input as a run does, but its records go nowhere. None if stopped.
+    /// Runs the input as a run does, but discards its records. None if stopped.
     pub(super) fn plain(
         &self,
         plan: &Plan,

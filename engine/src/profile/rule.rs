@@ -1,36 +1,36 @@
-//! The papers' rule: from the cost of the stages to how many cores do what.
+//! The papers' rule: from the costs of the stages to the best use of a number of cores.
 
 use crate::run::shape::{Shape, StageCosts};
 use flowpin_config::{Cut, PipelineShape};
 
-/// Most cores that are looked at.
+/// The most cores that are considered.
 const CORES_MAX: usize = 64;
 
 /// On the wire besides each frame: preamble and start (8 bytes), check sequence (4), gap (12).
 const WIRE_OVERHEAD: f64 = 24.0;
 
-/// What each thread's share of a packet costs, in cycles of the time stamp counter.
+/// The costs of each thread's share of a packet, in cycles of the time stamp counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rule {
     /// Cycles a second.
     pub hertz: f64,
-    /// Bytes of a frame, on average, where this was measured.
+    /// Bytes of a frame, on average, in the measured input.
     pub packet_len: f64,
-    /// Reading the file: of the input's, and by the byte.
+    /// Reading the file: a part of `input` that grows with bytes.
     pub read: f64,
-    /// Transport checksums: of the input's, could be the workers', and by the byte.
+    /// Transport checksums: a part of `input` that grows with bytes and that workers can take over.
     pub checksums: f64,
-    /// All that the input does.
+    /// All work of the input.
     pub input: f64,
-    /// What a worker does.
+    /// All work of a worker.
     pub worker: f64,
     /// Merging and writing.
     pub output: f64,
-    /// Handing over, with the cut behind the checksums and before them.
+    /// Handing over, with the cut after the checksums and before them.
     pub handover: [Handover; 2],
 }
 
-/// What it costs a packet, in cycles, that it is handed to another core.
+/// The cost of handing a packet to another core, in cycles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Handover {
     /// The input: filling a descriptor for the ring, writing over lines that the worker has read.
@@ -40,7 +40,7 @@ pub struct Handover {
 }
 
 impl Default for Handover {
-    /// Where it was not measured: a chunk-wise ring within one last-level cache, three lines.
+    /// An estimate: a chunk-wise ring within one last-level cache, three lines.
     fn default() -> Self {
         Self {
             input: 12.0,
@@ -49,16 +49,16 @@ impl Default for Handover {
     }
 }
 
-/// How a number of cores is best used.
+/// The best use of a number of cores.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mapping {
-    /// Cores that there are.
+    /// The number of cores.
     pub cores: usize,
     /// Stages: 1, 2 or 3.
     pub stages: usize,
     /// Workers.
     pub ways: usize,
-    /// What the input does besides peeling and hashing.
+    /// The cut between the input and the workers.
     pub cut: Cut,
     /// As `--pipeline` takes it.
     pub shape: PipelineShape,
@@ -66,11 +66,11 @@ pub struct Mapping {
     pub predicted: f64,
     /// Packets a second of a run on this machine, if it has the cores.
     pub measured: Option<f64>,
-    /// Who sets the pace.
+    /// The bottleneck.
     pub slowest: &'static str,
 }
 
-/// A link.
+/// The load of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Demand {
     /// Bits a second on the wire, in thousands of millions.
@@ -79,14 +79,14 @@ pub struct Demand {
     pub packet_len: f64,
 }
 
-/// What a link needs.
+/// The cores that a link needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Need {
     /// Packets a second.
     pub packets_per_s: f64,
-    /// Cycles that one core has for a packet, were it alone.
+    /// Cycles a packet that a single core has.
     pub cycles: f64,
-    /// Cycles that a packet takes, all stages together.
+    /// Cycles of all stages a packet.
     pub takes: f64,
     /// The smallest mapping with one input thread that keeps up, if any of 64 cores does.
     pub mapping: Option<Mapping>,
@@ -100,14 +100,14 @@ impl Rule {
         (1..=CORES_MAX).map(|cores| self.mapping(cores)).collect()
     }
 
-    /// The best use of so many cores: of the cuts before and behind the checksums, the shape whose
-    /// slowest stage is fastest. What a worker would pay for decoding is not known: the input
-    /// decodes and hashes in one go.
+    /// The best use of `cores` cores: of the cuts before and after the checksums, the shape whose
+    /// slowest stage is fastest. The cost of decoding on a worker is not known: the input decodes
+    /// and hashes in one step.
     pub(crate) fn mapping(&self, cores: usize) -> Mapping {
         self.mapping_of(cores, usize::MAX)
     }
 
-    /// As [`mapping`](Self::mapping), with so many threads at most.
+    /// As [`mapping`](Self::mapping), with at most `threads_max` threads.
     pub(crate) fn mapping_of(&self, cores: usize, threads_max: usize) -> Mapping {
         let of = |cut| {
             let costs = self.costs(cut);
@@ -115,7 +115,7 @@ impl Rule {
             (cut, costs, shape, costs.pace(shape, cores))
         };
         let (here, there) = (of(Cut::L3), of(Cut::L2));
-        // Another cut must be worth it: the bytes are in the input's cache right now.
+        // The other cut must pay for itself: the bytes are in the input's cache.
         let best = if there.3 < here.3 * 0.95 { there } else { here };
         let (cut, costs, shape, pace) = best;
         let ways = shape.workers();
@@ -136,9 +136,9 @@ impl Rule {
     }
 
     fn costs(&self, cut: Cut) -> StageCosts {
-        let [behind, before] = self.handover;
+        let [after, before] = self.handover;
         let (late, handover) = if cut == Cut::L3 {
-            (0.0, behind)
+            (0.0, after)
         } else {
             (self.checksums, before)
         };
@@ -150,13 +150,13 @@ impl Rule {
         }
     }
 
-    /// What it takes to keep up with a link. Reading, checksums and handing over grow with the
-    /// length of packets; everything else is paid by the packet.
+    /// The cores that keep up with a link. Reading, checksums and handing over grow with the length
+    /// of packets; all other costs are the same for every packet.
     pub fn need(&self, demand: &Demand) -> Need {
         let packets_per_s = demand.gbits_per_s * 1e9 / 8.0 / (demand.packet_len + WIRE_OVERHEAD);
         let longer = demand.packet_len / self.packet_len.max(1.0);
         let more = |cost: f64| cost * (longer - 1.0);
-        let [behind, before] = self.handover;
+        let [after, before] = self.handover;
         let scaled = Self {
             packet_len: demand.packet_len,
             read: self.read * longer,
@@ -165,8 +165,8 @@ impl Rule {
             // Lines that are written, and, for checksums, read.
             handover: [
                 Handover {
-                    input: behind.input * longer,
-                    ..behind
+                    input: after.input * longer,
+                    ..after
                 },
                 Handover {
                     input: before.input * longer,
@@ -187,7 +187,7 @@ impl Rule {
             packets_per_s,
             cycles: self.hertz / packets_per_s,
             takes,
-            // Each thread with a core of its own: a link does not wait for a turn.
+            // Each thread needs a core of its own: a link does not wait for a time slice.
             mapping: (1..=CORES_MAX)
                 .map(|cores| scaled.mapping_of(cores, cores))
                 .find(keeps_up),

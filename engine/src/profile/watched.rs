@@ -7,7 +7,7 @@ use flowpin_packet::{FrameBytes, PacketMeta, Timestamp};
 use flowpin_portscan::Summary;
 use flowpin_record::{ConnRecord, RecordKey, RecordSink, TunnelKind, Uid};
 
-/// Notes what the stages behind the connection table take, while `on`.
+/// Measures the stages after the connection table, while `on`.
 #[derive(Debug)]
 pub(super) struct Watched<O> {
     pub(super) stages: O,

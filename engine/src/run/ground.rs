@@ -1,5 +1,5 @@
-//! What a run stands on: what it reads, and that nothing of it, or of an earlier run, is destroyed
-//! where it writes. Looked at before the first packet.
+//! The files of a run, checked before the first packet: nothing that it reads, and nothing of an
+//! earlier run, is destroyed by what it writes.
 
 use crate::RunError;
 use crate::output::messages;
@@ -16,7 +16,7 @@ pub(crate) fn reads(plan: &Plan, source: &Source) -> Reads {
     for capture in &source.report().files {
         reads.add_path(&capture.path);
     }
-    // A file of a folder that is no pattern, or cannot be listed, is not read.
+    // A folder that cannot be listed has no patterns that are read.
     let patterns = l7::files(&plan.identify.patterns).unwrap_or_default();
     let others = (plan.settings_file.iter())
         .chain(&plan.parse.grammars)
@@ -26,7 +26,7 @@ pub(crate) fn reads(plan: &Plan, source: &Source) -> Reads {
     reads
 }
 
-/// What `--force` means.
+/// What `--force` allows.
 pub(crate) const fn existing(plan: &Plan) -> Existing {
     if plan.output.replace {
         Existing::Replace
@@ -35,15 +35,15 @@ pub(crate) const fn existing(plan: &Plan) -> Existing {
     }
 }
 
-/// Where logs are written.
+/// The disk as the destination of logs.
 pub(crate) fn disk(plan: &Plan, reads: &Reads) -> Disk {
     Disk::new(&messages::all_schemas(plan), reads.clone())
 }
 
-/// Whether there are folders where folders are to be. Looked at before any input, which may wait.
+/// Checks that no output folder is something else. Before any input is opened, as that may wait.
 ///
 /// # Errors
-/// Something else is there.
+/// The first path that is not a folder.
 pub(crate) fn check_folders(plan: &Plan) -> Result<(), RunError> {
     let output = &plan.output;
     let writes = output.formats.iter().any(|format| *format != Format::None);
@@ -54,10 +54,10 @@ pub(crate) fn check_folders(plan: &Plan) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Whether a run may write where it is to write. Changes nothing.
+/// Checks that a run may write its outputs. Changes nothing.
 ///
 /// # Errors
-/// What it would destroy.
+/// The first file that it would destroy.
 pub(crate) fn check(plan: &Plan, reads: &Reads) -> Result<(), RunError> {
     disk(plan, reads).check(&plan.output)?;
     if let Some(folder) = &plan.files.extract {
@@ -66,10 +66,10 @@ pub(crate) fn check(plan: &Plan, reads: &Reads) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Makes the folder for files of connections, without those of an earlier run.
+/// Creates the folder for extracted files, and removes those of an earlier run.
 ///
 /// # Errors
-/// As [`check`]; what the system says.
+/// As [`check`], and the system's errors.
 pub(crate) fn clear_extracted(plan: &Plan, reads: &Reads) -> Result<(), RunError> {
     let Some(folder) = &plan.files.extract else {
         return Ok(());

@@ -30,10 +30,10 @@ use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::time::Instant;
 
-/// Pieces of input that may be under way between input and workers.
+/// Pieces of input that may be in flight between input and workers.
 pub(crate) const PIECES_OUT: usize = 8;
 
-/// What a pipeline needs to know besides its stages.
+/// The parameters of a pipeline besides its stages.
 pub(crate) struct Context<'a> {
     pub(crate) control: &'a Control,
     pub(crate) progress: &'a dyn ProgressSink,
@@ -52,7 +52,7 @@ impl Context<'_> {
         self.control.is_stopped()
     }
 
-    /// Shows how far the input is.
+    /// Shows the progress of the input.
     pub(crate) fn progress(&self, input: &InputStage) {
         self.progress.update(&input.progress());
     }
@@ -70,11 +70,11 @@ pub(crate) fn pin(cpu: Option<usize>) {
     }
 }
 
-/// Gives the calling thread its processors back: a process may run more than once.
+/// Restores the calling thread's processors when dropped: a process may run more than once.
 pub(crate) struct Unpin(Vec<usize>);
 
 impl Unpin {
-    /// Remembers what the calling thread may use now.
+    /// Saves the processors that the calling thread may use.
     pub(crate) fn new() -> Self {
         Self(flowpin_cpu::allowed_cpus())
     }
@@ -87,7 +87,7 @@ impl Drop for Unpin {
     }
 }
 
-/// What a pipeline leaves.
+/// The results of a pipeline.
 pub(crate) struct Ended {
     pub(crate) shape: Shape,
     pub(crate) input: InputSummary,
@@ -103,8 +103,8 @@ pub(crate) fn run(
     run_into(plan, None, control, progress, Destination::Disk)
 }
 
-/// A run whose records are made and go nowhere. What identification knows is given: a profile has
-/// many runs.
+/// A run whose records are formatted and discarded. It gets its rules compiled, because a profile
+/// has many runs.
 pub(crate) fn run_nowhere(
     plan: &Plan,
     known: Option<&IdentifyRules>,
@@ -129,7 +129,7 @@ impl Destination {
         }
     }
 
-    /// That nothing is destroyed which must not be.
+    /// Checks that no file is destroyed.
     fn check(self, plan: &Plan, reads: &Reads) -> Result<(), RunError> {
         match self {
             Self::Disk => ground::check(plan, reads),
@@ -175,7 +175,7 @@ fn run_into(
     if let Some(known) = known {
         known.report_refused(progress);
     }
-    // What comes through a pipe cannot be read twice.
+    // A pipe cannot be read twice.
     let is_repeatable = source.progress().bytes_total.is_some();
     let unpin = Unpin::new();
     let cores = unpin.0.len().max(1);
@@ -202,7 +202,7 @@ fn run_into(
     let output = Output::new(shape.workers(), writers, plan, control);
     pin(context.cpu(0));
     let input = InputStage::new(plan, options, source);
-    // PERF: connections that nobody watches have code of their own.
+    // PERF: connections alone, without stages that observe them, have code of their own.
     let ended = if stages::are_wanted(plan) {
         let workers = workers::<AllStages>(plan, known, &owners, shape.workers(), late, secret)?;
         pump(&context, shape, input, workers, output)
@@ -251,14 +251,14 @@ pub(crate) fn open(plan: &Plan, control: &Control) -> Result<Source, RunError> {
     };
     let attention = control.attention();
     let source = Source::open_attentive(&plan.inputs, &options, &attention)?;
-    // `>> a.pcap`: whatever is told there would be read as a part of it.
+    // `>> a.pcap`: output would be read as a part of the input.
     if Reads::may_hold_stdout() {
         ground::reads(plan, &source).check_stdout()?;
     }
     Ok(source)
 }
 
-/// Whether this process may use all processors that were asked for.
+/// Checks that this process may use all processors of `--cpus`.
 pub(crate) fn check_cpus(plan: &Plan) -> Result<(), RunError> {
     if plan.cpus.is_empty() {
         return Ok(());
@@ -270,10 +270,10 @@ pub(crate) fn check_cpus(plan: &Plan) -> Result<(), RunError> {
     }
 }
 
-/// What the input thread does, and what is left to the workers.
+/// Divides decoding and checksums between the input thread and the workers.
 pub(crate) fn division(plan: &Plan, shape: Shape, secret: u64) -> (DispatchOptions, Late) {
     let verify = plan.checksums == Checksums::All;
-    // On one thread there is nothing to divide: the bytes are in its cache right now.
+    // One thread does both: the bytes are in its cache.
     let cut = if shape == Shape::Single {
         Cut::L3
     } else {
@@ -345,8 +345,8 @@ pub(crate) fn worker<O: Stages>(
     Worker::new(&flow, shards, formatter, late, observers, stages).map_err(RunError::Memory)
 }
 
-/// The processors for a shape's threads: those asked for, or some that share a cache. Not pinned
-/// with fewer cores than threads: the scheduler then does better.
+/// The processors for a shape's threads: those of `--cpus`, or some that share a cache. With fewer
+/// cores than threads none are pinned: the scheduler then does better.
 fn cpus(plan: &Plan, shape: Shape, cores: usize) -> Vec<usize> {
     if !plan.cpus.is_empty() {
         return plan.cpus.clone();

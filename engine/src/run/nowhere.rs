@@ -1,10 +1,10 @@
-//! Where records go that nobody wants.
+//! A destination that discards records.
 
 use flowpin_output::{Storage, Target};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Takes everything and keeps nothing.
+/// Accepts all records and keeps none.
 pub(crate) struct Nowhere;
 
 impl Storage for Nowhere {

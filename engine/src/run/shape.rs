@@ -1,4 +1,4 @@
-//! Which m-stage-n-way shape a run takes, and on which processors.
+//! The m-stage-n-way shape of a run.
 
 use crate::profile::{Handover, Rule};
 use core::fmt;
@@ -16,8 +16,8 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// What `--pipeline` and `--cut` ask for. `auto` is what the rule proposes for `cores`; its
-    /// costs are measured only then. It also moves the cut, unless another than usual is asked for.
+    /// The shape and cut of `--pipeline` and `--cut`. For `auto`, the rule proposes a shape for
+    /// `cores`, and a cut if `--cut` is `auto` too; only then are its costs measured.
     pub(crate) fn choose(
         plan: &Plan,
         cores: usize,
@@ -46,7 +46,7 @@ impl Shape {
         (Self::asked(mapping.shape), cut)
     }
 
-    /// Where to cut, if it was not said: what one worker does the input could do meanwhile.
+    /// The cut for `--cut auto`: the input has time for the checksums of a single worker.
     // PERF: 2x1 with checksums on the input's, 2-core EPYC: 388 -> 324 ms of parser-file-1 (1x1
     // 388, on the worker's 412), 172 of parser-file-3 (189, 189), 921 of mix (1161, 1001).
     const fn cut(self, asked: Cut) -> Cut {
@@ -57,7 +57,7 @@ impl Shape {
         }
     }
 
-    /// A shape that somebody named.
+    /// The shape that `--pipeline` names.
     fn asked(shape: PipelineShape) -> Self {
         match shape {
             PipelineShape::Single | PipelineShape::Auto => Self::Single,
@@ -76,7 +76,7 @@ impl Shape {
         }
     }
 
-    /// How many workers.
+    /// The number of workers.
     pub(crate) const fn workers(self) -> usize {
         match self {
             Self::Single => 1,
@@ -100,19 +100,19 @@ impl fmt::Display for Shape {
     }
 }
 
-/// Threads are not taken for a predicted gain below this: predictions are up to a tenth too good,
-/// looking takes up to a twentieth of a run, and nobody is to wait longer for more threads.
+/// Threads are not used for a predicted gain below this: predictions are up to 10 % too good,
+/// measuring takes up to 5 % of a run, and more threads must never take longer.
 const GAIN_MIN: f64 = 1.2;
 
-/// More threads than cores are not taken for a predicted gain below this over as many as cores:
-/// what they lose by sharing differs more between machines and inputs than anything else predicted.
+/// More threads than cores are not used for a predicted gain below this: the cost of sharing cores
+/// differs more between machines and inputs than anything else that is predicted.
 // PERF: 2-core Intel VM, 3x2 chosen with any gain, against 1x1: File-4 0.89 (2x1 1.23), File-6 0.71
 // (1.02), File-7 0.97 (1.21).
 const CROWD_GAIN_MIN: f64 = 1.3;
 
-/// By how much threads that share cores take longer than their work: they wait for each other's
-/// turns, and push each other out of the caches; and where the input also writes, all wait for it
-/// to read. See `docs/decisions/0019`.
+/// The factor by which threads that share cores take longer: they wait for each other's time slices
+/// and evict each other's cache lines; and where the input also writes, all wait for it to read.
+/// See `docs/decisions/0019`.
 const fn crowded(shape: Shape) -> f64 {
     match shape {
         Shape::InputWorkersOutput(_) => 1.25,
@@ -120,24 +120,24 @@ const fn crowded(shape: Shape) -> f64 {
     }
 }
 
-/// Cycles a packet that each stage costs, measured on the first packets of the input.
+/// Cycles of each stage a packet, measured on the first packets of the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct StageCosts {
     /// Reading, walking, peeling, hashing.
     pub(crate) input: f64,
-    /// What a worker does.
+    /// The work of a worker.
     pub(crate) worker: f64,
     /// Merging and writing.
     pub(crate) output: f64,
-    /// What each side of a hand-over pays.
+    /// The cost of a hand-over for each side.
     pub(crate) handover: Handover,
 }
 
 impl StageCosts {
     /// The papers' rule: the slowest of C_in + C_fifo, (C_app + C_fifo)/N and C_out sets the
-    /// pace, where C_fifo is what a hand-over costs that side; and with more threads than cores
-    /// the sum of all, divided by the cores. Of shapes within a tenth of the best, the one with
-    /// the fewest threads is taken: it costs the least and leaves cores to others.
+    /// pace, where C_fifo is the cost of a hand-over for that side; with more threads than cores,
+    /// it is the sum of all, divided by the cores. Of the shapes within 10 % of the best, the one
+    /// with the fewest threads wins: it costs the least and leaves cores to other processes.
     pub(crate) fn best(&self, cores: usize, threads_max: usize) -> Shape {
         let mut shapes = vec![Shape::Single];
         if cores > 1 {
@@ -154,7 +154,7 @@ impl StageCosts {
             .unwrap_or(Shape::Single)
     }
 
-    /// Cycles a packet that a shape takes on so many cores.
+    /// Cycles a packet of a shape on `cores` cores.
     pub(crate) fn pace(&self, shape: Shape, cores: usize) -> f64 {
         let [input, worker, output] = self.stages(shape);
         let slowest = input.max(worker).max(output);
@@ -180,7 +180,7 @@ impl StageCosts {
 }
 
 impl Shape {
-    /// How many threads it has.
+    /// The number of threads.
     pub(crate) const fn threads(self) -> usize {
         match self {
             Self::Single => 1,
@@ -214,8 +214,8 @@ mod tests {
         assert_eq!(light.best(2, usize::MAX), Shape::Single);
     }
 
-    /// A worker that takes longer than all else together is helped by a second one, though the
-    /// threads are then more than the cores; not if there is little to share.
+    /// A worker that takes longer than all other stages together gets a second one, even with more
+    /// threads than cores; but not if there is little to share.
     #[test]
     fn threads_share_cores_where_one_stage_is_far_the_slowest() {
         let uneven = StageCosts {
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(uneven.best(2, 2), Shape::InputAndWorkers(1));
     }
 
-    /// `auto` is the profile's rule; what was asked for stays.
+    /// `auto` follows the profile's rule; a shape that is named stays.
     #[test]
     fn auto_takes_what_the_rule_proposes() {
         let rule = Rule {
@@ -272,7 +272,7 @@ mod tests {
         }
     }
 
-    /// A gain that a tenth of error would turn into a loss is none.
+    /// A gain that an error of 10 % would turn into a loss does not count.
     #[test]
     fn auto_stays_on_one_thread_where_the_gain_is_small() {
         let rule = |worker| Rule {
@@ -292,7 +292,7 @@ mod tests {
         assert_eq!(chosen(60.0).0, Shape::InputAndWorkers(1));
     }
 
-    /// Threads share cores only where one that need not would leave much undone.
+    /// More threads than cores are used only for a large gain.
     #[test]
     fn auto_crowds_cores_only_for_a_large_gain() {
         let rule = |worker| Rule {

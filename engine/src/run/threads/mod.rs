@@ -4,11 +4,11 @@
 //!  input thread ──batches──► worker 0 ──records──┐
 //!     ▲  │                   worker 1 ──records──┼─► merge, write   2xN: on the input thread,
 //!     │  └──────────────────► …                  │   whenever it waits and after each piece
-//!     └── pieces come home ◄──┘                  └─► 3xN: on a thread of its own
+//!     └── pieces return ◄─────┘                  └─► 3xN: on a thread of its own
 //! ```
 //!
-//! Nobody waits for somebody who waits for them: the input thread goes on taking results while it
-//! waits for pieces, and an output thread waits for nobody but the disk.
+//! There is no circular wait: the input thread takes results while it waits for pieces, and an
+//! output thread waits for the disk only.
 
 mod outlet;
 
@@ -28,7 +28,7 @@ use outlet::Outlet;
 use std::sync::Arc;
 use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 
-/// Results of one source that may be under way: a tick's worth each.
+/// Results of one source that may be in flight: one a tick.
 const RESULTS_OUT: usize = 16;
 
 /// Runs the input through several workers.
@@ -157,7 +157,7 @@ pub(crate) struct Pending {
 const PENDING: usize = 16;
 
 impl FanOut<'_> {
-    /// Puts what waits into the batches, in order.
+    /// Moves the pending descriptors to the batches, in order.
     #[inline]
     pub(crate) fn flush(&mut self) {
         let Pending { metas, len } = &mut *self.pending;
@@ -243,7 +243,7 @@ fn work<O: Stages>(
         }
     }
     let (delivery, mut finished) = worker.finish();
-    // Without a receiver the output has failed, and says so itself.
+    // Without a receiver the output has failed, and reports that itself.
     let _undelivered = results.send(delivery);
     let cpu_ns = flowpin_cpu::thread_cpu_time().as_nanos();
     finished.report.cpu_ns = u64::try_from(cpu_ns).unwrap_or(u64::MAX);

@@ -1,4 +1,4 @@
-//! Where records go from the threads: to the output on this thread, or to one of its own.
+//! The destination of the threads' records: the output on this thread, or on one of its own.
 
 use crate::RunError;
 use crate::input::InputStage;
@@ -8,7 +8,7 @@ use flowpin_handoff::{ResultReceiver, ResultSender};
 use flowpin_output::RecordBatch;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
-/// The way of the records, as the input thread sees it.
+/// The destination of records, for the input thread.
 pub(super) enum Outlet<'scope> {
     /// The input thread merges and writes.
     Here(Box<Here>),
@@ -27,7 +27,7 @@ pub(super) struct Here {
     output: Output,
     /// The input stage's number among the sources.
     input_source: usize,
-    /// The input stage's batches on their way home.
+    /// Written batches of the input stage, to be reused.
     home: Vec<RecordBatch>,
     failure: Option<RunError>,
 }
@@ -78,14 +78,14 @@ impl<'scope> Outlet<'scope> {
         }
     }
 
-    /// Merges and writes what is there, if that is this thread's work.
+    /// Merges and writes the results received so far, if that is this thread's work.
     pub(super) fn collect(&mut self) {
         if let Self::Here(here) = self {
             here.collect();
         }
     }
 
-    /// Gives the input stage its written batches back.
+    /// Returns written batches to the input stage.
     pub(super) fn recycle(&mut self, input: &mut InputStage) {
         match self {
             Self::Here(here) => here.home.drain(..).for_each(|batch| input.recycle(batch)),
@@ -93,7 +93,7 @@ impl<'scope> Outlet<'scope> {
         }
     }
 
-    /// Whether writing has failed: no use to go on.
+    /// Whether writing has failed, so that the run ends.
     pub(super) fn has_failed(&self) -> bool {
         match self {
             Self::Here(here) => here.failure.is_some(),
@@ -101,7 +101,7 @@ impl<'scope> Outlet<'scope> {
         }
     }
 
-    /// Takes what is still under way, and completes all files.
+    /// Takes the remaining results, and completes all files.
     pub(super) fn close(self) -> Result<OutputSummary, RunError> {
         match self {
             Self::Here(here) => match here.failure {
@@ -131,7 +131,7 @@ impl Here {
         let mut any = false;
         while let Some((source, batch)) = receiver.try_recv() {
             any = true;
-            // After a failure results are thrown away, so that no worker waits for ever.
+            // After a failure results are discarded, so that no worker waits forever.
             if failure.is_none() {
                 output.push(source, batch);
             }

@@ -1,4 +1,4 @@
-//! How much speaks for a verdict, in one byte.
+//! The support for a verdict, in one byte.
 //!
 //! ```text
 //!  verdict ──► doubted ──both sides fit──────────────────► settled

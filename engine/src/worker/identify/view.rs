@@ -1,9 +1,9 @@
-//! What a search of a connection still considers: for whoever explains, and not for a run.
+//! The protocols that a search still considers: for explanations, not used by a run.
 
 use super::{Identify, Identity};
 use flowpin_identify::On;
 
-/// What one direction of a connection may still be.
+/// The protocols that one direction of a connection may still speak.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CandidatesView {
     /// Protocols whose checks have not refused its bytes, best first.

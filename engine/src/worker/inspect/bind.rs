@@ -153,8 +153,8 @@ impl<S: RecordSink> Connection<'_, S> {
         }
     }
 
-    /// A closed stream goes on: so does its parser, or another one of the kind from here on, if that
-    /// has released it.
+    /// A closed stream goes on: so does its parser, or another one of the kind from here on, if
+    /// that has released it.
     pub(super) fn reopen(&mut self, to_server: bool, was_reported: bool) {
         let was_released = self.state.is_released();
         self.state.identity.set_over(to_server, false);

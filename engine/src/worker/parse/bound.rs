@@ -1,4 +1,4 @@
-//! Connections that are bound to a parser: what is kept of each.
+//! Connections that are bound to a parser, and the state of each.
 
 use super::numbering::Numbering;
 use super::places::{Known, NIL, Places};
@@ -26,39 +26,39 @@ impl Binding {
     }
 }
 
-/// What is to be bound.
+/// A connection to bind to a parser.
 pub(in crate::worker) struct BindRequest {
     pub(in crate::worker) kind: Kind,
     /// The connection's handle in the connection table.
     pub(in crate::worker) connection: u32,
-    /// What it speaks; its kind is known.
+    /// The protocol of its verdict; a parser reads it.
     pub(in crate::worker) protocol: ProtocolId,
     pub(in crate::worker) shard: Shard,
     /// The offset of each direction's first byte for the parser, the client's first.
     pub(in crate::worker) next: [u64; 2],
 }
 
-/// The offset of a stream whose position is not known: its next byte is the next one.
+/// The offset of a stream whose position is unknown: its next byte is the expected one.
 pub(in crate::worker) const ANYWHERE: u64 = u64::MAX;
 
 /// A connection and its parser.
-// PERF: what every segment needs is one cache line; what only a record needs is in `places`, and
-// made for the first record that is read. FIX in short connections, records not read: 12 MB less
-// is touched.
+// PERF: the state that every segment needs is one cache line; the state that only a record needs is
+// in `places`, and made for the first record that is read. FIX in short connections, records not
+// read: 12 MB less is touched.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Bound {
     pub(super) handle: Handle,
-    /// Which of the places is its; [`NIL`] before its first record.
+    /// Its index in the places; [`NIL`] before its first record.
     place: u32,
     /// Its handle in the connection table.
     pub(super) connection: u32,
     pub(super) numbering: Numbering,
     /// The offset of each direction's next byte, the client's first.
     pub(super) next: [u64; 2],
-    /// What it takes of its shard's room.
+    /// The room that it takes of its shard.
     pub(super) room: u32,
-    /// What it was identified as.
+    /// The protocol of its verdict.
     protocol: ProtocolId,
     pub(super) shard: Shard,
 }
@@ -72,7 +72,7 @@ pub(super) struct Bindings {
     places: Slab<MessagePlace>,
 }
 
-/// One of them, for a call of its parser.
+/// A bound connection, for a call of its parser.
 pub(super) struct Called<'a> {
     pub(super) handle: Handle,
     pub(super) next: &'a mut [u64; 2],
@@ -108,7 +108,7 @@ impl Bindings {
         Binding(bound.map_or(0, |bound| bound + 1))
     }
 
-    /// Gives a connection another parser; what its records say of it is made again.
+    /// Binds a connection to another parser; its place is rebuilt for the next record.
     pub(super) fn replace(&mut self, binding: Binding, (handle, room): (Handle, u32)) {
         self.remove_place(binding);
         if let Some(bound) = self.get_mut(binding) {
@@ -181,8 +181,8 @@ pub(super) const fn side(next: &mut [u64; 2], to_server: bool) -> &mut u64 {
     if to_server { client } else { server }
 }
 
-/// `len` bytes of one direction come or are missing: the offset that its parser expects, and the
-/// one where they end.
+/// Advances one direction by `len` bytes that came or are missing; returns the offset that its
+/// parser expects, and the one where they end.
 #[inline]
 pub(super) fn pass(next: &mut [u64; 2], at: Span, len: u64) -> (u64, u64) {
     let next = side(next, at.to_server);

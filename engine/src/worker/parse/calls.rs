@@ -1,4 +1,4 @@
-//! The calls of a connection's parser: what it gets, and where its records go.
+//! The calls of a connection's parser: its input, and the destination of its records.
 
 use super::Parse;
 use super::bound::{Binding, Called, pass, side};
@@ -10,7 +10,7 @@ use flowpin_parser::Next;
 use flowpin_reassembly::Span;
 use flowpin_record::RecordSink;
 
-/// A call of a connection's parser: whom it concerns, and where its records go.
+/// A call of a connection's parser: the connection, and the destination of its records.
 struct Call<'a, 't, S> {
     parsers: &'a mut Parsers,
     handle: Handle,
@@ -20,7 +20,7 @@ struct Call<'a, 't, S> {
 }
 
 impl Parse {
-    /// Bytes of a stream. Those that the parser had before are passed over, missing ones between
+    /// Bytes of a stream. Bytes that the parser had before are skipped; missing bytes before these
     /// are a gap.
     pub(in crate::worker) fn data<S: RecordSink>(
         &mut self,
@@ -113,7 +113,7 @@ impl Parse {
             .datagram(call.handle, call.time, to_server, payload, outlet)
     }
 
-    /// The connection is over, or goes on without its parser.
+    /// The connection has ended, or continues without its parser.
     pub(in crate::worker) fn end<S: RecordSink>(
         &mut self,
         binding: Binding,
@@ -123,7 +123,7 @@ impl Parse {
         self.unbind(binding);
     }
 
-    /// A connection goes on without its parser, and may get another one.
+    /// A connection continues without its parser, and may get another one.
     pub(in crate::worker) fn vacate<S: RecordSink>(
         &mut self,
         binding: Binding,
@@ -142,7 +142,7 @@ impl Parse {
         }
     }
 
-    /// What a call of a connection's parser needs.
+    /// Prepares a call of a connection's parser.
     #[inline]
     fn call<'a, 't, S: RecordSink>(
         &'a mut self,

@@ -3,14 +3,14 @@
 //! ```text
 //!  bind ──► begin                                     registry: one line a parser
 //!  data, gap, closed, datagram ──► offsets ──► parser ──message──► Outlet ──► records
-//!  end ──► what is open                                      + connection, key
+//!  end ──► open messages                                     + connection, key
 //! ```
 //!
-//! Owns what binds a connection to its parser. Guarantees that a parser gets every byte of a
+//! Owns the binding of connections to parsers. Guarantees that a parser gets every byte of a
 //! stream once and in order, or a gap; and that a record's key depends on the input alone.
 //!
-//! Deliberately knows neither how connections are identified nor any protocol: which parsers there
-//! are is in `registry`, and what is special about one in its crate.
+//! Deliberately knows neither how connections are identified nor any protocol: `registry` lists the
+//! parsers, and the specifics of each are in its crate.
 
 mod bound;
 mod calls;
@@ -51,14 +51,14 @@ pub(super) struct Parse {
     bindings: Bindings,
     parsers: Parsers,
     room: Room,
-    /// The protocols whose messages are wanted; none named: all.
+    /// The protocols of `--parse`; empty: all.
     wanted: Vec<String>,
     /// By a protocol's number; `None`: not looked up yet.
     known: Vec<Option<Known>>,
     ledger: Ledger,
 }
 
-/// What parsing did.
+/// The counters of parsing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ParseStats {
     /// Connections that had a parser.
@@ -94,7 +94,7 @@ impl Parse {
         }))
     }
 
-    /// Prefetches a bound connection, then what its parser has of it.
+    /// Prefetches a bound connection, then its parser's state.
     #[inline]
     pub(super) fn prefetch(&self, binding: Binding, step: u8) {
         if step == 0 {
@@ -104,7 +104,7 @@ impl Parse {
         }
     }
 
-    /// Which parser reads a protocol, if any; `is_own`: a built-in rule has identified it.
+    /// The parser that reads a protocol, if any; `is_own`: a built-in rule has identified it.
     pub(super) fn kind(
         &mut self,
         protocol: ProtocolId,
@@ -136,8 +136,8 @@ impl Parse {
         self.bindings.insert(request, begun)
     }
 
-    /// A connection of a parser, and what it takes of its shard's room; none, and counted, if
-    /// there is none left.
+    /// Begins a connection of a parser; returns it with the room that it takes of its shard. None,
+    /// and counted, if there is no room.
     fn begin<S>(
         &mut self,
         kind: Kind,
@@ -167,20 +167,20 @@ impl Parse {
         Some((handle?, room))
     }
 
-    /// Whether what the parser got since the last question is of its protocol, where it said so.
+    /// Whether the input since the last call is of the parser's protocol, if the parser said so.
     #[inline]
     pub(super) fn fits(&mut self) -> Option<bool> {
         self.ledger.has_proved = false;
         self.ledger.fits.take()
     }
 
-    /// Whether what the parser got last is of its protocol beyond doubt.
+    /// Whether the parser has proved that its last input is of its protocol.
     #[inline]
     pub(super) fn has_proved(&self) -> bool {
         self.ledger.has_proved
     }
 
-    /// No parser is called: what that of another connection said is not this one's.
+    /// Clears the answer of another connection's parser, when no parser is called.
     #[inline]
     pub(super) fn forget_fits(&mut self) {
         self.ledger.fits = None;
@@ -195,14 +195,14 @@ impl Parse {
         }
     }
 
-    /// Whether a connection's parser, once it proved what a side says, holds the rest.
+    /// Whether a connection's parser holds input that it has not proved yet.
     pub(super) fn holds(&self, binding: Binding) -> bool {
         let bound = self.bindings.get(binding);
         bound.is_some_and(|bound| bound.handle.holds_unproved())
     }
 
-    /// What a parser that proves all else held of one direction, before the bytes `at` hand, goes
-    /// to `to`, which is empty: the offset of its first byte.
+    /// Moves the bytes of one direction that the parser holds unproved, before the bytes `at`, to
+    /// `to`, which is empty; returns the offset of the first.
     pub(super) fn held(
         &self,
         binding: Binding,
@@ -235,21 +235,21 @@ impl Parse {
         bound.is_some_and(|bound| bound.handle.accepts_others())
     }
 
-    /// How many records a connection had so far.
+    /// The numbering of a connection's records.
     pub(super) fn numbering(&self, binding: Binding) -> Numbering {
         let bound = self.bindings.get(binding);
         bound.map_or(Numbering::default(), |bound| bound.numbering)
     }
 
-    /// A connection that was bound before goes on with its numbers.
+    /// Continues the numbering of a connection that was bound before.
     pub(super) fn number_from(&mut self, binding: Binding, numbering: Numbering) {
         if let Some(bound) = self.bindings.get_mut(binding) {
             bound.numbering = numbering;
         }
     }
 
-    /// A connection that was vacated goes on as its successor: a parser reads it from here on.
-    /// False if none can.
+    /// Binds a vacated connection to the parser of its successor, which reads it from here on.
+    /// False if there is none.
     pub(super) fn go_on_as<S>(
         &mut self,
         binding: Binding,
@@ -271,13 +271,13 @@ impl Parse {
         true
     }
 
-    /// Whether a connection's parser has nothing of it: another one could go on from here.
+    /// Whether a connection's parser has no state of it, so that another one can take over.
     pub(super) fn is_idle(&self, binding: Binding) -> bool {
         let bound = self.bindings.get(binding);
         bound.is_some_and(|bound| self.parsers.is_idle(bound.handle))
     }
 
-    /// Its parser has released a connection.
+    /// Removes the binding of a connection that its parser has released.
     pub(super) fn unbind(&mut self, binding: Binding) {
         self.give_back_room(binding);
         self.bindings.remove(binding);

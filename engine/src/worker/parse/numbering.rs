@@ -1,12 +1,12 @@
-//! The numbers that records of a connection have.
+//! The numbers of a connection's records.
 
 use flowpin_record::Shown;
 
-/// How many records a connection had so far.
+/// The number of records of a connection so far.
 ///
-/// Events and columns may show the same in different units; each kind counts its own, so that the
-/// number of a record is the same whatever formats are chosen. Parsers report every event, also
-/// where no format has it; columns only where they are written.
+/// Events and columns may divide the same messages differently. Each kind has its own count, so
+/// that the number of a record is the same whatever formats are chosen: parsers report every event,
+/// even if no format has it, but columns only if they are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Numbering {
     events: u32,
@@ -14,14 +14,14 @@ pub(crate) struct Numbering {
 }
 
 impl Numbering {
-    /// The number of a record, and one more of its kind.
+    /// Returns the number of the next record of a kind, and counts it.
     pub(super) const fn next(&mut self, shown: Shown) -> u32 {
         let number = self.of(shown);
         let next = number.wrapping_add(1);
         match shown {
             Shown::InEvents => self.events = next,
             Shown::InColumns => self.columns = next,
-            // There are no more transactions than messages: what both have follows on both.
+            // There are no more transactions than messages: a record of both kinds follows both.
             Shown::Everywhere => (self.events, self.columns) = (next, next),
         }
         number
@@ -39,8 +39,8 @@ impl Numbering {
 mod tests {
     use super::{Numbering, Shown};
 
-    /// What both formats have follows on both, by a number that does not depend on columns: they
-    /// are not reported where no format has them.
+    /// A record of both kinds follows both, with a number that does not depend on columns, which
+    /// are not reported if no format has them.
     #[test]
     fn what_all_formats_have_is_numbered_by_events() {
         for columns in 0..3 {

@@ -1,4 +1,4 @@
-//! What the records of a connection have in common: made for the first record that is read.
+//! The part that the records of a connection share: made for the first record that is read.
 
 use super::registry::{Handle, Kind};
 use crate::worker::context::Context;
@@ -9,15 +9,15 @@ use flowpin_record::{MessagePlace, ToolNames};
 /// No place yet.
 pub(super) const NIL: u32 = u32::MAX;
 
-/// What is known of a protocol.
+/// A protocol's parser and names.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
-    /// Which parser reads it, if any.
+    /// The parser that reads it, if any.
     pub(super) kind: Option<Kind>,
     pub(super) names: Names,
 }
 
-/// What records call a protocol.
+/// The names of a protocol in records.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Names {
     pub(super) app: &'static str,
@@ -37,7 +37,7 @@ pub(super) struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// What its records have in common.
+    /// The shared part of its records.
     pub(super) fn get<S>(&mut self, context: &Context<'_, S>) -> Option<&mut MessagePlace> {
         if *self.place == NIL {
             let (peers, names) = (context.peers(self.connection), self.names());
@@ -57,7 +57,7 @@ impl Places<'_> {
         self.all.get_mut(*self.place)
     }
 
-    /// What they call the protocol: the one that it was identified as, or that it went on as.
+    /// The names of the protocol: of the verdict, or of the one that the connection continued as.
     fn names(&self) -> Names {
         if let Some(app) = self.handle.continues_as() {
             let in_tools = ToolNames::of(app);

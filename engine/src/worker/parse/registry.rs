@@ -1,7 +1,8 @@
 //! The parsers there are: one line each.
 //!
-//! What a parser reads, writes and takes, its own crate says ([`Parser`]); the documentation of
-//! `flowpin_parser` shows how to add one. The table becomes a struct with static calls (`dispatch`).
+//! The crate of a parser declares what it reads, writes and takes ([`Parser`]); the documentation
+//! of `flowpin_parser` shows how to add one. The table becomes a struct with static calls
+//! (`dispatch`).
 
 use super::dispatch::parsers;
 use flowpin_parser::Parser;

@@ -1,12 +1,12 @@
-//! Memory for the connections of all parsers: one budget a shard, whatever they speak.
+//! Memory for the connections of all parsers: one budget a shard, for all protocols together.
 //!
-//! A part for each protocol would leave one waiting where the others have no traffic. What is
-//! charged is the size that a kind of connection has, not what it holds at the moment, so it is a
-//! function of the shard's connections alone.
+//! A part for each protocol would be wasted where that protocol has no traffic. A connection is
+//! charged the fixed size of its kind, not the memory that it holds at the moment, so the budget is
+//! a function of the shard's connections alone.
 
 use flowpin_packet::{SHARD_COUNT, Shard};
 
-/// What is left in each shard.
+/// The bytes left in each shard.
 #[derive(Debug)]
 pub(super) struct Room {
     left: Box<[u32; SHARD_COUNT]>,
@@ -31,7 +31,7 @@ impl Room {
         true
     }
 
-    /// Gives back what was taken.
+    /// Returns room that was taken.
     pub(super) fn give_back(&mut self, shard: Shard, bytes: u32) {
         if let Some(left) = self.left.get_mut(usize::from(shard.0)) {
             *left = left.saturating_add(bytes);
@@ -44,7 +44,7 @@ mod tests {
     use super::Room;
     use flowpin_packet::Shard;
 
-    /// A shard's room has an end, others do not notice, and what is given back can be taken again.
+    /// A shard's room is limited and separate from the others; returned room can be taken again.
     #[test]
     fn a_shard_has_its_own_room() {
         let mut room = Room::new(1000);

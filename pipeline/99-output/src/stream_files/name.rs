@@ -1,9 +1,9 @@
 //! Names of files: `128.129.130.131.02345-010.011.012.013.45103`, as tcpflow has them.
 //!
 //! Sender first. IPv4 addresses have three digits for each byte and ports five, so that names
-//! sort as addresses do; IPv6 addresses are in their canonical form (RFC 5952). The name of a second
-//! stream between the same two ends has the suffix `c1`. VLANs are not in the name: they do not
-//! distinguish connections.
+//! sort as addresses do; IPv6 addresses are in their canonical form (RFC 5952). The name of a
+//! second stream between the same two ends has the suffix `c1`. VLANs are not in the name: they do
+//! not distinguish connections.
 
 use core::net::{IpAddr, SocketAddr};
 

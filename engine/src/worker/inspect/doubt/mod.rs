@@ -103,8 +103,8 @@ impl<S: RecordSink> Connection<'_, S> {
         true
     }
 
-    /// One direction of a stream ends: whether the rules say that it was a protocol other than `but`
-    /// if no more comes.
+    /// One direction of a stream ends: whether the rules say that it was a protocol other than
+    /// `but` if no more comes.
     pub(super) fn end_doubted_side(&mut self, at: Span, but: Option<ProtocolId>) {
         let whose = again(self.whose(On::Tcp, at.to_server, at.offset), but);
         let step = self.identify.end_stream(&mut self.state.identity, whose);
