@@ -74,7 +74,7 @@ pub(crate) struct Message<'m> {
 }
 
 impl<'m> Message<'m> {
-    /// Returns the values of [`FIX`], except the lists of all fields.
+    /// Returns the values of [`crate::FIX`], except the lists of all fields.
     pub(crate) fn values(&self) -> [Value<'m>; WIDTH] {
         let mut values = [Value::Unset; WIDTH];
         let (frame, sent) = values.split_at_mut(FRAME_COLUMNS);
