@@ -7,8 +7,8 @@
 //!              └───────────────────┴────────► PacketAccount ◄──────────────┘
 //! ```
 //!
-//! One thread, one packet at a time. Everything that decides is what a run uses; here is only who
-//! looks. Two passes, as the state before a packet is known only to who has followed its
+//! One thread, one packet at a time. Everything that decides is what a run uses; this module only
+//! observes. Two passes, as the state before a packet is known only to who has followed its
 //! connection from the first packet on.
 
 mod account;
@@ -90,10 +90,10 @@ struct Explainer<'a> {
     hands: (&'a Control, &'a dyn ProgressSink),
 }
 
-/// Wants no account.
-struct Nobody;
+/// Discards accounts.
+struct Discard;
 
-impl ExplainSink for Nobody {
+impl ExplainSink for Discard {
     fn packet(&mut self, _: PacketAccount) -> Result<(), RunError> {
         Ok(())
     }
@@ -127,7 +127,7 @@ impl Explainer<'_> {
             }
             Question::Packet(number) => number,
         };
-        // Nobody reads the records of the first pass.
+        // The records of the first pass have no reader.
         let silent = alone::silent(self.plan);
         let target = Target {
             numbers: BTreeSet::from([number]),
@@ -139,7 +139,7 @@ impl Explainer<'_> {
             known: self.known,
             hands: self.hands,
         };
-        let first = explainer.pass(target, &mut Nobody, &mut |_| ())?;
+        let first = explainer.pass(target, &mut Discard, &mut |_| ())?;
         if first.report.explained == 0 {
             return Ok(ExplainReport {
                 is_filtered: number <= first.report.packets,

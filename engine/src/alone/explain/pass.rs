@@ -39,7 +39,7 @@ pub(super) struct Passed {
 }
 
 impl Explainer<'_> {
-    /// Sends the input through the stages of a run. `input_records`: told of the records of the
+    /// Sends the input through the stages of a run. `input_records` gets the records of the
     /// input stage.
     pub(super) fn pass<K: ExplainSink>(
         &self,

@@ -1,4 +1,4 @@
-//! What the consumers know of a connection: for whoever explains, and not for a run.
+//! What the consumers know of a connection: used by explanations only, never by a run.
 
 use super::Inspect;
 use crate::worker::identify::{CandidatesView, Phase};

@@ -1,4 +1,4 @@
-//! What each stage knows of a connection: for whoever explains, and not for a run.
+//! What each stage knows of a connection: used by explanations only, never by a run.
 
 use super::AllStages;
 use super::scans::sctp_chunk;

@@ -1,4 +1,4 @@
-//! All headers of one frame, for whoever explains how it was read. Nothing of a run comes here.
+//! All headers of one frame, used by explanations only, never by a run.
 //!
 //! The walk is that of the peel loop; the fields of each header are read by the views that the
 //! loop itself uses.

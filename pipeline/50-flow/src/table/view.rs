@@ -1,4 +1,4 @@
-//! A connection as its record would say it now: for whoever explains, and not for a run.
+//! A connection as its record would say it now: used by explanations only, never by a run.
 
 use super::Table;
 use crate::record::BLANK;

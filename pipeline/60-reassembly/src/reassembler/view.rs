@@ -1,4 +1,4 @@
-//! Where a stream stands: for whoever explains, and not for a run.
+//! Where a stream stands: used by explanations only, never by a run.
 
 use super::Reassembler;
 use crate::connection::{Marks, Phase};
