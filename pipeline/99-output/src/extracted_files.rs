@@ -215,6 +215,8 @@ mod tests {
             FilePart::Missing(2, 3),
             FilePart::Data(2, b"c"),
             FilePart::Data(3, b"y"),
+            // A gap that no bytes follow is not written.
+            FilePart::Missing(3, 9),
             FilePart::End(2, false),
             FilePart::End(3, true),
             FilePart::Begin(4),
