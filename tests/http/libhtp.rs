@@ -3,7 +3,7 @@
 //! Each file holds turns behind `>>>` (client) and `<<<` (server). The table says what comes of
 //! each: method, target, status, bytes of both bodies, then anomalies.
 
-use flowpin_http::{BodyOptions, Http, HttpOptions};
+use flowpin_http::{BodyOptions, Http, HttpOptions, Parser};
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_record::{MessageSchema, MessageSink, Value};
 use flowpin_testkit::corpus;

@@ -3,7 +3,7 @@
 //! The file holds one request with its head. `scan` finds lines, names and values; `parser` makes
 //! records of requests and short responses; `httparse` is the crate of that name.
 
-use flowpin_http::{Http, HttpOptions, head_fields};
+use flowpin_http::{Http, HttpOptions, Parser, head_fields};
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_record::{MessageSchema, MessageSink, Value};
 use std::hint::black_box;

@@ -1,7 +1,8 @@
 //! Fuzzing: any bytes in any turns, and what must hold whatever they are.
 
-use crate::{BodyOptions, Handle, Http, HttpOptions};
+use crate::{BodyOptions, Http, HttpOptions};
 use flowpin_packet::{Shard, Timestamp};
+use flowpin_parser::{Next, Parser};
 use flowpin_record::{FilePart, MessageSchema, MessageSink, Value};
 
 /// What a parser told, as text, in order.
@@ -76,33 +77,40 @@ pub(crate) fn feed(http: &mut Http, steps: &[Step<'_>], piece: usize) -> Vec<Str
 }
 
 fn feed_to(http: &mut Http, steps: &[Step<'_>], piece: usize, mut told: Told) -> Vec<String> {
-    let Some(handle) = http.begin(Shard(7)) else {
+    let Some(connection) = http.begin(Shard(7)) else {
         return told.0;
     };
     for (nth, &step) in steps.iter().enumerate() {
-        one(http, handle, Timestamp(nth as u64), step, piece, &mut told);
+        let at = Timestamp(nth as u64);
+        if one(http, connection, at, step, piece, &mut told) == Next::Nothing {
+            // Both sides have ended, so the parser has released the connection.
+            return told.0;
+        }
     }
-    http.end(handle, Timestamp(steps.len() as u64), &mut told);
+    http.end(connection, Timestamp(steps.len() as u64), &mut told);
     told.0
 }
 
+/// Takes one step; how the parser goes on.
 pub(crate) fn one(
     http: &mut Http,
-    handle: Handle,
+    connection: u32,
     at: Timestamp,
     step: Step<'_>,
     piece: usize,
     told: &mut Told,
-) {
+) -> Next {
     match step {
         Step::Data(to_server, bytes) => {
+            let mut next = Next::More;
             for part in bytes.chunks(piece.max(1)) {
-                let used = http.data(handle, at, to_server, part, told);
-                assert!(used == part.len() || http.successor(handle).is_some());
+                next = http.data(connection, at, to_server, part, told);
+                assert_eq!(next == Next::More, http.successor(connection).is_none());
             }
+            next
         }
-        Step::Gap(to_server, len) => http.gap(handle, at, to_server, len, told),
-        Step::Closed(to_server) => http.closed(handle, at, to_server, told),
+        Step::Gap(to_server, len) => http.gap(connection, at, to_server, len, told),
+        Step::Closed(to_server) => http.closed(connection, at, to_server, told),
     }
 }
 

@@ -5,25 +5,26 @@
 //!     │
 //!     ├─ scan ──── lines of a head: ends, colons, controls, one mask for 64 bytes
 //!     ├─ syntax ── request and status lines, lengths, codings, chunk lines: pure functions
-//!     ├─ parser ── where a message is and ends; pairs, hands over, finds the way back
-//!     ├─ state ─── what is remembered between segments, in pools
-//!     └─ body ──── decoding, hashes, files: of bodies that somebody asked for
+//!     ├─ parser ── the phase of each side; requests and responses paired; recovery after gaps
+//!     ├─ body ──── bodies: skipped, or decoded, hashed and written to files
+//!     ├─ state ─── the state between segments, in pools
+//!     └─ schema ── records as structs with a field for each column
 //! ```
 //!
 //! One [`Http`] a worker. Guarantees:
 //!
-//! - Records and anomalies depend on the bytes of each direction and on whose turn it was, never
-//!   on how the bytes were cut.
-//! - A byte of a head is looked at once, copied only where a line was cut; a byte of a body that
-//!   nobody asked for is not looked at.
-//! - Memory is capped in each shard, every cap has a named loss; nothing is allocated in steady
-//!   state; no bytes make it panic, and each costs bounded time.
+//! - Records and anomalies depend on the bytes of each direction and on the order in which the
+//!   sides took turns, never on segment boundaries.
+//! - A byte of a head is read once, and copied only if its line was cut; a byte of an unwanted body
+//!   is not read.
+//! - Memory is capped in each shard, and every cap has a named loss; nothing is allocated in steady
+//!   state; no input causes a panic, and each byte costs bounded time.
 //! - A response without its request, and a request without its response, have records too: most
-//!   captures hold one direction of many connections.
-//! - Two receivers may read one message differently; where they do, an [`Anomaly`] says so, and
-//!   the reading is that of RFC 9112.
+//!   captures contain one direction of many connections.
+//! - Where receivers may read a message differently, an [`Anomaly`] reports it, and the parser
+//!   follows RFC 9112.
 //!
-//! Deliberately does not: normalise. Targets, hosts and values are kept as they were sent.
+//! It does not normalise: targets, hosts and values are kept as they were sent.
 
 #![deny(
     clippy::indexing_slicing,
@@ -44,11 +45,11 @@ mod anomaly;
 mod body;
 mod fuzz;
 mod handover;
-mod interface;
 mod options;
 mod parser;
 mod scan;
 mod schema;
+mod setup;
 mod state;
 mod stats;
 mod syntax;
@@ -56,10 +57,11 @@ mod syntax;
 mod tests;
 
 pub use anomaly::Anomaly;
+pub use flowpin_parser::Parser;
 #[doc(hidden)]
 pub use fuzz::fuzz_http;
 pub use options::{BodyOptions, HttpOptions};
-pub use parser::{Handle, Http};
+pub use parser::Http;
 #[doc(hidden)]
 pub use scan::{head_fields, head_lines};
 pub use schema::{FILES, http as schema};

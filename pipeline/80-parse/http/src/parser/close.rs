@@ -1,6 +1,7 @@
 //! Streams that end, before or after their message does.
 
-use super::turn::{NEXT_RESPONSE, Turn};
+use super::start::NEXT_RESPONSE;
+use super::turn::Turn;
 use crate::anomaly::Anomaly;
 use crate::state::{NONE, Phase, Side};
 use flowpin_record::MessageSink;
@@ -27,7 +28,7 @@ impl<S: MessageSink> Turn<'_, S> {
                 self.not_a_response(&read);
                 self.pools.line = read;
             }
-            Phase::FirstLine | Phase::Fields => self.tell(Anomaly::HeadCut),
+            Phase::FirstLine | Phase::Fields => self.report(Anomaly::HeadCut),
             Phase::MaybeBody => self.closed_before_body(),
             Phase::UntilClose | Phase::MaybeOmitted => {}
             Phase::Counted
@@ -67,7 +68,7 @@ impl<S: MessageSink> Turn<'_, S> {
 
     fn body_cut(&mut self) {
         if !self.is_not_awaited() {
-            self.tell(Anomaly::BodyCut);
+            self.report(Anomaly::BodyCut);
         }
         self.mine.set(Side::BODY_CUT);
     }

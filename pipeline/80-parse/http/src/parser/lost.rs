@@ -1,6 +1,7 @@
 //! Missing bytes, and the way back: the next line that is a request's or a response's first.
 
-use super::turn::{NEXT_RESPONSE, Turn};
+use super::start::NEXT_RESPONSE;
+use super::turn::Turn;
 use crate::anomaly::Anomaly;
 use crate::state::{NONE, Phase, Side};
 use crate::syntax::{
@@ -30,7 +31,7 @@ impl<S: MessageSink> Turn<'_, S> {
                 self.gap(len);
             }
             _ => {
-                self.tell(Anomaly::MissingBytes);
+                self.report(Anomaly::MissingBytes);
                 self.mine.set(Side::MISSED);
                 // The next byte may begin a line, most often does.
                 self.lose(Phase::Lost);
@@ -61,7 +62,7 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// Gives the message at hand up and looks for the next from here.
     #[cold]
-    pub(super) fn lose(&mut self, phase: Phase) {
+    pub(crate) fn lose(&mut self, phase: Phase) {
         self.pools.stats.resyncs = self.pools.stats.resyncs.wrapping_add(1);
         self.pools
             .texts

@@ -72,7 +72,7 @@ pub(crate) struct Side {
     pub(crate) body_len: u64,
     pub(crate) framing: Framing,
     pub(crate) chunk: ChunkLine,
-    pub(crate) told: Anomalies,
+    pub(crate) reported: Anomalies,
     /// A line of a head that is not complete.
     pub(crate) line: Chain,
     /// The transaction that the message at hand belongs to.
@@ -115,7 +115,7 @@ impl Side {
             body_len: 0,
             framing: Framing::default(),
             chunk: ChunkLine::default(),
-            told: Anomalies::default(),
+            reported: Anomalies::default(),
             line: Chain::default(),
             transaction: NONE,
             body: NONE,

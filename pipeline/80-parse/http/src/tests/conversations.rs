@@ -4,7 +4,7 @@ use super::{C, S, told, told_of};
 use crate::fuzz::{Step, Told};
 use crate::{Http, HttpOptions};
 use flowpin_packet::{Shard, Timestamp};
-use flowpin_parser::Successor;
+use flowpin_parser::{Parser, Successor};
 
 const GET: &[u8] = b"GET /a HTTP/1.1\r\nHost: h.example\r\n\r\n";
 

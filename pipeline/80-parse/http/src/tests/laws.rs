@@ -4,6 +4,7 @@ use super::{C, S};
 use crate::fuzz::{Step, Told, feed, fuzz_http, one};
 use crate::{Http, HttpOptions};
 use flowpin_packet::{Shard, Timestamp};
+use flowpin_parser::Parser;
 use proptest::prelude::*;
 
 /// Conversations that have something of everything.

@@ -9,7 +9,7 @@ use super::zlib::Zlib;
 use super::zstd::Zstd;
 use super::{Decoder, Invalid, Out, Progress, inflate};
 use crate::anomaly::Anomalies;
-use crate::body::coding::{BROTLI, DEFLATE, Encoding, GZIP, ZSTD};
+use crate::body::layers::{BROTLI, DEFLATE, Encoding, GZIP, ZSTD};
 use flate2::Decompress;
 use std::ops::ControlFlow;
 

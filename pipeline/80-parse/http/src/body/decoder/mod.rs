@@ -7,7 +7,7 @@ mod gzip;
 mod zlib;
 mod zstd;
 
-use super::coding::{BROTLI, DEFLATE, Encoding, GZIP, IDENTITY, ZSTD};
+use super::layers::{BROTLI, DEFLATE, Encoding, GZIP, IDENTITY, ZSTD};
 use crate::anomaly::{Anomalies, Anomaly};
 use brotli::Brotli;
 use flate2::{Decompress, FlushDecompress, Status};

@@ -1,9 +1,9 @@
 //! Bodies whose checksums are wrong, that end too soon, or were coded for the transfer as well.
 
-use super::{all, decoded, decoded_twice, gzip, text};
+use super::{Made, all, decoded, decoded_twice, feed, gzip, text};
 use crate::anomaly::Anomaly;
 use crate::body::Bodies;
-use crate::body::coding::{BROTLI, DEFLATE, Encoding, Encodings, GZIP, IDENTITY, UNKNOWN, ZSTD};
+use crate::body::layers::{BROTLI, DEFLATE, Encoding, Encodings, GZIP, IDENTITY, UNKNOWN, ZSTD};
 use crate::options::BodyOptions;
 use crate::state::NONE;
 use flate2::Compression;
@@ -130,7 +130,7 @@ fn transfer_codings_are_undone_first() {
                 "{encodings:?} by {piece}"
             );
             assert_eq!((work.len, work.is_inside), (text.len() as u64, false));
-            assert!(!work.is_broken && work.hashes().sha256.is_some());
+            assert!(!work.is_broken && work.hashers.finish().sha256.is_some());
             let cut = &bytes[..bytes.len() - 1];
             assert!(decoded_twice(encodings, cut, piece, &all()).2.is_inside);
         }
@@ -179,9 +179,9 @@ fn limits_hold_for_both_codings_together() {
         }
     }
     // Missing bytes end both.
-    let mut work = super::Work::new(both(GZIP, IDENTITY), 2, 0, &all());
+    let mut work = super::BodyState::new(both(GZIP, IDENTITY), 2, 0, &all());
     assert_eq!(work.gap(100, &all()), 0);
-    assert!(work.is_broken && work.is_over());
+    assert!(work.is_broken && work.is_over);
     // Memory of both decoders counts, and comes back.
     let options = BodyOptions {
         shard_bytes_max: 256 << 10,
@@ -198,8 +198,8 @@ fn limits_hold_for_both_codings_together() {
     }
     assert_eq!(open.len(), 2);
     for handle in open.drain(..) {
-        bodies.feed(handle, &gzip(b"x"), &mut |_| {});
-        bodies.end(handle, &mut |_| {});
+        feed(&mut bodies, handle, &gzip(b"x"), &mut Made::default());
+        bodies.end(handle, &mut Made::default());
     }
     assert_ne!(bodies.begin(both(GZIP, GZIP), 2, 0), NONE);
 }
@@ -249,10 +249,11 @@ fn what_came_before_a_gap_is_kept() {
         let mut bodies = Bodies::new(&all());
         let body = bodies.begin(Encodings::of_content(encoding), 2, 0);
         assert!(bodies.begin_file(body));
-        let mut out = Vec::new();
-        bodies.feed(body, &bytes[..100], &mut |made| out.extend_from_slice(made));
-        bodies.gap(body, 9, &mut |made| out.extend_from_slice(made));
-        bodies.feed(body, &bytes[100..], &mut |made| out.extend_from_slice(made));
+        let mut made = Made::default();
+        feed(&mut bodies, body, &bytes[..100], &mut made);
+        bodies.gap(body, 9, &mut made);
+        feed(&mut bodies, body, &bytes[100..], &mut made);
+        let out = made.0;
         let (whole, ..) = decoded(encoding, &bytes, usize::MAX, &all());
         assert!(!out.is_empty() && whole.starts_with(&out), "{encoding}");
     }

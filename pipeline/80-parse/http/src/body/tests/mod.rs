@@ -2,15 +2,18 @@
 
 mod flaws;
 
-use super::bodies::Bodies;
-use super::coding::{BROTLI, DEFLATE, Encoding, Encodings, GZIP, IDENTITY, ZSTD};
 use super::decoder::Decoder;
-use super::work::Work;
+use super::layers::{BROTLI, DEFLATE, Encoding, Encodings, GZIP, IDENTITY, ZSTD};
+use super::pool::Bodies;
+use super::state::BodyState;
+use super::{Context, Output};
 use crate::anomaly::Anomaly;
 use crate::options::BodyOptions;
 use crate::state::NONE;
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
+use flowpin_packet::Timestamp;
+use flowpin_record::{FilePart, MessageSchema, MessageSink, Value};
 use std::io::Write;
 
 fn all() -> BodyOptions {
@@ -30,7 +33,7 @@ fn decoded(
     bytes: &[u8],
     piece: usize,
     options: &BodyOptions,
-) -> (Vec<u8>, Vec<Anomaly>, Work) {
+) -> (Vec<u8>, Vec<Anomaly>, BodyState) {
     decoded_twice(Encodings::of_content(encoding), bytes, piece, options)
 }
 
@@ -39,19 +42,51 @@ fn decoded_twice(
     bytes: &[u8],
     piece: usize,
     options: &BodyOptions,
-) -> (Vec<u8>, Vec<Anomaly>, Work) {
-    let mut work = Work::new(encodings, 2, 0, options);
+) -> (Vec<u8>, Vec<Anomaly>, BodyState) {
+    let mut work = BodyState::new(encodings, 2, 0, options);
     let mut space = vec![0; 1 << 10];
     let mut out = Vec::new();
+    let mut context = Context {
+        options,
+        space: &mut space,
+        len_max: u64::MAX,
+        output: &mut out,
+    };
     for part in bytes.chunks(piece) {
-        work.feed(part, (&mut space, u64::MAX), options, &mut |bytes| {
-            out.extend_from_slice(bytes)
-        });
+        work.feed(part, &mut context);
     }
-    work.finish((&mut space, u64::MAX), options, &mut |bytes| {
-        out.extend_from_slice(bytes)
-    });
-    (out, work.told.iter().collect(), work)
+    work.finish(&mut context);
+    (out, work.anomalies.iter().collect(), work)
+}
+
+impl Output for Vec<u8> {
+    fn put(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+}
+
+/// The bytes of a file.
+#[derive(Debug, Default)]
+struct Made(Vec<u8>);
+
+impl MessageSink for Made {
+    fn message(&mut self, _: &MessageSchema, _: Timestamp, _: &[Value<'_>]) {}
+
+    fn anomaly(&mut self, _: &'static str) {}
+
+    fn file(&mut self, part: FilePart<'_>) {
+        if let FilePart::Data(_, bytes) = part {
+            self.0.extend_from_slice(bytes);
+        }
+    }
+}
+
+/// Feeds a body with its next bytes.
+fn feed(bodies: &mut Bodies, body: u32, bytes: &[u8], made: &mut Made) {
+    let mut open = bodies.open(body, made).unwrap();
+    let (state, mut context) = open.parts();
+    state.feed(bytes, &mut context);
+    open.charge();
 }
 
 fn text() -> Vec<u8> {
@@ -91,7 +126,7 @@ fn bodies_are_decoded_in_any_pieces() {
             );
             assert_eq!(work.len, text.len() as u64);
             assert_eq!(work.media_type(), Some("text/plain"));
-            assert!(work.hashes().sha256.is_some());
+            assert!(work.hashers.finish().sha256.is_some());
         }
     }
 }
@@ -110,7 +145,7 @@ fn brotli_is_decoded() {
 #[test]
 fn hashes_are_of_the_decoded_bytes() {
     let (_, _, mut work) = decoded(GZIP, &gzip(b"abc"), 5, &all());
-    let hashes = work.hashes();
+    let hashes = work.hashers.finish();
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     assert_eq!(
         text(&hashes.md5.unwrap()),
@@ -242,13 +277,13 @@ fn windows_are_capped_in_each_shard() {
         let one = bodies.begin(Encodings::of_content(ZSTD), 2, 0);
         let other = bodies.begin(Encodings::of_content(IDENTITY), 2, 0);
         for part in sent.chunks(piece) {
-            bodies.feed(one, part, &mut |_| {});
+            feed(&mut bodies, one, part, &mut Made::default());
         }
         assert_ne!(bodies.begin(Encodings::of_content(ZSTD), 4, 0), NONE);
-        let work = bodies.end(one, &mut |_| {}).unwrap();
-        assert!(work.no_room && work.is_broken && work.told.iter().next().is_none());
+        let work = bodies.end(one, &mut Made::default()).unwrap();
+        assert!(work.no_room && work.is_broken && work.anomalies.iter().next().is_none());
         lens.push(work.len);
-        assert!(!bodies.end(other, &mut |_| {}).unwrap().no_room);
+        assert!(!bodies.end(other, &mut Made::default()).unwrap().no_room);
     }
     assert_eq!(lens[0], lens[1]);
     assert!((1 << 20..2 << 20).contains(&lens[0]));
@@ -256,10 +291,10 @@ fn windows_are_capped_in_each_shard() {
     let sent = zstd::encode_all(noise.as_slice(), 1).unwrap();
     let mut bodies = Bodies::new(&options);
     let one = bodies.begin(Encodings::of_content(ZSTD), 2, 0);
-    bodies.feed(one, &sent, &mut |_| {});
-    let work = bodies.end(one, &mut |_| {}).unwrap();
+    feed(&mut bodies, one, &sent, &mut Made::default());
+    let work = bodies.end(one, &mut Made::default()).unwrap();
     assert_eq!((work.no_room, work.len), (false, noise.len() as u64));
-    assert!(work.told.iter().next().is_none());
+    assert!(work.anomalies.iter().next().is_none());
     let mut bodies = Bodies::new(&options);
     while bodies.begin(Encodings::of_content(ZSTD), 2, 0) != NONE {}
     assert_eq!(bodies.in_use(), 4);
@@ -292,10 +327,10 @@ fn gaps_do_not_make_a_file_longer_than_the_limit() {
     let mut bodies = Bodies::new(&options);
     let body = bodies.begin(Encodings::of_content(IDENTITY), 2, 0);
     let zeros: Vec<u64> = (0..5)
-        .map(|_| bodies.gap(body, u64::MAX / 8, &mut |_| {}))
+        .map(|_| bodies.gap(body, u64::MAX / 8, &mut Made::default()))
         .collect();
     assert_eq!(zeros, [1 << 20, 1 << 20, 1 << 20, 0, 0]);
-    bodies.feed(body, b"x", &mut |_| {});
-    let work = bodies.end(body, &mut |_| {}).unwrap();
-    assert!(work.told.iter().eq([Anomaly::DecodedTooLong]));
+    feed(&mut bodies, body, b"x", &mut Made::default());
+    let work = bodies.end(body, &mut Made::default()).unwrap();
+    assert!(work.anomalies.iter().eq([Anomaly::DecodedTooLong]));
 }

@@ -16,7 +16,7 @@ impl<S: MessageSink> Turn<'_, S> {
     /// One field: its line, where its colon stands, whether it may hold control bytes. There is no
     /// space before the colon.
     #[inline]
-    pub(in crate::parser) fn field(&mut self, line: &[u8], colon: usize, is_odd: bool) {
+    pub(crate) fn field(&mut self, line: &[u8], colon: usize, is_odd: bool) {
         let (name, after) = line.split_at_checked(colon).unwrap_or((line, &[]));
         // The colon may stand behind what is looked at.
         let Some((_, value)) = after.split_first().filter(|_| !is_odd && !name.is_empty()) else {
@@ -33,14 +33,14 @@ impl<S: MessageSink> Turn<'_, S> {
     /// A line without a colon, or with spaces or control bytes before it, or with control bytes
     /// anywhere.
     #[cold]
-    pub(in crate::parser) fn odd_line(&mut self, line: &[u8]) {
+    pub(crate) fn odd_line(&mut self, line: &[u8]) {
         let colon = memchr(b':', line);
         let Some((name, after)) = colon.and_then(|at| line.split_at_checked(at)) else {
             self.tell_bytes(line);
             if is_blank(line) {
-                self.tell(Anomaly::HeadEndOdd);
+                self.report(Anomaly::HeadEndOdd);
             }
-            return self.tell(Anomaly::ColonMissing);
+            return self.report(Anomaly::ColonMissing);
         };
         self.odd_field(name, after.get(1..).unwrap_or_default());
     }
@@ -57,12 +57,12 @@ impl<S: MessageSink> Turn<'_, S> {
         self.tell_bytes(value);
         let plain = trimmed(name).trim_ascii();
         if plain.is_empty() {
-            self.tell(Anomaly::NameEmpty);
+            self.report(Anomaly::NameEmpty);
         } else if plain.iter().any(|&byte| byte <= b' ') {
-            self.tell(Anomaly::NameOdd);
+            self.report(Anomaly::NameOdd);
         }
         if matches!(name, [.., b' ' | b'\t']) && !plain.is_empty() {
-            self.tell(Anomaly::SpaceBeforeColon);
+            self.report(Anomaly::SpaceBeforeColon);
         }
         if self.options.all_fields {
             self.keep_field(name, value);
@@ -86,7 +86,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// Tells control bytes; tabs are none.
-    pub(in crate::parser) fn tell_bytes(&mut self, bytes: &[u8]) {
+    pub(crate) fn tell_bytes(&mut self, bytes: &[u8]) {
         // PERF: nearly always there is none: many at once are told so.
         let is_odd = |byte: u8| (byte < b' ') & (byte != b'\t');
         if !bytes.iter().fold(false, |odd, &byte| odd | is_odd(byte)) {
@@ -94,10 +94,10 @@ impl<S: MessageSink> Turn<'_, S> {
         }
         for &byte in bytes {
             match byte {
-                0 => self.tell(Anomaly::NulByte),
-                b'\r' => self.tell(Anomaly::BareReturn),
+                0 => self.report(Anomaly::NulByte),
+                b'\r' => self.report(Anomaly::BareReturn),
                 b'\t' => {}
-                0x01..b' ' => self.tell(Anomaly::ControlByte),
+                0x01..b' ' => self.report(Anomaly::ControlByte),
                 _ => {}
             }
         }
@@ -110,7 +110,7 @@ impl<S: MessageSink> Turn<'_, S> {
                 field,
                 ContentEncoding | ContentLength | Host | TransferEncoding
             ) {
-                self.tell(Anomaly::TrailerForbidden);
+                self.report(Anomaly::TrailerForbidden);
             }
             return;
         }
@@ -122,7 +122,7 @@ impl<S: MessageSink> Turn<'_, S> {
                 let is_list = value.contains(&b',') || !content.is_empty();
                 content.add_content(value);
                 if is_list {
-                    self.tell(Anomaly::EncodingList);
+                    self.report(Anomaly::EncodingList);
                 }
             }
             Field::Upgrade => self.upgrade(value),
@@ -168,12 +168,12 @@ impl<S: MessageSink> Turn<'_, S> {
     fn content_length(&mut self, value: &[u8]) {
         let found = length(value);
         if let Some(anomaly) = found.anomaly {
-            self.tell(anomaly);
+            self.report(anomaly);
         }
         let framing = &mut self.mine.framing;
         if framing.has_length {
             let same = framing.length == found.bytes;
-            self.tell(if same {
+            self.report(if same {
                 Anomaly::LengthRepeated
             } else {
                 Anomaly::LengthsContradict
@@ -187,10 +187,10 @@ impl<S: MessageSink> Turn<'_, S> {
     fn transfer_encoding(&mut self, value: &[u8]) {
         let found = coding(value);
         if let Some(anomaly) = found.anomaly {
-            self.tell(anomaly);
+            self.report(anomaly);
         }
         if self.mine.framing.has_coding {
-            self.tell(Anomaly::CodingRepeated);
+            self.report(Anomaly::CodingRepeated);
         }
         let framing = &mut self.mine.framing;
         framing.has_coding = true;
@@ -216,7 +216,7 @@ impl<S: MessageSink> Turn<'_, S> {
     /// RFC 9112 §3.2: one Host field, that says the same as an absolute target.
     fn host(&mut self, value: &[u8]) {
         if self.mine.framing.has_host {
-            return self.tell(Anomaly::HostRepeated);
+            return self.report(Anomaly::HostRepeated);
         }
         self.mine.framing.has_host = true;
         let (name, port) = split_port(value);
@@ -231,12 +231,12 @@ impl<S: MessageSink> Turn<'_, S> {
         // The target named one already.
         let named = self.pools.text(self.mine.transaction, Text::Host);
         if !named.eq_ignore_ascii_case(name) {
-            self.tell(Anomaly::HostContradicts);
+            self.report(Anomaly::HostContradicts);
         }
     }
 
     /// The host that a target names.
-    pub(in crate::parser) fn host_of_target(&mut self, uri: &[u8], is_connect: bool) {
+    pub(crate) fn host_of_target(&mut self, uri: &[u8], is_connect: bool) {
         let found = if is_connect {
             Some(uri)
         } else {
@@ -254,14 +254,14 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// Keeps a text for the record, if somebody reads it; the first of a kind counts.
     #[inline]
-    pub(in crate::parser) fn keep(&mut self, text: Text, value: &[u8]) {
+    pub(crate) fn keep(&mut self, text: Text, value: &[u8]) {
         if self.sink.reads(self.pools.schema) {
             self.keep_always(text, value);
         }
     }
 
     /// Keeps a text in any case.
-    pub(in crate::parser) fn keep_always(&mut self, text: Text, value: &[u8]) {
+    pub(crate) fn keep_always(&mut self, text: Text, value: &[u8]) {
         let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) else {
             return;
         };

@@ -11,9 +11,9 @@ use flowpin_record::MessageSink;
 impl<S: MessageSink> Turn<'_, S> {
     /// An empty line.
     #[inline]
-    pub(in crate::parser) fn head_over(&mut self, is_bare: bool) {
+    pub(crate) fn head_over(&mut self, is_bare: bool) {
         if is_bare {
-            self.tell(Anomaly::BareLineFeed);
+            self.report(Anomaly::BareLineFeed);
         }
         if self.mine.phase == Phase::Trailer {
             return self.message_over();
@@ -31,7 +31,7 @@ impl<S: MessageSink> Turn<'_, S> {
     #[cold]
     fn check_coding(&mut self) {
         if self.mine.framing.has_length {
-            self.tell(Anomaly::LengthAndChunked);
+            self.report(Anomaly::LengthAndChunked);
         }
         if self.mine.framing.unchunked {
             self.without_chunked();
@@ -48,7 +48,7 @@ impl<S: MessageSink> Turn<'_, S> {
                 }
             });
         if version == Some(Version::V10) {
-            self.tell(Anomaly::CodingInOld);
+            self.report(Anomaly::CodingInOld);
         }
     }
 
@@ -61,14 +61,14 @@ impl<S: MessageSink> Turn<'_, S> {
             self.mine.framing.length = None;
             return;
         }
-        self.tell(Anomaly::CodingUnchunked);
+        self.report(Anomaly::CodingUnchunked);
         // Who does not refuse it has not looked at the coding.
         self.mine.framing.chunked &= !is_by_length;
     }
 
     /// The message is complete.
     #[inline]
-    pub(in crate::parser) fn message_over(&mut self) {
+    pub(crate) fn message_over(&mut self) {
         if self.mine.body != NONE {
             self.body_over();
         }
@@ -80,12 +80,12 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// What the switch of protocols was to.
-    pub(in crate::parser) fn upgraded_to(&mut self) -> Successor {
+    pub(crate) fn upgraded_to(&mut self) -> Successor {
         handover::successor(self.pools.text(self.mine.transaction, Text::Upgrade))
     }
 
     /// Both directions go on as something else.
-    pub(in crate::parser) fn hand_over(&mut self, successor: Successor) {
+    pub(crate) fn hand_over(&mut self, successor: Successor) {
         let handle = self.mine.transaction;
         if let Some(transaction) = self.pools.transactions.get_mut(handle) {
             transaction.bits |= Transaction::REQUEST_DONE | Transaction::RESPONSE_DONE;
@@ -103,7 +103,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// The client goes on in another protocol before an answer was seen.
-    pub(in crate::parser) fn hand_over_unanswered(&mut self) {
+    pub(crate) fn hand_over_unanswered(&mut self) {
         let last = self.pools.transactions.get(self.queue.last);
         let successor = match last {
             Some(transaction) if transaction.has(Transaction::UPGRADE) => {

@@ -14,7 +14,7 @@ use memchr::memchr;
 impl<S: MessageSink> Turn<'_, S> {
     /// Reads lines until the head is over; what is left.
     #[inline]
-    pub(in crate::parser) fn head<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+    pub(crate) fn head<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let rest = if self.mine.line.is_empty() {
             self.lines(bytes)
         } else {
@@ -29,7 +29,7 @@ impl<S: MessageSink> Turn<'_, S> {
             Phase::FirstLine | Phase::Fields | Phase::Trailer
         );
         if is_over && self.mine.head_len > self.options.head_bytes_max {
-            self.tell(Anomaly::HeadTooLong);
+            self.report(Anomaly::HeadTooLong);
         }
         rest
     }
@@ -65,7 +65,7 @@ impl<S: MessageSink> Turn<'_, S> {
             }
             let (text, anomaly) = self.checked(&line, bytes);
             if let Some(anomaly) = anomaly {
-                self.tell(anomaly);
+                self.report(anomaly);
             }
             if bytes.get(line.stop) == Some(&b':') {
                 self.field(text, line.stop.wrapping_sub(line.start), line.odd);
@@ -90,7 +90,7 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// The last, incomplete line of these bytes is kept.
     #[cold]
-    pub(in crate::parser) fn hold<'b>(&mut self, bytes: &[u8]) -> &'b [u8] {
+    pub(crate) fn hold<'b>(&mut self, bytes: &[u8]) -> &'b [u8] {
         if bytes.is_empty() {
             return &[];
         }
@@ -160,7 +160,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// What is kept of a line, which is kept no more. Goes back to `pools.line` in the end.
-    pub(in crate::parser) fn take_line(&mut self) -> Vec<u8> {
+    pub(crate) fn take_line(&mut self) -> Vec<u8> {
         let mut line = std::mem::take(&mut self.pools.line);
         line.clear();
         self.pools.texts.gather(&self.mine.line, &mut line);
@@ -171,7 +171,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// Reads the line that is kept.
-    pub(in crate::parser) fn kept_line(&mut self) {
+    pub(crate) fn kept_line(&mut self) {
         let mut line = self.take_line();
         let is_cut = self.mine.has(Side::LINE_CUT);
         self.mine.clear(Side::LINE_ENDS | Side::LINE_CUT);
@@ -224,12 +224,12 @@ impl<S: MessageSink> Turn<'_, S> {
             return self.first_line(line, true, anomaly);
         }
         if let Some(anomaly) = anomaly {
-            self.tell(anomaly);
+            self.report(anomaly);
         }
         if line.contains(&b'\n') {
-            self.tell(Anomaly::Folded);
+            self.report(Anomaly::Folded);
             if line.split(|&byte| byte == b'\n').skip(1).any(is_blank) {
-                self.tell(Anomaly::HeadEndOdd);
+                self.report(Anomaly::HeadEndOdd);
             }
             unfold(line);
         }

@@ -13,12 +13,7 @@ use memchr::memchr;
 impl<S: MessageSink> Turn<'_, S> {
     /// A request or status line, and what is wrong with its end.
     #[inline]
-    pub(in crate::parser) fn first_line(
-        &mut self,
-        line: &[u8],
-        is_odd: bool,
-        anomaly: Option<Anomaly>,
-    ) {
+    pub(crate) fn first_line(&mut self, line: &[u8], is_odd: bool, anomaly: Option<Anomaly>) {
         let found = if self.to_server {
             self.request_begins(line, anomaly == Some(Anomaly::LineTooLong))
         } else {
@@ -31,16 +26,16 @@ impl<S: MessageSink> Turn<'_, S> {
             self.tell_bytes(line);
         }
         if let Some(anomaly) = anomaly {
-            self.tell(anomaly);
+            self.report(anomaly);
         }
     }
 
     /// The beginning of a line that is kept: what cannot become a request is not kept.
-    pub(in crate::parser) fn check_request_begins(&mut self) {
+    pub(crate) fn check_request_begins(&mut self) {
         let begin = self.pools.texts.whole(&self.mine.line);
         if begin.is_some_and(|begin| !might_be_request(begin)) {
             self.sink.fits(false);
-            self.tell(Anomaly::NotARequest);
+            self.report(Anomaly::NotARequest);
             self.lose(Phase::LostInLine);
         }
     }
@@ -51,7 +46,7 @@ impl<S: MessageSink> Turn<'_, S> {
             request_line(line).filter(|found| found.version != Version::Old || is_old(found));
         let Some(mut found) = found else {
             self.sink.fits(false);
-            self.tell(Anomaly::NotARequest);
+            self.report(Anomaly::NotARequest);
             self.lose(Phase::Lost);
             return false;
         };
@@ -98,7 +93,7 @@ impl<S: MessageSink> Turn<'_, S> {
     /// Behind a request line without a version: Python's server and Node read fields there, nginx
     /// and Apache answer without them.
     #[cold]
-    pub(in crate::parser) fn maybe_fields<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+    pub(crate) fn maybe_fields<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let feed = memchr(b'\n', bytes);
         let end = feed.map_or(bytes.len(), |feed| feed.wrapping_add(1));
         let (line, rest) = bytes.split_at_checked(end).unwrap_or((bytes, &[]));
@@ -126,7 +121,7 @@ impl<S: MessageSink> Turn<'_, S> {
         } else {
             self.fields_follow(&line_kept);
         }
-        self.run(&line_kept);
+        self.read(&line_kept);
         self.pools.line = line_kept;
         bytes.get(count..).unwrap_or_default()
     }
@@ -138,46 +133,46 @@ impl<S: MessageSink> Turn<'_, S> {
         }
         self.mine.phase = Phase::Fields;
         if !line.trim_ascii().is_empty() {
-            self.tell(Anomaly::VersionMissing);
+            self.report(Anomaly::VersionMissing);
         }
     }
 
     /// The client has closed behind such a line, or in the next.
-    pub(in crate::parser) fn closed_behind_line(&mut self) {
+    pub(crate) fn closed_behind_line(&mut self) {
         if self.mine.line.is_empty() {
             return;
         }
         let line = self.take_line();
         self.fields_follow(&line);
-        self.run(&line);
+        self.read(&line);
         self.pools.line = line;
-        self.tell(Anomaly::HeadCut);
+        self.report(Anomaly::HeadCut);
     }
 
     #[inline]
     fn tell_request(&mut self, found: &RequestLine<'_>) {
         match found.version {
             Version::Old if found.method == Method::Get => {}
-            Version::Old => self.tell(Anomaly::VersionMissing),
-            _ if found.odd_version => self.tell(Anomaly::VersionOdd),
+            Version::Old => self.report(Anomaly::VersionMissing),
+            _ if found.odd_version => self.report(Anomaly::VersionOdd),
             _ => {}
         }
         if found.odd_spaces {
-            self.tell(Anomaly::OddSpaces);
+            self.report(Anomaly::OddSpaces);
         }
         if found.space_in_uri {
-            self.tell(Anomaly::SpaceInUri);
+            self.report(Anomaly::SpaceInUri);
         }
         if found.odd_method {
-            self.tell(Anomaly::MethodOdd);
+            self.report(Anomaly::MethodOdd);
         }
     }
 
     /// The head is over: RFC 9112 §6.3, the rules for requests.
-    pub(in crate::parser) fn request_head_over(&mut self) {
+    pub(crate) fn request_head_over(&mut self) {
         let framing = self.mine.framing;
         if !framing.has_host && self.request_version() == Some(Version::V11) {
-            self.tell(Anomaly::HostMissing);
+            self.report(Anomaly::HostMissing);
         }
         if framing.chunked {
             self.body_begins();
@@ -197,7 +192,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// The request is complete.
-    pub(in crate::parser) fn request_over(&mut self) {
+    pub(crate) fn request_over(&mut self) {
         let handle = self.mine.transaction;
         self.mine.transaction = NONE;
         self.mine.phase = Phase::Between;

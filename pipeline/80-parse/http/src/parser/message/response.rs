@@ -9,10 +9,10 @@ use flowpin_record::MessageSink;
 
 impl<S: MessageSink> Turn<'_, S> {
     /// Whether it is a response.
-    pub(in crate::parser) fn response_begins(&mut self, line: &[u8]) -> bool {
+    pub(crate) fn response_begins(&mut self, line: &[u8]) -> bool {
         let Some(found) = status_line(line) else {
             self.sink.fits(false);
-            self.tell(Anomaly::NotAResponse);
+            self.report(Anomaly::NotAResponse);
             self.lose(Phase::Lost);
             return false;
         };
@@ -25,13 +25,13 @@ impl<S: MessageSink> Turn<'_, S> {
         self.queue.pipelined |= self.queue.len > 1;
         self.mine.clear(Side::BODILESS);
         if found.odd_version {
-            self.tell(Anomaly::VersionOdd);
+            self.report(Anomaly::VersionOdd);
         }
         if found.odd_spaces {
-            self.tell(Anomaly::OddSpaces);
+            self.report(Anomaly::OddSpaces);
         }
         if found.odd_status {
-            self.tell(Anomaly::StatusOdd);
+            self.report(Anomaly::StatusOdd);
         }
         let handle = self.next_answered();
         self.mine.transaction = handle;
@@ -48,7 +48,7 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// Nothing that begins like a response: the bytes of one without a head (HTTP/0.9), or
     /// something else. `read` was compared already.
-    pub(in crate::parser) fn not_a_response(&mut self, read: &[u8]) {
+    pub(crate) fn not_a_response(&mut self, read: &[u8]) {
         if self.is_headless_expected()
             && let Some(transaction) = self.pools.transactions.get_mut(self.queue.first)
         {
@@ -61,7 +61,7 @@ impl<S: MessageSink> Turn<'_, S> {
             return;
         }
         self.sink.fits(false);
-        self.tell(if self.mine.has(Side::BODILESS) {
+        self.report(if self.mine.has(Side::BODILESS) {
             Anomaly::BodyUnexpected
         } else {
             Anomaly::NotAResponse
@@ -72,7 +72,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// Whether the next request in turn was one of HTTP/0.9, or may be: its response has no head.
-    pub(in crate::parser) fn is_headless_expected(&self) -> bool {
+    pub(crate) fn is_headless_expected(&self) -> bool {
         let first = self.pools.transactions.get(self.queue.first);
         first.is_some_and(|transaction| {
             matches!(
@@ -83,7 +83,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// The head is over: RFC 9112 §6.3, the rules for responses.
-    pub(in crate::parser) fn response_head_over(&mut self) {
+    pub(crate) fn response_head_over(&mut self) {
         let transaction = self.pools.transactions.get(self.mine.transaction);
         let (status, method, bits) = transaction.map_or((0, Method::Other, 0), |transaction| {
             (transaction.status, transaction.method, transaction.bits)
@@ -101,7 +101,7 @@ impl<S: MessageSink> Turn<'_, S> {
         let has_body = is_announced || framing.unchunked;
         // RFC 9110 §8.6, §15.3.6, RFC 9112 §6.1: a length says of 304 and HEAD what would come.
         if has_body && (is_interim || is_tunnel || matches!(status, 204 | 205)) {
-            self.tell(Anomaly::BodyForbidden);
+            self.report(Anomaly::BodyForbidden);
         }
         if is_tunnel {
             return self.hand_over(Successor::Tunnel);
@@ -141,7 +141,7 @@ impl<S: MessageSink> Turn<'_, S> {
     /// A switch of protocols.
     fn switched(&mut self, is_asked: bool) {
         if !is_asked {
-            self.tell(Anomaly::UpgradeUnasked);
+            self.report(Anomaly::UpgradeUnasked);
         }
         let successor = self.upgraded_to();
         if let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) {
@@ -195,7 +195,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// The response is complete.
-    pub(in crate::parser) fn response_over(&mut self) {
+    pub(crate) fn response_over(&mut self) {
         let handle = self.mine.transaction;
         self.mine.transaction = NONE;
         self.mine.phase = Phase::Between;
@@ -215,7 +215,7 @@ impl<S: MessageSink> Turn<'_, S> {
         }
         let settled = Transaction::REQUEST_DONE | Transaction::ANSWERED_AT_ONCE;
         if transaction.has(Transaction::HAS_REQUEST) && transaction.bits & settled == 0 {
-            self.tell(Anomaly::EarlyResponse);
+            self.report(Anomaly::EarlyResponse);
         }
         self.settle(handle);
     }

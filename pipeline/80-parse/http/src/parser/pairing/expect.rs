@@ -26,7 +26,7 @@ use memchr::memchr;
 impl<S: MessageSink> Turn<'_, S> {
     /// The value of `Expect`.
     #[cold]
-    pub(in crate::parser) fn expect(&mut self, value: &[u8]) {
+    pub(crate) fn expect(&mut self, value: &[u8]) {
         let mut all = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
         if let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction)
             // RFC 9110 §10.1.1: in a request of HTTP/1.0 it means nothing.
@@ -40,7 +40,7 @@ impl<S: MessageSink> Turn<'_, S> {
     /// The head of a final answer to a request that waits with its body: if no byte of that has
     /// come, perhaps none will.
     #[cold]
-    pub(in crate::parser) fn answered_at_once(&mut self) {
+    pub(crate) fn answered_at_once(&mut self) {
         if self.theirs.transaction != self.mine.transaction || !is_before_body(self.theirs) {
             return;
         }
@@ -54,7 +54,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// Whether no byte of a body came that was answered before.
-    pub(in crate::parser) fn is_not_awaited(&self) -> bool {
+    pub(crate) fn is_not_awaited(&self) -> bool {
         let transaction = self.pools.transactions.get(self.mine.transaction);
         let is_answered = |one: &Transaction| one.has(Transaction::ANSWERED_AT_ONCE);
         self.to_server && transaction.is_some_and(is_answered) && is_before_body(self.mine)
@@ -62,7 +62,7 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// A body, or the next request at once: its first line is kept until that is clear.
     #[cold]
-    pub(in crate::parser) fn maybe_omitted<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+    pub(crate) fn maybe_omitted<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let feed = memchr(b'\n', bytes);
         let end = feed.map_or(bytes.len(), |feed| feed.wrapping_add(1));
         let (line, rest) = bytes.split_at_checked(end).unwrap_or((bytes, &[]));
@@ -145,7 +145,7 @@ impl<S: MessageSink> Turn<'_, S> {
             self.mine.began = transaction.request_at;
         }
         let line = self.take_line();
-        self.run(&line);
+        self.read(&line);
         self.pools.line = line;
     }
 
@@ -158,7 +158,7 @@ impl<S: MessageSink> Turn<'_, S> {
             .map_or(0, |transaction| transaction.status);
         // RFC 9110 §15.4, §15.5.2, §15.5.8 and §15.5.18: the same again, elsewhere or otherwise.
         if !matches!(status, 300..=399 | 401 | 407 | 417) {
-            self.tell(Anomaly::BodyOmitted);
+            self.report(Anomaly::BodyOmitted);
         }
         // Its file has no end, but is not missed.
         self.mine.set(Side::BODY_CUT);
@@ -166,7 +166,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// The client has closed: without a byte of the body, or inside it.
-    pub(in crate::parser) fn closed_before_omitted(&mut self) {
+    pub(crate) fn closed_before_omitted(&mut self) {
         if self.mine.line.is_empty() {
             self.mine.set(Side::BODY_CUT);
         } else {

@@ -4,4 +4,4 @@ mod expect;
 mod queue;
 mod write;
 
-pub(super) use write::beside_file;
+pub(crate) use write::record;

@@ -7,7 +7,7 @@ use flowpin_record::MessageSink;
 
 impl<S: MessageSink> Turn<'_, S> {
     /// A new transaction; [`NONE`] if the shard has its most.
-    pub(in crate::parser) fn open(&mut self) -> u32 {
+    pub(crate) fn open(&mut self) -> u32 {
         let shard = usize::from(self.queue.shard);
         let Some([_, used]) = self.pools.used.get_mut(shard) else {
             return NONE;
@@ -32,7 +32,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// A request waits for its response, if there is room to wait.
-    pub(in crate::parser) fn enqueue(&mut self, handle: u32) {
+    pub(crate) fn enqueue(&mut self, handle: u32) {
         let queue = &mut *self.queue;
         if handle == NONE || queue.unkept > 0 || queue.len >= self.options.pipelined_max {
             queue.unkept = queue.unkept.saturating_add(1);
@@ -55,7 +55,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// The transaction that the next response belongs to: the oldest that has none, or a new one.
-    pub(in crate::parser) fn next_answered(&mut self) -> u32 {
+    pub(crate) fn next_answered(&mut self) -> u32 {
         let first = self.queue.first;
         if let Some(transaction) = self.pools.transactions.get(first)
             && !transaction.has(Transaction::RESPONSE_DONE)
@@ -67,7 +67,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// Writes the oldest waiting transaction and forgets it.
-    pub(in crate::parser) fn dequeue(&mut self) {
+    pub(crate) fn dequeue(&mut self) {
         let handle = self.queue.first;
         let Some(transaction) = self.pools.transactions.get(handle) else {
             self.queue.first = NONE;
@@ -82,7 +82,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// One side of a transaction is complete; with the other it is written.
-    pub(in crate::parser) fn settle(&mut self, handle: u32) {
+    pub(crate) fn settle(&mut self, handle: u32) {
         let Some(transaction) = self.pools.transactions.get(handle) else {
             return;
         };
@@ -121,7 +121,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// Writes all that is open, complete or not.
-    pub(in crate::parser) fn write_all_open(&mut self) {
+    pub(crate) fn write_all_open(&mut self) {
         while self.queue.first != NONE {
             self.dequeue();
         }
@@ -140,7 +140,7 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// A response may have been lost with missing bytes: if requests were never sent before the
     /// response to the one before, all but the last are not answered any more.
-    pub(in crate::parser) fn skip_unanswered(&mut self) {
+    pub(crate) fn skip_unanswered(&mut self) {
         if self.queue.pipelined {
             return;
         }

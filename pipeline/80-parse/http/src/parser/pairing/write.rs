@@ -1,7 +1,7 @@
 //! Transactions to records.
 
 use crate::parser::turn::Turn;
-use crate::schema::{ALL, OF_TRANSACTION, PLAIN};
+use crate::schema::{HttpRecord, WITHOUT_FIELDS};
 use crate::state::{Text, Transaction};
 use crate::syntax::Version;
 use core::hint::black_box;
@@ -9,7 +9,7 @@ use flowpin_record::{MessageSink, Value};
 
 impl<S: MessageSink> Turn<'_, S> {
     /// A record of a transaction, complete or not.
-    pub(in crate::parser) fn write(&mut self, handle: u32) {
+    pub(crate) fn write(&mut self, handle: u32) {
         let pools = &mut *self.pools;
         let Some(transaction) = pools.transactions.get(handle) else {
             return;
@@ -21,7 +21,7 @@ impl<S: MessageSink> Turn<'_, S> {
             transaction.response_at
         };
         if !self.sink.reads(pools.schema) {
-            // All of it is known; nobody asks how it is spelled.
+            // The transaction was parsed; no format needs its texts.
             black_box(transaction);
             return self.sink.message(pools.schema, time, &[]);
         }
@@ -47,25 +47,25 @@ impl<S: MessageSink> Turn<'_, S> {
         let words = in_one.unwrap_or(gathered);
         let mut version = [0; 3];
         let mut protocol = *b"HTTP/0.9";
-        let mut values = [Value::Unset; ALL];
-        fill(&mut values, transaction, words, &mut version, &mut protocol);
+        let mut record = record(transaction, words, &mut version, &mut protocol);
         let mut list;
         if !proxied.is_empty() {
             list = [Value::Unset; LIST_MAX];
-            values[PROXIED] = Value::List(items(proxied, &mut list, 1, 0));
+            record.proxied = Value::List(items(proxied, &mut list, 1, 0));
         }
         if !self.options.all_fields {
-            let values = values.first_chunk::<PLAIN>().map_or(&[] as &[_], |v| v);
-            self.sink.message(pools.schema, time, values);
-            return;
+            let values = record.values();
+            let values = values.first_chunk::<WITHOUT_FIELDS>();
+            let values = values.map_or(&[] as &[_], |values| values);
+            return self.sink.message(pools.schema, time, values);
         }
         let mut lists = [[Value::Unset; LIST_MAX]; 4];
-        let fields = [request, request, response, response];
-        let places = values.iter_mut().skip(PLAIN);
-        for (nth, ((place, list), fields)) in places.zip(&mut lists).zip(fields).enumerate() {
-            *place = Value::List(items(fields, list, 2, nth % 2));
-        }
-        self.sink.message(pools.schema, time, &values);
+        let [names, values, response_names, response_values] = &mut lists;
+        record.client_header_names = Value::List(items(request, names, 2, 0));
+        record.client_header_values = Value::List(items(request, values, 2, 1));
+        record.server_header_names = Value::List(items(response, response_names, 2, 0));
+        record.server_header_values = Value::List(items(response, response_values, 2, 1));
+        self.sink.message(pools.schema, time, &record.values());
     }
 }
 
@@ -97,33 +97,14 @@ fn items<'v>(
     list.get(..count).unwrap_or_default()
 }
 
-/// What of a transaction stands beside a file that it carried; `response_len`: so far, if
-/// the response carries it.
-pub(in crate::parser) fn beside_file<'v>(
-    transaction: &'v Transaction,
-    words: &'v [u8],
-    (version, protocol): (&'v mut [u8; 3], &'v mut [u8; 8]),
-    response_len: Option<u64>,
-) -> [Value<'v>; OF_TRANSACTION.len()] {
-    let mut values = [Value::Unset; ALL];
-    fill(&mut values, transaction, words, version, protocol);
-    values[RESPONSE_LEN] = Value::Count(response_len.unwrap_or(transaction.response_wire_len));
-    OF_TRANSACTION.map(|column| values.get(column).copied().unwrap_or(Value::Unset))
-}
-
-/// The column with the fields that proxies add.
-const PROXIED: usize = 16;
-/// The column with the length of the response's body as it was sent.
-const RESPONSE_LEN: usize = 10;
-
+/// A transaction's record, without its lists. `version` and `protocol` hold texts of it.
 #[inline]
-fn fill<'v>(
-    values: &mut [Value<'v>; ALL],
+pub(crate) fn record<'v>(
     transaction: &'v Transaction,
     words: &'v [u8],
     version: &'v mut [u8; 3],
     protocol: &'v mut [u8; 8],
-) {
+) -> HttpRecord<'v> {
     let text = |text: Text| Value::bytes(transaction.part(text).of(words));
     let count = |number: u16| {
         if number == 0 {
@@ -143,38 +124,38 @@ fn fill<'v>(
         Some(name) if has_request => Value::Bytes(name),
         _ => text(Text::Method),
     };
-    *values = [
-        Value::Count(u64::from(transaction.depth)),
+    HttpRecord {
+        trans_depth: Value::Count(u64::from(transaction.depth)),
         method,
-        text(Text::Host),
-        text(Text::Uri),
-        text(Text::Referrer),
-        Value::Bytes(version),
-        text(Text::UserAgent),
-        text(Text::Origin),
-        Value::Count(transaction.request_len),
-        Value::Count(transaction.response_len),
-        Value::Count(transaction.response_wire_len),
-        count(transaction.status),
-        text(Text::Reason),
-        count(transaction.info),
-        text(Text::InfoReason),
-        text(Text::User),
-        Value::Unset,
-        Value::Bytes(protocol),
-        Value::count(transaction.port.map(u64::from)),
-        Value::bytes(without_parameters(
+        host: text(Text::Host),
+        uri: text(Text::Uri),
+        referrer: text(Text::Referrer),
+        version: Value::Bytes(version),
+        user_agent: text(Text::UserAgent),
+        origin: text(Text::Origin),
+        request_body_len: Value::Count(transaction.request_len),
+        response_body_len: Value::Count(transaction.response_len),
+        response_wire_len: Value::Count(transaction.response_wire_len),
+        status_code: count(transaction.status),
+        status_msg: text(Text::Reason),
+        info_code: count(transaction.info),
+        info_msg: text(Text::InfoReason),
+        username: text(Text::User),
+        proxied: Value::Unset,
+        protocol: Value::Bytes(protocol),
+        host_port: Value::count(transaction.port.map(u64::from)),
+        content_type: Value::bytes(without_parameters(
             transaction.part(Text::ContentType).of(words),
         )),
-        text(Text::Redirect),
-        text(Text::ContentRange),
-        text(Text::ForwardedFor),
-        text(Text::Upgrade),
-        Value::Unset,
-        Value::Unset,
-        Value::Unset,
-        Value::Unset,
-    ];
+        location: text(Text::Redirect),
+        content_range: text(Text::ContentRange),
+        forwarded_for: text(Text::ForwardedFor),
+        upgrade: text(Text::Upgrade),
+        client_header_names: Value::Unset,
+        client_header_values: Value::Unset,
+        server_header_names: Value::Unset,
+        server_header_values: Value::Unset,
+    }
 }
 
 /// As in `1.1`.

@@ -9,9 +9,9 @@ use memchr::memchr;
 
 impl<S: MessageSink> Turn<'_, S> {
     /// The line before a chunk.
-    pub(in crate::parser) fn chunk_line<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+    pub(crate) fn chunk_line<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let mut line = self.mine.chunk;
-        let (used, step) = line.read(bytes, &mut |anomaly| self.tell(anomaly));
+        let (used, step) = line.read(bytes, &mut |anomaly| self.report(anomaly));
         self.mine.chunk = line;
         self.pools.stats.head_bytes = self.pools.stats.head_bytes.wrapping_add(used as u64);
         match step {
@@ -26,7 +26,7 @@ impl<S: MessageSink> Turn<'_, S> {
                 };
             }
             ChunkStep::Invalid => {
-                self.tell(Anomaly::ChunkSizeInvalid);
+                self.report(Anomaly::ChunkSizeInvalid);
                 self.mine.chunk = ChunkLine::default();
                 self.body_unreadable();
             }
@@ -34,7 +34,7 @@ impl<S: MessageSink> Turn<'_, S> {
         bytes.get(used..).unwrap_or_default()
     }
 
-    /// Where the body ends cannot be told any more: a response's goes on to the end.
+    /// The end of the body is unknown: that of a response lasts until its stream ends.
     fn body_unreadable(&mut self) {
         if self.to_server {
             self.lose(Phase::LostInLine);
@@ -43,27 +43,8 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// A chunk's bytes.
-    #[inline]
-    pub(in crate::parser) fn chunk_data<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
-        let (body, rest) = self.take(bytes);
-        self.body(body);
-        if self.mine.left > 0 {
-            return rest;
-        }
-        // PERF: the usual end lies behind the bytes: no further phase for it.
-        if let [b'\r', b'\n', rest @ ..] = rest {
-            self.mine.phase = Phase::ChunkLine;
-            return rest;
-        }
-        self.mine.phase = Phase::ChunkEnd;
-        // Nothing of the line end was read.
-        self.mine.matched = 0;
-        rest
-    }
-
-    /// The line end behind a chunk's bytes; whatever stands before it is skipped, and told.
-    pub(in crate::parser) fn chunk_end<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+    /// The line end after a chunk's bytes; anything before it is skipped and reported.
+    pub(crate) fn chunk_end<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         const RETURN: u8 = 1;
         const OTHER: u8 = 2;
         let feed = memchr(b'\n', bytes);
@@ -78,9 +59,9 @@ impl<S: MessageSink> Turn<'_, S> {
             return &[];
         };
         match self.mine.matched {
-            0 => self.tell(Anomaly::ChunkLineFeed),
+            0 => self.report(Anomaly::ChunkLineFeed),
             RETURN => {}
-            _ => self.tell(Anomaly::ChunkEndMissing),
+            _ => self.report(Anomaly::ChunkEndMissing),
         }
         self.mine.phase = Phase::ChunkLine;
         bytes.get(feed.wrapping_add(1)..).unwrap_or_default()

@@ -1,0 +1,179 @@
+//! All bodies of one worker that are decoded, hashed or written, capped in each shard.
+
+use super::Context;
+use super::layers::Encodings;
+use super::quota::{FileOutput, FileQuota};
+use super::state::BodyState;
+use crate::options::BodyOptions;
+use crate::state::NONE;
+use flowpin_record::MessageSink;
+
+/// The bodies of one worker.
+#[derive(Debug)]
+pub(crate) struct Bodies {
+    options: BodyOptions,
+    states: Vec<Option<BodyState>>,
+    free: Vec<u32>,
+    /// By shard: memory that its bodies take.
+    used: Box<[u64; 256]>,
+    /// By shard: files that were written.
+    quotas: Box<[FileQuota; 256]>,
+    space: Vec<u8>,
+}
+
+/// Bytes that a decoder produces at once.
+const SPACE: usize = 16 << 10;
+
+/// A body, and what it needs for its next bytes.
+pub(super) struct OpenBody<'a, S> {
+    state: &'a mut BodyState,
+    space: &'a mut [u8],
+    file: FileOutput<'a, S>,
+    /// Memory that the bodies of its shard take.
+    used: &'a mut u64,
+    /// The part of this body.
+    cost: u64,
+}
+
+impl Bodies {
+    pub(crate) fn new(options: &BodyOptions) -> Self {
+        Self {
+            options: *options,
+            states: Vec::new(),
+            free: Vec::new(),
+            used: Box::new([0; 256]),
+            quotas: Box::new([FileQuota::default(); 256]),
+            space: if options.any() {
+                vec![0; SPACE]
+            } else {
+                Vec::new()
+            },
+        }
+    }
+
+    /// Whether the options ask for bodies at all.
+    #[inline]
+    pub(crate) const fn are_wanted(&self) -> bool {
+        !self.space.is_empty()
+    }
+
+    /// Begins a body; [`NONE`] if its shard has no memory for it. `number`: of its file.
+    pub(super) fn begin(&mut self, encodings: Encodings, number: u64, shard: u8) -> u32 {
+        let Some(used) = self.used.get_mut(usize::from(shard)) else {
+            return NONE;
+        };
+        let cost = BodyState::least_cost(encodings, &self.options);
+        let after = used.saturating_add(cost);
+        if after > self.options.shard_bytes_max {
+            return NONE;
+        }
+        *used = after;
+        let state = BodyState::new(encodings, number, shard, &self.options);
+        if let Some(handle) = self.free.pop() {
+            if let Some(place) = self.states.get_mut(handle as usize) {
+                *place = Some(state);
+            }
+            return handle;
+        }
+        self.states.push(Some(state));
+        u32::try_from(self.states.len().wrapping_sub(1)).unwrap_or(NONE)
+    }
+
+    /// Which of its connection's files a body is.
+    pub(super) fn number(&self, handle: u32) -> Option<u64> {
+        Some(self.states.get(handle as usize)?.as_ref()?.number)
+    }
+
+    /// Begins the file of a body; false if the quota of its shard is used up.
+    pub(super) fn begin_file(&mut self, handle: u32) -> bool {
+        let Some(Some(state)) = self.states.get_mut(handle as usize) else {
+            return false;
+        };
+        let quota = self.quotas.get_mut(usize::from(state.shard));
+        state.is_file = quota.is_some_and(|quota| quota.begin(&self.options));
+        state.is_file
+    }
+
+    /// A body with what it needs for its next bytes, which go to `sink` if it becomes a file.
+    pub(super) fn open<'a, S: MessageSink>(
+        &'a mut self,
+        handle: u32,
+        sink: &'a mut S,
+    ) -> Option<OpenBody<'a, S>> {
+        let state = self.states.get_mut(handle as usize)?.as_mut()?;
+        let shard = usize::from(state.shard);
+        Some(OpenBody {
+            space: &mut self.space,
+            file: FileOutput {
+                sink,
+                quota: self.quotas.get_mut(shard)?,
+                options: &self.options,
+                number: state.number,
+                is_file: state.is_file,
+                left_out: 0,
+            },
+            used: self.used.get_mut(shard)?,
+            cost: state.cost(&self.options),
+            state,
+        })
+    }
+
+    /// Accounts for missing bytes, and passes on what was decoded of those before. Returns how many
+    /// zeros the file gets for them.
+    pub(super) fn gap<S: MessageSink>(&mut self, handle: u32, len: u64, sink: &mut S) -> u64 {
+        let Some(mut open) = self.open(handle, sink) else {
+            return 0;
+        };
+        let (state, mut context) = open.parts();
+        state.flush(&mut context);
+        let mut zeros = state.gap(len, context.options);
+        if open.file.is_file {
+            zeros = open.file.quota.take(zeros, open.file.options);
+        }
+        open.charge();
+        zeros
+    }
+
+    /// Ends a body, and returns its final state.
+    pub(super) fn end<S: MessageSink>(&mut self, handle: u32, sink: &mut S) -> Option<BodyState> {
+        let mut open = self.open(handle, sink)?;
+        let (state, mut context) = open.parts();
+        state.finish(&mut context);
+        open.release();
+        self.free.push(handle);
+        self.states.get_mut(handle as usize)?.take()
+    }
+
+    /// Bodies of which bytes are still to come.
+    pub(crate) fn in_use(&self) -> usize {
+        self.states.len().wrapping_sub(self.free.len())
+    }
+}
+
+impl<S: MessageSink> OpenBody<'_, S> {
+    pub(super) fn parts(&mut self) -> (&mut BodyState, Context<'_>) {
+        let options = self.file.options;
+        let room = options.shard_bytes_max.saturating_sub(*self.used);
+        let context = Context {
+            options,
+            space: self.space,
+            len_max: self.state.len.saturating_add(room),
+            output: &mut self.file,
+        };
+        (self.state, context)
+    }
+
+    /// Charges the memory that the body takes now to its shard.
+    pub(super) fn charge(self) {
+        let after = self.state.cost(self.file.options);
+        *self.used = self.used.saturating_add(after);
+        self.release();
+    }
+
+    /// Gives back the memory that the body took before.
+    fn release(self) {
+        let left_out = self.file.left_out;
+        self.state.left_out = self.state.left_out.saturating_add(left_out);
+        *self.used = self.used.saturating_sub(self.cost);
+    }
+}

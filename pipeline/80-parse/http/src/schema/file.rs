@@ -1,0 +1,93 @@
+//! Records of bodies that were decoded, hashed or written.
+
+use super::columns::record;
+use flowpin_record::{Kind, MessageColumn, MessageSchema, Value};
+
+// From `hostname` on: columns of the transaction that carried the file. Formats with columns find
+// them in the transaction's own record, by `uid` and `depth`.
+record! {
+    /// A body that was decoded, hashed or written.
+    FileRecord, FileNumber, COLUMNS:
+    source: "source", "", Text,
+        "The protocol that carried it.";
+    depth: "depth", "", Count,
+        "The transaction that carried it, from 1.";
+    mime_type: "mime_type", "fileinfo.mimetype", Text,
+        "What its first bytes are.";
+    filename: "filename", "fileinfo.filename", Text,
+        "The name that the sender gave it, or the target's path.";
+    is_orig: "is_orig", "", Bool,
+        "Whether the client sent it.";
+    seen_bytes: "seen_bytes", "fileinfo.size", Count,
+        "Bytes that were seen, decoded.";
+    total_bytes: "total_bytes", "", Count,
+        "Bytes that its message announces.";
+    missing_bytes: "missing_bytes", "", Count,
+        "Bytes that are missing in the capture.";
+    md5: "md5", "fileinfo.md5", Text,
+        "MD5 of the bytes (on request).";
+    sha1: "sha1", "fileinfo.sha1", Text,
+        "SHA-1 of the bytes (on request).";
+    sha256: "sha256", "fileinfo.sha256", Text,
+        "SHA-256 of the bytes (on request).";
+    state: "", "fileinfo.state", Enum,
+        "CLOSED: all of it was seen. TRUNCATED: not all, or not all was to be written.";
+    gaps: "", "fileinfo.gaps", Bool,
+        "Whether bytes are missing.";
+    stored: "", "fileinfo.stored", Bool,
+        "Whether it was written to a file.";
+    tx_id: "", "fileinfo.tx_id", Count,
+        "The transaction that carried it, from 0.";
+    hostname: "", "http.hostname", Text,
+        "Host that the request names.";
+    http_port: "", "http.http_port", Count,
+        "Port that stands with the host.";
+    url: "", "http.url", Text,
+        "The request's target.";
+    http_user_agent: "", "http.http_user_agent", Text,
+        "The request's User-Agent.";
+    xff: "", "http.xff", Text,
+        "The request's X-Forwarded-For.";
+    http_content_type: "", "http.http_content_type", Text,
+        "The response's Content-Type, if it has begun.";
+    content_range: "", "http.content_range.raw", Text,
+        "The response's Content-Range.";
+    http_refer: "", "http.http_refer", Text,
+        "The request's Referer.";
+    http_method: "", "http.http_method", Text,
+        "The request's method.";
+    protocol: "", "http.protocol", Text,
+        "Version with its name.";
+    status: "", "http.status", Count,
+        "The response's status, if it has begun.";
+    redirect: "", "http.redirect", Text,
+        "The response's Location.";
+    response_wire_len: "", "http.length", Count,
+        "Bytes of the response's body so far, as it was sent.";
+}
+
+/// The schema of these records.
+pub static FILES: MessageSchema =
+    MessageSchema::in_file("fileinfo", "files", "A body that was looked at.", &COLUMNS)
+        .sent_as_says(FileNumber::is_orig as usize)
+        .part_of(FileNumber::tx_id as usize);
+
+#[cfg(test)]
+mod tests {
+    use super::COLUMNS;
+
+    /// A file's record has the transaction's columns under the names that they have there.
+    #[test]
+    fn files_have_the_columns_of_their_transaction() {
+        let of_transaction = |eve: &str| !eve.starts_with("fileinfo.") && !eve.is_empty();
+        let mut count = 0;
+        for column in COLUMNS.iter().filter(|one| of_transaction(&one.eve)) {
+            let mut there = crate::schema::COLUMNS.iter();
+            let found = there.find(|one| one.eve == column.eve);
+            assert_eq!(found.map(|one| one.kind), Some(column.kind), "{column:?}");
+            assert!(column.name.is_empty());
+            count += 1;
+        }
+        assert_eq!(count, 13);
+    }
+}

@@ -1,0 +1,93 @@
+//! The schemas of HTTP's records, and the records as structs with a field for each column.
+
+mod columns;
+mod file;
+
+pub use file::FILES;
+pub(crate) use file::FileRecord;
+
+use crate::options::HttpOptions;
+use columns::record;
+use flowpin_record::{Kind, MessageColumn, MessageSchema, Value};
+
+// The columns of Zeek's `http.log`, then those that only EVE has.
+record! {
+    /// A request and its response.
+    HttpRecord, HttpNumber, COLUMNS:
+    trans_depth: "trans_depth", "", Count,
+        "Which transaction of its connection it is, from 1.";
+    method: "method", "http.http_method", Text,
+        "The request's method.";
+    host: "host", "http.hostname", Text,
+        "Host that the request names, without its port.";
+    uri: "uri", "http.url", Text,
+        "The request's target, as it was sent.";
+    referrer: "referrer", "http.http_refer", Text,
+        "The request's Referer.";
+    version: "version", "", Text,
+        "Version: the response's, else the request's.";
+    user_agent: "user_agent", "http.http_user_agent", Text,
+        "The request's User-Agent.";
+    origin: "origin", "", Text,
+        "The request's Origin.";
+    request_body_len: "request_body_len", "", Count,
+        "Bytes of the request's body, without chunk lines; if bodies are decoded, then decoded.";
+    response_body_len: "response_body_len", "", Count,
+        "Bytes of the response's body, without chunk lines; if bodies are decoded, then decoded.";
+    response_wire_len: "", "http.length", Count,
+        "Bytes of the response's body, without chunk lines, as it was sent: never decoded.";
+    status_code: "status_code", "http.status", Count,
+        "The response's status.";
+    status_msg: "status_msg", "", Text,
+        "The reason behind the status.";
+    info_code: "info_code", "", Count,
+        "Status of the last interim response (1xx).";
+    info_msg: "info_msg", "", Text,
+        "The reason behind it.";
+    username: "username", "", Text,
+        "User of Basic authentication; the password is never kept.";
+    proxied: "proxied", "", TextSet,
+        "Fields that proxies add, as `NAME -> value`.";
+    protocol: "", "http.protocol", Text,
+        "Version with its name: of the request, else of the response.";
+    host_port: "host_port", "http.http_port", Count,
+        "Port that stands with the host.";
+    content_type: "content_type", "http.http_content_type", Text,
+        "The response's Content-Type, without parameters.";
+    location: "location", "http.redirect", Text,
+        "The response's Location.";
+    content_range: "content_range", "http.content_range.raw", Text,
+        "The response's Content-Range.";
+    forwarded_for: "forwarded_for", "http.xff", Text,
+        "The request's X-Forwarded-For.";
+    upgrade: "upgrade", "", Text,
+        "Protocols that Upgrade names.";
+    client_header_names: "client_header_names", "http.request_headers[].name", TextList,
+        "Names of the request's fields (on request).";
+    client_header_values: "client_header_values", "http.request_headers[].value", TextList,
+        "Values of the request's fields (on request).";
+    server_header_names: "server_header_names", "http.response_headers[].name", TextList,
+        "Names of the response's fields (on request).";
+    server_header_values: "server_header_values", "http.response_headers[].value", TextList,
+        "Values of the response's fields (on request).";
+}
+
+/// Columns without the lists of all fields, which come last.
+pub(crate) const WITHOUT_FIELDS: usize = HttpNumber::client_header_names as usize;
+
+const NAME: &str = "http";
+const DOC: &str = "A request and its response; either may be missing.";
+
+static PLAIN: &[MessageColumn] = COLUMNS.split_at(WITHOUT_FIELDS).0;
+
+static HTTP: MessageSchema = MessageSchema::new(NAME, DOC, PLAIN);
+static HTTP_WITH_ALL_FIELDS: MessageSchema = MessageSchema::new(NAME, DOC, &COLUMNS);
+
+/// The schema that these options select.
+pub fn http(options: &HttpOptions) -> &'static MessageSchema {
+    if options.all_fields {
+        &HTTP_WITH_ALL_FIELDS
+    } else {
+        &HTTP
+    }
+}
