@@ -1,5 +1,6 @@
 //! The captured fields of one direction or of one question.
 
+use crate::budget::{Budget, Spare};
 use crate::options::TextOptions;
 use flowpin_lexer::{FieldId, FieldKind, GrammarField};
 use flowpin_packet::Timestamp;
@@ -15,68 +16,18 @@ pub(crate) struct Fields {
     bytes: Vec<u8>,
 }
 
-/// Spare memory for fields.
-#[derive(Debug)]
-struct Spare {
-    entries: Vec<Entry>,
-    bytes: Vec<u8>,
-}
-
 /// A field's value, or one member of its list.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+pub(crate) struct Entry {
     field: FieldId,
     what: What,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum What {
+pub(crate) enum What {
     Count(u64),
     /// Start and end in the bytes.
     Text(u32, u32),
-}
-
-/// Bytes of texts used in each shard, and spare memory.
-#[derive(Debug)]
-pub(crate) struct Budget {
-    used: Vec<u64>,
-    spares: Vec<Spare>,
-    shard_bytes_max: u64,
-    /// Number of texts truncated or not kept.
-    pub(crate) lost: u64,
-}
-
-impl Budget {
-    pub(crate) fn new(shard_bytes_max: u64) -> Self {
-        Self {
-            used: vec![0; SHARDS],
-            spares: Vec::new(),
-            shard_bytes_max,
-            lost: 0,
-        }
-    }
-
-    pub(crate) fn used_bytes(&self) -> u64 {
-        self.used.iter().sum()
-    }
-
-    fn take(&mut self, shard: u8, len: usize) -> bool {
-        let Some(used) = self.used.get_mut(usize::from(shard)) else {
-            return false;
-        };
-        let after = used.saturating_add(len as u64);
-        let fits = after <= self.shard_bytes_max;
-        if fits {
-            *used = after;
-        }
-        fits
-    }
-
-    fn give_back(&mut self, shard: u8, len: usize) {
-        if let Some(used) = self.used.get_mut(usize::from(shard)) {
-            *used = used.saturating_sub(len as u64);
-        }
-    }
 }
 
 impl Fields {
@@ -353,7 +304,6 @@ pub(crate) struct CaptureContext<'a> {
     pub(crate) budget: &'a mut Budget,
 }
 
-const SHARDS: usize = 256;
 /// Bytes of all texts of one message.
 const BYTES_MAX: usize = 1 << 16;
 const CAPACITY_KEPT_MAX: usize = 2048;

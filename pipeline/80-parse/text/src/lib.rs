@@ -32,6 +32,7 @@
 )]
 
 mod actions;
+mod budget;
 pub mod built_in;
 mod feed;
 mod fields;

@@ -1,9 +1,9 @@
 //! Connections: the grammar of each, and the state of its directions.
 
 use crate::actions::{Actor, Extra, Shared, Side, emit_message};
+use crate::budget::Budget;
 use crate::built_in::Protocol;
 use crate::feed::Feeding;
-use crate::fields::Budget;
 use crate::options::TextOptions;
 use crate::questions::{NO_CONDITION, NO_MESSAGE, Questions};
 use flowpin_counters::{Loss, Losses};

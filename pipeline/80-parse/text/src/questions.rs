@@ -1,6 +1,7 @@
 //! Questions: messages that wait for their answers.
 
-use crate::fields::{Budget, Fields};
+use crate::budget::Budget;
+use crate::fields::Fields;
 use flowpin_lexer::Condition;
 use flowpin_packet::Timestamp;
 

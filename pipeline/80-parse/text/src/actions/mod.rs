@@ -3,8 +3,9 @@
 mod message;
 mod operations;
 
+use crate::budget::Budget;
 use crate::feed::Feeding;
-use crate::fields::{Budget, CaptureContext, Fields};
+use crate::fields::{CaptureContext, Fields};
 use crate::options::TextOptions;
 use crate::questions::{Questions, Queue};
 use flowpin_lexer::{Condition, FieldId, Grammar, Op, Saved, Scanner, Sink, Texts, Then, Token};
