@@ -1,8 +1,8 @@
-//! What breaks the rules of HTTP/1, by name.
+//! Violations of HTTP/1, by name.
 
 macro_rules! anomalies {
     ($($(#[$meta:meta])* $variant:ident = $name:literal, $text:literal;)*) => {
-        /// Something that a careful sender does not do, or that two receivers read differently.
+        /// A deviation from the rules, or a message that receivers may read differently.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         pub enum Anomaly { $(#[doc = $text] $(#[$meta])* $variant,)* }
@@ -16,7 +16,7 @@ macro_rules! anomalies {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// What it means, in a sentence.
+            /// Its meaning, in a sentence.
             pub const fn explanation(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
             }
@@ -108,7 +108,7 @@ anomalies! {
     DecodedTooLong = "http_decoded_too_long", "A decoded body longer than the limit.";
 }
 
-/// A set of anomalies: what a message was already said to have.
+/// A set of anomalies, such as those already reported of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Anomalies(u64);
 
@@ -135,7 +135,7 @@ impl Anomalies {
 mod tests {
     use super::Anomaly;
 
-    /// What a record says must be explained where its reader looks.
+    /// Every name in a record is explained in the user documentation.
     #[test]
     fn every_anomaly_is_in_the_documentation() {
         let page = include_str!("../../../../docs/user/http.md");

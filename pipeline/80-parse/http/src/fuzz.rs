@@ -1,15 +1,15 @@
-//! Fuzzing: any bytes in any turns, and what must hold whatever they are.
+//! Fuzzing: any bytes in any turns, and the laws that hold for them.
 
 use crate::{BodyOptions, Http, HttpOptions};
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_parser::{Next, Parser};
 use flowpin_record::{FilePart, MessageSchema, MessageSink, Value};
 
-/// What a parser told, as text, in order.
+/// The reports of a parser, as text, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Told(pub(crate) Vec<String>, Vec<(u64, Vec<u8>)>, Readers);
 
-/// Whether anybody reads records.
+/// Whether records are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Readers {
     #[default]
@@ -18,7 +18,7 @@ enum Readers {
 }
 
 impl Told {
-    /// Nobody reads the values of records.
+    /// A sink that does not read the values of records.
     fn unread() -> Self {
         Self(Vec::new(), Vec::new(), Readers::None)
     }
@@ -71,7 +71,7 @@ pub(crate) enum Step<'a> {
     Closed(bool),
 }
 
-/// Feeds steps in pieces of `piece` bytes; what was told.
+/// Feeds steps in pieces of `piece` bytes, and returns the reports.
 pub(crate) fn feed(http: &mut Http, steps: &[Step<'_>], piece: usize) -> Vec<String> {
     feed_to(http, steps, piece, Told::default())
 }
@@ -91,7 +91,7 @@ fn feed_to(http: &mut Http, steps: &[Step<'_>], piece: usize, mut told: Told) ->
     told.0
 }
 
-/// Takes one step; how the parser goes on.
+/// Takes one step, and returns how the parser continues.
 pub(crate) fn one(
     http: &mut Http,
     connection: u32,
@@ -114,9 +114,8 @@ pub(crate) fn one(
     }
 }
 
-/// Reads a conversation from `data`: whole and in pieces the same is told, and nothing stays
-/// behind. The byte 0xa5 ends a turn; the byte behind it says whose the next is, or what else
-/// happens.
+/// Reads a conversation from `data`: the reports do not depend on pieces, and all memory is released.
+/// The byte 0xa5 ends a turn; the byte after it selects the side of the next turn, or another step.
 #[doc(hidden)]
 pub fn fuzz_http(data: &[u8]) {
     let Some((&settings, data)) = data.split_first() else {
@@ -157,7 +156,7 @@ pub fn fuzz_http(data: &[u8]) {
         let pieces = feed(&mut http, &steps, piece);
         assert_eq!(whole, pieces, "in pieces of {piece}: {steps:?}");
     }
-    // Where nobody reads records there are as many, with the same anomalies.
+    // If records are not read, there are as many, with the same anomalies.
     let unread = feed_to(&mut http, &steps, usize::MAX, Told::unread());
     let bare = |told: &[String]| -> Vec<String> {
         let head = |one: &String| one.split(" [").next().unwrap_or_default().to_owned();
@@ -165,7 +164,7 @@ pub fn fuzz_http(data: &[u8]) {
     };
     assert_eq!(bare(&whole), bare(&unread), "{steps:?}");
     assert_eq!(http.in_use(), [0; 4], "{steps:?}");
-    // With hardly any memory less is told, but nothing breaks.
+    // With very little memory there are fewer records, but no failure.
     let poor = HttpOptions {
         shard_text_bytes_max: 1024,
         shard_transactions_max: 2,

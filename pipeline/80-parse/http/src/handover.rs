@@ -1,4 +1,4 @@
-//! Streams that go on as something else.
+//! Connections that change to another protocol.
 
 use flowpin_parser::Successor;
 

@@ -1,6 +1,6 @@
-//! What is looked at, and how much is kept.
+//! Options: limits of memory and length, and the treatment of bodies.
 
-/// Limits and wishes. Limits named after shards hold in each of the 256 shards.
+/// Options of the parser. Limits named after shards hold in each of the 256 shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HttpOptions {
     /// Connections that are followed in one shard.
@@ -11,22 +11,22 @@ pub struct HttpOptions {
     pub shard_text_bytes_max: u32,
     /// Requests of one connection that wait for their response.
     pub pipelined_max: u32,
-    /// Bytes of a line of a head that are looked at.
+    /// Bytes of a line of a head that are read.
     pub line_bytes_max: u32,
-    /// Bytes of a head before it is told to be too long; it is read all the same.
+    /// Bytes of a head before it is reported as too long; it is still read.
     pub head_bytes_max: u32,
     /// Bytes of one value that are kept for its record.
     pub value_bytes_max: u16,
     /// Records have all fields of request and response.
     pub all_fields: bool,
-    /// What is made of bodies.
+    /// The treatment of bodies.
     pub bodies: BodyOptions,
 }
 
-/// What is made of bodies. If nothing of it is asked for, they are skipped.
+/// The treatment of bodies. With none of these they are skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BodyOptions {
-    /// Bodies are decoded (gzip, deflate, br, zstd) before anything else is made of them.
+    /// Bodies are decoded (gzip, deflate, br, zstd) before they are hashed or written.
     pub decode: bool,
     /// Records of files have their MD5.
     pub md5: bool,
@@ -34,23 +34,23 @@ pub struct BodyOptions {
     pub sha1: bool,
     /// Records of files have their SHA-256.
     pub sha256: bool,
-    /// The sink gets the bytes.
+    /// The sink gets the bytes of files.
     pub files: bool,
-    /// Decoded bytes of one body; what is behind them is left out.
+    /// Decoded bytes of one body; the rest is left out.
     pub decoded_bytes_max: u64,
-    /// How many times longer than it came a body may be decoded, beyond 64 KiB.
+    /// The maximum ratio of decoded to sent bytes, beyond 64 KiB.
     pub ratio_max: u32,
-    /// Files of one shard that the sink gets the bytes of.
+    /// Files of one shard whose bytes the sink gets.
     pub shard_files_max: u64,
     /// Bytes of files of one shard that the sink gets, gaps among them.
     pub shard_file_bytes_max: u64,
-    /// Memory for bodies that are on their way in one shard: decoders with their windows, as far as
-    /// these are filled.
+    /// Memory for the unfinished bodies of one shard: decoders, with the filled part of their
+    /// windows.
     pub shard_bytes_max: u64,
 }
 
 impl BodyOptions {
-    /// Whether anything is asked for.
+    /// Whether bodies are read at all.
     pub const fn any(&self) -> bool {
         self.decode || self.md5 || self.sha1 || self.sha256 || self.files
     }

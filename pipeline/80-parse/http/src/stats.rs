@@ -1,4 +1,4 @@
-//! What was read.
+//! Counters of the parser.
 
 /// Sums over all connections of one worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct HttpStats {
     pub head_bytes: u64,
     /// Bytes of bodies, also those that were skipped or are missing.
     pub body_bytes: u64,
-    /// Times that the next message had to be looked for.
+    /// How often the parser had to find the next message.
     pub resyncs: u64,
 }
 

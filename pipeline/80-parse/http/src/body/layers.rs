@@ -1,18 +1,19 @@
-//! Content-Encoding (RFC 9110 §8.4), and the transfer coding below it (RFC 9112 §7).
+//! The codings of a body: Content-Encoding (RFC 9110 §8.4), and transfer codings other than `chunked`
+//! (RFC 9112 §7).
 
-/// How a body is encoded, as one byte: see the constants.
+/// One coding, as one of the following constants.
 pub(crate) type Encoding = u8;
 
-/// Not at all.
+/// Not encoded.
 pub(crate) const IDENTITY: Encoding = 0;
 pub(crate) const GZIP: Encoding = 1;
 pub(crate) const DEFLATE: Encoding = 2;
 pub(crate) const BROTLI: Encoding = 3;
 pub(crate) const ZSTD: Encoding = 4;
-/// In a way that is not known.
+/// An unknown coding.
 pub(crate) const UNKNOWN: Encoding = 5;
 
-/// Codings of one body that are undone: as many as curl undoes.
+/// Codings of one body that are undone: as many as curl does.
 const LAYERS_MAX: usize = 5;
 
 /// Codings in the order in which they were applied (RFC 9110 §8.4): the last is undone first.
@@ -28,7 +29,7 @@ impl Layers {
         self.len == 0
     }
 
-    /// Adds one; that nothing was done counts for nothing.
+    /// Adds one; `identity` does not count.
     pub(super) fn push(&mut self, coding: Encoding) {
         if coding == IDENTITY {
             return;
@@ -54,14 +55,14 @@ impl Layers {
         (self.iter().next().unwrap_or(IDENTITY), others)
     }
 
-    /// Adds those that a field's value lists.
+    /// Adds the codings in a value of Content-Encoding.
     pub(crate) fn add_content(&mut self, value: &[u8]) {
         for member in members(value) {
             self.push(encoding(member));
         }
     }
 
-    /// Adds those that a value of Transfer-Encoding lists before `chunked` (RFC 9112 §6.1).
+    /// Adds the codings before `chunked` in a value of Transfer-Encoding (RFC 9112 §6.1).
     #[cold]
     pub(crate) fn add_transfer(&mut self, value: &[u8]) {
         for member in members(value) {
@@ -77,7 +78,7 @@ impl Layers {
                 {
                     UNKNOWN
                 }
-                // Told as an unknown coding already, if it is one.
+                // Unknown transfer codings are reported with the field.
                 _ => IDENTITY,
             });
         }
@@ -107,7 +108,7 @@ fn encoding(value: &[u8]) -> Encoding {
     }
 }
 
-/// What was done to a body: its content was encoded, then that was coded for the transfer.
+/// All codings of a body: its content was encoded first, then coded for the transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Encodings {
     pub(crate) transfer: Layers,
@@ -134,12 +135,12 @@ impl Encodings {
         self.all().iter().any(|coding| coding == UNKNOWN)
     }
 
-    /// Whether there are more than are undone: then none is.
+    /// Whether there are more than the maximum: then none is undone.
     pub(crate) fn has_too_many(self) -> bool {
         self.all().has_too_many
     }
 
-    /// What of it can be undone, if it is to be: down to the first that is not known.
+    /// The codings that can be undone, if wanted: those after the last unknown one.
     pub(super) fn undone(self, is_wanted: bool) -> Layers {
         let all = self.all();
         let mut undone = Layers::default();
@@ -186,7 +187,7 @@ mod tests {
         }
     }
 
-    /// What was done last is undone first, as far as it is known; of too many nothing is.
+    /// The last coding is undone first, down to an unknown one; of too many, none is undone.
     #[test]
     fn what_is_not_known_hides_what_is_below() {
         let undone = |content: &str, transfer: &str| {

@@ -1,9 +1,9 @@
-//! What a body is, by its first bytes.
+//! Media types by the first bytes of a body.
 
-/// Bytes that are looked at.
+/// Bytes that are compared.
 pub(super) const HEAD_LEN: usize = 64;
 
-/// A media type, if the first bytes are those of a common one.
+/// The media type, if the first bytes are those of a common one.
 pub(super) fn media_type(head: &[u8]) -> Option<&'static str> {
     let begins = |begin: &[u8]| head.starts_with(begin);
     let known = BEGINNINGS.iter().find(|(begin, _)| begins(begin));
@@ -27,8 +27,8 @@ pub(super) fn media_type(head: &[u8]) -> Option<&'static str> {
             _ => "video/mp4",
         });
     }
-    // The same four bytes begin a class of Java, with its version, and Mach-O of several machines,
-    // with their number.
+    // Java classes and universal Mach-O files start with the same four bytes; then follows a version
+    // or the number of architectures.
     if begins(b"\xca\xfe\xba\xbe") {
         let is_class = head.get(7).is_some_and(|&version| version >= 45);
         return Some(if is_class {

@@ -1,4 +1,4 @@
-//! Streams that end, before or after their message does.
+//! The end of a stream, inside or after a message.
 
 use super::start::NEXT_RESPONSE;
 use super::turn::Turn;
@@ -7,10 +7,10 @@ use crate::state::{NONE, Phase, Side};
 use flowpin_record::MessageSink;
 
 impl<S: MessageSink> Turn<'_, S> {
-    /// Nothing more comes from this side.
+    /// The stream of this side has ended.
     pub(super) fn closed(&mut self) {
         if self.mine.has(Side::LINE_ENDS) {
-            // Whether the line is folded was all that was not known.
+            // The line is complete: it is not folded.
             self.kept_line();
         }
         if self.mine.phase == Phase::MaybeOmitted {
@@ -46,21 +46,21 @@ impl<S: MessageSink> Turn<'_, S> {
         self.mine.phase = Phase::Closed;
     }
 
-    /// A request without a version may lack its line end, too.
+    /// A request without a version may also lack its line end.
     fn last_line(&mut self) {
         if self.to_server && !self.mine.line.is_empty() {
             self.kept_line();
         }
     }
 
-    /// No byte of a body came, or hardly any.
+    /// The stream ended where a body may start.
     fn closed_before_body(&mut self) {
         let framing = self.mine.framing;
         let read = usize::from(self.mine.matched);
         if read > 0 {
             self.is_body(NEXT_RESPONSE.get(..read).unwrap_or_default());
         }
-        // Without any, the request was HEAD or the body is missing: nobody can tell.
+        // Without any byte, either the request was HEAD or the body is missing.
         if framing.length.is_some() && read > 0 && self.mine.left > 0 {
             self.body_cut();
         }

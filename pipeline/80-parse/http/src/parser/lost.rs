@@ -1,4 +1,4 @@
-//! Missing bytes, and the way back: the next line that is a request's or a response's first.
+//! Missing bytes, and recovery after them: the parser finds the next request line or status line.
 
 use super::start::NEXT_RESPONSE;
 use super::turn::Turn;
@@ -33,22 +33,22 @@ impl<S: MessageSink> Turn<'_, S> {
             _ => {
                 self.report(Anomaly::MissingBytes);
                 self.mine.set(Side::MISSED);
-                // The next byte may begin a line, most often does.
+                // The next byte probably starts a line.
                 self.lose(Phase::Lost);
             }
         }
     }
 
-    /// Bytes of a body are missing; if more than are to come, all behind it, too.
+    /// Bytes of a body are missing, and perhaps bytes after it.
     fn missing_of_body(&mut self, len: u64) {
         let of_body = len.min(self.mine.left);
         self.mine.left = self.mine.left.wrapping_sub(of_body);
         self.missing(of_body);
         if self.mine.left == 0 {
             self.message_over();
-            let behind = len.wrapping_sub(of_body);
-            if behind > 0 {
-                self.gap(behind);
+            let after = len.wrapping_sub(of_body);
+            if after > 0 {
+                self.gap(after);
             }
         }
     }
@@ -60,7 +60,7 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// Gives the message at hand up and looks for the next from here.
+    /// Gives up the current message, and looks for the next one from here.
     #[cold]
     pub(crate) fn lose(&mut self, phase: Phase) {
         self.pools.stats.resyncs = self.pools.stats.resyncs.wrapping_add(1);
@@ -79,7 +79,7 @@ impl<S: MessageSink> Turn<'_, S> {
         self.mine.phase = phase;
     }
 
-    /// Inside a line that is nobody's.
+    /// Inside a line of no message.
     pub(super) fn lost_in_line<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         if self.mine.has(Side::ANYWHERE) {
             return self.lost_anywhere(bytes);
@@ -93,13 +93,13 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// Behind a response, in bytes that are none: the next begins where a status line does, also
-    /// inside a line. What matches is kept.
+    /// After a response, in bytes of no message: the next status line may start anywhere, also inside
+    /// a line. Matching bytes are kept.
     fn lost_anywhere<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let mut rest = bytes;
         while let Some((&byte, tail)) = rest.split_first() {
             if self.mine.matched == 0 {
-                // No other byte begins one.
+                // A status line starts with no other byte.
                 match memchr(b'H', rest) {
                     Some(0) => self.mine.began = self.at,
                     Some(next) => {
@@ -110,7 +110,7 @@ impl<S: MessageSink> Turn<'_, S> {
                 }
             }
             if !is_of_status_line(self.mine.matched, byte) {
-                // None of these is the first but the first: at most this byte begins anew.
+                // `H` is only the first of these bytes, so at most this byte starts a new match.
                 let shard = self.queue.shard;
                 self.pools.texts.release(&mut self.mine.line, shard);
                 rest = if self.mine.matched == 0 { tail } else { rest };
@@ -119,7 +119,7 @@ impl<S: MessageSink> Turn<'_, S> {
             }
             self.mine.matched = self.mine.matched.wrapping_add(1);
             if self.mine.matched == STATUS_LINE_LEN {
-                // The byte that ends the status is read again with the line.
+                // The byte after the status is read again with the line.
                 let began = self.mine.began;
                 self.begin_message();
                 self.mine.began = began;
@@ -129,7 +129,7 @@ impl<S: MessageSink> Turn<'_, S> {
             }
             self.hold(&[byte]);
             if self.mine.line.is_empty() {
-                // No memory to keep it: `hold` looks for lines from here.
+                // No memory to keep it: `hold` has set the phase.
                 return tail;
             }
             rest = tail;
@@ -137,7 +137,7 @@ impl<S: MessageSink> Turn<'_, S> {
         rest
     }
 
-    /// At the beginning of a line, or in one that may be what is looked for.
+    /// At the start of a line, or inside a line that may start a message.
     pub(super) fn lost<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let feed = memchr(b'\n', bytes);
         let end = feed.map_or(bytes.len(), |feed| feed.wrapping_add(1));
@@ -179,7 +179,7 @@ impl<S: MessageSink> Turn<'_, S> {
         rest
     }
 
-    /// A whole line within the bytes at hand.
+    /// A whole line within the current bytes.
     fn found_or_not<'b>(&mut self, line: &[u8], all: &'b [u8], rest: &'b [u8]) -> &'b [u8] {
         if line.len() as u64 <= u64::from(self.options.line_bytes_max) && self.is_first_line(line) {
             self.begin_message();
@@ -189,7 +189,7 @@ impl<S: MessageSink> Turn<'_, S> {
         rest
     }
 
-    /// Keeps a part of a line, if it may still be what is looked for.
+    /// Keeps a part of a line that may still start a message.
     fn hold_lost(&mut self, part: &[u8]) {
         let most = self.options.line_bytes_max;
         let room = most.saturating_sub(self.mine.line.len()) as usize;
@@ -219,7 +219,7 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// Whether a line is a message's first, beyond doubt.
+    /// Whether a line is certainly the first line of a message.
     pub(super) fn is_first_line(&self, line: &[u8]) -> bool {
         let line = line.trim_ascii_end();
         if self.to_server {
@@ -232,10 +232,10 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 }
 
-/// `HTTP/1.1 200`, and the byte behind it.
+/// `HTTP/1.1 200`, and the byte after it.
 const STATUS_LINE_LEN: u8 = 13;
 
-/// Whether a status line beyond doubt has a byte at one of its first places.
+/// Whether a regular status line may have this byte at this position.
 const fn is_of_status_line(at: u8, byte: u8) -> bool {
     match at {
         0 => byte == b'H',

@@ -60,7 +60,7 @@ pub struct Http {
     options: HttpOptions,
 }
 
-/// Memory, counters and options that all connections share.
+/// Memory and counters that all connections share.
 #[derive(Debug)]
 pub(crate) struct Pools {
     pub(crate) transactions: Slab<Transaction>,

@@ -12,9 +12,8 @@ const RESPONSE: &[u8] = b"HTTP/";
 pub(crate) const NEXT_RESPONSE: &[u8] = b"HTTP/1.";
 
 impl<S: MessageSink> Turn<'_, S> {
-    /// Before a message: empty lines are skipped (RFC 9112 §2.2), and what else some receivers
-    /// skip:
-    /// blanks, and NUL bytes.
+    /// Before a message: skips empty lines (RFC 9112 §2.2), blanks and NUL bytes, as some receivers
+    /// do.
     #[inline]
     pub(crate) fn between<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         if !self.to_server && bytes.starts_with(RESPONSE) {
@@ -27,7 +26,7 @@ impl<S: MessageSink> Turn<'_, S> {
             return rest;
         };
         if self.to_server && self.queue.asked && !first.is_ascii_alphabetic() {
-            // Nobody waited for the answer, or it was not captured.
+            // The client did not wait for the response, or it was not captured.
             self.hand_over_unanswered();
             return rest;
         }
@@ -45,13 +44,13 @@ impl<S: MessageSink> Turn<'_, S> {
         rest
     }
 
-    /// Without what stands before a message.
+    /// Skips bytes before a message.
     #[inline]
     fn skip_before<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let mut rest = bytes;
         while let [first @ (b'\r' | b'\n' | b' ' | b'\t' | 0), tail @ ..] = rest {
             match first {
-                // A body without a head has them, too; so has what a tunnel carries.
+                // They may belong to a body without a head, or to the protocol in a tunnel.
                 _ if !self.to_server && self.is_headless_expected() => break,
                 0 if self.to_server && self.queue.asked => break,
                 b' ' | b'\t' => self.mine.set(Side::SPACES),
@@ -63,7 +62,7 @@ impl<S: MessageSink> Turn<'_, S> {
         rest
     }
 
-    /// Forgets the message before.
+    /// Resets the side for its next message.
     #[inline]
     pub(crate) fn begin_message(&mut self) {
         let side = &mut *self.mine;
@@ -86,7 +85,7 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// The first bytes of a response, as long as they could be: they are kept.
+    /// Keeps the first bytes as long as they may start a response.
     pub(crate) fn begin_response<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let is_music = if self.mine.matched == 0 {
             bytes.first() == Some(&b'I')
@@ -104,7 +103,7 @@ impl<S: MessageSink> Turn<'_, S> {
         let (read, rest) = bytes.split_at_checked(count).unwrap_or((bytes, &[]));
         self.hold(read);
         if self.mine.phase != Phase::Begin {
-            // There was no memory to keep it.
+            // No memory to keep them.
             return rest;
         }
         let len = if is_music { MUSIC_LEN } else { RESPONSE_LEN };
@@ -120,7 +119,7 @@ impl<S: MessageSink> Turn<'_, S> {
         rest
     }
 
-    /// Goes on comparing: what is left behind the bytes that are equal.
+    /// Continues a comparison with `expected`, and returns the bytes after the equal ones.
     pub(crate) fn match_on<'b>(&mut self, expected: &[u8], bytes: &'b [u8]) -> &'b [u8] {
         let mut rest = bytes;
         while let Some((first, tail)) = rest.split_first() {
@@ -137,8 +136,8 @@ impl<S: MessageSink> Turn<'_, S> {
 const RESPONSE_LEN: u8 = 5;
 const MUSIC_LEN: u8 = 4;
 
-/// Whether a response may have a byte at one of its first places. Some receivers take `http/1.1`
-/// (curl), and `HTTP 1.1` is at least meant as a response.
+/// Whether a response may have this byte at this position. Some receivers accept `http/1.1` (curl),
+/// and `HTTP 1.1` is at least meant as a response.
 const fn begins_response(is_music: bool, at: u8, byte: u8) -> bool {
     match (is_music, at) {
         (true, 0) => byte == b'I',

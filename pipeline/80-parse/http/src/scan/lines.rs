@@ -1,8 +1,8 @@
-//! One line after the other.
+//! An iterator over lines.
 
 use super::masks::{BLOCK, Masks, masks};
 
-/// A line within the bytes that are looked at.
+/// A line within the scanned bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     /// Where it begins.
@@ -17,7 +17,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// What stands before its line end.
+    /// The text before its line end.
     #[inline]
     pub(crate) fn text<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
         let line = bytes.get(self.start..self.feed).unwrap_or_default();
@@ -27,16 +27,16 @@ impl Line {
 
 /// The lines of some bytes.
 ///
-/// Bytes behind the last line feed are no line yet: they begin at [`Lines::start`].
+/// Bytes after the last line feed are an incomplete line, which starts at [`Lines::start`].
 #[derive(Debug)]
 pub(crate) struct Lines<'a> {
     bytes: &'a [u8],
-    /// Where the line at hand begins.
+    /// Where the current line begins.
     start: usize,
-    /// Where the block at hand begins, and the next.
+    /// Where the current block begins, and the next.
     base: usize,
     next: usize,
-    /// What of the block is not yet told.
+    /// The rest of the block's masks.
     left: Masks,
 }
 
@@ -98,7 +98,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Looks at the next block; whether there is one.
+    /// Scans the next block; false if there is none.
     #[inline]
     fn load(&mut self) -> bool {
         let rest = self.bytes.get(self.next..).unwrap_or_default();
@@ -119,7 +119,7 @@ impl<'a> Lines<'a> {
             return Masks::default();
         }
         if let Some(block) = self.bytes.last_chunk::<BLOCK>() {
-            // The last block of all, without what was told of it.
+            // The last block of all, without its lines so far.
             let told = u32::try_from(BLOCK.wrapping_sub(count)).unwrap_or(0);
             return masks(block).behind(told);
         }
@@ -136,7 +136,7 @@ mod tests {
     use super::{Line, Lines};
     use proptest::prelude::*;
 
-    /// The obvious way.
+    /// A simple implementation for comparison.
     fn slow(bytes: &[u8]) -> (Vec<Line>, usize) {
         let mut lines = Vec::new();
         let mut start = 0;

@@ -4,7 +4,7 @@ pub(super) use flowpin_cpu::bytes::BLOCK;
 
 use flowpin_cpu::bytes;
 
-/// What is in a block. Bit *n* stands for byte *n*.
+/// The masks of a block: bit *n* is for byte *n*.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Masks {
     /// Line feeds.
@@ -15,7 +15,7 @@ pub(super) struct Masks {
     pub(super) stops: u64,
 }
 
-/// Looks at a block.
+/// Computes the masks of a block.
 #[inline]
 pub(super) fn masks(block: &[u8; BLOCK]) -> Masks {
     let [feeds, low, stops] = bytes::line_marks(block, b'\n', b':');

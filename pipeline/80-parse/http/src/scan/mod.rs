@@ -1,11 +1,11 @@
-//! Bytes to lines: where each ends, where its first word ends, and whether it holds a control byte
-//! that none should hold.
+//! Splits bytes into lines: the end of each, the end of its first word, and whether it contains an
+//! invalid control byte.
 //!
 //! ```text
 //!  64 bytes ──► three masks: line feeds, controls, ends of names ──► one bit scan a line
 //! ```
 //!
-//! Knows nothing of HTTP but that. Each byte of a head is loaded once, however many lines it has.
+//! Each byte of a head is loaded once, however many lines it has.
 
 mod lines;
 mod masks;
@@ -13,7 +13,7 @@ mod masks;
 use crate::syntax::{field, might_be_known};
 pub(crate) use lines::{Line, Lines};
 
-/// The fields of a head, looked at as the parser does: only to be measured.
+/// Counts the fields of a head as the parser finds them: for measurements only.
 #[doc(hidden)]
 pub fn head_fields(bytes: &[u8]) -> usize {
     let mut lines = Lines::new(bytes);
@@ -32,8 +32,8 @@ pub fn head_fields(bytes: &[u8]) -> usize {
     fields
 }
 
-/// The lines of a head, each with what stands before its first colon, space or control byte: to be
-/// compared with other scanners.
+/// The lines of a head, each with the text before its first colon, space or control byte: for
+/// comparison with other scanners.
 #[doc(hidden)]
 pub fn head_lines(bytes: &[u8], mut tell: impl FnMut(&[u8], &[u8])) {
     let mut lines = Lines::new(bytes);

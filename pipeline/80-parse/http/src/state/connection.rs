@@ -1,4 +1,4 @@
-//! What is known of a connection and of each of its sides.
+//! The state of a connection and of each of its sides.
 
 use super::NONE;
 use super::texts::Chain;
@@ -8,20 +8,20 @@ use crate::syntax::ChunkLine;
 use flowpin_packet::Timestamp;
 use flowpin_parser::Successor;
 
-/// Where in its stream a side is.
+/// The position of a side in its stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// Before a message.
     #[default]
     Between,
-    /// The first bytes could be a response's, so far.
+    /// The first bytes may start a response.
     Begin,
     /// In a request or status line.
     FirstLine,
     /// In the fields of a head.
     Fields,
-    /// Behind a request line without a version: nothing more (HTTP/0.9), the next request, or
-    /// fields, if the version is only missing.
+    /// After a request line without a version: nothing more (HTTP/0.9), the next request, or fields,
+    /// if only the version is missing.
     MaybeFields,
     /// In a body of known length; `left` bytes of it are to come.
     Counted,
@@ -29,27 +29,27 @@ pub(crate) enum Phase {
     ChunkLine,
     /// In a chunk; `left` bytes of it are to come.
     ChunkData,
-    /// Behind a chunk's bytes, before the line end.
+    /// After a chunk's bytes, before the line end.
     ChunkEnd,
-    /// In the fields behind the last chunk.
+    /// In the fields after the last chunk.
     Trailer,
     /// In a body that ends with the stream.
     UntilClose,
-    /// What follows is a body if the request was not HEAD, which was not seen.
+    /// A body follows, unless the unseen request was HEAD.
     MaybeBody,
-    /// What follows is the body, or the next request: `Expect: 100-continue` was answered finally.
+    /// The body or the next request follows: `Expect: 100-continue` got a final response.
     MaybeOmitted,
     /// Looking for the next message, at the beginning of a line.
     Lost,
     /// Looking for the next message, inside a line.
     LostInLine,
-    /// The stream has gone over to another protocol.
+    /// The stream has changed to another protocol.
     HandedOver,
-    /// Nothing more comes.
+    /// The stream has ended.
     Closed,
 }
 
-/// How the body of the message at hand is told.
+/// The framing of the current message's body.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Framing {
     pub(crate) length: Option<u64>,
@@ -66,18 +66,18 @@ pub(crate) struct Framing {
 /// One side of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Side {
-    /// Bytes of the body, or of the chunk, that are to come.
+    /// Remaining bytes of the body or chunk.
     pub(crate) left: u64,
-    /// Bytes of the body that came, or are missing.
+    /// Bytes of the body so far, including missing ones.
     pub(crate) body_len: u64,
     pub(crate) framing: Framing,
     pub(crate) chunk: ChunkLine,
     pub(crate) reported: Anomalies,
     /// A line of a head that is not complete.
     pub(crate) line: Chain,
-    /// The transaction that the message at hand belongs to.
+    /// The transaction of the current message.
     pub(crate) transaction: u32,
-    /// What is made of the body at hand.
+    /// The state of the current body, if it is wanted.
     pub(crate) body: u32,
     pub(crate) head_len: u32,
     pub(crate) began: Timestamp,
@@ -88,19 +88,19 @@ pub(crate) struct Side {
 }
 
 impl Side {
-    /// The line that is kept ends with a line feed: only whether it is folded is not known.
+    /// The kept line ends with a line feed: it may still be folded.
     pub(crate) const LINE_ENDS: u16 = 1;
-    /// The line that is kept is longer than what is kept of it.
+    /// The kept line is cut.
     pub(crate) const LINE_CUT: u16 = 1 << 1;
     /// There were spaces before the first line.
     pub(crate) const SPACES: u16 = 1 << 2;
-    /// Bytes were missing since the last message: messages may be, too.
+    /// Bytes were missing since the last message, perhaps whole messages.
     pub(crate) const MISSED: u16 = 1 << 3;
-    /// What matched in [`Phase::Begin`] is of streamed music.
+    /// The bytes that matched in [`Phase::Begin`] are those of an Icecast response.
     pub(crate) const MUSIC: u16 = 1 << 4;
     /// The body was not complete.
     pub(crate) const BODY_CUT: u16 = 1 << 5;
-    /// The body was waited for, and asked for with `100 Continue`.
+    /// The server asked for the body with `100 Continue`.
     pub(crate) const CONTINUED: u16 = 1 << 6;
     /// There were NUL bytes before the first line.
     pub(crate) const NULS: u16 = 1 << 7;
@@ -151,7 +151,7 @@ pub(crate) struct Queue {
     pub(crate) len: u32,
     /// Transactions so far.
     pub(crate) depth: u32,
-    /// Requests beyond the most that wait; their responses stand alone.
+    /// Requests beyond the limit; their responses get records of their own.
     pub(crate) unkept: u32,
     pub(crate) shard: u8,
     /// More than one request waited for its response.

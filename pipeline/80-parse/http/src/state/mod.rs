@@ -1,5 +1,5 @@
-//! What is remembered between two segments: of a connection, of each side, of open transactions,
-//! and their texts.
+//! The state between two segments: of connections, of each side, of open transactions, and their
+//! texts.
 
 mod connection;
 mod texts;

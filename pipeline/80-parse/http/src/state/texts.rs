@@ -191,7 +191,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
 
-        /// What is appended, in whatever parts, comes back; nothing stays behind.
+        /// Appended bytes come back, whatever their parts; no block stays in use.
         #[test]
         fn chains_give_back_what_was_appended(parts in prop::collection::vec(
             prop::collection::vec(any::<u8>(), 0..700), 0..8,

@@ -68,7 +68,7 @@ pub(crate) struct Transaction {
     pub(crate) depth: u32,
     pub(crate) texts: Chain,
     pub(crate) parts: [Part; Text::COUNT],
-    /// Lists: fields of proxies; all fields of either side, where they are asked for.
+    /// Lists: fields of proxies; all fields of either side, if the options ask for them.
     pub(crate) proxied: Chain,
     pub(crate) fields: [Chain; 2],
     pub(crate) request_at: Timestamp,
@@ -98,7 +98,7 @@ impl Transaction {
     pub(crate) const UPGRADE: u8 = 1 << 5;
     /// The request waits for `100 Continue` before it sends its body.
     pub(crate) const EXPECTS: u8 = 1 << 6;
-    /// It got its final answer instead, before any byte of the body.
+    /// It got its final response instead, before any byte of the body.
     pub(crate) const ANSWERED_AT_ONCE: u8 = 1 << 7;
 
     pub(crate) fn new(depth: u32) -> Self {

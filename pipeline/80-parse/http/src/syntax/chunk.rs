@@ -17,19 +17,19 @@ pub(crate) struct ChunkLine {
 enum Place {
     #[default]
     Size,
-    /// Spaces behind the digits.
+    /// Spaces after the digits.
     Spaces,
     Extension,
     /// Behind a carriage return.
     Return,
 }
 
-/// What the next bytes made of it.
+/// The result of the next bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChunkStep {
     /// The line goes on.
     More,
-    /// The line is over: so many bytes follow.
+    /// The line is over: this many bytes follow.
     Size(u64),
     /// There is no size. The byte at hand is not used.
     Invalid,
@@ -41,7 +41,7 @@ const DIGITS_MAX: u8 = 16;
 const EXTENSION_MAX: u16 = 4096;
 
 impl ChunkLine {
-    /// Reads on; how many bytes were used, and what came of it.
+    /// Reads the next bytes, and returns how many were used and the result.
     pub(crate) fn read(
         &mut self,
         bytes: &[u8],

@@ -3,14 +3,14 @@
 use super::trimmed;
 use crate::anomaly::Anomaly;
 
-/// What a value says.
+/// A value of Transfer-Encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Coding {
     /// The body comes in chunks.
     pub(crate) chunked: bool,
     /// Something was done to the body, and chunking was not the last of it.
     pub(crate) unchunked: bool,
-    /// What is wrong with it.
+    /// The deviation from the grammar.
     pub(crate) anomaly: Option<Anomaly>,
 }
 
@@ -101,7 +101,7 @@ mod tests {
     use super::coding;
     use crate::anomaly::Anomaly;
 
-    /// `chunked` in any disguise is told, whether it counts or not.
+    /// `chunked` in any disguise is reported, whether it counts or not.
     #[test]
     fn chunked_is_seen_through_disguises() {
         use Anomaly::{CodingNotLast, CodingOdd, CodingUnknown};

@@ -54,7 +54,7 @@ const FIRST_LETTERS: [u32; NAME_MAX + 1] = {
 };
 
 /// Whether a name may be a known one, by its length and first letter.
-// PERF: most fields of real messages are told to be nobody's by one load and one test.
+// PERF: one load and one test rule out most fields of real messages.
 #[inline]
 pub(crate) fn might_be_known(name: &[u8]) -> bool {
     let letters = FIRST_LETTERS.get(name.len()).copied().unwrap_or(0);

@@ -3,19 +3,19 @@
 use super::trimmed;
 use crate::anomaly::Anomaly;
 
-/// What a value says.
+/// A value of Content-Length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Length {
-    /// How long the body is; none if it cannot be told.
+    /// The length of the body; none if it is unknown.
     pub(crate) bytes: Option<u64>,
-    /// What is wrong with it.
+    /// The deviation from the grammar.
     pub(crate) anomaly: Option<Anomaly>,
 }
 
 /// Reads a value.
 #[inline]
 pub(crate) fn length(value: &[u8]) -> Length {
-    // PERF: eighteen digits cannot overflow, so the usual value needs no checks.
+    // PERF: eighteen digits cannot overflow, so most values need no checks.
     let is_plain = !value.is_empty()
         && value.len() <= 18
         && value.iter().all(u8::is_ascii_digit)
@@ -54,7 +54,7 @@ fn read_odd(value: &[u8]) -> Length {
     read
 }
 
-/// As lenient receivers read a number: a sign, then digits, then anything.
+/// A number as lenient receivers read it: a sign, then digits, then anything.
 fn one(value: &[u8]) -> Length {
     let (digits, is_negative) = match value {
         [b'+', rest @ ..] => (rest, false),
@@ -96,7 +96,7 @@ mod tests {
     use super::length;
     use crate::anomaly::Anomaly;
 
-    /// A value that receivers read differently is told; each is read somehow.
+    /// Values that receivers read differently are reported; each has a length.
     #[test]
     fn lengths_are_read_and_oddities_told() {
         use Anomaly::{LengthInvalid, LengthList, LengthOdd, LengthsContradict};

@@ -1,5 +1,5 @@
-//! The small things of HTTP's grammar, each a function of some bytes: RFC 9110 and RFC 9112, and
-//! what receivers make of senders that do not keep to them.
+//! Elements of HTTP's grammar as pure functions: RFC 9110 and RFC 9112, and deviations that receivers
+//! accept.
 
 mod chunk;
 mod coding;
@@ -33,7 +33,7 @@ pub(crate) fn trimmed(text: &[u8]) -> &[u8] {
     text
 }
 
-/// Whether a token may hold a byte (RFC 9110 §5.6.2).
+/// Whether a token may contain a byte (RFC 9110 §5.6.2).
 #[inline]
 pub(crate) const fn is_token_byte(byte: u8) -> bool {
     matches!(byte,
@@ -52,12 +52,12 @@ pub(crate) enum Version {
     V11,
     /// Any other, of one digit each.
     Other(u8, u8),
-    /// Something that begins like a version.
+    /// Text that starts like a version.
     Odd,
 }
 
 impl Version {
-    /// Reads `HTTP/1.1`; whether it is spelled so, and one of those that there are.
+    /// Reads `HTTP/1.1`; also returns whether it is a regular version.
     #[inline]
     pub(crate) fn read(text: &[u8]) -> Option<(Self, Spelling)> {
         match text {
@@ -67,7 +67,7 @@ impl Version {
         }
     }
 
-    /// Letters of either case, blanks around the slash, leading zeros: curl takes the first, libhtp
+    /// Letters of either case, blanks around the slash, leading zeros: curl accepts the first, libhtp
     /// all of them, most servers none.
     fn read_odd(text: &[u8]) -> Option<Self> {
         let (name, number) = text.split_first_chunk::<4>()?;
@@ -92,7 +92,7 @@ pub(crate) enum Spelling {
     Odd,
 }
 
-/// A number of one digit, perhaps behind zeros.
+/// A number of one digit, perhaps with leading zeros.
 fn one_digit(text: &[u8]) -> Option<u8> {
     let (&last, zeros) = text.split_last()?;
     let is_number = last.is_ascii_digit() && zeros.iter().all(|&byte| byte == b'0');

@@ -98,7 +98,7 @@ pub(crate) fn request_line(line: &[u8]) -> Option<RequestLine<'_>> {
     let uri = line.get(first.wrapping_add(1)..last);
     let version = Version::read(line.get(last.wrapping_add(1)..)?);
     match (uri, version) {
-        // PERF: the usual line is told from all others by two searches.
+        // PERF: two searches recognise a regular line.
         (Some(uri), Some((version, Spelling::Usual)))
             if !uri.is_empty()
                 && !name.is_empty()
@@ -144,7 +144,7 @@ fn read_odd(line: &[u8]) -> Option<RequestLine<'_>> {
         || spaces != 1
         || line.contains(&b'\t')
         || uri.len() != target.len();
-    // A word that no method is, before a target and a version that are beyond doubt.
+    // An invalid method, before a regular target and version.
     let is_sure = matches!(version, Version::V10 | Version::V11);
     let is_word =
         name.iter().all(u8::is_ascii_graphic) && name.first().is_some_and(u8::is_ascii_alphabetic);
@@ -163,8 +163,8 @@ fn read_odd(line: &[u8]) -> Option<RequestLine<'_>> {
     })
 }
 
-/// What stands behind a method: the target up to the blank before the version, the version, and
-/// whether that is odd.
+/// The parts after a method: the target up to the blank before the version, the version, and whether
+/// that is irregular.
 fn target_and_version(rest: &[u8]) -> (&[u8], Version, bool) {
     let is_space = |byte: u8| byte == b' ' || byte == b'\t';
     let split = |at: usize| {
@@ -206,13 +206,13 @@ fn target_and_version(rest: &[u8]) -> (&[u8], Version, bool) {
 /// No method is longer (WebDAV's longest has 16 letters).
 pub(crate) const METHOD_MAX: usize = 32;
 
-/// Whether a request line may begin so: as far as it is there, a method.
+/// Whether these bytes may start a request line: a prefix of a method.
 pub(crate) fn might_be_request(begin: &[u8]) -> bool {
     let end = memchr2(b' ', b'\t', begin).unwrap_or(begin.len());
     begin.get(..end).is_some_and(could_be_method)
 }
 
-/// Servers answer a request whose method is none, too (Python's goes on behind it).
+/// Servers also respond to a request without a valid method (Python's then continues).
 fn could_be_method(name: &[u8]) -> bool {
     !name.is_empty() && name.len() <= METHOD_MAX && name.iter().all(|&byte| could_begin(byte))
 }
@@ -223,7 +223,7 @@ pub(crate) const fn could_begin(byte: u8) -> bool {
     byte > b' ' && byte != 0x7f
 }
 
-/// Whether a request may begin so: a method, as far as it is there, then a space.
+/// Whether these bytes may start a request: a method, or a prefix of it, then a space.
 pub(crate) fn looks_like_request(begin: &[u8]) -> bool {
     let name = begin
         .iter()
@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(uri, "*");
     }
 
-    /// HTTP/0.9 had no version; with a space in the target the last part still tells.
+    /// HTTP/0.9 had no version; with a space in the target, the last part decides.
     #[test]
     fn odd_lines_keep_their_target() {
         assert_eq!(parts("GET /").unwrap().3, Version::Old);
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(parts("GET HTTP/1.1").unwrap().2, "");
     }
 
-    /// What is no request must not become one.
+    /// Other text must not become a request.
     #[test]
     fn other_bytes_are_no_request() {
         for line in [
@@ -294,8 +294,7 @@ mod tests {
         }
     }
 
-    /// However the version is spelled, and whatever stands behind it: the target is what stands
-    /// before it.
+    /// The target ends before the version, however that is spelled and whatever follows it.
     #[test]
     fn odd_versions_are_read() {
         for (line, uri, version) in [

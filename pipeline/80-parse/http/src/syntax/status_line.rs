@@ -17,7 +17,7 @@ pub(crate) struct StatusLine<'a> {
 /// Reads a line without its end. None if it does not begin with a version.
 #[inline]
 pub(crate) fn status_line(line: &[u8]) -> Option<StatusLine<'_>> {
-    // PERF: the usual line is told from all others by its first 13 bytes.
+    // PERF: the first 13 bytes identify a regular line.
     if let Some((begin, reason)) = line.split_first_chunk::<13>()
         && let [
             b'H',
@@ -62,11 +62,11 @@ fn read_odd(line: &[u8]) -> Option<StatusLine<'_>> {
         from.wrapping_add(end)
     };
     let (name, rest) = text.split_at_checked(word(0))?;
-    // Servers of streamed music answer `ICY 200 OK`.
+    // Icecast servers respond with `ICY 200 OK`.
     let (version, spelling, rest) = if name == b"ICY" {
         (Version::Other(1, 0), Spelling::Odd, rest)
     } else if name.eq_ignore_ascii_case(b"HTTP") {
-        // `HTTP 1.1 200`, `HTTP / 1.1 200`: nobody takes these, but a response they are.
+        // `HTTP 1.1 200`, `HTTP / 1.1 200`: no receiver accepts these, but they are responses.
         let is_between = |byte: &u8| is_space(byte) || *byte == b'/';
         let between = rest.iter().take_while(|&byte| is_between(byte)).count();
         let (name, rest) = text.split_at_checked(word(name.len().wrapping_add(between)))?;
@@ -79,7 +79,7 @@ fn read_odd(line: &[u8]) -> Option<StatusLine<'_>> {
     let after = trimmed(rest);
     let end = after.iter().position(is_space).unwrap_or(after.len());
     let (digits, reason) = after.split_at_checked(end)?;
-    // `200ok` still says 200.
+    // `200ok` is read as 200.
     let status = digits
         .first_chunk::<3>()
         .and_then(three_digits)
@@ -107,7 +107,7 @@ fn three_digits(digits: &[u8; 3]) -> Option<u16> {
     })
 }
 
-/// Whether a response may begin so, as far as it is there.
+/// Whether these bytes may start a response.
 pub(crate) fn looks_like_response(begin: &[u8]) -> bool {
     [b"HTTP/".as_slice(), b"ICY "].iter().any(|name| {
         let len = begin.len().min(name.len());
@@ -133,7 +133,7 @@ mod tests {
         }
     }
 
-    /// What is odd is read all the same, and told.
+    /// Irregular lines are read and reported.
     #[test]
     fn odd_lines_are_read() {
         assert_eq!(status_line(b"ICY 200 OK").unwrap().status, 200);

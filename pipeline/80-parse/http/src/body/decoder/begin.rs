@@ -1,7 +1,7 @@
-//! What a body really is, by its first bytes: some are called what they are not.
+//! The real coding of a body, by its first bytes: some headers are wrong.
 //!
-//! Servers send raw deflate where the specification asks for zlib's frame (RFC 9110 §8.4.1.2), call
-//! gzip deflate, and call plain bytes anything. Plain bytes stay as they came.
+//! Servers send raw deflate instead of zlib (RFC 9110 §8.4.1.2), label gzip as deflate, and label
+//! plain bytes as anything. Plain bytes are passed on unchanged.
 
 use super::brotli::Brotli;
 use super::gzip::Gzip;
@@ -13,19 +13,19 @@ use crate::body::layers::{BROTLI, DEFLATE, Encoding, GZIP, ZSTD};
 use flate2::Decompress;
 use std::ops::ControlFlow;
 
-/// Formats without a magic number are tried on so many bytes, or on all if there are fewer: where
-/// limits are looked at, too, so that nothing depends on pieces.
+/// Formats without a magic number are tried on this many bytes, or on all if there are fewer. Limits
+/// are checked at the same length, so the result does not depend on segments.
 const TRIED: usize = 256;
-/// What made more than so much before it failed is damaged, not plain.
+/// A body that failed after more output than this is damaged, not plain.
 const MADE_MAX: usize = 4 << 10;
-/// Bytes behind the end of raw deflate, such as a checksum; more were never deflate.
+/// Bytes after the end of raw deflate, such as a checksum; a body with more is not deflate.
 const BEHIND_MAX: usize = 8;
-/// RFC 8878 §3.1.1 and §3.1.2: frames, and those that are skipped.
+/// RFC 8878 §3.1.1 and §3.1.2: frames and skippable frames.
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const SKIPPED_MAGIC: [u8; 3] = [0x2a, 0x4d, 0x18];
 
-/// The decoder of a body that begins so; none while there are too few bytes to tell. `is_all`: no
-/// more come.
+/// The decoder for a body with these first bytes; none while they are too few to decide. `is_all`:
+/// there are no more.
 pub(super) fn decoder(encoding: Encoding, begin: &[u8], is_all: bool) -> Option<Decoder> {
     let is_enough = begin.len() >= TRIED || is_all;
     match (encoding, begin) {
@@ -51,8 +51,7 @@ pub(super) fn decoder(encoding: Encoding, begin: &[u8], is_all: bool) -> Option<
 }
 
 impl Decoder {
-    /// Shows the first bytes to the decoder that `self` is now. It becomes plain if they are not
-    /// in its format.
+    /// Feeds the first bytes to the new decoder, which becomes plain if they are not in its format.
     pub(super) fn push_first(
         &mut self,
         begin: &[u8],
@@ -65,7 +64,7 @@ impl Decoder {
                 let _ = out(begin);
                 return Err(Invalid);
             }
-            // What they are is certain.
+            // The format is certain.
             Self::Gzip(_) | Self::Zstd(_) => return self.push(begin, room, out, told),
             _ => {}
         }
@@ -101,9 +100,9 @@ impl Decoder {
         if !is_holding {
             return result;
         }
-        // A frame with something in it is damaged, not plain.
+        // A frame that has content is damaged, not plain.
         let is_framed = matches!(self, Self::Zlib(_)) && !held.is_empty();
-        // Few bytes may begin anything.
+        // A few bytes do not decide.
         let is_nothing = is_all && held.is_empty() && self.is_inside();
         if is_nothing || (result.is_err() && !is_framed) {
             *self = Self::Plain;

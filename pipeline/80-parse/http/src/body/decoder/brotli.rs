@@ -1,12 +1,12 @@
-//! Brotli (RFC 7932), decoded in units of the same bytes however these come.
+//! Brotli (RFC 7932), decoded in units of fixed length.
 //!
-//! The library keeps back what it made in a call that ends in an error. If calls followed segments,
-//! what is known of a damaged body would, too.
+//! The library returns no output from a call that fails. If calls followed segments, the output of a
+//! damaged body would depend on them.
 
 use super::{Invalid, Out};
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 
-/// A stream, and bytes that do not make a unit yet.
+/// A stream, and the bytes of an incomplete unit.
 pub(in crate::body) struct Brotli {
     state: BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>,
     held: [u8; UNIT],
@@ -14,14 +14,14 @@ pub(in crate::body) struct Brotli {
     is_over: bool,
 }
 
-/// Bytes that are shown at once. Limits are looked at where so many came.
+/// Bytes of a unit. Limits are checked after each.
 pub(super) const UNIT: usize = 256;
 
 impl Brotli {
     pub(super) fn new() -> Box<Self> {
         let new = StandardAlloc::default;
         Box::new(Self {
-            // Not the large windows, which browsers refuse.
+            // No large windows, which browsers refuse.
             state: BrotliState::new_strict(new(), new(), new()),
             held: [0; UNIT],
             held_len: 0,
@@ -29,7 +29,7 @@ impl Brotli {
         })
     }
 
-    /// Decodes on.
+    /// Decodes the next bytes.
     pub(super) fn push(
         &mut self,
         input: &[u8],
@@ -60,7 +60,7 @@ impl Brotli {
         Ok(())
     }
 
-    /// Decodes what does not make a unit.
+    /// Decodes the last, incomplete unit.
     pub(super) fn finish(&mut self, room: &mut [u8], out: &mut Out<'_>) -> Result<(), Invalid> {
         let held = self.held;
         let unit = held.get(..self.held_len).unwrap_or_default();
@@ -71,7 +71,7 @@ impl Brotli {
         self.unit(unit, room, out)
     }
 
-    /// Whether more of it is to come.
+    /// Whether the stream is incomplete.
     pub(super) const fn is_inside(&self) -> bool {
         !self.is_over
     }

@@ -1,4 +1,4 @@
-//! Checksums that stand behind encoded bytes, and are of the decoded ones.
+//! Checksums of decoded bytes, which follow the encoded ones.
 
 use flate2::Crc;
 
@@ -13,7 +13,7 @@ impl GzipSum {
         self.0.update(bytes);
     }
 
-    /// Whether a trailer says the same; the next member begins.
+    /// Whether a trailer matches; then restarts for the next member.
     pub(super) fn check(&mut self, trailer: [u8; Self::LEN]) -> bool {
         let [a, b, c, d, len @ ..] = trailer;
         let is_right = u32::from_le_bytes([a, b, c, d]) == self.0.sum()
@@ -31,7 +31,7 @@ pub(super) struct Adler {
 
 /// The largest prime below 2¹⁶.
 const MODULUS: u32 = 65_521;
-/// So many bytes fit 32 bits before the modulus must be taken.
+/// Sums of this many bytes fit 32 bits before the modulus must be taken.
 const AT_ONCE: usize = 5552;
 
 impl Adler {
@@ -52,7 +52,7 @@ impl Adler {
         }
     }
 
-    /// Whether a trailer says the same.
+    /// Whether a trailer matches.
     pub(super) const fn check(&self, trailer: [u8; Self::LEN]) -> bool {
         u32::from_be_bytes(trailer) == self.high << 16 | self.low
     }
@@ -62,7 +62,7 @@ impl Adler {
 mod tests {
     use super::{Adler, GzipSum};
 
-    /// Values that everybody publishes; a long run must not overflow between two moduli.
+    /// Published values; a long run must not overflow between two moduli.
     #[test]
     fn sums_are_those_of_their_standards() {
         let mut adler = Adler::new();

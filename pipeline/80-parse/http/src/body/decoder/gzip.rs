@@ -1,11 +1,11 @@
-//! A gzip body: members one behind the other (RFC 1952 §2.2), their headers byte by byte.
+//! A gzip body: a sequence of members (RFC 1952 §2.2), whose headers are read byte by byte.
 
 use super::checksum::GzipSum;
 use super::{Invalid, Out, Progress, inflate};
 use crate::anomaly::{Anomalies, Anomaly};
 use flate2::Decompress;
 
-/// Where in a gzip body the next byte stands.
+/// The position in a gzip body.
 pub(in crate::body) struct Gzip {
     decompress: Decompress,
     sum: GzipSum,
@@ -13,14 +13,14 @@ pub(in crate::body) struct Gzip {
     part: Part,
 }
 
-/// In the order in which they stand in a member.
+/// The parts of a member, in order.
 #[derive(Clone, Copy)]
 enum Part {
     Header(Header),
     Data,
-    /// CRC32 and ISIZE: how many bytes were read.
+    /// CRC32 and ISIZE: the number of bytes read.
     Trailer(u8),
-    /// What follows is no further member, or nobody wants it.
+    /// The rest is ignored: it is no further member, or a limit was reached.
     Over,
 }
 
@@ -34,7 +34,7 @@ impl Gzip {
         })
     }
 
-    /// Decodes on.
+    /// Decodes the next bytes.
     pub(super) fn push(
         &mut self,
         input: &[u8],
@@ -55,7 +55,7 @@ impl Gzip {
                         }
                         used
                     }
-                    // What stands behind a member and is none is left out, as gzip(1) does.
+                    // Bytes after the last member are ignored, as by gzip(1).
                     Err(_) if header.is_later => {
                         self.part = Part::Over;
                         return Ok(());
@@ -105,7 +105,7 @@ impl Gzip {
         Ok(())
     }
 
-    /// Whether more of a member is to come.
+    /// Whether a member is incomplete.
     pub(super) const fn is_inside(&self) -> bool {
         match self.part {
             Part::Header(header) => !header.is_later,
@@ -115,22 +115,22 @@ impl Gzip {
     }
 }
 
-/// How far a header was read.
+/// The progress of a header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Header {
     place: Place,
     flags: u8,
-    /// Bytes of the place that were read.
+    /// Bytes read of the current part.
     read: u16,
     extra_len: u16,
-    /// A member came before.
+    /// It is not the first member.
     is_later: bool,
 }
 
-/// In the order in which they stand.
+/// The parts of a header, in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd)]
 enum Place {
-    /// Ten bytes that every header has.
+    /// The fixed ten bytes.
     #[default]
     Fixed,
     ExtraLen,
@@ -152,7 +152,7 @@ impl Header {
         self.place == Place::Over
     }
 
-    /// Reads on; how many bytes were the header's.
+    /// Reads the next bytes, and returns how many belong to the header.
     pub(super) fn read(&mut self, bytes: &[u8]) -> Result<usize, Invalid> {
         let mut used = 0usize;
         for &byte in bytes {
@@ -196,7 +196,7 @@ impl Header {
         Ok(())
     }
 
-    /// To the next place that this header has.
+    /// Moves to the next part that this header has.
     fn go_on(&mut self) {
         let has = |flag: u8| self.flags & flag != 0;
         let places = [

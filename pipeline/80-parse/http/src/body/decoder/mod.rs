@@ -1,4 +1,5 @@
-//! Encoded bodies to what they were before, piece by piece, never more than a buffer at once.
+//! Decoders of bodies: they process each segment's bytes, and never output more than a buffer at
+//! once.
 
 mod begin;
 mod brotli;
@@ -16,11 +17,11 @@ use std::ops::ControlFlow;
 use zlib::Zlib;
 use zstd::Zstd;
 
-/// One body's decoder.
+/// The decoder of one body.
 pub(super) enum Decoder {
-    /// Bytes as they are.
+    /// Passes bytes on unchanged.
     Plain,
-    /// The first bytes decide what it really is; they are kept until then.
+    /// The first bytes decide the real format; they are kept until then.
     Begin(Encoding, Vec<u8>),
     Gzip(Box<Gzip>),
     Zlib(Box<Zlib>),
@@ -28,15 +29,15 @@ pub(super) enum Decoder {
     Deflate(Box<Decompress>),
     Brotli(Box<Brotli>),
     Zstd(Box<Zstd>),
-    /// The end was reached: what follows belongs to nothing.
+    /// The end was reached: further bytes are ignored.
     Over,
 }
 
-/// Memory that a decoder takes.
+/// The memory of a decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cost {
     pub(super) base: u64,
-    /// The most of the bytes it made that it keeps.
+    /// The maximum of decoded bytes that it keeps.
     pub(super) window: u64,
 }
 
@@ -46,16 +47,16 @@ const INFLATE_BYTES: u64 = 48 << 10;
 const BROTLI_BYTES: u64 = 128 << 10;
 /// RFC 7932 §9.1: the largest of its windows.
 const BROTLI_WINDOW_LOG: u32 = 24;
-/// First bytes that tell a window.
+/// First bytes that contain the size of a window.
 pub(super) const BEGIN_LEN: usize = 6;
 /// Tables, and a block each of input and output.
 const ZSTD_BYTES: u64 = 416 << 10;
 
-/// The body is not what its encoding says.
+/// The body is not in its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Invalid;
 
-/// Where decoded bytes go; it may say that it wants no more.
+/// Takes decoded bytes, and may stop the decoder.
 pub(super) type Out<'a> = dyn FnMut(&[u8]) -> ControlFlow<()> + 'a;
 
 impl std::fmt::Debug for Decoder {
@@ -82,8 +83,8 @@ impl Decoder {
         }
     }
 
-    /// Decodes `input` through `room` to `out`, until it wants no more. What is odd, but does not
-    /// end it, is `told`.
+    /// Decodes `input` through the buffer `room` to `out`, until that stops it. Anomalies that do not
+    /// end the body are added to `told`.
     pub(super) fn push(
         &mut self,
         input: &[u8],
@@ -125,7 +126,7 @@ impl Decoder {
         }
     }
 
-    /// Decodes what it held back; no more bytes come.
+    /// Decodes the bytes that it held back, at the end of the body.
     pub(super) fn finish(
         &mut self,
         room: &mut [u8],
@@ -146,8 +147,7 @@ impl Decoder {
         }
     }
 
-    /// What it takes, and how many of the bytes that it makes it keeps beside: the most that there
-    /// are.
+    /// The memory of a decoder, with the largest window.
     pub(super) const fn cost(encoding: Encoding) -> Cost {
         let (base, window) = match encoding {
             GZIP | DEFLATE => (INFLATE_BYTES, 0),
@@ -158,8 +158,7 @@ impl Decoder {
         Cost { base, window }
     }
 
-    /// How many of the bytes that it makes it keeps, by the first bytes of the body. `is_next`: a
-    /// frame has ended.
+    /// The size of its window by the first bytes of the body. `is_next`: a frame has ended.
     pub(super) fn window(&self, begin: &[u8], is_next: bool) -> u64 {
         match self {
             Self::Brotli(_) | Self::Begin(BROTLI, _) => {
@@ -177,7 +176,7 @@ impl Decoder {
         matches!(self, Self::Zstd(zstd) if zstd.has_ended)
     }
 
-    /// Whether the encoding goes on behind all bytes that it was shown, which were some.
+    /// Whether the format continues after the bytes so far, of which there are some.
     pub(super) const fn is_inside(&self) -> bool {
         match self {
             Self::Plain | Self::Begin(..) | Self::Over => false,
@@ -189,12 +188,12 @@ impl Decoder {
         }
     }
 
-    /// Whether bytes go through as they are, also where they should have been encoded.
+    /// Whether bytes are passed on unchanged, even if they should have been encoded.
     pub(super) const fn is_plain(&self) -> bool {
         matches!(self, Self::Plain)
     }
 
-    /// Bytes that are kept because there were too few of them to decide.
+    /// Takes the first bytes, if they were too few to decide the format.
     pub(super) fn take_undecided(&mut self) -> Vec<u8> {
         match self {
             Self::Begin(_, begin) => std::mem::take(begin),
@@ -208,7 +207,7 @@ fn brotli_window_log(first: u8) -> u32 {
     match (first & 1, first >> 1 & 7, first >> 4 & 7) {
         (0, ..) => 16,
         (_, 0, 0) => 17,
-        // One of these is not a window: the body is refused.
+        // One of these values is invalid: the decoder refuses the body.
         (_, 0, low) => u32::from(low).wrapping_add(8),
         (_, high, _) => u32::from(high).wrapping_add(17),
     }
@@ -224,13 +223,13 @@ fn zstd_window(begin: &[u8]) -> Option<u64> {
     (descriptor & 0x20 == 0).then_some(base.wrapping_add(eighths))
 }
 
-/// How far a deflate stream came.
+/// The progress of a deflate stream.
 pub(super) enum Progress {
-    /// It goes on in the next bytes.
+    /// It continues in the next bytes.
     Goes,
-    /// It ended after so many of these bytes.
+    /// It ended after this many of the bytes.
     Ended(usize),
-    /// The reader wants no more.
+    /// The output stopped it.
     Stopped,
 }
 
@@ -255,11 +254,11 @@ pub(super) fn inflate(
         if made > 0 && out(room.get(..made).unwrap_or_default()).is_break() {
             return Ok(Progress::Stopped);
         }
-        // What came before an error is told as well.
+        // Bytes decoded before an error have been passed on.
         match status.map_err(|_| Invalid)? {
             Status::StreamEnd => return Ok(Progress::Ended(input.len().wrapping_sub(rest.len()))),
             _ if used == 0 && made == 0 => return Ok(Progress::Goes),
-            // A full buffer may hide more, without more input.
+            // After a full buffer there may be more output without more input.
             _ if rest.is_empty() && made < room.len() => return Ok(Progress::Goes),
             _ => {}
         }

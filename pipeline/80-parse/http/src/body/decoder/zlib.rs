@@ -5,7 +5,7 @@ use super::{Invalid, Out, Progress, inflate};
 use crate::anomaly::{Anomalies, Anomaly};
 use flate2::Decompress;
 
-/// Where in a zlib stream the next byte stands.
+/// The position in a zlib stream.
 pub(in crate::body) struct Zlib {
     decompress: Decompress,
     sum: Adler,
@@ -13,17 +13,17 @@ pub(in crate::body) struct Zlib {
     part: Part,
 }
 
-/// In the order in which they stand. How many bytes were read of those of known length.
+/// The parts of a stream, in order, with the bytes read of those of fixed length.
 #[derive(Clone, Copy)]
 enum Part {
     Header(u8),
     Data,
     Trailer(u8),
-    /// What follows belongs to nothing.
+    /// Further bytes are ignored.
     Over,
 }
 
-/// RFC 1950 §2.2: a dictionary that both sides know. HTTP names none.
+/// RFC 1950 §2.2: a preset dictionary. HTTP defines none.
 const HAS_DICTIONARY: u8 = 1 << 5;
 
 impl Zlib {
@@ -36,7 +36,7 @@ impl Zlib {
         })
     }
 
-    /// Decodes on; the header was checked before.
+    /// Decodes the next bytes; the header was checked before.
     pub(super) fn push(
         &mut self,
         input: &[u8],
@@ -86,7 +86,7 @@ impl Zlib {
         Ok(())
     }
 
-    /// Whether more of it is to come.
+    /// Whether the stream is incomplete.
     pub(super) const fn is_inside(&self) -> bool {
         !matches!(self.part, Part::Over)
     }

@@ -1,17 +1,17 @@
 //! Zstandard (RFC 8878), block by block.
 //!
-//! The library tells nothing of what it made in a call that ends in an error. So it is shown no
-//! more at once than the block at hand, and the next only when that is out.
+//! The library returns no output from a call that fails. So it gets at most the current block at
+//! once, and the next block only after the output of the current one.
 
 use super::{Invalid, Out};
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
-/// Frames one behind the other.
+/// A sequence of frames.
 pub(in crate::body) struct Zstd {
     decoder: Decoder<'static>,
-    /// A frame has ended: the next may have another window.
+    /// A frame has ended; the next one may have another window.
     pub(super) has_ended: bool,
-    /// Bytes that the decoder wants next; 0 between frames.
+    /// Bytes that the decoder needs next; 0 between frames.
     wanted: usize,
 }
 
@@ -22,7 +22,7 @@ pub(super) const WINDOW_LOG: u32 = 23;
 const BLOCK_HEADER: usize = 3;
 
 impl Zstd {
-    /// None where the library has no memory.
+    /// None if the library has no memory.
     pub(super) fn new() -> Option<Box<Self>> {
         let mut decoder = Decoder::new().ok()?;
         let _ = decoder.set_parameter(DParameter::WindowLogMax(WINDOW_LOG));
@@ -33,13 +33,13 @@ impl Zstd {
         }))
     }
 
-    /// Whether more of a frame is to come.
+    /// Whether a frame is incomplete.
     pub(super) const fn is_inside(&self) -> bool {
         self.wanted > 0
     }
 
-    /// Decodes on. False if a frame's checksum, which the library looks at (RFC 8878 §3.1.1), is
-    /// wrong.
+    /// Decodes the next bytes. False if a frame's checksum, which the library checks (RFC 8878
+    /// §3.1.1), is wrong.
     pub(super) fn push(
         &mut self,
         input: &[u8],
@@ -49,7 +49,7 @@ impl Zstd {
         let mut rest = input;
         let mut is_full = false;
         while is_full || !rest.is_empty() {
-            // What it wants of a block is told with the header of the next.
+            // The library asks for a block together with the header of the next.
             let wanted = self.wanted.saturating_sub(BLOCK_HEADER).max(1);
             let count = if is_full { 0 } else { wanted.min(rest.len()) };
             let (part, _) = rest.split_at_checked(count).unwrap_or((rest, &[]));
@@ -67,7 +67,7 @@ impl Zstd {
                     self.wanted = wanted;
                     self.has_ended |= wanted == 0;
                 }
-                // The library says it in words alone.
+                // The library reports it as text only.
                 Err(error) if error.to_string().contains("checksum") => return Ok(false),
                 Err(_) => return Err(Invalid),
             }

@@ -1,4 +1,4 @@
-//! Fields of heads: what their names and values say.
+//! Fields of heads: their names and values.
 
 use super::head::is_blank;
 use crate::anomaly::Anomaly;
@@ -13,12 +13,12 @@ use flowpin_record::MessageSink;
 use memchr::memchr;
 
 impl<S: MessageSink> Turn<'_, S> {
-    /// One field: its line, where its colon stands, whether it may hold control bytes. There is no
-    /// space before the colon.
+    /// One field: its line, the position of its colon, and whether it may contain control bytes.
+    /// There is no space before the colon.
     #[inline]
     pub(crate) fn field(&mut self, line: &[u8], colon: usize, is_odd: bool) {
         let (name, after) = line.split_at_checked(colon).unwrap_or((line, &[]));
-        // The colon may stand behind what is looked at.
+        // The colon may be beyond the limit of the line.
         let Some((_, value)) = after.split_first().filter(|_| !is_odd && !name.is_empty()) else {
             return self.odd_line(line);
         };
@@ -67,7 +67,8 @@ impl<S: MessageSink> Turn<'_, S> {
         if self.options.all_fields {
             self.keep_field(name, value);
         }
-        // Some receivers drop what no name may hold: a field that hides so counts, and is told.
+        // Some receivers drop bytes that are not allowed in names. A field hidden this way counts, and
+        // is reported.
         let is_control = |byte: &u8| *byte < b' ' || *byte == 0x7f;
         if plain.iter().any(is_control) && plain.len() <= NAME_MAX {
             let mut room = [0u8; NAME_MAX];
@@ -85,9 +86,9 @@ impl<S: MessageSink> Turn<'_, S> {
         self.maybe_known(plain, value);
     }
 
-    /// Tells control bytes; tabs are none.
+    /// Reports control bytes other than tabs.
     pub(crate) fn tell_bytes(&mut self, bytes: &[u8]) {
-        // PERF: nearly always there is none: many at once are told so.
+        // PERF: control bytes are rare, so many bytes are checked at once.
         let is_odd = |byte: u8| (byte < b' ') & (byte != b'\t');
         if !bytes.iter().fold(false, |odd, &byte| odd | is_odd(byte)) {
             return;
@@ -164,7 +165,7 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// RFC 9112 §6.3: differing lengths cannot both be true; the first is taken.
+    /// RFC 9112 §6.3: of different lengths, the first is used.
     fn content_length(&mut self, value: &[u8]) {
         let found = length(value);
         if let Some(anomaly) = found.anomaly {
@@ -195,16 +196,16 @@ impl<S: MessageSink> Turn<'_, S> {
         let framing = &mut self.mine.framing;
         framing.has_coding = true;
         if !framing.chunked {
-            // What is done behind that is not undone.
+            // Codings that follow `chunked` are not undone.
             framing.encodings.transfer.add_transfer(value);
         }
         framing.chunked |= found.chunked;
-        // The fields are one list: its end is that of the last.
+        // The fields form one list, which ends with the last field.
         framing.unchunked = found.unchunked;
     }
 
     fn upgrade(&mut self, value: &[u8]) {
-        // What the connection becomes is asked of it.
+        // A change of protocol is read from it later.
         self.keep_always(Text::Upgrade, value);
         if self.to_server
             && let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction)
@@ -213,7 +214,7 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// RFC 9112 §3.2: one Host field, that says the same as an absolute target.
+    /// RFC 9112 §3.2: one Host field, which matches the host of an absolute target.
     fn host(&mut self, value: &[u8]) {
         if self.mine.framing.has_host {
             return self.report(Anomaly::HostRepeated);
@@ -228,14 +229,14 @@ impl<S: MessageSink> Turn<'_, S> {
         if part.is_empty() {
             return self.keep(Text::Host, name);
         }
-        // The target named one already.
+        // The target has a host.
         let named = self.pools.text(self.mine.transaction, Text::Host);
         if !named.eq_ignore_ascii_case(name) {
             self.report(Anomaly::HostContradicts);
         }
     }
 
-    /// The host that a target names.
+    /// The host of an absolute target.
     pub(crate) fn host_of_target(&mut self, uri: &[u8], is_connect: bool) {
         let found = if is_connect {
             Some(uri)
@@ -245,14 +246,14 @@ impl<S: MessageSink> Turn<'_, S> {
         let Some((name, port)) = found.map(split_port) else {
             return;
         };
-        // A field is compared with it.
+        // A Host field is compared with it.
         self.keep_always(Text::Host, name);
         if let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) {
             transaction.port = port;
         }
     }
 
-    /// Keeps a text for the record, if somebody reads it; the first of a kind counts.
+    /// Keeps a text for the record, if records are read; the first of a kind counts.
     #[inline]
     pub(crate) fn keep(&mut self, text: Text, value: &[u8]) {
         if self.sink.reads(self.pools.schema) {
@@ -260,7 +261,7 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// Keeps a text in any case.
+    /// Keeps a text, whether records are read or not.
     pub(crate) fn keep_always(&mut self, text: Text, value: &[u8]) {
         let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) else {
             return;
@@ -320,5 +321,5 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 }
 
-/// Names that are seen through control bytes are no longer.
+/// Longer names are not cleaned of control bytes.
 const NAME_MAX: usize = 32;

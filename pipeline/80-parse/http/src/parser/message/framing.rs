@@ -1,4 +1,4 @@
-//! Where a head ends, a body begins and a message is over, for both sides.
+//! The end of a head, the start of a body, and the end of a message, for both sides.
 
 use crate::anomaly::Anomaly;
 use crate::handover;
@@ -52,17 +52,17 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// RFC 9112 §6.3: Transfer-Encoding overrides Content-Length. Of two codings that are told to
-    /// be in the wrong order the chunks are read, as far as they are there.
+    /// RFC 9112 §6.3: Transfer-Encoding overrides Content-Length. If codings are listed in the wrong
+    /// order, chunks are read where there are any.
     fn without_chunked(&mut self) {
         let is_by_length = self.mine.framing.has_length;
         if !self.to_server {
-            // It goes on until the stream ends.
+            // The body ends with the stream.
             self.mine.framing.length = None;
             return;
         }
         self.report(Anomaly::CodingUnchunked);
-        // Who does not refuse it has not looked at the coding.
+        // Receivers that accept this ignore the coding.
         self.mine.framing.chunked &= !is_by_length;
     }
 
@@ -79,12 +79,12 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// What the switch of protocols was to.
+    /// The protocol that Upgrade names.
     pub(crate) fn upgraded_to(&mut self) -> Successor {
         handover::successor(self.pools.text(self.mine.transaction, Text::Upgrade))
     }
 
-    /// Both directions go on as something else.
+    /// Both directions change to another protocol.
     pub(crate) fn hand_over(&mut self, successor: Successor) {
         let handle = self.mine.transaction;
         if let Some(transaction) = self.pools.transactions.get_mut(handle) {
@@ -102,7 +102,7 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// The client goes on in another protocol before an answer was seen.
+    /// The client uses another protocol, without a captured response.
     pub(crate) fn hand_over_unanswered(&mut self) {
         let last = self.pools.transactions.get(self.queue.last);
         let successor = match last {

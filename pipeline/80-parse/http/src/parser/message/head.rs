@@ -1,6 +1,6 @@
-//! Heads: lines one after the other, each looked at once, copied only if it came in parts.
+//! Heads: lines in order. Each is read once, and copied only if it arrived in parts.
 //!
-//! A field's line is complete when the next begins without a space: until then it may be folded
+//! A field's line is complete when the next one starts without a space; until then it may be folded
 //! (RFC 9112 §5.2).
 
 use crate::anomaly::Anomaly;
@@ -12,7 +12,7 @@ use flowpin_record::MessageSink;
 use memchr::memchr;
 
 impl<S: MessageSink> Turn<'_, S> {
-    /// Reads lines until the head is over; what is left.
+    /// Reads lines until the head is over, and returns the remaining bytes.
     #[inline]
     pub(crate) fn head<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let rest = if self.mine.line.is_empty() {
@@ -75,7 +75,7 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// A line's text, no more of it than is looked at, and what is wrong with its end.
+    /// The text of a line up to the limit; reports errors at its end.
     #[inline]
     fn checked<'b>(&self, line: &Line, bytes: &'b [u8]) -> (&'b [u8], Option<Anomaly>) {
         let text = line.text(bytes);
@@ -88,7 +88,7 @@ impl<S: MessageSink> Turn<'_, S> {
         (text, is_bare.then_some(Anomaly::BareLineFeed))
     }
 
-    /// The last, incomplete line of these bytes is kept.
+    /// Keeps the last, incomplete line of these bytes.
     #[cold]
     pub(crate) fn hold<'b>(&mut self, bytes: &[u8]) -> &'b [u8] {
         if bytes.is_empty() {
@@ -108,7 +108,7 @@ impl<S: MessageSink> Turn<'_, S> {
         }
         let ends = bytes.last() == Some(&b'\n');
         if self.mine.line.is_empty() {
-            // No memory at all: the line is lost, and where the message ends with it.
+            // No memory at all: without the line, the end of the message is unknown.
             self.lose(if ends { Phase::Lost } else { Phase::LostInLine });
         } else if self.mine.phase != Phase::FirstLine {
             if ends {
@@ -120,7 +120,7 @@ impl<S: MessageSink> Turn<'_, S> {
         &[]
     }
 
-    /// Goes on with a line whose beginning is kept.
+    /// Continues a line whose start was kept.
     #[cold]
     fn resume<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let mut from = 0usize;
@@ -154,12 +154,12 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// Whether what is kept and what is added is an empty line.
+    /// Whether the kept bytes and the new ones are an empty line.
     fn is_empty_line(&self, added: &[u8]) -> bool {
         added == b"\n" && self.pools.texts.whole(&self.mine.line) == Some(b"\r")
     }
 
-    /// What is kept of a line, which is kept no more. Goes back to `pools.line` in the end.
+    /// Takes the kept line out of the pool. The caller returns the buffer to `pools.line`.
     pub(crate) fn take_line(&mut self) -> Vec<u8> {
         let mut line = std::mem::take(&mut self.pools.line);
         line.clear();
@@ -170,7 +170,7 @@ impl<S: MessageSink> Turn<'_, S> {
         line
     }
 
-    /// Reads the line that is kept.
+    /// Reads the kept line.
     pub(crate) fn kept_line(&mut self) {
         let mut line = self.take_line();
         let is_cut = self.mine.has(Side::LINE_CUT);
@@ -179,7 +179,7 @@ impl<S: MessageSink> Turn<'_, S> {
         self.pools.line = line;
     }
 
-    /// A folded line within the bytes at hand.
+    /// A folded line within the current bytes.
     #[cold]
     fn folded<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let mut end = 0usize;
@@ -203,7 +203,7 @@ impl<S: MessageSink> Turn<'_, S> {
         rest
     }
 
-    /// A line with its end, maybe folded, maybe without its last part.
+    /// A line with its end; it may be folded or cut.
     fn whole_line(&mut self, line: &mut Vec<u8>, is_cut: bool) {
         let max = self.options.line_bytes_max as usize;
         let mut is_bare = false;
@@ -237,13 +237,13 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 }
 
-/// Whether nothing can be seen of a line.
+/// Whether a line is empty or consists of blanks.
 pub(super) fn is_blank(line: &[u8]) -> bool {
     line.iter()
         .all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | 0))
 }
 
-/// Each line end inside becomes a space, as RFC 9112 §5.2 asks.
+/// Replaces each line end inside a folded line by a space (RFC 9112 §5.2).
 fn unfold(line: &mut Vec<u8>) {
     let mut kept = 0usize;
     for at in 0..line.len() {

@@ -1,4 +1,4 @@
-//! Requests and responses: their first line, their fields, and what their head says of a body.
+//! Requests and responses: their first line, their fields, and the framing of their body.
 
 mod fields;
 mod framing;

@@ -1,4 +1,4 @@
-//! Requests: their line, and what follows their head.
+//! Requests: their first line, and the end of their head.
 
 use crate::anomaly::Anomaly;
 use crate::parser::turn::Turn;
@@ -11,7 +11,7 @@ use flowpin_record::MessageSink;
 use memchr::memchr;
 
 impl<S: MessageSink> Turn<'_, S> {
-    /// A request or status line, and what is wrong with its end.
+    /// A request line or status line; reports errors at its end.
     #[inline]
     pub(crate) fn first_line(&mut self, line: &[u8], is_odd: bool, anomaly: Option<Anomaly>) {
         let found = if self.to_server {
@@ -30,7 +30,7 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// The beginning of a line that is kept: what cannot become a request is not kept.
+    /// Checks the start of a line that is being kept: it may not be a request.
     pub(crate) fn check_request_begins(&mut self) {
         let begin = self.pools.texts.whole(&self.mine.line);
         if begin.is_some_and(|begin| !might_be_request(begin)) {
@@ -69,7 +69,7 @@ impl<S: MessageSink> Turn<'_, S> {
             transaction.method = found.method;
             transaction.request_version = found.version;
             if found.version == Version::Old {
-                // Servers of HTTP/0.9 answer at once, whatever follows.
+                // Servers of HTTP/0.9 respond at once, whatever follows.
                 transaction.bits |= Transaction::REQUEST_DONE;
             }
         }
@@ -90,8 +90,8 @@ impl<S: MessageSink> Turn<'_, S> {
         true
     }
 
-    /// Behind a request line without a version: Python's server and Node read fields there, nginx
-    /// and Apache answer without them.
+    /// After a request line without a version: Python's server and Node read fields, nginx and
+    /// Apache respond without them.
     #[cold]
     pub(crate) fn maybe_fields<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let feed = memchr(b'\n', bytes);
@@ -126,7 +126,7 @@ impl<S: MessageSink> Turn<'_, S> {
         bytes.get(count..).unwrap_or_default()
     }
 
-    /// The version was only missing.
+    /// Only the version is missing: fields follow.
     fn fields_follow(&mut self, line: &[u8]) {
         if let Some(transaction) = self.pools.transactions.get(self.mine.transaction) {
             self.mine.began = transaction.request_at;
@@ -137,7 +137,7 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// The client has closed behind such a line, or in the next.
+    /// The client has closed after such a line, or inside the next.
     pub(crate) fn closed_behind_line(&mut self) {
         if self.mine.line.is_empty() {
             return;
@@ -209,14 +209,14 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 }
 
-/// Whether a line without a version is sure to be meant as a request.
+/// Whether a line without a version is certainly meant as a request.
 fn is_old(found: &RequestLine<'_>) -> bool {
     let has_path = found.uri.starts_with(b"/");
     let is_plain = found.name.iter().all(u8::is_ascii_uppercase) && !found.space_in_uri;
     found.method != Method::Other || (has_path && (is_plain || Method::is_known(found.name)))
 }
 
-/// Whether a line with its end is one.
+/// Whether a line, with its end, is a field.
 fn is_old_line(line: &[u8]) -> bool {
     looks_like_request(line)
         && request_line(line.trim_ascii_end())

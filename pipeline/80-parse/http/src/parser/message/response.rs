@@ -1,4 +1,4 @@
-//! Responses: their line, and what follows their head.
+//! Responses: their status line, and the end of their head.
 
 use crate::anomaly::Anomaly;
 use crate::parser::turn::Turn;
@@ -46,8 +46,8 @@ impl<S: MessageSink> Turn<'_, S> {
         true
     }
 
-    /// Nothing that begins like a response: the bytes of one without a head (HTTP/0.9), or
-    /// something else. `read` was compared already.
+    /// The bytes do not start like a response: a response without a head (HTTP/0.9), or another
+    /// protocol. `read` was compared already.
     pub(crate) fn not_a_response(&mut self, read: &[u8]) {
         if self.is_headless_expected()
             && let Some(transaction) = self.pools.transactions.get_mut(self.queue.first)
@@ -67,11 +67,11 @@ impl<S: MessageSink> Turn<'_, S> {
             Anomaly::NotAResponse
         });
         self.lose(Phase::LostInLine);
-        // No response is missing: the next one belongs to the next request.
+        // No response is missing, so the next one belongs to the next request.
         self.mine.set(Side::ANYWHERE);
     }
 
-    /// Whether the next request in turn was one of HTTP/0.9, or may be: its response has no head.
+    /// Whether the next request to be answered is or may be HTTP/0.9: its response has no head.
     pub(crate) fn is_headless_expected(&self) -> bool {
         let first = self.pools.transactions.get(self.queue.first);
         first.is_some_and(|transaction| {
@@ -92,14 +92,15 @@ impl<S: MessageSink> Turn<'_, S> {
         let is_asked = !has_request || bits & Transaction::UPGRADE != 0;
         let framing = self.mine.framing;
         let is_announced = framing.chunked || framing.length.is_some_and(|len| len > 0);
-        // Nobody asked for another protocol, and a body is announced: it may come.
+        // The request did not ask for another protocol, and a body is announced: it may follow.
         if status == 101 && (is_asked || !is_announced) {
             return self.switched(is_asked);
         }
         let is_interim = (100..200).contains(&status);
         let is_tunnel = method == Method::Connect && (200..300).contains(&status);
         let has_body = is_announced || framing.unchunked;
-        // RFC 9110 §8.6, §15.3.6, RFC 9112 §6.1: a length says of 304 and HEAD what would come.
+        // RFC 9110 §8.6, §15.3.6, RFC 9112 §6.1: for 304 and HEAD, the length is that of the omitted
+        // body.
         if has_body && (is_interim || is_tunnel || matches!(status, 204 | 205)) {
             self.report(Anomaly::BodyForbidden);
         }
@@ -132,7 +133,7 @@ impl<S: MessageSink> Turn<'_, S> {
             self.body_begins();
             self.mine.phase = next;
         } else {
-            // It may have been HEAD: the next response would follow at once.
+            // The request may have been HEAD: then the next response follows at once.
             self.mine.matched = 0;
             self.mine.phase = Phase::MaybeBody;
         }
@@ -145,7 +146,7 @@ impl<S: MessageSink> Turn<'_, S> {
         }
         let successor = self.upgraded_to();
         if let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) {
-            // It is the last response, and an interim one.
+            // This interim response is the last one.
             transaction.info = transaction.status;
             let reason = transaction.part(Text::Reason);
             if let Some(place) = transaction.parts.get_mut(Text::InfoReason as usize) {
@@ -155,9 +156,9 @@ impl<S: MessageSink> Turn<'_, S> {
         self.hand_over(successor);
     }
 
-    /// The head of a response that must not have a body. If it announces one against the rules, as
-    /// a length of 304 and HEAD does not, one may come: Python takes chunks behind 204 for one,
-    /// libhtp all of them.
+    /// The end of the head of a response that must not have a body. If it announces one against the
+    /// rules (a length of 304 or HEAD does not), one may follow: Python reads chunks after 204 as a
+    /// body, libhtp reads any.
     fn bodiless_over(&mut self, is_announced: bool) {
         self.mine.set(Side::BODILESS);
         if is_announced {
@@ -189,7 +190,7 @@ impl<S: MessageSink> Turn<'_, S> {
             }
         }
         if !transaction.has(Transaction::QUEUED) {
-            // Nobody will find it again.
+            // Nothing else refers to it.
             self.settle(handle);
         }
     }
@@ -209,7 +210,7 @@ impl<S: MessageSink> Turn<'_, S> {
         }
         transaction.bits |= Transaction::RESPONSE_DONE;
         transaction.response_len = self.mine.body_len;
-        // Set already where the body was decoded.
+        // It is already set if the body was decoded.
         if transaction.response_wire_len == 0 {
             transaction.response_wire_len = self.mine.body_len;
         }

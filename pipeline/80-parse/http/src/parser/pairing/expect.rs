@@ -1,5 +1,5 @@
-//! `Expect: 100-continue` (RFC 9110 §10.1.1): a final answer instead of `100 Continue`, and a body
-//! that then may never come.
+//! `Expect: 100-continue` (RFC 9110 §10.1.1): a final response instead of `100 Continue`, after which
+//! the body may be omitted.
 //!
 //! ```text
 //!  head with Expect ──► 100 ──┬──► body
@@ -7,13 +7,13 @@
 //!                    └───────────► final answer ──► close │ body │ the next request
 //! ```
 //!
-//! After a final answer some clients send the body, because the connection could not go on without
-//! it (RFC 9112 §9.3); others, above all those that were asked to authenticate, leave it out and go
-//! on with the next request. So what comes next decides: a line that is a request's first beyond
-//! doubt begins the next request, anything else the body. A body whose first line is a request's is
-//! taken for one. Servers differ there, so it is told, unless the answer asks for the same again.
+//! After a final response some clients send the body, because the connection could not continue
+//! without it (RFC 9112 §9.3); others, mainly those that were asked to authenticate, omit it and
+//! send the next request. So the next bytes decide: a line that is certainly a request line starts
+//! the next request, anything else is the body. A body that starts with a request line is read as a
+//! request. Servers differ there, so this is reported, unless the response asks for a repetition.
 //!
-//! Some servers send `100 Continue` and do not wait either: then it is the body that comes.
+//! Some servers send `100 Continue` and a final response without waiting: then the body follows.
 
 use crate::anomaly::Anomaly;
 use crate::parser::turn::Turn;
@@ -29,7 +29,7 @@ impl<S: MessageSink> Turn<'_, S> {
     pub(crate) fn expect(&mut self, value: &[u8]) {
         let mut all = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
         if let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction)
-            // RFC 9110 §10.1.1: in a request of HTTP/1.0 it means nothing.
+            // RFC 9110 §10.1.1: it is ignored in a request of HTTP/1.0.
             && transaction.request_version != Version::V10
             && all.any(|one| one.eq_ignore_ascii_case(b"100-continue"))
         {
@@ -37,8 +37,8 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// The head of a final answer to a request that waits with its body: if no byte of that has
-    /// come, perhaps none will.
+    /// The head of a final response to a request that waits with its body. If no byte of the body
+    /// has been sent, the client may omit it.
     #[cold]
     pub(crate) fn answered_at_once(&mut self) {
         if self.theirs.transaction != self.mine.transaction || !is_before_body(self.theirs) {
@@ -47,20 +47,20 @@ impl<S: MessageSink> Turn<'_, S> {
         if let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) {
             transaction.bits |= Transaction::ANSWERED_AT_ONCE;
         }
-        // What was asked for comes.
+        // After `100 Continue`, the body follows.
         if !self.theirs.has(Side::CONTINUED) {
             self.theirs.phase = Phase::MaybeOmitted;
         }
     }
 
-    /// Whether no byte of a body came that was answered before.
+    /// Whether the request was answered before its body, of which no byte was sent.
     pub(crate) fn is_not_awaited(&self) -> bool {
         let transaction = self.pools.transactions.get(self.mine.transaction);
         let is_answered = |one: &Transaction| one.has(Transaction::ANSWERED_AT_ONCE);
         self.to_server && transaction.is_some_and(is_answered) && is_before_body(self.mine)
     }
 
-    /// A body, or the next request at once: its first line is kept until that is clear.
+    /// A body, or at once the next request: the first line is kept until that is decided.
     #[cold]
     pub(crate) fn maybe_omitted<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let feed = memchr(b'\n', bytes);
@@ -90,14 +90,14 @@ impl<S: MessageSink> Turn<'_, S> {
             self.body_comes();
             return bytes.get(count..).unwrap_or_default();
         }
-        // What is a method was seen before.
+        // Longer parts were checked for a method before.
         if feed.is_some() || kept as usize <= METHOD_MAX {
             self.decide(feed.is_some());
         }
         rest
     }
 
-    /// Looks at the line that is kept.
+    /// Decides by the kept line.
     fn decide(&mut self, is_whole: bool) {
         let mut line = std::mem::take(&mut self.pools.line);
         line.clear();
@@ -121,17 +121,17 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// Whether a line is the next request's first, and not the body with the next request's behind.
+    /// Whether a line starts the next request, and is not the body followed by a request line.
     fn is_next_request(&self, line: &[u8]) -> bool {
         let is_first = |line: &[u8]| looks_like_request(line) && self.is_first_line(line);
-        let behind = usize::try_from(self.mine.left)
+        let after = usize::try_from(self.mine.left)
             .ok()
             .filter(|_| !self.mine.framing.chunked)
             .and_then(|left| line.get(left..));
-        is_first(line) && !behind.is_some_and(is_first)
+        is_first(line) && !after.is_some_and(is_first)
     }
 
-    /// It is the body, and may have begun with what is kept.
+    /// The body follows, and the kept bytes are its first ones.
     fn body_comes(&mut self) {
         self.mine.phase = if self.mine.framing.chunked {
             Phase::ChunkLine
@@ -149,23 +149,23 @@ impl<S: MessageSink> Turn<'_, S> {
         self.pools.line = line;
     }
 
-    /// The next request stands where the body would.
+    /// The next request follows instead of the body.
     fn body_omitted(&mut self) {
         let status = self
             .pools
             .transactions
             .get(self.mine.transaction)
             .map_or(0, |transaction| transaction.status);
-        // RFC 9110 §15.4, §15.5.2, §15.5.8 and §15.5.18: the same again, elsewhere or otherwise.
+        // RFC 9110 §15.4, §15.5.2, §15.5.8 and §15.5.18: the request is to be repeated.
         if !matches!(status, 300..=399 | 401 | 407 | 417) {
             self.report(Anomaly::BodyOmitted);
         }
-        // Its file has no end, but is not missed.
+        // Its file is cut, which is no error.
         self.mine.set(Side::BODY_CUT);
         self.message_over();
     }
 
-    /// The client has closed: without a byte of the body, or inside it.
+    /// The client has closed, without a byte of the body or inside it.
     pub(crate) fn closed_before_omitted(&mut self) {
         if self.mine.line.is_empty() {
             self.mine.set(Side::BODY_CUT);

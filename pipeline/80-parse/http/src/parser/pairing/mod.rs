@@ -1,4 +1,4 @@
-//! Which response belongs to which request, and the record of both.
+//! Pairs requests with responses, and writes a record of both.
 
 mod expect;
 mod queue;

@@ -1,4 +1,4 @@
-//! Pairing: requests wait in order, responses come in the same order (RFC 9112 §9.3.2).
+//! Pairing: responses are sent in the order of their requests (RFC 9112 §9.3.2).
 
 use crate::parser::turn::Turn;
 use crate::state::{NONE, Transaction};
@@ -6,7 +6,7 @@ use flowpin_counters::Loss;
 use flowpin_record::MessageSink;
 
 impl<S: MessageSink> Turn<'_, S> {
-    /// A new transaction; [`NONE`] if the shard has its most.
+    /// Opens a transaction; [`NONE`] if the shard has its maximum.
     pub(crate) fn open(&mut self) -> u32 {
         let shard = usize::from(self.queue.shard);
         let Some([_, used]) = self.pools.used.get_mut(shard) else {
@@ -31,7 +31,7 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// A request waits for its response, if there is room to wait.
+    /// Queues a request until its response, if there is room.
     pub(crate) fn enqueue(&mut self, handle: u32) {
         let queue = &mut *self.queue;
         if handle == NONE || queue.unkept > 0 || queue.len >= self.options.pipelined_max {
@@ -54,7 +54,7 @@ impl<S: MessageSink> Turn<'_, S> {
         queue.len = queue.len.wrapping_add(1);
     }
 
-    /// The transaction that the next response belongs to: the oldest that has none, or a new one.
+    /// The transaction of the next response: the oldest without one, or a new one.
     pub(crate) fn next_answered(&mut self) -> u32 {
         let first = self.queue.first;
         if let Some(transaction) = self.pools.transactions.get(first)
@@ -66,7 +66,7 @@ impl<S: MessageSink> Turn<'_, S> {
         self.open()
     }
 
-    /// Writes the oldest waiting transaction and forgets it.
+    /// Writes the oldest queued transaction and releases it.
     pub(crate) fn dequeue(&mut self) {
         let handle = self.queue.first;
         let Some(transaction) = self.pools.transactions.get(handle) else {
@@ -81,7 +81,7 @@ impl<S: MessageSink> Turn<'_, S> {
         self.write_and_free(handle);
     }
 
-    /// One side of a transaction is complete; with the other it is written.
+    /// One side of a transaction is complete: writes the transaction if both are.
     pub(crate) fn settle(&mut self, handle: u32) {
         let Some(transaction) = self.pools.transactions.get(handle) else {
             return;
@@ -120,12 +120,12 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// Writes all that is open, complete or not.
+    /// Writes all open transactions, complete or not.
     pub(crate) fn write_all_open(&mut self) {
         while self.queue.first != NONE {
             self.dequeue();
         }
-        // Those that never waited: of one side alone.
+        // Transactions that were never queued: of one side only.
         if self.mine.transaction != NONE {
             self.write_and_free(self.mine.transaction);
         }
@@ -138,8 +138,8 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// A response may have been lost with missing bytes: if requests were never sent before the
-    /// response to the one before, all but the last are not answered any more.
+    /// Responses may have been lost with missing bytes: if the client always waited for the response
+    /// to its last request, only the last queued request can still be answered.
     pub(crate) fn skip_unanswered(&mut self) {
         if self.queue.pipelined {
             return;

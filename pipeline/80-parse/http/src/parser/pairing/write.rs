@@ -8,7 +8,7 @@ use core::hint::black_box;
 use flowpin_record::{MessageSink, Value};
 
 impl<S: MessageSink> Turn<'_, S> {
-    /// A record of a transaction, complete or not.
+    /// Writes the record of a transaction, complete or not.
     pub(crate) fn write(&mut self, handle: u32) {
         let pools = &mut *self.pools;
         let Some(transaction) = pools.transactions.get(handle) else {
@@ -72,7 +72,7 @@ impl<S: MessageSink> Turn<'_, S> {
 /// Items of a list in a record.
 const LIST_MAX: usize = 100;
 
-/// Every `each`-th item from the `from`-th on.
+/// Every `each`-th item, starting with item `from`.
 fn items<'v>(
     mut bytes: &'v [u8],
     list: &'v mut [Value<'v>; LIST_MAX],
@@ -158,7 +158,7 @@ pub(crate) fn record<'v>(
     }
 }
 
-/// As in `1.1`.
+/// A version as text: `1.1`.
 fn digits(version: Version) -> [u8; 3] {
     match version {
         Version::Old => *b"0.9",
