@@ -151,3 +151,24 @@ const fn begins_response(is_music: bool, at: u8, byte: u8) -> bool {
         _ => false,
     }
 }
+
+/// `HTTP/1.1 200`, and the byte after it.
+pub(super) const STATUS_LINE_LEN: u8 = 13;
+
+/// Whether a regular status line may have this byte at this position.
+pub(super) const fn is_of_status_line(at: u8, byte: u8) -> bool {
+    match at {
+        0 => byte == b'H',
+        1 | 2 => byte == b'T',
+        3 => byte == b'P',
+        4 => byte == b'/',
+        5 => byte == b'1',
+        6 => byte == b'.',
+        7 => byte == b'0' || byte == b'1',
+        8 => byte == b' ',
+        9 => matches!(byte, b'1'..=b'5'),
+        10 | 11 => byte.is_ascii_digit(),
+        12 => matches!(byte, b' ' | b'\r' | b'\n'),
+        _ => false,
+    }
+}

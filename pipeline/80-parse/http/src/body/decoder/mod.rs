@@ -4,6 +4,7 @@
 mod begin;
 mod brotli;
 mod checksum;
+mod deflate;
 mod gzip;
 mod zlib;
 mod zstd;
@@ -11,7 +12,8 @@ mod zstd;
 use super::layers::{BROTLI, DEFLATE, Encoding, GZIP, IDENTITY, ZSTD};
 use crate::anomaly::{Anomalies, Anomaly};
 use brotli::Brotli;
-use flate2::{Decompress, FlushDecompress, Status};
+use deflate::{Progress, inflate};
+use flate2::Decompress;
 use gzip::Gzip;
 use std::ops::ControlFlow;
 use zlib::Zlib;
@@ -221,46 +223,4 @@ fn zstd_window(begin: &[u8]) -> Option<u64> {
     let base = 1u64.wrapping_shl(u32::from(window >> 3).wrapping_add(10));
     let eighths = (base >> 3).wrapping_mul(u64::from(window & 7));
     (descriptor & 0x20 == 0).then_some(base.wrapping_add(eighths))
-}
-
-/// The progress of a deflate stream.
-pub(super) enum Progress {
-    /// It continues in the next bytes.
-    Goes,
-    /// It ended after this many of the bytes.
-    Ended(usize),
-    /// The output stopped it.
-    Stopped,
-}
-
-/// Decodes deflate without a frame.
-pub(super) fn inflate(
-    decompress: &mut Decompress,
-    input: &[u8],
-    room: &mut [u8],
-    out: &mut Out<'_>,
-) -> Result<Progress, Invalid> {
-    let mut rest = input;
-    loop {
-        let (before_in, before_out) = (decompress.total_in(), decompress.total_out());
-        let status = decompress.decompress(rest, room, FlushDecompress::None);
-        let used = decompress.total_in().wrapping_sub(before_in);
-        let made = decompress.total_out().wrapping_sub(before_out);
-        rest = usize::try_from(used)
-            .ok()
-            .and_then(|used| rest.get(used..))
-            .unwrap_or_default();
-        let made = usize::try_from(made).unwrap_or(0);
-        if made > 0 && out(room.get(..made).unwrap_or_default()).is_break() {
-            return Ok(Progress::Stopped);
-        }
-        // Bytes decoded before an error have been passed on.
-        match status.map_err(|_| Invalid)? {
-            Status::StreamEnd => return Ok(Progress::Ended(input.len().wrapping_sub(rest.len()))),
-            _ if used == 0 && made == 0 => return Ok(Progress::Goes),
-            // After a full buffer there may be more output without more input.
-            _ if rest.is_empty() && made < room.len() => return Ok(Progress::Goes),
-            _ => {}
-        }
-    }
 }
