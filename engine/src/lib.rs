@@ -11,7 +11,6 @@
 //! in the in-order step (which is sequential) or per shard (which no shape changes).
 
 mod aggregates;
-mod alone;
 mod control;
 mod error;
 mod input;
@@ -20,18 +19,10 @@ mod output;
 mod profile;
 mod report;
 mod run;
+mod tools;
 mod worker;
 
 pub use aggregates::Findings;
-pub use alone::explain::{
-    ConnectionAccount, ConnectionView, EndView, ExplainReport, ExplainSink, Fate, InspectChange,
-    PacketAccount, PacketView, Question, RecordFileLine, RecordText, SlowReason, StreamsView,
-};
-pub use alone::slice::SliceReport;
-pub use alone::streams::{Conversation, StreamEnd, StreamPlace, StreamSink, StreamsReport};
-pub use alone::trial::{Found, PatternTrial, PatternsReport, RefusedPattern, Together};
-pub use alone::verdicts::{ListSink, Listed};
-pub use alone::wanted::{NamesNoConnection, Wanted};
 pub use control::{Control, StopFlag};
 pub use error::RunError;
 pub use flowpin_aggregate::Traffic;
@@ -54,6 +45,15 @@ pub use report::{
     CaptureQuality, Conservation, InputReport, OutputReport, Progress, ProgressSink, RunReport,
     WorkerReport,
 };
+pub use tools::explain::{
+    ConnectionAccount, ConnectionView, EndView, ExplainReport, ExplainSink, Fate, InspectChange,
+    PacketAccount, PacketView, Question, RecordFileLine, RecordText, SlowReason, StreamsView,
+};
+pub use tools::slice::SliceReport;
+pub use tools::streams::{Conversation, StreamEnd, StreamPlace, StreamSink, StreamsReport};
+pub use tools::trial::{Found, PatternTrial, PatternsReport, RefusedPattern, Together};
+pub use tools::verdicts::{ListSink, Listed};
+pub use tools::wanted::{NamesNoConnection, Wanted};
 pub use worker::stages::{CandidatesView, IdentifyStats, InspectView, ParseStats, ScanView};
 
 use flowpin_parser::Buffer;
@@ -127,7 +127,7 @@ pub fn slice(
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<SliceReport, RunError> {
-    alone::slice::slice(plan, wanted, out, control, progress)
+    tools::slice::slice(plan, wanted, out, control, progress)
 }
 
 /// Reports to `sink` what each stage saw of a packet and decided, or of all packets of a
@@ -142,7 +142,7 @@ pub fn explain<K: ExplainSink>(
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<ExplainReport, RunError> {
-    alone::explain::explain(plan, question, sink, control, progress)
+    tools::explain::explain(plan, question, sink, control, progress)
 }
 
 /// Reports to `sink` the protocol of each connection, in the order of a run's records.
@@ -155,7 +155,7 @@ pub fn identify<K: ListSink>(
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<RunReport, RunError> {
-    alone::verdicts::identify(plan, sink, control, progress)
+    tools::verdicts::identify(plan, sink, control, progress)
 }
 
 /// Compiles the patterns of `plan.identify`, and shows them the connections of its inputs, if there
@@ -168,7 +168,7 @@ pub fn try_patterns(
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<PatternsReport, RunError> {
-    alone::trial::try_patterns(plan, control, progress)
+    tools::trial::try_patterns(plan, control, progress)
 }
 
 /// The built-in protocols.
@@ -192,5 +192,5 @@ pub fn streams<K: StreamSink>(
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<StreamsReport, RunError> {
-    alone::streams::streams(plan, wanted, sink, control, progress)
+    tools::streams::streams(plan, wanted, sink, control, progress)
 }

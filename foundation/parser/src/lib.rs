@@ -17,8 +17,8 @@
 //!    - [`Parser::SCHEMAS`]: its records, in every format at once, and in the documentation;
 //!    - [`Parser::BUFFERS`]: which of their columns rules may look at;
 //!    - [`Parser::CONNECTION_BYTES`] and [`ParserMemory`]: its part of the memory. Every cap needs
-//!      a counter: [`Loss::ParserConnections`] and [`Loss::ParserBytes`] serve all parsers that have
-//!      none of their own.
+//!      a counter: [`Loss::ParserConnections`] and [`Loss::ParserBytes`] serve all parsers that
+//!      have none of their own.
 //! 2. A line in the registry, `engine/src/worker/parse/registry.rs`, and the dependency in
 //!    `engine/Cargo.toml`.
 //! 3. `cargo run -p flowpin-engine --example records_page > docs/user/records.md`.

@@ -126,8 +126,8 @@ pub trait Parser: Debug + Sized {
     }
 
     /// Follows a connection; none, and counted, if its shard follows the most. Its
-    /// [`CONNECTION_BYTES`](Self::CONNECTION_BYTES) have been taken from the room of its shard, so a
-    /// parser that takes no more needs no cap of its own. `ends` looks up the two sides: most
+    /// [`CONNECTION_BYTES`](Self::CONNECTION_BYTES) have been taken from the room of its shard, so
+    /// a parser that takes no more needs no cap of its own. `ends` looks up the two sides: most
     /// parsers do not need them.
     fn begin(&mut self, begin: Begin, ends: impl FnOnce() -> Ends) -> Option<u32>;
 

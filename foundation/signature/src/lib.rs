@@ -1,4 +1,5 @@
-//! What identifies a protocol by its first bytes, as data: its names and ports, patterns and checks.
+//! What identifies a protocol by its first bytes, as data: its names and ports, patterns and
+//! checks.
 //!
 //! Identification (`pipeline/70-identify`) searches with all of them at once. It has a table of
 //! most protocols; a parser may bring the signature of its own protocol (`flowpin-parser`), so that

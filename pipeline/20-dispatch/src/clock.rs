@@ -65,8 +65,8 @@ pub struct Clock {
     shift_ns: u64,
     leap_max_ns: u64,
     started: bool,
-    /// A step of this length or more takes the slow path. 0, and so every step, for the first packet,
-    /// for one after an irregular step, and once capture times are shifted.
+    /// A step of this length or more takes the slow path. 0, and so every step, for the first
+    /// packet, for one after an irregular step, and once capture times are shifted.
     step_end_ns: u64,
     /// The last packet was too far ahead: its time.
     ahead: Option<Timestamp>,

@@ -41,9 +41,6 @@ use room::Room;
 use std::io;
 
 /// Files that connections carry.
-mod files {
-    pub(super) use flowpin_output::ExtractedFiles as Files;
-}
 
 /// The parsers of one worker, and the connections bound to them.
 #[derive(Debug)]

@@ -1,12 +1,12 @@
 //! From a parser's messages to records: who talks, and where in the output they belong.
 
 use super::ParseStats;
-use super::files::Files;
 use super::numbering::Numbering;
 use super::places::Places;
 use crate::worker::context::{Cause, Context};
 use crate::worker::limit::{Keys, Limit};
 use flowpin_counters::{Loss, Losses};
+use flowpin_output::ExtractedFiles;
 use flowpin_packet::{Layer, Reason, SHARD_COUNT, Shard, Timestamp, bad};
 use flowpin_record::{
     AnomalyRecord, AppEvent, DataChannel, FilePart, MessageSchema, MessageSink, RecordKey,
@@ -27,12 +27,12 @@ pub(super) struct Ledger {
     /// Whether that is beyond doubt.
     pub(super) has_proved: bool,
     /// Files that connections carry, where they are kept.
-    pub(super) files: Option<Files>,
+    pub(super) files: Option<ExtractedFiles>,
 }
 
 impl Ledger {
     /// Where files go, if they are kept.
-    pub(crate) fn new(files: Option<Files>) -> Self {
+    pub(crate) fn new(files: Option<ExtractedFiles>) -> Self {
         Self {
             packets: Keys::from(PACKET_ORDINAL),
             ends: Keys::from(END_ORDINAL),

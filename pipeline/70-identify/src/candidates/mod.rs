@@ -238,7 +238,10 @@ mod tests {
                 let either = [ports.0, ports.1];
                 lead.ports.is_empty() || either.iter().any(|one| lead.ports.contains(one))
             };
-            let is_far = |lead: &Lead| lead.mask != 0 || bytes.len() <= usize::from(lead.far.0) || lead.fits_far(&bytes);
+            let is_far = |lead: &Lead| {
+                let is_short = bytes.len() <= usize::from(lead.far.0);
+                lead.mask != 0 || is_short || lead.fits_far(&bytes)
+            };
             let fits = |lead: &Lead| {
                 let mut first = bytes.iter().take(8).enumerate();
                 on_port(lead)

@@ -1,7 +1,7 @@
 //! Which protocols may turn into another one on the same connection, or stand beside it.
 
-/// Protocols whose peers may agree to continue in TLS: STARTTLS (RFC 3207, 2595, 4217, 4642, 6120, 4511), a
-/// proxy's CONNECT (RFC 9110 §9.3.6), a relay (RFC 1928), a database's request for it.
+/// Protocols whose peers may agree to continue in TLS: STARTTLS (RFC 3207, 2595, 4217, 4642, 6120,
+/// 4511), a proxy's CONNECT (RFC 9110 §9.3.6), a relay (RFC 1928), a database's request for it.
 pub(super) const TO_TLS: &[&str] = &[
     "smtp",
     "lmtp",

@@ -12,10 +12,10 @@ use crate::identifier::Compiled;
 use crate::verdict::{Step, Verdict};
 
 impl Memory {
-    /// After a verdict by one direction, finds the junk in the earlier bytes of the other direction,
-    /// which matched no rule. The bytes before the protocol's beginning are junk if some of them are
-    /// not text. All bytes are junk if no beginning is found and the answer is text. Lines of text
-    /// are left to parsers, which report their anomalies.
+    /// After a verdict by one direction, finds the junk in the earlier bytes of the other
+    /// direction, which matched no rule. The bytes before the protocol's beginning are junk if some
+    /// of them are not text. All bytes are junk if no beginning is found and the answer is text.
+    /// Lines of text are left to parsers, which report their anomalies.
     pub(super) fn find_junk(
         &mut self,
         compiled: &Compiled,

@@ -3,11 +3,11 @@
 mod datagram;
 mod junk;
 mod loaded;
+mod options;
 mod progress;
 mod replay;
 mod second;
 mod stream;
-mod types;
 mod view;
 
 use crate::On;
@@ -17,10 +17,10 @@ use crate::kept::Blocks;
 use crate::table::{ProtocolId, RuleId};
 use crate::verdict::{Confidence, GaveUp, Step, Verdict};
 use flowpin_memory::Slab;
+pub use options::{Again, Search, SearchOptions, Whose};
 use progress::Progress;
 use std::io;
 use std::sync::Arc;
-pub use types::{Again, Search, SearchOptions, Whose};
 
 /// The searches of one worker.
 #[derive(Debug)]

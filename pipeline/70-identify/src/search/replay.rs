@@ -22,8 +22,8 @@ impl Searches {
         (len > 0).then(|| side.start.saturating_add(len))
     }
 
-    /// Replays the kept bytes before the verdict in order of arrival: calls `visit` with whether the
-    /// client sent them, their offset in the stream, and the bytes. Junk before the verdict's
+    /// Replays the kept bytes before the verdict in order of arrival: calls `visit` with whether
+    /// the client sent them, their offset in the stream, and the bytes. Junk before the verdict's
     /// protocol is left out.
     pub fn replay(&self, search: Search, mut visit: impl FnMut(bool, u64, &[u8])) {
         let handle = search.handle();

@@ -114,8 +114,9 @@ pub(crate) fn one(
     }
 }
 
-/// Reads a conversation from `data`: the reports do not depend on pieces, and all memory is released.
-/// The byte 0xa5 ends a turn; the byte after it selects the side of the next turn, or another step.
+/// Reads a conversation from `data`: the reports do not depend on pieces, and all memory is
+/// released. The byte 0xa5 ends a turn; the byte after it selects the side of the next turn, or
+/// another step.
 #[doc(hidden)]
 pub fn fuzz_http(data: &[u8]) {
     let Some((&settings, data)) = data.split_first() else {

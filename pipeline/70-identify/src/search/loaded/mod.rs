@@ -1,10 +1,10 @@
 //! Matches the user's patterns, after the built-in rules, which take precedence.
 //!
 //! As in l7-filter, both directions form one buffer in order of arrival, and `$` matches the end of
-//! a datagram, a turn or the stream. Expressions of grammars see one direction only. A match is held
-//! until the built-in rules have given up, so that segmentation cannot decide which comes first.
-//! Therefore the kept bytes of a stream are matched only then, or when the stream ends; earlier if
-//! it has more turns than are distinguished.
+//! a datagram, a turn or the stream. Expressions of grammars see one direction only. A match is
+//! held until the built-in rules have given up, so that segmentation cannot decide which comes
+//! first. Therefore the kept bytes of a stream are matched only then, or when the stream ends;
+//! earlier if it has more turns than are distinguished.
 
 #[cfg(test)]
 mod tests;

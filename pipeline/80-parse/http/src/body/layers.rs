@@ -1,5 +1,5 @@
-//! The codings of a body: Content-Encoding (RFC 9110 §8.4), and transfer codings other than `chunked`
-//! (RFC 9112 §7).
+//! The codings of a body: Content-Encoding (RFC 9110 §8.4), and transfer codings other than
+//! `chunked` (RFC 9112 §7).
 
 /// One coding, as one of the following constants.
 pub(crate) type Encoding = u8;

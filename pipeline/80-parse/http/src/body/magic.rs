@@ -27,8 +27,8 @@ pub(super) fn media_type(head: &[u8]) -> Option<&'static str> {
             _ => "video/mp4",
         });
     }
-    // Java classes and universal Mach-O files start with the same four bytes; then follows a version
-    // or the number of architectures.
+    // Java classes and universal Mach-O files start with the same four bytes; then follows a
+    // version or the number of architectures.
     if begins(b"\xca\xfe\xba\xbe") {
         let is_class = head.get(7).is_some_and(|&version| version >= 45);
         return Some(if is_class {

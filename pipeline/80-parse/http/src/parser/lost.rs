@@ -93,8 +93,8 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// After a response, in bytes of no message: the next status line may start anywhere, also inside
-    /// a line. Matching bytes are kept.
+    /// After a response, in bytes of no message: the next status line may start anywhere, also
+    /// inside a line. Matching bytes are kept.
     fn lost_anywhere<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let mut rest = bytes;
         while let Some((&byte, tail)) = rest.split_first() {

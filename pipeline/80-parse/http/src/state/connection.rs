@@ -20,8 +20,8 @@ pub(crate) enum Phase {
     FirstLine,
     /// In the fields of a head.
     Fields,
-    /// After a request line without a version: nothing more (HTTP/0.9), the next request, or fields,
-    /// if only the version is missing.
+    /// After a request line without a version: nothing more (HTTP/0.9), the next request, or
+    /// fields, if only the version is missing.
     MaybeFields,
     /// In a body of known length; `left` bytes of it are to come.
     Counted,

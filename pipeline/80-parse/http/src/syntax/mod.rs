@@ -1,5 +1,5 @@
-//! Elements of HTTP's grammar as pure functions: RFC 9110 and RFC 9112, and deviations that receivers
-//! accept.
+//! Elements of HTTP's grammar as pure functions: RFC 9110 and RFC 9112, and deviations that
+//! receivers accept.
 
 mod chunk;
 mod coding;
@@ -67,8 +67,8 @@ impl Version {
         }
     }
 
-    /// Letters of either case, blanks around the slash, leading zeros: curl accepts the first, libhtp
-    /// all of them, most servers none.
+    /// Letters of either case, blanks around the slash, leading zeros: curl accepts the first,
+    /// libhtp all of them, most servers none.
     fn read_odd(text: &[u8]) -> Option<Self> {
         let (name, number) = text.split_first_chunk::<4>()?;
         if !name.eq_ignore_ascii_case(b"HTTP") {

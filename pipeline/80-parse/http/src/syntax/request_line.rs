@@ -163,8 +163,8 @@ fn read_odd(line: &[u8]) -> Option<RequestLine<'_>> {
     })
 }
 
-/// The parts after a method: the target up to the blank before the version, the version, and whether
-/// that is irregular.
+/// The parts after a method: the target up to the blank before the version, the version, and
+/// whether that is irregular.
 fn target_and_version(rest: &[u8]) -> (&[u8], Version, bool) {
     let is_space = |byte: u8| byte == b' ' || byte == b'\t';
     let split = |at: usize| {

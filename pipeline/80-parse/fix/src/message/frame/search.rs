@@ -1,4 +1,5 @@
-//! Searches for the end of a message whose BodyLength is wrong or missing, and for the next message.
+//! Searches for the end of a message whose BodyLength is wrong or missing, and for the next
+//! message.
 
 use super::trailer::{TRAILER_LEN, checksum_field, malformed_checksum_field, trailer};
 use super::{BEGIN, Frame, HeadFields, Window};

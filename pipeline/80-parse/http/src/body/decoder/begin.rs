@@ -13,8 +13,8 @@ use crate::body::layers::{BROTLI, DEFLATE, Encoding, GZIP, ZSTD};
 use flate2::Decompress;
 use std::ops::ControlFlow;
 
-/// Formats without a magic number are tried on this many bytes, or on all if there are fewer. Limits
-/// are checked at the same length, so the result does not depend on segments.
+/// Formats without a magic number are tried on this many bytes, or on all if there are fewer.
+/// Limits are checked at the same length, so the result does not depend on segments.
 const TRIED: usize = 256;
 /// A body that failed after more output than this is damaged, not plain.
 const MADE_MAX: usize = 4 << 10;

@@ -1,7 +1,7 @@
 //! Brotli (RFC 7932), decoded in units of fixed length.
 //!
-//! The library returns no output from a call that fails. If calls followed segments, the output of a
-//! damaged body would depend on them.
+//! The library returns no output from a call that fails. If calls followed segments, the output of
+//! a damaged body would depend on them.
 
 use super::{Invalid, Out};
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};

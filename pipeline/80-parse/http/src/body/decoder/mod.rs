@@ -85,8 +85,8 @@ impl Decoder {
         }
     }
 
-    /// Decodes `input` through the buffer `room` to `out`, until that stops it. Anomalies that do not
-    /// end the body are added to `told`.
+    /// Decodes `input` through the buffer `room` to `out`, until that stops it. Anomalies that do
+    /// not end the body are added to `told`.
     pub(super) fn push(
         &mut self,
         input: &[u8],

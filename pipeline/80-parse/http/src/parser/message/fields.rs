@@ -66,8 +66,8 @@ impl<S: MessageSink> Turn<'_, S> {
         if self.options.all_fields {
             self.keep_field(name, value);
         }
-        // Some receivers drop bytes that are not allowed in names. A field hidden this way counts, and
-        // is reported.
+        // Some receivers drop bytes that are not allowed in names. A field hidden this way counts,
+        // and is reported.
         let is_control = |byte: &u8| *byte < b' ' || *byte == 0x7f;
         if plain.iter().any(is_control) && plain.len() <= NAME_MAX {
             let mut room = [0u8; NAME_MAX];

@@ -52,8 +52,8 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// RFC 9112 §6.3: Transfer-Encoding overrides Content-Length. If codings are listed in the wrong
-    /// order, chunks are read where there are any.
+    /// RFC 9112 §6.3: Transfer-Encoding overrides Content-Length. If codings are listed in the
+    /// wrong order, chunks are read where there are any.
     fn without_chunked(&mut self) {
         let is_by_length = self.mine.framing.has_length;
         if !self.to_server {

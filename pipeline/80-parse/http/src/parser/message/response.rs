@@ -99,8 +99,8 @@ impl<S: MessageSink> Turn<'_, S> {
         let is_interim = (100..200).contains(&status);
         let is_tunnel = method == Method::Connect && (200..300).contains(&status);
         let has_body = is_announced || framing.unchunked;
-        // RFC 9110 §8.6, §15.3.6, RFC 9112 §6.1: for 304 and HEAD, the length is that of the omitted
-        // body.
+        // RFC 9110 §8.6, §15.3.6, RFC 9112 §6.1: for 304 and HEAD, the length is that of the
+        // omitted body.
         if has_body && (is_interim || is_tunnel || matches!(status, 204 | 205)) {
             self.report(Anomaly::BodyForbidden);
         }

@@ -1,5 +1,5 @@
-//! `Expect: 100-continue` (RFC 9110 §10.1.1): a final response instead of `100 Continue`, after which
-//! the body may be omitted.
+//! `Expect: 100-continue` (RFC 9110 §10.1.1): a final response instead of `100 Continue`, after
+//! which the body may be omitted.
 //!
 //! ```text
 //!  head with Expect ──► 100 ──┬──► body

@@ -138,8 +138,8 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// Responses may have been lost with missing bytes: if the client always waited for the response
-    /// to its last request, only the last queued request can still be answered.
+    /// Responses may have been lost with missing bytes: if the client always waited for the
+    /// response to its last request, only the last queued request can still be answered.
     pub(crate) fn skip_unanswered(&mut self) {
         if self.queue.pipelined {
             return;

@@ -11,9 +11,9 @@
 mod attempt;
 mod tester;
 
-use crate::alone;
 use crate::report::{InputReport, ProgressSink};
 use crate::run::open;
+use crate::tools;
 use crate::worker::identify::IdentifyRules;
 use crate::worker::stages::{AllStages, Planned};
 use crate::{Control, RunError};
@@ -147,7 +147,7 @@ pub(crate) fn try_patterns(
             ..plan.scans.clone()
         },
         interim_ns: None,
-        ..alone::silent(plan)
+        ..tools::silent(plan)
     };
     let known = IdentifyRules::of(&plan)?;
     let built_in = known.iter().flat_map(|known| known.names.all());
@@ -165,7 +165,7 @@ pub(crate) fn try_patterns(
         Tester::new(&plan, all, automata, &mut report, table.capacity())
     };
     let hands = (control, progress);
-    let (_, input) = alone::run(&plan, source, hands, stages, |_, _, _| Ok(()))?;
+    let (_, input) = tools::run(&plan, source, hands, stages, |_, _, _| Ok(()))?;
     report.inputs = input.inputs;
     report.stopped_early = control.is_stopped();
     Ok(report)

@@ -10,11 +10,11 @@
 mod counted;
 
 use crate::aggregates::Deciders;
-use crate::alone;
 use crate::output::OutputSummary;
 use crate::report::{ProgressSink, RunReport};
 use crate::run::shape::Shape;
 use crate::run::{self, open};
+use crate::tools;
 use crate::worker::identify::IdentifyRules;
 use crate::worker::stages::{AllStages, Planned};
 use crate::{Control, RunError};
@@ -72,7 +72,7 @@ pub(crate) fn identify<K: ListSink>(
             ..plan.scans.clone()
         },
         interim_ns: None,
-        ..alone::silent(plan)
+        ..tools::silent(plan)
     };
     let source = open(&plan, control)?;
     let known = IdentifyRules::of(&plan)?;
@@ -92,7 +92,7 @@ pub(crate) fn identify<K: ListSink>(
         Ok(Counted::new(all))
     };
     let hands = (control, progress);
-    let (worker, input) = alone::run(&plan, source, hands, stages, |worker, watermark, news| {
+    let (worker, input) = tools::run(&plan, source, hands, stages, |worker, watermark, news| {
         list.waiting.extend(worker.stages().take());
         list.names.add(news.data, watermark);
         list.tell(watermark)

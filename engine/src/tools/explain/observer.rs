@@ -1,7 +1,7 @@
 //! What observes the connection table: all stages, and what each knew before and after a packet.
 
 use super::account::{ConnectionView, EndView, InspectChange, StreamsView};
-use crate::alone::wanted::Wanted;
+use crate::tools::wanted::Wanted;
 use crate::worker::stages::{AllStages, IdentifyStats, ParseStats, ScanView, Stages, StagesReport};
 use flowpin_counters::Losses;
 use flowpin_flow::{Event, FlowObserver, Sighting, Table};

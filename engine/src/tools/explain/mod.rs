@@ -28,9 +28,9 @@ pub use account::{
 };
 pub use lane::ExplainSink;
 
-use crate::alone;
-use crate::alone::wanted::Wanted;
 use crate::report::ProgressSink;
+use crate::tools;
+use crate::tools::wanted::Wanted;
 use crate::worker::identify::IdentifyRules;
 use crate::{Control, RunError};
 use flowpin_config::{Format, Input, Plan};
@@ -128,7 +128,7 @@ impl Explainer<'_> {
             Question::Packet(number) => number,
         };
         // The records of the first pass have no reader.
-        let silent = alone::silent(self.plan);
+        let silent = tools::silent(self.plan);
         let target = Target {
             numbers: BTreeSet::from([number]),
             wanted: None,

@@ -7,15 +7,15 @@
 mod written;
 
 use crate::aggregates::Observers;
-use crate::alone::fragments::Fragments;
-use crate::alone::silent;
-use crate::alone::wanted::Wanted;
 use crate::input::{InputStage, Lane};
 use crate::report::{InputReport, ProgressSink};
 use crate::run::shape::Shape;
 use crate::run::single::SingleLane;
 use crate::run::stage_options;
 use crate::run::{division, ground, open, random};
+use crate::tools::fragments::Fragments;
+use crate::tools::silent;
+use crate::tools::wanted::Wanted;
 use crate::worker::stages::{Explain, Stages};
 use crate::worker::{Late, Worker};
 use crate::{Control, RunError};

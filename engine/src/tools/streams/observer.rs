@@ -3,8 +3,8 @@
 
 use super::{Conversation, StreamEnd, StreamPlace, StreamSink, StreamsReport};
 use crate::RunError;
-use crate::alone::wanted::Wanted;
 use crate::run::stage_options;
+use crate::tools::wanted::Wanted;
 use crate::worker::stages::{Explain, Stages, StagesReport};
 use core::net::SocketAddr;
 use flowpin_config::Plan;

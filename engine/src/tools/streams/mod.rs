@@ -12,10 +12,10 @@
 mod files;
 mod observer;
 
-use crate::alone;
-use crate::alone::wanted::Wanted;
 use crate::report::{InputReport, ProgressSink};
 use crate::run::{ground, open};
+use crate::tools;
+use crate::tools::wanted::Wanted;
 use crate::{Control, RunError};
 use core::net::SocketAddr;
 use flowpin_config::Plan;
@@ -135,11 +135,11 @@ pub(crate) fn streams<K: StreamSink>(
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<StreamsReport, RunError> {
-    let plan = alone::silent(plan);
+    let plan = tools::silent(plan);
     let source = open(&plan, control)?;
     sink.begin(&ground::reads(&plan, &source))?;
     control.pulse();
-    let (mut worker, summary) = alone::run(
+    let (mut worker, summary) = tools::run(
         &plan,
         source,
         (control, progress),
