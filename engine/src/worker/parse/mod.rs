@@ -40,8 +40,6 @@ use registry::{Handle, Kind, Parsers};
 use room::Room;
 use std::io;
 
-/// Files that connections carry.
-
 /// The parsers of one worker, and the connections bound to them.
 #[derive(Debug)]
 pub(super) struct Parse {
