@@ -11,7 +11,7 @@ use flowpin_config::{Cut, Input, Plan};
 use flowpin_cpu::tsc;
 
 /// Shorter inputs are finished before threads would pay for measuring.
-const INPUT_BYTES_MIN: u64 = 128 << 20;
+const INPUT_BYTES_MIN: u64 = 256 << 20;
 
 /// Pieces that each pipeline is measured with, after as many to warm up: 8 MiB of a long input, and
 /// fewer of a shorter one, so that measuring takes a few per cent of the run.
@@ -24,7 +24,7 @@ fn pieces(input_bytes: u64) -> usize {
 
 const PIECE_BYTES: u64 = 256 << 10;
 /// One piece of this many is measured.
-const SHARE: u64 = 128;
+const SHARE: u64 = 256;
 const PIECES_MIN: usize = 4;
 const PIECES_MAX: usize = 32;
 
@@ -119,16 +119,16 @@ mod tests {
     use super::{PIECES_MAX, PIECES_MIN, pieces};
 
     /// Measuring is short compared with the run: all pipelines together, warm-up included, read at
-    /// most a ninth of an input that is measured at all.
+    /// most a sixteenth of an input that is measured at all.
     #[test]
     fn measuring_is_short_compared_with_the_run() {
         let megabytes = |count: u64| pieces(count << 20);
-        assert_eq!(megabytes(128), PIECES_MIN);
-        assert_eq!(megabytes(1 << 10), 32);
+        assert_eq!(megabytes(256), PIECES_MIN);
+        assert_eq!(megabytes(1 << 10), 16);
         assert_eq!(pieces(u64::MAX), PIECES_MAX);
-        for size in 128..4096 {
+        for size in 256..4096 {
             let measured = 4 * 2 * megabytes(size) + 2 * (8 + megabytes(size));
-            assert!(measured * 9 <= size as usize * 4, "{size} MiB");
+            assert!(measured * 16 <= size as usize * 4, "{size} MiB");
         }
     }
 }
