@@ -8,7 +8,8 @@ use flowpin_packet::Shard;
 
 /// The search of a connection: empty until state must be kept.
 ///
-/// After a [`Step`] other than undecided, pass it to [`Searches::release`].
+/// After a [`Step`](crate::Step) other than undecided, pass it to
+/// [`Searches::release`](crate::Searches::release).
 ///
 /// Three bytes, since each of millions of connections has one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +45,7 @@ pub struct Whose {
     pub on: On,
     /// Whether the client sent the bytes.
     pub to_server: bool,
-    /// Their offset in the stream; only used by [`Searches::replay`].
+    /// Their offset in the stream; only used by [`Searches::replay`](crate::Searches::replay).
     pub offset: u64,
     /// Set if the connection has a verdict that is being checked for an alternative.
     pub again: Option<Again>,

@@ -10,7 +10,8 @@
 //!                    data connections: announced, then recognised where all connections are seen
 //! ```
 //!
-//! One [`Ftp`] per worker, one handle per connection; one [`DataConnections`] per run. Guarantees:
+//! One [`Ftp`] per worker, one handle per connection; `flowpin-data-channels` recognises the data
+//! connections. Guarantees:
 //!
 //! - The output depends on the bytes of each direction and on the order of the directions' turns,
 //!   never on segmentation.

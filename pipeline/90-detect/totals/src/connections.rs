@@ -20,15 +20,15 @@ pub struct ConnectionSums {
     ports: Ports,
     /// By the protocol's number.
     app_rows: Vec<(&'static str, Traffic)>,
-    /// By IP protocol number; TCP and UDP only once [`ConnectionSums::settle`] was called.
+    /// By IP protocol number; TCP and UDP only in findings.
     pub by_protocol: HashMap<u8, Traffic, FoldHash>,
     /// Connections by Zeek's state (TCP, UDP and ICMP alike), in [`ConnState::ALL`]'s order.
     pub by_state: [u64; ConnState::ALL.len()],
-    /// By (protocol, server port). TCP and UDP only once [`ConnectionSums::settle`] was called.
+    /// By (protocol, server port). TCP and UDP only in findings.
     pub by_port: HashMap<(u8, u16), Traffic, FoldHash>,
     /// The same of connections whose protocol was not identified.
     pub by_unknown_port: HashMap<(u8, u16), Traffic, FoldHash>,
-    /// By application protocol, once [`ConnectionSums::settle`] was called.
+    /// By application protocol; only in findings.
     pub by_app: HashMap<&'static str, Traffic, FoldHash>,
     /// Connections with payload whose protocol was not identified.
     pub unknown: Traffic,
