@@ -73,7 +73,7 @@ fn counter(name: &str, by: i64) -> Option<String> {
     let count = by.unsigned_abs();
     let bytes = number::things(count, "byte");
     Some(match name {
-        "held" if by > 0 => format!("held: {bytes}, as earlier bytes are missing"),
+        "held" if by > 0 => format!("held: {bytes}, until earlier bytes, or their acknowledgement, are seen"),
         "held" => format!("no longer held: {bytes}"),
         "duplicate" => format!("not used: {bytes}, delivered before (a retransmission)"),
         "overlapped" => format!("not used: {bytes}, as others at the same place win"),
@@ -149,7 +149,7 @@ pub(super) fn state(before: &StreamView, after: &StreamView) -> String {
     }
     if after.held_bytes > 0 {
         let held = number::things(after.held_bytes.into(), "byte");
-        text.push_str(&format!(", {held} held after a hole"));
+        text.push_str(&format!(", {held} held"));
     }
     text
 }
