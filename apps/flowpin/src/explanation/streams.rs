@@ -73,7 +73,9 @@ fn counter(name: &str, by: i64) -> Option<String> {
     let count = by.unsigned_abs();
     let bytes = number::things(count, "byte");
     Some(match name {
-        "held" if by > 0 => format!("held: {bytes}, until earlier bytes, or their acknowledgement, are seen"),
+        "held" if by > 0 => {
+            format!("held: {bytes}, until earlier bytes, or their acknowledgement, are seen")
+        }
         "held" => format!("no longer held: {bytes}"),
         "duplicate" => format!("not used: {bytes}, delivered before (a retransmission)"),
         "overlapped" => format!("not used: {bytes}, as others at the same place win"),
