@@ -21,8 +21,6 @@ pub struct Nut {
     shard_connections_max: u32,
     shard_bytes_max: usize,
     line: Vec<u8>,
-    /// Buffers of answered commands, for reuse.
-    spare: Vec<Vec<u8>>,
     scratch: Scratch,
     losses: Losses,
 }
@@ -53,7 +51,6 @@ impl Parser for Nut {
             shard_connections_max: memory.shard_connections(Self::CONNECTION_BYTES, 1024),
             shard_bytes_max: usize::try_from(bytes).unwrap_or(usize::MAX),
             line: Vec::with_capacity(LINE_BYTES_MAX),
-            spare: Vec::new(),
             scratch: Scratch::default(),
             losses: Losses::default(),
         })
@@ -167,19 +164,16 @@ impl Nut {
         let Some(shard) = self.shards.get_mut(shard) else {
             return;
         };
-        let mut kept = self.spare.pop().unwrap_or_default();
-        kept.clear();
-        kept.extend_from_slice(line);
-        let bytes = shard.bytes.saturating_add(line.len());
         let command = Command {
             at,
-            line: kept,
+            line: line.as_slice().into(),
             is_cut,
         };
+        let bytes = shard.bytes.saturating_add(command.cost());
         if bytes > self.shard_bytes_max || session.waiting.len() >= WAITING_MAX {
-            self.losses.count(Loss::ParserBytes, line.len() as u64);
+            self.losses
+                .count(Loss::ParserBytes, line.len().max(1) as u64);
             session.report(Some(&command), None, at, &mut self.scratch, sink);
-            self.spare.push(command.line);
             return;
         }
         shard.bytes = bytes;
@@ -201,7 +195,7 @@ impl Nut {
         sink.fits(answered.is_mine);
         let shard = session.shard;
         if let Some(command) = answered.command {
-            self.release(shard, command);
+            self.release(shard, &command);
         }
         answered.is_tls
     }
@@ -213,16 +207,15 @@ impl Nut {
         {
             session.report(Some(&command), None, command.at, &mut self.scratch, sink);
             let shard = session.shard;
-            self.release(shard, command);
+            self.release(shard, &command);
         }
     }
 
     /// Releases the memory of a command that waits no longer.
-    fn release(&mut self, shard: u8, command: Command) {
+    fn release(&mut self, shard: u8, command: &Command) {
         if let Some(shard) = self.shards.get_mut(usize::from(shard)) {
-            shard.bytes = shard.bytes.saturating_sub(command.line.len());
+            shard.bytes = shard.bytes.saturating_sub(command.cost());
         }
-        self.spare.push(command.line);
     }
 
     /// Connections followed, and bytes of waiting commands.

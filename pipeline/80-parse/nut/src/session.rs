@@ -27,9 +27,19 @@ pub(crate) struct Session {
 #[derive(Debug)]
 pub(crate) struct Command {
     pub(crate) at: Timestamp,
-    pub(crate) line: Vec<u8>,
+    pub(crate) line: Box<[u8]>,
     pub(crate) is_cut: bool,
 }
+
+impl Command {
+    /// The memory that it takes while it waits: an empty line takes some, too.
+    pub(crate) const fn cost(&self) -> usize {
+        self.line.len().saturating_add(COMMAND_BYTES)
+    }
+}
+
+/// A command's place in the queue, which grows by doubling, and its allocation.
+const COMMAND_BYTES: usize = 112;
 
 /// Buffers for the words of the current command and answer, shared by all connections.
 #[derive(Debug, Default)]
@@ -72,8 +82,8 @@ impl Session {
     pub(crate) fn forget(&mut self) {
         self.client.forget();
         self.server.forget();
-        self.waiting.clear();
-        self.user.clear();
+        // A session that is kept for reuse keeps no memory of the last connection.
+        (self.waiting, self.user) = (VecDeque::new(), Vec::new());
         (self.list, self.is_lost, self.is_open) = (None, false, false);
     }
 

@@ -160,6 +160,25 @@ fn connections_beyond_the_cap_are_counted() {
     assert_eq!(nut.losses().of(Loss::ParserBytes), 1);
 }
 
+/// Waiting commands take memory however short they are: the cap of a shard holds for empty lines.
+#[test]
+fn empty_lines_are_within_the_memory_of_their_shard() {
+    let mut nut = Nut::new(&ParserSetup::default()).unwrap();
+    let begin = Begin {
+        protocol: 0,
+        shard: Shard(3),
+        at: Timestamp(0),
+    };
+    let mut sink = Records::default();
+    for _ in 0..20 {
+        let connection = nut.begin(begin, || unreachable!("not needed")).unwrap();
+        nut.data(connection, Timestamp(0), true, &[b'\n'; 30], &mut sink);
+    }
+    let (_, bytes) = nut.in_use();
+    assert!((30 * 100..=32 << 10).contains(&bytes), "{bytes}");
+    assert!(nut.losses().of(Loss::ParserBytes) > 0);
+}
+
 proptest! {
     /// The records do not depend on where bytes are cut.
     #[test]
