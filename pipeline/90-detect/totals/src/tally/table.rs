@@ -114,10 +114,12 @@ impl<const KEY: usize, const ROW: usize> Table<KEY, ROW> {
 
     /// All that a flushed table holds besides its exact rows.
     pub(super) fn counted(&self) -> Counted<KEY> {
-        let used = self.used as u64;
+        // Whoever knows the hash may choose keys of which none is kept; there were this many.
+        let least = if self.level > 0 { self.keys_max + 1 } else { 0 };
+        let each = 1u64.checked_shl(self.level).unwrap_or(u64::MAX);
         Counted {
             estimates: self.rest.heaviest(),
-            keys: used.checked_shl(self.level).unwrap_or(u64::MAX),
+            keys: (self.used as u64).saturating_mul(each).max(least as u64),
             rest: self.rest.total(),
         }
     }
@@ -240,3 +242,30 @@ fn is_kept<const KEY: usize>(level: u32, key: [u64; KEY]) -> bool {
 const ROWS_MIN: usize = 1 << 10;
 /// Connections that wait.
 const PENDING: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::super::row::{LONG_ROW, Sums};
+    use super::{FoldHash, Table};
+
+    /// Keys whose fixed hash is 0, which a sender can choose: no row is theirs beyond the cap, and
+    /// everything is still counted.
+    #[test]
+    fn keys_that_aim_at_the_sample_end_in_the_rest() {
+        let mut table = Table::<4, LONG_ROW>::new(1 << 10, 7).unwrap();
+        for number in 0..5000u64 {
+            let [a, b, c] = [number, number ^ 9, 3];
+            let key = [a, b, c, FoldHash::FIXED.of_words(&[a, b, c])];
+            assert_eq!(FoldHash::FIXED.of_words(&key), 0);
+            table.count(key, Sums::one(number, 1, 100), &mut |_| {});
+        }
+        table.flush(&mut |_| {});
+        let counted = table.counted();
+        assert_eq!(table.rows().count(), 0);
+        assert_eq!(
+            (counted.rest.connections, counted.rest.bytes),
+            (5000, 500_000)
+        );
+        assert_eq!(counted.keys, (1 << 10) + 1);
+    }
+}
