@@ -5,7 +5,9 @@
 //!    ├─ Reserved<T>   an array of plain values, all zero at first
 //!    ├─ Slab<T>       values behind u32 handles, freed ones reused first
 //!    ├─ BlockPool     byte blocks of one size behind u32 handles
-//!    └─ Chains        byte strings that grow, in such blocks, with a quota for each shard
+//!    └─ Chains        byte strings that grow, in such blocks
+//!
+//!  Budget        how many bytes of all of them each shard may have in use
 //! ```
 //!
 //! Everything is sized once, at start, by reserving address space; nothing here allocates
@@ -18,6 +20,7 @@
 #[cfg(flowpin_bench)]
 mod apart;
 mod blocks;
+mod budget;
 mod chains;
 mod counting;
 mod handles;
@@ -29,6 +32,7 @@ mod zeroable;
 #[cfg(flowpin_bench)]
 pub use apart::{Places, place_values};
 pub use blocks::BlockPool;
+pub use budget::Budget;
 pub use chains::{Chain, Chains};
 pub use counting::CountingAllocator;
 pub use reserved::Reserved;

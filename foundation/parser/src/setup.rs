@@ -3,6 +3,8 @@
 use crate::ParserMemory;
 use core::any::Any;
 use flowpin_config::{FilesPlan, ParsePlan};
+use flowpin_memory::Budget;
+use flowpin_packet::SHARD_COUNT;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -17,6 +19,10 @@ pub struct ParserSetup {
     pub has_columns: bool,
     /// The memory of all parsers.
     pub memory: ParserMemory,
+    /// The memory of the worker's shards, which parsers share with all other stages.
+    pub budget: Budget,
+    /// The memory of bodies that are decoded, hashed or written.
+    pub bodies: Budget,
     shared: Vec<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -34,7 +40,7 @@ pub struct SetupError {
 
 impl ParserSetup {
     /// What these settings ask for, with that memory.
-    pub const fn new(
+    pub fn new(
         parse: ParsePlan,
         files: FilesPlan,
         has_columns: bool,
@@ -45,7 +51,19 @@ impl ParserSetup {
             files,
             has_columns,
             memory,
+            budget: Budget::new(memory.bytes() / SHARD_COUNT as u64),
+            bodies: Budget::new(memory.shard_body_bytes()),
             shared: Vec::new(),
+        }
+    }
+
+    /// The same for one worker: with the memory of its shards.
+    #[must_use]
+    pub fn with_budgets(&self, budget: Budget, bodies: Budget) -> Self {
+        Self {
+            budget,
+            bodies,
+            ..self.clone()
         }
     }
 

@@ -1,0 +1,142 @@
+//! The bytes that each shard may have in use: one number a shard, for all stages of a worker.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How many shards there are; a shard is a `u8`.
+const SHARDS: usize = 256;
+
+/// The memory of a worker's shards, which connections, held segments, first bytes, parsers and
+/// bodies share.
+///
+/// A copy refers to the same bytes: each stage has one. Whoever stores something takes its bytes
+/// first, and gives them back when it is gone. What is charged is the size of the slot or block
+/// that is used, and must depend on the shard's packets alone: then what is refused or evicted does
+/// so, too, and is the same for any number of workers.
+///
+/// Only one thread uses it at a time, so no operation is an atomic read-modify-write.
+///
+/// ```
+/// use flowpin_memory::Budget;
+///
+/// let budget = Budget::new(1000);
+/// let (held, parsers) = (budget.clone(), budget);
+/// assert!(held.take(7, 600));
+/// assert!(!parsers.take(7, 600), "the shard has 400 left");
+/// assert!(parsers.take(8, 600), "another shard");
+/// held.give_back(7, 600);
+/// assert!(parsers.take(7, 600));
+/// assert_eq!(parsers.left(7), 400);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Budget {
+    left: Arc<[AtomicU64; SHARDS]>,
+    shard_bytes: u64,
+}
+
+impl Budget {
+    /// A budget of `shard_bytes` for each shard, all of it left.
+    pub fn new(shard_bytes: u64) -> Self {
+        Self {
+            left: Arc::new(core::array::from_fn(|_| AtomicU64::new(shard_bytes))),
+            shard_bytes,
+        }
+    }
+
+    /// Takes `bytes` of a shard; false, and nothing is taken, if it has less left.
+    #[inline]
+    #[must_use]
+    pub fn take(&self, shard: u8, bytes: u64) -> bool {
+        let left = &self.left[usize::from(shard)];
+        let less = left.load(Ordering::Relaxed).checked_sub(bytes);
+        if let Some(less) = less {
+            left.store(less, Ordering::Relaxed);
+        }
+        less.is_some()
+    }
+
+    /// Gives back bytes that were taken.
+    #[inline]
+    pub fn give_back(&self, shard: u8, bytes: u64) {
+        let left = &self.left[usize::from(shard)];
+        let more = left.load(Ordering::Relaxed).saturating_add(bytes);
+        debug_assert!(
+            more <= self.shard_bytes,
+            "more is given back than was taken"
+        );
+        left.store(more, Ordering::Relaxed);
+    }
+
+    /// Bytes that a shard has left.
+    #[inline]
+    pub fn left(&self, shard: u8) -> u64 {
+        self.left[usize::from(shard)].load(Ordering::Relaxed)
+    }
+
+    /// Bytes of each shard, in use or left.
+    pub fn shard_bytes(&self) -> u64 {
+        self.shard_bytes
+    }
+
+    /// How many values of `each` bytes can be in use at once, in `shards` shards: what a pool that
+    /// is never the reason for a refusal has room for.
+    pub fn capacity_of(&self, each: u64, shards: u32) -> u32 {
+        let one_shard = self.shard_bytes / each.max(1);
+        let all = one_shard.saturating_mul(shards.into());
+        u32::try_from(all).unwrap_or(u32::MAX).min(u32::MAX - 1)
+    }
+
+    /// Whether everything taken was given back.
+    pub fn is_whole(&self) -> bool {
+        let is_full = |left: &AtomicU64| left.load(Ordering::Relaxed) == self.shard_bytes;
+        self.left.iter().all(is_full)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Budget;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_pool_has_room_for_all_that_the_budget_allows() {
+        let budget = Budget::new(4 << 20);
+        assert_eq!(budget.capacity_of(1 << 20, 256), 1024);
+        assert_eq!(budget.capacity_of(3 << 20, 2), 2);
+        assert_eq!(budget.capacity_of(0, 256), 1 << 30);
+        assert_eq!(Budget::new(u64::MAX).capacity_of(1, 256), u32::MAX - 1);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// However it is taken and given back: never more than there is, and no shard at the
+        /// expense of another.
+        #[test]
+        fn no_shard_has_more_than_its_bytes(
+            steps in prop::collection::vec((any::<u8>(), 0u64..400, any::<bool>()), 0..200),
+        ) {
+            let budget = Budget::new(1000);
+            let stages = [budget.clone(), budget.clone()];
+            let mut taken = vec![Vec::new(); 256];
+            for (nth, (shard, bytes, gives_back)) in steps.into_iter().enumerate() {
+                let stage = &stages[nth % 2];
+                let mine: &mut Vec<u64> = &mut taken[usize::from(shard)];
+                if gives_back && let Some(bytes) = mine.pop() {
+                    stage.give_back(shard, bytes);
+                } else if stage.take(shard, bytes) {
+                    mine.push(bytes);
+                } else {
+                    prop_assert!(mine.iter().sum::<u64>() + bytes > 1000);
+                }
+                prop_assert_eq!(budget.left(shard) + mine.iter().sum::<u64>(), 1000);
+            }
+            for (shard, mine) in (0..=u8::MAX).zip(&taken) {
+                for &bytes in mine {
+                    budget.give_back(shard, bytes);
+                }
+            }
+            prop_assert!(budget.is_whole());
+        }
+    }
+}
