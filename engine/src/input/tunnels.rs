@@ -3,8 +3,8 @@
 use core::net::{IpAddr, Ipv4Addr};
 use flowpin_counters::{Loss, Losses};
 use flowpin_dispatch::TunnelLayer;
-use flowpin_packet::{PacketMeta, Timestamp};
-use flowpin_record::{RecordKey, RecordSink, TunnelKind, TunnelRecord, Uid};
+use flowpin_packet::{PacketMeta, Timestamp, TunnelKind};
+use flowpin_record::{RecordKey, RecordSink, TunnelRecord, Uid};
 use std::collections::BTreeMap;
 
 /// Most tunnels tracked at once; packets of further ones are counted as untracked.

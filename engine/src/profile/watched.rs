@@ -3,9 +3,9 @@
 use crate::worker::stages::{Stages, StagesReport};
 use flowpin_cpu::tsc;
 use flowpin_flow::{Event, FlowObserver, Sighting, Table};
-use flowpin_packet::{FrameBytes, PacketMeta, Timestamp};
+use flowpin_packet::{FrameBytes, PacketMeta, Timestamp, TunnelKind};
 use flowpin_portscan::Summary;
-use flowpin_record::{ConnRecord, RecordKey, RecordSink, TunnelKind, Uid};
+use flowpin_record::{ConnRecord, RecordKey, RecordSink, Uid};
 
 /// Measures the stages after the connection table, while `on`.
 #[derive(Debug)]

@@ -9,9 +9,13 @@
 //! Owns plain data only. A stage never depends on another stage: it depends on the types here,
 //! and the engine joins the stages. Nothing here allocates per packet.
 
+#[macro_use]
+mod named_enum;
+
 mod flags;
 mod fragment;
 mod frame;
+mod layer;
 mod link;
 mod malformed;
 mod meta;
@@ -23,8 +27,9 @@ mod time;
 pub use flags::{PacketFlags, TcpFlags};
 pub use fragment::{Datagram, FragmentRef, PeelContext};
 pub use frame::{Frame, FrameBytes, Piece, Stretch};
+pub use layer::{Layer, NumberScope, TunnelKind};
 pub use link::LinkType;
-pub use malformed::{Layer, Malformed, Reason, bad};
+pub use malformed::{Malformed, Reason, bad};
 pub use meta::{Endpoints, FlowKey, PacketKind, PacketMeta, SHARD_COUNT, Shard};
 pub use network_map::{Network, NetworkError, NetworkMap};
 pub use seq::Seq;

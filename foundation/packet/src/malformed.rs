@@ -3,6 +3,8 @@
 //! The same pairs of layer and reason name what was accepted and is odd, as a repeated fragment is:
 //! such packets are told in anomaly records and not counted as refused.
 
+use crate::Layer;
+
 /// Why a packet was refused, in which layer and at which byte.
 ///
 /// A (layer, reason) pair indexes a counter; see `flowpin-counters`.
@@ -26,91 +28,6 @@ pub const fn bad(layer: Layer, reason: Reason, offset: u16) -> Malformed {
         layer,
         reason,
         offset,
-    }
-}
-
-macro_rules! named_enum {
-    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)* }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[repr(u8)]
-        pub enum $name { $($(#[$vmeta])* $variant,)* }
-
-        impl $name {
-            /// All of them, in counter order.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            /// The name in counters and records: lower case, words joined by `_`.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $text,)* }
-            }
-        }
-    };
-}
-
-named_enum! {
-    /// A protocol layer whose header can be refused.
-    Layer {
-        /// The link type's own header (SLL, null, …).
-        Link = "link",
-        /// Ethernet II, 802.3, LLC and SNAP.
-        Ethernet = "ethernet",
-        /// 802.1Q and 802.1ad tags.
-        Vlan = "vlan",
-        /// MPLS label stack.
-        Mpls = "mpls",
-        /// PPPoE session header.
-        Pppoe = "pppoe",
-        /// PPP.
-        Ppp = "ppp",
-        /// IEEE 802.11.
-        Ieee80211 = "ieee80211",
-        /// ARP.
-        Arp = "arp",
-        /// IPv4.
-        Ipv4 = "ipv4",
-        /// IPv6 fixed header.
-        Ipv6 = "ipv6",
-        /// An IPv6 extension header.
-        Ipv6Extension = "ipv6_extension",
-        /// A fragment of either family.
-        Fragment = "fragment",
-        /// TCP.
-        Tcp = "tcp",
-        /// UDP.
-        Udp = "udp",
-        /// SCTP.
-        Sctp = "sctp",
-        /// ICMP.
-        Icmp = "icmp",
-        /// ICMPv6.
-        Icmpv6 = "icmpv6",
-        /// IP authentication header.
-        Ah = "ah",
-        /// GRE and ERSPAN.
-        Gre = "gre",
-        /// L2TP.
-        L2tp = "l2tp",
-        /// Network Service Header.
-        Nsh = "nsh",
-        /// CAPWAP.
-        Capwap = "capwap",
-        /// Teredo.
-        Teredo = "teredo",
-        /// VXLAN.
-        Vxlan = "vxlan",
-        /// GENEVE.
-        Geneve = "geneve",
-        /// GTP-U.
-        Gtpu = "gtpu",
-        /// Tunnels inside tunnels.
-        Nesting = "nesting",
-        /// AYIYA.
-        Ayiya = "ayiya",
-        /// WireGuard.
-        Wireguard = "wireguard",
-        /// TCP's streams: segments that are well formed and do not fit what came before.
-        Stream = "stream",
     }
 }
 

@@ -1,8 +1,8 @@
 //! The connection record.
 
-use crate::{App, TunnelKind, Uid};
+use crate::{App, Uid};
 use core::net::IpAddr;
-use flowpin_packet::{TcpFlags, Timestamp};
+use flowpin_packet::{TcpFlags, Timestamp, TunnelKind};
 
 /// One side of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -49,5 +49,5 @@ pub use samples::Samples;
 pub use scan::{EpisodeState, ScanKind, ScanMethod, ScanRecord};
 pub use schema::{Column, Kind, RecordType, Row, Value};
 pub use tool_names::ToolNames;
-pub use tunnel::{TunnelKind, TunnelRecord};
+pub use tunnel::TunnelRecord;
 pub use uid::{NotAUid, Uid};

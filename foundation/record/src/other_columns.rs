@@ -1,7 +1,7 @@
 //! The columns of anomaly and tunnel records.
 
 use crate::schema::{Column, Kind, Row, Value};
-use crate::{AnomalyRecord, TunnelKind, TunnelRecord};
+use crate::{AnomalyRecord, TunnelRecord};
 
 impl Row for AnomalyRecord {
     const COLUMNS: &'static [Column<Self>] = ANOMALY;
@@ -142,7 +142,7 @@ const TUNNEL: &[Column<TunnelRecord>] = &[
         "tunnel_type",
         Kind::Enum,
         "Its kind, in Zeek's words.",
-        |row| Value::Text(zeek_tunnel_name(row.kind)),
+        |row| Value::Text(row.kind.zeek_name()),
     ),
     column(
         "action",
@@ -199,20 +199,3 @@ const TUNNEL: &[Column<TunnelRecord>] = &[
         |row| Value::Count(row.bytes[1]),
     ),
 ];
-
-/// Zeek's `Tunnel::Type`, in the same pattern for kinds that Zeek has no word for.
-const fn zeek_tunnel_name(kind: TunnelKind) -> &'static str {
-    match kind {
-        TunnelKind::Ip => "Tunnel::IP",
-        TunnelKind::Gre => "Tunnel::GRE",
-        TunnelKind::Erspan => "Tunnel::ERSPAN",
-        TunnelKind::L2tp => "Tunnel::L2TP",
-        TunnelKind::Nsh => "Tunnel::NSH",
-        TunnelKind::Capwap => "Tunnel::CAPWAP",
-        TunnelKind::Teredo => "Tunnel::TEREDO",
-        TunnelKind::Vxlan => "Tunnel::VXLAN",
-        TunnelKind::Geneve => "Tunnel::GENEVE",
-        TunnelKind::Gtpu => "Tunnel::GTPv1",
-        TunnelKind::Ayiya => "Tunnel::AYIYA",
-    }
-}

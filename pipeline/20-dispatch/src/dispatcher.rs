@@ -1,6 +1,6 @@
 //! The dispatcher: from a frame to its descriptor.
 
-use crate::fast_path;
+use crate::fast_path::{self, SlowReason};
 use crate::pin::hash::Hasher;
 use crate::quality::Quality;
 use crate::transport::checksum::verify;
@@ -164,7 +164,7 @@ impl Dispatcher {
             return false;
         };
         if frame.link as u8 != LinkType::Ethernet as u8
-            || fast_path::describe::<DECODE>(captured, frame, origin, &self.hasher, meta).is_none()
+            || fast_path::describe::<DECODE, ()>(captured, frame, origin, &self.hasher, meta).is_err()
         {
             return false;
         }
@@ -185,13 +185,8 @@ impl Dispatcher {
     /// does not hold.
     #[inline(never)]
     fn check(&mut self, captured: &[u8], meta: &mut PacketMeta) -> bool {
-        // IPv6 headers have no checksum.
-        if self.options.verify_network && !meta.flags.has(PacketFlags::IPV6) {
-            let header = captured.get(usize::from(meta.l3_offset)..);
-            let header = header.and_then(|rest| rest.first_chunk::<20>());
-            if header.is_none_or(|header| Sum::of(header).fold() != 0xffff) {
-                return false;
-            }
+        if self.options.verify_network && !has_good_header(captured, meta) {
+            return false;
         }
         if self.options.checksums {
             self.verify(captured, meta);
@@ -216,6 +211,40 @@ impl Dispatcher {
             ChecksumVerdict::Bad => self.quality.bad_checksums += 1,
             ChecksumVerdict::Offloaded => self.quality.offloaded_checksums += 1,
         }
+    }
+}
+
+/// Whether the IP header's checksum holds, of a packet on the fast path.
+#[inline(always)]
+fn has_good_header(captured: &[u8], meta: &PacketMeta) -> bool {
+    // IPv6 headers have no checksum.
+    if meta.flags.has(PacketFlags::IPV6) {
+        return true;
+    }
+    let header = captured.get(usize::from(meta.l3_offset)..);
+    let header = header.and_then(|rest| rest.first_chunk::<20>());
+    header.is_some_and(|header| Sum::of(header).fold() == 0xffff)
+}
+
+/// Why the fast path refuses a frame, whose captured bytes these are; `None` if it accepts it. The
+/// answer is the fast path's own, in an instance of it that a run does not use.
+///
+/// `verify`: [`DispatchOptions::verify_network`].
+pub fn slow_reason(captured: &[u8], frame: &Frame, verify: bool) -> Option<SlowReason> {
+    if frame.link != LinkType::Ethernet {
+        return Some(SlowReason::Link);
+    }
+    let origin = Origin {
+        number: 0,
+        stream_time: frame.time,
+    };
+    let mut meta = PacketMeta::default();
+    let hasher = Hasher::new(0, 0);
+    let described = fast_path::describe::<true, _>(captured, frame, origin, &hasher, &mut meta);
+    match described {
+        Err(reason) => Some(reason),
+        Ok(()) if verify && !has_good_header(captured, &meta) => Some(SlowReason::HeaderChecksum),
+        Ok(()) => None,
     }
 }
 

@@ -7,8 +7,8 @@
 use crate::peel::{Peel, TunnelLayer, Watch};
 use crate::pin::hash::mix_words;
 use core::net::IpAddr;
-use flowpin_packet::{PacketFlags, PacketMeta};
-use flowpin_record::{TunnelKind, Uid};
+use flowpin_packet::{NumberScope, PacketFlags, PacketMeta};
+use flowpin_record::Uid;
 use flowpin_wire::Next;
 
 /// No such VLAN tag.
@@ -40,20 +40,18 @@ pub fn tunnels(meta: &PacketMeta, frame: &[u8], each: impl FnMut(TunnelLayer)) {
 
 /// The identifier of a tunnel: both directions have the same.
 ///
-/// Made from the outer addresses and the kind. The number in the header counts if it is the
-/// network's (VXLAN, GENEVE) or the mirror session's (ERSPAN); otherwise each side chooses its own.
-/// UDP ports do not count: some tunnels vary the sender's from packet to packet.
+/// Made from the outer addresses and the kind. The number in the header counts if both directions
+/// have the same ([`NumberScope`]); otherwise each side chooses its own. UDP ports do not count: some tunnels vary the sender's from packet to packet.
 pub fn tunnel_uid(id_seed: u64, layer: &TunnelLayer) -> Uid {
     let (low, high) = match layer.addresses {
         Some((source, destination)) if source <= destination => (words(source), words(destination)),
         Some((source, destination)) => (words(destination), words(source)),
         None => ([0; 3], [0; 3]),
     };
-    let number = match layer.kind {
-        TunnelKind::Vxlan | TunnelKind::Geneve | TunnelKind::Erspan => layer.id,
-        // A service header without addresses has only its service path.
-        TunnelKind::Nsh if layer.addresses.is_none() => layer.id,
-        _ => 0,
+    let number = match layer.kind.number_scope() {
+        NumberScope::Network => layer.id,
+        NumberScope::Path if layer.addresses.is_none() => layer.id,
+        NumberScope::Path | NumberScope::Side => 0,
     };
     let head = u64::from(number) << 8 | layer.kind as u64;
     Uid(mix_words(

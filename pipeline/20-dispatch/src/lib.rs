@@ -36,8 +36,9 @@ mod tests;
 mod transport;
 
 pub use clock::{Clock, ClockStats};
-pub use dispatcher::{DispatchOptions, Dispatched, Dispatcher};
+pub use dispatcher::{DispatchOptions, Dispatched, Dispatcher, slow_reason};
 pub use encapsulation::{NO_VLAN, tunnel_uid, tunnels, vlans};
+pub use fast_path::SlowReason;
 pub use flowpin_wire::checksum::ChecksumVerdict;
 #[doc(hidden)]
 pub use fuzz::fuzz_dispatch;

@@ -2,8 +2,8 @@
 
 use crate::Table;
 use crate::record::Parts;
-use flowpin_packet::{Endpoints, FrameBytes, PacketMeta};
-use flowpin_record::{ConnRecord, RecordEndpoint, RecordKey, RecordSink, TunnelKind, Uid};
+use flowpin_packet::{Endpoints, FrameBytes, PacketMeta, TunnelKind};
+use flowpin_record::{ConnRecord, RecordEndpoint, RecordKey, RecordSink, Uid};
 
 /// The value for "no VLAN" in records.
 pub const NO_VLAN: u16 = 0xffff;

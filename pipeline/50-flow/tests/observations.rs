@@ -5,8 +5,8 @@
 mod support;
 
 use flowpin_flow::{Event, FlowObserver, FlowOptions, NO_VLAN, Sighting, Table};
-use flowpin_packet::{FrameBytes, PacketFlags, PacketMeta};
-use flowpin_record::{ConnRecord, RecordKey, RecordSink, TunnelKind, Uid};
+use flowpin_packet::{FrameBytes, PacketFlags, PacketMeta, TunnelKind};
+use flowpin_record::{ConnRecord, RecordKey, RecordSink, Uid};
 use support::{MS, Packet, Plan, SEC, T0, Trace, end, only, run, run_observed};
 
 fn trace(packets: &[(u64, Packet)]) -> Trace {

@@ -6,10 +6,10 @@ mod support;
 use core::net::IpAddr;
 use flowpin_config::Format;
 use flowpin_output::Writers;
-use flowpin_packet::{Layer, Reason, Timestamp, bad};
+use flowpin_packet::{Layer, Reason, Timestamp, TunnelKind, bad};
 use flowpin_record::{
     AnomalyRecord, ConnState, Direction, EndReason, FlowState, History, RecordEndpoint, RecordKey,
-    TcpState, TunnelKind, TunnelRecord, Uid,
+    TcpState, TunnelRecord, Uid,
 };
 use support::{Any, SECOND, START, files, flood, longest, plan, scan, web, write_all};
 

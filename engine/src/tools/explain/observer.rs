@@ -5,9 +5,9 @@ use crate::tools::wanted::Wanted;
 use crate::worker::stages::{AllStages, IdentifyStats, ParseStats, ScanView, Stages, StagesReport};
 use flowpin_counters::Losses;
 use flowpin_flow::{Event, FlowObserver, Sighting, Table};
-use flowpin_packet::{FrameBytes, PacketKind, PacketMeta, Timestamp};
+use flowpin_packet::{FrameBytes, PacketKind, PacketMeta, Timestamp, TunnelKind};
 use flowpin_portscan::Summary;
-use flowpin_record::{ConnRecord, RecordKey, RecordSink, TunnelKind, Uid};
+use flowpin_record::{ConnRecord, RecordKey, RecordSink, Uid};
 
 /// The stages of a run, and what they make of the packets that are explained.
 ///

@@ -9,9 +9,11 @@ use crate::worker::stages::{Explain, Stages, StagesReport};
 use core::net::SocketAddr;
 use flowpin_config::Plan;
 use flowpin_flow::{Event, FlowObserver, Sighting};
-use flowpin_packet::{Endpoints, FrameBytes, PacketFlags, PacketKind, PacketMeta, Timestamp};
+use flowpin_packet::{
+    Endpoints, FrameBytes, PacketFlags, PacketKind, PacketMeta, Timestamp, TunnelKind,
+};
 use flowpin_reassembly::{Reassembler, Span, StreamConsumer};
-use flowpin_record::{ConnRecord, RecordKey, RecordSink, TunnelKind, Uid};
+use flowpin_record::{ConnRecord, RecordKey, RecordSink, Uid};
 use std::collections::HashMap;
 use std::io;
 

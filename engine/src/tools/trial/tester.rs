@@ -6,10 +6,10 @@ use crate::run::stage_options;
 use crate::worker::stages::{AllStages, Stages};
 use flowpin_config::Plan;
 use flowpin_flow::{Event, FlowObserver, Sighting, Table};
-use flowpin_packet::{FrameBytes, PacketFlags, PacketKind, PacketMeta, SHARD_COUNT};
+use flowpin_packet::{FrameBytes, PacketFlags, PacketKind, PacketMeta, SHARD_COUNT, TunnelKind};
 use flowpin_pattern::Automaton;
 use flowpin_reassembly::{Closed, Reassembler, Span, StreamConsumer};
-use flowpin_record::{ConnRecord, RecordKey, RecordSink, TunnelKind, Uid};
+use flowpin_record::{ConnRecord, RecordKey, RecordSink, Uid};
 use std::collections::HashMap;
 use std::io;
 

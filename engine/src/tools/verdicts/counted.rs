@@ -2,8 +2,8 @@
 
 use crate::worker::stages::{AllStages, Stages, StagesReport};
 use flowpin_flow::{FlowObserver, Sighting, Table};
-use flowpin_packet::{FrameBytes, PacketMeta};
-use flowpin_record::{ConnRecord, RecordKey, RecordSink, TunnelKind, Uid};
+use flowpin_packet::{FrameBytes, PacketMeta, TunnelKind};
+use flowpin_record::{ConnRecord, RecordKey, RecordSink, Uid};
 
 /// A connection that has ended.
 pub(super) struct Ended {

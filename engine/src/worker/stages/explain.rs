@@ -5,8 +5,8 @@ use crate::input::tunnels;
 use crate::worker::identify::IdentifyRules;
 use flowpin_config::Plan;
 use flowpin_flow::FlowObserver;
-use flowpin_packet::{FrameBytes, PacketMeta};
-use flowpin_record::{TunnelKind, Uid};
+use flowpin_packet::{FrameBytes, PacketMeta, TunnelKind};
+use flowpin_record::Uid;
 use std::io;
 
 /// Answers the connection table's questions about the frame around a packet.

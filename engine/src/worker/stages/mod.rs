@@ -31,10 +31,10 @@ use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_flow::{Event, FlowObserver, Sighting, Table};
 use flowpin_output::FileError;
-use flowpin_packet::{FrameBytes, PacketKind, PacketMeta, Timestamp};
+use flowpin_packet::{FrameBytes, PacketKind, PacketMeta, Timestamp, TunnelKind};
 use flowpin_portscan::Summary;
 use flowpin_reassembly::{Reassembler, ReassemblyStats, Span};
-use flowpin_record::{ConnRecord, RecordKey, RecordSink, TunnelKind, Uid};
+use flowpin_record::{ConnRecord, RecordKey, RecordSink, Uid};
 use scans::Scans;
 use std::io;
 

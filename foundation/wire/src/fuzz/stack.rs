@@ -10,10 +10,7 @@ use crate::link::{
 };
 use crate::medium::LinkFrame;
 use crate::transport::{IcmpFamily, IcmpMessage, SctpPacket, TcpSegment, UdpDatagram};
-use crate::tunnel::{
-    AyiyaHeader, CapwapHeader, Erspan2Header, Erspan3Header, GeneveHeader, GreHeader, GtpuHeader,
-    L2tpHeader, NshHeader, TeredoHeader, UdpTunnel, VxlanGpeHeader, VxlanHeader,
-};
+use crate::tunnel::{Erspan2Header, Erspan3Header, IpTunnel, NshHeader, TunnelHeader, UdpTunnel};
 use crate::{Next, ip_protocol};
 use flowpin_packet::Malformed;
 
@@ -110,25 +107,15 @@ fn ipv6(bytes: &[u8]) -> Step<'_> {
 
 fn transport(protocol: u8, bytes: &[u8]) -> Step<'_> {
     match protocol {
-        ip_protocol::IPV4 => Ok(Some((Next::Ipv4, bytes))),
-        ip_protocol::IPV6 => Ok(Some((Next::Ipv6, bytes))),
-        ip_protocol::MPLS => Ok(Some((Next::Mpls, bytes))),
-        ip_protocol::ETHERNET => Ok(Some((Next::Ethernet, bytes))),
-        ip_protocol::NSH => Ok(Some((Next::Nsh, bytes))),
-        ip_protocol::GRE => {
-            let gre = GreHeader::parse(bytes)?;
-            Ok(Some((gre.next(), gre.payload())))
-        }
-        ip_protocol::L2TP => {
-            let l2tp = L2tpHeader::parse_over_ip(bytes)?;
-            Ok(Some((l2tp.next(), l2tp.payload())))
-        }
         ip_protocol::ICMP => quoted(bytes, IcmpFamily::V4),
         ip_protocol::ICMPV6 => quoted(bytes, IcmpFamily::V6),
         ip_protocol::TCP => TcpSegment::parse(bytes, bytes.len()).map(|_| None),
         ip_protocol::SCTP => SctpPacket::parse(bytes, bytes.len()).map(|_| None),
         ip_protocol::UDP => udp(bytes),
-        _ => Ok(None),
+        _ => match IpTunnel::of_protocol(protocol) {
+            Some(tunnel) => inside(tunnel.parse(bytes)?, bytes),
+            None => Ok(None),
+        },
     }
 }
 
@@ -141,41 +128,15 @@ fn udp(bytes: &[u8]) -> Step<'_> {
     let datagram = UdpDatagram::parse(bytes, bytes.len())?;
     let bytes = datagram.payload();
     let len = datagram.payload_len() as usize;
-    let Some(tunnel) = UdpTunnel::on_port(datagram.destination()) else {
-        return Ok(None);
-    };
-    Ok(Some(match tunnel {
-        UdpTunnel::Vxlan => {
-            let view = VxlanHeader::parse(bytes)?;
-            (view.next(), view.payload())
-        }
-        UdpTunnel::VxlanGpe => {
-            let view = VxlanGpeHeader::parse(bytes)?;
-            (view.next(), view.payload())
-        }
-        UdpTunnel::Geneve => {
-            let view = GeneveHeader::parse(bytes)?;
-            (view.next(), view.payload())
-        }
-        UdpTunnel::Gtpu => {
-            let view = GtpuHeader::parse(bytes, len)?;
-            (view.next(), view.payload())
-        }
-        UdpTunnel::Teredo => {
-            let view = TeredoHeader::parse(bytes, len)?;
-            (view.next(), view.payload())
-        }
-        UdpTunnel::Capwap => {
-            let view = CapwapHeader::parse(bytes)?;
-            (view.next(), view.payload())
-        }
-        UdpTunnel::L2tp => {
-            let view = L2tpHeader::parse(bytes, len)?;
-            (view.next(), view.payload())
-        }
-        UdpTunnel::Ayiya => {
-            let view = AyiyaHeader::parse(bytes)?;
-            (view.next(), view.payload())
-        }
-    }))
+    match UdpTunnel::on_port(datagram.destination()) {
+        Some(tunnel) => inside(tunnel.parse(bytes, len)?, bytes),
+        None => Ok(None),
+    }
+}
+
+/// What follows a tunnel's header.
+fn inside(header: TunnelHeader, bytes: &[u8]) -> Step<'_> {
+    let payload = bytes.get(header.header_len..).unwrap_or_default();
+    check_payload(bytes, header.header_len, payload);
+    Ok(Some((header.next, payload)))
 }

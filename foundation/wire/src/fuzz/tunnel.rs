@@ -3,7 +3,8 @@
 use super::{check_payload, packet};
 use crate::tunnel::{
     AyiyaHeader, CapwapHeader, EoipHeader, Erspan2Header, Erspan3Header, GeneveHeader, GreHeader,
-    GtpuHeader, L2tpHeader, NshHeader, TeredoHeader, VxlanGpeHeader, VxlanHeader, WireguardMessage,
+    GtpuHeader, IpTunnel, L2tpHeader, NshHeader, TeredoHeader, UdpTunnel, VxlanGpeHeader,
+    VxlanHeader, WireguardMessage,
 };
 
 /// Every tunnel over the same bytes.
@@ -55,6 +56,13 @@ pub fn fuzz_tunnel(data: &[u8]) {
     }
     if let Ok(view) = AyiyaHeader::parse(bytes) {
         check_payload(bytes, view.header_len(), view.payload());
+    }
+    let over_udp = UdpTunnel::PORTS.iter();
+    let over_udp = over_udp.filter_map(|(_, tunnel)| tunnel.parse(bytes, wire_len).ok());
+    let over_ip = IpTunnel::PROTOCOLS.iter();
+    let over_ip = over_ip.filter_map(|(_, tunnel)| tunnel.parse(bytes).ok());
+    for header in over_udp.chain(over_ip) {
+        check_payload(bytes, header.header_len, &[]);
     }
     if WireguardMessage::parse(bytes, wire_len).is_ok() {
         assert!(wire_len >= 32);

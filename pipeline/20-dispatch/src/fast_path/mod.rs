@@ -17,32 +17,36 @@
 // (callgrind, `examples/measure.rs`): docs/decisions/0028-fast-path.md.
 
 mod network;
+mod refusal;
 mod transport;
+
+pub use refusal::SlowReason;
 
 use crate::dispatcher::Origin;
 use crate::pin::hash::Hasher;
 use flowpin_packet::{Frame, LinkType, PacketFlags, PacketMeta};
 use flowpin_wire::{Next, ether_type};
+use refusal::Refusal;
 
-/// Fills `meta`, except for checksums. If it returns `None`, `meta` may hold anything.
+/// Fills `meta`, except for checksums. If it refuses the frame, `meta` may hold anything.
 ///
 /// With `DECODE` off, TCP's numbers stay unread ([`PacketFlags::UNDECODED`]); the header is
 /// validated all the same, so that reading them later cannot fail.
 #[inline(always)]
-pub(crate) fn describe<const DECODE: bool>(
+pub(crate) fn describe<const DECODE: bool, R: Refusal>(
     captured: &[u8],
     frame: &Frame,
     origin: Origin,
     hasher: &Hasher,
     meta: &mut PacketMeta,
-) -> Option<()> {
+) -> Result<(), R> {
     // PERF: with this one comparison of lengths, all others in the inlined code fall away.
     match captured.first_chunk::<HEADERS_LEN>() {
         Some(h) if [h[12], h[13]] == ether_type::IPV4.to_be_bytes() => {
             let (l3, flags) = (ETHERNET_LEN, 0);
-            network::ipv4::<DECODE>(captured, l3, flags, frame, origin, hasher, meta)
+            network::ipv4::<DECODE, R>(captured, l3, flags, frame, origin, hasher, meta)
         }
-        _ => describe_other::<DECODE>(captured, *frame, origin, hasher, meta),
+        _ => describe_other::<DECODE, R>(captured, *frame, origin, hasher, meta),
     }
 }
 
@@ -50,13 +54,13 @@ pub(crate) fn describe<const DECODE: bool>(
 // PERF: out of line, and the frame by value, so that the loop over frames stays small and keeps
 // the frame's fields in registers.
 #[inline(never)]
-fn describe_other<const DECODE: bool>(
+fn describe_other<const DECODE: bool, R: Refusal>(
     captured: &[u8],
     frame: Frame,
     origin: Origin,
     hasher: &Hasher,
     meta: &mut PacketMeta,
-) -> Option<()> {
+) -> Result<(), R> {
     let (mut l3, mut flags) = (ETHERNET_LEN, 0);
     let mut ether_type = type_before(captured, l3)?;
     for _ in 0..TAGS_MAX {
@@ -68,20 +72,21 @@ fn describe_other<const DECODE: bool>(
     }
     match ether_type {
         ether_type::IPV4 => {
-            network::ipv4::<DECODE>(captured, l3, flags, &frame, origin, hasher, meta)
+            network::ipv4::<DECODE, R>(captured, l3, flags, &frame, origin, hasher, meta)
         }
         ether_type::IPV6 => {
-            network::ipv6::<DECODE>(captured, l3, flags, &frame, origin, hasher, meta)
+            network::ipv6::<DECODE, R>(captured, l3, flags, &frame, origin, hasher, meta)
         }
-        _ => None,
+        _ => Err(R::because(SlowReason::EtherType(ether_type))),
     }
 }
 
 /// The type that ends just before `l3`.
 #[inline]
-fn type_before(captured: &[u8], l3: usize) -> Option<u16> {
-    let bytes = captured.get(l3 - 2..)?.first_chunk()?;
-    Some(u16::from_be_bytes(*bytes))
+fn type_before<R: Refusal>(captured: &[u8], l3: usize) -> Result<u16, R> {
+    let bytes = captured.get(l3 - 2..).and_then(|rest| rest.first_chunk());
+    let bytes = bytes.ok_or_else(|| R::because(SlowReason::Short))?;
+    Ok(u16::from_be_bytes(*bytes))
 }
 
 /// Copies what the frame says into the descriptor.

@@ -6,8 +6,8 @@
 mod fields;
 
 use crate::peel::{NonIp, Outcome, Peel, TunnelLayer, Watch};
-use flowpin_packet::{LinkType, Malformed};
-use flowpin_record::TunnelKind;
+use flowpin_packet::{LinkType, Malformed, TunnelKind};
+
 use flowpin_wire::{Next, ip_protocol};
 
 /// One header.

@@ -33,9 +33,11 @@ fn sorted(numbers: impl IntoIterator<Item = u32>) -> Vec<u32> {
 /// A tunnel that was added must be on the page, and none that is not opened.
 #[test]
 fn the_page_lists_every_tunnel() {
-    let ports = UdpTunnel::PORTS.map(|(port, _)| u32::from(port));
+    let ports = UdpTunnel::PORTS.iter().map(|&(port, _)| u32::from(port));
     assert_eq!(numbers("Tunnels over UDP"), sorted(ports));
-    let protocols = IpTunnel::PROTOCOLS.map(|(protocol, _)| u32::from(protocol));
+    let protocols = IpTunnel::PROTOCOLS
+        .iter()
+        .map(|&(protocol, _)| u32::from(protocol));
     assert_eq!(numbers("Tunnels over IP"), sorted(protocols));
 }
 

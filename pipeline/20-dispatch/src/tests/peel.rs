@@ -43,7 +43,7 @@ fn syn() -> IpPacket {
 /// Random bytes on a tunnel's port are an ordinary datagram.
 #[test]
 fn bytes_that_are_no_tunnel_count_for_their_own_endpoints() {
-    for (port, _) in UdpTunnel::PORTS {
+    for &(port, _) in UdpTunnel::PORTS {
         let meta = packet(&outer().udp(5555, port, &[0xff; 64]).ethernet());
         assert_eq!(meta.kind, PacketKind::Udp);
         assert_eq!(meta.key.ports(), (5555, port));

@@ -3,7 +3,7 @@
 use super::stack::{Layer, TUNNELS, any_ip, any_layer, any_port, wrap_all};
 use super::{Pin, Pinned, is_error, is_reassembled, place};
 use crate::{DispatchOptions, tunnel_uid, tunnels};
-use flowpin_packet::{Endpoints, FrameBytes, PacketFlags, PacketMeta};
+use flowpin_packet::{Endpoints, FrameBytes, PacketFlags, PacketMeta, TunnelKind};
 use flowpin_testkit::build::{Ip, IpPacket, Tcp};
 use proptest::prelude::*;
 
@@ -231,14 +231,15 @@ fn tunnels_of(pinned: &Pinned) -> Vec<flowpin_record::Uid> {
     found
 }
 
-/// Each kind of tunnel by itself: peeled, flagged, reported once.
+/// Each kind of tunnel by itself: peeled, flagged, reported once. A new kind must be among them.
 #[test]
 fn every_kind_of_tunnel_is_peeled() {
     let packet = Ip::v6(1, 2).udp(1000, 53, &[9; 40]);
     let plain = Pin::new(DispatchOptions::default())
         .push(&packet.ethernet())
         .unwrap();
-    for tunnel in TUNNELS {
+    let mut missing = TunnelKind::ALL.to_vec();
+    for &tunnel in TUNNELS {
         let layer = Layer {
             tunnel,
             outer: Ip::v4([1, 1, 1, 1], [2, 2, 2, 2]),
@@ -256,5 +257,9 @@ fn every_kind_of_tunnel_is_peeled() {
             ..
         } = got.meta;
         assert_eq!((payload_len, ip_len), (40, 88), "{tunnel:?}");
+        tunnels(&got.meta, &got.frame, |layer| {
+            missing.retain(|kind| *kind != layer.kind);
+        });
     }
+    assert_eq!(missing, []);
 }

@@ -29,7 +29,7 @@ pub(crate) enum Tunnel {
     MplsInIp,
 }
 
-pub(crate) const TUNNELS: [Tunnel; 20] = [
+pub(crate) const TUNNELS: &[Tunnel] = &[
     Tunnel::Ip,
     Tunnel::Gre,
     Tunnel::GreKey,

@@ -16,8 +16,8 @@ pub(crate) mod stream;
 use crate::observe::NO_VLAN;
 use crate::time::timeouts::Class;
 use birth::Birth;
-use flowpin_packet::{Endpoints, FlowKey, PacketMeta, Seq, TcpFlags, Timestamp};
-use flowpin_record::{TcpState, TunnelKind, Uid};
+use flowpin_packet::{Endpoints, FlowKey, PacketMeta, Seq, TcpFlags, Timestamp, TunnelKind};
+use flowpin_record::{TcpState, Uid};
 use history::Letters;
 
 /// The place of an entry in the slabs.

@@ -104,7 +104,7 @@ mod tests {
     /// The list has every tunnel that dispatch opens: a reply from such a port comes from a server.
     #[test]
     fn tunnel_ports_are_servers() {
-        for (port, tunnel) in UdpTunnel::PORTS {
+        for &(port, tunnel) in UdpTunnel::PORTS {
             assert!(is_server_port(PacketKind::Udp, port), "{tunnel:?}");
         }
     }

@@ -316,8 +316,8 @@ mod tests {
     use arrow_array::Array;
     use core::net::IpAddr;
     use flowpin_config::ParquetTime;
-    use flowpin_packet::Timestamp;
-    use flowpin_record::{Row, TunnelKind, TunnelRecord, Uid};
+    use flowpin_packet::{Timestamp, TunnelKind};
+    use flowpin_record::{Row, TunnelRecord, Uid};
 
     /// A time that does not fit must not wrap to one before 1970.
     #[test]

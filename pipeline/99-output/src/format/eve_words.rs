@@ -1,10 +1,8 @@
 //! The words of EVE JSON, padded so that writing one is one move.
 
 use crate::text::Word;
-use flowpin_packet::TcpFlags;
-use flowpin_record::{
-    Confidence, ConnState, EndReason, FlowState, TcpState, TunnelKind, eve_protocol_name,
-};
+use flowpin_packet::{TcpFlags, TunnelKind};
+use flowpin_record::{Confidence, ConnState, EndReason, FlowState, TcpState, eve_protocol_name};
 
 /// The word of an enum's variant.
 #[inline]
@@ -21,7 +19,9 @@ macro_rules! words {
             let mut table = [EMPTY; [$($type::$variant),*].len()];
             $(table[$type::$variant as usize] = Word::new($type::$variant.$name());)*
             table
-        };)*
+        };
+        // The compiler refuses a list that lacks a variant.
+        const _: fn($type) = |value| match value { $($type::$variant)|* => () };)*
 
         /// Every table with the words that are to be in it, for the test.
         #[cfg(test)]
@@ -46,11 +46,19 @@ words! {
     END_REASONS: name of EndReason { Timeout Closed Reused Evicted EndOfInput Interim }
     /// `flowpin.app_confidence`.
     CONFIDENCES: name of Confidence { Likely Sure }
-    /// `tunnel.kind`.
-    TUNNELS: name of TunnelKind {
-        Ip Gre Erspan L2tp Nsh Capwap Teredo Vxlan Geneve Gtpu Ayiya
-    }
 }
+
+/// `tunnel.kind`.
+pub(super) static TUNNELS: [Word; TunnelKind::ALL.len()] = {
+    let mut table = [EMPTY; TunnelKind::ALL.len()];
+    let mut index = 0;
+    while index < table.len() {
+        let kind = TunnelKind::ALL[index];
+        table[kind as usize] = Word::new(kind.name());
+        index += 1;
+    }
+    table
+};
 
 /// `proto`: the name, or three digits where there is none.
 pub(super) static PROTOCOLS: [Word; 256] = {
@@ -126,9 +134,9 @@ static FLAG_FIELDS: [([u8; FLAG_FIELDS_LEN], u8); 256] = {
 
 #[cfg(test)]
 mod tests {
-    use super::{PROTOCOLS, all, flag_fields};
+    use super::{PROTOCOLS, TUNNELS, all, flag_fields, word};
     use crate::text::written;
-    use flowpin_packet::TcpFlags;
+    use flowpin_packet::{TcpFlags, TunnelKind};
     use flowpin_record::eve_protocol_name;
 
     /// A word that is too long would be cut silently.
@@ -138,6 +146,10 @@ mod tests {
             for (word, name) in table.iter().zip(names) {
                 assert_eq!(written(|line| line.put_word(word)), name);
             }
+        }
+        for kind in TunnelKind::ALL {
+            let word = word(&TUNNELS, *kind as usize);
+            assert_eq!(written(|line| line.put_word(word)), kind.name());
         }
         for protocol in 0..=u8::MAX {
             let text = written(|line| line.put_word(&PROTOCOLS[usize::from(protocol)]));

@@ -5,10 +5,10 @@ use crate::batch::TextFormat;
 use crate::text::LINE_LEN_MAX;
 use core::net::{IpAddr, Ipv6Addr};
 use flowpin_config::{Format, OutputPlan};
-use flowpin_packet::{Layer, Reason, TcpFlags, Timestamp, bad};
+use flowpin_packet::{Layer, Reason, TcpFlags, Timestamp, TunnelKind, bad};
 use flowpin_record::{
     AnomalyRecord, App, Confidence, ConnRecord, ConnState, Direction, EndReason, FlowState,
-    History, RecordEndpoint, RecordKey, RecordSink, TcpState, ToolNames, TunnelKind, Uid,
+    History, RecordEndpoint, RecordKey, RecordSink, TcpState, ToolNames, Uid,
 };
 
 const FORMATS: [Format; 4] = [Format::Eve, Format::ZeekTsv, Format::ZeekJson, Format::Csv];

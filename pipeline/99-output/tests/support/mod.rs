@@ -4,12 +4,11 @@
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use flowpin_config::{Format, OutputPlan};
 use flowpin_output::{Formatter, Merger, OutputError, Storage, Target, Writers};
-use flowpin_packet::{Layer, Reason, TcpFlags, Timestamp, bad};
+use flowpin_packet::{Layer, Reason, TcpFlags, Timestamp, TunnelKind, bad};
 use flowpin_record::{
     AnomalyRecord, App, AppEvent, Confidence, ConnRecord, ConnState, Direction, EndReason,
     EpisodeState, FloodKind, FloodRecord, FlowState, History, RecordEndpoint, RecordKey,
-    RecordSink, Samples, ScanKind, ScanMethod, ScanRecord, TcpState, ToolNames, TunnelKind,
-    TunnelRecord, Uid,
+    RecordSink, Samples, ScanKind, ScanMethod, ScanRecord, TcpState, ToolNames, TunnelRecord, Uid,
 };
 use std::collections::BTreeMap;
 use std::io::{self, Seek, SeekFrom, Write};
