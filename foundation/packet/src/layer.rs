@@ -63,6 +63,8 @@ named_enum! {
         Wireguard = "wireguard",
         /// TCP's streams: segments that are well formed and do not fit what came before.
         Stream = "stream",
+        /// LISP's data plane.
+        Lisp = "lisp",
     }
 }
 
@@ -133,6 +135,8 @@ tunnel_kinds! {
     Gtpu = "gtpu", "GTPv1", Side;
     /// AYIYA.
     Ayiya = "ayiya", "AYIYA", Side;
+    /// LISP's data plane (RFC 9300), with GPE.
+    Lisp = "lisp", "LISP", Network;
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod geneve;
 mod gre;
 mod gtpu;
 mod l2tp;
+mod lisp;
 mod nsh;
 mod over_ip;
 mod teredo;
@@ -27,6 +28,7 @@ pub use geneve::{GeneveHeader, GeneveOption, GeneveOptions};
 pub use gre::{EoipHeader, GreHeader};
 pub use gtpu::GtpuHeader;
 pub use l2tp::{L2tpHeader, L2tpVersion};
+pub use lisp::LispHeader;
 pub use nsh::NshHeader;
 pub use over_ip::IpTunnel;
 pub use teredo::{TeredoHeader, TeredoOrigin};
@@ -42,7 +44,7 @@ use flowpin_packet::{Layer, Malformed, Reason, TunnelKind, bad};
 pub struct TunnelHeader {
     /// The kind of tunnel.
     pub kind: TunnelKind,
-    /// The number in it: VNI, TEID, key, session, service path; 0 where there is none.
+    /// The number in it: VNI, TEID, key, session, service path, instance; 0 where there is none.
     pub id: u32,
     /// What follows; [`Next::Opaque`] if it cannot be read.
     pub next: Next,
@@ -59,6 +61,8 @@ pub enum UdpTunnel {
     Gtpu,
     /// [`TeredoHeader`]; between clients also on other ports.
     Teredo,
+    /// [`LispHeader`]: the data plane.
+    Lisp,
     /// [`VxlanHeader`]; some senders put [`VxlanGpeHeader`] on this port, too.
     Vxlan,
     /// [`VxlanGpeHeader`].
@@ -77,6 +81,7 @@ impl UdpTunnel {
         (L2tpHeader::PORT, Self::L2tp),
         (GtpuHeader::PORT, Self::Gtpu),
         (TeredoHeader::PORT, Self::Teredo),
+        (LispHeader::PORT, Self::Lisp),
         (VxlanHeader::PORT, Self::Vxlan),
         (VxlanGpeHeader::PORT, Self::VxlanGpe),
         (AyiyaHeader::PORT, Self::Ayiya),
@@ -122,6 +127,11 @@ impl UdpTunnel {
             Self::Teredo => {
                 let view = TeredoHeader::parse(payload, wire_len)?;
                 (TunnelKind::Teredo, 0, view.next(), view.header_len())
+            }
+            Self::Lisp => {
+                let view = LispHeader::parse(payload, wire_len)?;
+                let id = view.instance_id().unwrap_or(0);
+                (TunnelKind::Lisp, id, view.next(), view.header_len())
             }
             // The P bit tells the extension from VXLAN, also on VXLAN's port, where some send it.
             Self::Vxlan => match Self::VxlanGpe.parse(payload, wire_len) {

@@ -14,6 +14,8 @@ pub(crate) enum Tunnel {
     Erspan2,
     Erspan3,
     L2tp,
+    Lisp,
+    LispGpe,
     Nsh,
     Capwap,
     Teredo,
@@ -37,6 +39,8 @@ pub(crate) const TUNNELS: &[Tunnel] = &[
     Tunnel::Erspan2,
     Tunnel::Erspan3,
     Tunnel::L2tp,
+    Tunnel::Lisp,
+    Tunnel::LispGpe,
     Tunnel::Nsh,
     Tunnel::Capwap,
     Tunnel::Teredo,
@@ -96,6 +100,16 @@ impl Layer {
                 let mut head = vec![0, 2, 0, 9, session[0], session[1], 0xff, 3, 0];
                 head.push(if v4 { 0x21 } else { 0x57 });
                 ip.udp(1701, 1701, &with(&head, &inner.bytes))
+            }
+            Tunnel::Lisp => {
+                // The nonce differs by direction, the instance does not.
+                let nonce = id.to_be_bytes();
+                let head = [0x88, nonce[1], nonce[2], nonce[3], 0, 0, 7, 1];
+                ip.udp(port, 4341, &with(&head, &inner.bytes))
+            }
+            Tunnel::LispGpe => {
+                let head = [0x0c, 0, 0, 3, 0, 0, 7, 1];
+                ip.udp(port, 4341, &with(&head, &frame))
             }
             Tunnel::Nsh => {
                 let next = if v4 { 1 } else { 2 };
