@@ -20,6 +20,7 @@ pub fn fuzz_flow(data: &[u8]) {
         },
         interim_ns: (settings & 4 != 0).then_some(1 + input.number() % 5_000_000_000),
         memory_bytes: 0,
+        observer_bytes: 0,
         id_seed: 0,
     };
     // Half of the shards: packets of the others are misdirected.

@@ -22,6 +22,7 @@ fn syn(host: u64) -> Packet {
 const LITTLE: FlowOptions = FlowOptions {
     timeouts: flowpin_flow::Timeouts::Zeek,
     interim_ns: None,
+    observer_bytes: 0,
     memory_bytes: 0,
     id_seed: 0,
 };

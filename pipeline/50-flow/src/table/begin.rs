@@ -5,12 +5,12 @@ use super::{Arrival, Cause, Table, granule_before};
 use crate::entry::history::Letter;
 use crate::entry::{Addresses, Bits, Cold, FREE_KEY, Handle, Hot, NIL, UNLINKED};
 use crate::observe::FlowObserver;
-use crate::options::{ADDRESSES_BYTES, CONNECTION_BYTES, EXTRA_BYTES};
+use crate::options::{ADDRESSES_BYTES, EXTRA_BYTES};
 use crate::table::ports::is_server_port;
 use crate::time::timeouts::Class;
 use flowpin_counters::Loss;
 use flowpin_packet::{
-    Endpoints, FlowKey, PacketFlags, PacketKind, PacketMeta, Seq, TcpFlags, Timestamp,
+    Endpoints, FlowKey, PacketFlags, PacketKind, PacketMeta, Seq, Shard, TcpFlags, Timestamp,
 };
 use flowpin_record::RecordSink;
 
@@ -32,9 +32,13 @@ impl Table {
             return NIL;
         }
         let own_addresses = key.is_ipv6() || meta.kind == PacketKind::IcmpError;
-        let bytes = CONNECTION_BYTES + if own_addresses { ADDRESSES_BYTES } else { 0 };
-        let handle = if self.make_room(meta.hash, bytes, NIL, cause, sink, observer) {
-            self.insert(key, meta)
+        let bytes = self.connection_bytes + if own_addresses { ADDRESSES_BYTES } else { 0 };
+        let handle = if self.take_room(meta.hash, bytes, NIL, cause, sink, observer) {
+            let handle = self.insert(key, meta);
+            if handle == NIL {
+                self.give_back(meta.hash, bytes);
+            }
+            handle
         } else {
             NIL
         };
@@ -42,7 +46,6 @@ impl Table {
             self.counters.unplaced += 1;
             return NIL;
         }
-        *self.used_mut(meta.hash) += bytes;
         let birth = self.birth(meta, None);
         self.cold[handle].birth_or_addresses = if own_addresses {
             let endpoints = match meta.kind {
@@ -170,7 +173,7 @@ impl Table {
     pub(super) fn free(&mut self, handle: Handle) {
         self.free_extra(handle);
         let hash = self.hot[handle].hash;
-        let mut bytes = CONNECTION_BYTES;
+        let mut bytes = self.connection_bytes;
         if self.hot[handle].has_addresses_apart() {
             bytes += ADDRESSES_BYTES;
             let addresses = self.cold[handle].birth_or_addresses;
@@ -178,8 +181,7 @@ impl Table {
                 self.addresses.remove(addresses);
             }
         }
-        let used = self.used_mut(hash);
-        *used = used.saturating_sub(bytes);
+        self.give_back(hash, bytes);
         let hot = &mut self.hot[handle];
         hot.key = FREE_KEY;
         // Its place in the wheel is stale from now on.
@@ -194,9 +196,13 @@ impl Table {
         if extra != NIL {
             self.extra.remove(extra);
             self.hot[handle].extra = NIL;
-            let used = self.used_mut(hash);
-            *used = used.saturating_sub(EXTRA_BYTES);
+            self.give_back(hash, EXTRA_BYTES);
         }
+    }
+
+    #[inline]
+    pub(super) fn give_back(&self, hash: u32, bytes: u64) {
+        self.budget.give_back(Shard::of_hash(hash).0, bytes);
     }
 }
 

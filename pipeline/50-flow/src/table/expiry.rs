@@ -197,6 +197,7 @@ impl Table {
         observer: &mut O,
     ) {
         let limit = Timestamp(granule.saturating_mul(GRANULE_NS));
+        self.border = self.border.max(limit.plus_nanos(GRANULE_NS));
         for slot in self.wheel.go_to(granule) {
             self.collect_slot(slot, limit, sink, observer);
         }

@@ -8,6 +8,7 @@
 mod begin;
 mod birth;
 mod count;
+mod deferred;
 mod expiry;
 mod icmp_error;
 mod packet;
@@ -27,8 +28,9 @@ use crate::time::timeouts::Rules;
 use crate::time::wheel::Wheel;
 use crate::{FlowObserver, GRANULE_NS};
 use birth::Forgotten;
-use flowpin_memory::Slab;
-use flowpin_packet::{FrameBytes, PacketMeta, SHARD_COUNT, Timestamp};
+use deferred::Deferred;
+use flowpin_memory::{Budget, Slab};
+use flowpin_packet::{FrameBytes, PacketMeta, Timestamp};
 use flowpin_record::{ConnRecord, EndReason, RecordKey, RecordSink, Uid};
 use std::io;
 
@@ -50,9 +52,13 @@ pub struct Table {
     extra: Slab<Extra>,
     addresses: Slab<Addresses>,
     wheel: Wheel,
-    /// Memory in use by shard, and the limit for each shard.
-    used_bytes: Box<[u64; SHARD_COUNT]>,
-    shard_bytes: u64,
+    budget: Budget,
+    /// What a connection takes, with what the observer has of it.
+    connection_bytes: u64,
+    /// What the packets of each shard may take at most that the observer has deferred.
+    deferred: Deferred,
+    /// Up to this stream time, nothing is left to collect.
+    border: Timestamp,
     forgotten: Forgotten,
     /// Buffer for choosing the connections to evict.
     scratch: Vec<(Timestamp, Handle)>,
@@ -73,16 +79,12 @@ impl Table {
     ///
     /// If the system refuses the address space.
     pub fn new(options: &FlowOptions, shards: ShardSet) -> io::Result<Self> {
+        let budget = options.budget();
         let per_shard = options.per_shard_max();
-        let shard_bytes = options.shard_bytes();
-        let shard_count = shards.len() as u64;
+        let shard_count = u32::try_from(shards.len()).unwrap_or(u32::MAX);
         // Address space beyond the reach of a 32-bit handle is useless.
-        let fitting = |each: u64| {
-            let count = shard_count.saturating_mul(shard_bytes / each.max(1));
-            u32::try_from(count).unwrap_or(u32::MAX - 1)
-        };
-        let capacity = u32::try_from(shard_count.saturating_mul(per_shard.into()));
-        let capacity = capacity.unwrap_or(u32::MAX - 1);
+        let fitting = |each: u64| budget.capacity_of(each, shard_count);
+        let capacity = shard_count.saturating_mul(per_shard).min(u32::MAX - 1);
         let rules = Rules::new(options.timeouts);
         let interim_ns = options.interim_ns.unwrap_or(0);
         let quiet_ns = match interim_ns {
@@ -108,8 +110,10 @@ impl Table {
             extra: Slab::with_capacity(fitting(EXTRA_BYTES).min(capacity))?,
             addresses: Slab::with_capacity(fitting(ADDRESSES_BYTES).min(capacity))?,
             wheel: Wheel::new(capacity)?,
-            used_bytes: Box::new([0; SHARD_COUNT]),
-            shard_bytes,
+            budget,
+            connection_bytes: options.connection_bytes(),
+            deferred: Deferred::default(),
+            border: Timestamp(0),
             scratch: Vec::with_capacity(per_shard as usize),
             now: Timestamp(0),
             last_number: 0,
@@ -151,12 +155,23 @@ impl Table {
             let ahead = parts
                 .peek()
                 .map_or([NIL; BATCH_MAX], |part| self.guess(part, observer));
+            // Stream time never goes back.
+            let crosses = part.last().is_some_and(|last| last.stream_time > self.border);
             for (meta, guess) in part.iter().zip(guesses) {
-                self.packet(&frames, meta, guess, sink, observer);
+                if crosses && meta.stream_time > self.border {
+                    self.settle(&frames, sink, observer);
+                    self.collect_until(granule_before(meta.stream_time), sink, observer);
+                }
+                if !O::OBSERVES || self.deferred.admits(meta, &self.budget) {
+                    self.packet(&frames, meta, guess, sink, observer);
+                } else {
+                    self.packet_in_need(&frames, meta, guess, sink, observer);
+                }
             }
             guesses = ahead;
         }
         self.settle(&frames, sink, observer);
+        self.deferred.clear();
     }
 
     /// Guesses the connections of some packets, and prefetches them.
@@ -256,6 +271,11 @@ impl Table {
     /// The counters so far.
     pub fn counters(&self) -> &FlowCounters {
         &self.counters
+    }
+
+    /// The memory of the shards, for the stages after the table to take from as well.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// The shards that this table owns.

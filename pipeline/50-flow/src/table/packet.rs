@@ -176,7 +176,7 @@ impl Table {
 
     /// The packet's connection, or [`NIL`].
     #[inline]
-    fn find(&self, frames: &FrameBytes<'_>, meta: &PacketMeta) -> Handle {
+    pub(super) fn find(&self, frames: &FrameBytes<'_>, meta: &PacketMeta) -> Handle {
         let mut nth = 0;
         loop {
             return match self.index.look(meta.hash, nth) {

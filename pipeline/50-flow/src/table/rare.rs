@@ -116,11 +116,13 @@ impl Table {
         if extra != NIL {
             return Some(extra);
         }
-        if !self.make_room(hash, EXTRA_BYTES, handle, cause, sink, observer) {
+        if !self.take_room(hash, EXTRA_BYTES, handle, cause, sink, observer) {
             return None;
         }
-        let extra = self.extra.insert(Extra::EMPTY)?;
-        *self.used_mut(hash) += EXTRA_BYTES;
+        let Some(extra) = self.extra.insert(Extra::EMPTY) else {
+            self.give_back(hash, EXTRA_BYTES);
+            return None;
+        };
         self.hot[handle].extra = extra;
         Some(extra)
     }

@@ -1,24 +1,26 @@
-//! Makes room for another connection in a full shard.
+//! Makes room in a shard whose memory is used up.
 //!
 //! The stalest sixteenth of the shard is evicted, ordered by (time since which it is idle, first
 //! packet): a total order that depends neither on the secret, nor on other shards, nor on the times
-//! of ticks. For the same reason all granules that have passed are collected first: then stream
-//! time alone decides which connections exist.
+//! of ticks. Granules that have passed were collected before the packet ([`Table::process`]), so
+//! stream time alone decides which connections exist.
 
-use super::{Cause, Table, granule_before};
+use super::deferred::need_of;
+use super::{Arrival, Cause, Table};
 use crate::entry::Handle;
 use crate::observe::FlowObserver;
 use flowpin_counters::Loss;
-use flowpin_packet::{Shard, Timestamp};
+use flowpin_packet::{FrameBytes, PacketMeta, Shard, Timestamp};
 use flowpin_record::{EndReason, RecordSink};
 
 /// The share of a full shard that is evicted at once.
 const SHARE: usize = 16;
 
 impl Table {
-    /// Makes `bytes` more available to a shard; `keep` is not evicted. False if that is impossible.
+    /// Takes `bytes` of a shard, evicting if it has less left; `keep` is not evicted. False if that
+    /// is impossible.
     #[inline]
-    pub(super) fn make_room<S: RecordSink, O: FlowObserver>(
+    pub(super) fn take_room<S: RecordSink, O: FlowObserver>(
         &mut self,
         hash: u32,
         bytes: u64,
@@ -27,31 +29,63 @@ impl Table {
         sink: &mut S,
         observer: &mut O,
     ) -> bool {
-        if *self.used_mut(hash) + bytes <= self.shard_bytes {
+        if self.budget.take(Shard::of_hash(hash).0, bytes) {
             return true;
         }
-        self.evict_until(hash, bytes, keep, cause, sink, observer)
+        self.settle(cause.frames, sink, observer);
+        let shard = Shard::of_hash(hash);
+        self.evict_until(shard, bytes, keep, cause, sink, observer);
+        self.budget.take(shard.0, bytes)
     }
 
+    /// Takes a packet whose shard may not have enough left for it: decides on the exact state, and
+    /// does not let it wait if it may take more than is left.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn packet_in_need<S: RecordSink, O: FlowObserver>(
+        &mut self,
+        frames: &FrameBytes<'_>,
+        meta: &PacketMeta,
+        guess: Handle,
+        sink: &mut S,
+        observer: &mut O,
+    ) {
+        self.settle(frames, sink, observer);
+        self.deferred.clear();
+        let shard = meta.shard();
+        if !self.deferred.admits(meta, &self.budget) {
+            let side = usize::from(meta.high_to_low());
+            let arrival = Arrival { frames, meta, side };
+            let mut cause = Cause {
+                ordinal: FIRST_ORDINAL,
+                ..Cause::of(&arrival)
+            };
+            let keep = self.find(frames, meta);
+            let most = self.budget.shard_bytes() / RESERVE_SHARE;
+            let bytes = u64::from(need_of(meta)).min(most);
+            self.evict_until(shard, bytes, keep, &mut cause, sink, observer);
+        }
+        let may_wait = u64::from(need_of(meta)) <= self.budget.left(shard.0);
+        self.packet(frames, meta, guess, sink, observer);
+        if !may_wait {
+            self.settle(frames, sink, observer);
+            self.deferred.clear();
+        }
+    }
+
+    /// Evicts until a shard has `bytes` left, or no connection but `keep`.
     #[cold]
     #[inline(never)]
     fn evict_until<S: RecordSink, O: FlowObserver>(
         &mut self,
-        hash: u32,
+        shard: Shard,
         bytes: u64,
         keep: Handle,
         cause: &mut Cause<'_>,
         sink: &mut S,
         observer: &mut O,
-    ) -> bool {
-        self.settle(cause.frames, sink, observer);
-        self.collect_until(granule_before(cause.time), sink, observer);
-        while *self.used_mut(hash) + bytes > self.shard_bytes {
-            if !self.evict(Shard::of_hash(hash), keep, cause, sink, observer) {
-                return false;
-            }
-        }
-        true
+    ) {
+        while self.budget.left(shard.0) < bytes && self.evict(shard, keep, cause, sink, observer) {}
     }
 
     /// Evicts the stalest sixteenth of a shard, one connection at least; false if there is none.
@@ -123,13 +157,13 @@ impl Table {
             flowpin_cpu::prefetch::read(&hot.since);
         }
     }
-
-    /// Memory that the shard of a hash uses.
-    #[inline]
-    pub(super) fn used_mut(&mut self, hash: u32) -> &mut u64 {
-        &mut self.used_bytes[usize::from(Shard::of_hash(hash).0)]
-    }
 }
+
+/// Of a shard's memory, the part below which it counts as used up.
+const RESERVE_SHARE: u64 = 8;
+
+/// Ordinals of evictions before a packet is counted: after those of the connection that it begins.
+const FIRST_ORDINAL: u32 = 1 << 22;
 
 /// How many entries ahead to prefetch.
 const AHEAD: usize = 32;
