@@ -93,6 +93,71 @@ impl Budget {
     }
 }
 
+/// One kind of use of a [`Budget`], which is counted, and limited in each shard.
+///
+/// ```
+/// use flowpin_memory::{Budget, Part};
+///
+/// let budget = Budget::new(1000);
+/// let mut held = Part::new(budget.clone(), 500);
+/// assert!(held.take(7, 400));
+/// assert!(!held.take(7, 200), "its own limit");
+/// assert!(budget.take(7, 550));
+/// assert!(!held.take(7, 100), "the shard has 50 left");
+/// assert_eq!(held.used(7), 400);
+/// ```
+#[derive(Debug)]
+pub struct Part {
+    budget: Budget,
+    used: Box<[u64; SHARDS]>,
+    most: u64,
+}
+
+impl Part {
+    /// A use of `budget` that takes at most `most` bytes of each shard.
+    pub fn new(budget: Budget, most: u64) -> Self {
+        Self {
+            budget,
+            used: Box::new([0; SHARDS]),
+            most,
+        }
+    }
+
+    /// Whether a shard has `bytes` left for it.
+    pub fn has_room(&self, shard: u8, bytes: u64) -> bool {
+        let within = self.most.saturating_sub(self.used(shard));
+        bytes <= within.min(self.budget.left(shard))
+    }
+
+    /// Takes `bytes` of a shard; false, and nothing is taken, if it has less left for it.
+    #[must_use]
+    pub fn take(&mut self, shard: u8, bytes: u64) -> bool {
+        let after = self.used(shard).saturating_add(bytes);
+        let has_room = after <= self.most && self.budget.take(shard, bytes);
+        if has_room {
+            self.used[usize::from(shard)] = after;
+        }
+        has_room
+    }
+
+    /// Gives back bytes that were taken.
+    pub fn give_back(&mut self, shard: u8, bytes: u64) {
+        let used = &mut self.used[usize::from(shard)];
+        *used = used.saturating_sub(bytes);
+        self.budget.give_back(shard, bytes);
+    }
+
+    /// Bytes of a shard that it uses.
+    pub fn used(&self, shard: u8) -> u64 {
+        self.used[usize::from(shard)]
+    }
+
+    /// The most that it uses of a shard.
+    pub fn most(&self) -> u64 {
+        self.most
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Budget;

@@ -32,7 +32,7 @@ mod zeroable;
 #[cfg(flowpin_bench)]
 pub use apart::{Places, place_values};
 pub use blocks::BlockPool;
-pub use budget::Budget;
+pub use budget::{Budget, Part};
 pub use chains::{Chain, Chains};
 pub use counting::CountingAllocator;
 pub use reserved::Reserved;

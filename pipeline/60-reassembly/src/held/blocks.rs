@@ -1,14 +1,7 @@
-//! Blocks of three sizes, so that small segments do not fill large blocks, and each shard's part of
-//! the memory for held bytes.
-//!
-//! A block that was used once stays resident. If each size could use all of the memory, three times
-//! the memory could become resident, one size after the other. So each size has its own part; if
-//! that is used up, a larger block takes the bytes.
+//! Blocks of three sizes, so that small segments do not fill large blocks.
 
-use super::queue::QUEUE_BYTES;
 use super::tree::Piece;
-use flowpin_memory::{BlockPool, Reserved};
-use flowpin_packet::SHARD_COUNT;
+use flowpin_memory::{BlockPool, Budget};
 use std::io;
 
 /// The location of a piece's bytes: the pool in the top bits, the block below.
@@ -16,11 +9,6 @@ use std::io;
 pub(crate) struct Block(u32);
 
 const SIZES: [usize; 3] = [128, 512, 2048];
-
-/// Sixteenths of the memory for pieces of each size; the last is for queues.
-const PARTS: [u64; 3] = [2, 2, 11];
-const QUEUE_PARTS: u64 = 1;
-const _: () = assert!(PARTS[0] + PARTS[1] + PARTS[2] + QUEUE_PARTS == 16);
 
 /// Most bytes of a piece.
 pub(crate) const PIECE_BYTES_MAX: usize = 2048;
@@ -40,142 +28,12 @@ pub(crate) const fn block_cost(len: usize) -> u64 {
 /// A node, and the places of node and block in the free lists.
 const PIECE_COST: u64 = size_of::<Piece>() as u64 + 8;
 
-/// How many of each kind: by block size, and queues.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Amounts {
-    pieces: [u32; 3],
-    queues: u32,
-}
-
-impl Amounts {
-    /// What a shard may hold with this much memory.
-    pub(crate) fn within(bytes: u64) -> Self {
-        let most = |parts: u64, each: u64| {
-            let bytes = (bytes >> 4).saturating_mul(parts);
-            u32::try_from(bytes.checked_div(each).unwrap_or(0)).unwrap_or(u32::MAX)
-        };
-        let [small, middle, large] = PARTS;
-        Self {
-            pieces: [
-                most(small, block_cost(128)),
-                most(middle, block_cost(512)),
-                most(large, block_cost(2048)),
-            ],
-            queues: most(QUEUE_PARTS, QUEUE_BYTES),
-        }
-    }
-
-    /// Multiplied by `count`, as far as pools reach.
-    pub(crate) fn times(self, count: u32) -> Self {
-        let most = |each: u32| each.saturating_mul(count).min(INDEX_MASK >> 2);
-        Self {
-            pieces: self.pieces.map(most),
-            queues: most(self.queues),
-        }
-    }
-
-    /// Pieces of any size.
-    pub(crate) fn all_pieces(&self) -> u32 {
-        self.pieces
-            .iter()
-            .fold(0, |sum, &count| sum.saturating_add(count))
-    }
-
-    pub(crate) const fn queues(&self) -> u32 {
-        self.queues
-    }
-}
-
-/// What the shards have in use. Zero at first.
-#[derive(Debug)]
-pub(crate) struct Usage {
-    /// Pieces by size, then queues; by shard.
-    used: Reserved<[u32; 4]>,
-    most: Amounts,
-}
-
-impl Usage {
-    pub(crate) fn new(most: Amounts) -> io::Result<Self> {
-        Ok(Self {
-            used: Reserved::new(SHARD_COUNT)?,
-            most,
-        })
-    }
-
-    fn used(&self, shard: u8) -> [u32; 4] {
-        self.used.get(usize::from(shard)).copied().unwrap_or([0; 4])
-    }
-
-    /// Whether a shard may hold a segment of this many bytes, and the queue of its stream.
-    pub(crate) fn has_room(&self, shard: u8, len: usize) -> bool {
-        let [small, middle, large, queues] = self.used(shard);
-        let left = |class: usize, used: u32| {
-            let most = self.most.pieces.get(class).copied().unwrap_or(0);
-            most.saturating_sub(used)
-        };
-        let larger = left(2, large);
-        let middle = larger.saturating_add(left(1, middle));
-        let has_blocks = if len <= 128 {
-            left(0, small) > 0 || middle > 0
-        } else if len <= 512 {
-            middle > 0
-        } else {
-            larger as usize > len.wrapping_sub(1) >> 11
-        };
-        has_blocks && queues < self.most.queues
-    }
-
-    /// The cost of a segment of this many bytes, in the blocks that the shard has left for it.
-    pub(super) fn cost(&self, shard: u8, len: usize) -> u64 {
-        let whole = (len >> 11) as u64;
-        let used = self.used(shard);
-        let all = SIZES.iter().zip(self.most.pieces).zip(used);
-        let size = all
-            .filter(|&((&size, most), used)| len <= size && used < most)
-            .map(|((&size, _), _)| size)
-            .next();
-        let last = block_cost(size.unwrap_or(len.min(PIECE_BYTES_MAX)));
-        whole
-            .saturating_mul(block_cost(PIECE_BYTES_MAX))
-            .saturating_add(last)
-    }
-
-    /// Charges a shard with a piece; returns its block size, or `None` if the shard has no room.
-    pub(super) fn take_piece(&mut self, shard: u8, len: usize) -> Option<usize> {
-        let used = self.used.get_mut(usize::from(shard))?;
-        let all = SIZES.iter().zip(self.most.pieces).zip(used.iter_mut());
-        for (class, ((&size, most), used)) in all.enumerate() {
-            if len <= size && *used < most {
-                *used = used.saturating_add(1);
-                return Some(class);
-            }
-        }
-        None
-    }
-
-    pub(super) fn give_back_piece(&mut self, shard: u8, class: usize) {
-        let used = self.used.get_mut(usize::from(shard));
-        if let Some(used) = used.and_then(|used| used.get_mut(class)) {
-            *used = used.saturating_sub(1);
-        }
-    }
-
-    /// Charges a shard with a queue; false if it has no room.
-    pub(super) fn take_queue(&mut self, shard: u8) -> bool {
-        match self.used.get_mut(usize::from(shard)) {
-            Some([.., queues]) if *queues < self.most.queues => {
-                *queues = queues.saturating_add(1);
-                true
-            }
-            _ => false,
-        }
-    }
-
-    pub(super) fn give_back_queue(&mut self, shard: u8) {
-        if let Some([.., queues]) = self.used.get_mut(usize::from(shard)) {
-            *queues = queues.saturating_sub(1);
-        }
-    }
+/// The cost of a segment of `len` bytes: pieces of the greatest length, and one for the rest.
+pub(super) const fn cost(len: usize) -> u64 {
+    let whole = (len / PIECE_BYTES_MAX) as u64;
+    whole
+        .saturating_mul(block_cost(PIECE_BYTES_MAX))
+        .saturating_add(block_cost(len % PIECE_BYTES_MAX))
 }
 
 #[derive(Debug)]
@@ -184,21 +42,21 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// Room for `most`.
-    pub(crate) fn new(most: &Amounts) -> io::Result<Self> {
+    /// Room for all that `shards` shards can hold.
+    pub(crate) fn new(budget: &Budget, shards: u32) -> io::Result<Self> {
+        let pool = |size: usize| {
+            let count = budget.capacity_of(block_cost(size), shards);
+            BlockPool::new(size, count.min(INDEX_MASK))
+        };
         let [small, middle, large] = SIZES;
-        let [smalls, middles, larges] = most.pieces;
         Ok(Self {
-            pools: [
-                BlockPool::new(small, smalls)?,
-                BlockPool::new(middle, middles)?,
-                BlockPool::new(large, larges)?,
-            ],
+            pools: [pool(small)?, pool(middle)?, pool(large)?],
         })
     }
 
-    /// A block of a size.
-    pub(crate) fn take(&mut self, class: usize) -> Option<Block> {
+    /// The smallest block that holds `len` bytes.
+    pub(crate) fn take(&mut self, len: usize) -> Option<Block> {
+        let class = SIZES.iter().position(|&size| len <= size)?;
         let index = self.pools.get_mut(class)?.take()?;
         let class = u32::try_from(class).ok()?;
         Some(Block(class << INDEX_BITS | index))
@@ -220,16 +78,6 @@ impl Blocks {
         self.pools
             .get_mut(block.class())
             .map_or(&mut [], |pool| pool.bytes_mut(block.0 & INDEX_MASK))
-    }
-
-    /// Bytes that were ever in use, and so are resident.
-    #[cfg(test)]
-    pub(super) fn resident_bytes(&self) -> u64 {
-        let sizes = self.pools.iter().map(|pool| {
-            let each = pool.block_bytes() as u64 + 4;
-            u64::from(pool.high_water()) * each
-        });
-        sizes.sum()
     }
 }
 

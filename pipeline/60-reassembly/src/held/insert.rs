@@ -1,6 +1,6 @@
 //! Inserts a segment into the tree, deciding overlaps piece by piece.
 
-use super::blocks::{Block, PIECE_BYTES_MAX};
+use super::blocks::{Block, PIECE_BYTES_MAX, block_cost};
 use super::{Held, Piece, Queue, Standing};
 use crate::Extent;
 use crate::connection::NIL;
@@ -226,18 +226,21 @@ impl Held {
 
     fn take_block(&mut self, queue: u32, len: usize) -> Option<Block> {
         let shard = self.queue(queue).shard;
-        let class = self.usage.take_piece(shard, len)?;
-        let block = self.blocks.take(class);
+        let cost = block_cost(len);
+        if !self.usage.take(shard, cost) {
+            return None;
+        }
+        let block = self.blocks.take(len);
         match block {
             Some(block) => self.charge(block.cost()),
-            None => self.usage.give_back_piece(shard, class),
+            None => self.usage.give_back(shard, cost),
         }
         block
     }
 
     fn free_block(&mut self, shard: u8, block: Block) {
         self.blocks.put_back(block);
-        self.usage.give_back_piece(shard, block.class());
+        self.usage.give_back(shard, block.cost());
         self.discharge(block.cost());
     }
 

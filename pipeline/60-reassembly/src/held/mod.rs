@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Owns pieces, blocks and queues, and knows no connections. Guarantees: pieces of a stream never
-//! overlap; finding, adding or removing one takes O(log n); memory in use is charged to the shard,
-//! and memory that was ever in use, and so is resident, never exceeds the cap.
+//! overlap; finding, adding or removing one takes O(log n); memory in use is taken from the shard's
+//! budget, and is at most a part of it.
 
 mod blocks;
 mod insert;
@@ -17,12 +17,13 @@ mod queue;
 mod tree;
 
 pub(crate) use insert::{Arrived, earlier, later};
+use queue::QUEUE_BYTES;
 pub(crate) use queue::Queue;
 pub(crate) use tree::{Piece, Standing};
 
 use crate::connection::NIL;
-use blocks::{Amounts, Blocks, Usage};
-use flowpin_memory::{Reserved, Slab};
+use blocks::{Blocks, block_cost, cost};
+use flowpin_memory::{Budget, Part, Reserved, Slab};
 use flowpin_packet::{SHARD_COUNT, Seq};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -33,7 +34,7 @@ pub(crate) struct Held {
     pieces: Slab<Piece>,
     queues: Slab<Queue>,
     blocks: Blocks,
-    usage: Usage,
+    usage: Part,
     /// The queues with the oldest and the newest hole, plus one; by shard. 0: none.
     ends: Reserved<[u32; 2]>,
     /// State of the generator of tree priorities. Secret, so that an attacker cannot choose numbers
@@ -45,15 +46,13 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Room for `shards` shards of `shard_bytes` each.
-    pub(crate) fn new(shards: u32, shard_bytes: u64) -> io::Result<Self> {
-        let each = Amounts::within(shard_bytes);
-        let all = each.times(shards);
+    /// For `shards` shards, each of which uses at most `shard_bytes` of its budget.
+    pub(crate) fn new(budget: Budget, shards: u32, shard_bytes: u64) -> io::Result<Self> {
         Ok(Self {
-            pieces: Slab::with_capacity(all.all_pieces())?,
-            queues: Slab::with_capacity(all.queues())?,
-            blocks: Blocks::new(&all)?,
-            usage: Usage::new(each)?,
+            pieces: Slab::with_capacity(budget.capacity_of(block_cost(0), shards))?,
+            queues: Slab::with_capacity(budget.capacity_of(QUEUE_BYTES, shards))?,
+            blocks: Blocks::new(&budget, shards)?,
+            usage: Part::new(budget, shard_bytes),
             ends: Reserved::new(SHARD_COUNT)?,
             dice: RandomState::new().hash_one(0u8) | 1,
             steps: 0,
@@ -64,12 +63,13 @@ impl Held {
 
     /// Whether a shard may hold another segment of this many bytes.
     pub(crate) fn has_room(&self, shard: u8, len: usize) -> bool {
-        self.usage.has_room(shard, len)
+        let bytes = cost(len).saturating_add(QUEUE_BYTES);
+        self.usage.has_room(shard, bytes)
     }
 
     /// The cost of a segment of this many bytes now.
-    pub(crate) fn cost(&self, shard: u8, len: usize) -> u64 {
-        self.usage.cost(shard, len)
+    pub(crate) const fn cost(len: usize) -> u64 {
+        cost(len)
     }
 
     /// Records memory that is in use from now on.
@@ -182,18 +182,19 @@ impl Held {
 
 #[cfg(test)]
 mod tests {
-    use super::queue::QUEUE_BYTES;
-    use super::{Arrived, Held, Piece, Standing};
+    use super::{Arrived, Held, Standing};
     use crate::Extent;
     use flowpin_config::SegmentOverlap;
+    use flowpin_memory::Budget;
     use flowpin_packet::Seq;
 
-    /// Memory that was used once stays resident: so successive floods of different kinds, each of
-    /// which fills all that it can, must not add up to more than the cap.
+    /// Floods of any kind fill a shard to the part that held bytes may have, and no further, and
+    /// leave nothing behind.
     #[test]
-    fn what_was_ever_in_use_stays_within_the_memory() {
+    fn floods_fill_their_part_of_the_budget_and_no_more() {
         let (shards, shard_bytes) = (4u32, 256u64 << 10);
-        let mut held = Held::new(shards, shard_bytes).unwrap();
+        let budget = Budget::new(2 * shard_bytes);
+        let mut held = Held::new(budget.clone(), shards, shard_bytes).unwrap();
         for len in [0usize, 1, 200, 2048, 513, 1] {
             let bytes = vec![7; len];
             let mut queues = Vec::new();
@@ -213,16 +214,15 @@ mod tests {
                     }
                 }
             }
+            for shard in 0..4 {
+                let used = 2 * shard_bytes - budget.left(shard);
+                assert!(used <= shard_bytes, "{used} of {shard_bytes}");
+                assert!(used > shard_bytes / 10 * 9, "{used} of {shard_bytes}");
+            }
             for queue in queues {
                 held.close(queue);
             }
-            assert_eq!(held.memory_bytes, 0);
+            assert!(budget.is_whole());
         }
-        let nodes = u64::from(held.pieces.high_water()) * (size_of::<Piece>() as u64 + 4);
-        let queues = u64::from(held.queues.high_water()) * QUEUE_BYTES;
-        let resident = held.blocks.resident_bytes() + nodes + queues;
-        let cap = shard_bytes * u64::from(shards);
-        assert!(resident <= cap, "{resident} of {cap}");
-        assert!(resident > cap / 10 * 9, "{resident} of {cap}");
     }
 }

@@ -50,7 +50,7 @@ impl Queue {
 impl Held {
     /// Opens a queue for a stream; `None` if its shard is full.
     pub(crate) fn open(&mut self, handle: u32, to_server: bool, shard: u8) -> Option<u32> {
-        if !self.usage.take_queue(shard) {
+        if !self.usage.take(shard, QUEUE_BYTES) {
             return None;
         }
         let queue = self.queues.insert(Queue {
@@ -64,7 +64,7 @@ impl Held {
                 self.charge(QUEUE_BYTES);
                 self.enlist(queue, shard);
             }
-            None => self.usage.give_back_queue(shard),
+            None => self.usage.give_back(shard, QUEUE_BYTES),
         }
         queue
     }
@@ -80,7 +80,7 @@ impl Held {
         }
         self.delist(queue, old.shard);
         self.queues.remove(queue);
-        self.usage.give_back_queue(old.shard);
+        self.usage.give_back(old.shard, QUEUE_BYTES);
         self.discharge(QUEUE_BYTES);
         old.bytes
     }

@@ -9,7 +9,7 @@ use super::segment::Segment;
 use super::{Place, Reassembler, count};
 use crate::StreamConsumer;
 use crate::connection::{Connection, Marks, NIL};
-use crate::held::{Piece, Standing, earlier};
+use crate::held::{Held, Piece, Standing, earlier};
 
 impl Reassembler {
     /// Makes room to store a segment.
@@ -25,7 +25,7 @@ impl Reassembler {
         loop {
             let held = connection.side(place.to_server).held;
             let queue = self.held.queue(held);
-            let need = self.held.cost(segment.shard, len);
+            let need = Held::cost(len);
             if queue.root == NIL || u64::from(queue.cost).saturating_add(need) <= most {
                 break;
             }

@@ -19,7 +19,7 @@ use crate::delivered::Delivered;
 use crate::held::Held;
 use crate::{Anomaly, ReassemblyOptions, ReassemblyStats, Span, StreamConsumer};
 use flowpin_config::SegmentOverlap;
-use flowpin_memory::Slab;
+use flowpin_memory::{Budget, Slab};
 use flowpin_packet::{FrameBytes, PacketFlags, PacketMeta, TcpFlags};
 use segment::Segment;
 use std::io;
@@ -99,11 +99,27 @@ impl Reassembler {
     ///
     /// If the system refuses the address space.
     pub fn new(options: &ReassemblyOptions, shards: u32, connections_max: u32) -> io::Result<Self> {
+        let budget = Budget::new(options.shard_bytes());
+        Self::within(budget, options, shards, connections_max)
+    }
+
+    /// As [`Reassembler::new`], with memory that other stages take from as well: of each shard's,
+    /// bytes after holes use at most [`ReassemblyOptions::memory_bytes`].
+    ///
+    /// # Errors
+    ///
+    /// If the system refuses the address space.
+    pub fn within(
+        budget: Budget,
+        options: &ReassemblyOptions,
+        shards: u32,
+        connections_max: u32,
+    ) -> io::Result<Self> {
         let delivered = Delivered::new(options.shard_compared_bytes())?;
         let depth = options.depth();
         Ok(Self {
             connections: Slab::with_capacity(connections_max)?,
-            held: Held::new(shards, options.shard_bytes())?,
+            held: Held::new(budget, shards, options.shard_bytes())?,
             options: options.clone(),
             depth,
             fast_depth: if delivered.is_on() { 0 } else { depth },

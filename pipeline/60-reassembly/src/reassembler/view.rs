@@ -18,6 +18,9 @@ pub struct StreamView {
     pub acked: Seq,
     /// One past what its receiver takes.
     pub edge: Seq,
+    /// One past what is delivered before the receiver acknowledges more: `edge`, or less while only
+    /// the SYN was seen; none if the receiver was not seen, so that its window is not known.
+    pub limit: Option<Seq>,
     /// Bytes held, after a hole.
     pub held_bytes: u32,
     /// How its receiver reads segments that overlap.
@@ -33,7 +36,15 @@ impl Reassembler {
     /// nothing here.
     pub fn view(&self, handle: u32) -> Option<[StreamView; 2]> {
         let connection = self.connections.get(handle)?;
-        Some(connection.sides.map(|side| StreamView {
+        let seen = connection.sides.map(|side| side.marks.has(Marks::SEEN));
+        let [client, server] = connection.sides;
+        let [client_seen, server_seen] = seen;
+        let views = [(client, server_seen), (server, client_seen)];
+        Some(views.map(|(side, peer_seen)| StreamView {
+            limit: match side.phase {
+                Phase::Syn => Some(side.acked),
+                _ => peer_seen.then_some(side.edge),
+            },
             phase: name(side.phase),
             offset: side.offset,
             next: side.next,
