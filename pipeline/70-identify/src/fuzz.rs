@@ -28,7 +28,6 @@ pub fn fuzz_identify(data: &[u8]) {
         _ => (123, 53),
     };
     let options = SearchOptions {
-        shard_searches_max: 4,
         shard_bytes_max: 16 << 10,
         keeps_datagrams: true,
     };

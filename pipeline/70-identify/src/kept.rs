@@ -3,7 +3,7 @@
 //! Most directions that outlive a segment need little: each begins with the smallest block that
 //! its bytes fit into and moves to the next when that is full.
 
-use flowpin_memory::Slab;
+use flowpin_memory::{Budget, Part, Slab};
 use std::io;
 
 /// Bytes of one direction that are looked at: a search ends there.
@@ -12,6 +12,10 @@ pub const STREAM_BYTES_MAX: usize = 4096;
 // connections wait for their servers' words, pages that are never touched are never cleared.
 const SMALL: usize = 256;
 const MIDDLE: usize = 1024;
+/// A call keeps bytes of one direction; while they move to a larger block, they have both.
+const CALL_BYTES: u64 = 2 * STREAM_BYTES_MAX as u64;
+/// Of one worker at most.
+pub(crate) const SHARDS: u32 = 256;
 
 /// Which block holds a direction's bytes, and how many there are.
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,23 +81,18 @@ pub(crate) struct Blocks {
     small: Slab<[u8; SMALL]>,
     middle: Slab<[u8; MIDDLE]>,
     large: Slab<[u8; STREAM_BYTES_MAX]>,
-    /// By shard: bytes in blocks.
-    used: Box<[u32; 256]>,
-    shard_bytes_max: u32,
+    usage: Part,
 }
 
 impl Blocks {
-    pub(crate) fn new(shard_bytes_max: u32) -> io::Result<Self> {
-        let count = |size: Size| {
-            let each = shard_bytes_max.checked_div(size.bytes()).unwrap_or(0);
-            each.checked_mul(256).unwrap_or(u32::MAX - 1)
-        };
+    /// Blocks that take at most `shard_bytes_max` of each shard.
+    pub(crate) fn new(budget: &Budget, shard_bytes_max: u64) -> io::Result<Self> {
+        let count = |size: Size| budget.capacity_of(size.bytes().into(), SHARDS);
         Ok(Self {
             small: Slab::with_capacity(count(Size::Small))?,
             middle: Slab::with_capacity(count(Size::Middle))?,
             large: Slab::with_capacity(count(Size::Large))?,
-            used: Box::new([0; 256]),
-            shard_bytes_max,
+            usage: Part::new(budget.clone(), shard_bytes_max),
         })
     }
 
@@ -124,8 +123,12 @@ impl Blocks {
 
     /// Whether a shard has used no more than half of what it may.
     pub(crate) fn is_half_free(&self, shard: u8) -> bool {
-        let used = self.used.get(usize::from(shard)).copied();
-        used.is_some_and(|used| used <= self.shard_bytes_max / 2)
+        self.usage.used(shard) <= self.usage.most() / 2
+    }
+
+    /// Whether a shard has room for all that one call may keep.
+    pub(crate) fn has_room(&self, shard: u8) -> bool {
+        self.usage.has_room(shard, CALL_BYTES)
     }
 
     /// Appends as much as the limit allows and returns how much; none if there is no memory.
@@ -164,14 +167,11 @@ impl Blocks {
 
     /// Takes a block of the wanted size and moves the bytes there.
     fn move_to(&mut self, kept: &mut Kept, shard: u8, size: Size) -> Option<()> {
-        let used = self.used.get_mut(usize::from(shard))?;
-        let after = used.checked_add(size.bytes())?;
-        if after > self.shard_bytes_max {
+        if !self.usage.take(shard, size.bytes().into()) {
             return None;
         }
-        *used = after;
         let Some(block) = self.take(size) else {
-            self.give_back(shard, size);
+            self.usage.give_back(shard, size.bytes().into());
             return None;
         };
         let len = kept.len;
@@ -215,14 +215,8 @@ impl Blocks {
                 Size::Middle => self.middle.remove(block),
                 Size::Large => self.large.remove(block),
             };
-            self.give_back(shard, kept.size);
+            self.usage.give_back(shard, kept.size.bytes().into());
         }
         *kept = Kept::default();
-    }
-
-    fn give_back(&mut self, shard: u8, size: Size) {
-        if let Some(used) = self.used.get_mut(usize::from(shard)) {
-            *used = used.saturating_sub(size.bytes());
-        }
     }
 }

@@ -13,7 +13,6 @@ pub(crate) fn identifier() -> Arc<Identifier> {
 /// Few searches, for tests.
 pub(crate) fn searches() -> Searches {
     let options = SearchOptions {
-        shard_searches_max: 8,
         shard_bytes_max: 64 << 10,
         keeps_datagrams: true,
     };

@@ -56,8 +56,12 @@ impl Memory {
 
     /// Keeps an undecided datagram for replay to the parser of a later verdict.
     fn keep_datagram(&mut self, search: Search, datagram: Datagram<'_>) {
-        let handle = search.handle();
-        let Some(progress) = handle.and_then(|handle| self.slab.get_mut(handle)) else {
+        let Some(handle) = search.handle() else {
+            return;
+        };
+        let shard = self.slab.get(handle).map_or(0, |progress| progress.shard);
+        self.make_room(shard, Some(handle));
+        let Some(progress) = self.slab.get_mut(handle) else {
             return;
         };
         let Progress {

@@ -9,18 +9,20 @@ mod replay;
 mod second;
 mod stream;
 mod view;
+mod waiting;
 
 use crate::On;
 use crate::candidates::Set;
 use crate::identifier::{Compiled, Identifier, Loaded};
-use crate::kept::Blocks;
+use crate::kept::{Blocks, SHARDS};
 use crate::table::{ProtocolId, RuleId};
 use crate::verdict::{Confidence, GaveUp, Step, Verdict};
-use flowpin_memory::Slab;
+use flowpin_memory::{Budget, Slab};
 pub use options::{Again, Search, SearchOptions, Whose};
 use progress::Progress;
 use std::io;
 use std::sync::Arc;
+use waiting::Waiting;
 
 /// The searches of one worker.
 #[derive(Debug)]
@@ -33,8 +35,8 @@ pub struct Searches {
 #[derive(Debug)]
 struct Memory {
     slab: Slab<Progress>,
-    /// Searches in progress, by shard.
-    counts: Box<[u32; 256]>,
+    budget: Budget,
+    waiting: Waiting,
     blocks: Blocks,
     options: SearchOptions,
 }
@@ -45,11 +47,25 @@ impl Searches {
     /// # Errors
     /// If the system refuses address space.
     pub fn new(identifier: Arc<Identifier>, options: SearchOptions) -> io::Result<Self> {
-        let searches = options.shard_searches_max.saturating_mul(256);
+        let budget = Budget::new(options.shard_bytes_max.saturating_mul(2));
+        Self::within(budget, identifier, options)
+    }
+
+    /// As [`Searches::new`], with memory that other stages take from as well.
+    ///
+    /// # Errors
+    /// If the system refuses address space.
+    pub fn within(
+        budget: Budget,
+        identifier: Arc<Identifier>,
+        options: SearchOptions,
+    ) -> io::Result<Self> {
+        let searches = budget.capacity_of(PROGRESS_BYTES, SHARDS);
         let memory = Memory {
             slab: Slab::with_capacity(searches.min(Search::COUNT_MAX))?,
-            counts: Box::new([0; 256]),
-            blocks: Blocks::new(options.shard_bytes_max)?,
+            waiting: Waiting::default(),
+            blocks: Blocks::new(&budget, options.shard_bytes_max)?,
+            budget,
             options,
         };
         Ok(Self { identifier, memory })
@@ -76,6 +92,9 @@ impl Searches {
         };
         let step = match search.handle() {
             None => self.memory.first_segment(compiled, search, whose, bytes),
+            Some(handle) if self.memory.has_forgotten(handle) => {
+                return self.memory.given_up(handle);
+            }
             Some(handle) if self.memory.is_own_over(handle) => Step::GaveUp(GaveUp::NothingFits),
             Some(handle) => self.memory.next_segment(compiled, handle, whose, bytes),
         };
@@ -95,6 +114,7 @@ impl Searches {
         let compiled = self.identifier.on(On::Tcp);
         match search.handle() {
             None => Step::Undecided,
+            Some(handle) if self.memory.has_forgotten(handle) => self.memory.given_up(handle),
             Some(handle) => {
                 let step = self.memory.end_side(compiled, handle, whose);
                 self.note_junk(*search, whose, step);
@@ -125,6 +145,11 @@ impl Searches {
     ) -> Step {
         if bytes.is_empty() {
             return Step::Undecided;
+        }
+        if let Some(handle) = search.handle()
+            && self.memory.has_forgotten(handle)
+        {
+            return self.memory.given_up(handle);
         }
         let compiled = self.identifier.on(whose.on);
         let is_own_over = search
@@ -203,22 +228,7 @@ impl Searches {
         let Some(handle) = search.handle() else {
             return;
         };
-        let Memory {
-            slab,
-            blocks,
-            counts,
-            ..
-        } = &mut self.memory;
-        if let Some(progress) = slab.get_mut(handle) {
-            let shard = progress.shard;
-            for side in &mut progress.sides {
-                blocks.free(&mut side.kept, shard);
-            }
-            if let Some(count) = counts.get_mut(usize::from(shard)) {
-                *count = count.saturating_sub(1);
-            }
-            slab.remove(handle);
-        }
+        self.memory.release(handle);
         *search = Search::NONE;
     }
 
@@ -229,30 +239,38 @@ impl Searches {
 }
 
 impl Memory {
-    /// Whether there is room for bytes kept after a verdict: searches without one come first.
-    fn has_room_for_later(&self, shard: u8) -> bool {
-        let count = self.counts.get(usize::from(shard)).copied();
-        count.is_some_and(|count| count < self.options.shard_searches_max / 2)
-            && self.blocks.is_half_free(shard)
-    }
-
     fn begin(&mut self, search: &mut Search, progress: &Progress) -> Step {
-        let Some(count) = self.counts.get_mut(usize::from(progress.shard)) else {
-            return Step::GaveUp(GaveUp::Memory);
-        };
-        if *count >= self.options.shard_searches_max {
+        let shard = progress.shard;
+        if !self.budget.take(shard, PROGRESS_BYTES) {
             return Step::GaveUp(GaveUp::Memory);
         }
-        match self.slab.insert(*progress).and_then(Search::of) {
-            Some(begun) => {
-                *count = count.saturating_add(1);
-                *search = begun;
-                Step::Undecided
+        let Some((handle, begun)) = self
+            .slab
+            .insert(*progress)
+            .and_then(|handle| Some((handle, Search::of(handle)?)))
+        else {
+            self.budget.give_back(shard, PROGRESS_BYTES);
+            return Step::GaveUp(GaveUp::Memory);
+        };
+        self.waiting.enlist(&mut self.slab, handle);
+        *search = begun;
+        Step::Undecided
+    }
+
+    fn release(&mut self, handle: u32) {
+        self.waiting.delist(&mut self.slab, handle);
+        if let Some(progress) = self.slab.get_mut(handle) {
+            for side in &mut progress.sides {
+                self.blocks.free(&mut side.kept, progress.shard);
             }
-            None => Step::GaveUp(GaveUp::Memory),
+            self.budget.give_back(progress.shard, PROGRESS_BYTES);
+            self.slab.remove(handle);
         }
     }
 }
+
+/// Memory for a search without its bytes: its state, and its place in the list of free ones.
+const PROGRESS_BYTES: u64 = size_of::<Progress>() as u64 + 4;
 
 /// The user's patterns; none in a second search, which uses the built-in rules only.
 fn brought(identifier: &Identifier, whose: Whose) -> Option<&Loaded> {

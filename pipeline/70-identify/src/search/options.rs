@@ -1,8 +1,6 @@
 //! The handle of a search, the origin of its bytes, and its limits.
 
-use super::progress::Progress;
 use crate::On;
-use crate::kept::STREAM_BYTES_MAX;
 use crate::table::ProtocolId;
 use flowpin_packet::Shard;
 
@@ -61,10 +59,9 @@ pub struct Again {
 /// Limits on the state of one worker's searches.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchOptions {
-    /// Searches in progress in each shard.
-    pub shard_searches_max: u32,
-    /// Bytes kept before verdicts in each shard.
-    pub shard_bytes_max: u32,
+    /// Bytes kept before verdicts in each shard. If that is used up, the searches that began first
+    /// give up.
+    pub shard_bytes_max: u64,
     /// Whether datagrams before verdicts are kept as well, for replay.
     pub keeps_datagrams: bool,
 }
@@ -72,28 +69,7 @@ pub struct SearchOptions {
 impl Default for SearchOptions {
     fn default() -> Self {
         Self {
-            shard_searches_max: 4096,
             shard_bytes_max: 1 << 20,
-            keeps_datagrams: true,
-        }
-    }
-}
-
-/// Both directions of one search.
-const SHARD_BYTES_MIN: u64 = 8192;
-const _: () = assert!(SHARD_BYTES_MIN >= 2 * STREAM_BYTES_MAX as u64);
-
-impl SearchOptions {
-    /// Divides `bytes` equally among all shards, half for searches and half for kept bytes. Each
-    /// shard has room for one search of either kind at least.
-    pub fn within(bytes: u64) -> Self {
-        let half = bytes.checked_div(2 * 256).unwrap_or(0);
-        let one = u64::try_from(size_of::<Progress>()).unwrap_or(u64::MAX);
-        let searches = half.checked_div(one).unwrap_or(0).clamp(2, 1 << 16);
-        let bytes = half.clamp(SHARD_BYTES_MIN, 1 << 28);
-        Self {
-            shard_searches_max: u32::try_from(searches).unwrap_or(u32::MAX),
-            shard_bytes_max: u32::try_from(bytes).unwrap_or(u32::MAX),
             keeps_datagrams: true,
         }
     }

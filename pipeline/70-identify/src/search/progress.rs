@@ -1,5 +1,6 @@
 //! The state of a search.
 
+use super::waiting::Rank;
 use crate::HEAD_LEN;
 use crate::candidates::Set;
 use crate::earlier::Earlier;
@@ -45,6 +46,9 @@ pub(super) struct Progress {
     pub(super) own_over: bool,
     /// The state of the loaded patterns.
     pub(super) loaded: Loaded,
+    pub(super) rank: Rank,
+    /// The kept bytes were freed for other searches.
+    pub(super) is_forgotten: bool,
 }
 
 /// The rule that returned likely, plus one, and the direction.
@@ -171,6 +175,8 @@ impl Progress {
                 weak: 0,
                 weak_to_server: false,
             },
+            rank: Rank::default(),
+            is_forgotten: false,
         }
     }
 

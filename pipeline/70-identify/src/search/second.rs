@@ -13,7 +13,12 @@ impl Memory {
     pub(super) fn keep(&mut self, search: &mut Search, whose: Whose, bytes: &[u8]) -> bool {
         let own = side_of(whose.to_server);
         let shard = whose.shard.0;
-        let has_room = self.has_room_for_later(shard);
+        // Searches without a verdict come first.
+        let has_room = self.blocks.is_half_free(shard);
+        if let Some(handle) = search.handle() {
+            self.make_room(shard, Some(handle));
+            self.waiting.delist(&mut self.slab, handle);
+        }
         let Self { slab, blocks, .. } = self;
         if let Some(progress) = search.handle().and_then(|one| slab.get_mut(one)) {
             if progress.turn != own {
@@ -43,8 +48,9 @@ impl Memory {
         side.over = true;
         let mut kept = side.kept;
         let is_kept = taken.is_some() && self.begin(search, &progress) == Step::Undecided;
-        if !is_kept {
-            self.blocks.free(&mut kept, shard);
+        match search.handle() {
+            Some(handle) if is_kept => self.waiting.delist(&mut self.slab, handle),
+            _ => self.blocks.free(&mut kept, shard),
         }
         is_kept
     }

@@ -36,6 +36,7 @@ impl Memory {
         }
         side.cut = bytes.len() > all.len();
         let shard = whose.shard.0;
+        self.make_room(shard, None);
         if self.blocks.append(&mut side.kept, shard, all).is_none() {
             return Step::GaveUp(GaveUp::Memory);
         }
@@ -60,6 +61,7 @@ impl Memory {
         bytes: &[u8],
     ) -> Step {
         let own = side_of(whose.to_server);
+        self.make_room(whose.shard.0, Some(handle));
         let Self { slab, blocks, .. } = self;
         let Some(progress) = slab.get_mut(handle) else {
             return Step::GaveUp(GaveUp::Memory);
@@ -150,7 +152,8 @@ fn goes_on_in_vain(side: &Side, whose: Whose, len: usize) -> bool {
 const KEPT_BYTES: u64 = STREAM_BYTES_MAX as u64;
 
 /// Bytes that one direction may send while the search waits for the other one.
-const WAITED_BYTES: u64 = 64 << 10;
+// PERF: most connections without a known protocol are decided within eight packets.
+const WAITED_BYTES: u64 = 8 << 10;
 
 /// The number of bytes at which the checks run again after they ran at `asked` bytes: an eighth
 /// more, so that bytes that arrive one by one are not all examined again for each. The next turn

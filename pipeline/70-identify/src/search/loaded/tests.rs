@@ -27,7 +27,6 @@ fn identifier(patterns: &[(&str, &str)]) -> Arc<Identifier> {
 
 fn searches_of(identifier: Arc<Identifier>) -> Searches {
     let options = SearchOptions {
-        shard_searches_max: 8,
         shard_bytes_max: 64 << 10,
         keeps_datagrams: true,
     };
