@@ -149,13 +149,20 @@
 //! [`Loss::ParserBytes`]: flowpin_counters::Loss::ParserBytes
 
 mod buffer;
+mod kept;
+mod lines;
 mod memory;
 mod next;
 mod parser;
+mod queues;
 mod setup;
+pub mod testing;
 
 pub use buffer::{Buffer, Sender};
+pub use kept::KeptBytes;
+pub use lines::{Line, Lines, PartialLine};
 pub use memory::{MESSAGE_BYTES_MIN, ParserMemory};
 pub use next::{Continues, Next, Successor};
 pub use parser::{Begin, Ends, Parser, Reads};
+pub use queues::{Queue, Queues};
 pub use setup::{ParserSetup, SetupError};

@@ -32,17 +32,6 @@ impl ParserMemory {
         }
     }
 
-    /// A `part`-th of it, with the same room for bodies.
-    pub(crate) fn part(self, part: u64) -> Self {
-        let of = |whole: u64| whole.checked_div(part).unwrap_or(0);
-        let room = of(self.shard_room.into());
-        Self {
-            bytes: of(self.bytes),
-            shard_room: u32::try_from(room).unwrap_or(u32::MAX),
-            ..self
-        }
-    }
-
     /// Bytes of all parsers, over all workers.
     pub const fn bytes(self) -> u64 {
         self.bytes
@@ -100,7 +89,6 @@ mod tests {
         assert_eq!(memory.shard_bytes(4), 256 << 10);
         assert_eq!(memory.shard_bytes(32), MESSAGE_BYTES_MIN);
         assert_eq!(memory.shard_body_bytes(), 2 << 20);
-        assert_eq!(memory.part(4).shard_connections(2048, 1 << 14), 48);
     }
 
     /// However little there is, a shard has room for two connections and one message.

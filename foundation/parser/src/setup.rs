@@ -67,14 +67,6 @@ impl ParserSetup {
         }
     }
 
-    /// The same for a parser inside a parser: with a `part`-th of the memory.
-    #[must_use]
-    pub fn part(&self, part: u64) -> Self {
-        let mut inner = self.clone();
-        inner.memory = self.memory.part(part);
-        inner
-    }
-
     /// Keeps what the parsers of all workers share: one value of each type.
     pub fn share<T: Any + Send + Sync>(&mut self, value: Arc<T>) {
         self.shared.push(value);

@@ -1,12 +1,13 @@
-//! TLS inside WebSockets, as one of the engine's parsers: tunnels that look like web traffic to
-//! proxies.
+//! What WebSockets carry, as one of the engine's parsers: TLS, of tunnels that look like web
+//! traffic to proxies.
 //!
 //! The first payload bytes of either side show whether it is TLS. If it is not, as in most
 //! WebSockets, the connection is released at once.
 
-use crate::{WebSocket, WebSocketOptions};
+use crate::frames::Frames;
 use flowpin_counters::{Loss, Losses};
-use flowpin_packet::Timestamp;
+use flowpin_memory::{Budget, Slab};
+use flowpin_packet::{Shard, Timestamp};
 use flowpin_parser::{Begin, Continues, Ends, Next, Parser, ParserSetup, Reads, Successor};
 use flowpin_record::MessageSink;
 use std::io;
@@ -14,16 +15,29 @@ use std::io;
 /// The WebSockets of one worker, and a TLS parser that reads their payload.
 #[derive(Debug)]
 pub struct Carried<T> {
-    frames: WebSocket,
+    connections: Slab<Connection>,
     tls: T,
-    /// How each connection began, and its endpoints.
-    begun: Vec<(Begin, Ends)>,
+    budget: Budget,
+    losses: Losses,
 }
+
+#[derive(Clone, Copy, Debug)]
+struct Connection {
+    /// The client's first.
+    sides: [Frames; 2],
+    begin: Begin,
+    ends: Ends,
+    /// Its number in the TLS parser; none before its first payload.
+    reader: Option<u32>,
+}
+
+/// A connection's slot, and its place in the list of free ones.
+const SLOT_BYTES: u32 = size_of::<Connection>() as u32 + 4;
 
 impl<T: Parser> Parser for Carried<T> {
     /// None: every WebSocket begins with an HTTP request.
     const PROTOCOLS: &'static [Reads] = &[];
-    const CONNECTION_BYTES: u32 = 256;
+    const CONNECTION_BYTES: u32 = SLOT_BYTES;
     const WITHOUT_ROOM: Loss = Loss::WebSocketConnections;
     const CONTINUES: Option<Continues> = Some(Continues {
         successor: Successor::WebSocket,
@@ -31,26 +45,27 @@ impl<T: Parser> Parser for Carried<T> {
     });
 
     fn new(setup: &ParserSetup) -> io::Result<Self> {
-        let most = WebSocketOptions::default().shard_connections_max;
+        let connections = setup.budget.capacity_of(SLOT_BYTES.into(), 256);
         Ok(Self {
-            frames: WebSocket::new(WebSocketOptions {
-                shard_connections_max: setup.memory.shard_connections(Self::CONNECTION_BYTES, most),
-            })?,
-            tls: T::new(&setup.part(TLS_PART))?,
-            begun: Vec::new(),
+            connections: Slab::with_capacity(connections)?,
+            tls: T::new(setup)?,
+            budget: setup.budget.clone(),
+            losses: Losses::default(),
         })
     }
 
     fn begin(&mut self, begin: Begin, ends: impl FnOnce() -> Ends) -> Option<u32> {
-        let connection = self.frames.begin(begin.shard)?;
-        let (place, begin) = (connection as usize, (begin, ends()));
-        if self.begun.len() <= place {
-            self.begun.resize(place.saturating_add(1), begin);
-        }
-        if let Some(begun) = self.begun.get_mut(place) {
-            *begun = begin;
-        }
-        Some(connection)
+        self.connections.insert(Connection {
+            sides: [Frames::default(); 2],
+            begin,
+            ends: ends(),
+            reader: None,
+        })
+    }
+
+    #[inline]
+    fn prefetch(&self, connection: u32) {
+        self.connections.prefetch(connection);
     }
 
     fn data<S: MessageSink>(
@@ -61,11 +76,17 @@ impl<T: Parser> Parser for Carried<T> {
         bytes: &[u8],
         sink: &mut S,
     ) -> Next {
-        let Some(&(begin, ends)) = self.begun.get(connection as usize) else {
+        let Some(Connection {
+            sides: [client, server],
+            begin,
+            ends,
+            reader,
+        }) = self.connections.get_mut(connection)
+        else {
             return Next::Nothing;
         };
-        let tls = &mut self.tls;
-        let mut reader = self.frames.reader(connection);
+        let begin = Begin { at, ..*begin };
+        let (tls, budget, losses) = (&mut self.tls, &self.budget, &mut self.losses);
         let mut next = Next::More;
         let mut carried = |from: u64, part: &[u8]| {
             if next == Next::Nothing {
@@ -75,19 +96,18 @@ impl<T: Parser> Parser for Carried<T> {
                 next = Next::Nothing;
                 return;
             }
-            reader = reader.or_else(|| tls.begin(Begin { at, ..begin }, || ends));
-            next = match reader {
+            *reader = reader.or_else(|| begin_inside(tls, begin, *ends, budget, losses));
+            next = match *reader {
                 Some(reader) => tls.data(reader, at, to_server, part, sink),
                 None => Next::Nothing,
             };
-            if next == Next::Nothing {
+            if next == Next::Nothing && reader.take().is_some() {
                 // The TLS parser has released its connection.
-                reader = None;
+                give_back::<T>(budget, begin.shard);
             }
         };
-        let read = self.frames.data(connection, to_server, bytes, &mut carried);
-        self.frames.set_reader(connection, reader);
-        if read.is_err() || next == Next::Nothing {
+        let side = if to_server { client } else { server };
+        if side.read(bytes, &mut carried).is_err() || next == Next::Nothing {
             self.end(connection, at, sink);
             return Next::Nothing;
         }
@@ -102,11 +122,19 @@ impl<T: Parser> Parser for Carried<T> {
         len: u64,
         sink: &mut S,
     ) -> Next {
-        match self.frames.gap(connection, to_server, len) {
+        let Some(found) = self.connections.get_mut(connection) else {
+            return Next::Nothing;
+        };
+        let [client, server] = &mut found.sides;
+        let side = if to_server { client } else { server };
+        match side.skip(len) {
             Ok(0) => Next::More,
-            Ok(carried) => self.side(connection, sink, |tls, reader, sink| {
-                tls.gap(reader, at, to_server, carried, sink)
-            }),
+            Ok(carried) => {
+                let next = self.pass_on(connection, |tls, reader| {
+                    tls.gap(reader, at, to_server, carried, sink)
+                });
+                self.released(connection, next)
+            }
             Err(_) => {
                 self.end(connection, at, sink);
                 Next::Nothing
@@ -121,46 +149,82 @@ impl<T: Parser> Parser for Carried<T> {
         to_server: bool,
         sink: &mut S,
     ) -> Next {
-        self.side(connection, sink, |tls, reader, sink| {
+        let next = self.pass_on(connection, |tls, reader| {
             tls.closed(reader, at, to_server, sink)
-        })
+        });
+        self.released(connection, next)
     }
 
     fn end<S: MessageSink>(&mut self, connection: u32, at: Timestamp, sink: &mut S) {
-        if let Some(reader) = self.frames.reader(connection) {
-            self.tls.end(reader, at, sink);
-        }
-        self.frames.end(connection);
+        self.pass_on(connection, |tls, reader| {
+            tls.end(reader, at, sink);
+            Next::Nothing
+        });
+        self.connections.remove(connection);
     }
 
     fn losses(&self) -> Losses {
-        let mut losses = *self.frames.losses();
+        let mut losses = self.losses;
         losses.add(&self.tls.losses());
         losses
     }
 }
 
 impl<T: Parser> Carried<T> {
-    /// Passes a gap or an end on to the TLS parser, if it reads the connection.
-    fn side<S: MessageSink>(
-        &mut self,
-        connection: u32,
-        sink: &mut S,
-        pass_on: impl FnOnce(&mut T, u32, &mut S) -> Next,
-    ) -> Next {
-        let next = match self.frames.reader(connection) {
-            Some(reader) => pass_on(&mut self.tls, reader, sink),
-            None => Next::More,
+    /// Calls the TLS parser, if it reads the connection.
+    fn pass_on(&mut self, connection: u32, call: impl FnOnce(&mut T, u32) -> Next) -> Next {
+        let Some(found) = self.connections.get_mut(connection) else {
+            return Next::Nothing;
         };
+        let Some(reader) = found.reader else {
+            return Next::More;
+        };
+        let next = call(&mut self.tls, reader);
         if next == Next::Nothing {
-            self.frames.end(connection);
+            found.reader = None;
+            give_back::<T>(&self.budget, found.begin.shard);
+        }
+        next
+    }
+
+    /// Releases the connection if the TLS parser has.
+    fn released(&mut self, connection: u32, next: Next) -> Next {
+        if next == Next::Nothing {
+            self.connections.remove(connection);
         }
         next
     }
 }
 
-/// The TLS parser gets one part in this many of the memory: few WebSockets are tunnels.
-const TLS_PART: u64 = 4;
+/// Begins a connection of the parser inside, whose memory the engine does not charge; none, and
+/// counted, if its shard has no memory left.
+fn begin_inside<T: Parser>(
+    inside: &mut T,
+    begin: Begin,
+    ends: Ends,
+    budget: &Budget,
+    losses: &mut Losses,
+) -> Option<u32> {
+    // Of the protocols of the parser, the first.
+    let begin = Begin {
+        protocol: 0,
+        ..begin
+    };
+    if !budget.take(begin.shard.0, T::CONNECTION_BYTES.into()) {
+        losses.count(T::WITHOUT_ROOM, 1);
+        return None;
+    }
+    let begun = inside.begin(begin, || ends);
+    if begun.is_none() {
+        give_back::<T>(budget, begin.shard);
+    }
+    begun
+}
+
+/// Gives back what a connection of the parser inside took when it began.
+fn give_back<T: Parser>(budget: &Budget, shard: Shard) {
+    budget.give_back(shard.0, T::CONNECTION_BYTES.into());
+}
 
 /// RFC 8446 §5.1: the header of a handshake record, version 3.0 to 3.4.
 const HEAD: [core::ops::RangeInclusive<u8>; 3] = [22..=22, 3..=3, 0..=4];

@@ -5,7 +5,9 @@
 //!  FRRRo Mlllll extended length  key              payload, byte i masked by key[i mod 4]
 //! ```
 
-use crate::Lost;
+/// The side broke the framing rules, or a gap hid a frame header: the rest of it is unreadable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lost;
 
 /// The read state of one direction.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,6 +36,8 @@ const CONTROL: core::ops::RangeInclusive<u8> = 8..=10;
 const CHUNK_BYTES: usize = 1024;
 
 impl Frames {
+    /// Reads the next bytes. `carried` gets the payload of data frames, with its offset in the
+    /// direction's whole payload.
     pub(crate) fn read(
         &mut self,
         bytes: &[u8],

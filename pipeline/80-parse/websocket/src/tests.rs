@@ -1,7 +1,13 @@
 //! Hand-made frames, cut anywhere.
 
-use crate::{Lost, WebSocket, WebSocketOptions};
-use flowpin_packet::Shard;
+use crate::Carried;
+use crate::frames::{Frames, Lost};
+use crate::fuzz::Bytes;
+use flowpin_counters::Loss;
+use flowpin_memory::Budget;
+use flowpin_packet::Timestamp;
+use flowpin_parser::testing::{Records, SHARD, Trial};
+use flowpin_parser::{Next, Parser, ParserSetup};
 use proptest::prelude::*;
 
 /// Builds a frame with this first byte.
@@ -30,12 +36,11 @@ fn frame(first: u8, payload: &[u8], key: Option<[u8; 4]>) -> Vec<u8> {
     bytes
 }
 
-fn carried(pieces: &[&[u8]], to_server: bool) -> (Vec<u8>, Result<(), Lost>) {
-    let mut all = WebSocket::new(WebSocketOptions::default()).unwrap();
-    let handle = all.begin(Shard(3)).unwrap();
+fn carried(pieces: &[&[u8]]) -> (Vec<u8>, Result<(), Lost>) {
+    let mut frames = Frames::default();
     let mut out = Vec::new();
     for piece in pieces {
-        let result = all.data(handle, to_server, piece, &mut |at, bytes| {
+        let result = frames.read(piece, &mut |at, bytes| {
             assert_eq!(at, out.len() as u64);
             out.extend_from_slice(bytes);
         });
@@ -50,7 +55,7 @@ fn carried(pieces: &[&[u8]], to_server: bool) -> (Vec<u8>, Result<(), Lost>) {
 #[test]
 fn only_data_frames_have_payload() {
     let hello = b"\x81\x85\x37\xfa\x21\x3d\x7f\x9f\x4d\x51\x58";
-    assert_eq!(carried(&[hello], true), (b"Hello".to_vec(), Ok(())));
+    assert_eq!(carried(&[hello]), (b"Hello".to_vec(), Ok(())));
     let long = vec![b'x'; 70_000];
     let key = Some([9, 0, 200, 77]);
     let bytes = [
@@ -66,7 +71,7 @@ fn only_data_frames_have_payload() {
     let expected = [b"onetwo".as_slice(), &long[..300], &long].concat();
     for len in [1, 2, 3, 1000, usize::MAX] {
         let pieces: Vec<&[u8]> = bytes.chunks(len.min(bytes.len())).collect();
-        assert_eq!(carried(&pieces, false), (expected.clone(), Ok(())));
+        assert_eq!(carried(&pieces), (expected.clone(), Ok(())));
     }
 }
 
@@ -81,7 +86,7 @@ fn framing_errors_end_the_payload() {
     ] {
         let wrong = [wrong, &[0; 9]].concat();
         let bytes = [frame(0x82, b"good", None), wrong].concat();
-        assert_eq!(carried(&[&bytes], true), (b"good".to_vec(), Err(Lost)));
+        assert_eq!(carried(&[&bytes]), (b"good".to_vec(), Err(Lost)));
     }
 }
 
@@ -89,36 +94,66 @@ fn framing_errors_end_the_payload() {
 /// payload.
 #[test]
 fn a_gap_inside_a_payload_is_skipped() {
-    let mut all = WebSocket::new(WebSocketOptions::default()).unwrap();
-    let handle = all.begin(Shard(0)).unwrap();
+    let mut frames = Frames::default();
     let bytes = frame(0x82, b"abcdefghij", Some([1, 2, 3, 4]));
     let mut out = Vec::new();
     let mut put = |at, part: &[u8]| out.push((at, part.to_vec()));
-    assert_eq!(all.data(handle, true, &bytes[..8], &mut put), Ok(()));
-    assert_eq!(all.gap(handle, true, 5), Ok(5));
-    assert_eq!(all.data(handle, true, &bytes[13..], &mut put), Ok(()));
+    assert_eq!(frames.read(&bytes[..8], &mut put), Ok(()));
+    assert_eq!(frames.skip(5), Ok(5));
+    assert_eq!(frames.read(&bytes[13..], &mut put), Ok(()));
     assert_eq!(out, [(0, b"ab".to_vec()), (7, b"hij".to_vec())]);
-    assert_eq!(all.gap(handle, true, 1), Err(Lost));
+    assert_eq!(frames.skip(1), Err(Lost));
 }
 
-/// Each shard has its cap; a connection that ends makes room for another.
+/// TLS is passed on, of both sides and with its gaps; other payload releases the connection.
 #[test]
-fn connections_are_capped_in_each_shard() {
-    let options = WebSocketOptions {
-        shard_connections_max: 2,
-    };
-    let mut all = WebSocket::new(options).unwrap();
-    let first = all.begin(Shard(1)).unwrap();
-    assert!(all.begin(Shard(1)).is_some() && all.begin(Shard(1)).is_none());
-    assert!(all.begin(Shard(2)).is_some());
-    all.set_reader(first, Some(7));
+fn only_tls_is_passed_on() {
+    let head = frame(0x82, b"\x16\x03\x01", None);
+    let more = frame(0x82, b"abcdefghi", Some([1, 2, 3, 4]));
+    let setup = ParserSetup::default();
+    let mut trial = Trial::new(Carried::<Bytes>::new(&setup).unwrap(), &setup);
+    let mut sink = Records::default();
+    let connection = trial.begin(0).unwrap();
+    let at = Timestamp(1);
+    for (to_server, bytes) in [(true, &head), (false, &head)] {
+        assert_eq!(
+            trial.data(connection, at, to_server, bytes, &mut sink),
+            Next::More
+        );
+    }
     assert_eq!(
-        (all.reader(first), all.shard(first)),
-        (Some(7), Some(Shard(1)))
+        trial.data(connection, at, true, &more[..7], &mut sink),
+        Next::More
     );
-    all.end(first);
-    assert!(all.begin(Shard(1)).is_some());
-    assert_eq!(all.losses().iter().count(), 1);
+    assert_eq!(trial.gap(connection, at, true, 2, &mut sink), Next::More);
+    assert_eq!(trial.closed(connection, at, false, &mut sink), Next::More);
+    trial.end(connection, at, &mut sink);
+    let bytes = ["22", "3", "1", "22", "3", "1", "97", "-", "-"];
+    let mut expected: Vec<String> = bytes.map(|byte| format!("byte {byte}")).into();
+    expected.push("ended".into());
+    assert_eq!(sink.records, expected);
+
+    let text = frame(0x81, b"hello", None);
+    let connection = trial.begin(0).unwrap();
+    let next = trial.data(connection, at, true, &text, &mut sink);
+    assert_eq!((next, sink.records.len()), (Next::Nothing, expected.len()));
+    trial.finish(&mut sink);
+}
+
+/// The parser inside takes its part of the same memory, and what it does not get is counted.
+#[test]
+fn the_parser_inside_is_charged() {
+    let bytes = u64::from(Carried::<Bytes>::CONNECTION_BYTES) + 4;
+    let setup = ParserSetup::default().with_budgets(Budget::new(bytes), Budget::new(0));
+    let mut trial = Trial::new(Carried::<Bytes>::new(&setup).unwrap(), &setup);
+    let mut sink = Records::default();
+    let connection = trial.begin(0).unwrap();
+    let head = frame(0x82, b"\x16\x03\x01", None);
+    let next = trial.data(connection, Timestamp(1), true, &head, &mut sink);
+    assert_eq!(next, Next::Nothing);
+    assert_eq!(setup.budget.left(SHARD), bytes);
+    let parser = trial.finish(&mut sink);
+    assert_eq!(parser.losses().of(Loss::ParserConnections), 1);
 }
 
 proptest! {
@@ -132,6 +167,16 @@ proptest! {
         crate::fuzz_websocket(&bytes);
     }
 
+    /// The same of payload that begins as TLS does.
+    #[test]
+    fn what_is_passed_on_does_not_depend_on_cuts(
+        bytes in prop::collection::vec(prop_oneof![Just(0x82u8), 0u8..20, any::<u8>()], 0..200),
+        piece in 1u8..9,
+    ) {
+        let tls = [10, 0x82, 3, 22, 3, 1];
+        crate::fuzz_websocket(&[&[piece][..], &tls, &bytes].concat());
+    }
+
     /// The payload of any bytes is the same for all cuts.
     #[test]
     fn the_payload_does_not_depend_on_cuts(
@@ -142,6 +187,6 @@ proptest! {
         cut in 1usize..40,
     ) {
         let pieces: Vec<&[u8]> = bytes.chunks(cut).collect();
-        prop_assert_eq!(carried(&pieces, true), carried(&[&bytes], true));
+        prop_assert_eq!(carried(&pieces), carried(&[&bytes]));
     }
 }
