@@ -5,6 +5,7 @@
 
 use flowpin_http::{BodyOptions, Http, HttpOptions, Parser};
 use flowpin_packet::{Shard, Timestamp};
+use flowpin_parser::{Begin, ParserSetup};
 use flowpin_record::{MessageSchema, MessageSink, Value};
 use flowpin_testkit::corpus;
 use std::collections::BTreeMap;
@@ -69,9 +70,14 @@ fn told(turns: &[(bool, Vec<u8>)], piece: usize) -> Vec<String> {
         },
         ..HttpOptions::default()
     };
-    let mut http = Http::new(options).unwrap();
+    let mut http = Http::with_options(options, &ParserSetup::default()).unwrap();
     let mut told = Told::default();
-    let handle = http.begin(Shard(0)).unwrap();
+    let begin = Begin {
+        protocol: 0,
+        shard: Shard(0),
+        at: Timestamp(0),
+    };
+    let handle = http.begin(begin, || unreachable!()).unwrap();
     for (to_server, bytes) in turns {
         for part in bytes.chunks(piece.min(bytes.len().max(1))) {
             http.data(handle, Timestamp(0), *to_server, part, &mut told);

@@ -3,8 +3,9 @@
 //! The file holds one request with its head. `scan` finds lines, names and values; `parser` makes
 //! records of requests and short responses; `httparse` is the crate of that name.
 
-use flowpin_http::{Http, HttpOptions, Parser, head_fields};
+use flowpin_http::{Http, Parser, head_fields};
 use flowpin_packet::{Shard, Timestamp};
+use flowpin_parser::{Begin, ParserSetup};
 use flowpin_record::{MessageSchema, MessageSink, Value};
 use std::hint::black_box;
 
@@ -48,9 +49,14 @@ fn httparse(head: &[u8]) -> usize {
 }
 
 fn parser(head: &[u8], rounds: u64) -> std::io::Result<usize> {
-    let mut http = Http::new(HttpOptions::default())?;
+    let mut http = Http::new(&ParserSetup::default())?;
     let mut sink = Count::default();
-    let Some(handle) = http.begin(Shard(0)) else {
+    let begin = Begin {
+        protocol: 0,
+        shard: Shard(0),
+        at: Timestamp(0),
+    };
+    let Some(handle) = http.begin(begin, || unreachable!()) else {
         return Ok(0);
     };
     for nth in 0..rounds {

@@ -17,8 +17,8 @@
 //!   sides took turns, never on segment boundaries.
 //! - A byte of a head is read once, and copied only if its line was cut; a byte of an unwanted body
 //!   is not read.
-//! - Memory is capped in each shard, and every cap has a named loss; nothing is allocated in steady
-//!   state; no input causes a panic, and each byte costs bounded time.
+//! - What it keeps is charged to the budget of its shard, and every refusal has a named loss; nothing
+//!   is allocated in steady state; no input causes a panic, and each byte costs bounded time.
 //! - A response without its request, and a request without its response, have records too: most
 //!   captures contain one direction of many connections.
 //! - Where receivers may read a message differently, an [`Anomaly`] reports it, and the parser
@@ -51,7 +51,6 @@ mod scan;
 mod schema;
 mod setup;
 mod state;
-mod stats;
 mod syntax;
 #[cfg(test)]
 mod tests;
@@ -65,4 +64,3 @@ pub use parser::Http;
 #[doc(hidden)]
 pub use scan::{head_fields, head_lines};
 pub use schema::{FILES, http as schema};
-pub use stats::HttpStats;

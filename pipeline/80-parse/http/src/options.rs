@@ -1,14 +1,8 @@
-//! Options: limits of memory and length, and the treatment of bodies.
+//! Options: limits of one connection or message, and the treatment of bodies.
 
-/// Options of the parser. Limits named after shards hold in each of the 256 shards.
+/// Options of the parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HttpOptions {
-    /// Connections that are followed in one shard.
-    pub shard_connections_max: u32,
-    /// Transactions that are open in one shard.
-    pub shard_transactions_max: u32,
-    /// Bytes of texts and of incomplete lines in one shard.
-    pub shard_text_bytes_max: u32,
     /// Requests of one connection that wait for their response.
     pub pipelined_max: u32,
     /// Bytes of a line of a head that are read.
@@ -44,9 +38,6 @@ pub struct BodyOptions {
     pub shard_files_max: u64,
     /// Bytes of files of one shard that the sink gets, gaps among them.
     pub shard_file_bytes_max: u64,
-    /// Memory for the unfinished bodies of one shard: decoders, with the filled part of their
-    /// windows.
-    pub shard_bytes_max: u64,
 }
 
 impl BodyOptions {
@@ -68,7 +59,6 @@ impl Default for BodyOptions {
             ratio_max: 1000,
             shard_files_max: 4096,
             shard_file_bytes_max: 256 << 20,
-            shard_bytes_max: 32 << 20,
         }
     }
 }
@@ -76,9 +66,6 @@ impl Default for BodyOptions {
 impl Default for HttpOptions {
     fn default() -> Self {
         Self {
-            shard_connections_max: 4096,
-            shard_transactions_max: 8192,
-            shard_text_bytes_max: 8 << 20,
             pipelined_max: 256,
             line_bytes_max: 16 << 10,
             head_bytes_max: 64 << 10,

@@ -1,19 +1,14 @@
 //! What the engine's settings ask of HTTP, and the values that it publishes for rules.
 
-use crate::Http;
 use crate::options::{BodyOptions, HttpOptions};
 use flowpin_packet::SHARD_COUNT;
-use flowpin_parser::{Buffer, Parser, ParserMemory, ParserSetup};
+use flowpin_parser::{Buffer, ParserSetup};
 
-/// The options for these settings, within HTTP's part of the memory.
+/// The options for these settings.
 pub(crate) fn options(setup: &ParserSetup) -> HttpOptions {
-    let (memory, files) = (setup.memory, &setup.files);
+    let files = &setup.files;
     let most = HttpOptions::default();
-    let connections = |most| memory.shard_connections(Http::CONNECTION_BYTES, most);
     HttpOptions {
-        shard_connections_max: connections(most.shard_connections_max),
-        shard_transactions_max: transactions(memory).min(most.shard_transactions_max),
-        shard_text_bytes_max: memory.shard_bytes(4).min(most.shard_text_bytes_max),
         all_fields: setup.parse.all_fields,
         bodies: BodyOptions {
             decode: files.decode,
@@ -24,19 +19,11 @@ pub(crate) fn options(setup: &ParserSetup) -> HttpOptions {
             decoded_bytes_max: files.bytes_max,
             shard_files_max: files.count_max.div_ceil(SHARD_COUNT as u64),
             shard_file_bytes_max: files.total_bytes_max.div_ceil(SHARD_COUNT as u64),
-            shard_bytes_max: memory.shard_body_bytes(),
             ..most.bodies
         },
         ..most
     }
 }
-
-fn transactions(memory: ParserMemory) -> u32 {
-    memory.shard_values(8, TRANSACTION_BYTES)
-}
-
-/// About the memory of an open transaction.
-const TRANSACTION_BYTES: u64 = 384;
 
 /// Values of messages that rules may use.
 pub(crate) const BUFFERS: &[Buffer] = &[

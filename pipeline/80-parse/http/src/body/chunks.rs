@@ -13,7 +13,6 @@ impl<S: MessageSink> Turn<'_, S> {
         let mut line = self.mine.chunk;
         let (used, step) = line.read(bytes, &mut |anomaly| self.report(anomaly));
         self.mine.chunk = line;
-        self.pools.stats.head_bytes = self.pools.stats.head_bytes.wrapping_add(used as u64);
         match step {
             ChunkStep::More => {}
             ChunkStep::Size(size) => {

@@ -10,6 +10,8 @@ use crate::options::BodyOptions;
 const BODY_BYTES: u64 = 1 << 10;
 const FILE_BYTES: u64 = 16 << 10;
 
+const _: () = assert!(size_of::<Option<BodyState>>() as u64 <= BODY_BYTES);
+
 impl BodyState {
     /// The memory of a body at its beginning.
     pub(super) fn least_cost(encodings: Encodings, options: &BodyOptions) -> u64 {

@@ -94,7 +94,6 @@ impl<S: MessageSink> Turn<'_, S> {
     #[inline]
     pub(crate) fn count_body(&mut self, count: u64) {
         self.mine.body_len = self.mine.body_len.saturating_add(count);
-        self.pools.stats.body_bytes = self.pools.stats.body_bytes.saturating_add(count);
     }
 
     #[cold]

@@ -1,4 +1,4 @@
-//! All bodies of one worker that are decoded, hashed or written, capped in each shard.
+//! All bodies of one worker that are decoded, hashed or written, within the budget of bodies.
 
 use super::Context;
 use super::layers::Encodings;
@@ -6,6 +6,7 @@ use super::quota::{FileOutput, FileQuota};
 use super::state::BodyState;
 use crate::options::BodyOptions;
 use crate::state::NONE;
+use flowpin_memory::Budget;
 use flowpin_record::MessageSink;
 
 /// The bodies of one worker.
@@ -14,8 +15,8 @@ pub(crate) struct Bodies {
     options: BodyOptions,
     states: Vec<Option<BodyState>>,
     free: Vec<u32>,
-    /// By shard: memory that its bodies take.
-    used: Box<[u64; 256]>,
+    /// The memory of bodies.
+    budget: Budget,
     /// By shard: files that were written.
     quotas: Box<[FileQuota; 256]>,
     space: Vec<u8>,
@@ -29,19 +30,18 @@ pub(super) struct OpenBody<'a, S> {
     state: &'a mut BodyState,
     space: &'a mut [u8],
     file: FileOutput<'a, S>,
-    /// Memory that the bodies of its shard take.
-    used: &'a mut u64,
-    /// The part of this body.
+    budget: &'a Budget,
+    /// What the body has taken of its shard's budget.
     cost: u64,
 }
 
 impl Bodies {
-    pub(crate) fn new(options: &BodyOptions) -> Self {
+    pub(crate) fn new(options: &BodyOptions, budget: &Budget) -> Self {
         Self {
             options: *options,
             states: Vec::new(),
             free: Vec::new(),
-            used: Box::new([0; 256]),
+            budget: budget.clone(),
             quotas: Box::new([FileQuota::default(); 256]),
             space: if options.any() {
                 vec![0; SPACE]
@@ -59,15 +59,10 @@ impl Bodies {
 
     /// Begins a body; [`NONE`] if its shard has no memory for it. `number`: of its file.
     pub(super) fn begin(&mut self, encodings: Encodings, number: u64, shard: u8) -> u32 {
-        let Some(used) = self.used.get_mut(usize::from(shard)) else {
-            return NONE;
-        };
         let cost = BodyState::least_cost(encodings, &self.options);
-        let after = used.saturating_add(cost);
-        if after > self.options.shard_bytes_max {
+        if !self.budget.take(shard, cost) {
             return NONE;
         }
-        *used = after;
         let state = BodyState::new(encodings, number, shard, &self.options);
         if let Some(handle) = self.free.pop() {
             if let Some(place) = self.states.get_mut(handle as usize) {
@@ -112,7 +107,7 @@ impl Bodies {
                 is_file: state.is_file,
                 left_out: 0,
             },
-            used: self.used.get_mut(shard)?,
+            budget: &self.budget,
             cost: state.cost(&self.options),
             state,
         })
@@ -144,16 +139,16 @@ impl Bodies {
         self.states.get_mut(handle as usize)?.take()
     }
 
-    /// Bodies of which bytes are still to come.
-    pub(crate) fn in_use(&self) -> usize {
-        self.states.len().wrapping_sub(self.free.len())
+    /// Whether no body has bytes to come, and all memory was given back.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.states.iter().all(Option::is_none) && self.budget.is_whole()
     }
 }
 
 impl<S: MessageSink> OpenBody<'_, S> {
     pub(super) fn parts(&mut self) -> (&mut BodyState, Context<'_>) {
         let options = self.file.options;
-        let room = options.shard_bytes_max.saturating_sub(*self.used);
+        let room = self.budget.left(self.state.shard);
         let context = Context {
             options,
             space: self.space,
@@ -163,17 +158,29 @@ impl<S: MessageSink> OpenBody<'_, S> {
         (self.state, context)
     }
 
-    /// Charges the memory that the body takes now to its shard.
-    pub(super) fn charge(self) {
-        let after = self.state.cost(self.file.options);
-        *self.used = self.used.saturating_add(after);
+    /// Charges the memory that the body takes now to its shard. Without that memory the rest of the
+    /// body is left out.
+    pub(super) fn charge(mut self) {
+        let options = self.file.options;
+        let (before, shard) = (self.cost, self.state.shard);
+        self.cost = 0;
+        let after = self.state.cost(options);
+        if let Some(more) = after.checked_sub(before) {
+            if !self.budget.take(shard, more) {
+                self.state.no_room = true;
+                self.state.give_up();
+                self.cost = before.saturating_sub(self.state.cost(options));
+            }
+        } else {
+            self.cost = before.saturating_sub(after);
+        }
         self.release();
     }
 
-    /// Gives back the memory that the body took before.
+    /// Gives back `cost`.
     fn release(self) {
         let left_out = self.file.left_out;
         self.state.left_out = self.state.left_out.saturating_add(left_out);
-        *self.used = self.used.saturating_sub(self.cost);
+        self.budget.give_back(self.state.shard, self.cost);
     }
 }

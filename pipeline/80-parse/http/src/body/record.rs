@@ -22,7 +22,6 @@ impl<S: MessageSink> Turn<'_, S> {
             transactions,
             texts,
             gathered,
-            stats,
             ..
         } = &mut *self.pools;
         let transaction = transactions.get(self.mine.transaction);
@@ -74,7 +73,6 @@ impl<S: MessageSink> Turn<'_, S> {
             redirect: http.location,
             response_wire_len: http.response_wire_len,
         };
-        stats.files = stats.files.wrapping_add(1);
         let time = self.mine.began;
         self.sink.message(&FILES, time, &record.values());
     }

@@ -63,7 +63,6 @@ impl<S: MessageSink> Turn<'_, S> {
     /// Gives up the current message, and looks for the next one from here.
     #[cold]
     pub(crate) fn lose(&mut self, phase: Phase) {
-        self.pools.stats.resyncs = self.pools.stats.resyncs.wrapping_add(1);
         self.pools
             .texts
             .release(&mut self.mine.line, self.queue.shard);

@@ -17,12 +17,11 @@ use crate::body::Bodies;
 use crate::options::HttpOptions;
 use crate::schema;
 use crate::state::{Connection, NONE, Phase, Side, Text, Texts, Transaction};
-use crate::stats::HttpStats;
-use flowpin_counters::{Loss, Losses};
-use flowpin_memory::Slab;
-use flowpin_packet::Shard;
-use flowpin_parser::Successor;
+use flowpin_counters::Losses;
+use flowpin_memory::{Budget, Slab};
+use flowpin_parser::{Parser, ParserSetup};
 use flowpin_record::MessageSchema;
+use pairing::TRANSACTION_BYTES;
 use std::io;
 
 /// HTTP/1 on all connections of one worker.
@@ -30,27 +29,32 @@ use std::io;
 /// # Examples
 ///
 /// ```
-/// use flowpin_http::{Http, HttpOptions, Parser};
+/// use flowpin_http::{Http, Parser};
 /// use flowpin_packet::{Shard, Timestamp};
+/// use flowpin_parser::{Begin, ParserSetup};
 /// use flowpin_record::{MessageSchema, MessageSink, Value};
 ///
-/// struct Print;
-/// impl MessageSink for Print {
+/// #[derive(Default)]
+/// struct Count(u32);
+/// impl MessageSink for Count {
 ///     fn message(&mut self, schema: &MessageSchema, _: Timestamp, values: &[Value<'_>]) {
 ///         println!("{}: {values:?}", schema.name);
+///         self.0 += 1;
 ///     }
 ///     fn anomaly(&mut self, event: &'static str) {
 ///         println!("{event}");
 ///     }
 /// }
 ///
-/// let mut http = Http::new(HttpOptions::default())?;
-/// let connection = http.begin(Shard(0)).unwrap();
+/// let mut http = Http::new(&ParserSetup::default())?;
 /// let at = Timestamp::new(1, 0);
-/// http.data(connection, at, true, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", &mut Print);
-/// http.data(connection, at, false, b"HTTP/1.1 204 No Content\r\n\r\n", &mut Print);
-/// http.end(connection, at, &mut Print);
-/// assert_eq!(http.stats().records, 1);
+/// let begin = Begin { protocol: 0, shard: Shard(0), at };
+/// let connection = http.begin(begin, || unreachable!("HTTP reads no addresses")).unwrap();
+/// let mut sink = Count::default();
+/// http.data(connection, at, true, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", &mut sink);
+/// http.data(connection, at, false, b"HTTP/1.1 204 No Content\r\n\r\n", &mut sink);
+/// http.end(connection, at, &mut sink);
+/// assert_eq!(sink.0, 1);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
@@ -65,15 +69,14 @@ pub struct Http {
 pub(crate) struct Pools {
     pub(crate) transactions: Slab<Transaction>,
     pub(crate) texts: Texts,
-    /// By shard: connections and transactions in use.
-    used: Box<[[u32; 2]; 256]>,
-    /// A line that arrived in parts.
+    /// The memory of all of them but bodies.
+    pub(crate) budget: Budget,
+    /// A line that arrived in parts, as long as a line may be.
     line: Vec<u8>,
-    /// Texts that were in several blocks.
+    /// Texts that were in several blocks: of one transaction, so half a MiB at most.
     pub(crate) gathered: Vec<u8>,
     pub(crate) bodies: Bodies,
     schema: &'static MessageSchema,
-    pub(crate) stats: HttpStats,
     pub(crate) losses: Losses,
 }
 
@@ -90,52 +93,29 @@ impl Pools {
 }
 
 impl Http {
-    /// A parser without connections.
+    /// A parser with these options, and with the memory that `setup` has.
     ///
     /// # Errors
     ///
     /// Where the system refuses the address space.
-    pub fn new(options: HttpOptions) -> io::Result<Self> {
+    pub fn with_options(options: HttpOptions, setup: &ParserSetup) -> io::Result<Self> {
+        let budget = &setup.budget;
         let line = options.line_bytes_max as usize;
-        let all = |each: u32| each.saturating_mul(256).min(u32::MAX.wrapping_sub(1));
+        let count = |each: u64| budget.capacity_of(each, 256);
         Ok(Self {
-            connections: Slab::with_capacity(all(options.shard_connections_max))?,
+            connections: Slab::with_capacity(count(Self::CONNECTION_BYTES.into()))?,
             pools: Pools {
-                transactions: Slab::with_capacity(all(options.shard_transactions_max))?,
-                texts: Texts::new(options.shard_text_bytes_max)?,
-                used: Box::new([[0; 2]; 256]),
+                transactions: Slab::with_capacity(count(TRANSACTION_BYTES))?,
+                texts: Texts::new(budget)?,
+                budget: budget.clone(),
                 line: Vec::with_capacity(line.saturating_add(1 << 16)),
                 gathered: Vec::with_capacity(1 << 17),
-                bodies: Bodies::new(&options.bodies),
+                bodies: Bodies::new(&options.bodies, &setup.bodies),
                 schema: schema::http(&options),
-                stats: HttpStats::default(),
                 losses: Losses::default(),
             },
             options,
         })
-    }
-
-    /// Follows a connection of a shard; none, and counted, if the shard follows its maximum.
-    pub fn begin(&mut self, shard: Shard) -> Option<u32> {
-        let [used, _] = self.pools.used.get_mut(usize::from(shard.0))?;
-        let connection = if *used < self.options.shard_connections_max {
-            self.connections.insert(Connection::new(shard.0))
-        } else {
-            None
-        };
-        match connection {
-            Some(_) => *used = used.wrapping_add(1),
-            None => self.pools.losses.count(Loss::HttpConnections, 1),
-        }
-        connection
-    }
-
-    /// Releases a connection whose records are written.
-    fn remove(&mut self, connection: u32, shard: u8) {
-        if let Some([used, _]) = self.pools.used.get_mut(usize::from(shard)) {
-            *used = used.wrapping_sub(1);
-        }
-        self.connections.remove(connection);
     }
 
     /// Whether both sides are in one of these phases, with nothing left to write.
@@ -150,28 +130,14 @@ impl Http {
         })
     }
 
-    /// The protocol that the connection has changed to, if it has.
-    pub fn successor(&self, connection: u32) -> Option<Successor> {
-        self.connections.get(connection)?.queue.successor
-    }
-
-    /// The schemas of its records: of transactions, and of files.
-    pub fn schemas(&self) -> [&'static MessageSchema; 2] {
-        [self.pools.schema, &schema::FILES]
-    }
-
-    /// Counters of all connections.
-    pub const fn stats(&self) -> HttpStats {
-        self.pools.stats
-    }
-
-    /// Bodies, connections, transactions and blocks in use: all 0 once every connection has ended.
-    pub(crate) fn in_use(&self) -> [u32; 4] {
-        [
-            u32::try_from(self.pools.bodies.in_use()).unwrap_or(u32::MAX),
+    /// Whether nothing is in use, and all memory was given back.
+    pub(crate) fn is_empty(&self) -> bool {
+        let pools = &self.pools;
+        let in_use = [
             self.connections.len(),
-            self.pools.transactions.len(),
-            self.pools.texts.in_use(),
-        ]
+            pools.transactions.len(),
+            pools.texts.in_use(),
+        ];
+        in_use == [0; 3] && pools.bodies.is_empty() && pools.budget.is_whole()
     }
 }

@@ -25,6 +25,8 @@ pub(crate) struct Turn<'a, S> {
     pub(crate) to_server: bool,
 }
 
+const _: () = assert!(Http::CONNECTION_BYTES as usize == size_of::<Connection>() + 8);
+
 impl Parser for Http {
     // Connections of all of these start with HTTP.
     const PROTOCOLS: &'static [Reads] = &[
@@ -34,12 +36,12 @@ impl Parser for Http {
         Reads::called("websocket", "http"),
         Reads::called("soap", "http"),
     ];
-    const CONNECTION_BYTES: u32 = 384;
+    const CONNECTION_BYTES: u32 = 272;
     const WITHOUT_ROOM: Loss = Loss::HttpConnections;
     const BUFFERS: &'static [Buffer] = BUFFERS;
 
     fn new(setup: &ParserSetup) -> io::Result<Self> {
-        Self::new(options(setup))
+        Self::with_options(options(setup), setup)
     }
 
     fn schemas(setup: &ParserSetup) -> Vec<&MessageSchema> {
@@ -49,7 +51,8 @@ impl Parser for Http {
     }
 
     fn begin(&mut self, begin: Begin, _: impl FnOnce() -> Ends) -> Option<u32> {
-        self.begin(begin.shard)
+        // Its memory is charged by the caller, and the pool has room for all of a budget.
+        self.connections.insert(Connection::new(begin.shard.0))
     }
 
     #[inline]
@@ -118,8 +121,7 @@ impl Parser for Http {
         }
         if let Some(mut turn) = self.turn(connection, at, true, sink) {
             turn.write_all_open();
-            let shard = turn.queue.shard;
-            self.remove(connection, shard);
+            self.connections.remove(connection);
         }
     }
 

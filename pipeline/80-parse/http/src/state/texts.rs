@@ -1,53 +1,157 @@
-//! Bytes of no known length in pooled blocks, capped in each shard.
+//! Texts of unknown length in pooled blocks, whose memory their shard's budget has.
+//!
+//! ```text
+//!  chain ──► first block ──► 512 bytes ──► 512 bytes ─ …
+//!            512, or 128 for one request among many
+//! ```
 
-use flowpin_memory::BlockPool;
+use flowpin_memory::{BlockPool, Budget};
 use std::io;
 
-/// Bytes in blocks, each of which begins with the handle of the next.
+/// A text in blocks, each of which begins with the handle of the next.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Chain {
     /// First and last block, plus one; 0: none.
     first: u32,
     last: u32,
+    /// The length, and [`SHORT`].
     len: u32,
 }
 
+/// The first block of the chain is a short one.
+const SHORT: u32 = 1 << 31;
+
 impl Chain {
+    /// An empty one, whose first block will be a short one if it `is_short`.
+    pub(crate) const fn new(is_short: bool) -> Self {
+        Self {
+            first: 0,
+            last: 0,
+            len: if is_short { SHORT } else { 0 },
+        }
+    }
+
     #[inline]
     pub(crate) const fn len(&self) -> u32 {
-        self.len
+        self.len & !SHORT
     }
 
     #[inline]
     pub(crate) const fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
+    }
+
+    #[inline]
+    const fn is_short(&self) -> bool {
+        self.len & SHORT != 0
+    }
+
+    /// The size of its first block.
+    const fn first_size(&self) -> Size {
+        if self.is_short() {
+            Size::Short
+        } else {
+            Size::Usual
+        }
+    }
+
+    /// The size of its last block, and how many bytes of that are in use.
+    #[inline]
+    fn filled(&self) -> (Size, u32) {
+        let (len, size) = (self.len(), self.first_size());
+        match len.checked_sub(size.room()) {
+            None | Some(0) => (size, len),
+            Some(more) => (Size::Usual, last_part(more)),
+        }
+    }
+
+    /// Bytes that fit its last block.
+    #[inline]
+    fn free(&self) -> u32 {
+        let (size, filled) = self.filled();
+        let room = if self.first == 0 { 0 } else { size.room() };
+        room.saturating_sub(filled)
     }
 }
+
+/// The sizes of blocks.
+#[derive(Clone, Copy, Debug)]
+enum Size {
+    /// For the texts of a request that others were sent before, without waiting.
+    Short,
+    /// Most requests fit one.
+    Usual,
+}
+
+impl Size {
+    const fn block_bytes(self) -> u32 {
+        match self {
+            Self::Short => 128,
+            Self::Usual => 512,
+        }
+    }
+
+    /// Bytes of text in a block.
+    const fn room(self) -> u32 {
+        self.block_bytes().wrapping_sub(4)
+    }
+
+    /// The memory that a block takes, with its place in the lists of its pool.
+    const fn cost(self) -> u64 {
+        (self.block_bytes() as u64).wrapping_add(8)
+    }
+}
+
+/// How many of `more` bytes, one at least, are in the last of the blocks that they fill.
+#[inline]
+const fn last_part(more: u32) -> u32 {
+    let room = Size::Usual.room();
+    match more.checked_rem(room) {
+        Some(0) | None => room,
+        Some(part) => part,
+    }
+}
+
+const LINK: usize = size_of::<u32>();
+const _: () = assert!(Size::Usual.room() as usize + LINK == 512);
+/// Bytes of a list.
+const LIST_MAX: u32 = 1 << 16;
 
 /// The blocks of one worker.
 #[derive(Debug)]
 pub(crate) struct Texts {
-    pool: BlockPool,
-    used: Box<[u32; 256]>,
-    shard_blocks_max: u32,
+    short: BlockPool,
+    usual: BlockPool,
+    budget: Budget,
 }
 
-/// Most requests fit one.
-const BLOCK: usize = 512;
-/// Bytes of a list.
-const LIST_MAX: u32 = 1 << 16;
-const LINK: usize = size_of::<u32>();
-const ROOM: u32 = 508;
-const _: () = assert!(ROOM as usize + LINK == BLOCK);
-
 impl Texts {
-    pub(crate) fn new(shard_bytes_max: u32) -> io::Result<Self> {
-        let shard_blocks_max = shard_bytes_max.div_ceil(512);
+    pub(crate) fn new(budget: &Budget) -> io::Result<Self> {
+        let pool = |size: Size| {
+            let count = budget.capacity_of(size.cost(), 256);
+            BlockPool::new(size.block_bytes() as usize, count)
+        };
         Ok(Self {
-            pool: BlockPool::new(BLOCK, shard_blocks_max.saturating_mul(256))?,
-            used: Box::new([0; 256]),
-            shard_blocks_max,
+            short: pool(Size::Short)?,
+            usual: pool(Size::Usual)?,
+            budget: budget.clone(),
         })
+    }
+
+    #[inline]
+    fn pool(&self, size: Size) -> &BlockPool {
+        match size {
+            Size::Short => &self.short,
+            Size::Usual => &self.usual,
+        }
+    }
+
+    #[inline]
+    fn pool_mut(&mut self, size: Size) -> &mut BlockPool {
+        match size {
+            Size::Short => &mut self.short,
+            Size::Usual => &mut self.usual,
+        }
     }
 
     /// Appends as much as there is room for, and returns how much.
@@ -55,11 +159,14 @@ impl Texts {
     pub(crate) fn append(&mut self, chain: &mut Chain, shard: u8, bytes: &[u8]) -> usize {
         let mut rest = bytes;
         while !rest.is_empty() {
-            let filled = chain.len.checked_rem(ROOM).unwrap_or(0);
-            if filled == 0 && !self.grow(chain, shard) {
-                break;
+            let (mut size, mut filled) = chain.filled();
+            if chain.free() == 0 {
+                let Some(new) = self.grow(chain, shard) else {
+                    break;
+                };
+                (size, filled) = (new, 0);
             }
-            let block = self.pool.bytes_mut(chain.last.wrapping_sub(1));
+            let block = self.pool_mut(size).bytes_mut(chain.last.wrapping_sub(1));
             let room = block
                 .get_mut(LINK.wrapping_add(filled as usize)..)
                 .unwrap_or_default();
@@ -91,10 +198,7 @@ impl Texts {
             return false;
         }
         let needed = u32::from(len).saturating_add(2);
-        let room = ROOM.wrapping_sub(list.len.checked_rem(ROOM).unwrap_or(0)) % ROOM;
-        let blocks = needed.saturating_sub(room).div_ceil(ROOM);
-        let used = self.used.get(usize::from(shard)).copied().unwrap_or(0);
-        if used.saturating_add(blocks) > self.shard_blocks_max {
+        if Self::cost_of(list, needed) > self.budget.left(shard) {
             return false;
         }
         std::iter::once(len.to_le_bytes().as_slice())
@@ -102,48 +206,75 @@ impl Texts {
             .all(|part| self.append(list, shard, part) == part.len())
     }
 
-    /// Adds a block; false if the shard has its most.
-    fn grow(&mut self, chain: &mut Chain, shard: u8) -> bool {
-        let Some(used) = self.used.get_mut(usize::from(shard)) else {
-            return false;
+    /// The memory of the blocks that `more` bytes need.
+    fn cost_of(chain: &Chain, more: u32) -> u64 {
+        let beyond = more.saturating_sub(chain.free());
+        let blocks = |bytes: u32| {
+            let count = bytes.div_ceil(Size::Usual.room());
+            u64::from(count).saturating_mul(Size::Usual.cost())
         };
-        if *used >= self.shard_blocks_max {
-            return false;
+        if beyond == 0 {
+            return 0;
         }
-        let Some(block) = self.pool.take() else {
-            return false;
+        if chain.first != 0 {
+            return blocks(beyond);
+        }
+        let first = chain.first_size();
+        let others = blocks(beyond.saturating_sub(first.room()));
+        others.saturating_add(first.cost())
+    }
+
+    /// Adds a block and returns its size; none if the shard has no memory for it.
+    fn grow(&mut self, chain: &mut Chain, shard: u8) -> Option<Size> {
+        let is_first = chain.first == 0;
+        let size = if is_first {
+            chain.first_size()
+        } else {
+            Size::Usual
         };
-        *used = used.wrapping_add(1);
-        if let Some(link) = self.pool.bytes_mut(block).first_chunk_mut::<LINK>() {
-            *link = [0; LINK];
+        if !self.budget.take(shard, size.cost()) {
+            return None;
         }
+        let Some(block) = self.pool_mut(size).take() else {
+            self.budget.give_back(shard, size.cost());
+            return None;
+        };
+        self.link(size, block, 0);
         let block = block.wrapping_add(1);
-        if chain.first == 0 {
+        if is_first {
             chain.first = block;
-        } else if let Some(link) = self
-            .pool
-            .bytes_mut(chain.last.wrapping_sub(1))
-            .first_chunk_mut::<LINK>()
-        {
-            *link = block.to_le_bytes();
+        } else {
+            let (last, _) = chain.filled();
+            self.link(last, chain.last.wrapping_sub(1), block);
         }
         chain.last = block;
-        true
+        Some(size)
+    }
+
+    /// Writes which block follows one.
+    fn link(&mut self, size: Size, block: u32, next: u32) {
+        let bytes = self.pool_mut(size).bytes_mut(block);
+        if let Some(link) = bytes.first_chunk_mut::<LINK>() {
+            *link = next.to_le_bytes();
+        }
     }
 
     /// Gives all blocks back.
     #[inline]
     pub(crate) fn release(&mut self, chain: &mut Chain, shard: u8) {
         let mut block = chain.first;
+        let mut size = chain.first_size();
+        let mut bytes = 0u64;
         while block != 0 {
-            let next = self.next(block);
-            self.pool.put_back(block.wrapping_sub(1));
-            if let Some(used) = self.used.get_mut(usize::from(shard)) {
-                *used = used.wrapping_sub(1);
-            }
-            block = next;
+            let next = self.next(size, block);
+            self.pool_mut(size).put_back(block.wrapping_sub(1));
+            bytes = bytes.wrapping_add(size.cost());
+            (block, size) = (next, Size::Usual);
         }
-        *chain = Chain::default();
+        if bytes > 0 {
+            self.budget.give_back(shard, bytes);
+        }
+        *chain = Chain::new(chain.is_short());
     }
 
     /// The bytes, if they lie in one block.
@@ -152,26 +283,28 @@ impl Texts {
         if chain.is_empty() {
             return Some(&[]);
         }
-        let block = self.pool.bytes(chain.first.wrapping_sub(1));
-        block.get(LINK..LINK.wrapping_add(chain.len as usize))
+        let pool = self.pool(chain.first_size());
+        let block = pool.bytes(chain.first.wrapping_sub(1));
+        block.get(LINK..LINK.wrapping_add(chain.len() as usize))
     }
 
     /// Appends the bytes to `out`.
     pub(crate) fn gather(&self, chain: &Chain, out: &mut Vec<u8>) {
         let mut block = chain.first;
-        let mut left = chain.len as usize;
+        let mut size = chain.first_size();
+        let mut left = chain.len() as usize;
         while block != 0 && left > 0 {
-            let bytes = self.pool.bytes(block.wrapping_sub(1));
+            let bytes = self.pool(size).bytes(block.wrapping_sub(1));
             let room = bytes.get(LINK..).unwrap_or_default();
             let part = room.get(..left.min(room.len())).unwrap_or_default();
             out.extend_from_slice(part);
             left = left.saturating_sub(part.len());
-            block = self.next(block);
+            (block, size) = (self.next(size, block), Size::Usual);
         }
     }
 
-    fn next(&self, block: u32) -> u32 {
-        let bytes = self.pool.bytes(block.wrapping_sub(1));
+    fn next(&self, size: Size, block: u32) -> u32 {
+        let bytes = self.pool(size).bytes(block.wrapping_sub(1));
         bytes
             .first_chunk::<LINK>()
             .map_or(0, |link| u32::from_le_bytes(*link))
@@ -179,25 +312,28 @@ impl Texts {
 
     /// Blocks in use.
     pub(crate) fn in_use(&self) -> u32 {
-        self.pool.len()
+        self.short.len().saturating_add(self.usual.len())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Chain, Texts};
+    use flowpin_memory::Budget;
     use proptest::prelude::*;
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
 
-        /// Appended bytes come back, whatever their parts; no block stays in use.
+        /// Appended bytes come back, whatever their parts; no block and no byte of the budget
+        /// stays in use.
         #[test]
         fn chains_give_back_what_was_appended(parts in prop::collection::vec(
             prop::collection::vec(any::<u8>(), 0..700), 0..8,
         )) {
-            let mut texts = Texts::new(1 << 16).unwrap();
-            let mut chains = [Chain::default(); 2];
+            let budget = Budget::new(1 << 16);
+            let mut texts = Texts::new(&budget).unwrap();
+            let mut chains = [Chain::new(false), Chain::new(true)];
             for part in &parts {
                 for chain in &mut chains {
                     prop_assert_eq!(texts.append(chain, 3, part), part.len());
@@ -208,19 +344,45 @@ mod tests {
                 let mut out = Vec::new();
                 texts.gather(chain, &mut out);
                 prop_assert_eq!(&out, &all);
+                prop_assert_eq!(chain.len() as usize, all.len());
                 if let Some(whole) = texts.whole(chain) {
                     prop_assert_eq!(whole, &all);
                 }
                 texts.release(chain, 3);
             }
             prop_assert_eq!(texts.in_use(), 0);
+            prop_assert!(budget.is_whole());
+        }
+
+        /// An item is kept whole or not at all, with what its shard has left.
+        #[test]
+        fn items_are_kept_whole_or_not_at_all(
+            items in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..700), 0..8),
+            shard_bytes in 0u64..4000,
+            is_short in any::<bool>(),
+        ) {
+            let budget = Budget::new(shard_bytes);
+            let mut texts = Texts::new(&budget).unwrap();
+            let mut list = Chain::new(is_short);
+            let mut expected = Vec::new();
+            for item in &items {
+                if texts.append_item(&mut list, 9, &[item]) {
+                    expected.extend(u16::try_from(item.len()).unwrap().to_le_bytes());
+                    expected.extend(item);
+                }
+            }
+            let mut out = Vec::new();
+            texts.gather(&list, &mut out);
+            prop_assert_eq!(out, expected);
+            texts.release(&mut list, 9);
+            prop_assert!(budget.is_whole());
         }
     }
 
-    /// A shard's cap holds for that shard alone.
+    /// A shard's memory is its own.
     #[test]
     fn a_full_shard_refuses_and_others_do_not() {
-        let mut texts = Texts::new(1024).unwrap();
+        let mut texts = Texts::new(&Budget::new(1040)).unwrap();
         let mut chain = Chain::default();
         assert_eq!(texts.append(&mut chain, 0, &[1; 2000]), 1016);
         let mut other = Chain::default();

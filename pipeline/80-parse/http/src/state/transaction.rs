@@ -101,14 +101,16 @@ impl Transaction {
     /// It got its final response instead, before any byte of the body.
     pub(crate) const ANSWERED_AT_ONCE: u8 = 1 << 7;
 
-    pub(crate) fn new(depth: u32) -> Self {
+    /// One whose texts probably are short, if others wait before it.
+    pub(crate) fn new(depth: u32, is_short: bool) -> Self {
+        let chain = Chain::new(is_short);
         Self {
             next: NONE,
             depth,
-            texts: Chain::default(),
+            texts: chain,
             parts: [Part::default(); Text::COUNT],
-            proxied: Chain::default(),
-            fields: [Chain::default(); 2],
+            proxied: chain,
+            fields: [chain; 2],
             request_at: Timestamp(0),
             response_at: Timestamp(0),
             request_len: 0,

@@ -1,8 +1,8 @@
 //! Bodies that were encoded, coded for the transfer, or both, from head to file.
 
 use super::{C, S};
-use crate::fuzz::{Step, feed};
-use crate::{BodyOptions, Http, HttpOptions};
+use crate::fuzz::{Step, feed, parser};
+use crate::{BodyOptions, HttpOptions};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::Write;
@@ -37,7 +37,7 @@ fn file(fields: &str, body: &[u8]) -> Vec<String> {
         Step::Data(C, b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"),
         Step::Data(S, &response),
     ];
-    let mut http = Http::new(options).unwrap();
+    let mut http = parser(options, 32 << 20).unwrap();
     let whole = feed(&mut http, &steps, usize::MAX);
     for piece in [1, 2, 7] {
         assert_eq!(
@@ -46,7 +46,7 @@ fn file(fields: &str, body: &[u8]) -> Vec<String> {
             "in pieces of {piece}"
         );
     }
-    assert_eq!(http.in_use(), [0; 4]);
+    assert!(http.parser.is_empty());
     let is_brief = |line: &String| line.starts_with("file") || line.starts_with("http_");
     whole.into_iter().filter(is_brief).collect()
 }

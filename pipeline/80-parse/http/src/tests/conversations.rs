@@ -1,10 +1,10 @@
 //! Ordinary and less ordinary conversations.
 
 use super::{C, S, told, told_of};
-use crate::fuzz::{Step, Told};
-use crate::{Http, HttpOptions};
-use flowpin_packet::{Shard, Timestamp};
-use flowpin_parser::{Parser, Successor};
+use crate::HttpOptions;
+use crate::fuzz::{Step, Told, parser};
+use flowpin_packet::Timestamp;
+use flowpin_parser::{Next, Successor};
 
 const GET: &[u8] = b"GET /a HTTP/1.1\r\nHost: h.example\r\n\r\n";
 
@@ -200,13 +200,13 @@ fn long_heads_hide_neither_upgrades_nor_hosts() {
     let long = "x".repeat(600);
     let head = format!("GET http://other/{long} HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\n\r\n");
     let answer: &[u8] = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n";
-    let mut http = Http::new(HttpOptions::default()).unwrap();
-    let handle = http.begin(Shard(0)).unwrap();
+    let mut http = parser(HttpOptions::default(), 1 << 20).unwrap();
+    let handle = http.begin(0).unwrap();
     let mut sink = Told::default();
-    for (side, bytes) in [(C, head.as_bytes()), (S, answer)] {
-        http.data(handle, Timestamp(1), side, bytes, &mut sink);
-    }
-    assert_eq!(http.successor(handle), Some(Successor::WebSocket));
+    let next = [(C, head.as_bytes()), (S, answer)]
+        .map(|(side, bytes)| http.data(handle, Timestamp(1), side, bytes, &mut sink));
+    let websocket = Next::Successor(Successor::WebSocket, answer.len());
+    assert_eq!(next, [Next::More, websocket]);
     assert!(sink.0.iter().any(|told| told == "http_host_contradicts"));
     http.end(handle, Timestamp(1), &mut sink);
 }

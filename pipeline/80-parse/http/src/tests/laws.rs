@@ -1,10 +1,9 @@
 //! Laws that hold for any bytes.
 
 use super::{C, S};
-use crate::fuzz::{Step, Told, feed, fuzz_http, one};
-use crate::{Http, HttpOptions};
-use flowpin_packet::{Shard, Timestamp};
-use flowpin_parser::Parser;
+use crate::HttpOptions;
+use crate::fuzz::{Step, Told, feed, fuzz_http, one, parser};
+use flowpin_packet::Timestamp;
 use proptest::prelude::*;
 
 /// Conversations that have something of everything.
@@ -111,11 +110,11 @@ fn steps<'a>(conversation: &[(bool, &'a [u8])]) -> Vec<Step<'a>> {
 /// Every cut in two of every turn.
 #[test]
 fn no_cut_changes_what_is_told() {
-    let mut http = Http::new(HttpOptions {
+    let options = HttpOptions {
         all_fields: true,
         ..HttpOptions::default()
-    })
-    .unwrap();
+    };
+    let mut http = parser(options, 1 << 20).unwrap();
     for conversation in CONVERSATIONS {
         let whole = steps(conversation);
         // Each step has a time of its own; the parts of a cut one have the same.
@@ -126,7 +125,7 @@ fn no_cut_changes_what_is_told() {
             };
             for at in 0..=bytes.len() {
                 let mut told = Told::default();
-                let handle = http.begin(Shard(1)).unwrap();
+                let handle = http.begin(0).unwrap();
                 for (nth, &step) in whole.iter().enumerate() {
                     let time = Timestamp(nth as u64);
                     if nth == turn {
@@ -154,16 +153,15 @@ fn no_cut_changes_what_is_told() {
 /// Connections share pools, but nothing else.
 #[test]
 fn interleaved_connections_do_not_mix() {
-    let mut http = Http::new(HttpOptions::default()).unwrap();
+    let mut http = parser(HttpOptions::default(), 1 << 20).unwrap();
     let expected: Vec<_> = CONVERSATIONS
         .iter()
         .map(|conversation| feed(&mut http, &steps(conversation), usize::MAX))
         .collect();
     let mut open: Vec<_> = CONVERSATIONS
         .iter()
-        .enumerate()
-        .map(|(nth, conversation)| {
-            let handle = http.begin(Shard(u8::try_from(nth).unwrap())).unwrap();
+        .map(|conversation| {
+            let handle = http.begin(0).unwrap();
             let bytes = conversation
                 .iter()
                 .enumerate()
@@ -187,7 +185,40 @@ fn interleaved_connections_do_not_mix() {
         http.end(handle, Timestamp(end), &mut told);
         assert_eq!(told.0, expected);
     }
-    assert_eq!(http.in_use(), [0; 4]);
+    assert!(http.parser.is_empty());
+}
+
+/// A segment may hold a request for every four bytes: no call takes more memory than it may.
+#[test]
+fn floods_of_requests_take_memory_in_proportion_to_their_bytes() {
+    for request in [
+        "X /\n",
+        "GET /\n",
+        "X / HTTP/1.1\n\n",
+        "X / HTTP/1.1\na:\n\n",
+        "X / HTTP/1.1\nvia:\na:\n\n",
+        "GET / HTTP/1.1\r\nHost: h\r\nVia: x\r\nUpgrade: y\r\n\r\n",
+        "X / HTTP/1.1\nExpect: 100-continue\nContent-Length: 1\n\nx",
+    ] {
+        for all_fields in [false, true] {
+            let options = HttpOptions {
+                all_fields,
+                ..HttpOptions::default()
+            };
+            let mut http = parser(options, 1 << 20).unwrap();
+            let requests = request.repeat(400);
+            let responses = "HTTP/1.1 200 OK\na:\nContent-Length: 0\n\n".repeat(100);
+            let steps = [
+                Step::Data(C, requests.as_bytes()),
+                Step::Data(S, responses.as_bytes()),
+                Step::Data(C, requests.as_bytes()),
+            ];
+            for piece in [usize::MAX, 1460, 5] {
+                assert!(!feed(&mut http, &steps, piece).is_empty());
+                assert!(http.parser.is_empty());
+            }
+        }
+    }
 }
 
 /// Beginnings, middles and ends of messages, to be put together in any order.

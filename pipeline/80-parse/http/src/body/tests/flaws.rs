@@ -8,6 +8,7 @@ use crate::options::BodyOptions;
 use crate::state::NONE;
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, ZlibEncoder};
+use flowpin_memory::Budget;
 use proptest::prelude::*;
 use std::io::Write;
 
@@ -184,11 +185,10 @@ fn limits_hold_for_both_codings_together() {
     assert!(work.is_broken && work.is_over);
     // Memory of both decoders counts, and comes back.
     let options = BodyOptions {
-        shard_bytes_max: 256 << 10,
         files: false,
         ..all()
     };
-    let mut bodies = Bodies::new(&options);
+    let mut bodies = Bodies::new(&options, &Budget::new(256 << 10));
     let mut open = Vec::new();
     loop {
         match bodies.begin(both(GZIP, GZIP), 2, 0) {
@@ -246,7 +246,7 @@ fn what_came_before_a_gap_is_kept() {
         (DEFLATE, raw(&text)),
         (BROTLI, BROTLI_LINES.to_vec()),
     ] {
-        let mut bodies = Bodies::new(&all());
+        let mut bodies = Bodies::new(&all(), &Budget::new(32 << 20));
         let body = bodies.begin(Encodings::of_content(encoding), 2, 0);
         assert!(bodies.begin_file(body));
         let mut made = Made::default();

@@ -22,7 +22,6 @@ impl<S: MessageSink> Turn<'_, S> {
             self.resume(bytes)
         };
         let used = bytes.len().wrapping_sub(rest.len());
-        self.pools.stats.head_bytes = self.pools.stats.head_bytes.wrapping_add(used as u64);
         let used = u32::try_from(used).unwrap_or(u32::MAX);
         self.mine.head_len = self.mine.head_len.saturating_add(used);
         let is_over = !matches!(

@@ -54,7 +54,6 @@ impl<S: MessageSink> Turn<'_, S> {
             // The version was cut off.
             found.version = Version::Odd;
         }
-        self.pools.stats.requests = self.pools.stats.requests.wrapping_add(1);
         if found.version == Version::Other(2, 0) && found.name == b"PRI" {
             self.hand_over(Successor::Http2);
             return false;

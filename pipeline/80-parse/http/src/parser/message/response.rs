@@ -17,7 +17,6 @@ impl<S: MessageSink> Turn<'_, S> {
             return false;
         };
         self.sink.fits(true);
-        self.pools.stats.responses = self.pools.stats.responses.wrapping_add(1);
         if self.mine.has(Side::MISSED) {
             self.mine.clear(Side::MISSED);
             self.skip_unanswered();

@@ -4,4 +4,5 @@ mod expect;
 mod queue;
 mod write;
 
+pub(crate) use queue::TRANSACTION_BYTES;
 pub(crate) use write::record;

@@ -5,30 +5,29 @@ use crate::state::{NONE, Transaction};
 use flowpin_counters::Loss;
 use flowpin_record::MessageSink;
 
+/// What a transaction takes of its shard's budget, besides its texts.
+pub(crate) const TRANSACTION_BYTES: u64 = size_of::<Transaction>() as u64 + 8;
+
+/// Requests of a connection beyond these, which wait for their responses, have short blocks for
+/// their texts: a segment may hold a request for every few of its bytes.
+const LONG_TEXTS_MAX: u32 = 16;
+
 impl<S: MessageSink> Turn<'_, S> {
-    /// Opens a transaction; [`NONE`] if the shard has its maximum.
+    /// Opens a transaction; [`NONE`] if the shard has no memory for it.
     pub(crate) fn open(&mut self) -> u32 {
-        let shard = usize::from(self.queue.shard);
-        let Some([_, used]) = self.pools.used.get_mut(shard) else {
-            return NONE;
-        };
         self.queue.depth = self.queue.depth.wrapping_add(1);
-        let handle = if *used < self.options.shard_transactions_max {
-            let new = Transaction::new(self.queue.depth);
-            self.pools.transactions.insert(new)
-        } else {
-            None
-        };
-        match handle {
-            Some(handle) => {
-                *used = used.wrapping_add(1);
-                handle
+        if self.pools.budget.take(self.queue.shard, TRANSACTION_BYTES) {
+            let is_short = self.queue.len >= LONG_TEXTS_MAX;
+            let new = Transaction::new(self.queue.depth, is_short);
+            if let Some(handle) = self.pools.transactions.insert(new) {
+                return handle;
             }
-            None => {
-                self.pools.losses.count(Loss::HttpTransactions, 1);
-                NONE
-            }
+            self.pools
+                .budget
+                .give_back(self.queue.shard, TRANSACTION_BYTES);
         }
+        self.pools.losses.count(Loss::HttpTransactions, 1);
+        NONE
     }
 
     /// Queues a request until its response, if there is room.
@@ -115,9 +114,7 @@ impl<S: MessageSink> Turn<'_, S> {
             }
         }
         self.pools.transactions.remove(handle);
-        if let Some([_, used]) = self.pools.used.get_mut(usize::from(shard)) {
-            *used = used.wrapping_sub(1);
-        }
+        self.pools.budget.give_back(shard, TRANSACTION_BYTES);
     }
 
     /// Writes all open transactions, complete or not.

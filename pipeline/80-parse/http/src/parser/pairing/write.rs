@@ -14,7 +14,6 @@ impl<S: MessageSink> Turn<'_, S> {
         let Some(transaction) = pools.transactions.get(handle) else {
             return;
         };
-        pools.stats.records = pools.stats.records.wrapping_add(1);
         let time = if transaction.has(Transaction::HAS_REQUEST) {
             transaction.request_at
         } else {
