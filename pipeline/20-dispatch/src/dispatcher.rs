@@ -164,7 +164,8 @@ impl Dispatcher {
             return false;
         };
         if frame.link as u8 != LinkType::Ethernet as u8
-            || fast_path::describe::<DECODE, ()>(captured, frame, origin, &self.hasher, meta).is_err()
+            || fast_path::describe::<DECODE, ()>(captured, frame, origin, &self.hasher, meta)
+                .is_err()
         {
             return false;
         }

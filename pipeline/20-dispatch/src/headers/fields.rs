@@ -14,7 +14,7 @@ use flowpin_wire::transport::{
 type Fields = Vec<(&'static str, String)>;
 
 /// The fields of the header that starts here; none of one that cannot be read.
-pub(super) fn of(what: What, bytes: &[u8], len: usize) -> Fields {
+pub(super) fn of(what: What, bytes: &[u8]) -> Fields {
     match what {
         What::Layer(Next::Ethernet) => ethernet(bytes),
         What::Layer(Next::Vlan) => VlanTag::parse(bytes)
@@ -31,7 +31,7 @@ pub(super) fn of(what: What, bytes: &[u8], len: usize) -> Fields {
             .unwrap_or_default(),
         What::Layer(Next::Link(link)) => vec![("type", format!("{link:?}"))],
         What::Layer(Next::Ipv4) => ipv4(bytes),
-        What::Layer(Next::Ipv6) => ipv6(bytes, len),
+        What::Layer(Next::Ipv6) => ipv6(bytes),
         What::Layer(_) => Fields::new(),
         What::Tunnel(_, 0) => Fields::new(),
         What::Tunnel(_, id) => vec![("id", id.to_string())],
@@ -88,11 +88,11 @@ fn ipv4(bytes: &[u8]) -> Fields {
     fields
 }
 
-fn ipv6(bytes: &[u8], len: usize) -> Fields {
+fn ipv6(bytes: &[u8]) -> Fields {
     let Ok(packet) = Ipv6Packet::parse(bytes, ANY_LEN) else {
         return Fields::new();
     };
-    let mut fields = vec![
+    vec![
         ("source", Ipv6Addr::from(packet.source()).to_string()),
         (
             "destination",
@@ -101,12 +101,7 @@ fn ipv6(bytes: &[u8], len: usize) -> Fields {
         ("next_header", packet.next_header().to_string()),
         ("hop_limit", packet.hop_limit().to_string()),
         ("length", packet.packet_len().to_string()),
-    ];
-    let extensions = len.saturating_sub(packet.header_len());
-    if extensions > 0 {
-        fields.push(("extension_bytes", extensions.to_string()));
-    }
-    fields
+    ]
 }
 
 fn transport(protocol: u8, bytes: &[u8]) -> Fields {

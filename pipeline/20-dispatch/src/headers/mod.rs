@@ -3,6 +3,7 @@
 //! The walk is that of the peel loop; the fields of each header are read by the views that the
 //! loop itself uses.
 
+mod extensions;
 mod fields;
 
 use crate::peel::{NonIp, Outcome, Peel, TunnelLayer, Watch};
@@ -79,12 +80,13 @@ pub fn headers(frame: &[u8], seen: Seen) -> Headers {
             continue;
         }
         let rest = frame.get(place.at..).unwrap_or_default();
-        all.push(Header {
+        let header = Header {
             name: name_of(place.what),
             offset: place.at,
             len,
-            fields: fields::of(place.what, rest, len),
-        });
+            fields: fields::of(place.what, rest),
+        };
+        extensions::push(&mut all, header, rest);
     }
     Headers {
         all,

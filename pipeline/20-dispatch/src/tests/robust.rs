@@ -5,7 +5,9 @@ use super::stack::{any_ip, any_layer, any_port, wrap_all};
 use super::{Pin, fields, whole_frame};
 use crate::dispatcher::Origin;
 use crate::quality::LINKS;
-use crate::{DispatchOptions, Dispatched, Dispatcher, decode, fuzz_dispatch, verify};
+use crate::{
+    DispatchOptions, Dispatched, Dispatcher, SlowReason, decode, fuzz_dispatch, slow_reason, verify,
+};
 use flowpin_packet::{Frame, FrameBytes, LinkType, PacketFlags, PacketKind, PacketMeta, Timestamp};
 use flowpin_testkit::build::{Ip, IpPacket, Tcp};
 use proptest::prelude::*;
@@ -158,6 +160,14 @@ proptest! {
         }
     }
 
+    /// An explanation has a reason for the slow path exactly if a run takes it.
+    #[test]
+    fn the_slow_path_has_a_reason((bytes, frame) in any_frame()) {
+        let captured = &bytes[frame.start as usize..][..frame.captured_len as usize];
+        let reason = slow_reason(captured, &frame, true);
+        prop_assert_eq!(reason.is_none(), is_fast(true, &bytes, &frame), "{:?}", reason);
+    }
+
     /// Bytes of other link types may look like Ethernet: they take the slow path all the same.
     #[test]
     fn other_link_types_take_the_slow_path(
@@ -266,6 +276,42 @@ fn ordinary_packets_take_the_fast_path() {
         let bytes = tagged(&packet, &TAG_TYPES[..3]);
         let frame = whole_frame(LinkType::Ethernet, &bytes);
         assert!(!is_fast(true, &bytes, &frame));
+    }
+}
+
+/// Each check of the fast path gives its own reason.
+#[test]
+fn each_refusal_has_its_reason() {
+    let v4 = Ip::v4([10, 0, 0, 1], [10, 0, 0, 2]);
+    let tcp = v4.tcp(Tcp::new(40_000, 80, 7, 8, 0x10), b"GET").ethernet();
+    let udp = |port| v4.udp(40_000, port, &[0; 40]).ethernet();
+    let changed = |mut bytes: Vec<u8>, at: usize, to: u8| {
+        bytes[at] = to;
+        bytes
+    };
+    let fragment = v4.identified(7).udp(40_000, 53, &[0; 80]).fragments(76);
+    for (bytes, expected) in [
+        (tcp.clone(), None),
+        (tcp[..30].to_vec(), Some(SlowReason::Short)),
+        (
+            changed(tcp.clone(), 13, 6),
+            Some(SlowReason::EtherType(0x0806)),
+        ),
+        (changed(tcp.clone(), 14, 0x46), Some(SlowReason::IpHeader)),
+        (changed(tcp.clone(), 16, 9), Some(SlowReason::IpLength)),
+        (fragment[0].ethernet(), Some(SlowReason::Fragment)),
+        (changed(tcp.clone(), 23, 47), Some(SlowReason::Protocol(47))),
+        (
+            changed(tcp.clone(), 46, 0x40),
+            Some(SlowReason::TransportHeader),
+        ),
+        (changed(tcp, 24, 0x55), Some(SlowReason::HeaderChecksum)),
+        (udp(53), None),
+        (udp(4789), Some(SlowReason::TunnelPort)),
+        (changed(udp(53), 39, 7), Some(SlowReason::TransportHeader)),
+    ] {
+        let frame = whole_frame(LinkType::Ethernet, &bytes);
+        assert_eq!(slow_reason(&bytes, &frame, true), expected, "{bytes:x?}");
     }
 }
 
