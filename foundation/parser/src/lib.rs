@@ -159,7 +159,7 @@ mod setup;
 pub mod testing;
 
 pub use buffer::{Buffer, Sender};
-pub use kept::KeptBytes;
+pub use kept::{KeptBytes, slot_bytes};
 pub use lines::{Line, Lines, PartialLine};
 pub use memory::{MESSAGE_BYTES_MIN, ParserMemory};
 pub use next::{Continues, Next, Successor};

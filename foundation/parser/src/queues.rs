@@ -1,6 +1,6 @@
 //! First in, first out: what connections have asked and not yet got an answer to.
 
-use crate::KeptBytes;
+use crate::{KeptBytes, slot_bytes};
 use flowpin_memory::{Budget, Chain, Slab};
 use std::io;
 
@@ -70,8 +70,8 @@ struct Entry<T> {
 }
 
 impl<T: Copy> Queues<T> {
-    /// What an entry takes without its text: its slot, and the place in the list of free ones.
-    const ENTRY_BYTES: u64 = size_of::<Entry<T>>() as u64 + 4;
+    /// What an entry takes without its text.
+    const ENTRY_BYTES: u64 = slot_bytes::<Entry<T>>() as u64;
 
     /// Reserves address space for all that the budget allows. Texts are kept in blocks of
     /// `block_bytes`, a power of two from 32 to 2048.

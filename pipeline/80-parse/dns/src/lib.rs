@@ -8,16 +8,16 @@
 //!                                                                       (Zeek's dns.log)
 //! ```
 //!
-//! Each worker has one [`Dns`], each connection one handle. Guarantees:
+//! Each worker has one [`Dns`]. Guarantees:
 //!
 //! - Reports depend on the messages of each direction and on the order in which they arrive, not on
 //!   how TCP segments them.
 //! - A name is limited to 255 bytes and few pointers, and the text of a message has a cap: no
 //!   message costs more than a fixed multiple of its length, or that cap.
 //! - A request without a response is reported when its connection ends, or with the connection's
-//!   next message once [`DnsOptions::wait_nanos`] of capture time have passed.
-//! - Nothing is allocated after [`Dns::new`] except the first long lists, and no input makes the
-//!   parser panic.
+//!   next message once 30 seconds of capture time have passed.
+//! - What waits and what is incomplete is charged to the memory of its shard. Nothing is allocated
+//!   after the parser is made except the first long lists, and no input makes it panic.
 //!
 //! Deliberately does not: keep a cache, follow zone transfers beyond their messages, or decrypt.
 
@@ -36,8 +36,8 @@
     )
 )]
 
+mod flavour;
 mod fuzz;
-mod interface;
 mod options;
 mod parser;
 mod pending;
@@ -50,6 +50,5 @@ mod wire;
 
 #[doc(hidden)]
 pub use fuzz::fuzz_dns;
-pub use options::DnsOptions;
-pub use parser::{Dns, Flavour, Handle};
+pub use parser::Dns;
 pub use record::{DNS, DNS_LOG, LLMNR, MDNS};

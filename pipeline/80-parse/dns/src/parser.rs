@@ -1,77 +1,27 @@
 //! The parser: connections, and framing over TCP.
 
-use crate::DnsOptions;
+use crate::flavour::Flavour;
+use crate::options::DnsOptions;
 use crate::pending::Queue;
 use crate::reading::{Reading, Seen};
-use crate::record::{DNS, FROM_SERVER, LLMNR, MDNS};
+use crate::record::{DNS, DNS_LOG, LLMNR, MDNS};
 use flowpin_counters::{Loss, Losses};
-use flowpin_memory::{Chain, Chains, Slab};
-use flowpin_packet::{SHARD_COUNT, Shard, Timestamp};
+use flowpin_memory::{Chain, Slab};
+use flowpin_packet::Timestamp;
+use flowpin_parser::{
+    Begin, Buffer, Ends, KeptBytes, Next, Parser, ParserSetup, Reads, slot_bytes,
+};
 use flowpin_record::{MessageSchema, MessageSink};
 use std::io;
-
-/// A connection in [`Dns`].
-pub type Handle = u32;
-
-/// The protocol variant of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flavour {
-    /// RFC 1035.
-    Dns,
-    /// RFC 6762: multicast on the link; responses do not repeat the question and are not paired.
-    Mdns,
-    /// RFC 4795.
-    Llmnr,
-}
-
-impl Flavour {
-    /// Returns the variant by the name of the identified protocol.
-    pub fn of(protocol: &str) -> Option<Self> {
-        Some(match protocol {
-            "dns" => Self::Dns,
-            "mdns" => Self::Mdns,
-            "llmnr" => Self::Llmnr,
-            _ => return None,
-        })
-    }
-
-    /// Returns the name of the protocol.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Dns => "dns",
-            Self::Mdns => "mdns",
-            Self::Llmnr => "llmnr",
-        }
-    }
-
-    pub(crate) fn schema(self, to_server: bool) -> &'static MessageSchema {
-        let [dns, mdns, llmnr] = &FROM_SERVER;
-        match (self, to_server) {
-            (Self::Dns, true) => &DNS,
-            (Self::Mdns, true) => &MDNS,
-            (Self::Llmnr, true) => &LLMNR,
-            (Self::Dns, false) => dns,
-            (Self::Mdns, false) => mdns,
-            (Self::Llmnr, false) => llmnr,
-        }
-    }
-
-    /// RFC 6762 §5.4 and §10.2: mDNS uses the highest bit of the class for flags.
-    pub(crate) const fn class_mask(self) -> u16 {
-        match self {
-            Self::Mdns => 0x7fff,
-            Self::Dns | Self::Llmnr => u16::MAX,
-        }
-    }
-}
 
 /// The DNS parser of one worker.
 ///
 /// # Examples
 ///
 /// ```
-/// use flowpin_dns::{Dns, DnsOptions, Flavour};
+/// use flowpin_dns::Dns;
 /// use flowpin_packet::{Shard, Timestamp};
+/// use flowpin_parser::{Begin, Parser, ParserSetup};
 /// use flowpin_record::{MessageSchema, MessageSink, Value};
 ///
 /// #[derive(Default)]
@@ -88,11 +38,12 @@ impl Flavour {
 ///     }
 /// }
 ///
-/// let mut dns = Dns::new(DnsOptions::default())?;
-/// let connection = dns.begin(Shard(0), Flavour::Dns).unwrap();
+/// let mut dns = Dns::new(&ParserSetup::default())?;
+/// let begin = Begin { protocol: 0, shard: Shard(0), at: Timestamp(0) };
+/// let connection = dns.begin(begin, || unreachable!()).unwrap();
 /// let query = b"\x12\x34\x01\0\0\x01\0\0\0\0\0\0\x07example\x03org\0\0\x01\0\x01";
 /// let mut sink = Names::default();
-/// dns.datagram(connection, Timestamp(0), true, query, query.len(), &mut sink);
+/// dns.datagram(connection, Timestamp(0), true, (query, query.len()), &mut sink);
 /// dns.end(connection, Timestamp(1), &mut sink);
 /// assert_eq!(sink.0, [b"example.org"]);
 /// # Ok::<(), std::io::Error>(())
@@ -100,8 +51,7 @@ impl Flavour {
 #[derive(Debug)]
 pub struct Dns {
     connections: Slab<Connection>,
-    held: Chains,
-    open: Box<[u32; SHARD_COUNT]>,
+    held: KeptBytes,
     /// A message that straddles segments, joined.
     joined: Vec<u8>,
     read: Reading,
@@ -136,78 +86,56 @@ pub(crate) enum State {
     GivenUp,
 }
 
-impl Dns {
-    /// Reserves all memory that connections will need.
-    ///
-    /// # Errors
-    ///
-    /// If the system refuses the address space.
-    pub fn new(options: DnsOptions) -> io::Result<Self> {
-        let shards = u32::try_from(SHARD_COUNT).unwrap_or(u32::MAX);
-        let connections = options.shard_connections_max.saturating_mul(shards);
-        let blocks = options.shard_bytes_max.div_ceil(BLOCK_BYTES);
-        Ok(Self {
-            connections: Slab::with_capacity(connections)?,
-            held: Chains::new(BLOCK_BYTES as usize, blocks, SHARD_COUNT)?,
-            open: Box::new([0; SHARD_COUNT]),
-            joined: Vec::with_capacity(LENGTH_MAX),
-            read: Reading::new(options)?,
-        })
+impl Parser for Dns {
+    const PROTOCOLS: &'static [Reads] = &{
+        let [dns, mdns, llmnr] = Flavour::ALL;
+        [
+            Reads::own(dns.name()),
+            Reads::own(mdns.name()),
+            Reads::own(llmnr.name()),
+        ]
+    };
+    const CONNECTION_BYTES: u32 = slot_bytes::<Connection>();
+    const WITHOUT_ROOM: Loss = Loss::DnsConnections;
+    const SCHEMAS: &'static [&'static MessageSchema] = &[&DNS, &DNS_LOG, &MDNS, &LLMNR];
+    const BUFFERS: &'static [Buffer] = BUFFERS;
+
+    fn new(setup: &ParserSetup) -> io::Result<Self> {
+        let options = DnsOptions {
+            log: setup.has_columns,
+            ..DnsOptions::default()
+        };
+        Self::with_options(options, setup)
     }
 
-    /// Opens a connection that speaks DNS; `None` if its shard is at its limit.
-    pub fn begin(&mut self, shard: Shard, flavour: Flavour) -> Option<Handle> {
-        let open = self.open.get_mut(usize::from(shard.0));
-        let room = open.filter(|open| **open < self.read.options.shard_connections_max);
-        let Some(open) = room else {
-            self.read.losses.count(Loss::DnsConnections, 1);
-            return None;
-        };
-        *open = open.saturating_add(1);
+    fn begin(&mut self, begin: Begin, _: impl FnOnce() -> Ends) -> Option<u32> {
         self.connections.insert(Connection {
-            shard: shard.0,
-            flavour,
+            shard: begin.shard.0,
+            flavour: *Flavour::ALL.get(usize::from(begin.protocol))?,
             is_stream: false,
             waiting: Queue::default(),
             sides: [Direction::default(); 2],
         })
     }
 
-    /// Parses a datagram; `wire_len` is its length on the wire, which is larger than what was
-    /// captured if the capture truncated it.
-    pub fn datagram<S: MessageSink>(
-        &mut self,
-        handle: Handle,
-        at: Timestamp,
-        to_server: bool,
-        payload: &[u8],
-        wire_len: usize,
-        sink: &mut S,
-    ) {
-        let Some(connection) = self.connections.get_mut(handle) else {
-            return;
-        };
-        let seen = connection.seen(at, to_server);
-        let whole = payload.len() >= wire_len;
-        self.read
-            .message(&mut connection.waiting, seen, payload, whole, sink);
+    #[inline]
+    fn prefetch(&self, connection: u32) {
+        self.connections.prefetch(connection);
     }
 
-    /// Parses the next bytes of one direction over TCP, in order.
-    pub fn data<S: MessageSink>(
+    fn data<S: MessageSink>(
         &mut self,
-        handle: Handle,
+        connection: u32,
         at: Timestamp,
         to_server: bool,
         mut bytes: &[u8],
         sink: &mut S,
-    ) {
-        let Some(connection) = self.connections.get_mut(handle) else {
-            return;
+    ) -> Next {
+        let Some(connection) = self.connections.get_mut(connection) else {
+            return Next::Nothing;
         };
         connection.is_stream = true;
         let seen = connection.seen(at, to_server);
-        let shard = usize::from(seen.shard);
         let [client, server] = &mut connection.sides;
         let direction = if to_server { client } else { server };
         let waiting = &mut connection.waiting;
@@ -228,15 +156,15 @@ impl Dns {
             let more = need.saturating_sub(direction.held.len());
             let (now, later) = bytes.split_at(more.min(bytes.len()));
             bytes = later;
-            if !self.held.append(shard, &mut direction.held, now) {
+            if !self.held.append(seen.shard, &mut direction.held, now) {
                 self.read.losses.count(Loss::DnsMemory, now.len() as u64);
-                self.held.release(shard, &mut direction.held);
+                self.held.release(seen.shard, &mut direction.held);
                 direction.state = State::GivenUp;
                 sink.anomaly("dns_message_not_kept");
-                return;
+                return Next::More;
             }
             if direction.held.len() < need {
-                return;
+                return Next::More;
             }
             self.joined.clear();
             self.held.read(&direction.held, &mut self.joined);
@@ -247,96 +175,102 @@ impl Dns {
                 .get(LENGTH..len)
                 .filter(|_| need > LENGTH || len == LENGTH)
             {
-                self.held.release(shard, &mut direction.held);
+                self.held.release(seen.shard, &mut direction.held);
                 self.read.framed(direction, waiting, seen, message, sink);
             }
         }
+        Next::More
     }
 
-    /// Handles a gap: bytes of one direction are missing.
-    pub fn gap<S: MessageSink>(
+    fn gap<S: MessageSink>(
         &mut self,
-        handle: Handle,
-        _at: Timestamp,
+        connection: u32,
+        _: Timestamp,
         to_server: bool,
-        _len: u64,
+        _: u64,
         sink: &mut S,
-    ) {
-        if let Some(direction) = self.give_up_held(handle, to_server, sink)
+    ) -> Next {
+        if let Some(direction) = self.give_up_held(connection, to_server, sink)
             && direction.state == State::Reading
         {
             direction.state = State::AfterGap;
         }
+        Next::More
     }
 
-    /// Handles the end of one direction.
-    pub fn closed<S: MessageSink>(
+    fn closed<S: MessageSink>(
         &mut self,
-        handle: Handle,
-        _at: Timestamp,
+        connection: u32,
+        _: Timestamp,
         to_server: bool,
         sink: &mut S,
-    ) {
-        self.give_up_held(handle, to_server, sink);
+    ) -> Next {
+        self.give_up_held(connection, to_server, sink);
+        Next::More
     }
 
-    /// Ends the connection and reports its pending requests. Its handle becomes invalid.
-    pub fn end<S: MessageSink>(&mut self, handle: Handle, at: Timestamp, sink: &mut S) {
-        let Some(connection) = self.connections.get(handle) else {
-            return;
-        };
-        if connection.is_stream {
-            for to_server in [true, false] {
-                self.give_up_held(handle, to_server, sink);
-            }
+    #[inline]
+    fn datagram<S: MessageSink>(
+        &mut self,
+        connection: u32,
+        at: Timestamp,
+        to_server: bool,
+        (bytes, wire_len): (&[u8], usize),
+        sink: &mut S,
+    ) -> Next {
+        if let Some(connection) = self.connections.get_mut(connection) {
+            let seen = connection.seen(at, to_server);
+            let is_whole = bytes.len() >= wire_len;
+            let waiting = &mut connection.waiting;
+            self.read.message(waiting, seen, bytes, is_whole, sink);
         }
-        let Some(connection) = self.connections.get_mut(handle) else {
+        Next::More
+    }
+
+    fn end<S: MessageSink>(&mut self, connection: u32, at: Timestamp, sink: &mut S) {
+        for to_server in [true, false] {
+            self.give_up_held(connection, to_server, sink);
+        }
+        let Some(found) = self.connections.get_mut(connection) else {
             return;
         };
-        let seen = connection.seen(at, true);
-        let waiting = &mut connection.waiting;
+        let seen = found.seen(at, true);
+        let waiting = &mut found.waiting;
         while let Some(request) = self.read.requests.pop(seen.shard, waiting, None) {
             self.read.unanswered(&request, seen, sink);
         }
-        self.connections.remove(handle);
-        if let Some(open) = self.open.get_mut(usize::from(seen.shard)) {
-            *open = open.saturating_sub(1);
-        }
+        self.connections.remove(connection);
     }
 
-    /// Prefetches the state of a connection.
-    #[inline]
-    pub fn prefetch(&self, handle: Handle) {
-        self.connections.prefetch(handle);
+    fn losses(&self) -> Losses {
+        self.read.losses
     }
+}
 
-    /// Returns the losses due to the limits.
-    pub fn losses(&self) -> &Losses {
-        &self.read.losses
-    }
-
-    /// Returns the number of open connections, pending requests and memory blocks in use.
-    pub fn in_use(&self) -> [u32; 3] {
-        [
-            self.connections.len(),
-            self.read.requests.len(),
-            self.held.blocks_in_use(),
-        ]
+impl Dns {
+    pub(crate) fn with_options(options: DnsOptions, setup: &ParserSetup) -> io::Result<Self> {
+        let budget = &setup.budget;
+        let connections = budget.capacity_of(Self::CONNECTION_BYTES.into(), 256);
+        Ok(Self {
+            connections: Slab::with_capacity(connections)?,
+            held: KeptBytes::new(budget, BLOCK_BYTES)?,
+            joined: Vec::with_capacity(LENGTH_MAX),
+            read: Reading::new(options, budget)?,
+        })
     }
 
     /// Gives up the held bytes of a direction, which will never be complete.
     fn give_up_held<S: MessageSink>(
         &mut self,
-        handle: Handle,
+        connection: u32,
         to_server: bool,
         sink: &mut S,
     ) -> Option<&mut Direction> {
-        let connection = self.connections.get_mut(handle)?;
+        let connection = self.connections.get_mut(connection)?;
         let [client, server] = &mut connection.sides;
         let direction = if to_server { client } else { server };
         if !direction.held.is_empty() {
-            self.held
-                .release(usize::from(connection.shard), &mut direction.held);
+            self.held.release(connection.shard, &mut direction.held);
             sink.anomaly("dns_message_cut_off");
         }
         Some(direction)
@@ -364,4 +298,10 @@ fn framed(bytes: &[u8]) -> Option<usize> {
 const LENGTH: usize = 2;
 const LENGTH_MAX: usize = LENGTH + u16::MAX as usize;
 /// Most messages fit into one block.
-const BLOCK_BYTES: u32 = 512;
+const BLOCK_BYTES: usize = 512;
+
+const BUFFERS: &[Buffer] = &[Buffer::client(
+    "dns.query",
+    ("dns_log", "query"),
+    "The name asked for.",
+)];

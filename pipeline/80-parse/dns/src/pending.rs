@@ -1,8 +1,9 @@
 //! Pending requests: a queue per connection, oldest first.
 
 use crate::wire::message::{Header, Parsed, Question};
-use flowpin_memory::Slab;
-use flowpin_packet::{SHARD_COUNT, Timestamp};
+use flowpin_memory::{Budget, Slab};
+use flowpin_packet::Timestamp;
+use flowpin_parser::slot_bytes;
 use std::io;
 
 /// A pending request: the parts that the record of its transaction needs. Its name is stored
@@ -58,24 +59,24 @@ pub(crate) struct Requests {
     names: Slab<[u8; NAME_MAX]>,
     /// The name of a response, without pointers.
     flat: Vec<u8>,
-    used: Box<[u32; SHARD_COUNT]>,
-    quota: u32,
+    budget: Budget,
 }
 
+/// What a pending request takes of its shard's memory.
+const REQUEST_BYTES: u64 = slot_bytes::<Pending>() as u64 + slot_bytes::<[u8; NAME_MAX]>() as u64;
+
 impl Requests {
-    pub(crate) fn new(quota: u32) -> io::Result<Self> {
-        let shards = u32::try_from(SHARD_COUNT).unwrap_or(u32::MAX);
-        let all = quota.saturating_mul(shards);
+    pub(crate) fn new(budget: &Budget) -> io::Result<Self> {
+        let all = budget.capacity_of(REQUEST_BYTES, 256);
         Ok(Self {
             slab: Slab::with_capacity(all)?,
             names: Slab::with_capacity(all)?,
             flat: Vec::with_capacity(NAME_MAX),
-            used: Box::new([0; SHARD_COUNT]),
-            quota,
+            budget: budget.clone(),
         })
     }
 
-    /// Adds a request; returns false if its shard is at its limit.
+    /// Adds a request; returns false if its shard has no memory left.
     pub(crate) fn push(
         &mut self,
         shard: u8,
@@ -83,15 +84,13 @@ impl Requests {
         (parsed, message): (&Parsed, &[u8]),
         at: Timestamp,
     ) -> bool {
-        let Some(used) = self.used.get_mut(usize::from(shard)) else {
-            return false;
-        };
-        if *used >= self.quota {
+        if !self.budget.take(shard, REQUEST_BYTES) {
             return false;
         }
         let question = parsed.questions.first();
         flatten(question, message, &mut self.flat);
         let Some(name) = self.names.take() else {
+            self.budget.give_back(shard, REQUEST_BYTES);
             return false;
         };
         let mut name_len = 0;
@@ -111,9 +110,9 @@ impl Requests {
             name_len,
         }) else {
             self.names.remove(name);
+            self.budget.give_back(shard, REQUEST_BYTES);
             return false;
         };
-        *used = used.saturating_add(1);
         match self.slab.get_mut(queue.last) {
             Some(last) if queue.last != NONE => last.next = handle,
             _ => queue.first = handle,
@@ -199,13 +198,7 @@ impl Requests {
         queue.len = queue.len.saturating_sub(1);
         self.slab.remove(at);
         self.names.remove(name);
-        if let Some(used) = self.used.get_mut(usize::from(shard)) {
-            *used = used.saturating_sub(1);
-        }
-    }
-
-    pub(crate) fn len(&self) -> u32 {
-        self.slab.len()
+        self.budget.give_back(shard, REQUEST_BYTES);
     }
 }
 

@@ -1,7 +1,8 @@
 //! Processes one message after another: parses it, pairs it, and reports it.
 
-use crate::DnsOptions;
-use crate::parser::{Direction, Flavour, State};
+use crate::flavour::Flavour;
+use crate::options::DnsOptions;
+use crate::parser::{Direction, State};
 use crate::pending::{Pending, Queue, Requests};
 use crate::record::DNS_LOG;
 use crate::record::event::{Event, When};
@@ -10,6 +11,7 @@ use crate::wire::message::{Header, Parsed};
 use crate::wire::name::put_flat_text;
 use core::hint::black_box;
 use flowpin_counters::{Loss, Losses};
+use flowpin_memory::Budget;
 use flowpin_packet::Timestamp;
 use flowpin_record::MessageSink;
 use std::io;
@@ -44,11 +46,11 @@ impl Seen {
 }
 
 impl Reading {
-    /// Reserves room for pending requests.
-    pub(crate) fn new(options: DnsOptions) -> io::Result<Self> {
+    /// Reserves address space for pending requests.
+    pub(crate) fn new(options: DnsOptions, budget: &Budget) -> io::Result<Self> {
         Ok(Self {
             parsed: Parsed::new(),
-            requests: Requests::new(options.shard_requests_max)?,
+            requests: Requests::new(budget)?,
             event: Event::default(),
             log: Log::default(),
             name_text: Vec::with_capacity(2 * NAME_TEXT_MAX),
@@ -165,7 +167,7 @@ impl Reading {
         log.response(parsed, request.as_ref(), seen.at, seen.proto(), sink);
     }
 
-    /// Queues a request if there is room, unless responses cannot be paired with it by identifier.
+    /// Queues a request if its shard has memory left, unless responses cannot be paired with it by identifier.
     fn request<S: MessageSink>(
         &mut self,
         waiting: &mut Queue,

@@ -1,12 +1,20 @@
 //! Tests of the whole parser: segmentation, pairing, events, anomalies, limits.
 
-use crate::fuzz::{Collector, options, reported};
-use crate::{Dns, DnsOptions, Flavour};
+use crate::fuzz::{options, reported, trial};
+use crate::options::DnsOptions;
 use flowpin_counters::Loss;
-use flowpin_packet::{Shard, Timestamp};
+use flowpin_memory::Budget;
+use flowpin_packet::Timestamp;
+use flowpin_parser::testing::{Records, SHARD};
+use flowpin_parser::{Parser, ParserSetup};
 use flowpin_record::{MessageSchema, MessageSink, Value};
 use proptest::prelude::*;
 
+/// Protocols.
+const DNS: u16 = 0;
+const MDNS: u16 = 1;
+
+/// Types.
 const A: u16 = 1;
 const AAAA: u16 = 28;
 
@@ -66,17 +74,16 @@ fn every_split_in_two_gives_the_same_report() {
     assert_eq!(whole.len(), 13, "{whole:#?}");
     for (turn, bytes) in conversation.iter().enumerate() {
         for cut in 0..=bytes.len() {
-            let mut dns = Dns::new(options()).unwrap();
-            let mut sink = Collector::default();
-            let handle = dns.begin(Shard(7), Flavour::Dns).unwrap();
+            let mut dns = trial(options(), &ParserSetup::default()).unwrap();
+            let mut sink = Records::default();
+            let handle = dns.begin(DNS).unwrap();
             for (at, bytes) in conversation.iter().enumerate() {
                 let (first, second) = bytes.split_at(if at == turn { cut } else { 0 });
                 dns.data(handle, Timestamp(1), at % 2 == 0, first, &mut sink);
                 dns.data(handle, Timestamp(1), at % 2 == 0, second, &mut sink);
             }
-            dns.end(handle, Timestamp(1), &mut sink);
-            assert_eq!(sink.0, whole, "turn {turn} cut at {cut}");
-            assert_eq!(dns.in_use(), [0; 3]);
+            dns.finish(&mut sink);
+            assert_eq!(sink.records, whole, "turn {turn} cut at {cut}");
         }
     }
 }
@@ -166,16 +173,15 @@ impl Columns {
 }
 
 /// Returns the records of datagrams at the given times in seconds.
-fn datagrams(options: DnsOptions, flavour: Flavour, messages: &[(u64, Vec<u8>)]) -> Columns {
-    let mut dns = Dns::new(options).unwrap();
+fn datagrams(options: DnsOptions, protocol: u16, messages: &[(u64, Vec<u8>)]) -> Columns {
+    let mut dns = trial(options, &ParserSetup::default()).unwrap();
     let mut sink = Columns::default();
-    let handle = dns.begin(Shard(0), flavour).unwrap();
+    let handle = dns.begin(protocol).unwrap();
     for (seconds, message) in messages {
         let at = Timestamp::new(*seconds, 0);
-        dns.datagram(handle, at, true, message, message.len(), &mut sink);
+        dns.datagram(handle, at, true, (message, message.len()), &mut sink);
     }
-    dns.end(handle, Timestamp::new(999, 0), &mut sink);
-    assert_eq!(dns.in_use(), [0; 3]);
+    dns.finish(&mut sink);
     sink
 }
 
@@ -194,7 +200,7 @@ fn responses_are_paired_with_their_requests() {
     answered[13..28].make_ascii_lowercase();
     let other = response(&query(7, "other.example", A));
     let messages = [(10, request), (11, other), (12, answered)];
-    let records = datagrams(only_log(), Flavour::Dns, &messages);
+    let records = datagrams(only_log(), DNS, &messages);
     assert_eq!(records.all("query"), ["other.example", "WWW.Example.org"]);
     assert_eq!(records.all("rtt"), ["", "2000000000"]);
     assert_eq!(records.of(1, "answers"), "192.0.2.7");
@@ -219,7 +225,7 @@ fn requests_without_response_are_reported() {
         (20, query(2, "second.example", A)),
         (21, response(&first)),
     ];
-    let records = datagrams(early, Flavour::Dns, &messages);
+    let records = datagrams(early, DNS, &messages);
     let names = ["first.example", "first.example", "second.example"];
     assert_eq!(records.all("query"), names);
     assert_eq!(records.all("rcode_name"), ["", "NOERROR", ""]);
@@ -235,7 +241,7 @@ fn an_event_has_queries_answers_and_edns() {
     let request = query(7, "www.example.org", A);
     let records = datagrams(
         options,
-        Flavour::Dns,
+        DNS,
         &[(10, request.clone()), (12, response(&request))],
     );
     assert_eq!(records.all("dns.type"), ["request", "response"]);
@@ -269,7 +275,7 @@ fn records_without_contents_are_not_grouped() {
     let mut update = query(7, "example.org", 6);
     update[2..8].copy_from_slice(b"\x28\0\0\x01\0\x01");
     update.extend(b"\xc0\x0c\0\x01\0\xff\0\0\0\0\0\0");
-    let records = datagrams(options, Flavour::Dns, &[(10, update)]);
+    let records = datagrams(options, DNS, &[(10, update)]);
     assert_eq!(records.of(0, "dns.answers[].rdata"), "\\# 0");
     assert_eq!(records.of(0, "dns.grouped.A"), "");
     assert!(records.anomalies.is_empty());
@@ -284,7 +290,7 @@ fn mdns_is_not_paired() {
     request[at] = 0x80;
     let records = datagrams(
         only_log(),
-        Flavour::Mdns,
+        MDNS,
         &[(1, request.clone()), (2, response(&request))],
     );
     assert_eq!(records.all("qclass"), ["1", "1"]);
@@ -312,7 +318,7 @@ fn violations_are_named() {
     changed(2, &[0x81, 0xc0], "dns_z_flag");
     changed(2, &[0xb9, 0x80], "dns_unknown_opcode");
     for (message, event) in cases {
-        let records = datagrams(only_log(), Flavour::Dns, &[(1, message)]);
+        let records = datagrams(only_log(), DNS, &[(1, message)]);
         assert_eq!(records.anomalies, [event]);
     }
 }
@@ -322,15 +328,14 @@ fn violations_are_named() {
 fn truncation_by_the_capture_is_no_anomaly() {
     let good = response(&query(7, "www.example.org", A));
     for len in 12..good.len() {
-        let mut dns = Dns::new(only_log()).unwrap();
+        let mut dns = trial(only_log(), &ParserSetup::default()).unwrap();
         let mut sink = Columns::default();
-        let handle = dns.begin(Shard(0), Flavour::Dns).unwrap();
+        let handle = dns.begin(DNS).unwrap();
         dns.datagram(
             handle,
             Timestamp(1),
             false,
-            &good[..len],
-            good.len(),
+            (&good[..len], good.len()),
             &mut sink,
         );
         assert!(sink.anomalies.is_empty(), "{len}: {:?}", sink.anomalies);
@@ -350,48 +355,80 @@ fn a_message_of_pointers_has_an_end() {
     while message.len() < 65_000 {
         message.extend(b"\xc0\x0c\0\x01\0\x01\0\0\0\0\0\x04\x01\x02\x03\x04");
     }
-    let mut dns = Dns::new(only_log()).unwrap();
+    let mut dns = trial(only_log(), &ParserSetup::default()).unwrap();
     let mut sink = Columns::default();
-    let handle = dns.begin(Shard(0), Flavour::Dns).unwrap();
+    let handle = dns.begin(DNS).unwrap();
     dns.datagram(
         handle,
         Timestamp(1),
         false,
-        &message,
-        message.len(),
+        (&message, message.len()),
         &mut sink,
     );
     assert_eq!(sink.anomalies, ["dns_too_much_text"]);
-    assert_eq!(dns.losses().of(Loss::DnsText), 1);
+    assert_eq!(dns.parser.losses().of(Loss::DnsText), 1);
     assert!(sink.of(0, "answers").len() < 1 << 20);
 }
 
-/// Limits have counters; the oldest request is evicted first.
+/// A connection's limit has a counter; the oldest request is evicted first.
 #[test]
-fn caps_are_kept_and_counted() {
+fn a_connection_has_only_so_many_requests() {
     let messages: Vec<_> = (0..5)
         .map(|at| (at, query(at as u16, &format!("n{at}.example"), A)))
         .collect();
-    let mut dns = Dns::new(only_log()).unwrap();
+    let mut dns = trial(only_log(), &ParserSetup::default()).unwrap();
     let mut sink = Columns::default();
-    let handle = dns.begin(Shard(0), Flavour::Dns).unwrap();
+    let handle = dns.begin(DNS).unwrap();
     for (at, message) in &messages {
+        let payload = (message.as_slice(), message.len());
+        dns.datagram(handle, Timestamp(*at), true, payload, &mut sink);
+    }
+    assert_eq!(sink.all("query"), ["n0.example", "n1.example"]);
+    assert_eq!(dns.parser.losses().of(Loss::DnsQueries), 2);
+    dns.end(handle, Timestamp(9), &mut sink);
+    assert_eq!(sink.records.len(), 5);
+}
+
+/// Without memory, requests are reported at once and messages in parts are given up; both are
+/// counted.
+#[test]
+fn a_shard_without_memory_keeps_nothing() {
+    let setup = ParserSetup::default().with_budgets(Budget::new(1000), Budget::new(0));
+    let mut dns = trial(only_log(), &setup).unwrap();
+    let mut sink = Columns::default();
+    let handle = dns.begin(DNS).unwrap();
+    let message = query(7, "a.example", A);
+    for at in 1..6 {
         dns.datagram(
             handle,
-            Timestamp(*at),
+            Timestamp(at),
             true,
-            message,
-            message.len(),
+            (&message, message.len()),
             &mut sink,
         );
     }
-    assert_eq!(sink.all("query"), ["n0.example", "n1.example"]);
-    assert_eq!(dns.losses().of(Loss::DnsQueries), 2);
-    dns.begin(Shard(0), Flavour::Dns).unwrap();
-    assert_eq!(dns.begin(Shard(0), Flavour::Dns), None);
-    assert_eq!(dns.losses().of(Loss::DnsConnections), 1);
-    dns.end(handle, Timestamp(9), &mut sink);
+    let lost = dns.parser.losses().of(Loss::DnsQueries);
+    assert!((1..5).contains(&lost), "{lost}");
+    assert_eq!(sink.records.len() as u64, lost);
+    dns.data(handle, Timestamp(9), false, b"\xff\xff", &mut sink);
+    dns.data(handle, Timestamp(9), false, &[0; 900], &mut sink);
+    assert_eq!(sink.anomalies, ["dns_message_not_kept"]);
+    assert!(dns.parser.losses().of(Loss::DnsMemory) >= 1);
+    dns.finish(&mut sink);
     assert_eq!(sink.records.len(), 5);
+    assert_eq!(setup.budget.left(SHARD), 1000);
+}
+
+/// The shortest requests in one segment: what they take of the memory is bounded (by `Trial`).
+#[test]
+fn many_requests_in_one_segment_take_little_memory() {
+    let mut dns = trial(DnsOptions::default(), &ParserSetup::default()).unwrap();
+    let mut sink = Columns::default();
+    let handle = dns.begin(DNS).unwrap();
+    let header = b"\0\x0c\0\x01\x01\0\0\0\0\0\0\0\0\0";
+    dns.data(handle, Timestamp(1), true, &header.repeat(4000), &mut sink);
+    assert!(dns.left() < ParserSetup::default().budget.left(0));
+    dns.finish(&mut sink);
 }
 
 /// After missing bytes, reading continues only if the next bytes resemble a message.
@@ -402,9 +439,9 @@ fn after_missing_bytes_messages_are_found_again() {
         (&message[..], 2),
         (&b"\0\x20\xff\xff\xff\xff\xff\xff\xff\xff\xff"[..], 1),
     ] {
-        let mut dns = Dns::new(only_log()).unwrap();
+        let mut dns = trial(only_log(), &ParserSetup::default()).unwrap();
         let mut sink = Columns::default();
-        let handle = dns.begin(Shard(0), Flavour::Dns).unwrap();
+        let handle = dns.begin(DNS).unwrap();
         let at = Timestamp(1);
         dns.data(
             handle,
@@ -416,9 +453,8 @@ fn after_missing_bytes_messages_are_found_again() {
         dns.gap(handle, at, true, 100, &mut sink);
         dns.data(handle, at, true, next, &mut sink);
         dns.data(handle, at, true, &[0; 40], &mut sink);
-        dns.end(handle, at, &mut sink);
+        dns.finish(&mut sink);
         assert_eq!(sink.records.len(), found);
         assert_eq!(sink.anomalies[0], "dns_message_cut_off");
-        assert_eq!(dns.in_use(), [0; 3]);
     }
 }

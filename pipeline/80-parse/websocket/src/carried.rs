@@ -8,7 +8,9 @@ use crate::frames::Frames;
 use flowpin_counters::{Loss, Losses};
 use flowpin_memory::{Budget, Slab};
 use flowpin_packet::{Shard, Timestamp};
-use flowpin_parser::{Begin, Continues, Ends, Next, Parser, ParserSetup, Reads, Successor};
+use flowpin_parser::{
+    Begin, Continues, Ends, Next, Parser, ParserSetup, Reads, Successor, slot_bytes,
+};
 use flowpin_record::MessageSink;
 use std::io;
 
@@ -31,13 +33,10 @@ struct Connection {
     reader: Option<u32>,
 }
 
-/// A connection's slot, and its place in the list of free ones.
-const SLOT_BYTES: u32 = size_of::<Connection>() as u32 + 4;
-
 impl<T: Parser> Parser for Carried<T> {
     /// None: every WebSocket begins with an HTTP request.
     const PROTOCOLS: &'static [Reads] = &[];
-    const CONNECTION_BYTES: u32 = SLOT_BYTES;
+    const CONNECTION_BYTES: u32 = slot_bytes::<Connection>();
     const WITHOUT_ROOM: Loss = Loss::WebSocketConnections;
     const CONTINUES: Option<Continues> = Some(Continues {
         successor: Successor::WebSocket,
@@ -45,7 +44,7 @@ impl<T: Parser> Parser for Carried<T> {
     });
 
     fn new(setup: &ParserSetup) -> io::Result<Self> {
-        let connections = setup.budget.capacity_of(SLOT_BYTES.into(), 256);
+        let connections = setup.budget.capacity_of(Self::CONNECTION_BYTES.into(), 256);
         Ok(Self {
             connections: Slab::with_capacity(connections)?,
             tls: T::new(setup)?,
