@@ -56,14 +56,22 @@ pub(super) struct Bound {
     pub(super) numbering: Numbering,
     /// The offset of each direction's next byte, the client's first.
     pub(super) next: [u64; 2],
-    /// The room that it takes of its shard.
-    pub(super) room: u32,
+    /// The memory that it took of its shard when it was bound.
+    pub(super) memory: u32,
     /// The protocol of its verdict.
     protocol: ProtocolId,
     pub(super) shard: Shard,
 }
 
 const _: () = assert!(size_of::<Bound>() == 64);
+
+/// What a bound connection takes beside its parser's state: its binding, its place, and the two's
+/// places in the lists of free ones.
+pub(super) const BOUND_BYTES: u32 = {
+    let bytes = size_of::<Bound>() + size_of::<MessagePlace>() + 8;
+    assert!(bytes < 1 << 10);
+    bytes as u32
+};
 
 /// All bound connections of a worker.
 #[derive(Debug)]
@@ -89,11 +97,11 @@ impl Bindings {
         })
     }
 
-    /// Binds a connection to a parser's `handle`, which takes `room`.
+    /// Binds a connection to a parser's `handle`, which takes `memory`.
     pub(super) fn insert(
         &mut self,
         request: &BindRequest,
-        (handle, room): (Handle, u32),
+        (handle, memory): (Handle, u32),
     ) -> Binding {
         let bound = self.bound.insert(Bound {
             place: NIL,
@@ -101,7 +109,7 @@ impl Bindings {
             numbering: Numbering::default(),
             handle,
             next: request.next,
-            room,
+            memory,
             protocol: request.protocol,
             shard: request.shard,
         });
@@ -109,10 +117,10 @@ impl Bindings {
     }
 
     /// Binds a connection to another parser; its place is rebuilt for the next record.
-    pub(super) fn replace(&mut self, binding: Binding, (handle, room): (Handle, u32)) {
+    pub(super) fn replace(&mut self, binding: Binding, (handle, memory): (Handle, u32)) {
         self.remove_place(binding);
         if let Some(bound) = self.get_mut(binding) {
-            (bound.handle, bound.room) = (handle, room);
+            (bound.handle, bound.memory) = (handle, memory);
             (bound.place, bound.next) = (NIL, [ANYWHERE; 2]);
         }
     }

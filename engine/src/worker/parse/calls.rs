@@ -3,10 +3,10 @@
 use super::Parse;
 use super::bound::{Binding, Called, pass, side};
 use super::outlet::Outlet;
-use super::registry::{Handle, Parsers};
+use super::registry::{Handle, Parsers, call};
 use crate::worker::context::Context;
 use flowpin_packet::Timestamp;
-use flowpin_parser::Next;
+use flowpin_parser::{Next, Parser};
 use flowpin_reassembly::Span;
 use flowpin_record::RecordSink;
 
@@ -17,6 +17,14 @@ struct Call<'a, 't, S> {
     next: &'a mut [u64; 2],
     time: Timestamp,
     outlet: Outlet<'a, 't, S>,
+}
+
+impl<S: RecordSink> Call<'_, '_, S> {
+    /// `len` bytes are missing.
+    fn gap(&mut self, to_server: bool, len: u64) -> Next {
+        let (parsers, time, outlet) = (&mut *self.parsers, self.time, &mut self.outlet);
+        call!(&mut parsers, self.handle, gap(time, to_server, len, outlet), else Next::Nothing)
+    }
 }
 
 impl Parse {
@@ -36,17 +44,16 @@ impl Parse {
         let passed = usize::try_from(expected.saturating_sub(at.offset)).unwrap_or(usize::MAX);
         let bytes = bytes.get(passed..).unwrap_or_default();
         let missing = at.offset.saturating_sub(expected);
-        let (parsers, outlet) = (call.parsers, &mut call.outlet);
-        if missing > 0 {
-            let gone = parsers.gap(call.handle, call.time, at.to_server, missing, outlet);
-            if gone == Next::Nothing {
-                return gone;
-            }
+        if missing > 0 && call.gap(at.to_server, missing) == Next::Nothing {
+            return Next::Nothing;
         }
         if bytes.is_empty() {
             return Next::More;
         }
-        match parsers.data(call.handle, call.time, at.to_server, bytes, outlet) {
+        let (parsers, time, outlet) = (call.parsers, call.time, &mut call.outlet);
+        let next = call!(&mut parsers, call.handle, data(time, at.to_server, bytes, outlet),
+            else Next::Nothing);
+        match next {
             Next::Successor(what, used) => Next::Successor(what, passed.saturating_add(used)),
             next => next,
         }
@@ -67,9 +74,7 @@ impl Parse {
         if end <= expected {
             return Next::More;
         }
-        let (missing, outlet) = (end - expected, &mut call.outlet);
-        call.parsers
-            .gap(call.handle, call.time, at.to_server, missing, outlet)
+        call.gap(at.to_server, end - expected)
     }
 
     /// A byte that its receiver reads out of band: no gap.
@@ -92,9 +97,8 @@ impl Parse {
         let Some(mut call) = self.call(binding, context) else {
             return Next::Nothing;
         };
-        let outlet = &mut call.outlet;
-        call.parsers
-            .closed(call.handle, call.time, to_server, outlet)
+        let (parsers, time, outlet) = (call.parsers, call.time, &mut call.outlet);
+        call!(&mut parsers, call.handle, closed(time, to_server, outlet), else Next::Nothing)
     }
 
     /// A datagram, of which the capture may have cut the end.
@@ -108,9 +112,9 @@ impl Parse {
         let Some(mut call) = self.call(binding, context) else {
             return Next::Nothing;
         };
-        let outlet = &mut call.outlet;
-        call.parsers
-            .datagram(call.handle, call.time, to_server, payload, outlet)
+        let (parsers, time, outlet) = (call.parsers, call.time, &mut call.outlet);
+        call!(&mut parsers, call.handle, datagram(time, to_server, payload, outlet),
+            else Next::Nothing)
     }
 
     /// The connection has ended, or continues without its parser.
@@ -130,7 +134,7 @@ impl Parse {
         context: &mut Context<'_, S>,
     ) {
         self.end_parser(binding, context);
-        self.give_back_room(binding);
+        self.give_back_memory(binding);
         if let Some(bound) = self.bindings.get_mut(binding) {
             bound.handle = Handle::Vacant;
         }
@@ -138,7 +142,8 @@ impl Parse {
 
     fn end_parser<S: RecordSink>(&mut self, binding: Binding, context: &mut Context<'_, S>) {
         if let Some(mut call) = self.call(binding, context) {
-            call.parsers.end(call.handle, call.time, &mut call.outlet);
+            let (parsers, time, outlet) = (call.parsers, call.time, &mut call.outlet);
+            call!(&mut parsers, call.handle, end(time, outlet), else ());
         }
     }
 

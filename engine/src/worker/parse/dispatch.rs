@@ -1,14 +1,42 @@
 //! From the table of parsers to one struct, without dynamic calls: each arm is one parser's code.
 
 /// Makes the struct of all parsers, and what a connection of one of them is, from lines of
-/// `Name, field: Type;`.
+/// `Name, field: Type;`. The `$` before the first line is the one of the macro that it makes.
 macro_rules! parsers {
-    ($($name:ident, $field:ident: $parser:ty;)*) => {
+    ($d:tt $($name:ident, $field:ident: $parser:ty;)*) => {
         use flowpin_counters::{Loss, Losses};
-        use flowpin_packet::Timestamp;
-        use flowpin_parser::{Begin, Buffer, Ends, Next, ParserSetup, SetupError, Successor};
-        use flowpin_record::{MessageSchema, MessageSink};
+        use flowpin_parser::{Begin, Buffer, Ends, ParserSetup, SetupError, Successor};
+        use flowpin_record::MessageSchema;
         use flowpin_signature::Protocol;
+
+        /// Calls a function of the parser that a handle names, with its number of the connection:
+        /// `call!(&mut parsers, handle, closed(at, to_server, sink), else Next::Nothing)`. A vacant
+        /// handle gives the last value.
+        macro_rules! call {
+            (
+                &mut $d parsers:expr, $d handle:expr,
+                $d function:ident($d($d argument:expr),*), else $d vacant:expr
+            ) => {
+                match $d handle {
+                    $(Handle::$name(one) => {
+                        Parser::$d function(&mut $d parsers.$field, one, $d($d argument),*)
+                    })*
+                    Handle::Vacant => $d vacant,
+                }
+            };
+            (
+                &$d parsers:expr, $d handle:expr,
+                $d function:ident($d($d argument:expr),*), else $d vacant:expr
+            ) => {
+                match $d handle {
+                    $(Handle::$name(one) => {
+                        Parser::$d function(&$d parsers.$field, one, $d($d argument),*)
+                    })*
+                    Handle::Vacant => $d vacant,
+                }
+            };
+        }
+        pub(super) use call;
 
         /// Which parser reads a protocol, and which of its protocols that is.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,11 +55,11 @@ macro_rules! parsers {
         /// All parsers of one worker.
         #[derive(Debug)]
         pub(super) struct Parsers {
-            $($field: $parser,)*
+            $(pub(super) $field: $parser,)*
         }
 
         impl Kind {
-            /// What a connection takes of its shard's room.
+            /// What a connection takes of its shard's memory when it begins.
             pub(super) const fn connection_bytes(self) -> u32 {
                 match self {
                     $(Self::$name(_) => <$parser as Parser>::CONNECTION_BYTES,)*
@@ -132,113 +160,6 @@ macro_rules! parsers {
                         let begin = Begin { protocol, ..begin };
                         Parser::begin(&mut self.$field, begin, ends).map(Handle::$name)
                     })*
-                }
-            }
-
-            #[inline]
-            pub(super) fn prefetch(&self, handle: Handle) {
-                match handle {
-                    $(Handle::$name(one) => Parser::prefetch(&self.$field, one),)*
-                    Handle::Vacant => {}
-                }
-            }
-
-            #[inline]
-            pub(super) fn data<S: MessageSink>(
-                &mut self,
-                handle: Handle,
-                at: Timestamp,
-                to_server: bool,
-                bytes: &[u8],
-                sink: &mut S,
-            ) -> Next {
-                match handle {
-                    $(Handle::$name(one) => {
-                        Parser::data(&mut self.$field, one, at, to_server, bytes, sink)
-                    })*
-                    Handle::Vacant => Next::Nothing,
-                }
-            }
-
-            pub(super) fn gap<S: MessageSink>(
-                &mut self,
-                handle: Handle,
-                at: Timestamp,
-                to_server: bool,
-                len: u64,
-                sink: &mut S,
-            ) -> Next {
-                match handle {
-                    $(Handle::$name(one) => {
-                        Parser::gap(&mut self.$field, one, at, to_server, len, sink)
-                    })*
-                    Handle::Vacant => Next::Nothing,
-                }
-            }
-
-            pub(super) fn closed<S: MessageSink>(
-                &mut self,
-                handle: Handle,
-                at: Timestamp,
-                to_server: bool,
-                sink: &mut S,
-            ) -> Next {
-                match handle {
-                    $(Handle::$name(one) => {
-                        Parser::closed(&mut self.$field, one, at, to_server, sink)
-                    })*
-                    Handle::Vacant => Next::Nothing,
-                }
-            }
-
-            /// `payload`: what was captured, and how long it was on the wire.
-            pub(super) fn datagram<S: MessageSink>(
-                &mut self,
-                handle: Handle,
-                at: Timestamp,
-                to_server: bool,
-                payload: (&[u8], usize),
-                sink: &mut S,
-            ) -> Next {
-                match handle {
-                    $(Handle::$name(one) => {
-                        Parser::datagram(&mut self.$field, one, at, to_server, payload, sink)
-                    })*
-                    Handle::Vacant => Next::Nothing,
-                }
-            }
-
-            pub(super) fn end<S: MessageSink>(
-                &mut self,
-                handle: Handle,
-                at: Timestamp,
-                sink: &mut S,
-            ) {
-                match handle {
-                    $(Handle::$name(one) => Parser::end(&mut self.$field, one, at, sink),)*
-                    Handle::Vacant => {}
-                }
-            }
-
-            pub(super) fn is_idle(&self, handle: Handle) -> bool {
-                match handle {
-                    $(Handle::$name(one) => Parser::is_idle(&self.$field, one),)*
-                    Handle::Vacant => false,
-                }
-            }
-
-            pub(super) fn held(
-                &self,
-                handle: Handle,
-                to_server: bool,
-                spoke: bool,
-                to: &mut Vec<u8>,
-            ) {
-                match handle {
-                    $(Handle::$name(one) => {
-                        Parser::held(&self.$field, one, to_server, spoke, to);
-                    })*
-                    Handle::Vacant => {}
                 }
             }
 

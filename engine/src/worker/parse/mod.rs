@@ -19,25 +19,25 @@ mod numbering;
 mod outlet;
 mod places;
 pub(crate) mod registry;
-mod room;
+mod view;
 
 pub(super) use bound::{ANYWHERE, BindRequest, Binding};
 
 use crate::worker::context::Context;
-use bound::{Bindings, side};
+use bound::{BOUND_BYTES, Bindings, side};
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_identify::ProtocolId;
+use flowpin_memory::Budget;
 use flowpin_output::{ExtractedFiles, FileError};
 use flowpin_packet::Shard;
-use flowpin_parser::{Begin, Ends, ParserSetup, Successor};
+use flowpin_parser::{Begin, Ends, Parser, ParserSetup, Successor};
 use flowpin_reassembly::Span;
 use flowpin_record::ToolNames;
 use numbering::Numbering;
 use outlet::Ledger;
 use places::{Known, Names};
-use registry::{Handle, Kind, Parsers};
-use room::Room;
+use registry::{Handle, Kind, Parsers, call};
 use std::io;
 
 /// The parsers of one worker, and the connections bound to them.
@@ -45,7 +45,8 @@ use std::io;
 pub(super) struct Parse {
     bindings: Bindings,
     parsers: Parsers,
-    room: Room,
+    /// The memory of the worker's shards.
+    budget: Budget,
     /// The protocols of `--parse`; empty: all.
     wanted: Vec<String>,
     /// By a protocol's number; `None`: not looked up yet.
@@ -82,7 +83,7 @@ impl Parse {
         Ok(Some(Self {
             bindings: Bindings::new(connections_max)?,
             parsers: Parsers::new(setup)?,
-            room: Room::new(setup.memory.shard_room()),
+            budget: setup.budget.clone(),
             wanted: plan.parse.protocols.clone(),
             known: Vec::new(),
             ledger: Ledger::new(plan.files.extract.as_deref().map(ExtractedFiles::new)),
@@ -95,7 +96,7 @@ impl Parse {
         if step == 0 {
             self.bindings.prefetch(binding);
         } else if let Some(bound) = self.bindings.get(binding) {
-            self.parsers.prefetch(bound.handle);
+            call!(&self.parsers, bound.handle, prefetch(), else ());
         }
     }
 
@@ -121,7 +122,7 @@ impl Parse {
         known.kind
     }
 
-    /// Binds a connection; none if the parser has no room for it, which is counted.
+    /// Binds a connection; none, and counted, if its shard has no memory left.
     pub(super) fn bind<S>(&mut self, request: &BindRequest, context: &Context<'_, S>) -> Binding {
         let connection = (request.connection, request.shard);
         let Some(begun) = self.begin(request.kind, connection, context) else {
@@ -131,16 +132,16 @@ impl Parse {
         self.bindings.insert(request, begun)
     }
 
-    /// Begins a connection of a parser; returns it with the room that it takes of its shard. None,
-    /// and counted, if there is no room.
+    /// Begins a connection of a parser; returns it with the memory that it takes of its shard. None,
+    /// and counted, if there is none left.
     fn begin<S>(
         &mut self,
         kind: Kind,
         (connection, shard): (u32, Shard),
         context: &Context<'_, S>,
     ) -> Option<(Handle, u32)> {
-        let room = kind.connection_bytes();
-        if !self.room.take(shard, room) {
+        let memory = BOUND_BYTES.saturating_add(kind.connection_bytes());
+        if !self.budget.take(shard.0, memory.into()) {
             self.ledger.losses.count(kind.without_room(), 1);
             return None;
         }
@@ -157,9 +158,9 @@ impl Parse {
             }
         });
         if handle.is_none() {
-            self.room.give_back(shard, room);
+            self.budget.give_back(shard.0, memory.into());
         }
-        Some((handle?, room))
+        Some((handle?, memory))
     }
 
     /// Whether the input since the last call is of the parser's protocol, if the parser said so.
@@ -210,7 +211,7 @@ impl Parse {
         };
         let spoke = at.to_server == to_server;
         if bound.handle.holds_unproved() {
-            self.parsers.held(bound.handle, to_server, spoke, to);
+            call!(&self.parsers, bound.handle, held(to_server, spoke, to), else ());
         }
         let end = match spoke {
             true => at.offset,
@@ -269,19 +270,20 @@ impl Parse {
     /// Whether a connection's parser has no state of it, so that another one can take over.
     pub(super) fn is_idle(&self, binding: Binding) -> bool {
         let bound = self.bindings.get(binding);
-        bound.is_some_and(|bound| self.parsers.is_idle(bound.handle))
+        bound.is_some_and(|bound| call!(&self.parsers, bound.handle, is_idle(), else false))
     }
 
     /// Removes the binding of a connection that its parser has released.
     pub(super) fn unbind(&mut self, binding: Binding) {
-        self.give_back_room(binding);
+        self.give_back_memory(binding);
         self.bindings.remove(binding);
     }
 
-    fn give_back_room(&mut self, binding: Binding) {
+    /// Gives back what a connection took when it was bound.
+    fn give_back_memory(&mut self, binding: Binding) {
         if let Some(bound) = self.bindings.get_mut(binding) {
-            self.room
-                .give_back(bound.shard, core::mem::take(&mut bound.room));
+            let memory = core::mem::take(&mut bound.memory);
+            self.budget.give_back(bound.shard.0, memory.into());
         }
     }
 

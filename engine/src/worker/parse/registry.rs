@@ -9,7 +9,7 @@ use flowpin_parser::Parser;
 
 // In the order in which the documentation has their records. Where two read one protocol, the
 // first one does.
-parsers! {
+parsers! { $
     Http, http: flowpin_http::Http;
     Dns, dns: flowpin_dns::Dns;
     Tls, tls: flowpin_tls::Tls;
