@@ -1,6 +1,8 @@
 //! Byte blocks of one size behind `u32` handles.
 
-use crate::{Reserved, handles::Handles};
+use crate::handles::Handles;
+use crate::pool::{free_pages, is_in};
+use crate::{Pool, Reserved};
 use std::io;
 
 /// A pool of byte blocks of one size, for what later stages must keep: segments out of order,
@@ -27,7 +29,7 @@ pub struct BlockPool {
 
 impl BlockPool {
     /// Reserves `count` blocks of `block_bytes` each, rounded up to a power of two from 32 to
-    /// 2048; each of a line or more begins at one.
+    /// 16 KiB; each of a line or more begins at one.
     ///
     /// # Errors
     ///
@@ -120,6 +122,10 @@ impl BlockPool {
         self.block_bytes
     }
 
+    fn starts_at(&self, block: u32) -> usize {
+        start(block, self.block_bytes)
+    }
+
     /// Blocks in use.
     #[inline]
     pub fn len(&self) -> u32 {
@@ -142,6 +148,36 @@ impl BlockPool {
     #[inline]
     pub fn high_water(&self) -> u32 {
         self.handles.high_water()
+    }
+}
+
+impl Pool for BlockPool {
+    fn touched_bytes(&self) -> u64 {
+        u64::from(self.handles.touched()) * (self.block_bytes as u64 + 4)
+    }
+
+    fn trim(&mut self) {
+        // Its bytes are apart, for comparison.
+        #[cfg(flowpin_bench)]
+        if self.apart.is_some() {
+            return;
+        }
+        let end = self.starts_at(self.high_water());
+        let Ok(free) = self.handles.shrink() else {
+            return;
+        };
+        let below = self.high_water();
+        let mut runs = free_pages(&free, below, |block| self.starts_at(block));
+        let behind = self.starts_at(below)..end;
+        for run in runs.iter().cloned().chain(core::iter::once(behind)) {
+            if self.bytes.discard(run).is_err() {
+                return;
+            }
+        }
+        runs.retain(|run| !run.is_empty());
+        let block_bytes = self.block_bytes;
+        self.handles
+            .set_cold(|block| is_in(&runs, start(block, block_bytes)));
     }
 }
 
@@ -177,7 +213,7 @@ const fn start(block: u32, block_bytes: usize) -> usize {
 const COLOUR_BYTES: usize = 8 << 10;
 const LINE_BYTES: usize = 64;
 const BLOCK_BYTES_MIN: usize = 32;
-const BLOCK_BYTES_MAX: usize = 2048;
+const BLOCK_BYTES_MAX: usize = 16 << 10;
 
 #[cfg(test)]
 mod tests {
@@ -186,7 +222,7 @@ mod tests {
     /// Two blocks in use never share a byte, for any size.
     #[test]
     fn blocks_do_not_overlap() {
-        for asked in [0, 32, 33, 64, 200, 512, 2048, 9000] {
+        for asked in [0, 32, 33, 64, 200, 512, 2048, 9000, 16_384] {
             let mut pool = BlockPool::new(asked, 50).unwrap();
             let blocks: Vec<u32> = (0..50).map(|_| pool.take().unwrap()).collect();
             assert_eq!(pool.take(), None);

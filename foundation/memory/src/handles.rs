@@ -11,6 +11,9 @@ use std::io;
 pub(crate) struct Handles {
     freed: Reserved<u32>,
     freed_count: u32,
+    /// So many of them, those returned first, are of values whose pages were given back to the
+    /// system.
+    cold: u32,
     high_water: u32,
     capacity: u32,
     #[cfg(debug_assertions)]
@@ -22,6 +25,7 @@ impl Handles {
         Ok(Self {
             freed: Reserved::new(capacity as usize)?,
             freed_count: 0,
+            cold: 0,
             high_water: 0,
             capacity,
             #[cfg(debug_assertions)]
@@ -35,6 +39,7 @@ impl Handles {
         let handle = if self.freed_count > 0 {
             let handle = *self.freed.get(self.freed_count as usize - 1)?;
             self.freed_count -= 1;
+            self.cold = self.cold.min(self.freed_count);
             handle
         } else if self.high_water < self.capacity {
             self.high_water += 1;
@@ -95,12 +100,83 @@ impl Handles {
         self.high_water
     }
 
+    /// How many values are resident: those that were ever in use, less those whose pages were given
+    /// back.
+    pub(crate) fn touched(&self) -> u32 {
+        self.high_water.saturating_sub(self.cold)
+    }
+
+    /// Lowers the high-water mark to the last handle in use; returns which of those below are free.
+    pub(crate) fn shrink(&mut self) -> io::Result<Free> {
+        let mut free = Free::none(self.high_water);
+        let freed = self.freed.get(..self.freed_count as usize);
+        for &handle in freed.unwrap_or_default() {
+            free.add(handle);
+        }
+        while let Some(last) = self.high_water.checked_sub(1)
+            && free.has(last)
+        {
+            self.high_water = last;
+        }
+        let high_water = self.high_water;
+        let count = self.retain(|handle| handle < high_water);
+        self.freed_count = count;
+        self.cold = self.cold.min(count);
+        self.freed.discard(count as usize..self.capacity as usize)?;
+        Ok(free)
+    }
+
+    /// Moves the free handles of values whose pages were given back to where they are used last.
+    pub(crate) fn set_cold(&mut self, is_cold: impl Fn(u32) -> bool) {
+        let freed = self.freed.get_mut(..self.freed_count as usize);
+        let freed = freed.unwrap_or_default();
+        freed.sort_by_key(|&handle| !is_cold(handle));
+        let cold = freed.partition_point(|&handle| is_cold(handle));
+        self.cold = u32::try_from(cold).unwrap_or(0);
+    }
+
+    /// Keeps the free handles that `wanted` accepts, in order; returns how many.
+    fn retain(&mut self, wanted: impl Fn(u32) -> bool) -> u32 {
+        let mut kept = 0;
+        for nth in 0..self.freed_count as usize {
+            let handle = self.freed[nth];
+            if wanted(handle) {
+                self.freed[kept] = handle;
+                kept += 1;
+            }
+        }
+        u32::try_from(kept).unwrap_or(0)
+    }
+
     /// Takes all handles back and gives the list's memory back to the system.
     pub(crate) fn clear(&mut self) -> io::Result<()> {
         self.freed_count = 0;
+        self.cold = 0;
         self.high_water = 0;
         #[cfg(debug_assertions)]
         self.used.discard(0..self.capacity as usize)?;
         self.freed.discard(0..self.capacity as usize)
+    }
+}
+
+/// A set of free handles.
+#[derive(Debug)]
+pub(crate) struct Free(Vec<u64>);
+
+impl Free {
+    fn none(below: u32) -> Self {
+        Self(vec![0; (below as usize).div_ceil(64)])
+    }
+
+    fn add(&mut self, handle: u32) {
+        if let Some(word) = self.0.get_mut(handle as usize / 64) {
+            *word |= 1 << (handle % 64);
+        }
+    }
+
+    /// Whether a handle is free.
+    pub(crate) fn has(&self, handle: u32) -> bool {
+        let word = self.0.get(handle as usize / 64);
+        word.is_some_and(|word| word >> (handle % 64) & 1 != 0)
     }
 }

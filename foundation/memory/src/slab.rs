@@ -9,6 +9,7 @@
 //! The free list stands beside the slots, not in them: so a slot below the high-water mark always
 //! holds a whole value, and a stale handle reads an old value, never torn bytes.
 
+use crate::Pool;
 use crate::handles::Handles;
 use crate::mapping::Mapping;
 use core::marker::PhantomData;
@@ -219,6 +220,26 @@ impl<const LEN: usize> Slab<[u8; LEN]> {
             self.elsewhere(handle, own);
         }
         Some(handle)
+    }
+}
+
+impl<T: Copy> Pool for Slab<T> {
+    fn touched_bytes(&self) -> u64 {
+        u64::from(self.handles.touched()) * (size_of::<T>() as u64 + 4)
+    }
+
+    /// Only behind the last value in use: a stale handle must never read less than a whole value.
+    fn trim(&mut self) {
+        #[cfg(flowpin_bench)]
+        if self.apart.is_some() {
+            return;
+        }
+        let end = self.high_water() as usize * size_of::<T>();
+        if self.handles.shrink().is_ok() {
+            let begin = self.high_water() as usize * size_of::<T>();
+            // Refused: it stays resident, and will be overwritten.
+            let _ = self.slots.discard(begin, end);
+        }
     }
 }
 

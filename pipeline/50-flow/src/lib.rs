@@ -39,7 +39,7 @@ pub use fuzz::fuzz_flow;
 pub use observe::{Event, FlowObserver, NO_VLAN, Peers, STEPS, Sighting};
 pub use options::{BATCH_MAX, FlowOptions};
 pub use shards::ShardSet;
-pub use table::Table;
+pub use table::{Lifetime, Table};
 
 /// Stream time between two slots of the timer wheel; watermarks are multiples of it (67 ms).
 pub const GRANULE_NS: u64 = 1 << 26;

@@ -49,5 +49,5 @@ pub use consumer::{Anomaly, Closed, Handshake, Span, StreamConsumer};
 pub use fuzz::fuzz_reassembly;
 pub use options::{ReassemblyOptions, Urgent};
 pub use policy::{Extent, Reception, new_wins, takes_reset};
-pub use reassembler::{Reassembler, StreamView};
+pub use reassembler::{CONNECTION_BYTES, Reassembler, StreamView};
 pub use stats::ReassemblyStats;

@@ -3,7 +3,7 @@
 //! Most directions that outlive a segment need little: each begins with the smallest block that
 //! its bytes fit into and moves to the next when that is full.
 
-use flowpin_memory::{Budget, Part, Slab};
+use flowpin_memory::{BlockPool, Budget, Part, Pool};
 use std::io;
 
 /// Bytes of one direction that are looked at: a search ends there.
@@ -78,20 +78,23 @@ const _: () = assert!(
 /// The blocks of one worker.
 #[derive(Debug)]
 pub(crate) struct Blocks {
-    small: Slab<[u8; SMALL]>,
-    middle: Slab<[u8; MIDDLE]>,
-    large: Slab<[u8; STREAM_BYTES_MAX]>,
+    small: BlockPool,
+    middle: BlockPool,
+    large: BlockPool,
     usage: Part,
 }
 
 impl Blocks {
     /// Blocks that take at most `shard_bytes_max` of each shard.
     pub(crate) fn new(budget: &Budget, shard_bytes_max: u64) -> io::Result<Self> {
-        let count = |size: Size| budget.capacity_of(size.bytes().into(), SHARDS);
+        let pool = |size: Size| {
+            let count = budget.capacity_of(size.bytes().into(), SHARDS);
+            BlockPool::new(size.bytes() as usize, count)
+        };
         Ok(Self {
-            small: Slab::with_capacity(count(Size::Small))?,
-            middle: Slab::with_capacity(count(Size::Middle))?,
-            large: Slab::with_capacity(count(Size::Large))?,
+            small: pool(Size::Small)?,
+            middle: pool(Size::Middle)?,
+            large: pool(Size::Large)?,
             usage: Part::new(budget.clone(), shard_bytes_max),
         })
     }
@@ -100,25 +103,31 @@ impl Blocks {
         let Some(block) = kept.block.checked_sub(1) else {
             return &[];
         };
-        let whole: Option<&[u8]> = match kept.size {
-            Size::Small => self.small.get(block).map(<[u8; SMALL]>::as_slice),
-            Size::Middle => self.middle.get(block).map(<[u8; MIDDLE]>::as_slice),
-            Size::Large => self
-                .large
-                .get(block)
-                .map(<[u8; STREAM_BYTES_MAX]>::as_slice),
-        };
-        whole
-            .and_then(|bytes| bytes.get(..usize::from(kept.len)))
-            .unwrap_or_default()
+        let whole = self.pool(kept.size).bytes(block);
+        whole.get(..usize::from(kept.len)).unwrap_or_default()
     }
 
-    fn block_mut(&mut self, size: Size, block: u32) -> Option<&mut [u8]> {
-        Some(match size {
-            Size::Small => self.small.get_mut(block)?,
-            Size::Middle => self.middle.get_mut(block)?,
-            Size::Large => self.large.get_mut(block)?,
-        })
+    const fn pool(&self, size: Size) -> &BlockPool {
+        match size {
+            Size::Small => &self.small,
+            Size::Middle => &self.middle,
+            Size::Large => &self.large,
+        }
+    }
+
+    const fn pool_mut(&mut self, size: Size) -> &mut BlockPool {
+        match size {
+            Size::Small => &mut self.small,
+            Size::Middle => &mut self.middle,
+            Size::Large => &mut self.large,
+        }
+    }
+
+    /// The pools of all blocks.
+    pub(crate) fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        for pool in [&mut self.small, &mut self.middle, &mut self.large] {
+            visit(pool);
+        }
     }
 
     /// Whether a shard has used no more than half of what it may.
@@ -142,7 +151,7 @@ impl Blocks {
             self.move_to(kept, shard, size)?;
         }
         let block = kept.block.checked_sub(1)?;
-        let whole = self.block_mut(kept.size, block)?;
+        let whole = self.pool_mut(kept.size).bytes_mut(block);
         whole.get_mut(len..end)?.copy_from_slice(bytes);
         kept.len = u16::try_from(end).ok()?;
         Some(bytes.len())
@@ -170,7 +179,7 @@ impl Blocks {
         if !self.usage.take(shard, size.bytes().into()) {
             return None;
         }
-        let Some(block) = self.take(size) else {
+        let Some(block) = self.pool_mut(size).take() else {
             self.usage.give_back(shard, size.bytes().into());
             return None;
         };
@@ -185,14 +194,6 @@ impl Blocks {
         Some(())
     }
 
-    fn take(&mut self, size: Size) -> Option<u32> {
-        match size {
-            Size::Small => self.small.take(),
-            Size::Middle => self.middle.take(),
-            Size::Large => self.large.take(),
-        }
-    }
-
     /// Copies what is kept into a larger block.
     fn copy(&mut self, kept: Kept, size: Size, block: u32) {
         // By way of the stack: rare, and 1 KiB at most.
@@ -202,19 +203,15 @@ impl Blocks {
             return;
         };
         moved.copy_from_slice(bytes);
-        let whole = self.block_mut(size, block);
-        if let Some(start) = whole.and_then(|whole| whole.get_mut(..moved.len())) {
+        let whole = self.pool_mut(size).bytes_mut(block);
+        if let Some(start) = whole.get_mut(..moved.len()) {
             start.copy_from_slice(moved);
         }
     }
 
     pub(crate) fn free(&mut self, kept: &mut Kept, shard: u8) {
         if let Some(block) = kept.block.checked_sub(1) {
-            match kept.size {
-                Size::Small => self.small.remove(block),
-                Size::Middle => self.middle.remove(block),
-                Size::Large => self.large.remove(block),
-            };
+            self.pool_mut(kept.size).put_back(block);
             self.usage.give_back(shard, kept.size.bytes().into());
         }
         *kept = Kept::default();

@@ -17,6 +17,8 @@ mod rare;
 mod room;
 mod view;
 
+pub use view::Lifetime;
+
 use crate::counters::FlowCounters;
 use crate::entry::{Addresses, Cold, Extra, Handle, Hot, NIL};
 use crate::index::Index;
@@ -29,7 +31,7 @@ use crate::time::wheel::Wheel;
 use crate::{FlowObserver, GRANULE_NS};
 use birth::Forgotten;
 use deferred::Deferred;
-use flowpin_memory::{Budget, Slab};
+use flowpin_memory::{Budget, Pool, Slab};
 use flowpin_packet::{FrameBytes, PacketMeta, Timestamp};
 use flowpin_record::{ConnRecord, EndReason, RecordKey, RecordSink, Uid};
 use std::io;
@@ -156,7 +158,9 @@ impl Table {
                 .peek()
                 .map_or([NIL; BATCH_MAX], |part| self.guess(part, observer));
             // Stream time never goes back.
-            let crosses = part.last().is_some_and(|last| last.stream_time > self.border);
+            let crosses = part
+                .last()
+                .is_some_and(|last| last.stream_time > self.border);
             for (meta, guess) in part.iter().zip(guesses) {
                 if crosses && meta.stream_time > self.border {
                     self.settle(&frames, sink, observer);
@@ -276,6 +280,14 @@ impl Table {
     /// The memory of the shards, for the stages after the table to take from as well.
     pub fn budget(&self) -> &Budget {
         &self.budget
+    }
+
+    /// The pools of all connections.
+    pub fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        visit(&mut self.hot);
+        visit(&mut self.cold);
+        visit(&mut self.extra);
+        visit(&mut self.addresses);
     }
 
     /// The shards that this table owns.

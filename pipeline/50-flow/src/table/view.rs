@@ -1,8 +1,8 @@
 //! A connection as its record would say it now: used by explanations only, never by a run.
 
 use super::Table;
-use crate::time::timeouts::Class;
 use crate::record::BLANK;
+use crate::time::timeouts::Class;
 use flowpin_packet::Timestamp;
 use flowpin_record::{ConnRecord, EndReason};
 

@@ -1,7 +1,7 @@
 //! Blocks of three sizes, so that small segments do not fill large blocks.
 
 use super::tree::Piece;
-use flowpin_memory::{BlockPool, Budget};
+use flowpin_memory::{BlockPool, Budget, Pool};
 use std::io;
 
 /// The location of a piece's bytes: the pool in the top bits, the block below.
@@ -52,6 +52,12 @@ impl Blocks {
         Ok(Self {
             pools: [pool(small)?, pool(middle)?, pool(large)?],
         })
+    }
+
+    pub(super) fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        for pool in &mut self.pools {
+            visit(pool);
+        }
     }
 
     /// The smallest block that holds `len` bytes.

@@ -23,7 +23,7 @@ pub(crate) use tree::{Piece, Standing};
 
 use crate::connection::NIL;
 use blocks::{Blocks, block_cost, cost};
-use flowpin_memory::{Budget, Part, Reserved, Slab};
+use flowpin_memory::{Budget, Part, Pool, Reserved, Slab};
 use flowpin_packet::{SHARD_COUNT, Seq};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -59,6 +59,13 @@ impl Held {
             memory_bytes: 0,
             memory_bytes_max: 0,
         })
+    }
+
+    /// The pools of all pieces.
+    pub(crate) fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        visit(&mut self.pieces);
+        visit(&mut self.queues);
+        self.blocks.pools(visit);
     }
 
     /// Whether a shard may hold another segment of this many bytes.

@@ -19,7 +19,7 @@ use crate::delivered::Delivered;
 use crate::held::Held;
 use crate::{Anomaly, ReassemblyOptions, ReassemblyStats, Span, StreamConsumer};
 use flowpin_config::SegmentOverlap;
-use flowpin_memory::{Budget, Slab};
+use flowpin_memory::{Budget, Pool, Slab};
 use flowpin_packet::{FrameBytes, PacketFlags, PacketMeta, TcpFlags};
 use segment::Segment;
 use std::io;
@@ -75,6 +75,10 @@ pub struct Reassembler {
     slow_only: bool,
 }
 
+/// Memory for a connection without bytes after holes, by its handle.
+pub const CONNECTION_BYTES: u32 = 64;
+const _: () = assert!(size_of::<Connection>() == CONNECTION_BYTES as usize);
+
 /// A stream of a connection.
 #[derive(Clone, Copy, Debug)]
 struct Place {
@@ -128,6 +132,11 @@ impl Reassembler {
             #[cfg(test)]
             slow_only: false,
         })
+    }
+
+    /// The pools of everything that streams hold.
+    pub fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        self.held.pools(visit);
     }
 
     /// Prefetches the line that [`Reassembler::segment`] reads first. Any handle is allowed.

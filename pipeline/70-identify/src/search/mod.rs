@@ -17,7 +17,7 @@ use crate::identifier::{Compiled, Identifier, Loaded};
 use crate::kept::{Blocks, SHARDS};
 use crate::table::{ProtocolId, RuleId};
 use crate::verdict::{Confidence, GaveUp, Step, Verdict};
-use flowpin_memory::{Budget, Slab};
+use flowpin_memory::{Budget, Pool, Slab};
 pub use options::{Again, Search, SearchOptions, Whose};
 use progress::Progress;
 use std::io;
@@ -230,6 +230,12 @@ impl Searches {
         };
         self.memory.release(handle);
         *search = Search::NONE;
+    }
+
+    /// The pools of everything that searches keep.
+    pub fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        visit(&mut self.memory.slab);
+        self.memory.blocks.pools(visit);
     }
 
     /// The number of searches in progress.
