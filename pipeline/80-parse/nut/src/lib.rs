@@ -12,7 +12,8 @@
 //!   never on segmentation.
 //! - Passwords are in no output. Of unknown commands, only the first word is reported.
 //! - After an accepted STARTTLS, the connection continues as TLS.
-//! - Memory is capped for each connection and each shard; no bytes cause a panic.
+//! - What waits and what is incomplete is charged to the memory of its shard, and each connection
+//!   has its maximum; no bytes cause a panic.
 //!
 //! Deliberately does not keep the variables of a list: the record has their number.
 
@@ -32,7 +33,6 @@
 )]
 
 mod fuzz;
-mod lines;
 mod parser;
 mod schema;
 mod session;

@@ -1,63 +1,46 @@
 //! One connection: its waiting commands, and the record of a command and its answer.
 
-use crate::lines::Lines;
+use crate::parser::Shared;
 use crate::schema::NUT;
 use crate::words::Words;
+use flowpin_counters::Loss;
+use flowpin_memory::Chain;
 use flowpin_packet::Timestamp;
+use flowpin_parser::{Line, PartialLine, Queue};
 use flowpin_record::{MessageSink, Value};
-use std::collections::VecDeque;
 
 /// A connection.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Session {
-    pub(crate) shard: u8,
-    pub(crate) is_open: bool,
-    pub(crate) client: Lines,
-    pub(crate) server: Lines,
-    /// Unanswered commands, the oldest first.
-    pub(crate) waiting: VecDeque<Command>,
-    user: Vec<u8>,
+    shard: u8,
+    /// Bytes were missing: until the next command, answers belong to no command.
+    is_lost: bool,
+    client: PartialLine,
+    server: PartialLine,
+    /// Unanswered commands.
+    pub(crate) waiting: Queue,
+    user: Chain,
     /// Number of lines so far of the list that the server is sending.
     list: Option<u64>,
-    /// Bytes were missing: until the next command, answers belong to no command.
-    pub(crate) is_lost: bool,
 }
 
-/// A command as it was sent, without anything that may be a password.
-#[derive(Debug)]
+/// A command. Its text is its line, without anything that may be a password.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Command {
-    pub(crate) at: Timestamp,
-    pub(crate) line: Box<[u8]>,
-    pub(crate) is_cut: bool,
+    at: Timestamp,
+    is_cut: bool,
 }
 
-impl Command {
-    /// The memory that it takes while it waits: an empty line takes some, too.
-    pub(crate) const fn cost(&self) -> usize {
-        self.line.len().saturating_add(COMMAND_BYTES)
-    }
-}
-
-/// A command's place in the queue, which grows by doubling, and its allocation.
-const COMMAND_BYTES: usize = 112;
-
-/// Buffers for the words of the current command and answer, shared by all connections.
+/// Buffers for the current command and answer, shared by all connections. None grows past the
+/// longest line.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
+    /// The line of a command that waits no longer.
+    line: Vec<u8>,
     command: Words,
     answer: Words,
     name: Vec<u8>,
-}
-
-/// The result of reading a line of the server.
-#[derive(Debug, Default)]
-pub(crate) struct Answered {
-    /// The command that the line answers; it has been reported.
-    pub(crate) command: Option<Command>,
-    /// The connection continues as TLS.
-    pub(crate) is_tls: bool,
-    /// The line is valid NUT.
-    pub(crate) is_mine: bool,
+    user: Vec<u8>,
 }
 
 /// The argument layout of a command.
@@ -74,110 +57,155 @@ enum Verb {
 }
 
 impl Session {
-    /// Prepares the session for a new connection.
-    pub(crate) fn begin(&mut self, shard: u8) {
-        (self.shard, self.is_open) = (shard, true);
+    pub(crate) fn new(shard: u8) -> Self {
+        Self {
+            shard,
+            is_lost: false,
+            client: PartialLine::default(),
+            server: PartialLine::default(),
+            waiting: Queue::default(),
+            user: Chain::default(),
+            list: None,
+        }
     }
 
-    pub(crate) fn forget(&mut self) {
-        self.client.forget();
-        self.server.forget();
-        // A session that is kept for reuse keeps no memory of the last connection.
-        (self.waiting, self.user) = (VecDeque::new(), Vec::new());
-        (self.list, self.is_lost, self.is_open) = (None, false, false);
-    }
-
-    /// Handles missing bytes of one side.
-    pub(crate) fn lose(&mut self, to_server: bool) {
-        let lines = match to_server {
+    /// The shard, and the incomplete line of one direction.
+    pub(crate) const fn side(&mut self, to_server: bool) -> (u8, &mut PartialLine) {
+        let side = match to_server {
             true => &mut self.client,
             false => &mut self.server,
         };
-        lines.lose();
+        (self.shard, side)
+    }
+
+    /// Handles missing bytes.
+    pub(crate) const fn lose(&mut self) {
         (self.list, self.is_lost) = (None, true);
     }
 
-    /// Reads the command of a line, and removes what may be a password. Returns whether NUT has
-    /// the command.
-    pub(crate) fn command(&mut self, line: &mut Vec<u8>, scratch: &mut Scratch) -> bool {
-        scratch.command.read(line);
-        let verb = verb(scratch.command.get(0), scratch.command.get(1));
+    pub(crate) fn forget_user(&mut self, shared: &mut Shared) {
+        shared.users.release(self.shard, &mut self.user);
+    }
+
+    /// Queues a command until its answer arrives; without room, reports it without an answer.
+    pub(crate) fn command<S: MessageSink>(
+        &mut self,
+        line: Line<'_>,
+        at: Timestamp,
+        shared: &mut Shared,
+        sink: &mut S,
+    ) {
+        let words = &mut shared.scratch.command;
+        words.read(line.text);
+        let verb = verb(words.get(0), words.get(1));
+        let mut text = line.text;
         match verb {
             Verb::User => {
-                self.user.clear();
-                self.user.extend_from_slice(scratch.command.get(1));
+                let is_kept = shared
+                    .users
+                    .replace(self.shard, &mut self.user, words.get(1));
+                shared.losses.count(Loss::ParserBytes, (!is_kept).into());
             }
             // Any argument may be a password.
             Verb::Bare | Verb::Unknown => {
-                let len = memchr::memchr(b' ', line).unwrap_or(line.len());
-                line.truncate(len);
+                let len = memchr::memchr(b' ', text).unwrap_or(text.len());
+                text = text.get(..len).unwrap_or_default();
             }
             Verb::One | Verb::Two => {}
         }
         self.is_lost = false;
-        verb != Verb::Unknown
+        sink.fits(verb != Verb::Unknown);
+        let command = Command {
+            at,
+            is_cut: line.is_cut,
+        };
+        let waiting = &mut shared.waiting;
+        if self.waiting.len() >= WAITING_MAX
+            || !waiting.push(self.shard, &mut self.waiting, command, text)
+        {
+            let lost = text.len().max(1);
+            shared.losses.count(Loss::ParserBytes, lost as u64);
+            self.report(Some((command, text)), None, at, shared, sink);
+        }
     }
 
-    /// Reads a line of the server: an answer, or a part of a list.
+    /// Reads a line of the server: an answer, or a part of a list. Returns whether the connection
+    /// continues as TLS.
     pub(crate) fn answer<S: MessageSink>(
         &mut self,
-        (line, is_cut, at): (&[u8], bool, Timestamp),
-        scratch: &mut Scratch,
+        line: Line<'_>,
+        at: Timestamp,
+        shared: &mut Shared,
         sink: &mut S,
-    ) -> Answered {
-        let mut answered = Answered {
-            is_mine: true,
-            ..Answered::default()
-        };
-        scratch.answer.read(line);
-        let [first, second] = [0, 1].map(|place| scratch.answer.get(place));
+    ) -> bool {
+        let words = &mut shared.scratch.answer;
+        words.read(line.text);
+        let [first, second] = [0, 1].map(|place| words.get(place));
         let is_list = second == b"LIST";
         match (first, self.list) {
             (b"BEGIN", None) if is_list => {
                 self.list = Some(0);
-                return answered;
+                sink.fits(true);
+                return false;
             }
             (b"END", Some(_)) if is_list => {}
             (_, Some(lines)) => {
                 self.list = Some(lines.saturating_add(1));
-                return answered;
+                sink.fits(true);
+                return false;
             }
             _ => {}
         }
         let is_known = self.list.is_some() || ANSWERS.contains(&first);
         let is_error = first == b"ERR";
-        answered.is_tls = first == b"OK" && second == b"STARTTLS";
-        let command = self.waiting.pop_front();
-        let is_free = command.as_ref().is_some_and(|one| is_free_text(&one.line));
+        let is_tls = first == b"OK" && second == b"STARTTLS";
+        let mut text = core::mem::take(&mut shared.scratch.line);
+        let command = shared.waiting.pop(self.shard, &mut self.waiting, &mut text);
+        let is_free = command.is_some() && is_free_text(&text);
         if command.is_some() || (is_known && !self.is_lost) {
             let answer = Answer {
                 is_error,
                 items: self.list,
-                line: (is_free && !is_error).then_some(line),
-                is_cut,
+                line: (is_free && !is_error).then_some(line.text),
+                is_cut: line.is_cut,
             };
-            self.report(command.as_ref(), Some(&answer), at, scratch, sink);
+            let command = command.map(|command| (command, text.as_slice()));
+            self.report(command, Some(&answer), at, shared, sink);
         }
+        shared.scratch.line = text;
         self.list = None;
-        answered.is_mine = is_known || is_free;
-        answered.command = command;
-        answered
+        sink.fits(is_known || is_free);
+        is_tls
     }
 
-    pub(crate) fn report<S: MessageSink>(
+    /// Reports all waiting commands without answers.
+    pub(crate) fn report_waiting<S: MessageSink>(&mut self, shared: &mut Shared, sink: &mut S) {
+        let mut text = core::mem::take(&mut shared.scratch.line);
+        while let Some(command) = shared.waiting.pop(self.shard, &mut self.waiting, &mut text) {
+            self.report(Some((command, &text)), None, command.at, shared, sink);
+        }
+        shared.scratch.line = text;
+    }
+
+    /// Reports a command and its line, and the answer to it.
+    fn report<S: MessageSink>(
         &self,
-        command: Option<&Command>,
+        command: Option<(Command, &[u8])>,
         answer: Option<&Answer<'_>>,
         at: Timestamp,
-        scratch: &mut Scratch,
+        shared: &mut Shared,
         sink: &mut S,
     ) {
         let Scratch {
             command: words,
             answer: reply,
             name,
-        } = scratch;
-        words.read(command.map_or(b"", |command| &command.line));
+            user,
+            ..
+        } = &mut shared.scratch;
+        user.clear();
+        shared.users.read(&self.user, user);
+        words.read(command.map_or(b"", |(_, line)| line));
         let verb = verb(words.get(0), words.get(1));
         name.clear();
         name.extend(words.get(0).iter().map(u8::to_ascii_uppercase));
@@ -199,13 +227,14 @@ impl Session {
             _ => &[],
         };
         let error = answer.filter(|answer| answer.is_error);
+        let command = command.map(|(command, _)| command);
         let is_cut = [command.map(|one| one.is_cut), answer.map(|one| one.is_cut)];
         let values = [
             Value::bytes(name),
             Value::bytes(ups),
             Value::bytes(named),
             Value::bytes(value),
-            Value::bytes(&self.user),
+            Value::bytes(user),
             match answer {
                 Some(answer) => Value::Text(if answer.is_error { "ERR" } else { "OK" }),
                 None => Value::Unset,
@@ -220,13 +249,16 @@ impl Session {
 }
 
 /// The server's answer to a command.
-pub(crate) struct Answer<'a> {
+struct Answer<'a> {
     is_error: bool,
     items: Option<u64>,
     /// The whole line, if the command is answered by free text.
     line: Option<&'a [u8]>,
     is_cut: bool,
 }
+
+/// Waiting commands of one connection: clients usually send one at a time.
+const WAITING_MAX: usize = 32;
 
 /// The value in an answer to GET.
 fn value_of(answer: &Words) -> &[u8] {

@@ -1,10 +1,12 @@
 //! The records of conversations, cut anywhere, and that they have no passwords.
 
 use crate::Nut;
-use crate::fuzz::{Records, fuzz_nut, records};
+use crate::fuzz::{fuzz_nut, records};
 use flowpin_counters::Loss;
-use flowpin_packet::{Shard, Timestamp};
-use flowpin_parser::{Begin, Parser, ParserSetup};
+use flowpin_memory::Budget;
+use flowpin_packet::Timestamp;
+use flowpin_parser::testing::{Records, Trial};
+use flowpin_parser::{Parser, ParserSetup};
 use proptest::prelude::*;
 
 const ALL: usize = usize::MAX;
@@ -137,46 +139,40 @@ fn long_lines_and_long_queues_are_cut() {
     assert_eq!(all.len(), 100_000);
 }
 
-/// A shard follows connections up to its cap and counts the others; one that ends makes room.
+/// Without memory, commands are reported without their answers, and counted.
 #[test]
-fn connections_beyond_the_cap_are_counted() {
-    let mut nut = Nut::new(&ParserSetup::default()).unwrap();
-    let begin = Begin {
-        protocol: 0,
-        shard: Shard(3),
-        at: Timestamp(0),
-    };
-    let mut open = Vec::new();
-    while let Some(connection) = nut.begin(begin, || unreachable!("not needed")) {
-        open.push(connection);
-    }
-    assert!((2..10_000).contains(&open.len()), "{}", open.len());
-    assert_eq!(nut.losses().of(Loss::ParserConnections), 1);
-    nut.end(open[0], Timestamp(0), &mut Records::default());
-    assert!(nut.begin(begin, || unreachable!("not needed")).is_some());
-    let long = [b'x'; 5000];
-    nut.data(open[1], Timestamp(0), true, &long, &mut Records::default());
-    nut.data(open[1], Timestamp(0), true, b"\n", &mut Records::default());
-    assert_eq!(nut.losses().of(Loss::ParserBytes), 1);
+fn a_shard_without_memory_keeps_no_commands() {
+    let bytes = u64::from(Nut::CONNECTION_BYTES) + 1000;
+    let setup = ParserSetup::default().with_budgets(Budget::new(bytes), Budget::new(0));
+    let mut trial = Trial::new(Nut::new(&setup).unwrap(), &setup);
+    let mut sink = Records::default();
+    let connection = trial.begin(0).unwrap();
+    let commands = b"LIST VAR lab\n".repeat(20);
+    trial.data(connection, Timestamp(0), true, &commands, &mut sink);
+    let lost = trial.parser.losses().of(Loss::ParserBytes);
+    assert!(sink.records.len() < 20 && lost == 12 * sink.records.len() as u64);
+    trial.data(connection, Timestamp(0), true, &[b'x'; 5000], &mut sink);
+    assert_eq!(trial.parser.losses().of(Loss::ParserBytes), lost + 1);
+    trial.end(connection, Timestamp(0), &mut sink);
+    assert_eq!(sink.records.len(), 20);
+    trial.finish(&mut sink);
 }
 
-/// Waiting commands take memory however short they are: the cap of a shard holds for empty lines.
+/// A waiting command takes memory however short it is: a segment of empty lines is within what one
+/// may take (`Trial` checks it), and a connection within its maximum.
 #[test]
-fn empty_lines_are_within_the_memory_of_their_shard() {
-    let mut nut = Nut::new(&ParserSetup::default()).unwrap();
-    let begin = Begin {
-        protocol: 0,
-        shard: Shard(3),
-        at: Timestamp(0),
-    };
+fn empty_lines_are_within_the_memory_of_a_segment() {
+    let setup = ParserSetup::default();
+    let mut trial = Trial::new(Nut::new(&setup).unwrap(), &setup);
     let mut sink = Records::default();
     for _ in 0..20 {
-        let connection = nut.begin(begin, || unreachable!("not needed")).unwrap();
-        nut.data(connection, Timestamp(0), true, &[b'\n'; 30], &mut sink);
+        let connection = trial.begin(0).unwrap();
+        let before = trial.left();
+        trial.data(connection, Timestamp(0), true, &[b'\n'; 60], &mut sink);
+        assert!(before - trial.left() >= 32 * 32);
     }
-    let (_, bytes) = nut.in_use();
-    assert!((30 * 100..=32 << 10).contains(&bytes), "{bytes}");
-    assert!(nut.losses().of(Loss::ParserBytes) > 0);
+    assert_eq!(trial.parser.losses().of(Loss::ParserBytes), 20 * (60 - 32));
+    trial.finish(&mut sink);
 }
 
 proptest! {
@@ -196,7 +192,7 @@ proptest! {
 
     /// No input causes a panic.
     #[test]
-    fn no_bytes_cause_a_panic(data in prop::collection::vec(any::<u8>(), 0..600)) {
+    fn no_bytes_cause_a_panic(data in prop::collection::vec(prop_oneof![Just(b'\n'), any::<u8>()], 0..600)) {
         fuzz_nut(&data);
     }
 }
