@@ -8,6 +8,7 @@ pub mod attack;
 pub mod build;
 pub mod corpus;
 pub mod multiply;
+pub mod noise;
 pub mod oracle;
 pub mod pcap;
 mod pcapng;
