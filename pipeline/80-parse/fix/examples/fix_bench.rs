@@ -9,6 +9,7 @@
 
 use flowpin_fix::{Dictionary, Fields, Fix, FixOptions, Frame, frame, from_printed};
 use flowpin_packet::{Shard, Timestamp};
+use flowpin_parser::{Begin, Parser, ParserSetup};
 use flowpin_record::{MessageSchema, MessageSink, Value};
 use std::hint::black_box;
 use std::sync::Arc;
@@ -85,14 +86,19 @@ fn split(stream: &[u8], rounds: usize) {
 }
 
 fn parse(stream: &[u8], rounds: usize, segment: usize, all_fields: bool) {
-    let mut fix = Fix::new(FixOptions {
+    let options = FixOptions {
         all_fields,
         ..FixOptions::default()
-    })
-    .unwrap();
+    };
+    let mut fix = Fix::with_options(options, &ParserSetup::default()).unwrap();
+    let begin = Begin {
+        protocol: 0,
+        shard: Shard(9),
+        at: Timestamp(1),
+    };
     let mut sink = Count(0);
     for _ in 0..rounds {
-        let handle = fix.begin(Shard(9)).unwrap();
+        let handle = fix.begin(begin, || unreachable!()).unwrap();
         for part in black_box(stream).chunks(segment) {
             fix.data(handle, Timestamp(1), true, part, &mut sink);
         }

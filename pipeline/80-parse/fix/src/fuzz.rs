@@ -1,8 +1,12 @@
 //! Fuzzing: arbitrary bytes in arbitrary turns, and the properties that hold for all of them.
 
 use crate::{Dictionary, Fix, FixOptions, from_printed};
-use flowpin_packet::{Shard, Timestamp};
+use flowpin_memory::Budget;
+use flowpin_packet::Timestamp;
+use flowpin_parser::ParserSetup;
+use flowpin_parser::testing::Trial;
 use flowpin_record::{MessageSchema, MessageSink, Value};
+use std::io;
 use std::sync::{Arc, OnceLock};
 
 /// Collects everything that the parser reports.
@@ -49,19 +53,26 @@ pub(crate) fn options(all_fields: bool, message_bytes_max: u32) -> FixOptions {
         all_fields,
         message_bytes_max,
         fields_max: 64,
-        shard_connections_max: 2,
-        shard_bytes_max: 1 << 18,
-        shard_orders_max: 8,
     }
+}
+
+/// Returns a parser whose shards have `shard_bytes`.
+pub(crate) fn trial(options: &FixOptions, shard_bytes: u64) -> io::Result<Trial<Fix>> {
+    let budget = || Budget::new(shard_bytes);
+    let setup = ParserSetup::default().with_budgets(budget(), budget());
+    Ok(Trial::new(
+        Fix::with_options(options.clone(), &setup)?,
+        &setup,
+    ))
 }
 
 /// Returns what is reported for turns (the client's first) delivered in pieces of `piece` bytes.
 pub(crate) fn reported(options: &FixOptions, turns: &[&[u8]], piece: usize) -> Vec<String> {
     let mut sink = Collector::default();
-    let Ok(mut fix) = Fix::new(options.clone()) else {
+    let Ok(mut fix) = trial(options, 1 << 18) else {
         return sink.0;
     };
-    let Some(handle) = fix.begin(Shard(7)) else {
+    let Some(handle) = fix.begin(0) else {
         return sink.0;
     };
     let mut to_server = true;
@@ -76,6 +87,6 @@ pub(crate) fn reported(options: &FixOptions, turns: &[&[u8]], piece: usize) -> V
         to_server = !to_server;
     }
     fix.end(handle, at, &mut sink);
-    assert_eq!((fix.connections(), fix.blocks_held()), (0, 0));
+    fix.finish(&mut sink);
     sink.0
 }

@@ -13,7 +13,7 @@
 //! - BodyLength and CheckSum are verified for every message. A message with a wrong length ends at
 //!   its trailer; after bytes that are not a message, the parser searches for the next `8=FIX`.
 //! - Passwords and data that proves an identity ([`is_secret`]) never appear in the output.
-//! - Nothing is allocated after [`Fix::new`], a shard never exceeds its share of the memory, and no
+//! - What it keeps is charged to the budget of its shard, every refusal has a named loss, and no
 //!   input makes the parser panic.
 //!
 //! Deliberately does not: respond, validate messages against a dictionary, or keep session state
@@ -36,13 +36,13 @@
 
 mod dictionary;
 mod fuzz;
-mod interface;
 mod message;
 mod options;
 mod parser;
 mod reading;
 mod record;
 mod session;
+mod setup;
 #[cfg(test)]
 mod tests;
 
@@ -55,7 +55,7 @@ pub use message::groups::{GroupEntry, GroupTracker};
 pub use message::printed::{from_printed, to_printed};
 pub use message::slots::Slot;
 pub use options::FixOptions;
-pub use parser::{Fix, Handle};
+pub use parser::Fix;
 pub use record::columns::FIX;
 pub use record::secrets::is_secret;
 pub use session::sequence::{Event, Sequence};

@@ -10,16 +10,10 @@ pub struct FixOptions {
     pub dictionary: Arc<Dictionary>,
     /// Whether records list every field instead of only the common ones.
     pub all_fields: bool,
-    /// Maximum number of open connections per shard.
-    pub shard_connections_max: u32,
-    /// Maximum number of bytes of incomplete messages per shard.
-    pub shard_bytes_max: u32,
     /// Maximum length of a message; longer ones are skipped.
     pub message_bytes_max: u32,
     /// Maximum number of fields per message; further fields are left out.
     pub fields_max: u32,
-    /// Maximum number of requests per shard that wait for a report.
-    pub shard_orders_max: u32,
 }
 
 impl Default for FixOptions {
@@ -27,11 +21,8 @@ impl Default for FixOptions {
         Self {
             dictionary: Arc::clone(&BUNDLED),
             all_fields: false,
-            shard_connections_max: 1 << 12,
-            shard_bytes_max: 1 << 20,
             message_bytes_max: 1 << 16,
             fields_max: 4096,
-            shard_orders_max: 1 << 11,
         }
     }
 }

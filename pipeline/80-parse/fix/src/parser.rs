@@ -1,26 +1,28 @@
 //! The parser: connections, the bytes they hold, and the path from bytes to records.
 
-use crate::FixOptions;
 use crate::message::fields::Fields;
 use crate::reading::{Direction, LATE, Reading, Seen};
 use crate::record::all_fields::AllFields;
 use crate::session::orders::Orders;
+use crate::setup::{BUFFERS, dictionary};
+use crate::{FIX, FixOptions};
 use flowpin_counters::{Loss, Losses};
-use flowpin_memory::{Chains, Slab};
-use flowpin_packet::{SHARD_COUNT, Shard, Timestamp};
-use flowpin_record::MessageSink;
+use flowpin_memory::Slab;
+use flowpin_packet::Timestamp;
+use flowpin_parser::{
+    Begin, Buffer, Ends, KeptBytes, Next, Parser, ParserSetup, Reads, SetupError, slot_bytes,
+};
+use flowpin_record::{MessageSchema, MessageSink};
 use std::io;
-
-/// A connection in [`Fix`].
-pub type Handle = u32;
 
 /// The FIX parser of one worker.
 ///
 /// # Examples
 ///
 /// ```
-/// use flowpin_fix::{Fix, FixOptions};
+/// use flowpin_fix::Fix;
 /// use flowpin_packet::{Shard, Timestamp};
+/// use flowpin_parser::{Begin, Parser, ParserSetup};
 /// use flowpin_record::{MessageSchema, MessageSink, Value};
 ///
 /// struct Count(u32);
@@ -35,23 +37,25 @@ pub type Handle = u32;
 ///     }
 /// }
 ///
-/// let mut fix = Fix::new(FixOptions::default())?;
-/// let connection = fix.begin(Shard(0)).unwrap();
+/// let mut fix = Fix::new(&ParserSetup::default())?;
+/// let at = Timestamp(0);
+/// let begin = Begin { protocol: 0, shard: Shard(0), at };
+/// let connection = fix.begin(begin, || unreachable!("FIX reads no addresses")).unwrap();
 /// let mut sink = Count(0);
 /// for part in [&b"8=FIX.4.4\x019=45\x0135=0\x0134=2\x0149=A\x01"[..],
 ///              b"56=B\x0152=20260101-00:00:00.000\x0110=053\x01"] {
-///     fix.data(connection, Timestamp(0), true, part, &mut sink);
+///     fix.data(connection, at, true, part, &mut sink);
 /// }
-/// fix.end(connection, Timestamp(0), &mut sink);
+/// fix.end(connection, at, &mut sink);
 /// assert_eq!(sink.0, 1);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Fix {
     connections: Slab<Connection>,
-    held: Chains,
-    shards: Box<[ShardState; SHARD_COUNT]>,
-    /// A message that straddles segments, joined.
+    /// Parts of messages.
+    held: KeptBytes,
+    /// A message that straddles segments, joined: no longer than one of either.
     joined: Vec<u8>,
     /// How many of its bytes were held before the last segment arrived.
     joined_held: usize,
@@ -71,90 +75,64 @@ const fn directions<'a>(
     }
 }
 
-/// The connections of one shard.
-#[derive(Clone, Copy, Debug, Default)]
-struct ShardState {
-    open: u32,
-    /// Number of connections so far: serial numbers that do not depend on other shards.
-    begun: u32,
-}
-
 /// The direction of the client and that of the server.
 type Connection = [Direction; 2];
 
-impl Fix {
-    /// Reserves all memory that connections will need.
-    ///
-    /// # Errors
-    ///
-    /// If the system refuses the address space.
-    pub fn new(options: FixOptions) -> io::Result<Self> {
-        let shards = u32::try_from(SHARD_COUNT).unwrap_or(u32::MAX);
-        let connections = options.shard_connections_max.saturating_mul(shards);
-        let blocks = options.shard_bytes_max.div_ceil(BLOCK_BYTES);
-        let dictionary = options.dictionary.clone();
-        Ok(Self {
-            connections: Slab::with_capacity(connections)?,
-            held: Chains::new(BLOCK_BYTES as usize, blocks, SHARD_COUNT)?,
-            shards: Box::new([ShardState::default(); SHARD_COUNT]),
-            joined: Vec::with_capacity(options.message_bytes_max as usize),
-            joined_held: 0,
-            read: Reading {
-                fields: Fields::new(dictionary, options.fields_max as usize),
-                orders: Orders::new(options.shard_orders_max)?,
-                all: AllFields::default(),
-                losses: Losses::default(),
-                options,
-            },
-        })
+impl Parser for Fix {
+    const PROTOCOLS: &'static [Reads] = &[Reads::own("fix")];
+    const CONNECTION_BYTES: u32 = slot_bytes::<Connection>();
+    const WITHOUT_ROOM: Loss = Loss::FixConnections;
+    const SCHEMAS: &'static [&'static MessageSchema] = &[&FIX];
+    const BUFFERS: &'static [Buffer] = BUFFERS;
+    const HOLDS_UNPROVED: bool = true;
+
+    /// Loads the user's dictionaries on top of the bundled names.
+    fn prepare(setup: &mut ParserSetup) -> Result<(), SetupError> {
+        dictionary(setup)
     }
 
-    /// Opens a connection that speaks FIX; `None` if its shard is at its limit.
-    pub fn begin(&mut self, shard: Shard) -> Option<Handle> {
-        let state = self.shards.get_mut(usize::from(shard.0));
-        let open_max = self.read.options.shard_connections_max;
-        let Some(state) = state.filter(|state| state.open < open_max) else {
-            self.read.losses.count(Loss::FixConnections, 1);
-            return None;
+    fn new(setup: &ParserSetup) -> io::Result<Self> {
+        let most = FixOptions::default();
+        let options = FixOptions {
+            dictionary: setup.shared().unwrap_or(most.dictionary),
+            all_fields: setup.parse.all_fields,
+            ..most
         };
-        state.open = state.open.saturating_add(1);
-        state.begun = state.begun.wrapping_add(1);
+        Self::with_options(options, setup)
+    }
+
+    fn begin(&mut self, begin: Begin, _: impl FnOnce() -> Ends) -> Option<u32> {
         let side = Direction {
-            serial: state.begun,
-            shard: shard.0,
+            shard: begin.shard.0,
             ..Direction::default()
         };
         self.connections.insert([side; 2])
     }
 
-    /// Prefetches the state of a connection. Any handle is valid.
     #[inline]
-    pub fn prefetch(&self, handle: Handle) {
-        self.connections.prefetch(handle);
+    fn prefetch(&self, connection: u32) {
+        self.connections.prefetch(connection);
     }
 
-    /// Parses the next bytes of one direction, in order.
     #[inline]
-    pub fn data<S: MessageSink>(
+    fn data<S: MessageSink>(
         &mut self,
-        handle: Handle,
+        connection: u32,
         at: Timestamp,
         to_server: bool,
         mut bytes: &[u8],
         sink: &mut S,
-    ) {
-        let Some([client, server]) = self.connections.get_mut(handle) else {
-            return;
+    ) -> Next {
+        let Some([client, server]) = self.connections.get_mut(connection) else {
+            return Next::Nothing;
         };
         let (direction, other) = directions(client, server, to_server);
         let seen = Seen {
             at,
             to_server,
-            serial: direction.serial,
             shard: direction.shard,
             last: false,
         };
-        let shard = usize::from(seen.shard);
         self.joined_held = 0;
         let mut is_first = true;
         while !direction.held.is_empty() {
@@ -163,14 +141,14 @@ impl Fix {
             if now.len() < more {
                 self.read
                     .hold(&mut self.held, direction, seen, now, direction.need, sink);
-                return;
+                return Next::More;
             }
             self.joined.clear();
             self.held.read(&direction.held, &mut self.joined);
             self.joined_held = if is_first { self.joined.len() } else { 0 };
             is_first = false;
             self.joined.extend_from_slice(now);
-            self.held.release(shard, &mut direction.held);
+            self.held.release(seen.shard, &mut direction.held);
             bytes = later;
             let (used, need) = self
                 .read
@@ -183,93 +161,107 @@ impl Fix {
         let rest = bytes.get(used..).unwrap_or_default();
         self.read
             .hold(&mut self.held, direction, seen, rest, need, sink);
+        Next::More
     }
 
-    /// Handles a gap: `len` bytes of one direction are missing.
-    pub fn gap<S: MessageSink>(
+    /// The message that the gap cut off is lost, and the numbers of the messages after it are
+    /// unknown.
+    #[inline]
+    fn gap<S: MessageSink>(
         &mut self,
-        handle: Handle,
+        connection: u32,
         at: Timestamp,
         to_server: bool,
-        _len: u64,
+        _: u64,
         sink: &mut S,
-    ) {
-        self.finish(handle, at, to_server, sink);
-        if let Some([client, server]) = self.connections.get_mut(handle) {
-            let direction = if to_server { client } else { server };
+    ) -> Next {
+        self.finish(connection, at, to_server, sink);
+        if let Some([client, server]) = self.connections.get_mut(connection) {
+            let (direction, _) = directions(client, server, to_server);
             direction.session.forget();
             direction.heartbeat.forget(at);
             // The rest of a message that began in the gap is not an error.
             direction.in_garbage = true;
         }
+        Next::More
     }
 
-    /// Handles the end of one direction.
-    pub fn closed<S: MessageSink>(
+    #[inline]
+    fn closed<S: MessageSink>(
         &mut self,
-        handle: Handle,
+        connection: u32,
         at: Timestamp,
         to_server: bool,
         sink: &mut S,
-    ) {
-        self.finish(handle, at, to_server, sink);
+    ) -> Next {
+        self.finish(connection, at, to_server, sink);
+        Next::More
     }
 
-    /// Ends the connection; its handle becomes invalid.
-    pub fn end<S: MessageSink>(&mut self, handle: Handle, at: Timestamp, sink: &mut S) {
-        self.finish(handle, at, true, sink);
-        self.finish(handle, at, false, sink);
-        let Some(sides) = self.connections.get(handle) else {
+    fn end<S: MessageSink>(&mut self, connection: u32, at: Timestamp, sink: &mut S) {
+        self.finish(connection, at, true, sink);
+        self.finish(connection, at, false, sink);
+        let Some(sides) = self.connections.get_mut(connection) else {
             return;
         };
-        let [Direction { shard, .. }, _] = *sides;
-        for _ in sides.iter().filter(|side| side.heartbeat.is_late(at)) {
-            sink.anomaly(LATE);
+        for side in sides {
+            if side.heartbeat.is_late(at) {
+                sink.anomaly(LATE);
+            }
+            self.read.orders.forget(&mut side.waiting, side.shard);
         }
-        self.connections.remove(handle);
-        if let Some(state) = self.shards.get_mut(usize::from(shard)) {
-            state.open = state.open.saturating_sub(1);
-        }
+        self.connections.remove(connection);
     }
 
-    /// Appends the held bytes of one direction, the end of its stream so far, to `to`.
-    pub fn held(&self, handle: Handle, to_server: bool, to: &mut Vec<u8>) {
-        if let Some([client, server]) = self.connections.get(handle) {
+    /// Before the last segment of the side that sent last, it held what was joined with the segment.
+    fn held(&self, connection: u32, to_server: bool, spoke: bool, to: &mut Vec<u8>) {
+        if spoke {
+            to.extend_from_slice(self.joined.get(..self.joined_held).unwrap_or_default());
+        } else if let Some([client, server]) = self.connections.get(connection) {
             let direction = if to_server { client } else { server };
             self.held.read(&direction.held, to);
         }
     }
 
-    /// Returns the bytes that were held before the last segment of the direction that sent last, if
-    /// the segment was joined with them.
-    pub fn held_before(&self) -> &[u8] {
-        self.joined.get(..self.joined_held).unwrap_or_default()
+    fn losses(&self) -> Losses {
+        self.read.losses
     }
+}
 
-    /// Returns the losses due to the limits.
-    pub fn losses(&self) -> &Losses {
-        &self.read.losses
-    }
-
-    /// Returns the number of open connections.
-    pub fn connections(&self) -> u32 {
-        self.connections.len()
-    }
-
-    /// Returns the number of memory blocks that hold parts of messages.
-    pub fn blocks_held(&self) -> u32 {
-        self.held.blocks_in_use()
+impl Fix {
+    /// A parser with these options, and with the memory that `setup` has.
+    ///
+    /// # Errors
+    ///
+    /// If the system refuses the address space.
+    pub fn with_options(options: FixOptions, setup: &ParserSetup) -> io::Result<Self> {
+        let budget = &setup.budget;
+        let dictionary = options.dictionary.clone();
+        let connections = budget.capacity_of(Self::CONNECTION_BYTES.into(), 256);
+        Ok(Self {
+            connections: Slab::with_capacity(connections)?,
+            held: KeptBytes::new(budget, BLOCK_BYTES)?,
+            joined: Vec::with_capacity(options.message_bytes_max as usize),
+            joined_held: 0,
+            read: Reading {
+                fields: Fields::new(dictionary, options.fields_max as usize),
+                orders: Orders::new(budget)?,
+                all: AllFields::default(),
+                losses: Losses::default(),
+                options,
+            },
+        })
     }
 
     /// Processes the held bytes of one direction as the end of its stream.
     fn finish<S: MessageSink>(
         &mut self,
-        handle: Handle,
+        connection: u32,
         at: Timestamp,
         to_server: bool,
         sink: &mut S,
     ) {
-        let Some([client, server]) = self.connections.get_mut(handle) else {
+        let Some([client, server]) = self.connections.get_mut(connection) else {
             return;
         };
         let (direction, other) = directions(client, server, to_server);
@@ -279,18 +271,16 @@ impl Fix {
         let seen = Seen {
             at,
             to_server,
-            serial: direction.serial,
             shard: direction.shard,
             last: true,
         };
         self.joined.clear();
         self.held.read(&direction.held, &mut self.joined);
-        self.held
-            .release(usize::from(seen.shard), &mut direction.held);
+        self.held.release(seen.shard, &mut direction.held);
         self.read
             .messages((direction, other), seen, &self.joined, sink);
     }
 }
 
 /// Parts of messages are mostly shorter than one block.
-const BLOCK_BYTES: u32 = 128;
+const BLOCK_BYTES: usize = 128;

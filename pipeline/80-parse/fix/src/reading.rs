@@ -6,12 +6,13 @@ use crate::record::all_fields::{AllFields, LISTS};
 use crate::record::columns::{FIX, WIDTH};
 use crate::record::message::Message;
 use crate::session::heartbeat::Heartbeat;
-use crate::session::orders::{Latest, Orders, Owner, Role};
+use crate::session::orders::{Orders, Role, Waiting};
 use crate::session::sequence::{Side, Step};
 use crate::{FixOptions, Frame, Slot, Window, record::secrets::type_of};
 use flowpin_counters::{Loss, Losses};
-use flowpin_memory::{Chain, Chains};
+use flowpin_memory::Chain;
 use flowpin_packet::Timestamp;
+use flowpin_parser::KeptBytes;
 use flowpin_record::{MessageSink, Value};
 use std::hint::black_box;
 
@@ -34,12 +35,10 @@ pub(crate) struct Direction {
     pub(crate) need: u32,
     /// Bytes that BodyLengths announced beyond the end of their message, in [`EXCESS_UNIT`]s.
     pub(crate) excess_announced: u16,
-    /// Serial number of the connection in its shard: unique among open connections.
-    pub(crate) serial: u32,
     pub(crate) session: Side,
     pub(crate) heartbeat: Heartbeat,
-    /// The order that this side sent last.
-    pub(crate) order: Latest,
+    /// The orders that this side sent and that wait for their reports.
+    pub(crate) waiting: Waiting,
     pub(crate) shard: u8,
     /// Whether the previous bytes were not a message, so that garbage is reported once.
     pub(crate) in_garbage: bool,
@@ -70,7 +69,6 @@ impl Direction {
 pub(crate) struct Seen {
     pub(crate) at: Timestamp,
     pub(crate) to_server: bool,
-    pub(crate) serial: u32,
     pub(crate) shard: u8,
     /// No more bytes follow.
     pub(crate) last: bool,
@@ -134,7 +132,7 @@ impl Reading {
     #[inline]
     pub(crate) fn hold<S: MessageSink>(
         &mut self,
-        held: &mut Chains,
+        held: &mut KeptBytes,
         direction: &mut Direction,
         seen: Seen,
         bytes: &[u8],
@@ -145,11 +143,10 @@ impl Reading {
             return;
         }
         direction.need = need;
-        let shard = usize::from(seen.shard);
-        if !held.append(shard, &mut direction.held, bytes) {
+        if !held.append(seen.shard, &mut direction.held, bytes) {
             let lost = direction.held.len().saturating_add(bytes.len());
             self.losses.count(Loss::FixMemory, lost as u64);
-            held.release(shard, &mut direction.held);
+            held.release(seen.shard, &mut direction.held);
             direction.session.forget();
             no_message(direction, "fix_message_not_kept", sink);
         }
@@ -173,7 +170,7 @@ impl Reading {
         let step = direction.session.step(&self.fields, bytes);
         let heartbeat = &mut direction.heartbeat;
         let is_late = heartbeat.step(step.event, seen.at, &self.fields, bytes);
-        let latency = self.latency((&mut direction.order, &mut other.order), seen, bytes);
+        let latency = self.latency((&mut direction.waiting, &mut other.waiting), seen, bytes);
         if sink.reads(&FIX) {
             self.report((bytes, step, latency), seen, window, sink);
         } else {
@@ -226,7 +223,7 @@ impl Reading {
     #[inline]
     fn latency(
         &mut self,
-        (own, others): (&mut Latest, &mut Latest),
+        (own, others): (&mut Waiting, &mut Waiting),
         seen: Seen,
         bytes: &[u8],
     ) -> Option<u64> {
@@ -239,15 +236,10 @@ impl Reading {
             // The message was sent again: its report may have arrived before.
             return None;
         }
-        let owner = Owner {
-            connection: seen.serial,
-            shard: seen.shard,
-            by_client: seen.to_server == (role == Role::Request),
-        };
         if role == Role::Report {
-            return self.orders.report(others, owner, id, seen.at);
+            return self.orders.report(others, seen.shard, id, seen.at);
         }
-        if self.orders.request(own, owner, id, seen.at) == Some(seen.serial) {
+        if !self.orders.request(own, seen.shard, id, seen.at) {
             self.losses.count(Loss::FixOrders, 1);
         }
         None

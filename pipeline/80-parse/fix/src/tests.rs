@@ -1,9 +1,10 @@
 //! Tests of the whole parser: segmentation, turns, secrets, garbage, limits.
 
-use crate::fuzz::{Collector, options, reported};
-use crate::{Fix, FixOptions, from_printed};
+use crate::fuzz::{Collector, options, reported, trial};
+use crate::{FixOptions, from_printed};
 use flowpin_counters::Loss;
-use flowpin_packet::{Shard, Timestamp};
+use flowpin_packet::Timestamp;
+use flowpin_parser::{Next, Parser};
 use flowpin_record::{MessageSchema, MessageSink, Value};
 use proptest::prelude::*;
 
@@ -64,11 +65,11 @@ fn every_split_in_two_gives_the_same_report() {
     let options = options(true, 1 << 16);
     let whole = reported(&options, &turns(&conversation), usize::MAX);
     assert_eq!(whole.len(), 16, "{whole:#?}");
-    let mut fix = Fix::new(options).unwrap();
+    let mut fix = trial(&options, 1 << 18).unwrap();
     for (turn, bytes) in conversation.iter().enumerate() {
         for cut in 0..=bytes.len() {
             let mut sink = Collector::default();
-            let handle = fix.begin(Shard(1)).unwrap();
+            let handle = fix.begin(0).unwrap();
             for (at, bytes) in conversation.iter().enumerate() {
                 let cut = if at == turn { cut } else { 0 };
                 let (first, second) = bytes.split_at(cut);
@@ -79,7 +80,7 @@ fn every_split_in_two_gives_the_same_report() {
             assert_eq!(sink.0, whole, "turn {turn} cut at {cut}");
         }
     }
-    assert_eq!((fix.connections(), fix.blocks_held()), (0, 0));
+    fix.finish(&mut Collector::default());
 }
 
 proptest! {
@@ -91,9 +92,9 @@ proptest! {
         let conversation = conversation();
         let options = options(false, 1 << 16);
         let whole = reported(&options, &turns(&conversation), usize::MAX);
-        let mut fix = Fix::new(options).unwrap();
+        let mut fix = trial(&options, 1 << 18).unwrap();
         let mut sink = Collector::default();
-        let handle = fix.begin(Shard(1)).unwrap();
+        let handle = fix.begin(0).unwrap();
         let mut lengths = cuts.iter().cycle();
         for (at, bytes) in conversation.iter().enumerate() {
             let mut rest = &bytes[..];
@@ -167,9 +168,9 @@ impl Columns {
 }
 
 fn columns(options: FixOptions, turns: &[(bool, u64, Vec<u8>)]) -> Columns {
-    let mut fix = Fix::new(options).unwrap();
+    let mut fix = trial(&options, 1 << 18).unwrap();
     let mut sink = Columns::default();
-    let handle = fix.begin(Shard(200)).unwrap();
+    let handle = fix.begin(0).unwrap();
     for (to_server, at, bytes) in turns {
         fix.data(handle, Timestamp(*at), *to_server, bytes, &mut sink);
     }
@@ -278,9 +279,9 @@ fn messages_after_garbage_are_found() {
 #[test]
 fn after_missing_bytes_the_next_message_is_read() {
     let good = |seq: u32| message("FIX.4.0", &format!("35=0|34={seq}"));
-    let mut fix = Fix::new(options(false, 1 << 16)).unwrap();
+    let mut fix = trial(&options(false, 1 << 16), 1 << 18).unwrap();
     let mut sink = Columns::default();
-    let handle = fix.begin(Shard(0)).unwrap();
+    let handle = fix.begin(0).unwrap();
     let at = Timestamp(0);
     fix.data(
         handle,
@@ -303,47 +304,65 @@ fn after_missing_bytes_the_next_message_is_read() {
     assert_eq!(sink.1, ["fix_message_cut_off"]);
 }
 
-/// Memory and connections of a shard are limited; losses are counted.
+/// A message for which its shard has no memory is lost, and counted.
 #[test]
-fn caps_are_kept_and_counted() {
-    let mut fix = Fix::new(FixOptions {
-        shard_bytes_max: 1024,
-        ..options(false, 1 << 16)
-    })
-    .unwrap();
+fn messages_without_memory_are_lost_and_counted() {
+    let mut fix = trial(&options(false, 1 << 16), 1024).unwrap();
     let mut sink = Columns::default();
-    let handles = [fix.begin(Shard(3)).unwrap(), fix.begin(Shard(3)).unwrap()];
-    assert_eq!(fix.begin(Shard(3)), None);
-    assert!(fix.begin(Shard(4)).is_some());
+    let handle = fix.begin(0).unwrap();
+    let left = fix.left();
     let long = b"8=FIX.4.4\x019=60000\x0135=D\x0158=".to_vec();
-    fix.data(handles[0], Timestamp(0), true, &long, &mut sink);
-    fix.data(handles[0], Timestamp(0), true, &[b'x'; 2000], &mut sink);
-    assert_eq!(fix.losses().of(Loss::FixMemory), 2000 + long.len() as u64);
-    assert_eq!(fix.losses().of(Loss::FixConnections), 1);
+    let mut data = |bytes: &[u8]| {
+        fix.data(handle, Timestamp(0), true, bytes, &mut sink);
+        fix.left()
+    };
+    assert!(data(&long) < left);
+    assert_eq!(data(&[b'x'; 2000]), left);
+    data(&message("FIX.4.4", "35=0|34=1"));
+    let losses = fix.parser.losses();
+    assert_eq!(losses.of(Loss::FixMemory), 2000 + long.len() as u64);
     assert_eq!(sink.1, ["fix_message_not_kept"]);
-    assert_eq!(fix.blocks_held(), 0);
-    fix.data(
-        handles[0],
-        Timestamp(0),
-        true,
-        &message("FIX.4.4", "35=0|34=1"),
-        &mut sink,
-    );
     assert_eq!(sink.0.len(), 1);
+}
+
+/// No input takes more memory than its length justifies: orders that get no report, messages that
+/// are cut off, wrong lengths. All of it is given back at the end.
+#[test]
+fn memory_is_in_proportion_to_the_bytes() {
+    let order = |number: u32| message("FIX.4.0", &format!("35=D|11={number}"));
+    let orders: Vec<u8> = (0..5000).flat_map(order).collect();
+    let short: Vec<u8> = (0..5000)
+        .flat_map(|number| from_printed(format!("8=FIX|35=D|11={number}|10=000|").as_bytes()))
+        .collect();
+    let begins = b"8=FIX.4.4\x019=60000\x0135=D\x0158=".repeat(50);
+    for stream in [orders, short, begins] {
+        for piece in [usize::MAX, 1460, 7] {
+            let mut fix = trial(&options(false, 1 << 16), 1 << 18).unwrap();
+            let handles = [fix.begin(0).unwrap(), fix.begin(0).unwrap()];
+            let mut sink = Collector::default();
+            for part in stream.chunks(piece) {
+                for (to_server, handle) in [(true, handles[0]), (false, handles[1])] {
+                    let next = fix.data(handle, Timestamp(1), to_server, part, &mut sink);
+                    assert_eq!(next, Next::More);
+                }
+            }
+            fix.finish(&mut sink);
+        }
+    }
 }
 
 /// A wrong BodyLength holds the bytes that it announces, and each message in them is examined
 /// again: above a limit, messages are reported as they arrive.
 #[test]
 fn wrong_lengths_are_waited_for_up_to_a_limit() {
-    let mut fix = Fix::new(options(false, 1 << 16)).unwrap();
-    let handle = fix.begin(Shard(7)).unwrap();
+    let mut fix = trial(&options(false, 1 << 16), 1 << 18).unwrap();
+    let handle = fix.begin(0).unwrap();
     let mut sink = Collector::default();
     let wrong = b"8=FIX.4.4\x019=60000\x0135=0\x0110=000\x01";
+    let left = fix.left();
     for _ in 0..3000 {
         fix.data(handle, Timestamp(1), true, wrong, &mut sink);
     }
-    assert!(fix.blocks_held() <= 1);
-    fix.end(handle, Timestamp(1), &mut sink);
-    assert_eq!(fix.blocks_held(), 0);
+    assert!(left - fix.left() <= 136);
+    fix.finish(&mut sink);
 }

@@ -9,7 +9,7 @@ use crate::state::{Connection, Phase, Queue, Side};
 use crate::{FILES, Http, schema};
 use flowpin_counters::{Loss, Losses};
 use flowpin_packet::Timestamp;
-use flowpin_parser::{Begin, Buffer, Ends, Next, Parser, ParserSetup, Reads};
+use flowpin_parser::{Begin, Buffer, Ends, Next, Parser, ParserSetup, Reads, slot_bytes};
 use flowpin_record::{MessageSchema, MessageSink};
 use std::io;
 
@@ -25,8 +25,6 @@ pub(crate) struct Turn<'a, S> {
     pub(crate) to_server: bool,
 }
 
-const _: () = assert!(Http::CONNECTION_BYTES as usize == size_of::<Connection>() + 8);
-
 impl Parser for Http {
     // Connections of all of these start with HTTP.
     const PROTOCOLS: &'static [Reads] = &[
@@ -36,7 +34,7 @@ impl Parser for Http {
         Reads::called("websocket", "http"),
         Reads::called("soap", "http"),
     ];
-    const CONNECTION_BYTES: u32 = 272;
+    const CONNECTION_BYTES: u32 = slot_bytes::<Connection>();
     const WITHOUT_ROOM: Loss = Loss::HttpConnections;
     const BUFFERS: &'static [Buffer] = BUFFERS;
 

@@ -3,10 +3,11 @@
 use crate::parser::turn::Turn;
 use crate::state::{NONE, Transaction};
 use flowpin_counters::Loss;
+use flowpin_parser::slot_bytes;
 use flowpin_record::MessageSink;
 
 /// What a transaction takes of its shard's budget, besides its texts.
-pub(crate) const TRANSACTION_BYTES: u64 = size_of::<Transaction>() as u64 + 8;
+pub(crate) const TRANSACTION_BYTES: u64 = slot_bytes::<Transaction>() as u64;
 
 /// Requests of a connection beyond these, which wait for their responses, have short blocks for
 /// their texts: a segment may hold a request for every few of its bytes.
