@@ -137,7 +137,7 @@ impl Pipeline {
         let shards = ShardSet::ALL;
         let count = u32::try_from(shards.len()).unwrap_or(0);
         let worker = worker(plan, shards, Late::default(), secret, |table| {
-            AllStages::new(plan, known, count, table.capacity()).map(Watched::new)
+            AllStages::new(plan, known, table).map(Watched::new)
         })?;
         Ok(Self::Full(Box::new(Whole::new(
             plan, input, worker, control,

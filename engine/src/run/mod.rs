@@ -323,9 +323,8 @@ fn workers<O: Planned>(
                     owners.get(usize::from(shard.0)).map(|&o| usize::from(o)) == Some(number)
                 })
                 .collect();
-            let count = u32::try_from(shards.len()).unwrap_or(0);
             worker(plan, shards, late, secret, |table| {
-                O::new(plan, known, count, table.capacity())
+                O::new(plan, known, table)
             })
         })
         .collect()

@@ -15,11 +15,13 @@ pub(crate) mod identify;
 mod inspect;
 pub(crate) mod limit;
 pub(crate) mod parse;
+mod resident;
 pub(crate) mod stages;
 
 use crate::aggregates::{News, Observers};
 use crate::output::Delivery;
 use crate::report::WorkerReport;
+use crate::worker::resident::Resident;
 use crate::worker::stages::{Stages, StagesReport};
 use flowpin_aggregate::Traffic;
 use flowpin_counters::Losses;
@@ -66,6 +68,7 @@ pub(crate) struct Worker<O> {
     ending: bool,
     late: Late,
     checksums: ChecksumCounts,
+    resident: Resident,
 }
 
 /// What the worker found verifying checksums.
@@ -97,6 +100,7 @@ impl<O: Stages> Worker<O> {
             stages: stages(&table)?,
             delivered: RecordKey::default(),
             ending: false,
+            resident: Resident::new(table.memory_bytes()),
             table,
             records: Records {
                 formatter,
@@ -177,6 +181,10 @@ impl<O: Stages> Worker<O> {
         } else {
             RecordKey::last_at(self.table.tick(tick.time, records, stages))
         };
+        self.resident.tick(|visit| {
+            self.table.pools(visit);
+            stages.pools(visit);
+        });
         // Behind an exact tick, those of the same granule have nothing to add.
         self.delivered = self.delivered.max(watermark);
         Delivery {

@@ -3,6 +3,7 @@
 use crate::{Buffer, Continues, Next, ParserSetup, SetupError};
 use core::fmt::Debug;
 use flowpin_counters::{Loss, Losses};
+use flowpin_memory::Pool;
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_record::{MessageSchema, MessageSink, RecordEndpoint};
 use flowpin_signature::Protocol;
@@ -207,6 +208,12 @@ pub trait Parser: Debug + Sized {
     /// direction to `to`; if that `spoke` last, what it held before.
     fn held(&self, connection: u32, to_server: bool, spoke: bool, to: &mut Vec<u8>) {
         let _ = (connection, to_server, spoke, to);
+    }
+
+    /// Calls `visit` with each of its pools, so that what they no longer use can be given back to
+    /// the system.
+    fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        let _ = visit;
     }
 
     /// What was lost to caps so far.

@@ -161,7 +161,7 @@ pub(crate) fn try_patterns(
     let source = open(&plan, control)?;
     let shards = u32::try_from(SHARD_COUNT).unwrap_or(u32::MAX);
     let stages = |table: &Table| {
-        let all = AllStages::new(&plan, known.as_ref(), shards, table.capacity())?;
+        let all = AllStages::new(&plan, known.as_ref(), table)?;
         Tester::new(&plan, all, automata, &mut report, table.capacity())
     };
     let hands = (control, progress);

@@ -88,7 +88,7 @@ pub(crate) fn identify<K: ListSink>(
     }
     let shards = u32::try_from(SHARD_COUNT).unwrap_or(u32::MAX);
     let stages = |table: &Table| {
-        let all = AllStages::new(&plan, known.as_ref(), shards, table.capacity())?;
+        let all = AllStages::new(&plan, known.as_ref(), table)?;
         Ok(Counted::new(all))
     };
     let hands = (control, progress);

@@ -25,6 +25,7 @@ pub use view::CandidatesView;
 
 use flowpin_counters::{Loss, Losses};
 use flowpin_identify::{Datagram, GaveUp, Names, Search, SearchOptions, Searches, Step, Whose};
+use flowpin_memory::{Budget, Pool};
 use flowpin_record::App;
 use std::io;
 use std::sync::Arc;
@@ -82,14 +83,24 @@ pub(crate) enum Kept<'a> {
 }
 
 impl Identify {
-    pub(crate) fn new(known: &IdentifyRules, options: SearchOptions) -> io::Result<Self> {
+    pub(crate) fn new(
+        budget: &Budget,
+        known: &IdentifyRules,
+        options: SearchOptions,
+    ) -> io::Result<Self> {
+        let identifier = Arc::clone(&known.identifier);
         Ok(Self {
-            searches: Searches::new(Arc::clone(&known.identifier), options)?,
+            searches: Searches::within(budget.clone(), identifier, options)?,
             names: Arc::clone(&known.names),
             losses: Losses::default(),
             stats: IdentifyStats::default(),
             held: Vec::new(),
         })
+    }
+
+    /// The pools of everything that searches keep.
+    pub(crate) fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        self.searches.pools(visit);
     }
 
     /// Searches the next bytes of a stream.

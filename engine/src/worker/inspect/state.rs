@@ -13,7 +13,9 @@ pub(super) struct State {
 }
 
 // Another consumer's state has its own slab, by the same handle.
-const _: () = assert!(size_of::<State>() == 16);
+/// Memory for a connection, by its handle.
+pub(in crate::worker) const CONNECTION_BYTES: u32 = 16;
+const _: () = assert!(size_of::<State>() == CONNECTION_BYTES as usize);
 
 impl State {
     pub(super) fn new(phase: Phase, shard: Shard) -> Self {

@@ -4,7 +4,7 @@ use super::numbering::Numbering;
 use super::places::{Known, NIL, Places};
 use super::registry::{Handle, Kind};
 use flowpin_identify::ProtocolId;
-use flowpin_memory::Slab;
+use flowpin_memory::{Pool, Slab};
 use flowpin_packet::Shard;
 use flowpin_reassembly::Span;
 use flowpin_record::MessagePlace;
@@ -95,6 +95,11 @@ impl Bindings {
             bound: Slab::with_capacity(connections_max)?,
             places: Slab::with_capacity(connections_max)?,
         })
+    }
+
+    pub(super) fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        visit(&mut self.bound);
+        visit(&mut self.places);
     }
 
     /// Binds a connection to a parser's `handle`, which takes `memory`.

@@ -5,6 +5,7 @@
 macro_rules! parsers {
     ($d:tt $($name:ident, $field:ident: $parser:ty;)*) => {
         use flowpin_counters::{Loss, Losses};
+        use flowpin_memory::Pool;
         use flowpin_parser::{Begin, Buffer, Ends, ParserSetup, SetupError, Successor};
         use flowpin_record::MessageSchema;
         use flowpin_signature::Protocol;
@@ -161,6 +162,10 @@ macro_rules! parsers {
                         Parser::begin(&mut self.$field, begin, ends).map(Handle::$name)
                     })*
                 }
+            }
+
+            pub(super) fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+                $(Parser::pools(&mut self.$field, visit);)*
             }
 
             pub(super) fn losses(&self) -> Losses {

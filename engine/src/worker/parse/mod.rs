@@ -28,7 +28,7 @@ use bound::{BOUND_BYTES, Bindings, side};
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_identify::ProtocolId;
-use flowpin_memory::Budget;
+use flowpin_memory::{Budget, Pool};
 use flowpin_output::{ExtractedFiles, FileError};
 use flowpin_packet::Shard;
 use flowpin_parser::{Begin, Ends, Parser, ParserSetup, Successor};
@@ -88,6 +88,12 @@ impl Parse {
             known: Vec::new(),
             ledger: Ledger::new(plan.files.extract.as_deref().map(ExtractedFiles::new)),
         }))
+    }
+
+    /// The pools of the parsers, and of the connections bound to them.
+    pub(super) fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        self.bindings.pools(visit);
+        self.parsers.pools(visit);
     }
 
     /// Prefetches a bound connection, then its parser's state.

@@ -30,7 +30,7 @@ impl FlowObserver for Explain {
 impl Stages for Explain {}
 
 impl Planned for Explain {
-    fn new(plan: &Plan, _: Option<&IdentifyRules>, _: u32, _: u32) -> io::Result<Self> {
+    fn new(plan: &Plan, _: Option<&IdentifyRules>, _: &Table) -> io::Result<Self> {
         Ok(Self {
             id_seed: plan.id_seed,
         })

@@ -25,11 +25,12 @@ pub use view::ScanView;
 use crate::run::stage_options;
 use crate::worker::context::{Cause, Context};
 use crate::worker::identify::IdentifyRules;
-use crate::worker::inspect::{FastPath, Feed, Inspect, Occasion};
+use crate::worker::inspect::{self, FastPath, Feed, Inspect, Occasion};
 use anomalies::Anomalies;
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_flow::{Event, FlowObserver, Sighting, Table};
+use flowpin_memory::Pool;
 use flowpin_output::FileError;
 use flowpin_packet::{FrameBytes, PacketKind, PacketMeta, Timestamp, TunnelKind};
 use flowpin_portscan::Summary;
@@ -51,6 +52,11 @@ pub(crate) trait Stages: FlowObserver {
         None
     }
 
+    /// The pools of everything that is kept of connections.
+    fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        let _ = visit;
+    }
+
     /// What was lost so far.
     fn losses(&self) -> Losses {
         Losses::default()
@@ -64,13 +70,8 @@ pub(crate) trait Stages: FlowObserver {
 
 /// Stages that a plan says all about.
 pub(crate) trait Planned: Stages + Send + Sized {
-    /// For a table of `shards` shards whose handles are below `connections_max`.
-    fn new(
-        plan: &Plan,
-        known: Option<&IdentifyRules>,
-        shards: u32,
-        connections_max: u32,
-    ) -> io::Result<Self>;
+    /// For the connections of a table, with the memory of its shards.
+    fn new(plan: &Plan, known: Option<&IdentifyRules>, table: &Table) -> io::Result<Self>;
 }
 
 /// What the stages of one worker leave.
@@ -96,6 +97,11 @@ pub(crate) struct AllStages {
     reopened: Option<bool>,
 }
 
+/// Memory for each connection, by its handle: in reassembly, in inspection, and in the scan
+/// detector, which has the place of its attempt.
+pub(crate) const CONNECTION_BYTES: u32 =
+    flowpin_reassembly::CONNECTION_BYTES + inspect::CONNECTION_BYTES + 4;
+
 /// Whether anything but connections is analysed: without it they need not report their packets.
 pub(crate) const fn are_wanted(plan: &Plan) -> bool {
     plan.streams.enabled || plan.scans.enabled || plan.identify.enabled
@@ -110,15 +116,17 @@ impl AllStages {
 }
 
 impl Planned for AllStages {
-    fn new(
-        plan: &Plan,
-        known: Option<&IdentifyRules>,
-        shards: u32,
-        connections_max: u32,
-    ) -> io::Result<Self> {
+    fn new(plan: &Plan, known: Option<&IdentifyRules>, table: &Table) -> io::Result<Self> {
         let reassembler = if plan.streams.enabled {
             let options = stage_options::reassembly(plan);
-            Some(Reassembler::new(&options, shards, connections_max)?)
+            let budget = table.budget().clone();
+            let shards = u32::try_from(table.shards().len()).unwrap_or(u32::MAX);
+            Some(Reassembler::within(
+                budget,
+                &options,
+                shards,
+                table.capacity(),
+            )?)
         } else {
             None
         };
@@ -129,7 +137,7 @@ impl Planned for AllStages {
             scans: plan.scans.enabled.then(Scans::default),
             reassembler,
             inspect: known
-                .map(|known| Inspect::new(plan, known, connections_max))
+                .map(|known| Inspect::new(plan, known, table))
                 .transpose()?,
             anomalies: Anomalies::default(),
             reopened: None,
@@ -146,6 +154,15 @@ impl Stages for AllStages {
 
     fn last_tick(&mut self) -> Option<Summary> {
         self.scans.as_mut().map(|scans| scans.observer.finish())
+    }
+
+    fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        if let Some(reassembler) = &mut self.reassembler {
+            reassembler.pools(visit);
+        }
+        if let Some(inspect) = &mut self.inspect {
+            inspect.pools(visit);
+        }
     }
 
     fn losses(&self) -> Losses {
