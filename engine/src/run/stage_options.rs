@@ -1,10 +1,19 @@
-//! The options of the stages, made from a plan: how `--memory` is divided among them.
+//! The options of the stages, made from a plan, and the memory that they share.
+//!
+//! ```text
+//!  --memory ─┬─ fragments, in the in-order step             a quarter, 512 MiB at most
+//!            ├─ decoded bodies, where they are wanted       half
+//!            ├─ delivered bytes to compare, if wanted       as set
+//!            └─ one budget a shard, for everything else     the rest, in 256 equal parts
+//! ```
 
 use crate::worker::parse::registry;
+use crate::worker::stages;
 use flowpin_config::{Format, OutputPlan, Plan};
 use flowpin_defrag::DefragOptions;
 use flowpin_flow::FlowOptions;
 use flowpin_identify::SearchOptions;
+use flowpin_memory::Budget;
 use flowpin_packet::SHARD_COUNT;
 use flowpin_parser::{ParserMemory, ParserSetup};
 use flowpin_reassembly::{ReassemblyOptions, Urgent};
@@ -20,18 +29,6 @@ fn fragment_bytes(plan: &Plan) -> u64 {
     set.unwrap_or(share).min(plan.memory_bytes / 2)
 }
 
-/// Bytes after holes in streams get at most an eighth, and no more than this.
-const SEGMENT_BYTES_MAX: u64 = 256 << 20;
-
-fn segment_bytes(plan: &Plan) -> u64 {
-    if !plan.streams.enabled {
-        return 0;
-    }
-    let share = (plan.memory_bytes / 8).min(SEGMENT_BYTES_MAX);
-    let set = plan.streams.memory_bytes;
-    set.unwrap_or(share).min(plan.memory_bytes / 4)
-}
-
 /// Delivered bytes, kept to compare retransmissions with, get at most a quarter.
 fn compared_bytes(plan: &Plan) -> u64 {
     if !plan.streams.enabled {
@@ -40,38 +37,36 @@ fn compared_bytes(plan: &Plan) -> u64 {
     plan.streams.compared_bytes.min(plan.memory_bytes / 4)
 }
 
-/// The first bytes of connections not yet identified get an eighth: more `--memory`, which the
-/// counter of lost first bytes advises, must mean more for them. The limit is what a shard can
-/// count.
-const FIRST_BYTES_MAX: u64 = 256 << 30;
-
-// Reserved even without identification: a run must follow the same connections as a slice that is
-// made from its records.
-fn first_bytes(plan: &Plan) -> u64 {
-    (plan.memory_bytes / 8).min(FIRST_BYTES_MAX)
-}
-
-/// Parsers get at most an eighth, and no more than this.
-const PARSER_BYTES_MAX: u64 = 512 << 20;
-
-// Reserved even without parsing, for the same reason.
-fn parser_bytes(plan: &Plan) -> u64 {
-    let share = (plan.memory_bytes / 8).min(PARSER_BYTES_MAX);
-    let set = plan.parse.memory_bytes;
-    set.unwrap_or(share).min(plan.memory_bytes / 4)
-}
-
-/// Requested bodies get another quarter in addition, and at least what one body with a window of
-/// 4 MiB takes in each shard.
+/// Decoded bodies get half.
 fn body_bytes(plan: &Plan) -> u64 {
-    (plan.memory_bytes / 4).max(BODY_BYTES_MIN)
+    if plan.files.decode && plan.parse.enabled {
+        plan.memory_bytes / 2
+    } else {
+        0
+    }
 }
 
-const BODY_BYTES_MIN: u64 = SHARD_COUNT as u64 * (5 << 20);
+/// The memory of bodies that are decoded.
+pub(crate) fn bodies(plan: &Plan) -> Budget {
+    Budget::new(body_bytes(plan) / SHARD_COUNT as u64)
+}
+
+/// What connections and everything that belongs to them share, in all shards.
+fn shared_bytes(plan: &Plan) -> u64 {
+    plan.memory_bytes
+        .saturating_sub(fragment_bytes(plan))
+        .saturating_sub(compared_bytes(plan))
+        .saturating_sub(body_bytes(plan))
+        .max(SHARED_BYTES_MIN)
+}
+
+/// However little memory there is, a shard has 64 KiB: a few connections, and what one packet may
+/// make them keep.
+const SHARED_BYTES_MIN: u64 = 16 << 20;
 
 /// The set-up of parsers. Each takes its part of their memory itself.
 pub(crate) fn parsers(plan: &Plan) -> ParserSetup {
-    let (bytes, bodies) = (parser_bytes(plan), body_bytes(plan));
+    let (bytes, bodies) = (shared_bytes(plan) / 8, body_bytes(plan));
     let memory = ParserMemory::new(bytes, bodies, registry::CONNECTION_BYTES_MAX);
     let has_columns = has_columns(&plan.output);
     ParserSetup::new(plan.parse.clone(), plan.files.clone(), has_columns, memory)
@@ -86,9 +81,15 @@ fn has_columns(output: &OutputPlan) -> bool {
 /// The limits of searches for protocols, over all workers.
 pub(crate) fn searches(plan: &Plan) -> SearchOptions {
     SearchOptions {
+        shard_bytes_max: shared_bytes(plan) / 2 / SHARD_COUNT as u64,
         keeps_datagrams: plan.parse.enabled,
-        ..SearchOptions::within(first_bytes(plan))
     }
+}
+
+/// The most that bytes after holes use, in all shards.
+fn held_bytes(plan: &Plan) -> u64 {
+    let half = shared_bytes(plan) / 2;
+    plan.streams.memory_bytes.map_or(half, |set| set.min(half))
 }
 
 /// The options of reassembly, over all workers.
@@ -96,7 +97,7 @@ pub(crate) fn reassembly(plan: &Plan) -> ReassemblyOptions {
     let streams = &plan.streams;
     ReassemblyOptions {
         policy: plan.hosts.segments(),
-        memory_bytes: segment_bytes(plan),
+        memory_bytes: held_bytes(plan),
         stream_bytes_max: u32::try_from(streams.stream_bytes).unwrap_or(u32::MAX),
         depth_bytes: streams.depth_bytes,
         compared_bytes: compared_bytes(plan),
@@ -116,13 +117,8 @@ pub(crate) fn flow(plan: &Plan) -> FlowOptions {
     FlowOptions {
         timeouts: plan.timeouts,
         interim_ns: plan.interim_ns,
-        memory_bytes: plan
-            .memory_bytes
-            .saturating_sub(fragment_bytes(plan))
-            .saturating_sub(segment_bytes(plan))
-            .saturating_sub(compared_bytes(plan))
-            .saturating_sub(first_bytes(plan))
-            .saturating_sub(parser_bytes(plan)),
+        memory_bytes: shared_bytes(plan),
+        observer_bytes: stages::CONNECTION_BYTES,
         id_seed: plan.id_seed,
     }
 }

@@ -26,7 +26,8 @@ mod state;
 mod view;
 
 pub(super) use events::{Feed, Occasion};
-pub use view::InspectView;
+pub(super) use state::CONNECTION_BYTES;
+pub use view::{InspectView, Unread};
 
 use crate::run::stage_options;
 use crate::worker::context::Context;
@@ -38,7 +39,7 @@ use events::{QUEUE_LEN, Queued};
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_flow::{Sighting, Table};
-use flowpin_memory::Slab;
+use flowpin_memory::{Pool, Slab};
 use flowpin_output::FileError;
 use flowpin_packet::{PacketKind, PacketMeta, Shard};
 use flowpin_record::{ConnRecord, RecordSink};
@@ -66,17 +67,16 @@ pub(super) enum FastPath {
 }
 
 impl Inspect {
-    /// For connections whose handles are below `connections_max`.
-    pub(super) fn new(
-        plan: &Plan,
-        known: &IdentifyRules,
-        connections_max: u32,
-    ) -> io::Result<Self> {
+    /// For the connections of a table, with the memory of its shards.
+    pub(super) fn new(plan: &Plan, known: &IdentifyRules, table: &Table) -> io::Result<Self> {
+        let budget = table.budget();
+        let bodies = stage_options::bodies(plan);
+        let setup = known.parsers.with_budgets(budget.clone(), bodies);
         Ok(Self {
-            states: Slab::with_capacity(connections_max)?,
+            states: Slab::with_capacity(table.capacity())?,
             queue: Vec::with_capacity(QUEUE_LEN),
-            identify: Identify::new(known, stage_options::searches(plan))?,
-            parse: Parse::new(plan, &known.parsers, connections_max)?,
+            identify: Identify::new(budget, known, stage_options::searches(plan))?,
+            parse: Parse::new(plan, &setup, table.capacity())?,
         })
     }
 
@@ -179,6 +179,14 @@ impl Inspect {
         debug_assert!(self.queue.is_empty(), "flushed before a record is made");
         if let Some(state) = self.states.get(handle) {
             self.identify.write(&state.identity, &mut record.app);
+        }
+    }
+
+    /// The pools of everything that consumers keep of connections.
+    pub(super) fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        self.identify.pools(visit);
+        if let Some(parse) = &mut self.parse {
+            parse.pools(visit);
         }
     }
 
