@@ -134,9 +134,7 @@ impl Pipeline {
             )?)));
         }
         let known = known.filter(|_| plan.identify.enabled);
-        let shards = ShardSet::ALL;
-        let count = u32::try_from(shards.len()).unwrap_or(0);
-        let worker = worker(plan, shards, Late::default(), secret, |table| {
+        let worker = worker(plan, ShardSet::ALL, Late::default(), secret, |table| {
             AllStages::new(plan, known, table).map(Watched::new)
         })?;
         Ok(Self::Full(Box::new(Whole::new(

@@ -19,7 +19,6 @@ use crate::worker::stages::{AllStages, Planned};
 use crate::{Control, RunError};
 use flowpin_config::{IdentifyPlan, Plan, ScansPlan};
 use flowpin_flow::Table;
-use flowpin_packet::SHARD_COUNT;
 use flowpin_pattern::l7::{self, L7Pattern, PatternFileError};
 use flowpin_pattern::{Automaton, Limits, PatternSet, Refusal, Rewrite, Source};
 use flowpin_record::ConnRecord;
@@ -159,7 +158,6 @@ pub(crate) fn try_patterns(
         return Ok(report);
     }
     let source = open(&plan, control)?;
-    let shards = u32::try_from(SHARD_COUNT).unwrap_or(u32::MAX);
     let stages = |table: &Table| {
         let all = AllStages::new(&plan, known.as_ref(), table)?;
         Tester::new(&plan, all, automata, &mut report, table.capacity())

@@ -23,7 +23,6 @@ use flowpin_config::{IdentifyPlan, Plan, ScansPlan};
 use flowpin_data_channels::DataNames;
 use flowpin_flow::Table;
 use flowpin_identify::On;
-use flowpin_packet::SHARD_COUNT;
 use flowpin_record::{ConnRecord, RecordKey};
 
 /// A connection, and what is known of its protocol.
@@ -86,7 +85,6 @@ pub(crate) fn identify<K: ListSink>(
         known.report_refused(progress);
         list.sink.begin(&known.names.all())?;
     }
-    let shards = u32::try_from(SHARD_COUNT).unwrap_or(u32::MAX);
     let stages = |table: &Table| {
         let all = AllStages::new(&plan, known.as_ref(), table)?;
         Ok(Counted::new(all))

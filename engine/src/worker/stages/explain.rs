@@ -4,7 +4,7 @@ use super::{Planned, Stages};
 use crate::input::tunnels;
 use crate::worker::identify::IdentifyRules;
 use flowpin_config::Plan;
-use flowpin_flow::FlowObserver;
+use flowpin_flow::{FlowObserver, Table};
 use flowpin_packet::{FrameBytes, PacketMeta, TunnelKind};
 use flowpin_record::Uid;
 use std::io;
