@@ -244,11 +244,7 @@ fn pump<O: Planned>(
 
 /// Opens the input of a plan.
 pub(crate) fn open(plan: &Plan, control: &Control) -> Result<Source, RunError> {
-    let options = flowpin_capture::Options {
-        filter: plan.filter.clone(),
-        packet_count_max: plan.packet_count_max,
-        ..flowpin_capture::Options::default()
-    };
+    let options = flowpin_capture::Options::from(plan);
     let attention = control.attention();
     let source = Source::open_attentive(&plan.inputs, &options, &attention)?;
     // `>> a.pcap`: output would be read as a part of the input.

@@ -59,6 +59,9 @@ pub enum ConfigError {
     /// Hosts without networks.
     #[error("[[hosts]] number {0} has no networks")]
     HostsNowhere(usize),
+    /// A time that ends before it begins.
+    #[error("no packet is captured at or after `--since` and before `--until`")]
+    NoTime,
     /// An empty list of formats.
     #[error("no output format: name at least one, or `none`")]
     NoFormat,
@@ -116,6 +119,7 @@ impl ConfigError {
         match self {
             Self::StdinTwice => &[["input", "read"]],
             Self::MemoryTooSmall(_) => &[["pipeline", "memory"]],
+            Self::NoTime => &[["input", "until"], ["input", "since"]],
             Self::NoFormat | Self::NoneAmongFormats => &[["output", "formats"]],
             Self::NotEve => &[["output", "formats"], ["output", "stdout"]],
             Self::RotatedStdout => &[

@@ -275,7 +275,8 @@ mod tests {
         assert_eq!(again(&default), default);
         for option in Settings::options() {
             let (section, key) = (option.section, option.key);
-            let plans = VALUES.iter().filter_map(|value| {
+            let values = VALUES.iter().chain(&option.example);
+            let plans = values.filter_map(|value| {
                 let settings =
                     Settings::from_toml(&format!("[{section}]\n{key} = {value}")).ok()?;
                 settings.into_plan().ok()
@@ -286,7 +287,7 @@ mod tests {
         }
     }
 
-    /// Values of every type, one of which each key takes and has not by default.
+    /// Values of the types whose keys have a default: each key takes one that it has not by default.
     const VALUES: &[&str] = &[
         "7",
         "true",

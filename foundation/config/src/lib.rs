@@ -25,6 +25,7 @@ mod scans;
 mod settings;
 mod streams;
 mod text;
+mod time;
 mod units;
 
 pub use defragmentation::{DefragmentationPlan, DefragmentationSettings};
@@ -47,4 +48,5 @@ pub use plan::{
 pub use scans::{ScanSettings, ScansPlan};
 pub use settings::Settings;
 pub use streams::{StreamSettings, StreamsPlan};
+pub use time::{TimeError, TimeText};
 pub use units::{ByteSize, Span, UnitError};

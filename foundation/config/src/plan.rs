@@ -3,7 +3,7 @@
 use crate::options::{Flag, Hint, options};
 use crate::{
     ByteSize, CpuList, DefragmentationPlan, FilesPlan, HostsPlan, IdentifyPlan, OutputPlan,
-    ParsePlan, Places, ScansPlan, Span, StreamsPlan,
+    ParsePlan, Places, ScansPlan, Span, StreamsPlan, TimeText,
 };
 use std::path::{Path, PathBuf};
 
@@ -145,6 +145,15 @@ options! {
             count: u64 => packet_count_max: Option<u64> = None, example "1000",
                 not_zero "the packet count (-n)",
                 flag Flag::value("count", "COUNT", "Stop reading after COUNT packets").short('n');
+            /// Leave out packets captured before this time.
+            since: TimeText => since: Option<TimeText> = None,
+                example "\"2026-11-23T08:35:00Z\"",
+                flag Flag::value("since", "TIME", "Leave out packets captured before TIME: \
+                    2026-11-23T08:35:00Z, or seconds since 1970");
+            /// Leave out packets captured at this time or later.
+            until: TimeText => until: Option<TimeText> = None,
+                example "\"2026-11-23T08:40:00Z\"",
+                flag Flag::value("until", "TIME", "Leave out packets captured at TIME or later");
         }
         [pipeline] PipelineSettings: "`[pipeline]`: threads and memory." {
             /// "auto", "1x1", "2xN" (input, N workers) or "3xN" (also an output thread).

@@ -131,7 +131,16 @@ fn check(plan: &Plan) -> Result<(), ConfigError> {
     if let Some((network, group)) = plan.hosts.repeated() {
         return Err(ConfigError::NetworkTwice { network, group });
     }
+    check_times(plan)?;
     check_formats(&plan.output)
+}
+
+/// Checks that a packet can have been captured in the time that is wanted.
+fn check_times(plan: &Plan) -> Result<(), ConfigError> {
+    match (plan.since, plan.until) {
+        (Some(since), Some(until)) if since >= until => Err(ConfigError::NoTime),
+        _ => Ok(()),
+    }
 }
 
 fn check_formats(output: &OutputPlan) -> Result<(), ConfigError> {
@@ -213,6 +222,7 @@ mod tests {
         for text in [
             "[input]\nread = ['-', '-']",
             "[input]\ncount = 0",
+            "[input]\nsince = '9'\nuntil = '9'",
             "[pipeline]\nmemory = '1 KiB'",
             "[connections]\ninterim = '0 s'",
             "[defragmentation]\nmemory = '0 B'",

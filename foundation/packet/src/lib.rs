@@ -12,6 +12,7 @@
 #[macro_use]
 mod named_enum;
 
+mod calendar;
 mod flags;
 mod fragment;
 mod frame;
@@ -24,6 +25,7 @@ mod seq;
 mod tick;
 mod time;
 
+pub use calendar::{date_of_day, day_of_date};
 pub use flags::{PacketFlags, TcpFlags};
 pub use fragment::{Datagram, FragmentRef, PeelContext};
 pub use frame::{Frame, FrameBytes, Piece, Stretch};

@@ -45,7 +45,8 @@ pub fn fuzz_capture(data: &[u8]) {
         let options = Options {
             piece_len: 512,
             filter: filter.to_owned(),
-            packet_count_max: None,
+            until: Some(flowpin_packet::Timestamp::new(1_500_000_000, 0)),
+            ..Options::default()
         };
         let captures = vec![("a".into(), data.to_vec()), ("b".into(), data.to_vec())];
         let Ok(mut source) = Source::from_memory(captures, &options) else {

@@ -17,7 +17,7 @@ pub struct Progress {
     pub files_done: usize,
     /// Captures in all.
     pub files_total: usize,
-    /// Frames read, those that the filter rejected included.
+    /// Frames read, those that were left out included.
     pub packets: u64,
 }
 
@@ -86,7 +86,7 @@ pub struct Report {
     pub files: Vec<FileReport>,
     /// Files in directories that are no captures.
     pub files_skipped: usize,
-    /// Frames that the filter rejected.
+    /// Frames that were left out, by the filter or by their time.
     pub rejected_by_filter: u64,
 }
 

@@ -37,7 +37,7 @@ macro_rules! shown {
 }
 
 shown! {
-    Input "Input" ["read", "filter", "count"];
+    Input "Input" ["read", "filter", "count", "since", "until"];
     Directory "Output" ["log-dir"];
     Output "Output" ["format", "output", "rotate", "output-max"];
     Cores "Cores" ["pipeline", "cut", "cpus", "seed"];

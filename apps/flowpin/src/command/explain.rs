@@ -78,7 +78,7 @@ fn not_found(question: Question, report: &ExplainReport) -> String {
     let packets = number::things(report.packets, "packet");
     match question {
         Question::Packet(number) if report.is_filtered => {
-            format!("packet {number} does not pass the capture filter, so no stage sees it")
+            format!("packet {number} is left out by the filter or by its time, so no stage sees it")
         }
         Question::Packet(number) => {
             format!("there is no packet {number}: the input has {packets}")

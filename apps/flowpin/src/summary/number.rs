@@ -1,7 +1,7 @@
 //! Numbers as people read them.
 
 use flowpin_counters::Loss;
-use flowpin_packet::Timestamp;
+use flowpin_packet::{Timestamp, date_of_day};
 use std::time::Duration;
 
 /// `1,234,567`.
@@ -133,7 +133,7 @@ pub(crate) fn duration(time: Duration) -> String {
 /// `2011-01-25` and `18:52:22`, in UTC.
 pub(crate) fn date_and_time(time: Timestamp) -> (String, String) {
     let (days, second) = (time.secs() / 86_400, time.secs() % 86_400);
-    let (year, month, day) = civil(days);
+    let (year, month, day) = date_of_day(days);
     (
         format!("{year:04}-{month:02}-{day:02}"),
         format!(
@@ -149,26 +149,6 @@ pub(crate) fn date_and_time(time: Timestamp) -> (String, String) {
 pub(crate) fn rfc3339(time: Timestamp) -> String {
     let (date, clock) = date_and_time(time);
     format!("{date}T{clock}.{:09}Z", time.subsec_nanos())
-}
-
-/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar.
-fn civil(days: u64) -> (u64, u64, u64) {
-    // Years that begin in March end with the leap day, so that months have a fixed pattern;
-    // 719,468 days lie between 0000-03-01 and 1970-01-01, 146,097 in 400 years.
-    let days = days + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 {
-        march_month + 3
-    } else {
-        march_month - 9
-    };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    (year, month, day)
 }
 
 /// As a floating-point number: exact enough for three digits.

@@ -26,9 +26,9 @@ pub(super) fn inputs(page: &mut Page, report: &RunReport, detail: Detail) {
         )));
     }
     if report.filtered > 0 {
-        let (packets, verb) = number::things_and(report.filtered, "packet", ["is", "are"]);
+        let (packets, verb) = number::things_and(report.filtered, "packet", ["was", "were"]);
         page.line(Cell::left(format!(
-            "{packets} did not match the filter and {verb} not included below"
+            "{packets} {verb} left out, by the filter or by time, and not included below"
         )));
     }
     if let Some(packets) = report.stopped_after {

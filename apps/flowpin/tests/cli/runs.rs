@@ -57,6 +57,45 @@ fn filter_works_as_words_and_as_option() {
     assert!(stdout(&page).contains("stopped after 10 packets (-n)"));
 }
 
+/// `--since` and `--until` leave packets out, which count as filtered: on the command line in any
+/// form of a time, and in the settings file. Windows that meet have every packet once.
+#[test]
+fn packets_outside_the_wanted_time_are_left_out() {
+    let lab = capture("lab-day.pcapng");
+    let traffic = |options: &[&str]| summary(&[&["-r", &lab], options].concat())["traffic"].clone();
+    let count = |options: &[&str]| {
+        let traffic = traffic(options);
+        let [packets, filtered] = ["packets", "filtered"].map(|key| traffic[key].as_u64().unwrap());
+        (packets, filtered)
+    };
+    let all = traffic(&[]);
+    let total = all["packets"].as_u64().unwrap();
+    let [first, last] = ["first", "last"].map(|key| all[key].as_str().unwrap().to_owned());
+    assert_eq!(traffic(&["--since", &first]), all);
+    assert_eq!(count(&["--until", &first]), (0, total));
+    assert_eq!(
+        count(&["--since", "0", "--until", "4000000000"]),
+        (total, 0)
+    );
+    let (end, _) = count(&["--since", &last]);
+    assert!(end > 0 && end < total, "{end}");
+    assert_eq!(count(&["--until", &last]), (total - end, end));
+
+    let printed = flowpin(&["run", "-r", &lab, "--until", &last, "--print-config"]);
+    let dir = tempfile::tempdir().unwrap();
+    let settings = dir.path().join("flowpin.toml");
+    std::fs::write(&settings, stdout(&printed)).unwrap();
+    let by_file = summary(&["-c", text(&settings)]);
+    assert_eq!(by_file["traffic"], traffic(&["--until", &last]));
+
+    let page = flowpin(&["run", "-r", &lab, "--until", &last, "--format", "none"]);
+    assert!(stdout(&page).contains("left out, by the filter or by time"));
+    let local = flowpin(&["run", "-r", &lab, "--until", "2026-11-23T08:35:00"]);
+    assert_refused(&local, 2, &["2026-11-23T08:35:00", "zone"]);
+    let empty = flowpin(&["run", "-r", &lab, "--since", "9", "--until", "9"]);
+    assert_refused(&empty, 2, &["--since", "--until"]);
+}
+
 /// A capture in a pipe gives what the file gives.
 #[test]
 fn standard_input_is_read_like_a_file() {

@@ -18,8 +18,6 @@ pub(crate) struct Filters {
     expression: String,
     /// Programs by libpcap's link type; `None`: no frame passes.
     programs: Vec<(i32, Option<Program>)>,
-    /// Frames that did not pass.
-    pub(crate) rejected: u64,
     /// What went wrong since the last look.
     pub(crate) failure: Option<CaptureError>,
 }
@@ -30,7 +28,6 @@ impl Filters {
         let mut filters = Self {
             expression: expression.to_owned(),
             programs: Vec::new(),
-            rejected: 0,
             failure: None,
         };
         let mut refused = None;
@@ -61,14 +58,10 @@ impl Filters {
         Ok(filters)
     }
 
-    /// Whether a frame passes; counts those that do not.
+    /// Whether a frame passes.
     pub(crate) fn accepts(&mut self, link: (u16, Order), frame: &[u8], wire_len: u32) -> bool {
-        let accepted = match self.program(link) {
-            Some(program) => program.accepts(frame, wire_len),
-            None => false,
-        };
-        self.rejected += u64::from(!accepted);
-        accepted
+        self.program(link)
+            .is_some_and(|program| program.accepts(frame, wire_len))
     }
 
     /// The program for a link type, compiled when its first frame comes.

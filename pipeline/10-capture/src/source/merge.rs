@@ -34,8 +34,8 @@ impl Source {
     /// more: then the lane is set for the one that is left.
     pub(super) fn fill_merged(&mut self, piece: &mut Piece, mut frames: Vec<(Frame, u64)>) -> bool {
         frames.clear();
-        // Counts frames that the filter rejects too, so that the caller hears from us even if
-        // nothing passes for hours.
+        // Counts frames that are left out too, so that the caller hears from us even if
+        // nothing is delivered for hours.
         let mut looked_at = 0;
         while self.remaining > 0 && looked_at < self.piece_len {
             self.admit();
@@ -75,7 +75,7 @@ impl Source {
         }
     }
 
-    /// Copies the earliest frame, if the filter lets it pass, and returns its length. None if
+    /// Copies the earliest frame, unless it is left out, and returns its length. None if
     /// the piece is full.
     fn merge_one(&mut self, piece: &mut Piece, frames: &mut Vec<(Frame, u64)>) -> Option<usize> {
         let &Reverse((_, index)) = self.merge.heads.peek()?;
@@ -91,11 +91,11 @@ impl Source {
             }
             self.number += 1;
             let link = reader.last_link();
-            let passes = match &mut self.filters {
-                Some(filters) => filters.accepts(link, bytes, frame.wire_len),
+            let taken = match &mut self.selection {
+                Some(selection) => selection.takes(link, &frame, bytes),
                 None => true,
             };
-            if passes {
+            if taken {
                 if piece.bytes.len() < end {
                     piece.bytes.resize(end.max(self.piece_len), 0);
                 }

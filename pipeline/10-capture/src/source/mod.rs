@@ -11,19 +11,20 @@
 
 mod files;
 mod merge;
+mod selection;
 mod walk;
 
 pub use walk::Walk;
 
 use crate::bytes::Attention;
 use crate::error::CaptureError;
-use crate::filter::Filters;
 use crate::format::Order;
 use crate::report::{Progress, Report};
 use files::Files;
-use flowpin_config::Input;
+use flowpin_config::{Input, Plan};
 use flowpin_packet::{Frame, Piece, Timestamp};
 use merge::Merge;
+use selection::Selection;
 use std::path::PathBuf;
 
 /// How the input is to be read.
@@ -33,8 +34,24 @@ pub struct Options {
     pub piece_len: usize,
     /// A pcap-filter(7) expression; empty for none.
     pub filter: String,
-    /// Stop after that many frames (behind the filter).
+    /// Leave out frames captured earlier.
+    pub since: Option<Timestamp>,
+    /// Leave out frames captured at this time or later.
+    pub until: Option<Timestamp>,
+    /// Stop after that many frames that were not left out.
     pub packet_count_max: Option<u64>,
+}
+
+impl From<&Plan> for Options {
+    fn from(plan: &Plan) -> Self {
+        Self {
+            filter: plan.filter.clone(),
+            since: plan.since.map(|time| time.0),
+            until: plan.until.map(|time| time.0),
+            packet_count_max: plan.packet_count_max,
+            ..Self::default()
+        }
+    }
 }
 
 impl Default for Options {
@@ -42,6 +59,8 @@ impl Default for Options {
         Self {
             piece_len: 256 << 10,
             filter: String::new(),
+            since: None,
+            until: None,
             packet_count_max: None,
         }
     }
@@ -51,7 +70,7 @@ impl Default for Options {
 ///
 /// ```no_run
 /// use flowpin_capture::{Options, Source};
-/// use flowpin_config::Input;
+/// use flowpin_config::{Input, Plan};
 /// use flowpin_packet::Piece;
 ///
 /// let inputs = [Input::File("day.pcap.zst".into())];
@@ -70,14 +89,15 @@ pub struct Source {
     files: Files,
     lane: Lane,
     merge: Merge,
-    filters: Option<Filters>,
+    /// Leaves frames out; none if all are delivered.
+    selection: Option<Selection>,
     piece_len: usize,
     /// Number of the next piece.
     pieces: u64,
     /// Frames still to be delivered, and how many that were in the beginning.
     remaining: u64,
     packet_count_max: u64,
-    /// Frames so far, those included that the filter rejected.
+    /// Frames so far, those included that were left out.
     number: u64,
     /// Captures that no frame is left of.
     files_done: usize,
@@ -138,23 +158,19 @@ impl Source {
     }
 
     fn new(files: Files, options: &Options) -> Result<Self, CaptureError> {
-        let filters = if options.filter.trim().is_empty() {
-            None
-        } else {
-            let mut links: Vec<_> = (files.files.iter())
-                .flat_map(|file| &file.report.links)
-                .map(|&number| (number, Order::Little))
-                .collect();
-            links.sort_unstable_by_key(|(number, _)| *number);
-            links.dedup();
-            Some(Filters::new(&options.filter, &links)?)
-        };
+        let mut links: Vec<_> = (files.files.iter())
+            .flat_map(|file| &file.report.links)
+            .map(|&number| (number, Order::Little))
+            .collect();
+        links.sort_unstable_by_key(|(number, _)| *number);
+        links.dedup();
+        let selection = Selection::new(options, &links)?;
         let packet_count_max = options.packet_count_max.unwrap_or(u64::MAX);
         let mut source = Self {
             files,
             lane: Lane::Closed,
             merge: Merge::default(),
-            filters,
+            selection,
             piece_len: options.piece_len.max(PIECE_LEN_MIN),
             pieces: 0,
             remaining: packet_count_max,
@@ -183,7 +199,7 @@ impl Source {
     /// # Errors
     /// If the filter does not compile for a link type that turns up in the middle.
     pub fn fill(&mut self, piece: &mut Piece) -> Result<bool, CaptureError> {
-        if let Some(error) = self.filters.as_mut().and_then(|f| f.failure.take()) {
+        if let Some(error) = self.selection.as_mut().and_then(Selection::take_failure) {
             return Err(error);
         }
         piece.len = 0;
@@ -256,7 +272,7 @@ impl Source {
         Report {
             files: settled.collect(),
             files_skipped: self.files.skipped,
-            rejected_by_filter: self.filters.as_ref().map_or(0, |f| f.rejected),
+            rejected_by_filter: self.selection.as_ref().map_or(0, |one| one.rejected),
         }
     }
 

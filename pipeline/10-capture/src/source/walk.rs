@@ -66,7 +66,7 @@ impl<'a> Walk<'a> {
     /// Takes the quick way, if nothing but the format has to be looked at.
     fn go_quick(&mut self, classic: &Classic) {
         let source = &self.source;
-        if source.filters.is_none()
+        if source.selection.is_none()
             && source.remaining > self.bytes.len() as u64
             && classic.lengths == Lengths::Normal
             // PERF: choosing the order per record would lengthen the way to the next record.
@@ -114,7 +114,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The number of the frame that [`Walk::next_frame`] returned last, from 1: its place in the
-    /// merged input. Frames that the filter rejects have numbers, too.
+    /// merged input. Frames that are left out have numbers, too.
     #[inline]
     pub const fn number(&self) -> u64 {
         self.number
@@ -157,12 +157,12 @@ impl<'a> Walk<'a> {
             reader.count(frame.link);
             self.number += 1;
             self.slow_count += 1;
-            if let Some(filters) = &mut source.filters {
+            if let Some(selection) = &mut source.selection {
                 let from = frame.start as usize;
                 let range = from..from + frame.captured_len as usize;
                 let bytes = self.bytes.get(range).unwrap_or_default();
-                if !filters.accepts(reader.last_link(), bytes, frame.wire_len) {
-                    if filters.failure.is_some() {
+                if !selection.takes(reader.last_link(), &frame, bytes) {
+                    if selection.has_failed() {
                         return None;
                     }
                     continue;

@@ -4,7 +4,7 @@ use crate::build::{Kind, Layout, Sample, kinds, pieces_of, read, three};
 use crate::corpus;
 use flowpin_capture::{Options, Source};
 use flowpin_config::Input;
-use flowpin_packet::LinkType;
+use flowpin_packet::{LinkType, Timestamp};
 use std::path::Path;
 use std::process::Command;
 
@@ -236,7 +236,7 @@ fn frames_are_numbered_before_the_filter() {
                     packet_count_max,
                     ..pieces_of(piece_len)
                 };
-                numbered(Source::from_memory(named, &options).unwrap())
+                numbered(&mut Source::from_memory(named, &options).unwrap())
             };
             let (unfiltered, delivered) = read("", None);
             assert_eq!(delivered, 21);
@@ -252,11 +252,81 @@ fn frames_are_numbered_before_the_filter() {
     }
 }
 
+/// Frames outside the wanted time are left out wherever they are, counted, and numbered: in any
+/// format, alone or merged, with a filter or without, for any piece. `until` is not included, so
+/// that one window ends where the next one begins.
+#[test]
+fn frames_outside_the_wanted_time_are_left_out() {
+    let at = |time_ns: u64| Sample {
+        time_ns,
+        wire_len: 60 + (time_ns / 1000 % 2) as u32,
+        bytes: vec![(time_ns / 1000) as u8; 20],
+        link: LinkType::Ethernet,
+    };
+    let capture = |times: &[u64]| -> Vec<Sample> { times.iter().map(|t| at(t * 1000)).collect() };
+    // One that is not in order, two that overlap, one alone.
+    let all = [
+        capture(&[1, 2, 3, 9, 4, 5]),
+        capture(&[6, 7, 8, 10, 12, 14, 16]),
+        capture(&[11, 13, 15, 17]),
+        capture(&[20, 21]),
+    ];
+    for kind in kinds() {
+        for piece_len in [64, 300, 1 << 18] {
+            let source = |filter: &str, [since, until]: [Option<u64>; 2]| {
+                let captures = all.iter().map(|samples| kind.capture(samples));
+                let named = captures.map(|bytes| ("a".into(), bytes)).collect();
+                let options = Options {
+                    filter: filter.to_owned(),
+                    since: since.map(|time| Timestamp(time * 1000)),
+                    until: until.map(|time| Timestamp(time * 1000)),
+                    ..pieces_of(piece_len)
+                };
+                Source::from_memory(named, &options).unwrap()
+            };
+            let (everything, _) = numbered(&mut source("", [None; 2]));
+            for window in WINDOWS {
+                for (filter, odd_only) in [("", false), ("greater 61", true)] {
+                    let wanted: Vec<_> = (everything.iter().copied())
+                        .filter(|(_, (time, len))| {
+                            let [since, until] = window;
+                            since.is_none_or(|since| *time >= since * 1000)
+                                && until.is_none_or(|until| *time < until * 1000)
+                                && (!odd_only || *len == 61)
+                        })
+                        .collect();
+                    let mut limited = source(filter, window);
+                    let (got, delivered) = numbered(&mut limited);
+                    assert_eq!((&got, delivered), (&wanted, wanted.len() as u64));
+                    let report = limited.report();
+                    let rejected = (everything.len() - wanted.len()) as u64;
+                    assert_eq!(report.rejected_by_filter, rejected, "{kind:?} {window:?}");
+                    let packets = report.files.iter().map(|file| file.packets).sum::<u64>();
+                    assert_eq!(packets, everything.len() as u64);
+                }
+            }
+        }
+    }
+}
+
+/// Since, until: before, at and after frames, captures and overlaps.
+const WINDOWS: [[Option<u64>; 2]; 9] = [
+    [None, Some(0)],
+    [None, Some(4)],
+    [Some(4), None],
+    [Some(0), Some(22)],
+    [Some(3), Some(13)],
+    [Some(13), Some(14)],
+    [Some(18), Some(20)],
+    [Some(20), Some(21)],
+    [Some(22), None],
+];
+
 /// A frame: its number, its time and its length.
 type Numbered = (u64, (u64, u32));
 
 /// Time and length on the wire of all frames, by number; and how many the source says there were.
-fn numbered(mut source: Source) -> (Vec<Numbered>, u64) {
+fn numbered(source: &mut Source) -> (Vec<Numbered>, u64) {
     let (mut piece, mut frames) = (flowpin_packet::Piece::default(), Vec::new());
     while source.fill(&mut piece).unwrap() {
         let mut walk = source.walk(&piece);

@@ -2,7 +2,7 @@
 
 use super::Line;
 use super::digits::hour_minute_second;
-use flowpin_packet::Timestamp;
+use flowpin_packet::{Timestamp, date_of_day};
 
 /// The seconds written lately: many times of a capture lie in the same, nearly all within the last
 /// minute or two.
@@ -151,20 +151,8 @@ fn two_digits(value: u64) -> [u8; 2] {
 }
 
 /// `YYYY-MM-DDT` of a day since the epoch, by the proleptic Gregorian calendar.
-///
-/// Years begin in March here, so that the day that may be missing is the last one.
 fn date_text(day: u64) -> [u8; 11] {
-    // 719,468 days from 0000-03-01 to 1970-01-01; 146,097 days in 400 years.
-    let day = day + 719_468;
-    let (era, day_of_era) = (day / 146_097, day % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    // Months from March have 31, 30, 31, 30, 31 days, over and over: 153 in five.
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day_of_month = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = (month_from_march + 2) % 12 + 1;
-    let year = era * 400 + year_of_era + u64::from(month < 3);
+    let (year, month, day_of_month) = date_of_day(day);
     let ([a, b], [c, d]) = (two_digits(year / 100), two_digits(year % 100));
     let ([e, f], [g, h]) = (two_digits(month), two_digits(day_of_month));
     [a, b, c, d, b'-', e, f, b'-', g, h, b'T']
