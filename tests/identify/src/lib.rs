@@ -14,8 +14,9 @@ use flowpin_identify::{
 use flowpin_packet::{
     Endpoints, FlowKey, FrameBytes, PacketKind, PacketMeta, Piece, Shard, TcpFlags, Timestamp,
 };
+use flowpin_parser::{Begin, Next, Parser, ParserSetup};
 use flowpin_record::{MessageSchema, MessageSink, Value};
-use flowpin_tls::{Quic, Tls, TlsOptions};
+use flowpin_tls::{Quic, Tls};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::error::Error;
 use std::path::Path;
@@ -305,8 +306,8 @@ impl Flow {
         if let Step::Verdict(_) = step {
             let kept = searches.kept(self.search, whose.to_server);
             let seen = if kept.is_empty() { bytes } else { kept };
-            self.learnt = learnt(|tls, _, handle, sink| {
-                let _ = tls.data(handle, whose.to_server, seen, sink);
+            self.learnt = learnt::<Tls>(|tls, handle, sink| {
+                tls.data(handle, Timestamp(0), whose.to_server, seen, sink)
             });
         }
         self.settle(searches, step);
@@ -316,13 +317,16 @@ impl Flow {
         let step = searches.datagram(&mut self.search, whose, bytes, len);
         if let Step::Verdict(verdict) = step {
             let is_quic = searches.identifier().name(verdict.protocol) == "quic";
-            self.learnt = learnt(|tls, quic, handle, sink| {
-                let _ = if is_quic {
-                    quic.datagram(handle, whose.to_server, bytes, sink)
-                } else {
-                    tls.datagram(handle, whose.to_server, bytes, sink)
-                };
-            });
+            let (at, to_server, payload) = (Timestamp(0), whose.to_server, (bytes, bytes.len()));
+            self.learnt = if is_quic {
+                learnt::<Quic>(|quic, handle, sink| {
+                    quic.datagram(handle, at, to_server, payload, sink)
+                })
+            } else {
+                learnt::<Tls>(|tls, handle, sink| {
+                    tls.datagram(handle, at, to_server, payload, sink)
+                })
+            };
         }
         self.settle(searches, step);
     }
@@ -375,25 +379,21 @@ fn spelt(address: IpAddr) -> String {
 }
 
 /// JA4 and server name of what is shown to a parser.
-fn learnt(show: impl FnOnce(&mut Tls, &mut Quic, u32, &mut Learnt)) -> String {
+fn learnt<P: Parser>(show: impl FnOnce(&mut P, u32, &mut Learnt) -> Next) -> String {
     let mut sink = Learnt::default();
-    let options = TlsOptions::within(1 << 20);
-    let (Ok(mut tls), Ok(mut quic)) = (Tls::new(options), Quic::new(options)) else {
+    let Ok(mut parser) = P::new(&ParserSetup::default()) else {
         return String::new();
     };
-    let begun = (
-        tls.begin(Shard(0), Timestamp(0)),
-        quic.begin(Shard(0), Timestamp(0)),
-    );
-    let (Some(handle), Some(other)) = begun else {
+    let begin = Begin {
+        protocol: 0,
+        shard: Shard(0),
+        at: Timestamp(0),
+    };
+    let Some(handle) = parser.begin(begin, || unreachable!("it reads no addresses")) else {
         return String::new();
     };
-    show(&mut tls, &mut quic, handle, &mut sink);
-    if tls.live() > 0 {
-        tls.end(handle, &mut sink);
-    }
-    if quic.live() > 0 {
-        quic.end(other, &mut sink);
+    if show(&mut parser, handle, &mut sink) != Next::Nothing {
+        parser.end(handle, Timestamp(0), &mut sink);
     }
     sink.text
 }

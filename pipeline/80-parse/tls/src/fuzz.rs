@@ -1,8 +1,12 @@
 //! Fuzzing: arbitrary bytes in arbitrary turns.
 
-use crate::{Quic, Tls, TlsOptions};
-use flowpin_packet::{Shard, Timestamp};
+use crate::{Quic, Tls};
+use flowpin_memory::Budget;
+use flowpin_packet::Timestamp;
+use flowpin_parser::testing::Trial;
+use flowpin_parser::{Next, Parser, ParserSetup};
 use flowpin_record::{MessageSchema, MessageSink, Value};
+use std::io;
 
 /// Collects records with their values.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -45,64 +49,77 @@ impl MessageSink for Collector {
 /// datagrams. The first two give the same records, and no memory stays in use.
 #[doc(hidden)]
 pub fn fuzz_tls(data: &[u8]) {
-    let options = TlsOptions {
-        shard_sessions_max: 2,
-        shard_blocks_max: 4,
-    };
-    let (Ok(mut tls), Ok(mut quic)) = (Tls::new(options), Quic::new(options)) else {
-        return;
-    };
-    let whole = written(&mut tls, data, usize::MAX);
-    let cut = written(&mut tls, data, 1);
-    assert_eq!(whole, cut, "cuts do not matter");
+    let whole = written(data, usize::MAX);
+    assert_eq!(whole, written(data, 1), "cuts do not matter");
     let mut unread = RecordCounter(0);
-    report(&mut tls, data, usize::MAX, &mut unread);
-    assert_eq!(whole.0.len(), unread.0, "nor whether anybody reads");
+    report(data, usize::MAX, AMPLE, &mut unread);
+    assert_eq!(whole.0.len(), unread.0, "nor whether the records are read");
+    report(data, 50, SCARCE, &mut Collector::default());
+    for shard_bytes in [AMPLE, SCARCE] {
+        datagrams(&Tls::new, data, shard_bytes);
+        datagrams(&Quic::new, data, shard_bytes);
+    }
+}
+
+/// Bytes of a shard that suffice for any conversation, and that do not.
+const AMPLE: u64 = 1 << 17;
+const SCARCE: u64 = 3 << 10;
+
+/// Returns a parser with little or much memory.
+fn trial<P: Parser>(
+    new: &impl Fn(&ParserSetup) -> io::Result<P>,
+    shard_bytes: u64,
+) -> io::Result<Trial<P>> {
+    let budget = || Budget::new(shard_bytes);
+    let setup = ParserSetup::default().with_budgets(budget(), budget());
+    Ok(Trial::new(new(&setup)?, &setup))
+}
+
+/// Parses the turns as datagrams of one connection.
+fn datagrams<P: Parser>(
+    new: &impl Fn(&ParserSetup) -> io::Result<P>,
+    data: &[u8],
+    shard_bytes: u64,
+) {
     let mut sink = Collector::default();
-    let begun = (
-        tls.begin(Shard(0), Timestamp(1)),
-        quic.begin(Shard(0), Timestamp(1)),
-    );
-    let (Some(as_dtls), Some(as_quic)) = begun else {
+    let Ok(mut trial) = trial(new, shard_bytes) else {
         return;
     };
-    // A session that wants no more data is freed, and its handle becomes invalid.
-    let (mut wants_dtls, mut wants_quic) = (true, true);
+    let Some(connection) = trial.begin(0) else {
+        return;
+    };
     for (to_server, bytes) in turns(data) {
-        wants_dtls = wants_dtls
-            && tls.datagram(as_dtls, to_server, bytes, &mut sink) != crate::Wanted::Nothing;
-        wants_quic = wants_quic
-            && quic.datagram(as_quic, to_server, bytes, &mut sink) != crate::Wanted::Nothing;
+        let payload = (bytes, bytes.len());
+        let next = trial.datagram(connection, Timestamp(1), to_server, payload, &mut sink);
+        if next == Next::Nothing {
+            break;
+        }
     }
-    if wants_dtls {
-        tls.end(as_dtls, &mut sink);
-    }
-    if wants_quic {
-        quic.end(as_quic, &mut sink);
-    }
-    assert_eq!((tls.live(), quic.live()), (0, 0), "all sessions are freed");
+    trial.finish(&mut sink);
 }
 
 /// Returns the records of all turns as one stream.
-fn written(tls: &mut Tls, data: &[u8], cut: usize) -> Collector {
+fn written(data: &[u8], cut: usize) -> Collector {
     let mut sink = Collector::default();
-    report(tls, data, cut, &mut sink);
+    report(data, cut, AMPLE, &mut sink);
     sink
 }
 
-fn report(tls: &mut Tls, data: &[u8], cut: usize, sink: &mut impl MessageSink) {
-    let Some(handle) = tls.begin(Shard(0), Timestamp(1)) else {
+fn report(data: &[u8], cut: usize, shard_bytes: u64, sink: &mut impl MessageSink) {
+    let Ok(mut tls) = trial(&Tls::new, shard_bytes) else {
         return;
     };
-    for (to_server, bytes) in turns(data) {
+    let Some(connection) = tls.begin(0) else {
+        return;
+    };
+    'turns: for (to_server, bytes) in turns(data) {
         for part in bytes.chunks(cut) {
-            if tls.data(handle, to_server, part, sink) == crate::Wanted::Nothing {
-                assert_eq!(tls.live(), 0, "a finished session is freed");
-                return;
+            if tls.data(connection, Timestamp(1), to_server, part, sink) == Next::Nothing {
+                break 'turns;
             }
         }
     }
-    tls.end(handle, sink);
+    tls.finish(sink);
 }
 
 /// Each turn is a length in two bytes, whose highest bit is the direction, and that number of
@@ -119,10 +136,11 @@ fn turns(mut data: &[u8]) -> impl Iterator<Item = (bool, &[u8])> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Collector, fuzz_tls};
-    use crate::{Tls, TlsOptions, Wanted};
+    use super::{AMPLE, Collector, fuzz_tls, trial};
+    use crate::{Quic, Tls};
     use flowpin_counters::Loss;
-    use flowpin_packet::{Shard, Timestamp};
+    use flowpin_packet::Timestamp;
+    use flowpin_parser::{Next, Parser};
     use flowpin_record::{MessageSchema, MessageSink, Value};
     use proptest::prelude::*;
 
@@ -234,18 +252,18 @@ mod tests {
     }
 
     fn reported(turns: &[(bool, Vec<u8>)], cut: usize) -> Fields {
-        let mut tls = Tls::new(TlsOptions::default()).unwrap();
+        let mut tls = trial(&Tls::new, AMPLE).unwrap();
         let mut sink = Fields::default();
-        let handle = tls.begin(Shard(3), Timestamp(1)).unwrap();
-        for (to_server, bytes) in turns {
-            for part in bytes.chunks(cut) {
-                if tls.data(handle, *to_server, part, &mut sink) == Wanted::Nothing {
-                    assert_eq!(tls.live(), 0);
-                    return sink;
-                }
+        let handle = tls.begin(0).unwrap();
+        let parts = turns
+            .iter()
+            .flat_map(|(to_server, bytes)| bytes.chunks(cut).map(|part| (*to_server, part)));
+        for (to_server, part) in parts {
+            if tls.data(handle, Timestamp(1), to_server, part, &mut sink) == Next::Nothing {
+                break;
             }
         }
-        tls.end(handle, &mut sink);
+        tls.finish(&mut sink);
         sink
     }
 
@@ -308,37 +326,70 @@ mod tests {
         }
     }
 
-    /// A hello in parts for which there is no room is not reported, and is counted.
+    /// Without memory, a hello in parts is not reported, and the texts of a whole one are not:
+    /// both are counted.
     #[test]
-    fn caps_are_kept_and_counted() {
-        let mut tls = Tls::new(TlsOptions {
-            shard_sessions_max: 1,
-            shard_blocks_max: 0,
-        })
-        .unwrap();
-        let handle = tls.begin(Shard(0), Timestamp(1)).unwrap();
-        assert_eq!(tls.begin(Shard(0), Timestamp(1)), None);
+    fn messages_without_memory_are_counted() {
         let hello = record(22, &client_hello("x"));
-        let mut sink = Collector::default();
-        for part in hello.chunks(50) {
-            tls.data(handle, true, part, &mut sink);
+        let at = Timestamp(1);
+        for (cut, records) in [(50, 0), (usize::MAX, 1)] {
+            let mut tls = trial(&Tls::new, u64::from(Tls::CONNECTION_BYTES)).unwrap();
+            let handle = tls.begin(0).unwrap();
+            let mut sink = Collector::default();
+            for part in hello.chunks(cut) {
+                tls.data(handle, at, true, part, &mut sink);
+            }
+            let parser = tls.finish(&mut sink);
+            assert_eq!(sink.0.len(), records);
+            let refused = if records == 0 { 2 } else { 1 };
+            assert_eq!(parser.losses().of(Loss::TlsMemory), refused);
         }
-        tls.end(handle, &mut sink);
-        assert!(sink.0.is_empty());
-        let losses = tls.losses();
-        let found = [Loss::TlsHandshakes, Loss::TlsMemory].map(|loss| losses.of(loss));
-        assert_eq!(found, [1, 1]);
+    }
+
+    /// However long the messages are that a side announces, and wherever its frames are to go, a
+    /// connection takes no more than two blocks and a page.
+    #[test]
+    fn memory_is_in_proportion_to_the_bytes() {
+        let mut tls = trial(&Tls::new, AMPLE).unwrap();
+        let mut dtls = trial(&Tls::new, AMPLE).unwrap();
+        let mut quic = trial(&Quic::new, AMPLE).unwrap();
+        let mut sink = Collector::default();
+        let begun = [tls.begin(0), dtls.begin(1), quic.begin(0)].map(Option::unwrap);
+        let most = |left: u64| AMPLE - left <= 36 << 10;
+        let part = record(22, &[&[1, 0xff, 0xff, 0xff][..], &[0; 1000]].concat());
+        let fragment = [
+            &[22, 0xfe, 0xfd][..],
+            &[0; 8],
+            &[0, 20],
+            &[1, 0, 0x40, 0, 0, 0, 0],
+        ];
+        let fragment = [&fragment.concat()[..], &[0, 0, 0, 8], &[7; 12]].concat();
+        let at = Timestamp(1);
+        let mut least = AMPLE;
+        for _ in 0..20 {
+            tls.data(begun[0], at, true, &part, &mut sink);
+            let payload = (&*fragment, fragment.len());
+            dtls.datagram(begun[1], at, true, payload, &mut sink);
+            quic.datagram(begun[2], at, true, payload, &mut sink);
+            assert!(most(tls.left()) && most(dtls.left()) && most(quic.left()));
+            least = least.min(tls.left());
+        }
+        assert!(least < AMPLE - (16 << 10), "the message is kept");
+        tls.finish(&mut sink);
+        dtls.finish(&mut sink);
+        quic.finish(&mut sink);
     }
 
     /// The sink of the fuzz target sees the record.
     #[test]
     fn the_fuzz_sink_counts_records() {
         let mut sink = Collector::default();
-        let mut tls = Tls::new(TlsOptions::default()).unwrap();
-        let handle = tls.begin(Shard(0), Timestamp(1)).unwrap();
+        let mut tls = trial(&Tls::new, AMPLE).unwrap();
+        let handle = tls.begin(0).unwrap();
         let hello = record(22, &client_hello("x"));
-        assert_eq!(tls.data(handle, true, &hello, &mut sink), Wanted::More);
-        tls.end(handle, &mut sink);
+        let next = tls.data(handle, Timestamp(1), true, &hello, &mut sink);
+        assert_eq!(next, Next::More);
+        tls.finish(&mut sink);
         assert_eq!(sink.0.len(), 1);
     }
 }

@@ -7,10 +7,10 @@
 //!           └─► QUIC Initials, decrypted ─────┘
 //! ```
 //!
-//! Owns the facts of each connection in pools that are capped per shard. Guarantees: records depend
-//! only on the bytes of each direction, not on their segmentation; nothing is allocated per packet;
-//! no input makes the parser panic. It reports when a connection can reveal nothing more, so that
-//! the bytes after the handshake need not be delivered.
+//! Owns the facts of each connection, whose memory is charged to the budget of its shard.
+//! Guarantees: records depend only on the bytes of each direction, not on their segmentation;
+//! nothing is allocated per packet; no input makes the parser panic. It releases a connection that
+//! can reveal nothing more, so that the bytes after the handshake need not be delivered.
 //!
 //! Deliberately does not: verify certificates or signatures, or decrypt anything except the packets
 //! that QUIC's specification lets any observer read. Of the fingerprints it has only JA4 itself
@@ -26,6 +26,7 @@
     allow(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)
 )]
 
+mod buffers;
 mod certificate;
 mod cipher_suites;
 mod distinguished;
@@ -34,7 +35,6 @@ mod fuzz;
 mod handshake;
 mod hello;
 mod initial;
-mod interface;
 mod ja4;
 mod names;
 mod pages;
@@ -48,17 +48,6 @@ mod stream;
 pub use fuzz::fuzz_tls;
 pub use hello::ClientHello;
 pub use ja4::{Carrier, Ja4, ja4};
-pub use pools::TlsOptions;
 pub use quic::Quic;
 pub use schema::{QUIC, TLS};
 pub use stream::Tls;
-
-/// Whether the parser wants more data of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
-    /// The connection continues.
-    More,
-    /// The record has been reported, or there will be none: further data need not be delivered. The
-    /// handle is free.
-    Nothing,
-}

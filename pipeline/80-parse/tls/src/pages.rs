@@ -1,6 +1,7 @@
 //! The texts of a handshake, concatenated on a page; sinks that do not read them need no page.
 
-use flowpin_memory::Slab;
+use flowpin_memory::{Budget, Slab};
+use flowpin_parser::slot_bytes;
 use std::io;
 
 /// Length of a page: all texts stored for one handshake fit.
@@ -69,44 +70,79 @@ impl Writer<'_> {
     }
 }
 
-/// The page of a session; 0: none.
+/// The page of a session; 0: none; [`REFUSED`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PageOf(u32);
 
+/// There was no memory for the page.
+const REFUSED: u32 = u32::MAX;
+
 /// The pages of one worker.
 #[derive(Debug)]
-pub(crate) struct Pages(Slab<Page>);
+pub(crate) struct Pages {
+    slab: Slab<Page>,
+    budget: Budget,
+    /// Pages that were refused for lack of memory.
+    refused: u64,
+}
+
+const COST: u64 = slot_bytes::<Page>() as u64;
 
 impl Pages {
-    /// Reserves as many pages as there may be sessions.
-    pub(crate) fn new(sessions_max: u32) -> io::Result<Self> {
-        Slab::with_capacity(sessions_max).map(Self)
+    /// Reserves room for all that the budget allows.
+    pub(crate) fn new(budget: &Budget) -> io::Result<Self> {
+        Ok(Self {
+            slab: Slab::with_capacity(budget.capacity_of(COST, 256))?,
+            budget: budget.clone(),
+            refused: 0,
+        })
     }
 
-    /// Returns the page of a session; `None` if its texts are not wanted.
+    pub(crate) const fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    /// Returns the page of a session; `None` if its texts are not wanted, or without memory.
     #[inline]
-    pub(crate) fn open(&mut self, of: &mut PageOf, is_wanted: bool) -> Option<&mut Page> {
+    pub(crate) fn open(
+        &mut self,
+        of: &mut PageOf,
+        shard: u8,
+        is_wanted: bool,
+    ) -> Option<&mut Page> {
         if !is_wanted {
             return None;
         }
         if of.0 == 0 {
-            // The page may contain the texts of an earlier session: only bytes written since are
-            // read.
-            of.0 = self.0.take()?.checked_add(1)?;
+            of.0 = self.take(shard);
         }
-        self.0.get_mut(of.0.checked_sub(1)?)
+        self.slab.get_mut(of.0.checked_sub(1)?)
+    }
+
+    /// Takes a page. It may contain the texts of an earlier session: only bytes written since are
+    /// read.
+    fn take(&mut self, shard: u8) -> u32 {
+        if self.budget.take(shard, COST) {
+            if let Some(page) = self.slab.take() {
+                return page.saturating_add(1);
+            }
+            self.budget.give_back(shard, COST);
+        }
+        self.refused = self.refused.saturating_add(1);
+        REFUSED
     }
 
     /// Returns the page of a session; an empty one if it has none.
     pub(crate) fn get(&self, of: PageOf) -> &Page {
-        let page = of.0.checked_sub(1).and_then(|page| self.0.get(page));
+        let page = of.0.checked_sub(1).and_then(|page| self.slab.get(page));
         page.unwrap_or(&EMPTY)
     }
 
     /// Frees the page of a session.
-    pub(crate) fn free(&mut self, of: PageOf) {
-        if let Some(page) = of.0.checked_sub(1) {
-            self.0.remove(page);
+    pub(crate) fn free(&mut self, of: PageOf, shard: u8) {
+        if let Some(page) = of.0.checked_sub(1).filter(|_| of.0 != REFUSED) {
+            self.slab.remove(page);
+            self.budget.give_back(shard, COST);
         }
     }
 }

@@ -58,6 +58,7 @@ impl CryptoStream {
         }
         if !self.gathered.put(blocks, shard, offset, bytes) {
             self.is_over = true;
+            self.gathered.free(blocks, shard);
             return None;
         }
         self.note(u16::try_from(offset).ok()?, u16::try_from(end).ok()?);

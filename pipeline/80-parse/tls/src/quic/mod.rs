@@ -3,25 +3,28 @@
 mod crypto;
 mod record;
 
-use crate::Wanted;
+use crate::buffers::OF_QUIC;
 use crate::facts::{CLIENT_HELLO, Facts, Notes, SERVER_HELLO};
 use crate::initial::{Keys, Packet, PacketKind};
 use crate::ja4::Carrier;
 use crate::pages::{Page, PageOf, Pages};
-use crate::pools::{Blocks, Sharded, TlsOptions, losses};
+use crate::pools::Blocks;
 use crate::schema::QUIC;
 use crate::short::Short;
+use crate::stream::losses;
 use crypto::{CryptoStream, message};
-use flowpin_counters::Losses;
-use flowpin_packet::{Shard, Timestamp};
-use flowpin_record::MessageSink;
+use flowpin_counters::{Loss, Losses};
+use flowpin_memory::Slab;
+use flowpin_packet::Timestamp;
+use flowpin_parser::{Begin, Buffer, Ends, Next, Parser, ParserSetup, Reads, slot_bytes};
+use flowpin_record::{MessageSchema, MessageSink};
 use flowpin_wire::Cursor;
 use std::io;
 
 /// The handshakes of one worker's QUIC connections.
 #[derive(Debug)]
 pub struct Quic {
-    sessions: Sharded<Session>,
+    sessions: Slab<Session>,
     pages: Pages,
     blocks: Blocks,
     /// The packet being decrypted.
@@ -63,24 +66,27 @@ struct Session {
 
 type Id = Short<20>;
 
-impl Quic {
-    /// Reserves the pools.
-    ///
-    /// # Errors
-    /// If the system refuses the address space.
-    pub fn new(options: TlsOptions) -> io::Result<Self> {
+impl Parser for Quic {
+    const PROTOCOLS: &'static [Reads] = &[Reads::own("quic")];
+    const CONNECTION_BYTES: u32 = slot_bytes::<Session>();
+    const WITHOUT_ROOM: Loss = Loss::TlsHandshakes;
+    const SCHEMAS: &'static [&'static MessageSchema] = &[&QUIC];
+    const BUFFERS: &'static [Buffer] = OF_QUIC;
+
+    fn new(setup: &ParserSetup) -> io::Result<Self> {
+        let budget = &setup.budget;
+        let sessions = budget.capacity_of(Self::CONNECTION_BYTES.into(), 256);
         Ok(Self {
-            sessions: Sharded::new(options.shard_sessions_max)?,
-            pages: Pages::new(options.shard_sessions_max.saturating_mul(256))?,
-            blocks: Sharded::new(options.shard_blocks_max)?,
+            sessions: Slab::with_capacity(sessions)?,
+            pages: Pages::new(budget)?,
+            blocks: Blocks::new(budget)?,
             plain: Box::new([0; PACKET_BYTES_MAX]),
         })
     }
 
-    /// Opens a connection first seen at `at`; `None` if its shard is at its limit.
-    pub fn begin(&mut self, shard: Shard, at: Timestamp) -> Option<u32> {
-        let session = Session {
-            facts: Facts::first_seen_at(at),
+    fn begin(&mut self, begin: Begin, _: impl FnOnce() -> Ends) -> Option<u32> {
+        self.sessions.insert(Session {
+            facts: Facts::first_seen_at(begin.at),
             sides: [CryptoStream::default(); 2],
             keys: None,
             keys_made: 0,
@@ -91,24 +97,24 @@ impl Quic {
             datagrams: 0,
             has_retried: false,
             page: PageOf::default(),
-            shard: shard.0,
-        };
-        self.sessions.insert(shard.0, session)
+            shard: begin.shard.0,
+        })
     }
 
-    /// Parses a datagram.
-    pub fn datagram(
+    fn datagram<S: MessageSink>(
         &mut self,
-        handle: u32,
+        connection: u32,
+        at: Timestamp,
         to_server: bool,
-        payload: &[u8],
-        sink: &mut impl MessageSink,
-    ) -> Wanted {
-        let Some(session) = self.sessions.get_mut(handle) else {
-            return Wanted::Nothing;
+        (payload, _): (&[u8], usize),
+        sink: &mut S,
+    ) -> Next {
+        let Some(session) = self.sessions.get_mut(connection) else {
+            return Next::Nothing;
         };
         session.datagrams = session.datagrams.saturating_add(1);
-        let mut page = self.pages.open(&mut session.page, sink.reads(&QUIC));
+        let is_wanted = sink.reads(&QUIC);
+        let mut page = self.pages.open(&mut session.page, session.shard, is_wanted);
         let mut cursor = Cursor::over(payload);
         let mut fits = session.fits_short(payload);
         for _ in 0..PACKETS_MAX {
@@ -128,15 +134,14 @@ impl Quic {
         let facts = &session.facts;
         let has_both = facts.has_client && facts.has_server;
         if !has_both && session.datagrams < DATAGRAMS_MAX {
-            return Wanted::More;
+            return Next::More;
         }
-        self.end(handle, sink);
-        Wanted::Nothing
+        self.end(connection, at, sink);
+        Next::Nothing
     }
 
-    /// Ends the connection and reports its record, if there is anything to record.
-    pub fn end(&mut self, handle: u32, sink: &mut impl MessageSink) {
-        let Some(session) = self.sessions.get_mut(handle) else {
+    fn end<S: MessageSink>(&mut self, connection: u32, _: Timestamp, sink: &mut S) {
+        let Some(session) = self.sessions.get_mut(connection) else {
             return;
         };
         for side in &mut session.sides {
@@ -145,19 +150,12 @@ impl Quic {
         if session.version != 0 {
             session.report(self.pages.get(session.page), sink);
         }
-        self.pages.free(session.page);
-        let shard = session.shard;
-        self.sessions.remove(shard, handle);
+        self.pages.free(session.page, session.shard);
+        self.sessions.remove(connection);
     }
 
-    /// Returns the losses due to the limits.
-    pub fn losses(&self) -> Losses {
-        losses(&self.sessions, &self.blocks)
-    }
-
-    /// Returns the number of open connections.
-    pub fn live(&self) -> u32 {
-        self.sessions.len()
+    fn losses(&self) -> Losses {
+        losses(&self.pages, &self.blocks)
     }
 }
 
@@ -243,8 +241,9 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::{KEYS_MAX, Quic};
-    use crate::{TlsOptions, Wanted};
-    use flowpin_packet::{Shard, Timestamp};
+    use flowpin_packet::Timestamp;
+    use flowpin_parser::testing::Trial;
+    use flowpin_parser::{Next, Parser, ParserSetup};
     use flowpin_record::{MessageSchema, MessageSink, Value};
 
     struct NullSink;
@@ -257,8 +256,9 @@ mod tests {
     /// An Initial packet of 44 bytes that changes the version costs a key derivation.
     #[test]
     fn keys_are_not_made_without_end() {
-        let mut quic = Quic::new(TlsOptions::default()).unwrap();
-        let handle = quic.begin(Shard(0), Timestamp(1)).unwrap();
+        let setup = ParserSetup::default();
+        let mut quic = Trial::new(Quic::new(&setup).unwrap(), &setup);
+        let handle = quic.begin(0).unwrap();
         let mut datagram = Vec::new();
         for version in [1u32, 0xff00_001d].repeat(20) {
             datagram.extend([0xc0].iter().chain(&version.to_be_bytes()));
@@ -266,12 +266,11 @@ mod tests {
             datagram.extend([0; 22]);
         }
         for _ in 0..3 {
-            assert_eq!(
-                quic.datagram(handle, true, &datagram, &mut NullSink),
-                Wanted::More
-            );
+            let payload = (&*datagram, datagram.len());
+            let next = quic.datagram(handle, Timestamp(1), true, payload, &mut NullSink);
+            assert_eq!(next, Next::More);
         }
-        let session = quic.sessions.get(handle).unwrap();
+        let session = quic.parser.sessions.get(handle).unwrap();
         assert_eq!(session.keys_made, KEYS_MAX);
         assert!(session.keys.is_none());
     }

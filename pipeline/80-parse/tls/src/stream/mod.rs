@@ -3,22 +3,24 @@
 mod dtls;
 mod side;
 
-use crate::Wanted;
+use crate::buffers::OF_TLS;
 use crate::facts::{Facts, Notes};
 use crate::pages::{Page, PageOf, Pages};
-use crate::pools::{Blocks, Sharded, TlsOptions, losses};
+use crate::pools::Blocks;
 use crate::schema::TLS;
 use dtls::is_dtls;
-use flowpin_counters::Losses;
-use flowpin_packet::{Shard, Timestamp};
-use flowpin_record::MessageSink;
+use flowpin_counters::{Loss, Losses};
+use flowpin_memory::Slab;
+use flowpin_packet::Timestamp;
+use flowpin_parser::{Begin, Buffer, Ends, Next, Parser, ParserSetup, Reads, slot_bytes};
+use flowpin_record::{MessageSchema, MessageSink};
 use side::Side;
 use std::io;
 
 /// The handshakes of one worker's connections.
 #[derive(Debug)]
 pub struct Tls {
-    sessions: Sharded<Session>,
+    sessions: Slab<Session>,
     pages: Pages,
     blocks: Blocks,
 }
@@ -34,43 +36,51 @@ struct Session {
     is_reversed: Option<bool>,
 }
 
-impl Tls {
-    /// Reserves the pools.
-    ///
-    /// # Errors
-    /// If the system refuses the address space.
-    pub fn new(options: TlsOptions) -> io::Result<Self> {
+impl Parser for Tls {
+    const PROTOCOLS: &'static [Reads] = &[Reads::own("tls"), Reads::own("dtls")];
+    const CONNECTION_BYTES: u32 = slot_bytes::<Session>();
+    const WITHOUT_ROOM: Loss = Loss::TlsHandshakes;
+    const SCHEMAS: &'static [&'static MessageSchema] = &[&TLS];
+    const BUFFERS: &'static [Buffer] = OF_TLS;
+
+    fn new(setup: &ParserSetup) -> io::Result<Self> {
+        let budget = &setup.budget;
+        let sessions = budget.capacity_of(Self::CONNECTION_BYTES.into(), 256);
         Ok(Self {
-            sessions: Sharded::new(options.shard_sessions_max)?,
-            pages: Pages::new(options.shard_sessions_max.saturating_mul(256))?,
-            blocks: Sharded::new(options.shard_blocks_max)?,
+            sessions: Slab::with_capacity(sessions)?,
+            pages: Pages::new(budget)?,
+            blocks: Blocks::new(budget)?,
         })
     }
 
-    /// Opens a connection first seen at `at`; `None` if its shard is at its limit.
-    pub fn begin(&mut self, shard: Shard, at: Timestamp) -> Option<u32> {
-        let session = Session {
-            facts: Facts::first_seen_at(at),
+    fn begin(&mut self, begin: Begin, _: impl FnOnce() -> Ends) -> Option<u32> {
+        self.sessions.insert(Session {
+            facts: Facts::first_seen_at(begin.at),
             sides: [Side::default(); 2],
             page: PageOf::default(),
-            shard: shard.0,
+            shard: begin.shard.0,
             is_reversed: None,
-        };
-        self.sessions.insert(shard.0, session)
+        })
     }
 
-    /// Parses the next bytes of one direction of a stream.
-    pub fn data(
+    #[inline]
+    fn prefetch(&self, connection: u32) {
+        self.sessions.prefetch(connection);
+    }
+
+    fn data<S: MessageSink>(
         &mut self,
-        handle: u32,
+        connection: u32,
+        at: Timestamp,
         to_server: bool,
         bytes: &[u8],
-        sink: &mut impl MessageSink,
-    ) -> Wanted {
-        let Some(session) = self.sessions.get_mut(handle) else {
-            return Wanted::Nothing;
+        sink: &mut S,
+    ) -> Next {
+        let Some(session) = self.sessions.get_mut(connection) else {
+            return Next::Nothing;
         };
-        let page = self.pages.open(&mut session.page, sink.reads(&TLS));
+        let is_wanted = sink.reads(&TLS);
+        let page = self.pages.open(&mut session.page, session.shard, is_wanted);
         session.read(to_server, bytes, &mut self.blocks, page);
         match session.fits(to_server) {
             // A hello whose lengths all agree, followed by nothing that is not TLS.
@@ -78,44 +88,56 @@ impl Tls {
             Some(is_mine) => sink.fits(is_mine),
             None => {}
         }
-        self.end_if_done(handle, sink)
+        self.end_if_done(connection, at, sink)
     }
 
-    /// Handles missing bytes or the end of one direction: nothing after it is readable.
-    pub fn side_over(
+    /// Nothing after the missing bytes is readable.
+    fn gap<S: MessageSink>(
         &mut self,
-        handle: u32,
+        connection: u32,
+        at: Timestamp,
         to_server: bool,
-        sink: &mut impl MessageSink,
-    ) -> Wanted {
-        if let Some(session) = self.sessions.get_mut(handle) {
+        _: u64,
+        sink: &mut S,
+    ) -> Next {
+        self.closed(connection, at, to_server, sink)
+    }
+
+    fn closed<S: MessageSink>(
+        &mut self,
+        connection: u32,
+        at: Timestamp,
+        to_server: bool,
+        sink: &mut S,
+    ) -> Next {
+        if let Some(session) = self.sessions.get_mut(connection) {
             session.side_over(to_server, &mut self.blocks);
         }
-        self.end_if_done(handle, sink)
+        self.end_if_done(connection, at, sink)
     }
 
-    /// Parses a datagram of DTLS.
-    pub fn datagram(
+    fn datagram<S: MessageSink>(
         &mut self,
-        handle: u32,
+        connection: u32,
+        at: Timestamp,
         to_server: bool,
-        payload: &[u8],
-        sink: &mut impl MessageSink,
-    ) -> Wanted {
-        let Some(session) = self.sessions.get_mut(handle) else {
-            return Wanted::Nothing;
+        (payload, _): (&[u8], usize),
+        sink: &mut S,
+    ) -> Next {
+        let Some(session) = self.sessions.get_mut(connection) else {
+            return Next::Nothing;
         };
-        let page = self.pages.open(&mut session.page, sink.reads(&TLS));
+        let is_wanted = sink.reads(&TLS);
+        let page = self.pages.open(&mut session.page, session.shard, is_wanted);
         session.read_datagram(to_server, payload, &mut self.blocks, page);
         if let Some(is_mine) = is_dtls(payload) {
             sink.fits(is_mine);
         }
-        self.end_if_done(handle, sink)
+        self.end_if_done(connection, at, sink)
     }
 
-    /// Ends the connection and reports its record, if there is anything to record.
-    pub fn end(&mut self, handle: u32, sink: &mut impl MessageSink) {
-        let Some(session) = self.sessions.get_mut(handle) else {
+    fn end<S: MessageSink>(&mut self, connection: u32, _: Timestamp, sink: &mut S) {
+        let Some(session) = self.sessions.get_mut(connection) else {
             return;
         };
         for to_server in [true, false] {
@@ -124,31 +146,33 @@ impl Tls {
         if session.facts.has_any() {
             session.facts.report(self.pages.get(session.page), sink);
         }
-        self.pages.free(session.page);
-        let shard = session.shard;
-        self.sessions.remove(shard, handle);
+        self.pages.free(session.page, session.shard);
+        self.sessions.remove(connection);
     }
 
-    /// Returns the losses due to the limits.
-    pub fn losses(&self) -> Losses {
-        losses(&self.sessions, &self.blocks)
+    fn losses(&self) -> Losses {
+        losses(&self.pages, &self.blocks)
     }
+}
 
-    /// Prefetches the state of a connection.
-    #[inline]
-    pub fn prefetch(&self, handle: u32) {
-        self.sessions.prefetch(handle);
-    }
+/// What was lost for lack of memory.
+pub(crate) fn losses(pages: &Pages, blocks: &Blocks) -> Losses {
+    let mut losses = Losses::default();
+    let refused = pages.refused().saturating_add(blocks.refused());
+    losses.count(Loss::TlsMemory, refused);
+    losses
+}
 
-    /// Returns the number of open connections.
-    pub fn live(&self) -> u32 {
-        self.sessions.len()
-    }
-
+impl Tls {
     /// Ends a connection that can reveal nothing more.
-    fn end_if_done(&mut self, handle: u32, sink: &mut impl MessageSink) -> Wanted {
-        let Some(session) = self.sessions.get_mut(handle) else {
-            return Wanted::Nothing;
+    fn end_if_done<S: MessageSink>(
+        &mut self,
+        connection: u32,
+        at: Timestamp,
+        sink: &mut S,
+    ) -> Next {
+        let Some(session) = self.sessions.get_mut(connection) else {
+            return Next::Nothing;
         };
         let [client, server] = &session.sides;
         let both = client.is_encrypted && server.is_encrypted;
@@ -156,10 +180,10 @@ impl Tls {
         // The capture started after the handshake: nothing was sent in clear.
         let midway = (client.is_encrypted || server.is_encrypted) && !session.facts.has_any();
         if both || midway || (client.is_over && server.is_over) {
-            self.end(handle, sink);
-            return Wanted::Nothing;
+            self.end(connection, at, sink);
+            return Next::Nothing;
         }
-        Wanted::More
+        Next::More
     }
 }
 
