@@ -137,8 +137,30 @@ impl<T: Copy> Queues<T> {
         Some(value)
     }
 
+    /// The oldest entry; `text` is replaced by its text.
+    pub fn oldest(&self, queue: &Queue, text: &mut Vec<u8>) -> Option<T> {
+        text.clear();
+        let entry = self.entries.get(queue.first).filter(|_| queue.len > 0)?;
+        self.texts.read(&entry.text, text);
+        Some(entry.value)
+    }
+
+    /// The value of the oldest entry.
+    pub fn oldest_mut(&mut self, queue: &Queue) -> Option<&mut T> {
+        let entry = self.entries.get_mut(queue.first);
+        entry
+            .filter(|_| queue.len > 0)
+            .map(|entry| &mut entry.value)
+    }
+
+    /// Whether a shard has memory left for an entry whose text has `len` bytes.
+    pub fn has_room(&self, shard: u8, len: usize) -> bool {
+        let bytes = Self::ENTRY_BYTES.saturating_add(self.texts.cost(len));
+        self.budget.left(shard) >= bytes
+    }
+
     /// The values, the oldest first.
-    pub fn values(&self, queue: &Queue) -> impl Iterator<Item = T> {
+    pub fn values(&self, queue: Queue) -> impl Iterator<Item = T> {
         let mut next = queue.first;
         (0..queue.len).map_while(move |_| {
             let entry = self.entries.get(next)?;
@@ -177,19 +199,26 @@ mod tests {
                 if is_push {
                     let bytes = vec![b'a'; len];
                     let before = budget.left(9);
+                    let has_room = queues.has_room(9, len);
                     if queues.push(9, queue, number, &bytes) {
+                        prop_assert!(has_room);
                         model.push_back((number, bytes));
                     } else {
+                        prop_assert!(!has_room);
                         prop_assert!(before < 24 + 4 + 40 * 3);
                         prop_assert_eq!(budget.left(9), before);
                     }
                 } else {
+                    let oldest = queues.oldest(queue, &mut text).map(|one| (one, text.clone()));
+                    prop_assert_eq!(oldest.as_ref(), model.front());
+                    let value = queues.oldest_mut(queue).map(|one| *one);
+                    prop_assert_eq!(value, model.front().map(|one| one.0));
                     let popped = queues.pop(9, queue, &mut text);
                     let popped = popped.map(|value| (value, text.clone()));
                     prop_assert_eq!(popped, model.pop_front());
                 }
                 prop_assert_eq!(queue.len(), model.len());
-                let values: Vec<u32> = queues.values(queue).collect();
+                let values: Vec<u32> = queues.values(*queue).collect();
                 let expected: Vec<u32> = model.iter().map(|one| one.0).collect();
                 prop_assert_eq!(values, expected);
             }

@@ -18,7 +18,7 @@ pub struct Records {
 
 impl MessageSink for Records {
     fn message(&mut self, schema: &MessageSchema, _: Timestamp, values: &[Value<'_>]) {
-        assert!(values.is_empty() || values.len() == schema.columns.len());
+        assert!(values.len() <= schema.columns.len());
         let values: Vec<String> = values.iter().map(shown).collect();
         self.records
             .push(format!("{} {}", schema.name, values.join("|")));

@@ -1,28 +1,49 @@
 //! A command and the replies to it that were read.
 
-use crate::budget::Budget;
 use crate::record::HIDDEN;
 use crate::syntax::reply::text_of;
 use core::net::IpAddr;
+use flowpin_memory::Chain;
 use flowpin_packet::Timestamp;
+use flowpin_parser::KeptBytes;
 use flowpin_record::RecordEndpoint;
 
-/// A command that waits for its reply, or an unsolicited reply.
-#[derive(Debug, Default)]
-pub(crate) struct Exchange {
-    /// The time of the command, or of the unsolicited reply.
-    pub(crate) at: Timestamp,
-    /// The command line, with its first word in upper case.
-    line: Vec<u8>,
-    /// The length of the first word; 0: no command, or an unreadable one.
-    word_len: usize,
-    pub(crate) is_cut: bool,
+/// A command that waits for its reply. Its text is its line, with the first word in upper case.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Command {
+    at: Timestamp,
+    /// The first letters of the first word.
+    word: [u8; 4],
+    /// The length of the first word; 0: an unreadable command.
+    word_len: u8,
+    is_cut: bool,
     /// The argument contained a secret, replaced by [`HIDDEN`].
     pub(crate) is_secret: bool,
-    /// The lines of all replies, concatenated.
-    replies: Vec<u8>,
-    lines: Vec<ReplyLine>,
-    pub(crate) is_reply_cut: bool,
+    /// Its data connection was announced.
+    is_announced: bool,
+}
+
+impl Command {
+    /// Whether the command is this one, of four letters.
+    pub(crate) fn is(self, word: &[u8]) -> bool {
+        self.word_len == 4 && self.word == word
+    }
+}
+
+/// The replies so far to a command, or those that no command waits for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Replies {
+    /// Their lines, each after a byte that says whether it has a code, and ended by a line feed.
+    kept: Chain,
+    lines: u16,
+    text_len: u32,
+    pub(crate) is_cut: bool,
+    pub(crate) facts: Facts,
+}
+
+/// What is known from replies.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Facts {
     /// The code of the last complete reply.
     pub(crate) code: Option<[u8; 3]>,
     /// No more replies follow.
@@ -33,14 +54,6 @@ pub(crate) struct Exchange {
     pub(crate) file_size: Option<u64>,
 }
 
-/// Position and code of a line in the replies.
-#[derive(Clone, Copy, Debug)]
-struct ReplyLine {
-    start: usize,
-    end: usize,
-    code: Option<[u8; 3]>,
-}
-
 /// The endpoints of a data connection, as negotiated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Channel {
@@ -49,36 +62,128 @@ pub(crate) struct Channel {
     pub(crate) listener: RecordEndpoint,
 }
 
+impl Replies {
+    /// Adds a line; false if it was not kept completely. `line` is a buffer.
+    pub(crate) fn add_line(
+        &mut self,
+        (text, has_code): (&[u8], bool),
+        (bytes_max, lines_max): (u32, u16),
+        shard: u8,
+        (kept, line): (&mut KeptBytes, &mut Vec<u8>),
+    ) -> bool {
+        let room = bytes_max.saturating_sub(self.text_len) as usize;
+        let shown = text.get(..room).unwrap_or(text);
+        line.clear();
+        line.push(has_code.into());
+        line.extend_from_slice(shown);
+        line.push(b'\n');
+        let is_kept = self.lines < lines_max && kept.append(shard, &mut self.kept, line);
+        if is_kept {
+            let len = u32::try_from(shown.len()).unwrap_or(bytes_max);
+            self.lines = self.lines.saturating_add(1);
+            self.text_len = self.text_len.saturating_add(len);
+        }
+        let is_whole = is_kept && shown.len() == text.len();
+        self.is_cut |= !is_whole;
+        is_whole
+    }
+
+    /// Gives back the memory; there are no replies then.
+    pub(crate) fn release(&mut self, shard: u8, kept: &mut KeptBytes) {
+        kept.release(shard, &mut self.kept);
+        *self = Self::default();
+    }
+}
+
+/// The command and the replies that are dealt with: a copy of what is kept, the same for all
+/// connections. No buffer grows past the longest line, or the most bytes of replies.
+#[derive(Debug, Default)]
+pub(crate) struct Exchange {
+    /// The time of the command, or of the unsolicited reply.
+    pub(crate) at: Timestamp,
+    /// The command line, with its first word in upper case.
+    pub(crate) line: Vec<u8>,
+    /// The length of the first word; 0: no command, or an unreadable one.
+    word_len: usize,
+    pub(crate) is_cut: bool,
+    is_secret: bool,
+    /// As in [`Replies`].
+    replies: Vec<u8>,
+    pub(crate) is_reply_cut: bool,
+    pub(crate) facts: Facts,
+}
+
 impl Exchange {
-    /// Stores the client's line, the first `word_len` bytes of which are the command. The secret
-    /// that begins at `secret_at` is not kept.
+    /// Sets the client's line, the first `word_len` bytes of which are the command. The secret
+    /// that begins at `secret_at` is left out.
     pub(crate) fn set_command(
         &mut self,
+        at: Timestamp,
         (line, word_len): (&[u8], usize),
+        is_cut: bool,
         secret_at: Option<usize>,
-        shard: u8,
-        budget: &mut Budget,
     ) {
         let shown = secret_at.and_then(|at| line.get(..at).filter(|_| line.len() > at));
-        self.is_secret = shown.is_some();
-        let is_kept = match shown {
-            None => budget.append(shard, &mut self.line, line),
-            Some(shown) => {
-                budget.append(shard, &mut self.line, shown)
-                    && budget.append(shard, &mut self.line, HIDDEN)
-            }
-        };
-        if !is_kept {
-            self.is_cut = true;
-            budget.clear(shard, &mut self.line);
-            // The command word alone is more useful than nothing.
-            let word = line.get(..word_len).unwrap_or_default();
-            budget.append(shard, &mut self.line, word);
+        self.set_replies(&Replies::default(), None);
+        (self.at, self.is_cut, self.is_secret) = (at, is_cut, shown.is_some());
+        self.line.clear();
+        self.line.extend_from_slice(shown.unwrap_or(line));
+        if self.is_secret {
+            self.line.extend_from_slice(HIDDEN);
         }
         self.word_len = word_len.min(self.line.len());
         if let Some(word) = self.line.get_mut(..self.word_len) {
             word.make_ascii_uppercase();
         }
+    }
+
+    /// Leaves nothing of the line but the command: there is no memory for the rest.
+    pub(crate) fn cut_to_word(&mut self) {
+        self.line.truncate(self.word_len);
+        self.is_cut = true;
+    }
+
+    /// The command, to wait.
+    pub(crate) fn to_command(&self) -> Command {
+        let mut word = [0; 4];
+        for (to, letter) in word.iter_mut().zip(self.command()) {
+            *to = *letter;
+        }
+        Command {
+            at: self.at,
+            word,
+            word_len: u8::try_from(self.word_len).unwrap_or(u8::MAX),
+            is_cut: self.is_cut,
+            is_secret: self.is_secret,
+            is_announced: self.facts.is_announced,
+        }
+    }
+
+    /// Sets a command that waited, whose text is in [`line`](Self::line).
+    pub(crate) fn set_waiting(&mut self, command: Command) {
+        (self.at, self.word_len) = (command.at, command.word_len.into());
+        (self.is_cut, self.is_secret) = (command.is_cut, command.is_secret);
+        self.facts.is_announced |= command.is_announced;
+    }
+
+    /// Sets that there is no command.
+    pub(crate) fn set_unsolicited(&mut self, at: Timestamp) {
+        self.line.clear();
+        (self.at, self.word_len) = (at, 0);
+        (self.is_cut, self.is_secret) = (false, false);
+    }
+
+    /// Sets the replies; without memory that holds them, there are none.
+    pub(crate) fn set_replies(&mut self, replies: &Replies, kept: Option<&KeptBytes>) {
+        self.replies.clear();
+        if let Some(kept) = kept {
+            kept.read(&replies.kept, &mut self.replies);
+        }
+        (self.is_reply_cut, self.facts) = (replies.is_cut, replies.facts);
+    }
+
+    pub(crate) const fn is_secret(&self) -> bool {
+        self.is_secret
     }
 
     pub(crate) fn command(&self) -> &[u8] {
@@ -91,42 +196,9 @@ impl Exchange {
         self.line.get(start..).unwrap_or_default()
     }
 
-    /// Adds a line of a reply; false if it was not kept completely.
-    pub(crate) fn add_reply_line(
-        &mut self,
-        line: &[u8],
-        code: Option<[u8; 3]>,
-        (bytes_max, lines_max): (usize, usize),
-        shard: u8,
-        budget: &mut Budget,
-    ) -> bool {
-        let room = bytes_max.saturating_sub(self.replies.len());
-        let shown;
-        let line = match self.secret_in(line) {
-            Some(at) => {
-                shown = [line.get(..at).unwrap_or_default(), HIDDEN].concat();
-                shown.as_slice()
-            }
-            None => line,
-        };
-        let kept = line.get(..room).unwrap_or(line);
-        let start = self.replies.len();
-        let fits = self.lines.len() < lines_max && budget.append(shard, &mut self.replies, kept);
-        if fits {
-            self.lines.push(ReplyLine {
-                start,
-                end: self.replies.len(),
-                code,
-            });
-        }
-        let is_whole = fits && kept.len() == line.len();
-        self.is_reply_cut |= !is_whole;
-        is_whole
-    }
-
     /// The position of the command's secret in a reply that repeats it: after the command word and
     /// a blank.
-    fn secret_in(&self, line: &[u8]) -> Option<usize> {
+    pub(crate) fn secret_in(&self, line: &[u8]) -> Option<usize> {
         let word = Some(self.command()).filter(|word| self.is_secret && !word.is_empty())?;
         let places = line.windows(word.len().checked_add(1)?);
         let mut pairs = places.map(|place| place.split_at(word.len()));
@@ -135,34 +207,20 @@ impl Exchange {
     }
 
     /// The lines of all replies: the code, and the text after it.
-    pub(crate) fn replies(&self) -> impl Iterator<Item = (Option<&[u8]>, &[u8])> {
-        self.lines.iter().map(|line| {
-            let text = self.replies.get(line.start..line.end).unwrap_or_default();
-            let code = line.code.and_then(|_| text.get(..3));
-            (code, code.map_or(text, |_| text_of(text)))
+    pub(crate) fn replies(&self) -> impl DoubleEndedIterator<Item = (Option<&[u8]>, &[u8])> {
+        let all = self.replies.strip_suffix(b"\n");
+        let lines = all
+            .into_iter()
+            .flat_map(|all| all.split(|&byte| byte == b'\n'));
+        lines.filter_map(|line| {
+            let (&has_code, text) = line.split_first()?;
+            let code = if has_code == 1 { text.get(..3) } else { None };
+            Some((code, code.map_or(text, |_| text_of(text))))
         })
     }
 
     /// The text of the last line.
     pub(crate) fn last_reply(&self) -> &[u8] {
-        self.replies().last().map_or(&[], |(_, text)| text)
-    }
-
-    /// Returns its bytes to the budget and resets it for reuse.
-    pub(crate) fn clear(&mut self, shard: u8, budget: &mut Budget) {
-        let (mut line, mut replies) = (
-            core::mem::take(&mut self.line),
-            core::mem::take(&mut self.replies),
-        );
-        budget.clear(shard, &mut line);
-        budget.clear(shard, &mut replies);
-        let mut lines = core::mem::take(&mut self.lines);
-        lines.clear();
-        *self = Self {
-            line,
-            replies,
-            lines,
-            ..Self::default()
-        };
+        self.replies().next_back().map_or(&[], |(_, text)| text)
     }
 }

@@ -10,8 +10,7 @@
 //!                    data connections: announced, then recognised where all connections are seen
 //! ```
 //!
-//! One [`Ftp`] per worker, one handle per connection; `flowpin-data-channels` recognises the data
-//! connections. Guarantees:
+//! One [`Ftp`] per worker; `flowpin-data-channels` recognises the data connections. Guarantees:
 //!
 //! - The output depends on the bytes of each direction and on the order of the directions' turns,
 //!   never on segmentation.
@@ -19,8 +18,8 @@
 //! - After an accepted AUTH nothing is read, since TLS follows. Clear text sent instead is read.
 //! - Only connections between the two hosts of a control connection are taken for its data
 //!   connections. A third host named by PORT (the bounce attack, RFC 2577 §3) is ignored.
-//! - Memory is capped for each connection, for each shard and for all announcements; no bytes
-//!   cause a panic.
+//! - What waits and what is incomplete is charged to the memory of its shard, and each connection
+//!   has its maximum; no bytes cause a panic.
 //!
 //! Deliberately does not read the content of data connections, and does not follow transfers
 //! between two servers (RFC 959 §5.2, figure 3).
@@ -40,10 +39,8 @@
     )
 )]
 
-mod budget;
 mod exchange;
 mod fuzz;
-mod interface;
 mod options;
 mod parser;
 mod record;
@@ -52,10 +49,8 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 
-pub use flowpin_parser::Ends;
 #[doc(hidden)]
 pub use fuzz::fuzz_ftp;
-pub use options::FtpOptions;
-pub use parser::{Ftp, Handle};
+pub use parser::Ftp;
 pub use record::event::FTP;
 pub use record::log::FTP_LOG;

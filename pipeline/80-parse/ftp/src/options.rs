@@ -1,30 +1,24 @@
 //! The options of the parser.
 
-/// Limits and output options; the defaults suit a machine that sees many sessions.
+/// What is reported, and the limits of a connection.
 #[derive(Clone, Copy, Debug)]
-pub struct FtpOptions {
+pub(crate) struct FtpOptions {
     /// Whether the log has every command, not only those that Zeek logs.
-    pub all_commands: bool,
-    /// Connections followed at the same time in each shard.
-    pub shard_connections_max: u32,
-    /// Bytes of commands and replies kept in each shard.
-    pub shard_bytes_max: u32,
+    pub(crate) all_commands: bool,
     /// Bytes kept of a line; the rest is skipped.
-    pub line_bytes_max: u32,
+    pub(crate) line_bytes_max: u32,
     /// Waiting commands of one connection.
-    pub commands_max: u32,
+    pub(crate) commands_max: u32,
     /// Bytes kept of the replies to one command.
-    pub reply_bytes_max: u32,
+    pub(crate) reply_bytes_max: u32,
     /// Lines kept of the replies to one command.
-    pub reply_lines_max: u32,
+    pub(crate) reply_lines_max: u16,
 }
 
 impl Default for FtpOptions {
     fn default() -> Self {
         Self {
             all_commands: false,
-            shard_connections_max: 1 << 12,
-            shard_bytes_max: 1 << 20,
             // Suricata's default.
             line_bytes_max: 4096,
             commands_max: 1024,

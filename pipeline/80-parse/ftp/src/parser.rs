@@ -1,18 +1,18 @@
 //! The parser: holds the connections and turns bytes into lines.
 
-use crate::FtpOptions;
-use crate::budget::Budget;
-use crate::exchange::Exchange;
-use crate::record::event::Event;
-use crate::record::log::Log;
+use crate::exchange::{Command, Exchange};
+use crate::options::FtpOptions;
+use crate::record::event::{Event, FTP};
+use crate::record::log::{FTP_LOG, Log};
 use crate::session::{Context, Session};
 use flowpin_counters::{Loss, Losses};
-use flowpin_packet::{SHARD_COUNT, Shard, Timestamp};
-use flowpin_parser::Ends;
-use flowpin_record::MessageSink;
-
-/// The handle of a connection in [`Ftp`].
-pub type Handle = u32;
+use flowpin_memory::Slab;
+use flowpin_packet::Timestamp;
+use flowpin_parser::{
+    Begin, Buffer, Ends, KeptBytes, Lines, Next, Parser, ParserSetup, Queues, Reads, slot_bytes,
+};
+use flowpin_record::{MessageSchema, MessageSink};
+use std::io;
 
 /// The FTP parser of one worker.
 ///
@@ -20,8 +20,9 @@ pub type Handle = u32;
 ///
 /// ```
 /// use core::net::IpAddr;
-/// use flowpin_ftp::{Ends, FTP, Ftp, FtpOptions};
+/// use flowpin_ftp::{FTP, Ftp};
 /// use flowpin_packet::{Shard, Timestamp};
+/// use flowpin_parser::{Begin, Ends, Parser, ParserSetup};
 /// use flowpin_record::{MessageSchema, MessageSink, RecordEndpoint, Value};
 ///
 /// struct Count(u32);
@@ -39,90 +40,78 @@ pub type Handle = u32;
 ///
 /// let end = |last, port| RecordEndpoint { address: IpAddr::from([192, 0, 2, last]), port };
 /// let ends = Ends { client: end(1, 50000), server: end(2, 21) };
-/// let mut ftp = Ftp::new(FtpOptions::default());
-/// let connection = ftp.begin(Shard(0), ends).unwrap();
+/// let mut ftp = Ftp::new(&ParserSetup::default())?;
+/// let begin = Begin { protocol: 0, shard: Shard(0), at: Timestamp(0) };
+/// let connection = ftp.begin(begin, || ends).unwrap();
 /// let mut sink = Count(0);
 /// ftp.data(connection, Timestamp(0), true, b"CWD /pub\r\n", &mut sink);
 /// ftp.data(connection, Timestamp(1), false, b"250 There\r\n", &mut sink);
 /// ftp.end(connection, Timestamp(1), &mut sink);
 /// assert_eq!(sink.0, 1);
+/// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Ftp {
     options: FtpOptions,
-    /// By handle; ended sessions are reused.
-    sessions: Vec<Session>,
-    free: Vec<Handle>,
-    open: Box<[u32; SHARD_COUNT]>,
+    sessions: Slab<Session>,
+    lines: Lines,
     shared: Shared,
 }
 
-/// State shared by all connections of a worker.
+/// What all connections of a worker share beside their lines.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    pub(crate) budget: Budget,
-    /// Finished exchanges, for reuse.
-    pub(crate) spare: Vec<Exchange>,
+    /// Commands that wait for their replies.
+    pub(crate) waiting: Queues<Command>,
+    /// Replies, and what sessions keep of commands.
+    pub(crate) kept: KeptBytes,
+    /// What is dealt with.
+    pub(crate) exchange: Exchange,
     pub(crate) event: Event,
     pub(crate) log: Log,
+    /// A line of a reply.
+    pub(crate) line: Vec<u8>,
     pub(crate) path: Vec<u8>,
-    /// Buffer for a line that arrived in parts.
-    whole: Vec<u8>,
+    /// User, password and directory of a session.
+    pub(crate) texts: [Vec<u8>; 3],
+    pub(crate) losses: Losses,
 }
 
-impl Ftp {
-    /// Creates a parser without connections.
-    pub fn new(options: FtpOptions) -> Self {
-        Self {
-            options,
-            sessions: Vec::new(),
-            free: Vec::new(),
-            open: Box::new([0; SHARD_COUNT]),
-            shared: Shared {
-                budget: Budget::new(options.shard_bytes_max),
-                spare: Vec::new(),
-                event: Event::default(),
-                log: Log::default(),
-                path: Vec::new(),
-                whole: Vec::new(),
-            },
-        }
-    }
+impl Parser for Ftp {
+    const PROTOCOLS: &'static [Reads] = &[Reads::own("ftp")];
+    const CONNECTION_BYTES: u32 = slot_bytes::<Session>();
+    const WITHOUT_ROOM: Loss = Loss::FtpConnections;
+    const SCHEMAS: &'static [&'static MessageSchema] = &[&FTP, &FTP_LOG];
+    const BUFFERS: &'static [Buffer] = BUFFERS;
 
-    /// Begins a control connection; `None` if its shard is full.
-    pub fn begin(&mut self, shard: Shard, ends: Ends) -> Option<Handle> {
-        let open = self.open.get_mut(usize::from(shard.0));
-        let most = self.options.shard_connections_max;
-        let Some(open) = open.filter(|open| **open < most) else {
-            self.shared.budget.losses.count(Loss::FtpConnections, 1);
-            return None;
+    fn new(setup: &ParserSetup) -> io::Result<Self> {
+        let options = FtpOptions {
+            all_commands: setup.parse.all_fields,
+            ..FtpOptions::default()
         };
-        *open = open.saturating_add(1);
-        let handle = self.free.pop().or_else(|| {
-            let next = Handle::try_from(self.sessions.len()).ok()?;
-            self.sessions.push(Session::default());
-            Some(next)
-        })?;
-        if let Some(session) = self.sessions.get_mut(handle as usize) {
-            session.begin(shard, ends);
-        }
-        Some(handle)
+        Self::with_options(options, setup)
     }
 
-    /// Reads the next bytes of one direction, in order.
-    pub fn data<S: MessageSink>(
+    fn begin(&mut self, begin: Begin, ends: impl FnOnce() -> Ends) -> Option<u32> {
+        self.sessions.insert(Session::new(begin.shard, ends()))
+    }
+
+    #[inline]
+    fn prefetch(&self, connection: u32) {
+        self.sessions.prefetch(connection);
+    }
+
+    fn data<S: MessageSink>(
         &mut self,
-        handle: Handle,
+        connection: u32,
         at: Timestamp,
         to_server: bool,
         mut bytes: &[u8],
         sink: &mut S,
-    ) {
-        let Some(session) = self.sessions.get_mut(handle as usize) else {
-            return;
+    ) -> Next {
+        let Some(session) = self.sessions.get_mut(connection) else {
+            return Next::Nothing;
         };
-        let mut whole = core::mem::take(&mut self.shared.whole);
-        let limits = (session.shard(), self.options.line_bytes_max as usize);
         let mut context = Context {
             options: &self.options,
             shared: &mut self.shared,
@@ -130,91 +119,101 @@ impl Ftp {
             sink,
         };
         while !bytes.is_empty() && session.is_readable(bytes, context.sink) {
-            let budget = &mut context.shared.budget;
-            let partial_line = session.partial_line(to_server);
-            let (used, line) = partial_line.next(bytes, limits, budget, &mut whole);
+            let (shard, side) = session.side(to_server);
+            let (used, line) = self.lines.next(side, shard, bytes);
             bytes = bytes.get(used..).unwrap_or_default();
             if let Some(line) = line {
                 session.line(to_server, line, &mut context);
             }
         }
-        self.shared.whole = whole;
+        Next::More
     }
 
-    /// Handles missing bytes of one direction.
-    pub fn gap<S: MessageSink>(
+    fn gap<S: MessageSink>(
         &mut self,
-        handle: Handle,
+        connection: u32,
         at: Timestamp,
         to_server: bool,
-        _len: u64,
+        _: u64,
         sink: &mut S,
-    ) {
-        self.rest(handle, at, to_server, sink);
-        if let Some(session) = self.sessions.get_mut(handle as usize) {
-            session.lose(to_server, &mut self.shared.budget);
+    ) -> Next {
+        self.rest(connection, at, to_server, sink);
+        if let Some(session) = self.sessions.get_mut(connection) {
+            let (shard, side) = session.side(to_server);
+            self.lines.lose(side, shard);
+            session.lose(to_server);
         }
+        Next::More
     }
 
-    /// Ends one direction.
-    pub fn closed<S: MessageSink>(
+    fn closed<S: MessageSink>(
         &mut self,
-        handle: Handle,
+        connection: u32,
         at: Timestamp,
         to_server: bool,
         sink: &mut S,
-    ) {
-        self.rest(handle, at, to_server, sink);
+    ) -> Next {
+        self.rest(connection, at, to_server, sink);
+        Next::More
     }
 
-    /// Ends the connection; the handle becomes invalid.
-    pub fn end<S: MessageSink>(&mut self, handle: Handle, at: Timestamp, sink: &mut S) {
-        self.rest(handle, at, true, sink);
-        self.rest(handle, at, false, sink);
-        let Some(session) = self.sessions.get_mut(handle as usize) else {
+    fn end<S: MessageSink>(&mut self, connection: u32, at: Timestamp, sink: &mut S) {
+        self.rest(connection, at, true, sink);
+        self.rest(connection, at, false, sink);
+        let Some(session) = self.sessions.get_mut(connection) else {
             return;
         };
-        let mut context = Context {
+        session.end(&mut Context {
             options: &self.options,
             shared: &mut self.shared,
             at,
             sink,
-        };
-        let shard = usize::from(session.shard());
-        session.end(&mut context);
-        if let Some(open) = self.open.get_mut(shard) {
-            *open = open.saturating_sub(1);
-        }
-        self.free.push(handle);
+        });
+        self.sessions.remove(connection);
     }
 
-    /// Counts of what did not fit, by name.
-    pub fn losses(&self) -> &Losses {
-        &self.shared.budget.losses
+    fn losses(&self) -> Losses {
+        let mut losses = self.shared.losses;
+        losses.count(Loss::FtpText, self.lines.cut_count());
+        losses
     }
+}
 
-    /// Whether no connection is followed and no memory used.
-    pub fn is_empty(&self) -> bool {
-        let budget = &self.shared.budget;
-        self.open.iter().all(|&open| open == 0) && budget.is_whole(self.options.shard_bytes_max)
+impl Ftp {
+    pub(crate) fn with_options(options: FtpOptions, setup: &ParserSetup) -> io::Result<Self> {
+        let budget = &setup.budget;
+        let sessions = budget.capacity_of(Self::CONNECTION_BYTES.into(), 256);
+        Ok(Self {
+            options,
+            sessions: Slab::with_capacity(sessions)?,
+            lines: Lines::new(budget, options.line_bytes_max as usize)?,
+            shared: Shared {
+                waiting: Queues::new(budget, BLOCK_BYTES)?,
+                kept: KeptBytes::new(budget, BLOCK_BYTES)?,
+                exchange: Exchange::default(),
+                event: Event::default(),
+                log: Log::default(),
+                line: Vec::new(),
+                path: Vec::new(),
+                texts: Default::default(),
+                losses: Losses::default(),
+            },
+        })
     }
 
     /// Reads the last, unterminated line of one direction.
     fn rest<S: MessageSink>(
         &mut self,
-        handle: Handle,
+        connection: u32,
         at: Timestamp,
         to_server: bool,
         sink: &mut S,
     ) {
-        let Some(session) = self.sessions.get_mut(handle as usize) else {
+        let Some(session) = self.sessions.get_mut(connection) else {
             return;
         };
-        let mut whole = core::mem::take(&mut self.shared.whole);
-        let limits = (session.shard(), self.options.line_bytes_max as usize);
-        let budget = &mut self.shared.budget;
-        let partial_line = session.partial_line(to_server);
-        if let Some(line) = partial_line.rest(limits, budget, &mut whole)
+        let (shard, side) = session.side(to_server);
+        if let Some(line) = self.lines.rest(side, shard)
             && !session.is_over()
         {
             let mut context = Context {
@@ -225,6 +224,31 @@ impl Ftp {
             };
             session.line(to_server, line, &mut context);
         }
-        self.shared.whole = whole;
     }
 }
+
+/// Most commands and most lines of replies fit into one block.
+const BLOCK_BYTES: usize = 64;
+
+const BUFFERS: &[Buffer] = &[
+    Buffer::client(
+        "ftp.command",
+        ("ftp", "ftp.command"),
+        "The command, in upper case.",
+    ),
+    Buffer::client(
+        "ftp.command_data",
+        ("ftp", "ftp.command_data"),
+        "Its argument.",
+    ),
+    Buffer::server(
+        "ftp.completion_code",
+        ("ftp", "ftp.completion_code"),
+        "Codes of the replies.",
+    ),
+    Buffer::server(
+        "ftp.reply",
+        ("ftp", "ftp.reply"),
+        "The replies' lines, without their codes.",
+    ),
+];

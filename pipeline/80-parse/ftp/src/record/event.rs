@@ -80,7 +80,7 @@ impl Event {
         }
         let has_command = !exchange.command().is_empty();
         let opens = matches!(exchange.command(), b"PORT" | b"EPRT" | b"PASV" | b"EPSV");
-        let is_passive = match exchange.channel {
+        let is_passive = match exchange.facts.channel {
             Some(channel) => channel.is_passive,
             None => matches!(exchange.command(), b"PASV" | b"EPSV"),
         };
@@ -95,13 +95,22 @@ impl Event {
             },
             listed(codes),
             listed(texts),
-            Value::count(exchange.channel.map(|channel| channel.listener.port.into())),
-            if opens || exchange.channel.is_some() {
+            Value::count(
+                exchange
+                    .facts
+                    .channel
+                    .map(|channel| channel.listener.port.into()),
+            ),
+            if opens || exchange.facts.channel.is_some() {
                 Value::Text(mode)
             } else {
                 Value::Unset
             },
-            Value::Text(if exchange.is_answered { "yes" } else { "no" }),
+            Value::Text(if exchange.facts.is_answered {
+                "yes"
+            } else {
+                "no"
+            }),
             Value::Bool(exchange.is_reply_cut),
         ];
         sink.message(&FTP, exchange.at, &values);

@@ -1,12 +1,12 @@
 //! Lines of Zeek's `ftp.log`.
 
 use super::HIDDEN;
-use crate::Ends;
 use crate::exchange::Exchange;
 use crate::syntax::address::decimal;
 use crate::syntax::path;
 use Kind::{Address, Bool, Count, Port, Text};
 use core::net::IpAddr;
+use flowpin_parser::Ends;
 use flowpin_record::{Kind, MessageColumn, MessageSchema, MessageSink, Value};
 use std::io::Write;
 
@@ -96,8 +96,8 @@ impl Log {
         } else {
             info.password
         };
-        let channel = exchange.channel;
-        let code = exchange.code.as_ref().and_then(|code| decimal(code));
+        let channel = exchange.facts.channel;
+        let code = exchange.facts.code.as_ref().and_then(|code| decimal(code));
         let unset = Value::Unset;
         let values = [
             Value::bytes(info.user),
@@ -105,7 +105,7 @@ impl Log {
             Value::bytes(exchange.command()),
             Value::bytes(argument),
             Value::Unset,
-            Value::count(exchange.file_size),
+            Value::count(exchange.facts.file_size),
             Value::count(code),
             Value::bytes(exchange.last_reply()),
             channel.map_or(unset, |channel| Value::Bool(channel.is_passive)),

@@ -1,11 +1,13 @@
 //! Reads the client's commands, and applies them to the session.
 
-use super::{Context, Open, Session, secrets};
+use super::{Context, Open, ReplyTarget, Session, secrets};
 use crate::exchange::{Channel, Exchange};
+use crate::parser::Shared;
 use crate::syntax::address;
-use crate::syntax::line::{Line, without_telnet};
+use crate::syntax::line::without_telnet;
 use flowpin_counters::Loss;
-use flowpin_record::{MessageSink, RecordEndpoint};
+use flowpin_parser::Line;
+use flowpin_record::MessageSink;
 
 impl Session {
     pub(super) fn command<S: MessageSink>(&mut self, line: Line<'_>, context: &mut Context<'_, S>) {
@@ -23,22 +25,30 @@ impl Session {
             context.sink.anomaly("request_command_too_long");
         }
         self.end_open_reply(context);
-        if !self.make_room(context) {
-            return;
-        }
-        let mut exchange = context.shared.spare.pop().unwrap_or_default();
-        exchange.at = context.at;
-        exchange.is_cut = line.is_cut;
-        let secret_at = secrets::begin(text, word, is_guest(&self.user));
+        let secret_at = secrets::begin(text, word, self.is_guest);
         // A line that is not a command is not kept: it may be a password.
         let kept = if word_len == 0 { &[] } else { text };
-        let budget = &mut context.shared.budget;
-        exchange.set_command((kept, word_len), secret_at, self.shard, budget);
+        if !self.make_room(word_len, context) {
+            return;
+        }
+        let mut exchange = core::mem::take(&mut context.shared.exchange);
+        exchange.set_command(context.at, (kept, word_len), line.is_cut, secret_at);
+        let waiting = &context.shared.waiting;
+        if !waiting.has_room(self.shard, exchange.line.len()) {
+            exchange.cut_to_word();
+            context.shared.losses.count(Loss::FtpText, 1);
+        }
         self.apply_command(&mut exchange, context);
         if !self.has_server {
             self.announce_data(&mut exchange, context);
         }
-        self.waiting.push_back(exchange);
+        let (command, waiting) = (exchange.to_command(), &mut context.shared.waiting);
+        if !waiting.push(self.shard, &mut self.waiting, command, &exchange.line) {
+            // What the session keeps of it took the rest of the memory.
+            self.left_out = self.left_out.saturating_add(1);
+            context.shared.losses.count(Loss::FtpCommands, 1);
+        }
+        context.shared.exchange = exchange;
     }
 
     /// Ends the open reply when the client continues. Some servers never end a reply of several
@@ -60,25 +70,22 @@ impl Session {
         }
     }
 
-    /// Makes room for one more waiting command; false if there is none.
-    fn make_room<S: MessageSink>(&mut self, context: &mut Context<'_, S>) -> bool {
-        let (budget, most) = (
-            &mut context.shared.budget,
-            context.options.commands_max as usize,
-        );
-        if self.left_out == 0 && self.waiting.len() < most && budget.take(self.shard, COMMAND_BYTES)
-        {
+    /// Makes room for one more waiting command with a word of this length; false if there is none.
+    fn make_room<S: MessageSink>(&mut self, len: usize, context: &mut Context<'_, S>) -> bool {
+        let most = context.options.commands_max as usize;
+        let has_room = |shared: &Shared, shard| shared.waiting.has_room(shard, len);
+        if self.left_out == 0 && self.waiting.len() < most && has_room(context.shared, self.shard) {
             return true;
         }
         if self.has_server || self.waiting.is_empty() {
             self.left_out = self.left_out.saturating_add(1);
-            context.shared.budget.losses.count(Loss::FtpCommands, 1);
+            context.shared.losses.count(Loss::FtpCommands, 1);
             return false;
         }
         // The server is not in the capture.
         self.reported_early = self.reported_early.saturating_add(1);
-        self.report_oldest(context);
-        context.shared.budget.take(self.shard, COMMAND_BYTES)
+        self.report_one(ReplyTarget::Oldest, context);
+        has_room(context.shared, self.shard)
     }
 
     /// Applies a command to the session.
@@ -87,43 +94,56 @@ impl Session {
         exchange: &mut Exchange,
         context: &mut Context<'_, S>,
     ) {
-        let (shard, budget) = (self.shard, &mut context.shared.budget);
         match exchange.command() {
             b"USER" => {
-                budget.replace(shard, &mut self.user, exchange.argument(), NAME_MAX);
-                budget.clear(shard, &mut self.password);
-                self.has_secret = false;
+                let user = first_bytes(exchange.argument());
+                let shared = &mut *context.shared;
+                let is_kept = shared.kept.replace(self.shard, &mut self.user, user);
+                shared.losses.count(Loss::FtpText, (!is_kept).into());
+                shared.kept.release(self.shard, &mut self.password);
+                (self.has_secret, self.is_guest) = (false, is_kept && is_guest(user));
             }
             b"PASS" => {
-                budget.replace(shard, &mut self.password, exchange.argument(), NAME_MAX);
-                self.has_secret = exchange.is_secret;
+                let password = first_bytes(exchange.argument());
+                let shared = &mut *context.shared;
+                let is_kept = shared
+                    .kept
+                    .replace(self.shard, &mut self.password, password);
+                shared.losses.count(Loss::FtpText, (!is_kept).into());
+                self.has_secret = exchange.is_secret();
             }
-            b"PORT" => self.set_active_channel(exchange, address::of_port, context),
-            b"EPRT" => self.set_active_channel(exchange, address::of_extended_port, context),
+            b"PORT" | b"EPRT" => {
+                exchange.facts.channel = self.active_channel(exchange);
+                match exchange.facts.channel {
+                    None => context.sink.anomaly("ftp_bad_port"),
+                    Some(channel) if channel.listener.address != self.ends.client.address => {
+                        context.sink.anomaly("ftp_bounce");
+                    }
+                    Some(_) => {}
+                }
+            }
             _ => {}
         }
     }
 
-    /// Sets the data channel from the address and port that the client names.
-    fn set_active_channel<S: MessageSink>(
-        &self,
-        exchange: &mut Exchange,
-        read: fn(&[u8]) -> Option<RecordEndpoint>,
-        context: &mut Context<'_, S>,
-    ) {
-        let Some((listener, ends)) = read(exchange.argument()).zip(self.ends) else {
-            context.sink.anomaly("ftp_bad_port");
-            return;
+    /// The data channel with the address and port that the client names, if it does.
+    pub(super) fn active_channel(&self, exchange: &Exchange) -> Option<Channel> {
+        let listener = match exchange.command() {
+            b"PORT" => address::of_port(exchange.argument()),
+            b"EPRT" => address::of_extended_port(exchange.argument()),
+            _ => None,
         };
-        if listener.address != ends.client.address {
-            context.sink.anomaly("ftp_bounce");
-        }
-        exchange.channel = Some(Channel {
+        Some(Channel {
             is_passive: false,
-            opener: ends.server.address,
-            listener,
-        });
+            opener: self.ends.server.address,
+            listener: listener?,
+        })
     }
+}
+
+/// What is kept of a name or a password.
+fn first_bytes(text: &[u8]) -> &[u8] {
+    text.get(..NAME_MAX).unwrap_or(text)
 }
 
 /// The length of the command word (RFC 959 §5.3): letters, and digits in newer commands; 0 if the
@@ -172,6 +192,3 @@ const KNOWN: [[u8; 4]; 69] = [
 const WORD_MAX: usize = 16;
 /// Bytes kept of a user name and of a guest's password, as in Zeek.
 const NAME_MAX: usize = 128;
-/// Memory of a waiting command, without its text.
-pub(super) const COMMAND_BYTES: u32 = 256;
-const _: () = assert!(size_of::<Exchange>() <= COMMAND_BYTES as usize);

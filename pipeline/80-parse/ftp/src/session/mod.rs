@@ -14,34 +14,33 @@ mod commands;
 mod replies;
 mod secrets;
 
-use crate::Ends;
-use crate::FtpOptions;
-use crate::budget::Budget;
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, Replies};
+use crate::options::FtpOptions;
 use crate::parser::Shared;
 use crate::record::log::{SessionInfo, is_logged};
 use crate::record::{event, log};
-use crate::syntax::line::{Line, PartialLine};
-use commands::COMMAND_BYTES;
+use flowpin_memory::Chain;
 use flowpin_packet::{Shard, Timestamp};
+use flowpin_parser::{Ends, Line, PartialLine, Queue};
 use flowpin_record::{DataChannel, MessageSink, RecordEndpoint};
-use replies::Open;
-use std::collections::VecDeque;
+use replies::{Open, ReplyTarget};
 
 /// A control connection.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Session {
-    ends: Option<Ends>,
+    ends: Ends,
     shard: u8,
     client: PartialLine,
     server: PartialLine,
-    waiting: VecDeque<Exchange>,
+    waiting: Queue,
+    /// The replies so far to the oldest waiting command.
+    replies: Replies,
     /// Number of commands after the waiting ones for which there was no room.
     left_out: u32,
     /// Number of commands before the waiting ones that were reported without their replies.
     reported_early: u32,
-    /// A reply for which no command waits.
-    unsolicited: Option<Exchange>,
+    /// A reply for which no command waits, and when it began.
+    unsolicited: Option<(Timestamp, Replies)>,
     /// The reply that the next line continues.
     open: Option<Open>,
     /// The first reply was read.
@@ -55,10 +54,12 @@ pub(crate) struct Session {
     is_over: bool,
     /// A data connection was announced, but its content was not.
     has_channel: bool,
-    user: Vec<u8>,
-    password: Vec<u8>,
+    /// The user needs no password.
+    is_guest: bool,
+    user: Chain,
+    password: Chain,
     has_secret: bool,
-    directory: Vec<u8>,
+    directory: Chain,
 }
 
 /// The time of the current bytes, and the output for records.
@@ -70,13 +71,30 @@ pub(crate) struct Context<'a, S> {
 }
 
 impl Session {
-    pub(crate) fn begin(&mut self, shard: Shard, ends: Ends) {
-        self.ends = Some(ends);
-        self.shard = shard.0;
-    }
-
-    pub(crate) const fn shard(&self) -> u8 {
-        self.shard
+    pub(crate) fn new(shard: Shard, ends: Ends) -> Self {
+        Self {
+            ends,
+            shard: shard.0,
+            client: PartialLine::default(),
+            server: PartialLine::default(),
+            waiting: Queue::default(),
+            replies: Replies::default(),
+            left_out: 0,
+            reported_early: 0,
+            unsolicited: None,
+            open: None,
+            is_greeted: false,
+            has_server: false,
+            is_unsure: false,
+            awaits_tls: false,
+            is_over: false,
+            has_channel: false,
+            is_guest: false,
+            user: Chain::default(),
+            password: Chain::default(),
+            has_secret: false,
+            directory: Chain::default(),
+        }
     }
 
     /// Whether the next bytes of a side, which are not empty, can be read: not after TLS was
@@ -96,18 +114,18 @@ impl Session {
         self.is_over
     }
 
-    pub(crate) const fn partial_line(&mut self, to_server: bool) -> &mut PartialLine {
-        if to_server {
+    /// The shard, and the incomplete line of one direction.
+    pub(crate) const fn side(&mut self, to_server: bool) -> (u8, &mut PartialLine) {
+        let side = if to_server {
             &mut self.client
         } else {
             &mut self.server
-        }
+        };
+        (self.shard, side)
     }
 
     /// Handles missing bytes of one side.
-    pub(crate) fn lose(&mut self, to_server: bool, budget: &mut Budget) {
-        let shard = self.shard;
-        self.partial_line(to_server).lose(shard, budget);
+    pub(crate) const fn lose(&mut self, to_server: bool) {
         if !to_server {
             self.open = None;
             self.is_unsure = true;
@@ -129,20 +147,12 @@ impl Session {
         }
     }
 
-    /// Reports what still waits and resets the session for reuse.
+    /// Reports what still waits, and gives back the memory.
     pub(crate) fn end<S: MessageSink>(&mut self, context: &mut Context<'_, S>) {
         self.report_all(context);
-        let (shard, budget) = (self.shard, &mut context.shared.budget);
         for text in [&mut self.user, &mut self.password, &mut self.directory] {
-            budget.clear(shard, text);
+            context.shared.kept.release(self.shard, text);
         }
-        *self = Self {
-            waiting: core::mem::take(&mut self.waiting),
-            user: core::mem::take(&mut self.user),
-            password: core::mem::take(&mut self.password),
-            directory: core::mem::take(&mut self.directory),
-            ..Self::default()
-        };
     }
 
     /// Announces the data connection that a command or its reply negotiates, or its content.
@@ -151,10 +161,11 @@ impl Session {
         exchange: &mut Exchange,
         context: &mut Context<'_, S>,
     ) {
-        let Some(ends) = self.ends.filter(|_| !exchange.is_announced) else {
+        let (ends, facts) = (self.ends, exchange.facts);
+        if facts.is_announced {
             return;
-        };
-        if let Some(channel) = exchange.channel {
+        }
+        if let Some(channel) = facts.channel {
             // Today's clients open passive connections to the server's known address: the address
             // in the reply may be a private one behind NAT, or forged.
             let (opener, own) = if channel.is_passive {
@@ -173,36 +184,79 @@ impl Session {
                     },
                 });
             }
-            exchange.is_announced = true;
+            exchange.facts.is_announced = true;
         } else if self.has_channel && TRANSFERS.contains(&exchange.command()) {
             self.has_channel = false;
             context.sink.data_channel(DataChannel::Carries {
                 command: exchange.command(),
                 file: exchange.argument(),
             });
-            exchange.is_announced = true;
+            exchange.facts.is_announced = true;
         }
     }
 
-    fn report_oldest<S: MessageSink>(&mut self, context: &mut Context<'_, S>) {
-        if let Some(exchange) = self.waiting.pop_front() {
-            context.shared.budget.give_back(self.shard, COMMAND_BYTES);
-            self.report(exchange, context);
+    /// Copies a command and its replies, or those that no command waits for; false if there are
+    /// none.
+    fn read_exchange(&self, of: ReplyTarget, exchange: &mut Exchange, shared: &Shared) -> bool {
+        let kept = Some(&shared.kept);
+        match (of, &self.unsolicited) {
+            (ReplyTarget::Oldest, _) => {
+                let Some(command) = shared.waiting.oldest(&self.waiting, &mut exchange.line) else {
+                    return false;
+                };
+                exchange.set_replies(&self.replies, kept);
+                exchange.set_waiting(command);
+                let channel = exchange.facts.channel;
+                exchange.facts.channel = channel.or_else(|| self.active_channel(exchange));
+                true
+            }
+            (ReplyTarget::Unsolicited, Some((at, replies))) => {
+                exchange.set_unsolicited(*at);
+                exchange.set_replies(replies, kept);
+                true
+            }
+            (ReplyTarget::Unsolicited, None) | (ReplyTarget::Forgotten, _) => false,
         }
     }
 
-    /// Reports all waiting exchanges.
+    /// Removes what [`read_exchange`](Self::read_exchange) copies.
+    fn release_exchange(&mut self, of: ReplyTarget, shared: &mut Shared) {
+        let (shard, kept) = (self.shard, &mut shared.kept);
+        match of {
+            ReplyTarget::Oldest => {
+                let waiting = &mut shared.waiting;
+                waiting.pop(shard, &mut self.waiting, &mut shared.line);
+                self.replies.release(shard, kept);
+            }
+            ReplyTarget::Unsolicited => {
+                if let Some((_, mut replies)) = self.unsolicited.take() {
+                    replies.release(shard, kept);
+                }
+            }
+            ReplyTarget::Forgotten => {}
+        }
+    }
+
+    /// Reports what waits, without the rest of its replies.
+    fn report_one<S: MessageSink>(&mut self, of: ReplyTarget, context: &mut Context<'_, S>) {
+        let mut exchange = core::mem::take(&mut context.shared.exchange);
+        if self.read_exchange(of, &mut exchange, context.shared) {
+            self.release_exchange(of, context.shared);
+            self.report(&exchange, context);
+        }
+        context.shared.exchange = exchange;
+    }
+
+    /// Reports all that waits.
     fn report_all<S: MessageSink>(&mut self, context: &mut Context<'_, S>) {
-        if let Some(exchange) = self.unsolicited.take() {
-            self.report(exchange, context);
-        }
+        self.report_one(ReplyTarget::Unsolicited, context);
         while !self.waiting.is_empty() {
-            self.report_oldest(context);
+            self.report_one(ReplyTarget::Oldest, context);
         }
     }
 
     /// Reports a command and its replies.
-    fn report<S: MessageSink>(&self, mut exchange: Exchange, context: &mut Context<'_, S>) {
+    fn report<S: MessageSink>(&self, exchange: &Exchange, context: &mut Context<'_, S>) {
         let Context {
             shared,
             sink,
@@ -210,27 +264,33 @@ impl Session {
             ..
         } = context;
         if sink.reads(&event::FTP) {
-            shared.event.report(&exchange, *sink);
+            shared.event.report(exchange, *sink);
         } else {
             // The message is counted all the same.
             sink.message(&event::FTP, exchange.at, &[]);
         }
         let command = exchange.command();
         let is_logged = is_logged(command) || options.all_commands && !command.is_empty();
-        if let Some(ends) = self.ends.filter(|_| is_logged && sink.reads(&log::FTP_LOG)) {
-            let info = SessionInfo {
-                ends,
-                user: &self.user,
-                password: &self.password,
-                is_password_hidden: self.has_secret,
-                directory: directory_or_dot(&self.directory),
-            };
-            shared.log.report(&exchange, &info, *sink);
+        if !is_logged || !sink.reads(&log::FTP_LOG) {
+            return;
         }
-        exchange.clear(self.shard, &mut shared.budget);
-        if shared.spare.len() < SPARE_MAX {
-            shared.spare.push(exchange);
+        let [user, password, directory] = &mut shared.texts;
+        for (text, kept) in [
+            (&mut *user, &self.user),
+            (&mut *password, &self.password),
+            (&mut *directory, &self.directory),
+        ] {
+            text.clear();
+            shared.kept.read(kept, text);
         }
+        let info = SessionInfo {
+            ends: self.ends,
+            user,
+            password,
+            is_password_hidden: self.has_secret,
+            directory: directory_or_dot(directory),
+        };
+        shared.log.report(exchange, &info, *sink);
     }
 }
 
@@ -247,6 +307,3 @@ const fn directory_or_dot(directory: &[u8]) -> &[u8] {
 const TRANSFERS: [&[u8]; 7] = [
     b"RETR", b"STOR", b"APPE", b"STOU", b"LIST", b"NLST", b"MLSD",
 ];
-
-/// Exchanges kept for reuse; a connection rarely needs more than one.
-const SPARE_MAX: usize = 64;

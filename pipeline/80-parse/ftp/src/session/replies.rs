@@ -1,14 +1,14 @@
 //! Reads the server's replies: finds the command of each, and applies it to the session.
 
-use super::commands::COMMAND_BYTES;
 use super::{Context, Session, directory_or_dot};
-use crate::Ends;
-use crate::exchange::{Channel, Exchange};
+use crate::exchange::{Channel, Exchange, Replies};
 use crate::parser::Shared;
-use crate::syntax::line::{Line, without_telnet};
+use crate::record::HIDDEN;
+use crate::syntax::line::without_telnet;
 use crate::syntax::reply::{Head, only_command, size_in};
 use crate::syntax::{address, path};
 use flowpin_counters::Loss;
+use flowpin_parser::{Ends, Line};
 use flowpin_record::{MessageSink, RecordEndpoint};
 
 /// A reply of several lines.
@@ -79,19 +79,22 @@ impl Session {
         context: &mut Context<'_, S>,
     ) -> ReplyTarget {
         let is_first = !core::mem::replace(&mut self.is_greeted, true);
-        let oldest = self.waiting.front().map(Exchange::command);
+        let oldest = context.shared.waiting.values(self.waiting).next();
+        let is_reinitialised = oldest.is_some_and(|oldest| oldest.is(b"REIN"));
         // RFC 959 §5.4: a client may send commands before the greeting.
         let is_greeting = is_first && matches!(&head.code, b"120" | b"220");
-        if self.unsolicited.is_some() || is_greeting && oldest != Some(b"REIN") {
+        if self.unsolicited.is_some() || is_greeting && !is_reinitialised {
             return ReplyTarget::Unsolicited;
         }
-        if let Some(command) = only_command(head.code)
-            && let mut first = self.waiting.iter().take(SEARCHED_MAX)
-            && let Some(at) = first.position(|one| one.command() == command)
-        {
+        let only = only_command(head.code);
+        let answered = only.and_then(|command| {
+            let waiting = context.shared.waiting.values(self.waiting);
+            waiting.take(SEARCHED_MAX).position(|one| one.is(command))
+        });
+        if let Some(at) = answered {
             self.reported_early = 0;
             for _ in 0..at {
-                self.report_oldest(context);
+                self.report_one(ReplyTarget::Oldest, context);
             }
         }
         if self.reported_early > 0 {
@@ -112,30 +115,43 @@ impl Session {
         code: Option<[u8; 3]>,
         context: &mut Context<'_, S>,
     ) {
-        let shared = &mut *context.shared;
-        let exchange = match to {
-            ReplyTarget::Oldest => self.waiting.front_mut(),
-            ReplyTarget::Unsolicited => Some(self.unsolicited.get_or_insert_with(|| {
-                let mut exchange = shared.spare.pop().unwrap_or_default();
-                exchange.at = context.at;
-                exchange
-            })),
-            ReplyTarget::Forgotten => None,
-        };
-        let Some(exchange) = exchange else {
-            return;
+        let Shared {
+            waiting,
+            kept,
+            exchange,
+            line,
+            losses,
+            ..
+        } = &mut *context.shared;
+        let hidden;
+        let mut shown = text;
+        let replies = match to {
+            ReplyTarget::Oldest => {
+                let mut commands = waiting.values(self.waiting);
+                if commands.next().is_some_and(|command| command.is_secret)
+                    && let Some(command) = waiting.oldest(&self.waiting, &mut exchange.line)
+                {
+                    exchange.set_waiting(command);
+                    if let Some(at) = exchange.secret_in(text) {
+                        hidden = [text.get(..at).unwrap_or_default(), HIDDEN].concat();
+                        shown = &hidden;
+                    }
+                }
+                &mut self.replies
+            }
+            ReplyTarget::Unsolicited => {
+                let begin = || (context.at, Replies::default());
+                &mut self.unsolicited.get_or_insert_with(begin).1
+            }
+            ReplyTarget::Forgotten => return,
         };
         let options = context.options;
-        let most = (
-            options.reply_bytes_max as usize,
-            options.reply_lines_max as usize,
-        );
-        let was_whole = !exchange.is_reply_cut;
-        let is_whole = exchange.add_reply_line(text, code, most, self.shard, &mut shared.budget);
-        if was_whole && !is_whole {
-            shared.budget.losses.count(Loss::FtpText, 1);
-        }
-        exchange.is_reply_cut |= is_cut;
+        let most = (options.reply_bytes_max, options.reply_lines_max);
+        let was_whole = !replies.is_cut;
+        let to = (kept, line);
+        let is_whole = replies.add_line((shown, code.is_some()), most, self.shard, to);
+        losses.count(Loss::FtpText, (was_whole && !is_whole).into());
+        replies.is_cut |= is_cut;
     }
 
     /// Handles a complete reply.
@@ -146,41 +162,39 @@ impl Session {
         context: &mut Context<'_, S>,
     ) {
         let is_last = !head.is_preliminary();
-        let exchange = match to {
-            ReplyTarget::Oldest => self.waiting.pop_front(),
-            ReplyTarget::Unsolicited => self.unsolicited.take(),
-            ReplyTarget::Forgotten => {
-                if is_last && self.reported_early > 0 {
-                    self.reported_early = self.reported_early.saturating_sub(1);
-                } else if is_last {
-                    self.left_out = self.left_out.saturating_sub(1);
-                }
-                return;
+        if to == ReplyTarget::Forgotten {
+            if is_last && self.reported_early > 0 {
+                self.reported_early = self.reported_early.saturating_sub(1);
+            } else if is_last {
+                self.left_out = self.left_out.saturating_sub(1);
             }
-        };
-        let Some(mut exchange) = exchange else {
             return;
-        };
-        exchange.code = Some(head.code);
-        exchange.is_answered = is_last;
-        let is_moved = self.apply_reply(&mut exchange, head, context);
-        if is_last {
-            if to == ReplyTarget::Oldest {
-                context.shared.budget.give_back(self.shard, COMMAND_BYTES);
+        }
+        let mut exchange = core::mem::take(&mut context.shared.exchange);
+        let mut agrees = false;
+        if self.read_exchange(to, &mut exchange, context.shared) {
+            exchange.facts.code = Some(head.code);
+            exchange.facts.is_answered = is_last;
+            let is_moved = self.apply_reply(&mut exchange, head, context);
+            if is_last {
+                self.release_exchange(to, context.shared);
+                self.report(&exchange, context);
+                agrees = exchange.command() == b"AUTH" && &head.code == b"234";
+                if is_moved {
+                    self.go_to_directory(context.shared);
+                }
+            } else if let (ReplyTarget::Unsolicited, Some((_, replies))) =
+                (to, &mut self.unsolicited)
+            {
+                replies.facts = exchange.facts;
+            } else {
+                self.replies.facts = exchange.facts;
             }
-            let agrees = exchange.command() == b"AUTH" && &head.code == b"234";
-            self.report(exchange, context);
-            if is_moved {
-                self.go_to_directory(context.shared);
-            }
-            if agrees {
-                self.report_all(context);
-                self.awaits_tls = true;
-            }
-        } else if to == ReplyTarget::Oldest {
-            self.waiting.push_front(exchange);
-        } else {
-            self.unsolicited = Some(exchange);
+        }
+        context.shared.exchange = exchange;
+        if agrees {
+            self.report_all(context);
+            self.awaits_tls = true;
         }
     }
 
@@ -194,42 +208,39 @@ impl Session {
     ) -> bool {
         let reply = exchange.last_reply();
         let command = exchange.command();
-        let directory = &mut context.shared.path;
+        let Shared {
+            kept,
+            path: directory,
+            texts: [_, _, from],
+            ..
+        } = &mut *context.shared;
+        if matches!(command, b"CWD" | b"XCWD" | b"CDUP" | b"XCUP") {
+            from.clear();
+            kept.read(&self.directory, from);
+        }
         let mut moved = false;
         match (command, &head.code) {
             (b"CWD" | b"XCWD", [b'2', ..]) => {
-                path::join(
-                    directory_or_dot(&self.directory),
-                    exchange.argument(),
-                    directory,
-                );
+                path::join(directory_or_dot(from), exchange.argument(), directory);
                 moved = true;
             }
             (b"CDUP" | b"XCUP", [b'2', ..]) => {
-                path::join(directory_or_dot(&self.directory), b"..", directory);
+                path::join(directory_or_dot(from), b"..", directory);
                 moved = true;
             }
             (b"PWD" | b"XPWD", b"257") => moved = path::in_reply(reply, directory),
-            (b"RETR", [b'1', ..]) => exchange.file_size = size_in(reply),
-            (b"SIZE", b"213") => exchange.file_size = address::decimal(reply.trim_ascii()),
+            (b"RETR", [b'1', ..]) => exchange.facts.file_size = size_in(reply),
+            (b"SIZE", b"213") => exchange.facts.file_size = address::decimal(reply.trim_ascii()),
             (b"PASV" | b"", b"227") => {
-                exchange.channel = address::in_passive_reply(reply)
-                    .zip(self.ends)
-                    .map(|(listener, ends)| passive(listener, ends));
+                let listener = address::in_passive_reply(reply);
+                exchange.facts.channel = listener.map(|listener| passive(listener, self.ends));
             }
             (b"EPSV" | b"", b"229") => {
-                exchange.channel =
-                    address::in_extended_reply(reply)
-                        .zip(self.ends)
-                        .map(|(port, ends)| {
-                            passive(
-                                RecordEndpoint {
-                                    port,
-                                    ..ends.server
-                                },
-                                ends,
-                            )
-                        });
+                let port = address::in_extended_reply(reply);
+                exchange.facts.channel = port.map(|port| {
+                    let server = self.ends.server;
+                    passive(RecordEndpoint { port, ..server }, self.ends)
+                });
             }
             _ => {}
         }
@@ -242,11 +253,11 @@ impl Session {
     /// Moves the session to the directory in `shared.path`. Called after the command is reported,
     /// whose argument is relative to the old directory.
     fn go_to_directory(&mut self, shared: &mut Shared) {
-        let (budget, directory) = (&mut shared.budget, &shared.path);
-        if directory.len() <= DIRECTORY_MAX {
-            budget.replace(self.shard, &mut self.directory, directory, DIRECTORY_MAX);
-        } else {
-            budget.clear(self.shard, &mut self.directory);
+        let (kept, path) = (&mut shared.kept, &shared.path);
+        if path.len() > DIRECTORY_MAX {
+            kept.release(self.shard, &mut self.directory);
+        } else if !kept.replace(self.shard, &mut self.directory, path) {
+            shared.losses.count(Loss::FtpText, 1);
         }
     }
 }

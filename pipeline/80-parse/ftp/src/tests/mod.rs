@@ -5,32 +5,39 @@ mod output;
 mod replies;
 mod secrets;
 
-use crate::fuzz::{ENDS, Output};
-use crate::{Ftp, FtpOptions};
-use flowpin_packet::{Shard, Timestamp};
+use crate::Ftp;
+use crate::options::FtpOptions;
+use flowpin_packet::Timestamp;
+use flowpin_parser::ParserSetup;
+use flowpin_parser::testing::{Records, Trial};
 
 /// Runs a conversation; `<` marks the server's lines, `>` the client's.
-fn all(conversation: &[&str]) -> Output {
-    let mut sink = Output::default();
-    let mut ftp = Ftp::new(FtpOptions::default());
-    run(&mut ftp, conversation, &mut sink);
+fn all(conversation: &[&str]) -> Records {
+    let mut sink = Records::default();
+    run(&mut trial(FtpOptions::default()), conversation, &mut sink);
     sink
 }
 
-fn run(ftp: &mut Ftp, conversation: &[&str], sink: &mut Output) {
-    let handle = ftp.begin(Shard(3), ENDS).unwrap();
+fn trial(options: FtpOptions) -> Trial<Ftp> {
+    let setup = ParserSetup::default();
+    Trial::new(Ftp::with_options(options, &setup).unwrap(), &setup)
+}
+
+fn run(trial: &mut Trial<Ftp>, conversation: &[&str], sink: &mut Records) {
+    let before = trial.left();
+    let connection = trial.begin(0).unwrap();
     for (at, line) in (1..).zip(conversation) {
         let (who, text) = line.split_at(1);
         let to_server = who == ">";
         if text == "…" {
-            ftp.gap(handle, Timestamp(at), to_server, 9, sink);
+            trial.gap(connection, Timestamp(at), to_server, 9, sink);
         } else {
             let bytes = format!("{text}\r\n");
-            ftp.data(handle, Timestamp(at), to_server, bytes.as_bytes(), sink);
+            trial.data(connection, Timestamp(at), to_server, bytes.as_bytes(), sink);
         }
     }
-    ftp.end(handle, Timestamp(99), sink);
-    assert!(ftp.is_empty());
+    trial.end(connection, Timestamp(99), sink);
+    assert_eq!(trial.left(), before);
 }
 
 /// `COMMAND argument -> codes` of each event.
@@ -41,30 +48,8 @@ fn events(conversation: &[&str]) -> Vec<String> {
 }
 
 fn brief(event: &str) -> String {
-    let text = |value: &str| {
-        let numbers = value.trim_matches(|c: char| !c.is_ascii_digit());
-        let bytes = numbers.split(", ").filter_map(|one| one.parse().ok());
-        String::from_utf8_lossy(&bytes.collect::<Vec<u8>>()).into_owned()
-    };
-    let mut columns = Vec::new();
-    let (mut depth, mut start) = (0, 1);
-    for (at, letter) in event.char_indices() {
-        match letter {
-            '[' | '(' => depth += 1,
-            ']' | ')' => depth -= 1,
-            ',' if depth == 1 => {
-                columns.push(&event[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    let codes: Vec<_> = columns[3].split("Bytes").skip(1).map(text).collect();
-    let line = format!(
-        "{} {} -> {}",
-        text(columns[0]),
-        text(columns[1]),
-        codes.join(" ")
-    );
+    let columns: Vec<&str> = event.split('|').map(|one| one.trim_matches('-')).collect();
+    let codes = columns[3].trim_matches(['[', ']']).replace(',', " ");
+    let line = format!("{} {} -> {codes}", columns[0], columns[1]);
     line.trim().replace("  ", " ")
 }
