@@ -97,7 +97,7 @@ def run_quiet(command, allow_busy=False, tries=5, **options):
 # Counters that tell of the capture: datagrams of which it lacks pieces, its clock.
 OF_THE_CAPTURE = {"fragment_timeout", "fragment_overlap", "clock_leaps_clamped"}
 # Counters of totals in the summary that are estimates beyond a cap: nothing is left undone.
-ESTIMATES = {"addresses_summed", "host_pairs_summed"}
+ESTIMATES = {"addresses_summed", "host_pairs_summed", "vlans_summed"}
 # Limits that no memory raises: what they cost is told beside the figures.
 BY_DESIGN = {
     "anomalies_suppressed": "anomaly records above their rate",

@@ -1,4 +1,4 @@
-//! The summary above every cap: the same for any number of workers.
+//! The summary, also above every cap: the same for any number of workers.
 #![allow(clippy::unwrap_used, reason = "also in functions that tests share")]
 
 use core::net::{IpAddr, Ipv6Addr};
@@ -7,7 +7,7 @@ use flowpin_counters::Loss;
 use flowpin_engine::{Control, RunReport};
 use flowpin_testkit::build::Ip;
 use flowpin_testkit::pcap::ethernet_file;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Sources of each family: more than twice as many as have exact rows.
 const SOURCES: u32 = 330_000;
@@ -47,6 +47,7 @@ fn run(capture: &Path, pipeline: &str, memory_bytes: u64) -> RunReport {
 
 fn assert_same(one: &RunReport, other: &RunReport, what: &str) {
     assert_eq!(one.found.hosts, other.found.hosts, "{what}");
+    assert_eq!(one.found.vlans, other.found.vlans, "{what}");
     assert_eq!(one.found.scans, other.found.scans, "{what}");
     assert_eq!(one.losses, other.losses, "{what}");
     let [one, other] = [one, other].map(|report| &report.found.connections);
@@ -107,4 +108,86 @@ fn more_ipv6_addresses_than_rows() {
 fn more_addresses_than_rows_in_little_memory() {
     check(false, 64 << 20);
     check(true, 64 << 20);
+}
+
+/// Each VLAN by its outermost two tags, and what has none: every connection, packet and byte is in
+/// one of them.
+#[test]
+fn vlans_and_connections_without_one() {
+    let address = |number: u16| IpAddr::from((0x0a00_0000 + u32::from(number)).to_be_bytes());
+    let frames = (0..12_000u16).map(|nth| {
+        let ip = Ip::new(address(nth % 3_000), address(60_000));
+        let datagram = ip.udp(1024 + nth % 3_000, 5000, &vec![0; usize::from(nth % 300)]);
+        match nth % 4 {
+            0 => datagram.ethernet(),
+            1 => datagram.tagged(&[200, nth % 60]),
+            _ => datagram.tagged(&[7]),
+        }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), frames);
+    let whole = run(&path, "1x1", 1 << 30);
+    let vlans = &whole.found.vlans;
+    let traffic = |outer, inner| {
+        let mut rows = vlans.tagged.rows.iter();
+        let row = rows.find(|row| (row.key.outer, row.key.inner) == (outer, inner));
+        row.unwrap().traffic
+    };
+    assert_eq!(vlans.untagged.connections, 750);
+    let one = traffic(7, None);
+    assert_eq!((one.connections, one.packets), (1_500, 6_000));
+    // 1, 5, 9, … 57: fifteen inner tags.
+    assert_eq!((vlans.tagged.keys, vlans.tagged.rows.len()), (16, 16));
+    assert_eq!(traffic(200, Some(57)).connections, 50);
+    let rows = vlans.tagged.rows.iter().map(|row| row.traffic);
+    let all: Vec<_> = rows.chain([vlans.untagged]).collect();
+    assert_eq!(
+        all.iter().map(|one| one.packets).sum::<u64>(),
+        whole.packets
+    );
+    assert_eq!(
+        all.iter().map(|one| one.bytes).sum::<u64>(),
+        whole.frame_bytes
+    );
+    for pipeline in ["2x2", "2x3", "3x3"] {
+        assert_same(&run(&path, pipeline, 1 << 30), &whole, pipeline);
+    }
+}
+
+/// More pairs of tags than have exact rows: the heavy one is found, and the table is the same for
+/// any number of workers.
+#[test]
+fn more_vlans_than_rows() {
+    let frames = (0..200_000u32).map(|nth| {
+        let (client, server) = (0x0a00_0000 + nth % 5_000, 0x0b00_0000 + nth / 5_000);
+        let ip = Ip::new(client.to_be_bytes().into(), server.to_be_bytes().into());
+        let (tags, len) = match nth % 20 {
+            0 => ([4000, 5], 900),
+            _ => ([(nth % 3_999) as u16, (nth / 3_999) as u16], nth % 90),
+        };
+        ip.udp(9_000, 5000, &vec![0; len as usize]).tagged(&tags)
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), frames);
+    let whole = run(&path, "1x1", 1 << 30);
+    assert!(whole.losses.of(Loss::VlansSummed) > 0);
+    let first = whole.found.vlans.tagged.rows[0];
+    assert_eq!((first.key.outer, first.key.inner), (4000, Some(5)));
+    let heavy = 10_000 * (14 + 8 + 20 + 8 + 900);
+    assert!(
+        first.traffic.bytes.abs_diff(heavy) < heavy / 100,
+        "{first:?}"
+    );
+    for pipeline in ["2x2", "3x3"] {
+        assert_same(&run(&path, pipeline, 1 << 30), &whole, pipeline);
+    }
+}
+
+fn write(folder: &Path, frames: impl Iterator<Item = Vec<u8>>) -> PathBuf {
+    let frames: Vec<_> = frames.collect();
+    let timed = frames.iter().zip(1u64..);
+    let file = ethernet_file(timed.map(|(frame, n)| (n * 10_000, frame.as_slice()))).unwrap();
+    let path = folder.join("tagged.pcap");
+    std::fs::write(&path, file).unwrap();
+    path
 }

@@ -201,6 +201,9 @@ losses! {
     /// Connections whose pair of hosts has no exact row in the summary.
     HostPairsSummed = "host_pairs_summed", "connection",
         "without exact totals of the host pair: top pairs may be estimates";
+    /// Connections whose VLAN has no exact row in the summary.
+    VlansSummed = "vlans_summed", "connection",
+        "without exact totals of the VLAN: top VLANs may be estimates";
     /// Packets that reached a worker which does not own their shard: a defect.
     Misdirected = "packets_misdirected", "packet",
         "sent to the wrong worker: a defect, please report it";

@@ -81,6 +81,9 @@ struct Connections {
     addresses_untracked: u64,
     top_host_pairs: Vec<ranking::Row<ranking::Pair>>,
     host_pairs_untracked: u64,
+    top_vlans: Vec<ranking::Row<ranking::Vlan>>,
+    vlans_untracked: u64,
+    without_vlan: Row<Nothing>,
 }
 
 #[derive(Serialize)]
@@ -273,12 +276,7 @@ fn connections(found: &Findings) -> Connections {
         by_protocol: rows(ConnectionSums::top(&sums.by_app, usize::MAX), |name| {
             Protocol { name }
         }),
-        not_identified: Row {
-            key: Nothing {},
-            connections: sums.unknown.connections,
-            packets: sums.unknown.packets,
-            bytes: sums.unknown.bytes,
-        },
+        not_identified: row(Nothing {}, &sums.unknown),
         by_server_port: rows(ConnectionSums::top(&sums.by_port, PORTS_MAX), port),
         by_unidentified_server_port: rows(
             ConnectionSums::top(&sums.by_unknown_port, PORTS_MAX),
@@ -288,6 +286,9 @@ fn connections(found: &Findings) -> Connections {
         addresses_untracked: found.hosts.talkers.rest.connections,
         top_host_pairs: ranking::host_pair_rows(&found.hosts.pairs),
         host_pairs_untracked: found.hosts.pairs.rest.connections,
+        top_vlans: ranking::vlan_rows(&found.vlans.tagged),
+        vlans_untracked: found.vlans.tagged.rest.connections,
+        without_vlan: row(Nothing {}, &found.vlans.untagged),
     }
 }
 
@@ -320,13 +321,17 @@ fn messages(report: &RunReport) -> Messages {
 fn rows<K, T: Serialize>(table: Vec<(K, Traffic)>, key: impl Fn(K) -> T) -> Vec<Row<T>> {
     table
         .into_iter()
-        .map(|(k, traffic)| Row {
-            key: key(k),
-            connections: traffic.connections,
-            packets: traffic.packets,
-            bytes: traffic.bytes,
-        })
+        .map(|(k, traffic)| row(key(k), &traffic))
         .collect()
+}
+
+const fn row<T: Serialize>(key: T, traffic: &Traffic) -> Row<T> {
+    Row {
+        key,
+        connections: traffic.connections,
+        packets: traffic.packets,
+        bytes: traffic.bytes,
+    }
 }
 
 fn quality(report: &RunReport) -> Quality {

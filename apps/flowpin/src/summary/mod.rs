@@ -52,6 +52,7 @@ pub(crate) fn text(report: &RunReport, detail: Detail, width: usize) -> String {
     connections::ports(&mut page, report, detail);
     ranking::talkers(&mut page, report, detail);
     ranking::host_pairs(&mut page, report, detail);
+    ranking::vlans(&mut page, report, detail);
     scans::scans(&mut page, report, detail);
     quality::quality(&mut page, report);
     streams::streams(&mut page, report);

@@ -1,9 +1,9 @@
-//! Tables of the addresses and host pairs with the most traffic.
+//! Tables of the addresses, host pairs and VLANs with the most traffic.
 
 use super::page::{Cell, Page};
 use super::{Detail, number};
 use core::net::IpAddr;
-use flowpin_engine::{HostPair, Ranking, RunReport};
+use flowpin_engine::{HostPair, Ranking, RunReport, VlanTags};
 use serde::Serialize;
 
 /// Addresses with the most bytes.
@@ -37,6 +37,19 @@ pub(super) fn host_pairs(page: &mut Page, report: &RunReport, detail: Detail) {
         ("Top host pairs", "pair"),
         name,
     );
+}
+
+/// VLANs with the most bytes, and how much had none; nothing if no connection had a tag.
+pub(super) fn vlans(page: &mut Page, report: &RunReport, detail: Detail) {
+    let found = &report.found.vlans;
+    let name = |tags: VlanTags| vec![Cell::left(tags.to_string())];
+    let names = ("Top VLANs", "VLAN");
+    section(page, report, detail, &found.tagged, names, name);
+    if found.tagged.keys > 0 && found.untagged.connections > 0 {
+        let connections = number::things(found.untagged.connections, "connection");
+        let bytes = number::bytes(found.untagged.bytes);
+        page.line(Cell::dim(format!("without a VLAN: {connections}, {bytes}")));
+    }
 }
 
 fn section<K: Copy>(
@@ -100,6 +113,12 @@ pub(super) struct Pair {
     server: IpAddr,
 }
 
+#[derive(Serialize)]
+pub(super) struct Vlan {
+    /// As in records: the outer tag's identifier, and the inner one's.
+    vlan: Vec<u16>,
+}
+
 /// The talkers for JSON.
 pub(super) fn talker_rows(ranking: &Ranking<IpAddr>) -> Vec<Row<Talker>> {
     rows(ranking, |address| Talker { address })
@@ -110,6 +129,13 @@ pub(super) fn host_pair_rows(ranking: &Ranking<HostPair>) -> Vec<Row<Pair>> {
     rows(ranking, |HostPair { client, server }| Pair {
         client,
         server,
+    })
+}
+
+/// The VLANs for JSON.
+pub(super) fn vlan_rows(ranking: &Ranking<VlanTags>) -> Vec<Row<Vlan>> {
+    rows(ranking, |VlanTags { outer, inner }| Vlan {
+        vlan: core::iter::once(outer).chain(inner).collect(),
     })
 }
 

@@ -4,7 +4,7 @@ use super::{Detail, json, text};
 use flowpin_counters::Loss;
 use flowpin_engine::{
     Anomaly, Conservation, HostPair, InputReport, OutputReport, Ranking, RunReport, Traffic,
-    WorkerReport,
+    VlanTags, WorkerReport,
 };
 use flowpin_packet::{Layer, Reason, Timestamp, bad};
 use flowpin_record::{
@@ -64,6 +64,13 @@ fn report() -> RunReport {
     pairs.rest = light;
     let [client, server] = [second, first];
     pairs.put(HostPair { client, server }, heavy, true);
+    let vlans = &mut report.found.vlans;
+    vlans.tagged = Ranking::new(100);
+    vlans.tagged.keys = 2;
+    for (outer, inner, traffic) in [(30, None, heavy), (200, Some(7), light)] {
+        vlans.tagged.put(VlanTags { outer, inner }, traffic, false);
+    }
+    vlans.untagged = light;
     report.quality.duplicates = 1_204;
     report.quality.tcp_connections = 4_121;
     report.quality.one_sided = 3;
@@ -226,6 +233,36 @@ fn empty_run_has_a_summary() {
         "{text}"
     );
     assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+}
+
+/// VLANs are in the text only if there are some, and what had none with them.
+#[test]
+fn vlans_and_what_had_none_are_listed() {
+    let text = plain(&report(), 100);
+    for part in [
+        "Top VLANs  of 2 VLANs\n",
+        "  30      4,000 connections  30.0 MB",
+        "  200.7       4 connections  30.0 kB",
+        "  without a VLAN: 4 connections, 30.0 kB\n",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    let value: serde_json::Value = serde_json::from_str(&json(&report()).unwrap()).unwrap();
+    let connections = &value["connections"];
+    let [one, two] = [0, 1].map(|nth| &connections["top_vlans"][nth]);
+    assert_eq!(
+        (&one["vlan"], &two["vlan"]),
+        (&[30].into(), &[200, 7].into())
+    );
+    assert_eq!(
+        (&one["packets"], &one["estimated"]),
+        (&80_000.into(), &false.into())
+    );
+    assert_eq!(connections["without_vlan"]["connections"], 4);
+    assert_eq!(connections["vlans_untracked"], 0);
+    let mut report = report();
+    report.found.vlans.tagged.keys = 0;
+    assert!(!plain(&report, 100).contains("VLAN"));
 }
 
 /// Estimates and missing rows of the tables of hosts are marked, in the text and in the JSON.

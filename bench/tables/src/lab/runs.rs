@@ -106,7 +106,7 @@ pub(super) fn lost_nothing(report: &RunReport) -> Result<()> {
 
 /// Beyond their caps, totals of the summary are estimated from every connection: nothing is left
 /// undone.
-const ESTIMATES: [&str; 2] = ["addresses_summed", "host_pairs_summed"];
+const ESTIMATES: [&str; 3] = ["addresses_summed", "host_pairs_summed", "vlans_summed"];
 
 fn summed(mut reports: Vec<RunReport>) -> Result<Taken> {
     let mpps = reports.iter().map(|report| rate(report) / 1e6).collect();

@@ -2,14 +2,16 @@
 //!
 //! ```text
 //!  connection records ─┬─► connections  by protocol, state, port; quality  ┐ added up in
-//!  (one a worker)      └─► hosts        by address, by client and server;  ┘ the output stage
-//!                                       bounded, see [`Tally`]
+//!  (one a worker)      ├─► hosts        by address, by client and server;  ├ the output stage
+//!                      │                bounded, see [`Tally`]             │
+//!                      └─► vlans        by the outermost two tags; likewise┘
 //! ```
 //!
 //! Each is a sum or a maximum over the set of finished connections, so that it depends neither on
 //! their order nor on how they are divided among workers. Interim records are not counted.
 //!
-//! A new table: a file beside `hosts.rs`, a line in `engine/src/aggregates/mod.rs`, and where the
+//! A new table: a file beside `vlans.rs` (with few rows by nature, as in `connections.rs`, sums are
+//! enough; otherwise a [`Tally`] and its [`Loss`](flowpin_counters::Loss)), a line in `engine/src/aggregates/mod.rs`, and where the
 //! summary shows it.
 
 mod connections;
@@ -17,8 +19,10 @@ mod hash;
 mod hosts;
 mod ports;
 mod tally;
+mod vlans;
 
 pub use connections::{ConnectionSums, Connections};
 pub use hash::FoldHash;
 pub use hosts::{HostDecider, HostSums, Hosts, TopHosts};
-pub use tally::{HostPair, Key, Ranked, Ranking, Sums, Tally};
+pub use tally::{HostPair, Key, Ranked, Ranking, Sums, Tally, Words};
+pub use vlans::{TopVlans, VlanDecider, VlanSums, VlanTags, Vlans};

@@ -1,16 +1,16 @@
-//! What a tally counts by: addresses, or pairs of them, as words.
+//! What a tally counts by, as words: addresses, and pairs of them.
 
 use core::fmt::Debug;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Words of a key of IPv4, and of one of IPv6.
+/// Words of a short key (of IPv4, or less), and of a long one (of IPv6).
 pub(super) const SHORT: usize = 1;
 pub(super) const LONG: usize = 4;
 
 /// A key as words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Words {
-    /// Of IPv4.
+    /// Of IPv4, or less.
     Short([u64; SHORT]),
     /// Of IPv6.
     Long([u64; LONG]),

@@ -27,12 +27,12 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use key::{HostPair, Key};
+pub use key::{HostPair, Key, Words};
 pub use ranking::{Ranked, Ranking};
 pub use row::Sums;
 
 use core::marker::PhantomData;
-use key::{LONG, SHORT, Words};
+use key::{LONG, SHORT};
 use row::{LONG_ROW, Row, SHORT_ROW};
 use std::io;
 use table::{Counted, Table};
