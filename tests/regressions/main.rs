@@ -18,6 +18,7 @@ const TARGETS: &[(&str, Target)] = &[
     ("grammar", flowpin_grammar::fuzz_grammar),
     ("http", flowpin_http::fuzz_http),
     ("identify", flowpin_identify::fuzz_identify),
+    ("nut", flowpin_nut::fuzz_nut),
     ("pattern", flowpin_pattern::fuzz_pattern),
     ("pattern_set", flowpin_pattern::fuzz_pattern_set),
     ("portscan", flowpin_portscan::fuzz_portscan),

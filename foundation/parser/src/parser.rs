@@ -59,17 +59,19 @@ pub trait Parser: Debug + Sized {
     /// The protocols that it reads.
     const PROTOCOLS: &'static [Reads];
 
-    /// About how many bytes a connection takes, with what binds it: it is charged to the room of
-    /// its shard.
+    /// What [`begin`](Self::begin) takes of the shard's memory: the slots of a connection
+    /// ([`slot_bytes`](crate::slot_bytes)). The engine charges it, and what binds the connection to
+    /// its parser.
     const CONNECTION_BYTES: u32;
 
-    /// Counts the connections that are not read because their shard has no room for them.
+    /// Counts the connections that are not read because their shard has no memory for them.
     const WITHOUT_ROOM: Loss = Loss::ParserConnections;
 
     /// The records that it makes: of all formats.
     const SCHEMAS: &'static [&'static MessageSchema] = &[];
 
-    /// How to find those of its protocols that identification's own table does not have.
+    /// How to find those of its protocols that identification's own table does not have. A protocol
+    /// of the table is extended there.
     const SIGNATURES: &'static [&'static Protocol] = &[];
 
     /// Values of messages that rules may look at.
@@ -82,8 +84,9 @@ pub trait Parser: Debug + Sized {
     /// not proved yet: [`held`](Self::held) has it then.
     const HOLDS_UNPROVED: bool = false;
 
-    /// Whether it accepts lines that other protocols know as well: whether a verdict is right is
-    /// then also asked of identification.
+    /// Whether it accepts lines that other protocols know as well, so that its
+    /// [`MessageSink::fits`] proves nothing: identification then searches the first bytes of the
+    /// side that did not lead to the verdict, too.
     const ACCEPTS_OTHERS: bool = false;
 
     /// Reads the files that the settings name, and shares what is in them: once for each run.
@@ -126,10 +129,9 @@ pub trait Parser: Debug + Sized {
         None
     }
 
-    /// Follows a connection; none, and counted, if its shard follows the most. Its
-    /// [`CONNECTION_BYTES`](Self::CONNECTION_BYTES) have been taken from the room of its shard, so
-    /// a parser that takes no more needs no cap of its own. `ends` looks up the two sides: most
-    /// parsers do not need them.
+    /// Follows a connection; none if the parser cannot. Its
+    /// [`CONNECTION_BYTES`](Self::CONNECTION_BYTES) have been taken from its shard's memory. `ends`
+    /// looks up the two sides: most parsers do not need them.
     fn begin(&mut self, begin: Begin, ends: impl FnOnce() -> Ends) -> Option<u32>;
 
     /// Prefetches what the next call will read of a connection. Any number is fine.
