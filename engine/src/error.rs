@@ -73,6 +73,12 @@ pub enum RunError {
     /// An explanation needs to read its input twice (exit code 2).
     #[error("cannot explain standard input, which takes two passes: save it to a file first")]
     ExplainFromPipe,
+    /// An explanation shows lines of text (exit code 2).
+    #[error(
+        "an explanation shows the lines of records, and the chosen format has none: use --format \
+         eve, zeek, zeek-json or csv"
+    )]
+    ExplainWithoutText,
     /// A pcap file cannot hold a slice with several link types (exit code 2).
     #[error(
         "{path} has only the first {count}: a pcap file has one link type, and the next packet has \

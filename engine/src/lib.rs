@@ -27,8 +27,8 @@ pub use control::{Control, StopFlag};
 pub use error::RunError;
 pub use flowpin_aggregate::Traffic;
 pub use flowpin_config::Plan;
-pub use flowpin_dispatch::{ChecksumVerdict, Header, Headers};
-pub use flowpin_flow::Event;
+pub use flowpin_dispatch::{ChecksumVerdict, Header, Headers, SlowReason};
+pub use flowpin_flow::{Event, Lifetime};
 pub use flowpin_identify::{Protocol, Rule as ProtocolRule};
 pub use flowpin_output::{
     Earlier, GAP_FILL_MAX, Gaps, MessageCount, OutputError, StreamFiles, StreamFilesOptions,
@@ -46,15 +46,18 @@ pub use report::{
     WorkerReport,
 };
 pub use tools::explain::{
-    ConnectionAccount, ConnectionView, EndView, ExplainReport, ExplainSink, Fate, InspectChange,
-    PacketAccount, PacketView, Question, RecordFileLine, RecordText, SlowReason, StreamsView,
+    Completion, ConnectionAccount, ConnectionView, EndView, ExplainReport, ExplainSink, Fate,
+    HeldFate, HeldOutcome, HeldReason, HeldView, InspectChange, PacketAccount, PacketView,
+    Question, RecordFileLine, RecordText, StreamsEnd, StreamsView,
 };
 pub use tools::slice::SliceReport;
 pub use tools::streams::{Conversation, StreamEnd, StreamPlace, StreamSink, StreamsReport};
 pub use tools::trial::{Found, PatternTrial, PatternsReport, RefusedPattern, Together};
 pub use tools::verdicts::{ListSink, Listed};
 pub use tools::wanted::{NamesNoConnection, Wanted};
-pub use worker::stages::{CandidatesView, IdentifyStats, InspectView, ParseStats, ScanView};
+pub use worker::stages::{
+    CandidatesView, IdentifyStats, InspectView, ParseStats, ScanView, Unread,
+};
 
 use flowpin_parser::Buffer;
 use output::messages;

@@ -123,6 +123,7 @@ impl From<RunError> for Failure {
             | RunError::ProfileFromPipe
             | RunError::SliceFromPipe
             | RunError::ExplainFromPipe
+            | RunError::ExplainWithoutText
             | RunError::SliceLinks { .. }
             | RunError::StreamFolder(_)
             | RunError::Patterns { .. }

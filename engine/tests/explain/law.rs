@@ -36,7 +36,7 @@ fn explained(plan: &Plan) -> BTreeMap<String, usize> {
         }
         let own = accounts.iter().filter(|one| one.number == number);
         let own = own.flat_map(|one| &one.records);
-        let of_end = report.connection.iter().flat_map(|one| &one.records);
+        let of_end = report.connections.iter().flat_map(|one| &one.records);
         let of_end = of_end.filter(|one| one.key.number == number);
         let records = own.chain(of_end);
         lines.extend(records.flat_map(|one| one.lines.iter().map(|line| line.text.clone())));
@@ -44,7 +44,7 @@ fn explained(plan: &Plan) -> BTreeMap<String, usize> {
     count(lines.into_iter())
 }
 
-fn check(path: &Path, more: impl FnOnce(&mut Plan)) {
+pub(crate) fn check(path: &Path, more: impl FnOnce(&mut Plan)) {
     let mut plan = plan(path);
     plan.scans.enabled = false;
     more(&mut plan);

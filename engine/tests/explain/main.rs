@@ -1,6 +1,7 @@
 //! What is explained of packets is what a run does with them.
 #![allow(clippy::unwrap_used, reason = "also in functions that tests share")]
 
+mod later;
 mod law;
 mod robust;
 mod story;
@@ -160,7 +161,7 @@ fn the_end_of_a_connection_is_explained() {
     let (accounts, report) = explain(&plan(Path::new(STORY)), Question::Packet(16));
     let streams = accounts[0].streams.as_ref().unwrap();
     assert_eq!(streams.after.map(|one| one.phase), ["finished"; 2]);
-    let connection = report.connection.unwrap();
+    let [connection] = report.connections.try_into().unwrap();
     let end = connection.end.unwrap();
     assert_eq!(end.record.conn_state.name(), "SF");
     assert_eq!(connection.records[0].kind, "conn");
@@ -206,7 +207,7 @@ fn a_fragment_leads_to_its_datagram() {
     };
     assert_eq!(accounts[1].fates, [whole, Fate::Packet]);
     assert_eq!(accounts[1].packet.unwrap().payload_len, 80);
-    assert!(report.connection.is_some());
+    assert_eq!(report.connections.len(), 1);
 }
 
 /// A fragment whose others never come says so.
@@ -216,7 +217,7 @@ fn a_fragment_by_itself_is_never_completed() {
     plan.packet_count_max = Some(18);
     let (accounts, report) = explain(&plan, Question::Packet(18));
     assert_eq!(accounts[0].fates[1], Fate::NeverCompleted);
-    assert!(report.connection.is_none());
+    assert!(report.connections.is_empty());
 }
 
 /// Headers are listed down to the innermost, each where it lies.
@@ -258,7 +259,7 @@ fn a_connection_is_explained_packet_by_packet() {
         let (accounts, report) = explain(&plan, Question::Connection(wanted));
         let numbers: Vec<u64> = accounts.iter().map(|one| one.number).collect();
         assert_eq!(numbers, (1..=16).collect::<Vec<u64>>());
-        let connection = report.connection.unwrap();
+        let [connection] = report.connections.try_into().unwrap();
         assert_eq!((connection.uid, connection.packets), (uid, 16));
     }
 }

@@ -93,11 +93,15 @@ impl Named for Checksums {
 
 impl Named for Timeouts {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::Zeek, "zeek", "TCP 5 min, UDP and ICMP 1 min"),
+        (
+            Self::Zeek,
+            "zeek",
+            "TCP 5 min, but 5 s if unanswered or closed; UDP, ICMP and others 1 min",
+        ),
         (
             Self::Suricata,
             "suricata",
-            "TCP 60/600/60 s, UDP 30/300 s, ICMP 30 s",
+            "TCP 60 s new, 600 s established, 60 s closed; others 30 s one-way, 300 s both ways",
         ),
         (
             Self::None,

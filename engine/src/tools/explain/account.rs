@@ -4,9 +4,9 @@ use crate::report::InputReport;
 use crate::worker::stages::{InspectView, ScanView};
 use core::net::IpAddr;
 use flowpin_counters::Loss;
-use flowpin_dispatch::{ChecksumVerdict, Headers};
-use flowpin_flow::Event;
-use flowpin_packet::{LinkType, Malformed, PacketKind, Timestamp};
+use flowpin_dispatch::{ChecksumVerdict, Headers, SlowReason};
+use flowpin_flow::{Event, Lifetime};
+use flowpin_packet::{LinkType, Malformed, PacketKind, Seq, Timestamp};
 use flowpin_reassembly::{Anomaly, StreamView};
 use flowpin_record::{ConnRecord, RecordKey, Uid};
 
@@ -27,6 +27,8 @@ pub struct PacketAccount {
     pub wire_len: u32,
     /// Its headers; those of the whole datagram, if it completed one.
     pub headers: Headers,
+    /// Of a packet that completed a datagram: the headers of its own frame.
+    pub fragment_headers: Option<Headers>,
     /// Why it did not take the fast path; none if it did.
     pub slow_path: Option<SlowReason>,
     /// What the input stage decided, in order.
@@ -41,31 +43,15 @@ pub struct PacketAccount {
     pub streams: Option<StreamsView>,
     /// What identification and parsing made of it.
     pub inspect: Option<InspectChange>,
+    /// When the message was complete that it has bytes of and does not complete; only of a packet
+    /// that is asked for by its number.
+    pub completion: Option<Completion>,
     /// What was counted as lost or left out because of it.
     pub losses: Vec<(Loss, u64)>,
     /// Connections that ended because of it.
     pub ended: Vec<EndView>,
     /// Records that it caused.
     pub records: Vec<RecordText>,
-}
-
-/// Why a packet does not take the fast path: what is first seen that it does not accept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SlowReason {
-    /// A link type other than Ethernet.
-    Link,
-    /// A header that it does not know, or more tags than it skips: the place in the list.
-    Header(usize),
-    /// Options of IPv4, extension headers of IPv6: the place in the list.
-    Options(usize),
-    /// A fragment.
-    Fragment,
-    /// A header that is broken or cut.
-    Refused,
-    /// A tunnel, or a port of one.
-    Tunnel,
-    /// Anything else.
-    Other,
 }
 
 /// What the input stage decided about a frame.
@@ -137,8 +123,8 @@ pub struct ConnectionView {
     pub before: Option<ConnRecord>,
     /// The record that it would have after.
     pub after: ConnRecord,
-    /// Until when it lives without another packet, in stream time.
-    pub deadline: Timestamp,
+    /// How long it lives without another packet.
+    pub lifetime: Option<Lifetime>,
     /// Whether its receiver drops the packet: it counts and ends nothing.
     pub is_ignored: bool,
     /// Whether the packet shows that a closed stream goes on, and which: that to the server.
@@ -156,6 +142,80 @@ pub struct StreamsView {
     pub counters: Vec<(&'static str, i64)>,
     /// What was odd.
     pub anomalies: Vec<Anomaly>,
+    /// Bytes of this segment that wait.
+    pub held: Option<HeldView>,
+}
+
+/// Bytes of a segment that cannot be delivered yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldView {
+    /// Why they wait.
+    pub reason: HeldReason,
+    /// How many they are.
+    pub bytes: u64,
+    /// Of those, how many lie beyond the window that the receiver has announced.
+    pub beyond_window: u64,
+    /// One past the last of them.
+    pub end: Seq,
+}
+
+/// Why bytes wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeldReason {
+    /// Earlier bytes are missing.
+    Hole,
+    /// They lie beyond the receiver's window.
+    Window,
+    /// They are data on a SYN, which is not acknowledged.
+    Syn,
+    /// Their stream was closed before.
+    Closed,
+    /// Their segment acknowledges bytes that were not seen.
+    Doubt,
+}
+
+/// What became of bytes that a packet left waiting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldFate {
+    /// The packet that they came in.
+    pub packet: u64,
+    /// Whether they belong to the stream to the server.
+    pub to_server: bool,
+    /// How many they were.
+    pub bytes: u64,
+    /// What became of them.
+    pub outcome: HeldOutcome,
+}
+
+/// What became of held bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HeldOutcome {
+    /// This packet filled the hole, or acknowledged it.
+    Delivered(u64),
+    /// They were given up because of this packet, and counted by these names.
+    Dropped(u64, Vec<&'static str>),
+    /// They were held until the connection ended.
+    AtEnd,
+}
+
+/// When a message was complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completion {
+    /// This packet was the next one that completed a message.
+    Packet(u64),
+    /// Never; it was reported as far as it had come when the connection ended.
+    AtEnd,
+    /// Never, and it was not reported.
+    Never,
+}
+
+/// What reassembly did with what was held when a connection ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StreamsEnd {
+    /// Bytes held until then, of the stream to the server first.
+    pub held: [u32; 2],
+    /// By how much its counters changed, by name.
+    pub counters: Vec<(&'static str, i64)>,
 }
 
 /// What identification and parsing made of a packet.
@@ -171,6 +231,8 @@ pub struct InspectChange {
     pub taken_back: u64,
     /// Messages that its parser reported.
     pub messages: u64,
+    /// Whether it has had a parser by now.
+    pub had_parser: bool,
 }
 
 /// A connection's end.
@@ -213,6 +275,13 @@ pub struct ConnectionAccount {
     pub packets: u64,
     /// Its end.
     pub end: Option<EndView>,
+    /// What became of bytes that its packets left waiting; of the packet that is asked for, if one
+    /// is.
+    pub held: Vec<HeldFate>,
+    /// Packets whose held bytes were not followed, as they were too many.
+    pub held_left_out: u64,
+    /// What reassembly did at the end.
+    pub streams_end: StreamsEnd,
     /// Records that no packet caused: of its end, of intervals, of tunnels that began with it.
     pub records: Vec<RecordText>,
     /// Scans and floods that it may be a part of.
@@ -230,8 +299,10 @@ pub struct ExplainReport {
     pub is_filtered: bool,
     /// Packets explained.
     pub explained: u64,
-    /// The connection; none if there is none.
-    pub connection: Option<ConnectionAccount>,
+    /// The connections, in the order in which they began: several only of a Community ID.
+    pub connections: Vec<ConnectionAccount>,
+    /// Connections that are not in that list, as they are too many.
+    pub connections_left_out: u64,
     /// The input files.
     pub inputs: Vec<InputReport>,
     /// A signal stopped it.

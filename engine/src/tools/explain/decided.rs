@@ -1,7 +1,7 @@
 //! What the output stage decides about a connection: that it carries FTP's data, and which scans
 //! and floods its ends are part of.
 
-use super::account::{ConnectionAccount, RecordText};
+use super::account::RecordText;
 use super::records::Texts;
 use crate::aggregates::News;
 use crate::output::messages;
@@ -16,6 +16,7 @@ use flowpin_record::{
     AnomalyRecord, ConnRecord, FloodRecord, MessagePlace, MessageSchema, RecordKey, RecordSink,
     RecordType, ScanRecord, TunnelRecord, Uid, Value,
 };
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The deciders of a run whose records may concern one connection.
 pub(super) struct Decided {
@@ -31,17 +32,18 @@ impl Decided {
             data: DataDecider::default(),
             concerned: Concerned {
                 formatter: Formatter::with_messages(&plan.output, &messages::schemas(plan)),
-                uid: Uid::default(),
-                ends: None,
+                uids: BTreeSet::new(),
+                ends: BTreeSet::new(),
                 superseded: Vec::new(),
             },
         }
     }
 
-    /// The connection that is meant, once it is known.
+    /// A connection that is meant, once it is known.
     pub(super) fn concern(&mut self, record: &ConnRecord) {
-        self.concerned.uid = record.uid;
-        self.concerned.ends = Some((record.client.address, record.server.address));
+        self.concerned.uids.insert(record.uid);
+        let ends = [record.client.address, record.server.address];
+        self.concerned.ends.extend(ends);
     }
 
     /// Takes what the worker hands over, and decides what can be decided up to `delivered`.
@@ -58,41 +60,46 @@ impl Decided {
         self.data.decide(delivered, &mut self.concerned);
     }
 
-    /// Adds what was decided about the connection to its account.
-    pub(super) fn finish(mut self, texts: &Texts, account: &mut ConnectionAccount) {
+    /// Adds what was decided about the connections to their `records`, by uid. Returns the scans
+    /// and floods that their ends are part of.
+    pub(super) fn finish(
+        mut self,
+        texts: &Texts,
+        records: &mut BTreeMap<u64, Vec<RecordText>>,
+    ) -> Vec<RecordText> {
         let batch = self.concerned.formatter.take_batch(Timestamp::MAX);
         let superseded = &self.concerned.superseded;
         let is_conn = |one: &RecordText| ["conn", "conn_long"].contains(&one.kind.as_str());
-        account
-            .records
-            .retain(|one| !is_conn(one) || !superseded.contains(&one.key));
+        for records in records.values_mut() {
+            records.retain(|one| !is_conn(one) || !superseded.contains(&one.key));
+        }
+        let mut findings = Vec::new();
         for line in batch.lines() {
             let is_finding = matches!(line.record_type, RecordType::Scan | RecordType::Flood);
             let text = texts.of(&line);
             if is_finding {
-                account.findings.push(text);
+                findings.push(text);
             } else {
-                account.records.push(text);
+                records.entry(line.uid).or_default().push(text);
             }
         }
-        account.records.sort_by_key(|one| one.key);
+        findings
     }
 }
 
 /// Takes the records that concern a connection.
 struct Concerned {
     formatter: Formatter,
-    uid: Uid,
-    /// Client and server.
-    ends: Option<(IpAddr, IpAddr)>,
+    uids: BTreeSet<Uid>,
+    /// Clients and servers.
+    ends: BTreeSet<IpAddr>,
     /// Records of the worker that others take the place of.
     superseded: Vec<RecordKey>,
 }
 
 impl Concerned {
     fn is_end(&self, address: IpAddr) -> bool {
-        let is_it = |(client, server)| [client, server].contains(&address);
-        self.ends.is_some_and(is_it)
+        self.ends.contains(&address)
     }
 }
 
@@ -104,7 +111,7 @@ impl Emit for Concerned {
 
 impl RecordSink for Concerned {
     fn conn(&mut self, key: RecordKey, record: &ConnRecord) {
-        if record.uid == self.uid {
+        if self.uids.contains(&record.uid) {
             self.formatter.conn(key, record);
         }
     }
@@ -134,7 +141,7 @@ impl RecordSink for Concerned {
         schema: &MessageSchema,
         values: &[Value<'_>],
     ) {
-        if place.uid == self.uid {
+        if self.uids.contains(&place.uid) {
             self.formatter.message(key, place, schema, values);
         }
     }

@@ -3,10 +3,9 @@
 use super::account::Fate;
 use super::lane::{ExplainSink, Watched};
 use super::packet::blank;
-use super::slow::slow_reason;
 use crate::input::{Arrival, Lane};
 use flowpin_defrag::Inserted;
-use flowpin_dispatch::{Dispatched, headers};
+use flowpin_dispatch::{Dispatched, headers, slow_reason};
 use flowpin_packet::{FragmentRef, Frame, PacketMeta, Piece};
 
 impl<K: ExplainSink> Lane for Watched<'_, K> {
@@ -68,11 +67,12 @@ impl<K: ExplainSink> Lane for Watched<'_, K> {
         account.stream_time = arrival.stream_time;
         (account.link, account.wire_len) = (frame.link, frame.wire_len);
         account.captured_len = frame.captured_len;
-        if self.numbers.contains(&arrival.number) {
+        if self.follows || self.numbers.contains(&arrival.number) {
             let end = frame.start.saturating_add(frame.captured_len) as usize;
             let bytes = piece.bytes.get(frame.start as usize..end);
+            let bytes = bytes.unwrap_or_default();
             account.headers = headers(
-                bytes.unwrap_or_default(),
+                bytes,
                 flowpin_dispatch::Seen {
                     link: frame.link,
                     wire_len: frame.wire_len,
@@ -80,7 +80,7 @@ impl<K: ExplainSink> Lane for Watched<'_, K> {
                     verify: self.verifies,
                 },
             );
-            account.slow_path = Some(slow_reason(&account.headers, frame.link));
+            account.slow_path = slow_reason(bytes, frame, self.verifies);
         }
         self.slow = Some(account);
     }

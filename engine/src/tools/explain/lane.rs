@@ -1,11 +1,10 @@
 //! The way of packets from the input stage to the worker, one at a time, with a look at each that
 //! is explained.
 
-use super::account::{Fate, PacketAccount, RecordText, SlowReason};
+use super::account::{Fate, PacketAccount, RecordText};
 use super::observer::{Observer, Seen};
 use super::packet::{blank, difference, packet_view};
 use super::records::Texts;
-use super::slow::slow_reason;
 use crate::RunError;
 use crate::input::Lane;
 use crate::run::single::SingleLane;
@@ -14,7 +13,7 @@ use flowpin_config::{Checksums, PipelineShape, Plan};
 use flowpin_dispatch::headers;
 use flowpin_packet::{FragmentRef, FrameBytes, PacketFlags, PacketMeta, Piece};
 use flowpin_record::{RecordType, Uid};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Who gets the accounts of packets.
 pub trait ExplainSink {
@@ -47,10 +46,11 @@ pub(super) struct Watched<'k, K> {
     pub(super) last_number: u64,
     pub(super) explained: u64,
     pub(super) failed: Option<RunError>,
-    /// Records of the connection that were due when one of its packets came.
-    pub(super) others: Vec<RecordText>,
-    /// Records of followed packets that the input stage makes come later.
-    pub(super) slow_numbers: BTreeSet<u64>,
+    /// Records of followed connections, by uid, that were due when a packet of one came.
+    pub(super) others: Vec<(u64, RecordText)>,
+    /// Records of followed packets that the input stage makes come later: their connections' uids,
+    /// by number.
+    pub(super) slow_numbers: BTreeMap<u64, u64>,
 }
 
 impl<'k, K: ExplainSink> Watched<'k, K> {
@@ -83,7 +83,7 @@ impl<'k, K: ExplainSink> Watched<'k, K> {
             explained: 0,
             failed: None,
             others: Vec::new(),
-            slow_numbers: BTreeSet::new(),
+            slow_numbers: BTreeMap::new(),
         }
     }
 
@@ -125,12 +125,11 @@ impl<'k, K: ExplainSink> Watched<'k, K> {
         frame: &[u8],
         slow: Option<PacketAccount>,
     ) -> PacketAccount {
-        let is_slow = slow.is_some();
         let mut account = slow.unwrap_or_else(|| blank(meta.number));
         (account.time, account.stream_time) = (meta.time, meta.stream_time);
         (account.link, account.wire_len) = (meta.link, meta.wire_len);
         account.captured_len = meta.captured_len;
-        account.headers = headers(
+        let own = headers(
             frame,
             flowpin_dispatch::Seen {
                 link: meta.link,
@@ -139,14 +138,9 @@ impl<'k, K: ExplainSink> Watched<'k, K> {
                 verify: self.verifies,
             },
         );
-        if is_slow && account.slow_path.is_none() {
-            let is_whole = meta.flags.has(PacketFlags::REASSEMBLED);
-            let is_fragment = is_whole || meta.flags.has(PacketFlags::LONE_FRAGMENT);
-            account.slow_path = Some(match is_fragment {
-                true => SlowReason::Fragment,
-                false => slow_reason(&account.headers, account.link),
-            });
-        }
+        let of_frame = core::mem::replace(&mut account.headers, own);
+        let is_whole = meta.flags.has(PacketFlags::REASSEMBLED);
+        account.fragment_headers = is_whole.then_some(of_frame);
         account.fates.push(Fate::Packet);
         account.packet = Some(packet_view(meta, frame, (self.verifies, self.workers)));
         account
@@ -173,16 +167,31 @@ impl<'k, K: ExplainSink> Watched<'k, K> {
         for line in batch.lines() {
             if line.key.number == account.number {
                 account.records.push(self.texts.of(&line));
-            } else if Some(line.uid) == uid && line.record_type != RecordType::Anomaly {
-                self.others.push(self.texts.of(&line));
+            } else if line.record_type != RecordType::Anomaly
+                && self
+                    .inner
+                    .worker
+                    .stages()
+                    .connections
+                    .contains_key(&line.uid)
+            {
+                self.others.push((line.uid, self.texts.of(&line)));
             }
         }
         self.inner.worker.recycle(batch);
-        if account.slow_path.is_some() {
-            self.slow_numbers.insert(account.number);
+        let is_asked = self.numbers.is_empty() || self.numbers.contains(&account.number);
+        let known = uid.and_then(|uid| self.inner.worker.stages().connections.get_mut(&uid));
+        if let Some(known) = known {
+            known.packets += 1;
+            known.later.observe(&account, is_asked);
+        }
+        if account.slow_path.is_some()
+            && let Some(uid) = uid
+        {
+            self.slow_numbers.insert(account.number, uid);
         }
         self.explained += 1;
-        if self.failed.is_none() {
+        if self.failed.is_none() && is_asked {
             self.failed = self.sink.packet(account).err();
         }
     }

@@ -15,16 +15,17 @@ mod account;
 mod decided;
 mod hooks;
 mod lane;
+mod later;
 mod look;
 mod observer;
 mod packet;
 mod pass;
 mod records;
-mod slow;
 
 pub use account::{
-    ConnectionAccount, ConnectionView, EndView, ExplainReport, Fate, InspectChange, PacketAccount,
-    PacketView, RecordFileLine, RecordText, SlowReason, StreamsView,
+    Completion, ConnectionAccount, ConnectionView, EndView, ExplainReport, Fate, HeldFate,
+    HeldOutcome, HeldReason, HeldView, InspectChange, PacketAccount, PacketView, RecordFileLine,
+    RecordText, StreamsEnd, StreamsView,
 };
 pub use lane::ExplainSink;
 
@@ -43,7 +44,7 @@ use std::collections::BTreeSet;
 pub enum Question {
     /// One packet, by its position in the merged input.
     Packet(u64),
-    /// All packets of a connection; of several with one Community ID the last one's end.
+    /// All packets of a connection, or of all that have this Community ID.
     Connection(Wanted),
 }
 
@@ -57,7 +58,7 @@ pub(crate) fn explain<K: ExplainSink>(
     if plan.inputs.contains(&Input::Stdin) {
         return Err(RunError::ExplainFromPipe);
     }
-    let plan = with_text(plan);
+    let plan = with_text(plan)?;
     let known = IdentifyRules::of(&plan)?;
     if let Some(known) = &known {
         known.report_refused(progress);
@@ -70,17 +71,16 @@ pub(crate) fn explain<K: ExplainSink>(
     explainer.answer(question, sink)
 }
 
-/// The plan, with records that can be shown: files are neither made nor extracted.
-fn with_text(plan: &Plan) -> Plan {
+/// The plan, with the formats whose records can be shown.
+fn with_text(plan: &Plan) -> Result<Plan, RunError> {
     let mut plan = plan.clone();
     let is_text = |format: &Format| !matches!(format, Format::None | Format::Parquet);
     plan.output.formats.retain(is_text);
     if plan.output.formats.is_empty() {
-        plan.output.formats.push(Format::Eve);
+        return Err(RunError::ExplainWithoutText);
     }
     plan.output.to_stdout = false;
-    plan.files.extract = None;
-    plan
+    Ok(plan)
 }
 
 /// What both passes need.
@@ -160,8 +160,8 @@ impl Explainer<'_> {
         })?;
         let completed = first.numbers.last().copied();
         for mut account in kept.0 {
-            if !first.numbers.contains(&account.number) {
-                continue;
+            if completed == Some(account.number) {
+                account.completion = second.completion;
             }
             if let Some(Fate::FragmentHeld { .. }) = account.fates.last() {
                 let later = completed.filter(|&last| last != account.number);

@@ -1,6 +1,8 @@
 //! What observes the connection table: all stages, and what each knew before and after a packet.
 
-use super::account::{ConnectionView, EndView, InspectChange, StreamsView};
+use super::account::{ConnectionView, EndView, InspectChange, StreamsEnd, StreamsView};
+use super::later::Later;
+use super::look::changes;
 use crate::tools::wanted::Wanted;
 use crate::worker::stages::{AllStages, IdentifyStats, ParseStats, ScanView, Stages, StagesReport};
 use flowpin_counters::Losses;
@@ -8,6 +10,7 @@ use flowpin_flow::{Event, FlowObserver, Sighting, Table};
 use flowpin_packet::{FrameBytes, PacketKind, PacketMeta, Timestamp, TunnelKind};
 use flowpin_portscan::Summary;
 use flowpin_record::{ConnRecord, RecordKey, RecordSink, Uid};
+use std::collections::{BTreeMap, HashMap};
 
 /// The stages of a run, and what they make of the packets that are explained.
 ///
@@ -16,16 +19,18 @@ use flowpin_record::{ConnRecord, RecordKey, RecordSink, Uid};
 pub(super) struct Observer {
     pub(super) all: AllStages,
     community_seed: u16,
-    /// The connection that is followed; none if it is looked for by a packet's number.
+    /// The connections that are followed; none if one is looked for by a packet's number.
     wanted: Option<Wanted>,
-    /// Its handle, as long as it is open, and the record that it would have had.
-    pub(super) followed: Option<Followed>,
+    /// The uids of those that are open, by handle.
+    open: HashMap<u32, u64>,
+    /// Those that were met, by uid.
+    pub(super) connections: BTreeMap<u64, Followed>,
+    /// More than [`CONNECTIONS_MAX`]: not followed.
+    pub(super) left_out: u64,
     /// What the packet at hand did.
     pub(super) seen: Option<Seen>,
     /// Connections that ended since the packet at hand began.
     pub(super) ended: Vec<EndView>,
-    /// The end of the connection that is followed.
-    pub(super) end: Option<EndView>,
     pub(super) ignored: bool,
     /// A packet is being handled.
     is_inside: bool,
@@ -33,14 +38,16 @@ pub(super) struct Observer {
     is_asked: bool,
 }
 
-/// The connection that is followed.
-#[derive(Clone, Copy, Debug)]
+/// A connection that is followed.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Followed {
-    pub(super) handle: u32,
-    pub(super) uid: Uid,
-    /// The record that it would have had after its last packet, and before the one at hand.
-    pub(super) last: Option<ConnRecord>,
-    pub(super) before: Option<ConnRecord>,
+    /// The record that it would have had after its last packet.
+    pub(super) record: Option<ConnRecord>,
+    pub(super) packets: u64,
+    pub(super) later: Later,
+    pub(super) had_parser: bool,
+    pub(super) end: Option<EndView>,
+    pub(super) streams_end: StreamsEnd,
 }
 
 /// What a packet did.
@@ -59,15 +66,16 @@ pub(super) struct Seen {
 }
 
 impl Observer {
-    pub(super) const fn new(all: AllStages, wanted: Option<Wanted>, community_seed: u16) -> Self {
+    pub(super) fn new(all: AllStages, wanted: Option<Wanted>, community_seed: u16) -> Self {
         Self {
             all,
             community_seed,
             wanted,
-            followed: None,
+            open: HashMap::new(),
+            connections: BTreeMap::new(),
+            left_out: 0,
             seen: None,
             ended: Vec::new(),
-            end: None,
             ignored: false,
             is_inside: false,
             is_asked: false,
@@ -79,9 +87,6 @@ impl Observer {
         (self.seen, self.ignored) = (None, false);
         (self.is_inside, self.is_asked) = (true, is_asked);
         self.ended.clear();
-        if let Some(followed) = &mut self.followed {
-            followed.before = followed.last;
-        }
     }
 
     /// What the packet did that was handled last, if it is explained.
@@ -90,37 +95,54 @@ impl Observer {
         self.seen.take()
     }
 
-    /// The connection that is followed, as far as it has come, or at its end.
-    pub(super) fn record(&self) -> Option<ConnRecord> {
-        let open = self.followed.and_then(|one| one.last);
-        open.or(self.end.map(|end| end.record))
-    }
-
     /// The first packet of a connection: whether it is the one.
     fn meet(&mut self, sighting: &Sighting<'_>) {
-        if self
-            .followed
-            .is_some_and(|one| one.handle == sighting.handle)
-        {
-            // The handle means another connection now.
-            self.followed = None;
-        }
+        // The handle means another connection now.
+        self.open.remove(&sighting.handle);
         let seed = self.community_seed;
         if self
             .wanted
             .is_some_and(|wanted| wanted.names(sighting, seed))
         {
-            self.followed = Some(Followed {
-                handle: sighting.handle,
-                uid: sighting.uid(),
-                last: None,
-                before: None,
-            });
+            if self.connections.len() >= CONNECTIONS_MAX {
+                self.left_out += 1;
+                return;
+            }
+            let uid = sighting.uid().0;
+            self.open.insert(sighting.handle, uid);
+            self.connections.insert(uid, Followed::default());
         }
     }
 
-    fn is_followed(&self, handle: u32) -> bool {
-        self.followed.is_some_and(|one| one.handle == handle)
+    /// The end of a connection that is followed: what reassembly and parsers make of what is left.
+    fn end_followed<S: RecordSink>(
+        &mut self,
+        handle: u32,
+        record: &mut ConnRecord,
+        key: RecordKey,
+        sink: &mut S,
+    ) {
+        let messages = |all: &AllStages| all.inspect_stats().map_or(0, |(_, parse)| parse.messages);
+        let streams = self.all.streams(handle);
+        let (stats, reported) = (self.all.stream_stats(), messages(&self.all));
+        self.all.ended(handle, record, key, sink);
+        let now = (self.all.stream_stats(), messages(&self.all));
+        let Some(followed) = self.connections.get_mut(&record.uid.0) else {
+            return;
+        };
+        followed.end = Some(EndView {
+            key,
+            record: *record,
+        });
+        followed.later.end(now.1.saturating_sub(reported));
+        if let (Some(stats), Some(now), Some(streams)) = (stats, now.0, streams)
+            && record.protocol == TCP
+        {
+            followed.streams_end = StreamsEnd {
+                held: streams.map(|one| one.held_bytes),
+                counters: changes(&now, &stats),
+            };
+        }
     }
 }
 
@@ -150,7 +172,7 @@ impl FlowObserver for Observer {
         event: Event,
         place: (u32, bool),
     ) -> bool {
-        let is_explained = self.is_followed(place.0) || self.is_asked;
+        let is_explained = self.open.contains_key(&place.0) || self.is_asked;
         !is_explained && self.all.packet_fast(frames, meta, event, place)
     }
 
@@ -174,10 +196,12 @@ impl FlowObserver for Observer {
         if sighting.event == Event::New {
             self.meet(sighting);
         }
-        let followed = self.followed.filter(|one| one.handle == sighting.handle);
-        if followed.is_none() && !self.is_asked {
+        let uid = self.open.get(&sighting.handle);
+        if uid.is_none() && !self.is_asked {
             return self.all.packet(sighting, sink);
         }
+        let followed = uid.and_then(|uid| self.connections.get(uid));
+        let before = followed.and_then(|one| one.record);
         self.watch(sighting, sink);
         let table = sighting.table();
         let after = table.record_of(sighting.handle);
@@ -185,9 +209,9 @@ impl FlowObserver for Observer {
             seen.connection = Some(ConnectionView {
                 event: sighting.event,
                 to_server: sighting.to_server,
-                before: followed.and_then(|one| one.before),
+                before,
                 after,
-                deadline: Timestamp(0),
+                lifetime: None,
                 is_ignored: self.ignored,
                 reopened: None,
             });
@@ -206,16 +230,17 @@ impl FlowObserver for Observer {
         key: RecordKey,
         sink: &mut S,
     ) {
-        self.all.ended(handle, record, key, sink);
-        let end = EndView {
-            key,
-            record: *record,
-        };
-        if self.is_inside {
-            self.ended.push(end);
+        if self.open.get(&handle) == Some(&record.uid.0) {
+            self.open.remove(&handle);
+            self.end_followed(handle, record, key, sink);
+        } else {
+            self.all.ended(handle, record, key, sink);
         }
-        if self.followed.is_some_and(|one| one.uid == record.uid) {
-            self.end = Some(end);
+        if self.is_inside {
+            self.ended.push(EndView {
+                key,
+                record: *record,
+            });
         }
     }
 
@@ -231,3 +256,8 @@ impl FlowObserver for Observer {
         self.all.tunnel(frames, meta)
     }
 }
+
+const TCP: u8 = 6;
+
+/// Connections of one Community ID that are followed.
+const CONNECTIONS_MAX: usize = 10_000;

@@ -1,10 +1,10 @@
 //! One pass over the input, through the stages of a run.
 
 use super::Explainer;
-use super::account::{ConnectionAccount, ExplainReport};
+use super::account::{Completion, ConnectionAccount, ExplainReport, RecordText};
 use super::decided::Decided;
 use super::lane::{ExplainSink, Watched};
-use super::observer::Observer;
+use super::observer::{Followed, Observer};
 use super::records::Texts;
 use crate::RunError;
 use crate::aggregates::{News, Observers};
@@ -19,9 +19,9 @@ use crate::worker::stages::{AllStages, Planned};
 use crate::worker::{Late, Worker};
 use flowpin_flow::{ShardSet, Table};
 use flowpin_output::{Formatter, RecordBatch};
-use flowpin_packet::{Piece, SHARD_COUNT};
+use flowpin_packet::Piece;
 use flowpin_record::{RecordKey, RecordType, Uid};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What one pass follows.
 pub(super) struct Target {
@@ -35,6 +35,8 @@ pub(super) struct Target {
 pub(super) struct Passed {
     pub(super) numbers: BTreeSet<u64>,
     pub(super) uid: Option<Uid>,
+    /// When the message of the last number was complete.
+    pub(super) completion: Option<Completion>,
     pub(super) report: ExplainReport,
 }
 
@@ -64,8 +66,7 @@ impl Explainer<'_> {
         let mut end = End {
             decided: Decided::new(plan),
             texts: Texts::new(plan),
-            account: ConnectionAccount::default(),
-            uid: None,
+            records: BTreeMap::new(),
         };
         self.read(
             &mut input,
@@ -83,24 +84,29 @@ impl Explainer<'_> {
             lane.inner.worker.recycle(delivery.records);
             end.decided.take(delivery.news, watermark);
         }
-        end.account.end = lane.inner.worker.stages().end;
+        let stages = lane.inner.worker.stages();
+        let (left_out, met) = (stages.left_out, core::mem::take(&mut stages.connections));
+        let asked = lane.uid.and_then(|uid| met.get(&uid.0));
+        let completion = asked.and_then(|one| one.later.completion());
         let report = ExplainReport {
             packets: lane.last_number.max(summary.packets + summary.filtered),
             filtered: summary.filtered,
             is_filtered: false,
             explained: lane.explained,
-            connection: None,
+            connections: Vec::new(),
+            connections_left_out: left_out,
             inputs: summary.inputs,
             stopped_early: control.is_stopped(),
         };
-        let (numbers, uid, explained) = (lane.numbers, lane.uid, lane.explained);
+        let (numbers, uid) = (lane.numbers, lane.uid);
         let (delivery, _) = lane.inner.worker.finish();
         end.take(&delivery.records);
         Ok(Passed {
             numbers,
             uid,
+            completion,
             report: ExplainReport {
-                connection: end.finish(delivery.news, explained),
+                connections: end.finish(delivery.news, met),
                 ..report
             },
         })
@@ -125,11 +131,13 @@ impl Explainer<'_> {
             end.take(&delivery.records);
             lane.inner.worker.recycle(delivery.records);
             end.decided.take(delivery.news, watermark);
-            let batch = input.tick(tick.time);
+            let batch = input.tick(tick);
             input_records(&batch);
             end.take_input(&batch, lane);
             input.recycle(batch);
-            end.account.records.append(&mut lane.others);
+            for (uid, record) in lane.others.drain(..) {
+                end.records.entry(uid).or_default().push(record);
+            }
             if let Some(failed) = lane.failed.take() {
                 return Err(failed);
             }
@@ -152,7 +160,6 @@ impl Explainer<'_> {
         let (options, _) = division(plan, Shape::Single, secret);
         let formatter = Formatter::with_messages(&plan.output, &messages::schemas(plan));
         let observers = Observers::new(plan, secret).map_err(RunError::Memory)?;
-        let shards = u32::try_from(SHARD_COUNT).unwrap_or(u32::MAX);
         let (flow, late, seed) = (
             stage_options::flow(plan),
             Late::default(),
@@ -165,7 +172,8 @@ impl Explainer<'_> {
             late,
             observers,
             |table: &Table| {
-                let all = AllStages::new(plan, self.known, shards, table.capacity())?;
+                let mut all = AllStages::new(plan, self.known, table)?;
+                all.write_no_files();
                 Ok(Observer::new(all, wanted, seed))
             },
         );
@@ -178,28 +186,30 @@ impl Explainer<'_> {
 struct End {
     decided: Decided,
     texts: Texts,
-    account: ConnectionAccount,
-    uid: Option<Uid>,
+    /// Records that no packet caused, of the connections that were met, by uid.
+    records: BTreeMap<u64, Vec<RecordText>>,
 }
 
 impl End {
-    /// Takes note of the connection, once it is known.
+    /// Takes note of connections, once they are known.
     fn meet(&mut self, observer: &Observer) {
-        if let Some(record) = observer.record() {
-            self.uid = Some(record.uid);
-            self.decided.concern(&record);
+        for (&uid, one) in &observer.connections {
+            if let Some(record) = &one.record
+                && !self.records.contains_key(&uid)
+            {
+                self.records.insert(uid, Vec::new());
+                self.decided.concern(record);
+            }
         }
     }
 
-    /// Takes the connection's records that no packet of it caused.
+    /// Takes the connections' records that no packet of theirs caused.
     fn take(&mut self, batch: &RecordBatch) {
-        let Some(uid) = self.uid else {
-            return;
-        };
         for line in batch.lines() {
-            let is_own = line.record_type != RecordType::Anomaly && line.uid == uid.0;
-            if is_own {
-                self.account.records.push(self.texts.of(&line));
+            if line.record_type != RecordType::Anomaly
+                && let Some(records) = self.records.get_mut(&line.uid)
+            {
+                records.push(self.texts.of(&line));
             }
         }
     }
@@ -210,17 +220,39 @@ impl End {
         if !lane.numbers.is_empty() {
             return;
         }
-        let lines = batch.lines();
-        let own = lines.filter(|line| lane.slow_numbers.contains(&line.key.number));
-        let own = own.map(|line| self.texts.of(&line));
-        self.account.records.extend(own);
+        for line in batch.lines() {
+            if let Some(&uid) = lane.slow_numbers.get(&line.key.number) {
+                let records = self.records.entry(uid).or_default();
+                records.push(self.texts.of(&line));
+            }
+        }
     }
 
-    fn finish(mut self, news: News, explained: u64) -> Option<ConnectionAccount> {
+    /// The accounts of all connections, in the order in which they began.
+    fn finish(mut self, news: News, met: BTreeMap<u64, Followed>) -> Vec<ConnectionAccount> {
         self.decided.take(news, RecordKey::LAST);
-        self.account.uid = self.uid?;
-        self.account.packets = explained;
-        self.decided.finish(&self.texts, &mut self.account);
-        Some(self.account)
+        let findings = self.decided.finish(&self.texts, &mut self.records);
+        let mut all: Vec<(u64, Followed)> = met.into_iter().collect();
+        all.sort_by_key(|(_, one)| one.record.map(|record| record.first_packet));
+        let accounts = all.into_iter().map(|(uid, one)| {
+            let (held, held_left_out) = one.later.into_fates();
+            let mut records = self.records.remove(&uid).unwrap_or_default();
+            records.sort_by_key(|one| one.key);
+            ConnectionAccount {
+                uid: Uid(uid),
+                packets: one.packets,
+                end: one.end,
+                held,
+                held_left_out,
+                streams_end: one.streams_end,
+                records,
+                findings: Vec::new(),
+            }
+        });
+        let mut accounts: Vec<ConnectionAccount> = accounts.collect();
+        if let Some(last) = accounts.last_mut() {
+            last.findings = findings;
+        }
+        accounts
     }
 }

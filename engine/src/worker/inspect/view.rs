@@ -25,11 +25,34 @@ pub struct InspectView {
     pub inspected: u8,
     /// The parser that reads it.
     pub parser: Option<&'static str>,
+    /// Why there is none, once the protocol is known.
+    pub unread: Option<Unread>,
     /// Whether nothing reads its bytes any more.
     pub is_idle: bool,
 }
 
+/// Why no parser reads a connection of a known protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unread {
+    /// Nothing is parsed, by configuration.
+    Off,
+    /// No parser reads the protocol.
+    NoParser,
+    /// A parser reads the protocol, but its messages are left out by configuration.
+    LeftOut,
+    /// A parser reads the protocol. It does not read this connection any more, or had no room for
+    /// it.
+    Released,
+}
+
 impl Inspect {
+    /// From now on, bodies that a run would write to files are examined and not written.
+    pub(in crate::worker) fn write_no_files(&mut self) {
+        if let Some(parse) = &mut self.parse {
+            parse.write_no_files();
+        }
+    }
+
     /// What is known of a connection over `on`.
     pub(in crate::worker) fn view(&self, handle: u32, on: On) -> Option<InspectView> {
         let state = self.states.get(handle)?;
@@ -43,6 +66,14 @@ impl Inspect {
             (Phase::Doubting, "doubting"),
         ];
         let phase = phases.iter().find(|(phase, _)| identity.is(*phase));
+        let parser = self.parse.as_ref();
+        let parser = parser.and_then(|parse| parse.parser(state.binding));
+        let unread = app.filter(|_| parser.is_none()).map(|app| {
+            let protocol = self.identify.protocol(identity);
+            let is_own = self.identify.names.is_built_in(protocol);
+            let parse = self.parse.as_ref();
+            parse.map_or(Unread::Off, |parse| parse.unread(app.name, is_own))
+        });
         Some(InspectView {
             phase: phase.map_or("done", |(_, name)| name),
             app,
@@ -51,10 +82,8 @@ impl Inspect {
             refused: [true, false].map(|side| identity.trust.is_side_refused(side)),
             candidates: self.identify.candidates(identity, on),
             inspected: identity.inspected,
-            parser: self
-                .parse
-                .as_ref()
-                .and_then(|parse| parse.parser(state.binding)),
+            parser,
+            unread,
             is_idle: state.is_idle(),
         })
     }

@@ -17,7 +17,7 @@ mod scans;
 mod view;
 
 pub use crate::worker::identify::{CandidatesView, IdentifyStats};
-pub use crate::worker::inspect::InspectView;
+pub use crate::worker::inspect::{InspectView, Unread};
 pub use crate::worker::parse::ParseStats;
 pub(crate) use explain::Explain;
 pub use view::ScanView;

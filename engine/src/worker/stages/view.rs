@@ -49,6 +49,13 @@ impl AllStages {
         Some((inspect.identify_stats(), inspect.parse_stats()))
     }
 
+    /// From now on, bodies that a run would write to files are examined and not written.
+    pub(crate) fn write_no_files(&mut self) {
+        if let Some(inspect) = &mut self.inspect {
+            inspect.write_no_files();
+        }
+    }
+
     /// What the scan detector's observer makes of a packet.
     pub(crate) fn scan_view(&self, sighting: &Sighting<'_>) -> Option<ScanView> {
         let scans = self.scans.as_ref()?;

@@ -9,9 +9,12 @@ use flowpin_wire::ip_protocol::{
 /// Adds a header to the list. An IP header is divided into its own bytes and its extension headers;
 /// `rest` begins with it.
 pub(super) fn push(all: &mut Vec<Header>, mut header: Header, rest: &[u8]) {
-    let rest = rest.get(..header.len).unwrap_or(rest);
     let own = match header.name {
-        "ipv4" => Ipv4Packet::parse(rest, ANY_LEN).map(|ip| (ip.header_len(), ip.protocol())),
+        // Of a later fragment, the protocol names what only the first one holds.
+        "ipv4" => Ipv4Packet::parse(rest, ANY_LEN).map(|ip| match ip.fragment_offset() {
+            0 => (ip.header_len(), ip.protocol()),
+            _ => (ip.header_len(), NO_NEXT_HEADER),
+        }),
         "ipv6" => Ipv6Packet::parse(rest, ANY_LEN).map(|ip| (ip.header_len(), ip.next_header())),
         _ => return all.push(header),
     };
@@ -46,6 +49,10 @@ pub(super) fn push(all: &mut Vec<Header>, mut header: Header, rest: &[u8]) {
             len,
             fields,
         });
+        let is_fragment = protocol == FRAGMENT && bytes.get(2..4) != Some(&[0, 0]);
+        if is_fragment {
+            return;
+        }
         (protocol, rest, offset) = (next, after, offset.saturating_add(len));
     }
 }
@@ -87,5 +94,7 @@ fn own_fields(protocol: u8, bytes: &[u8]) -> Vec<(&'static str, String)> {
     }
 }
 
+/// RFC 8200 §4.7.
+const NO_NEXT_HEADER: u8 = 59;
 /// Lengths beyond the capture were refused before, or are in a fragment.
 const ANY_LEN: usize = u32::MAX as usize;
