@@ -1,8 +1,8 @@
 //! `flowpin explain`.
 
 use super::InputArgs;
-use super::flags::{Connections, Flags, Lines, Records, Stages, Workers};
-use clap::{ArgGroup, Args};
+use super::flags::{Connections, Flags, Lines, Stages, Texts, Workers};
+use clap::{Arg, ArgGroup, Args};
 use flowpin_config::Settings;
 use std::ffi::OsString;
 
@@ -50,7 +50,7 @@ pub(crate) struct ExplainArgs {
     stages: Flags<Stages>,
 
     #[command(flatten)]
-    records: Flags<Records>,
+    records: Flags<Texts>,
 
     /// Further captures, then the filter
     #[arg(
@@ -76,6 +76,11 @@ impl ExplainArgs {
     }
 }
 
+/// `--read` for an input that is read twice: not standard input.
+pub(super) fn of_files(read: Arg) -> Arg {
+    read.help("A capture, or a directory of captures; may be repeated")
+}
+
 pub(super) const ABOUT: &str = "\
 Explains what each stage of the pipeline saw of a packet and decided, in order: headers with their \
 offsets, fast or slow path, fragments, checksum, shard, the connection before and after, bytes \
@@ -83,11 +88,12 @@ delivered, held or dropped and why, protocol and parser, and the records that th
 Beside each stage stands the folder of its source code.
 
 Give the same input and the same settings as the run that wrote the record. The input is read \
-twice, on one thread; nothing is written but the explanation.
+twice, on one thread: it must be a file, not a pipe. Nothing is written but the explanation: \
+--extract changes records as in a run, but no body is written.
 
 --uid explains each packet of a connection in a line or two, then how and when the connection \
-ended. --record takes a line of any record and explains its packet, if the record names one, or \
-else its connection.";
+ended; a Community ID that several connections have explains each of them. --record takes a line \
+of any record and explains its packet, if the record names one, or else its connection.";
 
 pub(super) const AFTER: &str = "\
 Examples:

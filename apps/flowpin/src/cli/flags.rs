@@ -47,12 +47,13 @@ shown! {
     Patterns "Analysis" ["patterns"];
     Records "Records" ["interim", "community-id", "community-seed", "csv-safe",
         "parquet-time"];
+    Texts "Records" ["interim", "community-id", "community-seed", "csv-safe"];
     Measured "Records" ["format"] "Formats to measure, separated by commas or repeated \
         [default: eve]";
     Names "Connections" ["community-seed"] "Seed of the Community ID, if it names a connection \
         [default: 0]";
-    Lines "Output" ["format"] "Formats whose lines are shown, if they are text, separated by \
-        commas or repeated [default: eve]";
+    Lines "Output" ["format"] "Formats whose lines are shown, separated by commas or repeated; \
+        parquet has none [default: eve]";
     Workers "Cores" ["pipeline"] "Also name the worker that has the packet in this pipeline";
     Depth "Selection" ["depth"];
 }

@@ -72,6 +72,7 @@ pub(crate) enum Command {
     /// Explain what each stage saw of a packet and decided, and why
     #[command(long_about = explain::ABOUT, after_long_help = explain::AFTER)]
     #[command(after_help = "Examples and exit codes: `flowpin explain --help`.")]
+    #[command(mut_arg("read", explain::of_files))]
     Explain(Box<ExplainArgs>),
     /// Test l7-filter patterns on captures, or list the built-in protocols
     #[command(subcommand, long_about = help::PATTERNS_ABOUT)]

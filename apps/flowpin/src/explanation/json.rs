@@ -1,12 +1,15 @@
 //! JSON lines, with names that stay. `docs/user/explain.md` lists them.
 
+use super::sections::vlans;
 use super::streams;
-use super::words::{checksum_name, event_name, fate, fate_name, kind_name, side, slow_name};
+use super::words::{
+    checksum_name, event_name, fate, fate_name, kind_name, side, slow_name, unread_name,
+};
 use crate::summary::number::rfc3339;
 use flowpin_config::Named;
 use flowpin_engine::{
-    CandidatesView, ConnectionAccount, EndView, Fate, InspectView, PacketAccount, PacketView,
-    RecordText, StreamView,
+    CandidatesView, Completion, ConnectionAccount, EndView, Fate, Headers, HeldFate, HeldOutcome,
+    HeldReason, InspectView, PacketAccount, PacketView, RecordText, StreamView,
 };
 use flowpin_record::{ConnRecord, Direction};
 use serde_json::{Map, Value, json};
@@ -14,18 +17,6 @@ use std::io::{self, Write};
 
 /// An object for a packet.
 pub(super) fn packet(out: &mut impl Write, account: &PacketAccount) -> io::Result<()> {
-    let headers = account.headers.all.iter().map(|header| {
-        let fields = header.fields.iter();
-        let fields: Map<String, Value> = fields
-            .map(|(name, value)| ((*name).to_owned(), json!(value)))
-            .collect();
-        json!({
-            "name": header.name,
-            "offset": header.offset,
-            "length": header.len,
-            "fields": fields,
-        })
-    });
     let losses = account.losses.iter();
     let losses: Map<String, Value> = losses
         .map(|(loss, count)| (loss.name().to_owned(), json!(count)))
@@ -39,7 +30,13 @@ pub(super) fn packet(out: &mut impl Write, account: &PacketAccount) -> io::Resul
             "reopened": view.reopened.map(side),
             "before": view.before.as_ref().map(record),
             "after": record(&view.after),
-            "deadline": rfc3339(view.deadline),
+            "vlans": vlans(&view.after).collect::<Vec<_>>(),
+            "tunnel": view.after.tunnel.map(|(kind, uid)| {
+                json!({ "kind": kind.name(), "uid": uid.to_string() })
+            }),
+            "deadline": view.lifetime.filter(|one| one.after_ns.is_some()).map(|one| rfc3339(one.until)),
+            "timeout_seconds": view.lifetime.and_then(|one| one.after_ns).map(|ns| ns / 1_000_000_000),
+            "timeout_of": view.lifetime.map(|one| one.state),
         })
     });
     let scans = account.scans.as_ref().map(
@@ -52,7 +49,8 @@ pub(super) fn packet(out: &mut impl Write, account: &PacketAccount) -> io::Resul
         "stream_time": rfc3339(account.stream_time),
         "captured_bytes": account.captured_len,
         "wire_bytes": account.wire_len,
-        "headers": headers.collect::<Vec<_>>(),
+        "headers": headers(&account.headers),
+        "fragment_headers": account.fragment_headers.as_ref().map(headers),
         "path": if account.slow_path.is_some() { "slow" } else { "fast" },
         "slow_because": account.slow_path.map(slow_name),
         "refused_inside": account.packet.and(account.headers.refused).map(malformed),
@@ -62,11 +60,55 @@ pub(super) fn packet(out: &mut impl Write, account: &PacketAccount) -> io::Resul
         "scans": scans,
         "reassembly": reassembly(account),
         "identification": identification(account),
+        "completed": completed(account),
         "losses": losses,
         "ended": ended.collect::<Vec<_>>(),
         "records": account.records.iter().map(written).collect::<Vec<_>>(),
     });
     write(out, &line)
+}
+
+fn headers(all: &Headers) -> Vec<Value> {
+    let headers = all.all.iter().map(|header| {
+        let fields = header.fields.iter();
+        let fields: Map<String, Value> = fields
+            .map(|(name, value)| ((*name).to_owned(), json!(value)))
+            .collect();
+        json!({
+            "name": header.name,
+            "offset": header.offset,
+            "length": header.len,
+            "fields": fields,
+        })
+    });
+    headers.collect()
+}
+
+/// When the message was complete that the packet has bytes of.
+fn completed(account: &PacketAccount) -> Option<Value> {
+    let (when, by) = match account.completion? {
+        Completion::Packet(number) => ("later", Some(number)),
+        Completion::AtEnd => ("reported_incomplete", None),
+        Completion::Never => ("never", None),
+    };
+    Some(json!({ "when": when, "by": by }))
+}
+
+/// What became of held bytes.
+fn held(fate: &HeldFate) -> Value {
+    let (outcome, by, because) = match &fate.outcome {
+        HeldOutcome::Delivered(by) => ("delivered", Some(by), &[][..]),
+        HeldOutcome::Dropped(by, because) => ("given_up", Some(by), because.as_slice()),
+        HeldOutcome::AtEnd => ("at_end", None, &[][..]),
+    };
+    json!({
+        "packet": fate.packet,
+        "stream": side(fate.to_server),
+        "bytes": fate.bytes,
+        "outcome": outcome,
+        "by": by,
+        "because": because,
+    })
 }
 
 /// An object for the end of a connection.
@@ -76,6 +118,9 @@ pub(super) fn connection(out: &mut impl Write, account: &ConnectionAccount) -> i
             "uid": account.uid.to_string(),
             "packets_explained": account.packets,
             "end": account.end.as_ref().map(end),
+            "held": account.held.iter().map(held).collect::<Vec<_>>(),
+            "held_left_out": account.held_left_out,
+            "held_at_end": account.streams_end.held,
             "records": account.records.iter().map(written).collect::<Vec<_>>(),
             "findings": account.findings.iter().map(written).collect::<Vec<_>>(),
         }
@@ -157,9 +202,26 @@ fn reassembly(account: &PacketAccount) -> Option<Value> {
         "decisions": streams::decisions(account, view),
         "counters": counters,
         "anomalies": anomalies.collect::<Vec<_>>(),
+        "held": view.held.map(|one| {
+            json!({
+                "reason": reason_name(one.reason),
+                "bytes": one.bytes,
+                "beyond_window": one.beyond_window,
+            })
+        }),
         "before": view.before.map(|one| stream(&one)),
         "after": view.after.map(|one| stream(&one)),
     }))
+}
+
+const fn reason_name(reason: HeldReason) -> &'static str {
+    match reason {
+        HeldReason::Hole => "hole",
+        HeldReason::Window => "window",
+        HeldReason::Syn => "syn",
+        HeldReason::Closed => "closed",
+        HeldReason::Doubt => "doubted",
+    }
 }
 
 fn stream(view: &StreamView) -> Value {
@@ -182,6 +244,7 @@ fn identification(account: &PacketAccount) -> Option<Value> {
         "searched": change.searched,
         "taken_back": change.taken_back,
         "messages": change.messages,
+        "no_parser_because": unread_name(change),
     }))
 }
 

@@ -18,6 +18,7 @@ mod words;
 
 pub(crate) use question::question_of_record;
 
+use crate::summary::number;
 use flowpin_engine::{ExplainReport, ExplainSink, PacketAccount, RunError};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -48,13 +49,18 @@ impl Printer {
 
     /// Writes what is known once the input has ended.
     pub(crate) fn finish(&mut self, report: &ExplainReport) -> Result<(), RunError> {
-        if let Some(connection) = &report.connection {
+        for connection in &report.connections {
             let done = if self.is_json {
                 json::connection(&mut self.out, connection)
             } else {
                 text::write(&mut self.out, &sections::connection(connection))
             };
             done.map_err(failed)?;
+        }
+        if report.connections_left_out > 0 && !self.is_json {
+            let more = number::things(report.connections_left_out, "more connection");
+            writeln!(self.out, "\n{more} of the same Community ID: not explained")
+                .map_err(failed)?;
         }
         self.out.flush().map_err(failed)
     }

@@ -45,7 +45,7 @@ fn what(account: &PacketAccount) -> String {
     let mut parts = Vec::new();
     let state = after.conn_state.name();
     match before {
-        None => parts.push(format!("{}: {state}", event(view.event))),
+        None => parts.push(format!("{} {}: {state}", event(view.event), after.uid)),
         Some(before) if before.conn_state != after.conn_state => {
             parts.push(format!("{} → {state}", before.conn_state.name()));
         }
@@ -69,7 +69,7 @@ fn what(account: &PacketAccount) -> String {
 fn decisions(account: &PacketAccount) -> Vec<String> {
     let mut all = Vec::new();
     if let Some(reason) = account.slow_path {
-        all.push(slow(reason, &account.headers));
+        all.push(slow(reason));
     }
     for one in &account.fates {
         if !matches!(one, Fate::Packet) && account.connection.is_some() {

@@ -3,7 +3,10 @@
 use super::words::{side, tcp_field};
 use crate::summary::number;
 use flowpin_config::Named;
-use flowpin_engine::{Anomaly, PacketAccount, StreamView, StreamsView};
+use flowpin_engine::{
+    Anomaly, HeldFate, HeldOutcome, HeldReason, HeldView, PacketAccount, StreamView, StreamsEnd,
+    StreamsView,
+};
 
 /// What became of the segment's bytes and of both streams, a sentence each.
 pub(super) fn decisions(account: &PacketAccount, view: &StreamsView) -> Vec<String> {
@@ -14,14 +17,110 @@ pub(super) fn decisions(account: &PacketAccount, view: &StreamsView) -> Vec<Stri
     {
         all.extend(delivered(to_server, before, after, view));
     }
+    all.extend(view.held.as_ref().map(|one| held(one, view, account)));
     for &(name, by) in &view.counters {
-        all.extend(counter(name, by));
+        if name != "held" || by < 0 || view.held.is_none() {
+            all.extend(counter(name, by));
+        }
     }
     for &what in &view.anomalies {
         all.push(anomaly(what, account, view));
     }
     if all.is_empty() {
         all.push("nothing to deliver".to_owned());
+    }
+    all
+}
+
+/// Why bytes wait, and for what.
+fn held(one: &HeldView, view: &StreamsView, account: &PacketAccount) -> String {
+    let bytes = number::things(one.bytes, "byte");
+    let window_end = account.connection.and_then(|connection| {
+        let [client, server] = &view.after;
+        let stream = if connection.to_server { client } else { server };
+        stream.limit
+    });
+    let window_end = window_end.map_or(0, |limit| limit.0);
+    let until = match one.reason {
+        HeldReason::Hole => "until earlier bytes, or their acknowledgement, are seen".to_owned(),
+        HeldReason::Window => format!(
+            "of which {} lie beyond the receiver's window (up to {window_end}), until the receiver \
+             acknowledges them",
+            number::count(one.beyond_window)
+        ),
+        HeldReason::Syn => "data on a SYN, until the SYN is acknowledged".to_owned(),
+        HeldReason::Closed => {
+            "after the close of their stream, until the receiver shows whether it took them"
+                .to_owned()
+        }
+        HeldReason::Doubt => {
+            "as their segment acknowledges bytes that were not seen, until the receiver \
+             acknowledges them"
+                .to_owned()
+        }
+    };
+    let beyond = match (one.reason, one.beyond_window) {
+        (HeldReason::Hole, beyond @ 1..) => format!(
+            "; {} of them lie beyond the receiver's window (up to {window_end}), and are used only if \
+             the receiver acknowledges them",
+            number::count(beyond)
+        ),
+        _ => String::new(),
+    };
+    format!("held: {bytes}, {until}{beyond}")
+}
+
+/// What became of held bytes.
+pub(super) fn fate(fate: &HeldFate) -> String {
+    let bytes = number::things(fate.bytes, "byte");
+    let what = format!(
+        "{bytes} of packet {} ({}'s stream)",
+        fate.packet,
+        side(fate.to_server)
+    );
+    match &fate.outcome {
+        HeldOutcome::Delivered(by) => format!("{what}: delivered when packet {by} came"),
+        HeldOutcome::Dropped(by, because) => {
+            let because = because.iter().filter_map(|name| dropped(name));
+            let because: Vec<&str> = because.collect();
+            let because = match because.is_empty() {
+                true => "their stream went on without them".to_owned(),
+                false => because.join(", "),
+            };
+            format!("{what}: given up when packet {by} came: {because}")
+        }
+        HeldOutcome::AtEnd => format!("{what}: held until the connection ended"),
+    }
+}
+
+/// What was done with bytes held at the end.
+pub(super) fn at_end(end: &StreamsEnd) -> Vec<String> {
+    let mut all = Vec::new();
+    for (to_server, held) in [true, false].into_iter().zip(end.held) {
+        if held > 0 {
+            let bytes = number::things(held.into(), "byte");
+            all.push(format!(
+                "{bytes} of the {}'s stream still held",
+                side(to_server)
+            ));
+        }
+    }
+    if all.is_empty() {
+        return all;
+    }
+    for &(name, by) in &end.counters {
+        let count = by.unsigned_abs();
+        match name {
+            "delivered" => all.push(format!("delivered then: {}", number::things(count, "byte"))),
+            "gap_bytes" => {
+                all.push(format!(
+                    "gaps before them: {}",
+                    number::things(count, "byte")
+                ));
+            }
+            "held" => {}
+            _ => all.extend(counter(name, by)),
+        }
     }
     all
 }
@@ -57,7 +156,7 @@ fn delivered(
     Some(match (bytes, gap) {
         (bytes, 0) => format!("delivered: {} of {place}", number::things(bytes, "byte")),
         (0, gap) => format!(
-            "gap: {} of {place}, not in the capture; the receiver has acknowledged them",
+            "gap: {} of {place}, not in the capture",
             number::things(gap, "byte")
         ),
         (bytes, gap) => format!(
@@ -68,30 +167,36 @@ fn delivered(
     })
 }
 
+/// Why bytes are not used, by the counter that has them.
+fn dropped(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "duplicate" => "delivered before (a retransmission)",
+        "overlapped" => "as others at the same place win",
+        "bad_checksum" => "bad checksum",
+        "old_timestamp" => "their time stamp is old (RFC 7323)",
+        "out_of_window" => "outside any window",
+        "after_close" => "after the end of their stream",
+        "on_reset" => "in a RST",
+        "syn_refused" => "on a SYN, not acknowledged",
+        "discarded" => "after a hole when the connection was reset",
+        "no_room" => "a cap left no room",
+        "beyond_depth" => "beyond the depth limit, or no consumer wants them",
+        "ignored" => "such streams are not reassembled by configuration",
+        _ => return None,
+    })
+}
+
 /// What a counter says that grew.
 fn counter(name: &str, by: i64) -> Option<String> {
     let count = by.unsigned_abs();
     let bytes = number::things(count, "byte");
+    if let Some(why) = dropped(name) {
+        return Some(format!("not used: {bytes}, {why}"));
+    }
     Some(match name {
-        "held" if by > 0 => {
-            format!("held: {bytes}, until earlier bytes, or their acknowledgement, are seen")
-        }
+        "held" if by > 0 => format!("held: {bytes}"),
         "held" => format!("no longer held: {bytes}"),
-        "duplicate" => format!("not used: {bytes}, delivered before (a retransmission)"),
-        "overlapped" => format!("not used: {bytes}, as others at the same place win"),
-        "bad_checksum" => format!("not used: {bytes}, bad checksum"),
         "not_captured" => format!("missing: {bytes} that the capture cut off"),
-        "old_timestamp" => format!("not used: {bytes}, their time stamp is old (RFC 7323)"),
-        "out_of_window" => format!("not used: {bytes} outside any window"),
-        "after_close" => format!("not used: {bytes} after the end of their stream"),
-        "on_reset" => format!("not used: {bytes} in a RST"),
-        "syn_refused" => format!("not used: {bytes} on a SYN, not acknowledged"),
-        "discarded" => format!("not used: {bytes} after a hole when the connection was reset"),
-        "no_room" => format!("lost: {bytes}, a cap left no room"),
-        "beyond_depth" => format!("not used: {bytes} beyond the depth limit"),
-        "ignored" => {
-            format!("not used: {bytes}, such streams are not reassembled by configuration")
-        }
         "urgent" => format!("read out of band: {bytes}"),
         "stream_cap_reached" => "a hole became a gap: the stream held its most".to_owned(),
         "shard_cap_reached" => "a hole became a gap: the shard held its most".to_owned(),

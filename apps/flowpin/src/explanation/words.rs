@@ -1,23 +1,55 @@
 //! What decisions are called.
 
-use flowpin_engine::{ChecksumVerdict, Event, Fate, Headers, PacketAccount, SlowReason};
+use crate::summary::number;
+use flowpin_engine::{
+    ChecksumVerdict, Event, Fate, Headers, InspectChange, Lifetime, PacketAccount, SlowReason,
+    Unread,
+};
 use flowpin_packet::{Malformed, PacketKind};
 
-/// Why a packet took the slow path.
-pub(super) fn slow(reason: SlowReason, headers: &Headers) -> String {
-    let name = |nth: usize| headers.all.get(nth).map_or("header", |header| header.name);
-    match reason {
-        SlowReason::Link => "slow path: its link type is not Ethernet".to_owned(),
-        SlowReason::Header(nth) => {
-            format!("slow path: the fast path does not read {}", name(nth))
+/// Which check of the fast path refused a packet.
+pub(super) fn slow(reason: SlowReason) -> String {
+    let why = match reason {
+        SlowReason::Link => "its link type is not Ethernet",
+        SlowReason::Short => "too short for the headers of TCP or UDP",
+        SlowReason::EtherType(ether_type) => {
+            return format!("slow path: type 0x{ether_type:04x}, neither IPv4 nor IPv6");
         }
-        SlowReason::Options(nth) => {
-            format!("slow path: {} with options or extension headers", name(nth))
+        SlowReason::IpHeader => "IPv4 options, or another version than the type before it says",
+        SlowReason::IpLength => "the IP header claims more bytes than the frame has",
+        SlowReason::Fragment => "an IPv4 fragment",
+        SlowReason::Protocol(protocol) => {
+            return format!(
+                "slow path: protocol {protocol}{} follows the IP header, neither TCP nor UDP",
+                protocol_name(protocol),
+            );
         }
-        SlowReason::Fragment => "slow path: a fragment".to_owned(),
-        SlowReason::Refused => "slow path: a header is broken or cut".to_owned(),
-        SlowReason::Tunnel => "slow path: a tunnel, or a port of one".to_owned(),
-        SlowReason::Other => "slow path".to_owned(),
+        SlowReason::TransportHeader => {
+            "a length in the TCP or UDP header is impossible, or it is cut"
+        }
+        SlowReason::TunnelPort => "a UDP port of a tunnel",
+        SlowReason::TunnelPayload => "its UDP payload may be an IPv6 packet (Teredo)",
+        SlowReason::HeaderChecksum => "the checksum of its IPv4 header does not hold",
+    };
+    format!("slow path: {why}")
+}
+
+/// The usual IP protocols and extension headers, in parentheses.
+const fn protocol_name(protocol: u8) -> &'static str {
+    match protocol {
+        0 => " (hop-by-hop options)",
+        1 => " (ICMP)",
+        4 => " (IP in IP)",
+        41 => " (IPv6)",
+        43 => " (routing)",
+        44 => " (fragment)",
+        47 => " (GRE)",
+        50 => " (ESP)",
+        51 => " (AH)",
+        58 => " (ICMPv6)",
+        60 => " (destination options)",
+        132 => " (SCTP)",
+        _ => "",
     }
 }
 
@@ -89,12 +121,60 @@ pub(super) fn malformed(what: Malformed) -> String {
 pub(super) const fn slow_name(reason: SlowReason) -> &'static str {
     match reason {
         SlowReason::Link => "link",
-        SlowReason::Header(_) => "header",
-        SlowReason::Options(_) => "options",
+        SlowReason::Short => "short",
+        SlowReason::EtherType(_) => "header",
+        SlowReason::IpHeader => "options",
+        SlowReason::IpLength => "ip_length",
         SlowReason::Fragment => "fragment",
-        SlowReason::Refused => "refused",
-        SlowReason::Tunnel => "tunnel",
-        SlowReason::Other => "other",
+        SlowReason::Protocol(_) => "protocol",
+        SlowReason::TransportHeader => "transport_header",
+        SlowReason::TunnelPort => "tunnel",
+        SlowReason::TunnelPayload => "tunnel_payload",
+        SlowReason::HeaderChecksum => "header_checksum",
+    }
+}
+
+/// Until when a connection lives without another packet.
+pub(super) fn lifetime(one: &Lifetime) -> String {
+    let state = one.state.replace('_', " ");
+    let Some(after_ns) = one.after_ns else {
+        return "the end of the input (--timeouts none)".to_owned();
+    };
+    let until = number::rfc3339(one.until);
+    let seconds = after_ns / 1_000_000_000;
+    let since = match (one.is_fixed, one.state) {
+        (true, "closed") => "after its close, whatever follows",
+        (true, _) => "after the attempt, unless it is answered",
+        (false, _) => "after its last packet",
+    };
+    format!("{until}: {state}, {seconds} s {since}")
+}
+
+/// Why no parser reads a connection whose protocol is known.
+pub(super) fn unread(change: &InspectChange, app: &str) -> Option<String> {
+    Some(match change.after.unread? {
+        Unread::Off => "none: nothing is parsed (--parse off)".to_owned(),
+        Unread::NoParser => {
+            format!("none: there is no parser for {app}, so no records of messages")
+        }
+        Unread::LeftOut => format!("none: {app} is left out by --parse"),
+        Unread::Released if change.had_parser => {
+            format!("none any more: the parser of {app} has ended on this connection")
+        }
+        Unread::Released => {
+            format!("none: the parser of {app} had no room (see the losses of the summary)")
+        }
+    })
+}
+
+pub(super) const fn unread_name(change: &InspectChange) -> Option<&'static str> {
+    match change.after.unread {
+        None => None,
+        Some(Unread::Off) => Some("off"),
+        Some(Unread::NoParser) => Some("no_parser"),
+        Some(Unread::LeftOut) => Some("left_out"),
+        Some(Unread::Released) if change.had_parser => Some("ended"),
+        Some(Unread::Released) => Some("no_room"),
     }
 }
 

@@ -186,6 +186,60 @@ fn what_is_not_there_is_one_line() {
     let mut piped = command(&["explain", "-r", "-", "--packet", "1"]);
     let piped = piped.stdin(std::fs::File::open(&story).unwrap()).output();
     assert_refused(&piped.unwrap(), 2, &["standard input", "two passes"]);
+    let help = flowpin(&["explain", "--help"]);
+    let read = stdout(&help).split("--read <FILE>").nth(1).unwrap();
+    let read = read.split("--filter").next().unwrap();
+    assert!(!read.contains("standard input"), "{read}");
+    for format in ["parquet", "none"] {
+        let refused = ask(&["--packet", "1", "--format", format]);
+        assert_refused(&refused, 2, &["no", "eve, zeek, zeek-json or csv"]);
+    }
+    let times = ask(&["--packet", "1", "--parquet-time", "ns"]);
+    assert_refused(&times, 2, &["--parquet-time"]);
+}
+
+/// `--extract` is that of a run, except that no file is written.
+#[test]
+fn no_body_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let bodies = folder.path().join("bodies");
+    let printed = explained(&[
+        "--packet",
+        "6",
+        "--extract",
+        bodies.to_str().unwrap(),
+        "--json",
+    ]);
+    let [packet, _] = lines(&printed).try_into().unwrap();
+    let records = packet["records"].as_array().unwrap().iter();
+    let texts: Vec<&str> = records
+        .map(|one| one["lines"][0]["line"].as_str().unwrap())
+        .collect();
+    assert!(
+        texts.iter().any(|line| line.contains("\"stored\":true")),
+        "{texts:?}"
+    );
+    assert!(!bodies.exists());
+}
+
+/// What follows a packet stands with it: what became of its held bytes, which packet completes
+/// its message; and why there is no parser.
+#[test]
+fn what_comes_later_is_named() {
+    let [packet, end] = lines(&explained(&["--packet", "5", "--json"]))
+        .try_into()
+        .unwrap();
+    assert_eq!(packet["completed"]["by"], 6);
+    assert_eq!(packet["reassembly"]["held"]["reason"], "hole");
+    let held = &end["connection_end"]["held"][0];
+    assert_eq!(
+        (&held["outcome"], &held["by"]),
+        (&"delivered".into(), &6.into())
+    );
+    let off = explained(&["--packet", "4", "--parse", "off"]);
+    assert!(off.contains("nothing is parsed (--parse off)"), "{off}");
+    let ended = explained(&["--packet", "16"]);
+    assert!(ended.contains("has ended on this connection"), "{ended}");
 }
 
 /// The last packet of a capture that is cut off is still explained, and the damage told.

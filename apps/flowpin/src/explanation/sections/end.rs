@@ -1,5 +1,6 @@
 //! Records, and the end of a connection.
 
+use super::super::streams;
 use super::super::text::Section;
 use crate::summary::number;
 use flowpin_engine::{ConnectionAccount, EndView, RecordText};
@@ -23,6 +24,15 @@ pub(in crate::explanation) fn connection(account: &ConnectionAccount) -> Vec<Sec
             );
             let (up, down) = (&view.record.to_server, &view.record.to_client);
             end.row("packets", both(up.packets, down.packets));
+            for fate in account.held.iter().take(HELD_MAX) {
+                end.row("held bytes", streams::fate(fate));
+            }
+            let more = account.held.len().saturating_sub(HELD_MAX) as u64 + account.held_left_out;
+            let more = (more > 0).then(|| format!("of {}", number::things(more, "more packet")));
+            end.maybe("held bytes", more);
+            for left in streams::at_end(&account.streams_end) {
+                end.row("at the end", left);
+            }
         }
         None => end.row("ended", "not by the time that reading stopped"),
     }
@@ -81,5 +91,7 @@ pub(super) fn both(to_server: u64, to_client: u64) -> String {
     format!("{}/{}", number::count(to_server), number::count(to_client))
 }
 
+/// Packets whose held bytes are listed; JSON has all.
+const HELD_MAX: usize = 20;
 /// Letters of a record's line.
 const LINE_MAX: usize = 240;

@@ -3,11 +3,11 @@
 use super::super::text::Section;
 use super::super::words::{self, checksum, fate, slow};
 use crate::summary::number;
-use flowpin_engine::{PacketAccount, PacketView};
+use flowpin_engine::{Headers, PacketAccount, PacketView};
 
-pub(super) fn headers(account: &PacketAccount) -> Section {
-    let mut section = Section::new("Headers", "pipeline/20-dispatch/src/peel");
-    for header in &account.headers.all {
+pub(super) fn headers(name: &'static str, all: &Headers) -> Section {
+    let mut section = Section::new(name, "pipeline/20-dispatch/src/peel");
+    for header in &all.all {
         let fields: Vec<String> = header
             .fields
             .iter()
@@ -22,7 +22,7 @@ pub(super) fn headers(account: &PacketAccount) -> Section {
 pub(super) fn input(account: &PacketAccount) -> Section {
     let mut section = Section::new("Input", "engine/src/input");
     let path = match account.slow_path {
-        Some(reason) => slow(reason, &account.headers),
+        Some(reason) => slow(reason),
         None => "fast path".to_owned(),
     };
     section.row("path", path);

@@ -1,9 +1,9 @@
 //! Identification and parsing.
 
 use super::super::text::Section;
-use super::super::words::{change, side};
+use super::super::words::{change, side, unread};
 use crate::summary::number;
-use flowpin_engine::{CandidatesView, InspectChange, InspectView};
+use flowpin_engine::{CandidatesView, Completion, InspectChange, InspectView};
 use flowpin_record::App;
 
 pub(super) fn identification(change_of: &InspectChange) -> Section {
@@ -68,7 +68,7 @@ fn candidates(view: &CandidatesView) -> String {
     }
 }
 
-pub(super) fn parser(change_of: &InspectChange) -> Section {
+pub(super) fn parser(change_of: &InspectChange, completion: Option<Completion>) -> Section {
     let mut section = Section::new("Parser", "engine/src/worker/parse, pipeline/80-parse");
     let name = |view: &InspectView| view.parser.unwrap_or("none").to_owned();
     let (before, after) = (change_of.before.as_ref().map(name), name(&change_of.after));
@@ -76,12 +76,18 @@ pub(super) fn parser(change_of: &InspectChange) -> Section {
         section.row("parser", change(before, &after));
         section.row("messages", change_of.messages.to_string());
     } else if let Some(app) = change_of.after.app {
-        let none = format!(
-            "none reads {} here, or it has ended: no records of messages",
-            app.name
-        );
-        section.row("parser", none);
+        section.maybe("parser", unread(change_of, app.name));
     }
+    let completed = completion.map(|one| match one {
+        Completion::Packet(number) => {
+            format!("by packet {number}, the next that completes a message of this connection")
+        }
+        Completion::AtEnd => {
+            "not by the end of the connection, which reported the message as it was".to_owned()
+        }
+        Completion::Never => "not by the end of the connection".to_owned(),
+    });
+    section.maybe("completed", completed);
     section
 }
 

@@ -8,7 +8,7 @@ pub(super) use end::connection;
 
 use super::streams;
 use super::text::Section;
-use super::words::{change, event, side};
+use super::words::{change, event, lifetime, side};
 use crate::summary::number;
 use end::{both, ended, ends, records};
 use flowpin_engine::{ConnectionView, PacketAccount};
@@ -18,7 +18,15 @@ use inspect::{identification, parser};
 
 /// Every stage that saw the packet, in order.
 pub(super) fn packet(account: &PacketAccount) -> Vec<Section> {
-    let mut sections = vec![headers(account), input(account)];
+    let mut sections = Vec::new();
+    match &account.fragment_headers {
+        None => sections.push(headers("Headers", &account.headers)),
+        Some(own) => {
+            sections.push(headers("Headers of the fragment", own));
+            sections.push(headers("Headers of its datagram", &account.headers));
+        }
+    }
+    sections.push(input(account));
     if let Some(packet) = &account.packet {
         sections.push(hash(packet));
     }
@@ -32,7 +40,7 @@ pub(super) fn packet(account: &PacketAccount) -> Vec<Section> {
     sections.push(reassembly(account));
     if let Some(change) = &account.inspect {
         sections.push(identification(change));
-        sections.push(parser(change));
+        sections.push(parser(change, account.completion));
     }
     let mut losses = Section::new("Losses", "foundation/counters");
     for (loss, count) in &account.losses {
@@ -56,6 +64,15 @@ fn connection_at(view: &ConnectionView, account: &PacketAccount) -> Section {
         format!("{} (flow_id {})", after.uid, after.uid.flow_id()),
     );
     section.row("ends", ends(after));
+    let vlans: Vec<String> = vlans(after).map(|id| id.to_string()).collect();
+    section.maybe(
+        "vlan",
+        (!vlans.is_empty()).then(|| vlans.join(", inside it ")),
+    );
+    let tunnel = after
+        .tunnel
+        .map(|(kind, uid)| format!("{}, {uid}", kind.name()));
+    section.maybe("tunnel", tunnel);
     section.row("packet", event(view.event));
     section.row("from", format!("the {}", side(view.to_server)));
     section.row("conn_state", of(|one| one.conn_state.name().to_owned()));
@@ -82,11 +99,13 @@ fn connection_at(view: &ConnectionView, account: &PacketAccount) -> Section {
         view.reopened
             .map(|to_server| format!("the {}'s closed stream goes on", side(to_server))),
     );
-    section.row(
-        "lives until",
-        format!("{}, if no packet comes", number::rfc3339(view.deadline)),
-    );
+    section.maybe("lives until", view.lifetime.as_ref().map(lifetime));
     section
+}
+
+/// The VLANs of a connection's first packet, outermost first.
+pub(super) fn vlans(record: &ConnRecord) -> impl Iterator<Item = u16> {
+    record.vlans.into_iter().filter(|&id| id != NO_VLAN)
 }
 
 fn scans(account: &PacketAccount) -> Section {
@@ -123,3 +142,5 @@ fn reassembly(account: &PacketAccount) -> Section {
 }
 
 const TCP: u8 = 6;
+/// The place of a VLAN that is none.
+const NO_VLAN: u16 = 0xffff;
