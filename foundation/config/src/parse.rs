@@ -1,7 +1,7 @@
 //! Parsing of application messages.
 
 use crate::options::{Flag, Hint, options};
-use crate::{ByteSize, Settings};
+use crate::Settings;
 use flowpin_lexer::Grammar;
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -20,8 +20,6 @@ options! {
             /// Parse only these protocols: ["http", "dns"]; all that have a parser if empty.
             protocols: Vec<String> => protocols: Vec<String> = Vec::new(),
                 flag Flag::shared("parse");
-            /// Memory of all parsers on all workers; an eighth of `--memory` if not set.
-            memory: ByteSize => memory_bytes: Option<u64> = None, example "\"128 MiB\"";
             /// Write every field of a message to its record, not only the common ones.
             all_fields: bool => all_fields: bool = false,
                 flag Flag::switch("all-fields", "Write every field of HTTP and FIX messages, \

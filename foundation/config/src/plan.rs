@@ -168,10 +168,11 @@ options! {
             cpus: CpuList => cpus: Vec<usize> = Vec::new(), example "\"0,2-5\"",
                 flag Flag::value("cpus", "LIST", "Processors to pin threads to, the input \
                     thread first: 0,2-5 [default: chosen]");
-            /// Memory for connections and fragments, for all workers together.
+            /// Memory for everything that is kept of packets; 3 GiB if not set and message bodies
+            /// are decoded.
             memory: ByteSize => memory_bytes: u64 = 1 << 30,
-                flag Flag::value("memory", "SIZE", "Memory for connections and fragments, for \
-                    all workers together");
+                flag Flag::value("memory", "SIZE", "Memory for everything that is kept of \
+                    packets (see docs/user/memory.md); 3 GiB where message bodies are decoded");
             /// When the ring of a worker is full: "wait" or "drop" (counted).
             full_ring: FullRing => full_ring: FullRing = FullRing::default();
             /// Secret for the positions of connections in their table; random if not set. No record
@@ -206,6 +207,8 @@ options! {
             settings_file: Option<PathBuf> = None;
             /// Positions of the keys in that file that no option overrides.
             places: Places = Places::default();
+            /// Bytes that are read at a time. No record depends on it.
+            piece_bytes: usize = 256 << 10;
             /// Fragments.
             defragmentation: DefragmentationPlan = DefragmentationPlan::default();
             /// TCP streams.
@@ -229,4 +232,7 @@ options! {
 impl Plan {
     /// Less memory than this cannot hold the tables of one worker.
     pub const MEMORY_BYTES_MIN: u64 = 1 << 20;
+    /// The default where message bodies are decoded: room for a decoder with a window of 4 MiB in
+    /// every shard.
+    pub const MEMORY_BYTES_WITH_BODIES: u64 = 3 << 30;
 }

@@ -100,10 +100,14 @@ impl Settings {
     /// Settings that contradict each other or that cannot work.
     pub fn into_plan(self) -> Result<Plan, ConfigError> {
         let mut plan = Plan::default();
+        let has_memory = self.pipeline.memory.is_some();
         self.put(&mut plan);
         plan.filter = plan.filter.trim().to_owned();
         plan.files.settle();
         plan.output.settle();
+        if plan.files.decode && !has_memory {
+            plan.memory_bytes = Plan::MEMORY_BYTES_WITH_BODIES;
+        }
         check(&plan)?;
         Ok(plan)
     }
@@ -183,7 +187,7 @@ mod tests {
             [defragmentation]\nmemory = '9 MiB'\nby_vlan = true\n\
             [streams]\nmemory = '3 MiB'\ndepth = '1 MiB'\npaws = false\n\
             [identify]\nenabled = false\ncache = 'there'\npatterns = ['p', 'q.pat']\n\
-            [parse]\nenabled = false\nprotocols = ['dns', 'sip']\nmemory = '7 MiB'\n\
+            [parse]\nenabled = false\nprotocols = ['dns', 'sip']\n\
             all_fields = true\ngrammars = ['g.l']\n\
             fix_dictionaries = ['a.xml', 'b.xml']\n\
             [files]\nmd5 = true\nextract = 'there'\nsize_max = '1 MiB'\n\

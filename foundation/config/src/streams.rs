@@ -12,7 +12,7 @@ options! {
             enabled: bool => enabled: bool = true,
                 flag Flag::value("streams", "on|off", "Put TCP streams in order and report their \
                     anomalies; see also `[streams]` in settings");
-            /// Memory for bytes after gaps, on all workers; an eighth of `--memory` if not set.
+            /// Most memory for bytes after gaps; half of each shard's if not set.
             memory: ByteSize => memory_bytes: Option<u64> = None, example "\"128 MiB\"",
                 not_zero "the memory of streams";
             /// Most of this memory for one direction of a connection.

@@ -45,11 +45,11 @@ pub struct Options {
 impl From<&Plan> for Options {
     fn from(plan: &Plan) -> Self {
         Self {
+            piece_len: plan.piece_bytes,
             filter: plan.filter.clone(),
             since: plan.since.map(|time| time.0),
             until: plan.until.map(|time| time.0),
             packet_count_max: plan.packet_count_max,
-            ..Self::default()
         }
     }
 }
