@@ -22,6 +22,9 @@ pub(super) fn packet(out: &mut impl Write, account: &PacketAccount) -> io::Resul
         .map(|(loss, count)| (loss.name().to_owned(), json!(count)))
         .collect();
     let connection = account.connection.as_ref().map(|view| {
+        let timeout = view
+            .lifetime
+            .and_then(|one| Some((one.after_ns?, one.until)));
         json!({
             "uid": view.after.uid.to_string(),
             "event": event_name(view.event),
@@ -34,8 +37,8 @@ pub(super) fn packet(out: &mut impl Write, account: &PacketAccount) -> io::Resul
             "tunnel": view.after.tunnel.map(|(kind, uid)| {
                 json!({ "kind": kind.name(), "uid": uid.to_string() })
             }),
-            "deadline": view.lifetime.filter(|one| one.after_ns.is_some()).map(|one| rfc3339(one.until)),
-            "timeout_seconds": view.lifetime.and_then(|one| one.after_ns).map(|ns| ns / 1_000_000_000),
+            "deadline": timeout.map(|(_, until)| rfc3339(until)),
+            "timeout_seconds": timeout.map(|(after_ns, _)| after_ns / 1_000_000_000),
             "timeout_of": view.lifetime.map(|one| one.state),
         })
     });

@@ -61,8 +61,8 @@ fn held(one: &HeldView, view: &StreamsView, account: &PacketAccount) -> String {
     };
     let beyond = match (one.reason, one.beyond_window) {
         (HeldReason::Hole, beyond @ 1..) => format!(
-            "; {} of them lie beyond the receiver's window (up to {window_end}), and are used only if \
-             the receiver acknowledges them",
+            "; {} of them lie beyond the receiver's window (up to {window_end}), and are used only \
+             if the receiver acknowledges them",
             number::count(beyond)
         ),
         _ => String::new(),

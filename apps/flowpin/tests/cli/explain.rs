@@ -239,7 +239,7 @@ fn what_comes_later_is_named() {
     let off = explained(&["--packet", "4", "--parse", "off"]);
     assert!(off.contains("nothing is parsed (--parse off)"), "{off}");
     let ended = explained(&["--packet", "16"]);
-    assert!(ended.contains("has ended on this connection"), "{ended}");
+    assert!(ended.contains("http → none"), "{ended}");
 }
 
 /// The last packet of a capture that is cut off is still explained, and the damage told.
