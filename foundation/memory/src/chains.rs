@@ -1,6 +1,6 @@
 //! Byte strings that grow: blocks of one pool in a row, with a quota for each shard.
 
-use crate::{BlockPool, Reserved};
+use crate::{BlockPool, Pool, Reserved};
 use std::io;
 
 /// A byte string in [`Chains`]; the default one is empty.
@@ -153,6 +153,16 @@ impl Chains {
         if let Some(place) = self.pool.bytes_mut(block).get_mut(at..at + bytes.len()) {
             place.copy_from_slice(bytes);
         }
+    }
+}
+
+impl Pool for Chains {
+    fn touched_bytes(&self) -> u64 {
+        self.pool.touched_bytes()
+    }
+
+    fn trim(&mut self) {
+        self.pool.trim();
     }
 }
 

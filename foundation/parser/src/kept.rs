@@ -1,6 +1,6 @@
 //! Byte strings that parsers keep, charged to the memory of their shards.
 
-use flowpin_memory::{Budget, Chain, Chains};
+use flowpin_memory::{Budget, Chain, Chains, Pool};
 use flowpin_packet::SHARD_COUNT;
 use std::io;
 
@@ -46,6 +46,11 @@ impl KeptBytes {
             budget: budget.clone(),
             block_bytes,
         })
+    }
+
+    /// The pool of its blocks.
+    pub fn pool(&mut self) -> &mut dyn Pool {
+        &mut self.chains
     }
 
     /// Appends bytes to a string; false, and nothing is appended, if its shard has no memory left.

@@ -1,7 +1,7 @@
 //! From the bytes of one direction, cut anywhere, to lines, ended by CRLF or by a bare LF.
 
 use crate::KeptBytes;
-use flowpin_memory::{Budget, Chain};
+use flowpin_memory::{Budget, Chain, Pool};
 use std::io;
 
 /// The incomplete line of one direction.
@@ -63,6 +63,11 @@ impl Lines {
             bytes_max,
             cut: 0,
         })
+    }
+
+    /// The pool of lines that are incomplete.
+    pub fn pool(&mut self) -> &mut dyn Pool {
+        self.kept.pool()
     }
 
     /// Reads the first line of `bytes` and returns the number of bytes used. An incomplete line is

@@ -1,7 +1,7 @@
 //! First in, first out: what connections have asked and not yet got an answer to.
 
 use crate::{KeptBytes, slot_bytes};
-use flowpin_memory::{Budget, Chain, Slab};
+use flowpin_memory::{Budget, Chain, Pool, Slab};
 use std::io;
 
 /// The queue of one connection in [`Queues`]. A plain value: copies refer to the same entries.
@@ -85,6 +85,12 @@ impl<T: Copy> Queues<T> {
             texts: KeptBytes::new(budget, block_bytes)?,
             budget: budget.clone(),
         })
+    }
+
+    /// The pools of entries and texts.
+    pub fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        visit(&mut self.entries);
+        visit(self.texts.pool());
     }
 
     /// Appends an entry; false, and nothing is appended, if the shard has no memory left.

@@ -6,7 +6,7 @@ use crate::pending::Queue;
 use crate::reading::{Reading, Seen};
 use crate::record::{DNS, DNS_LOG, LLMNR, MDNS};
 use flowpin_counters::{Loss, Losses};
-use flowpin_memory::{Chain, Slab};
+use flowpin_memory::{Chain, Pool, Slab};
 use flowpin_packet::Timestamp;
 use flowpin_parser::{
     Begin, Buffer, Ends, KeptBytes, Next, Parser, ParserSetup, Reads, slot_bytes,
@@ -240,6 +240,12 @@ impl Parser for Dns {
             self.read.unanswered(&request, seen, sink);
         }
         self.connections.remove(connection);
+    }
+
+    fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        visit(&mut self.connections);
+        visit(self.held.pool());
+        self.read.requests.pools(visit);
     }
 
     fn losses(&self) -> Losses {

@@ -1,7 +1,7 @@
 //! Pending requests: a queue per connection, oldest first.
 
 use crate::wire::message::{Header, Parsed, Question};
-use flowpin_memory::{Budget, Slab};
+use flowpin_memory::{Budget, Pool, Slab};
 use flowpin_packet::Timestamp;
 use flowpin_parser::slot_bytes;
 use std::io;
@@ -66,6 +66,11 @@ pub(crate) struct Requests {
 const REQUEST_BYTES: u64 = slot_bytes::<Pending>() as u64 + slot_bytes::<[u8; NAME_MAX]>() as u64;
 
 impl Requests {
+    pub(crate) fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        visit(&mut self.slab);
+        visit(&mut self.names);
+    }
+
     pub(crate) fn new(budget: &Budget) -> io::Result<Self> {
         let all = budget.capacity_of(REQUEST_BYTES, 256);
         Ok(Self {

@@ -7,7 +7,7 @@ use crate::session::orders::Orders;
 use crate::setup::{BUFFERS, dictionary};
 use crate::{FIX, FixOptions};
 use flowpin_counters::{Loss, Losses};
-use flowpin_memory::Slab;
+use flowpin_memory::{Pool, Slab};
 use flowpin_packet::Timestamp;
 use flowpin_parser::{
     Begin, Buffer, Ends, KeptBytes, Next, Parser, ParserSetup, Reads, SetupError, slot_bytes,
@@ -221,6 +221,12 @@ impl Parser for Fix {
             let direction = if to_server { client } else { server };
             self.held.read(&direction.held, to);
         }
+    }
+
+    fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        visit(&mut self.connections);
+        visit(self.held.pool());
+        self.read.orders.pools(visit);
     }
 
     fn losses(&self) -> Losses {

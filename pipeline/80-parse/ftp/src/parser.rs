@@ -6,7 +6,7 @@ use crate::record::event::{Event, FTP};
 use crate::record::log::{FTP_LOG, Log};
 use crate::session::{Context, Session};
 use flowpin_counters::{Loss, Losses};
-use flowpin_memory::Slab;
+use flowpin_memory::{Pool, Slab};
 use flowpin_packet::Timestamp;
 use flowpin_parser::{
     Begin, Buffer, Ends, KeptBytes, Lines, Next, Parser, ParserSetup, Queues, Reads, slot_bytes,
@@ -170,6 +170,13 @@ impl Parser for Ftp {
             sink,
         });
         self.sessions.remove(connection);
+    }
+
+    fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        visit(&mut self.sessions);
+        visit(self.lines.pool());
+        self.shared.waiting.pools(visit);
+        visit(self.shared.kept.pool());
     }
 
     fn losses(&self) -> Losses {

@@ -4,7 +4,7 @@ use crate::schema::BUFFERS;
 use crate::session::{Command, Scratch, Session};
 use crate::{NUT, SIGNATURE};
 use flowpin_counters::{Loss, Losses};
-use flowpin_memory::Slab;
+use flowpin_memory::{Pool, Slab};
 use flowpin_packet::Timestamp;
 use flowpin_parser::{
     Begin, Buffer, Ends, KeptBytes, Lines, Next, Parser, ParserSetup, Queues, Reads, Successor,
@@ -125,6 +125,13 @@ impl Parser for Nut {
     fn is_idle(&self, connection: u32) -> bool {
         let session = self.sessions.get(connection);
         session.is_some_and(|session| session.waiting.is_empty())
+    }
+
+    fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        visit(&mut self.sessions);
+        visit(self.lines.pool());
+        self.shared.waiting.pools(visit);
+        visit(self.shared.users.pool());
     }
 
     fn losses(&self) -> Losses {

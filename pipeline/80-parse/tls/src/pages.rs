@@ -1,6 +1,6 @@
 //! The texts of a handshake, concatenated on a page; sinks that do not read them need no page.
 
-use flowpin_memory::{Budget, Slab};
+use flowpin_memory::{Budget, Pool, Slab};
 use flowpin_parser::slot_bytes;
 use std::io;
 
@@ -89,6 +89,10 @@ pub(crate) struct Pages {
 const COST: u64 = slot_bytes::<Page>() as u64;
 
 impl Pages {
+    pub(crate) fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        visit(&mut self.slab);
+    }
+
     /// Reserves room for all that the budget allows.
     pub(crate) fn new(budget: &Budget) -> io::Result<Self> {
         Ok(Self {

@@ -1,6 +1,6 @@
 //! Blocks for handshake messages that arrive in parts, charged to the budgets of their shards.
 
-use flowpin_memory::{Budget, Slab};
+use flowpin_memory::{Budget, Pool, Slab};
 use flowpin_parser::slot_bytes;
 use std::io;
 
@@ -25,6 +25,11 @@ const SHORT_COST: u64 = slot_bytes::<[u8; SHORT_BYTES]>() as u64;
 const LONG_COST: u64 = slot_bytes::<[u8; MESSAGE_BYTES_MAX]>() as u64;
 
 impl Blocks {
+    pub(crate) fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        visit(&mut self.short);
+        visit(&mut self.long);
+    }
+
     /// Reserves room for all that the budget allows.
     pub(crate) fn new(budget: &Budget) -> io::Result<Self> {
         Ok(Self {

@@ -6,7 +6,7 @@
 
 use crate::frames::Frames;
 use flowpin_counters::{Loss, Losses};
-use flowpin_memory::{Budget, Slab};
+use flowpin_memory::{Budget, Pool, Slab};
 use flowpin_packet::{Shard, Timestamp};
 use flowpin_parser::{
     Begin, Continues, Ends, Next, Parser, ParserSetup, Reads, Successor, slot_bytes,
@@ -160,6 +160,11 @@ impl<T: Parser> Parser for Carried<T> {
             Next::Nothing
         });
         self.connections.remove(connection);
+    }
+
+    fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        visit(&mut self.connections);
+        self.tls.pools(visit);
     }
 
     fn losses(&self) -> Losses {

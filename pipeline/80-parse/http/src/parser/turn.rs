@@ -8,6 +8,7 @@ use crate::setup::{BUFFERS, options};
 use crate::state::{Connection, Phase, Queue, Side};
 use crate::{FILES, Http, schema};
 use flowpin_counters::{Loss, Losses};
+use flowpin_memory::Pool;
 use flowpin_packet::Timestamp;
 use flowpin_parser::{Begin, Buffer, Ends, Next, Parser, ParserSetup, Reads, slot_bytes};
 use flowpin_record::{MessageSchema, MessageSink};
@@ -127,6 +128,12 @@ impl Parser for Http {
         self.rests(connection, |phase| {
             matches!(phase, Phase::Between | Phase::Closed)
         })
+    }
+
+    fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        visit(&mut self.connections);
+        visit(&mut self.pools.transactions);
+        self.pools.texts.pools(visit);
     }
 
     fn losses(&self) -> Losses {

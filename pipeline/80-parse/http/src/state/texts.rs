@@ -5,7 +5,7 @@
 //!            512, or 128 for one request among many
 //! ```
 
-use flowpin_memory::{BlockPool, Budget};
+use flowpin_memory::{BlockPool, Budget, Pool};
 use std::io;
 
 /// A text in blocks, each of which begins with the handle of the next.
@@ -126,6 +126,11 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
+    pub(crate) fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        visit(&mut self.short);
+        visit(&mut self.usual);
+    }
+
     pub(crate) fn new(budget: &Budget) -> io::Result<Self> {
         let pool = |size: Size| {
             let count = budget.capacity_of(size.cost(), 256);

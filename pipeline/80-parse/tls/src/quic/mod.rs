@@ -14,7 +14,7 @@ use crate::short::Short;
 use crate::stream::losses;
 use crypto::{CryptoStream, message};
 use flowpin_counters::{Loss, Losses};
-use flowpin_memory::Slab;
+use flowpin_memory::{Pool, Slab};
 use flowpin_packet::Timestamp;
 use flowpin_parser::{Begin, Buffer, Ends, Next, Parser, ParserSetup, Reads, slot_bytes};
 use flowpin_record::{MessageSchema, MessageSink};
@@ -152,6 +152,12 @@ impl Parser for Quic {
         }
         self.pages.free(session.page, session.shard);
         self.sessions.remove(connection);
+    }
+
+    fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        visit(&mut self.sessions);
+        self.pages.pools(visit);
+        self.blocks.pools(visit);
     }
 
     fn losses(&self) -> Losses {

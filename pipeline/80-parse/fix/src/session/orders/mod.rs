@@ -11,7 +11,7 @@
 
 mod tables;
 
-use flowpin_memory::Budget;
+use flowpin_memory::{Budget, Pool};
 use flowpin_packet::Timestamp;
 use std::io;
 use tables::{Entry, TableOf, Tables};
@@ -44,6 +44,10 @@ impl Waiting {
 }
 
 impl Orders {
+    pub(crate) fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        self.0.pools(visit);
+    }
+
     pub(crate) fn new(budget: &Budget) -> io::Result<Self> {
         Tables::new(budget).map(Self)
     }

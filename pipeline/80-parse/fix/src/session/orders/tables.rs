@@ -4,7 +4,7 @@
 //!  1 set of four ──a set is full──► 16 sets ──► 256 sets ──► the oldest of the set is evicted
 //! ```
 
-use flowpin_memory::{Budget, Slab};
+use flowpin_memory::{Budget, Pool, Slab};
 use flowpin_parser::slot_bytes;
 use std::io;
 
@@ -136,6 +136,12 @@ pub(super) struct Tables {
 }
 
 impl Tables {
+    pub(super) fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        visit(&mut self.small);
+        visit(&mut self.medium);
+        visit(&mut self.large);
+    }
+
     pub(super) fn new(budget: &Budget) -> io::Result<Self> {
         Ok(Self {
             small: Table::reserve(budget)?,
