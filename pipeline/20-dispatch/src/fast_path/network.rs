@@ -30,7 +30,7 @@ pub(super) fn ipv4<const DECODE: bool, R: Refusal>(
     let ip_len = u32::from(u16::from_be_bytes([h[2], h[3]]));
     // One word for "more fragments", the fragment's offset and the protocol; the time to live
     // lies between them. A fragment gives a number that is no protocol's.
-    let protocol = u32::from_be_bytes([h[6], h[7], h[8], h[9]]) & 0x3fff_00ff;
+    let protocol = u32::from_be_bytes(*h[6..10].first_chunk().ok_or_else(short)?) & 0x3fff_00ff;
     if h[0] != 0x45 || l3 as u32 + ip_len > frame.wire_len {
         return Err(R::because(match h[0] {
             0x45 => SlowReason::IpLength,
