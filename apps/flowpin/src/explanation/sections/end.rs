@@ -83,7 +83,21 @@ pub(super) fn ended(end: &EndView) -> String {
 }
 
 pub(super) fn ends(record: &ConnRecord) -> String {
-    let end = |end: &RecordEndpoint| format!("{} port {}", end.address, end.port);
+    let end = |end: &RecordEndpoint| match record.protocol {
+        // RecordEndpoint: the client's is the type, the server's the code or the answer's type.
+        ICMP | ICMPV6 => end.address.to_string(),
+        _ => format!("{} port {}", end.address, end.port),
+    };
+    if matches!(record.protocol, ICMP | ICMPV6) {
+        let (client, server) = (&record.client, &record.server);
+        return format!(
+            "{} → {}, ICMP type {}, code or type of the answer {}",
+            end(client),
+            end(server),
+            client.port,
+            server.port
+        );
+    }
     format!("{} → {}", end(&record.client), end(&record.server))
 }
 
@@ -91,6 +105,8 @@ pub(super) fn both(to_server: u64, to_client: u64) -> String {
     format!("{}/{}", number::count(to_server), number::count(to_client))
 }
 
+const ICMP: u8 = 1;
+const ICMPV6: u8 = 58;
 /// Packets whose held bytes are listed; JSON has all.
 const HELD_MAX: usize = 20;
 /// Letters of a record's line.
