@@ -10,9 +10,12 @@ mod tokens;
 
 use flowpin_grammar::{Compiled, Limits, compile};
 use flowpin_lexer::{Saved, Scanner, Sink, Texts, Then, Token};
-use flowpin_packet::{Shard, Timestamp};
+use flowpin_packet::Timestamp;
+use flowpin_parser::testing::Trial;
+use flowpin_parser::{Parser, ParserSetup};
 use flowpin_record::{MessageSchema, MessageSink, Value};
 use flowpin_text::{Protocol, Text, TextOptions};
+use std::sync::Arc;
 
 /// The listing of `docs/user/grammar.md`.
 fn tutorial() -> &'static str {
@@ -23,6 +26,13 @@ fn tutorial() -> &'static str {
 
 fn compiled(name: &str, text: &str) -> Compiled {
     compile(name, text.as_bytes(), &Limits::default()).unwrap_or_else(|why| panic!("{why}"))
+}
+
+/// A parser of this protocol.
+fn trial(protocol: &Arc<Protocol>) -> Trial<Text> {
+    let (setup, protocols) = (ParserSetup::default(), vec![Arc::clone(protocol)]);
+    let text = Text::with_protocols(TextOptions::default(), protocols, &setup);
+    Trial::new(text.unwrap(), &setup)
 }
 
 #[derive(Default)]
@@ -54,10 +64,10 @@ fn the_tutorial_s_grammar_reads_memcached() {
     assert!(compiled.backing_up.is_empty(), "nothing is read twice");
     let protocol = Protocol::loaded(compiled.grammar);
     for piece in [1, 2, 7, 1000] {
-        let mut text = Text::new(TextOptions::default(), vec![protocol.clone()]);
+        let mut text = trial(&protocol);
         let mut log = Log::default();
-        let number = text.protocol("memcached").unwrap();
-        let handle = text.begin(Shard(0), number).unwrap();
+        let number = text.parser.protocol("memcached").unwrap();
+        let handle = text.begin(number).unwrap();
         let turns: [(bool, &[u8]); 2] = [
             (
                 true,
@@ -107,18 +117,18 @@ const TAKES: &str = r#"
 #[test]
 fn what_is_skipped_behind_a_gap_is_not_taken() {
     let protocol = Protocol::loaded(compiled("takes.l", TAKES).grammar);
-    let mut text = Text::new(TextOptions::default(), vec![protocol]);
+    let mut text = trial(&protocol);
     let mut log = Log::default();
     let at = Timestamp(1);
-    let number = text.protocol("takes").unwrap();
-    let stream = text.begin(Shard(0), number).unwrap();
+    let number = text.parser.protocol("takes").unwrap();
+    let stream = text.begin(number).unwrap();
     text.data(stream, at, true, b"take 3\nabcemit\ntake 5\nab", &mut log);
     text.gap(stream, at, true, 10, &mut log);
     text.data(stream, at, true, b"sync\nskip 3\nxyzemit\n", &mut log);
     text.end(stream, at, &mut log);
-    let datagrams = text.begin(Shard(0), number).unwrap();
+    let datagrams = text.begin(number).unwrap();
     for datagram in [b"take 5\nab".as_slice(), b"skip 3\nxyzemit\n"] {
-        text.datagram(datagrams, at, true, datagram, datagram.len(), &mut log);
+        text.datagram(datagrams, at, true, (datagram, datagram.len()), &mut log);
     }
     text.end(datagrams, at, &mut log);
     assert_eq!(log.0, ["takes name=abc", "text_gap", "takes ", "takes "]);
@@ -179,7 +189,7 @@ fn the_paper_s_skeleton_loads_as_it_stands() {
     let grammar = compiled("figure-1.l", SKELETON).grammar;
     let scanner = Scanner::new(grammar.table.clone());
     let mut saved = Saved::new(0);
-    let mut texts = Texts::new(1 << 16);
+    let mut texts = Texts::with_shard_bytes(1 << 16).unwrap();
     let mut tokens = Tokens::default();
     for piece in [
         &b"HTTP/1.1 200Con"[..],

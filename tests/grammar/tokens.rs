@@ -1,9 +1,10 @@
 //! Grammars of flex alone: each token is a record.
 
-use crate::compiled;
-use flowpin_packet::{Shard, Timestamp};
+use crate::{compiled, trial};
+use flowpin_packet::Timestamp;
+use flowpin_parser::Parser;
 use flowpin_record::{MessageSchema, MessageSink, Value};
-use flowpin_text::{Protocol, Text, TextOptions};
+use flowpin_text::Protocol;
 
 #[derive(Default)]
 struct Rows(Vec<String>);
@@ -25,9 +26,9 @@ impl MessageSink for Rows {
 fn rows(file: &str, text: &str, turns: &[(bool, &[u8])], piece: usize) -> Vec<String> {
     let protocol = Protocol::loaded(compiled(file, text).grammar);
     let name = protocol.grammar.protocol.to_string();
-    let mut text = Text::new(TextOptions::default(), vec![protocol]);
-    let number = text.protocol(&name).unwrap();
-    let handle = text.begin(Shard(0), number).unwrap();
+    let mut text = trial(&protocol);
+    let number = text.parser.protocol(&name).unwrap();
+    let handle = text.begin(number).unwrap();
     let mut rows = Rows::default();
     for (to_server, bytes) in turns {
         for bytes in bytes.chunks(piece) {

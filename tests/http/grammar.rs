@@ -75,7 +75,7 @@ impl Sink for Lines {
 
 fn by_grammar(head: &[u8], piece: usize) -> Vec<Line> {
     let mut lines = Lines::default();
-    let (mut texts, mut saved) = (Texts::new(1 << 20), Saved::new(0));
+    let (mut texts, mut saved) = (Texts::with_shard_bytes(1 << 20).unwrap(), Saved::new(0));
     for part in head.chunks(piece) {
         SCANNER.scan(&mut saved, &mut texts, 0, part, &mut lines);
     }

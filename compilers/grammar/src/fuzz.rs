@@ -41,14 +41,16 @@ fn assert_same(scanner: &Scanner, bytes: &[u8], piece: usize) {
 }
 
 fn tokens(scanner: &Scanner, bytes: &[u8], piece: usize) -> Vec<(Option<u16>, Vec<u8>, u64)> {
-    let mut texts = Texts::new(1 << 20);
+    let Ok(mut texts) = Texts::with_shard_bytes(1 << 20) else {
+        return Vec::new();
+    };
     let mut saved = Saved::new(0);
     let mut told = Told(Vec::new());
     for piece in bytes.chunks(piece) {
         scanner.scan(&mut saved, &mut texts, 0, piece, &mut told);
     }
     scanner.finish(&mut saved, &mut texts, 0, &mut told);
-    assert_eq!(texts.held_bytes(), 0);
+    assert!(texts.is_empty());
     told.0
 }
 

@@ -137,14 +137,14 @@ impl Sink for Told {
 }
 
 fn ours(scanner: &Scanner, pieces: &[&[u8]]) -> Vec<(usize, Vec<u8>)> {
-    let mut texts = Texts::new(1 << 20);
+    let mut texts = Texts::with_shard_bytes(1 << 20).unwrap();
     let mut saved = Saved::new(0);
     let mut told = Told::default();
     for piece in pieces {
         scanner.scan(&mut saved, &mut texts, 0, piece, &mut told);
     }
     scanner.finish(&mut saved, &mut texts, 0, &mut told);
-    assert_eq!(texts.held_bytes(), 0);
+    assert!(texts.is_empty());
     told.0
 }
 

@@ -35,7 +35,7 @@ impl Sink for Told<'_> {
 
 /// The tokens of the bytes in pieces of so many, and where the scanner stands behind each.
 fn told(is_straight: bool, bytes: &[u8], piece: usize, then: &[Then]) -> (Vec<Known>, Vec<Saved>) {
-    let mut texts = Texts::new(1 << 20);
+    let mut texts = Texts::with_shard_bytes(1 << 20).unwrap();
     let mut saved = Saved::new(http::IN_INITIAL);
     let mut told = Told {
         tokens: Vec::new(),

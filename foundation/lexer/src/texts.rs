@@ -1,52 +1,81 @@
 //! Beginnings of tokens whose ends have not come yet.
 
 use crate::saved::{NO_TEXT, Saved};
+use flowpin_memory::{Budget, Buffer, Buffers, Pool, Slab};
+use std::io;
 
-/// A pool of the texts of unfinished tokens, one a core; each shard has its cap.
+/// The texts of unfinished tokens, one pool a core, charged to the budgets of their shards.
 ///
-/// A text that its shard's cap leaves no room for is not kept: its token is told shortened.
+/// A text for which its shard has no memory is not kept: its token is reported shortened.
 #[derive(Debug)]
 pub struct Texts {
-    slots: Vec<Slot>,
-    free: Vec<u32>,
-    used_bytes: Vec<u64>,
-    shard_bytes_max: u64,
+    slots: Slab<Slot>,
+    bytes: Buffers<u8>,
+    budget: Budget,
+    /// The text of the token that is being reported: no longer than a token.
+    taken: Vec<u8>,
     lost: TextsLost,
 }
 
-/// What the caps cost.
+/// What was lost for lack of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TextsLost {
-    /// Tokens whose text was not kept because the shard's memory was full.
+    /// Tokens whose text was not kept.
     pub tokens: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Slot {
-    bytes: Vec<u8>,
+    text: Buffer,
     shard: u8,
 }
 
+/// What a slot takes, with its place in the list of free ones.
+const SLOT_BYTES: u64 = (size_of::<Slot>() + size_of::<u32>()) as u64;
+
+/// Sizes of texts: the last one is that of the longest token that a grammar may have. Each step is
+/// small enough for a packet of one byte.
+const SIZES: &[usize] = &[64, 256, 1024, 4096, 16_384, 32_768, 49_152, 65_536];
+
 impl Texts {
-    /// A pool whose shards may each keep so many bytes.
-    pub fn new(shard_bytes_max: u64) -> Self {
-        Self {
-            slots: Vec::new(),
-            free: Vec::new(),
-            used_bytes: vec![0; SHARDS],
-            shard_bytes_max,
+    /// A pool that takes its memory from this budget.
+    ///
+    /// # Errors
+    ///
+    /// If the system refuses the address space.
+    pub fn new(budget: &Budget) -> io::Result<Self> {
+        Ok(Self {
+            slots: Slab::with_capacity(budget.capacity_of(SLOT_BYTES, 256))?,
+            bytes: Buffers::new(budget, SIZES)?,
+            budget: budget.clone(),
+            taken: Vec::new(),
             lost: TextsLost::default(),
-        }
+        })
     }
 
-    /// What the caps have cost so far.
+    /// A pool with a budget of its own.
+    ///
+    /// # Errors
+    ///
+    /// If the system refuses the address space.
+    pub fn with_shard_bytes(shard_bytes: u64) -> io::Result<Self> {
+        Self::new(&Budget::new(shard_bytes))
+    }
+
+    /// What was lost so far.
     pub const fn lost(&self) -> TextsLost {
         self.lost
     }
 
-    /// Bytes of unfinished tokens now, of all shards.
-    pub fn held_bytes(&self) -> u64 {
-        self.used_bytes.iter().sum()
+    /// Whether no token is unfinished.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// Calls `visit` with each of its pools.
+    pub fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        visit(&mut self.slots);
+        self.bytes.pools(visit);
     }
 
     /// Adds to the text of a token, up to `len_max` bytes in all.
@@ -54,60 +83,50 @@ impl Texts {
         if saved.has_lost_text || bytes.is_empty() {
             return;
         }
-        let Some(slot) = self.slot(saved, shard) else {
+        let slot = self.slot(saved, shard);
+        let Some(slot) = slot.and_then(|slot| self.slots.get_mut(slot)) else {
             return self.lose(saved);
         };
-        let Some((text, used)) = self
-            .slots
-            .get_mut(slot)
-            .zip(self.used_bytes.get_mut(usize::from(shard)))
-        else {
-            return;
-        };
-        let room = len_max.saturating_sub(text.bytes.len());
+        let room = len_max.saturating_sub(slot.text.len());
         let kept = bytes.get(..room).unwrap_or(bytes);
-        let after = used.saturating_add(kept.len() as u64);
-        if after > self.shard_bytes_max {
-            return self.lose(saved);
+        if !self.bytes.extend(shard, &mut slot.text, kept) {
+            self.lose(saved);
         }
-        *used = after;
-        text.bytes.extend_from_slice(kept);
     }
 
-    /// The text of a token, taken out; [`Texts::give_back`] takes the memory back.
-    pub(crate) fn take(&mut self, saved: &mut Saved) -> Vec<u8> {
-        let Some(slot) = self.slots.get_mut(saved.text as usize) else {
-            return Vec::new();
-        };
-        let bytes = core::mem::take(&mut slot.bytes);
-        if let Some(used) = self.used_bytes.get_mut(usize::from(slot.shard)) {
-            *used = used.saturating_sub(bytes.len() as u64);
+    /// The text of a token, whose memory is given back. [`Texts::give_back`] takes the vector back.
+    pub(crate) fn take(&mut self, saved: &Saved) -> Vec<u8> {
+        let mut taken = core::mem::take(&mut self.taken);
+        taken.clear();
+        if let Some(slot) = self.slots.get_mut(saved.text) {
+            taken.extend_from_slice(self.bytes.get(&slot.text));
+            self.bytes.release(slot.shard, &mut slot.text);
         }
-        bytes
+        taken
     }
 
-    /// Takes back the memory of what was taken out, and releases the token.
-    pub(crate) fn give_back(&mut self, slot: u32, mut bytes: Vec<u8>) {
-        let Some(place) = self.slots.get_mut(slot as usize) else {
-            return;
-        };
-        bytes.clear();
-        // Long texts are rare: their memory is not kept, so that the pool stays small.
-        if bytes.capacity() <= KEPT_BYTES_MAX {
-            place.bytes = bytes;
-        }
-        self.free.push(slot);
+    /// Takes back the vector of [`Texts::take`], and releases the token of that slot.
+    pub(crate) fn give_back(&mut self, slot: u32, taken: Vec<u8>) {
+        self.taken = taken;
+        self.free(slot);
     }
 
     /// Forgets the token.
     pub(crate) fn release(&mut self, saved: &mut Saved) {
-        if saved.text != NO_TEXT {
-            let bytes = self.take(saved);
-            self.give_back(saved.text, bytes);
+        if let Some(slot) = self.slots.get_mut(saved.text) {
+            self.bytes.release(slot.shard, &mut slot.text);
+            self.free(saved.text);
         }
         saved.text = NO_TEXT;
         saved.token_len = 0;
         saved.has_lost_text = false;
+    }
+
+    fn free(&mut self, slot: u32) {
+        if let Some(&Slot { shard, .. }) = self.slots.get(slot) {
+            self.slots.remove(slot);
+            self.budget.give_back(shard, SLOT_BYTES);
+        }
     }
 
     fn lose(&mut self, saved: &mut Saved) {
@@ -118,22 +137,18 @@ impl Texts {
         self.lost.tokens = self.lost.tokens.saturating_add(1);
     }
 
-    fn slot(&mut self, saved: &mut Saved, shard: u8) -> Option<usize> {
+    fn slot(&mut self, saved: &mut Saved, shard: u8) -> Option<u32> {
         if saved.text == NO_TEXT {
-            let slot = match self.free.pop() {
-                Some(slot) => slot,
-                None => {
-                    let slot = u32::try_from(self.slots.len()).ok()?;
-                    self.slots.push(Slot::default());
-                    slot
-                }
+            if !self.budget.take(shard, SLOT_BYTES) {
+                return None;
+            }
+            let text = Buffer::default();
+            let Some(slot) = self.slots.insert(Slot { text, shard }) else {
+                self.budget.give_back(shard, SLOT_BYTES);
+                return None;
             };
             saved.text = slot;
-            self.slots.get_mut(slot as usize)?.shard = shard;
         }
-        Some(saved.text as usize)
+        Some(saved.text)
     }
 }
-
-const SHARDS: usize = 256;
-const KEPT_BYTES_MAX: usize = 1024;

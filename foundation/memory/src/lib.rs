@@ -5,7 +5,8 @@
 //!    ├─ Reserved<T>   an array of plain values, all zero at first
 //!    ├─ Slab<T>       values behind u32 handles, freed ones reused first
 //!    ├─ BlockPool     byte blocks of one size behind u32 handles
-//!    └─ Chains        byte strings that grow, in such blocks
+//!    ├─ Chains        byte strings that grow, in such blocks
+//!    └─ Buffers<T>    arrays that grow in one piece, in slots of a few sizes
 //!
 //!  Budget        how many bytes of all of them each shard may have in use
 //! ```
@@ -21,8 +22,10 @@
 mod apart;
 mod blocks;
 mod budget;
+mod buffers;
 mod chains;
 mod counting;
+mod exiting;
 mod handles;
 mod mapping;
 mod pool;
@@ -34,8 +37,10 @@ mod zeroable;
 pub use apart::{Places, place_values};
 pub use blocks::BlockPool;
 pub use budget::{Budget, Part};
+pub use buffers::{Buffer, Buffers};
 pub use chains::{Chain, Chains};
 pub use counting::CountingAllocator;
+pub use exiting::{ExitingAllocator, whole};
 pub use pool::Pool;
 pub use reserved::Reserved;
 pub use slab::Slab;

@@ -136,7 +136,7 @@ impl Sink for Fields {
 
 fn scan<const IS_STRAIGHT: bool>(scanner: &Scanner, buffer: &[u8], len: usize) {
     let mut fields = Fields::default();
-    let mut texts = Texts::new(1 << 20);
+    let mut texts = Texts::with_shard_bytes(1 << 20).unwrap();
     let mut saved = Saved::new(0);
     // Segment by segment, as packets bring them.
     for message in buffer.chunks_exact(len) {

@@ -1,57 +1,144 @@
 //! The captured fields of one direction or of one question.
 
-use crate::budget::{Budget, Spare};
+use crate::memory::Memory;
 use crate::options::TextOptions;
 use flowpin_lexer::{FieldId, FieldKind, GrammarField};
+use flowpin_memory::Buffer;
 use flowpin_packet::Timestamp;
 use flowpin_record::Value;
 
-/// The captured fields. Empty fields own no memory: most directions are between two messages, and
-/// a worker's next message reuses the memory of the last one, which is still in the cache.
-#[derive(Clone, Debug, Default)]
+/// The captured fields. Empty fields take no memory: most directions are between two messages.
+///
+/// A plain value: who copies it must not forget both.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fields {
     /// The time of the first field.
     pub(crate) begun: Option<Timestamp>,
-    entries: Vec<Entry>,
-    bytes: Vec<u8>,
+    entries: Buffer,
+    bytes: Buffer,
 }
 
 /// A field's value, or one member of its list.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry {
+struct Entry {
     field: FieldId,
     what: What,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum What {
+enum What {
     Count(u64),
     /// Start and end in the bytes.
     Text(u32, u32),
 }
 
-impl Fields {
-    pub(crate) fn count(&self, field: FieldId) -> Option<u64> {
-        let mut found = self.entries.iter().filter(|entry| entry.field == field);
-        found.find_map(|entry| match entry.what {
+impl Entry {
+    /// As two words: the field, and whether it is a text; then its value.
+    #[inline]
+    const fn pack(self) -> [u64; 2] {
+        let field = (self.field as u64) << 1;
+        match self.what {
+            What::Count(count) => [field, count],
+            What::Text(from, to) => [field | 1, (to as u64) << 32 | from as u64],
+        }
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "what was packed")]
+    const fn unpack([field, value]: [u64; 2]) -> Self {
+        Self {
+            field: (field >> 1) as FieldId,
+            what: match field & 1 {
+                0 => What::Count(value),
+                _ => What::Text(value as u32, (value >> 32) as u32),
+            },
+        }
+    }
+}
+
+/// The values of captured fields.
+#[derive(Clone, Copy)]
+pub(crate) struct Values<'a> {
+    entries: &'a [[u64; 2]],
+    bytes: &'a [u8],
+}
+
+impl<'a> Values<'a> {
+    #[inline]
+    fn entries(self, field: FieldId) -> impl Iterator<Item = What> + use<'a> {
+        let entries = self.entries.iter().copied().map(Entry::unpack);
+        entries
+            .filter(move |entry| entry.field == field)
+            .map(|entry| entry.what)
+    }
+
+    pub(crate) fn has(self, field: FieldId) -> bool {
+        self.entries(field).next().is_some()
+    }
+
+    pub(crate) fn count(self, field: FieldId) -> Option<u64> {
+        self.entries(field).find_map(|what| match what {
             What::Count(count) => Some(count),
             What::Text(..) => None,
         })
+    }
+
+    /// The texts of a field, in order.
+    pub(crate) fn texts(self, field: FieldId) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        self.entries(field).filter_map(move |what| match what {
+            What::Text(from, to) => self.bytes.get(from as usize..to as usize),
+            What::Count(_) => None,
+        })
+    }
+
+    /// The field's value; `None` for a list, which has [`texts`](Self::texts) instead.
+    pub(crate) fn value(self, field: FieldId, kind: FieldKind) -> Option<Value<'a>> {
+        match kind {
+            FieldKind::Count => self.count(field).map(Value::Count),
+            FieldKind::Text => self.texts(field).next().map(Value::Bytes),
+            FieldKind::List => None,
+        }
+    }
+}
+
+impl Fields {
+    /// Their values.
+    #[inline]
+    pub(crate) fn values<'a>(&self, memory: &'a Memory) -> Values<'a> {
+        Values {
+            entries: memory.entries.get(&self.entries),
+            bytes: memory.bytes.get(&self.bytes),
+        }
     }
 
     pub(crate) fn set_count(
         &mut self,
         field: FieldId,
         count: u64,
-        at: Timestamp,
-        budget: &mut Budget,
+        context: &mut CaptureContext<'_>,
     ) {
-        self.begun.get_or_insert(at);
-        self.take_memory(budget);
-        let what = What::Count(count);
-        match self.entries.iter_mut().find(|entry| entry.field == field) {
-            Some(entry) => entry.what = what,
-            None => self.entries.push(Entry { field, what }),
+        self.begun.get_or_insert(context.at);
+        let entry = Entry {
+            field,
+            what: What::Count(count),
+        };
+        let entries = context.memory.entries.get_mut(&self.entries);
+        match entries
+            .iter_mut()
+            .find(|one| Entry::unpack(**one).field == field)
+        {
+            Some(place) => *place = entry.pack(),
+            None => self.push(entry, context),
+        }
+    }
+
+    fn push(&mut self, entry: Entry, context: &mut CaptureContext<'_>) {
+        let (shard, memory) = (context.shard, &mut *context.memory);
+        if !memory
+            .entries
+            .extend(shard, &mut self.entries, &[entry.pack()])
+        {
+            memory.lose();
         }
     }
 
@@ -64,18 +151,12 @@ impl Fields {
         context: &mut CaptureContext<'_>,
     ) {
         self.begun.get_or_insert(context.at);
-        self.take_memory(context.budget);
         if !is_more {
-            self.clear_field(field);
+            self.clear_field(field, context.shard, context.memory);
         } else {
-            let len = self
-                .entries
-                .iter()
-                .filter(|entry| entry.field == field)
-                .count();
-            if len >= context.options.list_len_max {
-                context.budget.lost = context.budget.lost.saturating_add(1);
-                return;
+            let values = self.values(context.memory);
+            if values.entries(field).count() >= context.options.list_len_max {
+                return context.memory.lose();
             }
         }
         let from = self.bytes.len();
@@ -83,7 +164,7 @@ impl Fields {
             && let (Ok(from), Ok(to)) = (u32::try_from(from), u32::try_from(self.bytes.len()))
         {
             let what = What::Text(from, to);
-            self.entries.push(Entry { field, what });
+            self.push(Entry { field, what }, context);
         }
     }
 
@@ -95,9 +176,10 @@ impl Fields {
         text: &[u8],
         context: &mut CaptureContext<'_>,
     ) {
-        let last = self.entries.iter().rposition(|entry| entry.field == field);
-        let Some((index, What::Text(from, to))) =
-            last.and_then(|index| Some((index, self.entries.get(index)?.what)))
+        let entries = context.memory.entries.get(&self.entries).iter();
+        let mut last = entries.copied().map(Entry::unpack).enumerate().rev();
+        let last = last.find(|(_, entry)| entry.field == field);
+        let Some((index, What::Text(from, to))) = last.map(|(index, entry)| (index, entry.what))
         else {
             return self.set_text(field, text, false, context);
         };
@@ -105,25 +187,24 @@ impl Fields {
         let mut from = from as usize;
         let to = to as usize;
         if to != self.bytes.len() {
-            let len = to.saturating_sub(from);
-            if self.bytes.len() > BYTES_MAX || !context.budget.take(context.shard, len) {
-                context.budget.lost = context.budget.lost.saturating_add(1);
-                return;
+            let (begin, bytes) = (self.bytes.len(), &mut context.memory.bytes);
+            if begin > BYTES_MAX || !bytes.repeat(context.shard, &mut self.bytes, from, to) {
+                return context.memory.lose();
             }
-            let begin = self.bytes.len();
-            self.bytes.extend_from_within(from..to);
             from = begin;
         }
         let so_far = self.bytes.len().saturating_sub(from);
         self.add_bytes(separator, so_far, context);
         let so_far = self.bytes.len().saturating_sub(from);
         self.add_bytes(text, so_far, context);
+        let entries = context.memory.entries.get_mut(&self.entries);
         if let (Some(entry), Ok(from), Ok(to)) = (
-            self.entries.get_mut(index),
+            entries.get_mut(index),
             u32::try_from(from),
             u32::try_from(self.bytes.len()),
         ) {
-            entry.what = What::Text(from, to);
+            let what = What::Text(from, to);
+            *entry = Entry { field, what }.pack();
         }
     }
 
@@ -132,119 +213,103 @@ impl Fields {
         let room = context.options.text_len_max.saturating_sub(so_far);
         let room = room.min(BYTES_MAX.saturating_sub(self.bytes.len()));
         let kept = bytes.get(..room).unwrap_or(bytes);
-        let fits = context.budget.take(context.shard, kept.len());
-        if fits {
-            self.bytes.extend_from_slice(kept);
-        }
+        let memory = &mut *context.memory;
+        let fits = memory.bytes.extend(context.shard, &mut self.bytes, kept);
         if !fits || kept.len() < bytes.len() {
-            context.budget.lost = context.budget.lost.saturating_add(1);
+            memory.lose();
         }
         fits && (!kept.is_empty() || bytes.is_empty())
     }
 
-    pub(crate) fn clear_field(&mut self, field: FieldId) {
-        if self.has(field) {
-            self.entries.retain(|entry| entry.field != field);
+    /// Keeps the entries of some fields only.
+    fn retain(&mut self, shard: u8, memory: &mut Memory, keeps: impl Fn(FieldId) -> bool) {
+        let entries = memory.entries.get_mut(&self.entries);
+        let mut kept = 0usize;
+        for index in 0..entries.len() {
+            let entry = entries.get(index).copied().unwrap_or_default();
+            if keeps(Entry::unpack(entry).field) {
+                if let Some(place) = entries.get_mut(kept) {
+                    *place = entry;
+                }
+                kept = kept.saturating_add(1);
+            }
+        }
+        memory.entries.truncate(shard, &mut self.entries, kept);
+    }
+
+    pub(crate) fn clear_field(&mut self, field: FieldId, shard: u8, memory: &mut Memory) {
+        if self.values(memory).has(field) {
+            self.retain(shard, memory, |one| one != field);
         }
     }
 
     /// Clears all fields except those that the grammar keeps.
-    pub(crate) fn clear(&mut self, known: &[GrammarField], shard: u8, budget: &mut Budget) {
-        let is_kept = |field: FieldId| {
-            let field = known.get(usize::from(field));
-            field.is_some_and(|field| field.is_kept)
-        };
+    pub(crate) fn clear(&mut self, known: &[GrammarField], shard: u8, memory: &mut Memory) {
         self.begun = None;
-        self.entries.retain(|entry| is_kept(entry.field));
         if self.entries.is_empty() {
-            return self.forget(shard, budget);
+            return self.forget(shard, memory);
+        }
+        self.retain(shard, memory, |field| is_kept(known, field));
+        if self.entries.is_empty() {
+            return self.forget(shard, memory);
         }
         // In the order of their bytes, texts only move towards the front.
-        self.entries.sort_by_key(|entry| match entry.what {
+        let entries = memory.entries.get_mut(&self.entries);
+        entries.sort_by_key(|entry| match Entry::unpack(*entry).what {
             What::Count(_) => 0,
             What::Text(from, _) => from,
         });
-        let before = self.bytes.len();
+        let bytes = memory.bytes.get_mut(&self.bytes);
         let mut end = 0usize;
-        for entry in &mut self.entries {
-            if let What::Text(from, to) = entry.what {
+        for packed in entries {
+            let Entry { field, what } = Entry::unpack(*packed);
+            if let What::Text(from, to) = what {
                 let len = to.saturating_sub(from) as usize;
-                self.bytes.copy_within(from as usize..to as usize, end);
+                bytes.copy_within(from as usize..to as usize, end);
                 let begin = u32::try_from(end).unwrap_or(u32::MAX);
                 end = end.saturating_add(len);
-                entry.what = What::Text(begin, u32::try_from(end).unwrap_or(u32::MAX));
+                let what = What::Text(begin, u32::try_from(end).unwrap_or(u32::MAX));
+                *packed = Entry { field, what }.pack();
             }
         }
-        self.bytes.truncate(end);
-        budget.give_back(shard, before.saturating_sub(end));
-        self.shrink();
+        memory.bytes.truncate(shard, &mut self.bytes, end);
     }
 
-    /// Frees memory beyond the usual: the budget counts used bytes, not capacity.
-    fn shrink(&mut self) {
-        if self.bytes.capacity() > CAPACITY_KEPT_MAX {
-            self.bytes.shrink_to(CAPACITY_KEPT_MAX);
-        }
-        if self.entries.capacity() > ENTRIES_KEPT_MAX {
-            self.entries.shrink_to(ENTRIES_KEPT_MAX);
-        }
-    }
-
-    /// Clears all fields and releases their memory.
-    pub(crate) fn forget(&mut self, shard: u8, budget: &mut Budget) {
-        budget.give_back(shard, self.bytes.len());
-        self.begun = None;
-        self.entries.clear();
-        self.bytes.clear();
-        self.give_memory(budget);
-    }
-
-    /// Takes spare or new memory, if the fields own none.
+    /// Clears all fields.
     #[inline]
-    fn take_memory(&mut self, budget: &mut Budget) {
-        if self.entries.capacity() > 0 {
-            return;
-        }
-        let spare = budget.spares.pop().unwrap_or_else(|| Spare {
-            entries: Vec::with_capacity(FRESH_ENTRIES),
-            bytes: Vec::with_capacity(FRESH_BYTES),
-        });
-        self.entries = spare.entries;
-        self.bytes = spare.bytes;
+    pub(crate) fn forget(&mut self, shard: u8, memory: &mut Memory) {
+        memory.entries.release(shard, &mut self.entries);
+        memory.bytes.release(shard, &mut self.bytes);
+        self.begun = None;
     }
 
-    /// Returns the memory of empty fields to the spares.
-    fn give_memory(&mut self, budget: &mut Budget) {
-        if self.entries.capacity() == 0 {
-            return;
-        }
-        self.shrink();
-        let spare = Spare {
-            entries: core::mem::take(&mut self.entries),
-            bytes: core::mem::take(&mut self.bytes),
-        };
-        if budget.spares.len() < SPARES_MAX {
-            budget.spares.push(spare);
-        }
+    /// What they take of their shard's budget.
+    pub(crate) fn cost(&self, memory: &Memory) -> u64 {
+        let entries = memory.entries.cost(&self.entries);
+        entries.saturating_add(memory.bytes.cost(&self.bytes))
     }
 
-    /// Copies the fields of another; false without room.
-    pub(crate) fn copy_from(&mut self, other: &Self, shard: u8, budget: &mut Budget) -> bool {
-        if other.entries.is_empty() {
-            self.begun = other.begun;
-            return true;
+    /// A copy of the fields that the grammar keeps; `None` without memory for them.
+    pub(crate) fn copy_of_kept(
+        &self,
+        known: &[GrammarField],
+        context: &mut CaptureContext<'_>,
+    ) -> Option<Self> {
+        let mut copy = Self::default();
+        let lost = context.memory.lost;
+        for index in 0..self.entries.len() {
+            if let Some(entry) = self.entry(index, context.memory)
+                && is_kept(known, entry.field)
+            {
+                copy.add_entry(entry, self, true, context);
+            }
         }
-        if !budget.take(shard, other.bytes.len()) {
-            budget.lost = budget.lost.saturating_add(1);
-            return false;
+        if context.memory.lost > lost {
+            copy.forget(context.shard, context.memory);
+            return None;
         }
-        self.take_memory(budget);
-        self.begun = other.begun;
-        self.entries.clear();
-        self.entries.extend_from_slice(&other.entries);
-        self.bytes.clear();
-        self.bytes.extend_from_slice(&other.bytes);
-        true
+        copy.begun = None;
+        Some(copy)
     }
 
     /// Adds the fields that only the other has, and the members of the other's lists.
@@ -254,46 +319,49 @@ impl Fields {
         known: &[GrammarField],
         context: &mut CaptureContext<'_>,
     ) {
-        for entry in &other.entries {
+        for index in 0..other.entries.len() {
+            let Some(entry) = other.entry(index, context.memory) else {
+                break;
+            };
             let field = known.get(usize::from(entry.field));
             let is_list = field.is_some_and(|field| field.kind == FieldKind::List);
-            match entry.what {
-                _ if self.has(entry.field) && !is_list => {}
-                What::Count(count) => {
-                    self.set_count(entry.field, count, context.at, context.budget)
-                }
-                What::Text(from, to) => {
-                    let text = other.bytes.get(from as usize..to as usize);
-                    self.set_text(entry.field, text.unwrap_or_default(), is_list, context);
-                }
+            if is_list || !self.values(context.memory).has(entry.field) {
+                self.add_entry(entry, other, is_list, context);
             }
         }
     }
 
-    pub(crate) fn has(&self, field: FieldId) -> bool {
-        self.entries.iter().any(|entry| entry.field == field)
+    fn entry(&self, index: usize, memory: &Memory) -> Option<Entry> {
+        let entries = memory.entries.get(&self.entries);
+        entries.get(index).copied().map(Entry::unpack)
     }
 
-    /// The field's value; `None` for a list, which has [`texts`](Self::texts) instead.
-    pub(crate) fn value<'a>(&'a self, field: FieldId, kind: FieldKind) -> Option<Value<'a>> {
-        match kind {
-            FieldKind::Count => self.count(field).map(Value::Count),
-            FieldKind::Text => self.texts(field).next().map(Value::Bytes),
-            FieldKind::List => None,
+    /// Adds an entry of other fields.
+    fn add_entry(
+        &mut self,
+        entry: Entry,
+        other: &Self,
+        is_list: bool,
+        context: &mut CaptureContext<'_>,
+    ) {
+        match entry.what {
+            What::Count(count) => self.set_count(entry.field, count, context),
+            What::Text(from, to) => {
+                let mut moved = core::mem::take(&mut context.memory.moved);
+                let bytes = context.memory.bytes.get(&other.bytes);
+                let text = bytes.get(from as usize..to as usize);
+                moved.clear();
+                moved.extend_from_slice(text.unwrap_or_default());
+                self.set_text(entry.field, &moved, is_list, context);
+                context.memory.moved = moved;
+            }
         }
     }
+}
 
-    /// The texts of a field, in order.
-    pub(crate) fn texts(&self, field: FieldId) -> impl Iterator<Item = &[u8]> {
-        let entries = self
-            .entries
-            .iter()
-            .filter(move |entry| entry.field == field);
-        entries.filter_map(|entry| match entry.what {
-            What::Text(from, to) => self.bytes.get(from as usize..to as usize),
-            What::Count(_) => None,
-        })
-    }
+fn is_kept(known: &[GrammarField], field: FieldId) -> bool {
+    let field = known.get(usize::from(field));
+    field.is_some_and(|field| field.is_kept)
 }
 
 /// The context of a capture.
@@ -301,33 +369,27 @@ pub(crate) struct CaptureContext<'a> {
     pub(crate) at: Timestamp,
     pub(crate) shard: u8,
     pub(crate) options: &'a TextOptions,
-    pub(crate) budget: &'a mut Budget,
+    pub(crate) memory: &'a mut Memory,
 }
 
 /// Bytes of all texts of one message.
 const BYTES_MAX: usize = 1 << 16;
-const CAPACITY_KEPT_MAX: usize = 2048;
-const ENTRIES_KEPT_MAX: usize = 64;
-/// Initial capacity if no memory is spare: small, since every connection may be inside a message,
-/// and only the lengths of texts are counted. It grows as needed and keeps its size for the next
-/// message.
-const FRESH_ENTRIES: usize = 4;
-const FRESH_BYTES: usize = 64;
-/// Messages whose memory is kept for later ones.
-const SPARES_MAX: usize = 64;
 
 #[cfg(test)]
 mod tests {
-    use super::{Budget, CAPACITY_KEPT_MAX, CaptureContext, ENTRIES_KEPT_MAX, Fields};
+    use super::{CaptureContext, Fields};
+    use crate::memory::Memory;
     use crate::options::TextOptions;
+    use flowpin_memory::Budget;
     use flowpin_packet::Timestamp;
 
-    /// A connection that once had a long message holds no more memory afterwards than its budget
-    /// counts.
+    /// However long a message was, no memory is in use after it, and no step takes more than a
+    /// packet may.
     #[test]
-    fn cleared_memory_is_released() {
+    fn cleared_memory_is_given_back() {
         let options = TextOptions::default();
-        let mut budget = Budget::new(1 << 20);
+        let budget = Budget::new(1 << 20);
+        let mut memory = Memory::new(&budget).unwrap();
         let mut fields = Fields::default();
         for field in 0..40 {
             for _ in 0..options.list_len_max {
@@ -335,19 +397,15 @@ mod tests {
                     at: Timestamp(1),
                     shard: 0,
                     options: &options,
-                    budget: &mut budget,
+                    memory: &mut memory,
                 };
+                let left = budget.left(0);
                 fields.set_text(field, &[b'x'; 40], true, &mut context);
+                assert!(left - budget.left(0) <= 32 << 10);
             }
         }
-        assert!(budget.used_bytes() > 40_000);
-        fields.clear(&[], 0, &mut budget);
-        assert_eq!(budget.used_bytes(), 0);
-        assert_eq!(fields.entries.capacity() + fields.bytes.capacity(), 0);
-        let [spare] = &*budget.spares else {
-            panic!("one message's memory is spare");
-        };
-        assert!(spare.bytes.capacity() <= CAPACITY_KEPT_MAX);
-        assert!(spare.entries.capacity() <= ENTRIES_KEPT_MAX);
+        assert!(budget.left(0) < (1 << 20) - 40_000);
+        fields.clear(&[], 0, &mut memory);
+        assert!(budget.is_whole());
     }
 }

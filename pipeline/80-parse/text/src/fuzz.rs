@@ -1,7 +1,10 @@
 //! The fuzzing entry point.
 
 use crate::{Text, TextOptions, built_in};
-use flowpin_packet::{Shard, Timestamp};
+use flowpin_memory::Budget;
+use flowpin_packet::Timestamp;
+use flowpin_parser::ParserSetup;
+use flowpin_parser::testing::Trial;
 use flowpin_record::{MessageSchema, MessageSink, Value};
 
 /// Reads any bytes as a conversation in one of the built-in grammars, in pieces of two lengths: the
@@ -14,24 +17,39 @@ pub fn fuzz_text(data: &[u8]) {
         return;
     };
     let whole = messages(choice, rest, usize::MAX);
-    assert_eq!(messages(choice, rest, usize::from(piece).max(1)), whole);
+    let piece = usize::from(piece).max(1);
+    assert_eq!(messages(choice, rest, piece), whole);
+    record_into(Log::default(), choice, rest, (piece, SCARCE));
 }
 
 fn messages(choice: u8, data: &[u8], piece: usize) -> Vec<String> {
-    record_into(Log::default(), choice, data, piece)
+    record_into(Log::default(), choice, data, (piece, AMPLE))
 }
 
-fn record_into(mut log: Log, choice: u8, data: &[u8], piece: usize) -> Vec<String> {
+/// Bytes of a shard that suffice for any conversation, and that do not.
+const AMPLE: u64 = 1 << 18;
+const SCARCE: u64 = 1200;
+
+fn record_into(
+    mut log: Log,
+    choice: u8,
+    data: &[u8],
+    (piece, shard_bytes): (usize, u64),
+) -> Vec<String> {
     let options = TextOptions {
-        shard_bytes_max: 1 << 16,
         questions_max: 4,
         ..TextOptions::default()
     };
     let protocols = built_in();
     let count = u16::try_from(protocols.len()).unwrap_or(1);
-    let mut text = Text::new(options, protocols);
+    let budget = || Budget::new(shard_bytes);
+    let setup = ParserSetup::default().with_budgets(budget(), budget());
+    let Ok(text) = Text::with_protocols(options, protocols, &setup) else {
+        return log.messages;
+    };
+    let mut text = Trial::new(text, &setup);
     let protocol = u16::from(choice).checked_rem(count).unwrap_or(0);
-    let Some(handle) = text.begin(Shard(choice), protocol) else {
+    let Some(handle) = text.begin(protocol) else {
         return log.messages;
     };
     let mut rest = data;
@@ -44,7 +62,7 @@ fn record_into(mut log: Log, choice: u8, data: &[u8], piece: usize) -> Vec<Strin
         }
     }
     text.end(handle, Timestamp(2), &mut log);
-    assert_eq!(text.shared_bytes(), 0);
+    text.finish(&mut log);
     log.messages
 }
 
@@ -72,7 +90,7 @@ impl MessageSink for Log {
 
 #[cfg(test)]
 mod tests {
-    use super::{Log, fuzz_text, messages, record_into};
+    use super::{AMPLE, Log, fuzz_text, messages, record_into};
 
     /// Messages whose values are not read are emitted all the same, with the same anomalies.
     #[test]
@@ -97,7 +115,7 @@ mod tests {
                 is_unread: true,
                 ..Log::default()
             };
-            let unread = record_into(log, choice, &data, 7);
+            let unread = record_into(log, choice, &data, (7, AMPLE));
             assert_eq!(unread.len(), read.len());
             for (read, unread) in read.iter().zip(unread) {
                 assert!(read.starts_with(&unread), "{read}, {unread}");

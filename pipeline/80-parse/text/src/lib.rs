@@ -9,9 +9,8 @@
 //!
 //! Owns the captured fields of each connection, and the questions that wait for their answers.
 //! Guarantees: the messages depend on each direction's bytes and on the order in which the two
-//! directions arrive, never on segmentation; connections, questions and bytes of texts are capped
-//! in each shard, with a [`flowpin_counters::Loss`] each. Nothing is allocated once the pools have
-//! grown to what the input needs.
+//! directions arrive, never on segmentation; what is kept is charged to the budget of its shard, and
+//! every refusal has a [`flowpin_counters::Loss`]; nothing is allocated for each message.
 //!
 //! Deliberately has no knowledge of protocols, which is in `grammars/`. [`built_in()`] returns the
 //! grammars compiled into the program; others are compiled when needed (`compilers/grammar`).
@@ -32,12 +31,12 @@
 )]
 
 mod actions;
-mod budget;
 pub mod built_in;
 mod feed;
 mod fields;
 mod fuzz;
-mod interface;
+mod grammars;
+mod memory;
 mod options;
 mod pairing;
 mod parser;
@@ -48,4 +47,4 @@ pub use built_in::{Protocol, built_in};
 #[doc(hidden)]
 pub use fuzz::fuzz_text;
 pub use options::TextOptions;
-pub use parser::{Handle, Text};
+pub use parser::Text;

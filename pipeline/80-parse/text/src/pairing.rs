@@ -7,8 +7,9 @@
 //!  await(IN) ──► (nothing) ┘             answer_in_order   the oldest that agrees, or an anomaly
 //! ```
 
+use crate::actions::capture_context;
 use crate::actions::{Actor, emit_message};
-use crate::fields::{CaptureContext, Fields};
+use crate::fields::Fields;
 use crate::questions::{Asked, NO_CONDITION, NO_MESSAGE};
 use flowpin_lexer::{Condition, FieldId, FieldKind, Grammar, Op};
 use flowpin_record::MessageSink;
@@ -58,20 +59,38 @@ impl<S: MessageSink> Actor<'_, S> {
         };
         let queue = &mut self.extra.asked;
         let nothing = Fields::default();
-        if !self
-            .questions
-            .push(queue, self.shard, asked, &nothing, self.budget)
+        if !self.questions.has_room(queue, 0)
+            || !self.questions.push(queue, self.shard, asked, nothing, 0)
         {
             *self.questions_lost = self.questions_lost.saturating_add(1);
             queue.leave_out();
         }
     }
 
-    /// Queues the direction's fields as a question; false if there is no room.
+    /// Queues the direction's fields as a question, but for those that the grammar keeps, of which
+    /// the direction keeps a copy; false if there is no room.
     fn queue_question(&mut self, asked: Asked) -> bool {
-        let (queue, fields) = (&mut self.extra.asked, &self.extra.fields);
-        self.questions
-            .push(queue, self.shard, asked, fields, self.budget)
+        let fields = self.extra.fields;
+        if !self.questions.has_room(&self.extra.asked, 0) {
+            return false;
+        }
+        let mut context = capture_context(self.at, self.shard, self.options, self.memory);
+        let known = &self.grammar.program.fields;
+        let Some(mut kept) = fields.copy_of_kept(known, &mut context) else {
+            return false;
+        };
+        let copied = kept.cost(self.memory);
+        let queue = &mut self.extra.asked;
+        let is_queued = self.questions.has_room(queue, copied)
+            && self
+                .questions
+                .push(queue, self.shard, asked, fields, copied);
+        if is_queued {
+            self.extra.fields = kept;
+        } else {
+            kept.forget(self.shard, self.memory);
+        }
+        is_queued
     }
 
     /// Emits this direction's oldest question without an answer; false if there is none.
@@ -80,9 +99,9 @@ impl<S: MessageSink> Actor<'_, S> {
         let Some(question) = self.questions.first(asked) else {
             return false;
         };
-        let (fields, how) = ([&question.fields; 2], question.asked);
+        let (fields, how) = ([question.fields.values(self.memory); 2], question.asked);
         emit_message(self.grammar, how.message, how.at, fields, self.sink);
-        self.questions.pop(asked, self.shard, self.budget);
+        self.questions.pop(asked, self.shard, self.memory);
         true
     }
 
@@ -98,9 +117,10 @@ impl<S: MessageSink> Actor<'_, S> {
         let asked = &mut self.peer.extra.asked;
         match self.questions.first(asked) {
             Some(question) => {
-                let fields = [&self.extra.fields, &question.fields];
+                let fields = [self.extra.fields, question.fields];
+                let fields = fields.map(|fields| fields.values(self.memory));
                 emit_message(self.grammar, message, question.asked.at, fields, self.sink);
-                self.questions.take_answer(asked, self.shard, self.budget);
+                self.questions.take_answer(asked, self.shard, self.memory);
                 self.clear();
             }
             None => {
@@ -114,7 +134,8 @@ impl<S: MessageSink> Actor<'_, S> {
     pub(crate) fn answer_more(&mut self, message: u16) {
         match self.questions.first(&self.peer.extra.asked) {
             Some(question) => {
-                let fields = [&self.extra.fields, &question.fields];
+                let fields = [self.extra.fields, question.fields];
+                let fields = fields.map(|fields| fields.values(self.memory));
                 emit_message(self.grammar, message, question.asked.at, fields, self.sink);
                 self.clear();
             }
@@ -126,7 +147,7 @@ impl<S: MessageSink> Actor<'_, S> {
     pub(crate) fn answered(&mut self) {
         let asked = &mut self.peer.extra.asked;
         match self.questions.first(asked) {
-            Some(_) => self.questions.take_answer(asked, self.shard, self.budget),
+            Some(_) => self.questions.take_answer(asked, self.shard, self.memory),
             None => {
                 asked.answer_left_out();
             }
@@ -137,10 +158,11 @@ impl<S: MessageSink> Actor<'_, S> {
     pub(crate) fn answer_begun(&mut self, message: u16) {
         let peer = &mut self.peer.extra;
         let time = peer.fields.begun.unwrap_or(self.at);
-        let fields = [&self.extra.fields, &peer.fields];
+        let fields = [self.extra.fields, peer.fields];
+        let fields = fields.map(|fields| fields.values(self.memory));
         emit_message(self.grammar, message, time, fields, self.sink);
         let known = &self.grammar.program.fields;
-        peer.fields.clear(known, self.shard, self.budget);
+        peer.fields.clear(known, self.shard, self.memory);
         self.clear();
     }
 
@@ -160,14 +182,9 @@ impl<S: MessageSink> Actor<'_, S> {
             None => &mut peer.fields,
         };
         core::mem::swap(target, &mut fields);
-        let mut context = CaptureContext {
-            at: self.at,
-            shard: self.shard,
-            options: self.options,
-            budget: self.budget,
-        };
+        let mut context = capture_context(self.at, self.shard, self.options, self.memory);
         target.add_from(&fields, &self.grammar.program.fields, &mut context);
-        fields.forget(self.shard, self.budget);
+        fields.forget(self.shard, self.memory);
     }
 
     /// Emits all questions before the first with this start condition: only that one can have the
@@ -183,9 +200,10 @@ impl<S: MessageSink> Actor<'_, S> {
     }
 
     pub(crate) fn answer_same(&mut self, message: u16, same: [FieldId; 2]) {
-        let own = &self.extra.fields;
+        let own = self.extra.fields.values(self.memory);
         // A field that the answer lacks fits every question.
         let is_it = |question: &Fields| {
+            let question = question.values(self.memory);
             let mut same = same.iter().filter(|&&field| own.has(field));
             same.all(|&field| own.texts(field).eq(question.texts(field)))
         };
@@ -231,7 +249,8 @@ impl<S: MessageSink> Actor<'_, S> {
     /// Whether a question agrees with this direction's answer in one field. A field that the answer
     /// lacks agrees with every question.
     fn agrees(&self, question: &Fields, field: FieldId) -> bool {
-        let own = &self.extra.fields;
+        let own = self.extra.fields.values(self.memory);
+        let question = question.values(self.memory);
         if !own.has(field) {
             return true;
         }

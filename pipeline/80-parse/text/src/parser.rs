@@ -1,145 +1,124 @@
 //! Connections: the grammar of each, and the state of its directions.
 
 use crate::actions::{Actor, Extra, Shared, Side, emit_message};
-use crate::budget::Budget;
 use crate::built_in::Protocol;
 use crate::feed::Feeding;
+use crate::grammars::{grammars, protocols};
+use crate::memory::Memory;
 use crate::options::TextOptions;
 use crate::questions::{NO_CONDITION, NO_MESSAGE, Questions};
 use flowpin_counters::{Loss, Losses};
 use flowpin_lexer::{Saved, Sink, Texts, Then};
-use flowpin_packet::{Shard, Timestamp};
-use flowpin_record::MessageSink;
+use flowpin_memory::{Pool, Slab};
+use flowpin_packet::Timestamp;
+use flowpin_parser::{Begin, Ends, Next, Parser, ParserSetup, Reads, slot_bytes};
+use flowpin_record::{MessageSchema, MessageSink};
+use std::io;
 use std::sync::Arc;
-
-/// A connection being followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Handle(pub u32);
 
 /// The parsers of one worker, for all protocols that have grammars.
 #[derive(Debug)]
 pub struct Text {
     protocols: Vec<Arc<Protocol>>,
     /// Number of the user's protocols, which come first.
-    pub(crate) loaded: u16,
-    connections: Vec<Connection>,
-    free: Vec<u32>,
-    shard_counts: Vec<u32>,
+    loaded: u16,
+    connections: Slab<Connection>,
     shared: Shared,
-    connections_lost: u64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Connection {
     protocol: u16,
     shard: u8,
-    is_open: bool,
     /// Client, server.
     sides: [Side; 2],
 }
 
-impl Text {
-    /// Creates parsers of these protocols, which all workers share.
-    pub fn new(options: TextOptions, protocols: Vec<Arc<Protocol>>) -> Self {
-        Self {
-            protocols,
-            loaded: 0,
-            connections: Vec::new(),
-            free: Vec::new(),
-            shard_counts: vec![0; 256],
-            shared: Shared {
-                budget: Budget::new(options.shard_bytes_max),
-                questions: Questions::new(options.shard_questions_max, options.questions_max),
-                texts: Texts::new(options.shard_bytes_max),
-                fed_texts: Texts::new(options.shard_bytes_max.checked_div(FED_PART).unwrap_or(0)),
-                questions_lost: 0,
-                options,
-            },
-            connections_lost: 0,
-        }
+impl Parser for Text {
+    /// Empty: the protocols are those of the grammars.
+    const PROTOCOLS: &'static [Reads] = &[];
+    const CONNECTION_BYTES: u32 = slot_bytes::<Connection>();
+    const WITHOUT_ROOM: Loss = Loss::TextConnections;
+    const ACCEPTS_OTHERS: bool = true;
+
+    fn new(setup: &ParserSetup) -> io::Result<Self> {
+        let mut text = Self::with_protocols(TextOptions::default(), protocols(setup), setup)?;
+        text.loaded = u16::try_from(setup.parse.loaded.len()).unwrap_or(u16::MAX);
+        Ok(text)
     }
 
-    /// The number of a protocol, for [`Text::begin`].
-    pub fn protocol(&self, name: &str) -> Option<u16> {
+    fn schemas(setup: &ParserSetup) -> Vec<&MessageSchema> {
+        let all = grammars(setup).into_iter();
+        let messages = all.flat_map(|grammar| grammar.program.messages.iter());
+        messages.map(|message| &message.schema).collect()
+    }
+
+    fn names(setup: &ParserSetup) -> Vec<&str> {
+        let all = grammars(setup).into_iter();
+        all.map(|grammar| grammar.protocol.as_ref()).collect()
+    }
+
+    fn protocol(&self, name: &str) -> Option<u16> {
         let mut protocols = self.protocols.iter();
         let at = protocols.position(|protocol| protocol.grammar.protocol == name)?;
         u16::try_from(at).ok()
     }
 
-    /// Whether a protocol's grammar has signatures of its own.
-    pub fn identifies(&self, protocol: u16) -> bool {
-        let protocol = self.protocols.get(usize::from(protocol));
-        protocol.is_some_and(|protocol| !protocol.grammar.identify.is_empty())
+    /// The user's grammars come first. A protocol identified by other patterns is parsed by a
+    /// user's grammar only if the grammar has signatures of its own.
+    fn replaces(&self, name: &str, is_own: bool) -> Option<u16> {
+        let number = self.protocol(name).filter(|&number| number < self.loaded)?;
+        let protocol = self.protocols.get(usize::from(number))?;
+        let is_replaced = is_own || !protocol.grammar.identify.is_empty();
+        is_replaced.then_some(number)
     }
 
-    /// Begins a connection; `None` if its shard is full.
-    pub fn begin(&mut self, shard: Shard, protocol: u16) -> Option<Handle> {
-        let begin = self.protocols.get(usize::from(protocol))?.grammar.begin;
-        let max = self.shared.options.shard_connections_max;
-        let count = self.shard_counts.get_mut(usize::from(shard.0))?;
-        if *count >= max {
-            self.connections_lost = self.connections_lost.saturating_add(1);
-            return None;
-        }
-        *count = count.saturating_add(1);
-        let slot = match self.free.pop() {
-            Some(slot) => slot,
-            None => {
-                let slot = u32::try_from(self.connections.len()).ok()?;
-                let side = || Side {
-                    saved: Saved::new(0),
-                    extra: Extra::default(),
-                };
-                self.connections.push(Connection {
-                    protocol,
-                    shard: shard.0,
-                    is_open: false,
-                    sides: [side(), side()],
-                });
-                slot
-            }
+    fn begin(&mut self, begin: Begin, _: impl FnOnce() -> Ends) -> Option<u32> {
+        let protocol = self.protocols.get(usize::from(begin.protocol))?;
+        let side = |condition| Side {
+            saved: Saved::new(condition),
+            extra: Extra::default(),
         };
-        let connection = self.connections.get_mut(slot as usize)?;
-        connection.protocol = protocol;
-        connection.shard = shard.0;
-        connection.is_open = true;
-        for (side, condition) in connection.sides.iter_mut().zip(begin) {
-            side.saved = Saved::new(condition);
-        }
-        Some(Handle(slot))
+        self.connections.insert(Connection {
+            protocol: begin.protocol,
+            shard: begin.shard.0,
+            sides: protocol.grammar.begin.map(side),
+        })
     }
 
-    /// Scans the next bytes of one direction, in order.
-    pub fn data<S: MessageSink>(
+    #[inline]
+    fn prefetch(&self, connection: u32) {
+        self.connections.prefetch(connection);
+    }
+
+    fn data<S: MessageSink>(
         &mut self,
-        handle: Handle,
+        connection: u32,
         at: Timestamp,
         to_server: bool,
         bytes: &[u8],
         sink: &mut S,
-    ) {
-        self.scan(handle, at, to_server, Some(bytes), sink);
+    ) -> Next {
+        self.scan(connection, at, to_server, Some(bytes), sink);
+        Next::More
     }
 
-    /// Scans a datagram as a complete message. `wire_len` is its length on the wire, of which the
-    /// capture may have only the beginning.
-    pub fn datagram<S: MessageSink>(
+    /// A datagram is a complete message.
+    fn datagram<S: MessageSink>(
         &mut self,
-        handle: Handle,
+        connection: u32,
         at: Timestamp,
         to_server: bool,
-        payload: &[u8],
-        wire_len: usize,
+        (payload, _): (&[u8], usize),
         sink: &mut S,
-    ) {
-        let _ = wire_len;
-        self.scan(handle, at, to_server, Some(payload), sink);
-        self.scan(handle, at, to_server, None, sink);
-        let Some(connection) = self.connections.get_mut(handle.0 as usize) else {
-            return;
+    ) -> Next {
+        self.scan(connection, at, to_server, Some(payload), sink);
+        self.scan(connection, at, to_server, None, sink);
+        let Some(connection) = self.connections.get_mut(connection) else {
+            return Next::Nothing;
         };
         let Some(protocol) = self.protocols.get(usize::from(connection.protocol)) else {
-            return;
+            return Next::More;
         };
         let grammar = &protocol.grammar;
         let [client, server] = &mut connection.sides;
@@ -155,20 +134,20 @@ impl Text {
             fed.stop(&mut self.shared.fed_texts);
             side.extra.fed = None;
         }
-        let (known, budget) = (&grammar.program.fields, &mut self.shared.budget);
-        side.extra.fields.clear(known, connection.shard, budget);
+        let (known, memory) = (&grammar.program.fields, &mut self.shared.memory);
+        side.extra.fields.clear(known, connection.shard, memory);
+        Next::More
     }
 
-    /// Handles `len` missing bytes of one direction.
-    pub fn gap<S: MessageSink>(
+    fn gap<S: MessageSink>(
         &mut self,
-        handle: Handle,
+        connection: u32,
         at: Timestamp,
         to_server: bool,
         len: u64,
         sink: &mut S,
-    ) {
-        self.with_actor(handle, at, to_server, sink, |saved, texts, actor| {
+    ) -> Next {
+        self.with_actor(connection, at, to_server, sink, |saved, texts, actor| {
             if saved.is_stopped() {
                 return;
             }
@@ -189,33 +168,31 @@ impl Text {
                 saved.begin(condition);
             }
         });
+        Next::More
     }
 
-    /// Ends one direction.
-    pub fn closed<S: MessageSink>(
+    fn closed<S: MessageSink>(
         &mut self,
-        handle: Handle,
+        connection: u32,
         at: Timestamp,
         to_server: bool,
         sink: &mut S,
-    ) {
-        self.scan(handle, at, to_server, None, sink);
+    ) -> Next {
+        self.scan(connection, at, to_server, None, sink);
+        Next::More
     }
 
-    /// Ends the connection and emits its unanswered questions. The handle becomes invalid.
-    pub fn end<S: MessageSink>(&mut self, handle: Handle, at: Timestamp, sink: &mut S) {
+    /// Unanswered questions are emitted.
+    fn end<S: MessageSink>(&mut self, handle: u32, at: Timestamp, sink: &mut S) {
         for to_server in [true, false] {
             self.scan(handle, at, to_server, None, sink);
         }
-        let Some(connection) = self.connections.get_mut(handle.0 as usize) else {
+        let Some(connection) = self.connections.get_mut(handle) else {
             return;
         };
         let Some(protocol) = self.protocols.get(usize::from(connection.protocol)) else {
             return;
         };
-        if !core::mem::replace(&mut connection.is_open, false) {
-            return;
-        }
         let shard = connection.shard;
         let shared = &mut self.shared;
         let [client, server] = &mut connection.sides;
@@ -226,59 +203,86 @@ impl Text {
                 let how = question.asked;
                 // A question with a condition of its own is answered by the fields captured so far.
                 let answer = match how.condition {
-                    NO_CONDITION => &question.fields,
-                    _ => &partial,
+                    NO_CONDITION => question.fields,
+                    _ => partial,
                 };
-                let fields = [answer, &question.fields];
+                let fields = [answer, question.fields];
+                let fields = fields.map(|fields| fields.values(&shared.memory));
                 emit_message(&protocol.grammar, how.message, how.at, fields, sink);
                 if how.message != NO_MESSAGE {
-                    partial.forget(shard, &mut shared.budget);
+                    partial.forget(shard, &mut shared.memory);
                 }
-                shared.questions.pop(asked, shard, &mut shared.budget);
+                shared.questions.pop(asked, shard, &mut shared.memory);
             }
-            partial.forget(shard, &mut shared.budget);
+            partial.forget(shard, &mut shared.memory);
             side.saved.stop(&mut shared.texts);
             if let Some(fed) = &mut side.extra.fed {
                 fed.stop(&mut shared.fed_texts);
             }
             side.extra = Extra::default();
         }
-        if let Some(count) = self.shard_counts.get_mut(usize::from(shard)) {
-            *count = count.saturating_sub(1);
-        }
-        self.free.push(handle.0);
+        self.connections.remove(handle);
     }
 
-    /// Counts of what did not fit, by name.
-    pub fn losses(&self) -> Losses {
+    fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        visit(&mut self.connections);
+        self.shared.memory.pools(visit);
+        self.shared.questions.pools(visit);
+        self.shared.texts.pools(visit);
+        self.shared.fed_texts.pools(visit);
+    }
+
+    fn losses(&self) -> Losses {
+        let shared = &self.shared;
         let mut losses = Losses::default();
-        losses.count(Loss::TextConnections, self.connections_lost);
-        let cut = self.shared.texts.lost().tokens;
-        let cut = cut.saturating_add(self.shared.fed_texts.lost().tokens);
-        let cut = cut.saturating_add(self.shared.budget.lost);
-        losses.count(Loss::TextMemory, cut);
-        losses.count(Loss::TextQuestions, self.shared.questions_lost);
+        let cut = shared.texts.lost().tokens;
+        let cut = cut.saturating_add(shared.fed_texts.lost().tokens);
+        losses.count(Loss::TextMemory, cut.saturating_add(shared.memory.lost));
+        losses.count(Loss::TextQuestions, shared.questions_lost);
         losses
     }
+}
 
-    /// Bytes of texts currently held, in all shards.
-    pub fn shared_bytes(&self) -> u64 {
-        let held = self.shared.texts.held_bytes();
-        let held = held.saturating_add(self.shared.fed_texts.held_bytes());
-        self.shared.budget.used_bytes().saturating_add(held)
+impl Text {
+    /// Creates parsers of these protocols, which all workers share, with the memory that `setup`
+    /// has.
+    ///
+    /// # Errors
+    ///
+    /// If the system refuses the address space.
+    pub fn with_protocols(
+        options: TextOptions,
+        protocols: Vec<Arc<Protocol>>,
+        setup: &ParserSetup,
+    ) -> io::Result<Self> {
+        let budget = &setup.budget;
+        let connections = budget.capacity_of(Self::CONNECTION_BYTES.into(), 256);
+        Ok(Self {
+            protocols,
+            loaded: 0,
+            connections: Slab::with_capacity(connections)?,
+            shared: Shared {
+                memory: Memory::new(budget)?,
+                questions: Questions::new(budget, options.questions_max)?,
+                texts: Texts::new(budget)?,
+                fed_texts: Texts::new(budget)?,
+                questions_lost: 0,
+                options,
+            },
+        })
     }
 
     /// Scans bytes; `None` is the end of the direction.
     #[inline]
     fn scan<S: MessageSink>(
         &mut self,
-        handle: Handle,
+        connection: u32,
         at: Timestamp,
         to_server: bool,
         bytes: Option<&[u8]>,
         sink: &mut S,
     ) {
-        self.with_actor(handle, at, to_server, sink, |saved, texts, actor| {
+        self.with_actor(connection, at, to_server, sink, |saved, texts, actor| {
             if actor.grammar.answers == Some(actor.condition) && saved.is_between_tokens() {
                 actor.condition = actor.answer_condition();
                 saved.begin(actor.condition);
@@ -299,21 +303,18 @@ impl Text {
     #[inline]
     fn with_actor<S: MessageSink>(
         &mut self,
-        handle: Handle,
+        connection: u32,
         at: Timestamp,
         to_server: bool,
         sink: &mut S,
         run: impl FnOnce(&mut Saved, &mut Texts, &mut Actor<'_, S>),
     ) {
-        let Some(connection) = self.connections.get_mut(handle.0 as usize) else {
+        let Some(connection) = self.connections.get_mut(connection) else {
             return;
         };
         let Some(protocol) = self.protocols.get(usize::from(connection.protocol)) else {
             return;
         };
-        if !connection.is_open {
-            return;
-        }
         let [client, server] = &mut connection.sides;
         let (side, peer) = match to_server {
             true => (client, server),
@@ -329,7 +330,7 @@ impl Text {
             is_read,
             extra: &mut side.extra,
             peer,
-            budget: &mut shared.budget,
+            memory: &mut shared.memory,
             questions: &mut shared.questions,
             questions_lost: &mut shared.questions_lost,
             options: &shared.options,
@@ -348,6 +349,3 @@ impl Text {
         }
     }
 }
-
-/// The pool for inner streams, of which there are few, is smaller than the other by this factor.
-const FED_PART: u64 = 4;

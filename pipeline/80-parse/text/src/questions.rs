@@ -1,15 +1,20 @@
 //! Questions: messages that wait for their answers.
 
-use crate::budget::Budget;
 use crate::fields::Fields;
+use crate::memory::Memory;
 use flowpin_lexer::Condition;
+use flowpin_memory::{Budget, Pool, Slab};
 use flowpin_packet::Timestamp;
+use flowpin_parser::slot_bytes;
+use std::io;
 
 /// A message that waits for its answer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Question {
     pub(crate) fields: Fields,
     pub(crate) asked: Asked,
+    /// The memory of the fields that the direction has kept besides.
+    copied: u32,
     next: u32,
 }
 
@@ -36,6 +41,8 @@ pub(crate) struct Queue {
     first: u32,
     last: u32,
     len: u32,
+    /// The sum of what its questions have `copied`.
+    copied: u32,
     /// Number of later questions for which there was no room.
     left_out: u32,
 }
@@ -67,6 +74,7 @@ impl Default for Queue {
             first: NONE,
             last: NONE,
             len: 0,
+            copied: 0,
             left_out: 0,
         }
     }
@@ -75,75 +83,74 @@ impl Default for Queue {
 /// All questions of a worker.
 #[derive(Debug)]
 pub(crate) struct Questions {
-    slots: Vec<Question>,
-    free: Vec<u32>,
-    shard_counts: Vec<u32>,
-    shard_max: u32,
+    slots: Slab<Question>,
+    budget: Budget,
     queue_max: u32,
 }
 
 const NONE: u32 = u32::MAX;
 
+/// What a question takes of its shard's budget, besides its fields.
+const QUESTION_BYTES: u64 = slot_bytes::<Question>() as u64;
+
+/// Fields that a grammar keeps are in each question. A direction may have questions with as many
+/// bytes of such copies, not counting short ones: a short command must not take much memory.
+const COPIED_MAX: u32 = 24 << 10;
+const SHORT_COPY: u64 = 136;
+
 impl Questions {
-    pub(crate) fn new(shard_max: u32, queue_max: u32) -> Self {
-        Self {
-            slots: Vec::new(),
-            free: Vec::new(),
-            shard_counts: vec![0; 256],
-            shard_max,
+    pub(crate) fn new(budget: &Budget, queue_max: u32) -> io::Result<Self> {
+        Ok(Self {
+            slots: Slab::with_capacity(budget.capacity_of(QUESTION_BYTES, 256))?,
+            budget: budget.clone(),
             queue_max,
-        }
+        })
     }
 
-    /// Adds a question; false if there is no room.
+    pub(crate) fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        visit(&mut self.slots);
+    }
+
+    /// Whether a queue has room for a question, whose direction keeps `copied` bytes of its fields.
+    pub(crate) fn has_room(&self, queue: &Queue, copied: u64) -> bool {
+        let all = queue.copied.saturating_add(not_short(copied));
+        queue.len < self.queue_max && queue.left_out == 0 && all <= COPIED_MAX
+    }
+
+    /// Adds a question, which owns the fields; false without memory.
     pub(crate) fn push(
         &mut self,
         queue: &mut Queue,
         shard: u8,
         asked: Asked,
-        fields: &Fields,
-        budget: &mut Budget,
+        fields: Fields,
+        copied: u64,
     ) -> bool {
-        let count = self
-            .shard_counts
-            .get(usize::from(shard))
-            .copied()
-            .unwrap_or(0);
-        if queue.len >= self.queue_max || queue.left_out > 0 || count >= self.shard_max {
+        if !self.budget.take(shard, QUESTION_BYTES) {
             return false;
         }
-        let slot = match self.free.pop() {
-            Some(slot) => slot,
-            None => {
-                let Ok(slot) = u32::try_from(self.slots.len()) else {
-                    return false;
-                };
-                self.slots.push(Question {
-                    fields: Fields::default(),
-                    asked,
-                    next: NONE,
-                });
-                slot
-            }
-        };
-        let Some(question) = self.slots.get_mut(slot as usize) else {
+        let copied = not_short(copied);
+        let slot = self.slots.insert(Question {
+            fields,
+            asked,
+            copied,
+            next: NONE,
+        });
+        let Some(slot) = slot else {
+            self.budget.give_back(shard, QUESTION_BYTES);
             return false;
         };
-        if !question.fields.copy_from(fields, shard, budget) {
-            self.free.push(slot);
-            return false;
-        }
-        question.asked = asked;
-        question.next = NONE;
-        match self.slots.get_mut(queue.last as usize) {
+        match self
+            .slots
+            .get_mut(queue.last)
+            .filter(|_| queue.last != NONE)
+        {
             Some(last) => last.next = slot,
             None => queue.first = slot,
         }
         queue.last = slot;
         queue.len = queue.len.saturating_add(1);
-        if let Some(count) = self.shard_counts.get_mut(usize::from(shard)) {
-            *count = count.saturating_add(1);
-        }
+        queue.copied = queue.copied.saturating_add(copied);
         true
     }
 
@@ -155,7 +162,7 @@ impl Questions {
     ) -> bool {
         let (mut before, mut slot) = (NONE, queue.first);
         let next = loop {
-            let Some(question) = self.slots.get(slot as usize) else {
+            let Some(question) = self.slots.get(slot) else {
                 return false;
             };
             if is_it(&question.fields) {
@@ -163,11 +170,11 @@ impl Questions {
             }
             (before, slot) = (slot, question.next);
         };
-        let Some(before_it) = self.slots.get_mut(before as usize) else {
+        let Some(before_it) = self.slots.get_mut(before) else {
             return true;
         };
         before_it.next = next;
-        if let Some(question) = self.slots.get_mut(slot as usize) {
+        if let Some(question) = self.slots.get_mut(slot) {
             question.next = queue.first;
         }
         queue.first = slot;
@@ -181,34 +188,34 @@ impl Questions {
     pub(crate) fn all(&self, queue: &Queue) -> impl Iterator<Item = &Question> {
         let mut slot = queue.first;
         core::iter::from_fn(move || {
-            let question = self.slots.get(slot as usize)?;
+            let question = self.slots.get(slot)?;
             slot = question.next;
             Some(question)
         })
     }
 
     /// Counts an answer to the oldest question, and removes the question if it was the last one.
-    pub(crate) fn take_answer(&mut self, queue: &mut Queue, shard: u8, budget: &mut Budget) {
-        if let Some(question) = self.slots.get_mut(queue.first as usize)
+    pub(crate) fn take_answer(&mut self, queue: &mut Queue, shard: u8, memory: &mut Memory) {
+        if let Some(question) = self.slots.get_mut(queue.first)
             && question.asked.times > 1
         {
             question.asked.times = question.asked.times.saturating_sub(1);
             return;
         }
-        self.pop(queue, shard, budget);
+        self.pop(queue, shard, memory);
     }
 
     /// The oldest question.
     pub(crate) fn first(&self, queue: &Queue) -> Option<&Question> {
-        self.slots.get(queue.first as usize)
+        self.slots.get(queue.first)
     }
 
     /// The oldest question with this message.
     pub(crate) fn find(&mut self, queue: &Queue, message: u16) -> Option<&mut Question> {
         let mut slot = queue.first;
-        while let Some(question) = self.slots.get(slot as usize) {
+        while let Some(question) = self.slots.get(slot) {
             if question.asked.message == message {
-                return self.slots.get_mut(slot as usize);
+                return self.slots.get_mut(slot);
             }
             slot = question.next;
         }
@@ -216,26 +223,31 @@ impl Questions {
     }
 
     /// Removes the oldest question.
-    pub(crate) fn pop(&mut self, queue: &mut Queue, shard: u8, budget: &mut Budget) {
+    pub(crate) fn pop(&mut self, queue: &mut Queue, shard: u8, memory: &mut Memory) {
         if let Some(mut fields) = self.take_first(queue, shard) {
-            fields.forget(shard, budget);
+            fields.forget(shard, memory);
         }
     }
 
-    /// Removes the oldest question and returns its fields, which the budget still counts.
+    /// Removes the oldest question and returns its fields, which still take their memory.
     pub(crate) fn take_first(&mut self, queue: &mut Queue, shard: u8) -> Option<Fields> {
         let slot = queue.first;
-        let question = self.slots.get_mut(slot as usize)?;
-        let fields = core::mem::take(&mut question.fields);
+        let question = *self.slots.get(slot)?;
         queue.first = question.next;
         queue.len = queue.len.saturating_sub(1);
+        queue.copied = queue.copied.saturating_sub(question.copied);
         if queue.first == NONE {
             queue.last = NONE;
         }
-        self.free.push(slot);
-        if let Some(count) = self.shard_counts.get_mut(usize::from(shard)) {
-            *count = count.saturating_sub(1);
-        }
-        Some(fields)
+        self.slots.remove(slot);
+        self.budget.give_back(shard, QUESTION_BYTES);
+        Some(question.fields)
+    }
+}
+
+fn not_short(copied: u64) -> u32 {
+    match copied {
+        0..=SHORT_COPY => 0,
+        _ => u32::try_from(copied).unwrap_or(u32::MAX),
     }
 }

@@ -1,7 +1,7 @@
 //! Emits messages from captured fields, or from single tokens.
 
 use super::Actor;
-use crate::fields::Fields;
+use crate::fields::Values;
 use flowpin_lexer::{FieldId, FieldKind, Grammar, GrammarMessage, Token};
 use flowpin_packet::Timestamp;
 use flowpin_record::{MessageSink, Value};
@@ -25,7 +25,7 @@ impl<S: MessageSink> Actor<'_, S> {
         }
         let text = token.text.get(..self.options.text_len_max);
         if text.is_some() {
-            self.budget.lost = self.budget.lost.saturating_add(1);
+            self.memory.lose();
         }
         let text = text.unwrap_or(token.text);
         let direction = if self.to_server { "client" } else { "server" };
@@ -51,7 +51,7 @@ impl<S: MessageSink> Actor<'_, S> {
 
     pub(crate) fn emit(&mut self, message: u16) {
         let time = self.extra.fields.begun.unwrap_or(self.at);
-        let fields = &self.extra.fields;
+        let fields = self.extra.fields.values(self.memory);
         emit_message(self.grammar, message, time, [fields, fields], self.sink);
         self.clear();
     }
@@ -59,7 +59,7 @@ impl<S: MessageSink> Actor<'_, S> {
     /// Ends a message: clears the fields that the grammar does not keep.
     pub(crate) fn clear(&mut self) {
         let known = &self.grammar.program.fields;
-        self.extra.fields.clear(known, self.shard, self.budget);
+        self.extra.fields.clear(known, self.shard, self.memory);
         (self.extra.has_no_reply, self.extra.is_quiet) = (false, false);
         self.drop_fed();
     }
@@ -70,7 +70,7 @@ pub(crate) fn emit_message<S: MessageSink>(
     grammar: &Grammar,
     message: u16,
     time: Timestamp,
-    fields: [&Fields; 2],
+    fields: [Values<'_>; 2],
     sink: &mut S,
 ) {
     let Some(message) = grammar.program.messages.get(usize::from(message)) else {
@@ -111,7 +111,7 @@ pub(crate) fn emit_message<S: MessageSink>(
     sink.message(&message.schema, time, values);
 }
 
-fn chosen(fields: [&Fields; 2], id: FieldId) -> &Fields {
+fn chosen(fields: [Values<'_>; 2], id: FieldId) -> Values<'_> {
     let [first, second] = fields;
     if first.has(id) { first } else { second }
 }

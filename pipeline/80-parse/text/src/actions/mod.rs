@@ -3,9 +3,9 @@
 mod message;
 mod operations;
 
-use crate::budget::Budget;
 use crate::feed::Feeding;
 use crate::fields::{CaptureContext, Fields};
+use crate::memory::Memory;
 use crate::options::TextOptions;
 use crate::questions::{Questions, Queue};
 use flowpin_lexer::{Condition, FieldId, Grammar, Op, Saved, Scanner, Sink, Texts, Then, Token};
@@ -15,14 +15,14 @@ pub(crate) use message::emit_message;
 use operations::ActionState;
 
 /// One direction of a connection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Side {
     pub(crate) saved: Saved,
     pub(crate) extra: Extra,
 }
 
 /// The state of a direction, except for its scanner's.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Extra {
     pub(crate) fields: Fields,
     /// The direction's unanswered questions.
@@ -46,7 +46,7 @@ pub(crate) struct Extra {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) options: TextOptions,
-    pub(crate) budget: Budget,
+    pub(crate) memory: Memory,
     pub(crate) questions: Questions,
     pub(crate) texts: Texts,
     /// Incomplete tokens of inner streams.
@@ -64,7 +64,7 @@ pub(crate) struct Actor<'a, S> {
     pub(crate) is_read: bool,
     pub(crate) extra: &'a mut Extra,
     pub(crate) peer: &'a mut Side,
-    pub(crate) budget: &'a mut Budget,
+    pub(crate) memory: &'a mut Memory,
     pub(crate) questions: &'a mut Questions,
     pub(crate) questions_lost: &'a mut u64,
     pub(crate) options: &'a TextOptions,
@@ -155,7 +155,7 @@ impl<S: MessageSink> Sink for Actor<'_, S> {
             self.extra.offset = self.extra.offset.wrapping_add(bytes.len() as u64);
         }
         if let Some(field) = self.extra.taking {
-            let mut context = capture_context(self.at, self.shard, self.options, self.budget);
+            let mut context = capture_context(self.at, self.shard, self.options, self.memory);
             self.extra
                 .fields
                 .extend_text(field, &[], bytes, &mut context);
@@ -177,16 +177,16 @@ impl<S: MessageSink> Sink for Actor<'_, S> {
     }
 }
 
-fn capture_context<'a>(
+pub(crate) fn capture_context<'a>(
     at: Timestamp,
     shard: u8,
     options: &'a TextOptions,
-    budget: &'a mut Budget,
+    memory: &'a mut Memory,
 ) -> CaptureContext<'a> {
     CaptureContext {
         at,
         shard,
         options,
-        budget,
+        memory,
     }
 }

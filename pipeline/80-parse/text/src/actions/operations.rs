@@ -17,7 +17,6 @@ pub(super) struct ActionState<'t> {
 
 impl<S: MessageSink> Actor<'_, S> {
     pub(super) fn act<'t>(&mut self, operation: Op, text: &'t [u8], state: &mut ActionState<'t>) {
-        let fields = &mut self.extra.fields;
         match operation {
             Op::Trim(front, back) => state.window = window::trimmed(state.window, front, back),
             Op::Blank => state.window = state.window.trim_ascii(),
@@ -27,7 +26,7 @@ impl<S: MessageSink> Actor<'_, S> {
             Op::Before(byte) => state.window = window::before(state.window, byte),
             Op::Between(begin, end) => state.window = window::between(state.window, begin, end),
             // An empty text unsets the field.
-            Op::Capture(field) if state.window.is_empty() => fields.clear_field(field),
+            Op::Capture(field) if state.window.is_empty() => self.clear_field(field),
             Op::Unfold(field) => self.unfold(field, state.window),
             Op::Append(_) if state.window.is_empty() => {}
             Op::Capture(field) => self.capture(field, state.window),
@@ -38,19 +37,19 @@ impl<S: MessageSink> Actor<'_, S> {
                     self.capture(field, text.as_bytes());
                 }
             }
-            Op::SetNumber(field, count) => fields.set_count(field, count, self.at, self.budget),
+            Op::SetNumber(field, count) => self.set_count(field, count),
             Op::Increment(field) => {
-                let count = fields.count(field).unwrap_or(0);
-                fields.set_count(field, count.saturating_add(1), self.at, self.budget);
+                let count = self.count(field).unwrap_or(0);
+                self.set_count(field, count.saturating_add(1));
             }
             Op::Add(field, other) => {
-                let count = fields.count(field).unwrap_or(0);
-                let more = fields.count(other).unwrap_or(0);
-                fields.set_count(field, count.saturating_add(more), self.at, self.budget);
+                let count = self.count(field).unwrap_or(0);
+                let more = self.count(other).unwrap_or(0);
+                self.set_count(field, count.saturating_add(more));
             }
             Op::Repeat(field, condition) => {
-                let left = fields.count(field).unwrap_or(0).saturating_sub(1);
-                fields.set_count(field, left, self.at, self.budget);
+                let left = self.count(field).unwrap_or(0).saturating_sub(1);
+                self.set_count(field, left);
                 if left > 0 {
                     state.begin = Some(condition);
                     state.is_over = true;
@@ -64,7 +63,7 @@ impl<S: MessageSink> Actor<'_, S> {
                 anomaly,
             } => match window::number(state.window, base) {
                 Some(count) if (min..=max).contains(&count) => {
-                    fields.set_count(field, count, self.at, self.budget);
+                    self.set_count(field, count);
                 }
                 _ => {
                     self.anomaly(anomaly);
@@ -72,12 +71,12 @@ impl<S: MessageSink> Actor<'_, S> {
                 }
             },
             Op::Skip(field, more) => {
-                let len = fields.count(field).unwrap_or(0);
+                let len = self.count(field).unwrap_or(0);
                 state.skip = len.saturating_add(u64::from(more));
             }
             Op::SkipCount(len) => state.skip = len,
             Op::Take(field, len) => {
-                state.skip = fields.count(len).unwrap_or(0);
+                state.skip = self.count(len).unwrap_or(0);
                 self.capture(field, &[]);
                 self.extra.taking = (state.skip > 0 && self.is_read).then_some(field);
             }
@@ -85,7 +84,7 @@ impl<S: MessageSink> Actor<'_, S> {
             Op::Ask(message) => self.ask(message, NO_CONDITION, 1),
             Op::AskIn(message, condition) => self.ask(message, condition, 1),
             Op::AskTimes(message, times) => {
-                let times = fields.count(times).unwrap_or(0);
+                let times = self.count(times).unwrap_or(0);
                 self.ask(message, NO_CONDITION, times);
             }
             Op::Await(condition) => self.await_answer(condition),
@@ -115,10 +114,10 @@ impl<S: MessageSink> Actor<'_, S> {
                 condition,
                 is_last,
             } => {
-                state.skip = fields.count(len).unwrap_or(0);
+                state.skip = self.count(len).unwrap_or(0);
                 self.begin_feed(condition, is_last);
             }
-            Op::Clear(field) => fields.clear_field(field),
+            Op::Clear(field) => self.clear_field(field),
             Op::Anomaly(anomaly) => self.anomaly(anomaly),
             Op::Peer(condition) => self.peer.saved.begin(condition),
             Op::PeerFrom(condition, from) => {
@@ -134,11 +133,25 @@ impl<S: MessageSink> Actor<'_, S> {
         }
     }
 
+    fn count(&self, field: FieldId) -> Option<u64> {
+        self.extra.fields.values(self.memory).count(field)
+    }
+
+    fn set_count(&mut self, field: FieldId, count: u64) {
+        let mut context = capture_context(self.at, self.shard, self.options, self.memory);
+        self.extra.fields.set_count(field, count, &mut context);
+    }
+
+    fn clear_field(&mut self, field: FieldId) {
+        let fields = &mut self.extra.fields;
+        fields.clear_field(field, self.shard, self.memory);
+    }
+
     fn capture(&mut self, field: FieldId, text: &[u8]) {
         if !self.is_read {
             return;
         }
-        let mut context = capture_context(self.at, self.shard, self.options, self.budget);
+        let mut context = capture_context(self.at, self.shard, self.options, self.memory);
         self.extra.fields.set_text(field, text, false, &mut context);
     }
 
@@ -149,10 +162,10 @@ impl<S: MessageSink> Actor<'_, S> {
             return;
         }
         let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-        let mut context = capture_context(self.at, self.shard, self.options, self.budget);
+        let mut context = capture_context(self.at, self.shard, self.options, self.memory);
         let mut is_first = true;
         let fields = &mut self.extra.fields;
-        fields.clear_field(field);
+        fields.clear_field(field, context.shard, context.memory);
         for line in lines.filter(|line| !line.is_empty()) {
             if is_first {
                 fields.set_text(field, line, false, &mut context);
@@ -169,7 +182,7 @@ impl<S: MessageSink> Actor<'_, S> {
         }
         let known = self.grammar.program.fields.get(usize::from(field));
         let is_list = known.is_some_and(|known| known.kind == FieldKind::List);
-        let mut context = capture_context(self.at, self.shard, self.options, self.budget);
+        let mut context = capture_context(self.at, self.shard, self.options, self.memory);
         let fields = &mut self.extra.fields;
         match is_list {
             true => fields.set_text(field, text, true, &mut context),

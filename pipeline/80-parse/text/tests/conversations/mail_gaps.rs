@@ -1,18 +1,19 @@
 //! SMTP with missing bytes, and with commands for which there is no room.
 
 use crate::mail::HELLO;
-use crate::support::Log;
-use flowpin_packet::{Shard, Timestamp};
-use flowpin_text::{Text, TextOptions, built_in};
+use crate::support::{Log, trial};
+use flowpin_packet::Timestamp;
+use flowpin_parser::Parser;
+use flowpin_text::{TextOptions, built_in};
 
 /// If bytes of a mail or of a chunk are missing, the envelope is kept, and later replies stay in
 /// step.
 #[test]
 fn gaps_inside_mails_and_chunks_keep_the_envelope() {
-    let mut text = Text::new(TextOptions::default(), built_in());
+    let mut text = trial(TextOptions::default(), built_in());
     let mut log = Log::default();
-    let smtp = text.protocol("smtp").unwrap();
-    let handle = text.begin(Shard(0), smtp).unwrap();
+    let smtp = text.parser.protocol("smtp").unwrap();
+    let handle = text.begin(smtp).unwrap();
     let mut say = |turns: &[(bool, &[u8], u64)]| {
         for &(to_server, bytes, missing) in turns {
             text.data(handle, Timestamp(1), to_server, bytes, &mut log);
@@ -45,7 +46,7 @@ fn gaps_inside_mails_and_chunks_keep_the_envelope() {
         (false, b"250 queued 3\r\n221 bye\r\n", 0),
     ]);
     text.end(handle, Timestamp(2), &mut log);
-    assert_eq!(text.shared_bytes(), 0);
+    text.finish(&mut log);
     let expected = [
         "smtp @1 helo=c mailfrom=a@a subject=one last_reply=250 queued 1",
         "! text_gap",
@@ -60,10 +61,10 @@ fn gaps_inside_mails_and_chunks_keep_the_envelope() {
 /// of a chunk whose length is missing is not a command that waits for a reply.
 #[test]
 fn the_answer_ends_a_mail_with_missing_bytes() {
-    let mut text = Text::new(TextOptions::default(), built_in());
+    let mut text = trial(TextOptions::default(), built_in());
     let mut log = Log::default();
-    let smtp = text.protocol("smtp").unwrap();
-    let handle = text.begin(Shard(0), smtp).unwrap();
+    let smtp = text.parser.protocol("smtp").unwrap();
+    let handle = text.begin(smtp).unwrap();
     let mut say = |turns: &[(bool, &[u8], u64)]| {
         for &(to_server, bytes, missing) in turns {
             text.data(handle, Timestamp(1), to_server, bytes, &mut log);
@@ -116,10 +117,10 @@ fn replies_to_commands_left_out_end_no_mail() {
         questions_max: 4,
         ..TextOptions::default()
     };
-    let mut text = Text::new(options, built_in());
+    let mut text = trial(options, built_in());
     let mut log = Log::default();
-    let smtp = text.protocol("smtp").unwrap();
-    let handle = text.begin(Shard(0), smtp).unwrap();
+    let smtp = text.parser.protocol("smtp").unwrap();
+    let handle = text.begin(smtp).unwrap();
     let mut turns = HELLO.to_vec();
     turns.extend([
         (true, b"MAIL FROM:<a@a>\r\nRCPT TO:<b@b>\r\n".as_slice()),

@@ -1,8 +1,9 @@
 //! SIP: requests and final answers, in streams and datagrams.
 
-use crate::support::{Log, check, messages, whole};
-use flowpin_packet::{Shard, Timestamp};
-use flowpin_text::{Text, TextOptions, built_in};
+use crate::support::{Log, check, messages, trial, whole};
+use flowpin_packet::Timestamp;
+use flowpin_parser::Parser;
+use flowpin_text::{TextOptions, built_in};
 
 /// RFC 3261: provisional answers are not reported, ACK has no answer, and bodies are skipped.
 #[test]
@@ -89,14 +90,26 @@ fn unanswered_requests_make_room_for_new_ones() {
 /// Each datagram is a message of its own; an unanswered question is emitted at the end.
 #[test]
 fn datagrams_are_messages_of_their_own() {
-    let mut text = Text::new(TextOptions::default(), built_in());
+    let mut text = trial(TextOptions::default(), built_in());
     let mut log = Log::default();
-    let sip = text.protocol("sip").unwrap();
-    let handle = text.begin(Shard(0), sip).unwrap();
+    let sip = text.parser.protocol("sip").unwrap();
+    let handle = text.begin(sip).unwrap();
     let cut_off = b"OPTIONS sip:a SIP/2.0\r\nFrom: x";
-    text.datagram(handle, Timestamp(1), true, cut_off, cut_off.len(), &mut log);
+    text.datagram(
+        handle,
+        Timestamp(1),
+        true,
+        (cut_off, cut_off.len()),
+        &mut log,
+    );
     let message = b"OPTIONS sip:b SIP/2.0\r\nFrom: y\r\n\r\n";
-    text.datagram(handle, Timestamp(2), true, message, message.len(), &mut log);
+    text.datagram(
+        handle,
+        Timestamp(2),
+        true,
+        (message, message.len()),
+        &mut log,
+    );
     text.end(handle, Timestamp(3), &mut log);
     assert_eq!(log.0[0], "! sip_line_broken");
     let last = "sip @2 method=OPTIONS uri=sip:b version=SIP/2.0 request_from=y";
@@ -106,10 +119,10 @@ fn datagrams_are_messages_of_their_own() {
 /// The next message is found after a gap; missing bytes may be among those to be skipped.
 #[test]
 fn messages_are_found_after_a_gap() {
-    let mut text = Text::new(TextOptions::default(), built_in());
+    let mut text = trial(TextOptions::default(), built_in());
     let mut log = Log::default();
-    let sip = text.protocol("sip").unwrap();
-    let handle = text.begin(Shard(0), sip).unwrap();
+    let sip = text.parser.protocol("sip").unwrap();
+    let handle = text.begin(sip).unwrap();
     let begun = b"BYE sip:a SIP/2.0\r\nContent-Length: 10\r\n\r\nab";
     text.data(handle, Timestamp(1), true, begun, &mut log);
     text.gap(handle, Timestamp(1), true, 8, &mut log);

@@ -1,8 +1,9 @@
 //! SMTP: mails, their answers, and the end of readable text.
 
-use crate::support::{Log, Turns, check, messages, whole};
-use flowpin_packet::{Shard, Timestamp};
-use flowpin_text::{Text, TextOptions, built_in};
+use crate::support::{Log, Turns, check, messages, trial, whole};
+use flowpin_packet::Timestamp;
+use flowpin_parser::Parser;
+use flowpin_text::{TextOptions, built_in};
 use proptest::prelude::*;
 
 const MAIL: Turns<'_> = &[
@@ -118,10 +119,10 @@ fn a_mail_in_chunks_is_emitted() {
 /// RFC 5321 §4.5.2: a single dot ends every mail, also one with missing bytes.
 #[test]
 fn the_next_mail_is_found_after_a_gap() {
-    let mut text = Text::new(TextOptions::default(), built_in());
+    let mut text = trial(TextOptions::default(), built_in());
     let mut log = Log::default();
-    let smtp = text.protocol("smtp").unwrap();
-    let handle = text.begin(Shard(0), smtp).unwrap();
+    let smtp = text.parser.protocol("smtp").unwrap();
+    let handle = text.begin(smtp).unwrap();
     let begun = b"HELO h\r\nMAIL FROM:<a@a>\r\nDATA\r\nSubject: one\r\n\r\nlost ";
     let rest = b"s\r\nQUIT\r\n.\r\nMAIL FROM:<b@b>\r\nDATA\r\nSubject: two\r\n\r\n.\r\n";
     text.data(handle, Timestamp(1), true, begun, &mut log);
@@ -146,10 +147,10 @@ proptest! {
     /// Interleaved connections, each cut at random, have the same messages as alone and whole.
     #[test]
     fn connections_do_not_disturb_each_other(cuts in prop::collection::vec(1usize..40, 1..30)) {
-        let mut text = Text::new(TextOptions::default(), built_in());
-        let smtp = text.protocol("smtp").unwrap();
+        let mut text = trial(TextOptions::default(), built_in());
+        let smtp = text.parser.protocol("smtp").unwrap();
         let mut logs = [Log::default(), Log::default(), Log::default()];
-        let handles = [0, 1, 2].map(|_| text.begin(Shard(1), smtp).unwrap());
+        let handles = [0, 1, 2].map(|_| text.begin(smtp).unwrap());
         let mut cuts = cuts.iter().cycle();
         for (turn, (to_server, bytes)) in MAIL.iter().enumerate() {
             let mut rests = [*bytes; 3];

@@ -1,8 +1,12 @@
 //! Runs conversations in the built-in grammars, whole and cut anywhere, and collects the messages.
 
-use flowpin_packet::{Shard, Timestamp};
+use flowpin_memory::Budget;
+use flowpin_packet::Timestamp;
+use flowpin_parser::testing::Trial;
+use flowpin_parser::{Parser, ParserSetup};
 use flowpin_record::{MessageSchema, MessageSink, Value};
-use flowpin_text::{Text, TextOptions, built_in};
+use flowpin_text::{Protocol, Text, TextOptions, built_in};
+use std::sync::Arc;
 
 #[derive(Default)]
 pub(crate) struct Log(pub(crate) Vec<String>);
@@ -35,6 +39,25 @@ impl MessageSink for Log {
     }
 }
 
+/// A parser whose calls are checked.
+pub(crate) fn trial(options: TextOptions, protocols: Vec<Arc<Protocol>>) -> Trial<Text> {
+    trial_within(1 << 20, options, protocols)
+}
+
+/// The same, with less memory.
+pub(crate) fn trial_within(
+    shard_bytes: u64,
+    options: TextOptions,
+    protocols: Vec<Arc<Protocol>>,
+) -> Trial<Text> {
+    let budget = || Budget::new(shard_bytes);
+    let setup = ParserSetup::default().with_budgets(budget(), budget());
+    Trial::new(
+        Text::with_protocols(options, protocols, &setup).unwrap(),
+        &setup,
+    )
+}
+
 /// The turns of a conversation in order; `true`: sent by the client.
 pub(crate) type Turns<'a> = &'a [(bool, &'a [u8])];
 
@@ -44,17 +67,17 @@ pub(crate) fn messages(
     turns: Turns<'_>,
     cut: impl Fn(usize, &[u8]) -> Vec<Vec<u8>>,
 ) -> Vec<String> {
-    let mut text = Text::new(TextOptions::default(), built_in());
+    let mut text = trial(TextOptions::default(), built_in());
     let mut log = Log::default();
-    let protocol = text.protocol(protocol).unwrap();
-    let handle = text.begin(Shard(7), protocol).unwrap();
+    let protocol = text.parser.protocol(protocol).unwrap();
+    let handle = text.begin(protocol).unwrap();
     for (turn, (to_server, bytes)) in turns.iter().enumerate() {
         for piece in cut(turn, bytes) {
             text.data(handle, Timestamp(turn as u64), *to_server, &piece, &mut log);
         }
     }
     text.end(handle, Timestamp(99), &mut log);
-    assert_eq!(text.shared_bytes(), 0, "all memory is given back");
+    text.finish(&mut log);
     log.0
 }
 
