@@ -26,11 +26,19 @@ pub struct Carried<T> {
 #[derive(Clone, Copy, Debug)]
 struct Connection {
     /// The client's first.
-    sides: [Frames; 2],
+    sides: [Side; 2],
     begin: Begin,
     ends: Ends,
     /// Its number in the TLS parser; none before its first payload.
     reader: Option<u32>,
+}
+
+/// One direction.
+#[derive(Clone, Copy, Debug, Default)]
+struct Side {
+    frames: Frames,
+    /// Bytes of the payload so far that are those of a header of TLS; all of them after a gap.
+    head: Head,
 }
 
 impl<T: Parser> Parser for Carried<T> {
@@ -55,7 +63,7 @@ impl<T: Parser> Parser for Carried<T> {
 
     fn begin(&mut self, begin: Begin, ends: impl FnOnce() -> Ends) -> Option<u32> {
         self.connections.insert(Connection {
-            sides: [Frames::default(); 2],
+            sides: [Side::default(); 2],
             begin,
             ends: ends(),
             reader: None,
@@ -87,26 +95,31 @@ impl<T: Parser> Parser for Carried<T> {
         let begin = Begin { at, ..*begin };
         let (tls, budget, losses) = (&mut self.tls, &self.budget, &mut self.losses);
         let mut next = Next::More;
-        let mut carried = |from: u64, part: &[u8]| {
+        let Side { frames, head } = if to_server { client } else { server };
+        let mut carried = |part: &[u8]| {
             if next == Next::Nothing {
                 return;
             }
-            if !is_tls(from, part) {
-                next = Next::Nothing;
-                return;
-            }
-            *reader = reader.or_else(|| begin_inside(tls, begin, *ends, budget, losses));
-            next = match *reader {
-                Some(reader) => tls.data(reader, at, to_server, part, sink),
-                None => Next::Nothing,
+            let withheld = match head.read(part) {
+                Ok(Some(withheld)) => withheld,
+                Ok(None) => return,
+                Err(NotTls) => return next = Next::Nothing,
             };
+            *reader = reader.or_else(|| begin_inside(tls, begin, *ends, budget, losses));
+            for part in [withheld, part].into_iter().filter(|part| !part.is_empty()) {
+                next = match *reader {
+                    Some(reader) if next == Next::More => {
+                        tls.data(reader, at, to_server, part, sink)
+                    }
+                    _ => Next::Nothing,
+                };
+            }
             if next == Next::Nothing && reader.take().is_some() {
                 // The TLS parser has released its connection.
                 give_back::<T>(budget, begin.shard);
             }
         };
-        let side = if to_server { client } else { server };
-        if side.read(bytes, &mut carried).is_err() || next == Next::Nothing {
+        if frames.read(bytes, &mut carried).is_err() || next == Next::Nothing {
             self.end(connection, at, sink);
             return Next::Nothing;
         }
@@ -125,10 +138,11 @@ impl<T: Parser> Parser for Carried<T> {
             return Next::Nothing;
         };
         let [client, server] = &mut found.sides;
-        let side = if to_server { client } else { server };
-        match side.skip(len) {
+        let Side { frames, head } = if to_server { client } else { server };
+        match frames.skip(len) {
             Ok(0) => Next::More,
             Ok(carried) => {
+                let carried = carried.saturating_add(head.lose());
                 let next = self.pass_on(connection, |tls, reader| {
                     tls.gap(reader, at, to_server, carried, sink)
                 });
@@ -230,15 +244,42 @@ fn give_back<T: Parser>(budget: &Budget, shard: Shard) {
     budget.give_back(shard.0, T::CONNECTION_BYTES.into());
 }
 
-/// RFC 8446 §5.1: the header of a handshake record, version 3.0 to 3.4.
-const HEAD: [core::ops::RangeInclusive<u8>; 3] = [22..=22, 3..=3, 0..=4];
+/// How many of the first bytes of a direction's payload have been read: until they show whether it
+/// is TLS, they are withheld.
+#[derive(Clone, Copy, Debug, Default)]
+struct Head(u8);
 
-/// Whether payload bytes at offset `from` may be those of a TLS handshake.
-fn is_tls(from: u64, part: &[u8]) -> bool {
-    let from = usize::try_from(from).unwrap_or(usize::MAX);
-    let heads = HEAD.get(from..).unwrap_or_default();
-    heads
-        .iter()
-        .zip(part)
-        .all(|(head, byte)| head.contains(byte))
+/// The payload is not TLS.
+struct NotTls;
+
+impl Head {
+    /// Reads the next bytes of the payload. If they are TLS beyond doubt, returns those that were
+    /// withheld before them.
+    fn read(&mut self, part: &[u8]) -> Result<Option<&'static [u8]>, NotTls> {
+        let before = usize::from(self.0);
+        for (allowed, byte) in HEAD.iter().skip(before).zip(part) {
+            if !allowed.contains(byte) {
+                return Err(NotTls);
+            }
+            self.0 = self.0.saturating_add(1);
+        }
+        let is_read = self.0 == HEAD_LEN;
+        Ok(is_read.then(|| FIXED.get(..before).unwrap_or_default()))
+    }
+
+    /// Bytes are missing: nothing more is withheld. Returns how many bytes were.
+    fn lose(&mut self) -> u64 {
+        match core::mem::replace(&mut self.0, HEAD_LEN) {
+            HEAD_LEN => 0,
+            withheld => withheld.into(),
+        }
+    }
 }
+
+/// RFC 8446 §5.1: the header of a handshake record, version 3.0 to 3.4.
+const HEAD: [core::ops::RangeInclusive<u8>; HEAD_LEN as usize] = [22..=22, 3..=3, 0..=4];
+
+const HEAD_LEN: u8 = 3;
+
+/// The bytes of it that can be withheld: each can only be this one.
+const FIXED: &[u8] = &[22, 3];

@@ -21,8 +21,6 @@ pub(crate) struct Frames {
     turn: u8,
     key: [u8; 4],
     is_data: bool,
-    /// Payload bytes of data frames so far.
-    carried: u64,
 }
 
 /// Two bytes, eight of extended length, four of key.
@@ -36,12 +34,11 @@ const CONTROL: core::ops::RangeInclusive<u8> = 8..=10;
 const CHUNK_BYTES: usize = 1024;
 
 impl Frames {
-    /// Reads the next bytes. `carried` gets the payload of data frames, with its offset in the
-    /// direction's whole payload.
+    /// Reads the next bytes. `carried` gets the payload of data frames.
     pub(crate) fn read(
         &mut self,
         bytes: &[u8],
-        carried: &mut dyn FnMut(u64, &[u8]),
+        carried: &mut dyn FnMut(&[u8]),
     ) -> Result<(), Lost> {
         let mut rest = bytes;
         loop {
@@ -65,12 +62,10 @@ impl Frames {
         self.left = self.left.saturating_sub(len);
         let [.., low] = len.to_be_bytes();
         self.turn = self.turn.wrapping_add(low) & 3;
-        let carried = if self.is_data { len } else { 0 };
-        self.carried = self.carried.saturating_add(carried);
-        Ok(carried)
+        Ok(if self.is_data { len } else { 0 })
     }
 
-    fn payload(&mut self, payload: &[u8], carried: &mut dyn FnMut(u64, &[u8])) {
+    fn payload(&mut self, payload: &[u8], carried: &mut dyn FnMut(&[u8])) {
         if payload.is_empty() {
             return;
         }
@@ -79,9 +74,7 @@ impl Frames {
             return;
         }
         if self.key == [0; 4] {
-            carried(self.carried, payload);
-            self.carried = self.carried.saturating_add(payload.len() as u64);
-            return;
+            return carried(payload);
         }
         let mut space = [0; CHUNK_BYTES];
         for part in payload.chunks(CHUNK_BYTES) {
@@ -90,8 +83,7 @@ impl Frames {
                 *place = byte ^ key.unwrap_or_default();
                 self.turn = self.turn.wrapping_add(1) & 3;
             }
-            carried(self.carried, space.get(..part.len()).unwrap_or_default());
-            self.carried = self.carried.saturating_add(part.len() as u64);
+            carried(space.get(..part.len()).unwrap_or_default());
         }
     }
 

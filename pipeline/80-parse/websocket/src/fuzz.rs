@@ -11,8 +11,7 @@ use flowpin_record::{Kind, MessageColumn, MessageSchema, MessageSink, Value};
 use std::io;
 
 /// Reads any bytes as the frames of both directions, with gaps, in pieces of two lengths: the
-/// payload is the same, and its offsets are contiguous except for the gaps; so is what a parser
-/// gets of it, and all memory is given back.
+/// payload is the same; so is what a parser gets of it, and all memory is given back.
 ///
 /// The first byte is the length of pieces. Parts follow: a byte with the sender and a length, and
 /// that number of bytes. An empty part is a gap of seven bytes.
@@ -36,13 +35,13 @@ fn parts(mut data: &[u8]) -> impl Iterator<Item = (bool, &[u8])> {
     })
 }
 
-/// For each side: its payload, the end offset of it, and whether the side became unreadable.
+/// For each side: its payload, how much of it is missing, and whether the side became unreadable.
 fn payloads(data: &[u8], piece: usize) -> [(Vec<u8>, u64, bool); 2] {
     let mut sides = [(Vec::new(), 0u64, false), (Vec::new(), 0, false)];
     let mut frames = [Frames::default(); 2];
     for (to_server, bytes) in parts(data) {
         let ([client, server], [of_client, of_server]) = (&mut sides, &mut frames);
-        let ((out, next, is_lost), frames) = match to_server {
+        let ((out, missing, is_lost), frames) = match to_server {
             true => (client, of_client),
             false => (server, of_server),
         };
@@ -51,16 +50,12 @@ fn payloads(data: &[u8], piece: usize) -> [(Vec<u8>, u64, bool); 2] {
         }
         if bytes.is_empty() {
             match frames.skip(GAP) {
-                Ok(missing) => *next = next.saturating_add(missing),
+                Ok(more) => *missing = missing.saturating_add(more),
                 Err(_) => *is_lost = true,
             }
         }
         for part in bytes.chunks(piece) {
-            let result = frames.read(part, &mut |at, bytes| {
-                assert_eq!(at, *next);
-                *next = next.saturating_add(bytes.len() as u64);
-                out.extend_from_slice(bytes);
-            });
+            let result = frames.read(part, &mut |bytes| out.extend_from_slice(bytes));
             if result.is_err() {
                 *is_lost = true;
                 break;
