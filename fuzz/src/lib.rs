@@ -30,6 +30,7 @@ pub fn targets() -> Vec<(&'static str, Target)> {
         ("fix", flowpin_fix::fuzz_fix),
         ("ftp", flowpin_ftp::fuzz_ftp),
         ("flow", flowpin_flow::fuzz_flow),
+        ("gopher", flowpin_gopher::fuzz_gopher),
         ("http", flowpin_http::fuzz_http),
         ("grammar", flowpin_grammar::fuzz_grammar),
         ("identify", flowpin_identify::fuzz_identify),

@@ -15,6 +15,7 @@ const TARGETS: &[(&str, Target)] = &[
     ("fix", flowpin_fix::fuzz_fix),
     ("ftp", flowpin_ftp::fuzz_ftp),
     ("flow", flowpin_flow::fuzz_flow),
+    ("gopher", flowpin_gopher::fuzz_gopher),
     ("grammar", flowpin_grammar::fuzz_grammar),
     ("http", flowpin_http::fuzz_http),
     ("identify", flowpin_identify::fuzz_identify),

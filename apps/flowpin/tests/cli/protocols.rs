@@ -194,8 +194,8 @@ fn protocols_without_a_parser_are_refused() {
     let lab = capture("lab-day.pcapng");
     for (asked, why) in [
         (
-            "http,gopher",
-            "there is no parser for `gopher`; there are parsers for dns, dtls,",
+            "http,finger",
+            "there is no parser for `finger`; there are parsers for dns, dtls,",
         ),
         ("http,,dns", "needs on, off, or protocols"),
     ] {

@@ -125,8 +125,8 @@ fn configuration_errors_name_file_line_and_column() {
             ":2:8: the list of processors",
         ),
         (
-            "[parse]\nprotocols = ['gopher']",
-            ":2:13: there is no parser for `gopher`",
+            "[parse]\nprotocols = ['finger']",
+            ":2:13: there is no parser for `finger`",
         ),
         (
             "[input]\nfilter = 'tcp prot 80'",
