@@ -1,6 +1,6 @@
-//! Byte strings that grow: blocks of one pool in a row, with a quota for each shard.
+//! Byte strings that grow: blocks of one pool in a row, charged to the budget of their shard.
 
-use crate::{BlockPool, Pool, Reserved};
+use crate::{BlockPool, Budget, Pool, Reserved};
 use std::io;
 
 /// A byte string in [`Chains`]; the default one is empty.
@@ -27,70 +27,85 @@ impl Chain {
     }
 }
 
-/// What parsers keep of messages that are not yet whole, of all connections.
+/// What parsers keep of the bytes of connections: strings that grow in blocks of one size. Each
+/// block is charged to the budget of its shard until the string is released.
 ///
 /// ```
-/// use flowpin_memory::{Chain, Chains};
+/// use flowpin_memory::{Budget, Chain, Chains};
 ///
-/// let mut chains = Chains::new(32, 10, 4)?; // ten blocks of 32 bytes for each of four shards
-/// let mut held = Chain::default();
-/// assert!(chains.append(1, &mut held, b"8=FIX.4.4"));
-/// let mut out = Vec::new();
-/// chains.read(&held, &mut out);
-/// assert_eq!(out, b"8=FIX.4.4");
-/// chains.release(1, &mut held);
+/// let budget = Budget::new(1 << 20);
+/// let mut chains = Chains::new(&budget, 64)?;
+/// let mut name = Chain::default();
+/// assert!(chains.append(7, &mut name, b"example") && chains.append(7, &mut name, b".org"));
+/// let mut text = Vec::new();
+/// chains.read(&name, &mut text);
+/// assert_eq!(text, b"example.org");
+/// assert_eq!(budget.left(7), (1 << 20) - chains.cost(text.len()));
+/// chains.release(7, &mut name);
+/// assert!(budget.is_whole());
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Chains {
-    pool: BlockPool,
+    blocks: BlockPool,
     next: Reserved<u32>,
-    used: Vec<u32>,
-    quota: u32,
+    budget: Budget,
 }
 
+/// The link to the next block, and the place in the list of free ones.
+const LINK_BYTES: u64 = 8;
+const SHARDS: u32 = 256;
+
 impl Chains {
-    /// Reserves room for `quota` blocks of `block_bytes` in each of `shards`.
+    /// Reserves address space for all that the budget allows; `block_bytes` is a power of two from
+    /// 32 to 2048.
     ///
     /// # Errors
     ///
     /// Where the system refuses the address space.
-    pub fn new(block_bytes: usize, quota: u32, shards: usize) -> io::Result<Self> {
-        let shards_count = u32::try_from(shards).unwrap_or(u32::MAX);
-        let blocks = quota.saturating_mul(shards_count);
+    pub fn new(budget: &Budget, block_bytes: usize) -> io::Result<Self> {
+        let count = budget.capacity_of(block_bytes as u64 + LINK_BYTES, SHARDS);
         Ok(Self {
-            pool: BlockPool::new(block_bytes, blocks)?,
-            next: Reserved::new(blocks as usize)?,
-            used: vec![0; shards],
-            quota,
+            blocks: BlockPool::new(block_bytes, count)?,
+            next: Reserved::new(count as usize)?,
+            budget: budget.clone(),
         })
     }
 
-    /// Adds `bytes` to a chain; `false`, and nothing is added, if the shard's quota has no room.
-    pub fn append(&mut self, shard: usize, chain: &mut Chain, bytes: &[u8]) -> bool {
-        let block_bytes = self.pool.block_bytes();
-        let room = chain.len().next_multiple_of(block_bytes) - chain.len();
-        let blocks = bytes.len().saturating_sub(room).div_ceil(block_bytes);
-        let (Ok(blocks), Ok(len)) = (u32::try_from(blocks), u32::try_from(bytes.len())) else {
+    /// The pool of its blocks.
+    pub fn pool(&mut self) -> &mut dyn Pool {
+        &mut self.blocks
+    }
+
+    /// What a string of `len` bytes takes of its shard's budget.
+    #[inline]
+    pub fn cost(&self, len: usize) -> u64 {
+        let block_bytes = self.blocks.block_bytes();
+        len.div_ceil(block_bytes) as u64 * (block_bytes as u64 + LINK_BYTES)
+    }
+
+    /// Appends bytes to a string; false, and nothing is appended, if its shard has no memory left.
+    #[must_use]
+    pub fn append(&mut self, shard: u8, chain: &mut Chain, bytes: &[u8]) -> bool {
+        let (block_bytes, before) = (self.blocks.block_bytes(), chain.len());
+        let room = before.next_multiple_of(block_bytes) - before;
+        let Some(total) = before.checked_add(bytes.len()) else {
             return false;
         };
-        let Some(used) = self.used.get_mut(shard) else {
+        let Ok(len) = u32::try_from(total) else {
             return false;
         };
-        let Some(total) = chain.len.checked_add(len) else {
-            return false;
-        };
-        if used.saturating_add(blocks) > self.quota {
+        let more = self.cost(total) - self.cost(before);
+        if !self.budget.take(shard, more) {
             return false;
         }
-        *used += blocks;
         let (head, mut rest) = bytes.split_at(room.min(bytes.len()));
         self.write(chain.last, block_bytes - room, head);
         let mut first = chain.is_empty();
         while !rest.is_empty() {
             let (now, later) = rest.split_at(block_bytes.min(rest.len()));
-            // Quotas add up to the pool's size: there is always a block.
-            let block = self.pool.take().unwrap_or_default();
+            // The pool has a block for all that the budget allows.
+            let block = self.blocks.take().unwrap_or_default();
             self.write(block, 0, now);
             if first {
                 chain.first = block;
@@ -101,7 +116,7 @@ impl Chains {
             chain.last = block;
             rest = later;
         }
-        chain.len = total;
+        chain.len = len;
         true
     }
 
@@ -110,7 +125,7 @@ impl Chains {
         let mut left = chain.len();
         let mut block = chain.first;
         while left > 0 {
-            let bytes = self.pool.bytes(block);
+            let bytes = self.blocks.bytes(block);
             let count = left.min(bytes.len());
             if count == 0 {
                 return;
@@ -125,56 +140,52 @@ impl Chains {
         }
     }
 
-    /// Gives a chain's blocks back; it is empty then.
-    pub fn release(&mut self, shard: usize, chain: &mut Chain) {
-        let blocks = chain.len().div_ceil(self.pool.block_bytes());
+    /// Gives the memory of a string back; it is empty afterwards.
+    #[inline]
+    pub fn release(&mut self, shard: u8, chain: &mut Chain) {
+        if chain.is_empty() {
+            return;
+        }
+        self.budget.give_back(shard, self.cost(chain.len()));
+        let blocks = chain.len().div_ceil(self.blocks.block_bytes());
         let mut block = chain.first;
         for more in (0..blocks).rev() {
-            self.pool.put_back(block);
+            self.blocks.put_back(block);
             if more > 0 {
                 block = self.next.get(block as usize).copied().unwrap_or(u32::MAX);
             }
         }
-        if let Some(used) = self.used.get_mut(shard) {
-            *used = used.saturating_sub(u32::try_from(blocks).unwrap_or(u32::MAX));
-        }
         *chain = Chain::default();
     }
 
-    /// Blocks in use.
-    pub fn blocks_in_use(&self) -> u32 {
-        self.pool.len()
+    /// Replaces a string by other bytes; without memory for them it is empty, and false is
+    /// returned.
+    pub fn replace(&mut self, shard: u8, chain: &mut Chain, bytes: &[u8]) -> bool {
+        self.release(shard, chain);
+        self.append(shard, chain, bytes)
     }
 
     fn write(&mut self, block: u32, at: usize, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
         }
-        if let Some(place) = self.pool.bytes_mut(block).get_mut(at..at + bytes.len()) {
+        if let Some(place) = self.blocks.bytes_mut(block).get_mut(at..at + bytes.len()) {
             place.copy_from_slice(bytes);
         }
-    }
-}
-
-impl Pool for Chains {
-    fn touched_bytes(&self) -> u64 {
-        self.pool.touched_bytes()
-    }
-
-    fn trim(&mut self) {
-        self.pool.trim();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Chain, Chains};
+    use crate::Budget;
     use proptest::prelude::*;
 
-    /// A shard that has used up its quota refuses, whole, and leaves the others alone.
+    /// A shard without memory refuses, whole, and leaves the others alone.
     #[test]
-    fn a_shard_beyond_its_quota_refuses_and_others_do_not() {
-        let mut chains = Chains::new(32, 2, 2).unwrap();
+    fn a_shard_without_memory_refuses_and_others_do_not() {
+        let budget = Budget::new(80);
+        let mut chains = Chains::new(&budget, 32).unwrap();
         let mut one = Chain::default();
         assert!(chains.append(0, &mut one, &[1; 40]));
         assert!(!chains.append(0, &mut one, &[2; 25]));
@@ -183,10 +194,9 @@ mod tests {
         let mut other = Chain::default();
         assert!(!chains.append(0, &mut other, &[3]));
         assert!(chains.append(1, &mut other, &[3; 64]));
-        assert!(!chains.append(7, &mut other, &[3]));
         chains.release(0, &mut one);
         chains.release(1, &mut other);
-        assert_eq!(chains.blocks_in_use(), 0);
+        assert!(budget.is_whole());
     }
 
     proptest! {
@@ -196,17 +206,22 @@ mod tests {
         #[test]
         fn chains_are_byte_strings(
             steps in prop::collection::vec(
-                (0usize..4, prop::collection::vec(any::<u8>(), 0..90), any::<bool>()), 0..60),
+                (0u8..4, prop::collection::vec(any::<u8>(), 0..90), any::<bool>()), 0..60),
         ) {
-            let mut chains = Chains::new(32, 40, 2).unwrap();
+            let budget = Budget::new(1600);
+            let mut chains = Chains::new(&budget, 32).unwrap();
             let mut held = [Chain::default(); 4];
             let mut model: [Vec<u8>; 4] = Default::default();
-            for (which, bytes, release) in steps {
-                if chains.append(which % 2, &mut held[which], &bytes) {
+            for (shard, bytes, release) in steps {
+                let (which, shard) = (usize::from(shard), shard % 2);
+                let left = budget.left(shard);
+                if chains.append(shard, &mut held[which], &bytes) {
                     model[which].extend(&bytes);
+                } else {
+                    prop_assert!(chains.cost(bytes.len() + 31) > left);
                 }
                 if release {
-                    chains.release(which % 2, &mut held[which]);
+                    chains.release(shard, &mut held[which]);
                     model[which].clear();
                 }
                 let mut out = Vec::new();
@@ -214,10 +229,10 @@ mod tests {
                 prop_assert_eq!(&out, &model[which]);
                 prop_assert_eq!(held[which].len(), model[which].len());
             }
-            for (which, chain) in held.iter_mut().enumerate() {
+            for (which, chain) in (0u8..).zip(&mut held) {
                 chains.release(which % 2, chain);
             }
-            prop_assert_eq!(chains.blocks_in_use(), 0);
+            prop_assert!(budget.is_whole());
         }
     }
 }
