@@ -4,7 +4,7 @@
 use core::net::{IpAddr, Ipv6Addr};
 use flowpin_config::{Format, Input, Plan};
 use flowpin_counters::Loss;
-use flowpin_engine::{Control, RunReport};
+use flowpin_engine::{Control, RunReport, Traffic};
 use flowpin_testkit::build::Ip;
 use flowpin_testkit::pcap::ethernet_file;
 use std::path::{Path, PathBuf};
@@ -140,7 +140,7 @@ fn vlans_and_connections_without_one() {
     assert_eq!((vlans.tagged.keys, vlans.tagged.rows.len()), (16, 16));
     assert_eq!(traffic(200, Some(57)).connections, 50);
     let rows = vlans.tagged.rows.iter().map(|row| row.traffic);
-    let all: Vec<_> = rows.chain([vlans.untagged]).collect();
+    let all: Vec<Traffic> = rows.chain([vlans.untagged]).collect();
     assert_eq!(
         all.iter().map(|one| one.packets).sum::<u64>(),
         whole.packets
@@ -160,12 +160,13 @@ fn vlans_and_connections_without_one() {
 fn more_vlans_than_rows() {
     let frames = (0..200_000u32).map(|nth| {
         let (client, server) = (0x0a00_0000 + nth % 5_000, 0x0b00_0000 + nth / 5_000);
-        let ip = Ip::new(client.to_be_bytes().into(), server.to_be_bytes().into());
+        let [client, server] = [client, server].map(|one| IpAddr::from(one.to_be_bytes()));
+        let ip = Ip::new(client, server);
         let (tags, len) = match nth % 20 {
             0 => ([4000, 5], 900),
             _ => ([(nth % 3_999) as u16, (nth / 3_999) as u16], nth % 90),
         };
-        ip.udp(9_000, 5000, &vec![0; len as usize]).tagged(&tags)
+        ip.udp(9_000, 5000, &vec![0u8; len as usize]).tagged(&tags)
     });
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), frames);
