@@ -7,7 +7,6 @@
 //!            └─ one budget a shard, for everything else     the rest, in 256 equal parts
 //! ```
 
-use crate::worker::parse::registry;
 use crate::worker::stages;
 use flowpin_config::{Format, OutputPlan, Plan};
 use flowpin_defrag::DefragOptions;
@@ -15,7 +14,7 @@ use flowpin_flow::FlowOptions;
 use flowpin_identify::SearchOptions;
 use flowpin_memory::Budget;
 use flowpin_packet::SHARD_COUNT;
-use flowpin_parser::{ParserMemory, ParserSetup};
+use flowpin_parser::ParserSetup;
 use flowpin_reassembly::{ReassemblyOptions, Urgent};
 
 /// Fragments get at most a quarter, and no more than this: a million small useless fragments of one
@@ -64,12 +63,10 @@ fn shared_bytes(plan: &Plan) -> u64 {
 /// make them keep.
 const SHARED_BYTES_MIN: u64 = 16 << 20;
 
-/// The set-up of parsers. Each takes its part of their memory itself.
+/// The set-up of parsers, without their memory.
 pub(crate) fn parsers(plan: &Plan) -> ParserSetup {
-    let (bytes, bodies) = (shared_bytes(plan) / 8, body_bytes(plan));
-    let memory = ParserMemory::new(bytes, bodies, registry::CONNECTION_BYTES_MAX);
     let has_columns = has_columns(&plan.output);
-    ParserSetup::new(plan.parse.clone(), plan.files.clone(), has_columns, memory)
+    ParserSetup::new(plan.parse.clone(), plan.files.clone(), has_columns)
 }
 
 /// Whether some format of the records has columns.

@@ -47,7 +47,8 @@
 //! [`ParserSetup::budget`], and gives back the moment it is done with it. It charges what it uses:
 //! whole slots ([`slot_bytes`]) and blocks. Three stores do so by themselves: [`Lines`] (lines cut
 //! anywhere), [`Queues`] (commands that wait for answers) and [`KeptBytes`] (everything else). Their
-//! pools have address space for the whole budget, so only the budget refuses.
+//! pools have address space for the whole budget, so only the budget refuses; [`Parser::pools`] shows
+//! them to the engine, which gives pages that are no longer used back to the system.
 //!
 //! - What is taken in one call is at most 64 bytes for each byte of the call, and 32 KiB more:
 //!   [`testing::Trial`] checks it. A short message needs a small slot.
@@ -177,7 +178,6 @@
 mod buffer;
 mod kept;
 mod lines;
-mod memory;
 mod next;
 mod parser;
 mod queues;
@@ -187,7 +187,6 @@ pub mod testing;
 pub use buffer::{Buffer, Sender};
 pub use kept::{KeptBytes, slot_bytes};
 pub use lines::{Line, Lines, PartialLine};
-pub use memory::{MESSAGE_BYTES_MIN, ParserMemory};
 pub use next::{Continues, Next, Successor};
 pub use parser::{Begin, Ends, Parser, Reads};
 pub use queues::{Queue, Queues};

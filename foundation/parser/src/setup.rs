@@ -1,10 +1,8 @@
-//! What a parser is made from: what the user asked for, its memory, what all workers share.
+//! What a parser is made from: what the user asked for, the memory, what all workers share.
 
-use crate::ParserMemory;
 use core::any::Any;
 use flowpin_config::{FilesPlan, ParsePlan};
 use flowpin_memory::Budget;
-use flowpin_packet::SHARD_COUNT;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -17,8 +15,6 @@ pub struct ParserSetup {
     pub files: FilesPlan,
     /// Whether formats are written that go by columns.
     pub has_columns: bool,
-    /// The memory of all parsers.
-    pub memory: ParserMemory,
     /// The memory of the worker's shards, which parsers share with all other stages.
     pub budget: Budget,
     /// The memory of bodies that are decoded, hashed or written.
@@ -39,20 +35,14 @@ pub struct SetupError {
 }
 
 impl ParserSetup {
-    /// What these settings ask for, with that memory.
-    pub fn new(
-        parse: ParsePlan,
-        files: FilesPlan,
-        has_columns: bool,
-        memory: ParserMemory,
-    ) -> Self {
+    /// What these settings ask for, without memory: each worker adds its own.
+    pub fn new(parse: ParsePlan, files: FilesPlan, has_columns: bool) -> Self {
         Self {
             parse,
             files,
             has_columns,
-            memory,
-            budget: Budget::new(memory.bytes() / SHARD_COUNT as u64),
-            bodies: Budget::new(memory.shard_body_bytes()),
+            budget: Budget::new(0),
+            bodies: Budget::new(0),
             shared: Vec::new(),
         }
     }
@@ -79,10 +69,10 @@ impl ParserSetup {
     }
 }
 
-/// The defaults, with 64 MiB.
+/// The defaults, with 256 KiB for each shard, and as much for bodies.
 impl Default for ParserSetup {
     fn default() -> Self {
-        let memory = ParserMemory::new(64 << 20, 64 << 20, 2048);
-        Self::new(ParsePlan::default(), FilesPlan::default(), true, memory)
+        let memory = || Budget::new(256 << 10);
+        Self::new(ParsePlan::default(), FilesPlan::default(), true).with_budgets(memory(), memory())
     }
 }

@@ -175,15 +175,6 @@ macro_rules! parsers {
             }
         }
 
-        /// What a connection takes that takes most.
-        pub(crate) const CONNECTION_BYTES_MAX: u32 = {
-            let mut most = 0;
-            $(if <$parser as Parser>::CONNECTION_BYTES > most {
-                most = <$parser as Parser>::CONNECTION_BYTES;
-            })*
-            most
-        };
-
         /// As in [`Parser::prepare`].
         pub(crate) fn prepare(setup: &mut ParserSetup) -> Result<(), SetupError> {
             $(<$parser as Parser>::prepare(setup)?;)*

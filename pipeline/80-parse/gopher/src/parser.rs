@@ -4,7 +4,7 @@ use crate::GOPHER;
 use crate::request::{is_text, item_type, parts};
 use crate::schema::BUFFERS;
 use flowpin_counters::{Loss, Losses};
-use flowpin_memory::{Chain, Slab};
+use flowpin_memory::{Chain, Pool, Slab};
 use flowpin_packet::Timestamp;
 use flowpin_parser::{
     Begin, Buffer, Ends, KeptBytes, Line, Lines, Next, Parser, ParserSetup, PartialLine, Reads,
@@ -168,6 +168,12 @@ impl Parser for Gopher {
     fn is_idle(&self, connection: u32) -> bool {
         let session = self.sessions.get(connection);
         session.is_some_and(|session| session.is_reported || session.at.is_none())
+    }
+
+    fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        visit(&mut self.sessions);
+        visit(self.lines.pool());
+        visit(self.shared.requests.pool());
     }
 
     fn losses(&self) -> Losses {
