@@ -267,6 +267,13 @@ impl Texts {
     /// Gives all blocks back.
     #[inline]
     pub(crate) fn release(&mut self, chain: &mut Chain, shard: u8) {
+        // PERF: most of a transaction's chains are empty.
+        if chain.first != 0 {
+            self.release_blocks(chain, shard);
+        }
+    }
+
+    fn release_blocks(&mut self, chain: &mut Chain, shard: u8) {
         let mut block = chain.first;
         let mut size = chain.first_size();
         let mut bytes = 0u64;
@@ -276,9 +283,7 @@ impl Texts {
             bytes = bytes.wrapping_add(size.cost());
             (block, size) = (next, Size::Usual);
         }
-        if bytes > 0 {
-            self.budget.give_back(shard, bytes);
-        }
+        self.budget.give_back(shard, bytes);
         *chain = Chain::new(chain.is_short());
     }
 

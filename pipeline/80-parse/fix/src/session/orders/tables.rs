@@ -193,6 +193,9 @@ impl Tables {
     /// Frees a side's table.
     #[inline]
     pub(super) fn free(&mut self, table: &mut TableOf, shard: u8) {
+        if table.is_none() {
+            return;
+        }
         if let Some((size, handle)) = core::mem::take(table).parts() {
             match size {
                 Size::Small => self.small.remove(handle),
