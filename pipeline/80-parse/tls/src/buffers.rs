@@ -7,9 +7,13 @@ pub(crate) const OF_TLS: &[Buffer] = &[
     Buffer::client(
         "tls.sni",
         ("tls", "tls.sni"),
-        "The name that the client asks for.",
+        "The server name that the client sent (SNI).",
     ),
-    Buffer::client("ja4.hash", ("tls", "tls.ja4"), "JA4 of the client's hello."),
+    Buffer::client(
+        "ja4.hash",
+        ("tls", "tls.ja4"),
+        "The JA4 fingerprint of the client's hello.",
+    ),
     Buffer::server(
         "tls.version",
         ("tls", "tls.version"),
@@ -18,31 +22,35 @@ pub(crate) const OF_TLS: &[Buffer] = &[
     Buffer::server(
         "tls.cert_subject",
         ("tls", "tls.subject"),
-        "The certificate's subject.",
+        "The subject of the server's certificate.",
     ),
     Buffer::server(
         "tls.cert_issuer",
         ("tls", "tls.issuerdn"),
-        "The certificate's issuer.",
+        "The issuer of the server's certificate.",
     ),
     Buffer::server(
         "tls.cert_serial",
         ("tls", "tls.serial"),
-        "The certificate's serial number.",
+        "The serial number of the server's certificate.",
     ),
 ];
 
 /// Values of QUIC that rules may use.
 pub(crate) const OF_QUIC: &[Buffer] = &[
-    Buffer::client("quic.version", ("quic", "quic.version"), "The version."),
+    Buffer::client(
+        "quic.version",
+        ("quic", "quic.version"),
+        "The QUIC version.",
+    ),
     Buffer::client(
         "quic.sni",
         ("quic", "quic.sni"),
-        "The name that the client asks for.",
+        "The server name that the client sent (SNI).",
     ),
     Buffer::client(
         "quic.ja4",
         ("quic", "quic.ja4"),
-        "JA4 of the client's hello.",
+        "The JA4 fingerprint of the client's hello.",
     ),
 ];

@@ -9,15 +9,15 @@ use flowpin_record::{Kind, MessageColumn, MessageSchema};
 pub static TLS: MessageSchema = MessageSchema::in_file(
     "tls",
     "ssl",
-    "A TLS or DTLS handshake: what both sides told in clear. Written once both have begun to \
-     encrypt, or when the connection ends.",
+    "A TLS or DTLS handshake, from what both sides sent in clear. Written when both have begun \
+     to encrypt, or when the connection ends.",
     TLS_COLUMNS,
 );
 
 /// The start of a QUIC connection.
 pub static QUIC: MessageSchema = MessageSchema::new(
     "quic",
-    "The beginning of a QUIC connection, from its Initial packets. Written once both hellos were \
+    "The start of a QUIC connection, from its Initial packets. Written when both hellos were \
      seen, or when the connection ends.",
     QUIC_COLUMNS,
 );
@@ -33,141 +33,8 @@ const TLS_COLUMNS: &[MessageColumn] = &[
         "",
         "tls.version",
         Kind::Text,
-        "The version that the server chose; `UNDETERMINED` if none answered.",
+        "The version that the server chose; `UNDETERMINED` if no server answered.",
     ),
-    MessageColumn::new(
-        "cipher",
-        "flowpin.cipher",
-        Kind::Text,
-        "The cipher suite it chose.",
-    ),
-    MessageColumn::new(
-        "curve",
-        "flowpin.curve",
-        Kind::Text,
-        "The group of its key exchange.",
-    ),
-    MessageColumn::new(
-        "server_name",
-        "tls.sni",
-        Kind::Text,
-        "The name that the client asks for (SNI).",
-    ),
-    MessageColumn::new(
-        "resumed",
-        "tls.session_resumed",
-        Kind::Bool,
-        "The server goes on with a session from before.",
-    ),
-    MessageColumn::new(
-        "last_alert",
-        "flowpin.last_alert",
-        Kind::Text,
-        "The last alert told in clear.",
-    ),
-    MessageColumn::new(
-        "next_protocol",
-        "",
-        Kind::Text,
-        "The protocol that the server chose by ALPN, if told in clear.",
-    ),
-    MessageColumn::new(
-        "",
-        "tls.server_alpns",
-        Kind::TextList,
-        "The protocol that the server chose by ALPN, if told in clear.",
-    ),
-    MessageColumn::new(
-        "established",
-        "flowpin.established",
-        Kind::Bool,
-        "Both sides have begun to encrypt.",
-    ),
-    MessageColumn::new("ja4", "tls.ja4", Kind::Text, "JA4 of the client's hello."),
-    MessageColumn::new(
-        "client_alpns",
-        "tls.client_alpns",
-        Kind::TextList,
-        "The protocols that the client offers by ALPN.",
-    ),
-    MessageColumn::new(
-        "subject",
-        "",
-        Kind::Text,
-        "Subject of the server's certificate, up to TLS 1.2, in RFC 2253's order.",
-    ),
-    MessageColumn::new(
-        "",
-        "tls.subject",
-        Kind::Text,
-        "Subject of the server's certificate, up to TLS 1.2, in the order of its encoding.",
-    ),
-    MessageColumn::new("issuer", "", Kind::Text, "Its issuer, likewise."),
-    MessageColumn::new("", "tls.issuerdn", Kind::Text, "Its issuer, likewise."),
-    MessageColumn::new(
-        "certificate_serial",
-        "tls.serial",
-        Kind::Text,
-        "Its serial number, in hexadecimal.",
-    ),
-    MessageColumn::new(
-        "not_valid_before",
-        "tls.notbefore",
-        Kind::Text,
-        "From when it is valid, UTC.",
-    ),
-    MessageColumn::new(
-        "not_valid_after",
-        "tls.notafter",
-        Kind::Text,
-        "Until when it is valid, UTC.",
-    ),
-];
-
-const QUIC_COLUMNS: &[MessageColumn] = &[
-    MessageColumn::new(
-        "version",
-        "quic.version",
-        Kind::Text,
-        "The version: a number, Google's as they write it (`Q046`), others in hexadecimal.",
-    ),
-    MessageColumn::new(
-        "client_initial_dcid",
-        "flowpin.client_initial_dcid",
-        Kind::Text,
-        "The connection identifier that the client made up for the server, in hexadecimal.",
-    ),
-    MessageColumn::new(
-        "client_scid",
-        "flowpin.client_scid",
-        Kind::Text,
-        "The client's own.",
-    ),
-    MessageColumn::new(
-        "server_scid",
-        "flowpin.server_scid",
-        Kind::Text,
-        "The server's own.",
-    ),
-    MessageColumn::new(
-        "server_name",
-        "quic.sni",
-        Kind::Text,
-        "The name that the client asks for (SNI).",
-    ),
-    MessageColumn::new(
-        "client_protocol",
-        "",
-        Kind::Text,
-        "The first protocol that the client offers by ALPN.",
-    ),
-    MessageColumn::new(
-        "client_alpns",
-        "flowpin.client_alpns",
-        Kind::TextList,
-        "The protocols that the client offers by ALPN.",
-    ),
-    MessageColumn::new("ja4", "quic.ja4", Kind::Text, "JA4 of the client's hello."),
     MessageColumn::new(
         "cipher",
         "flowpin.cipher",
@@ -178,13 +45,167 @@ const QUIC_COLUMNS: &[MessageColumn] = &[
         "curve",
         "flowpin.curve",
         Kind::Text,
-        "The group of its key exchange.",
+        "The group (curve) of the key exchange.",
+    ),
+    MessageColumn::new(
+        "server_name",
+        "tls.sni",
+        Kind::Text,
+        "The server name that the client sent (SNI).",
+    ),
+    MessageColumn::new(
+        "resumed",
+        "tls.session_resumed",
+        Kind::Bool,
+        "Whether the server resumed an earlier session.",
+    ),
+    MessageColumn::new(
+        "last_alert",
+        "flowpin.last_alert",
+        Kind::Text,
+        "The last alert that was sent in clear.",
+    ),
+    MessageColumn::new(
+        "next_protocol",
+        "",
+        Kind::Text,
+        "The protocol that the server selected by ALPN, if it was sent in clear.",
+    ),
+    MessageColumn::new(
+        "",
+        "tls.server_alpns",
+        Kind::TextList,
+        "The protocol that the server selected by ALPN, if it was sent in clear.",
+    ),
+    MessageColumn::new(
+        "established",
+        "flowpin.established",
+        Kind::Bool,
+        "Whether both sides have begun to encrypt.",
+    ),
+    MessageColumn::new(
+        "ja4",
+        "tls.ja4",
+        Kind::Text,
+        "The JA4 fingerprint of the client's hello.",
+    ),
+    MessageColumn::new(
+        "client_alpns",
+        "tls.client_alpns",
+        Kind::TextList,
+        "The protocols that the client offered by ALPN.",
+    ),
+    MessageColumn::new(
+        "subject",
+        "",
+        Kind::Text,
+        "The subject of the server's certificate, up to TLS 1.2, in the order of RFC 2253.",
+    ),
+    MessageColumn::new(
+        "",
+        "tls.subject",
+        Kind::Text,
+        "The subject of the server's certificate, up to TLS 1.2, in the order of its encoding.",
+    ),
+    MessageColumn::new(
+        "issuer",
+        "",
+        Kind::Text,
+        "The issuer of the certificate, in the order of RFC 2253.",
+    ),
+    MessageColumn::new(
+        "",
+        "tls.issuerdn",
+        Kind::Text,
+        "The issuer of the certificate, in the order of its encoding.",
+    ),
+    MessageColumn::new(
+        "certificate_serial",
+        "tls.serial",
+        Kind::Text,
+        "The serial number of the certificate, in hexadecimal.",
+    ),
+    MessageColumn::new(
+        "not_valid_before",
+        "tls.notbefore",
+        Kind::Text,
+        "The start of the certificate's validity, UTC.",
+    ),
+    MessageColumn::new(
+        "not_valid_after",
+        "tls.notafter",
+        Kind::Text,
+        "The end of the certificate's validity, UTC.",
+    ),
+];
+
+const QUIC_COLUMNS: &[MessageColumn] = &[
+    MessageColumn::new(
+        "version",
+        "quic.version",
+        Kind::Text,
+        "The QUIC version: a number, Google's notation for its own versions (`Q046`), hexadecimal \
+         for others.",
+    ),
+    MessageColumn::new(
+        "client_initial_dcid",
+        "flowpin.client_initial_dcid",
+        Kind::Text,
+        "The first connection ID that the client chose for the server, in hexadecimal.",
+    ),
+    MessageColumn::new(
+        "client_scid",
+        "flowpin.client_scid",
+        Kind::Text,
+        "The client's connection ID, in hexadecimal.",
+    ),
+    MessageColumn::new(
+        "server_scid",
+        "flowpin.server_scid",
+        Kind::Text,
+        "The server's connection ID, in hexadecimal.",
+    ),
+    MessageColumn::new(
+        "server_name",
+        "quic.sni",
+        Kind::Text,
+        "The server name that the client sent (SNI).",
+    ),
+    MessageColumn::new(
+        "client_protocol",
+        "",
+        Kind::Text,
+        "The first protocol that the client offered by ALPN.",
+    ),
+    MessageColumn::new(
+        "client_alpns",
+        "flowpin.client_alpns",
+        Kind::TextList,
+        "The protocols that the client offered by ALPN.",
+    ),
+    MessageColumn::new(
+        "ja4",
+        "quic.ja4",
+        Kind::Text,
+        "The JA4 fingerprint of the client's hello.",
+    ),
+    MessageColumn::new(
+        "cipher",
+        "flowpin.cipher",
+        Kind::Text,
+        "The cipher suite that the server chose.",
+    ),
+    MessageColumn::new(
+        "curve",
+        "flowpin.curve",
+        Kind::Text,
+        "The group (curve) of the key exchange.",
     ),
     MessageColumn::new(
         "resumed",
         "flowpin.session_resumed",
         Kind::Bool,
-        "The server goes on with a session from before.",
+        "Whether the server resumed an earlier session.",
     ),
 ];
 

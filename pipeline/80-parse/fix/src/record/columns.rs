@@ -5,7 +5,7 @@ use flowpin_record::{Kind, MessageColumn, MessageSchema};
 /// The records of FIX messages.
 pub static FIX: MessageSchema = MessageSchema::new(
     "fix",
-    "A FIX message. Its common fields, what it is to its session, and on request every field.",
+    "A FIX message: its common fields, its effect on the session, and every field on request.",
     COLUMNS,
 );
 
@@ -32,34 +32,44 @@ const COLUMNS: &[MessageColumn] = &[
         "begin_string",
         "fix.begin_string",
         Text,
-        "The version: `FIX.4.4`, `FIXT.1.1`.",
+        "BeginString (8), the version: `FIX.4.4`, `FIXT.1.1`.",
     ),
     column("msg_type", "fix.msg_type", Text, "MsgType (35)."),
-    column("msg_name", "fix.msg_name", Text, "The message type's name."),
-    column("length", "fix.length", Count, "Bytes of the whole message."),
+    column(
+        "msg_name",
+        "fix.msg_name",
+        Text,
+        "The name of the message type.",
+    ),
+    column(
+        "length",
+        "fix.length",
+        Count,
+        "The length of the whole message in bytes.",
+    ),
     column(
         "field_count",
         "fix.field_count",
         Count,
-        "How many fields it has.",
+        "The number of fields.",
     ),
     column(
         "body_length_ok",
         "fix.body_length_ok",
         Bool,
-        "Whether BodyLength (9) is right.",
+        "Whether BodyLength (9) is correct.",
     ),
     column(
         "checksum_ok",
         "fix.checksum_ok",
         Bool,
-        "Whether CheckSum (10) is right; unset: none.",
+        "Whether CheckSum (10) is correct; unset if the message has none.",
     ),
     column(
         "session",
         "fix.session",
         Enum,
-        "What an administrative message does: `logon`, \
+        "The effect of an administrative message: `logon`, \
         `logout`, `heartbeat`, `test_request`, `resend_request`, `reject`, `business_reject`, \
         `gap_fill`, `sequence_reset`.",
     ),
@@ -67,27 +77,27 @@ const COLUMNS: &[MessageColumn] = &[
         "sequence",
         "fix.sequence",
         Enum,
-        "How MsgSeqNum stands to the one expected: `first`, \
+        "MsgSeqNum compared with the expected number: `first`, \
         `ok`, `gap`, `resent`, `low`, `reset`, `missing`.",
     ),
     column(
         "expected_seq",
         "fix.expected_seq",
         Count,
-        "The number expected, where another came.",
+        "The expected MsgSeqNum, if the message has another.",
     ),
     column(
         "missing",
         "fix.missing",
         Count,
-        "How many messages are missing before it (`gap`).",
+        "The number of messages missing before this one (`gap`).",
     ),
     column(
         "latency",
         "fix.latency",
         Interval,
-        "From an order's request to this, its first \
-        report, by ClOrdID.",
+        "The time from a request to its first report, which \
+        this message is; paired by ClOrdID.",
     ),
     column("seq_num", "fix.seq_num", Count, "MsgSeqNum (34)."),
     column(
@@ -165,7 +175,7 @@ const COLUMNS: &[MessageColumn] = &[
         "end_seq_no",
         "fix.end_seq_no",
         Count,
-        "EndSeqNo (16) of a ResendRequest; 0: all.",
+        "EndSeqNo (16) of a ResendRequest; 0 means all later messages.",
     ),
     column(
         "new_seq_no",
@@ -177,13 +187,13 @@ const COLUMNS: &[MessageColumn] = &[
         "ref_seq_num",
         "fix.ref_seq_num",
         Count,
-        "RefSeqNum (45): what is refused.",
+        "RefSeqNum (45): the number of the rejected message.",
     ),
     column(
         "ref_tag_id",
         "fix.ref_tag_id",
         Count,
-        "RefTagID (371): which field is wrong.",
+        "RefTagID (371): the tag of the rejected field.",
     ),
     column(
         "ref_msg_type",
@@ -250,33 +260,33 @@ const COLUMNS: &[MessageColumn] = &[
         "tags",
         "fix.fields[].tag",
         CountList,
-        "On request: every field's tag; 0: it has none.",
+        "On request: the tags of all fields; 0 for a field without a tag.",
     ),
     column(
         "names",
         "fix.fields[].name",
         TextList,
-        "On request: their names.",
+        "On request: the names of all fields.",
     ),
     column(
         "values",
         "fix.fields[].value",
         TextList,
-        "On request: their values; secrets masked.",
+        "On request: the values of all fields, with secrets masked.",
     ),
     column(
         "meanings",
         "fix.fields[].meaning",
         TextList,
-        "On request: what values stand for, \
-        where the field has a list of them.",
+        "On request: the meanings of the values, for \
+        fields with a list of values.",
     ),
     column(
         "groups",
         "fix.fields[].group",
         TextList,
-        "On request: the entry of the repeating \
-        group that a field belongs to: `453[0]`, `453[0].802[1]`.",
+        "On request: the entry of a repeating \
+        group to which each field belongs: `453[0]`, `453[0].802[1]`.",
     ),
 ];
 

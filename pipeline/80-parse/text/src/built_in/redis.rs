@@ -1257,7 +1257,7 @@ GrammarField { name: Borrowed("left"), kind: FieldKind::Count, is_kept: false },
 GrammarField { name: Borrowed("length"), kind: FieldKind::Count, is_kept: false },
 ]),
 messages: Borrowed(&[
-GrammarMessage { schema: MessageSchema::in_file("redis", "redis", "A command to a Redis server, and its reply.", const { &[MessageColumn::new("command", "redis.command", Kind::Text, "The command, as it was sent."), MessageColumn::new("key", "redis.key", Kind::Text, "Its first argument: usually the key."), MessageColumn::new("arguments", "redis.arguments", Kind::Count, "How many words the command has, itself included."), MessageColumn::new("reply", "redis.reply", Kind::Text, "The reply; of a bulk string its beginning, of an array how many elements."), MessageColumn::new("error", "redis.error", Kind::Text, "Why the server refuses."), ] }), fields: Borrowed(&[0, 1, 2, 3, 4]) },
+GrammarMessage { schema: MessageSchema::in_file("redis", "redis", "A Redis command and its reply.", const { &[MessageColumn::new("command", "redis.command", Kind::Text, "The command as sent."), MessageColumn::new("key", "redis.key", Kind::Text, "The first argument, usually the key."), MessageColumn::new("arguments", "redis.arguments", Kind::Count, "The number of words in the command, including its name."), MessageColumn::new("reply", "redis.reply", Kind::Text, "The reply: the beginning of a bulk string, the number of elements of an array."), MessageColumn::new("error", "redis.error", Kind::Text, "The error reply."), ] }), fields: Borrowed(&[0, 1, 2, 3, 4]) },
 ]),
 tokens: None,
 anomalies: Borrowed(&["redis_left_invalid", "redis_arguments_invalid", "redis_length_invalid", "redis_line_broken"]),
