@@ -26,16 +26,20 @@ impl Resident {
         }
     }
 
-    /// At each tick: trims the pools if it is time. `visit_all` calls its argument with each pool.
-    pub(super) fn tick(&mut self, mut visit_all: impl FnMut(&mut dyn FnMut(&mut dyn Pool))) {
+    /// At each tick: trims the pools if it is time, and returns whether it was. `visit_all` calls
+    /// its argument with each pool.
+    pub(super) fn tick(
+        &mut self,
+        mut visit_all: impl FnMut(&mut dyn FnMut(&mut dyn Pool)),
+    ) -> bool {
         self.ticks = self.ticks.wrapping_add(1);
         if !self.ticks.is_multiple_of(TICKS) {
-            return;
+            return false;
         }
         let mut touched = 0u64;
         visit_all(&mut |pool| touched += pool.touched_bytes());
         if touched <= self.trim_above {
-            return;
+            return false;
         }
         let mut left = 0u64;
         visit_all(&mut |pool| {
@@ -47,6 +51,7 @@ impl Resident {
         });
         // Pages with few values each, in use to the end: asking at every tick would not help.
         self.trim_above = self.most.max(left.saturating_add(self.most / SHARE));
+        true
     }
 }
 

@@ -126,6 +126,18 @@ impl Handles {
         Ok(free)
     }
 
+    /// Forgets the handles from `len` on, in use or free.
+    pub(crate) fn truncate(&mut self, len: u32) {
+        self.high_water = self.high_water.min(len);
+        self.freed_count = self.retain(|handle| handle < len);
+        self.cold = self.cold.min(self.freed_count);
+        #[cfg(debug_assertions)]
+        {
+            let all = self.capacity as usize;
+            self.used[(len as usize).min(all)..].fill(false);
+        }
+    }
+
     /// Moves the free handles of values whose pages were given back to where they are used last.
     pub(crate) fn set_cold(&mut self, is_cold: impl Fn(u32) -> bool) {
         let freed = self.freed.get_mut(..self.freed_count as usize);

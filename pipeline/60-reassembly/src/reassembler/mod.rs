@@ -134,6 +134,11 @@ impl Reassembler {
         })
     }
 
+    /// No connection has a handle of `below` or more: gives the memory of those that had back.
+    pub fn forget_above(&mut self, below: u32) {
+        self.connections.truncate(below);
+    }
+
     /// The pools of everything that streams hold.
     pub fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
         self.held.pools(visit);
