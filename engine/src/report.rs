@@ -233,6 +233,8 @@ pub struct WorkerReport {
     pub heaviest_packets: u64,
     /// Processor time of its thread, in nanoseconds; 0 if unknown.
     pub cpu_ns: u64,
+    /// The most records that waited in it for others, in bytes.
+    pub held_bytes_max: u64,
 }
 
 /// One input file.

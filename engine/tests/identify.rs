@@ -77,7 +77,7 @@ fn client_hello() -> Vec<u8> {
     hello
 }
 
-/// A stream of no known protocol is not looked at for ever, also if only one side speaks: 64 KiB.
+/// A stream of no known protocol is not looked at for ever, also if only one side speaks: 8 KiB.
 #[test]
 fn one_side_that_goes_on_and_on_is_left_alone() {
     let ip = Ip::v4([10, 0, 0, 1], [10, 0, 0, 2]);
@@ -98,7 +98,7 @@ fn one_side_that_goes_on_and_on_is_left_alone() {
         assert_eq!(report.found.connections.unknown.connections, 1);
         counts.push(report.identify.inspected);
     }
-    assert_eq!(counts, [(64 << 10) / 1000 + 1, (64 << 10) / 1400 + 1]);
+    assert_eq!(counts, [(8 << 10) / 1000 + 1, (8 << 10) / 1400 + 1]);
 }
 
 /// RFC 3207: after STARTTLS the same connection is TLS. The record has both, however the turns

@@ -22,6 +22,10 @@ use cli::{Cli, Command};
 use exit::Exit;
 use std::process::ExitCode;
 
+/// Without memory the command ends as after any other failure.
+#[global_allocator]
+static ALLOCATOR: flowpin_memory::ExitingAllocator = flowpin_memory::ExitingAllocator;
+
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

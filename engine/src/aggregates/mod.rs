@@ -69,6 +69,16 @@ macro_rules! aggregates {
                 })*
             }
 
+            /// How much memory their news take.
+            #[inline]
+            pub(crate) fn held_bytes(&self) -> usize {
+                let mut bytes = 0;
+                $(if let Some(observer) = &self.$name {
+                    bytes += observer.held_bytes();
+                })*
+                bytes
+            }
+
             /// The news since the last tick.
             pub(crate) fn tick(&mut self, now: Timestamp) -> News {
                 News {

@@ -9,11 +9,9 @@
 //! Everything here happens in the order of the input, on one thread: it is the in-order step.
 
 pub(crate) mod anomalies;
-mod record_pressure;
 mod slow_path;
 pub(crate) mod tunnels;
 
-use crate::input::record_pressure::RecordPressure;
 pub(crate) use crate::input::slow_path::Arrival;
 use crate::input::slow_path::{KeptApart, SlowPath};
 use crate::input::tunnels::Tunnels;
@@ -26,6 +24,7 @@ use flowpin_defrag::{Defragmenter, Inserted};
 use flowpin_dispatch::{Clock, DispatchOptions, Dispatched, Dispatcher};
 use flowpin_output::{Formatter, RecordBatch};
 use flowpin_packet::{FragmentRef, Frame, PacketMeta, Piece, Tick, Timestamp};
+use flowpin_record::RecordKey;
 
 /// The destination of described packets: one worker on this thread, or the batches of several.
 pub(crate) trait Lane {
@@ -34,6 +33,12 @@ pub(crate) trait Lane {
 
     /// The descriptor in the slot is complete; its frame lies in `piece`.
     fn commit(&mut self, piece: &Piece);
+
+    /// Offers the input stage's own records, before the packet that caused the last of them is
+    /// committed. What is not taken is delivered at the end of the piece.
+    fn input_records(&mut self, records: &mut Formatter) {
+        let _ = records;
+    }
 
     /// As [`Lane::commit`], but its bytes lie in `datagram`, which must be kept with it.
     fn commit_datagram(&mut self, piece: &Piece, datagram: &[u8]);
@@ -65,7 +70,8 @@ pub(crate) trait Lane {
 pub(crate) struct InputStage {
     source: Source,
     clock: Clock,
-    record_pressure: RecordPressure,
+    /// Number of the last packet.
+    last_number: u64,
     dispatcher: Dispatcher,
     slow_path: SlowPath,
     packets: u64,
@@ -82,7 +88,7 @@ impl InputStage {
         Self {
             source,
             clock: Clock::new(plan.clock_leap_max_ns),
-            record_pressure: RecordPressure::default(),
+            last_number: 0,
             dispatcher: Dispatcher::new(options),
             slow_path: SlowPath::new(defragmenter, kept_apart, tunnels, formatter),
             packets: 0,
@@ -109,9 +115,15 @@ impl InputStage {
         let bytes = piece.bytes.get(..piece.len).unwrap_or_default();
         let mut walk = self.source.walk(piece);
         let mut frame_bytes = self.frame_bytes;
+        let mut last_number = self.last_number;
         while let Some(frame) = walk.next_frame() {
             let number = walk.number();
+            last_number = number;
             let now = self.clock.observe(frame.time);
+            // Not at ticks: when a tunnel has ended must not depend on where pieces end.
+            if now >= self.slow_path.tunnels.next_sweep() {
+                self.slow_path.sweep_tunnels(now);
+            }
             let slot = lane.slot();
             let dispatcher = &mut self.dispatcher;
             if dispatcher.dispatch_fast::<DECODE>(bytes, &frame, number, now, slot) {
@@ -129,9 +141,12 @@ impl InputStage {
             frame_bytes += u64::from(frame.wire_len);
         }
         drop(walk);
-        let packets = self.source.delivered() - self.packets;
         (self.packets, self.frame_bytes) = (self.source.delivered(), frame_bytes);
-        self.record_pressure.tick(self.clock.now(), packets)
+        self.last_number = last_number;
+        Tick {
+            time: self.clock.now(),
+            number: last_number,
+        }
     }
 
     /// Finds the packets of `piece` and discards them: to measure what that costs.
@@ -144,16 +159,14 @@ impl InputStage {
         self.packets = self.source.delivered();
     }
 
-    /// The stage's own records up to `now`.
-    pub(crate) fn tick(&mut self, now: Timestamp) -> RecordBatch {
-        self.slow_path.defragmenter.expire(now);
-        self.slow_path
-            .tunnels
-            .tick(now, &mut self.slow_path.formatter);
-        // The next packet may have the same time as the last one.
-        self.slow_path
-            .formatter
-            .take_batch(Timestamp(now.0.saturating_sub(1)))
+    /// The stage's own records up to the last packet.
+    pub(crate) fn tick(&mut self, tick: Tick) -> RecordBatch {
+        self.slow_path.defragmenter.expire(tick.time);
+        self.slow_path.formatter.take_batch_up_to(RecordKey {
+            time: tick.time,
+            number: tick.number,
+            ordinal: u32::MAX,
+        })
     }
 
     /// Takes back a batch that was written.

@@ -17,6 +17,10 @@ const IDLE_NS_MAX: u64 = 300_000_000_000;
 /// After every record that the connection table may write for the same packet.
 const ORDINAL: u32 = 1 << 25;
 
+/// At the input's end, sums are written after every record that a packet of the same time has
+/// caused, as those may have left.
+const AFTER_PACKETS: u64 = 1 << 63;
+
 /// The innermost tunnel of a packet.
 pub(crate) fn innermost(
     frame: &[u8],
@@ -97,16 +101,19 @@ impl Tunnels {
         });
     }
 
+    /// The time of the packet before which [`Tunnels::sweep`] is due.
+    #[inline]
+    pub(crate) const fn next_sweep(&self) -> Timestamp {
+        self.next_sweep
+    }
+
     /// Writes the records of tunnels that have been idle too long.
-    pub(crate) fn tick(&mut self, now: Timestamp, sink: &mut impl RecordSink) {
-        if self.sums.is_empty() || now < self.next_sweep {
-            return;
-        }
+    pub(crate) fn sweep(&mut self, now: Timestamp, sink: &mut impl RecordSink) {
         self.next_sweep = now.plus_nanos(IDLE_NS_MAX / 10);
         self.sums.retain(|_, sum| {
             let keep = now.nanos_since(sum.last_seen) < IDLE_NS_MAX;
             if !keep {
-                sum.write(now, sink);
+                sum.write(now, 0, sink);
             }
             keep
         });
@@ -115,20 +122,20 @@ impl Tunnels {
     /// Writes the records of all tunnels that are left.
     pub(crate) fn finish(&mut self, now: Timestamp, sink: &mut impl RecordSink) {
         for sum in std::mem::take(&mut self.sums).into_values() {
-            sum.write(now, sink);
+            sum.write(now, AFTER_PACKETS, sink);
         }
     }
 }
 
 impl Sum {
-    fn write(&self, now: Timestamp, sink: &mut impl RecordSink) {
+    fn write(&self, now: Timestamp, number_base: u64, sink: &mut impl RecordSink) {
         // Several tunnels may begin with one packet: their nesting distinguishes them, then their
         // uids.
         let ordinal = ORDINAL + u32::from(self.record.parent != Uid::default());
         sink.tunnel(
             RecordKey {
                 time: now,
-                number: self.first_number,
+                number: number_base | self.first_number,
                 ordinal,
             },
             &self.record,

@@ -1,6 +1,9 @@
 //! The output stage: merges the records of workers and input stage, and writes them.
 
+mod exit;
 pub(crate) mod messages;
+
+pub(crate) use exit::{Demand, Exit, Far, Here};
 
 use crate::aggregates::{Deciders, Findings, News};
 use crate::ledger::Account;

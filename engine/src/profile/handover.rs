@@ -120,7 +120,7 @@ impl Bench<'_> {
                 let tick = input.walk(&piece, &mut lane);
                 lane.flush();
                 to_workers.send_piece(piece, tick).map_err(lost)?;
-                let batch = input.tick(tick.time);
+                let batch = input.tick(tick);
                 input.recycle(batch);
                 busy += start.elapsed(hertz);
                 self.shown.update(&input.progress());

@@ -229,7 +229,7 @@ impl Head {
         } else {
             let mut lane = NoLane { slot: self.slot };
             let tick = self.input.walk(&self.piece, &mut lane);
-            let batch = self.input.tick(tick.time);
+            let batch = self.input.tick(tick);
             self.input.recycle(batch);
             self.slot = lane.slot;
         }
@@ -303,7 +303,7 @@ impl<O: Stages> Whole<O> {
         self.lane.finish_piece(&self.piece);
         let worked = self.lane.cycles - worked;
         let walked = tsc();
-        let (delivery, batch) = (self.lane.worker.tick(tick), self.input.tick(tick.time));
+        let (delivery, batch) = (self.lane.worker.tick(tick), self.input.tick(tick));
         let ticked = tsc();
         self.live_max = self.live_max.max(self.lane.worker.live());
         self.output.push(WORKER, delivery);

@@ -2,20 +2,22 @@
 
 use crate::RunError;
 use crate::input::{InputStage, Lane};
-use crate::output::Output;
+use crate::output::{Exit, Here, Output, OutputSummary};
 use crate::run::shape::Shape;
 use crate::run::{Context, Ended};
 use crate::worker::stages::Stages;
 use crate::worker::{BATCH, Worker};
+use flowpin_output::Formatter;
 use flowpin_packet::{FrameBytes, PacketMeta, Piece};
 
 /// Runs the whole input through one worker.
 pub(crate) fn run<O: Stages>(
     context: &Context<'_>,
     mut input: InputStage,
-    worker: Worker<O>,
-    mut output: Output,
+    mut worker: Worker<O>,
+    output: Output,
 ) -> Result<Ended, RunError> {
+    worker.set_exit(Exit::Here(Box::new(Here::new(output))));
     let mut lane = SingleLane::<O>::new(worker);
     let mut piece = Piece::default();
     let accounts = [(); 2].map(|()| context.control.account());
@@ -23,23 +25,42 @@ pub(crate) fn run<O: Stages>(
     while !context.is_stopped() && input.fill(&mut piece)? {
         let tick = input.walk(&piece, &mut lane);
         lane.finish_piece(&piece);
-        output.push(WORKER, lane.worker.tick(tick));
-        output.push(INPUT, input.tick(tick.time));
-        output.write(|source, batch| match source {
-            WORKER => lane.worker.recycle(batch),
-            _ => input.recycle(batch),
-        })?;
+        let own = input.tick(tick);
+        if let Some(here) = lane.here() {
+            here.push_input(own);
+        }
+        let delivery = lane.worker.tick(tick);
+        lane.worker.send(delivery);
+        if let Some(here) = lane.here() {
+            here.take_failure()?;
+            here.written_of_input()
+                .for_each(|batch| input.recycle(batch));
+        }
         of_worker.enter(&lane.worker.losses());
         of_input.enter(&input.losses());
         context.progress(&input);
     }
-    let (batch, summary) = input.finish();
-    output.push(INPUT, batch);
-    lane.end(&mut output)?;
+    let (own, summary) = input.finish();
+    if let Some(here) = lane.here() {
+        here.push_input(own);
+    }
+    while let Some(delivery) = lane.worker.end_some() {
+        lane.worker.send(delivery);
+        if let Some(here) = lane.here() {
+            here.take_failure()?;
+        }
+    }
+    let exit = core::mem::replace(lane.worker.exit(), Exit::Nowhere);
     let (delivery, finished) = lane.worker.finish();
-    output.push(WORKER, delivery);
-    output.write(|_, _| {})?;
-    let output = output.close()?;
+    let output = match exit {
+        Exit::Here(mut here) => {
+            here.push_worker(delivery);
+            here.write();
+            here.take_failure()?;
+            here.into_output().close()?
+        }
+        Exit::Nowhere | Exit::Far(_) => OutputSummary::default(),
+    };
     Ok(Ended {
         shape: Shape::Single,
         input: summary,
@@ -74,6 +95,14 @@ impl<O: Stages, const TIMED: bool> SingleLane<O, TIMED> {
             len: 0,
             extra: Vec::new(),
             overflow: PacketMeta::default(),
+        }
+    }
+
+    /// The output on this thread, if the worker has one.
+    const fn here(&mut self) -> Option<&mut Here> {
+        match self.worker.exit() {
+            Exit::Here(here) => Some(here),
+            Exit::Nowhere | Exit::Far(_) => None,
         }
     }
 
@@ -128,6 +157,12 @@ impl<O: Stages, const TIMED: bool> Lane for SingleLane<O, TIMED> {
         self.len += 1;
         if self.len == BATCH {
             self.flush(piece);
+        }
+    }
+
+    fn input_records(&mut self, records: &mut Formatter) {
+        if let Some(here) = self.here() {
+            here.push_input(records.take_all());
         }
     }
 

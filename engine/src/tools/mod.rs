@@ -59,7 +59,7 @@ pub(crate) fn run<O: Stages>(
         let delivery = lane.worker.tick(tick);
         let watermark = delivery.records.watermark();
         lane.worker.recycle(delivery.records);
-        let batch = input.tick(tick.time);
+        let batch = input.tick(tick);
         input.recycle(batch);
         after(&mut lane.worker, watermark, delivery.news)?;
         progress.update(&input.progress());

@@ -1,7 +1,7 @@
 //! One worker: all that happens to a packet on one core, run to completion.
 //!
 //! ```text
-//!  batch ──► [decode, verify] ──► connection table ──► formatter ──► records up to the watermark
+//!  batch ──► [decode, verify] ──► connection table ──► records ──► formatter, output
 //!  ≤ 128     where the cut          │  one record a    text, by
 //!  at once   left it to us          ▼  connection      key
 //!                                 stages: scans, reassembly (see there)
@@ -15,24 +15,22 @@ pub(crate) mod identify;
 mod inspect;
 pub(crate) mod limit;
 pub(crate) mod parse;
+mod records;
 mod resident;
 pub(crate) mod stages;
 
 use crate::aggregates::{News, Observers};
-use crate::output::Delivery;
+use crate::output::{Delivery, Exit};
 use crate::report::WorkerReport;
 use crate::worker::resident::Resident;
 use crate::worker::stages::{Stages, StagesReport};
-use flowpin_aggregate::Traffic;
 use flowpin_counters::Losses;
 use flowpin_flow::{FlowOptions, ShardSet, Table};
 use flowpin_output::{Formatter, RecordBatch};
-use flowpin_packet::{FrameBytes, PacketMeta, Tick, Timestamp};
-use flowpin_portscan::ScanNews;
-use flowpin_record::{
-    AnomalyRecord, ConnRecord, DataChannel, MessagePlace, MessageSchema, RecordKey, RecordSink,
-    Shown, TunnelRecord, Value,
-};
+use flowpin_packet::{FrameBytes, PacketMeta, Tick};
+use flowpin_portscan::{INTERVAL_NS, ScanNews};
+use flowpin_record::RecordKey;
+use records::Records;
 
 /// Packets that are handled together: so that their cache misses overlap, and so that the stages'
 /// code is fetched once for many of them (decision 0018).
@@ -62,8 +60,8 @@ pub(crate) struct Worker<O> {
     table: Table,
     records: Records,
     stages: O,
-    /// Up to where all records were delivered.
-    delivered: RecordKey,
+    /// The interval of scans that the last batch began in.
+    interval: u64,
     /// Whether the scan detector has had its last tick.
     ending: bool,
     late: Late,
@@ -98,15 +96,11 @@ impl<O: Stages> Worker<O> {
         let table = Table::new(flow, shards)?;
         Ok(Self {
             stages: stages(&table)?,
-            delivered: RecordKey::default(),
+            interval: 0,
             ending: false,
             resident: Resident::new(table.memory_bytes()),
             table,
-            records: Records {
-                formatter,
-                observers,
-                heaviest_packets: 0,
-            },
+            records: Records::new(formatter, observers),
             late,
             checksums: ChecksumCounts::default(),
         })
@@ -129,7 +123,7 @@ impl<O: Stages> Worker<O> {
         }
         let mut rest = metas;
         while !rest.is_empty() {
-            let len = BATCH.min(rest.len());
+            let len = self.batch_len(rest);
             let (batch, behind) = rest.split_at_mut(len);
             if self.late.is_far {
                 // PERF: what lies in another core's cache travels while the batch before is
@@ -173,27 +167,104 @@ impl<O: Stages> Worker<O> {
         }
     }
 
+    /// How many packets to handle together. They lie in one interval of scans: what is observed in
+    /// the intervals before is delivered first, as no record can be written before that.
+    #[inline]
+    fn batch_len(&mut self, rest: &[PacketMeta]) -> usize {
+        let batch = rest.get(..BATCH).unwrap_or(rest);
+        let interval_of = |meta: &PacketMeta| meta.stream_time.0 / INTERVAL_NS;
+        match (batch.first(), batch.last()) {
+            (Some(first), Some(last)) if interval_of(last) != self.interval => {
+                let interval = interval_of(first);
+                if interval != self.interval {
+                    self.enter_interval(first);
+                }
+                batch.partition_point(|meta| interval_of(meta) == interval)
+            }
+            _ => batch.len(),
+        }
+    }
+
+    /// Delivers what the scan detector has observed in intervals that are over.
+    #[cold]
+    fn enter_interval(&mut self, first: &PacketMeta) {
+        self.interval = first.stream_time.0 / INTERVAL_NS;
+        if matches!(self.records.exit(), Exit::Nowhere) {
+            return;
+        }
+        if let Some(summary) = self.stages.tick(first.stream_time) {
+            self.send_news(News {
+                scans: Some(ScanNews::Closed(summary)),
+                ..News::default()
+            });
+        }
+    }
+
+    /// Delivers news ahead of the records that come.
+    fn send_news(&mut self, news: News) {
+        self.records.send(Delivery {
+            records: RecordBatch::none_up_to(self.records.delivered()),
+            news,
+        });
+    }
+
     /// Takes note of the stream's time, and returns all records up to the watermark.
     pub(crate) fn tick(&mut self, tick: Tick) -> Delivery {
+        if self.records.is_exact(tick) {
+            return self.tick_exactly(tick);
+        }
         let (records, stages) = (&mut self.records, &mut self.stages);
-        let watermark = if tick.is_exact {
-            self.table.tick_exactly(tick.time, records, stages)
-        } else {
-            RecordKey::last_at(self.table.tick(tick.time, records, stages))
+        let watermark = self.table.tick(tick.time, records, stages);
+        self.deliver(tick, RecordKey::last_at(watermark))
+    }
+
+    /// As [`Worker::tick`], but up to the last packet, not up to the beginning of the granule.
+    pub(crate) fn tick_exactly(&mut self, tick: Tick) -> Delivery {
+        let (records, stages) = (&mut self.records, &mut self.stages);
+        self.table.tick_exactly(tick.time, records, stages);
+        let last = RecordKey {
+            time: tick.time,
+            number: tick.number,
+            ordinal: u32::MAX,
         };
-        self.resident.tick(|visit| {
-            self.table.pools(visit);
+        self.deliver(tick, last)
+    }
+
+    fn deliver(&mut self, tick: Tick, until: RecordKey) -> Delivery {
+        let (table, stages) = (&mut self.table, &mut self.stages);
+        let is_trimmed = self.resident.tick(|visit| {
+            table.pools(visit);
             stages.pools(visit);
         });
-        // Behind an exact tick, those of the same granule have nothing to add.
-        self.delivered = self.delivered.max(watermark);
-        Delivery {
-            records: records.formatter.take_batch_up_to(self.delivered),
-            news: News {
-                scans: stages.tick(tick.time).map(ScanNews::Closed),
-                ..records.observers.tick(tick.time)
-            },
+        if is_trimmed {
+            stages.forget_above(table.handles_below());
         }
+        let news = News {
+            scans: self.stages.tick(tick.time).map(ScanNews::Closed),
+            ..News::default()
+        };
+        self.records.take(until, news)
+    }
+
+    /// Whether everything up to the last packet before a tick is delivered.
+    pub(crate) fn has_delivered(&self, tick: Tick) -> bool {
+        let delivered = self.records.delivered();
+        (delivered.time, delivered.number) >= (tick.time, tick.number)
+    }
+
+    /// Opens a way to the output for records that cannot wait until the end of a piece.
+    pub(crate) fn set_exit(&mut self, exit: Exit) {
+        self.records.set_exit(exit);
+    }
+
+    /// The way to the output.
+    pub(crate) const fn exit(&mut self) -> &mut Exit {
+        self.records.exit()
+    }
+
+    /// Sends what [`Worker::tick`] or [`Worker::end_some`] returned.
+    pub(crate) fn send(&mut self, delivery: Delivery) {
+        self.records.send(delivery);
     }
 
     /// Who watches the packets.
@@ -203,7 +274,7 @@ impl<O: Stages> Worker<O> {
 
     /// All records so far that no tick has delivered.
     pub(crate) fn take_records(&mut self) -> RecordBatch {
-        self.records.formatter.take_batch(Timestamp::MAX)
+        self.records.take_rest()
     }
 
     /// What was lost so far.
@@ -226,23 +297,19 @@ impl<O: Stages> Worker<O> {
     /// Ends some of the connections that are still open, as the input has ended; none once all
     /// records were delivered.
     pub(crate) fn end_some(&mut self) -> Option<Delivery> {
-        let scans = self.last_scans();
-        let (records, stages) = (&mut self.records, &mut self.stages);
-        let delivered = self.table.finish_some(ENDS, records, stages);
-        if delivered.is_none() && scans.is_none() {
-            return None;
+        if let Some(scans) = self.last_scans() {
+            // Before all records: they can be written only after it.
+            return Some(Delivery {
+                records: RecordBatch::none_up_to(self.records.delivered()),
+                news: News {
+                    scans: Some(scans),
+                    ..News::default()
+                },
+            });
         }
-        let batch = match delivered {
-            Some(delivered) => records.formatter.take_batch_up_to(delivered),
-            None => records.formatter.take_batch(Timestamp::MAX),
-        };
-        Some(Delivery {
-            records: batch,
-            news: News {
-                scans,
-                ..records.observers.tick(self.table.now())
-            },
-        })
+        let (records, stages) = (&mut self.records, &mut self.stages);
+        let until = self.table.finish_some(ENDS, records, stages)?;
+        Some(self.records.take(until, News::default()))
     }
 
     /// The scan detector's last, once: ahead of all records that the input's end causes.
@@ -258,16 +325,14 @@ impl<O: Stages> Worker<O> {
     /// What the worker leaves, after [`Worker::end_some`] has no more; the last records.
     pub(crate) fn finish(mut self) -> (Delivery, Finished) {
         let scans = self.last_scans();
-        let Records {
-            mut formatter,
-            observers,
-            heaviest_packets,
-        } = self.records;
+        let records = self.records.take_rest();
+        let held_bytes_max = self.records.held_bytes_max();
+        let heaviest_packets = self.records.heaviest_packets;
         let delivery = Delivery {
-            records: formatter.take_batch(Timestamp::MAX),
+            records,
             news: News {
                 scans,
-                ..observers.finish()
+                ..self.records.into_news()
             },
         };
         let counters = self.table.counters().clone();
@@ -275,6 +340,7 @@ impl<O: Stages> Worker<O> {
             packets: counters.packets,
             connections: counters.created_total(),
             heaviest_packets,
+            held_bytes_max: held_bytes_max as u64,
             cpu_ns: 0,
         };
         (
@@ -314,52 +380,3 @@ fn fetch(frames: FrameBytes<'_>, batch: &[PacketMeta]) {
 const OPTIONS_LEN: usize = 12;
 /// Bytes of a cache line.
 const LINE_LEN: usize = 64;
-
-/// The worker's records, on their way to formatter and aggregates.
-struct Records {
-    formatter: Formatter,
-    observers: Observers,
-    /// Packets of the heaviest connection.
-    heaviest_packets: u64,
-}
-
-impl RecordSink for Records {
-    #[inline]
-    fn conn(&mut self, key: RecordKey, record: &ConnRecord) {
-        let packets = Traffic::of(record).packets;
-        self.heaviest_packets = self.heaviest_packets.max(packets);
-        self.observers.conn(key, record);
-        self.formatter.conn(key, record);
-    }
-
-    fn anomaly(&mut self, key: RecordKey, record: &AnomalyRecord) {
-        self.formatter.anomaly(key, record);
-    }
-
-    fn tunnel(&mut self, key: RecordKey, record: &TunnelRecord) {
-        self.formatter.tunnel(key, record);
-    }
-
-    fn message(
-        &mut self,
-        key: RecordKey,
-        place: &MessagePlace,
-        schema: &MessageSchema,
-        values: &[Value<'_>],
-    ) {
-        self.formatter.message(key, place, schema, values);
-    }
-
-    fn unread_message(&mut self, schema: &MessageSchema) {
-        self.formatter.unread_message(schema);
-    }
-
-    fn data_channel(&mut self, key: RecordKey, place: &MessagePlace, told: DataChannel<'_>) {
-        self.observers.data_channel(key, place, told);
-    }
-
-    #[inline]
-    fn reads_messages(&self, shown: Shown) -> bool {
-        self.formatter.reads_messages(shown)
-    }
-}

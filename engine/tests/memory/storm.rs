@@ -99,12 +99,20 @@ impl Talk {
             }
             5 => {
                 let hello = [&b"\x16\x03\x01\x10\x00\x01\x00\x0f\xfc\x03\x03"[..], &noise];
-                let bytes = if self.spoken == 1 { hello.concat() } else { noise };
+                let bytes = if self.spoken == 1 {
+                    hello.concat()
+                } else {
+                    noise
+                };
                 self.say(true, 0, &bytes, frames);
             }
             6 => {
                 let order = b"8=FIX.4.4\x019=3019\x0135=D\x0111=a\x0158=";
-                let bytes = if self.spoken == 1 { &order[..] } else { &b"fffffffffff"[..] };
+                let bytes = if self.spoken == 1 {
+                    &order[..]
+                } else {
+                    &b"fffffffffff"[..]
+                };
                 self.say(true, 0, bytes, frames);
             }
             7 => {

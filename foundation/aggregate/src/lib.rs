@@ -69,6 +69,12 @@ pub trait Observer: Debug + Send + Sized {
         let _ = (key, place, told);
     }
 
+    /// How much memory the news take that were not handed over yet. Totals of a fixed size are none.
+    #[inline]
+    fn held_bytes(&self) -> usize {
+        0
+    }
+
     /// What was seen since the last tick. Stream time has come to `now`.
     fn tick(&mut self, now: Timestamp) -> Option<Self::News> {
         let _ = now;

@@ -1,7 +1,7 @@
 //! Parsing of application messages.
 
-use crate::options::{Flag, Hint, options};
 use crate::Settings;
+use crate::options::{Flag, Hint, options};
 use flowpin_lexer::Grammar;
 use std::ffi::OsStr;
 use std::path::PathBuf;

@@ -47,6 +47,14 @@ pub struct Stretch {
     in_extra: bool,
 }
 
+impl Stretch {
+    /// How many bytes it has.
+    #[inline]
+    pub const fn bytes(&self) -> u32 {
+        self.len
+    }
+}
+
 impl<'a> FrameBytes<'a> {
     /// Where a slice lies; none if it is not one of these bytes, or is empty.
     ///

@@ -27,6 +27,30 @@ impl RecordKey {
         ordinal: u32::MAX,
     };
 
+    /// The last key before this one; the first of all has none before it.
+    #[must_use]
+    pub const fn previous(self) -> Self {
+        let Self {
+            time,
+            number,
+            ordinal,
+        } = self;
+        match (time.0, number, ordinal) {
+            (0, 0, 0) => self,
+            (before, 0, 0) => Self::last_at(Timestamp(before - 1)),
+            (_, _, 0) => Self {
+                time,
+                number: number - 1,
+                ordinal: u32::MAX,
+            },
+            _ => Self {
+                time,
+                number,
+                ordinal: ordinal - 1,
+            },
+        }
+    }
+
     /// The last key of a moment. Up to before time 0 there is nothing: its last key is the first
     /// of all, behind which the records of time 0 lie.
     pub const fn last_at(time: Timestamp) -> Self {
@@ -77,6 +101,35 @@ pub trait RecordSink {
     /// meant hears it in the order of keys.
     fn data_channel(&mut self, key: RecordKey, place: &MessagePlace, told: DataChannel<'_>) {
         let _ = (key, place, told);
+    }
+    /// Whether so many records wait that the next ones should wait until those that are
+    /// [complete](Self::complete) have gone. A sink without a bound never is.
+    #[inline]
+    fn is_full(&self) -> bool {
+        false
+    }
+    /// Every record with a smaller key has been given.
+    #[inline]
+    fn complete(&mut self, before: RecordKey) {
+        let _ = before;
+    }
+    /// Every record that time-outs cause up to and including `time` has been given: up to there
+    /// only packets cause records.
+    #[inline]
+    fn complete_time_outs(&mut self, time: Timestamp) {
+        let _ = time;
+    }
+    /// From now on, records of this packet come in the order of their keys, and before those of any
+    /// later packet.
+    #[inline]
+    fn enter_packet(&mut self, number: u64) {
+        let _ = number;
+    }
+    /// Whether all records are given that time-outs cause up to and including `time`.
+    #[inline]
+    fn knows_time_outs(&self, time: Timestamp) -> bool {
+        let _ = time;
+        true
     }
     /// Whether anybody reads the values of messages that are shown so: see
     /// [`MessageSink::reads`](crate::MessageSink::reads).

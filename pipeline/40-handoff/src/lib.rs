@@ -42,7 +42,7 @@ pub use input::{HandoffOptions, InputEnd, handoff};
 #[cfg(flowpin_bench)]
 pub use one_by_one::{MakeQueue, Pair, Ticket, TicketReceiver, TicketSender, hand_over_one_by_one};
 pub use results::{ReceiverGone, ResultReceiver, ResultSender, results};
-pub use worker::WorkerEnd;
+pub use worker::{Received, WorkerEnd};
 
 /// Why the input cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

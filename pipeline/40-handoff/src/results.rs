@@ -7,6 +7,7 @@
 use crate::bell::{Bell, LastWord};
 use flowpin_ring::{Consumer, Producer, ring_with_chunk};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The ends of `workers` rings with room for `capacity` results each. `bell` wakes the receiver.
 ///
@@ -34,12 +35,14 @@ pub fn results<T: Send>(
             // Those under way, those in the receiver's hands, and one in the sender's.
             let (returned, home) = ring_with_chunk(capacity.saturating_mul(2), 1);
             let room = Arc::new(Bell::default());
+            let bytes_out = Arc::new(AtomicUsize::new(0));
             let receiver = LastWord(Arc::clone(&bell));
             let sender = ResultSender {
                 worker,
                 out,
                 home,
                 room: Arc::clone(&room),
+                bytes_out: Arc::clone(&bytes_out),
                 receiver,
             };
             (
@@ -47,6 +50,7 @@ pub fn results<T: Send>(
                 Lane {
                     results,
                     returned,
+                    bytes_out,
                     room: LastWord(room),
                 },
             )
@@ -74,6 +78,8 @@ pub struct ResultSender<T> {
     home: Consumer<T>,
     /// Rung when there is room again.
     room: Arc<Bell>,
+    /// Bytes that were sent and are not done.
+    bytes_out: Arc<AtomicUsize>,
     // Behind the rings: they close first.
     receiver: LastWord,
 }
@@ -92,27 +98,64 @@ impl<T> ResultSender<T> {
         self.home.pop().unwrap_or_default()
     }
 
+    /// A buffer that came home, as the receiver left it, if there is one.
+    pub fn returned(&mut self) -> Option<T> {
+        self.home.pop()
+    }
+
     /// Delivers a result; waits while the ring is full.
     ///
     /// # Errors
     ///
     /// If the receiver is gone.
     pub fn send(&mut self, result: T) -> Result<(), ReceiverGone<T>> {
+        self.send_within(result, (0, 0), || {})
+    }
+
+    /// Delivers a result of `bytes` bytes; waits while the ring is full, and as long as with it
+    /// more than `limit` would be sent that are not [done](ResultReceiver::done). A result alone
+    /// is always sent. Calls `before_waiting` if it has to wait for that.
+    ///
+    /// # Errors
+    ///
+    /// If the receiver is gone.
+    pub fn send_within(
+        &mut self,
+        result: T,
+        (bytes, limit): (usize, usize),
+        before_waiting: impl FnOnce(),
+    ) -> Result<(), ReceiverGone<T>> {
         let Self {
             out,
             room,
             receiver,
+            bytes_out,
             ..
         } = self;
+        // Acquire, paired with `done`: what was done is not written any more.
+        let has_room = || match bytes_out.load(Ordering::Acquire) {
+            0 => true,
+            _ if bytes == 0 => true,
+            sent => sent.saturating_add(bytes) <= limit,
+        };
+        if !has_room() {
+            before_waiting();
+        }
         let mut unsent = Some(result);
         room.wait_for(|| {
+            if !has_room() && !out.is_closed() {
+                return None;
+            }
             let result = unsent.take()?;
             if out.is_closed() {
                 return Some(Err(ReceiverGone(result)));
             }
+            // Only this end adds; before the receiver can subtract.
+            bytes_out.fetch_add(bytes, Ordering::Relaxed);
             match out.push(result) {
                 Ok(()) => Some(Ok(())),
                 Err(result) => {
+                    bytes_out.fetch_sub(bytes, Ordering::Relaxed);
                     unsent = Some(result);
                     None
                 }
@@ -127,6 +170,7 @@ impl<T> ResultSender<T> {
 struct Lane<T> {
     results: Consumer<T>,
     returned: Producer<T>,
+    bytes_out: Arc<AtomicUsize>,
     // Behind the rings: they close first.
     room: LastWord,
 }
@@ -181,6 +225,15 @@ impl<T> ResultReceiver<T> {
     /// Whether all senders are gone and all results were received.
     pub fn is_finished(&mut self) -> bool {
         self.lanes.iter_mut().all(|lane| lane.results.is_finished())
+    }
+
+    /// So many bytes of a worker's results, as it sent them, need no memory any more.
+    pub fn done(&mut self, worker: usize, bytes: usize) {
+        if let Some(lane) = self.lanes.get_mut(worker).filter(|_| bytes > 0) {
+            // Release, paired with `send_within`.
+            lane.bytes_out.fetch_sub(bytes, Ordering::Release);
+            lane.room.0.ring();
+        }
     }
 
     /// Returns an emptied buffer to its worker. Never waits.

@@ -23,6 +23,17 @@ pub struct WorkerEnd {
     input_bell: LastWord,
 }
 
+/// What [`WorkerEnd::recv_unless`] ended with.
+#[derive(Debug)]
+pub enum Received {
+    /// The next batch.
+    Batch(Batch),
+    /// Somebody calls, and no batch is there.
+    Called,
+    /// The input has ended, and all batches were received.
+    Ended,
+}
+
 impl WorkerEnd {
     pub(crate) fn new(
         worker: usize,
@@ -54,20 +65,38 @@ impl WorkerEnd {
     ///
     /// Give each batch back before receiving the next: the input waits for those that are out.
     pub fn recv(&mut self) -> Option<Batch> {
+        match self.recv_unless(|| false) {
+            Received::Batch(batch) => Some(batch),
+            Received::Called | Received::Ended => None,
+        }
+    }
+
+    /// As [`WorkerEnd::recv`], but gives up waiting when `is_called` says so, which it asks each
+    /// time that its [bell](WorkerEnd::bell) rings.
+    pub fn recv_unless(&mut self, mut is_called: impl FnMut() -> bool) -> Received {
         let Self { batches, bell, .. } = self;
         #[cfg(flowpin_bench)]
         let tickets = &mut self.tickets;
-        let batch = bell.wait_for(|| {
+        let received = bell.wait_for(|| {
             #[cfg(flowpin_bench)]
             if let Some(tickets) = tickets {
                 tickets.poll();
             }
             match batches.pop() {
-                Some(batch) => Some(Some(batch)),
-                None => batches.is_finished().then_some(None),
+                Some(batch) => Some(Received::Batch(batch)),
+                None if batches.is_finished() => Some(Received::Ended),
+                None => is_called().then_some(Received::Called),
             }
         });
-        batch.inspect(|batch| self.check_order(batch))
+        if let Received::Batch(batch) = &received {
+            self.check_order(batch);
+        }
+        received
+    }
+
+    /// Rung when a batch comes, and by whoever calls this worker.
+    pub fn bell(&self) -> Arc<Bell> {
+        Arc::clone(&self.bell)
     }
 
     /// The next batch if one is there.

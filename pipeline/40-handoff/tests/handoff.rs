@@ -2,10 +2,14 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use flowpin_counters::Loss;
-use flowpin_handoff::{Batch, HandoffError, HandoffOptions, InputEnd, WorkerEnd, handoff, results};
+use flowpin_handoff::{
+    Batch, HandoffError, HandoffOptions, InputEnd, Received, WorkerEnd, handoff, results,
+};
 use flowpin_packet::{PacketFlags, PacketMeta, Timestamp};
 use proptest::prelude::*;
+use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
@@ -322,6 +326,78 @@ fn results_arrive_in_order_from_each_worker() {
     for thread in threads {
         thread.join().unwrap();
     }
+}
+
+/// What is on its way has a limit in bytes, too: what was received counts until it is done.
+#[test]
+fn a_sender_waits_until_its_bytes_are_done() {
+    let (mut senders, mut receiver) = results::<Vec<u8>>(1, 16, Arc::default());
+    let mut sender = senders.remove(0);
+    let waits = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&waits);
+    let thread = thread::spawn(move || {
+        for bytes in [70, 40, 0, 500, 20] {
+            let sent = sender.send_within(vec![0; bytes], (bytes, 100), || {
+                seen.fetch_add(1, Ordering::SeqCst);
+            });
+            sent.unwrap();
+        }
+    });
+    // (bytes on their way, most of them at any time)
+    let (mut out, mut most) = (0, 0);
+    let mut waiting = VecDeque::new();
+    let mut received = 0;
+    while received < 5 {
+        while let Some((_, result)) = receiver.try_recv() {
+            received += 1;
+            out += result.len();
+            most = most.max(out);
+            waiting.push_back(result.len());
+        }
+        if let Some(bytes) = waiting.pop_front() {
+            out -= bytes;
+            receiver.done(0, bytes);
+        }
+    }
+    thread.join().unwrap();
+    assert!(receiver.is_finished());
+    // The one that is larger than the limit goes alone, or with an empty one.
+    assert_eq!(most, 500);
+    assert!(waits.load(Ordering::SeqCst) <= 4);
+}
+
+/// A worker that waits for a batch can be called, and gets the batches after that all the same.
+#[test]
+fn a_waiting_worker_can_be_called() {
+    let (mut input, mut ends) = handoff(HandoffOptions::default());
+    let mut end = ends.remove(0);
+    let bell = end.bell();
+    let called = Arc::new(AtomicUsize::new(0));
+    let calls = Arc::clone(&called);
+    let worker = thread::spawn(move || {
+        let mut answered = 0;
+        let mut batches = 0;
+        loop {
+            match end.recv_unless(|| calls.load(Ordering::SeqCst) > answered) {
+                Received::Called => answered += 1,
+                Received::Batch(batch) => {
+                    batches += 1;
+                    end.give_back(batch);
+                }
+                Received::Ended => return (answered, batches),
+            }
+        }
+    });
+    for second in 0..3 {
+        called.fetch_add(1, Ordering::SeqCst);
+        bell.ring();
+        thread::sleep(core::time::Duration::from_millis(20));
+        input.send_tick(Timestamp::new(second, 0)).unwrap();
+    }
+    input.finish().unwrap();
+    let (answered, batches) = worker.join().unwrap();
+    assert!((1..=3).contains(&answered), "{answered}");
+    assert_eq!(batches, 3);
 }
 
 /// A worker that waits for room learns that nobody will make any, and gets its result back.

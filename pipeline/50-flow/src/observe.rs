@@ -88,6 +88,15 @@ pub trait FlowObserver {
         let _ = (table, frames, sink);
     }
 
+    /// After [`FlowObserver::settle`]: none if nothing is deferred any more. Otherwise it stopped
+    /// because the sink [has no room](RecordSink::is_full), or because what follows may cause many
+    /// records: the key before which all records are given, except those of connections that are
+    /// due by then.
+    #[inline]
+    fn deferred_from(&self) -> Option<RecordKey> {
+        None
+    }
+
     /// A connection has ended: it gets no more packets, and its handle may soon be reused. Its
     /// record is about to be written, under `key`.
     fn ended<S: RecordSink>(

@@ -48,6 +48,8 @@ fn a_connection_ends_exactly_at_its_deadline() {
 #[test]
 fn an_exact_tick_divides_the_records_of_one_moment() {
     use flowpin_flow::{ShardSet, Table};
+    use flowpin_packet::Timestamp;
+    use flowpin_record::RecordKey;
     let time = T0 + 1;
     let mut told = Trace::default();
     for nth in 0..200u32 {
@@ -65,7 +67,12 @@ fn an_exact_tick_divides_the_records_of_one_moment() {
     let mut watermarks = Vec::new();
     for part in told.metas.chunks(40) {
         table.process(told.frames(), part, &mut given, &mut ());
-        let watermark = table.tick_exactly(flowpin_packet::Timestamp(time), &mut given, &mut ());
+        table.tick_exactly(Timestamp(time), &mut given, &mut ());
+        let watermark = RecordKey {
+            time: Timestamp(time),
+            number: part.last().unwrap().number,
+            ordinal: u32::MAX,
+        };
         watermarks.push((given.0.len(), watermark));
     }
     table.finish(&mut given, &mut ());

@@ -83,6 +83,8 @@ pub struct RecordBatch {
     pub(crate) built: [u64; RecordType::COUNT],
     /// Messages among these, by their schema's number; empty if there are none.
     pub(crate) built_messages: Vec<u64>,
+    /// Memory of what travels with it.
+    pub(crate) companion_bytes: usize,
 }
 
 /// A record as it is written.
@@ -124,6 +126,33 @@ impl RecordBatch {
         self.watermark
     }
 
+    /// A batch of no records: all up to `watermark` are delivered.
+    pub fn none_up_to(watermark: RecordKey) -> Self {
+        Self {
+            watermark,
+            ..Self::default()
+        }
+    }
+
+    /// How much memory it has, and what travels with it.
+    pub fn bytes(&self) -> usize {
+        let entries = self.entries.capacity() * size_of::<Entry>();
+        let texts_and_rows = self.text.capacity() + self.rows.bytes();
+        entries + texts_and_rows + self.companion_bytes
+    }
+
+    /// How much memory its records need.
+    #[inline]
+    pub(crate) fn len_bytes(&self) -> usize {
+        self.text.len() + size_of_val(self.entries.as_slice()) + self.rows.bytes()
+    }
+
+    /// Something of this size travels with the batch, and is needed until all sources have
+    /// delivered as much: so long the batch stays in the merger.
+    pub const fn set_companion_bytes(&mut self, bytes: usize) {
+        self.companion_bytes = bytes;
+    }
+
     /// How many records of each type the worker built since its last batch, written or not.
     pub fn built(&self) -> [u64; RecordType::COUNT] {
         self.built
@@ -160,6 +189,7 @@ impl RecordBatch {
         self.watermark = RecordKey::default();
         self.built = [0; RecordType::COUNT];
         self.built_messages.clear();
+        self.companion_bytes = 0;
     }
 
     /// Moves the entries from `first` on to the end of `to`, with their text and rows.
@@ -236,6 +266,16 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
+    #[inline]
+    fn bytes(&self) -> usize {
+        self.messages.bytes()
+            + size_of_val(self.conns.as_slice())
+            + size_of_val(self.anomalies.as_slice())
+            + size_of_val(self.tunnels.as_slice())
+            + size_of_val(self.scans.as_slice())
+            + size_of_val(self.floods.as_slice())
+    }
+
     fn clear(&mut self) {
         self.conns.clear();
         self.anomalies.clear();

@@ -75,7 +75,7 @@ impl Merger {
         let watermark = self.sources.iter().map(|source| source.watermark).min();
         let watermark = watermark.unwrap_or_default();
         for (number, source) in self.sources.iter_mut().enumerate() {
-            source.retire(number, writers, &mut recycle);
+            source.retire((number, watermark), writers, &mut recycle);
         }
         while let Some((first, until)) = self.next_run(watermark) {
             let Some(source) = self.sources.get_mut(first) else {
@@ -83,7 +83,7 @@ impl Merger {
             };
             let bounds = (first, watermark, until.as_ref());
             source.write_run(bounds, &mut self.superseded, writers)?;
-            source.retire(first, writers, &mut recycle);
+            source.retire((first, watermark), writers, &mut recycle);
         }
         debug_assert!(self.written <= watermark, "watermarks only rise");
         self.written = watermark;
@@ -160,14 +160,17 @@ impl Source {
     /// Sends finished batches home.
     fn retire(
         &mut self,
-        number: usize,
+        (number, watermark): (usize, RecordKey),
         writers: &mut Writers,
         recycle: &mut impl FnMut(usize, RecordBatch),
     ) {
+        let is_done = |batch: &RecordBatch, next| {
+            next >= batch.len() && (batch.companion_bytes == 0 || batch.watermark <= watermark)
+        };
         while self
             .batches
             .front()
-            .is_some_and(|batch| self.next >= batch.len())
+            .is_some_and(|batch| is_done(batch, self.next))
         {
             let Some(batch) = self.batches.pop_front() else {
                 break;

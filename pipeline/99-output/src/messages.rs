@@ -32,6 +32,12 @@ impl Messages {
         self.values.clear();
     }
 
+    /// How much memory they take.
+    #[inline]
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(self.rows.as_slice()) + self.values.len()
+    }
+
     /// How long a message's texts are.
     pub(crate) fn lens(&self, row: u32) -> [u32; TextFormat::COUNT] {
         self.row(row).lens

@@ -71,7 +71,6 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
         plan.parse.loaded.push(Arc::new(grammar));
         // With the usual caps, a third of the connections would be followed.
         plan.memory_bytes = MEMORY_BYTES;
-        plan.parse.memory_bytes = Some(MEMORY_BYTES / 16);
         plans.push(plan);
     }
     let taken = lab.run(&plans)?;

@@ -88,10 +88,20 @@ impl SlowPath {
                     // RFC 6946: an ordinary packet, but worth an anomaly record.
                     let (low, high) = addresses(packet, true);
                     self.report_oddities(Oddities::ATOMIC, arrival, Some((low, high)));
+                    self.offer_records(lane);
                 }
                 lane.commit(piece);
             }
-            other => self.handle(other, arrival, dispatcher, piece, lane),
+            other => {
+                self.handle(other, arrival, dispatcher, piece, lane);
+                self.offer_records(lane);
+            }
+        }
+    }
+
+    fn offer_records<L: Lane>(&mut self, lane: &mut L) {
+        if !self.formatter.is_empty() {
+            lane.input_records(&mut self.formatter);
         }
     }
 
@@ -120,6 +130,13 @@ impl SlowPath {
             | Dispatched::Headless
             | Dispatched::UnsupportedLink => {}
         }
+    }
+
+    /// Writes the records of tunnels that have been idle too long.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn sweep_tunnels(&mut self, now: Timestamp) {
+        self.tunnels.sweep(now, &mut self.formatter);
     }
 
     /// Adds a tunnelled packet to the sums of its tunnels.
@@ -184,6 +201,7 @@ impl SlowPath {
                     return self.report(what, arrival, Some(addresses));
                 }
                 self.report_oddities(oddities, arrival, Some(addresses));
+                self.offer_records(lane);
             }
             let bytes = if nested {
                 self.datagram.as_slice()

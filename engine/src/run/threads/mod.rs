@@ -8,22 +8,24 @@
 //! ```
 //!
 //! There is no circular wait: the input thread takes results while it waits for pieces, and an
-//! output thread waits for the disk only.
+//! output thread waits for the disk only. A worker that waits because too many of its records are
+//! on their way calls the others, also those that wait for a batch: they deliver up to the last
+//! packet, so that the records of the one that lags most can be written (decision 0030).
 
 mod outlet;
 
 use crate::RunError;
 use crate::input::{InputStage, Lane};
 use crate::ledger::Account;
-use crate::output::{Delivery, Output};
+use crate::output::{Demand, Exit, Far, Output};
 use crate::run::shape::Shape;
 use crate::run::{Context, Ended};
 use crate::worker::stages::Stages;
 use crate::worker::{Finished, Worker};
 use flowpin_handoff::{
-    Bell, HandoffError, HandoffOptions, InputEnd, ResultSender, WorkerEnd, handoff, results,
+    Bell, HandoffError, HandoffOptions, InputEnd, Received, WorkerEnd, handoff, results,
 };
-use flowpin_packet::{PacketMeta, Piece};
+use flowpin_packet::{PacketMeta, Piece, Tick};
 use outlet::Outlet;
 use std::sync::Arc;
 use std::thread::{self, Builder, Scope, ScopedJoinHandle};
@@ -52,10 +54,12 @@ pub(crate) fn run<O: Stages + Send>(
     // The input stage is the last source.
     let (mut senders, receiver) = results(count + 1, RESULTS_OUT, results_bell);
     let input_sender = senders.pop().filter(|_| own_thread);
+    let demand = Arc::new(Demand::new(ends.iter().map(WorkerEnd::bell).collect()));
     thread::scope(|scope| {
         let mut threads = Vec::with_capacity(count);
         for ((worker, end), sender) in workers.into_iter().zip(ends).zip(senders) {
-            threads.push(start(scope, context, worker, end, sender)?);
+            let far = Far::new(sender, Arc::clone(&demand));
+            threads.push(start(scope, context, worker, end, far)?);
         }
         let mut outlet = match input_sender {
             Some(sender) => Outlet::start(scope, context, sender, receiver, output)?,
@@ -128,7 +132,7 @@ fn feed(
         let tick = input.walk(&piece, &mut lane);
         lane.flush();
         to_workers.send_piece(piece, tick)?;
-        outlet.deliver(input.tick(tick.time));
+        outlet.deliver(input.tick(tick));
         outlet.collect();
         outlet.recycle(input);
         account.enter(&input.losses());
@@ -203,7 +207,7 @@ fn start<'scope, O: Stages + Send + 'scope>(
     context: &Context<'_>,
     worker: Worker<O>,
     end: WorkerEnd,
-    results: ResultSender<Delivery>,
+    far: Far,
 ) -> Result<ScopedJoinHandle<'scope, Finished>, RunError> {
     let number = end.worker();
     let cpu = context.cpu(number + 1);
@@ -212,7 +216,7 @@ fn start<'scope, O: Stages + Send + 'scope>(
         .name(format!("worker-{number}"))
         .spawn_scoped(scope, move || {
             crate::run::pin(cpu);
-            work(worker, end, results, account)
+            work(worker, end, far, account)
         })
         .map_err(RunError::Thread)
 }
@@ -221,30 +225,39 @@ fn start<'scope, O: Stages + Send + 'scope>(
 fn work<O: Stages>(
     mut worker: Worker<O>,
     mut end: WorkerEnd,
-    mut results: ResultSender<Delivery>,
+    far: Far,
     mut account: Account,
 ) -> Finished {
-    while let Some(mut batch) = end.recv() {
-        let mut metas = core::mem::take(&mut batch.metas);
-        worker.process(batch.bytes(), &mut metas);
-        batch.metas = metas;
-        let tick = batch.tick;
-        end.give_back(batch);
-        account.enter(&worker.losses());
-        worker.recycle(results.empty().records);
-        if results.send(worker.tick(tick)).is_err() {
-            break;
-        }
+    let demand = far.demand();
+    worker.set_exit(Exit::Far(Box::new(far)));
+    let mut last = Tick::default();
+    while !worker.exit().is_closed() {
+        // Up to the last packet of the last piece all is delivered: nothing to be called for.
+        let is_exact = worker.has_delivered(last);
+        let delivery = match end.recv_unless(|| !is_exact && demand.is_raised(last.time)) {
+            Received::Batch(mut batch) => {
+                let mut metas = core::mem::take(&mut batch.metas);
+                worker.process(batch.bytes(), &mut metas);
+                batch.metas = metas;
+                last = batch.tick;
+                end.give_back(batch);
+                account.enter(&worker.losses());
+                worker.tick(last)
+            }
+            Received::Called => worker.tick_exactly(last),
+            Received::Ended => break,
+        };
+        worker.send(delivery);
     }
-    while let Some(delivery) = worker.end_some() {
-        worker.recycle(results.empty().records);
-        if results.send(delivery).is_err() {
-            break;
-        }
+    while !worker.exit().is_closed()
+        && let Some(delivery) = worker.end_some()
+    {
+        worker.send(delivery);
     }
+    let mut exit = core::mem::replace(worker.exit(), Exit::Nowhere);
     let (delivery, mut finished) = worker.finish();
     // Without a receiver the output has failed, and reports that itself.
-    let _undelivered = results.send(delivery);
+    exit.send(delivery);
     let cpu_ns = flowpin_cpu::thread_cpu_time().as_nanos();
     finished.report.cpu_ns = u64::try_from(cpu_ns).unwrap_or(u64::MAX);
     finished

@@ -142,7 +142,7 @@ impl Here {
                     if source == *input_source {
                         home.push(batch);
                     } else {
-                        receiver.give_back(source, batch.into());
+                        give_back(receiver, source, batch);
                     }
                 })
                 .err();
@@ -157,7 +157,13 @@ fn write_all(
 ) -> Result<OutputSummary, RunError> {
     while let Some((source, batch)) = receiver.recv() {
         output.push(source, batch);
-        output.write(|source, batch| receiver.give_back(source, batch.into()))?;
+        output.write(|source, batch| give_back(&mut receiver, source, batch))?;
     }
     output.close()
+}
+
+/// Returns a written batch to its worker.
+fn give_back(receiver: &mut ResultReceiver<Delivery>, source: usize, batch: RecordBatch) {
+    receiver.done(source, batch.bytes());
+    receiver.give_back(source, batch.into());
 }

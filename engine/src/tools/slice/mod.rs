@@ -129,7 +129,7 @@ fn find(
         lane.inner.finish_piece(&piece);
         let delivery = lane.inner.worker.tick(tick);
         lane.inner.worker.recycle(delivery.records);
-        input.tick(tick.time);
+        input.tick(tick);
         progress.update(&input.progress());
     }
     let Gather {

@@ -40,6 +40,20 @@ pub(super) enum Event {
     Reopened(bool),
 }
 
+impl Event {
+    /// Whether it may cause more records than should wait, if records of the same packet have to.
+    #[inline]
+    fn is_large(&self) -> bool {
+        let (Self::Bytes(bytes) | Self::Datagram(_, bytes, _)) = self else {
+            return false;
+        };
+        bytes.bytes() >= LARGE_BYTES
+    }
+}
+
+/// Above what a frame of Ethernet carries; some 400 bytes of records for a byte are possible.
+const LARGE_BYTES: u32 = 4 << 10;
+
 /// An event that waits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Queued {
@@ -98,14 +112,53 @@ impl Inspect {
         sink: &mut S,
     ) {
         if !self.queue.is_empty() {
-            self.take_all(table, frames, sink);
+            self.take_events::<S, false>(table, frames, sink);
         }
     }
 
+    /// As [`Inspect::flush`], as long as the sink has room for records; see
+    /// [`Inspect::deferred_from`]. Reassembly is done with all these packets.
+    #[inline]
+    pub(in crate::worker) fn flush_some<S: RecordSink>(
+        &mut self,
+        table: &Table,
+        frames: &FrameBytes<'_>,
+        sink: &mut S,
+    ) {
+        if !self.queue.is_empty() {
+            self.take_events::<S, true>(table, frames, sink);
+        }
+    }
+
+    /// The first key that the events which wait may cause; none if none waits.
+    #[inline]
+    pub(in crate::worker) fn deferred_from(&self) -> Option<RecordKey> {
+        let Queued { cause, .. } = self.queue.first()?;
+        Some(RecordKey {
+            time: cause.stream_time,
+            number: cause.number,
+            ordinal: 0,
+        })
+    }
+
     #[inline(never)]
-    fn take_all<S: RecordSink>(&mut self, table: &Table, frames: &FrameBytes<'_>, sink: &mut S) {
+    fn take_events<S: RecordSink, const STOPS: bool>(
+        &mut self,
+        table: &Table,
+        frames: &FrameBytes<'_>,
+        sink: &mut S,
+    ) {
         let mut queue = core::mem::take(&mut self.queue);
+        let mut taken = queue.len();
         for (nth, Queued { at, event, cause }) in queue.iter().enumerate() {
+            if STOPS {
+                let is_blind = event.is_large() && !sink.knows_time_outs(cause.stream_time);
+                if nth > 0 && sink.is_full() || is_blind {
+                    taken = nth;
+                    break;
+                }
+                sink.enter_packet(cause.number);
+            }
             for (step, ahead) in (0..).zip(AHEAD) {
                 if let Some(later) = queue.get(nth + ahead) {
                     self.prefetch_more(later.at.handle, step, Some(table));
@@ -114,7 +167,7 @@ impl Inspect {
             let context = Context::of_packet(table, *cause, sink);
             self.take(*at, *event, frames, context);
         }
-        queue.clear();
+        queue.drain(..taken);
         self.queue = queue;
     }
 

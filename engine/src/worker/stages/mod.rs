@@ -52,6 +52,11 @@ pub(crate) trait Stages: FlowObserver {
         None
     }
 
+    /// No connection has a handle of `below` or more: gives the memory of those that had back.
+    fn forget_above(&mut self, below: u32) {
+        let _ = below;
+    }
+
     /// The pools of everything that is kept of connections.
     fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
         let _ = visit;
@@ -154,6 +159,15 @@ impl Stages for AllStages {
 
     fn last_tick(&mut self) -> Option<Summary> {
         self.scans.as_mut().map(|scans| scans.observer.finish())
+    }
+
+    fn forget_above(&mut self, below: u32) {
+        if let Some(reassembler) = &mut self.reassembler {
+            reassembler.forget_above(below);
+        }
+        if let Some(inspect) = &mut self.inspect {
+            inspect.forget_above(below);
+        }
     }
 
     fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
@@ -310,8 +324,13 @@ impl FlowObserver for AllStages {
     #[inline]
     fn settle<S: RecordSink>(&mut self, table: &Table, frames: &FrameBytes<'_>, sink: &mut S) {
         if let Some(inspect) = &mut self.inspect {
-            inspect.flush(table, frames, sink);
+            inspect.flush_some(table, frames, sink);
         }
+    }
+
+    #[inline]
+    fn deferred_from(&self) -> Option<RecordKey> {
+        self.inspect.as_ref()?.deferred_from()
     }
 
     fn ended<S: RecordSink>(

@@ -6,11 +6,10 @@
 
 use super::count::SCTP_INIT;
 use super::{Arrival, Cause, Table};
-use crate::GRANULE_NS;
 use crate::entry::{Bits, Handle, UNLINKED};
 use crate::observe::FlowObserver;
 use crate::tcp;
-use crate::time::wheel::{Block, SLOTS};
+use crate::time::wheel::SLOTS;
 use flowpin_packet::{FrameBytes, PacketFlags, PacketKind, PacketMeta, TcpFlags, Timestamp};
 use flowpin_record::{EndReason, RecordKey, RecordSink};
 
@@ -55,15 +54,52 @@ impl Table {
     }
 
     /// Before a packet causes a record of a connection: flushes what the observer has deferred.
+    /// Where the sink has no room left, the records so far are completed in between.
     pub(super) fn settle<S: RecordSink, O: FlowObserver>(
-        &self,
+        &mut self,
         frames: &FrameBytes<'_>,
         sink: &mut S,
         observer: &mut O,
     ) {
         if O::OBSERVES {
             observer.settle(self, frames, sink);
+            while let Some(next) = observer.deferred_from() {
+                self.complete(next, sink, observer);
+                observer.settle(self, frames, sink);
+            }
         }
+    }
+
+    /// Where the sink has no room left: completes the records of all packets before `number`, the
+    /// next of which has the stream time `time` at least. Nothing is deferred.
+    #[inline]
+    pub(super) fn relieve<S: RecordSink, O: FlowObserver>(
+        &mut self,
+        time: Timestamp,
+        number: u64,
+        sink: &mut S,
+        observer: &mut O,
+    ) {
+        if sink.is_full() {
+            let next = RecordKey {
+                time,
+                number,
+                ordinal: 0,
+            };
+            self.complete(next, sink, observer);
+        }
+    }
+
+    /// All records before `next` are given, but those of time-outs.
+    #[cold]
+    fn complete<S: RecordSink, O: FlowObserver>(
+        &mut self,
+        next: RecordKey,
+        sink: &mut S,
+        observer: &mut O,
+    ) {
+        self.write_due(next.time, sink, observer);
+        sink.complete(next);
     }
 
     /// A packet that extends the connection's lifetime makes an interim record due again, at a
@@ -113,7 +149,7 @@ impl Table {
     /// The boundary at which an interim record is due for the last packets, if any.
     ///
     /// A connection with a fixed deadline has none: its last record follows soon.
-    fn boundary(&self, handle: Handle) -> Option<Timestamp> {
+    pub(super) fn boundary(&self, handle: Handle) -> Option<Timestamp> {
         let hot = &self.hot[handle];
         if self.interim_ns == 0 || !hot.bits.has(Bits::CHANGED) || self.rules.is_fixed(hot.class) {
             return None;
@@ -189,159 +225,7 @@ impl Table {
         });
     }
 
-    /// Ends the connections that are due by the end of a granule.
-    pub(super) fn collect_until<S: RecordSink, O: FlowObserver>(
-        &mut self,
-        granule: u64,
-        sink: &mut S,
-        observer: &mut O,
-    ) {
-        let limit = Timestamp(granule.saturating_mul(GRANULE_NS));
-        self.border = self.border.max(limit.plus_nanos(GRANULE_NS));
-        for slot in self.wheel.go_to(granule) {
-            self.collect_slot(slot, limit, sink, observer);
-        }
-    }
-
-    /// Writes the last records that are due by now, within the granule that has begun. The entries
-    /// stay until the end of the granule: when a full shard has room must not depend on when this
-    /// is called.
-    pub(super) fn write_due_now<S: RecordSink, O: FlowObserver>(
-        &mut self,
-        sink: &mut S,
-        observer: &mut O,
-    ) {
-        let (slot, mut next) = self.wheel.next_up();
-        while let Some(block) = self.wheel.block(next) {
-            next = block.next;
-            for handle in block.handles {
-                if self.is_linked(handle, slot) {
-                    self.write_end_now(handle, sink, observer);
-                }
-            }
-        }
-    }
-
-    /// As [`Table::write_due_now`], for one connection; a second call changes nothing.
-    fn write_end_now<S: RecordSink, O: FlowObserver>(
-        &mut self,
-        handle: Handle,
-        sink: &mut S,
-        observer: &mut O,
-    ) {
-        self.write_interim(handle, self.now, sink, observer);
-        let deadline = self.deadline(handle);
-        if deadline <= self.now {
-            let key = self.timeout_key(handle, deadline);
-            self.end(handle, key, EndReason::Timeout, sink, observer);
-            self.hot[handle].bits.set(Bits::TOLD);
-        }
-    }
-
-    /// Whether a handle found in a slot of the wheel is current.
-    #[inline]
-    fn is_linked(&self, handle: Handle, slot: u16) -> bool {
-        self.hot.get(handle).is_some_and(|hot| hot.slot == slot)
-    }
-
-    fn collect_slot<S: RecordSink, O: FlowObserver>(
-        &mut self,
-        slot: u16,
-        limit: Timestamp,
-        sink: &mut S,
-        observer: &mut O,
-    ) {
-        let first = self.wheel.take(slot);
-        let mut far = self.wheel.open(first);
-        self.ask_for(far.as_ref(), observer);
-        let mut near: Option<Block> = None;
-        while far.is_some() || near.is_some() {
-            // PERF: entries are scattered. Those of a block are prefetched two blocks ahead; the
-            // lines of the index, and those that the observer's lead to, one block ahead, once the
-            // entries have arrived.
-            let farther = far.as_ref().and_then(|far| self.wheel.open(far.next));
-            self.ask_for(farther.as_ref(), observer);
-            for &handle in far.iter().flat_map(|far| &far.handles) {
-                if let Some(hot) = self.hot.get(handle) {
-                    self.index.prefetch(hot.hash);
-                    observer.prefetch_more(handle, 0);
-                }
-            }
-            for handle in near.iter().flat_map(|near| near.handles) {
-                observer.prefetch_more(handle, 1);
-            }
-            for handle in near.iter().flat_map(|near| near.handles) {
-                if self.is_linked(handle, slot) {
-                    self.collect(handle, limit, sink, observer);
-                }
-            }
-            (near, far) = (far, farther);
-        }
-    }
-
-    #[inline]
-    fn ask_for<O: FlowObserver>(&self, block: Option<&Block>, observer: &O) {
-        for &handle in block.map(|block| &block.handles).into_iter().flatten() {
-            self.hot.prefetch(handle);
-            self.cold.prefetch(handle);
-            observer.prefetch(handle);
-        }
-    }
-
-    /// Checks a connection that the timer wheel returned.
-    fn collect<S: RecordSink, O: FlowObserver>(
-        &mut self,
-        handle: Handle,
-        limit: Timestamp,
-        sink: &mut S,
-        observer: &mut O,
-    ) {
-        self.hot[handle].slot = UNLINKED;
-        self.write_interim(handle, limit, sink, observer);
-        let deadline = self.deadline(handle);
-        if deadline <= limit {
-            self.end(
-                handle,
-                self.timeout_key(handle, deadline),
-                EndReason::Timeout,
-                sink,
-                observer,
-            );
-            self.remove(handle);
-        } else {
-            self.schedule(handle);
-        }
-    }
-
-    /// The keys of all last records at the end of the input, in order. Writes the interim records
-    /// that are due before.
-    pub(super) fn all_ends<S: RecordSink, O: FlowObserver>(
-        &mut self,
-        sink: &mut S,
-        observer: &mut O,
-    ) -> Vec<(RecordKey, Handle)> {
-        let mut handles: Vec<Handle> = self
-            .shards
-            .iter()
-            .flat_map(|shard| self.index.handles(shard))
-            .collect();
-        // In the order of memory, so that entries are read sequentially.
-        handles.sort_unstable();
-        // Right after the last packet, and so after every watermark.
-        let input_end = self.now.plus_nanos(1);
-        let mut ends = Vec::with_capacity(handles.len());
-        for handle in handles {
-            self.write_interim(handle, self.now, sink, observer);
-            let time = self.deadline(handle).min(input_end);
-            ends.push((self.timeout_key(handle, time), handle));
-        }
-        // PERF: time and number as one word; no two connections have the same number.
-        ends.sort_unstable_by_key(|(key, _)| u128::from(key.time.0) << 64 | u128::from(key.number));
-        ends
-    }
-
-    /// The last record of a connection at the end of the input. Frees its entry; the index and the
-    /// wheel are cleared as a whole.
+    /// The last record of a connection at the end of the input.
     pub(super) fn end_with_input<S: RecordSink, O: FlowObserver>(
         &mut self,
         handle: Handle,
@@ -356,7 +240,6 @@ impl Table {
             EndReason::EndOfInput
         };
         self.end(handle, key, reason, sink, observer);
-        self.free(handle);
     }
 
     /// Writes the last record of a connection, unless that was done before.
@@ -369,6 +252,7 @@ impl Table {
         observer: &mut O,
     ) {
         if self.hot[handle].bits.has(Bits::TOLD) {
+            self.give_back_withheld(handle);
             return;
         }
         let over = self.hot[handle].bits.has(Bits::OVER);

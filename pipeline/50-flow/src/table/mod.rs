@@ -9,6 +9,7 @@ mod begin;
 mod birth;
 mod count;
 mod deferred;
+mod due;
 mod expiry;
 mod icmp_error;
 mod packet;
@@ -31,6 +32,7 @@ use crate::time::wheel::Wheel;
 use crate::{FlowObserver, GRANULE_NS};
 use birth::Forgotten;
 use deferred::Deferred;
+use due::{Due, Ending};
 use flowpin_memory::{Budget, Pool, Slab};
 use flowpin_packet::{FrameBytes, PacketMeta, Timestamp};
 use flowpin_record::{ConnRecord, EndReason, RecordKey, RecordSink, Uid};
@@ -61,15 +63,17 @@ pub struct Table {
     deferred: Deferred,
     /// Up to this stream time, nothing is left to collect.
     border: Timestamp,
+    /// Up to this stream time, all records of time-outs are written.
+    written: Timestamp,
+    /// Buffer for what is due.
+    due: Vec<Due>,
     forgotten: Forgotten,
     /// Buffer for choosing the connections to evict.
     scratch: Vec<(Timestamp, Handle)>,
     now: Timestamp,
-    /// Number of the last packet.
-    last_number: u64,
     counters: FlowCounters,
     /// After the end of the input: the connections that are left, in the order of their records.
-    ending: Option<std::vec::IntoIter<(RecordKey, Handle)>>,
+    ending: Option<Ending>,
     /// The last record written; the next one overwrites it.
     record: ConnRecord,
 }
@@ -116,9 +120,10 @@ impl Table {
             connection_bytes: options.connection_bytes(),
             deferred: Deferred::default(),
             border: Timestamp(0),
+            written: Timestamp(0),
+            due: Vec::new(),
             scratch: Vec::with_capacity(per_shard as usize),
             now: Timestamp(0),
-            last_number: 0,
             counters: FlowCounters::default(),
             ending: None,
             record: BLANK,
@@ -147,7 +152,7 @@ impl Table {
         observer: &mut O,
     ) {
         self.counters.packets += batch.len() as u64;
-        self.last_number = batch.last().map_or(self.last_number, |meta| meta.number);
+        sink.complete_time_outs(self.written);
         let mut parts = batch.chunks(BATCH_MAX).peekable();
         let mut guesses = parts
             .peek()
@@ -166,16 +171,23 @@ impl Table {
                     self.settle(&frames, sink, observer);
                     self.collect_until(granule_before(meta.stream_time), sink, observer);
                 }
-                if !O::OBSERVES || self.deferred.admits(meta, &self.budget) {
-                    self.packet(&frames, meta, guess, sink, observer);
-                } else {
-                    self.packet_in_need(&frames, meta, guess, sink, observer);
+                let may_wait = !O::OBSERVES
+                    || self.deferred.admits(meta, &self.budget)
+                    || self.make_way(&frames, meta, sink, observer);
+                // PERF: called here only, so that it is inlined, with most of the fast path.
+                self.packet(&frames, meta, guess, sink, observer);
+                if !may_wait {
+                    self.settle(&frames, sink, observer);
+                    self.deferred.clear();
                 }
             }
             guesses = ahead;
         }
         self.settle(&frames, sink, observer);
         self.deferred.clear();
+        if let Some(last) = batch.last() {
+            self.relieve(last.stream_time, last.number + 1, sink, observer);
+        }
     }
 
     /// Guesses the connections of some packets, and prefetches them.
@@ -207,23 +219,18 @@ impl Table {
         Timestamp(granule * GRANULE_NS)
     }
 
-    /// As [`Table::tick`], but writes exactly what is due by `now`, and returns the key of the last
-    /// record that a packet so far may have caused. For a stream whose time stands still, so that
-    /// its records need not wait for the end of the granule. Checks all connections that end in
-    /// this granule.
+    /// As [`Table::tick`], but also writes the records of the connections that are due by `now`
+    /// within the granule that has begun, so that records need not wait for its end. The
+    /// connections themselves stay until then, with their memory: nothing but the moment of
+    /// writing depends on where this is called.
     pub fn tick_exactly<S: RecordSink, O: FlowObserver>(
         &mut self,
         now: Timestamp,
         sink: &mut S,
         observer: &mut O,
-    ) -> RecordKey {
+    ) {
         self.tick(now, sink, observer);
-        self.write_due_now(sink, observer);
-        RecordKey {
-            time: self.now,
-            number: self.last_number,
-            ordinal: u32::MAX,
-        }
+        self.write_due(self.now, sink, observer);
     }
 
     /// Ends all connections at the end of the input: those that were due by the last tick at their
@@ -242,32 +249,18 @@ impl Table {
         sink: &mut S,
         observer: &mut O,
     ) -> Option<RecordKey> {
-        if self.ending.is_none() {
-            self.ending = Some(self.all_ends(sink, observer).into_iter());
-            self.shards.iter().for_each(|shard| self.index.clear(shard));
-            self.wheel.clear();
-        }
-        let mut ending = self.ending.take()?;
+        let mut ending = self.ending.take().unwrap_or_default();
         let mut last = None;
         for _ in 0..count {
-            let Some((key, handle)) = ending.next() else {
+            let Some(due) = self.next_end(&mut ending) else {
                 break;
             };
             // PERF: in order of time the entries are scattered: prefetch them.
-            if let Some(&(_, later)) = ending.as_slice().get(ENDS_AHEAD) {
-                self.hot.prefetch(later);
-                self.cold.prefetch(later);
-                observer.prefetch(later);
-            }
-            for (step, ahead) in (0..).zip(ENDS_AHEAD_MORE) {
-                if let Some(&(_, later)) = ending.as_slice().get(ahead) {
-                    observer.prefetch_more(later, step);
-                }
-            }
-            self.end_with_input(handle, key, sink, observer);
+            self.prefetch_due(ending.ahead(), observer);
+            let key = self.write_end(due, sink, observer);
+            sink.complete(key);
             last = Some(key);
         }
-        self.counters.live = ending.len() as u64;
         self.ending = Some(ending);
         last
     }
@@ -282,10 +275,20 @@ impl Table {
         &self.budget
     }
 
+    /// The memory of all its shards.
+    pub fn memory_bytes(&self) -> u64 {
+        let shards = u64::try_from(self.shards.len()).unwrap_or(u64::MAX);
+        self.budget.shard_bytes().saturating_mul(shards)
+    }
+
+    /// The handles of all connections are below this; it falls when the pools are trimmed.
+    pub fn handles_below(&self) -> u32 {
+        self.hot.high_water()
+    }
+
     /// The pools of all connections.
     pub fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
-        visit(&mut self.hot);
-        visit(&mut self.cold);
+        visit(&mut Entries(&mut self.hot, &mut self.cold));
         visit(&mut self.extra);
         visit(&mut self.addresses);
     }
@@ -350,6 +353,20 @@ impl Table {
     pub(crate) fn parts(&self, handle: Handle) -> Parts<'_> {
         let slabs = (&self.hot, &self.cold, &self.extra, &self.addresses);
         parts_of(slabs, handle)
+    }
+}
+
+/// Both parts of all entries as one pool: they must go on giving out the same handles.
+struct Entries<'a>(&'a mut Slab<Hot>, &'a mut Slab<Cold>);
+
+impl Pool for Entries<'_> {
+    fn touched_bytes(&self) -> u64 {
+        self.0.touched_bytes() + self.1.touched_bytes()
+    }
+
+    fn trim(&mut self) {
+        self.0.trim();
+        self.1.trim();
     }
 }
 
@@ -422,11 +439,6 @@ impl<'a> Cause<'a> {
         }
     }
 }
-
-/// How many connections ahead the last entries are prefetched.
-const ENDS_AHEAD: usize = 8;
-/// How many ahead the steps prefetch what the entries point to.
-const ENDS_AHEAD_MORE: [usize; crate::STEPS as usize] = [ENDS_AHEAD * 2 / 3, ENDS_AHEAD / 3];
 
 /// The last granule that ends before a point in time: a packet of that time can no longer cause
 /// what is due by then.

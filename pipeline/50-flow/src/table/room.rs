@@ -38,20 +38,20 @@ impl Table {
         self.budget.take(shard.0, bytes)
     }
 
-    /// Takes a packet whose shard may not have enough left for it: decides on the exact state, and
-    /// does not let it wait if it may take more than is left.
+    /// Before a packet whose shard may not have enough left for it: decides what is evicted, on the
+    /// exact state. False if the packet may still take more than is left, and so must not wait.
     #[cold]
     #[inline(never)]
-    pub(super) fn packet_in_need<S: RecordSink, O: FlowObserver>(
+    pub(super) fn make_way<S: RecordSink, O: FlowObserver>(
         &mut self,
         frames: &FrameBytes<'_>,
         meta: &PacketMeta,
-        guess: Handle,
         sink: &mut S,
         observer: &mut O,
-    ) {
+    ) -> bool {
         self.settle(frames, sink, observer);
         self.deferred.clear();
+        self.relieve(meta.stream_time, meta.number, sink, observer);
         let shard = meta.shard();
         if !self.deferred.admits(meta, &self.budget) {
             let side = usize::from(meta.high_to_low());
@@ -65,12 +65,7 @@ impl Table {
             let bytes = u64::from(need_of(meta)).min(most);
             self.evict_until(shard, bytes, keep, &mut cause, sink, observer);
         }
-        let may_wait = u64::from(need_of(meta)) <= self.budget.left(shard.0);
-        self.packet(frames, meta, guess, sink, observer);
-        if !may_wait {
-            self.settle(frames, sink, observer);
-            self.deferred.clear();
-        }
+        u64::from(need_of(meta)) <= self.budget.left(shard.0)
     }
 
     /// Evicts until a shard has `bytes` left, or no connection but `keep`.

@@ -76,18 +76,21 @@ impl Wheel {
     }
 
     /// Advances to a later granule and returns the slots to collect, each once however far it is.
-    pub(crate) fn go_to(&mut self, granule: u64) -> impl Iterator<Item = u16> + use<> {
+    pub(crate) fn go_to(&mut self, granule: u64) -> impl Iterator<Item = u16> + Clone + use<> {
         let from = self.granule;
         let steps = granule.saturating_sub(from).min(SLOTS);
         self.granule = from.max(granule);
         (1..=steps).map(move |step| slot_of(from + step))
     }
 
-    /// The slot of the granule that has begun but not ended, and its first block.
-    pub(crate) fn next_up(&self) -> (u16, u32) {
-        let slot = slot_of(self.granule + 1);
-        let head = self.heads.get(usize::from(slot));
-        (slot, head.map_or(NIL, |head| head.block))
+    /// The last granule that was collected, and its slot.
+    pub(crate) fn now(&self) -> (u64, u16) {
+        (self.granule, slot_of(self.granule))
+    }
+
+    /// The slot of the granule that has begun but not ended.
+    pub(crate) fn next_up(&self) -> u16 {
+        slot_of(self.granule + 1)
     }
 
     /// Empties a slot; returns its first block.
@@ -95,12 +98,6 @@ impl Wheel {
         self.heads
             .get_mut(usize::from(slot))
             .map_or(NIL, |head| core::mem::replace(head, EMPTY).block)
-    }
-
-    /// The handles of a block that is still in its slot; none for [`NIL`].
-    #[inline]
-    pub(crate) fn block(&self, block: u32) -> Option<Block> {
-        self.blocks.get(block).copied()
     }
 
     /// The handles of a block of a slot that was taken; frees the block.
@@ -124,8 +121,9 @@ impl Wheel {
         }
     }
 
+    /// Adds an entry to a slot; false if all blocks are full.
     #[inline]
-    fn push(&mut self, slot: u16, handle: Handle) -> bool {
+    pub(crate) fn push(&mut self, slot: u16, handle: Handle) -> bool {
         let Some(head) = self.heads.get_mut(usize::from(slot)) else {
             return false;
         };

@@ -21,12 +21,19 @@ impl Observer for DataObserver {
     }
 
     fn data_channel(&mut self, key: RecordKey, place: &MessagePlace, said: DataChannel<'_>) {
+        let what = What::of(said);
+        self.0.text_bytes += what.text_bytes();
         self.0.statements.push(Statement {
             key,
             control: place.uid,
             at: place.time,
-            what: What::of(said),
+            what,
         });
+    }
+
+    #[inline]
+    fn held_bytes(&self) -> usize {
+        self.0.bytes()
     }
 
     fn tick(&mut self, _: Timestamp) -> Option<DataNews> {
@@ -50,9 +57,18 @@ impl DataObserver {
 pub struct DataNews {
     statements: Vec<Statement>,
     ended: Vec<(RecordKey, ConnRecord)>,
+    /// Of the statements since the last tick.
+    text_bytes: usize,
 }
 
 impl DataNews {
+    #[inline]
+    fn bytes(&self) -> usize {
+        size_of_val(self.statements.as_slice())
+            + size_of_val(self.ended.as_slice())
+            + self.text_bytes
+    }
+
     /// Takes what another worker has seen.
     pub(crate) fn add(&mut self, mut other: Self) {
         self.statements.append(&mut other.statements);
@@ -120,6 +136,13 @@ enum What {
 }
 
 impl What {
+    const fn text_bytes(&self) -> usize {
+        match self {
+            Self::Announced { .. } => 0,
+            Self::Carries { command, file } => command.len() + file.len(),
+        }
+    }
+
     fn of(said: DataChannel<'_>) -> Self {
         match said {
             DataChannel::Announced {

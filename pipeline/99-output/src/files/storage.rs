@@ -171,6 +171,11 @@ impl Target for Stdout {
 ///
 /// Waits where a terminal or pipe that somebody made non-blocking cannot take more.
 pub(super) fn write_all(target: &mut dyn Target, bytes: &[u8]) -> Result<(), (usize, io::Error)> {
+    // Whole lines, also if another thread ends the process for want of memory.
+    flowpin_memory::whole(|| write_rest(target, bytes))
+}
+
+fn write_rest(target: &mut dyn Target, bytes: &[u8]) -> Result<(), (usize, io::Error)> {
     let mut written = 0;
     while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
         match target.write(rest) {

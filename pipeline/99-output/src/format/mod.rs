@@ -126,6 +126,16 @@ impl Formatter {
         batch
     }
 
+    /// Hands over all records, up to the last one's key: where no earlier one can follow.
+    pub fn take_all(&mut self) -> RecordBatch {
+        let mut batch = self.take_batch_up_to(RecordKey::LAST);
+        batch.watermark = batch
+            .entries
+            .last()
+            .map_or(RecordKey::default(), |entry| entry.key);
+        batch
+    }
+
     /// Takes a merged batch home, so that its memory is used again.
     pub fn recycle(&mut self, mut batch: RecordBatch) {
         // Ticks without a record are many; their batches never had memory. A flood's have too much.
@@ -136,9 +146,15 @@ impl Formatter {
         }
     }
 
-    /// Bytes of text that wait for the watermark.
+    /// How much memory the records take that wait for the watermark.
+    #[inline]
     pub fn held_bytes(&self) -> usize {
-        self.hold.text.len()
+        self.hold.len_bytes()
+    }
+
+    /// Whether no record waits.
+    pub fn is_empty(&self) -> bool {
+        self.hold.is_empty()
     }
 
     /// Where the next record's texts will be.
@@ -447,7 +463,7 @@ struct Place {
 }
 
 /// Batches kept for reuse: those of a few ticks that are on their way.
-const SPARE_MAX: usize = 8;
+const SPARE_MAX: usize = 2;
 
 /// Batches of more text are given back to the system, so that one flood does not cost for ever.
-const SPARE_BYTES_MAX: usize = 16 << 20;
+const SPARE_BYTES_MAX: usize = 1 << 20;

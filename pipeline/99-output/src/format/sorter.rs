@@ -80,8 +80,8 @@ impl Sorter {
     }
 }
 
-/// Late entries for which memory is kept: some 5 MB.
-const KEPT_MAX: usize = 1 << 16;
+/// Late entries for which memory is kept: some 600 kB.
+const KEPT_MAX: usize = 1 << 13;
 
 #[cfg(test)]
 mod tests {
