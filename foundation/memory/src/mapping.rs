@@ -13,6 +13,10 @@ pub(crate) const ALIGN_MAX: usize = 4096;
 /// The usual huge page.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
+/// A mapping smaller than this has small pages: a huge one that is touched once is resident as a
+/// whole, and dozens of pools would add up to more than a small `--memory`.
+const HUGE_WORTH_BYTES: usize = 32 << 20;
+
 /// A private, anonymous mapping.
 #[derive(Debug)]
 pub(crate) struct Mapping {
@@ -165,6 +169,9 @@ impl Mapping {
     /// Asks for huge pages. A refusal (not built into the kernel, switched off) changes nothing
     /// but speed.
     pub(crate) fn prefer_huge_pages(&mut self) -> io::Result<()> {
+        if self.len_bytes < HUGE_WORTH_BYTES {
+            return Ok(());
+        }
         #[cfg(target_os = "linux")]
         return self.advise(
             0,
@@ -179,7 +186,9 @@ impl Mapping {
     /// grows costs one fault for 512.
     pub(crate) fn prefer_huge_pages_when_large(&mut self) {
         #[cfg(target_os = "linux")]
-        if let Some(rest) = self.len_bytes.checked_sub(HUGE_PAGE_BYTES) {
+        if let Some(rest) = self.len_bytes.checked_sub(HUGE_PAGE_BYTES)
+            && self.len_bytes >= HUGE_WORTH_BYTES
+        {
             // A refusal changes nothing but speed.
             let _ = self.advise(
                 HUGE_PAGE_BYTES,
