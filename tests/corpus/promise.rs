@@ -305,18 +305,14 @@ fn assert_attacks_are_told(name: &str, files: &Files) {
 /// A test that evicts nothing would not test evictions.
 #[test]
 fn little_memory_does_evict() {
-    let Some(shared) = corpus::shared_dir("evictions on the mix trace") else {
-        return;
+    let folder = tempfile::tempdir().unwrap();
+    let heavy = Attack {
+        forged_sources: 160_000,
+        ..Attack::default()
     };
-    let mix = shared.join("corpus/mix/mix-dev.pcap");
-    let words = [
-        "run",
-        "--json",
-        "--format",
-        "none",
-        "-r",
-        mix.to_str().unwrap(),
-    ];
+    let input = attacked(folder.path(), "heavy", &heavy);
+    let input = input.to_str().unwrap();
+    let words = ["run", "--json", "--format", "none", "-r", input];
     let outcome = product::run(&[&words[..], FULL].concat()).unwrap();
     let summary = outcome.json().unwrap();
     assert!(

@@ -21,6 +21,11 @@ const ORDINAL: u32 = 1 << 25;
 /// caused, as those may have left.
 const AFTER_PACKETS: u64 = 1 << 63;
 
+/// The number of the packet that caused a record of the input stage: of a tunnel, its first.
+pub(crate) const fn cause_of(key: RecordKey) -> u64 {
+    key.number & !AFTER_PACKETS
+}
+
 /// The innermost tunnel of a packet.
 pub(crate) fn innermost(
     frame: &[u8],

@@ -22,19 +22,16 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    /// Sends records and news; returns written batches, to be reused.
-    pub(crate) fn send(&mut self, delivery: Delivery) -> Vec<RecordBatch> {
+    /// Sends records and news; `recycle` gets written batches, to be reused.
+    pub(crate) fn send(&mut self, delivery: Delivery, recycle: impl FnMut(RecordBatch)) {
         match self {
-            Self::Nowhere => {
-                debug_assert!(false, "a worker without output is never full");
-                Vec::new()
-            }
+            Self::Nowhere => debug_assert!(false, "a worker without output is never full"),
             Self::Here(here) => {
                 here.push_worker(delivery);
                 here.write();
-                core::mem::take(&mut here.written)
+                here.written.drain(..).for_each(recycle);
             }
-            Self::Far(far) => far.send(delivery),
+            Self::Far(far) => far.send(delivery, recycle),
         }
     }
 
@@ -170,9 +167,9 @@ impl Far {
         Arc::clone(&self.demand)
     }
 
-    fn send(&mut self, delivery: Delivery) -> Vec<RecordBatch> {
+    fn send(&mut self, delivery: Delivery, recycle: impl FnMut(RecordBatch)) {
         if self.is_closed {
-            return Vec::new();
+            return;
         }
         let time = delivery.records.watermark().time;
         let bytes = delivery.records.bytes();
@@ -182,7 +179,9 @@ impl Far {
             .send_within(delivery, (bytes, BYTES_OUT), || demand.call(time));
         self.is_closed = sent.is_err();
         let returned = core::iter::from_fn(|| self.results.returned());
-        returned.map(|delivery| delivery.records).collect()
+        returned
+            .map(|delivery| delivery.records)
+            .for_each(recycle);
     }
 }
 

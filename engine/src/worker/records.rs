@@ -102,9 +102,8 @@ impl Records {
 
     /// Sends a delivery to the output; waits if too much is on its way there.
     pub(super) fn send(&mut self, delivery: Delivery) {
-        for batch in self.exit.send(delivery) {
-            self.formatter.recycle(batch);
-        }
+        let formatter = &mut self.formatter;
+        self.exit.send(delivery, |batch| formatter.recycle(batch));
     }
 
     /// Hands over all records up to `until`.

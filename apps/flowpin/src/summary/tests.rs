@@ -242,8 +242,8 @@ fn vlans_and_what_had_none_are_listed() {
     let text = plain(&report(), 100);
     for part in [
         "Top VLANs  of 2 VLANs\n",
-        "  30      4,000 connections  30.0 MB",
-        "  200.7       4 connections  30.0 kB",
+        "  30     4,000 connections  30.0 MB",
+        "  200.7      4 connections  30.0 kB",
         "  without a VLAN: 4 connections, 30.0 kB\n",
     ] {
         assert!(text.contains(part), "{part}\n{text}");

@@ -257,7 +257,7 @@ fn work<O: Stages>(
     let mut exit = core::mem::replace(worker.exit(), Exit::Nowhere);
     let (delivery, mut finished) = worker.finish();
     // Without a receiver the output has failed, and reports that itself.
-    exit.send(delivery);
+    exit.send(delivery, |_| {});
     let cpu_ns = flowpin_cpu::thread_cpu_time().as_nanos();
     finished.report.cpu_ns = u64::try_from(cpu_ns).unwrap_or(u64::MAX);
     finished

@@ -8,7 +8,7 @@ use super::observer::{Followed, Observer};
 use super::records::Texts;
 use crate::RunError;
 use crate::aggregates::{News, Observers};
-use crate::input::InputStage;
+use crate::input::{InputStage, tunnels};
 use crate::output::messages;
 use crate::run::shape::Shape;
 use crate::run::single::SingleLane;
@@ -221,7 +221,7 @@ impl End {
             return;
         }
         for line in batch.lines() {
-            if let Some(&uid) = lane.slow_numbers.get(&line.key.number) {
+            if let Some(&uid) = lane.slow_numbers.get(&tunnels::cause_of(line.key)) {
                 let records = self.records.entry(uid).or_default();
                 records.push(self.texts.of(&line));
             }

@@ -62,6 +62,13 @@ pub(super) struct Queued {
     cause: Cause,
 }
 
+impl Queued {
+    /// Whether it happened on the connection with this handle.
+    pub(super) const fn is_of(&self, handle: u32) -> bool {
+        self.at.handle == handle
+    }
+}
+
 impl Inspect {
     /// Queues bytes of a stream. False, and nothing is queued, if they do not lie in `frames`.
     #[inline]
