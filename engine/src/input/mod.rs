@@ -122,7 +122,7 @@ impl InputStage {
             let now = self.clock.observe(frame.time);
             // Not at ticks: when a tunnel has ended must not depend on where pieces end.
             if now >= self.slow_path.tunnels.next_sweep() {
-                self.slow_path.sweep_tunnels(now);
+                self.slow_path.sweep_tunnels(now, number, lane);
             }
             let slot = lane.slot();
             let dispatcher = &mut self.dispatcher;

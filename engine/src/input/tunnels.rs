@@ -1,5 +1,6 @@
 //! Sums over tunnels, kept in the in-order step: the packets of one tunnel go to all workers.
 
+use crate::worker::limit::Keys;
 use core::net::{IpAddr, Ipv4Addr};
 use flowpin_counters::{Loss, Losses};
 use flowpin_dispatch::TunnelLayer;
@@ -14,17 +15,13 @@ const TUNNELS_MAX: usize = 1 << 16;
 /// day, for which memory would not suffice in a long capture.)
 const IDLE_NS_MAX: u64 = 300_000_000_000;
 
-/// After every record that the connection table may write for the same packet.
-const ORDINAL: u32 = 1 << 25;
+/// Ordinals of idle tunnels' records: they belong to the packet that showed how late it is, and are
+/// handed over before anything else that it causes (whose ordinals begin at 1 << 24).
+const IDLE_ORDINAL: u32 = 1 << 23;
 
 /// At the input's end, sums are written after every record that a packet of the same time has
 /// caused, as those may have left.
 const AFTER_PACKETS: u64 = 1 << 63;
-
-/// The number of the packet that caused a record of the input stage: of a tunnel, its first.
-pub(crate) const fn cause_of(key: RecordKey) -> u64 {
-    key.number & !AFTER_PACKETS
-}
 
 /// The innermost tunnel of a packet.
 pub(crate) fn innermost(
@@ -112,13 +109,14 @@ impl Tunnels {
         self.next_sweep
     }
 
-    /// Writes the records of tunnels that have been idle too long.
-    pub(crate) fn sweep(&mut self, now: Timestamp, sink: &mut impl RecordSink) {
+    /// Before packet `number`: writes the records of tunnels that have been idle too long at `now`.
+    pub(crate) fn sweep(&mut self, now: Timestamp, number: u64, sink: &mut impl RecordSink) {
         self.next_sweep = now.plus_nanos(IDLE_NS_MAX / 10);
+        let mut keys = Keys::from(IDLE_ORDINAL);
         self.sums.retain(|_, sum| {
             let keep = now.nanos_since(sum.last_seen) < IDLE_NS_MAX;
             if !keep {
-                sum.write(now, 0, sink);
+                sink.tunnel(keys.next(now, number), &sum.record);
             }
             keep
         });
@@ -127,24 +125,15 @@ impl Tunnels {
     /// Writes the records of all tunnels that are left.
     pub(crate) fn finish(&mut self, now: Timestamp, sink: &mut impl RecordSink) {
         for sum in std::mem::take(&mut self.sums).into_values() {
-            sum.write(now, AFTER_PACKETS, sink);
-        }
-    }
-}
-
-impl Sum {
-    fn write(&self, now: Timestamp, number_base: u64, sink: &mut impl RecordSink) {
-        // Several tunnels may begin with one packet: their nesting distinguishes them, then their
-        // uids.
-        let ordinal = ORDINAL + u32::from(self.record.parent != Uid::default());
-        sink.tunnel(
-            RecordKey {
+            // Several tunnels may begin with one packet: their nesting distinguishes them, then
+            // their uids.
+            let key = RecordKey {
                 time: now,
-                number: number_base | self.first_number,
-                ordinal,
-            },
-            &self.record,
-        );
+                number: AFTER_PACKETS | sum.first_number,
+                ordinal: u32::from(sum.record.parent != Uid::default()),
+            };
+            sink.tunnel(key, &sum.record);
+        }
     }
 }
 

@@ -179,9 +179,7 @@ impl Far {
             .send_within(delivery, (bytes, BYTES_OUT), || demand.call(time));
         self.is_closed = sent.is_err();
         let returned = core::iter::from_fn(|| self.results.returned());
-        returned
-            .map(|delivery| delivery.records)
-            .for_each(recycle);
+        returned.map(|delivery| delivery.records).for_each(recycle);
     }
 }
 

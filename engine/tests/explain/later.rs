@@ -7,6 +7,7 @@ use flowpin_engine::{
     Completion, Control, ExplainReport, HeldOutcome, HeldReason, PacketAccount, Plan, Question,
     RunError, SlowReason, Unread, Wanted,
 };
+use flowpin_testkit::build::tunnel::vxlan;
 use flowpin_testkit::build::{Ip, Tcp, flags};
 use flowpin_testkit::pcap::Writer;
 use std::path::Path;
@@ -228,6 +229,28 @@ fn a_connection_shows_its_vlan_and_tunnel() {
     assert_eq!(account.connection.unwrap().after.vlans, [7, 8]);
     let tunnel = story(20).connection.unwrap().after.tunnel;
     assert_eq!(tunnel.map(|(kind, _)| kind.name()), Some("vxlan"));
+}
+
+/// A tunnel that was idle for too long ends before the input does: its record belongs to the packet
+/// that began it all the same.
+#[test]
+fn an_idle_tunnel_is_of_the_packet_that_began_it() {
+    let inner = |port| {
+        let packet = Ip::v4([172, 16, 0, 1], [172, 16, 0, 2]).udp(port, 9, b"x");
+        let outer = Ip::v4([10, 0, 1, 1], [10, 0, 1, 2]);
+        outer
+            .udp(50_003, 4789, &vxlan(7, &packet.ethernet()))
+            .ethernet()
+    };
+    let plain = Ip::v4([10, 0, 0, 1], [10, 0, 0, 2]).udp(40_000, 9, b"x");
+    let frames = [plain.ethernet(), inner(1), plain.ethernet(), inner(2)];
+    let (_folder, plan) = capture_every(301_000_000_000, &frames);
+    let tunnels = |number| {
+        let (accounts, _) = explain(&plan, Question::Packet(number));
+        let records = accounts[0].records.iter();
+        records.filter(|one| one.kind == "tunnel").count()
+    };
+    assert_eq!([1, 2, 3, 4].map(tunnels), [0, 1, 0, 1]);
 }
 
 /// Each connection of a Community ID has its end, also those that are open at the same time.

@@ -135,8 +135,9 @@ impl SlowPath {
     /// Writes the records of tunnels that have been idle too long.
     #[cold]
     #[inline(never)]
-    pub(crate) fn sweep_tunnels(&mut self, now: Timestamp) {
-        self.tunnels.sweep(now, &mut self.formatter);
+    pub(crate) fn sweep_tunnels<L: Lane>(&mut self, now: Timestamp, number: u64, lane: &mut L) {
+        self.tunnels.sweep(now, number, &mut self.formatter);
+        self.offer_records(lane);
     }
 
     /// Adds a tunnelled packet to the sums of its tunnels.

@@ -6,6 +6,7 @@ use super::packet::blank;
 use crate::input::{Arrival, Lane};
 use flowpin_defrag::Inserted;
 use flowpin_dispatch::{Dispatched, headers, slow_reason};
+use flowpin_output::Formatter;
 use flowpin_packet::{FragmentRef, Frame, PacketMeta, Piece};
 
 impl<K: ExplainSink> Lane for Watched<'_, K> {
@@ -20,6 +21,12 @@ impl<K: ExplainSink> Lane for Watched<'_, K> {
         }
         self.fragment = None;
         self.pass(piece, None);
+    }
+
+    fn input_records(&mut self, records: &mut Formatter) {
+        let batch = records.take_all();
+        self.keep_input(&batch);
+        records.recycle(batch);
     }
 
     fn commit_datagram(&mut self, piece: &Piece, datagram: &[u8]) {

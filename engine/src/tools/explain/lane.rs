@@ -11,6 +11,7 @@ use crate::run::single::SingleLane;
 use crate::tools::fragments::Fragments;
 use flowpin_config::{Checksums, PipelineShape, Plan};
 use flowpin_dispatch::headers;
+use flowpin_output::RecordBatch;
 use flowpin_packet::{FragmentRef, FrameBytes, PacketFlags, PacketMeta, Piece};
 use flowpin_record::{RecordType, Uid};
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,6 +52,11 @@ pub(super) struct Watched<'k, K> {
     /// Records of followed packets that the input stage makes come later: their connections' uids,
     /// by number.
     pub(super) slow_numbers: BTreeMap<u64, u64>,
+    /// The number of the packet that began it, by a tunnel's uid.
+    tunnels: BTreeMap<u64, u64>,
+    id_seed: u64,
+    /// Records of the input stage, with the packets that they are about.
+    pub(super) input: Vec<(u64, RecordText)>,
 }
 
 impl<'k, K: ExplainSink> Watched<'k, K> {
@@ -84,12 +90,16 @@ impl<'k, K: ExplainSink> Watched<'k, K> {
             failed: None,
             others: Vec::new(),
             slow_numbers: BTreeMap::new(),
+            tunnels: BTreeMap::new(),
+            id_seed: plan.id_seed,
+            input: Vec::new(),
         }
     }
 
     /// Handles the packet in the slot. `datagram`: its bytes, if it was made of fragments.
     pub(super) fn pass(&mut self, piece: &Piece, datagram: Option<&[u8]>) {
         let meta = *self.inner.slot();
+        self.see_tunnels(&meta, piece, datagram);
         self.last_number = self.last_number.max(meta.number);
         let is_asked = self.numbers.contains(&meta.number);
         let looks = is_asked || self.follows;
@@ -116,6 +126,31 @@ impl<'k, K: ExplainSink> Watched<'k, K> {
             account.losses = difference(&before, &self.inner.worker.losses());
         }
         self.deliver(account);
+    }
+
+    fn see_tunnels(&mut self, meta: &PacketMeta, piece: &Piece, datagram: Option<&[u8]>) {
+        let frames = FrameBytes {
+            piece: piece.bytes.get(..piece.len).unwrap_or_default(),
+            extra: &[],
+        };
+        let frame = datagram.unwrap_or_else(|| frames.frame(meta));
+        flowpin_dispatch::tunnels(meta, frame, |layer| {
+            let uid = flowpin_dispatch::tunnel_uid(self.id_seed, &layer).0;
+            self.tunnels.entry(uid).or_insert(meta.number);
+        });
+    }
+
+    /// Keeps records of the input stage, each with the number of the packet that it is about: of a
+    /// tunnel, its first.
+    pub(super) fn keep_input(&mut self, batch: &RecordBatch) {
+        for line in batch.lines() {
+            let number = match line.record_type {
+                RecordType::Tunnel => self.tunnels.remove(&line.uid),
+                _ => Some(line.key.number),
+            };
+            let text = self.texts.of(&line);
+            self.input.extend(number.map(|number| (number, text)));
+        }
     }
 
     /// The account of a packet, as far as the input stage knows.

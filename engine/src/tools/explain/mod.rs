@@ -36,7 +36,6 @@ use crate::worker::identify::IdentifyRules;
 use crate::{Control, RunError};
 use flowpin_config::{Format, Input, Plan};
 use pass::Target;
-use records::Texts;
 use std::collections::BTreeSet;
 
 /// What is to be explained.
@@ -123,7 +122,7 @@ impl Explainer<'_> {
                     wanted: Some(wanted),
                     is_first: false,
                 };
-                return Ok(self.pass(target, sink, &mut |_| ())?.report);
+                return Ok(self.pass(target, sink, &mut |_, _| ())?.report);
             }
             Question::Packet(number) => number,
         };
@@ -139,7 +138,7 @@ impl Explainer<'_> {
             known: self.known,
             hands: self.hands,
         };
-        let first = explainer.pass(target, &mut Discard, &mut |_| ())?;
+        let first = explainer.pass(target, &mut Discard, &mut |_, _| ())?;
         if first.report.explained == 0 {
             return Ok(ExplainReport {
                 is_filtered: number <= first.report.packets,
@@ -152,11 +151,10 @@ impl Explainer<'_> {
             wanted: first.uid.map(Wanted::Uid),
             is_first: false,
         };
-        let texts = Texts::new(self.plan);
-        let second = self.pass(target, &mut kept, &mut |batch| {
-            let lines = batch.lines();
-            let own = lines.filter(|line| first.numbers.contains(&line.key.number));
-            later.extend(own.map(|line| texts.of(&line)));
+        let second = self.pass(target, &mut kept, &mut |number, record| {
+            if first.numbers.contains(&number) {
+                later.push((number, record));
+            }
         })?;
         let completed = first.numbers.last().copied();
         for mut account in kept.0 {
@@ -168,8 +166,8 @@ impl Explainer<'_> {
                 let fate = later.map_or(Fate::NeverCompleted, Fate::CompletedBy);
                 account.fates.push(fate);
             }
-            let own = later.iter().filter(|one| one.key.number == account.number);
-            account.records.extend(own.cloned());
+            let own = later.iter().filter(|one| one.0 == account.number);
+            account.records.extend(own.map(|one| one.1.clone()));
             sink.packet(account)?;
         }
         Ok(second.report)

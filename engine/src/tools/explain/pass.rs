@@ -8,7 +8,7 @@ use super::observer::{Followed, Observer};
 use super::records::Texts;
 use crate::RunError;
 use crate::aggregates::{News, Observers};
-use crate::input::{InputStage, tunnels};
+use crate::input::InputStage;
 use crate::output::messages;
 use crate::run::shape::Shape;
 use crate::run::single::SingleLane;
@@ -31,6 +31,9 @@ pub(super) struct Target {
     pub(super) is_first: bool,
 }
 
+/// Gets the number of the packet that a record of the input stage is about, and the record.
+pub(super) type InputRecords<'a> = &'a mut dyn FnMut(u64, RecordText);
+
 /// What one pass found.
 pub(super) struct Passed {
     pub(super) numbers: BTreeSet<u64>,
@@ -42,12 +45,12 @@ pub(super) struct Passed {
 
 impl Explainer<'_> {
     /// Sends the input through the stages of a run. `input_records` gets the records of the
-    /// input stage.
+    /// input stage, with the number of the packet that each is about.
     pub(super) fn pass<K: ExplainSink>(
         &self,
         target: Target,
         sink: &mut K,
-        input_records: &mut dyn FnMut(&RecordBatch),
+        input_records: InputRecords<'_>,
     ) -> Result<Passed, RunError> {
         let (plan, (control, _)) = (self.plan, self.hands);
         let source = open(plan, control)?;
@@ -75,8 +78,8 @@ impl Explainer<'_> {
             (target.is_first, &mut *input_records),
         )?;
         let (batch, summary) = input.finish();
-        input_records(&batch);
-        end.take_input(&batch, &lane);
+        lane.keep_input(&batch);
+        end.take_input(&mut lane, input_records);
         end.meet(lane.inner.worker.stages());
         while let Some(delivery) = lane.inner.worker.end_some() {
             let watermark = delivery.records.watermark();
@@ -118,7 +121,7 @@ impl Explainer<'_> {
         input: &mut InputStage,
         lane: &mut Watched<'_, K>,
         end: &mut End,
-        (is_first, input_records): (bool, &mut dyn FnMut(&RecordBatch)),
+        (is_first, input_records): (bool, InputRecords<'_>),
     ) -> Result<(), RunError> {
         let (control, progress) = self.hands;
         let mut piece = Piece::default();
@@ -132,8 +135,8 @@ impl Explainer<'_> {
             lane.inner.worker.recycle(delivery.records);
             end.decided.take(delivery.news, watermark);
             let batch = input.tick(tick);
-            input_records(&batch);
-            end.take_input(&batch, lane);
+            lane.keep_input(&batch);
+            end.take_input(lane, input_records);
             input.recycle(batch);
             for (uid, record) in lane.others.drain(..) {
                 end.records.entry(uid).or_default().push(record);
@@ -216,14 +219,16 @@ impl End {
 
     /// Takes records of the input stage: of tunnels, and of what was odd about packets. Of a packet
     /// that was asked for by its number they stand in its account.
-    fn take_input<K: ExplainSink>(&mut self, batch: &RecordBatch, lane: &Watched<'_, K>) {
-        if !lane.numbers.is_empty() {
-            return;
-        }
-        for line in batch.lines() {
-            if let Some(&uid) = lane.slow_numbers.get(&tunnels::cause_of(line.key)) {
-                let records = self.records.entry(uid).or_default();
-                records.push(self.texts.of(&line));
+    fn take_input<K: ExplainSink>(
+        &mut self,
+        lane: &mut Watched<'_, K>,
+        input_records: InputRecords<'_>,
+    ) {
+        for (number, record) in lane.input.drain(..) {
+            if !lane.numbers.is_empty() {
+                input_records(number, record);
+            } else if let Some(&uid) = lane.slow_numbers.get(&number) {
+                self.records.entry(uid).or_default().push(record);
             }
         }
     }
