@@ -78,10 +78,19 @@ fn has_columns(output: &OutputPlan) -> bool {
 /// The limits of searches for protocols, over all workers.
 pub(crate) fn searches(plan: &Plan) -> SearchOptions {
     SearchOptions {
-        shard_bytes_max: shared_bytes(plan) / 2 / SHARD_COUNT as u64,
+        shard_bytes_max: first_bytes(shared_bytes(plan) / SHARD_COUNT as u64),
         keeps_datagrams: plan.parse.enabled,
     }
 }
+
+/// The most that first bytes use of a shard: a quarter, so that its connections and their searches
+/// have room before any is evicted; but half where that is little.
+fn first_bytes(shard_bytes: u64) -> u64 {
+    (shard_bytes / 4).max(FIRST_BYTES_MIN.min(shard_bytes / 2))
+}
+
+/// Some thirty searches that keep all they may.
+const FIRST_BYTES_MIN: u64 = 128 << 10;
 
 /// The most that bytes after holes use, in all shards.
 fn held_bytes(plan: &Plan) -> u64 {

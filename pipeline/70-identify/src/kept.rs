@@ -10,8 +10,6 @@ use std::io;
 pub const STREAM_BYTES_MAX: usize = 4096;
 // PERF: most requests and short messages fit into the smallest. Where tens of thousands of
 // connections wait for their servers' words, pages that are never touched are never cleared.
-const SMALL: usize = 256;
-const MIDDLE: usize = 1024;
 /// A call keeps bytes of one direction; while they move to a larger block, they have both.
 const CALL_BYTES: u64 = 2 * STREAM_BYTES_MAX as u64;
 /// Of one worker at most.
@@ -23,14 +21,15 @@ pub(crate) struct Kept {
     /// The block's handle, plus one; 0: none.
     block: u32,
     len: u16,
-    size: Size,
+    /// The place of the block's size in [`SIZES`].
+    size: u8,
 }
 
 impl Kept {
     pub(crate) const NONE: Self = Self {
         block: 0,
         len: 0,
-        size: Size::Small,
+        size: 0,
     };
 
     /// How many bytes there are.
@@ -39,93 +38,45 @@ impl Kept {
     }
 }
 
-/// How large a block is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Size {
-    #[default]
-    Small,
-    Middle,
-    Large,
-}
-
-impl Size {
-    /// The least block for so many bytes.
-    const fn of(len: usize) -> Self {
-        if len <= SMALL {
-            Self::Small
-        } else if len <= MIDDLE {
-            Self::Middle
-        } else {
-            Self::Large
-        }
-    }
-
-    const fn bytes(self) -> u32 {
-        match self {
-            Self::Small => 256,
-            Self::Middle => 1024,
-            Self::Large => 4096,
-        }
-    }
-}
-
-const _: () = assert!(
-    Size::Small.bytes() as usize == SMALL
-        && Size::Middle.bytes() as usize == MIDDLE
-        && Size::Large.bytes() as usize == STREAM_BYTES_MAX
-);
+/// How large blocks are. The smallest hold most requests and short messages.
+// PERF: where tens of thousands of connections wait for their servers' words, pages that are never
+// touched are never cleared.
+const SIZES: [usize; 4] = [128, 384, 1024, STREAM_BYTES_MAX];
 
 /// The blocks of one worker.
 #[derive(Debug)]
 pub(crate) struct Blocks {
-    small: BlockPool,
-    middle: BlockPool,
-    large: BlockPool,
+    /// By size.
+    pools: [BlockPool; SIZES.len()],
     usage: Part,
 }
 
 impl Blocks {
     /// Blocks that take at most `shard_bytes_max` of each shard.
     pub(crate) fn new(budget: &Budget, shard_bytes_max: u64) -> io::Result<Self> {
-        let pool = |size: Size| {
-            let count = budget.capacity_of(size.bytes().into(), SHARDS);
-            BlockPool::new(size.bytes() as usize, count)
+        let pool = |size: usize| {
+            let count = budget.capacity_of(size as u64, SHARDS);
+            BlockPool::new(size, count)
         };
+        let [least, small, middle, large] = SIZES;
         Ok(Self {
-            small: pool(Size::Small)?,
-            middle: pool(Size::Middle)?,
-            large: pool(Size::Large)?,
+            pools: [pool(least)?, pool(small)?, pool(middle)?, pool(large)?],
             usage: Part::new(budget.clone(), shard_bytes_max),
         })
     }
 
     pub(crate) fn bytes(&self, kept: Kept) -> &[u8] {
-        let Some(block) = kept.block.checked_sub(1) else {
+        let pool = self.pools.get(usize::from(kept.size));
+        let (Some(block), Some(pool)) = (kept.block.checked_sub(1), pool) else {
             return &[];
         };
-        let whole = self.pool(kept.size).bytes(block);
+        let whole = pool.bytes(block);
         whole.get(..usize::from(kept.len)).unwrap_or_default()
-    }
-
-    const fn pool(&self, size: Size) -> &BlockPool {
-        match size {
-            Size::Small => &self.small,
-            Size::Middle => &self.middle,
-            Size::Large => &self.large,
-        }
-    }
-
-    const fn pool_mut(&mut self, size: Size) -> &mut BlockPool {
-        match size {
-            Size::Small => &mut self.small,
-            Size::Middle => &mut self.middle,
-            Size::Large => &mut self.large,
-        }
     }
 
     /// The pools of all blocks.
     pub(crate) fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
-        for pool in [&mut self.small, &mut self.middle, &mut self.large] {
+        for pool in &mut self.pools {
             visit(pool);
         }
     }
@@ -146,13 +97,15 @@ impl Blocks {
         let room = STREAM_BYTES_MAX.saturating_sub(len);
         let bytes = bytes.get(..room).unwrap_or(bytes);
         let end = len.saturating_add(bytes.len());
-        let size = Size::of(end);
-        if kept.block == 0 || size > kept.size {
+        let size = SIZES.iter().position(|&size| end <= size)?;
+        if kept.block == 0 || size > usize::from(kept.size) {
             self.move_to(kept, shard, size)?;
         }
         let block = kept.block.checked_sub(1)?;
-        let whole = self.pool_mut(kept.size).bytes_mut(block);
-        whole.get_mut(len..end)?.copy_from_slice(bytes);
+        let pool = self.pools.get_mut(usize::from(kept.size))?;
+        pool.bytes_mut(block)
+            .get_mut(len..end)?
+            .copy_from_slice(bytes);
         kept.len = u16::try_from(end).ok()?;
         Some(bytes.len())
     }
@@ -174,45 +127,43 @@ impl Blocks {
         Some(())
     }
 
-    /// Takes a block of the wanted size and moves the bytes there.
-    fn move_to(&mut self, kept: &mut Kept, shard: u8, size: Size) -> Option<()> {
-        if !self.usage.take(shard, size.bytes().into()) {
+    /// Moves the bytes to a block of a larger size.
+    fn move_to(&mut self, kept: &mut Kept, shard: u8, size: usize) -> Option<()> {
+        let bytes = *SIZES.get(size)? as u64;
+        if !self.usage.take(shard, bytes) {
             return None;
         }
-        let Some(block) = self.pool_mut(size).take() else {
-            self.usage.give_back(shard, size.bytes().into());
+        let (smaller, larger) = self.pools.split_at_mut_checked(size)?;
+        let larger = larger.first_mut()?;
+        let Some(block) = larger.take() else {
+            self.usage.give_back(shard, bytes);
             return None;
         };
+        let before = kept.block.checked_sub(1);
+        if let (Some(before), Some(pool)) = (before, smaller.get(usize::from(kept.size))) {
+            let len = usize::from(kept.len);
+            let moved = pool.bytes(before).get(..len)?;
+            larger
+                .bytes_mut(block)
+                .get_mut(..len)?
+                .copy_from_slice(moved);
+        }
         let len = kept.len;
-        self.copy(*kept, size, block);
         self.free(kept, shard);
         *kept = Kept {
             block: block.checked_add(1)?,
             len,
-            size,
+            size: u8::try_from(size).ok()?,
         };
         Some(())
     }
 
-    /// Copies what is kept into a larger block.
-    fn copy(&mut self, kept: Kept, size: Size, block: u32) {
-        // By way of the stack: rare, and 1 KiB at most.
-        let mut moved = [0; MIDDLE];
-        let bytes = self.bytes(kept);
-        let Some(moved) = moved.get_mut(..bytes.len()) else {
-            return;
-        };
-        moved.copy_from_slice(bytes);
-        let whole = self.pool_mut(size).bytes_mut(block);
-        if let Some(start) = whole.get_mut(..moved.len()) {
-            start.copy_from_slice(moved);
-        }
-    }
-
     pub(crate) fn free(&mut self, kept: &mut Kept, shard: u8) {
-        if let Some(block) = kept.block.checked_sub(1) {
-            self.pool_mut(kept.size).put_back(block);
-            self.usage.give_back(shard, kept.size.bytes().into());
+        let size = usize::from(kept.size);
+        if let (Some(block), Some(pool)) = (kept.block.checked_sub(1), self.pools.get_mut(size)) {
+            pool.put_back(block);
+            self.usage
+                .give_back(shard, SIZES.get(size).map_or(0, |&bytes| bytes as u64));
         }
         *kept = Kept::default();
     }

@@ -18,6 +18,7 @@ use crate::kept::{Blocks, SHARDS};
 use crate::table::{ProtocolId, RuleId};
 use crate::verdict::{Confidence, GaveUp, Step, Verdict};
 use flowpin_memory::{Budget, Pool, Slab};
+use loaded::{PATTERN_SEARCH_BYTES, PatternSearch};
 pub use options::{Again, Search, SearchOptions, Whose};
 use progress::Progress;
 use std::io;
@@ -35,6 +36,8 @@ pub struct Searches {
 #[derive(Debug)]
 struct Memory {
     slab: Slab<Progress>,
+    /// Of the user's patterns; empty if there are none.
+    patterns: Slab<PatternSearch>,
     budget: Budget,
     waiting: Waiting,
     blocks: Blocks,
@@ -60,9 +63,10 @@ impl Searches {
         identifier: Arc<Identifier>,
         options: SearchOptions,
     ) -> io::Result<Self> {
-        let searches = budget.capacity_of(PROGRESS_BYTES, SHARDS);
+        let searches = |each| budget.capacity_of(each, SHARDS).min(Search::COUNT_MAX);
         let memory = Memory {
-            slab: Slab::with_capacity(searches.min(Search::COUNT_MAX))?,
+            slab: Slab::with_capacity(searches(PROGRESS_BYTES))?,
+            patterns: Slab::with_capacity(searches(PATTERN_SEARCH_BYTES))?,
             waiting: Waiting::default(),
             blocks: Blocks::new(&budget, options.shard_bytes_max)?,
             budget,
@@ -235,6 +239,7 @@ impl Searches {
     /// The pools of everything that searches keep.
     pub fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
         visit(&mut self.memory.slab);
+        visit(&mut self.memory.patterns);
         self.memory.blocks.pools(visit);
     }
 
@@ -269,8 +274,10 @@ impl Memory {
             for side in &mut progress.sides {
                 self.blocks.free(&mut side.kept, progress.shard);
             }
-            self.budget.give_back(progress.shard, PROGRESS_BYTES);
+            let (shard, patterns) = (progress.shard, progress.patterns);
+            self.budget.give_back(shard, PROGRESS_BYTES);
             self.slab.remove(handle);
+            self.release_patterns(shard, patterns);
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::candidates::Set;
 use crate::earlier::Earlier;
 use crate::kept::Kept;
 use flowpin_packet::Shard;
-use flowpin_pattern::{SetState, State};
+use flowpin_pattern::State;
 
 /// One direction of a search.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +44,8 @@ pub(super) struct Progress {
     pub(super) likely: Likely,
     /// The built-in rules have given up.
     pub(super) own_over: bool,
-    /// The state of the loaded patterns.
-    pub(super) loaded: Loaded,
+    /// The search over the user's patterns: its handle, plus one; 0: not begun.
+    pub(super) patterns: u32,
     pub(super) rank: Rank,
     /// The kept bytes were freed for other searches.
     pub(super) is_forgotten: bool,
@@ -118,25 +118,6 @@ impl Order {
     }
 }
 
-/// A search over loaded patterns: both directions as one buffer, in order of arrival.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Loaded {
-    pub(super) state: SetState,
-    /// Over each direction alone.
-    pub(super) directed: [State; 2],
-    pub(super) begun: bool,
-    /// The direction that sent last.
-    pub(super) turn: u8,
-    /// Bytes fed, by direction.
-    pub(super) fed: [u16; 2],
-    /// The pattern that matched, plus one, and the direction of its turn.
-    pub(super) found: u16,
-    pub(super) found_to_server: bool,
-    /// The same for the first match that is likely by chance.
-    pub(super) weak: u16,
-    pub(super) weak_to_server: bool,
-}
-
 impl Side {
     pub(super) const NEW: Self = Self {
         alive: Set::NONE,
@@ -164,17 +145,7 @@ impl Progress {
             order: Order::default(),
             likely: Likely::default(),
             own_over: false,
-            loaded: Loaded {
-                state: SetState::OVER,
-                directed: [State::DEAD; 2],
-                begun: false,
-                turn: 0,
-                fed: [0; 2],
-                found: 0,
-                found_to_server: false,
-                weak: 0,
-                weak_to_server: false,
-            },
+            patterns: 0,
             rank: Rank::default(),
             is_forgotten: false,
         }
