@@ -1,5 +1,7 @@
 //! The straight tokens of HTTP, as generated Rust, are those of its table.
 
+#![allow(clippy::unwrap_used, reason = "also in functions that tests share")]
+
 #[rustfmt::skip]
 #[path = "../examples/http_speed/http.rs"]
 mod http;

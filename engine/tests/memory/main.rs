@@ -22,15 +22,33 @@ struct Answer {
     losses: Vec<(&'static str, u64)>,
 }
 
-fn run(inputs: &[PathBuf], memory_bytes: u64, shape: &str, piece_bytes: usize) -> Answer {
+/// How much memory there is, and whether bodies get half of it.
+#[derive(Clone, Copy, Debug)]
+struct Memory {
+    bytes: u64,
+    decodes: bool,
+}
+
+impl Memory {
+    /// From 1 MiB up, doubled less than `steps` times.
+    fn any(dice: &mut Dice, steps: usize) -> Self {
+        Self {
+            bytes: (1 << 20) << dice.below(steps),
+            decodes: dice.below(2) == 0,
+        }
+    }
+}
+
+fn run(inputs: &[PathBuf], memory: Memory, shape: &str, piece_bytes: usize) -> Answer {
     let folder = tempfile::tempdir().unwrap();
     let mut plan = Plan {
         inputs: inputs.iter().cloned().map(Input::File).collect(),
         pipeline: shape.parse().unwrap(),
-        memory_bytes,
+        memory_bytes: memory.bytes,
         piece_bytes,
         ..Plan::default()
     };
+    (plan.files.decode, plan.files.md5) = (memory.decodes, memory.decodes);
     plan.output.formats = vec![Format::Eve, Format::Csv];
     plan.output.dir = folder.path().to_owned();
     let report = flowpin_engine::run(&plan, &Control::default(), &()).unwrap();
@@ -70,19 +88,20 @@ fn assert_same(expected: &Answer, found: &Answer, how: &str) {
 }
 
 /// Compares as many divisions of the work as `count`, with as much memory as the dice say.
-fn check(inputs: &[PathBuf], dice: &mut Dice, memory_bytes: u64, count: usize) -> Answer {
-    let expected = run(inputs, memory_bytes, "1x1", PIECES[0]);
+fn check(inputs: &[PathBuf], dice: &mut Dice, memory: Memory, count: usize) -> Answer {
+    let expected = run(inputs, memory, "1x1", PIECES[0]);
     for _ in 0..count {
         let shape = SHAPES[dice.below(SHAPES.len())];
         let piece = PIECES[dice.below(PIECES.len())];
-        let how = format!("{memory_bytes} bytes, {shape}, pieces of {piece}");
-        assert_same(&expected, &run(inputs, memory_bytes, shape, piece), &how);
+        let how = format!("{memory:?}, {shape}, pieces of {piece}");
+        assert_same(&expected, &run(inputs, memory, shape, piece), &how);
     }
     expected
 }
 
 /// Random sizes of memory, shapes and pieces on everything at once that takes memory: floods of
-/// connections, holes, unknown protocols, long requests and pipelined ones, with time-outs.
+/// connections, holes, unknown protocols, long requests and pipelined ones, bodies, scans, with
+/// time-outs, in tunnels and fragments.
 #[test]
 fn storms_give_one_answer_whatever_the_memory() {
     let rounds = if corpus::is_long() { 200 } else { 5 };
@@ -92,8 +111,8 @@ fn storms_give_one_answer_whatever_the_memory() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("storm.pcap");
         std::fs::write(&path, storm(&mut dice)).unwrap();
-        let memory_bytes = (1 << 20) << dice.below(7);
-        let answer = check(&[path], &mut dice, memory_bytes, 3);
+        let memory = Memory::any(&mut dice, 7);
+        let answer = check(&[path], &mut dice, memory, 3);
         for (name, count) in answer.losses {
             *met.entry(name).or_insert(0) += count;
         }
@@ -112,13 +131,17 @@ fn storms_give_one_answer_whatever_the_memory() {
 #[test]
 fn recorded_traffic_gives_one_answer_whatever_the_memory() {
     let mut dice = Dice::new(7);
-    check(&corpus::bundled(), &mut dice, 1 << 20, 4);
+    let least = Memory {
+        bytes: 1 << 20,
+        decodes: false,
+    };
+    check(&corpus::bundled(), &mut dice, least, 4);
     if let Some(shared) = corpus::shared_dir("memory on the mix trace") {
         let mix = [shared.join("corpus/mix/mix-dev.pcap")];
         let rounds = if corpus::is_long() { 40 } else { 2 };
         for _ in 0..rounds {
-            let memory_bytes = (1 << 20) << dice.below(8);
-            check(&mix, &mut dice, memory_bytes, 2);
+            let memory = Memory::any(&mut dice, 8);
+            check(&mix, &mut dice, memory, 2);
         }
     }
 }

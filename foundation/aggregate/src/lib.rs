@@ -69,7 +69,8 @@ pub trait Observer: Debug + Send + Sized {
         let _ = (key, place, told);
     }
 
-    /// How much memory the news take that were not handed over yet. Totals of a fixed size are none.
+    /// How much memory the news take that were not handed over yet. Totals of a fixed size are
+    /// none.
     #[inline]
     fn held_bytes(&self) -> usize {
         0

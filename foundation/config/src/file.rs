@@ -287,7 +287,8 @@ mod tests {
         }
     }
 
-    /// Values of the types whose keys have a default: each key takes one that it has not by default.
+    /// Values of the types whose keys have a default: each key takes one that it has not by
+    /// default.
     const VALUES: &[&str] = &[
         "7",
         "true",

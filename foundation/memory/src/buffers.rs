@@ -333,7 +333,8 @@ mod tests {
                 let left = budget.left(9);
                 match what {
                     0..3 => {
-                        let values: Vec<u16> = (0..len).map(|at| (number * 7 + at) as u16).collect();
+                        let value = |at| (number * 7 + at) as u16;
+                        let values: Vec<u16> = (0..len).map(value).collect();
                         if buffers.extend(9, buffer, &values) {
                             model.extend(&values);
                         } else {

@@ -21,8 +21,8 @@ pub trait Pool {
 /// in use is given back.)
 const PAGE_BYTES: usize = 4096;
 
-/// The runs of whole pages in which all blocks are free, as ranges of bytes. `starts_at` gives where
-/// a block begins, ascending; `below`: the number of blocks.
+/// The runs of whole pages in which all blocks are free, as ranges of bytes. `starts_at` gives
+/// where a block begins, ascending; `below`: the number of blocks.
 pub(crate) fn free_pages(
     free: &Free,
     below: u32,

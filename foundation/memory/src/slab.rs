@@ -191,8 +191,8 @@ impl<T: Copy> Slab<T> {
         self.slots.prefer_huge_pages()
     }
 
-    /// Forgets the values from handle `len` on and gives their memory back to the system: for a slab
-    /// that goes by the handles of another one, which was trimmed.
+    /// Forgets the values from handle `len` on and gives their memory back to the system: for a
+    /// slab that goes by the handles of another one, which was trimmed.
     pub fn truncate(&mut self, len: u32) {
         #[cfg(flowpin_bench)]
         if self.apart.is_some() {

@@ -46,9 +46,10 @@
 //! when a shard has little left. What a parser keeps beyond that it takes from
 //! [`ParserSetup::budget`], and gives back the moment it is done with it. It charges what it uses:
 //! whole slots ([`slot_bytes`]) and blocks. Three stores do so by themselves: [`Lines`] (lines cut
-//! anywhere), [`Queues`] (commands that wait for answers) and [`KeptBytes`] (everything else). Their
-//! pools have address space for the whole budget, so only the budget refuses; [`Parser::pools`] shows
-//! them to the engine, which gives pages that are no longer used back to the system.
+//! anywhere), [`Queues`] (commands that wait for answers) and [`KeptBytes`] (everything else).
+//! Their pools have address space for the whole budget, so only the budget refuses;
+//! [`Parser::pools`] shows them to the engine, which gives pages that are no longer used back to
+//! the system.
 //!
 //! - What is taken in one call is at most 64 bytes for each byte of the call, and 32 KiB more:
 //!   [`testing::Trial`] checks it. A short message needs a small slot.

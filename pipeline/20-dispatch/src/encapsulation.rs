@@ -41,7 +41,8 @@ pub fn tunnels(meta: &PacketMeta, frame: &[u8], each: impl FnMut(TunnelLayer)) {
 /// The identifier of a tunnel: both directions have the same.
 ///
 /// Made from the outer addresses and the kind. The number in the header counts if both directions
-/// have the same ([`NumberScope`]); otherwise each side chooses its own. UDP ports do not count: some tunnels vary the sender's from packet to packet.
+/// have the same ([`NumberScope`]); otherwise each side chooses its own. UDP ports do not count:
+/// some tunnels vary the sender's from packet to packet.
 pub fn tunnel_uid(id_seed: u64, layer: &TunnelLayer) -> Uid {
     let (low, high) = match layer.addresses {
         Some((source, destination)) if source <= destination => (words(source), words(destination)),

@@ -63,8 +63,8 @@ const SHARD_BYTES_MIN: u64 = 8 << 10;
 
 const PER_SHARD_MAX: u32 = 14 << 20;
 
-/// Memory per connection in the table: its entry, its links in the timer wheel, its slots in the index (at least
-/// 3/8 of them are in use) and in the lists of free handles.
+/// Memory per connection in the table: its entry, its links in the timer wheel, its slots in the
+/// index (at least 3/8 of them are in use) and in the lists of free handles.
 const CONNECTION_BYTES: u64 = (size_of::<Hot>() + size_of::<Cold>()) as u64 + 8 + 22 + 8;
 
 /// Memory for addresses that the key does not hold.

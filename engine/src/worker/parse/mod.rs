@@ -138,8 +138,8 @@ impl Parse {
         self.bindings.insert(request, begun)
     }
 
-    /// Begins a connection of a parser; returns it with the memory that it takes of its shard. None,
-    /// and counted, if there is none left.
+    /// Begins a connection of a parser; returns it with the memory that it takes of its shard.
+    /// None, and counted, if there is none left.
     fn begin<S>(
         &mut self,
         kind: Kind,

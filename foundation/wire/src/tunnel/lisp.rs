@@ -212,8 +212,8 @@ mod tests {
         assert!(parsed([0; 8], &with_len(20)).is_ok());
     }
 
-    /// What uses the port for something else is left alone: of random datagrams of 1,400 bytes, less
-    /// than one in a thousand is taken.
+    /// What uses the port for something else is left alone: of random datagrams of 1,400 bytes,
+    /// less than one in a thousand is taken.
     #[test]
     fn random_datagrams_are_not_lisp() {
         let mut state = 1u64;

@@ -167,7 +167,8 @@ impl Reading {
         log.response(parsed, request.as_ref(), seen.at, seen.proto(), sink);
     }
 
-    /// Queues a request if its shard has memory left, unless responses cannot be paired with it by identifier.
+    /// Queues a request if its shard has memory left, unless responses cannot be paired with it by
+    /// identifier.
     fn request<S: MessageSink>(
         &mut self,
         waiting: &mut Queue,

@@ -213,7 +213,8 @@ impl Parser for Fix {
         self.connections.remove(connection);
     }
 
-    /// Before the last segment of the side that sent last, it held what was joined with the segment.
+    /// Before the last segment of the side that sent last, it held what was joined with the
+    /// segment.
     fn held(&self, connection: u32, to_server: bool, spoke: bool, to: &mut Vec<u8>) {
         if spoke {
             to.extend_from_slice(self.joined.get(..self.joined_held).unwrap_or_default());

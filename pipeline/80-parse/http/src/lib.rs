@@ -17,8 +17,9 @@
 //!   sides took turns, never on segment boundaries.
 //! - A byte of a head is read once, and copied only if its line was cut; a byte of an unwanted body
 //!   is not read.
-//! - What it keeps is charged to the budget of its shard, and every refusal has a named loss; nothing
-//!   is allocated in steady state; no input causes a panic, and each byte costs bounded time.
+//! - What it keeps is charged to the budget of its shard, and every refusal has a named loss;
+//!   nothing is allocated in steady state; no input causes a panic, and each byte costs bounded
+//!   time.
 //! - A response without its request, and a request without its response, have records too: most
 //!   captures contain one direction of many connections.
 //! - Where receivers may read a message differently, an [`Anomaly`] reports it, and the parser

@@ -192,7 +192,9 @@ proptest! {
 
     /// No input causes a panic.
     #[test]
-    fn no_bytes_cause_a_panic(data in prop::collection::vec(prop_oneof![Just(b'\n'), any::<u8>()], 0..600)) {
+    fn no_bytes_cause_a_panic(
+        data in prop::collection::vec(prop_oneof![Just(b'\n'), any::<u8>()], 0..600),
+    ) {
         fuzz_nut(&data);
     }
 }

@@ -9,8 +9,8 @@
 //!
 //! Owns the captured fields of each connection, and the questions that wait for their answers.
 //! Guarantees: the messages depend on each direction's bytes and on the order in which the two
-//! directions arrive, never on segmentation; what is kept is charged to the budget of its shard, and
-//! every refusal has a [`flowpin_counters::Loss`]; nothing is allocated for each message.
+//! directions arrive, never on segmentation; what is kept is charged to the budget of its shard,
+//! and every refusal has a [`flowpin_counters::Loss`]; nothing is allocated for each message.
 //!
 //! Deliberately has no knowledge of protocols, which is in `grammars/`. [`built_in()`] returns the
 //! grammars compiled into the program; others are compiled when needed (`compilers/grammar`).

@@ -11,8 +11,8 @@
 //! their order nor on how they are divided among workers. Interim records are not counted.
 //!
 //! A new table: a file beside `vlans.rs` (with few rows by nature, as in `connections.rs`, sums are
-//! enough; otherwise a [`Tally`] and its [`Loss`](flowpin_counters::Loss)), a line in `engine/src/aggregates/mod.rs`, and where the
-//! summary shows it.
+//! enough; otherwise a [`Tally`] and its [`Loss`](flowpin_counters::Loss)), a line in
+//! `engine/src/aggregates/mod.rs`, and where the summary shows it.
 
 mod connections;
 mod hash;
