@@ -88,7 +88,8 @@ fn allocations(capture: &Path, pipeline: &str, cut: Cut) -> usize {
     count
 }
 
-/// Long runs must not allocate more often than short ones, on any thread: the pieces, batches,
+/// Long runs must not allocate more often than short ones (40,000 packets more, and no more than
+/// a few allocations), on any thread: the pieces, batches,
 /// tables and buffers of the start serve until the end.
 #[test]
 fn packets_cause_no_allocation() {
@@ -105,7 +106,8 @@ fn packets_cause_no_allocation() {
             .each_ref()
             .map(|path| allocations(path, pipeline, cut));
         println!("{pipeline}: {short}, {middle}, {long} allocations");
-        assert_eq!(middle, long, "{pipeline}: 40,000 packets more allocate");
+        // How many pieces and batches are under way at once depends on the threads' timing, too.
+        assert!(long <= middle + 8, "{pipeline}: {middle} against {long}");
         assert!(middle <= short + 8, "{pipeline}: {short} against {middle}");
     }
 }

@@ -250,7 +250,7 @@ impl<'a> Value<'a> {
 }
 
 /// One column of a record type.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Column<R: 'static> {
     /// The name, as in Zeek's logs where Zeek has such a column.
     pub name: &'static str,

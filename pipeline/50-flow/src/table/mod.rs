@@ -16,6 +16,7 @@ mod packet;
 pub(crate) mod ports;
 mod rare;
 mod room;
+mod slabs;
 mod view;
 
 pub use view::Lifetime;
@@ -24,8 +25,8 @@ use crate::counters::FlowCounters;
 use crate::entry::{Addresses, Cold, Extra, Handle, Hot, NIL};
 use crate::index::Index;
 use crate::options::{ADDRESSES_BYTES, BATCH_MAX, EXTRA_BYTES, FlowOptions};
+use crate::record::BLANK;
 use crate::record::identity::Identity;
-use crate::record::{BLANK, Parts};
 use crate::shards::ShardSet;
 use crate::time::timeouts::Rules;
 use crate::time::wheel::Wheel;
@@ -33,9 +34,10 @@ use crate::{FlowObserver, GRANULE_NS};
 use birth::Forgotten;
 use deferred::Deferred;
 use due::{Due, Ending};
-use flowpin_memory::{Budget, Pool, Slab};
+use flowpin_memory::{Budget, Slab};
 use flowpin_packet::{FrameBytes, PacketMeta, Timestamp};
-use flowpin_record::{ConnRecord, EndReason, RecordKey, RecordSink, Uid};
+use flowpin_record::{ConnRecord, RecordSink};
+use packet::{Arrival, Cause};
 use std::io;
 
 /// The connections of some shards. See the crate documentation.
@@ -233,38 +235,6 @@ impl Table {
         self.write_due(self.now, sink, observer);
     }
 
-    /// Ends all connections at the end of the input: those that were due by the last tick at their
-    /// deadline, the others one nanosecond after that tick. Call [`Table::tick`] with the stream's
-    /// last time first.
-    pub fn finish<S: RecordSink, O: FlowObserver>(&mut self, sink: &mut S, observer: &mut O) {
-        while self.finish_some(usize::MAX, sink, observer).is_some() {}
-    }
-
-    /// As [`Table::finish`], but ends `count` connections per call, so that their records can be
-    /// written before the next ones are made. Returns the key up to which all records were given;
-    /// `None` once nothing is left. No packet may follow.
-    pub fn finish_some<S: RecordSink, O: FlowObserver>(
-        &mut self,
-        count: usize,
-        sink: &mut S,
-        observer: &mut O,
-    ) -> Option<RecordKey> {
-        let mut ending = self.ending.take().unwrap_or_default();
-        let mut last = None;
-        for _ in 0..count {
-            let Some(due) = self.next_end(&mut ending) else {
-                break;
-            };
-            // PERF: in order of time the entries are scattered: prefetch them.
-            self.prefetch_due(ending.ahead(), observer);
-            let key = self.write_end(due, sink, observer);
-            sink.complete(key);
-            last = Some(key);
-        }
-        self.ending = Some(ending);
-        last
-    }
-
     /// The counters so far.
     pub fn counters(&self) -> &FlowCounters {
         &self.counters
@@ -286,13 +256,6 @@ impl Table {
         self.hot.high_water()
     }
 
-    /// The pools of all connections.
-    pub fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
-        visit(&mut Entries(&mut self.hot, &mut self.cold));
-        visit(&mut self.extra);
-        visit(&mut self.addresses);
-    }
-
     /// The shards that this table owns.
     pub fn shards(&self) -> &ShardSet {
         &self.shards
@@ -311,132 +274,6 @@ impl Table {
     /// Open connections, including those that are due and not yet checked.
     pub fn live(&self) -> u64 {
         self.counters.live
-    }
-
-    /// Writes the record of a connection as of now.
-    fn hand_out<S: RecordSink, O: FlowObserver>(
-        &mut self,
-        handle: Handle,
-        reason: EndReason,
-        interim: u32,
-        key: RecordKey,
-        sink: &mut S,
-        observer: &mut O,
-    ) {
-        let slabs = (&self.hot, &self.cold, &self.extra, &self.addresses);
-        parts_of(slabs, handle).write(self.identity, reason, interim, &mut self.record);
-        if O::OBSERVES {
-            if reason == EndReason::Interim {
-                observer.goes_on(handle, &mut self.record);
-            } else {
-                observer.ended(handle, &mut self.record, key, sink);
-            }
-        }
-        self.counters.recorded(&self.record);
-        sink.conn(key, &self.record);
-    }
-
-    /// A connection's identifier.
-    pub(crate) fn uid(&self, handle: Handle) -> Uid {
-        self.parts(handle).uid(self.identity)
-    }
-
-    /// Prefetches what [`peers_of`](Self::peers_of) reads.
-    #[inline]
-    pub fn prefetch_peers(&self, handle: Handle) {
-        self.hot.prefetch(handle);
-        self.cold.prefetch(handle);
-    }
-
-    /// All parts of a connection.
-    #[inline]
-    pub(crate) fn parts(&self, handle: Handle) -> Parts<'_> {
-        let slabs = (&self.hot, &self.cold, &self.extra, &self.addresses);
-        parts_of(slabs, handle)
-    }
-}
-
-/// Both parts of all entries as one pool: they must go on giving out the same handles.
-struct Entries<'a>(&'a mut Slab<Hot>, &'a mut Slab<Cold>);
-
-impl Pool for Entries<'_> {
-    fn touched_bytes(&self) -> u64 {
-        self.0.touched_bytes() + self.1.touched_bytes()
-    }
-
-    fn trim(&mut self) {
-        self.0.trim();
-        self.1.trim();
-    }
-}
-
-type Slabs<'a> = (
-    &'a Slab<Hot>,
-    &'a Slab<Cold>,
-    &'a Slab<Extra>,
-    &'a Slab<Addresses>,
-);
-
-/// All parts of a connection: apart from [`Table::parts`], so that other fields of the table can be
-/// borrowed at the same time.
-#[inline]
-fn parts_of((hot, cold, extra, addresses): Slabs<'_>, handle: Handle) -> Parts<'_> {
-    let (hot, cold) = (&hot[handle], &cold[handle]);
-    Parts {
-        hot,
-        cold,
-        extra: extra.get(hot.extra),
-        addresses: stored_addresses(addresses, hot, cold),
-    }
-}
-
-/// The addresses of a connection whose key does not hold them.
-#[inline]
-fn stored_addresses<'a>(
-    addresses: &'a Slab<Addresses>,
-    hot: &Hot,
-    cold: &Cold,
-) -> Option<&'a Addresses> {
-    addresses.get(if hot.has_addresses_apart() {
-        cold.birth_or_addresses
-    } else {
-        NIL
-    })
-}
-
-/// A packet and its direction, while the table handles it.
-struct Arrival<'a> {
-    frames: &'a FrameBytes<'a>,
-    meta: &'a PacketMeta,
-    /// Its direction: 0 from the key's lower endpoint, 1 from the higher.
-    side: usize,
-}
-
-/// A packet that causes records. Each record gets the next ordinal.
-struct Cause<'a> {
-    frames: &'a FrameBytes<'a>,
-    time: Timestamp,
-    number: u64,
-    ordinal: u32,
-}
-
-impl<'a> Cause<'a> {
-    fn of(arrival: &Arrival<'a>) -> Self {
-        Self {
-            frames: arrival.frames,
-            time: arrival.meta.stream_time,
-            number: arrival.meta.number,
-            ordinal: 0,
-        }
-    }
-
-    fn next_key(&mut self) -> RecordKey {
-        self.ordinal += 1;
-        RecordKey {
-            time: self.time,
-            number: self.number,
-            ordinal: self.ordinal,
-        }
     }
 }
 

@@ -1,16 +1,52 @@
 //! One packet: finds its connection and counts it there, on the fast path or the slow one.
 
+use super::Table;
 use super::count::{
     MARKS, add_lengths, count_in_order, count_known_datagram, event_of, is_duplicate,
     is_known_datagram, milestone,
 };
-use super::{Arrival, Cause, Table};
 use crate::entry::{Bits, Handle, Hot, NIL};
 use crate::index::Look;
 use crate::observe::{Event, FlowObserver, Sighting};
 use crate::tcp;
-use flowpin_packet::{FlowKey, FrameBytes, PacketKind, PacketMeta, TcpFlags};
-use flowpin_record::RecordSink;
+use flowpin_packet::{FlowKey, FrameBytes, PacketKind, PacketMeta, TcpFlags, Timestamp};
+use flowpin_record::{RecordKey, RecordSink};
+
+/// A packet and its direction, while the table handles it.
+pub(super) struct Arrival<'a> {
+    pub(super) frames: &'a FrameBytes<'a>,
+    pub(super) meta: &'a PacketMeta,
+    /// Its direction: 0 from the key's lower endpoint, 1 from the higher.
+    pub(super) side: usize,
+}
+
+/// A packet that causes records. Each record gets the next ordinal.
+pub(super) struct Cause<'a> {
+    pub(super) frames: &'a FrameBytes<'a>,
+    pub(super) time: Timestamp,
+    pub(super) number: u64,
+    pub(super) ordinal: u32,
+}
+
+impl<'a> Cause<'a> {
+    pub(super) fn of(arrival: &Arrival<'a>) -> Self {
+        Self {
+            frames: arrival.frames,
+            time: arrival.meta.stream_time,
+            number: arrival.meta.number,
+            ordinal: 0,
+        }
+    }
+
+    pub(super) fn next_key(&mut self) -> RecordKey {
+        self.ordinal += 1;
+        RecordKey {
+            time: self.time,
+            number: self.number,
+            ordinal: self.ordinal,
+        }
+    }
+}
 
 impl Table {
     /// Finds or begins the packet's connection and counts the packet on it. `hint` is where the

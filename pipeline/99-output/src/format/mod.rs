@@ -16,32 +16,27 @@ mod columns;
 mod community_ids;
 mod escape;
 mod eve;
-mod eve_fields;
-mod eve_scan;
-mod eve_words;
+mod formats;
 mod message;
 mod schemas;
+mod sink;
 mod sorter;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use columns::{csv_header, flat_name, zeek_footer, zeek_header, zeek_header_of};
 pub(crate) use escape::plain_text;
-pub(crate) use eve_fields::{FIELDS as EVE_FIELDS, MESSAGE_FIELDS as MESSAGE_EVE_FIELDS};
+pub(crate) use eve::{FIELDS as EVE_FIELDS, MESSAGE_FIELDS as MESSAGE_EVE_FIELDS};
+pub(crate) use formats::Formats;
 pub use schemas::MessageSchemas;
 pub(crate) use schemas::{Field as MessageField, Ready as ReadySchema};
 
-use crate::batch::{Entry, RecordBatch, TextFormat, TextLens, push_row};
+use crate::batch::{Entry, RecordBatch, TextFormat, TextLens};
 use crate::text::DateCache;
 use community_ids::CommunityIds;
-use core::hint::black_box;
-use flowpin_config::{Format, OutputPlan};
+use flowpin_config::OutputPlan;
 use flowpin_packet::Timestamp;
-use flowpin_record::{
-    AnomalyRecord, CommunityId, ConnRecord, ConnRow, FloodRecord, MessagePlace, MessageSchema,
-    RecordKey, RecordSink, RecordType, Row, ScanRecord, Shown, TunnelRecord, Value,
-};
-use message::Message;
+use flowpin_record::{MessageSchema, RecordKey, RecordType, Row, Shown};
 use sorter::Sorter;
 
 /// Formats one worker's records and holds them until the watermark has passed them.
@@ -231,225 +226,6 @@ impl Formatter {
     fn count(&mut self, record_type: RecordType) {
         if let Some(count) = self.built.get_mut(record_type as usize) {
             *count += 1;
-        }
-    }
-}
-
-impl RecordSink for Formatter {
-    #[inline]
-    fn conn(&mut self, key: RecordKey, record: &ConnRecord) {
-        let record_type = if record.interim > 0 {
-            RecordType::ConnLong
-        } else {
-            RecordType::Conn
-        };
-        self.count(record_type);
-        if !self.formats.any() {
-            // Built is built: the work before must not be optimised away.
-            black_box(record);
-            return;
-        }
-        let community_id = self
-            .community_seed
-            .map(|seed| CommunityId::of(seed, record));
-        let mut place = self.place();
-        if self.formats.eve {
-            let (text, dates) = (&mut self.hold.text, &mut self.dates);
-            let id = community_id.as_ref();
-            let len = text.line(|line| eve::conn(line, dates, key, record, id));
-            place.lens = place.lens.with(TextFormat::Eve, len);
-        }
-        if self.formats.columns() {
-            let row = ConnRow::new(record, community_id);
-            place.lens = self.put_columns(&row, place.lens);
-            if self.formats.parquet {
-                place.row = push_row(&mut self.hold.rows.conns, Some(row));
-            }
-        }
-        self.push(key, (record_type, record.uid.0), place);
-    }
-
-    fn anomaly(&mut self, key: RecordKey, record: &AnomalyRecord) {
-        self.count(RecordType::Anomaly);
-        if !self.formats.any() {
-            black_box(record);
-            return;
-        }
-        let tie = record.packet_number;
-        let mut place = self.place();
-        if self.formats.eve {
-            let (text, dates) = (&mut self.hold.text, &mut self.dates);
-            let len = text.line(|line| eve::anomaly(line, dates, record));
-            place.lens = place.lens.with(TextFormat::Eve, len);
-        }
-        place.lens = self.put_columns(record, place.lens);
-        if self.formats.parquet {
-            place.row = push_row(&mut self.hold.rows.anomalies, Some(*record));
-        }
-        self.push(key, (RecordType::Anomaly, tie), place);
-    }
-
-    fn tunnel(&mut self, key: RecordKey, record: &TunnelRecord) {
-        self.count(RecordType::Tunnel);
-        if !self.formats.any() {
-            black_box(record);
-            return;
-        }
-        let mut place = self.place();
-        if self.formats.eve {
-            let (text, dates) = (&mut self.hold.text, &mut self.dates);
-            let len = text.line(|line| eve::tunnel(line, dates, key.time, record));
-            place.lens = place.lens.with(TextFormat::Eve, len);
-        }
-        place.lens = self.put_columns(record, place.lens);
-        if self.formats.parquet {
-            place.row = push_row(&mut self.hold.rows.tunnels, Some(*record));
-        }
-        self.push(key, (RecordType::Tunnel, record.uid.0), place);
-    }
-
-    fn scan(&mut self, key: RecordKey, record: &ScanRecord) {
-        self.count(RecordType::Scan);
-        if !self.formats.any() {
-            black_box(record);
-            return;
-        }
-        let mut place = self.place();
-        if self.formats.eve {
-            let (text, dates) = (&mut self.hold.text, &mut self.dates);
-            let len = text.line(|line| eve_scan::scan(line, dates, key.time, record));
-            place.lens = place.lens.with(TextFormat::Eve, len);
-        }
-        place.lens = self.put_columns(record, place.lens);
-        if self.formats.parquet {
-            place.row = push_row(&mut self.hold.rows.scans, Some(*record));
-        }
-        self.push(key, (RecordType::Scan, record.uid.0), place);
-    }
-
-    fn flood(&mut self, key: RecordKey, record: &FloodRecord) {
-        self.count(RecordType::Flood);
-        if !self.formats.any() {
-            black_box(record);
-            return;
-        }
-        let mut place = self.place();
-        if self.formats.eve {
-            let (text, dates) = (&mut self.hold.text, &mut self.dates);
-            let len = text.line(|line| eve_scan::flood(line, dates, key.time, record));
-            place.lens = place.lens.with(TextFormat::Eve, len);
-        }
-        place.lens = self.put_columns(record, place.lens);
-        if self.formats.parquet {
-            place.row = push_row(&mut self.hold.rows.floods, Some(*record));
-        }
-        self.push(key, (RecordType::Flood, record.uid.0), place);
-    }
-
-    fn message(
-        &mut self,
-        key: RecordKey,
-        place: &MessagePlace,
-        schema: &MessageSchema,
-        values: &[Value<'_>],
-    ) {
-        let formats = self.formats.with(schema.shown);
-        let Some(number) = self.count_schema(schema) else {
-            return;
-        };
-        if !formats.any() {
-            return;
-        }
-        let community_id = self.ids.of(place);
-        let Some(ready) = self.schemas.get(number) else {
-            return;
-        };
-        let message = Message {
-            ready,
-            place,
-            values,
-            community_id,
-            from_server: schema.is_from_server(values),
-        };
-        let mut texts = self.place();
-        let (text, dates) = (&mut self.hold.text, &mut self.dates);
-        let lens = message::put_all(text, dates, formats, &message);
-        let fields = if formats.parquet {
-            ready.fields.as_slice()
-        } else {
-            &[]
-        };
-        let values = fields.iter().map(|field| message.value(field));
-        let schema = u16::try_from(number).unwrap_or(u16::MAX);
-        texts.row = self.hold.rows.messages.push(schema, lens, values);
-        self.push(key, (RecordType::Message, place.uid.0), texts);
-    }
-
-    fn unread_message(&mut self, schema: &MessageSchema) {
-        self.count_schema(schema);
-    }
-
-    #[inline]
-    fn reads_messages(&self, shown: Shown) -> bool {
-        self.formats.with(shown).any()
-    }
-}
-
-/// What is to be written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Formats {
-    pub(crate) eve: bool,
-    pub(crate) zeek_tsv: bool,
-    pub(crate) zeek_json: bool,
-    pub(crate) csv: bool,
-    /// Of CSV: no cell may be a formula.
-    pub(crate) csv_safe: bool,
-    pub(crate) parquet: bool,
-}
-
-impl Formats {
-    /// The formats of a plan; standard output takes EVE JSON only.
-    pub(crate) fn of(plan: &OutputPlan) -> Self {
-        let has = |format| !plan.to_stdout && plan.formats.contains(&format);
-        Self {
-            eve: plan.to_stdout || has(Format::Eve),
-            zeek_tsv: has(Format::ZeekTsv),
-            zeek_json: has(Format::ZeekJson),
-            csv: has(Format::Csv),
-            csv_safe: plan.csv_safe && has(Format::Csv),
-            parquet: has(Format::Parquet),
-        }
-    }
-
-    /// Those of them that have a kind of message.
-    fn with(self, shown: Shown) -> Self {
-        match shown {
-            Shown::Everywhere => self,
-            Shown::InEvents => Self {
-                eve: self.eve,
-                ..Self::default()
-            },
-            Shown::InColumns => Self { eve: false, ..self },
-        }
-    }
-
-    /// Whether any record is written at all.
-    pub(crate) fn any(self) -> bool {
-        self != Self::default()
-    }
-
-    /// Whether the typed record is needed behind its EVE text.
-    fn columns(self) -> bool {
-        self.zeek_tsv | self.zeek_json | self.csv | self.parquet
-    }
-
-    /// Whether records are written in this format.
-    pub(crate) fn text(self, format: TextFormat) -> bool {
-        match format {
-            TextFormat::Eve => self.eve,
-            TextFormat::ZeekTsv => self.zeek_tsv,
-            TextFormat::ZeekJson => self.zeek_json,
-            TextFormat::Csv => self.csv,
         }
     }
 }

@@ -1,18 +1,25 @@
 //! EVE JSON, as Suricata writes it; what Suricata has no name for stands under `flowpin`.
 //!
 //! The layout is written out by hand: it nests, and it is the format that most records take.
-//! [`super::EVE_FIELDS`] lists every field for the documentation; a test holds both together.
+//! [`FIELDS`] lists every field for the documentation; a test holds both together.
 
-use super::eve_words::{
-    CONFIDENCES, CONN_STATES, END_REASONS, EVE_REASONS, FLOW_STATES, PROTOCOLS, TCP_STATES,
-    TUNNELS, flag_fields, word,
-};
+mod fields;
+mod scan;
+mod words;
+
+pub(crate) use fields::{FIELDS, MESSAGE_FIELDS};
+pub(super) use scan::{flood, scan};
+
 use crate::text::{DateCache, Line};
 use core::net::IpAddr;
 use flowpin_packet::{Layer, Timestamp};
 use flowpin_record::{
     AnomalyRecord, CommunityId, ConnRecord, Direction, RecordEndpoint, RecordKey, TunnelRecord,
     Uid, has_ports,
+};
+use words::{
+    CONFIDENCES, CONN_STATES, END_REASONS, EVE_REASONS, FLOW_STATES, PROTOCOLS, TCP_STATES,
+    TUNNELS, flag_fields, word,
 };
 
 /// Appends a `flow` event; `flow_interim` for a connection that goes on.

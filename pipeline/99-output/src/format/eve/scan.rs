@@ -1,14 +1,14 @@
 //! EVE JSON of scans and floods.
 
-use super::eve::{ip_version, put_addresses};
-use super::eve_words::{PROTOCOLS, word};
+use super::words::{PROTOCOLS, word};
+use super::{ip_version, put_addresses};
 use crate::text::{DateCache, Line};
 use core::net::IpAddr;
 use flowpin_packet::Timestamp;
 use flowpin_record::{FloodRecord, ScanKind, ScanRecord, Uid};
 
 /// Appends a `scan` event.
-pub(super) fn scan(
+pub(in crate::format) fn scan(
     line: &mut Line<'_>,
     dates: &mut DateCache,
     time: Timestamp,
@@ -65,7 +65,7 @@ pub(super) fn scan(
 }
 
 /// Appends a `flood` event.
-pub(super) fn flood(
+pub(in crate::format) fn flood(
     line: &mut Line<'_>,
     dates: &mut DateCache,
     time: Timestamp,

@@ -1,0 +1,48 @@
+//! The columns of connection records: Zeek's in its order, then ours.
+
+mod ours;
+mod zeek;
+
+use crate::schema::{Column, Row, Value};
+use crate::{CommunityId, ConnRecord};
+
+/// A connection record with what is computed from it once, when it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConnRow {
+    /// The record.
+    pub record: ConnRecord,
+    /// Its Community ID, if wanted.
+    pub community_id: Option<CommunityId>,
+    /// Zeek's names of what it spoke at first, if that changed, and at last.
+    services: [&'static str; 2],
+}
+
+impl ConnRow {
+    /// The row of a record.
+    pub fn new(record: &ConnRecord, community_id: Option<CommunityId>) -> Self {
+        let services = record.app.as_ref().map_or([""; 2], |app| {
+            let over = record.protocol;
+            [app.original_in_tools.zeek(over), app.in_tools.zeek(over)]
+        });
+        Self {
+            record: *record,
+            community_id,
+            services,
+        }
+    }
+}
+
+impl Row for ConnRow {
+    const COLUMNS: &'static [Column<Self>] = COLUMNS;
+}
+
+const COLUMNS: &[Column<ConnRow>] = &{
+    let mut all = [zeek::COLUMNS[0]; zeek::COLUMNS.len() + ours::COLUMNS.len()];
+    let (first, last) = all.split_at_mut(zeek::COLUMNS.len());
+    first.copy_from_slice(zeek::COLUMNS);
+    last.copy_from_slice(ours::COLUMNS);
+    all
+};
+
+/// Reads a column's value.
+type Getter = for<'a> fn(&'a ConnRow) -> Value<'a>;

@@ -1,0 +1,91 @@
+//! Records of messages as text, by their schema.
+
+mod columns;
+mod eve;
+mod shapes;
+mod values;
+
+use super::Formats;
+use super::schemas::{Field, Ready, Source};
+use crate::batch::TextFormat;
+use crate::text::{DateCache, TextBuffer};
+use columns::{csv, zeek_json, zeek_tsv};
+use eve::eve;
+use flowpin_record::{CommunityId, MessagePlace, Value};
+
+/// A record before it is text.
+#[derive(Clone, Copy)]
+pub(super) struct Message<'a> {
+    pub(super) ready: &'a Ready,
+    pub(super) place: &'a MessagePlace,
+    pub(super) values: &'a [Value<'a>],
+    pub(super) community_id: Option<CommunityId>,
+    /// As in its schema.
+    pub(super) from_server: bool,
+}
+
+impl<'a> Message<'a> {
+    /// The value of a column.
+    pub(super) fn value(&self, field: &Field) -> Value<'a> {
+        let place = self.place;
+        match field.source {
+            Source::Time => Value::Time(place.time),
+            Source::Uid => Value::Uid(place.uid),
+            Source::ClientAddress => Value::Address(place.client.address),
+            Source::ClientPort => Value::Port(place.client.port),
+            Source::ServerAddress => Value::Address(place.server.address),
+            Source::ServerPort => Value::Port(place.server.port),
+            Source::Own(number) => self.own(number),
+            Source::CommunityId => self.community_id.map_or(Value::Unset, Value::CommunityId),
+            Source::Transaction => Value::Count(u64::from(place.transaction)),
+            Source::PacketNumber => Value::count(place.packet_number),
+        }
+    }
+
+    /// How many values a column has in an array.
+    #[inline]
+    fn rows(&self, column: usize) -> usize {
+        match self.values.get(column) {
+            None | Some(Value::Unset) => 0,
+            Some(Value::List(values)) => values.len(),
+            _ => 1,
+        }
+    }
+
+    fn own(&self, number: usize) -> Value<'a> {
+        self.values.get(number).copied().unwrap_or(Value::Unset)
+    }
+}
+
+/// Appends a record in all formats that are text, and returns how long it is in each.
+pub(super) fn put_all(
+    text: &mut TextBuffer,
+    dates: &mut DateCache,
+    formats: Formats,
+    message: &Message<'_>,
+) -> [u32; TextFormat::COUNT] {
+    let mut lens = [0; TextFormat::COUNT];
+    let [in_eve, tsv, json, in_csv] = &mut lens;
+    let mut at = text.len();
+    let mut since = |text: &TextBuffer| {
+        let len = text.len() - core::mem::replace(&mut at, text.len());
+        u32::try_from(len).unwrap_or(u32::MAX)
+    };
+    if formats.eve {
+        eve(text, dates, message);
+        *in_eve = since(text);
+    }
+    if formats.zeek_tsv {
+        zeek_tsv(text, message);
+        *tsv = since(text);
+    }
+    if formats.zeek_json {
+        zeek_json(text, message);
+        *json = since(text);
+    }
+    if formats.csv {
+        csv(text, dates, message, formats.csv_safe);
+        *in_csv = since(text);
+    }
+    lens
+}
