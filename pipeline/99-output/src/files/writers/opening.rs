@@ -1,0 +1,166 @@
+//! Making the logs of a plan, and those of its files that must be there from the start.
+
+use super::{ColumnLog, MessageLog, State, Writers};
+use crate::OutputError;
+use crate::batch::TextFormat;
+use crate::error::STDOUT;
+use crate::files::frames::{column_frame, eve_frame, message_frame};
+use crate::files::parquet_logs::ParquetLogs;
+use crate::files::rotation::Rotation;
+use crate::files::storage::{Disk, Storage};
+use crate::files::text_log::TextLog;
+use crate::files::{MessageCount, OutputSummary};
+use crate::format::{Formats, MessageSchemas};
+use flowpin_config::OutputPlan;
+use flowpin_record::{RecordType, Shown};
+use std::path::PathBuf;
+
+impl Writers {
+    /// Makes the directory and the main files of `plan`, so that what is wrong is said at once.
+    ///
+    /// # Errors
+    ///
+    /// The directory or a file cannot be made.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use flowpin_config::{Format, OutputPlan};
+    /// use flowpin_output::{Formatter, Merger, Writers};
+    /// use flowpin_packet::Timestamp;
+    ///
+    /// let plan = OutputPlan { formats: vec![Format::None], ..OutputPlan::default() };
+    /// let (mut formatter, mut merger) = (Formatter::new(&plan), Merger::new(1));
+    /// let mut writers = Writers::open(&plan)?;
+    /// // … the worker calls `formatter.conn(key, &record)`, as a `RecordSink` …
+    /// merger.push(0, formatter.take_batch(Timestamp::MAX));
+    /// merger.drain(&mut writers, |_, batch| formatter.recycle(batch))?;
+    /// writers.finish()?;
+    /// assert_eq!(writers.summary().written, [0; flowpin_record::RecordType::COUNT]);
+    /// # Ok::<(), flowpin_output::OutputError>(())
+    /// ```
+    pub fn open(plan: &OutputPlan) -> Result<Self, OutputError> {
+        Self::open_in(plan, Box::<Disk>::default())
+    }
+
+    /// Like [`Writers::open`], with files made by `storage`.
+    ///
+    /// # Errors
+    ///
+    /// The directory or a file cannot be made.
+    pub fn open_in(plan: &OutputPlan, storage: Box<dyn Storage>) -> Result<Self, OutputError> {
+        Self::open_all(plan, &MessageSchemas::default(), storage)
+    }
+
+    /// Like [`Writers::open_in`], and for messages of these kinds.
+    ///
+    /// # Errors
+    ///
+    /// The directory or a file cannot be made.
+    pub fn with_messages(
+        plan: &OutputPlan,
+        schemas: &MessageSchemas,
+        storage: Box<dyn Storage>,
+    ) -> Result<Self, OutputError> {
+        Self::open_all(plan, schemas, storage)
+    }
+
+    fn open_all(
+        plan: &OutputPlan,
+        schemas: &MessageSchemas,
+        storage: Box<dyn Storage>,
+    ) -> Result<Self, OutputError> {
+        let formats = Formats::of(plan);
+        let mut writers = Self {
+            plan: plan.clone(),
+            storage,
+            eve: None,
+            columns: Vec::new(),
+            messages: Vec::new(),
+            parquet: None,
+            text_bytes: 0,
+            summary: OutputSummary {
+                messages: schemas
+                    .iter()
+                    .map(|ready| MessageCount {
+                        name: ready.schema.name.clone().into_owned(),
+                        built: 0,
+                        written: 0,
+                    })
+                    .collect(),
+                ..OutputSummary::default()
+            },
+            state: State::Open,
+        };
+        if plan.to_stdout {
+            writers.open_stdout()?;
+        } else if formats.any() {
+            writers.summary.earlier = writers.storage.clear(plan)?;
+            std::fs::create_dir_all(&plan.dir).map_err(|source| OutputError::Directory {
+                path: plan.dir.clone(),
+                source,
+            })?;
+            writers.open_files(formats, schemas)?;
+        }
+        Ok(writers)
+    }
+
+    fn open_stdout(&mut self) -> Result<(), OutputError> {
+        let path = PathBuf::from(STDOUT);
+        let target = self.storage.stdout();
+        let target = target.map_err(|source| OutputError::Create { path, source })?;
+        let never = OutputPlan::default();
+        let rotation = Rotation::new(&never, "eve", "json");
+        self.eve = Some(TextLog::over(target, eve_frame(), rotation));
+        Ok(())
+    }
+
+    fn open_files(
+        &mut self,
+        formats: Formats,
+        schemas: &MessageSchemas,
+    ) -> Result<(), OutputError> {
+        let storage = self.storage.as_mut();
+        if formats.eve {
+            let rotation = Rotation::new(&self.plan, "eve", "json");
+            let log = self.eve.insert(TextLog::new(eve_frame(), rotation));
+            log.create_early(storage)?;
+        }
+        for format in [TextFormat::ZeekTsv, TextFormat::ZeekJson, TextFormat::Csv] {
+            if !formats.text(format) {
+                continue;
+            }
+            for record_type in RecordType::TABLES {
+                let (frame, extension) = column_frame(format, record_type);
+                let rotation = Rotation::new(&self.plan, record_type.file_stem(), extension);
+                let mut log = TextLog::new(frame, rotation);
+                if record_type == RecordType::Conn {
+                    log.create_early(storage)?;
+                }
+                self.columns.push(ColumnLog {
+                    format,
+                    record_type,
+                    log,
+                });
+            }
+            for (schema, ready) in (0..).zip(schemas.iter()) {
+                if ready.schema.shown == Shown::InEvents {
+                    continue;
+                }
+                let (frame, extension) = message_frame(format, ready);
+                let rotation = Rotation::new(&self.plan, &ready.schema.file_stem, extension);
+                let log = TextLog::new(frame, rotation);
+                self.messages.push(MessageLog {
+                    format,
+                    schema,
+                    log,
+                });
+            }
+        }
+        if formats.parquet {
+            let logs = self.parquet.insert(ParquetLogs::new(&self.plan, schemas)?);
+            logs.create_early(storage)?;
+        }
+        Ok(())
+    }
+}

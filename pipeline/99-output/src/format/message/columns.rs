@@ -1,0 +1,110 @@
+//! A message in the formats that go by columns: Zeek's two, and CSV.
+
+use super::Message;
+use super::values::{put_json_value, put_simple};
+use crate::format::escape::{is_formula, put_csv, put_csv_member, put_zeek};
+use crate::text::{DateCache, TextBuffer};
+use flowpin_record::Value;
+
+/// Appends a record as Zeek writes it, separated by tabs.
+pub(super) fn zeek_tsv(text: &mut TextBuffer, message: &Message<'_>) {
+    let mut separate = false;
+    for field in message.ready.fields.iter().filter(|field| field.zeek) {
+        if separate {
+            text.extend(b"\t");
+        }
+        separate = true;
+        match message.value(field) {
+            Value::List([]) => text.extend(b"(empty)"),
+            Value::List(values) => {
+                for (index, &value) in values.iter().enumerate() {
+                    if index > 0 {
+                        text.extend(b",");
+                    }
+                    put_zeek_value(text, value, true);
+                }
+            }
+            value => put_zeek_value(text, value, false),
+        }
+    }
+    text.extend(b"\n");
+}
+
+fn put_zeek_value(text: &mut TextBuffer, value: Value<'_>, in_set: bool) {
+    match value {
+        Value::Unset => text.extend(b"-"),
+        Value::Bool(value) => text.extend(if value { b"T" } else { b"F" }),
+        Value::Bytes(bytes) => put_zeek(text, bytes, in_set),
+        Value::Text(bytes) => put_zeek(text, bytes.as_bytes(), in_set),
+        value => put_simple(text, value),
+    }
+}
+
+/// Appends a record as Zeek's JSON writer has it: unset columns are left out.
+pub(super) fn zeek_json(text: &mut TextBuffer, message: &Message<'_>) {
+    let mut first = true;
+    for field in message.ready.fields.iter().filter(|field| field.zeek) {
+        let value = message.value(field);
+        if value == Value::Unset {
+            continue;
+        }
+        text.extend(if first { b"{\"" } else { b",\"" });
+        first = false;
+        text.extend(field.name.as_bytes());
+        text.extend(b"\":");
+        put_json_value(text, None, &value);
+    }
+    text.extend(b"}\n");
+}
+
+/// Appends a record as comma-separated values: all columns, nothing where one is unset.
+pub(super) fn csv(text: &mut TextBuffer, dates: &mut DateCache, message: &Message<'_>, safe: bool) {
+    for (index, field) in message.ready.fields.iter().enumerate() {
+        if index > 0 {
+            text.extend(b",");
+        }
+        match message.value(field) {
+            Value::List(values) => put_csv_list(text, dates, values, safe),
+            Value::Bytes(bytes) => put_csv(text, bytes, safe),
+            Value::Text(word) => put_csv(text, word.as_bytes(), safe),
+            value => put_csv_value(text, dates, value),
+        }
+    }
+    text.extend(b"\n");
+}
+
+fn put_csv_value(text: &mut TextBuffer, dates: &mut DateCache, value: Value<'_>) {
+    match value {
+        Value::Unset => {}
+        Value::Time(time) => {
+            text.line(|line| line.put_rfc3339_time(dates, time));
+        }
+        Value::Interval(nanos) => {
+            text.line(|line| line.put_seconds_nanos(nanos));
+        }
+        Value::Bool(value) => text.extend(if value { b"true" } else { b"false" }),
+        value => put_simple(text, value),
+    }
+}
+
+/// Always quoted, so that members need not be looked at before.
+fn put_csv_list(text: &mut TextBuffer, dates: &mut DateCache, values: &[Value<'_>], safe: bool) {
+    text.extend(b"\"");
+    if let Some(Value::Bytes(first)) = values.first()
+        && safe
+        && is_formula(first)
+    {
+        text.extend(b"'");
+    }
+    for (index, &value) in values.iter().enumerate() {
+        if index > 0 {
+            text.extend(b" ");
+        }
+        match value {
+            Value::Bytes(bytes) => put_csv_member(text, bytes),
+            Value::Text(bytes) => put_csv_member(text, bytes.as_bytes()),
+            value => put_csv_value(text, dates, value),
+        }
+    }
+    text.extend(b"\"");
+}

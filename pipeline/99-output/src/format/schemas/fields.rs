@@ -1,0 +1,138 @@
+//! The columns that a kind of messages has in the formats that go by columns.
+
+use flowpin_record::{Kind, MessageColumn};
+
+/// A column of the formats that go by columns.
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    /// Whether Zeek's logs have it.
+    pub(crate) zeek: bool,
+    pub(crate) doc: String,
+    pub(crate) source: Source,
+}
+
+impl Field {
+    /// The name where a dot would have to be quoted.
+    pub(crate) fn flat_name(&self) -> String {
+        self.name.replace('.', "_")
+    }
+}
+
+/// Where a column's value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    Time,
+    Uid,
+    ClientAddress,
+    ClientPort,
+    ServerAddress,
+    ServerPort,
+    /// The schema's column with that number.
+    Own(usize),
+    CommunityId,
+    Transaction,
+    PacketNumber,
+}
+
+/// The columns of all messages, with the schema's own in between.
+pub(super) fn fields(columns: &[MessageColumn]) -> Vec<Field> {
+    let common = |&(name, kind, source, zeek, doc): &Common| Field {
+        name: String::from(name),
+        kind,
+        zeek,
+        doc: String::from(doc),
+        source,
+    };
+    let own = columns.iter().enumerate();
+    let own = own
+        .filter(|(_, column)| !column.name.is_empty())
+        .map(|(number, column)| Field {
+            name: column.name.clone().into_owned(),
+            kind: column.kind,
+            zeek: true,
+            doc: column.doc.clone().into_owned(),
+            source: Source::Own(number),
+        });
+    let before = BEFORE.iter().map(common);
+    before.chain(own).chain(BEHIND.iter().map(common)).collect()
+}
+
+type Common = (&'static str, Kind, Source, bool, &'static str);
+
+const BEFORE: &[Common] = &[
+    (
+        "ts",
+        Kind::Time,
+        Source::Time,
+        true,
+        "Capture time of what it tells of.",
+    ),
+    ("uid", Kind::Text, Source::Uid, true, "The connection."),
+    (
+        "id.orig_h",
+        Kind::Address,
+        Source::ClientAddress,
+        true,
+        "The client.",
+    ),
+    (
+        "id.orig_p",
+        Kind::Port,
+        Source::ClientPort,
+        true,
+        "Its port.",
+    ),
+    (
+        "id.resp_h",
+        Kind::Address,
+        Source::ServerAddress,
+        true,
+        "The server.",
+    ),
+    (
+        "id.resp_p",
+        Kind::Port,
+        Source::ServerPort,
+        true,
+        "Its port.",
+    ),
+];
+
+const BEHIND: &[Common] = &[
+    (
+        "community_id",
+        Kind::Text,
+        Source::CommunityId,
+        false,
+        "Community ID of the connection.",
+    ),
+    (
+        "transaction",
+        Kind::Count,
+        Source::Transaction,
+        false,
+        "Which record of its connection it is, from 0.",
+    ),
+    (
+        "packet_number",
+        Kind::Count,
+        Source::PacketNumber,
+        false,
+        "The packet that completed it; unset if the connection's end did.",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::fields;
+    use flowpin_record::MESSAGE_COLUMNS;
+
+    /// What grammars may not name is what every message's record has.
+    #[test]
+    fn columns_of_all_messages_are_those_that_no_schema_may_have() {
+        let names: Vec<String> = fields(&[]).iter().map(|field| field.flat_name()).collect();
+        assert_eq!(names, MESSAGE_COLUMNS);
+    }
+}

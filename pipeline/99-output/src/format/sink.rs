@@ -1,0 +1,170 @@
+//! The records as they come: each is counted, and written in the formats that have it.
+
+use super::message::{self, Message};
+use super::{Formatter, eve};
+use crate::batch::{TextFormat, push_row};
+use core::hint::black_box;
+use flowpin_record::{
+    AnomalyRecord, CommunityId, ConnRecord, ConnRow, FloodRecord, MessagePlace, MessageSchema,
+    RecordKey, RecordSink, RecordType, ScanRecord, Shown, TunnelRecord, Value,
+};
+
+impl RecordSink for Formatter {
+    #[inline]
+    fn conn(&mut self, key: RecordKey, record: &ConnRecord) {
+        let record_type = if record.interim > 0 {
+            RecordType::ConnLong
+        } else {
+            RecordType::Conn
+        };
+        self.count(record_type);
+        if !self.formats.any() {
+            // Built is built: the work before must not be optimised away.
+            black_box(record);
+            return;
+        }
+        let community_id = self
+            .community_seed
+            .map(|seed| CommunityId::of(seed, record));
+        let mut place = self.place();
+        if self.formats.eve {
+            let (text, dates) = (&mut self.hold.text, &mut self.dates);
+            let id = community_id.as_ref();
+            let len = text.line(|line| eve::conn(line, dates, key, record, id));
+            place.lens = place.lens.with(TextFormat::Eve, len);
+        }
+        if self.formats.columns() {
+            let row = ConnRow::new(record, community_id);
+            place.lens = self.put_columns(&row, place.lens);
+            if self.formats.parquet {
+                place.row = push_row(&mut self.hold.rows.conns, Some(row));
+            }
+        }
+        self.push(key, (record_type, record.uid.0), place);
+    }
+
+    fn anomaly(&mut self, key: RecordKey, record: &AnomalyRecord) {
+        self.count(RecordType::Anomaly);
+        if !self.formats.any() {
+            black_box(record);
+            return;
+        }
+        let tie = record.packet_number;
+        let mut place = self.place();
+        if self.formats.eve {
+            let (text, dates) = (&mut self.hold.text, &mut self.dates);
+            let len = text.line(|line| eve::anomaly(line, dates, record));
+            place.lens = place.lens.with(TextFormat::Eve, len);
+        }
+        place.lens = self.put_columns(record, place.lens);
+        if self.formats.parquet {
+            place.row = push_row(&mut self.hold.rows.anomalies, Some(*record));
+        }
+        self.push(key, (RecordType::Anomaly, tie), place);
+    }
+
+    fn tunnel(&mut self, key: RecordKey, record: &TunnelRecord) {
+        self.count(RecordType::Tunnel);
+        if !self.formats.any() {
+            black_box(record);
+            return;
+        }
+        let mut place = self.place();
+        if self.formats.eve {
+            let (text, dates) = (&mut self.hold.text, &mut self.dates);
+            let len = text.line(|line| eve::tunnel(line, dates, key.time, record));
+            place.lens = place.lens.with(TextFormat::Eve, len);
+        }
+        place.lens = self.put_columns(record, place.lens);
+        if self.formats.parquet {
+            place.row = push_row(&mut self.hold.rows.tunnels, Some(*record));
+        }
+        self.push(key, (RecordType::Tunnel, record.uid.0), place);
+    }
+
+    fn scan(&mut self, key: RecordKey, record: &ScanRecord) {
+        self.count(RecordType::Scan);
+        if !self.formats.any() {
+            black_box(record);
+            return;
+        }
+        let mut place = self.place();
+        if self.formats.eve {
+            let (text, dates) = (&mut self.hold.text, &mut self.dates);
+            let len = text.line(|line| eve::scan(line, dates, key.time, record));
+            place.lens = place.lens.with(TextFormat::Eve, len);
+        }
+        place.lens = self.put_columns(record, place.lens);
+        if self.formats.parquet {
+            place.row = push_row(&mut self.hold.rows.scans, Some(*record));
+        }
+        self.push(key, (RecordType::Scan, record.uid.0), place);
+    }
+
+    fn flood(&mut self, key: RecordKey, record: &FloodRecord) {
+        self.count(RecordType::Flood);
+        if !self.formats.any() {
+            black_box(record);
+            return;
+        }
+        let mut place = self.place();
+        if self.formats.eve {
+            let (text, dates) = (&mut self.hold.text, &mut self.dates);
+            let len = text.line(|line| eve::flood(line, dates, key.time, record));
+            place.lens = place.lens.with(TextFormat::Eve, len);
+        }
+        place.lens = self.put_columns(record, place.lens);
+        if self.formats.parquet {
+            place.row = push_row(&mut self.hold.rows.floods, Some(*record));
+        }
+        self.push(key, (RecordType::Flood, record.uid.0), place);
+    }
+
+    fn message(
+        &mut self,
+        key: RecordKey,
+        place: &MessagePlace,
+        schema: &MessageSchema,
+        values: &[Value<'_>],
+    ) {
+        let formats = self.formats.with(schema.shown);
+        let Some(number) = self.count_schema(schema) else {
+            return;
+        };
+        if !formats.any() {
+            return;
+        }
+        let community_id = self.ids.of(place);
+        let Some(ready) = self.schemas.get(number) else {
+            return;
+        };
+        let message = Message {
+            ready,
+            place,
+            values,
+            community_id,
+            from_server: schema.is_from_server(values),
+        };
+        let mut texts = self.place();
+        let (text, dates) = (&mut self.hold.text, &mut self.dates);
+        let lens = message::put_all(text, dates, formats, &message);
+        let fields = if formats.parquet {
+            ready.fields.as_slice()
+        } else {
+            &[]
+        };
+        let values = fields.iter().map(|field| message.value(field));
+        let schema = u16::try_from(number).unwrap_or(u16::MAX);
+        texts.row = self.hold.rows.messages.push(schema, lens, values);
+        self.push(key, (RecordType::Message, place.uid.0), texts);
+    }
+
+    fn unread_message(&mut self, schema: &MessageSchema) {
+        self.count_schema(schema);
+    }
+
+    #[inline]
+    fn reads_messages(&self, shown: Shown) -> bool {
+        self.formats.with(shown).any()
+    }
+}
