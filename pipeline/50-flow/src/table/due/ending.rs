@@ -4,7 +4,7 @@ use super::{Due, WINDOW, split_latest};
 use crate::entry::{FREE_KEY, Handle};
 use crate::observe::FlowObserver;
 use crate::table::Table;
-use flowpin_packet::{FlowKey, Timestamp};
+use flowpin_packet::FlowKey;
 use flowpin_record::{RecordKey, RecordSink};
 
 /// The end of the input: what is left, in the order of the records, a window at a time.

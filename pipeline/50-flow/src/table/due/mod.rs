@@ -15,7 +15,7 @@ mod ending;
 
 pub(super) use ending::Ending;
 
-use super::{Table, granule_before};
+use super::Table;
 use crate::GRANULE_NS;
 use crate::entry::{Handle, UNLINKED};
 use crate::observe::FlowObserver;
