@@ -1,6 +1,6 @@
-//! Floods: what they push out, and what they do not.
+//! Floods and caps: what they push out, and what they do not.
 
-use super::{SECOND, Whole, assert_accounted, datagram_bytes, insert};
+use super::{SECOND, Whole, assert_accounted, datagram_bytes, insert, insert_held};
 use crate::{DefragOptions, Defragmenter, Inserted};
 use flowpin_counters::Loss;
 use flowpin_packet::{FragmentRef, Timestamp};
@@ -162,4 +162,82 @@ proptest! {
         prop_assert_eq!(defragmenter.memory_bytes(), 0);
         prop_assert_eq!(defragmenter.stats().held, 0);
     }
+}
+
+/// Millions of useless fragments push out each other; a real datagram among them completes.
+#[test]
+fn a_flood_does_not_keep_real_datagrams_from_completing() {
+    let memory_bytes = 1 << 20;
+    let options = DefragOptions {
+        memory_bytes,
+        ..DefragOptions::default()
+    };
+    let mut defragmenter = Defragmenter::new(options);
+    let junk = Whole::new(false, 0, 0, vec![1; 64]);
+    let mut completed = 0;
+    for i in 0..100_000u32 {
+        let (bytes, mut fragment) = junk.fragment(8, 16, SECOND);
+        fragment.id = i;
+        assert!(matches!(
+            defragmenter.insert(&bytes, &fragment, 0),
+            Inserted::Held
+        ));
+        if i % 1000 == 0 {
+            let real = Whole::new(true, i, 0, vec![3; 4000]);
+            for from in (0..4000).step_by(800) {
+                completed += usize::from(
+                    insert(&mut defragmenter, &real.fragment(from, from + 800, SECOND)).is_some(),
+                );
+            }
+        }
+        assert!(defragmenter.memory_bytes() <= memory_bytes);
+    }
+    assert_eq!(completed, 100);
+    let losses = defragmenter.stats().losses;
+    assert!(losses.of(Loss::FragmentMemory) > 0);
+    assert!(losses.of(Loss::FragmentHostMemory) > 90_000);
+    assert_accounted(&defragmenter);
+}
+
+/// Over the cap of one datagram its fragments go on alone; others are not touched.
+#[test]
+fn a_datagram_of_too_many_fragments_goes_on_alone() {
+    let options = DefragOptions {
+        fragments_max: 4,
+        ..DefragOptions::default()
+    };
+    let mut defragmenter = Defragmenter::new(options);
+    let whole = Whole::new(false, 5, 0, vec![1; 80]);
+    for from in [0, 8, 16, 24] {
+        insert_held(&mut defragmenter, &whole.fragment(from, from + 8, 0));
+    }
+    for from in [32, 40] {
+        let (bytes, fragment) = whole.fragment(from, from + 8, 0);
+        assert!(matches!(
+            defragmenter.insert(&bytes, &fragment, 0),
+            Inserted::Lone
+        ));
+    }
+    let stats = defragmenter.stats();
+    assert_eq!((stats.lone, stats.losses.of(Loss::FragmentCount)), (2, 4));
+    assert_accounted(&defragmenter);
+}
+
+/// A datagram that does not fit into memory by itself goes on alone.
+#[test]
+fn a_datagram_that_does_not_fit_goes_on_alone() {
+    let options = DefragOptions {
+        memory_bytes: 10_000,
+        ..DefragOptions::default()
+    };
+    let mut defragmenter = Defragmenter::new(options);
+    let whole = Whole::new(false, 5, 0, vec![1; 32_000]);
+    insert_held(&mut defragmenter, &whole.fragment(0, 4000, 0));
+    let (bytes, fragment) = whole.fragment(4000, 16_000, 0);
+    assert!(matches!(
+        defragmenter.insert(&bytes, &fragment, 0),
+        Inserted::Lone
+    ));
+    assert_eq!(defragmenter.stats().losses.of(Loss::FragmentMemory), 1);
+    assert_accounted(&defragmenter);
 }

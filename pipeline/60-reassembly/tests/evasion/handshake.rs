@@ -1,0 +1,115 @@
+//! Before the handshake is complete: what ends nothing, and which numbers count.
+
+use crate::support::{ACK, FIN, Out, RST, SYN, SYN_ACK, World, client, options, server};
+use flowpin_config::{Named, SegmentOverlap};
+
+/// RFC 9293 §3.10.7.3 and §3.10.4: before the handshake is complete neither counts, unless the RST
+/// acknowledges the SYN; nor does a RST that no host received.
+#[test]
+fn nothing_ends_before_the_handshake() {
+    let syn = Out {
+        flags: SYN,
+        begins: true,
+        ..client(99, "")
+    };
+    let early = [
+        Out {
+            flags: flowpin_packet::TcpFlags::FIN,
+            ..client(100, "")
+        },
+        Out {
+            flags: FIN,
+            ack: 7,
+            ..client(100, "")
+        },
+        Out {
+            flags: RST.with(ACK),
+            ..server(0, 99, "")
+        },
+        Out {
+            flags: RST.with(ACK),
+            ..server(0, 5000, "")
+        },
+        Out {
+            flags: RST,
+            ..server(500, 0, "")
+        },
+        Out {
+            flags: RST.with(ACK),
+            ..server(0, 100, "")
+        },
+        Out {
+            flags: RST,
+            ..client(100, "")
+        },
+    ];
+    for &(policy, ..) in SegmentOverlap::ALL {
+        for (nth, out) in early.iter().enumerate() {
+            let mut world = World::new(&options(policy));
+            world.send(&syn);
+            world.send(out);
+            world.send(&Out {
+                flags: SYN_ACK,
+                ..server(499, 100, "")
+            });
+            world.send(&client(100, ""));
+            world.send(&client(100, "GET /evil"));
+            world.send(&server(500, 109, "200 OK"));
+            let read = (world.text(true), world.text(false));
+            assert_eq!(
+                read,
+                ("GET /evil".into(), "200 OK".into()),
+                "{policy:?} {nth}"
+            );
+        }
+    }
+}
+
+/// RFC 9293 §3.5: the handshake's last segment shows which SYN and which SYN-ACK counted, in
+/// whatever order forged ones came.
+#[test]
+fn the_last_segment_of_the_handshake_chooses_the_numbers() {
+    let syn = |seq, begins| Out {
+        flags: SYN,
+        begins,
+        ..client(seq, "")
+    };
+    let answer = |seq, ack| Out {
+        flags: SYN_ACK,
+        ..server(seq, ack, "")
+    };
+    let (mine, theirs) = (syn(99, true), answer(499, 100));
+    let forged_syns = [7, 900_000, 0x8000_0000, 0xffff_0000];
+    for (policy, ..) in SegmentOverlap::ALL {
+        for forged in forged_syns {
+            let other = answer(forged, 100);
+            for (nth, opening) in [
+                vec![syn(forged, true), theirs.clone()],
+                vec![syn(forged, true), theirs.clone(), theirs.clone()],
+                vec![syn(forged, true), theirs.clone(), answer(77, forged + 1)],
+                vec![syn(forged, true), answer(77, forged + 1), theirs.clone()],
+                vec![mine.clone(), theirs.clone(), other.clone()],
+                vec![mine.clone(), other.clone(), theirs.clone()],
+                vec![mine.clone(), other.clone(), theirs.clone(), other.clone()],
+                vec![mine.clone(), answer(forged, 7000), theirs.clone()],
+                vec![mine.clone(), theirs.clone(), answer(forged, 7000)],
+            ]
+            .into_iter()
+            .enumerate()
+            {
+                let mut world = World::new(&options(*policy));
+                for out in &opening {
+                    world.send(out);
+                }
+                world.send(&client(100, ""));
+                world.send(&client(100, "GET /evil"));
+                world.send(&server(500, 109, "200 OK"));
+                world.send(&client(109, ""));
+                world.end(3);
+                let read = (world.text(true), world.text(false));
+                let whole = ("GET /evil".to_owned(), "200 OK".to_owned());
+                assert_eq!(read, whole, "{policy:?} {forged} {nth}");
+            }
+        }
+    }
+}
