@@ -1,7 +1,8 @@
 //! The options of the stages, made from a plan, and the memory that they share.
 //!
 //! ```text
-//!  --memory ─┬─ fragments, in the in-order step             a quarter, 512 MiB at most
+//!  --memory ─┬─ scans, if they are looked for               an eighth, 64 MiB at most
+//!            ├─ fragments, in the in-order step             the rest of a quarter, 512 MiB at most
 //!            ├─ decoded bodies, where they are wanted       half
 //!            ├─ delivered bytes to compare, if wanted       as set
 //!            └─ one budget a shard, for everything else     the rest, in 256 equal parts
@@ -15,6 +16,7 @@ use flowpin_identify::SearchOptions;
 use flowpin_memory::Budget;
 use flowpin_packet::SHARD_COUNT;
 use flowpin_parser::ParserSetup;
+use flowpin_portscan::ScanCaps;
 use flowpin_reassembly::{ReassemblyOptions, Urgent};
 
 /// Fragments get at most a quarter, and no more than this: a million small useless fragments of one
@@ -22,10 +24,18 @@ use flowpin_reassembly::{ReassemblyOptions, Urgent};
 const FRAGMENT_BYTES_MAX: u64 = 512 << 20;
 
 fn fragment_bytes(plan: &Plan) -> u64 {
-    let share = (plan.memory_bytes / 4).min(FRAGMENT_BYTES_MAX);
+    let share = (plan.memory_bytes / 4).min(FRAGMENT_BYTES_MAX) - scan_bytes(plan);
     let set = plan.defragmentation.memory_bytes;
     // Connections need memory as well.
     set.unwrap_or(share).min(plan.memory_bytes / 2)
+}
+
+/// What stands for scans is not taken from this: their caps follow from the memory.
+fn scan_bytes(plan: &Plan) -> u64 {
+    match plan.scans.enabled {
+        true => ScanCaps::of(plan.memory_bytes).bytes(),
+        false => 0,
+    }
 }
 
 /// Delivered bytes, kept to compare retransmissions with, get at most a quarter.
@@ -53,6 +63,7 @@ pub(crate) fn bodies(plan: &Plan) -> Budget {
 /// What connections and everything that belongs to them share, in all shards.
 fn shared_bytes(plan: &Plan) -> u64 {
     plan.memory_bytes
+        .saturating_sub(scan_bytes(plan))
         .saturating_sub(fragment_bytes(plan))
         .saturating_sub(compared_bytes(plan))
         .saturating_sub(body_bytes(plan))

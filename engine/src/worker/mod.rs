@@ -27,7 +27,7 @@ use crate::worker::stages::{Stages, StagesReport};
 use flowpin_counters::Losses;
 use flowpin_flow::{FlowOptions, ShardSet, Table};
 use flowpin_output::{Formatter, RecordBatch};
-use flowpin_packet::{FrameBytes, PacketMeta, Tick};
+use flowpin_packet::{FrameBytes, PacketMeta, Tick, Timestamp};
 use flowpin_portscan::{INTERVAL_NS, ScanNews};
 use flowpin_record::RecordKey;
 use records::Records;
@@ -177,7 +177,7 @@ impl<O: Stages> Worker<O> {
             (Some(first), Some(last)) if interval_of(last) != self.interval => {
                 let interval = interval_of(first);
                 if interval != self.interval {
-                    self.enter_interval(first);
+                    self.enter_interval(first.stream_time);
                 }
                 batch.partition_point(|meta| interval_of(meta) == interval)
             }
@@ -187,12 +187,12 @@ impl<O: Stages> Worker<O> {
 
     /// Delivers what the scan detector has observed in intervals that are over.
     #[cold]
-    fn enter_interval(&mut self, first: &PacketMeta) {
-        self.interval = first.stream_time.0 / INTERVAL_NS;
+    fn enter_interval(&mut self, now: Timestamp) {
+        self.interval = now.0 / INTERVAL_NS;
         if matches!(self.records.exit(), Exit::Nowhere) {
             return;
         }
-        if let Some(summary) = self.stages.tick(first.stream_time) {
+        if let Some(summary) = self.stages.tick(now) {
             self.send_news(News {
                 scans: Some(ScanNews::Closed(summary)),
                 ..News::default()
@@ -213,6 +213,7 @@ impl<O: Stages> Worker<O> {
         if self.records.is_exact(tick) {
             return self.tick_exactly(tick);
         }
+        self.reach(tick);
         let (records, stages) = (&mut self.records, &mut self.stages);
         let watermark = self.table.tick(tick.time, records, stages);
         self.deliver(tick, RecordKey::last_at(watermark))
@@ -220,6 +221,7 @@ impl<O: Stages> Worker<O> {
 
     /// As [`Worker::tick`], but up to the last packet, not up to the beginning of the granule.
     pub(crate) fn tick_exactly(&mut self, tick: Tick) -> Delivery {
+        self.reach(tick);
         let (records, stages) = (&mut self.records, &mut self.stages);
         self.table.tick_exactly(tick.time, records, stages);
         let last = RecordKey {
@@ -228,6 +230,14 @@ impl<O: Stages> Worker<O> {
             ordinal: u32::MAX,
         };
         self.deliver(tick, last)
+    }
+
+    /// Enters the interval of a tick, as a packet would: time may have leapt while other workers had
+    /// all the packets, and so many records of time-outs may be due that they do not fit on the way.
+    fn reach(&mut self, tick: Tick) {
+        if tick.time.0 / INTERVAL_NS != self.interval {
+            self.enter_interval(tick.time);
+        }
     }
 
     fn deliver(&mut self, tick: Tick, until: RecordKey) -> Delivery {

@@ -1,6 +1,7 @@
 //! Memory: whatever there is of it, the answer depends on the packets alone, not on the number of
 //! workers, and not on where pieces end.
 
+mod leap;
 mod storm;
 
 use flowpin_config::{Format, Input, Plan};

@@ -174,7 +174,11 @@ impl Inspect {
             let context = Context::of_packet(table, *cause, sink);
             self.take(*at, *event, frames, context);
         }
-        queue.drain(..taken);
+        if taken == queue.len() {
+            queue.clear();
+        } else {
+            queue.drain(..taken);
+        }
         self.queue = queue;
     }
 

@@ -139,7 +139,7 @@ impl Planned for AllStages {
             explain: Explain {
                 id_seed: plan.id_seed,
             },
-            scans: plan.scans.enabled.then(Scans::default),
+            scans: plan.scans.enabled.then(|| Scans::new(plan)),
             reassembler,
             inspect: known
                 .map(|known| Inspect::new(plan, known, table))

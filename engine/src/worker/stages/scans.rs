@@ -1,8 +1,9 @@
 //! Reports to the scan detector what is new about connections.
 
+use flowpin_config::Plan;
 use flowpin_flow::{Event, Sighting};
 use flowpin_packet::{PacketFlags, PacketKind};
-use flowpin_portscan::{Begin, Observer, Probe, Run, Steps};
+use flowpin_portscan::{Begin, Observer, Probe, Run, ScanCaps, Steps};
 use flowpin_record::FloodKind;
 
 /// The observer, which gets what is new about a connection.
@@ -11,15 +12,13 @@ pub(super) struct Scans {
     pub(super) observer: Observer,
 }
 
-impl Default for Scans {
-    fn default() -> Self {
+impl Scans {
+    pub(super) fn new(plan: &Plan) -> Self {
         Self {
-            observer: Observer::new(),
+            observer: Observer::new(ScanCaps::of(plan.memory_bytes)),
         }
     }
-}
 
-impl Scans {
     /// Whether a packet that merely continues its connection shows nothing new.
     #[inline]
     pub(super) fn takes_fast_path(&self, event: Event, handle: u32) -> bool {
