@@ -7,7 +7,7 @@
 //! stat -e instructions:u` with two numbers of connections and divide the difference.
 
 use flowpin_packet::Timestamp;
-use flowpin_portscan::{Begin, Merger, Observer, Probe, ScanOptions, Steps};
+use flowpin_portscan::{Begin, Merger, Observer, Probe, ScanCaps, ScanOptions, Steps};
 use flowpin_record::{AnomalyRecord, ConnRecord, RecordKey, RecordSink, TunnelRecord};
 
 fn main() {
@@ -19,7 +19,7 @@ fn main() {
         .unwrap_or(1_000_000);
     let decide = arguments.get(2).is_some_and(|what| what == "decide");
     let step = if spoofed { 1_000 } else { 50_000 };
-    let mut observer = Observer::new();
+    let mut observer = Observer::new(ScanCaps::default());
     let mut merger = Merger::new(1, ScanOptions::default());
     let mut sink = Nothing;
     for number in 0..count {

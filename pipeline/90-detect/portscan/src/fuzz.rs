@@ -1,7 +1,7 @@
 //! Any events, in any order and at any times, through observers and merger.
 
 use crate::event::{Begin, Probe, Run, Steps};
-use crate::{Merger, Observer, ScanOptions};
+use crate::{Merger, Observer, ScanCaps, ScanOptions};
 use flowpin_packet::Timestamp;
 use flowpin_record::{
     AnomalyRecord, ConnRecord, FloodKind, FloodRecord, RecordKey, RecordSink, ScanRecord,
@@ -11,7 +11,10 @@ use flowpin_record::{
 /// Reads events of four bytes from `data`; checks that records come in order and that what is
 /// held stays within the caps.
 pub fn fuzz_portscan(data: &[u8]) {
-    let mut observers = [Observer::new(), Observer::new()];
+    let mut observers = [
+        Observer::new(ScanCaps::default()),
+        Observer::new(ScanCaps::default()),
+    ];
     let options = ScanOptions {
         hosts_min: 3,
         ports_min: 3,

@@ -20,6 +20,7 @@
 //! and once in 256 packets.
 
 mod aggregate;
+mod caps;
 mod event;
 mod filter;
 mod fuzz;
@@ -31,6 +32,7 @@ mod sketch;
 mod summary;
 
 pub use aggregate::{ScanDecider, ScanFindings, ScanNews, Scans};
+pub use caps::ScanCaps;
 pub use event::{Begin, Probe, Run, Steps};
 #[doc(hidden)]
 pub use fuzz::fuzz_portscan;

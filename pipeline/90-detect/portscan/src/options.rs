@@ -1,5 +1,6 @@
 //! What counts as a scan or a flood: the configuration's `[scans]`, and the key of identifiers.
 
+use crate::caps::ScanCaps;
 use crate::event::Probe;
 use flowpin_config::ScansPlan;
 use flowpin_packet::Network;
@@ -39,6 +40,8 @@ pub struct ScanOptions {
     pub allow_targets: Vec<Network>,
     /// Keys identifiers (`--id-seed`).
     pub id_seed: u64,
+    /// How much is kept.
+    pub caps: ScanCaps,
 }
 
 impl ScanOptions {
@@ -48,7 +51,7 @@ impl ScanOptions {
     }
 
     /// What the configuration says.
-    pub fn new(plan: &ScansPlan, id_seed: u64) -> Self {
+    pub fn new(plan: &ScansPlan, id_seed: u64, caps: ScanCaps) -> Self {
         Self {
             window_ns: plan.window_ns,
             long_window_ns: plan.long_window_ns.max(plan.window_ns),
@@ -66,12 +69,13 @@ impl ScanOptions {
             allow_sources: plan.allow_sources.clone(),
             allow_targets: plan.allow_targets.clone(),
             id_seed,
+            caps,
         }
     }
 }
 
 impl Default for ScanOptions {
     fn default() -> Self {
-        Self::new(&ScansPlan::default(), 0)
+        Self::new(&ScansPlan::default(), 0, ScanCaps::default())
     }
 }

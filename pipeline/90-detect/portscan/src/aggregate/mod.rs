@@ -4,7 +4,7 @@ mod findings;
 
 pub use findings::ScanFindings;
 
-use crate::{Merger, ScanOptions, Summary};
+use crate::{Merger, ScanCaps, ScanOptions, Summary};
 use findings::Counting;
 use flowpin_aggregate::{Aggregate, Decider, Emit, InStage};
 use flowpin_config::Plan;
@@ -31,8 +31,10 @@ impl Aggregate for Scans {
     }
 
     fn decider(plan: &Plan, workers: usize) -> ScanDecider {
+        let caps = ScanCaps::of(plan.memory_bytes);
+        let options = ScanOptions::new(&plan.scans, plan.id_seed, caps);
         ScanDecider {
-            merger: Merger::new(workers, ScanOptions::new(&plan.scans, plan.id_seed)),
+            merger: Merger::new(workers, options),
             running: workers,
             end: Timestamp::default(),
             is_finished: false,

@@ -61,11 +61,11 @@ impl Merger {
     /// A merger for the observers of so many workers.
     pub fn new(workers: usize, options: ScanOptions) -> Self {
         Self {
+            sources: Sources::new(&options.caps),
             options,
             upto: vec![0; workers],
             waiting: BTreeMap::new(),
             decided: 0,
-            sources: Sources::default(),
             floods: Floods::default(),
             victims: Victims::default(),
             losses: Losses::default(),

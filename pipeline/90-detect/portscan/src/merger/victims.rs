@@ -10,6 +10,7 @@ use super::sources::{Asker, Sources};
 use super::targets::{EXACT_MAX, Meaning, Outcome, Targets};
 use super::used::Recent;
 use super::{Floods, Host, Now, intervals, verdict};
+use crate::caps::ScanCaps;
 use crate::event::Probe;
 use crate::hash::Map;
 use crate::options::ScanOptions;
@@ -17,12 +18,6 @@ use crate::summary::{Attempt, Interval};
 use flowpin_counters::{Loss, Losses};
 use flowpin_record::{EpisodeState, FloodKind, RecordSink};
 use std::collections::BTreeSet;
-
-/// Hosts beyond which those asked least, longest ago are forgotten.
-const VICTIMS_MAX: usize = 1 << 14;
-
-/// Pairs of source and port, over all hosts, likewise.
-const PAIRS_MAX: usize = 1 << 18;
 
 /// Distributed scans at once.
 const SCANS_MAX: usize = 128;
@@ -76,7 +71,7 @@ impl Victims {
             self.begin(now, host, options, losses, sink);
         }
         self.go_on(now, options, sink);
-        self.keep_within_caps(losses);
+        self.keep_within_caps(&options.caps, losses);
     }
 
     /// Ends all scans: the input has ended.
@@ -206,8 +201,8 @@ impl Victims {
     }
 
     /// Forgets those that were asked least, longest ago, down to three quarters of the cap.
-    fn keep_within_caps(&mut self, losses: &mut Losses) {
-        if self.map.len() <= VICTIMS_MAX && self.pairs <= PAIRS_MAX {
+    fn keep_within_caps(&mut self, caps: &ScanCaps, losses: &mut Losses) {
+        if self.map.len() <= caps.victims && self.pairs <= caps.pairs {
             return;
         }
         let quiet = self.map.iter();
@@ -216,7 +211,7 @@ impl Victims {
         ranks.sort_unstable();
         let (mut held, mut pairs) = (self.map.len(), self.pairs);
         for (exact, _, host) in ranks {
-            if held <= VICTIMS_MAX / 4 * 3 && pairs <= PAIRS_MAX / 4 * 3 {
+            if held <= caps.victims / 4 * 3 && pairs <= caps.pairs / 4 * 3 {
                 break;
             }
             self.map.remove(&host);

@@ -2,7 +2,6 @@
 //! others are summed up.
 
 use super::Observer;
-use super::log::LATE_MAX;
 use crate::event::Begin;
 use crate::filter::{Question, Unlogged};
 use crate::summary::Interval;
@@ -21,7 +20,7 @@ impl Observer {
         let asked_before = self.filter.asked_before(first.shard, &question(&first));
         let counts = &mut self.counts[usize::from(first.shard)];
         let sums = unlogged(&mut self.current.interval);
-        if asked_before && counts.late < LATE_MAX {
+        if asked_before && counts.late < self.caps.late {
             counts.late += 1;
             return true;
         }

@@ -35,12 +35,3 @@ pub(super) struct Counts {
     /// Place and one of the last attempt, 0 if none.
     pub(super) last: u32,
 }
-
-/// Attempts that a shard logs in an interval from any source: over all shards 131,072.
-pub(super) const ATTEMPTS_MAX: u16 = 512;
-
-/// Attempts that a shard logs beyond that, of sources that asked before.
-pub(super) const LATE_MAX: u16 = 1024;
-
-/// Connections with many packets that a shard logs.
-pub(super) const RUNS_MAX: u16 = 64;

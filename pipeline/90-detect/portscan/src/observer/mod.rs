@@ -11,13 +11,14 @@ mod log;
 mod question;
 
 use crate::INTERVAL_SHIFT;
+use crate::caps::ScanCaps;
 use crate::event::{Begin, Run, Steps};
 use crate::filter::{Filter, Shards};
 use crate::summary::{Attempt, Interval, RunKey, Runs, Summary};
 use beyond::unlogged;
 use flowpin_counters::Losses;
 use flowpin_packet::{SHARD_COUNT, Timestamp};
-use log::{ATTEMPTS_MAX, Counts, Log, RUNS_MAX};
+use log::{Counts, Log};
 use question::{is_group, is_question};
 
 /// Observes the connections of one worker.
@@ -26,6 +27,7 @@ use question::{is_group, is_question};
 /// own events only, so that it does not matter which worker has which shards.
 #[derive(Debug)]
 pub struct Observer {
+    caps: ScanCaps,
     /// From when on the next interval counts.
     end: u64,
     current: Log,
@@ -52,16 +54,11 @@ const FORGOTTEN: u32 = 1 << 31;
 /// Logs kept for reuse.
 const SPARE_MAX: usize = 4;
 
-impl Default for Observer {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Observer {
     /// An observer that has seen nothing.
-    pub fn new() -> Self {
+    pub fn new(caps: ScanCaps) -> Self {
         Self {
+            caps,
             end: 0,
             current: Log::default(),
             previous: Log::default(),
@@ -87,7 +84,7 @@ impl Observer {
         if !is_question(first) {
             return self.forget(first.handle);
         }
-        if counts.attempts < ATTEMPTS_MAX {
+        if counts.attempts < self.caps.attempts {
             counts.attempts += 1;
             if !self.stressed.is_empty() {
                 self.remember(*first);
@@ -182,7 +179,7 @@ impl Observer {
             return;
         }
         let counts = &mut self.counts[usize::from(run.shard)];
-        if counts.runs < RUNS_MAX {
+        if counts.runs < self.caps.runs {
             counts.runs += 1;
             let runs = Runs {
                 packets: u64::from(Run::PACKETS),

@@ -206,7 +206,9 @@ impl Pipeline {
             plan,
             owners: (0..256).map(owner).collect(),
             random,
-            observers: (0..plan.workers).map(|_| Observer::new()).collect(),
+            observers: (0..plan.workers)
+                .map(|_| Observer::new(options.caps))
+                .collect(),
             merger: Merger::new(plan.workers, options.clone()),
             handles: HashMap::new(),
             next_handles: vec![0; plan.workers],

@@ -7,15 +7,6 @@ use crate::merger::{Now, intervals};
 use crate::options::ScanOptions;
 use flowpin_counters::{Loss, Losses};
 
-/// Sources beyond which those that asked least are forgotten.
-const SOURCES_MAX: usize = 1 << 16;
-
-/// Targets kept one by one, over all sources, likewise.
-const TARGETS_MAX: usize = 1 << 20;
-
-/// What forgotten sources leave is kept for so many: an interval has no more new ones.
-const SPARE_MAX: usize = 1 << 17;
-
 impl Sources {
     /// Forgets sources that have not asked for a window; if that is not enough, those that asked
     /// least, longest ago.
@@ -25,7 +16,10 @@ impl Sources {
         options: &ScanOptions,
         losses: &mut Losses,
     ) {
-        if self.len() <= SOURCES_MAX && self.targets() <= TARGETS_MAX {
+        let caps = &options.caps;
+        let is_within =
+            |sources: &Self| sources.len() <= caps.sources && sources.targets() <= caps.targets;
+        if is_within(self) {
             return;
         }
         for (nanos, loss) in [
@@ -39,7 +33,7 @@ impl Sources {
             if let Some(loss) = loss {
                 losses.count(loss, (held - self.len()) as u64);
             }
-            if self.len() <= SOURCES_MAX && self.targets() <= TARGETS_MAX {
+            if is_within(self) {
                 return;
             }
         }
@@ -52,8 +46,8 @@ impl Sources {
             .collect();
         // Down to three quarters of the cap, so that this is not the work of every interval; and
         // half of the rest, where it is the targets that are too many.
-        let excess = self.len().saturating_sub(SOURCES_MAX / 4 * 3);
-        let excess = if self.targets() > TARGETS_MAX {
+        let excess = self.len().saturating_sub(caps.sources / 4 * 3);
+        let excess = if self.targets() > caps.targets {
             excess.max(ranks.len() / 2)
         } else {
             excess
@@ -72,17 +66,18 @@ impl Sources {
     pub(super) fn forget(&mut self, asker: &Asker) {
         if let Some(source) = self.map.remove(asker) {
             self.targets -= source.exact as usize;
-            keep_spare(&mut self.spare, source.asked, source.is_large);
+            let most = self.spare_max;
+            keep_spare(&mut self.spare, most, source.asked, source.is_large);
         }
     }
 
     pub(super) fn retain(&mut self, keep: impl Fn(&Asker, &Source) -> bool) {
-        let (mut freed, spare) = (0, &mut self.spare);
+        let (mut freed, spare, most) = (0, &mut self.spare, self.spare_max);
         self.map.retain(|asker, source| {
             let keep = keep(asker, source);
             if !keep {
                 freed += source.exact as usize;
-                keep_spare(spare, source.asked.take(), source.is_large);
+                keep_spare(spare, most, source.asked.take(), source.is_large);
             }
             keep
         });
@@ -90,11 +85,17 @@ impl Sources {
     }
 }
 
-/// Keeps what a source leaves, as far as sources may come. What many targets took is freed now.
+/// Keeps what a source leaves, as far as sources may come (`most`). What many targets took is freed
+/// now.
 #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
-pub(super) fn keep_spare(spare: &mut Vec<Box<Asked>>, asked: Option<Box<Asked>>, is_large: bool) {
+pub(super) fn keep_spare(
+    spare: &mut Vec<Box<Asked>>,
+    most: usize,
+    asked: Option<Box<Asked>>,
+    is_large: bool,
+) {
     if let Some(mut asked) = asked
-        && spare.len() < SPARE_MAX
+        && spare.len() < most
     {
         if is_large {
             asked.clear();

@@ -14,6 +14,7 @@ pub(in crate::merger) use period::Period;
 use caps::take_spare;
 use episodes::SCANS_MAX;
 
+use crate::caps::ScanCaps;
 use crate::event::Probe;
 use crate::hash::Map;
 use crate::merger::amid::LastUsed;
@@ -72,6 +73,8 @@ pub(in crate::merger) struct Sources {
     // the allocator's.
     #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
     spare: Vec<Box<Asked>>,
+    /// So many at most: no more come in an interval.
+    spare_max: usize,
     /// How many attempts of a source were probably not logged of which one was in this interval
     /// and none before: by whether that one was late, and its shard over its cap.
     missed: [[u32; 2]; 2],
@@ -101,6 +104,13 @@ const AHEAD: usize = 8;
 const SLOW_EACH: u64 = 8;
 
 impl Sources {
+    pub(in crate::merger) fn new(caps: &ScanCaps) -> Self {
+        Self {
+            spare_max: caps.spare(),
+            ..Self::default()
+        }
+    }
+
     pub(in crate::merger) fn len(&self) -> usize {
         self.map.len() + self.firsts.len()
     }
@@ -142,6 +152,9 @@ impl Sources {
                 self.firsts.prefetch(&Asker::of(coming));
             }
             self.attempt(now, attempt, options, (&mut changed, losses));
+            if self.len() > options.caps.sources_amid() {
+                self.keep_within_caps(now, options, losses);
+            }
         }
         let mut begun = Vec::new();
         for asker in &changed {
