@@ -151,7 +151,7 @@ pub(super) fn milestone(hot: &Hot, side: usize) -> Option<u32> {
 }
 
 /// Adds the lengths of a packet; false, with nothing added, if a sum would overflow.
-#[inline]
+#[inline(always)]
 pub(super) fn add_lengths(hot: &mut Hot, side: usize, meta: &PacketMeta) -> bool {
     let packets = u64::from(hot.packets[side]) + 1;
     let frame = u64::from(hot.frame_bytes[side]) + u64::from(meta.wire_len);
@@ -170,7 +170,7 @@ pub(super) fn add_lengths(hot: &mut Hot, side: usize, meta: &PacketMeta) -> bool
 
 /// Counts a segment that changes only sums and perhaps the history: see [`tcp::is_in_order`].
 /// Returns whether the history changed.
-#[inline]
+#[inline(always)]
 pub(super) fn count_in_order(hot: &mut Hot, side: usize, meta: &PacketMeta) -> bool {
     remember(hot, side, meta);
     hot.tcp_flags[side] = hot.tcp_flags[side].with(meta.tcp_flags);

@@ -51,7 +51,7 @@ impl<'a> Cause<'a> {
 impl Table {
     /// Finds or begins the packet's connection and counts the packet on it. `hint` is where the
     /// connection was found before the batch began; it may have ended since.
-    #[inline]
+    #[inline(always)]
     pub(super) fn packet<S: RecordSink, O: FlowObserver>(
         &mut self,
         frames: &FrameBytes<'_>,
@@ -97,7 +97,7 @@ impl Table {
     /// a datagram that is not the first of its side. For anything else it returns `None` and
     /// changes nothing; the slow path decides.
     // PERF: half the instructions of the slow path, and one unpredictable branch (`flow_bench`).
-    #[inline]
+    #[inline(always)]
     fn count_fast(
         &mut self,
         hint: Handle,
@@ -211,7 +211,7 @@ impl Table {
     }
 
     /// The packet's connection, or [`NIL`].
-    #[inline]
+    #[inline(always)]
     pub(super) fn find(&self, frames: &FrameBytes<'_>, meta: &PacketMeta) -> Handle {
         let mut nth = 0;
         loop {

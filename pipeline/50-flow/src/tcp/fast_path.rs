@@ -20,7 +20,7 @@ const FIN_ACK: u8 = TcpFlags::FIN.with(TcpFlags::ACK).0;
 
 /// Whether a segment is the next one of its stream, on a connection where it changes only sums and
 /// perhaps the history: most are.
-#[inline]
+#[inline(always)]
 pub(crate) fn is_in_order(hot: &Hot, side: usize, meta: &PacketMeta) -> bool {
     hot.seen.is_quiet()
         && meta.tcp_flags.0 & CONTROLS.0 == ACK
