@@ -1,0 +1,6 @@
+//! Help, settings, refusals.
+
+mod files;
+mod help;
+mod mistakes;
+mod settings;
