@@ -232,8 +232,9 @@ impl<O: Stages> Worker<O> {
         self.deliver(tick, last)
     }
 
-    /// Enters the interval of a tick, as a packet would: time may have leapt while other workers had
-    /// all the packets, and so many records of time-outs may be due that they do not fit on the way.
+    /// Enters the interval of a tick, as a packet would: time may have leapt while other workers
+    /// had all the packets, and so many records of time-outs may be due that they do not fit on the
+    /// way.
     fn reach(&mut self, tick: Tick) {
         if tick.time.0 / INTERVAL_NS != self.interval {
             self.enter_interval(tick.time);

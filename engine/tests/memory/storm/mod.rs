@@ -99,9 +99,9 @@ impl Talk {
                 let gap = [0, 1460, 3000, 20_000][dice.below(4)];
                 self.say(true, gap, &vec![b'h'; 100 + dice.below(1300)], wire);
             }
-            1 => self.say(true, 0, &noise, frames),
+            1 => self.say(true, 0, &noise, wire),
             // Could still become a request.
-            2 => self.say(true, 0, if part { b"GET " } else { b" " }, frames),
+            2 => self.say(true, 0, if part { b"GET " } else { b" " }, wire),
             3 => {
                 let many = b"GET /a HTTP/1.1\r\nHost: a\r\n\r\n".repeat(1 + dice.below(40));
                 self.say(true, 0, &many, wire);
@@ -198,7 +198,7 @@ impl Talk {
                 wire.send(self.way, &self.ip.tcp(reset, b""));
             }
             // The other side speaks.
-            2 => self.say(false, 0, &[b'x'; 300], frames),
+            2 => self.say(false, 0, &[b'x'; 300], wire),
             _ => {}
         }
     }

@@ -54,6 +54,12 @@ const FORGOTTEN: u32 = 1 << 31;
 /// Logs kept for reuse.
 const SPARE_MAX: usize = 4;
 
+impl Default for Observer {
+    fn default() -> Self {
+        Self::new(ScanCaps::default())
+    }
+}
+
 impl Observer {
     /// An observer that has seen nothing.
     pub fn new(caps: ScanCaps) -> Self {
