@@ -33,8 +33,10 @@ pub(super) struct Records {
     time_outs: Timestamp,
     /// The packet whose records come in the order of their keys.
     packet: Option<u64>,
-    /// How much the formatter holds once it is full.
+    /// How much may be held before it is full.
     full_bytes: usize,
+    // PERF: asked for each event of a packet, and changed by records only.
+    is_full: bool,
     /// The most that it held.
     held_bytes_max: usize,
     /// Packets of the heaviest connection.
@@ -51,6 +53,7 @@ impl Records {
             time_outs: Timestamp(0),
             packet: None,
             full_bytes: usize::MAX,
+            is_full: false,
             held_bytes_max: 0,
             heaviest_packets: 0,
         }
@@ -59,6 +62,7 @@ impl Records {
     /// Opens the way to the output, for records that cannot wait until the end of a piece.
     pub(super) fn set_exit(&mut self, exit: Exit) {
         self.full_bytes = HELD_BYTES;
+        self.weigh();
         self.exit = exit;
     }
 
@@ -97,7 +101,15 @@ impl Records {
             // What cannot go yet must not be looked through again for every record.
             self.full_bytes = self.formatter.held_bytes() + HELD_BYTES;
         }
+        self.weigh();
         Delivery { records, news }
+    }
+
+    /// Whether as much is held as may be.
+    #[inline]
+    fn weigh(&mut self) {
+        let held_bytes = self.formatter.held_bytes() + self.observers.held_bytes();
+        self.is_full = held_bytes >= self.full_bytes;
     }
 
     /// Sends a delivery to the output; waits if too much is on its way there.
@@ -148,14 +160,17 @@ impl RecordSink for Records {
         self.heaviest_packets = self.heaviest_packets.max(packets);
         self.observers.conn(key, record);
         self.formatter.conn(key, record);
+        self.weigh();
     }
 
     fn anomaly(&mut self, key: RecordKey, record: &AnomalyRecord) {
         self.formatter.anomaly(key, record);
+        self.weigh();
     }
 
     fn tunnel(&mut self, key: RecordKey, record: &TunnelRecord) {
         self.formatter.tunnel(key, record);
+        self.weigh();
     }
 
     fn message(
@@ -166,6 +181,7 @@ impl RecordSink for Records {
         values: &[Value<'_>],
     ) {
         self.formatter.message(key, place, schema, values);
+        self.weigh();
         self.relieve(key);
     }
 
@@ -175,6 +191,7 @@ impl RecordSink for Records {
 
     fn data_channel(&mut self, key: RecordKey, place: &MessagePlace, told: DataChannel<'_>) {
         self.observers.data_channel(key, place, told);
+        self.weigh();
         self.relieve(key);
     }
 
@@ -185,7 +202,7 @@ impl RecordSink for Records {
 
     #[inline]
     fn is_full(&self) -> bool {
-        self.formatter.held_bytes() + self.observers.held_bytes() >= self.full_bytes
+        self.is_full
     }
 
     fn complete(&mut self, before: RecordKey) {

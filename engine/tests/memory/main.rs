@@ -1,6 +1,8 @@
 //! Memory: whatever there is of it, the answer depends on the packets alone, not on the number of
 //! workers, and not on where pieces end.
 
+#![allow(clippy::unwrap_used, reason = "also in functions that tests share")]
+
 mod leap;
 mod storm;
 

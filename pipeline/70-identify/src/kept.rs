@@ -41,7 +41,7 @@ impl Kept {
 /// How large blocks are. The smallest hold most requests and short messages.
 // PERF: where tens of thousands of connections wait for their servers' words, pages that are never
 // touched are never cleared.
-const SIZES: [usize; 4] = [128, 384, 1024, STREAM_BYTES_MAX];
+const SIZES: [usize; 4] = [128, 512, 1536, STREAM_BYTES_MAX];
 
 /// The blocks of one worker.
 #[derive(Debug)]

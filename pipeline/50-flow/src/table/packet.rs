@@ -73,7 +73,7 @@ impl Table {
     }
 
     /// The slow path: any packet that [`Table::count_fast`] refused.
-    #[inline]
+    #[inline(always)]
     fn packet_slow<S: RecordSink, O: FlowObserver>(
         &mut self,
         arrival: &Arrival<'_>,

@@ -17,6 +17,8 @@ pub struct ScanCaps {
     pub(crate) late: u16,
     /// Connections with many packets that a shard logs.
     pub(crate) runs: u16,
+    /// Words of each of a shard's two filters: a power of two.
+    pub(crate) filter_words: usize,
     /// Sources beyond which those that asked least are forgotten.
     pub(crate) sources: usize,
     /// Targets kept one by one, over all sources, likewise.
@@ -46,6 +48,7 @@ impl ScanCaps {
             attempts: 512 >> shift,
             late: 1024 >> shift,
             runs: if shift < 4 { 64 >> shift } else { 4 },
+            filter_words: (1 << 13) >> shift,
             sources: (1 << 16) >> shift,
             targets: (1 << 20) >> shift,
             victims: (1 << 14) >> shift,

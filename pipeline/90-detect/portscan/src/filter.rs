@@ -67,9 +67,11 @@ pub(crate) struct Question {
 }
 
 /// Remembers, for each shard that is over its cap, who asked and who asked what: two Bloom filters
-/// (1970) of 64 KiB, two bits an item.
+/// (1970) of 64 KiB each with the full caps, two bits an item.
 #[derive(Debug)]
 pub(crate) struct Filter {
+    /// Words of one filter: a power of two.
+    len: usize,
     /// Made when the first shard is full; pages of shards that never are stay untouched.
     words: Vec<u64>,
     used: Shards,
@@ -99,15 +101,15 @@ impl Places {
     }
 }
 
-const WORDS: usize = 1 << 13;
-
-/// More attempts than these, and a shard's filters begin anew: one in ten sources that ask once
-/// would be taken for known.
-const ITEMS_MAX: u32 = 100_000;
+/// More attempts a word than these, and a shard's filters begin anew: one in ten sources that ask
+/// once would be taken for known.
+const ITEMS_EACH: usize = 12;
 
 impl Filter {
-    pub(crate) fn new() -> Self {
+    /// Filters of `len` words, a power of two.
+    pub(crate) fn new(len: usize) -> Self {
         Self {
+            len,
             words: Vec::new(),
             used: Shards::default(),
             items: Vec::new(),
@@ -119,9 +121,9 @@ impl Filter {
     /// Remembers what a source asks, some time before somebody asks for it.
     pub(crate) fn remember(&mut self, shard: u8, question: &Question) {
         let places = Places::of(question);
-        let start = usize::from(shard) * 2 * WORDS;
-        for (filter, hash) in [(start, places.source), (start + WORDS, places.all)] {
-            for word in words_of(hash) {
+        let start = usize::from(shard) * 2 * self.len;
+        for (filter, hash) in [(start, places.source), (start + self.len, places.all)] {
+            for word in words_of(hash, self.len) {
                 flowpin_cpu::prefetch::read_at(&self.words, filter + word);
             }
         }
@@ -150,22 +152,22 @@ impl Filter {
 
     fn add(&mut self, shard: u8, places: Places) -> bool {
         if self.words.is_empty() {
-            self.words = vec![0; 2 * WORDS * SHARD_COUNT];
+            self.words = vec![0; 2 * self.len * SHARD_COUNT];
             self.items = vec![0; SHARD_COUNT];
         }
         self.used.insert(shard);
-        let start = usize::from(shard) * 2 * WORDS;
-        let words = self.words.get_mut(start..start + 2 * WORDS);
+        let start = usize::from(shard) * 2 * self.len;
+        let words = self.words.get_mut(start..start + 2 * self.len);
         let items = self.items.get_mut(usize::from(shard));
         let (Some(words), Some(items)) = (words, items) else {
             return false;
         };
-        if *items >= ITEMS_MAX {
+        if *items as usize >= ITEMS_EACH * self.len {
             *items = 0;
             words.fill(0);
         }
         *items += 1;
-        let (sources, questions) = words.split_at_mut(WORDS);
+        let (sources, questions) = words.split_at_mut(self.len);
         let known_source = set(sources, places.source);
         let known_question = set(questions, places.all);
         known_source && !known_question
@@ -174,7 +176,7 @@ impl Filter {
     /// Forgets all.
     pub(crate) fn clear(&mut self) {
         self.waiting = [None; WAITING];
-        for (index, words) in self.words.chunks_mut(2 * WORDS).enumerate() {
+        for (index, words) in self.words.chunks_mut(2 * self.len).enumerate() {
             let word = self.used.0.get(index / 64).copied().unwrap_or(0);
             if word >> (index % 64) & 1 == 1 {
                 words.fill(0);
@@ -188,7 +190,10 @@ impl Filter {
 /// Sets the two bits of a hash; whether both were set.
 fn set(words: &mut [u64], hash: u64) -> bool {
     let mut known = true;
-    for (index, part) in words_of(hash).into_iter().zip([hash, hash >> 32]) {
+    for (index, part) in words_of(hash, words.len())
+        .into_iter()
+        .zip([hash, hash >> 32])
+    {
         if let Some(word) = words.get_mut(index) {
             let bit = 1 << (part & 63);
             known &= *word & bit != 0;
@@ -198,9 +203,9 @@ fn set(words: &mut [u64], hash: u64) -> bool {
     known
 }
 
-/// The words that have a hash's bits.
-fn words_of(hash: u64) -> [usize; 2] {
-    [hash, hash >> 32].map(|part| (part >> 6) as usize & (WORDS - 1))
+/// The words that have a hash's bits, of so many: a power of two.
+fn words_of(hash: u64, len: usize) -> [usize; 2] {
+    [hash, hash >> 32].map(|part| (part >> 6) as usize & (len - 1))
 }
 
 /// Attempts that were not logged: by target how many (Count-Min, Cormode and Muthukrishnan 2005)

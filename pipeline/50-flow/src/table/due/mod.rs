@@ -129,16 +129,21 @@ impl Table {
     /// Adds what is due of a connection by `limit`; false if that is nothing.
     #[inline]
     fn note_due(&self, handle: Handle, limit: Timestamp, due: &mut Vec<Due>) -> bool {
-        let number = self.cold[handle].first_packet;
         let boundary = self.boundary(handle).filter(|&time| time <= limit);
         let deadline = Some(self.deadline(handle)).filter(|&time| time <= limit);
-        for (time, is_last) in [(boundary, false), (deadline, true)] {
-            due.extend(time.map(|time| Due {
+        let mut note = |time, is_last| {
+            due.push(Due {
                 time,
-                number,
+                number: self.cold[handle].first_packet,
                 is_last,
                 handle,
-            }));
+            });
+        };
+        if let Some(time) = boundary {
+            note(time, false);
+        }
+        if let Some(time) = deadline {
+            note(time, true);
         }
         boundary.is_some() || deadline.is_some()
     }
@@ -164,10 +169,10 @@ impl Table {
         sink: &mut S,
         observer: &mut O,
     ) {
-        if O::OBSERVES || due.len() > UNSORTED_MAX || sink.is_full() {
+        let is_sorted = O::OBSERVES || due.len() > UNSORTED_MAX || sink.is_full();
+        if is_sorted {
             due.sort_unstable();
         }
-        let is_sorted = due.is_sorted();
         for (nth, &one) in due.iter().enumerate() {
             self.prefetch_due(due.get(nth + 1..).unwrap_or_default(), observer);
             let handle = one.handle;
@@ -183,7 +188,7 @@ impl Table {
                 self.end(handle, key, EndReason::Timeout, sink, observer);
                 self.remove(handle);
             }
-            if sink.is_full() && is_sorted {
+            if is_sorted && sink.is_full() {
                 sink.complete(one.key_after());
             }
         }

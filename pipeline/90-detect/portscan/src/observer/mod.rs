@@ -70,7 +70,7 @@ impl Observer {
             previous: Log::default(),
             slots: Vec::new(),
             counts: Box::new([Counts::default(); SHARD_COUNT]),
-            filter: Filter::new(),
+            filter: Filter::new(caps.filter_words),
             stressed: Shards::default(),
             ready: Vec::new(),
             handed_over: 0,
