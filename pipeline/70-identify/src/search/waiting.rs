@@ -163,7 +163,7 @@ mod tests {
                 searches.stream_bytes(search, whose, b"GET"),
                 Step::Undecided
             );
-            let step = searches.stream_bytes(search, whose, &[b' '; 500]);
+            let step = searches.stream_bytes(search, whose, &[b' '; 1100]);
             assert_eq!(step, Step::Undecided);
         }
         let forgotten =
