@@ -1,7 +1,12 @@
-//! The names in a certificate with the usual encoding (RFC 5280 §4.1).
+//! What records show of a certificate with the usual encoding (RFC 5280 §4.1).
 
-use crate::pages::{Text, Writer};
+use crate::hello::alpn_names;
+use crate::pages::{Page, Text, Writer};
+use crate::short::Short;
+use core::fmt::Write as _;
+use core::net::{Ipv4Addr, Ipv6Addr};
 use flowpin_wire::Cursor;
+use sha1::{Digest, Sha1};
 
 /// The parts of a certificate that records show.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,14 +19,24 @@ pub(crate) struct Certificate {
     /// `YYMMDDhhmmssZ` or `YYYYMMDDhhmmssZ`.
     pub(crate) not_before: Text,
     pub(crate) not_after: Text,
+    /// The subject's other names, each after its length.
+    pub(crate) alternatives: Text,
+    /// SHA-1 of the whole certificate; empty if it is not whole.
+    pub(crate) sha1: Text,
 }
 
 pub(crate) const SEQUENCE: u8 = 0x30;
 pub(crate) const SET: u8 = 0x31;
+const BOOLEAN: u8 = 0x01;
 const INTEGER: u8 = 0x02;
+const OCTETS: u8 = 0x04;
 pub(crate) const OBJECT: u8 = 0x06;
 /// The explicit tag of a version.
 const VERSION: u8 = 0xa0;
+/// The explicit tag of the extensions.
+const EXTENSIONS: u8 = 0xa3;
+/// 2.5.29.17.
+const SUBJECT_ALT_NAME: [u8; 3] = [0x55, 0x1d, 0x11];
 
 impl Certificate {
     /// Reads the first certificate of the message's list (RFC 5246 §7.4.2); the rest of a longer
@@ -31,6 +46,11 @@ impl Certificate {
         cursor.len24()?;
         let len = cursor.len24()?;
         Self::parse(cursor.take(len)?, writer)
+    }
+
+    /// The subject's other names.
+    pub(crate) fn alternatives<'p>(&self, page: &'p Page) -> impl Iterator<Item = &'p [u8]> {
+        alpn_names(self.alternatives.of(page))
     }
 
     fn parse(bytes: &[u8], writer: &mut Writer<'_>) -> Option<Self> {
@@ -45,12 +65,16 @@ impl Certificate {
         let issuer = element(&mut fields, SEQUENCE)?;
         let mut validity = Cursor::over(element(&mut fields, SEQUENCE)?);
         let subject = element(&mut fields, SEQUENCE)?;
+        let names = alternative_names(fields).unwrap_or_default();
         Some(Self {
             subject: writer.put(subject, NAMES_MAX),
             issuer: writer.put(issuer, NAMES_MAX),
             serial: writer.put(serial, SERIAL_MAX),
             not_before: writer.put(time(&mut validity).unwrap_or_default(), TIME_MAX),
             not_after: writer.put(time(&mut validity).unwrap_or_default(), TIME_MAX),
+            sha1: writer.put(&Sha1::digest(bytes), SHA1_LEN),
+            // Last, so that they have what is left of the page.
+            alternatives: put_alternatives(names, writer),
         })
     }
 }
@@ -67,7 +91,69 @@ fn time<'a>(cursor: &mut Cursor<'a>) -> Option<&'a [u8]> {
     cursor.take(len).filter(|_| matches!(tag, 0x17 | 0x18))
 }
 
+/// The names in the extension `subjectAltName` (RFC 5280 §4.2.1.6); `fields`: those behind the
+/// subject.
+fn alternative_names(mut fields: Cursor<'_>) -> Option<&[u8]> {
+    element(&mut fields, SEQUENCE)?;
+    let mut extensions = loop {
+        let (tag, len) = fields.ber()?;
+        let value = fields.take(len)?;
+        if tag == EXTENSIONS {
+            break Cursor::over(element(&mut Cursor::over(value), SEQUENCE)?);
+        }
+    };
+    loop {
+        let mut extension = Cursor::over(element(&mut extensions, SEQUENCE)?);
+        if element(&mut extension, OBJECT)? != SUBJECT_ALT_NAME {
+            continue;
+        }
+        let (tag, len) = extension.ber()?;
+        let mut value = extension.take(len)?;
+        if tag == BOOLEAN {
+            value = element(&mut extension, OCTETS)?;
+        }
+        return element(&mut Cursor::over(value), SEQUENCE);
+    }
+}
+
+/// Writes names as text, each after its length; only whole ones.
+fn put_alternatives(names: &[u8], writer: &mut Writer<'_>) -> Text {
+    let mut names = Cursor::over(names);
+    let mut text = writer.begin();
+    while let Some((tag, len)) = names.ber()
+        && let Some(name) = names.take(len)
+    {
+        let mut address = Short::<40>::default();
+        let name = match (tag, name) {
+            // A mail address, a host, a URI.
+            (0x81 | 0x82 | 0x86, name) => name,
+            (0x87, &[a, b, c, d]) => {
+                let _ = write!(address, "{}", Ipv4Addr::new(a, b, c, d));
+                address.get()
+            }
+            (0x87, name) => {
+                let Some(&octets) = name.as_array::<16>() else {
+                    continue;
+                };
+                let _ = write!(address, "{}", Ipv6Addr::from(octets));
+                address.get()
+            }
+            _ => continue,
+        };
+        let Ok(len) = u8::try_from(name.len()) else {
+            continue;
+        };
+        if len > 0 && text.len() + 1 + name.len() <= ALTERNATIVES_MAX {
+            writer.push(&mut text, &[len], ALTERNATIVES_MAX);
+            writer.push(&mut text, name, ALTERNATIVES_MAX);
+        }
+    }
+    text
+}
+
 // Maximum lengths of the stored texts.
 const NAMES_MAX: usize = 384;
 const SERIAL_MAX: usize = 24;
 const TIME_MAX: usize = 15;
+const SHA1_LEN: usize = 20;
+const ALTERNATIVES_MAX: usize = 1024;

@@ -85,6 +85,16 @@ impl Facts {
         let both = |name: &[u8]| [for_zeek(name), for_suricata(name)];
         let subject = both(self.certificate.subject.of(page));
         let issuer = both(self.certificate.issuer.of(page));
+        let mut alternatives = [Value::Unset; ALTERNATIVES_MAX];
+        let mut count = 0usize;
+        for (place, name) in alternatives
+            .iter_mut()
+            .zip(self.certificate.alternatives(page))
+        {
+            *place = Value::Bytes(name);
+            count = count.saturating_add(1);
+        }
+        let alternatives = list(alternatives.get(..count).unwrap_or_default());
         sink.message(
             &TLS,
             self.time,
@@ -106,8 +116,11 @@ impl Facts {
                 Value::bytes(issuer[0].get()),
                 Value::bytes(issuer[1].get()),
                 Value::bytes(texts.serial.get()),
+                Value::bytes(texts.serial_as_encoded.get()),
                 Value::bytes(texts.not_before.get()),
                 Value::bytes(texts.not_after.get()),
+                alternatives,
+                Value::bytes(texts.sha1.get()),
             ],
         );
     }
@@ -220,6 +233,9 @@ pub(crate) const fn when(set: bool, value: Value<'_>) -> Value<'_> {
 
 /// Maximum number of ALPN names in a record.
 pub(crate) const OFFERED_MAX: usize = 16;
+
+/// Maximum number of a subject's other names in a record.
+const ALTERNATIVES_MAX: usize = 128;
 
 pub(crate) const CLIENT_HELLO: u8 = 1;
 pub(crate) const SERVER_HELLO: u8 = 2;

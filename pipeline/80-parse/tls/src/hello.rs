@@ -55,10 +55,16 @@ impl<'a> ServerHello<'a> {
             is_retry: cursor.take(32)? == RETRY,
             ..ServerHello::default()
         };
-        let session = cursor.len8()?;
-        hello.session = cursor.take(session)?;
+        // Drafts of TLS 1.3 before 22 had neither a session nor a compression method.
+        let is_short = matches!(hello.version, 0x7f01..=0x7f15);
+        if !is_short {
+            let session = cursor.len8()?;
+            hello.session = cursor.take(session)?;
+        }
         hello.cipher = cursor.be16()?;
-        cursor.u8()?;
+        if !is_short {
+            cursor.u8()?;
+        }
         let extensions = cursor.len16().and_then(|len| cursor.take(len));
         for (kind, value) in Extensions(Cursor::over(extensions.unwrap_or_default())) {
             match (kind, value) {

@@ -5,7 +5,7 @@ use flowpin_parser::slot_bytes;
 use std::io;
 
 /// Length of a page: all texts stored for one handshake fit.
-const PAGE_BYTES: usize = 1408;
+const PAGE_BYTES: usize = 2496;
 
 /// Room for the texts of one handshake.
 pub(crate) type Page = [u8; PAGE_BYTES];

@@ -121,9 +121,16 @@ const TLS_COLUMNS: &[MessageColumn] = &[
     ),
     MessageColumn::new(
         "certificate_serial",
-        "tls.serial",
+        "",
         Kind::Text,
         "The serial number of the certificate, in hexadecimal.",
+    ),
+    MessageColumn::new(
+        "",
+        "tls.serial",
+        Kind::Text,
+        "The serial number of the certificate as encoded, in hexadecimal: a leading zero marks it \
+         as positive.",
     ),
     MessageColumn::new(
         "not_valid_before",
@@ -136,6 +143,19 @@ const TLS_COLUMNS: &[MessageColumn] = &[
         "tls.notafter",
         Kind::Text,
         "The end of the certificate's validity, UTC.",
+    ),
+    MessageColumn::new(
+        "subject_alt_names",
+        "tls.subjectaltname",
+        Kind::TextList,
+        "The other names of the certificate's subject: hosts, addresses, mail addresses, URIs; up \
+         to 1,024 bytes.",
+    ),
+    MessageColumn::new(
+        "certificate_sha1",
+        "tls.fingerprint",
+        Kind::Text,
+        "The SHA-1 hash of the certificate, in hexadecimal.",
     ),
 ];
 
@@ -213,30 +233,41 @@ const QUIC_COLUMNS: &[MessageColumn] = &[
 #[derive(Debug, Default)]
 pub(crate) struct CertificateTexts {
     pub(crate) serial: Short<80>,
+    /// With the zero that marks it as positive.
+    pub(crate) serial_as_encoded: Short<80>,
+    pub(crate) sha1: Short<60>,
     pub(crate) not_before: Short<20>,
     pub(crate) not_after: Short<20>,
 }
 
 impl CertificateTexts {
     pub(crate) fn of(certificate: &Certificate, page: &Page) -> Self {
-        let mut serial = Short::default();
         // RFC 5280 §4.1.2.2: a leading zero only marks the number as positive.
-        let number = match certificate.serial.of(page) {
+        let encoded = certificate.serial.of(page);
+        let number = match encoded {
             [0, rest @ ..] if !rest.is_empty() => rest,
             whole => whole,
         };
-        for (index, &byte) in number.iter().enumerate() {
-            if index > 0 {
-                serial.push(b":");
-            }
-            serial.push(&hex(byte).map(|digit| digit.to_ascii_uppercase()));
-        }
         Self {
-            serial,
+            serial: octets(number, |digit| digit.to_ascii_uppercase()),
+            serial_as_encoded: octets(encoded, |digit| digit.to_ascii_uppercase()),
+            sha1: octets(certificate.sha1.of(page), |digit| digit),
             not_before: time(certificate.not_before.of(page)),
             not_after: time(certificate.not_after.of(page)),
         }
     }
+}
+
+/// Bytes in hexadecimal, with colons between them.
+fn octets<const N: usize>(bytes: &[u8], digit: impl Fn(u8) -> u8) -> Short<N> {
+    let mut text = Short::default();
+    for (index, &byte) in bytes.iter().enumerate() {
+        if index > 0 {
+            text.push(b":");
+        }
+        text.push(&hex(byte).map(&digit));
+    }
+    text
 }
 
 /// Converts `170323000000Z` or `20170323000000Z` to `2017-03-23T00:00:00` (RFC 5280 §4.1.2.5).

@@ -7,6 +7,13 @@ pub(crate) struct Short<const N: usize> {
     len: u16,
 }
 
+impl<const N: usize> core::fmt::Write for Short<N> {
+    fn write_str(&mut self, text: &str) -> core::fmt::Result {
+        self.push(text.as_bytes());
+        Ok(())
+    }
+}
+
 impl<const N: usize> Default for Short<N> {
     fn default() -> Self {
         Self {
