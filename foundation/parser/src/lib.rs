@@ -18,10 +18,11 @@
 //!    - [`Parser::BUFFERS`]: which of their columns rules may look at;
 //!    - [`Parser::CONNECTION_BYTES`]: what a connection takes when it begins.
 //! 2. A line in the registry, `engine/src/worker/parse/registry.rs`, and the dependency in
-//!    `engine/Cargo.toml`.
+//!    `engine/Cargo.toml`; path dependencies join the workspace by themselves.
 //! 3. A fuzz target: a function `fuzz_NAME(&[u8])` in the crate, hidden from the documentation. It
 //!    is listed in `fuzz/src/lib.rs`, `fuzz/Cargo.toml`, `fuzz/fuzz_targets` and `fuzz/README.md`;
-//!    in `tests/regressions/main.rs`, which runs what it has found once. [`testing`] has what such
+//!    in `tests/regressions/main.rs`, which runs what it has found once, and in `tests/Cargo.toml`.
+//!    [`testing`] has what such
 //!    a target and the tests of a parser need.
 //! 4. `cargo run -p flowpin-engine --example records_page > docs/user/records.md`.
 //!

@@ -145,6 +145,13 @@ impl Source {
                 break;
             }
             self.next += 1;
+            // One whose record its worker left out.
+            while superseded
+                .front()
+                .is_some_and(|&(key, _)| key < record.entry.key)
+            {
+                superseded.pop_front();
+            }
             if let Some(&(key, by)) = superseded.front()
                 && key == record.entry.key
                 && by != number

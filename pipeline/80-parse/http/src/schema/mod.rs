@@ -39,11 +39,11 @@ record! {
     status_code: "status_code", "http.status", Count,
         "The response's status.";
     status_msg: "status_msg", "", Text,
-        "The reason behind the status.";
+        "The reason phrase of the status.";
     info_code: "info_code", "", Count,
         "Status of the last interim response (1xx).";
     info_msg: "info_msg", "", Text,
-        "The reason behind it.";
+        "Its reason phrase.";
     username: "username", "", Text,
         "User of Basic authentication; the password is never kept.";
     proxied: "proxied", "", TextSet,
@@ -62,6 +62,7 @@ record! {
         "The request's X-Forwarded-For.";
     upgrade: "upgrade", "", Text,
         "Protocols that Upgrade names.";
+    // New columns come before these, which are written only if all fields are asked for.
     client_header_names: "client_header_names", "http.request_headers[].name", TextList,
         "Names of the request's fields (on request).";
     client_header_values: "client_header_values", "http.request_headers[].value", TextList,
