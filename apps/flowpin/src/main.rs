@@ -27,6 +27,7 @@ use std::process::ExitCode;
 static ALLOCATOR: flowpin_memory::ExitingAllocator = flowpin_memory::ExitingAllocator;
 
 fn main() -> ExitCode {
+    flowpin_memory::ExitingAllocator::keep_little();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(error),

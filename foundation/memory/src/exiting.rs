@@ -15,6 +15,24 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExitingAllocator;
 
+impl ExitingAllocator {
+    /// From now on what is freed in large pieces goes back to the system at once. glibc otherwise
+    /// raises the size above which it does so with the first such piece, up to 32 MiB, and each
+    /// thread keeps what it has freed: with three workers and three formats 50 MiB of 174, for no
+    /// gain in time (mallopt(3)).
+    pub fn keep_little() {
+        #[cfg(target_env = "gnu")]
+        for what in [libc::M_MMAP_THRESHOLD, libc::M_TRIM_THRESHOLD] {
+            // SAFETY: sets a number; nothing depends on it but what memory is kept.
+            let _unchanged = unsafe { libc::mallopt(what, LARGE) };
+        }
+    }
+}
+
+/// From how many bytes on a piece is large.
+#[cfg(target_env = "gnu")]
+const LARGE: libc::c_int = 1 << 20;
+
 /// Writes that are under way. No data hangs on it.
 static WRITES: AtomicU32 = AtomicU32::new(0);
 
