@@ -132,7 +132,7 @@ fn put_alternatives(names: &[u8], writer: &mut Writer<'_>) -> Text {
                 address.get()
             }
             (0x87, name) => {
-                let Some(&octets) = name.as_array::<16>() else {
+                let Ok(octets) = <[u8; 16]>::try_from(name) else {
                     continue;
                 };
                 let _ = write!(address, "{}", Ipv6Addr::from(octets));
@@ -143,7 +143,7 @@ fn put_alternatives(names: &[u8], writer: &mut Writer<'_>) -> Text {
         let Ok(len) = u8::try_from(name.len()) else {
             continue;
         };
-        if len > 0 && text.len() + 1 + name.len() <= ALTERNATIVES_MAX {
+        if len > 0 && text.len().saturating_add(name.len()) < ALTERNATIVES_MAX {
             writer.push(&mut text, &[len], ALTERNATIVES_MAX);
             writer.push(&mut text, name, ALTERNATIVES_MAX);
         }

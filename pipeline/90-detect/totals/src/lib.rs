@@ -12,8 +12,8 @@
 //!
 //! A new table: a file beside `vlans.rs` (with few rows by nature, as in `connections.rs`, sums are
 //! enough; otherwise a [`Tally`] and its [`Loss`](flowpin_counters::Loss)), a line in
-//! `engine/src/aggregates/mod.rs`, and where the summary shows it. Rankings are by bytes: what ranks
-//! by anything else sorts its own sums when they are taken.
+//! `engine/src/aggregates/mod.rs`, and where the summary shows it. Rankings are by bytes: what
+//! ranks by anything else sorts its own sums when they are taken.
 
 mod connections;
 mod hash;
