@@ -98,8 +98,15 @@ impl Records {
             ..self.observers.tick(until.time)
         };
         if self.full_bytes != usize::MAX {
-            // What cannot go yet must not be looked through again for every record.
-            self.full_bytes = self.formatter.held_bytes() + HELD_BYTES;
+            let more = self.formatter.held_bytes() + HELD_BYTES;
+            self.full_bytes = if self.is_full {
+                // What cannot go yet must not be looked through again for every record.
+                more
+            } else {
+                // A tick up to the granule's beginning takes nothing of the granule: it must not
+                // put off the moment when that is too much.
+                self.full_bytes.min(more)
+            };
         }
         self.weigh();
         Delivery { records, news }

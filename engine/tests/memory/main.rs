@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "also in functions that tests share")]
 
+mod held;
 mod leap;
 mod storm;
 
