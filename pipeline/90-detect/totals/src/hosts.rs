@@ -9,7 +9,7 @@
 //! of those that have a row, at the end of the run; of all others, at once. So the addresses are
 //! exact up to their own cap, however many pairs there are.
 
-use crate::tally::{HostPair, Ranking, Sums, Tally};
+use crate::tally::{HostPair, Ranking, Sums, Tally, keys_max};
 use core::net::IpAddr;
 use flowpin_aggregate::{Aggregate, Decider, Observer, Traffic};
 use flowpin_config::Plan;
@@ -45,8 +45,8 @@ impl Aggregate for Hosts {
         true
     }
 
-    fn observer(_: &Plan, secret: u64) -> io::Result<HostSums> {
-        HostSums::new(KEYS_MAX, secret)
+    fn observer(plan: &Plan, secret: u64) -> io::Result<HostSums> {
+        HostSums::new(keys_max(plan), secret)
     }
 
     fn decider(_: &Plan, _: usize) -> HostDecider {
@@ -158,9 +158,6 @@ impl Decider for HostDecider {
         top
     }
 }
-
-/// Exact rows of a table, for each family.
-const KEYS_MAX: usize = 1 << 17;
 
 /// Rows that are left for the summary.
 const ROWS_LISTED: usize = 100;

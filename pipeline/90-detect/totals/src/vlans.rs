@@ -4,7 +4,7 @@
 //! the same for any division beyond it. One tag alone never reaches the cap. Connections without a
 //! tag are one sum.
 
-use crate::tally::{Key, Ranking, Sums, Tally, Words};
+use crate::tally::{Key, Ranking, Sums, Tally, Words, keys_max};
 use core::fmt;
 use flowpin_aggregate::{Aggregate, Decider, Observer, Traffic};
 use flowpin_config::Plan;
@@ -88,8 +88,8 @@ impl Aggregate for Vlans {
         true
     }
 
-    fn observer(_: &Plan, secret: u64) -> io::Result<VlanSums> {
-        VlanSums::new(KEYS_MAX, secret)
+    fn observer(plan: &Plan, secret: u64) -> io::Result<VlanSums> {
+        VlanSums::new(keys_max(plan), secret)
     }
 
     fn decider(_: &Plan, _: usize) -> VlanDecider {
@@ -179,9 +179,6 @@ impl Decider for VlanDecider {
 
 /// As records mark that there is no tag: no identifier has more than 12 bits.
 const NO_VLAN: u16 = 0xffff;
-
-/// Exact rows.
-const KEYS_MAX: usize = 1 << 17;
 
 /// Rows that are left for the summary.
 const ROWS_LISTED: usize = 100;

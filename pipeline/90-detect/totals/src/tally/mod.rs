@@ -32,10 +32,18 @@ pub use ranking::{Ranked, Ranking};
 pub use row::Sums;
 
 use core::marker::PhantomData;
+use flowpin_config::Plan;
 use key::{LONG, SHORT};
 use row::{LONG_ROW, Row, SHORT_ROW};
 use std::io;
 use table::{Counted, Table};
+
+/// The most exact keys of a family: one for each 2 KiB of `--memory`, rounded down to a power of
+/// two; 131,072 at most.
+pub(crate) fn keys_max(plan: &Plan) -> usize {
+    let keys = (plan.memory_bytes >> 11).clamp(1 << 10, 1 << 17);
+    1 << keys.ilog2()
+}
 
 /// Sums by keys.
 #[derive(Debug)]
