@@ -92,7 +92,7 @@ def unknown(capture, scale):
 
 
 def holes(capture, scale):
-    """Bytes behind holes that nothing fills."""
+    """Bytes after holes that nothing fills."""
     for nth in range(int(20_000 * scale)):
         talk = Talk(capture, nth)
         for gap in range(20):
@@ -143,7 +143,7 @@ ALL = [
     ("three million pipelined requests", pipelined),
     ("two million SYNs", syns),
     ("400,000 open connections of no known protocol", unknown),
-    ("bytes behind holes", holes),
+    ("bytes after holes", holes),
     ("fragments without an end", fragments),
     ("FTP commands without replies", commands),
     ("compressed bodies under way", bodies),

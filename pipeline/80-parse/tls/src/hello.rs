@@ -55,8 +55,8 @@ impl<'a> ServerHello<'a> {
             is_retry: cursor.take(32)? == RETRY,
             ..ServerHello::default()
         };
-        // Drafts of TLS 1.3 before 22 had neither a session nor a compression method; the first ones
-        // had the final version here, where the final version has that of TLS 1.2.
+        // Drafts of TLS 1.3 before 22 had neither a session nor a compression method; the first
+        // ones had the final version here, where the final version has that of TLS 1.2.
         let is_short = matches!(hello.version, 0x0304 | 0x7f01..=0x7f15);
         if hello.version == 0x0304 {
             hello.version = 0x7f01;
