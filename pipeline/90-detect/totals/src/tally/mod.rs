@@ -38,10 +38,10 @@ use row::{LONG_ROW, Row, SHORT_ROW};
 use std::io;
 use table::{Counted, Table};
 
-/// The most exact keys of a family: one for each 2 KiB of `--memory`, rounded down to a power of
+/// The most exact keys of a family: one for each KiB of `--memory`, rounded down to a power of
 /// two; 131,072 at most.
 pub(crate) fn keys_max(plan: &Plan) -> usize {
-    let keys = (plan.memory_bytes >> 11).clamp(1 << 10, 1 << 17);
+    let keys = (plan.memory_bytes >> 10).clamp(1 << 10, 1 << 17);
     1 << keys.ilog2()
 }
 
