@@ -129,20 +129,72 @@ impl Asked {
 /// What an identifier of a distributed scan is made with: more than any probe.
 const DISTRIBUTED: u64 = 128;
 
-/// The `N` different values that came first.
+/// The `N` different values that came first, in that order.
+// PERF: most targets come later than `N` others and cost one comparison; of a map of all values,
+// as before, a scan of 62 ports took 19,000 instructions for each record.
 fn firsts<'a, T: Copy + Ord, const N: usize>(
     targets: impl Iterator<Item = (&'a Target, &'a Seen)>,
     value: impl Fn(&Target) -> T,
 ) -> impl Iterator<Item = T> {
-    let mut first = std::collections::BTreeMap::new();
+    let mut first: [Option<(u64, T)>; N] = [None; N];
     for (target, seen) in targets {
-        let number = first.entry(value(target)).or_insert(seen.first.0);
-        *number = seen.first.0.min(*number);
+        let one = (seen.first.0, value(target));
+        if first[N - 1].is_some_and(|last| last <= one) {
+            continue;
+        }
+        // From its value's place, or the last one, it moves to where it belongs.
+        let known = first.iter().position(|known| match known {
+            Some((_, known)) => *known == one.1,
+            None => true,
+        });
+        let mut at = known.unwrap_or(N - 1);
+        if first[at].is_some_and(|known| known <= one) && known.is_some() {
+            continue;
+        }
+        while at > 0 && first[at - 1].is_some_and(|before| before > one) {
+            first[at] = first[at - 1];
+            at -= 1;
+        }
+        first[at] = Some(one);
     }
-    let mut order: Vec<_> = first
-        .into_iter()
-        .map(|(value, number)| (number, value))
-        .collect();
-    order.sort_unstable();
-    order.into_iter().take(N).map(|(_, value)| value)
+    first.into_iter().flatten().map(|(_, value)| value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::firsts;
+    use crate::merger::Host;
+    use crate::merger::targets::{Outcome, Seen, Target};
+    use flowpin_packet::Timestamp;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        /// As if all values were sorted by their first packet.
+        #[test]
+        fn the_first_values_come_in_order(
+            asked in prop::collection::vec((0_u16..12, 0_u64..40), 0..60),
+        ) {
+            let host = Host { ipv6: false, address: [0; 16] };
+            let targets: Vec<(Target, Seen)> = asked
+                .iter()
+                .map(|&(port, number)| {
+                    let first = (number, Timestamp(0));
+                    let seen = Seen { outcome: Outcome::Closed, attempts: 1, last: 0, first };
+                    (Target { host, port }, seen)
+                })
+                .collect();
+            let mut first = BTreeMap::new();
+            for &(port, number) in &asked {
+                let known = first.entry(port).or_insert(number);
+                *known = number.min(*known);
+            }
+            let mut order: Vec<(u64, u16)> = first.into_iter().map(|(p, n)| (n, p)).collect();
+            order.sort_unstable();
+            let expected: Vec<u16> = order.into_iter().take(4).map(|(_, port)| port).collect();
+            let pairs = targets.iter().map(|(target, seen)| (target, seen));
+            let found: Vec<u16> = firsts::<_, 4>(pairs, |target| target.port).collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
 }
