@@ -4,7 +4,26 @@ use crate::message::fields::low;
 
 /// Parses a decimal number without a sign; `None` if the text is anything else or the number does
 /// not fit.
+#[inline]
 pub(crate) fn number(text: &[u8]) -> Option<u64> {
+    match (text.first_chunk(), text.last_chunk()) {
+        (Some(first), Some(last)) if text.len() <= 8 => four_to_eight(*first, *last, text.len()),
+        _ => of_any_length(text),
+    }
+}
+
+/// Parses `len` digits, given the first four and the last four of them.
+#[inline]
+fn four_to_eight(first: [u8; 4], last: [u8; 4], len: usize) -> Option<u64> {
+    let [first, last] = [first, last].map(|four| u64::from(u32::from_le_bytes(four)) ^ ZEROS >> 32);
+    // The last digit in the highest byte, zeros below the first.
+    let below = low(len.wrapping_mul(8));
+    let digits = last << 32 | first.wrapping_shl(64u32.wrapping_sub(below));
+    are_digits(digits).then(|| eight_digits(digits).into())
+}
+
+#[inline(never)]
+fn of_any_length(text: &[u8]) -> Option<u64> {
     if text.is_empty() {
         return None;
     }
@@ -17,6 +36,20 @@ pub(crate) fn number(text: &[u8]) -> Option<u64> {
         value = value.checked_mul(10)?.checked_add(u64::from(digit))?;
     }
     Some(value)
+}
+
+/// Whether each byte is at most 9.
+#[inline]
+const fn are_digits(numbers: u64) -> bool {
+    (numbers.wrapping_add(BELOW_TEN) | numbers) & HIGH == 0
+}
+
+/// Returns how many bytes of eight come before the first SOH; 8 if there is none.
+#[inline]
+pub(super) const fn before_soh(word: u64) -> usize {
+    let rest = word ^ ONES;
+    let found = rest.wrapping_sub(ONES) & !rest & HIGH;
+    (found.trailing_zeros() >> 3) as usize
 }
 
 /// Returns the eight bytes at `start`; missing bytes are zeros.
@@ -41,8 +74,7 @@ pub(super) fn tag_of(word: u64) -> (u32, u32) {
     // The digits as numbers: the last in the highest byte, zeros below the first.
     let shift = 64u32.wrapping_sub(digits.wrapping_mul(8));
     let numbers = (word ^ ZEROS).wrapping_shl(shift);
-    let not_digits = (numbers.wrapping_add(BELOW_TEN) | numbers) & HIGH;
-    if not_digits != 0 {
+    if !are_digits(numbers) {
         return (0, 0);
     }
     (eight_digits(numbers), digits)
@@ -87,7 +119,38 @@ const fn eight_digits(digits: u64) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{tag_of, word_at};
+    use super::{before_soh, number, of_any_length, tag_of, word_at};
+
+    /// Digits that are read together are those read one by one, and so is what is no digit.
+    #[test]
+    fn numbers_are_read_alike_at_any_length() {
+        for len in 0..12 {
+            for wrong in 0..=len {
+                for byte in [b'0', b'9', b'5', b'/', b':', 0, 1, 0x80, 0xb5, 0xff] {
+                    let mut text = b"908172635445".get(..len).unwrap().to_vec();
+                    if let Some(place) = text.get_mut(wrong) {
+                        *place = byte;
+                    }
+                    assert_eq!(number(&text), of_any_length(&text), "{text:?}");
+                }
+            }
+        }
+    }
+
+    /// Whatever stands before and after it.
+    #[test]
+    fn the_first_soh_is_found() {
+        for at in 0..8 {
+            for other in [0, 2, b'=', 0x80, 0x81, 0xff] {
+                let mut bytes = [other; 8];
+                bytes[at] = 1;
+                assert_eq!(before_soh(u64::from_le_bytes(bytes)), at);
+                bytes[7] = 1;
+                assert_eq!(before_soh(u64::from_le_bytes(bytes)), at);
+            }
+        }
+        assert_eq!(before_soh(u64::from_le_bytes([0; 8])), 8);
+    }
 
     /// Tags are one to seven digits before `=`.
     #[test]
