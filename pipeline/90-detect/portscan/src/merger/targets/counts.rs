@@ -38,6 +38,9 @@ pub(in crate::merger) struct Line {
     pub(in crate::merger) failed: u64,
 }
 
+/// Room for this many lines is made at once.
+const LINES_EXPECTED: usize = 128;
+
 impl Targets {
     pub(in crate::merger) fn counts(&self) -> Counts {
         self.by_line().counts
@@ -55,6 +58,9 @@ impl Targets {
             ports,
             counts,
         } = &mut lines;
+        // PERF: one of both has nearly as many; grown step by step it is hashed five times anew.
+        hosts.reserve(self.exact_len().min(LINES_EXPECTED));
+        ports.reserve(self.exact_len().min(LINES_EXPECTED));
         for (target, seen) in self.iter() {
             counts.targets += 1;
             counts.once[0] += u64::from(seen.attempts == 1);
