@@ -8,7 +8,7 @@ use crate::record::message::Message;
 use crate::session::heartbeat::Heartbeat;
 use crate::session::orders::{Orders, Role, Waiting};
 use crate::session::sequence::{Side, Step};
-use crate::{FixOptions, Frame, Slot, Window, record::secrets::type_of};
+use crate::{FixOptions, Frame, Slot, Window};
 use flowpin_counters::{Loss, Losses};
 use flowpin_memory::Chain;
 use flowpin_packet::Timestamp;
@@ -162,15 +162,16 @@ impl Reading {
         sink: &mut S,
     ) {
         self.fields.split(bytes);
-        if self.fields.value(bytes, Slot::MsgType).is_none() {
+        let Some(message_type) = self.fields.value(bytes, Slot::MsgType) else {
             // FIX engines ignore a message without MsgType, including its sequence number.
             sink.anomaly("fix_no_msg_type");
             return;
-        }
-        let step = direction.session.step(&self.fields, bytes);
+        };
+        let step = direction.session.step(&self.fields, bytes, message_type);
         let heartbeat = &mut direction.heartbeat;
         let is_late = heartbeat.step(step.event, seen.at, &self.fields, bytes);
-        let latency = self.latency((&mut direction.waiting, &mut other.waiting), seen, bytes);
+        let waiting = (&mut direction.waiting, &mut other.waiting);
+        let latency = self.latency(waiting, seen, (bytes, message_type));
         if sink.reads(&FIX) {
             self.report((bytes, step, latency), seen, window, sink);
         } else {
@@ -225,9 +226,9 @@ impl Reading {
         &mut self,
         (own, others): (&mut Waiting, &mut Waiting),
         seen: Seen,
-        bytes: &[u8],
+        (bytes, message_type): (&[u8], &[u8]),
     ) -> Option<u64> {
-        let role = Role::of(type_of(&self.fields, bytes));
+        let role = Role::of(message_type);
         if role == Role::Other {
             return None;
         }

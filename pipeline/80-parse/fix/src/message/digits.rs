@@ -8,8 +8,21 @@ use crate::message::fields::low;
 pub(crate) fn number(text: &[u8]) -> Option<u64> {
     match (text.first_chunk(), text.last_chunk()) {
         (Some(first), Some(last)) if text.len() <= 8 => four_to_eight(*first, *last, text.len()),
+        (None, _) => up_to_three(text),
         _ => of_any_length(text),
     }
+}
+
+/// Parses up to three digits.
+#[inline]
+fn up_to_three(text: &[u8]) -> Option<u64> {
+    let (mut value, mut is_number) = (0u64, !text.is_empty());
+    for &byte in text {
+        let digit = byte.wrapping_sub(b'0');
+        is_number &= digit <= 9;
+        value = value.wrapping_mul(10).wrapping_add(digit.into());
+    }
+    is_number.then_some(value)
 }
 
 /// Parses `len` digits, given the first four and the last four of them.

@@ -10,8 +10,8 @@
 //! | any, in a Logon with ResetSeqNumFlag or a SequenceReset without GapFillFlag | `reset` |
 //! | none | `missing` |
 
+use crate::Slot;
 use crate::message::fields::Fields;
-use crate::{Slot, record::secrets::type_of};
 
 /// The effect of an administrative message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,11 +127,10 @@ impl Side {
         self.expected = 0;
     }
 
-    /// Processes a message.
+    /// Processes a message of a type.
     #[inline]
-    pub(crate) fn step(&mut self, fields: &Fields, message: &[u8]) -> Step {
+    pub(crate) fn step(&mut self, fields: &Fields, message: &[u8], message_type: &[u8]) -> Step {
         let flag = |slot| fields.value(message, slot) == Some(b"Y");
-        let message_type = type_of(fields, message);
         let event = Event::of(message_type, message_type == b"4" && flag(Slot::GapFill));
         let expected = Some(self.expected).filter(|&expected| expected != 0);
         let Some(number) = fields.count(message, Slot::MsgSeqNum) else {
@@ -187,6 +186,7 @@ impl Side {
 mod tests {
     use super::{Event, Sequence, Side};
     use crate::message::fields::Fields;
+    use crate::record::secrets::type_of;
     use crate::{Dictionary, from_printed};
     use std::sync::Arc;
 
@@ -196,7 +196,7 @@ mod tests {
         let mut step = |text: &&str| {
             let message = from_printed(format!("8=FIX.4.4|9=1|{text}|10=000|").as_bytes());
             fields.split(&message);
-            let step = side.step(&fields, &message);
+            let step = side.step(&fields, &message, type_of(&fields, &message));
             (step.event, step.sequence)
         };
         messages.iter().map(&mut step).collect()
