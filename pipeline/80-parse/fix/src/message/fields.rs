@@ -134,10 +134,11 @@ impl Fields {
         let mut taken = 0usize;
         for &end in ends {
             let after = start.wrapping_add(size_of::<u64>());
-            let known = &self.followed[usize::from(before)];
-            let (Some(&[a, b, c, d, e, f, g, h]), Some(place)) =
-                (message.get(start..after), self.list.get_mut(count))
-            else {
+            let (Some(known), Some(&[a, b, c, d, e, f, g, h]), Some(place)) = (
+                self.followed.get(usize::from(before)),
+                message.get(start..after),
+                self.list.get_mut(count),
+            ) else {
                 break;
             };
             let word = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
@@ -149,9 +150,7 @@ impl Fields {
                 start: low(start).wrapping_add(known.skip.into()),
                 end,
             };
-            let slot = &mut self.slots[usize::from(known.kind & SLOT)];
-            // Field 0 is BeginString, so 0 means none yet: the first of several counts.
-            *slot = if *slot == 0 { low16(count) } else { *slot };
+            note(&mut self.slots, known.kind, count);
             [before, ..] = known.tag.to_le_bytes();
             start = (end as usize).wrapping_add(1);
             count = count.wrapping_add(1);
@@ -176,7 +175,9 @@ impl Fields {
             return true;
         }
         let word = word_at(message, cut.start);
-        let known = &mut self.followed[usize::from(cut.before)];
+        let Some(known) = self.followed.get_mut(usize::from(cut.before)) else {
+            return false;
+        };
         if word & known.mask != known.word {
             *known = Followed::of(word, &self.kinds);
             self.flaws.bad_field |= known.tag == 0;
@@ -190,8 +191,7 @@ impl Fields {
         };
         let start = low(cut.start).wrapping_add(skip.into());
         *place = Field { tag, start, end };
-        let slot = &mut self.slots[usize::from(kind & SLOT)];
-        *slot = if *slot == 0 { low16(self.count) } else { *slot };
+        note(&mut self.slots, kind, self.count);
         self.count = self.count.wrapping_add(1);
         [cut.before, ..] = tag.to_le_bytes();
         cut.start = (end as usize).wrapping_add(1);
@@ -231,6 +231,15 @@ impl Fields {
     #[inline]
     pub fn count(&self, message: &[u8], slot: Slot) -> Option<u64> {
         self.value(message, slot).and_then(number)
+    }
+}
+
+/// Notes the place of a field of a kind with a slot.
+#[inline]
+fn note(slots: &mut [u16; SLOTS], kind: u8, place: usize) {
+    if let Some(slot) = slots.get_mut(usize::from(kind & SLOT)) {
+        // Field 0 is BeginString, so 0 means none yet: the first of several counts.
+        *slot = if *slot == 0 { low16(place) } else { *slot };
     }
 }
 

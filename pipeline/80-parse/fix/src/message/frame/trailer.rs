@@ -23,8 +23,11 @@ pub fn checksum(bytes: &[u8]) -> u8 {
         }
         None => return across(rest),
     };
-    let left = sum_of(left as u64).wrapping_add(sum_of((left >> 64) as u64));
-    across(&sums).wrapping_add(left)
+    let left = left.to_le_bytes();
+    let (halves, _) = left.as_chunks();
+    halves.iter().fold(across(&sums), |sum, half| {
+        sum.wrapping_add(sum_of(u64::from_le_bytes(*half)))
+    })
 }
 
 /// Sums eight bytes, modulo 256.
