@@ -46,7 +46,8 @@ fn put_messages(page: &mut String, schemas: &MessageSchemas) {
         *page += TABLE_HEAD;
         for field in &ready.fields {
             let zeek = if field.zeek { &field.name } else { "" };
-            put_row(page, zeek, &field.flat_name(), field.kind, &field.doc);
+            let kinds = (field.kind, field.in_parquet);
+            put_row(page, zeek, &field.flat_name(), kinds, &field.doc);
         }
     }
 }
@@ -76,17 +77,19 @@ fn put_table<R: Row>(page: &mut String) {
     *page += TABLE_HEAD;
     for column in R::COLUMNS {
         let zeek = if column.zeek { column.name } else { "" };
-        put_row(page, zeek, &flat_name(column), column.kind, column.doc);
+        let kinds = (column.kind, column.kind);
+        put_row(page, zeek, &flat_name(column), kinds, column.doc);
     }
 }
 
-fn put_row(page: &mut String, zeek: &str, flat: &str, kind: Kind, doc: &str) {
+/// `kinds`: in Zeek's formats, and in Parquet.
+fn put_row(page: &mut String, zeek: &str, flat: &str, kinds: (Kind, Kind), doc: &str) {
     let zeek = if zeek.is_empty() {
         String::new()
     } else {
         format!("`{zeek}`")
     };
-    let (in_zeek, in_parquet) = (kind.zeek_name(), kind.parquet_name());
+    let (in_zeek, in_parquet) = (kinds.0.zeek_name(), kinds.1.parquet_name());
     let _ = writeln!(
         page,
         "| {zeek} | `{flat}` | {in_zeek} | {in_parquet} | {doc} |"

@@ -182,17 +182,9 @@ fn csv_quotes_and_escapes() {
 /// Lists are lists, numbers numbers.
 #[test]
 fn parquet_has_lists() {
-    use parquet::file::reader::{FileReader, SerializedFileReader};
-    let bytes = written(Format::Parquet, "dns.parquet");
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("dns.parquet");
-    std::fs::write(&path, bytes).unwrap();
-    let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
-    let rows: Vec<_> = reader
-        .get_row_iter(None)
-        .unwrap()
-        .map(|row| row.unwrap().to_string())
-        .collect();
+    write(Format::Parquet, dir.path());
+    let rows = parquet_rows(&dir.path().join("dns.parquet"));
     assert_eq!(rows.len(), 2);
     let first = &rows[0];
     for part in [
@@ -204,6 +196,14 @@ fn parquet_has_lists() {
     ] {
         assert!(first.contains(part), "{part} in {first}");
     }
+}
+
+/// The rows of a file, as text.
+fn parquet_rows(path: &Path) -> Vec<String> {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
+    let rows = reader.get_row_iter(None).unwrap();
+    rows.map(|row| row.unwrap().to_string()).collect()
 }
 
 static SHAPED: MessageSchema = MessageSchema::new("mail", "A mail.", SHAPED_COLUMNS);
@@ -218,7 +218,18 @@ const SHAPED_COLUMNS: &[MessageColumn] = &[
 
 /// One event of [`SHAPED`].
 fn shaped(values: &[Value<'_>]) -> serde_json::Value {
-    let plan = OutputPlan::default();
+    let dir = tempfile::tempdir().unwrap();
+    write_shaped(Format::Eve, dir.path(), values);
+    let text = std::fs::read_to_string(dir.path().join("eve.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+fn write_shaped(format: Format, dir: &Path, values: &[Value<'_>]) {
+    let plan = OutputPlan {
+        dir: dir.to_owned(),
+        formats: vec![format],
+        ..OutputPlan::default()
+    };
     let schemas = MessageSchemas::new([&SHAPED]);
     let mut formatter = Formatter::with_messages(&plan, &schemas);
     let key = RecordKey {
@@ -227,18 +238,31 @@ fn shaped(values: &[Value<'_>]) -> serde_json::Value {
         ordinal: 1,
     };
     formatter.message(key, &place(1), &SHAPED, values);
-    let dir = tempfile::tempdir().unwrap();
-    let plan = OutputPlan {
-        dir: dir.path().to_owned(),
-        ..plan
-    };
     let mut writers = Writers::with_messages(&plan, &schemas, Box::new(Disk::default())).unwrap();
     let mut merger = Merger::new(1);
     merger.push(0, formatter.take_batch(Timestamp::MAX));
     merger.drain(&mut writers, |_, _| ()).unwrap();
     writers.finish().unwrap();
-    let text = std::fs::read_to_string(dir.path().join("eve.json")).unwrap();
-    serde_json::from_str(&text).unwrap()
+}
+
+/// What is an array in EVE is a list in Parquet, of the same parts.
+#[test]
+fn parquet_has_lists_where_events_have_arrays() {
+    for (to, part) in [
+        (
+            &br#""A, B" <a@b>, c@d ,,"#[..],
+            r#"to: [""A, B" <a@b>", "c@d"]"#,
+        ),
+        (b"e@f", r#"to: ["e@f"]"#),
+        (b" , ", "to: null"),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut values = [Value::Unset; 5];
+        values[0] = Value::Bytes(to);
+        write_shaped(Format::Parquet, dir.path(), &values);
+        let rows = parquet_rows(&dir.path().join("mail.parquet"));
+        assert!(rows.len() == 1 && rows[0].contains(part), "{rows:?}");
+    }
 }
 
 /// Types are Suricata's where the columns have others; what it has no name for is under `flowpin`.

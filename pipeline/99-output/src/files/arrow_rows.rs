@@ -1,6 +1,6 @@
 //! Records as Arrow columns, by the schema's table.
 
-use crate::format::plain_text;
+use crate::format::{comma_parts, plain_text};
 use crate::messages::Stored;
 use arrow_array::builder::{
     ArrayBuilder, BooleanBuilder, Float64Builder, Int64Builder, ListBuilder, StringBuilder,
@@ -191,6 +191,12 @@ impl Builder {
                     put_text(to.values(), Value::Address(address), scratch);
                 }
                 to.append(true);
+            }
+            (Self::Texts(to), Value::Bytes(text)) => {
+                let mut parts = comma_parts(text).peekable();
+                let is_set = parts.peek().is_some();
+                parts.for_each(|part| put_text(to.values(), Value::Bytes(part), scratch));
+                to.append(is_set);
             }
             (Self::Texts(to), value @ Value::Uid(_)) => {
                 put_text(to.values(), value, scratch);

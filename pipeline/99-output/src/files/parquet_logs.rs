@@ -38,7 +38,7 @@ impl ParquetLogs {
             let columns: Vec<_> = ready
                 .fields
                 .iter()
-                .map(|field| (field.flat_name(), field.kind, field.doc.clone()))
+                .map(|field| (field.flat_name(), field.in_parquet, field.doc.clone()))
                 .collect();
             logs.push(ParquetLog::new(
                 rotation(&ready.schema.file_stem),

@@ -28,6 +28,7 @@ pub(crate) use columns::{csv_header, flat_name, zeek_footer, zeek_header, zeek_h
 pub(crate) use escape::plain_text;
 pub(crate) use eve::{FIELDS as EVE_FIELDS, MESSAGE_FIELDS as MESSAGE_EVE_FIELDS};
 pub(crate) use formats::Formats;
+pub(crate) use message::comma_parts;
 pub use schemas::MessageSchemas;
 pub(crate) use schemas::{Field as MessageField, Ready as ReadySchema};
 

@@ -13,6 +13,8 @@ use columns::{csv, zeek_json, zeek_tsv};
 use eve::eve;
 use flowpin_record::{CommunityId, MessagePlace, Value};
 
+pub(crate) use shapes::comma_parts;
+
 /// A record before it is text.
 #[derive(Clone, Copy)]
 pub(super) struct Message<'a> {

@@ -26,9 +26,7 @@ pub(super) fn put_shaped(
             });
         }
         (Shape::List, Value::Bytes(bytes)) => {
-            let mut parts = comma_parts(bytes)
-                .filter(|part| !part.is_empty())
-                .peekable();
+            let mut parts = comma_parts(bytes).peekable();
             if parts.peek().is_none() {
                 return;
             }
@@ -69,9 +67,9 @@ fn put_path(text: &mut TextBuffer, mailbox: &[u8]) {
     text.extend(b">\"");
 }
 
-/// The parts between commas, without blanks around them. Commas in quotes and in angle brackets
+/// The parts between commas, without blanks around them; not the empty ones. Commas in quotes and in angle brackets
 /// separate nothing (RFC 5322 §3.2.4, §3.4).
-fn comma_parts(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(crate) fn comma_parts(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let (mut is_quoted, mut is_escaped, mut is_angled) = (false, false, false);
     let parts = bytes.split(move |&byte| {
         if core::mem::take(&mut is_escaped) {
@@ -86,5 +84,7 @@ fn comma_parts(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
         }
         false
     });
-    parts.map(<[u8]>::trim_ascii)
+    parts
+        .map(<[u8]>::trim_ascii)
+        .filter(|part| !part.is_empty())
 }

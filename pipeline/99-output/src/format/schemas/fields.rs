@@ -1,5 +1,6 @@
 //! The columns that a kind of messages has in the formats that go by columns.
 
+use super::Shape;
 use flowpin_record::{Kind, MessageColumn};
 
 /// A column of the formats that go by columns.
@@ -7,6 +8,8 @@ use flowpin_record::{Kind, MessageColumn};
 pub(crate) struct Field {
     pub(crate) name: String,
     pub(crate) kind: Kind,
+    /// What Parquet's column holds: a list where EVE has one, too.
+    pub(crate) in_parquet: Kind,
     /// Whether Zeek's logs have it.
     pub(crate) zeek: bool,
     pub(crate) doc: String,
@@ -41,6 +44,7 @@ pub(super) fn fields(columns: &[MessageColumn]) -> Vec<Field> {
     let common = |&(name, kind, source, zeek, doc): &Common| Field {
         name: String::from(name),
         kind,
+        in_parquet: kind,
         zeek,
         doc: String::from(doc),
         source,
@@ -51,6 +55,10 @@ pub(super) fn fields(columns: &[MessageColumn]) -> Vec<Field> {
         .map(|(number, column)| Field {
             name: column.name.clone().into_owned(),
             kind: column.kind,
+            in_parquet: match (column.kind, Shape::behind(&column.eve)) {
+                (Kind::Text, (_, Shape::List)) => Kind::TextList,
+                (kind, _) => kind,
+            },
             zeek: true,
             doc: column.doc.clone().into_owned(),
             source: Source::Own(number),
