@@ -8,10 +8,11 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Event types that Suricata does not have; what is theirs stands in an object of that name.
-const OWN: [&str; 8] = [
+const OWN: [&str; 9] = [
     "fix",
     "flood",
     "flow_interim",
+    "host_pair",
     "llmnr",
     "redis",
     "scan",
@@ -37,7 +38,16 @@ fn events_hold_what_suricatas_may() {
     );
     let (mut wrong, mut kinds) = (BTreeSet::new(), BTreeMap::<String, usize>::new());
     for capture in captures {
-        let words = ["run", "-q", "--output", "-", "--pipeline", "1x1", "-r"];
+        let words = [
+            "run",
+            "-q",
+            "--output",
+            "-",
+            "--host-pairs",
+            "--pipeline",
+            "1x1",
+            "-r",
+        ];
         let outcome = product::run(&[&words[..], &[capture.to_str().unwrap()]].concat()).unwrap();
         let text = String::from_utf8(outcome.stdout).unwrap();
         for line in text.lines() {

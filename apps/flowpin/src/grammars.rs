@@ -127,6 +127,8 @@ const TAKEN: &[&str] = &[
     "flood",
     "flow",
     "flow_interim",
+    "host_pair",
+    "host_pairs",
     "scan",
     "stats",
     "tunnel",

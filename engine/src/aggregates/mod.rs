@@ -87,9 +87,9 @@ macro_rules! aggregates {
             }
 
             /// The last news.
-            pub(crate) fn finish(self) -> News {
+            pub(crate) fn finish(self, end: Timestamp) -> News {
                 News {
-                    $($name: self.$name.and_then(Observer::finish),)*
+                    $($name: self.$name.and_then(|observer| observer.finish(end)),)*
                 }
             }
         }
@@ -205,6 +205,8 @@ aggregates! {
     connections: flowpin_totals::Connections;
     /// The addresses, and the pairs of client and server, with the most bytes.
     hosts: flowpin_totals::Hosts;
+    /// Records of the pairs of client and server.
+    host_pairs: flowpin_totals::HostPairs;
     /// The VLANs with the most bytes, and connections without one.
     vlans: flowpin_totals::Vlans;
 }

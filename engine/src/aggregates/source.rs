@@ -5,8 +5,8 @@ use flowpin_aggregate::{Decider, Emit};
 use flowpin_config::Plan;
 use flowpin_output::{Formatter, Merger};
 use flowpin_record::{
-    AnomalyRecord, ConnRecord, FloodRecord, MessagePlace, MessageSchema, RecordKey, RecordSink,
-    ScanRecord, TunnelRecord, Value,
+    AnomalyRecord, ConnRecord, FloodRecord, HostPairRecord, MessagePlace, MessageSchema, RecordKey,
+    RecordSink, ScanRecord, TunnelRecord, Value,
 };
 
 /// A decider as a source of the merger.
@@ -98,6 +98,10 @@ impl RecordSink for Emitted<'_> {
 
     fn flood(&mut self, key: RecordKey, record: &FloodRecord) {
         self.formatter().flood(key, record);
+    }
+
+    fn host_pair(&mut self, key: RecordKey, record: &HostPairRecord) {
+        self.formatter().host_pair(key, record);
     }
 
     fn message(

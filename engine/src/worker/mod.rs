@@ -328,14 +328,20 @@ impl<O: Stages> Worker<O> {
         if core::mem::replace(&mut self.ending, true) {
             return None;
         }
-        let end = self.table.now().plus_nanos(1);
+        let end = self.end();
         let summary = self.stages.last_tick()?;
         Some(ScanNews::Last { summary, end })
+    }
+
+    /// The moment of what the end of the input causes: right after the last packet.
+    fn end(&self) -> Timestamp {
+        self.table.now().plus_nanos(1)
     }
 
     /// What the worker leaves, after [`Worker::end_some`] has no more; the last records.
     pub(crate) fn finish(mut self) -> (Delivery, Finished) {
         let scans = self.last_scans();
+        let end = self.end();
         let records = self.records.take_rest();
         let held_bytes_max = self.records.held_bytes_max();
         let heaviest_packets = self.records.heaviest_packets;
@@ -343,7 +349,7 @@ impl<O: Stages> Worker<O> {
             records,
             news: News {
                 scans,
-                ..self.records.into_news()
+                ..self.records.into_news(end)
             },
         };
         let counters = self.table.counters().clone();

@@ -156,9 +156,9 @@ impl Records {
         }
     }
 
-    /// The last news.
-    pub(super) fn into_news(self) -> News {
-        self.observers.finish()
+    /// The last news; the input has ended at `end`.
+    pub(super) fn into_news(self, end: Timestamp) -> News {
+        self.observers.finish(end)
     }
 
     /// All records that no delivery has taken.

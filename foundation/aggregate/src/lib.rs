@@ -82,8 +82,9 @@ pub trait Observer: Debug + Send + Sized {
         None
     }
 
-    /// All that is left, after the last connection has ended.
-    fn finish(self) -> Option<Self::News>;
+    /// All that is left, after the last connection has ended. The input has ended at `end`, which
+    /// is behind the time of every packet and not behind that of any connection's record.
+    fn finish(self, end: Timestamp) -> Option<Self::News>;
 }
 
 /// What all workers' observations come to.
@@ -135,7 +136,7 @@ impl<N> Default for InStage<N> {
 impl<N: Debug + Send> Observer for InStage<N> {
     type News = N;
 
-    fn finish(self) -> Option<N> {
+    fn finish(self, _: Timestamp) -> Option<N> {
         None
     }
 }

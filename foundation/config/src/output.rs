@@ -29,6 +29,10 @@ options! {
             /// Seed of the Community ID.
             community_seed: u16 => community_seed: u16 = 0,
                 flag Flag::value("community-seed", "N", "Seed of the Community ID");
+            /// Add a record for each pair of client and server, with the sums of its connections.
+            host_pairs: bool => host_pairs: bool = false,
+                flag Flag::switch("host-pairs", "Add a record for each pair of client and server, \
+                    with the sums of its connections (host_pairs)");
             /// Put an apostrophe before text in CSV that a spreadsheet would read as a formula.
             csv_safe: bool => csv_safe: bool = false,
                 flag Flag::switch("csv-safe", "For spreadsheets: put an apostrophe before text in \

@@ -1,8 +1,8 @@
 //! In what order records are written, for any number of workers.
 
 use crate::{
-    AnomalyRecord, ConnRecord, DataChannel, FloodRecord, MessagePlace, MessageSchema, ScanRecord,
-    Shown, TunnelRecord, Value,
+    AnomalyRecord, ConnRecord, DataChannel, FloodRecord, HostPairRecord, MessagePlace,
+    MessageSchema, ScanRecord, Shown, TunnelRecord, Value,
 };
 use flowpin_packet::Timestamp;
 
@@ -81,6 +81,10 @@ pub trait RecordSink {
     }
     /// A flood begins, goes on or is over; likewise.
     fn flood(&mut self, key: RecordKey, record: &FloodRecord) {
+        let _ = (key, record);
+    }
+    /// What all connections of two hosts come to; likewise.
+    fn host_pair(&mut self, key: RecordKey, record: &HostPairRecord) {
         let _ = (key, record);
     }
     /// A message of an application protocol; who takes none need not.

@@ -14,6 +14,7 @@ mod conn;
 mod conn_columns;
 mod data_channel;
 mod flood;
+mod host_pair;
 mod key;
 mod lists;
 mod locality;
@@ -37,6 +38,7 @@ pub use conn::{
 pub use conn_columns::ConnRow;
 pub use data_channel::DataChannel;
 pub use flood::{FloodKind, FloodRecord};
+pub use host_pair::{HostPairRecord, PairConnection, Sent};
 pub use key::{RecordKey, RecordSink};
 pub use lists::ValueLists;
 pub use locality::is_local;

@@ -29,13 +29,15 @@ pub enum RecordType {
     Scan,
     /// Somebody is sent more than anybody asks for.
     Flood,
+    /// What all connections of two hosts come to.
+    HostPair,
     /// A message of an application protocol: one type for the counts, a file for each schema.
     Message,
 }
 
 impl RecordType {
     /// How many types there are.
-    pub const COUNT: usize = 7;
+    pub const COUNT: usize = 8;
 
     /// All that have one table of columns: all but [`RecordType::Message`], in table order.
     pub const TABLES: [Self; Self::COUNT - 1] = [
@@ -45,6 +47,7 @@ impl RecordType {
         Self::Tunnel,
         Self::Scan,
         Self::Flood,
+        Self::HostPair,
     ];
 
     /// The stem of its files' names, as Zeek's users know them.
@@ -56,6 +59,7 @@ impl RecordType {
             Self::Tunnel => "tunnel",
             Self::Scan => "scan",
             Self::Flood => "flood",
+            Self::HostPair => "host_pairs",
             Self::Message => "message",
         }
     }
@@ -73,6 +77,12 @@ impl RecordType {
             Self::Scan => {
                 "A scan: a record when it is recognised, one for each window that it lasts, one \
                  when it is over. Each has the figures since its beginning."
+            }
+            Self::HostPair => {
+                "What all connections that one host has opened to another come to \
+                 (`--host-pairs`): a record for each pair, at the end of the run. Beyond 65,536 \
+                 pairs (fewer with little `--memory`) all sums so far are written and begin anew: \
+                 add up the records of a pair."
             }
             Self::Message => "A message of an application protocol.",
             Self::Flood => {
@@ -197,6 +207,8 @@ pub enum Value<'a> {
     Ports(&'a [u16]),
     /// [`Kind::Text`]: two words, joined by a comma as Zeek joins several. Not in messages.
     Words(&'a [&'static str; 2]),
+    /// [`Kind::TextSet`] of words of ours; not empty. Not in messages.
+    Names(&'a [&'static str]),
     /// [`Kind::Text`] or [`Kind::Enum`] off the wire, any bytes; each format escapes them as its
     /// users expect. Only in messages, like those below.
     Bytes(&'a [u8]),
@@ -227,6 +239,15 @@ impl<'a> Value<'a> {
             Self::Unset
         } else {
             Self::Ports(ports)
+        }
+    }
+
+    /// The names, none if there are none.
+    pub const fn names(names: &'a [&'static str]) -> Self {
+        if names.is_empty() {
+            Self::Unset
+        } else {
+            Self::Names(names)
         }
     }
 

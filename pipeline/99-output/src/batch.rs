@@ -11,7 +11,8 @@ use crate::text::TextBuffer;
 use core::cmp::Ordering;
 use flowpin_packet::Timestamp;
 use flowpin_record::{
-    AnomalyRecord, ConnRow, FloodRecord, RecordKey, RecordType, ScanRecord, TunnelRecord,
+    AnomalyRecord, ConnRow, FloodRecord, HostPairRecord, RecordKey, RecordType, ScanRecord,
+    TunnelRecord,
 };
 
 /// A format whose records are text, by its place in a record's texts.
@@ -262,6 +263,7 @@ pub(crate) struct Rows {
     pub(crate) tunnels: Vec<TunnelRecord>,
     pub(crate) scans: Vec<ScanRecord>,
     pub(crate) floods: Vec<FloodRecord>,
+    pub(crate) host_pairs: Vec<HostPairRecord>,
     pub(crate) messages: Messages,
 }
 
@@ -274,6 +276,7 @@ impl Rows {
             + size_of_val(self.tunnels.as_slice())
             + size_of_val(self.scans.as_slice())
             + size_of_val(self.floods.as_slice())
+            + size_of_val(self.host_pairs.as_slice())
     }
 
     fn clear(&mut self) {
@@ -282,6 +285,7 @@ impl Rows {
         self.tunnels.clear();
         self.scans.clear();
         self.floods.clear();
+        self.host_pairs.clear();
         self.messages.clear();
     }
 
@@ -294,6 +298,7 @@ impl Rows {
             RecordType::Tunnel => adopt(&mut self.tunnels, &from.tunnels, index),
             RecordType::Scan => adopt(&mut self.scans, &from.scans, index),
             RecordType::Flood => adopt(&mut self.floods, &from.floods, index),
+            RecordType::HostPair => adopt(&mut self.host_pairs, &from.host_pairs, index),
             RecordType::Message => self.messages.adopt(&from.messages, entry.row),
         }
     }

@@ -182,7 +182,7 @@ fn store(to: &mut Vec<u8>, value: Value<'_>) {
             return to.extend_from_slice(&address.octets());
         }
         Value::List(values) => return store_list(to, values.iter().copied()),
-        Value::Words(_) => {
+        Value::Words(_) | Value::Names(_) => {
             debug_assert!(false, "no message has such a value");
             return to.push(UNSET);
         }

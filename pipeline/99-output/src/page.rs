@@ -3,7 +3,8 @@
 use crate::format::{EVE_FIELDS, MESSAGE_EVE_FIELDS, MessageSchemas, flat_name};
 use core::fmt::Write;
 use flowpin_record::{
-    AnomalyRecord, ConnRow, FloodRecord, Kind, RecordType, Row, ScanRecord, Shown, TunnelRecord,
+    AnomalyRecord, ConnRow, FloodRecord, HostPairRecord, Kind, RecordType, Row, ScanRecord, Shown,
+    TunnelRecord,
 };
 
 /// The page as Markdown, made from the tables that the writers use, with these kinds of messages.
@@ -19,6 +20,7 @@ pub fn records_page(schemas: &MessageSchemas) -> String {
             RecordType::Tunnel => put_table::<TunnelRecord>(&mut page),
             RecordType::Scan => put_table::<ScanRecord>(&mut page),
             RecordType::Flood => put_table::<FloodRecord>(&mut page),
+            RecordType::HostPair => put_table::<HostPairRecord>(&mut page),
             RecordType::Message => {}
         }
     }
@@ -164,8 +166,8 @@ Fields that do not apply are left out. IPv6 addresses are written in full, as Su
 
 The fields of event types that Suricata has are those of its own schema (`etc/schema.json`, version
 8), with its types, but for the object `flowpin`, which its schema does not know. Event types of our
-own (`flow_interim`, `tunnel`, `scan`, `flood`, `llmnr`, `fix`, `redis`, and those of your grammars)
-are not in it. Of mDNS Suricata tells only names; the rest of our records stands in `flowpin`, in
+own (`flow_interim`, `tunnel`, `scan`, `flood`, `host_pair`, `llmnr`, `fix`, `redis`, and those of
+your grammars) are not in it. Of mDNS Suricata tells only names; the rest of our records stands in `flowpin`, in
 the same order (`flowpin.answers[0]` belongs to `mdns.answers[0]`).
 ";
 

@@ -218,7 +218,15 @@ fn every_eve_field_is_documented() {
 #[test]
 fn column_formats_agree_cell_by_cell() {
     let (dir, records) = written(500);
-    for stem in ["conn", "conn_long", "weird", "tunnel", "scan", "flood"] {
+    for stem in [
+        "conn",
+        "conn_long",
+        "weird",
+        "tunnel",
+        "scan",
+        "flood",
+        "host_pairs",
+    ] {
         let tsv = zeek_lines(dir.path(), &format!("{stem}.log"));
         let json = json_lines(dir.path(), &format!("{stem}.json"));
         let csv = csv_lines(dir.path(), &format!("{stem}.csv"));
@@ -243,7 +251,7 @@ fn column_formats_agree_cell_by_cell() {
                     "local_orig" | "local_resp" | "estimated" => {
                         assert_eq!(in_csv == "true", cell == "T");
                     }
-                    "source_samples" | "host_samples" | "port_samples" => {
+                    "source_samples" | "host_samples" | "port_samples" | "services" => {
                         assert_eq!(*in_csv, cell.replace(',', " "), "{name}");
                     }
                     _ => assert_eq!(in_csv, cell, "{name}"),
@@ -288,7 +296,15 @@ fn json_cell(value: &Value) -> String {
 #[test]
 fn parquet_says_what_csv_says() {
     let (dir, _) = written(10_000);
-    for stem in ["conn", "conn_long", "weird", "tunnel", "scan", "flood"] {
+    for stem in [
+        "conn",
+        "conn_long",
+        "weird",
+        "tunnel",
+        "scan",
+        "flood",
+        "host_pairs",
+    ] {
         let csv = csv_lines(dir.path(), &format!("{stem}.csv"));
         let parquet = parquet_lines(&dir.path().join(format!("{stem}.parquet")));
         assert_eq!(csv.len(), parquet.len());

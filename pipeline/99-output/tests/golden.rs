@@ -11,7 +11,7 @@ use flowpin_record::{
     AnomalyRecord, ConnState, Direction, EndReason, FlowState, History, RecordEndpoint, RecordKey,
     TcpState, TunnelRecord, Uid,
 };
-use support::{Any, SECOND, START, files, flood, longest, plan, scan, web, write_all};
+use support::{Any, SECOND, START, files, flood, host_pair, longest, plan, scan, web, write_all};
 
 fn endpoint(address: &str, port: u16) -> RecordEndpoint {
     RecordEndpoint {
@@ -29,7 +29,7 @@ fn history(letters: &str) -> History {
 
 /// One of each kind: TCP, a single UDP packet, ICMP echo over IPv6 and a VLAN, SCTP, an interim
 /// record with everything in it, an anomaly with and without addresses, a tunnel,
-/// a scan and a flood.
+/// a scan, a flood and a pair of hosts.
 fn records() -> Vec<(RecordKey, Any)> {
     let one = Direction {
         packets: 1,
@@ -118,6 +118,7 @@ fn records() -> Vec<(RecordKey, Any)> {
         Any::Tunnel(tunnel),
         Any::Scan(scan()),
         Any::Flood(flood()),
+        Any::HostPair(host_pair()),
     ];
     let keys = (0..).map(|index: u64| RecordKey {
         time: Timestamp(START.0 + index * SECOND),

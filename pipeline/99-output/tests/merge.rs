@@ -193,6 +193,6 @@ fn without_a_format_records_are_counted_and_nothing_is_written() {
         .drain(&mut writers, |_, batch| formatter.recycle(batch))
         .unwrap();
     writers.finish().unwrap();
-    assert_eq!(writers.summary().built, [1, 1, 0, 0, 0, 0, 0]);
+    assert_eq!(writers.summary().built, [1, 1, 0, 0, 0, 0, 0, 0]);
     assert!(writers.summary().files.is_empty() && !plan.dir.exists());
 }

@@ -45,7 +45,7 @@ shown! {
     Stages "Analysis" ["streams", "identify", "patterns", "parse", "all-fields", "extract", "hash",
         "grammar", "fix-dictionary", "scans"];
     Patterns "Analysis" ["patterns"];
-    Records "Records" ["interim", "community-id", "community-seed", "csv-safe",
+    Records "Records" ["interim", "community-id", "community-seed", "host-pairs", "csv-safe",
         "parquet-time"];
     Texts "Records" ["interim", "community-id", "community-seed", "csv-safe"];
     Measured "Records" ["format"] "Formats to measure, separated by commas or repeated \

@@ -40,7 +40,7 @@ impl Observer for DataObserver {
         (!self.0.is_empty()).then(|| core::mem::take(&mut self.0))
     }
 
-    fn finish(mut self) -> Option<DataNews> {
+    fn finish(mut self, _: Timestamp) -> Option<DataNews> {
         self.tick(Timestamp::MAX)
     }
 }

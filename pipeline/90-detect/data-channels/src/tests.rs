@@ -127,7 +127,7 @@ fn emitted(
         }
     }
     for (worker, observer) in observers.into_iter().enumerate() {
-        hand_over(&mut decider, worker, observer.finish());
+        hand_over(&mut decider, worker, observer.finish(Timestamp::MAX));
     }
     decider.decide(RecordKey::LAST, &mut out);
     let found = decider.take_findings();

@@ -7,7 +7,7 @@ use crate::tally::Ranking;
 use core::hash::Hash;
 use flowpin_aggregate::{Aggregate, CountedAs, Decider, Observer, Traffic};
 use flowpin_config::Plan;
-use flowpin_packet::TcpFlags;
+use flowpin_packet::{TcpFlags, Timestamp};
 use flowpin_record::{App, ConnRecord, ConnState, Direction, RecordKey};
 use std::collections::HashMap;
 use std::io;
@@ -247,7 +247,7 @@ impl Observer for ConnectionSums {
         }
     }
 
-    fn finish(mut self) -> Option<Box<Self>> {
+    fn finish(mut self, _: Timestamp) -> Option<Box<Self>> {
         self.settle();
         Some(Box::new(self))
     }

@@ -14,6 +14,7 @@ use core::net::IpAddr;
 use flowpin_aggregate::{Aggregate, Decider, Observer, Traffic};
 use flowpin_config::Plan;
 use flowpin_counters::{Loss, Losses};
+use flowpin_packet::Timestamp;
 use flowpin_record::{ConnRecord, RecordKey};
 use std::io;
 
@@ -119,7 +120,7 @@ impl Observer for HostSums {
         self.count(pair, Sums::one(record.uid.0, packets, bytes));
     }
 
-    fn finish(mut self) -> Option<Box<Self>> {
+    fn finish(mut self, _: Timestamp) -> Option<Box<Self>> {
         self.flush();
         Some(Box::new(self))
     }

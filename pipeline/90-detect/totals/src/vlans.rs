@@ -9,6 +9,7 @@ use core::fmt;
 use flowpin_aggregate::{Aggregate, Decider, Observer, Traffic};
 use flowpin_config::Plan;
 use flowpin_counters::{Loss, Losses};
+use flowpin_packet::Timestamp;
 use flowpin_record::{ConnRecord, RecordKey};
 use std::io;
 
@@ -134,7 +135,7 @@ impl Observer for VlanSums {
         }
     }
 
-    fn finish(mut self) -> Option<Box<Self>> {
+    fn finish(mut self, _: Timestamp) -> Option<Box<Self>> {
         self.tagged.flush(&mut |_, _| {});
         Some(Box::new(self))
     }
@@ -189,6 +190,7 @@ mod tests {
     use crate::tally::Key;
     use flowpin_aggregate::{Decider, Observer, Traffic};
     use flowpin_counters::Loss;
+    use flowpin_packet::Timestamp;
 
     fn traffic(bytes: u64) -> Traffic {
         Traffic {
@@ -211,7 +213,7 @@ mod tests {
             let random = nth.wrapping_mul(0x9e37_79b9_7f4a_7c15);
             sums.count(vlans, random, &traffic(nth % 211));
         }
-        sums.finish().unwrap()
+        sums.finish(Timestamp::default()).unwrap()
     }
 
     fn joined(parts: impl IntoIterator<Item = Box<VlanSums>>) -> (TopVlans, u64) {

@@ -192,6 +192,10 @@ impl Builder {
                 }
                 to.append(true);
             }
+            (Self::Texts(to), Value::Names(names)) => {
+                names.iter().for_each(|name| to.values().append_value(name));
+                to.append(true);
+            }
             (Self::Texts(to), Value::Bytes(text)) => {
                 let mut parts = comma_parts(text).peekable();
                 let is_set = parts.peek().is_some();

@@ -6,7 +6,7 @@ use crate::format::{
 };
 use flowpin_packet::Timestamp;
 use flowpin_record::{
-    AnomalyRecord, ConnRow, FloodRecord, RecordType, Row, ScanRecord, TunnelRecord,
+    AnomalyRecord, ConnRow, FloodRecord, HostPairRecord, RecordType, Row, ScanRecord, TunnelRecord,
 };
 
 /// Header and footer of a file.
@@ -33,6 +33,7 @@ pub(super) fn column_frame(format: TextFormat, record_type: RecordType) -> (Fram
         RecordType::Tunnel => frame_of::<TunnelRecord>(format, record_type),
         RecordType::Scan => frame_of::<ScanRecord>(format, record_type),
         RecordType::Flood => frame_of::<FloodRecord>(format, record_type),
+        RecordType::HostPair => frame_of::<HostPairRecord>(format, record_type),
         RecordType::Message => (eve_frame(), "json"),
     }
 }

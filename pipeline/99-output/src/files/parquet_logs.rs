@@ -8,7 +8,9 @@ use crate::OutputError;
 use crate::batch::RecordRef;
 use crate::format::MessageSchemas;
 use flowpin_config::OutputPlan;
-use flowpin_record::{AnomalyRecord, ConnRow, FloodRecord, RecordType, ScanRecord, TunnelRecord};
+use flowpin_record::{
+    AnomalyRecord, ConnRow, FloodRecord, HostPairRecord, RecordType, ScanRecord, TunnelRecord,
+};
 
 /// One log for each type, in table order; then one for each kind of messages.
 pub(super) struct ParquetLogs {
@@ -26,6 +28,7 @@ impl ParquetLogs {
                 RecordType::Tunnel => described::<TunnelRecord>(),
                 RecordType::Scan => described::<ScanRecord>(),
                 RecordType::Flood => described::<FloodRecord>(),
+                RecordType::HostPair => described::<HostPairRecord>(),
                 RecordType::Message => continue,
             };
             logs.push(ParquetLog::new(
@@ -95,6 +98,10 @@ impl ParquetLogs {
             }
             RecordType::Flood => {
                 let row = rows.floods.get(index);
+                row.map_or(Ok(()), |row| log.write(storage, time, stored(row)))
+            }
+            RecordType::HostPair => {
+                let row = rows.host_pairs.get(index);
                 row.map_or(Ok(()), |row| log.write(storage, time, stored(row)))
             }
             RecordType::Message => {

@@ -40,7 +40,7 @@ pub(super) fn zeek_json<R: Row>(line: &mut Line<'_>, row: &R) {
                 put_plain(line, value, b",");
                 line.put(b"]");
             }
-            (Kind::UidSet | Kind::AddressSet, value) => {
+            (Kind::UidSet | Kind::AddressSet | Kind::TextSet, value) => {
                 line.put(b"[\"");
                 put_plain(line, value, b"\",\"");
                 line.put(b"\"]");
@@ -111,6 +111,14 @@ fn put_plain<const N: usize>(line: &mut Line<'_>, value: Value<'_>, separator: &
                     line.put(separator);
                 }
                 line.put_u64(u64::from(port));
+            }
+        }
+        Value::Names(names) => {
+            for (index, name) in names.iter().enumerate() {
+                if index > 0 {
+                    line.put(separator);
+                }
+                line.put_str(name);
             }
         }
         Value::Bytes(_) | Value::Int(_) | Value::List(_) => {

@@ -5,8 +5,8 @@ use super::{Formatter, eve};
 use crate::batch::{TextFormat, push_row};
 use core::hint::black_box;
 use flowpin_record::{
-    AnomalyRecord, CommunityId, ConnRecord, ConnRow, FloodRecord, MessagePlace, MessageSchema,
-    RecordKey, RecordSink, RecordType, ScanRecord, Shown, TunnelRecord, Value,
+    AnomalyRecord, CommunityId, ConnRecord, ConnRow, FloodRecord, HostPairRecord, MessagePlace,
+    MessageSchema, RecordKey, RecordSink, RecordType, ScanRecord, Shown, TunnelRecord, Value,
 };
 
 impl RecordSink for Formatter {
@@ -118,6 +118,25 @@ impl RecordSink for Formatter {
             place.row = push_row(&mut self.hold.rows.floods, Some(*record));
         }
         self.push(key, (RecordType::Flood, record.uid.0), place);
+    }
+
+    fn host_pair(&mut self, key: RecordKey, record: &HostPairRecord) {
+        self.count(RecordType::HostPair);
+        if !self.formats.any() {
+            black_box(record);
+            return;
+        }
+        let mut place = self.place();
+        if self.formats.eve {
+            let (text, dates) = (&mut self.hold.text, &mut self.dates);
+            let len = text.line(|line| eve::host_pair(line, dates, key.time, record));
+            place.lens = place.lens.with(TextFormat::Eve, len);
+        }
+        place.lens = self.put_columns(record, place.lens);
+        if self.formats.parquet {
+            place.row = push_row(&mut self.hold.rows.host_pairs, Some(*record));
+        }
+        self.push(key, (RecordType::HostPair, 0), place);
     }
 
     fn message(

@@ -11,13 +11,14 @@ mod samples;
 
 pub(crate) use medium::FullAt;
 pub(crate) use random::Random;
-pub(crate) use samples::{flood, longest, renamed, scan, web};
+pub(crate) use samples::{flood, host_pair, longest, renamed, scan, web};
 
 use flowpin_config::{Format, OutputPlan};
 use flowpin_output::{Formatter, Merger, OutputError, Writers};
 use flowpin_packet::Timestamp;
 use flowpin_record::{
-    AnomalyRecord, ConnRecord, FloodRecord, RecordKey, RecordSink, ScanRecord, TunnelRecord,
+    AnomalyRecord, ConnRecord, FloodRecord, HostPairRecord, RecordKey, RecordSink, ScanRecord,
+    TunnelRecord,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,6 +31,7 @@ pub(crate) enum Any {
     Tunnel(TunnelRecord),
     Scan(ScanRecord),
     Flood(FloodRecord),
+    HostPair(HostPairRecord),
 }
 
 /// Gives a record to a formatter.
@@ -40,6 +42,7 @@ pub(crate) fn put(sink: &mut impl RecordSink, key: RecordKey, record: &Any) {
         Any::Tunnel(record) => sink.tunnel(key, record),
         Any::Scan(record) => sink.scan(key, record),
         Any::Flood(record) => sink.flood(key, record),
+        Any::HostPair(record) => sink.host_pair(key, record),
     }
 }
 

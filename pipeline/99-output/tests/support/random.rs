@@ -1,12 +1,12 @@
 //! Records made at random, the same for the same seed.
 
-use super::{Any, SECOND, START, flood, scan, web};
+use super::{Any, SECOND, START, flood, host_pair, scan, web};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use flowpin_packet::{Layer, Reason, TcpFlags, Timestamp, TunnelKind, bad};
 use flowpin_record::{
     AnomalyRecord, AppEvent, ConnRecord, ConnState, Direction, FloodKind, FloodRecord,
-    RecordEndpoint, RecordKey, Samples, ScanKind, ScanMethod, ScanRecord, ToolNames, TunnelRecord,
-    Uid,
+    HostPairRecord, RecordEndpoint, RecordKey, Samples, ScanKind, ScanMethod, ScanRecord,
+    ToolNames, TunnelRecord, Uid,
 };
 
 /// A small generator of numbers, so that the same seed gives the same records.
@@ -154,6 +154,20 @@ impl Random {
         }
     }
 
+    fn host_pair(&mut self, time: Timestamp) -> HostPairRecord {
+        let names = ["http", "ssh", "tls"];
+        let services = self.below(4) as usize;
+        HostPairRecord {
+            client: self.address(true),
+            server: self.address(false),
+            first: time,
+            last: time,
+            connections: self.number(),
+            services: Samples::first("", names.into_iter().take(services)),
+            ..host_pair()
+        }
+    }
+
     /// `count` records with keys that rise, in steps from none to seconds.
     pub(crate) fn records(&mut self, count: usize) -> Vec<(RecordKey, Any)> {
         let mut time = START;
@@ -161,11 +175,12 @@ impl Random {
             .map(|number| {
                 let step = [0, 1, 1000, SECOND / 50, SECOND][self.below(5) as usize];
                 time = time.plus_nanos(step * self.below(3));
-                let record = match self.below(14) {
+                let record = match self.below(15) {
                     0 => Any::Anomaly(self.anomaly(time)),
                     1 => Any::Tunnel(self.tunnel(time)),
                     2 => Any::Scan(self.scan(time)),
                     3 => Any::Flood(self.flood(time)),
+                    4 => Any::HostPair(self.host_pair(time)),
                     _ => Any::Conn(self.conn(time)),
                 };
                 let key = RecordKey {

@@ -5,8 +5,8 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use flowpin_packet::{TcpFlags, Timestamp, TunnelKind};
 use flowpin_record::{
     App, Confidence, ConnRecord, ConnState, Direction, EndReason, EpisodeState, FloodKind,
-    FloodRecord, FlowState, History, RecordEndpoint, Samples, ScanKind, ScanMethod, ScanRecord,
-    TcpState, ToolNames, Uid,
+    FloodRecord, FlowState, History, HostPairRecord, PairConnection, RecordEndpoint, Samples,
+    ScanKind, ScanMethod, ScanRecord, TcpState, ToolNames, Uid,
 };
 
 /// An ordinary TCP connection.
@@ -182,4 +182,13 @@ pub(crate) fn flood() -> FloodRecord {
         peak_rate: 5_000_000,
         estimated: false,
     }
+}
+
+/// What three connections of two hosts come to.
+pub(crate) fn host_pair() -> HostPairRecord {
+    let [one, other] = [web(), renamed()].map(|record| PairConnection::of(&record));
+    let mut pair = HostPairRecord::of(&one);
+    pair.add(&one);
+    pair.add(&other);
+    pair
 }

@@ -7,6 +7,7 @@ pub(crate) const FIELDS: &[(&str, &[(&str, &str)])] = &[
     ("tunnel", TUNNEL),
     ("scan", SCAN),
     ("flood", FLOOD),
+    ("host_pair", HOST_PAIR),
 ];
 
 /// Those that every message of an application protocol has besides its own.
@@ -345,6 +346,35 @@ const FLOOD: &[(&str, &str)] = &[
         "Its identifier, the same in all records of this flood.",
     ),
     ("flowpin.first_packet", "Number of its first packet."),
+];
+
+const HOST_PAIR: &[(&str, &str)] = &[
+    ("timestamp", "Stream time at which it was written."),
+    ("event_type", "`host_pair`."),
+    ("src_ip", "Who opened the connections."),
+    ("dest_ip", "Whom to."),
+    ("ip_v", "4 or 6."),
+    ("host_pair.connections", "How many connections there are."),
+    (
+        "host_pair.pkts_toserver",
+        "Packets of those who opened them.",
+    ),
+    ("host_pair.pkts_toclient", "Packets of the other side."),
+    (
+        "host_pair.bytes_toserver",
+        "Bytes of frames of those who opened them.",
+    ),
+    (
+        "host_pair.bytes_toclient",
+        "Bytes of frames of the other side.",
+    ),
+    (
+        "host_pair.services",
+        "The application protocols, by Flowpin's names, as each connection's own bytes told: the \
+         16 that were identified first.",
+    ),
+    ("host_pair.start", "Capture time of the first packet."),
+    ("host_pair.end", "Capture time of the last packet."),
 ];
 
 #[cfg(test)]

@@ -4,10 +4,12 @@
 //! [`FIELDS`] lists every field for the documentation; a test holds both together.
 
 mod fields;
+mod host_pair;
 mod scan;
 mod words;
 
 pub(crate) use fields::{FIELDS, MESSAGE_FIELDS};
+pub(super) use host_pair::host_pair;
 pub(super) use scan::{flood, scan};
 
 use crate::text::{DateCache, Line};
