@@ -13,4 +13,5 @@ pub mod oracle;
 pub mod pcap;
 mod pcapng;
 pub mod product;
+pub mod python;
 pub mod reorder;

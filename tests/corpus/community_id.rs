@@ -2,6 +2,7 @@
 
 use crate::records::{address, number, records};
 use flowpin_testkit::corpus;
+use flowpin_testkit::python::Environment;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -96,39 +97,11 @@ fn protocol_and_ports(flow: &Value) -> (u64, (u64, u64)) {
 
 /// A Python that has the package: in an environment of its own under the target folder.
 fn python_with_reference() -> Option<PathBuf> {
-    let what = "community IDs against the reference";
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("communityid");
-    let python = folder.join("bin/python");
-    let has_it = |python: &Path| {
-        let done = Command::new(python)
-            .args(["-c", "import communityid"])
-            .stderr(Stdio::null())
-            .status();
-        done.is_ok_and(|status| status.success())
+    let environment = Environment {
+        folder: &Path::new(env!("CARGO_TARGET_TMPDIR")).join("communityid"),
+        packages: &["communityid==1.5"],
+        modules: "communityid",
+        what: "community IDs against the reference",
     };
-    if has_it(&python) {
-        return Some(python);
-    }
-    let made = Command::new("python3")
-        .args(["-m", "venv"])
-        .arg(&folder)
-        .output();
-    if !made.is_ok_and(|output| output.status.success()) {
-        corpus::skip(what, "python3 with venv is not installed");
-        return None;
-    }
-    let installed = Command::new(&python)
-        .args(["-m", "pip", "install", "-q", "--disable-pip-version-check"])
-        .args(["--timeout", "10", "--retries", "1", "communityid==1.5"])
-        .output();
-    if has_it(&python) {
-        return Some(python);
-    }
-    let why = installed.map_or_else(
-        |error| error.to_string(),
-        |output| String::from_utf8_lossy(&output.stderr).into_owned(),
-    );
-    let line = why.lines().last().unwrap_or("pip failed").to_owned();
-    corpus::skip(what, &format!("cannot install the package: {line}"));
-    None
+    environment.python()
 }

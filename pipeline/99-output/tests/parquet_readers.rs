@@ -1,8 +1,9 @@
 //! Parquet as the programs that people use read it: DuckDB, pandas with pyarrow, Polars; Spark
 //! where it is installed.
 //!
-//! They are asked for in the Python of `FLOWPIN_PYTHON`, or `python3`. What is not installed there
-//! is passed over, with a word.
+//! They are asked for in the Python of `FLOWPIN_PYTHON`; or in that of the environment which
+//! `tests/data` makes, once it is there; or in `python3`. What is not installed there is passed
+//! over, with a word.
 #![allow(clippy::unwrap_used, reason = "tests stop where something is missing")]
 
 mod support;
@@ -10,7 +11,7 @@ mod support;
 use flowpin_config::{Format, OutputPlan, ParquetTime};
 use flowpin_output::Writers;
 use flowpin_record::RecordKey;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::{Any, Random, longest, plan, web, write_all};
 
@@ -29,9 +30,20 @@ fn write(dir: &Path, parquet_time: ParquetTime) {
     write_all(&plan, &mut writers, &records).unwrap();
 }
 
+fn python() -> PathBuf {
+    if let Some(python) = std::env::var_os("FLOWPIN_PYTHON") {
+        return python.into();
+    }
+    let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join("data/bin/python");
+    if made.is_file() {
+        return made;
+    }
+    "python3".into()
+}
+
 /// Runs a script on a folder, if its module is installed; it fails where the script does.
 fn ask(module: &str, script: &str, dir: &Path) {
-    let python = std::env::var_os("FLOWPIN_PYTHON").unwrap_or("python3".into());
+    let python = python();
     let has = Command::new(&python)
         .args(["-c", &format!("import {module}")])
         .output()
