@@ -102,11 +102,9 @@ fn goes_on(command: &str) -> bool {
     let mut letters = command.chars();
     while let Some(letter) = letters.next() {
         match (quote, letter) {
-            (None | Some('"'), '\\') => {
-                if letters.next().is_none() {
-                    return true;
-                }
-            }
+            // A line that ends so goes on.
+            (None | Some('"'), '\\') if letters.next().is_none() => return true,
+            (None | Some('"'), '\\') => {}
             (None, '\'' | '"') => quote = Some(letter),
             (Some(open), letter) if open == letter => quote = None,
             _ => {}

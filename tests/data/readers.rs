@@ -159,7 +159,7 @@ fn run(folder: &Path) -> Vec<Value> {
     let outcome = product::run(&words).unwrap();
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
     let events = std::fs::read_to_string(folder.join("eve.json")).unwrap();
-    let events = events.lines().map(|line| serde_json::from_str(line));
+    let events = events.lines().map(serde_json::from_str);
     events.collect::<Result<_, _>>().unwrap()
 }
 

@@ -81,8 +81,8 @@ impl RecordType {
             Self::HostPair => {
                 "What all connections that one host has opened to another come to \
                  (`--host-pairs`): a record for each pair, at the end of the run. Beyond 65,536 \
-                 pairs (fewer with little `--memory`) all sums so far are written and begin anew: \
-                 add up the records of a pair."
+                 pairs (fewer with little `--memory`) all sums so far are written and start \
+                 again at 0: add up the records of a pair."
             }
             Self::Message => "A message of an application protocol.",
             Self::Flood => {

@@ -167,8 +167,8 @@ Fields that do not apply are left out. IPv6 addresses are written in full, as Su
 The fields of event types that Suricata has are those of its own schema (`etc/schema.json`, version
 8), with its types, but for the object `flowpin`, which its schema does not know. Event types of our
 own (`flow_interim`, `tunnel`, `scan`, `flood`, `host_pair`, `llmnr`, `fix`, `redis`, and those of
-your grammars) are not in it. Of mDNS Suricata tells only names; the rest of our records stands in `flowpin`, in
-the same order (`flowpin.answers[0]` belongs to `mdns.answers[0]`).
+your grammars) are not in it. Of mDNS Suricata tells only names; the rest of our records stands in
+`flowpin`, in the same order (`flowpin.answers[0]` belongs to `mdns.answers[0]`).
 ";
 
 const MESSAGE_EVENTS: &str = "

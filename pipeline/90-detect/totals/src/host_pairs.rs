@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Guarantees that the sums of a pair's records are exact, however many pairs there are: when there
-//! is no room for one more, all sums so far are written, and begin anew. Connections are taken in
+//! is no room for one more, all sums so far are written, and start again at 0. Connections are taken in
 //! the order of their keys, so when that is depends on the input alone.
 //!
 //! Unlike the tables of the summary ([`crate::Hosts`]), which count on the workers whatever the
@@ -128,7 +128,7 @@ impl PairDecider {
         self.sums.insert(pair, HostPairRecord::of(one));
     }
 
-    /// Writes all sums, in the order of the pairs, and begins anew.
+    /// Writes all sums, in the order of the pairs, and starts again.
     fn write(&mut self, time: Timestamp, number: u64, out: &mut impl Emit) {
         let mut pairs: Vec<_> = self.sums.drain().collect();
         pairs.sort_unstable_by_key(|(pair, _)| *pair);

@@ -67,8 +67,8 @@ fn put_path(text: &mut TextBuffer, mailbox: &[u8]) {
     text.extend(b">\"");
 }
 
-/// The parts between commas, without blanks around them; not the empty ones. Commas in quotes and in angle brackets
-/// separate nothing (RFC 5322 §3.2.4, §3.4).
+/// The parts between commas, without blanks around them; not the empty ones. Commas in quotes and
+/// in angle brackets separate nothing (RFC 5322 §3.2.4, §3.4).
 pub(crate) fn comma_parts(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let (mut is_quoted, mut is_escaped, mut is_angled) = (false, false, false);
     let parts = bytes.split(move |&byte| {
