@@ -9,7 +9,8 @@
 //! ```
 //!
 //! Each but the last is a sum or a maximum over the set of finished connections, so that it depends
-//! neither on their order nor on how they are divided among workers. Interim records are not counted.
+//! neither on their order nor on how they are divided among workers. Interim records are not
+//! counted.
 //!
 //! A new table: a file beside `vlans.rs` (with few rows by nature, as in `connections.rs`, sums are
 //! enough; otherwise a [`Tally`] and its [`Loss`](flowpin_counters::Loss)), a line in
