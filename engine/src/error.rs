@@ -16,10 +16,10 @@ pub enum RunError {
     #[error(transparent)]
     Output(#[from] OutputError),
     /// Memory for connection state cannot be reserved (exit code 1).
-    #[error("cannot reserve memory for connections: {0}; use a smaller --memory")]
+    #[error("{0}; raise the limit, or use a smaller --memory or fewer workers")]
     Memory(std::io::Error),
     /// A thread cannot be started (exit code 1).
-    #[error("cannot start a thread: {0}")]
+    #[error("cannot start a thread: {0}; raise the limit of threads or memory (ulimit -u, -v)")]
     Thread(std::io::Error),
     /// A worker ended before its input did: a defect (exit code 1).
     #[error("worker {0} stopped unexpectedly; please report it")]

@@ -28,17 +28,17 @@ pub struct BlockPool {
 }
 
 impl BlockPool {
-    /// Reserves `count` blocks of `block_bytes` each, rounded up to a power of two from 32 to
-    /// 16 KiB; each of a line or more begins at one.
+    /// `count` blocks of `block_bytes` each, rounded up to a power of two from 32 to
+    /// 16 KiB; each of a line or more begins at one. Address space is reserved as they come.
     ///
     /// # Errors
     ///
-    /// Where the system refuses the address space.
+    /// If so many do not fit any address space.
     pub fn new(block_bytes: usize, count: u32) -> io::Result<Self> {
         let block_bytes = block_bytes
             .clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX)
             .next_power_of_two();
-        let mut bytes = Reserved::new(start(count, block_bytes))?;
+        let mut bytes = Reserved::growing(start(count, block_bytes))?;
         bytes.prefer_huge_pages_when_large();
         Ok(Self {
             bytes,
@@ -52,7 +52,12 @@ impl BlockPool {
     /// A free block, the one returned last first; `None` if all are in use.
     #[inline]
     pub fn take(&mut self) -> Option<u32> {
-        let block = self.handles.take()?;
+        let (bytes, block_bytes) = (&mut self.bytes, self.block_bytes);
+        let block = self.handles.take(|room| {
+            // No more blocks than were asked for.
+            let blocks = u32::try_from(room).unwrap_or(u32::MAX);
+            bytes.reach(start(blocks, block_bytes));
+        })?;
         #[cfg(flowpin_bench)]
         if let Some(apart) = &mut self.apart {
             let own = self.bytes.place(start(block, self.block_bytes))?;

@@ -63,6 +63,15 @@ struct Slots<T> {
 }
 
 impl<T> Slots<T> {
+    fn take(&mut self) -> Option<u32>
+    where
+        T: Zeroable,
+    {
+        let (values, len) = (&mut self.values, self.len);
+        self.handles
+            .take(|room| values.reach(len.saturating_mul(room)))
+    }
+
     /// What a slot takes, with its place in the list of free ones.
     const fn cost(&self) -> u64 {
         (self.len * size_of::<T>() + size_of::<u32>()) as u64
@@ -94,7 +103,7 @@ impl<T: Zeroable> Buffers<T> {
     pub fn new(budget: &Budget, sizes: &[usize]) -> io::Result<Self> {
         let slots = |&len: &usize| {
             let count = budget.capacity_of((len * size_of::<T>()) as u64, SHARDS);
-            let mut values = Reserved::new(len.saturating_mul(count as usize))?;
+            let mut values = Reserved::growing(len.saturating_mul(count as usize))?;
             values.prefer_huge_pages_when_large();
             Ok(Slots {
                 values,
@@ -244,7 +253,7 @@ impl<T: Zeroable> Buffers<T> {
         if !self.budget.take(shard, after.saturating_sub(before)) {
             return false;
         }
-        let Some(slot) = slots.handles.take() else {
+        let Some(slot) = slots.take() else {
             self.budget.give_back(shard, after.saturating_sub(before));
             return false;
         };

@@ -57,17 +57,16 @@ const LINK_BYTES: u64 = 8;
 const SHARDS: u32 = 256;
 
 impl Chains {
-    /// Reserves address space for all that the budget allows; `block_bytes` is a power of two from
-    /// 32 to 2048.
+    /// For all that the budget allows; `block_bytes` is a power of two from 32 to 2048.
     ///
     /// # Errors
     ///
-    /// Where the system refuses the address space.
+    /// If so much does not fit any address space.
     pub fn new(budget: &Budget, block_bytes: usize) -> io::Result<Self> {
         let count = budget.capacity_of(block_bytes as u64 + LINK_BYTES, SHARDS);
         Ok(Self {
             blocks: BlockPool::new(block_bytes, count)?,
-            next: Reserved::new(count as usize)?,
+            next: Reserved::growing(count as usize)?,
             budget: budget.clone(),
         })
     }
@@ -106,6 +105,9 @@ impl Chains {
             let (now, later) = rest.split_at(block_bytes.min(rest.len()));
             // The pool has a block for all that the budget allows.
             let block = self.blocks.take().unwrap_or_default();
+            if block as usize >= self.next.len() {
+                self.next.reach((block as usize + 1).next_power_of_two());
+            }
             self.write(block, 0, now);
             if first {
                 chain.first = block;

@@ -53,14 +53,14 @@ pub fn whole<R>(write: impl FnOnce() -> R) -> R {
 
 /// What is said.
 const MESSAGE: &[u8] = b"flowpin: the system has no memory left for this process; \
-use a smaller --memory or fewer workers\n";
+raise its limit (ulimit -v), or use a smaller --memory or fewer workers\n";
 
 /// Waits at most this often for writes under way: a pipe that nobody reads takes for ever.
 const ROUNDS: u32 = 1000;
 
 #[cold]
 #[inline(never)]
-fn exit_without_memory() -> ! {
+pub(crate) fn exit_without_memory() -> ! {
     for _ in 0..ROUNDS {
         // Acquire, paired with `whole`.
         if WRITES.load(Ordering::Acquire) == 0 {

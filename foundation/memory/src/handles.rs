@@ -5,8 +5,9 @@ use std::io;
 
 /// The handles `0..capacity`, given out one at a time.
 ///
-/// Guarantees that a handle given out is below `high_water`, and that `high_water` never exceeds
-/// `capacity`, whatever is returned how often: pools rest their memory safety on this.
+/// Guarantees that a handle given out is below `high_water`, that `high_water` never exceeds
+/// `room`, nor that `capacity`, whatever is returned how often: pools rest their memory safety on
+/// this.
 #[derive(Debug)]
 pub(crate) struct Handles {
     freed: Reserved<u32>,
@@ -15,6 +16,8 @@ pub(crate) struct Handles {
     /// system.
     cold: u32,
     high_water: u32,
+    /// So many have a place: in the list, and a value in the pool.
+    room: u32,
     capacity: u32,
     #[cfg(debug_assertions)]
     used: Reserved<bool>,
@@ -23,35 +26,54 @@ pub(crate) struct Handles {
 impl Handles {
     pub(crate) fn new(capacity: u32) -> io::Result<Self> {
         Ok(Self {
-            freed: Reserved::new(capacity as usize)?,
+            freed: Reserved::growing(capacity as usize)?,
             freed_count: 0,
             cold: 0,
             high_water: 0,
+            room: 0,
             capacity,
             #[cfg(debug_assertions)]
-            used: Reserved::new(capacity as usize)?,
+            used: Reserved::growing(capacity as usize)?,
         })
     }
 
-    /// A free handle; `None` if all are in use.
+    /// A free handle; `None` if all are in use. `reach` makes room for as many values as it is
+    /// called with: always before a handle is given out that has none yet.
     #[inline]
-    pub(crate) fn take(&mut self) -> Option<u32> {
+    pub(crate) fn take(&mut self, reach: impl FnOnce(usize)) -> Option<u32> {
         let handle = if self.freed_count > 0 {
             let handle = *self.freed.get(self.freed_count as usize - 1)?;
             self.freed_count -= 1;
             self.cold = self.cold.min(self.freed_count);
             handle
-        } else if self.high_water < self.capacity {
+        } else {
+            if self.high_water >= self.room && !self.make_room(reach) {
+                return None;
+            }
             self.high_water += 1;
             self.high_water - 1
-        } else {
-            return None;
         };
         #[cfg(debug_assertions)]
         {
             self.used[handle as usize] = true;
         }
         Some(handle)
+    }
+
+    /// Makes room for twice as many values; false if there may be no more.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, reach: impl FnOnce(usize)) -> bool {
+        let room = self.room.saturating_mul(2).max(ROOM_MIN).min(self.capacity);
+        if room <= self.room {
+            return false;
+        }
+        self.freed.reach(room as usize);
+        #[cfg(debug_assertions)]
+        self.used.reach(room as usize);
+        reach(room as usize);
+        self.room = room;
+        true
     }
 
     /// The handle that [`Handles::take`] will give out next, if there is one.
@@ -133,7 +155,7 @@ impl Handles {
         self.cold = self.cold.min(self.freed_count);
         #[cfg(debug_assertions)]
         {
-            let all = self.capacity as usize;
+            let all = self.room as usize;
             self.used[(len as usize).min(all)..].fill(false);
         }
     }
@@ -170,6 +192,9 @@ impl Handles {
         self.freed.discard(0..self.capacity as usize)
     }
 }
+
+/// So many values have room at first.
+const ROOM_MIN: u32 = 256;
 
 /// A set of free handles.
 #[derive(Debug)]

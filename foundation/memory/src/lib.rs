@@ -11,9 +11,10 @@
 //!  Budget        how many bytes of all of them each shard may have in use
 //! ```
 //!
-//! Everything is sized once, at start, by reserving address space; nothing here allocates
-//! afterwards, and memory that was never used is never resident. So a core's tables can be sized
-//! for the worst case that `--memory` allows while a small capture pays for what it uses.
+//! Everything has its size from the start, and memory that was never used is never resident. So a
+//! core's tables can be sized for the worst case that `--memory` allows while a small capture pays
+//! for what it uses. Pools reserve address space as they fill up: they move, their bytes are not
+//! copied.
 //!
 //! Owned by one core: no locks, no atomics. Does not decide what is evicted when a pool is full:
 //! that is the policy of the stage that owns it.

@@ -3,6 +3,9 @@
 //! Owns the range until dropped. Guarantees that it is readable, writable, zero at first and
 //! aligned to [`ALIGN_MAX`], and to a huge page if it is at least one long. Pages become resident
 //! when they are first written, one by one, or by [`Mapping::populate`].
+//!
+//! A [growing](Mapping::growing) one begins without address space and moves when it gets more: its
+//! pages get other addresses, and no byte is copied.
 
 use core::ptr::NonNull;
 use std::io;
@@ -22,6 +25,18 @@ const HUGE_WORTH_BYTES: usize = 32 << 20;
 pub(crate) struct Mapping {
     base: NonNull<u8>,
     len_bytes: usize,
+    /// How long it may become.
+    most_bytes: usize,
+    huge: Huge,
+}
+
+/// Where it is to have huge pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Huge {
+    Nowhere,
+    /// Behind the first two MiB.
+    WhenLarge,
+    Everywhere,
 }
 
 // SAFETY: the mapping is memory that this value alone owns; nothing in it is tied to a thread.
@@ -32,6 +47,19 @@ unsafe impl Sync for Mapping {}
 impl Mapping {
     /// Reserves `count` values of `T`.
     pub(crate) fn reserve<T>(count: usize) -> io::Result<Self> {
+        Self::reserve_bytes(Self::bytes_of::<T>(count)?)
+    }
+
+    /// Nothing yet, but up to `count` values of `T` when they are asked for.
+    pub(crate) fn growing<T>(count: usize) -> io::Result<Self> {
+        let most_bytes = Self::bytes_of::<T>(count)?;
+        Ok(Self {
+            most_bytes,
+            ..Self::reserve_bytes(0)?
+        })
+    }
+
+    fn bytes_of<T>(count: usize) -> io::Result<usize> {
         const {
             assert!(
                 align_of::<T>() <= ALIGN_MAX,
@@ -39,7 +67,7 @@ impl Mapping {
             );
             assert!(size_of::<T>() > 0, "values without bytes need no memory");
         }
-        let len_bytes = count.checked_mul(size_of::<T>()).ok_or_else(|| {
+        count.checked_mul(size_of::<T>()).ok_or_else(|| {
             io::Error::new(
                 io::ErrorKind::InvalidInput,
                 format!(
@@ -47,15 +75,14 @@ impl Mapping {
                     size_of::<T>()
                 ),
             )
-        })?;
-        Self::reserve_bytes(len_bytes)
+        })
     }
 
     /// Reserves `len_bytes`; none at all for 0.
     fn reserve_bytes(len_bytes: usize) -> io::Result<Self> {
         if len_bytes == 0 {
             let base = NonNull::<NoPages>::dangling().cast();
-            return Ok(Self { base, len_bytes });
+            return Ok(Self::at(base, len_bytes));
         }
         // Room to move the start to a huge page border, so that huge pages fit from the first.
         let slack = if len_bytes >= HUGE_PAGE_BYTES {
@@ -98,7 +125,60 @@ impl Mapping {
         unmap(rest, slack - lead);
         let base = NonNull::new(base)
             .ok_or_else(|| refusal(len_bytes, &io::Error::from(io::ErrorKind::OutOfMemory)))?;
-        Ok(Self { base, len_bytes })
+        Ok(Self::at(base, len_bytes))
+    }
+
+    const fn at(base: NonNull<u8>, len_bytes: usize) -> Self {
+        Self {
+            base,
+            len_bytes,
+            most_bytes: len_bytes,
+            huge: Huge::Nowhere,
+        }
+    }
+
+    /// Makes a growing mapping at least `len_bytes` long, and no longer than it may be. All
+    /// addresses in it change; its bytes do not.
+    #[cold]
+    pub(crate) fn grow(&mut self, len_bytes: usize) -> io::Result<()> {
+        let len_bytes = len_bytes.min(self.most_bytes);
+        if len_bytes <= self.len_bytes {
+            return Ok(());
+        }
+        let target = Self::reserve_bytes(len_bytes)?;
+        let page = page_bytes();
+        let (old, new) = (
+            self.len_bytes.next_multiple_of(page),
+            len_bytes.next_multiple_of(page),
+        );
+        // The two parts may differ in what they were advised, and are moved apart.
+        let border = if old > HUGE_PAGE_BYTES {
+            HUGE_PAGE_BYTES
+        } else {
+            0
+        };
+        // SAFETY: `border <= old`: inside, or its end.
+        let from = unsafe { self.base.add(border) };
+        // SAFETY: `border <= old <= new`: inside, or its end.
+        let to = unsafe { target.base.add(border) };
+        let moved = move_pages(self.base, target.base, border, border)
+            .and_then(|()| move_pages(from, to, old - border, new - border));
+        if let Err(error) = moved {
+            // Parts of both may be gone, and other mappings in their place: neither is unmapped.
+            core::mem::forget(target);
+            self.len_bytes = 0;
+            return Err(error);
+        }
+        self.base = target.base;
+        self.len_bytes = len_bytes;
+        core::mem::forget(target);
+        match self.huge {
+            Huge::Nowhere => {}
+            Huge::WhenLarge => self.advise_when_large(),
+            // A refusal changes nothing but speed.
+            Huge::Everywhere => drop(self.advise_everywhere()),
+        }
+        Ok(())
     }
 
     /// The first byte.
@@ -169,9 +249,14 @@ impl Mapping {
     /// Asks for huge pages. A refusal (not built into the kernel, switched off) changes nothing
     /// but speed.
     pub(crate) fn prefer_huge_pages(&mut self) -> io::Result<()> {
-        if self.len_bytes < HUGE_WORTH_BYTES {
+        if self.most_bytes < HUGE_WORTH_BYTES {
             return Ok(());
         }
+        self.huge = Huge::Everywhere;
+        self.advise_everywhere()
+    }
+
+    fn advise_everywhere(&mut self) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         return self.advise(
             0,
@@ -185,10 +270,15 @@ impl Mapping {
     /// Asks for huge pages behind the first two MiB: what stays small has small pages, and what
     /// grows costs one fault for 512.
     pub(crate) fn prefer_huge_pages_when_large(&mut self) {
+        if self.most_bytes >= HUGE_WORTH_BYTES {
+            self.huge = Huge::WhenLarge;
+            self.advise_when_large();
+        }
+    }
+
+    fn advise_when_large(&mut self) {
         #[cfg(target_os = "linux")]
-        if let Some(rest) = self.len_bytes.checked_sub(HUGE_PAGE_BYTES)
-            && self.len_bytes >= HUGE_WORTH_BYTES
-        {
+        if let Some(rest) = self.len_bytes.checked_sub(HUGE_PAGE_BYTES) {
             // A refusal changes nothing but speed.
             let _ = self.advise(
                 HUGE_PAGE_BYTES,
@@ -240,6 +330,40 @@ impl Drop for Mapping {
 struct NoPages;
 const _: () = assert!(align_of::<NoPages>() == ALIGN_MAX);
 
+/// Moves the pages of `from`, `old` bytes of a mapping of ours, to `to`, a mapping of ours as well,
+/// of which `new` bytes from there on become theirs. Nothing is copied.
+#[cfg(target_os = "linux")]
+fn move_pages(from: NonNull<u8>, to: NonNull<u8>, old: usize, new: usize) -> io::Result<()> {
+    if old == 0 {
+        return Ok(());
+    }
+    let how = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+    // SAFETY: both ranges are whole pages of mappings that the caller owns by value or by
+    // `&mut`, and do not overlap; nobody refers to what is in `to`, and `from` is not used again.
+    let moved = unsafe {
+        libc::mremap(
+            from.as_ptr().cast(),
+            old,
+            new,
+            how,
+            to.as_ptr().cast::<libc::c_void>(),
+        )
+    };
+    if moved == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// Copies instead, where pages cannot be moved.
+#[cfg(not(target_os = "linux"))]
+fn move_pages(from: NonNull<u8>, to: NonNull<u8>, old: usize, _new: usize) -> io::Result<()> {
+    // SAFETY: `old` bytes are mapped at both, which do not overlap, and nobody refers to `to`.
+    unsafe { core::ptr::copy_nonoverlapping(from.as_ptr(), to.as_ptr(), old) };
+    unmap(from.as_ptr(), old);
+    Ok(())
+}
+
 /// Unmaps a part of a mapping that the caller owns and does not use any more.
 fn unmap(start: *mut u8, len: usize) {
     if len > 0 {
@@ -256,27 +380,76 @@ fn page_bytes() -> usize {
     usize::try_from(bytes).unwrap_or(ALIGN_MAX).max(ALIGN_MAX)
 }
 
+/// Why address space cannot be had: with the limit that the process has, if it has one.
 fn refusal(len_bytes: usize, reason: &io::Error) -> io::Error {
+    let limit = match limit_bytes() {
+        Some(bytes) => format!("ulimit -v allows {} MiB", bytes >> 20),
+        None => "the system allows no more, see vm.overcommit_memory".to_owned(),
+    };
+    let asked = len_bytes.div_ceil(1 << 20);
     io::Error::new(
         reason.kind(),
-        format!(
-            "cannot reserve {} MiB of address space: {reason} \
-             (limited by `ulimit -v` or vm.overcommit_memory=2? try a smaller --memory)",
-            len_bytes.div_ceil(1 << 20)
-        ),
+        format!("cannot reserve {asked} MiB of address space: {limit}"),
     )
+}
+
+/// The limit of this process's address space.
+fn limit_bytes() -> Option<u64> {
+    let mut limit = libc::rlimit {
+        rlim_cur: libc::RLIM_INFINITY,
+        rlim_max: libc::RLIM_INFINITY,
+    };
+    // SAFETY: writes to the structure that it is given, and nowhere else.
+    let failed = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) };
+    let bytes = limit.rlim_cur;
+    (failed == 0 && bytes != libc::RLIM_INFINITY).then_some(bytes)
 }
 
 #[cfg(test)]
 mod tests {
     use super::Mapping;
 
-    /// More than any machine's address space must be an error that says what to do, not a crash.
+    /// More than any machine's address space must be an error that says so, not a crash.
     #[test]
     fn a_reservation_that_cannot_be_is_an_error_that_says_so() {
         let error = Mapping::reserve::<u64>(1 << 58).unwrap_err();
-        assert!(error.to_string().contains("--memory"), "{error}");
+        assert!(
+            error.to_string().contains("MiB of address space: "),
+            "{error}"
+        );
         assert!(Mapping::reserve::<u64>(usize::MAX).is_err());
+    }
+
+    /// Its bytes stay, in whatever steps it grows, over and beyond a huge page; the new ones are
+    /// zero.
+    #[test]
+    fn a_growing_mapping_keeps_its_bytes() {
+        let mut mapping = Mapping::growing::<u8>(100 << 20).unwrap();
+        mapping.prefer_huge_pages_when_large();
+        let mut len = 0usize;
+        for step in [
+            1usize,
+            4096,
+            5000,
+            1 << 20,
+            2 << 20,
+            (2 << 20) + 1,
+            9 << 20,
+            200 << 20,
+        ] {
+            mapping.grow(step).unwrap();
+            assert_eq!(mapping.len_bytes(), step.min(100 << 20));
+            let now = mapping.len_bytes();
+            // SAFETY: `now` bytes are mapped, and ours.
+            let bytes =
+                unsafe { core::slice::from_raw_parts_mut(mapping.base::<u8>().as_ptr(), now) };
+            assert!(bytes[..len].iter().step_by(97).all(|&byte| byte == 7));
+            assert!(bytes[len..].iter().all(|&byte| byte == 0));
+            bytes.fill(7);
+            len = now;
+        }
+        mapping.grow(1).unwrap();
+        assert_eq!(mapping.len_bytes(), 100 << 20);
     }
 
     /// Zero values need no mapping, and dropping it must not unmap anything.

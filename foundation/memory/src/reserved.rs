@@ -1,6 +1,7 @@
 //! An array in reserved address space: all zero at first, resident where it was written.
 
 use crate::Zeroable;
+use crate::exiting::exit_without_memory;
 use crate::mapping::Mapping;
 use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut, Range};
@@ -33,6 +34,31 @@ impl<T: Zeroable> Reserved<T> {
             count,
             values: PhantomData,
         })
+    }
+
+    /// As [`Reserved::new`], but for an array that fills up from its begin: it is empty until
+    /// [`reach`](Self::reach) makes it longer, up to `count` values.
+    ///
+    /// # Errors
+    ///
+    /// If so many do not fit any address space.
+    pub(crate) fn growing(count: usize) -> io::Result<Self> {
+        Ok(Self {
+            mapping: Mapping::growing::<T>(count)?,
+            count: 0,
+            values: PhantomData,
+        })
+    }
+
+    /// Makes an array that grows `count` values long, or as long as it may become. Where the
+    /// system has no address space, the process ends as it does without memory.
+    #[cold]
+    pub(crate) fn reach(&mut self, count: usize) {
+        let bytes = count.saturating_mul(size_of::<T>());
+        if self.mapping.grow(bytes).is_err() {
+            exit_without_memory();
+        }
+        self.count = self.mapping.len_bytes() / size_of::<T>();
     }
 
     /// Zeroes the values of `range` by giving their pages back to the system.

@@ -184,3 +184,22 @@ fn a_full_disk_is_told_with_its_path() {
     let few = shell(&place, "ulimit -n 5; flowpin run -r a.pcapng -l logs");
     assert_refused(&few, 1, &["open files", "ulimit -n"]);
 }
+
+/// A limit of address space that others live with is enough, whatever the shape; one that is not is
+/// named once, with what to do.
+#[test]
+#[cfg(target_os = "linux")]
+fn address_space_is_reserved_as_it_is_needed() {
+    let place = place();
+    let line = "flowpin run -r a.pcapng --format none -q --pipeline";
+    for (limit, shape) in [("2000000", "1x1"), ("4000000", "3x3")] {
+        let enough = shell(&place, &format!("ulimit -v {limit}; {line} {shape}"));
+        assert_eq!(code(&enough), 0, "{shape}: {}", stderr(&enough));
+    }
+    let few = shell(&place, &format!("ulimit -v 150000; {line} 1x1"));
+    assert_refused(&few, 1, &["ulimit -v", "--memory"]);
+    let said = stderr(&few);
+    for part in ["ulimit -v", "--memory"] {
+        assert_eq!(said.matches(part).count(), 1, "{said}");
+    }
+}

@@ -13,6 +13,7 @@
 mod tests;
 
 use crate::Pool;
+use crate::exiting::exit_without_memory;
 use crate::handles::Handles;
 use crate::mapping::Mapping;
 use core::marker::PhantomData;
@@ -46,13 +47,13 @@ impl<T: Copy> Slab<T> {
     /// No slab holds more; `u32::MAX` is never a handle, so it may mean "none".
     pub const CAPACITY_MAX: u32 = u32::MAX;
 
-    /// Reserves room for `capacity` values.
+    /// For `capacity` values; address space is reserved as they come.
     ///
     /// # Errors
     ///
-    /// Where the system refuses the address space.
+    /// If so many do not fit any address space.
     pub fn with_capacity(capacity: u32) -> io::Result<Self> {
-        let mut slots = Mapping::reserve::<T>(capacity as usize)?;
+        let mut slots = Mapping::growing::<T>(capacity as usize)?;
         slots.prefer_huge_pages_when_large();
         Ok(Self {
             slots,
@@ -66,8 +67,8 @@ impl<T: Copy> Slab<T> {
     /// Stores a value; `None` if all slots are in use.
     #[inline]
     pub fn insert(&mut self, value: T) -> Option<u32> {
-        let handle = self.handles.take()?;
-        // SAFETY: handles are below the capacity that the mapping was made for.
+        let handle = self.take_handle()?;
+        // SAFETY: handles are below the room that the mapping has.
         let slot = unsafe { self.slots.base::<T>().add(handle as usize) };
         #[cfg(flowpin_bench)]
         let slot = self.elsewhere(handle, slot);
@@ -75,6 +76,17 @@ impl<T: Copy> Slab<T> {
         // no drop of what was there.
         unsafe { slot.write(value) };
         Some(handle)
+    }
+
+    #[inline]
+    fn take_handle(&mut self) -> Option<u32> {
+        let slots = &mut self.slots;
+        self.handles.take(|room| {
+            let bytes = room.saturating_mul(size_of::<T>());
+            if slots.grow(bytes).is_err() {
+                exit_without_memory();
+            }
+        })
     }
 
     /// Frees a handle's slot. A handle that was never given out is ignored.
@@ -93,7 +105,7 @@ impl<T: Copy> Slab<T> {
         if handle >= self.handles.high_water() {
             return None;
         }
-        // SAFETY: `handle < high_water <= capacity`: inside the mapping.
+        // SAFETY: `handle < high_water <= room`: inside the mapping.
         let slot = unsafe { self.slots.base::<T>().add(handle as usize) };
         #[cfg(flowpin_bench)]
         let slot = match &self.apart {
@@ -178,13 +190,6 @@ impl<T: Copy> Slab<T> {
         self.handles.high_water()
     }
 
-    /// Makes the next `count` slots above the high-water mark resident, off the hot path.
-    pub fn populate_ahead(&mut self, count: u32) {
-        let from = self.high_water() as usize * size_of::<T>();
-        self.slots
-            .populate(from, from.saturating_add(count as usize * size_of::<T>()));
-    }
-
     /// Asks for huge pages: fewer TLB misses in a large slab, but 2 MiB resident at a time.
     ///
     /// # Errors
@@ -229,10 +234,10 @@ impl<const LEN: usize> Slab<[u8; LEN]> {
     /// `None` if all slots are in use. For buffers whose user knows how much of them counts.
     #[inline]
     pub fn take(&mut self) -> Option<u32> {
-        let handle = self.handles.take()?;
+        let handle = self.take_handle()?;
         #[cfg(flowpin_bench)]
         if self.apart.is_some() {
-            // SAFETY: handles are below the capacity that the mapping was made for.
+            // SAFETY: handles are below the room that the mapping has.
             let own = unsafe { self.slots.base::<[u8; LEN]>().add(handle as usize) };
             self.elsewhere(handle, own);
         }

@@ -69,13 +69,10 @@ fn a_taken_buffer_holds_zeros_or_what_was_there() {
     assert_eq!((slab.take(), slab.take()), (Some(1), None));
 }
 
-/// Room for the most values there can be is address space only.
+/// Room for the most values there can be is not even address space until they come.
 #[test]
 fn the_largest_slab_is_not_resident() {
-    let Ok(mut slab) = Slab::<[u64; 16]>::with_capacity(1 << 28) else {
-        return eprintln!("skipped: this machine does not reserve 32 GiB");
-    };
-    slab.populate_ahead(100);
+    let mut slab = Slab::<[u64; 16]>::with_capacity(u32::MAX).unwrap();
     assert_eq!(slab.insert([3; 16]), Some(0));
     assert_eq!(slab[0], [3; 16]);
     slab.clear().unwrap();
