@@ -57,8 +57,8 @@ pub enum OutputError {
         /// What the system said.
         source: io::Error,
     },
-    /// Records could not be encoded as Parquet: a defect, not the system's fault.
-    #[error("cannot encode {path}: {reason}; please report it")]
+    /// Records could not be encoded as Parquet: for want of memory, or by a defect.
+    #[error("cannot encode {path}: {reason}; {}", advice_on_encoding(reason))]
     Encode {
         /// The file.
         path: PathBuf,
@@ -159,6 +159,16 @@ fn advice_on_writing(path: &Path, kept_bytes: u64, source: &io::Error) -> String
     format!("{advice}; the first {kept_bytes} bytes are kept, whole records")
 }
 
+/// What to do about a failure to encode. The compressor allocates for itself, and says so.
+fn advice_on_encoding(reason: &str) -> &'static str {
+    let reason = reason.to_ascii_lowercase();
+    if reason.contains("memory") || reason.contains("allocat") {
+        "the system has no memory left for this process: use a smaller --memory, or raise its limit"
+    } else {
+        "please report it"
+    }
+}
+
 /// What to do about a failure of the file system.
 fn advice(source: &io::Error) -> &'static str {
     match source.kind() {
@@ -177,5 +187,23 @@ fn advice(source: &io::Error) -> &'static str {
         }
         io::ErrorKind::BrokenPipe => "its reader went away",
         _ => "check the disk or choose another directory with -l",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::OutputError;
+
+    /// Nobody can report a limit of the system's away.
+    #[test]
+    fn a_lack_of_memory_is_no_defect() {
+        let error = |reason: &str| {
+            let (path, reason) = ("conn.parquet".into(), reason.to_owned());
+            OutputError::Encode { path, reason }.to_string()
+        };
+        let memory = error("External: Allocation error : not enough memory");
+        assert!(memory.contains("--memory"), "{memory}");
+        assert!(!memory.contains("report"), "{memory}");
+        assert!(error("a column too few").ends_with("please report it"));
     }
 }
