@@ -80,8 +80,8 @@ impl RecordType {
             }
             Self::HostPair => {
                 "What all connections that one host has opened to another come to \
-                 (`--host-pairs`): a record for each pair, at the end of the run. Beyond 65,536 \
-                 pairs (fewer with little `--memory`) all sums so far are written and start \
+                 (`--host-pairs`): a record for each pair, at the end of the run. Beyond 32,768 \
+                 pairs (with 1 GiB of `--memory`) all sums so far are written and start \
                  again at 0: add up the records of a pair."
             }
             Self::Message => "A message of an application protocol.",

@@ -41,10 +41,10 @@ impl Aggregate for HostPairs {
     }
 }
 
-/// The most pairs that are summed at once: one for each 16 KiB of `--memory`, since each takes some
-/// 600 bytes, and as much again while it is written.
+/// The most pairs that are summed at once: one for each 32 KiB of `--memory`, since each takes some
+/// 800 bytes, and as much again while it is written.
 fn pairs_max(plan: &Plan) -> usize {
-    (plan.memory_bytes >> 14).clamp(1 << 10, 1 << 16) as usize
+    (plan.memory_bytes >> 15).clamp(1 << 10, 1 << 16) as usize
 }
 
 /// The side on a worker: finished connections.
@@ -130,16 +130,19 @@ impl PairDecider {
 
     /// Writes all sums, in the order of the pairs, and starts again.
     fn write(&mut self, time: Timestamp, number: u64, out: &mut impl Emit) {
-        let mut pairs: Vec<_> = self.sums.drain().collect();
-        pairs.sort_unstable_by_key(|(pair, _)| *pair);
-        for ((_, record), ordinal) in pairs.iter().zip(FIRST_ORDINAL..) {
+        let mut pairs: Vec<_> = self.sums.keys().copied().collect();
+        pairs.sort_unstable();
+        for (pair, ordinal) in pairs.iter().zip(FIRST_ORDINAL..) {
             let key = RecordKey {
                 time,
                 number,
                 ordinal,
             };
-            out.host_pair(key, record);
+            if let Some(record) = self.sums.get(pair) {
+                out.host_pair(key, record);
+            }
         }
+        self.sums.clear();
     }
 }
 
