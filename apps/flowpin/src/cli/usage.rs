@@ -167,6 +167,27 @@ mod tests {
                 "--hash: `none` cannot be combined with a hash; see `flowpin run --help`",
             ),
             (
+                &["run", "--hash", "md6"],
+                "invalid value 'md6' for '--hash <NAMES>' [possible values: md5, sha1, sha256, \
+                 none]; a similar value exists: 'md5'",
+            ),
+            (
+                &["run", "--community-seed", "65536"],
+                "invalid value '65536' for '--community-seed <N>': needs a whole number from 0 to \
+                 65535",
+            ),
+            // Suricata's name of it, and one that suggests itself.
+            (
+                &["run", "--community-id-seed", "1"],
+                "unexpected argument '--community-id-seed' found; a similar argument exists: \
+                 '--community-seed'",
+            ),
+            (
+                &["run", "--fix-all-fields"],
+                "unexpected argument '--fix-all-fields' found; a similar argument exists: \
+                 '--all-fields'",
+            ),
+            (
                 &["rnu"],
                 "unrecognized subcommand 'rnu'; see `flowpin --help`",
             ),
