@@ -177,8 +177,9 @@ pub struct MessageColumn {
     /// empty: nowhere. Behind `[]` stands a member of an array's objects: the lists of all columns
     /// of `dns.answers[].rrname`, `dns.answers[].ttl`, … become one array. Behind the last name may
     /// stand `=text`: a number is shown as text; or `=list`: the parts of a text that commas
-    /// separate are shown as an array; or `=path`: mailboxes are in angle brackets. Paths that
-    /// begin with `flowpin` join the object of that name.
+    /// separate are shown as an array, and Parquet has a list; or `=path`: mailboxes are in angle
+    /// brackets; or `=time`: text of the form `YYYY-MM-DDThh:mm:ss`, which Parquet has as a time.
+    /// Paths that begin with `flowpin` join the object of that name.
     pub eve: Cow<'static, str>,
     /// What it holds.
     pub kind: Kind,

@@ -214,6 +214,7 @@ const SHAPED_COLUMNS: &[MessageColumn] = &[
     MessageColumn::new("reply", "flowpin.reply", Kind::Text, "The answer's words."),
     MessageColumn::new("by", "mail.by=path", Kind::Text, "Whose it is."),
     MessageColumn::new("for", "mail.for=path", Kind::TextList, "Whom it is for."),
+    MessageColumn::new("until", "mail.until=time", Kind::Text, "How long."),
 ];
 
 /// One event of [`SHAPED`].
@@ -245,6 +246,30 @@ fn write_shaped(format: Format, dir: &Path, values: &[Value<'_>]) {
     writers.finish().unwrap();
 }
 
+/// A time that is text elsewhere is a time in Parquet; what is none is unset.
+#[test]
+fn parquet_has_times_where_text_is_one() {
+    for (until, part) in [
+        (&b"2036-02-29T23:59:59"[..], "until: 2036-02-29 23:59:59"),
+        (b"9999-12-31T23:59:59", "until: 9999-12-31 23:59:59"),
+        (b"1950-05-13T12:00:00", "until: 1950-05-13 12:00:00"),
+        (b"1000-12-31T23:59:59", "until: null"),
+        (b"2036-02-30T23:59:59", "until: null"),
+        (b"2036-02-29 23:59:59", "until: null"),
+        (b"2036-02-29T24:59:59", "until: null"),
+        (b"2036-02-29T+1:59:59", "until: null"),
+    ] {
+        let mut values = [Value::Unset; 6];
+        values[5] = Value::Bytes(until);
+        let text = core::str::from_utf8(until).unwrap();
+        assert_eq!(shaped(&values)["mail"]["until"], text);
+        let dir = tempfile::tempdir().unwrap();
+        write_shaped(Format::Parquet, dir.path(), &values);
+        let rows = parquet_rows(&dir.path().join("mail.parquet"));
+        assert!(rows.len() == 1 && rows[0].contains(part), "{rows:?}");
+    }
+}
+
 /// What is an array in EVE is a list in Parquet, of the same parts.
 #[test]
 fn parquet_has_lists_where_events_have_arrays() {
@@ -257,7 +282,7 @@ fn parquet_has_lists_where_events_have_arrays() {
         (b" , ", "to: null"),
     ] {
         let dir = tempfile::tempdir().unwrap();
-        let mut values = [Value::Unset; 5];
+        let mut values = [Value::Unset; 6];
         values[0] = Value::Bytes(to);
         write_shaped(Format::Parquet, dir.path(), &values);
         let rows = parquet_rows(&dir.path().join("mail.parquet"));
@@ -274,6 +299,7 @@ fn events_have_the_shapes_that_paths_ask_for() {
         Value::Bytes(b"gone"),
         Value::Bytes(br#""a" b@c"#),
         Value::List(&[Value::Bytes(b"d@e"), Value::Bytes(b"f")]),
+        Value::Unset,
     ]);
     assert_eq!(event["mail"]["by"], r#"<"a" b@c>"#);
     assert_eq!(event["mail"]["for"], serde_json::json!(["<d@e>", "<f>"]));
@@ -284,6 +310,7 @@ fn events_have_the_shapes_that_paths_ask_for() {
     assert!(event["flowpin"]["uid"].is_string());
     let event = shaped(&[
         Value::Bytes(b" , "),
+        Value::Unset,
         Value::Unset,
         Value::Unset,
         Value::Unset,

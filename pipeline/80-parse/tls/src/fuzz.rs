@@ -284,8 +284,8 @@ mod tests {
         assert_eq!(has("tls.subject"), ["O=A, CN=a.example"]);
         assert_eq!(has("tls.issuerdn"), ["O=A, CN=a.example"]);
         assert_eq!(has("tls.serial"), ["00:AB:01"]);
-        assert_eq!(has("tls.notbefore"), ["2017-03-23T00:00:00"]);
-        assert_eq!(has("tls.notafter"), ["1950-05-13T12:00:00"]);
+        assert_eq!(has("tls.notbefore=time"), ["2017-03-23T00:00:00"]);
+        assert_eq!(has("tls.notafter=time"), ["1950-05-13T12:00:00"]);
         assert_eq!(has("tls.session_resumed"), ["Bool(true)"]);
         assert_eq!(has("flowpin.established"), ["Bool(true)"]);
         assert_eq!(has("tls.client_alpns").len(), 1);

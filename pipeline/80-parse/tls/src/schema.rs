@@ -134,13 +134,13 @@ const TLS_COLUMNS: &[MessageColumn] = &[
     ),
     MessageColumn::new(
         "not_valid_before",
-        "tls.notbefore",
+        "tls.notbefore=time",
         Kind::Text,
         "The start of the certificate's validity, UTC.",
     ),
     MessageColumn::new(
         "not_valid_after",
-        "tls.notafter",
+        "tls.notafter=time",
         Kind::Text,
         "The end of the certificate's validity, UTC.",
     ),

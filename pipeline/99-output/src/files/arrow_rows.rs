@@ -2,6 +2,7 @@
 
 use crate::format::{comma_parts, plain_text};
 use crate::messages::Stored;
+use crate::text::second_of;
 use arrow_array::builder::{
     ArrayBuilder, BooleanBuilder, Float64Builder, Int64Builder, ListBuilder, StringBuilder,
     TimestampMicrosecondBuilder, TimestampNanosecondBuilder, UInt16Builder, UInt64Builder,
@@ -168,6 +169,13 @@ impl Builder {
                 to.append_option(i64::try_from(time.0 / 1000).ok());
             }
             (Self::Nanos(to), Value::Time(time)) => to.append_option(i64::try_from(time.0).ok()),
+            (Self::Micros(to), Value::Bytes(text)) => {
+                to.append_option(second_of(text).map(|second| second * 1_000_000));
+            }
+            (Self::Nanos(to), Value::Bytes(text)) => {
+                let second = second_of(text);
+                to.append_option(second.and_then(|second| second.checked_mul(1_000_000_000)));
+            }
             (Self::Interval(to), Value::Interval(nanos)) => to.append_value(seconds(nanos)),
             (
                 Self::Text(to),

@@ -15,7 +15,7 @@ mod time;
 
 pub(crate) use digits::hex;
 pub(crate) use plain::copy_plain;
-pub(crate) use time::{DateCache, file_name_time, zeek_header_time};
+pub(crate) use time::{DateCache, file_name_time, second_of, zeek_header_time};
 
 use flowpin_record::CommunityId;
 

@@ -2,7 +2,7 @@
 
 use super::Line;
 use super::digits::hour_minute_second;
-use flowpin_packet::{Timestamp, date_of_day};
+use flowpin_packet::{Timestamp, date_of_day, day_of_date};
 
 /// The seconds written lately: many times of a capture lie in the same, nearly all within the last
 /// minute or two.
@@ -156,6 +156,32 @@ fn date_text(day: u64) -> [u8; 11] {
     let ([a, b], [c, d]) = (two_digits(year / 100), two_digits(year % 100));
     let ([e, f], [g, h]) = (two_digits(month), two_digits(day_of_month));
     [a, b, c, d, b'-', e, f, b'-', g, h, b'T']
+}
+
+/// The second since 1970 of `YYYY-MM-DDThh:mm:ss`; none if it is no such time. Certificates may be
+/// valid since earlier.
+pub(crate) fn second_of(text: &[u8]) -> Option<i64> {
+    let marks = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')];
+    let is_time = |&(place, mark): &(usize, u8)| text.get(place) == Some(&mark);
+    if text.len() != 19 || !marks.iter().all(is_time) {
+        return None;
+    }
+    let number = |from: usize, to: usize| {
+        let digits = core::str::from_utf8(text.get(from..to)?).ok()?;
+        let is_number = digits.bytes().all(|digit| digit.is_ascii_digit());
+        is_number.then(|| digits.parse::<u64>().ok())?
+    };
+    // The calendar is the same every 400 years, which have 146,097 days.
+    let (year, shift) = match number(0, 4)? {
+        year @ ..1970 => (year + 400, 146_097),
+        year => (year, 0),
+    };
+    let day = i64::try_from(day_of_date(year, number(5, 7)?, number(8, 10)?)?).ok()? - shift;
+    let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
+    // A leap second is the first of the next minute.
+    let is_clock = hour < 24 && minute < 60 && second <= 60;
+    let clock = i64::try_from(hour * 3600 + minute * 60 + second).ok()?;
+    is_clock.then_some(day * 86_400 + clock)
 }
 
 #[cfg(test)]

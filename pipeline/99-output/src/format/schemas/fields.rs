@@ -8,7 +8,8 @@ use flowpin_record::{Kind, MessageColumn};
 pub(crate) struct Field {
     pub(crate) name: String,
     pub(crate) kind: Kind,
-    /// What Parquet's column holds: a list where EVE has one, too.
+    /// What Parquet's column holds: a list where EVE has one, too, and a time
+    /// where text is one.
     pub(crate) in_parquet: Kind,
     /// Whether Zeek's logs have it.
     pub(crate) zeek: bool,
@@ -57,6 +58,7 @@ pub(super) fn fields(columns: &[MessageColumn]) -> Vec<Field> {
             kind: column.kind,
             in_parquet: match (column.kind, Shape::behind(&column.eve)) {
                 (Kind::Text, (_, Shape::List)) => Kind::TextList,
+                (Kind::Text, (_, Shape::Time)) => Kind::Time,
                 (kind, _) => kind,
             },
             zeek: true,

@@ -69,7 +69,7 @@ impl Members {
             (Some(_), Some(place)) => place,
             (None, _) => {
                 self.push(match shape {
-                    Shape::AsItIs => Node::Leaf { key, column },
+                    Shape::AsItIs | Shape::Time => Node::Leaf { key, column },
                     shape => Node::Shaped { key, column, shape },
                 });
                 self.nodes.len() - 1
@@ -158,6 +158,8 @@ pub(crate) enum Shape {
     List,
     /// A mailbox, or each of a list, in angle brackets: as SMTP has it on the wire.
     Path,
+    /// A time that is text, as it is; in Parquet it is a time.
+    Time,
 }
 
 impl Shape {
@@ -167,6 +169,7 @@ impl Shape {
             Some((name, "text")) => (name, Self::Text),
             Some((name, "list")) => (name, Self::List),
             Some((name, "path")) => (name, Self::Path),
+            Some((name, "time")) => (name, Self::Time),
             _ => (name, Self::AsItIs),
         }
     }
