@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Guarantees that the sums of a pair's records are exact, however many pairs there are: when there
-//! is no room for one more, all sums so far are written, and start again at 0. Connections are taken
-//! in the order of their keys, so when that is depends on the input alone.
+//! is no room for one more, all sums so far are written, and start again at 0. Connections are
+//! taken in the order of their keys, so when that is depends on the input alone.
 //!
 //! Unlike the tables of the summary ([`crate::Hosts`]), which count on the workers whatever the
 //! order, this costs the output stage some hundred instructions for each connection.
