@@ -144,7 +144,8 @@ impl Destination {
         ground::clear_extracted(plan, reads)?;
         let disk = Box::new(ground::disk(plan, reads));
         let schemas = messages::schemas(plan);
-        Ok(Writers::with_messages(&plan.output, &schemas, disk)?)
+        let output = stage_options::output(plan);
+        Ok(Writers::with_messages(&output, &schemas, disk)?)
     }
 }
 

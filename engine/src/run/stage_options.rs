@@ -5,6 +5,7 @@
 //!            ├─ fragments, in the in-order step             the rest of a quarter, 512 MiB at most
 //!            ├─ decoded bodies, where they are wanted       half
 //!            ├─ delivered bytes to compare, if wanted       as set
+//!            ├─ rows of Parquet files, if they are written  an eighth, 128 MiB at most
 //!            └─ one budget a shard, for everything else     the rest, in 256 equal parts
 //! ```
 
@@ -46,6 +47,28 @@ fn compared_bytes(plan: &Plan) -> u64 {
     plan.streams.compared_bytes.min(plan.memory_bytes / 4)
 }
 
+/// Rows that wait until a row group of a Parquet file is large enough get an eighth at most.
+fn parquet_bytes(plan: &Plan) -> u64 {
+    let output = &plan.output;
+    if output.to_stdout || !output.formats.contains(&Format::Parquet) {
+        return 0;
+    }
+    (plan.memory_bytes / 8).min(PARQUET_BYTES_MAX)
+}
+
+/// Row groups of the usual length for two kinds of records that are frequent.
+const PARQUET_BYTES_MAX: u64 = 128 << 20;
+/// Row groups would be useless, and more columns than rows, with less.
+const PARQUET_BYTES_MIN: u64 = 8 << 20;
+
+/// Where and how records are written.
+pub(crate) fn output(plan: &Plan) -> OutputPlan {
+    OutputPlan {
+        parquet_bytes: parquet_bytes(plan).max(PARQUET_BYTES_MIN),
+        ..plan.output.clone()
+    }
+}
+
 /// Decoded bodies get half.
 fn body_bytes(plan: &Plan) -> u64 {
     if plan.files.decode && plan.parse.enabled {
@@ -66,6 +89,7 @@ fn shared_bytes(plan: &Plan) -> u64 {
         .saturating_sub(scan_bytes(plan))
         .saturating_sub(fragment_bytes(plan))
         .saturating_sub(compared_bytes(plan))
+        .saturating_sub(parquet_bytes(plan))
         .saturating_sub(body_bytes(plan))
         .max(SHARED_BYTES_MIN)
 }

@@ -60,6 +60,9 @@ options! {
             /// `--force`: replace the output of an earlier run, which otherwise prevents this one.
             /// On the command line only: a permanent setting would destroy files by accident.
             replace: bool = false;
+            /// The most that rows in Parquet take before they are written, in all files together.
+            /// It follows from `--memory`.
+            parquet_bytes: u64 = 128 << 20;
         }
     }
 }

@@ -121,8 +121,9 @@ the first and last record |
 | `zeek-json` | `conn.json`, … | unset columns are left out |
 | `csv` | `conn.csv`, … | RFC 4180 with a header line, lines end in LF; times in RFC 3339 with \
 nanoseconds, intervals in seconds; unset is empty; sets separated by spaces |
-| `parquet` | `conn.parquet`, … | zstd; row groups of 131,072 records; readable while it is \
-written; sets and lists are lists, times microseconds in UTC, intervals seconds |
+| `parquet` | `conn.parquet`, … | zstd; row groups of 131,072 records, fewer with little \
+`--memory`; readable while it is written; sets and lists are lists, times microseconds in UTC, \
+intervals seconds |
 
 `--output -` writes EVE JSON to standard output instead. Figures about the run itself are no
 records, since they may differ between runs: the [summary](summary.md) has them, `--json` as JSON.

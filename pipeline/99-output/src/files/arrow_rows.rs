@@ -65,6 +65,8 @@ pub(super) struct ArrowRows {
     schema: SchemaRef,
     builders: Vec<Builder>,
     len: usize,
+    /// About how many bytes they take.
+    bytes: usize,
     /// Text being made valid.
     scratch: String,
 }
@@ -78,6 +80,7 @@ impl ArrowRows {
             schema: arrow_schema(columns, times),
             builders: builders.collect(),
             len: 0,
+            bytes: 0,
             scratch: String::new(),
         }
     }
@@ -91,11 +94,27 @@ impl ArrowRows {
         let mut values = values.fuse();
         for builder in &mut self.builders {
             match values.next().unwrap_or(Stored::Value(Value::Unset)) {
-                Stored::Value(value) => builder.push(value, &mut self.scratch),
-                Stored::List(list) => builder.push_list(list, &mut self.scratch),
+                Stored::Value(value) => {
+                    self.bytes += size(&value);
+                    builder.push(value, &mut self.scratch);
+                }
+                Stored::List(list) => {
+                    let bytes = &mut self.bytes;
+                    let list = list.inspect(|one| {
+                        if let Stored::Value(value) = one {
+                            *bytes += size(value);
+                        }
+                    });
+                    builder.push_list(list, &mut self.scratch);
+                }
             }
         }
         self.len += 1;
+    }
+
+    /// About how many bytes the rows take.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     pub(super) fn len(&self) -> usize {
@@ -104,7 +123,7 @@ impl ArrowRows {
 
     /// Takes the rows; the builders are empty again.
     pub(super) fn take(&mut self) -> Result<RecordBatch, ArrowError> {
-        self.len = 0;
+        (self.len, self.bytes) = (0, 0);
         let arrays = self.builders.iter_mut().map(Builder::finish).collect();
         RecordBatch::try_new(Arc::clone(&self.schema), arrays)
     }
@@ -291,6 +310,22 @@ impl Builder {
         }
     }
 }
+
+/// About how many bytes a value takes in its column.
+fn size(value: &Value<'_>) -> usize {
+    match value {
+        Value::Text(text) => WORD + text.len(),
+        Value::Bytes(bytes) => WORD + bytes.len(),
+        Value::Addresses(all) => WORD + all.len() * ADDRESS,
+        Value::Address(_) | Value::Uid(_) | Value::CommunityId(_) => WORD + ADDRESS,
+        _ => WORD,
+    }
+}
+
+/// A number, or the place of a text.
+const WORD: usize = 8;
+/// An address, or another short text.
+const ADDRESS: usize = 24;
 
 /// A value as text; null if it is none.
 fn put_text(to: &mut StringBuilder, value: Value<'_>, scratch: &mut String) {

@@ -84,6 +84,8 @@ pub(super) struct ParquetFile {
     /// Counts positions in the file; its bytes are taken out after each row group.
     encoded: TrackedWrite<Vec<u8>>,
     groups: Vec<RowGroupMetaData>,
+    /// How many of them are in the file.
+    stored: usize,
     /// Where the last finished row group ends and the footer starts.
     data_end: u64,
     footer: Vec<u8>,
@@ -109,6 +111,7 @@ impl ParquetFile {
             rows: 0,
             encoded: TrackedWrite::new(Vec::new()),
             groups: Vec::new(),
+            stored: 0,
             data_end: 0,
             footer: Vec::new(),
         };
@@ -133,7 +136,8 @@ impl ParquetFile {
 
     /// Rows in finished row groups: those that a reader sees.
     pub(super) fn rows_stored(&self) -> u64 {
-        let rows: i64 = self.groups.iter().map(RowGroupMetaData::num_rows).sum();
+        let stored = self.groups.iter().take(self.stored);
+        let rows: i64 = stored.map(RowGroupMetaData::num_rows).sum();
         u64::try_from(rows).unwrap_or(0)
     }
 
@@ -153,7 +157,14 @@ impl ParquetFile {
             .columns
             .iter()
             .map(ArrowColumnWriter::get_estimated_total_bytes);
-        self.len() + gathered.sum::<usize>() as u64
+        let waiting = self.encoded.inner().len();
+        self.len() + (waiting + gathered.sum::<usize>()) as u64
+    }
+
+    /// About how many bytes its row groups take that are not in the file yet.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let columns = self.columns.iter().map(ArrowColumnWriter::memory_size);
+        self.encoded.inner().len() + columns.sum::<usize>()
     }
 
     /// Adds rows to the row group being gathered.
@@ -175,20 +186,42 @@ impl ParquetFile {
         Ok(())
     }
 
-    /// Writes the gathered rows as a row group.
+    /// Encodes the gathered rows as a row group. It is written at once, unless the footer is
+    /// longer than it: then with those that follow, so that no more footers are written than data.
     pub(super) fn finish_group(&mut self) -> Result<(), OutputError> {
-        if self.rows == 0 {
+        if self.rows > 0 {
+            let done = self.encode_group();
+            done.map_err(|error| encode_error(&self.path, &error))?;
+        }
+        if self.encoded.inner().len() < self.footer.len() {
             return Ok(());
         }
-        let footer = self.encode_group();
-        let footer = footer.map_err(|error| encode_error(&self.path, &error))?;
-        self.store(footer).inspect_err(|_| {
-            self.groups.pop();
-        })
+        self.store_groups()
     }
 
-    /// Encodes the gathered rows and returns the footer that is to follow them.
-    fn encode_group(&mut self) -> Result<Vec<u8>, ParquetError> {
+    /// Writes everything that was gathered.
+    pub(super) fn finish(&mut self) -> Result<(), OutputError> {
+        self.finish_group()?;
+        self.store_groups()
+    }
+
+    /// Writes the row groups that are not in the file yet.
+    fn store_groups(&mut self) -> Result<(), OutputError> {
+        if self.stored == self.groups.len() {
+            return Ok(());
+        }
+        let footer = self.layout.footer(&self.groups);
+        let footer = footer.map_err(|error| encode_error(&self.path, &error))?;
+        let done = self.store(footer);
+        match done {
+            Ok(()) => self.stored = self.groups.len(),
+            Err(_) => self.groups.truncate(self.stored),
+        }
+        done
+    }
+
+    /// Encodes the gathered rows.
+    fn encode_group(&mut self) -> Result<(), ParquetError> {
         let columns = core::mem::replace(&mut self.columns, self.layout.columns()?);
         self.rows = 0;
         // The ordinal is informative; readers go by position.
@@ -206,7 +239,7 @@ impl ParquetFile {
         let metadata = group.close()?;
         self.encoded.flush()?;
         self.groups.push(metadata.as_ref().clone());
-        self.layout.footer(&self.groups)
+        Ok(())
     }
 
     /// Writes what was encoded and a new footer; if that fails, the old footer again.

@@ -37,6 +37,10 @@ pub(super) struct ParquetLog {
     open: Option<(PathBuf, ParquetFile)>,
     /// How long the present file will about be, as of the last rows encoded.
     len: u64,
+    /// About how many bytes its rows take that are not written yet, as of then.
+    memory_bytes: usize,
+    /// As many bytes of rows are turned into columns at a time.
+    batch_bytes: usize,
     closed: Vec<FileInfo>,
     closed_bytes: u64,
     /// The first file that lost its name before a new one was asked for: told in the end.
@@ -48,6 +52,7 @@ impl ParquetLog {
         rotation: Rotation,
         columns: &[Described],
         times: ParquetTime,
+        batch_bytes: usize,
     ) -> Result<Self, OutputError> {
         let rows = ArrowRows::new(columns, times);
         let layout = Layout::new(rows.schema().clone()).map_err(|error| OutputError::Encode {
@@ -60,6 +65,8 @@ impl ParquetLog {
             rows,
             open: None,
             len: 0,
+            memory_bytes: 0,
+            batch_bytes,
             closed: Vec::new(),
             closed_bytes: 0,
             removed: None,
@@ -75,13 +82,14 @@ impl ParquetLog {
         Ok(())
     }
 
-    /// Appends a record: its values, column by column.
+    /// Appends a record: its values, column by column. Returns whether that changed what
+    /// [`memory_bytes`](Self::memory_bytes) says.
     pub(super) fn write<'a>(
         &mut self,
         storage: &mut dyn Storage,
         time: Timestamp,
         values: impl Iterator<Item = Stored<'a>>,
-    ) -> Result<(), OutputError> {
+    ) -> Result<bool, OutputError> {
         if self.open.is_none() {
             let path = self.rotation.first(time);
             self.create(storage, path)?;
@@ -90,15 +98,32 @@ impl ParquetLog {
             self.create(storage, path)?;
         }
         self.rows.push(values);
-        if self.rows.len() < BATCH_ROWS {
-            return Ok(());
+        if self.rows.len() < BATCH_ROWS && self.rows.bytes() < self.batch_bytes {
+            return Ok(false);
         }
         self.gather()?;
-        self.len = self
-            .open
-            .as_ref()
-            .map_or(0, |(_, file)| file.len_expected());
+        self.weigh();
+        Ok(true)
+    }
+
+    /// About how many bytes its rows take that are not written yet.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.memory_bytes
+    }
+
+    /// Writes the rows so far as a row group, to make room for others.
+    pub(super) fn finish_group(&mut self) -> Result<(), OutputError> {
+        if let Some((_, file)) = &mut self.open {
+            file.finish_group()?;
+        }
+        self.weigh();
         Ok(())
+    }
+
+    fn weigh(&mut self) {
+        let file = self.open.as_ref().map(|(_, file)| file);
+        self.len = file.map_or(0, ParquetFile::len_expected);
+        self.memory_bytes = file.map_or(0, ParquetFile::memory_bytes);
     }
 
     /// How many bytes all files would about have if the present one ended here.
@@ -138,11 +163,11 @@ impl ParquetLog {
         let Some((path, mut file)) = self.open.take() else {
             return gathered;
         };
-        let done = gathered.and_then(|()| file.finish_group());
+        let done = gathered.and_then(|()| file.finish());
         let done = done.and_then(|()| file.check_removed());
         self.closed.push(info(path, &file));
         self.closed_bytes += file.len();
-        self.len = 0;
+        (self.len, self.memory_bytes) = (0, 0);
         done
     }
 
@@ -203,5 +228,5 @@ fn info(path: PathBuf, file: &ParquetFile) -> FileInfo {
 /// Rows that are turned into columns at a time.
 const BATCH_ROWS: usize = 4096;
 
-/// Rows of a row group: about ten megabytes of memory while it is gathered.
+/// Rows of a row group, if there is memory for so many: some 55 MiB while it is gathered.
 const GROUP_ROWS: usize = 32 * BATCH_ROWS;

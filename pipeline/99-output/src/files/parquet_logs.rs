@@ -15,11 +15,15 @@ use flowpin_record::{
 /// One log for each type, in table order; then one for each kind of messages.
 pub(super) struct ParquetLogs {
     logs: Vec<ParquetLog>,
+    /// The most that rows take in all of them that are not written yet.
+    bytes_max: usize,
 }
 
 impl ParquetLogs {
     pub(super) fn new(plan: &OutputPlan, schemas: &MessageSchemas) -> Result<Self, OutputError> {
         let rotation = |stem: &str| Rotation::new(plan, stem, "parquet");
+        let bytes_max = usize::try_from(plan.parquet_bytes).unwrap_or(usize::MAX);
+        let batch_bytes = bytes_max / BATCHES;
         let mut logs = Vec::new();
         for record_type in RecordType::TABLES {
             let columns = match record_type {
@@ -35,6 +39,7 @@ impl ParquetLogs {
                 rotation(record_type.file_stem()),
                 &columns,
                 plan.parquet_time,
+                batch_bytes,
             )?);
         }
         for ready in schemas.iter() {
@@ -47,9 +52,10 @@ impl ParquetLogs {
                 rotation(&ready.schema.file_stem),
                 &columns,
                 plan.parquet_time,
+                batch_bytes,
             )?);
         }
-        Ok(Self { logs })
+        Ok(Self { logs, bytes_max })
     }
 
     /// Creates the main file now; the others when their first record comes.
@@ -79,26 +85,26 @@ impl ParquetLogs {
             return Ok(());
         };
         let index = row as usize;
-        match record_type {
+        let is_weighed = match record_type {
             RecordType::Conn | RecordType::ConnLong => {
                 let row = rows.conns.get(index);
-                row.map_or(Ok(()), |row| log.write(storage, time, stored(row)))
+                row.map_or(Ok(false), |row| log.write(storage, time, stored(row)))
             }
             RecordType::Anomaly => {
                 let row = rows.anomalies.get(index);
-                row.map_or(Ok(()), |row| log.write(storage, time, stored(row)))
+                row.map_or(Ok(false), |row| log.write(storage, time, stored(row)))
             }
             RecordType::Tunnel => {
                 let row = rows.tunnels.get(index);
-                row.map_or(Ok(()), |row| log.write(storage, time, stored(row)))
+                row.map_or(Ok(false), |row| log.write(storage, time, stored(row)))
             }
             RecordType::Scan => {
                 let row = rows.scans.get(index);
-                row.map_or(Ok(()), |row| log.write(storage, time, stored(row)))
+                row.map_or(Ok(false), |row| log.write(storage, time, stored(row)))
             }
             RecordType::Flood => {
                 let row = rows.floods.get(index);
-                row.map_or(Ok(()), |row| log.write(storage, time, stored(row)))
+                row.map_or(Ok(false), |row| log.write(storage, time, stored(row)))
             }
             RecordType::HostPair => {
                 let row = rows.host_pairs.get(index);
@@ -111,6 +117,29 @@ impl ParquetLogs {
                     return Ok(());
                 }
                 log.write(storage, time, values)
+            }
+        }?;
+        if is_weighed {
+            self.make_room()?;
+        }
+        Ok(())
+    }
+
+    /// Writes the row groups that take most, until all take no more than they may.
+    fn make_room(&mut self) -> Result<(), OutputError> {
+        loop {
+            let bytes = self.logs.iter().map(ParquetLog::memory_bytes);
+            if bytes.sum::<usize>() <= self.bytes_max {
+                return Ok(());
+            }
+            let largest = self.logs.iter_mut().max_by_key(|log| log.memory_bytes());
+            let Some(log) = largest else {
+                return Ok(());
+            };
+            let before = log.memory_bytes();
+            log.finish_group()?;
+            if log.memory_bytes() >= before {
+                return Ok(());
             }
         }
     }
@@ -132,3 +161,6 @@ impl ParquetLogs {
             .fold(Ok(()), Result::and)
     }
 }
+
+/// Rows that were not turned into columns yet take at most this part of the memory in each log.
+const BATCHES: usize = 32;
