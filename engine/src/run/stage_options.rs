@@ -78,9 +78,9 @@ fn body_bytes(plan: &Plan) -> u64 {
     }
 }
 
-/// The memory of bodies that are decoded.
-pub(crate) fn bodies(plan: &Plan) -> Budget {
-    Budget::new(body_bytes(plan) / SHARD_COUNT as u64)
+/// The memory of bodies that are decoded, beside what a worker's shards share.
+pub(crate) fn bodies(plan: &Plan, shared: &Budget) -> Budget {
+    shared.beside(body_bytes(plan) / SHARD_COUNT as u64)
 }
 
 /// What connections and everything that belongs to them share, in all shards.

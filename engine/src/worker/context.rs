@@ -2,7 +2,7 @@
 //! records go.
 
 use flowpin_flow::{Peers, Table};
-use flowpin_packet::{PacketMeta, Timestamp};
+use flowpin_packet::{Lives, PacketMeta, Timestamp};
 use flowpin_record::{ConnRecord, RecordKey};
 
 /// What causes records: a packet, or a connection's end.
@@ -78,6 +78,17 @@ impl<'a, S> Context<'a, S> {
         match self.peers {
             PeerSource::Table(table) => table.ports_of(handle),
             PeerSource::Record(record) => (record.client.port, record.server.port),
+        }
+    }
+
+    /// Which connections are over; none if the one at hand ends.
+    pub(super) const fn lives(&self) -> Option<Lives<'a>> {
+        match self.peers {
+            PeerSource::Table(table) => Some(Lives {
+                of: table,
+                at: self.cause.stream_time,
+            }),
+            PeerSource::Record(_) => None,
         }
     }
 

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "also in functions that tests share")]
 
+mod early;
 mod held;
 mod leap;
 mod storm;
@@ -119,6 +120,9 @@ fn storms_give_one_answer_whatever_the_memory() {
         let answer = check(&[path], &mut dice, memory, 3);
         for (name, count) in answer.losses {
             *met.entry(name).or_insert(0) += count;
+        }
+        if corpus::is_long() {
+            eprintln!("storm {seed}: one answer");
         }
     }
     // Otherwise nothing would be shown.

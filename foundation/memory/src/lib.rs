@@ -37,7 +37,7 @@ mod zeroable;
 #[cfg(flowpin_bench)]
 pub use apart::{Places, place_values};
 pub use blocks::BlockPool;
-pub use budget::{Budget, Part};
+pub use budget::{Budget, Bytes, Part};
 pub use buffers::{Buffer, Buffers};
 pub use chains::{Chain, Chains};
 pub use counting::CountingAllocator;

@@ -18,6 +18,13 @@ pub trait StreamConsumer {
     /// Whether any method does anything. If false, the calls for data in order are compiled out.
     const WANTS: bool = true;
 
+    /// Whether a connection that has no more packets is over, though it was not ended yet. Then
+    /// nothing of it is given up to make room for others.
+    fn is_due(&self, handle: u32) -> bool {
+        let _ = handle;
+        false
+    }
+
     /// The next bytes of a stream; never empty.
     fn data(&mut self, at: Span, bytes: &[u8]) {
         let _ = (at, bytes);

@@ -55,12 +55,14 @@ pub fn fuzz_identify(data: &[u8]) {
     assert_eq!(searches.live(), 0);
 }
 
-fn whose(on: On, ports: (u16, u16), to_server: bool) -> Whose {
+fn whose(on: On, ports: (u16, u16), to_server: bool) -> Whose<'static> {
     Whose {
         shard: Shard(0),
         ports,
         on,
         to_server,
+        connection: 0,
+        lives: None,
         offset: 0,
         again: None,
     }

@@ -20,12 +20,14 @@ pub(crate) fn searches() -> Searches {
 }
 
 /// Whose bytes: of shard 0.
-pub(crate) fn whose(on: On, to_server: bool, ports: (u16, u16)) -> Whose {
+pub(crate) fn whose(on: On, to_server: bool, ports: (u16, u16)) -> Whose<'static> {
     Whose {
         shard: Shard(0),
         ports,
         on,
         to_server,
+        connection: 0,
+        lives: None,
         offset: 0,
         again: None,
     }

@@ -239,7 +239,7 @@ impl Reading {
 }
 
 impl Flow {
-    fn whose(&self, to_server: bool, meta: &PacketMeta) -> Whose {
+    fn whose(&self, to_server: bool, meta: &PacketMeta) -> Whose<'static> {
         let (low, high) = self.key.ports();
         Whose {
             shard: meta.shard(),
@@ -250,6 +250,8 @@ impl Flow {
             },
             on: self.on,
             to_server,
+            connection: 0,
+            lives: None,
             offset: 0,
             again: None,
         }

@@ -166,6 +166,8 @@ fn told(searches: &mut Searches, bytes: &[u8]) -> Vec<String> {
             ports: (50_000, 50_001),
             on,
             to_server,
+            connection: 0,
+            lives: None,
             offset: 0,
             again: None,
         };

@@ -67,14 +67,14 @@ impl Identify {
     }
 
     /// Keeps the bytes in [`held`](Self::held) for one direction, unless some are kept already.
-    pub(crate) fn keep_held(&mut self, identity: &mut Identity, whose: Whose) {
+    pub(crate) fn keep_held(&mut self, identity: &mut Identity, whose: Whose<'_>) {
         if !self.held.is_empty() && !self.keeps(identity, whose.to_server) {
             self.searches.keep(&mut identity.search, whose, &self.held);
         }
     }
 
     /// Keeps those of the bytes of a stream's beginning that are not kept yet.
-    pub(crate) fn keep_new(&mut self, identity: &mut Identity, whose: Whose, bytes: &[u8]) {
+    pub(crate) fn keep_new(&mut self, identity: &mut Identity, whose: Whose<'_>, bytes: &[u8]) {
         let new = match self.searches.kept_until(identity.search, whose.to_server) {
             None => Some(bytes),
             Some(end) => {
@@ -93,7 +93,7 @@ impl Identify {
     }
 
     /// Searches what is kept of one direction for a protocol other than that of the verdict.
-    pub(crate) fn search_kept(&mut self, identity: &Identity, whose: Whose) -> Step {
+    pub(crate) fn search_kept(&mut self, identity: &Identity, whose: Whose<'_>) -> Step {
         let but = Some(self.protocol(identity));
         self.searches.look_again(identity.search, again(whose, but))
     }
@@ -113,7 +113,7 @@ impl Identify {
         &self,
         identity: &Identity,
         protocol: ProtocolId,
-        whose: Whose,
+        whose: Whose<'_>,
     ) -> bool {
         let is_it = |one| one == protocol;
         let whose = again(whose, None);
@@ -126,7 +126,12 @@ impl Identify {
 
     /// From which offset on the client's kept bytes are replayed to the parser of what the server
     /// speaks: those before had another meaning.
-    pub(crate) fn first_offset(&self, identity: &Identity, verdict: Verdict, whose: Whose) -> u64 {
+    pub(crate) fn first_offset(
+        &self,
+        identity: &Identity,
+        verdict: Verdict,
+        whose: Whose<'_>,
+    ) -> u64 {
         let Some(end) = self.searches.kept_until(identity.search, true) else {
             return 0;
         };

@@ -167,7 +167,7 @@ impl Identity {
 }
 
 /// For a search that looks for protocols other than `but`.
-pub(crate) const fn again(whose: Whose, but: Option<ProtocolId>) -> Whose {
+pub(crate) const fn again(whose: Whose<'_>, but: Option<ProtocolId>) -> Whose<'_> {
     Whose {
         again: Some(Again { but }),
         ..whose

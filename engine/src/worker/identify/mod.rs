@@ -107,7 +107,7 @@ impl Identify {
     pub(crate) fn search_bytes(
         &mut self,
         identity: &mut Identity,
-        whose: Whose,
+        whose: Whose<'_>,
         bytes: &[u8],
     ) -> Step {
         self.stats.count(identity);
@@ -116,7 +116,7 @@ impl Identify {
     }
 
     /// One direction of a stream carries no more bytes: what its search comes to.
-    pub(crate) fn end_stream(&mut self, identity: &mut Identity, whose: Whose) -> Step {
+    pub(crate) fn end_stream(&mut self, identity: &mut Identity, whose: Whose<'_>) -> Step {
         self.searches.stream_ended(&mut identity.search, whose)
     }
 
@@ -124,7 +124,7 @@ impl Identify {
     pub(crate) fn search_datagram(
         &mut self,
         identity: &mut Identity,
-        whose: Whose,
+        whose: Whose<'_>,
         (bytes, wire_len): (&[u8], usize),
     ) -> Step {
         self.stats.count(identity);

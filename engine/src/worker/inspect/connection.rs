@@ -20,7 +20,7 @@ pub(super) struct Connection<'a, S> {
     pub(super) context: Context<'a, S>,
 }
 
-impl<S: RecordSink> Connection<'_, S> {
+impl<'a, S: RecordSink> Connection<'a, S> {
     /// Shows an event to the consumers.
     #[inline]
     pub(super) fn take(&mut self, at: Span, event: Event, frames: &FrameBytes<'_>) {
@@ -236,12 +236,14 @@ impl<S: RecordSink> Connection<'_, S> {
     }
 
     /// For a search of bytes at `offset` of one direction.
-    pub(super) fn whose(&self, on: On, to_server: bool, offset: u64) -> Whose {
+    pub(super) fn whose(&self, on: On, to_server: bool, offset: u64) -> Whose<'a> {
         Whose {
             shard: self.state.identity.shard,
             ports: self.context.ports(self.handle),
             on,
             to_server,
+            connection: self.handle,
+            lives: self.context.lives(),
             offset,
             again: None,
         }

@@ -15,7 +15,7 @@ use super::Inspect;
 use crate::worker::context::{Cause, Context};
 use flowpin_flow::{Sighting, Table};
 use flowpin_identify::On;
-use flowpin_packet::{FrameBytes, PacketFlags, PacketKind, Stretch};
+use flowpin_packet::{FrameBytes, Lifetimes, PacketFlags, PacketKind, Stretch};
 use flowpin_reassembly::{Anomaly, Closed, Span, StreamConsumer};
 use flowpin_record::{ConnRecord, RecordKey, RecordSink};
 
@@ -233,6 +233,16 @@ impl<S: RecordSink, A> Feed<'_, S, A> {
 }
 
 impl<S: RecordSink, A: FnMut(Span, Anomaly, &mut S)> StreamConsumer for Feed<'_, S, A> {
+    fn is_due(&self, handle: u32) -> bool {
+        match self.occasion {
+            Occasion::Packet(sighting) => {
+                let time = sighting.meta.stream_time;
+                sighting.table().is_due(handle, time)
+            }
+            Occasion::End(..) => false,
+        }
+    }
+
     #[inline]
     fn data(&mut self, at: Span, bytes: &[u8]) {
         let Some(inspect) = wanted(&mut self.inspect, at.handle) else {

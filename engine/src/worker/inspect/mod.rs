@@ -39,7 +39,7 @@ use events::{QUEUE_LEN, Queued};
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_flow::{Sighting, Table};
-use flowpin_memory::{Pool, Slab};
+use flowpin_memory::{Budget, Bytes, Pool, Slab};
 use flowpin_output::FileError;
 use flowpin_packet::{PacketKind, PacketMeta, Shard};
 use flowpin_record::{ConnRecord, RecordSink};
@@ -53,6 +53,14 @@ pub(super) struct Inspect {
     queue: Vec<Queued>,
     identify: Identify,
     parse: Option<Parse>,
+    /// The memory of the worker's shards, with that of bodies.
+    budget: Budget,
+}
+
+/// A shard's memory while a connection ends: what others have left of it.
+pub(super) struct Loan {
+    shard: u8,
+    left: Bytes,
 }
 
 /// How a packet that merely continues its connection reaches the consumers.
@@ -70,13 +78,14 @@ impl Inspect {
     /// For the connections of a table, with the memory of its shards.
     pub(super) fn new(plan: &Plan, known: &IdentifyRules, table: &Table) -> io::Result<Self> {
         let budget = table.budget();
-        let bodies = stage_options::bodies(plan);
+        let bodies = stage_options::bodies(plan, budget);
         let setup = known.parsers.with_budgets(budget.clone(), bodies);
         Ok(Self {
             states: Slab::with_capacity(table.capacity())?,
             queue: Vec::with_capacity(QUEUE_LEN),
             identify: Identify::new(budget, known, stage_options::searches(plan))?,
             parse: Parse::new(plan, &setup, table.capacity())?,
+            budget: budget.clone(),
         })
     }
 
@@ -141,6 +150,28 @@ impl Inspect {
         }
         if let Some(state) = self.states.get_mut(sighting.handle) {
             *state = State::new(phase, sighting.meta.shard());
+        }
+    }
+
+    /// Before a connection ends of which more may be read: bytes that were kept until there is a
+    /// verdict; of a stream also those that are held, or that its parser has. It has all of its
+    /// shard's memory: what its record says must not depend on when its end is noticed.
+    pub(super) fn borrow_memory(&self, handle: u32, is_stream: bool) -> Option<Loan> {
+        let state = self.states.get(handle)?;
+        let shard = state.identity.shard.0;
+        let identity = &state.identity;
+        let is_read = !state.binding.is_none() || identity.is_doubted();
+        let is_needed = !identity.is_done() || is_stream && is_read;
+        is_needed.then(|| Loan {
+            shard,
+            left: self.budget.lend(shard),
+        })
+    }
+
+    /// After it.
+    pub(super) fn return_memory(&self, loan: Option<Loan>) {
+        if let Some(Loan { shard, left }) = loan {
+            self.budget.end_loan(shard, left);
         }
     }
 

@@ -68,6 +68,8 @@ mod tests {
                     ports: (50_000, port),
                     on,
                     to_server: numbers.below(2) == 0,
+                    connection: 0,
+                    lives: None,
                     offset: 0,
                     again: None,
                 };

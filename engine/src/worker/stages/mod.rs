@@ -349,6 +349,8 @@ impl FlowObserver for AllStages {
             return;
         };
         if inspect.is_wanted(handle) {
+            // What is still to be read of it may take memory.
+            let loan = inspect.borrow_memory(handle, streams.is_some());
             if let Some(streams) = streams {
                 let mut feed = Feed {
                     inspect: Some(inspect),
@@ -360,6 +362,7 @@ impl FlowObserver for AllStages {
                 streams.end(handle, &mut feed);
             }
             inspect.end(handle, Context::of_end(record, key, sink));
+            inspect.return_memory(loan);
         } else if let Some(streams) = streams {
             streams.end(handle, &mut ());
         }

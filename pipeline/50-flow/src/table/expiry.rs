@@ -10,7 +10,9 @@ use crate::entry::{Bits, Handle, UNLINKED};
 use crate::observe::FlowObserver;
 use crate::tcp;
 use crate::time::wheel::SLOTS;
-use flowpin_packet::{FrameBytes, PacketFlags, PacketKind, PacketMeta, TcpFlags, Timestamp};
+use flowpin_packet::{
+    FrameBytes, Lifetimes, PacketFlags, PacketKind, PacketMeta, TcpFlags, Timestamp,
+};
 use flowpin_record::{EndReason, RecordKey, RecordSink};
 
 impl Table {
@@ -262,6 +264,12 @@ impl Table {
             reason
         };
         self.hand_out(handle, reason, 0, key, sink, observer);
+    }
+}
+
+impl Lifetimes for Table {
+    fn is_due(&self, connection: u32, time: Timestamp) -> bool {
+        self.hot.get(connection).is_some() && self.deadline(connection) <= time
     }
 }
 

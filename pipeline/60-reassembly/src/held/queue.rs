@@ -22,6 +22,8 @@ pub(crate) struct Queue {
     pub(crate) handle: u32,
     pub(crate) to_server: bool,
     pub(crate) shard: u8,
+    /// Whether it is among the streams of its shard that may be given up.
+    is_listed: bool,
     /// Where the stream ends, if a FIN was seen.
     pub(crate) fin: Option<Seq>,
     /// A byte that is read out of band.
@@ -42,6 +44,7 @@ impl Queue {
         handle: NIL,
         to_server: false,
         shard: 0,
+        is_listed: false,
         fin: None,
         urgent: None,
     };
@@ -107,6 +110,12 @@ impl Held {
         self.enlist(queue, shard);
     }
 
+    /// Its hole is not given up for others any more.
+    pub(crate) fn pass_over(&mut self, queue: u32) {
+        let shard = self.queue(queue).shard;
+        self.delist(queue, shard);
+    }
+
     /// The queue of a shard with the oldest hole.
     pub(crate) fn oldest(&self, shard: u8) -> Option<u32> {
         let [oldest, _] = self.ends.get(usize::from(shard))?;
@@ -128,11 +137,17 @@ impl Held {
         }
         if let Some(entry) = self.queues.get_mut(queue) {
             (entry.older, entry.newer) = (older, 0);
+            entry.is_listed = true;
         }
     }
 
     fn delist(&mut self, queue: u32, shard: u8) {
-        let Queue { older, newer, .. } = self.queue(queue);
+        let entry = self.queues.get_mut(queue).filter(|one| one.is_listed);
+        let Some(entry) = entry else {
+            return;
+        };
+        entry.is_listed = false;
+        let Queue { older, newer, .. } = *entry;
         let Some([oldest, newest]) = self.ends.get_mut(usize::from(shard)) else {
             return;
         };

@@ -2,7 +2,8 @@
 //!
 //! A hole is given up by reporting it as a gap, so that the bytes after it are delivered and their
 //! memory is free. First a stream's own hole, if the stream has reached its cap; then the oldest of
-//! the shard: honest holes close within a round trip, those of a flood are old.
+//! the shard: honest holes close within a round trip, those of a flood are old. Holes of
+//! connections that are due are passed over: what is held after them is delivered when they end.
 
 use super::data::is_early;
 use super::segment::Segment;
@@ -36,8 +37,12 @@ impl Reassembler {
             let Some(oldest) = self.held.oldest(segment.shard) else {
                 return;
             };
-            count(&mut self.stats.shard_cap_reached, 1);
             let victim = self.held.queue(oldest);
+            if consumer.is_due(victim.handle) {
+                self.held.pass_over(oldest);
+                continue;
+            }
+            count(&mut self.stats.shard_cap_reached, 1);
             let place_of = Place {
                 handle: victim.handle,
                 to_server: victim.to_server,

@@ -43,7 +43,8 @@ impl Reassembler {
             let urgent = self.held.queue(queue).urgent;
             let bytes = self.held.bytes(&first);
             let bytes = bytes.get(..len as usize).unwrap_or_default();
-            if self.delivered.is_on() {
+            // Of a connection that ends nothing is sent again.
+            if self.delivered.is_on() && !self.is_ending {
                 let shard = self.held.queue(queue).shard;
                 let stream = stream_id(connection, place);
                 self.delivered.keep(shard, stream, next, bytes);

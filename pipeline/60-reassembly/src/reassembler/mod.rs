@@ -70,6 +70,9 @@ pub struct Reassembler {
     // PERF: 0 if delivered bytes are stored, so that the fast path need not check for that.
     fast_depth: u64,
     stats: ReassemblyStats,
+    /// A connection ends: its bytes are not stored for comparison. When that is noticed must not
+    /// decide which others are still stored.
+    is_ending: bool,
     /// Only the next segment in order takes the fast path, for comparison.
     #[cfg(test)]
     slow_only: bool,
@@ -129,6 +132,7 @@ impl Reassembler {
             fast_depth: if delivered.is_on() { 0 } else { depth },
             delivered,
             stats: ReassemblyStats::default(),
+            is_ending: false,
             #[cfg(test)]
             slow_only: false,
         })
@@ -215,7 +219,9 @@ impl Reassembler {
             Some(connection) => *connection,
             None => return,
         };
+        self.is_ending = true;
         self.end_streams(&mut connection, handle, consumer);
+        self.is_ending = false;
         if let Some(place) = self.connections.get_mut(handle) {
             *place = Connection::new([SegmentOverlap::First; 2]);
         }

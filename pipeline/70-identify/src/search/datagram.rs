@@ -12,7 +12,7 @@ impl Memory {
         &mut self,
         compiled: &Compiled,
         search: &mut Search,
-        whose: Whose,
+        whose: Whose<'_>,
         bytes: &[u8],
         wire_len: usize,
     ) -> Step {
@@ -37,7 +37,7 @@ impl Memory {
         let step = if let Some(known) = known {
             known.note_datagram(own, bytes, likely)
         } else {
-            let mut fresh = Progress::new(whose.shard);
+            let mut fresh = Progress::new(whose);
             match fresh.note_datagram(own, bytes, likely) {
                 Step::Undecided => self.begin(search, &fresh),
                 step => step,
@@ -49,18 +49,17 @@ impl Memory {
                 bytes,
                 wire_len,
             };
-            self.keep_datagram(*search, datagram);
+            self.keep_datagram(*search, whose, datagram);
         }
         step
     }
 
     /// Keeps an undecided datagram for replay to the parser of a later verdict.
-    fn keep_datagram(&mut self, search: Search, datagram: Datagram<'_>) {
+    fn keep_datagram(&mut self, search: Search, whose: Whose<'_>, datagram: Datagram<'_>) {
         let Some(handle) = search.handle() else {
             return;
         };
-        let shard = self.slab.get(handle).map_or(0, |progress| progress.shard);
-        self.make_room(shard, Some(handle));
+        self.make_room(whose, Some(handle));
         let Some(progress) = self.slab.get_mut(handle) else {
             return;
         };
@@ -90,7 +89,7 @@ impl Progress {
 
 fn datagram_verdict(
     compiled: &Compiled,
-    whose: Whose,
+    whose: Whose<'_>,
     look: &Look<'_>,
     likely_before: &mut u16,
 ) -> Option<Verdict> {

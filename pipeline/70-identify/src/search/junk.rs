@@ -20,7 +20,7 @@ impl Memory {
         &mut self,
         compiled: &Compiled,
         handle: u32,
-        whose: Whose,
+        whose: Whose<'_>,
         verdict: Verdict,
     ) {
         let Self { slab, blocks, .. } = self;

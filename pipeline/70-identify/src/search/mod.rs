@@ -84,7 +84,7 @@ impl Searches {
     ///
     /// After a verdict, [`Searches::kept`] has the bytes before it, with as many of `bytes` as the
     /// limit allows. If the first segment decided, it has none: continue with `bytes`.
-    pub fn stream_bytes(&mut self, search: &mut Search, whose: Whose, bytes: &[u8]) -> Step {
+    pub fn stream_bytes(&mut self, search: &mut Search, whose: Whose<'_>, bytes: &[u8]) -> Step {
         if bytes.is_empty() {
             return Step::Undecided;
         }
@@ -114,7 +114,7 @@ impl Searches {
     }
 
     /// Ends one direction: the stream ended, or has a gap that will not be filled.
-    pub fn stream_ended(&mut self, search: &mut Search, whose: Whose) -> Step {
+    pub fn stream_ended(&mut self, search: &mut Search, whose: Whose<'_>) -> Step {
         let compiled = self.identifier.on(On::Tcp);
         match search.handle() {
             None => Step::Undecided,
@@ -132,7 +132,7 @@ impl Searches {
         }
     }
 
-    fn note_junk(&mut self, search: Search, whose: Whose, step: Step) {
+    fn note_junk(&mut self, search: Search, whose: Whose<'_>, step: Step) {
         if let (Step::Verdict(verdict), Some(handle), None) = (step, search.handle(), whose.again) {
             let compiled = self.identifier.on(On::Tcp);
             self.memory.find_junk(compiled, handle, whose, verdict);
@@ -143,7 +143,7 @@ impl Searches {
     pub fn datagram(
         &mut self,
         search: &mut Search,
-        whose: Whose,
+        whose: Whose<'_>,
         bytes: &[u8],
         wire_len: usize,
     ) -> Step {
@@ -177,7 +177,7 @@ impl Searches {
     /// After a verdict: keeps bytes of one direction of a stream, as far as the limit allows, for
     /// replay if the verdict is withdrawn. `bytes` are those that decided, or later ones. False if
     /// there is no memory for them.
-    pub fn keep(&mut self, search: &mut Search, whose: Whose, bytes: &[u8]) -> bool {
+    pub fn keep(&mut self, search: &mut Search, whose: Whose<'_>, bytes: &[u8]) -> bool {
         self.memory.keep(search, whose, bytes)
     }
 
@@ -191,7 +191,7 @@ impl Searches {
     }
 
     /// Searches the kept bytes of one direction for another protocol.
-    pub fn look_again(&mut self, search: Search, whose: Whose) -> Step {
+    pub fn look_again(&mut self, search: Search, whose: Whose<'_>) -> Step {
         let compiled = self.identifier.on(On::Tcp);
         match search.handle() {
             Some(handle) => self.memory.look_again(compiled, handle, whose),
@@ -212,7 +212,7 @@ impl Searches {
     pub fn begins_at(
         &self,
         search: Search,
-        whose: Whose,
+        whose: Whose<'_>,
         is_it: impl Fn(ProtocolId) -> bool,
     ) -> Option<usize> {
         let compiled = self.identifier.on(On::Tcp);
@@ -286,7 +286,7 @@ impl Memory {
 const PROGRESS_BYTES: u64 = size_of::<Progress>() as u64 + 4;
 
 /// The user's patterns; none in a second search, which uses the built-in rules only.
-fn brought(identifier: &Identifier, whose: Whose) -> Option<&Loaded> {
+fn brought<'a>(identifier: &'a Identifier, whose: Whose<'_>) -> Option<&'a Loaded> {
     let brought = identifier.brought();
     brought.filter(|_| whose.again.is_none())
 }
@@ -315,14 +315,14 @@ const fn side_of(to_server: bool) -> u8 {
 
 impl Compiled {
     /// The rule of a pattern that matched, unless its protocol is excluded.
-    fn allowed_rule(&self, pattern: u16, whose: Whose) -> Option<RuleId> {
+    fn allowed_rule(&self, pattern: u16, whose: Whose<'_>) -> Option<RuleId> {
         let rule = self.rule_of(pattern);
         let but = whose.again.and_then(|again| again.but);
         (but != Some(self.protocol_of(rule))).then_some(rule)
     }
 
     /// All checks, except those of an excluded protocol.
-    fn allowed_checks(&self, whose: Whose) -> Set {
+    fn allowed_checks(&self, whose: Whose<'_>) -> Set {
         match whose.again.and_then(|again| again.but) {
             None => Set::ALL,
             Some(but) => self

@@ -2,7 +2,7 @@
 
 use crate::On;
 use crate::table::ProtocolId;
-use flowpin_packet::Shard;
+use flowpin_packet::{Lives, Shard};
 
 /// The search of a connection: empty until state must be kept.
 ///
@@ -34,7 +34,7 @@ impl Search {
 
 /// The origin of bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Whose {
+pub struct Whose<'a> {
     /// The connection's shard: memory is capped in each.
     pub shard: Shard,
     /// The ports of client and server.
@@ -43,6 +43,11 @@ pub struct Whose {
     pub on: On,
     /// Whether the client sent the bytes.
     pub to_server: bool,
+    /// The connection's handle in the connection table.
+    pub connection: u32,
+    /// Which connections are over, though they were not ended yet: none if nobody knows. What
+    /// they have said is not given up to make room for others.
+    pub lives: Option<Lives<'a>>,
     /// Their offset in the stream; only used by [`Searches::replay`](crate::Searches::replay).
     pub offset: u64,
     /// Set if the connection has a verdict that is being checked for an alternative.

@@ -1,11 +1,11 @@
 //! The state of a search.
 
+use super::Whose;
 use super::waiting::Rank;
 use crate::HEAD_LEN;
 use crate::candidates::Set;
 use crate::earlier::Earlier;
 use crate::kept::Kept;
-use flowpin_packet::Shard;
 use flowpin_pattern::State;
 
 /// One direction of a search.
@@ -35,6 +35,8 @@ pub(super) struct Side {
 pub(super) struct Progress {
     pub(super) sides: [Side; 2],
     pub(super) shard: u8,
+    /// The connection's handle in the connection table.
+    pub(super) connection: u32,
     pub(super) datagrams: u8,
     /// The datagrams kept in the blocks of both sides.
     pub(super) earlier: Earlier,
@@ -135,10 +137,11 @@ impl Side {
 }
 
 impl Progress {
-    pub(super) fn new(shard: Shard) -> Self {
+    pub(super) fn new(whose: Whose<'_>) -> Self {
         Self {
             sides: [Side::NEW; 2],
-            shard: shard.0,
+            shard: whose.shard.0,
+            connection: whose.connection,
             datagrams: 0,
             earlier: Earlier::NONE,
             turn: 0,

@@ -10,13 +10,13 @@ use crate::verdict::Step;
 
 impl Memory {
     /// As [`Searches::keep`](super::Searches::keep).
-    pub(super) fn keep(&mut self, search: &mut Search, whose: Whose, bytes: &[u8]) -> bool {
+    pub(super) fn keep(&mut self, search: &mut Search, whose: Whose<'_>, bytes: &[u8]) -> bool {
         let own = side_of(whose.to_server);
         let shard = whose.shard.0;
         // Searches without a verdict come first.
         let has_room = self.blocks.is_half_free(shard);
         if let Some(handle) = search.handle() {
-            self.make_room(shard, Some(handle));
+            self.make_room(whose, Some(handle));
             self.waiting.delist(&mut self.slab, handle);
         }
         let Self { slab, blocks, .. } = self;
@@ -38,7 +38,7 @@ impl Memory {
         if !has_room {
             return false;
         }
-        let mut progress = Progress::new(whose.shard);
+        let mut progress = Progress::new(whose);
         progress.turn = own;
         progress.order = Order::begun_by(own);
         let side = progress.side(own);
@@ -56,7 +56,12 @@ impl Memory {
     }
 
     /// As [`Searches::look_again`](super::Searches::look_again).
-    pub(super) fn look_again(&mut self, compiled: &Compiled, handle: u32, whose: Whose) -> Step {
+    pub(super) fn look_again(
+        &mut self,
+        compiled: &Compiled,
+        handle: u32,
+        whose: Whose<'_>,
+    ) -> Step {
         let Self { slab, blocks, .. } = self;
         let Some(progress) = slab.get_mut(handle) else {
             return Step::Undecided;
@@ -80,7 +85,7 @@ impl Memory {
         &self,
         compiled: &Compiled,
         handle: u32,
-        whose: Whose,
+        whose: Whose<'_>,
         is_it: impl Fn(ProtocolId) -> bool,
     ) -> Option<usize> {
         let progress = self.slab.get(handle)?;

@@ -14,7 +14,7 @@ impl Memory {
         &mut self,
         compiled: &Compiled,
         search: &mut Search,
-        whose: Whose,
+        whose: Whose<'_>,
         bytes: &[u8],
     ) -> Step {
         let own = side_of(whose.to_server);
@@ -36,12 +36,12 @@ impl Memory {
         }
         side.cut = bytes.len() > all.len();
         let shard = whose.shard.0;
-        self.make_room(shard, None);
+        self.make_room(whose, None);
         if self.blocks.append(&mut side.kept, shard, all).is_none() {
             return Step::GaveUp(GaveUp::Memory);
         }
         let mut kept = side.kept;
-        let mut progress = Progress::new(whose.shard);
+        let mut progress = Progress::new(whose);
         progress.turn = own;
         progress.order = Order::begun_by(own);
         progress.likely = likely;
@@ -57,11 +57,11 @@ impl Memory {
         &mut self,
         compiled: &Compiled,
         handle: u32,
-        whose: Whose,
+        whose: Whose<'_>,
         bytes: &[u8],
     ) -> Step {
         let own = side_of(whose.to_server);
-        self.make_room(whose.shard.0, Some(handle));
+        self.make_room(whose, Some(handle));
         let Self { slab, blocks, .. } = self;
         let Some(progress) = slab.get_mut(handle) else {
             return Step::GaveUp(GaveUp::Memory);
@@ -114,7 +114,7 @@ impl Memory {
         step
     }
 
-    pub(super) fn end_side(&mut self, compiled: &Compiled, handle: u32, whose: Whose) -> Step {
+    pub(super) fn end_side(&mut self, compiled: &Compiled, handle: u32, whose: Whose<'_>) -> Step {
         let Self { slab, blocks, .. } = self;
         let Some(progress) = slab.get_mut(handle) else {
             return Step::Undecided;
@@ -137,7 +137,7 @@ impl Memory {
 
 /// Whether a direction that cannot decide anything has sent too much to wait any longer for the
 /// other one. Counted in bytes of the stream, independent of segmentation.
-fn goes_on_in_vain(side: &Side, whose: Whose, len: usize) -> bool {
+fn goes_on_in_vain(side: &Side, whose: Whose<'_>, len: usize) -> bool {
     let end = whose
         .offset
         .saturating_add(u64::try_from(len).unwrap_or(u64::MAX));
@@ -168,7 +168,7 @@ fn catch_up(
     compiled: &Compiled,
     side: &mut Side,
     before: &mut Likely,
-    whose: Whose,
+    whose: Whose<'_>,
     seen: &Seen<'_>,
 ) -> Step {
     if side.over || !side.begun || usize::from(side.asked) >= seen.all.len() {
@@ -183,7 +183,12 @@ pub(super) fn low(len: usize) -> u16 {
 }
 
 /// Ends the turn of the other direction, and examines its bytes once more.
-fn turn_over(blocks: &Blocks, compiled: &Compiled, progress: &mut Progress, whose: Whose) -> Step {
+fn turn_over(
+    blocks: &Blocks,
+    compiled: &Compiled,
+    progress: &mut Progress,
+    whose: Whose<'_>,
+) -> Step {
     let (side, reply, likely) = progress.both(side_of(!whose.to_server));
     let whose = Whose {
         to_server: !whose.to_server,
@@ -224,7 +229,7 @@ pub(super) struct Seen<'a> {
 }
 
 /// Feeds new bytes of one direction to the patterns.
-fn feed(compiled: &Compiled, side: &mut Side, whose: Whose, fresh: &[u8]) -> Step {
+fn feed(compiled: &Compiled, side: &mut Side, whose: Whose<'_>, fresh: &[u8]) -> Step {
     if !side.begun {
         side.begun = true;
         side.state = compiled.automaton.start();
@@ -247,7 +252,7 @@ pub(super) fn advance(
     compiled: &Compiled,
     side: &mut Side,
     before: &mut Likely,
-    whose: Whose,
+    whose: Whose<'_>,
     seen: &Seen<'_>,
     ended: bool,
 ) -> Step {
@@ -289,7 +294,7 @@ pub(super) fn advance(
     Step::Undecided
 }
 
-fn look<'a>(whose: Whose, bytes: &'a [u8], reply: &'a [u8], ended: bool) -> Look<'a> {
+fn look<'a>(whose: Whose<'_>, bytes: &'a [u8], reply: &'a [u8], ended: bool) -> Look<'a> {
     Look {
         bytes,
         len: bytes.len(),

@@ -1,10 +1,11 @@
 //! The searches without a verdict, in the order in which they began: what is given up first if a
 //! shard's memory for first bytes is used up.
 
-use super::Memory;
 use super::progress::Progress;
+use super::{Memory, Whose};
 use crate::verdict::{GaveUp, Step};
 use flowpin_memory::Slab;
+use flowpin_packet::Lives;
 
 /// By shard: the searches that began first and last, plus one; 0: none.
 #[derive(Debug)]
@@ -97,12 +98,22 @@ fn rank(slab: &mut Slab<Progress>, handle: u32) -> Option<&mut Rank> {
 impl Memory {
     /// Makes room for what one call may keep: the searches of the shard that began first, `but`
     /// excepted, give up and free their bytes. One that goes on later has the verdict "unknown".
-    pub(super) fn make_room(&mut self, shard: u8, but: Option<u32>) {
+    ///
+    /// Those of connections that are due are passed over: whether their ends were noticed before
+    /// depends on where pieces end, and their records say what was known before they were due.
+    pub(super) fn make_room(&mut self, whose: Whose<'_>, but: Option<u32>) {
+        let shard = whose.shard.0;
         while !self.blocks.has_room(shard) {
             let Some(first) = self.waiting.first(&mut self.slab, shard, but) else {
                 return;
             };
-            self.forget(first);
+            let owner = self.slab.get(first).map(|progress| progress.connection);
+            let is_due = |lives: Lives<'_>| owner.is_some_and(|owner| lives.is_due(owner));
+            if whose.lives.is_some_and(is_due) {
+                self.waiting.delist(&mut self.slab, first);
+            } else {
+                self.forget(first);
+            }
         }
     }
 

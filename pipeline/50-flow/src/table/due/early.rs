@@ -81,28 +81,38 @@ impl Table {
     ) {
         let handle = due.handle;
         let shard = Shard::of_hash(self.hot[handle].hash).0;
-        let left = self.budget.left(shard);
+        let had = self.budget.all_left(shard);
         let key = self.timeout_key(handle, due.time);
         self.end(handle, key, EndReason::Timeout, sink, observer);
-        let freed = self.budget.left(shard).saturating_sub(left);
-        let withheld = if self.budget.take(shard, freed) {
-            freed
-        } else {
-            0
-        };
+        let withheld = self.budget.withhold(shard, had);
         let hot = &mut self.hot[handle];
         hot.bits.set(Bits::TOLD);
         hot.bits.clear(Bits::CHANGED);
         // Its counts are written.
-        hot.packets = [withheld as u32, (withheld >> 32) as u32];
+        let words = withheld.map(|bytes| [bytes as u32, (bytes >> 32) as u32]);
+        [
+            hot.packets,
+            hot.frame_bytes,
+            hot.ip_bytes,
+            hot.payload_bytes,
+        ] = words;
     }
 
     /// The connection would have ended now, had its record not been written before.
     #[cold]
     pub(in crate::table) fn give_back_withheld(&mut self, handle: Handle) {
         let hot = &mut self.hot[handle];
-        let [low, high] = core::mem::take(&mut hot.packets);
-        let hash = hot.hash;
-        self.give_back(hash, u64::from(high) << 32 | u64::from(low));
+        let words = [
+            &mut hot.packets,
+            &mut hot.frame_bytes,
+            &mut hot.ip_bytes,
+            &mut hot.payload_bytes,
+        ];
+        let withheld = words.map(|word| {
+            let [low, high] = core::mem::take(word);
+            u64::from(high) << 32 | u64::from(low)
+        });
+        let shard = Shard::of_hash(hot.hash).0;
+        self.budget.release(shard, withheld);
     }
 }

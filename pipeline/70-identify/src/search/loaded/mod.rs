@@ -31,14 +31,14 @@ impl Memory {
         &mut self,
         loaded: &Loaded,
         search: &mut Search,
-        whose: Whose,
+        whose: Whose<'_>,
         (bytes, is_kept): (&[u8], bool),
         own: Step,
     ) -> Step {
         if !matches!(own, Step::Undecided | Step::GaveUp(GaveUp::NothingFits)) {
             return own;
         }
-        let mut progress = Progress::new(whose.shard);
+        let mut progress = Progress::new(whose);
         let mut patterns = PatternSearch::NEW;
         if let Some(handle) = search.handle() {
             let Some(known) = self.slab.get(handle) else {

@@ -54,7 +54,7 @@ impl PatternSearch {
         &mut self,
         progress: &mut Progress,
         loaded: &Loaded,
-        whose: Whose,
+        whose: Whose<'_>,
         bytes: &[u8],
         own: Step,
     ) -> Step {

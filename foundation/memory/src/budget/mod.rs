@@ -1,5 +1,10 @@
 //! The bytes that each shard may have in use: one number a shard, for all stages of a worker.
 
+mod accounts;
+
+pub use accounts::Bytes;
+
+use accounts::{Accounts, Left};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -30,16 +35,31 @@ const SHARDS: usize = 256;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Budget {
-    left: Arc<[AtomicU64; SHARDS]>,
+    left: Arc<Left>,
     shard_bytes: u64,
+    accounts: Arc<Accounts>,
 }
 
 impl Budget {
     /// A budget of `shard_bytes` for each shard, all of it left.
     pub fn new(shard_bytes: u64) -> Self {
+        Self::among(Arc::default(), shard_bytes)
+    }
+
+    /// Another budget of the same worker, from which other bytes are taken: a connection that ends
+    /// gives back both at the same time ([`Budget::lend`], [`Budget::withhold`]).
+    #[must_use]
+    pub fn beside(&self, shard_bytes: u64) -> Self {
+        Self::among(Arc::clone(&self.accounts), shard_bytes)
+    }
+
+    fn among(accounts: Arc<Accounts>, shard_bytes: u64) -> Self {
+        let left = Arc::new(core::array::from_fn(|_| AtomicU64::new(shard_bytes)));
+        accounts.add(&left, shard_bytes);
         Self {
-            left: Arc::new(core::array::from_fn(|_| AtomicU64::new(shard_bytes))),
+            left,
             shard_bytes,
+            accounts,
         }
     }
 
@@ -60,11 +80,33 @@ impl Budget {
     pub fn give_back(&self, shard: u8, bytes: u64) {
         let left = &self.left[usize::from(shard)];
         let more = left.load(Ordering::Relaxed).saturating_add(bytes);
+        // While a shard is lent, it has more left than it has.
         debug_assert!(
-            more <= self.shard_bytes,
+            more <= self.shard_bytes.saturating_mul(2),
             "more is given back than was taken"
         );
         left.store(more, Ordering::Relaxed);
+    }
+
+    /// Until [`Budget::end_limit`], a shard has no more than `most` left: so what is done meanwhile
+    /// takes no more, whether or not others have taken what they may. Returns both for that.
+    #[must_use]
+    pub fn limit(&self, shard: u8, most: u64) -> (u64, u64) {
+        let left = &self.left[usize::from(shard)];
+        let had = left.load(Ordering::Relaxed);
+        let limited = had.min(most);
+        left.store(limited, Ordering::Relaxed);
+        (had, limited)
+    }
+
+    /// Ends a limit: the shard has left what it had, less what was taken meanwhile.
+    pub fn end_limit(&self, shard: u8, (had, limited): (u64, u64)) {
+        let left = &self.left[usize::from(shard)];
+        let now = left.load(Ordering::Relaxed);
+        left.store(
+            had.saturating_add(now).saturating_sub(limited),
+            Ordering::Relaxed,
+        );
     }
 
     /// Bytes that a shard has left.
@@ -78,11 +120,11 @@ impl Budget {
         self.shard_bytes
     }
 
-    /// How many values of `each` bytes can be in use at once, in `shards` shards: what a pool that
-    /// is never the reason for a refusal has room for.
+    /// How many values of `each` bytes can be in use at once, in `shards` shards and in one that is
+    /// [lent](Budget::lend): what a pool that is never the reason for a refusal has room for.
     pub fn capacity_of(&self, each: u64, shards: u32) -> u32 {
         let one_shard = self.shard_bytes / each.max(1);
-        let all = one_shard.saturating_mul(shards.into());
+        let all = one_shard.saturating_mul(u64::from(shards).saturating_add(1));
         u32::try_from(all).unwrap_or(u32::MAX).min(u32::MAX - 1)
     }
 
@@ -109,52 +151,45 @@ impl Budget {
 #[derive(Debug)]
 pub struct Part {
     budget: Budget,
-    used: Box<[u64; SHARDS]>,
-    most: u64,
+    within: Budget,
 }
 
 impl Part {
     /// A use of `budget` that takes at most `most` bytes of each shard.
     pub fn new(budget: Budget, most: u64) -> Self {
         Self {
+            within: budget.beside(most),
             budget,
-            used: Box::new([0; SHARDS]),
-            most,
         }
     }
 
     /// Whether a shard has `bytes` left for it.
     pub fn has_room(&self, shard: u8, bytes: u64) -> bool {
-        let within = self.most.saturating_sub(self.used(shard));
-        bytes <= within.min(self.budget.left(shard))
+        bytes <= self.within.left(shard).min(self.budget.left(shard))
     }
 
     /// Takes `bytes` of a shard; false, and nothing is taken, if it has less left for it.
     #[must_use]
     pub fn take(&mut self, shard: u8, bytes: u64) -> bool {
-        let after = self.used(shard).saturating_add(bytes);
-        let has_room = after <= self.most && self.budget.take(shard, bytes);
-        if has_room {
-            self.used[usize::from(shard)] = after;
-        }
-        has_room
+        self.has_room(shard, bytes)
+            && self.budget.take(shard, bytes)
+            && self.within.take(shard, bytes)
     }
 
     /// Gives back bytes that were taken.
     pub fn give_back(&mut self, shard: u8, bytes: u64) {
-        let used = &mut self.used[usize::from(shard)];
-        *used = used.saturating_sub(bytes);
+        self.within.give_back(shard, bytes);
         self.budget.give_back(shard, bytes);
     }
 
     /// Bytes of a shard that it uses.
     pub fn used(&self, shard: u8) -> u64 {
-        self.used[usize::from(shard)]
+        self.most().saturating_sub(self.within.left(shard))
     }
 
     /// The most that it uses of a shard.
     pub fn most(&self) -> u64 {
-        self.most
+        self.within.shard_bytes()
     }
 }
 
@@ -163,12 +198,28 @@ mod tests {
     use super::Budget;
     use proptest::prelude::*;
 
+    /// What is limited takes no more, but loses nothing of what it gives back.
+    #[test]
+    fn a_limit_changes_nothing_but_what_is_taken_under_it() {
+        let budget = Budget::new(1000);
+        assert!(budget.take(7, 300));
+        let before = budget.limit(7, 100);
+        assert!(!budget.take(7, 101) && budget.take(7, 100));
+        budget.give_back(7, 250);
+        budget.end_limit(7, before);
+        assert_eq!(budget.left(7), 850);
+        let before = budget.limit(7, 2000);
+        assert!(budget.take(7, 850));
+        budget.end_limit(7, before);
+        assert_eq!(budget.left(7), 0);
+    }
+
     #[test]
     fn a_pool_has_room_for_all_that_the_budget_allows() {
         let budget = Budget::new(4 << 20);
-        assert_eq!(budget.capacity_of(1 << 20, 256), 1024);
-        assert_eq!(budget.capacity_of(3 << 20, 2), 2);
-        assert_eq!(budget.capacity_of(0, 256), 1 << 30);
+        assert_eq!(budget.capacity_of(1 << 20, 256), 1028);
+        assert_eq!(budget.capacity_of(3 << 20, 2), 3);
+        assert_eq!(budget.capacity_of(0, 255), 1 << 30);
         assert_eq!(Budget::new(u64::MAX).capacity_of(1, 256), u32::MAX - 1);
     }
 
