@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "also in functions that tests share")]
 
 mod early;
+mod filled;
 mod held;
 mod leap;
 mod storm;

@@ -41,5 +41,9 @@ pub use options::{BATCH_MAX, FlowOptions};
 pub use shards::ShardSet;
 pub use table::{Lifetime, Table};
 
+/// What the observer takes at most of a shard when it reads again what it kept of a connection,
+/// whichever packet causes that.
+pub const REPLAYED_BYTES_MAX: u32 = 48 << 10;
+
 /// Stream time between two slots of the timer wheel; watermarks are multiples of it (67 ms).
 pub const GRANULE_NS: u64 = 1 << 26;

@@ -9,6 +9,7 @@
 use super::connection::Connection;
 use crate::worker::identify::Kept;
 use crate::worker::parse::{ANYWHERE, BindRequest};
+use flowpin_flow::REPLAYED_BYTES_MAX;
 use flowpin_identify::{ProtocolId, Step};
 use flowpin_parser::{Next, Successor};
 use flowpin_reassembly::Span;
@@ -76,6 +77,8 @@ impl<S: RecordSink> Connection<'_, S> {
         let (handle, context) = (self.handle, &mut self.context);
         let trust = &mut identity.trust;
         let mut next = Next::More;
+        // However much was kept, the packet at hand takes no more: so it may wait (decision 0029).
+        let limit = parse.limit_memory(identity.shard, REPLAYED_BYTES_MAX);
         self.identify.replay(identity.search, |kept| match kept {
             Kept::Junk { to_server, len } => parse.leave_out(binding, to_server, len),
             Kept::Bytes {
@@ -114,6 +117,7 @@ impl<S: RecordSink> Connection<'_, S> {
                 }
             }
         });
+        parse.end_limit(identity.shard, limit);
         match next {
             Next::More => {}
             Next::Nothing => self.unbind(),

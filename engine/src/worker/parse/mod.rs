@@ -285,6 +285,15 @@ impl Parse {
         self.bindings.remove(binding);
     }
 
+    /// Until [`Parse::end_limit`], parsers take no more than this of a shard's memory.
+    pub(super) fn limit_memory(&self, shard: Shard, most: u32) -> (u64, u64) {
+        self.budget.limit(shard.0, most.into())
+    }
+
+    pub(super) fn end_limit(&self, shard: Shard, limit: (u64, u64)) {
+        self.budget.end_limit(shard.0, limit);
+    }
+
     /// Gives back what a connection took when it was bound.
     fn give_back_memory(&mut self, binding: Binding) {
         if let Some(bound) = self.bindings.get_mut(binding) {

@@ -8,7 +8,7 @@
 //! (decision 0029).
 
 use flowpin_memory::Budget;
-use flowpin_packet::{PacketMeta, SHARD_COUNT};
+use flowpin_packet::{PacketMeta, SHARD_COUNT, TcpFlags};
 
 /// By shard: the most that deferred packets may take, in bytes.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl Deferred {
     pub(super) fn admits(&mut self, meta: &PacketMeta, budget: &Budget) -> bool {
         let shard = meta.shard().0;
         let bytes = &mut self.bytes[usize::from(shard)];
-        *bytes = bytes.saturating_add(need_of(meta));
+        *bytes = bytes.saturating_add(most_of(meta));
         u64::from(*bytes) <= budget.left(shard)
     }
 
@@ -42,6 +42,16 @@ impl Deferred {
 
 /// The most that a packet may take: in the table, in reassembly, and of what reads its bytes.
 #[inline]
+fn most_of(meta: &PacketMeta) -> u32 {
+    match meta.payload_len {
+        0 if !meta.tcp_flags.has_any(TALKS) => EMPTY_NEED,
+        len => NEED + REPLAYED + len.saturating_mul(NEED_PER_BYTE),
+    }
+}
+
+/// What a shard has left for a packet once its oldest connections made way: enough for what most
+/// packets of its kind take.
+#[inline]
 pub(super) fn need_of(meta: &PacketMeta) -> u32 {
     match meta.payload_len {
         0 => EMPTY_NEED,
@@ -49,9 +59,15 @@ pub(super) fn need_of(meta: &PacketMeta) -> u32 {
     }
 }
 
+/// A segment without payload that may end a stream or show that bytes before it were received:
+/// what was kept of the stream is decided on, as if bytes came.
+const TALKS: TcpFlags = TcpFlags::ACK.with(TcpFlags::FIN).with(TcpFlags::RST);
+
 /// Of a packet without payload: a connection, its rare facts, the queue of a stream.
 const EMPTY_NEED: u32 = 1 << 10;
 /// Of a packet with payload: in addition, first bytes, a parser and what it keeps of a message.
 const NEED: u32 = 32 << 10;
+/// What a parser may take of bytes that were kept until there was a verdict, however many.
+const REPLAYED: u32 = crate::REPLAYED_BYTES_MAX;
 /// Of each byte: many short messages, of which each has state.
 const NEED_PER_BYTE: u32 = 64;
