@@ -83,7 +83,7 @@ impl InputStage {
     pub(crate) fn new(plan: &Plan, options: DispatchOptions, source: Source) -> Self {
         let defragmenter = Defragmenter::new(stage_options::defrag(plan, options.secret));
         let formatter = Formatter::new(&plan.output);
-        let tunnels = Tunnels::new(plan.id_seed);
+        let tunnels = Tunnels::new(plan.id_seed, plan.memory_bytes);
         let kept_apart = KeptApart::new(&plan.defragmentation, plan.id_seed);
         Self {
             source,

@@ -8,8 +8,12 @@ use flowpin_packet::{PacketMeta, Timestamp, TunnelKind};
 use flowpin_record::{RecordKey, RecordSink, TunnelRecord, Uid};
 use std::collections::BTreeMap;
 
-/// Most tunnels tracked at once; packets of further ones are counted as untracked.
+/// Most tunnels tracked at once; packets of further ones are counted as untracked. Their records
+/// may all be due at once, in every format.
 const TUNNELS_MAX: usize = 1 << 16;
+
+/// With little memory, one for each so many bytes of it.
+const MEMORY_PER_TUNNEL: u64 = 1 << 10;
 
 /// A tunnel ends after this time without a packet. (Zeek's `Tunnel::expiration_interval` is one
 /// day, for which memory would not suffice in a long capture.)
@@ -40,6 +44,8 @@ pub(crate) fn innermost(
 #[derive(Debug)]
 pub(crate) struct Tunnels {
     id_seed: u64,
+    /// How many are tracked at once.
+    most: usize,
     sums: BTreeMap<Uid, Sum>,
     /// When to look for idle tunnels again.
     next_sweep: Timestamp,
@@ -53,9 +59,11 @@ struct Sum {
 }
 
 impl Tunnels {
-    pub(crate) const fn new(id_seed: u64) -> Self {
+    pub(crate) fn new(id_seed: u64, memory_bytes: u64) -> Self {
+        let most = usize::try_from(memory_bytes / MEMORY_PER_TUNNEL);
         Self {
             id_seed,
+            most: most.unwrap_or(TUNNELS_MAX).min(TUNNELS_MAX),
             sums: BTreeMap::new(),
             next_sweep: Timestamp(0),
         }
@@ -64,11 +72,11 @@ impl Tunnels {
     /// Adds a packet to the sums of each tunnel around it.
     pub(crate) fn count(&mut self, frame: &[u8], meta: &PacketMeta, losses: &mut Losses) {
         let mut parent = Uid::default();
-        let (id_seed, sums) = (self.id_seed, &mut self.sums);
+        let (id_seed, most, sums) = (self.id_seed, self.most, &mut self.sums);
         flowpin_dispatch::tunnels(meta, frame, |layer| {
             let uid = flowpin_dispatch::tunnel_uid(id_seed, &layer);
             let inner_offset = u32::from(layer.inner_offset);
-            let is_full = sums.len() >= TUNNELS_MAX;
+            let is_full = sums.len() >= most;
             let (addresses, turned) = in_order(&layer);
             let sum = match sums.entry(uid) {
                 std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
@@ -149,7 +157,16 @@ fn in_order(layer: &TunnelLayer) -> ((IpAddr, IpAddr), bool) {
 
 #[cfg(test)]
 mod tests {
-    use super::{IDLE_NS_MAX, TUNNELS_MAX};
+    use super::{IDLE_NS_MAX, MEMORY_PER_TUNNEL, TUNNELS_MAX, Tunnels};
+
+    /// With little memory fewer are tracked: all may have a record at once.
+    #[test]
+    fn the_memory_limits_tunnels() {
+        let most = |memory_bytes| Tunnels::new(0, memory_bytes).most;
+        assert_eq!([most(1 << 20), most(16 << 20)], [1 << 10, 1 << 14]);
+        assert_eq!(most(1 << 30), TUNNELS_MAX);
+        assert_eq!(most(TUNNELS_MAX as u64 * MEMORY_PER_TUNNEL), TUNNELS_MAX);
+    }
 
     /// The page of the documentation states these limits.
     #[test]
