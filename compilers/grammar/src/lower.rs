@@ -10,7 +10,7 @@ use flowpin_lexer::{
     Condition, FieldKind, Grammar, GrammarField, GrammarMessage, Identify, Parts, Program, Start,
     Table,
 };
-use flowpin_record::{Kind, MessageColumn, MessageSchema};
+use flowpin_record::{Kind, Logs, MessageColumn, MessageSchema};
 use std::borrow::Cow;
 
 /// Joins the parts of a grammar.
@@ -161,7 +161,13 @@ fn message(
     for field in &message.fields {
         let at = all.iter().position(|known| known.name == field.name);
         let id = at.and_then(|at| u16::try_from(at).ok());
-        let Some(id) = id.filter(|id| !ids.contains(id)) else {
+        let is_new = message
+            .fields
+            .iter()
+            .filter(|one| one.name == field.name)
+            .count()
+            == 1;
+        let Some(id) = id.filter(|_| is_new) else {
             return Err(Failure::new(
                 field.at,
                 format!("{} stands here twice", field.name),
@@ -176,8 +182,20 @@ fn message(
             name: field.name.clone().into(),
             eve: eve.into(),
             kind: kind(field.kind),
+            logs: Logs::All,
             doc: field.doc.clone().into(),
         });
+        if let (Some(zeek), Some(column)) = (&field.zeek, columns.last_mut()) {
+            column.logs = Logs::NotZeek;
+            let column = MessageColumn {
+                name: zeek.clone().into(),
+                eve: "".into(),
+                logs: Logs::OnlyZeek,
+                ..column.clone()
+            };
+            columns.push(column);
+            ids.push(id);
+        }
     }
     let name: Cow<'static, str> = message.name.clone().into();
     Ok(GrammarMessage {
@@ -213,6 +231,7 @@ fn token_message(declared: &Declarations) -> GrammarMessage {
         name: column.into(),
         eve: format!("{name}.{column}").into(),
         kind,
+        logs: Logs::All,
         doc: doc.into(),
     };
     let columns = vec![

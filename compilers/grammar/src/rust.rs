@@ -2,6 +2,7 @@
 
 use crate::straight::{condition_name, straight};
 use flowpin_lexer::{Grammar, Op, State};
+use flowpin_record::Logs;
 use std::fmt::{Debug, Write};
 
 /// Source of a module that holds a grammar as the static `NAME`, marked as generated.
@@ -23,7 +24,7 @@ pub fn as_rust(grammar: &Grammar, name: &str, from: &str, has_straight: bool) ->
     out.line("");
     out.line("use flowpin_cpu::{ByteSet, Classifier};");
     out.line("use flowpin_lexer::*;");
-    out.line("use flowpin_record::{Kind, MessageColumn, MessageSchema};");
+    out.line("use flowpin_record::{Kind, Logs, MessageColumn, MessageSchema};");
     out.line("use std::borrow::Cow::Borrowed;");
     out.line("");
     out.line(
@@ -101,9 +102,13 @@ pub fn as_rust(grammar: &Grammar, name: &str, from: &str, has_straight: bool) ->
         let schema = &message.schema;
         let mut columns = String::new();
         for column in schema.columns.iter() {
+            let only_in = match column.logs {
+                Logs::All => String::new(),
+                logs => format!(".only_in(Logs::{logs:?})"),
+            };
             let _ = write!(
                 columns,
-                "MessageColumn::new({:?}, {:?}, Kind::{:?}, {:?}), ",
+                "MessageColumn::new({:?}, {:?}, Kind::{:?}, {:?}){only_in}, ",
                 column.name, column.eve, column.kind, column.doc
             );
         }

@@ -70,6 +70,11 @@ impl RecordKey {
 pub trait RecordSink {
     /// A connection ended, or an interim record of one that goes on is due.
     fn conn(&mut self, key: RecordKey, record: &ConnRecord);
+    /// A connection around a tunnel ended: what carried the packets inside. Only formats whose
+    /// tools have a record of it write it, so that other sinks need not take it.
+    fn carrier(&mut self, key: RecordKey, record: &ConnRecord) {
+        let _ = (key, record);
+    }
     /// Something odd was seen.
     fn anomaly(&mut self, key: RecordKey, record: &AnomalyRecord);
     /// A tunnel's sums over one interval.

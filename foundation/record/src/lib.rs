@@ -28,6 +28,7 @@ mod schema;
 mod tool_names;
 mod tunnel;
 mod uid;
+mod weird_names;
 
 pub use anomaly::{AnomalyRecord, AppEvent};
 pub use app::{App, Confidence};
@@ -49,7 +50,7 @@ pub use message::{
 pub use protocol::{eve_protocol_name, has_ports, zeek_protocol_name};
 pub use samples::Samples;
 pub use scan::{EpisodeState, ScanKind, ScanMethod, ScanRecord};
-pub use schema::{Column, Kind, RecordType, Row, Value};
+pub use schema::{Column, Kind, Logs, RecordType, Row, Value};
 pub use tool_names::ToolNames;
 pub use tunnel::TunnelRecord;
-pub use uid::{NotAUid, Uid};
+pub use uid::{FileId, NotAUid, Uid};

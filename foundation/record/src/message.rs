@@ -8,7 +8,7 @@
 //! What every such record has (time, connection, addresses, transaction number) is added by the
 //! sink; a schema lists what is the protocol's own.
 
-use crate::{DataChannel, Kind, RecordEndpoint, ToolNames, Uid, Value};
+use crate::{DataChannel, Kind, Logs, RecordEndpoint, ToolNames, Uid, Value};
 use flowpin_packet::Timestamp;
 use std::borrow::Cow;
 
@@ -183,6 +183,8 @@ pub struct MessageColumn {
     pub eve: Cow<'static, str>,
     /// What it holds.
     pub kind: Kind,
+    /// Which of the formats that go by columns have it.
+    pub logs: Logs,
     /// What it means: one sentence, for the documentation.
     pub doc: Cow<'static, str>,
 }
@@ -194,8 +196,16 @@ impl MessageColumn {
             name: Cow::Borrowed(name),
             eve: Cow::Borrowed(eve),
             kind,
+            logs: Logs::All,
             doc: Cow::Borrowed(doc),
         }
+    }
+
+    /// The same in these formats only.
+    #[must_use]
+    pub const fn only_in(mut self, logs: Logs) -> Self {
+        self.logs = logs;
+        self
     }
 }
 

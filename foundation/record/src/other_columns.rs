@@ -1,7 +1,7 @@
 //! The columns of anomaly and tunnel records.
 
-use crate::schema::{Column, Kind, Row, Value};
-use crate::{AnomalyRecord, TunnelRecord};
+use crate::schema::{Column, Kind, Logs, Row, Value};
+use crate::{AnomalyRecord, TunnelRecord, weird_names};
 
 impl Row for AnomalyRecord {
     const COLUMNS: &'static [Column<Self>] = ANOMALY;
@@ -17,14 +17,18 @@ pub(crate) const fn column<R>(
     doc: &'static str,
     value: for<'a> fn(&'a R) -> Value<'a>,
 ) -> Column<R> {
-    let zeek = true;
     Column {
         name,
         kind,
-        zeek,
+        logs: Logs::All,
         doc,
         value,
     }
+}
+
+const fn only_in<R>(logs: Logs, mut column: Column<R>) -> Column<R> {
+    column.logs = logs;
+    column
 }
 
 const ANOMALY: &[Column<AnomalyRecord>] = &[
@@ -76,10 +80,52 @@ const ANOMALY: &[Column<AnomalyRecord>] = &[
                 .map_or(Value::Unset, |(.., to)| Value::Port(to))
         },
     ),
-    column("name", Kind::Text, "What was wrong.", |row| {
-        let event = row.app.map(|app| app.name);
-        Value::Text(event.unwrap_or(row.what.reason.name()))
-    }),
+    only_in(
+        Logs::OnlyZeek,
+        column(
+            "name",
+            Kind::Text,
+            "What was wrong, by Zeek's name where Zeek knows the same thing.",
+            |row| Value::Text(weird_names::of(row).name),
+        ),
+    ),
+    only_in(
+        Logs::OnlyZeek,
+        column("addl", Kind::Text, "What Zeek says in addition.", |row| {
+            Value::text(weird_names::of(row).addl)
+        }),
+    ),
+    only_in(
+        Logs::OnlyZeek,
+        column(
+            "notice",
+            Kind::Bool,
+            "Whether it was turned into a notice: never.",
+            |_| Value::Bool(false),
+        ),
+    ),
+    only_in(
+        Logs::OnlyZeek,
+        column("peer", Kind::Text, "Who wrote it.", |_| {
+            Value::Text("flowpin")
+        }),
+    ),
+    only_in(
+        Logs::OnlyZeek,
+        column(
+            "source",
+            Kind::Text,
+            "The analyzer that tells of it in Zeek.",
+            |row| Value::text(weird_names::source(row)),
+        ),
+    ),
+    only_in(
+        Logs::NotZeek,
+        column("name", Kind::Text, "What was wrong.", |row| {
+            let event = row.app.map(|app| app.name);
+            Value::Text(event.unwrap_or(row.what.reason.name()))
+        }),
+    ),
     column(
         "layer",
         Kind::Enum,

@@ -1,15 +1,17 @@
 //! The schema: for each record type one table of columns, read by every column writer.
 //!
 //! ```text
-//!  Column { name, kind, zeek, doc, value } ──► Zeek TSV and JSON: those with `zeek`, Zeek's names
-//!                                          ──► CSV, Parquet: all of them, `.` becomes `_`
+//!  Column { name, kind, zeek, doc, value } ──► Zeek TSV and JSON: Zeek's names
+//!                                             (but for `Logs::NotZeek`)
+//!                                          ──► CSV, Parquet: `.` becomes `_`
+//!                                             (but for `Logs::OnlyZeek`)
 //!                                          ──► docs/user/records.md
 //! ```
 //!
 //! EVE JSON nests its fields, so its layout is written out in `flowpin-output`; the same values
 //! go in.
 
-use crate::{CommunityId, Uid};
+use crate::{CommunityId, FileId, Uid};
 use core::net::IpAddr;
 use flowpin_packet::Timestamp;
 
@@ -130,6 +132,14 @@ pub enum Kind {
     IntervalList,
     /// Addresses, in order.
     AddressList,
+    /// A target of HTTP: as it was sent; Zeek's logs have it with its `%XX` decoded.
+    Uri,
+    /// A host's name: as it was sent; Zeek's logs have it in lower case.
+    HostName,
+    /// The identifier of a file: its number in its connection ([`Value::Count`]).
+    FileId,
+    /// Likewise, where Zeek has a list.
+    FileIds,
 }
 
 impl Kind {
@@ -153,6 +163,8 @@ impl Kind {
             Self::CountList => "vector[count]",
             Self::IntervalList => "vector[interval]",
             Self::AddressList => "vector[addr]",
+            Self::Uri | Self::HostName | Self::FileId => "string",
+            Self::FileIds => "vector[string]",
         }
     }
 
@@ -161,7 +173,9 @@ impl Kind {
         match self {
             Self::Time => "timestamp (µs, UTC)",
             Self::Interval => "double (seconds)",
-            Self::Text | Self::Enum | Self::Address => "string",
+            Self::Text | Self::Enum | Self::Address | Self::Uri | Self::HostName | Self::FileId => {
+                "string"
+            }
             Self::Port => "uint16",
             Self::Count => "uint64",
             Self::Bool => "boolean",
@@ -170,6 +184,7 @@ impl Kind {
             | Self::TextSet
             | Self::AddressList
             | Self::UidSet
+            | Self::FileIds
             | Self::AddressSet => "list of string",
             Self::PortSet => "list of uint16",
             Self::CountList => "list of uint64",
@@ -191,6 +206,9 @@ pub enum Value<'a> {
     Text(&'a str),
     /// [`Kind::Text`] or [`Kind::UidSet`]: one identifier.
     Uid(Uid),
+    /// [`Kind::FileId`] or [`Kind::FileIds`]: one file. Made of a number by the writer, which
+    /// knows the connection.
+    File(FileId),
     /// [`Kind::Text`]: one Community ID.
     CommunityId(CommunityId),
     /// [`Kind::Address`].
@@ -270,6 +288,33 @@ impl<'a> Value<'a> {
     }
 }
 
+/// Which of the formats that go by columns have a column: where what Zeek's users expect of a name
+/// says less than ours, or something else, there is a column for each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Logs {
+    /// All of them.
+    #[default]
+    All,
+    /// Zeek's, as TSV and JSON.
+    OnlyZeek,
+    /// CSV and Parquet.
+    NotZeek,
+}
+
+impl Logs {
+    /// Whether Zeek's logs have it.
+    #[inline]
+    pub const fn in_zeek(self) -> bool {
+        !matches!(self, Self::NotZeek)
+    }
+
+    /// Whether CSV and Parquet have it.
+    #[inline]
+    pub const fn in_tables(self) -> bool {
+        !matches!(self, Self::OnlyZeek)
+    }
+}
+
 /// One column of a record type.
 #[derive(Clone, Copy, Debug)]
 pub struct Column<R: 'static> {
@@ -277,8 +322,8 @@ pub struct Column<R: 'static> {
     pub name: &'static str,
     /// What it holds.
     pub kind: Kind,
-    /// Whether Zeek's logs have it too; CSV and Parquet have all.
-    pub zeek: bool,
+    /// Which formats have it.
+    pub logs: Logs,
     /// What it means: one sentence, for the documentation.
     pub doc: &'static str,
     /// Its value in a record.

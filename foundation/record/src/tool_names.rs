@@ -77,6 +77,7 @@ static TABLE: &[ToolNames] = &[
     same("amqp"),
     same("arangodb"),
     same("artnet"),
+    same("ayiya"),
     same("babel"),
     same("bacnet"),
     same("beanstalkd"),

@@ -51,6 +51,32 @@ impl Uid {
     }
 }
 
+/// The identifier of a file (Zeek's `fuid`): `F` and eleven base-62 digits. Depends on its
+/// connection and its number there alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId(pub u64);
+
+impl FileId {
+    /// Of the file with this number in that connection.
+    #[inline]
+    pub const fn of(connection: Uid, number: u64) -> Self {
+        // SplitMix64: neighbouring numbers have identifiers that do not look alike.
+        let mut state = connection
+            .0
+            .wrapping_add(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Self(state ^ (state >> 31))
+    }
+
+    /// The identifier as text, always of the same length.
+    pub fn text(self) -> [u8; Uid::TEXT_LEN] {
+        let mut text = Uid(self.0).text();
+        text[0] = b'F';
+        text
+    }
+}
+
 impl fmt::Display for Uid {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.text()

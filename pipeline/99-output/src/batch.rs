@@ -308,10 +308,16 @@ fn adopt<R: Copy>(to: &mut Vec<R>, from: &[R], index: usize) -> u32 {
     push_row(to, from.get(index).copied())
 }
 
+/// The place of a record that Parquet does not have.
+pub(crate) const NO_ROW: u32 = u32::MAX;
+
 /// Appends a row, if there is one, and returns its place.
 pub(crate) fn push_row<R>(rows: &mut Vec<R>, row: Option<R>) -> u32 {
-    let index = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-    rows.extend(row);
+    let Some(row) = row else {
+        return NO_ROW;
+    };
+    let index = u32::try_from(rows.len()).unwrap_or(NO_ROW);
+    rows.push(row);
     index
 }
 

@@ -8,7 +8,7 @@
 use crate::batch::TextFormat;
 use core::net::IpAddr;
 use flowpin_packet::Timestamp;
-use flowpin_record::{CommunityId, Uid, Value};
+use flowpin_record::{CommunityId, FileId, Uid, Value};
 
 /// The messages of a batch.
 #[derive(Debug, Default)]
@@ -133,6 +133,7 @@ impl<'a> Iterator for StoredValues<'a> {
             INTERVAL => Value::Interval(self.word()?),
             TEXT => Value::Bytes(self.bytes()?),
             UID => Value::Uid(Uid(self.word()?)),
+            FILE => Value::File(FileId(self.word()?)),
             COMMUNITY_ID => {
                 let digest = *self.take(20)?.first_chunk()?;
                 Value::CommunityId(CommunityId::from_digest(digest))
@@ -162,6 +163,7 @@ const INT: u8 = 9;
 const BOOL: u8 = 10;
 const LIST: u8 = 11;
 const COMMUNITY_ID: u8 = 12;
+const FILE: u8 = 13;
 
 /// Appends a value: its tag, then eight bytes or a length and so many.
 fn store(to: &mut Vec<u8>, value: Value<'_>) {
@@ -193,6 +195,7 @@ fn store(to: &mut Vec<u8>, value: Value<'_>) {
         Value::Time(time) => (TIME, time.0),
         Value::Interval(nanos) => (INTERVAL, nanos),
         Value::Uid(uid) => (UID, uid.0),
+        Value::File(file) => (FILE, file.0),
         Value::Port(port) => (PORT, u64::from(port)),
         Value::Count(count) => (COUNT, count),
         Value::Int(number) => (INT, number.cast_unsigned()),
@@ -223,7 +226,7 @@ fn store_list<'a>(to: &mut Vec<u8>, values: impl Iterator<Item = Value<'a>>) {
 mod tests {
     use super::{Messages, Stored};
     use flowpin_packet::Timestamp;
-    use flowpin_record::{CommunityId, Uid, Value};
+    use flowpin_record::{CommunityId, FileId, Uid, Value};
 
     /// What was stored is what is read, through a move to another batch too.
     #[test]
@@ -234,6 +237,7 @@ mod tests {
             Value::Interval(8),
             Value::Bytes(b"\xff\0"),
             Value::Uid(Uid(9)),
+            Value::File(FileId(9)),
             Value::CommunityId(CommunityId::from_digest([10; 20])),
             Value::Address([1, 2, 3, 4].into()),
             Value::Address([7_u16; 8].into()),

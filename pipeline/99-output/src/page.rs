@@ -1,10 +1,10 @@
 //! The page of the documentation that lists every field of every format.
 
-use crate::format::{EVE_FIELDS, MESSAGE_EVE_FIELDS, MessageSchemas, flat_name};
+use crate::format::{EVE_FIELDS, MESSAGE_EVE_FIELDS, MessageSchemas};
 use core::fmt::Write;
 use flowpin_record::{
-    AnomalyRecord, ConnRow, FloodRecord, HostPairRecord, Kind, RecordType, Row, ScanRecord, Shown,
-    TunnelRecord,
+    AnomalyRecord, ConnRow, FloodRecord, HostPairRecord, Kind, Logs, RecordType, Row, ScanRecord,
+    Shown, TunnelRecord,
 };
 
 /// The page as Markdown, made from the tables that the writers use, with these kinds of messages.
@@ -47,9 +47,8 @@ fn put_messages(page: &mut String, schemas: &MessageSchemas) {
         let _ = writeln!(page, "\n## `{stem}`\n\n{doc}\n");
         *page += TABLE_HEAD;
         for field in &ready.fields {
-            let zeek = if field.zeek { &field.name } else { "" };
             let kinds = (field.kind, field.in_parquet);
-            put_row(page, zeek, &field.flat_name(), kinds, &field.doc);
+            put_row(page, &field.name, field.logs, kinds, &field.doc);
         }
     }
 }
@@ -78,23 +77,28 @@ fn put_message_events(page: &mut String, schemas: &MessageSchemas) {
 fn put_table<R: Row>(page: &mut String) {
     *page += TABLE_HEAD;
     for column in R::COLUMNS {
-        let zeek = if column.zeek { column.name } else { "" };
-        let kinds = (column.kind, column.kind);
-        put_row(page, zeek, &flat_name(column), kinds, column.doc);
+        put_row(
+            page,
+            column.name,
+            column.logs,
+            (column.kind, column.kind),
+            column.doc,
+        );
     }
 }
 
 /// `kinds`: in Zeek's formats, and in Parquet.
-fn put_row(page: &mut String, zeek: &str, flat: &str, kinds: (Kind, Kind), doc: &str) {
-    let zeek = if zeek.is_empty() {
-        String::new()
-    } else {
-        format!("`{zeek}`")
+fn put_row(page: &mut String, name: &str, logs: Logs, kinds: (Kind, Kind), doc: &str) {
+    let quoted = |name: &str, is_there: bool| match is_there {
+        true => format!("`{name}`"),
+        false => String::new(),
     };
+    let zeek = quoted(name, logs.in_zeek());
+    let flat = quoted(&name.replace('.', "_"), logs.in_tables());
     let (in_zeek, in_parquet) = (kinds.0.zeek_name(), kinds.1.parquet_name());
     let _ = writeln!(
         page,
-        "| {zeek} | `{flat}` | {in_zeek} | {in_parquet} | {doc} |"
+        "| {zeek} | {flat} | {in_zeek} | {in_parquet} | {doc} |"
     );
 }
 
@@ -152,8 +156,15 @@ The protocol of a connection has Zeek's name in `service` (`ssl`, `ldap_tcp`; wh
 both: `smtp,ssl`), Suricata's in `app_proto` (`tls`, `krb5`, `smb`), and ours in `service_name`,
 `flowpin.app` (where it is not Suricata's) and the summary. What a tool does not know has our name.
 
-Files have no identifiers: the records of `http`, `files` and `smtp` have no `fuid` (or `resp_fuids`
-and the like), and that of `ftp` is unset. An SMTP session that goes on as TLS before a mail has no
+A file has an identifier of its own (`fuid`: `F` and eleven letters and digits), made of its
+connection's `uid` and its number there: `files` has it, and `http` in `orig_fuids` and
+`resp_fuids`, where bodies are looked at. Mails have none, and that of `ftp` is unset.
+
+What Zeek's users expect of a name, where it says less than ours or something else, is in Zeek's
+logs only: names of oddities, targets with their `%XX` decoded, names in lower case, no ports, sizes
+or states of transports that Zeek does not know. They also have a row in `conn` for the UDP
+connection around a tunnel; in the other formats the record of the tunnel tells of it, so that sums
+over connections count no byte twice. An SMTP session that goes on as TLS before a mail has no
 record in `smtp`: its connection's `service` (`smtp,ssl`) and its TLS record tell of it.
 
 If a file cannot be written any further, it is cut back to its last whole record (Parquet: row

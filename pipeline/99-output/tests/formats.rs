@@ -244,6 +244,9 @@ fn column_formats_agree_cell_by_cell() {
                     }
                     None => assert_eq!(*cell, json_cell(&json[name]), "{name}"),
                 }
+                if is_zeeks_own(name, tsv) {
+                    continue;
+                }
                 let in_csv = &csv[&name.replace('.', "_")];
                 match name.as_str() {
                     "ts" | "end_ts" => assert!(in_csv.ends_with('Z')),
@@ -331,4 +334,20 @@ fn parquet_says_what_csv_says() {
 
 fn micros(timestamp: &str) -> u64 {
     timestamp.parse::<u64>().unwrap() % 1_000_000
+}
+
+/// What Zeek's logs have in their own way: its names of oddities, and of transports that it does
+/// not know no ports, sizes or states.
+fn is_zeeks_own(name: &str, line: &BTreeMap<String, String>) -> bool {
+    let is_weird = line.contains_key("notice");
+    let is_unknown = line
+        .get("proto")
+        .is_some_and(|proto| proto == "unknown_transport");
+    match name {
+        "name" | "addl" | "notice" | "peer" | "source" => is_weird,
+        "id.orig_p" | "id.resp_p" | "orig_bytes" | "resp_bytes" | "conn_state" | "history" => {
+            is_unknown
+        }
+        _ => false,
+    }
 }

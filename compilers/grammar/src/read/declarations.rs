@@ -42,6 +42,8 @@ pub(crate) struct FieldDeclaration {
     pub(crate) name: String,
     pub(crate) kind: FieldKind,
     pub(crate) is_kept: bool,
+    /// The name in Zeek's logs, if it is another.
+    pub(crate) zeek: Option<String>,
     /// Where EVE has it, if not in the message's object under its name.
     pub(crate) eve: Option<String>,
     pub(crate) doc: String,
@@ -206,7 +208,7 @@ fn message(cursor: &mut Cursor<'_>, into: &mut Declarations) -> Result<(), Failu
     cursor.end_line()
 }
 
-/// `name kind [kept] [eve "path"] ["doc"]`: to the end of the line, a `;` or the message's `}`.
+/// `name kind [kept] [zeek "name"] [eve "path"] ["doc"]`: to the end of the line, a `;` or the message's `}`.
 fn field(cursor: &mut Cursor<'_>) -> Result<FieldDeclaration, Failure> {
     let (name, at) = named(cursor, "a field's name")?;
     cursor.skip_blanks();
@@ -220,6 +222,12 @@ fn field(cursor: &mut Cursor<'_>) -> Result<FieldDeclaration, Failure> {
     cursor.skip_blanks();
     let is_kept = cursor.eat(b"kept");
     cursor.skip_blanks();
+    let mut zeek = None;
+    if cursor.eat(b"zeek") {
+        cursor.skip_blanks();
+        zeek = string(cursor)?;
+        cursor.skip_blanks();
+    }
     let mut eve = None;
     if cursor.eat(b"eve") {
         cursor.skip_blanks();
@@ -231,6 +239,7 @@ fn field(cursor: &mut Cursor<'_>) -> Result<FieldDeclaration, Failure> {
         name,
         kind,
         is_kept,
+        zeek,
         eve,
         doc,
         at,

@@ -30,6 +30,12 @@ impl ConnRow {
             services,
         }
     }
+
+    /// Whether Zeek reads headers of its transport: ports, sizes and states are those of TCP, UDP
+    /// and ICMP there, and what else there is has addresses and counts of packets.
+    pub(super) const fn is_known(&self) -> bool {
+        matches!(self.record.protocol, 1 | 6 | 17 | 58)
+    }
 }
 
 impl Row for ConnRow {

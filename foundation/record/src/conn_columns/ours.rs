@@ -2,7 +2,7 @@
 
 use super::{ConnRow, Getter};
 use crate::App;
-use crate::schema::{Column, Kind, Value};
+use crate::schema::{Column, Kind, Logs, Value};
 use flowpin_packet::TcpFlags;
 
 pub(super) const COLUMNS: &[Column<ConnRow>] = &[
@@ -250,11 +250,10 @@ fn app(row: &ConnRow, part: fn(&App) -> Option<&'static str>) -> Value<'static> 
 }
 
 const fn more(name: &'static str, kind: Kind, doc: &'static str, value: Getter) -> Column<ConnRow> {
-    let zeek = false;
     Column {
         name,
         kind,
-        zeek,
+        logs: Logs::NotZeek,
         doc,
         value,
     }

@@ -1,8 +1,8 @@
 //! The columns that Zeek's `conn.log` has.
 
 use super::{ConnRow, Getter};
-use crate::schema::{Column, Kind, Value};
-use crate::{is_local, zeek_protocol_name};
+use crate::schema::{Column, Kind, Logs, Value};
+use crate::{Direction, is_local, zeek_protocol_name};
 
 pub(super) const COLUMNS: &[Column<ConnRow>] = &[
     zeek(
@@ -23,24 +23,48 @@ pub(super) const COLUMNS: &[Column<ConnRow>] = &[
         "Address of the client (who opened).",
         |row| Value::Address(row.record.client.address),
     ),
-    zeek(
+    known(zeek(
+        "id.orig_p",
+        Kind::Port,
+        "Port of the client; ICMP: the type; of a transport that Zeek does not know: 0.",
+        |row| {
+            Value::Port(if row.is_known() {
+                row.record.client.port
+            } else {
+                0
+            })
+        },
+    )),
+    ours(zeek(
         "id.orig_p",
         Kind::Port,
         "Port of the client; ICMP: the type.",
         |row| Value::Port(row.record.client.port),
-    ),
+    )),
     zeek(
         "id.resp_h",
         Kind::Address,
         "Address of the server.",
         |row| Value::Address(row.record.server.address),
     ),
-    zeek(
+    known(zeek(
+        "id.resp_p",
+        Kind::Port,
+        "Port of the server; ICMP: the code, or the counterpart's type; of a transport that Zeek does not know: 0.",
+        |row| {
+            Value::Port(if row.is_known() {
+                row.record.server.port
+            } else {
+                0
+            })
+        },
+    )),
+    ours(zeek(
         "id.resp_p",
         Kind::Port,
         "Port of the server; ICMP: the code, or the counterpart's type.",
         |row| Value::Port(row.record.server.port),
-    ),
+    )),
     zeek(
         "proto",
         Kind::Enum,
@@ -69,26 +93,50 @@ pub(super) const COLUMNS: &[Column<ConnRow>] = &[
             )
         },
     ),
-    zeek(
+    known(zeek(
+        "orig_bytes",
+        Kind::Count,
+        "Payload from the client, as below; of a transport that Zeek does not know: 0.",
+        |row| if_lasting(row, Value::Count(known_bytes(row, &row.record.to_server))),
+    )),
+    ours(zeek(
         "orig_bytes",
         Kind::Count,
         "Payload from the client; TCP: by sequence numbers, so without repetitions. Unset, as \
          in Zeek, where all packets have one time (a single packet, say): \
          `orig_payload_bytes` is never unset, so sum that.",
         |row| if_lasting(row, Value::Count(row.record.to_server.stream_bytes)),
-    ),
-    zeek(
+    )),
+    known(zeek(
+        "resp_bytes",
+        Kind::Count,
+        "Payload from the server, as below; of a transport that Zeek does not know: 0.",
+        |row| if_lasting(row, Value::Count(known_bytes(row, &row.record.to_client))),
+    )),
+    ours(zeek(
         "resp_bytes",
         Kind::Count,
         "Payload from the server, likewise; `resp_payload_bytes` is never unset.",
         |row| if_lasting(row, Value::Count(row.record.to_client.stream_bytes)),
-    ),
-    zeek(
+    )),
+    known(zeek(
+        "conn_state",
+        Kind::Text,
+        "How it went (`SF`, `S0`, …); of a transport that Zeek does not know: `OTH`.",
+        |row| {
+            Value::Text(if row.is_known() {
+                row.record.conn_state.name()
+            } else {
+                "OTH"
+            })
+        },
+    )),
+    ours(zeek(
         "conn_state",
         Kind::Text,
         "How it went, in Zeek's words (`SF`, `S0`, …).",
         |row| Value::Text(row.record.conn_state.name()),
-    ),
+    )),
     zeek(
         "local_orig",
         Kind::Bool,
@@ -110,12 +158,24 @@ pub(super) const COLUMNS: &[Column<ConnRow>] = &[
             Value::Count(there.missed_bytes.saturating_add(back.missed_bytes))
         },
     ),
-    zeek(
+    known(zeek(
+        "history",
+        Kind::Text,
+        "Events in order, Zeek's letters; client upper case; of a transport that Zeek does not know: unset.",
+        |row| {
+            Value::text(if row.is_known() {
+                row.record.history.as_str()
+            } else {
+                ""
+            })
+        },
+    )),
+    ours(zeek(
         "history",
         Kind::Text,
         "Events in order, Zeek's letters; client upper case.",
         |row| Value::text(row.record.history.as_str()),
-    ),
+    )),
     zeek(
         "orig_pkts",
         Kind::Count,
@@ -161,6 +221,26 @@ pub(super) const COLUMNS: &[Column<ConnRow>] = &[
     ),
 ];
 
+/// What Zeek's log says in its own way, and the other formats in full below.
+const fn known(mut column: Column<ConnRow>) -> Column<ConnRow> {
+    column.logs = Logs::OnlyZeek;
+    column
+}
+
+const fn ours(mut column: Column<ConnRow>) -> Column<ConnRow> {
+    column.logs = Logs::NotZeek;
+    column
+}
+
+/// Zeek counts no payload of transports that it does not know.
+fn known_bytes(row: &ConnRow, direction: &Direction) -> u64 {
+    if row.is_known() {
+        direction.stream_bytes
+    } else {
+        0
+    }
+}
+
 /// Zeek leaves duration and sizes unset for a connection without an extent in time.
 fn if_lasting(row: &ConnRow, value: Value<'static>) -> Value<'static> {
     if row.record.open_until > row.record.start {
@@ -171,11 +251,10 @@ fn if_lasting(row: &ConnRow, value: Value<'static>) -> Value<'static> {
 }
 
 const fn zeek(name: &'static str, kind: Kind, doc: &'static str, value: Getter) -> Column<ConnRow> {
-    let zeek = true;
     Column {
         name,
         kind,
-        zeek,
+        logs: Logs::All,
         doc,
         value,
     }

@@ -35,11 +35,16 @@ fn data_type(kind: Kind, times: ParquetTime) -> DataType {
             DataType::Timestamp(unit, Some(UTC.into()))
         }
         Kind::Interval => DataType::Float64,
-        Kind::Text | Kind::Enum | Kind::Address => DataType::Utf8,
-        Kind::Int => DataType::Int64,
-        Kind::TextList | Kind::TextSet | Kind::AddressList | Kind::UidSet | Kind::AddressSet => {
-            list_of(DataType::Utf8)
+        Kind::Text | Kind::Enum | Kind::Address | Kind::Uri | Kind::HostName | Kind::FileId => {
+            DataType::Utf8
         }
+        Kind::Int => DataType::Int64,
+        Kind::TextList
+        | Kind::TextSet
+        | Kind::AddressList
+        | Kind::UidSet
+        | Kind::FileIds
+        | Kind::AddressSet => list_of(DataType::Utf8),
         Kind::PortSet => list_of(DataType::UInt16),
         Kind::CountList => list_of(DataType::UInt64),
         Kind::IntervalList => list_of(DataType::Float64),
@@ -161,15 +166,20 @@ impl Builder {
     /// Of any kind but a time.
     fn untimed(kind: Kind) -> Self {
         match kind {
-            Kind::Time | Kind::Text | Kind::Enum | Kind::Address => {
-                Self::Text(StringBuilder::new())
-            }
+            Kind::Time
+            | Kind::Text
+            | Kind::Enum
+            | Kind::Address
+            | Kind::Uri
+            | Kind::HostName
+            | Kind::FileId => Self::Text(StringBuilder::new()),
             Kind::Interval => Self::Interval(Float64Builder::new()),
             Kind::Int => Self::Int(Int64Builder::new()),
             Kind::TextList
             | Kind::TextSet
             | Kind::AddressList
             | Kind::UidSet
+            | Kind::FileIds
             | Kind::AddressSet => Self::Texts(list(StringBuilder::new(), DataType::Utf8)),
             Kind::PortSet => Self::Ports(list(UInt16Builder::new(), DataType::UInt16)),
             Kind::CountList => Self::Counts(list(UInt64Builder::new(), DataType::UInt64)),
@@ -201,6 +211,7 @@ impl Builder {
                 value @ (Value::Text(_)
                 | Value::Bytes(_)
                 | Value::Uid(_)
+                | Value::File(_)
                 | Value::CommunityId(_)
                 | Value::Address(_)),
             ) => put_text(to, value, scratch),
@@ -229,7 +240,7 @@ impl Builder {
                 parts.for_each(|part| put_text(to.values(), Value::Bytes(part), scratch));
                 to.append(is_set);
             }
-            (Self::Texts(to), value @ Value::Uid(_)) => {
+            (Self::Texts(to), value @ (Value::Uid(_) | Value::File(_))) => {
                 put_text(to.values(), value, scratch);
                 to.append(true);
             }

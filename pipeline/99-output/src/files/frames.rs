@@ -59,7 +59,7 @@ fn frame_of<R: Row>(format: TextFormat, record_type: RecordType) -> (Frame, &'st
 pub(super) fn message_frame(format: TextFormat, ready: &ReadySchema) -> (Frame, &'static str) {
     match format {
         TextFormat::ZeekTsv => {
-            let columns = ready.fields.iter().filter(|field| field.zeek);
+            let columns = ready.fields.iter().filter(|field| field.logs.in_zeek());
             let columns: Vec<_> = columns.map(|one| (one.name.clone(), one.kind)).collect();
             let stem = ready.schema.file_stem.clone();
             let header = Box::new(move |open| {
@@ -70,7 +70,8 @@ pub(super) fn message_frame(format: TextFormat, ready: &ReadySchema) -> (Frame, 
             (Frame { header, footer }, "log")
         }
         TextFormat::Csv => {
-            let names: Vec<_> = ready.fields.iter().map(MessageField::flat_name).collect();
+            let fields = ready.fields.iter().filter(|field| field.logs.in_tables());
+            let names: Vec<_> = fields.map(MessageField::flat_name).collect();
             let line = (names.join(",") + "\n").into_bytes();
             let header = Box::new(move |_| line.clone());
             let footer = |_| Vec::new();

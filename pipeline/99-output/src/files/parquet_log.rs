@@ -18,6 +18,7 @@ use std::path::PathBuf;
 pub(super) fn described<R: Row>() -> Vec<Described> {
     let columns = R::COLUMNS.iter();
     columns
+        .filter(|column| column.logs.in_tables())
         .map(|column| (flat_name(column), column.kind, column.doc.to_owned()))
         .collect()
 }
@@ -26,6 +27,7 @@ pub(super) fn described<R: Row>() -> Vec<Described> {
 pub(super) fn stored<R: Row>(row: &R) -> impl Iterator<Item = Stored<'_>> {
     R::COLUMNS
         .iter()
+        .filter(|column| column.logs.in_tables())
         .map(|column| Stored::Value((column.value)(row)))
 }
 

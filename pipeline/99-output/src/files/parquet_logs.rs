@@ -46,6 +46,7 @@ impl ParquetLogs {
             let columns: Vec<_> = ready
                 .fields
                 .iter()
+                .filter(|field| field.logs.in_tables())
                 .map(|field| (field.flat_name(), field.in_parquet, field.doc.clone()))
                 .collect();
             logs.push(ParquetLog::new(
@@ -108,7 +109,7 @@ impl ParquetLogs {
             }
             RecordType::HostPair => {
                 let row = rows.host_pairs.get(index);
-                row.map_or(Ok(()), |row| log.write(storage, time, stored(row)))
+                row.map_or(Ok(false), |row| log.write(storage, time, stored(row)))
             }
             RecordType::Message => {
                 let values = rows.messages.values(row);

@@ -7,7 +7,7 @@ use flowpin_record::{Column, Kind, Row, Value};
 /// Appends a record as Zeek writes it, separated by tabs.
 pub(super) fn zeek_tsv<R: Row>(line: &mut Line<'_>, row: &R) {
     let mut separate = false;
-    for column in R::COLUMNS.iter().filter(|column| column.zeek) {
+    for column in R::COLUMNS.iter().filter(|column| column.logs.in_zeek()) {
         if separate {
             line.put(b"\t");
         }
@@ -24,7 +24,7 @@ pub(super) fn zeek_tsv<R: Row>(line: &mut Line<'_>, row: &R) {
 /// Appends a record as Zeek's JSON writer has it: unset columns are left out.
 pub(super) fn zeek_json<R: Row>(line: &mut Line<'_>, row: &R) {
     let mut separator = b"{\"";
-    for column in R::COLUMNS.iter().filter(|column| column.zeek) {
+    for column in R::COLUMNS.iter().filter(|column| column.logs.in_zeek()) {
         let value = (column.value)(row);
         if value == Value::Unset {
             continue;
@@ -59,7 +59,7 @@ pub(super) fn zeek_json<R: Row>(line: &mut Line<'_>, row: &R) {
 /// Appends a record as comma-separated values: all columns, nothing where one is unset.
 pub(super) fn csv<R: Row>(line: &mut Line<'_>, dates: &mut DateCache, row: &R) {
     let mut separate = false;
-    for column in R::COLUMNS {
+    for column in R::COLUMNS.iter().filter(|column| column.logs.in_tables()) {
         if separate {
             line.put(b",");
         }
@@ -121,7 +121,7 @@ fn put_plain<const N: usize>(line: &mut Line<'_>, value: Value<'_>, separator: &
                 line.put_str(name);
             }
         }
-        Value::Bytes(_) | Value::Int(_) | Value::List(_) => {
+        Value::Bytes(_) | Value::Int(_) | Value::List(_) | Value::File(_) => {
             debug_assert!(false, "only messages have such values");
         }
     }
@@ -129,7 +129,7 @@ fn put_plain<const N: usize>(line: &mut Line<'_>, value: Value<'_>, separator: &
 
 /// The lines above the first record of a file in Zeek's format.
 pub(crate) fn zeek_header<R: Row>(path: &str, open: Timestamp) -> Vec<u8> {
-    let columns = R::COLUMNS.iter().filter(|column| column.zeek);
+    let columns = R::COLUMNS.iter().filter(|column| column.logs.in_zeek());
     let columns: Vec<_> = columns.map(|column| (column.name, column.kind)).collect();
     zeek_header_of(&columns, path, open)
 }
@@ -159,7 +159,8 @@ pub(crate) fn zeek_footer(close: Timestamp) -> Vec<u8> {
 
 /// The first line of a CSV file.
 pub(crate) fn csv_header<R: Row>() -> Vec<u8> {
-    let names: Vec<_> = R::COLUMNS.iter().map(flat_name).collect();
+    let columns = R::COLUMNS.iter().filter(|column| column.logs.in_tables());
+    let names: Vec<_> = columns.map(flat_name).collect();
     (names.join(",") + "\n").into_bytes()
 }
 

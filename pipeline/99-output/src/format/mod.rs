@@ -181,8 +181,19 @@ impl Formatter {
     }
 
     /// Writes a record in the formats that go by columns.
-    fn put_columns<R: Row>(&mut self, row: &R, mut lens: TextLens) -> TextLens {
+    fn put_columns<R: Row>(&mut self, row: &R, lens: TextLens) -> TextLens {
+        let mut lens = self.put_zeek(row, lens);
         let (text, dates) = (&mut self.hold.text, &mut self.dates);
+        if self.formats.csv {
+            let len = text.line(|line| columns::csv(line, dates, row));
+            lens = lens.with(TextFormat::Csv, len);
+        }
+        lens
+    }
+
+    /// Writes a record in Zeek's formats.
+    fn put_zeek<R: Row>(&mut self, row: &R, mut lens: TextLens) -> TextLens {
+        let text = &mut self.hold.text;
         if self.formats.zeek_tsv {
             let len = text.line(|line| columns::zeek_tsv(line, row));
             lens = lens.with(TextFormat::ZeekTsv, len);
@@ -190,10 +201,6 @@ impl Formatter {
         if self.formats.zeek_json {
             let len = text.line(|line| columns::zeek_json(line, row));
             lens = lens.with(TextFormat::ZeekJson, len);
-        }
-        if self.formats.csv {
-            let len = text.line(|line| columns::csv(line, dates, row));
-            lens = lens.with(TextFormat::Csv, len);
         }
         lens
     }

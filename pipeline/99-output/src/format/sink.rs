@@ -2,7 +2,7 @@
 
 use super::message::{self, Message};
 use super::{Formatter, eve};
-use crate::batch::{TextFormat, push_row};
+use crate::batch::{NO_ROW, TextFormat, push_row};
 use core::hint::black_box;
 use flowpin_record::{
     AnomalyRecord, CommunityId, ConnRecord, ConnRow, FloodRecord, HostPairRecord, MessagePlace,
@@ -41,6 +41,21 @@ impl RecordSink for Formatter {
             }
         }
         self.push(key, (record_type, record.uid.0), place);
+    }
+
+    /// Zeek's logs have a row of it. In the other formats the tunnel's own record tells of it, so
+    /// that sums over connections count no byte twice.
+    fn carrier(&mut self, key: RecordKey, record: &ConnRecord) {
+        if !self.formats.zeek_tsv && !self.formats.zeek_json {
+            return;
+        }
+        self.count(RecordType::Conn);
+        let seed = self.community_seed;
+        let row = ConnRow::new(record, seed.map(|seed| CommunityId::of(seed, record)));
+        let mut place = self.place();
+        place.row = NO_ROW;
+        place.lens = self.put_zeek(&row, place.lens);
+        self.push(key, (RecordType::Conn, record.uid.0), place);
     }
 
     fn anomaly(&mut self, key: RecordKey, record: &AnomalyRecord) {
@@ -172,7 +187,8 @@ impl RecordSink for Formatter {
         } else {
             &[]
         };
-        let values = fields.iter().map(|field| message.value(field));
+        let fields = fields.iter().filter(|field| field.logs.in_tables());
+        let values = fields.map(|field| message.value(field));
         let schema = u16::try_from(number).unwrap_or(u16::MAX);
         texts.row = self.hold.rows.messages.push(schema, lens, values);
         self.push(key, (RecordType::Message, place.uid.0), texts);

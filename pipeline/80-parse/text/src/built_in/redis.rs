@@ -5,7 +5,7 @@
 
 use flowpin_cpu::{ByteSet, Classifier};
 use flowpin_lexer::*;
-use flowpin_record::{Kind, MessageColumn, MessageSchema};
+use flowpin_record::{Kind, Logs, MessageColumn, MessageSchema};
 use std::borrow::Cow::Borrowed;
 
 /// A state: what it accepts, where a likely byte leads, a run, whether it is final.
@@ -1257,7 +1257,7 @@ GrammarField { name: Borrowed("left"), kind: FieldKind::Count, is_kept: false },
 GrammarField { name: Borrowed("length"), kind: FieldKind::Count, is_kept: false },
 ]),
 messages: Borrowed(&[
-GrammarMessage { schema: MessageSchema::in_file("redis", "redis", "A Redis command and its reply.", const { &[MessageColumn::new("command", "redis.command", Kind::Text, "The command as sent."), MessageColumn::new("key", "redis.key", Kind::Text, "The first argument, usually the key."), MessageColumn::new("arguments", "redis.arguments", Kind::Count, "The number of words in the command, including its name."), MessageColumn::new("reply", "redis.reply", Kind::Text, "The reply: the beginning of a bulk string, the number of elements of an array."), MessageColumn::new("error", "redis.error", Kind::Text, "The error reply."), ] }), fields: Borrowed(&[0, 1, 2, 3, 4]) },
+GrammarMessage { schema: MessageSchema::in_file("redis", "redis", "A Redis command and its reply.", const { &[MessageColumn::new("command", "redis.command", Kind::Text, "The command as sent.").only_in(Logs::NotZeek), MessageColumn::new("cmd.name", "", Kind::Text, "The command as sent.").only_in(Logs::OnlyZeek), MessageColumn::new("key", "redis.key", Kind::Text, "The first argument, usually the key.").only_in(Logs::NotZeek), MessageColumn::new("cmd.key", "", Kind::Text, "The first argument, usually the key.").only_in(Logs::OnlyZeek), MessageColumn::new("arguments", "redis.arguments", Kind::Count, "The number of words in the command, including its name."), MessageColumn::new("reply", "redis.reply", Kind::Text, "The reply: the beginning of a bulk string, the number of elements of an array.").only_in(Logs::NotZeek), MessageColumn::new("reply.value", "", Kind::Text, "The reply: the beginning of a bulk string, the number of elements of an array.").only_in(Logs::OnlyZeek), MessageColumn::new("error", "redis.error", Kind::Text, "The error reply."), ] }), fields: Borrowed(&[0, 0, 1, 1, 2, 3, 3, 4]) },
 ]),
 tokens: None,
 anomalies: Borrowed(&["redis_left_invalid", "redis_arguments_invalid", "redis_length_invalid", "redis_line_broken"]),

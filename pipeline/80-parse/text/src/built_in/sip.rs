@@ -5,7 +5,7 @@
 
 use flowpin_cpu::{ByteSet, Classifier};
 use flowpin_lexer::*;
-use flowpin_record::{Kind, MessageColumn, MessageSchema};
+use flowpin_record::{Kind, Logs, MessageColumn, MessageSchema};
 use std::borrow::Cow::Borrowed;
 
 /// A state: what it accepts, where a likely byte leads, a run, whether it is final.

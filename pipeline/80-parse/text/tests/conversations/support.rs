@@ -27,7 +27,9 @@ fn show(value: &Value<'_>) -> Option<String> {
 impl MessageSink for Log {
     fn message(&mut self, schema: &MessageSchema, time: Timestamp, values: &[Value<'_>]) {
         let mut line = format!("{} @{}", schema.name, time.0);
-        for (column, value) in schema.columns.iter().zip(values) {
+        let columns = schema.columns.iter().zip(values);
+        // Zeek's logs have the same values under other names.
+        for (column, value) in columns.filter(|(column, _)| column.logs.in_tables()) {
             if let Some(value) = show(value) {
                 line.push_str(&format!(" {}={value}", column.name));
             }

@@ -11,7 +11,7 @@ use crate::batch::TextFormat;
 use crate::text::{DateCache, TextBuffer};
 use columns::{csv, zeek_json, zeek_tsv};
 use eve::eve;
-use flowpin_record::{CommunityId, MessagePlace, Value};
+use flowpin_record::{CommunityId, FileId, Kind, MessagePlace, Value};
 
 pub(crate) use shapes::comma_parts;
 
@@ -37,7 +37,12 @@ impl<'a> Message<'a> {
             Source::ClientPort => Value::Port(place.client.port),
             Source::ServerAddress => Value::Address(place.server.address),
             Source::ServerPort => Value::Port(place.server.port),
-            Source::Own(number) => self.own(number),
+            Source::Own(number) => match (field.kind, self.own(number)) {
+                (Kind::FileId | Kind::FileIds, Value::Count(file)) => {
+                    Value::File(FileId::of(place.uid, file))
+                }
+                (_, value) => value,
+            },
             Source::CommunityId => self.community_id.map_or(Value::Unset, Value::CommunityId),
             Source::Transaction => Value::Count(u64::from(place.transaction)),
             Source::PacketNumber => Value::count(place.packet_number),

@@ -26,7 +26,7 @@ pub(super) fn put_json_value(
                 line.put(b"\"");
             });
         }
-        (Value::Uid(_) | Value::CommunityId(_), _) => {
+        (Value::Uid(_) | Value::File(_) | Value::CommunityId(_), _) => {
             text.extend(b"\"");
             put_simple(text, *value);
             text.extend(b"\"");
@@ -62,6 +62,7 @@ pub(super) fn put_simple(text: &mut TextBuffer, value: Value<'_>) {
     text.line(|line| match value {
         Value::Time(Timestamp(nanos)) | Value::Interval(nanos) => line.put_seconds_micros(nanos),
         Value::Uid(uid) => line.put(&uid.text()),
+        Value::File(file) => line.put(&file.text()),
         Value::CommunityId(id) => line.put_community_id(&id),
         Value::Address(address) => line.put_address(address),
         Value::Port(port) => line.put_u64(u64::from(port)),

@@ -1,7 +1,7 @@
 //! The columns that a kind of messages has in the formats that go by columns.
 
 use super::Shape;
-use flowpin_record::{Kind, MessageColumn};
+use flowpin_record::{Kind, Logs, MessageColumn};
 
 /// A column of the formats that go by columns.
 #[derive(Debug)]
@@ -11,8 +11,8 @@ pub(crate) struct Field {
     /// What Parquet's column holds: a list where EVE has one, too, and a time
     /// where text is one.
     pub(crate) in_parquet: Kind,
-    /// Whether Zeek's logs have it.
-    pub(crate) zeek: bool,
+    /// Which formats have it.
+    pub(crate) logs: Logs,
     pub(crate) doc: String,
     pub(crate) source: Source,
 }
@@ -42,11 +42,11 @@ pub(crate) enum Source {
 
 /// The columns of all messages, with the schema's own in between.
 pub(super) fn fields(columns: &[MessageColumn]) -> Vec<Field> {
-    let common = |&(name, kind, source, zeek, doc): &Common| Field {
+    let common = |&(name, kind, source, logs, doc): &Common| Field {
         name: String::from(name),
         kind,
         in_parquet: kind,
-        zeek,
+        logs,
         doc: String::from(doc),
         source,
     };
@@ -61,7 +61,7 @@ pub(super) fn fields(columns: &[MessageColumn]) -> Vec<Field> {
                 (Kind::Text, (_, Shape::Time)) => Kind::Time,
                 (kind, _) => kind,
             },
-            zeek: true,
+            logs: column.logs,
             doc: column.doc.clone().into_owned(),
             source: Source::Own(number),
         });
@@ -69,43 +69,43 @@ pub(super) fn fields(columns: &[MessageColumn]) -> Vec<Field> {
     before.chain(own).chain(BEHIND.iter().map(common)).collect()
 }
 
-type Common = (&'static str, Kind, Source, bool, &'static str);
+type Common = (&'static str, Kind, Source, Logs, &'static str);
 
 const BEFORE: &[Common] = &[
     (
         "ts",
         Kind::Time,
         Source::Time,
-        true,
+        Logs::All,
         "Capture time of what it tells of.",
     ),
-    ("uid", Kind::Text, Source::Uid, true, "The connection."),
+    ("uid", Kind::Text, Source::Uid, Logs::All, "The connection."),
     (
         "id.orig_h",
         Kind::Address,
         Source::ClientAddress,
-        true,
+        Logs::All,
         "The client.",
     ),
     (
         "id.orig_p",
         Kind::Port,
         Source::ClientPort,
-        true,
+        Logs::All,
         "Its port.",
     ),
     (
         "id.resp_h",
         Kind::Address,
         Source::ServerAddress,
-        true,
+        Logs::All,
         "The server.",
     ),
     (
         "id.resp_p",
         Kind::Port,
         Source::ServerPort,
-        true,
+        Logs::All,
         "Its port.",
     ),
 ];
@@ -115,21 +115,21 @@ const BEHIND: &[Common] = &[
         "community_id",
         Kind::Text,
         Source::CommunityId,
-        false,
+        Logs::NotZeek,
         "Community ID of the connection.",
     ),
     (
         "transaction",
         Kind::Count,
         Source::Transaction,
-        false,
+        Logs::NotZeek,
         "Which record of its connection it is, from 0.",
     ),
     (
         "packet_number",
         Kind::Count,
         Source::PacketNumber,
-        false,
+        Logs::NotZeek,
         "The packet that completed it; unset if the connection's end did.",
     ),
 ];
