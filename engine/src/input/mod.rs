@@ -9,6 +9,7 @@
 //! Everything here happens in the order of the input, on one thread: it is the in-order step.
 
 pub(crate) mod anomalies;
+mod carriers;
 mod slow_path;
 pub(crate) mod tunnels;
 
@@ -83,7 +84,7 @@ impl InputStage {
     pub(crate) fn new(plan: &Plan, options: DispatchOptions, source: Source) -> Self {
         let defragmenter = Defragmenter::new(stage_options::defrag(plan, options.secret));
         let formatter = Formatter::new(&plan.output);
-        let tunnels = Tunnels::new(plan.id_seed, plan.memory_bytes);
+        let tunnels = Tunnels::new(plan);
         let kept_apart = KeptApart::new(&plan.defragmentation, plan.id_seed);
         Self {
             source,

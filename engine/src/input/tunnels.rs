@@ -1,7 +1,9 @@
 //! Sums over tunnels, kept in the in-order step: the packets of one tunnel go to all workers.
 
+use crate::input::carriers::Carriers;
 use crate::worker::limit::Keys;
 use core::net::{IpAddr, Ipv4Addr};
+use flowpin_config::Plan;
 use flowpin_counters::{Loss, Losses};
 use flowpin_dispatch::TunnelLayer;
 use flowpin_packet::{PacketMeta, Timestamp, TunnelKind};
@@ -47,6 +49,7 @@ pub(crate) struct Tunnels {
     /// How many are tracked at once.
     most: usize,
     sums: BTreeMap<Uid, Sum>,
+    carriers: Carriers,
     /// When to look for idle tunnels again.
     next_sweep: Timestamp,
 }
@@ -58,23 +61,41 @@ struct Sum {
     last_seen: Timestamp,
 }
 
+/// How many tunnels are tracked with so much memory.
+fn tunnels_max(memory_bytes: u64) -> usize {
+    let most = usize::try_from(memory_bytes / MEMORY_PER_TUNNEL);
+    most.unwrap_or(TUNNELS_MAX).min(TUNNELS_MAX)
+}
+
 impl Tunnels {
-    pub(crate) fn new(id_seed: u64, memory_bytes: u64) -> Self {
-        let most = usize::try_from(memory_bytes / MEMORY_PER_TUNNEL);
+    pub(crate) fn new(plan: &Plan) -> Self {
         Self {
-            id_seed,
-            most: most.unwrap_or(TUNNELS_MAX).min(TUNNELS_MAX),
+            id_seed: plan.id_seed,
+            most: tunnels_max(plan.memory_bytes),
             sums: BTreeMap::new(),
+            carriers: Carriers::new(plan),
             next_sweep: Timestamp(0),
         }
     }
 
-    /// Adds a packet to the sums of each tunnel around it.
-    pub(crate) fn count(&mut self, frame: &[u8], meta: &PacketMeta, losses: &mut Losses) {
+    /// Adds a packet to the sums of each tunnel around it, and of what carries them. A carrier that
+    /// had ended before is written.
+    pub(crate) fn count(
+        &mut self,
+        frame: &[u8],
+        meta: &PacketMeta,
+        losses: &mut Losses,
+        sink: &mut impl RecordSink,
+    ) {
         let mut parent = Uid::default();
-        let (id_seed, most, sums) = (self.id_seed, self.most, &mut self.sums);
+        let mut around = (None, 0);
+        let (id_seed, most) = (self.id_seed, self.most);
+        let (sums, carriers) = (&mut self.sums, &mut self.carriers);
         flowpin_dispatch::tunnels(meta, frame, |layer| {
             let uid = flowpin_dispatch::tunnel_uid(id_seed, &layer);
+            let vlans = || flowpin_dispatch::vlans(meta, frame);
+            carriers.count(meta, &layer, around, vlans, losses, sink);
+            around = (Some((layer.kind, uid)), around.1 + 1);
             let inner_offset = u32::from(layer.inner_offset);
             let is_full = sums.len() >= most;
             let (addresses, turned) = in_order(&layer);
@@ -128,10 +149,12 @@ impl Tunnels {
             }
             keep
         });
+        self.carriers.sweep(now, number, &mut keys, sink);
     }
 
     /// Writes the records of all tunnels that are left.
     pub(crate) fn finish(&mut self, now: Timestamp, sink: &mut impl RecordSink) {
+        self.carriers.finish(now, AFTER_PACKETS, sink);
         for sum in std::mem::take(&mut self.sums).into_values() {
             // Several tunnels may begin with one packet: their nesting distinguishes them, then
             // their uids.
@@ -157,15 +180,15 @@ fn in_order(layer: &TunnelLayer) -> ((IpAddr, IpAddr), bool) {
 
 #[cfg(test)]
 mod tests {
-    use super::{IDLE_NS_MAX, MEMORY_PER_TUNNEL, TUNNELS_MAX, Tunnels};
+    use super::{IDLE_NS_MAX, MEMORY_PER_TUNNEL, TUNNELS_MAX, tunnels_max};
 
     /// With little memory fewer are tracked: all may have a record at once.
     #[test]
     fn the_memory_limits_tunnels() {
-        let most = |memory_bytes| Tunnels::new(0, memory_bytes).most;
-        assert_eq!([most(1 << 20), most(16 << 20)], [1 << 10, 1 << 14]);
-        assert_eq!(most(1 << 30), TUNNELS_MAX);
-        assert_eq!(most(TUNNELS_MAX as u64 * MEMORY_PER_TUNNEL), TUNNELS_MAX);
+        assert_eq!([1 << 20, 16 << 20].map(tunnels_max), [1 << 10, 1 << 14]);
+        assert_eq!(tunnels_max(1 << 30), TUNNELS_MAX);
+        let enough = TUNNELS_MAX as u64 * MEMORY_PER_TUNNEL;
+        assert_eq!(tunnels_max(enough), TUNNELS_MAX);
     }
 
     /// The page of the documentation states these limits.

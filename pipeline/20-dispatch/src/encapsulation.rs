@@ -10,6 +10,7 @@ use core::net::IpAddr;
 use flowpin_packet::{NumberScope, PacketFlags, PacketMeta};
 use flowpin_record::Uid;
 use flowpin_wire::Next;
+use flowpin_wire::tunnel::UdpTunnel;
 
 /// No such VLAN tag.
 pub const NO_VLAN: u16 = 0xffff;
@@ -36,6 +37,11 @@ pub fn tunnels(meta: &PacketMeta, frame: &[u8], each: impl FnMut(TunnelLayer)) {
     if meta.flags.has(PacketFlags::TUNNELLED) {
         walk(meta, frame, |_| (), each);
     }
+}
+
+/// Whether a UDP port is one of a tunnel's.
+pub fn is_tunnel_port(port: u16) -> bool {
+    UdpTunnel::on_port(port).is_some()
 }
 
 /// The identifier of a tunnel: both directions have the same.

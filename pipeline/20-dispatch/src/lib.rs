@@ -37,7 +37,7 @@ mod transport;
 
 pub use clock::{Clock, ClockStats};
 pub use dispatcher::{DispatchOptions, Dispatched, Dispatcher, slow_reason};
-pub use encapsulation::{NO_VLAN, tunnel_uid, tunnels, vlans};
+pub use encapsulation::{NO_VLAN, is_tunnel_port, tunnel_uid, tunnels, vlans};
 pub use fast_path::SlowReason;
 pub use flowpin_wire::checksum::ChecksumVerdict;
 #[doc(hidden)]

@@ -79,7 +79,8 @@ impl SlowPath {
                     extra: &[],
                 };
                 let frame = frames.frame(slot);
-                if slot.flags.has(PacketFlags::TUNNELLED) {
+                let is_tunnelled = slot.flags.has(PacketFlags::TUNNELLED);
+                if is_tunnelled {
                     self.tunnelled(frame, slot);
                 }
                 let packet = frame.get(usize::from(slot.l3_offset)..).unwrap_or_default();
@@ -88,6 +89,8 @@ impl SlowPath {
                     // RFC 6946: an ordinary packet, but worth an anomaly record.
                     let (low, high) = addresses(packet, true);
                     self.report_oddities(Oddities::ATOMIC, arrival, Some((low, high)));
+                    self.offer_records(lane);
+                } else if is_tunnelled {
                     self.offer_records(lane);
                 }
                 lane.commit(piece);
@@ -144,7 +147,8 @@ impl SlowPath {
     #[cold]
     #[inline(never)]
     fn tunnelled(&mut self, frame: &[u8], meta: &PacketMeta) {
-        self.tunnels.count(frame, meta, &mut self.losses);
+        let (losses, sink) = (&mut self.losses, &mut self.formatter);
+        self.tunnels.count(frame, meta, losses, sink);
     }
 
     /// Reports what is unusual about a packet that was accepted.
@@ -250,7 +254,11 @@ impl SlowPath {
         }
         .frame(slot);
         if slot.flags.has(PacketFlags::TUNNELLED) {
-            self.tunnels.count(frame, slot, &mut self.losses);
+            let (losses, sink) = (&mut self.losses, &mut self.formatter);
+            self.tunnels.count(frame, slot, losses, sink);
+            if !sink.is_empty() {
+                lane.input_records(sink);
+            }
         }
         lane.commit_datagram(piece, frame);
     }

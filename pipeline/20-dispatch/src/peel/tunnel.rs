@@ -17,6 +17,8 @@ pub struct TunnelLayer {
     pub addresses: Option<(IpAddr, IpAddr)>,
     /// Outer UDP ports; 0 for tunnels directly over IP.
     pub ports: (u16, u16),
+    /// Length of the outer IP packet, and of its payload behind the UDP header.
+    pub outer_lens: (u32, u32),
     /// Where, from the start of the frame, the inner frame or packet starts.
     pub inner_offset: u16,
 }
@@ -101,6 +103,10 @@ impl<W: Watch> Peel<'_, W> {
                 id,
                 addresses: self.network.map(|network| network.addresses()),
                 ports,
+                outer_lens: self
+                    .found
+                    .as_ref()
+                    .map_or((0, 0), |found| (found.meta.ip_len, found.meta.payload_len)),
                 inner_offset: offset(self.at)?,
             });
         }
