@@ -37,9 +37,12 @@ anomalies! {
     SpaceInUri = "http_space_in_uri", "A space within the request's target.";
     OddSpaces = "http_odd_spaces",
         "Not exactly one space between the parts of a request or status line.";
+    UriMissing = "http_uri_missing", "A request line without a target.";
     MethodOdd = "http_method_odd", "A method with a byte that is not allowed in a token.";
     VersionMissing = "http_version_missing", "A request line without a version.";
     VersionOdd = "http_version_odd", "A version that is not 1.0 or 1.1.";
+    VersionChanged = "http_version_changed",
+        "A side that changes its version between two messages.";
     StatusOdd = "http_status_odd", "A status that is not a number of three digits from 100 on.";
     HostMissing = "http_host_missing", "A request of HTTP/1.1 without a Host field.";
     HostRepeated = "http_host_repeated", "More than one Host field.";

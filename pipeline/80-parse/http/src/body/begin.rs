@@ -1,6 +1,7 @@
 //! Where a body begins.
 
 use crate::anomaly::Anomaly;
+use crate::parser::pairing::file_number;
 use crate::parser::start::NEXT_RESPONSE;
 use crate::parser::turn::Turn;
 use crate::state::{NONE, Phase, Side};
@@ -93,8 +94,6 @@ impl<S: MessageSink> Turn<'_, S> {
     fn file_number(&self) -> u64 {
         let transaction = self.pools.transactions.get(self.mine.transaction);
         let depth = transaction.map_or(0, |transaction| transaction.depth);
-        u64::from(depth)
-            .wrapping_mul(2)
-            .wrapping_add(u64::from(!self.to_server))
+        file_number(depth, u64::from(!self.to_server))
     }
 }

@@ -1,5 +1,6 @@
 //! Missing bytes of bodies, and their end.
 
+use super::magic::number;
 use crate::anomaly::Anomaly;
 use crate::parser::turn::Turn;
 use crate::state::{NONE, Phase, Side};
@@ -61,6 +62,12 @@ impl<S: MessageSink> Turn<'_, S> {
             self.sink.file(FilePart::End(file, is_whole));
         }
         if wire_len > 0 {
+            let transaction = self.pools.transactions.get_mut(self.mine.transaction);
+            if let Some(transaction) = transaction {
+                let [client, server] = &mut transaction.media;
+                let media = if self.to_server { client } else { server };
+                *media = number(body.media_type()).saturating_add(1);
+            }
             self.write_file_record(&mut body, is_whole, wire_len);
         }
     }

@@ -61,6 +61,77 @@ pub(super) fn media_type(head: &[u8]) -> Option<&'static str> {
     is_text.then_some("text/plain")
 }
 
+/// The number of a media type that [`media_type`] tells, from 1; 0: none.
+pub(crate) fn number(name: Option<&'static str>) -> u8 {
+    let place = name.and_then(|name| NAMES.iter().position(|&known| known == name));
+    place.map_or(0, |place| {
+        u8::try_from(place).unwrap_or(u8::MAX).wrapping_add(1)
+    })
+}
+
+/// The media type with this number.
+pub(crate) fn name(number: u8) -> Option<&'static str> {
+    NAMES.get(usize::from(number.checked_sub(1)?)).copied()
+}
+
+#[rustfmt::skip]
+const NAMES: &[&str] = &[
+    "application/gzip",
+    "application/json",
+    "application/msword",
+    "application/pdf",
+    "application/postscript",
+    "application/vnd.ms-cab-compressed",
+    "application/vnd.sqlite3",
+    "application/vnd.tcpdump.pcap",
+    "application/wasm",
+    "application/x-7z-compressed",
+    "application/x-archive",
+    "application/x-bzip2",
+    "application/x-dosexec",
+    "application/x-executable",
+    "application/x-java-applet",
+    "application/x-lz4",
+    "application/x-mach-o-executable",
+    "application/x-ms-shortcut",
+    "application/x-rar",
+    "application/x-rpm",
+    "application/x-shockwave-flash",
+    "application/x-xz",
+    "application/xml",
+    "application/zip",
+    "application/zstd",
+    "audio/flac",
+    "audio/mp4",
+    "audio/mpeg",
+    "audio/ogg",
+    "audio/wav",
+    "font/otf",
+    "font/ttf",
+    "font/woff",
+    "font/woff2",
+    "image/avif",
+    "image/bmp",
+    "image/gif",
+    "image/heic",
+    "image/jpeg",
+    "image/png",
+    "image/svg+xml",
+    "image/tiff",
+    "image/webp",
+    "image/x-icon",
+    "text/html",
+    "text/plain",
+    "text/rtf",
+    "text/x-shellscript",
+    "video/mp4",
+    "video/mpeg",
+    "video/quicktime",
+    "video/x-flv",
+    "video/x-matroska",
+    "video/x-msvideo",
+];
+
 const BEGINNINGS: &[(&[u8], &str)] = &[
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),

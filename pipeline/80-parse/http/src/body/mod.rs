@@ -13,7 +13,7 @@ mod decoder;
 mod end;
 mod hashes;
 mod layers;
-mod magic;
+pub(crate) mod magic;
 mod memory;
 mod outer;
 mod pool;
@@ -101,6 +101,7 @@ impl<S: MessageSink> Turn<'_, S> {
         let open = self.pools.bodies.open(self.mine.body, self.sink);
         if let Some(mut open) = open {
             let (state, mut context) = open.parts();
+            state.see(self.at);
             state.feed(bytes, &mut context);
             open.charge();
         }

@@ -2,6 +2,7 @@
 
 use super::hashes::value;
 use super::state::BodyState;
+use crate::options::BodyOptions;
 use crate::parser::Pools;
 use crate::parser::pairing::record;
 use crate::parser::turn::Turn;
@@ -26,7 +27,7 @@ impl<S: MessageSink> Turn<'_, S> {
         } = &mut *self.pools;
         let transaction = transactions.get(self.mine.transaction);
         gathered.clear();
-        let mut filename = Value::Unset;
+        let (mut filename, mut filename_or_path) = (Value::Unset, Value::Unset);
         let mut http = HttpRecord::UNSET;
         let (mut version, mut protocol) = ([0; 3], *b"HTTP/0.9");
         if let Some(transaction) = transaction {
@@ -34,24 +35,36 @@ impl<S: MessageSink> Turn<'_, S> {
             let given = transaction.part(Text::FileName).of(gathered);
             let is_given = !self.to_server && !given.is_empty();
             let uri = transaction.part(Text::Uri).of(gathered);
-            filename = Value::bytes(if is_given { given } else { path(uri) });
+            filename_or_path = Value::bytes(if is_given { given } else { path(uri) });
+            if is_given {
+                filename = filename_or_path;
+            }
             http = record(transaction, gathered, &mut version, &mut protocol);
             if !self.to_server {
                 // The response is not over yet.
                 http.response_wire_len = Value::Count(wire_len);
             }
         }
+        let analyzers = analyzers(&self.options.bodies, body.is_stored());
         let depth = transaction.map(|transaction| u64::from(transaction.depth));
         let framing = &self.mine.framing;
         let record = FileRecord {
+            fuid: Value::Count(body.number),
             source: Value::Text("HTTP"),
-            depth: Value::count(depth),
+            depth: Value::Count(0),
+            trans_depth: Value::count(depth),
+            analyzers: list(&analyzers),
             mime_type: body.media_type().map_or(Value::Unset, Value::Text),
             filename,
+            filename_or_path,
+            duration: duration(body),
             is_orig: Value::Bool(self.to_server),
             seen_bytes: Value::Count(body.len),
             total_bytes: Value::count(framing.length.filter(|_| !framing.chunked)),
             missing_bytes: Value::Count(body.missing),
+            overflow_bytes: Value::Count(body.left_out),
+            timedout: Value::Bool(false),
+            parent_fuid: Value::Unset,
             md5: value(hashes.md5.as_ref()),
             sha1: value(hashes.sha1.as_ref()),
             sha256: value(hashes.sha256.as_ref()),
@@ -76,6 +89,32 @@ impl<S: MessageSink> Turn<'_, S> {
         let time = self.mine.began;
         self.sink.message(&FILES, time, &record.values());
     }
+}
+
+/// What was made of a body, by Zeek's names.
+fn analyzers(options: &BodyOptions, is_stored: bool) -> Vec<Value<'static>> {
+    let made = [
+        (options.md5, "MD5"),
+        (options.sha1, "SHA1"),
+        (options.sha256, "SHA256"),
+        (is_stored, "EXTRACT"),
+    ];
+    let made = made.into_iter().filter(|&(is_made, _)| is_made);
+    made.map(|(_, name)| Value::Text(name)).collect()
+}
+
+fn list<'v>(values: &'v [Value<'v>]) -> Value<'v> {
+    if values.is_empty() {
+        Value::Unset
+    } else {
+        Value::List(values)
+    }
+}
+
+fn duration(body: &BodyState) -> Value<'static> {
+    body.times.map_or(Value::Unset, |[first, last]| {
+        Value::Interval(last.nanos_since(first))
+    })
 }
 
 /// A target's path, without its query.

@@ -8,6 +8,7 @@ use super::magic::{HEAD_LEN, media_type};
 use super::outer::OuterCodings;
 use crate::anomaly::Anomalies;
 use crate::options::BodyOptions;
+use flowpin_packet::Timestamp;
 
 /// A body of which bytes are still to come.
 #[derive(Debug)]
@@ -52,6 +53,8 @@ pub(crate) struct BodyState {
     pub(super) is_next_frame: bool,
     /// Zeros in its file for bytes that are missing.
     pub(super) filled: u64,
+    /// When its first bytes were captured, and its last ones.
+    pub(super) times: Option<[Timestamp; 2]>,
 }
 
 /// A file gets at most this many zeros for one gap.
@@ -96,7 +99,14 @@ impl BodyState {
             begin: [0; BEGIN_LEN],
             is_next_frame: false,
             filled: 0,
+            times: None,
         }
+    }
+
+    /// Some of its bytes were captured now.
+    pub(super) fn see(&mut self, at: Timestamp) {
+        let [_, last] = self.times.get_or_insert([at; 2]);
+        *last = at;
     }
 
     /// Bytes before anything was decoded.

@@ -8,14 +8,24 @@ use flowpin_record::{Kind, MessageColumn, MessageSchema, Value};
 record! {
     /// A body that was decoded, hashed or written.
     FileRecord, FileNumber, COLUMNS:
+    fuid: "fuid", "", FileId,
+        "The file's identifier; the transaction's record has it too.";
     source: "source", "", Text,
         "The protocol that carried it.";
     depth: "depth", "", Count,
+        "How deep it lies in what carries it: 0 in HTTP.";
+    trans_depth: "trans_depth", "", Count,
         "The transaction that carried it, from 1.";
+    analyzers: "analyzers", "", TextSet,
+        "What was made of it: `MD5`, `SHA1`, `SHA256`, `EXTRACT`.";
     mime_type: "mime_type", "fileinfo.mimetype", Text,
         "What its first bytes are.";
-    filename: "filename", "fileinfo.filename", Text,
+    filename: "filename", "", Text,
+        "The name that the sender gave it.";
+    filename_or_path: "", "fileinfo.filename", Text,
         "The name that the sender gave it, or the target's path.";
+    duration: "duration", "", Interval,
+        "From its first bytes to its last.";
     is_orig: "is_orig", "", Bool,
         "Whether the client sent it.";
     seen_bytes: "seen_bytes", "fileinfo.size", Count,
@@ -24,6 +34,12 @@ record! {
         "Bytes that its message announces.";
     missing_bytes: "missing_bytes", "", Count,
         "Bytes that are missing in the capture.";
+    overflow_bytes: "overflow_bytes", "", Count,
+        "Bytes that were left out of what was made of it: beyond the limits of files.";
+    timedout: "timedout", "", Bool,
+        "Whether its end was waited for in vain: never, as it ends with its connection.";
+    parent_fuid: "parent_fuid", "", FileId,
+        "The file that it is a part of: unset in HTTP.";
     md5: "md5", "fileinfo.md5", Text,
         "MD5 of the bytes (on request).";
     sha1: "sha1", "fileinfo.sha1", Text,
@@ -42,7 +58,7 @@ record! {
         "Host that the request names.";
     http_port: "", "http.http_port", Count,
         "Port that stands with the host.";
-    url: "", "http.url", Text,
+    url: "", "http.url", Uri,
         "The request's target.";
     http_user_agent: "", "http.http_user_agent", Text,
         "The request's User-Agent.";
@@ -88,6 +104,6 @@ mod tests {
             assert!(column.name.is_empty());
             count += 1;
         }
-        assert_eq!(count, 13);
+        assert_eq!(count, 13, "columns of the transaction");
     }
 }

@@ -20,8 +20,8 @@ record! {
         "The request's method.";
     host: "host", "http.hostname", Text,
         "Host that the request names, without its port.";
-    uri: "uri", "http.url", Text,
-        "The request's target, as it was sent.";
+    uri: "uri", "http.url", Uri,
+        "The request's target, as it was sent; in Zeek's logs with its `%XX` decoded.";
     referrer: "referrer", "http.http_refer", Text,
         "The request's Referer.";
     version: "version", "", Text,
@@ -62,6 +62,17 @@ record! {
         "The request's X-Forwarded-For.";
     upgrade: "upgrade", "", Text,
         "Protocols that Upgrade names.";
+    // Those of files, which only bodies that are looked at are.
+    orig_fuids: "orig_fuids", "", FileIds,
+        "The file of the request's body, as in `files` (where bodies are looked at).";
+    orig_mime_types: "orig_mime_types", "", TextList,
+        "What its first bytes are.";
+    resp_fuids: "resp_fuids", "", FileIds,
+        "The file of the response's body.";
+    resp_filenames: "resp_filenames", "", TextList,
+        "The name that the server gave it.";
+    resp_mime_types: "resp_mime_types", "", TextList,
+        "What its first bytes are.";
     // New columns come before these, which are written only if all fields are asked for.
     client_header_names: "client_header_names", "http.request_headers[].name", TextList,
         "Names of the request's fields (on request).";
@@ -75,19 +86,25 @@ record! {
 
 /// Columns without the lists of all fields, which come last.
 pub(crate) const WITHOUT_FIELDS: usize = HttpNumber::client_header_names as usize;
+/// Columns without those of files, which come before them.
+pub(crate) const WITHOUT_FILES: usize = HttpNumber::orig_fuids as usize;
 
 const NAME: &str = "http";
 const DOC: &str = "A request and its response; either may be missing.";
 
-static PLAIN: &[MessageColumn] = COLUMNS.split_at(WITHOUT_FIELDS).0;
+static PLAIN: &[MessageColumn] = COLUMNS.split_at(WITHOUT_FILES).0;
+static WITH_FILES: &[MessageColumn] = COLUMNS.split_at(WITHOUT_FIELDS).0;
 
 static HTTP: MessageSchema = MessageSchema::new(NAME, DOC, PLAIN);
+static HTTP_WITH_FILES: MessageSchema = MessageSchema::new(NAME, DOC, WITH_FILES);
 static HTTP_WITH_ALL_FIELDS: MessageSchema = MessageSchema::new(NAME, DOC, &COLUMNS);
 
 /// The schema that these options select.
 pub fn http(options: &HttpOptions) -> &'static MessageSchema {
     if options.all_fields {
         &HTTP_WITH_ALL_FIELDS
+    } else if options.bodies.any() {
+        &HTTP_WITH_FILES
     } else {
         &HTTP
     }

@@ -4,7 +4,7 @@ use super::NONE;
 use super::texts::Chain;
 use crate::anomaly::Anomalies;
 use crate::body::Encodings;
-use crate::syntax::ChunkLine;
+use crate::syntax::{ChunkLine, Version};
 use flowpin_packet::Timestamp;
 use flowpin_parser::Successor;
 
@@ -108,6 +108,23 @@ impl Side {
     pub(crate) const BODILESS: u16 = 1 << 8;
     /// The next response may begin anywhere: no byte is missing before it.
     pub(crate) const ANYWHERE: u16 = 1 << 9;
+
+    /// The version of the last message: one of these, or none.
+    pub(crate) const VERSIONS: u16 = 15 << 10;
+
+    /// Takes note of a message's version; whether the one before had another.
+    #[inline]
+    pub(crate) const fn changes_version(&mut self, version: Version) -> bool {
+        let bit = match version {
+            Version::Old => 1 << 10,
+            Version::V10 => 1 << 11,
+            Version::V11 => 1 << 12,
+            Version::Other(..) | Version::Odd => 1 << 13,
+        };
+        let before = self.bits & Self::VERSIONS;
+        self.bits = self.bits & !Self::VERSIONS | bit;
+        before != 0 && before != bit
+    }
 
     pub(crate) fn new() -> Self {
         Self {

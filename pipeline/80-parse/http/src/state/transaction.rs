@@ -85,6 +85,9 @@ pub(crate) struct Transaction {
     pub(crate) request_version: Version,
     pub(crate) response_version: Version,
     pub(crate) bits: u8,
+    /// Of the client's body and the server's, if they are files: 1 and the number of the media type
+    /// that their first bytes show; 0: no file.
+    pub(crate) media: [u8; 2],
 }
 
 impl Transaction {
@@ -123,6 +126,7 @@ impl Transaction {
             request_version: Version::Old,
             response_version: Version::Old,
             bits: 0,
+            media: [0; 2],
         }
     }
 

@@ -85,7 +85,9 @@ fn request_lines_with_odd_versions_are_requests() {
         (" GET / HTTP/1.1", "odd_spaces|method=GET uri=/ status=400"),
     ] {
         let expected: Vec<&str> = expected.split('|').collect();
-        let found = of_line(line);
+        let mut found = of_line(line);
+        // The request behind it has another version.
+        found.retain(|told| told != "version_changed");
         let (last, first) = found.split_last().unwrap();
         assert_eq!(first, expected, "{line:?}");
         assert_eq!(last, "method=GET uri=/2 status=200", "{line:?}");
@@ -111,7 +113,7 @@ fn requests_of_one_line_have_answers_without_heads() {
     let both = [OK.as_bytes(), answer].concat();
     assert_eq!(
         read(&[(C, first.as_bytes()), (S, &both)]),
-        ["method=GET uri=/2 status=200", old]
+        ["version_changed", "method=GET uri=/2 status=200", old]
     );
     // Python answers so to a version of 0.9, behind its fields; Go with a head to both.
     assert_eq!(

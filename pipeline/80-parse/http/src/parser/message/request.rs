@@ -59,6 +59,9 @@ impl<S: MessageSink> Turn<'_, S> {
             return false;
         }
         self.sink.fits(true);
+        if self.mine.changes_version(found.version) {
+            self.report(Anomaly::VersionChanged);
+        }
         self.tell_request(&found);
         let handle = self.open();
         self.mine.transaction = handle;
@@ -158,6 +161,9 @@ impl<S: MessageSink> Turn<'_, S> {
         }
         if found.odd_spaces {
             self.report(Anomaly::OddSpaces);
+        }
+        if found.uri.is_empty() {
+            self.report(Anomaly::UriMissing);
         }
         if found.space_in_uri {
             self.report(Anomaly::SpaceInUri);

@@ -23,6 +23,9 @@ impl<S: MessageSink> Turn<'_, S> {
         }
         self.queue.pipelined |= self.queue.len > 1;
         self.mine.clear(Side::BODILESS);
+        if self.mine.changes_version(found.version) {
+            self.report(Anomaly::VersionChanged);
+        }
         if found.odd_version {
             self.report(Anomaly::VersionOdd);
         }

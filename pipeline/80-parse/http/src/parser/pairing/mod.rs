@@ -5,4 +5,4 @@ mod queue;
 mod write;
 
 pub(crate) use queue::TRANSACTION_BYTES;
-pub(crate) use write::record;
+pub(crate) use write::{file_number, record};

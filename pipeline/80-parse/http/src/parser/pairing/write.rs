@@ -1,5 +1,6 @@
 //! Transactions to records.
 
+use crate::body::magic::name as media_name;
 use crate::parser::turn::Turn;
 use crate::schema::{HttpRecord, WITHOUT_FIELDS};
 use crate::state::{Text, Transaction};
@@ -52,6 +53,23 @@ impl<S: MessageSink> Turn<'_, S> {
             list = [Value::Unset; LIST_MAX];
             record.proxied = Value::List(items(proxied, &mut list, 1, 0));
         }
+        let media = transaction.media;
+        let names = media.map(|media| media_name(media.saturating_sub(1)).map(Value::Text));
+        let filename = [record.resp_filenames];
+        let [client, server] = names.map(|name| [name.unwrap_or(Value::Unset)]);
+        record.resp_filenames = Value::Unset;
+        if media != [0; 2] {
+            let file = |side: u64| Value::Count(file_number(transaction.depth, side));
+            if media[0] > 0 {
+                record.orig_fuids = file(0);
+                record.orig_mime_types = if_any(&client);
+            }
+            if media[1] > 0 {
+                record.resp_fuids = file(1);
+                record.resp_mime_types = if_any(&server);
+                record.resp_filenames = if_any(&filename);
+            }
+        }
         if !self.options.all_fields {
             let values = record.values();
             let values = values.first_chunk::<WITHOUT_FIELDS>();
@@ -66,6 +84,20 @@ impl<S: MessageSink> Turn<'_, S> {
         record.server_header_values = Value::List(items(response, response_values, 2, 1));
         self.sink.message(pools.schema, time, &record.values());
     }
+}
+
+/// A list of one value, if that is set.
+fn if_any<'v>(one: &'v [Value<'v>; 1]) -> Value<'v> {
+    if matches!(one, [Value::Unset]) {
+        Value::Unset
+    } else {
+        Value::List(one)
+    }
+}
+
+/// The number of a body's file: a transaction has at most two, of the request and the response.
+pub(crate) fn file_number(depth: u32, side: u64) -> u64 {
+    u64::from(depth).wrapping_mul(2).wrapping_add(side)
 }
 
 /// Items of a list in a record.
@@ -150,6 +182,11 @@ pub(crate) fn record<'v>(
         content_range: text(Text::ContentRange),
         forwarded_for: text(Text::ForwardedFor),
         upgrade: text(Text::Upgrade),
+        orig_fuids: Value::Unset,
+        orig_mime_types: Value::Unset,
+        resp_fuids: Value::Unset,
+        resp_filenames: text(Text::FileName),
+        resp_mime_types: Value::Unset,
         client_header_names: Value::Unset,
         client_header_values: Value::Unset,
         server_header_names: Value::Unset,
