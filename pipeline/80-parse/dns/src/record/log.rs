@@ -3,12 +3,22 @@
 use super::values::listed;
 use crate::wire::codes::{class_name, opcode_name, rcode_name, type_name};
 use crate::wire::message::{Header, Parsed, Section};
-use Kind::{Bool, Count, Interval, IntervalList, Text, TextList};
+use Kind::{Bool, Count, HostName, Interval, IntervalList, Text, TextList};
 use flowpin_packet::Timestamp;
-use flowpin_record::{Kind, MessageColumn, MessageSchema, MessageSink, Value, ValueLists};
+use flowpin_record::{Kind, Logs, MessageColumn, MessageSchema, MessageSink, Value, ValueLists};
 
 const fn log(name: &'static str, kind: Kind, doc: &'static str) -> MessageColumn {
     MessageColumn::new(name, "", kind, doc)
+}
+
+/// What Zeek's log has in its own way.
+const fn in_zeek(name: &'static str, kind: Kind, doc: &'static str) -> MessageColumn {
+    log(name, kind, doc).only_in(Logs::OnlyZeek)
+}
+
+/// What the other formats have beside it.
+const fn elsewhere(column: MessageColumn) -> MessageColumn {
+    column.only_in(Logs::NotZeek)
 }
 
 const COLUMNS: &[MessageColumn] = &[
@@ -18,27 +28,57 @@ const COLUMNS: &[MessageColumn] = &[
         Count,
         "The identifier that request and response share.",
     ),
-    log("rtt", Interval, "From the request to its response."),
-    log("query", Text, "The name asked for, as it is spelled."),
-    log("qclass", Count, "The class asked for."),
-    log("qclass_name", Text, "Its name."),
-    log("qtype", Count, "The type asked for."),
-    log("qtype_name", Text, "Its name."),
+    in_zeek(
+        "rtt",
+        Interval,
+        "From the request to its response, if that has an answer.",
+    ),
+    elsewhere(log("rtt", Interval, "From the request to its response.")),
+    in_zeek(
+        "query",
+        HostName,
+        "The name asked for, in lower case; without a request the first answer's.",
+    ),
+    elsewhere(log("query", Text, "The name asked for, as it is spelled.")),
+    in_zeek(
+        "qclass",
+        Count,
+        "The class asked for; without a request none.",
+    ),
+    elsewhere(log("qclass", Count, "The class asked for.")),
+    in_zeek("qclass_name", Text, "Its name."),
+    elsewhere(log("qclass_name", Text, "Its name.")),
+    in_zeek(
+        "qtype",
+        Count,
+        "The type asked for; without a request none.",
+    ),
+    elsewhere(log("qtype", Count, "The type asked for.")),
+    in_zeek("qtype_name", Text, "Its name."),
+    elsewhere(log("qtype_name", Text, "Its name.")),
     log(
         "rcode",
         Count,
         "How the request ended; unset without a response.",
     ),
     log("rcode_name", Text, "Its name."),
-    log("AA", Bool, "An authority answered."),
+    in_zeek(
+        "AA",
+        Bool,
+        "An authority answered; false without an answer.",
+    ),
+    elsewhere(log("AA", Bool, "An authority answered.")),
     log("TC", Bool, "Request or response are shortened."),
-    log("RD", Bool, "Recursion was wanted."),
-    log("RA", Bool, "Recursion is offered."),
-    log(
+    in_zeek("RD", Bool, "The request wanted recursion."),
+    elsewhere(log("RD", Bool, "Recursion was wanted.")),
+    in_zeek("RA", Bool, "Recursion is offered; false without an answer."),
+    elsewhere(log("RA", Bool, "Recursion is offered.")),
+    in_zeek("Z", Count, "The request's three bits Z, AD, CD."),
+    elsewhere(log(
         "Z",
         Count,
         "The request's three bits Z, AD, CD; the response's without a request.",
-    ),
+    )),
     log("answers", TextList, "What the answers hold."),
     log("TTLs", IntervalList, "How long each may be kept."),
     log("rejected", Bool, "The request was refused."),
@@ -55,7 +95,55 @@ pub static DNS_LOG: MessageSchema = MessageSchema::in_file(
 )
 .only_columns();
 
-const WIDTH: usize = COLUMNS.len();
+/// Values of a line, each once.
+const WIDTH: usize = 20;
+
+/// Those that Zeek's log has in its own way, by their places among these.
+const DIFFERENT: [usize; 10] = [RTT, QUERY, 4, 5, 6, 7, AA, RD, RA, Z];
+const RTT: usize = 2;
+const QUERY: usize = 3;
+const AA: usize = 10;
+const RD: usize = 12;
+const RA: usize = 13;
+const Z: usize = 14;
+
+/// A value for each column: where they differ, Zeek's and then the other formats'.
+fn columns<'v>(zeek: &[Value<'v>; WIDTH], ours: &[Value<'v>; WIDTH]) -> [Value<'v>; COLUMNS.len()] {
+    let mut all = [Value::Unset; COLUMNS.len()];
+    let mut places = all.iter_mut();
+    for (number, (&zeek, &ours)) in zeek.iter().zip(ours).enumerate() {
+        let values = [
+            Some(zeek).filter(|_| DIFFERENT.contains(&number)),
+            Some(ours),
+        ];
+        for value in values.into_iter().flatten() {
+            if let Some(place) = places.next() {
+                *place = value;
+            }
+        }
+    }
+    all
+}
+
+/// What Zeek says of a response: of the request nothing that was not seen, and of what the server
+/// can do nothing without an answer.
+fn as_zeek_has_it<'v>(
+    mut values: [Value<'v>; WIDTH],
+    has_request: bool,
+    first_answer: Option<Value<'v>>,
+) -> [Value<'v>; WIDTH] {
+    if first_answer.is_none() {
+        (values[RTT], values[AA], values[RA]) =
+            (Value::Unset, Value::Bool(false), Value::Bool(false));
+    }
+    if !has_request {
+        let [_, _, _, query, class, class_name, kind, kind_name, ..] = &mut values;
+        *query = first_answer.unwrap_or(Value::Unset);
+        [*class, *class_name, *kind, *kind_name] = [Value::Unset; 4];
+        (values[RD], values[Z]) = (Value::Bool(false), Value::Count(0));
+    }
+    values
+}
 
 /// The request of a transaction.
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +178,7 @@ impl Log {
             [*class, *class_name] = class_of(request.class);
             [*kind, *kind_name] = kind_of(request.kind);
         }
-        sink.message(&DNS_LOG, request.at, &values);
+        sink.message(&DNS_LOG, request.at, &columns(&values, &values));
     }
 
     /// Reports a response to `sink`, with its request if that was seen.
@@ -166,7 +254,14 @@ impl Log {
         *rejected = Value::Bool(code == REFUSED || (code != 0 && questions == 0));
         *answers_to = listed(answers);
         *ttls_to = listed(ttls);
-        sink.message(&DNS_LOG, request.map_or(at, |request| request.at), &values);
+        let answered = parsed
+            .records
+            .iter()
+            .find(|one| one.section == Section::Answer);
+        let first_answer = answered.map(|record| Value::Bytes(parsed.text(record.name.text)));
+        let zeek = as_zeek_has_it(values, request.is_some(), first_answer);
+        let time = request.map_or(at, |request| request.at);
+        sink.message(&DNS_LOG, time, &columns(&zeek, &values));
         self.lists.take_back(lists);
     }
 }
