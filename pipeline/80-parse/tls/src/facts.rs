@@ -3,13 +3,14 @@
 use crate::certificate::Certificate;
 use crate::distinguished::{for_suricata, for_zeek};
 use crate::hello::{ClientHello, ServerHello, alpn_names};
+use crate::history::History;
 use crate::ja4::{Carrier, ja4};
 use crate::names;
 use crate::pages::{Page, Text, Writer};
 use crate::schema::{CertificateTexts, TLS};
 use core::hint::black_box;
 use flowpin_packet::Timestamp;
-use flowpin_record::{MessageSink, Value};
+use flowpin_record::{MessageSchema, MessageSink, Value};
 
 /// The facts from both sides. Their texts are stored on a separate page.
 // PERF: including the texts, the type had 1.8 KB, which every connection wrote and copied.
@@ -38,6 +39,7 @@ pub(crate) struct Facts {
     /// The last alert sent in clear.
     pub(crate) alert: Option<u8>,
     pub(crate) is_established: bool,
+    pub(crate) history: History,
 }
 
 impl Facts {
@@ -70,6 +72,16 @@ impl Facts {
             black_box(self);
             return sink.message(&TLS, self.time, &[]);
         }
+        self.report_as(&TLS, page, sink);
+    }
+
+    /// Reports the record of a handshake, which somebody reads.
+    pub(crate) fn report_as(
+        &self,
+        schema: &'static MessageSchema,
+        page: &Page,
+        sink: &mut impl MessageSink,
+    ) {
         let mut offered = [Value::Unset; OFFERED_MAX];
         let mut count = 0usize;
         for (place, name) in offered.iter_mut().zip(self.offered(page)) {
@@ -96,7 +108,7 @@ impl Facts {
         }
         let alternatives = list(alternatives.get(..count).unwrap_or_default());
         sink.message(
-            &TLS,
+            schema,
             self.time,
             &[
                 word(version.map(|(_, zeek)| zeek)),
@@ -109,6 +121,7 @@ impl Facts {
                 Value::bytes(self.chosen.of(page)),
                 list(if self.chosen.len() == 0 { &[] } else { &chosen }),
                 Value::Bool(self.is_established),
+                Value::bytes(self.history.get()),
                 Value::bytes(self.ja4.of(page)),
                 offered,
                 Value::bytes(subject[0].get()),

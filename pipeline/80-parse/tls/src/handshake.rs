@@ -30,7 +30,7 @@ impl Assembler {
     ) {
         while !bytes.is_empty() {
             if usize::from(self.header_len) < self.header.len() {
-                bytes = self.read_header(bytes, to_server);
+                bytes = self.read_header(bytes, to_server, notes);
             } else {
                 bytes = self.read_body(bytes, to_server, shard, blocks, notes);
             }
@@ -41,7 +41,12 @@ impl Assembler {
     }
 
     #[inline]
-    fn read_header<'a>(&mut self, bytes: &'a [u8], to_server: bool) -> &'a [u8] {
+    fn read_header<'a>(
+        &mut self,
+        bytes: &'a [u8],
+        to_server: bool,
+        notes: &mut Notes<'_>,
+    ) -> &'a [u8] {
         let rest = if self.header_len == 0
             && let Some((header, rest)) = bytes.split_first_chunk()
         {
@@ -59,6 +64,7 @@ impl Assembler {
         };
         if self.header_len == 4 {
             let [kind, high, middle, low] = self.header;
+            notes.facts.history.message(kind, to_server);
             self.left = u32::from_be_bytes([0, high, middle, low]);
             self.wanted = self.left.min(wanted(kind, to_server));
             self.filled = 0;

@@ -34,6 +34,7 @@ mod facts;
 mod fuzz;
 mod handshake;
 mod hello;
+mod history;
 mod initial;
 mod ja4;
 mod names;

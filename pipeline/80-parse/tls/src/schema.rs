@@ -14,6 +14,10 @@ pub static TLS: MessageSchema = MessageSchema::in_file(
     TLS_COLUMNS,
 );
 
+/// The handshake inside a QUIC connection, which Zeek's `ssl.log` has, too; events of it are QUIC's.
+pub(crate) static TLS_OF_QUIC: MessageSchema =
+    MessageSchema::in_file("tls", "ssl", "A handshake inside QUIC.", TLS_COLUMNS).only_columns();
+
 /// The start of a QUIC connection.
 pub static QUIC: MessageSchema = MessageSchema::new(
     "quic",
@@ -82,6 +86,12 @@ const TLS_COLUMNS: &[MessageColumn] = &[
         "flowpin.established",
         Kind::Bool,
         "Whether both sides have begun to encrypt.",
+    ),
+    MessageColumn::new(
+        "ssl_history",
+        "",
+        Kind::Text,
+        "The messages of the handshake in their order, by Zeek's letters; client upper case.",
     ),
     MessageColumn::new(
         "ja4",

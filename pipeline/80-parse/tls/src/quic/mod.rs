@@ -9,7 +9,7 @@ use crate::initial::{Keys, Packet, PacketKind};
 use crate::ja4::Carrier;
 use crate::pages::{Page, PageOf, Pages};
 use crate::pools::Blocks;
-use crate::schema::QUIC;
+use crate::schema::{QUIC, TLS_OF_QUIC};
 use crate::short::Short;
 use crate::stream::losses;
 use crypto::{CryptoStream, message};
@@ -149,6 +149,10 @@ impl Parser for Quic {
         }
         if session.version != 0 {
             session.report(self.pages.get(session.page), sink);
+            if session.facts.has_any() && sink.reads(&TLS_OF_QUIC) {
+                let page = self.pages.get(session.page);
+                session.facts.report_as(&TLS_OF_QUIC, page, sink);
+            }
         }
         self.pages.free(session.page, session.shard);
         self.sessions.remove(connection);
@@ -227,6 +231,7 @@ impl Session {
         if let Some((kind, body)) = message(whole) {
             if kind == wanted {
                 let facts = &mut self.facts;
+                facts.history.message(kind, to_server);
                 Notes { facts, page }.message(kind, body, to_server, Carrier::Quic);
             }
             side.is_over = true;

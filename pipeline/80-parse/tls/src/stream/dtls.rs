@@ -24,6 +24,9 @@ impl Session {
             (None, Some(2 | 3)) => Some(to_server),
             (known, _) => known,
         };
+        if self.is_reversed.is_none() && is_reversed == Some(true) {
+            self.facts.history.flip();
+        }
         self.is_reversed = is_reversed;
         to_server != is_reversed.unwrap_or(false)
     }
@@ -58,7 +61,11 @@ impl Session {
                     };
                     side.read_fragments(body, to_server, shard, blocks, &mut notes);
                 }
-                (ALERT, &[_, what]) => self.facts.alert = Some(what),
+                (ALERT, &[_, what]) => {
+                    self.facts.alert = Some(what);
+                    self.facts.history.alert(to_server);
+                }
+                (CHANGE_CIPHER_SPEC, _) => self.facts.history.change_cipher(to_server),
                 _ => {}
             }
         }
@@ -84,6 +91,9 @@ impl Side {
                 offset,
                 body,
             } = fragment;
+            if offset == 0 {
+                notes.facts.history.message(kind, to_server);
+            }
             if wanted(kind, to_server) < u32::try_from(len).unwrap_or(u32::MAX) {
                 continue;
             }

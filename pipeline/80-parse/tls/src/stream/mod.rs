@@ -237,7 +237,7 @@ impl Session {
             }
             if usize::from(side.header_len) < side.header.len() {
                 bytes = side.read_header(bytes);
-                if side.header_len == 5 && !side.begin_record(self.facts.has_server) {
+                if side.header_len == 5 && !side.begin_record(to_server, &mut self.facts) {
                     return self.side_over(to_server, blocks);
                 }
             } else {
@@ -256,7 +256,7 @@ impl Session {
                     let handshake = &mut side.handshake;
                     handshake.feed(body, to_server, shard, blocks, &mut notes);
                 } else {
-                    side.read_alert(body, &mut self.facts);
+                    side.read_alert(body, to_server, &mut self.facts);
                 }
             }
             let side = self.side(to_server);

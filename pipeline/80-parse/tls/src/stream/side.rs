@@ -45,7 +45,7 @@ impl Side {
     }
 
     /// Processes a complete header; returns whether it is valid.
-    pub(super) fn begin_record(&mut self, has_server: bool) -> bool {
+    pub(super) fn begin_record(&mut self, to_server: bool, facts: &mut Facts) -> bool {
         let [kind, major, _, high, low] = self.header;
         self.left = u16::from_be_bytes([high, low]);
         self.alert_len = 0;
@@ -57,7 +57,8 @@ impl Side {
             HANDSHAKE | ALERT => true,
             // RFC 8446 §D.4: TLS 1.3 sends it for compatibility, also before the server's hello.
             CHANGE_CIPHER_SPEC => {
-                self.is_encrypted = has_server;
+                self.is_encrypted = facts.has_server;
+                facts.history.change_cipher(to_server);
                 true
             }
             DATA => {
@@ -69,7 +70,7 @@ impl Side {
     }
 
     /// Alerts in clear have two bytes; encrypted alerts occur only after a change of cipher.
-    pub(super) fn read_alert(&mut self, body: &[u8], facts: &mut Facts) {
+    pub(super) fn read_alert(&mut self, body: &[u8], to_server: bool, facts: &mut Facts) {
         let [_, _, _, high, low] = self.header;
         if [high, low] != [0, 2] {
             return;
@@ -82,6 +83,7 @@ impl Side {
         }
         if let (2, [_, what]) = (self.alert_len, self.alert) {
             facts.alert = Some(what);
+            facts.history.alert(to_server);
         }
     }
 }
