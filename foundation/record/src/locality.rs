@@ -28,6 +28,10 @@ fn is_local_ipv4(address: Ipv4Addr) -> bool {
         198 => b & 0xfe == 18 || (b, c) == (51, 100),
         // TEST-NET-3.
         203 => (b, c) == (0, 113),
+        // Multicast on the link (RFC 5771), for documentation, and of one's own scope (RFC 2365).
+        224 => (b, c) == (0, 0),
+        233 => (b, c) == (252, 0),
+        239 => true,
         _ => false,
     }
 }
@@ -59,6 +63,9 @@ mod tests {
     fn blocks_begin_and_end_where_the_registries_say() {
         for inside in [
             "0.0.0.0",
+            "224.0.0.255",
+            "233.252.0.1",
+            "239.255.255.250",
             "10.255.255.255",
             "100.64.0.0",
             "100.127.255.255",

@@ -158,7 +158,7 @@ both: `smtp,ssl`), Suricata's in `app_proto` (`tls`, `krb5`, `smb`), and ours in
 
 A file has an identifier of its own (`fuid`: `F` and eleven letters and digits), made of its
 connection's `uid` and its number there: `files` has it, and `http` in `orig_fuids` and
-`resp_fuids`, where bodies are looked at. Mails have none, and that of `ftp` is unset.
+`resp_fuids`, where bodies are examined. Mails have none, and that of `ftp` is unset.
 
 What Zeek's users expect of a name, where it says less than ours or something else, is in Zeek's
 logs only: names of oddities, targets with their `%XX` decoded, names in lower case, no ports, sizes

@@ -208,7 +208,8 @@ fn message(cursor: &mut Cursor<'_>, into: &mut Declarations) -> Result<(), Failu
     cursor.end_line()
 }
 
-/// `name kind [kept] [zeek "name"] [eve "path"] ["doc"]`: to the end of the line, a `;` or the message's `}`.
+/// `name kind [kept] [zeek "name"] [eve "path"] ["doc"]`: to the end of the line, a `;`
+/// or the message's `}`.
 fn field(cursor: &mut Cursor<'_>) -> Result<FieldDeclaration, Failure> {
     let (name, at) = named(cursor, "a field's name")?;
     cursor.skip_blanks();

@@ -50,7 +50,8 @@ pub(super) const COLUMNS: &[Column<ConnRow>] = &[
     known(zeek(
         "id.resp_p",
         Kind::Port,
-        "Port of the server; ICMP: the code, or the counterpart's type; of a transport that Zeek does not know: 0.",
+        "Port of the server; ICMP: the code, or the counterpart's type; of a transport that Zeek \
+         does not know: 0.",
         |row| {
             Value::Port(if row.is_known() {
                 row.record.server.port
@@ -161,7 +162,8 @@ pub(super) const COLUMNS: &[Column<ConnRow>] = &[
     known(zeek(
         "history",
         Kind::Text,
-        "Events in order, Zeek's letters; client upper case; of a transport that Zeek does not know: unset.",
+        "Events in order, Zeek's letters; client upper case; of a transport that Zeek does not \
+         know: unset.",
         |row| {
             Value::text(if row.is_known() {
                 row.record.history.as_str()
