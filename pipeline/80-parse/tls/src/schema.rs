@@ -14,7 +14,8 @@ pub static TLS: MessageSchema = MessageSchema::in_file(
     TLS_COLUMNS,
 );
 
-/// The handshake inside a QUIC connection, which Zeek's `ssl.log` has, too; events of it are QUIC's.
+/// The handshake inside a QUIC connection, which Zeek's `ssl.log` has, too; events of
+/// it are QUIC's.
 pub(crate) static TLS_OF_QUIC: MessageSchema =
     MessageSchema::in_file("tls", "ssl", "A handshake inside QUIC.", TLS_COLUMNS).only_columns();
 

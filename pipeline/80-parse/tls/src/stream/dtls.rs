@@ -2,7 +2,7 @@
 
 use super::side::Side;
 use super::{ALERT, CHANGE_CIPHER_SPEC, DATA, HANDSHAKE, Session};
-use crate::facts::Notes;
+use crate::facts::{Notes, SERVER_KEY_EXCHANGE};
 use crate::handshake::wanted;
 use crate::ja4::Carrier;
 use crate::pages::Page;
@@ -93,6 +93,7 @@ impl Side {
             } = fragment;
             if offset == 0 {
                 notes.facts.history.message(kind, to_server);
+                see_curve(kind, body, to_server, notes);
             }
             if wanted(kind, to_server) < u32::try_from(len).unwrap_or(u32::MAX) {
                 continue;
@@ -117,6 +118,15 @@ impl Side {
                 self.filled = 0;
             }
         }
+    }
+}
+
+/// Of a key exchange the first bytes are enough, wherever its fragment ends.
+fn see_curve(kind: u8, body: &[u8], to_server: bool, notes: &mut Notes<'_>) {
+    if kind == SERVER_KEY_EXCHANGE
+        && let Some(begin) = body.get(..4)
+    {
+        notes.message(kind, begin, to_server, Carrier::Dtls);
     }
 }
 
