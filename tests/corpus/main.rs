@@ -8,6 +8,7 @@
 //! | `eve_types` | the fields and types of Suricata's events |
 //! | `tshark` | Wireshark's conversation statistics |
 //! | `zeek` | Zeek's expected `conn.log` |
+//! | `zeek_logs` | all logs that Zeek expects, by the judge beside the corpus |
 //! | `fragments` | what others expect of captures with fragments |
 //! | `hellos` | Wireshark's view of TLS and QUIC hellos, JA4 made from it |
 //! | `community_id` | the reference implementation in Python |
@@ -27,3 +28,4 @@ mod promise;
 mod records;
 mod tshark;
 mod zeek;
+mod zeek_logs;
