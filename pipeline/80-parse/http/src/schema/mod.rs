@@ -64,7 +64,7 @@ record! {
         "Protocols that Upgrade names.";
     // Those of files, which only bodies that are looked at are.
     orig_fuids: "orig_fuids", "", FileIds,
-        "The file of the request's body, as in `files` (where bodies are looked at).";
+        "The file of the request's body, as in `files` (where bodies are examined).";
     orig_mime_types: "orig_mime_types", "", TextList,
         "What its first bytes are.";
     resp_fuids: "resp_fuids", "", FileIds,
