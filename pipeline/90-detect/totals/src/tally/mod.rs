@@ -38,10 +38,11 @@ use row::{LONG_ROW, Row, SHORT_ROW};
 use std::io;
 use table::{Counted, Table};
 
-/// The most exact keys of a family: one for each KiB of `--memory`, rounded down to a power of
-/// two; 131,072 at most.
+/// The most exact keys of a family: one for each 8 KiB of `--memory`, rounded down to a power of
+/// two; 131,072 at most. Each worker and the output have a table of addresses and one of pairs, of
+/// 128 bytes a key.
 pub(crate) fn keys_max(plan: &Plan) -> usize {
-    let keys = (plan.memory_bytes >> 10).clamp(1 << 10, 1 << 17);
+    let keys = (plan.memory_bytes >> 13).clamp(1 << 10, 1 << 17);
     1 << keys.ilog2()
 }
 
