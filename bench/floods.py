@@ -25,6 +25,14 @@ class Capture:
         self.file.write(struct.pack("<IIII", self.time // 10**6, self.time % 10**6, len(frame),
                                     len(frame)) + frame)
 
+    def ipv6(self, source, target, protocol, payload, step=1):
+        """An IPv6 packet, `step` after the one before; addresses of 16 bytes."""
+        self.time += step
+        header = struct.pack(">IHBB", 6 << 28, len(payload), protocol, 64) + source + target
+        frame = b"\2\0\0\0\0\1\2\0\0\0\0\2\x86\xdd" + header + payload
+        self.file.write(struct.pack("<IIII", self.time // 10**6, self.time % 10**6, len(frame),
+                                    len(frame)) + frame)
+
     def udp(self, source, target, ports, payload, step=1):
         """A datagram, without a checksum."""
         self.ip(source, target, 17, struct.pack(">HHHH", *ports, 8 + len(payload), 0) + payload,
@@ -82,6 +90,16 @@ def syns(capture, scale):
     """SYNs, each from an address of its own."""
     for nth in range(int(2_000_000 * scale)):
         capture.tcp(((0x0B000000 + nth, 5000), (0x0A000002, 80)), (1, 0), SYN, step=2)
+
+
+def ipv6_syns(capture, scale):
+    """IPv6 SYNs between random addresses."""
+    dice = random.Random(7)
+    for _ in range(int(400_000 * scale)):
+        ends = dice.randbytes(32)
+        segment = struct.pack(">HHIIBBHHH", dice.randrange(1024, 65536), 80, 1, 0, 0x50, SYN,
+                              65535, 0, 0)
+        capture.ipv6(b"\x20" + ends[1:16], b"\x20" + ends[17:], 6, segment, step=2)
 
 
 def unknown(capture, scale):
@@ -142,6 +160,7 @@ ALL = [
     ("a million queries, three seconds apart", queries(3_000_000)),
     ("three million pipelined requests", pipelined),
     ("two million SYNs", syns),
+    ("400,000 IPv6 SYNs between random addresses", ipv6_syns),
     ("400,000 open connections of no known protocol", unknown),
     ("bytes after holes", holes),
     ("fragments without an end", fragments),
