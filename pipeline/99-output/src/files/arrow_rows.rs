@@ -352,6 +352,9 @@ fn put_text(to: &mut StringBuilder, value: Value<'_>, scratch: &mut String) {
         Value::Uid(uid) => {
             to.append_value(core::str::from_utf8(&uid.text()).unwrap_or_default());
         }
+        Value::File(file) => {
+            to.append_value(core::str::from_utf8(&file.text()).unwrap_or_default());
+        }
         Value::CommunityId(id) => {
             to.append_value(core::str::from_utf8(&id.text()).unwrap_or_default());
         }

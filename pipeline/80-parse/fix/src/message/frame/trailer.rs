@@ -3,7 +3,7 @@
 use crate::message::fields::SOH;
 
 /// Computes the sum, modulo 256, of all bytes of a message without its trailer.
-// PERF: one instruction adds sixteen sums in parallel; the remaining bytes are added as two numbers.
+// PERF: one instruction adds sixteen sums in parallel; the last bytes are added as two numbers.
 #[inline]
 pub fn checksum(bytes: &[u8]) -> u8 {
     let (chunks, rest) = bytes.as_chunks::<16>();
