@@ -18,6 +18,9 @@ use std::collections::BTreeMap;
 /// Most carriers tracked at once; packets of further ones are counted as untracked.
 const CARRIERS_MAX: usize = 1 << 14;
 
+/// With little memory there is one for each of so many bytes.
+const MEMORY_PER_CARRIER: u64 = 4 << 10;
+
 /// Both ends, the lower one first.
 type Ends = [(IpAddr, u16); 2];
 
@@ -27,6 +30,8 @@ pub(super) struct Carriers {
     /// Whether a format has records of them.
     are_wanted: bool,
     id_seed: u64,
+    /// How many are tracked at once.
+    most: usize,
     idle_ns_max: [u64; 2],
     all: BTreeMap<Ends, Carrier>,
 }
@@ -49,6 +54,9 @@ impl Carriers {
                 formats.contains(&Format::ZeekTsv) || formats.contains(&Format::ZeekJson)
             },
             id_seed: plan.id_seed,
+            most: usize::try_from(plan.memory_bytes / MEMORY_PER_CARRIER)
+                .unwrap_or(CARRIERS_MAX)
+                .min(CARRIERS_MAX),
             idle_ns_max: match plan.timeouts {
                 Timeouts::Zeek => [seconds(60), seconds(60)],
                 Timeouts::Suricata => [seconds(30), seconds(300)],
@@ -84,7 +92,7 @@ impl Carriers {
             let key = keys.next(meta.stream_time, meta.number);
             sink.carrier(key, known.finish(EndReason::Timeout));
         }
-        if self.all.len() >= CARRIERS_MAX && !self.all.contains_key(&ends) {
+        if self.all.len() >= self.most && !self.all.contains_key(&ends) {
             return losses.count(Loss::TunnelsUntracked, 1);
         }
         let id_seed = self.id_seed;
