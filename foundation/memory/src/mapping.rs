@@ -267,6 +267,18 @@ impl Mapping {
         Err(io::Error::from(io::ErrorKind::Unsupported))
     }
 
+    /// Asks for huge pages in the part `from..to` (bytes), all of which is going to be written.
+    pub(crate) fn prefer_huge_pages_in(&mut self, from: usize, to: usize) {
+        #[cfg(target_os = "linux")]
+        if let Some(first) = from.checked_next_multiple_of(HUGE_PAGE_BYTES)
+            && let Some(len) = (to.min(self.len_bytes) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES)
+                .checked_sub(first)
+        {
+            // A refusal changes nothing but speed.
+            let _ = self.advise(first, len, libc::MADV_HUGEPAGE);
+        }
+    }
+
     /// Asks for huge pages behind the first two MiB: what stays small has small pages, and what
     /// grows costs one fault for 512.
     pub(crate) fn prefer_huge_pages_when_large(&mut self) {

@@ -97,6 +97,14 @@ impl<T: Zeroable> Reserved<T> {
         self.mapping.prefer_huge_pages()
     }
 
+    /// Asks for huge pages in `range`, of which everything is going to be written: it is resident
+    /// after one fault for 512 pages, and no more of it than would be otherwise.
+    pub fn prefer_huge_pages_in(&mut self, range: Range<usize>) {
+        let bytes = |index: usize| index.min(self.count) * size_of::<T>();
+        let (from, to) = (bytes(range.start), bytes(range.end));
+        self.mapping.prefer_huge_pages_in(from, to);
+    }
+
     /// Asks for huge pages behind the first two MiB, for an array that fills up from its begin.
     pub(crate) fn prefer_huge_pages_when_large(&mut self) {
         self.mapping.prefer_huge_pages_when_large();
@@ -186,6 +194,8 @@ mod tests {
     fn populate_and_huge_pages_change_no_value() {
         let mut table = Reserved::<u32>::new(3 << 20).unwrap();
         let _ = table.prefer_huge_pages();
+        table.prefer_huge_pages_in(5..usize::MAX);
+        table.prefer_huge_pages_in(usize::MAX..5);
         table[5] = 5;
         table.populate(0..table.len());
         assert_eq!(table[5], 5);
