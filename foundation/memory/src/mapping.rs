@@ -271,8 +271,8 @@ impl Mapping {
     pub(crate) fn prefer_huge_pages_in(&mut self, from: usize, to: usize) {
         #[cfg(target_os = "linux")]
         if let Some(first) = from.checked_next_multiple_of(HUGE_PAGE_BYTES)
-            && let Some(len) = (to.min(self.len_bytes) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES)
-                .checked_sub(first)
+            && let Some(len) =
+                (to.min(self.len_bytes) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES).checked_sub(first)
         {
             // A refusal changes nothing but speed.
             let _ = self.advise(first, len, libc::MADV_HUGEPAGE);

@@ -2,7 +2,7 @@
 
 use crate::format::{comma_parts, plain_text};
 use crate::messages::Stored;
-use crate::text::second_of;
+use crate::text::{TextBuffer, second_of};
 use arrow_array::builder::{
     ArrayBuilder, BooleanBuilder, Float64Builder, Int64Builder, ListBuilder, StringBuilder,
     TimestampMicrosecondBuilder, TimestampNanosecondBuilder, UInt16Builder, UInt64Builder,
@@ -72,8 +72,16 @@ pub(super) struct ArrowRows {
     len: usize,
     /// About how many bytes they take.
     bytes: usize,
-    /// Text being made valid.
-    scratch: String,
+    scratch: Scratch,
+}
+
+/// Text being made.
+#[derive(Default)]
+struct Scratch {
+    /// Bytes made valid.
+    valid: String,
+    /// An address.
+    line: TextBuffer,
 }
 
 impl ArrowRows {
@@ -86,7 +94,7 @@ impl ArrowRows {
             builders: builders.collect(),
             len: 0,
             bytes: 0,
-            scratch: String::new(),
+            scratch: Scratch::default(),
         }
     }
 
@@ -98,9 +106,9 @@ impl ArrowRows {
     pub(super) fn push<'a>(&mut self, values: impl Iterator<Item = Stored<'a>>) {
         let mut values = values.fuse();
         for builder in &mut self.builders {
-            match values.next().unwrap_or(Stored::Value(Value::Unset)) {
+            match &values.next().unwrap_or(Stored::Value(Value::Unset)) {
                 Stored::Value(value) => {
-                    self.bytes += size(&value);
+                    self.bytes += size(value);
                     builder.push(value, &mut self.scratch);
                 }
                 Stored::List(list) => {
@@ -192,7 +200,7 @@ impl Builder {
 
     /// Appends a value; one that is not of the column's kind is a defect and written as none, as
     /// is a time after the year 2262 in nanoseconds, which Arrow cannot hold.
-    fn push(&mut self, value: Value<'_>, scratch: &mut String) {
+    fn push(&mut self, value: &Value<'_>, scratch: &mut Scratch) {
         match (self, value) {
             (Self::Micros(to), Value::Time(time)) => {
                 to.append_option(i64::try_from(time.0 / 1000).ok());
@@ -205,7 +213,7 @@ impl Builder {
                 let second = second_of(text);
                 to.append_option(second.and_then(|second| second.checked_mul(1_000_000_000)));
             }
-            (Self::Interval(to), Value::Interval(nanos)) => to.append_value(seconds(nanos)),
+            (Self::Interval(to), Value::Interval(nanos)) => to.append_value(seconds(*nanos)),
             (
                 Self::Text(to),
                 value @ (Value::Text(_)
@@ -215,7 +223,7 @@ impl Builder {
                 | Value::CommunityId(_)
                 | Value::Address(_)),
             ) => put_text(to, value, scratch),
-            (Self::Int(to), Value::Int(number)) => to.append_value(number),
+            (Self::Int(to), Value::Int(number)) => to.append_value(*number),
             (Self::Text(to), Value::Words(words)) => {
                 for (index, word) in words.iter().enumerate() {
                     let separator = if index == 0 { "" } else { "," };
@@ -225,8 +233,8 @@ impl Builder {
                 to.append_value("");
             }
             (Self::Texts(to), Value::Addresses(addresses)) => {
-                for &address in addresses {
-                    put_text(to.values(), Value::Address(address), scratch);
+                for &address in *addresses {
+                    put_text(to.values(), &Value::Address(address), scratch);
                 }
                 to.append(true);
             }
@@ -237,7 +245,7 @@ impl Builder {
             (Self::Texts(to), Value::Bytes(text)) => {
                 let mut parts = comma_parts(text).peekable();
                 let is_set = parts.peek().is_some();
-                parts.for_each(|part| put_text(to.values(), Value::Bytes(part), scratch));
+                parts.for_each(|part| put_text(to.values(), &Value::Bytes(part), scratch));
                 to.append(is_set);
             }
             (Self::Texts(to), value @ (Value::Uid(_) | Value::File(_))) => {
@@ -247,25 +255,25 @@ impl Builder {
             (Self::Ports(to), Value::Ports(ports)) => {
                 to.append_value(ports.iter().map(|&port| Some(port)));
             }
-            (Self::Port(to), Value::Port(port)) => to.append_value(port),
-            (Self::Count(to), Value::Count(count)) => to.append_value(count),
-            (Self::Bool(to), Value::Bool(value)) => to.append_value(value),
+            (Self::Port(to), Value::Port(port)) => to.append_value(*port),
+            (Self::Count(to), Value::Count(count)) => to.append_value(*count),
+            (Self::Bool(to), Value::Bool(value)) => to.append_value(*value),
             (builder, value) => {
-                debug_assert_eq!(value, Value::Unset, "a value of another kind");
+                debug_assert_eq!(*value, Value::Unset, "a value of another kind");
                 builder.push_unset();
             }
         }
     }
 
     /// Appends a list of values.
-    fn push_list<'a>(&mut self, list: impl Iterator<Item = Stored<'a>>, scratch: &mut String) {
+    fn push_list<'a>(&mut self, list: impl Iterator<Item = Stored<'a>>, scratch: &mut Scratch) {
         let values = list.map(|member| match member {
             Stored::Value(value) => value,
             Stored::List(_) => Value::Unset,
         });
         match self {
             Self::Texts(to) => {
-                values.for_each(|value| put_text(to.values(), value, scratch));
+                values.for_each(|value| put_text(to.values(), &value, scratch));
                 to.append(true);
             }
             Self::Counts(to) => {
@@ -339,14 +347,14 @@ const WORD: usize = 8;
 const ADDRESS: usize = 24;
 
 /// A value as text; null if it is none.
-fn put_text(to: &mut StringBuilder, value: Value<'_>, scratch: &mut String) {
+fn put_text(to: &mut StringBuilder, value: &Value<'_>, scratch: &mut Scratch) {
     match value {
         Value::Text(text) => to.append_value(text),
         Value::Bytes(bytes) => match core::str::from_utf8(bytes) {
             Ok(text) => to.append_value(text),
             Err(_) => {
-                plain_text(bytes, scratch);
-                to.append_value(&scratch);
+                plain_text(bytes, &mut scratch.valid);
+                to.append_value(&scratch.valid);
             }
         },
         Value::Uid(uid) => {
@@ -359,9 +367,9 @@ fn put_text(to: &mut StringBuilder, value: Value<'_>, scratch: &mut String) {
             to.append_value(core::str::from_utf8(&id.text()).unwrap_or_default());
         }
         Value::Address(address) => {
-            // Writing to an Arrow builder cannot fail.
-            let _ = write!(to, "{address}");
-            to.append_value("");
+            scratch.line.clear();
+            scratch.line.line(|line| line.put_address(*address));
+            to.append_value(core::str::from_utf8(scratch.line.as_slice()).unwrap_or_default());
         }
         _ => to.append_null(),
     }

@@ -13,7 +13,7 @@ use super::storage::{Target, write_all};
 use super::text_log::removed;
 use crate::OutputError;
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, Field, SchemaRef};
 use parquet::arrow::arrow_writer::{ArrowColumnWriter, compute_leaves, get_column_writers};
 use parquet::arrow::{ArrowSchemaConverter, add_encoded_arrow_schema_to_metadata};
 use parquet::basic::{Compression, ZstdLevel};
@@ -23,7 +23,7 @@ use parquet::file::metadata::{
 };
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::{SerializedRowGroupWriter, TrackedWrite};
-use parquet::schema::types::SchemaDescPtr;
+use parquet::schema::types::{ColumnPath, SchemaDescPtr};
 use std::io::{self, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -43,8 +43,12 @@ impl Layout {
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             // Footers are written again and again: keep them small.
             .set_statistics_enabled(EnabledStatistics::Chunk)
-            .set_offset_index_disabled(true)
-            .build();
+            .set_offset_index_disabled(true);
+        for field in arrow.fields().iter().filter(|field| is_ever_new(field)) {
+            let column = ColumnPath::from(field.name().as_str());
+            properties = properties.set_column_dictionary_enabled(column, false);
+        }
+        let mut properties = properties.build();
         add_encoded_arrow_schema_to_metadata(&arrow, &mut properties);
         Ok(Self {
             parquet: Arc::new(ArrowSchemaConverter::new().convert(&arrow)?),
@@ -71,6 +75,14 @@ impl Layout {
         ParquetMetaDataWriter::new(&mut footer, &metadata).finish()?;
         Ok(footer)
     }
+}
+
+/// Whether hardly two rows have the same value: then a dictionary of them is work for nothing.
+fn is_ever_new(field: &Field) -> bool {
+    matches!(
+        field.data_type(),
+        DataType::Timestamp(..) | DataType::Float64
+    ) || matches!(field.name().as_str(), "uid" | "fuid" | "community_id")
 }
 
 /// An open file.
