@@ -8,12 +8,11 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Event types that Suricata does not have; what is theirs stands in an object of that name.
-const OWN: [&str; 9] = [
+const OWN: [&str; 8] = [
     "fix",
     "flood",
     "flow_interim",
     "host_pair",
-    "llmnr",
     "redis",
     "scan",
     "tunnel",

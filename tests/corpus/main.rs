@@ -6,6 +6,7 @@
 //! | `promise` | the same bytes for any pipeline, run and secret; every packet accounted for |
 //! | `damage` | flipped bytes and cut files: no panic, bounded memory, a prefix |
 //! | `eve_types` | the fields and types of Suricata's events |
+//! | `suricata_verify` | all events that Suricata expects, by the judge beside the corpus |
 //! | `tshark` | Wireshark's conversation statistics |
 //! | `zeek` | Zeek's expected `conn.log` |
 //! | `zeek_logs` | all logs that Zeek expects, by the judge beside the corpus |
@@ -26,6 +27,7 @@ mod fragments;
 mod hellos;
 mod promise;
 mod records;
+mod suricata_verify;
 mod tshark;
 mod zeek;
 mod zeek_logs;

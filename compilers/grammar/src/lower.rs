@@ -148,7 +148,19 @@ fn messages(declared: &Declarations) -> Result<Vec<GrammarMessage>, Failure> {
     declared
         .messages
         .iter()
-        .map(|one| message(one, &all))
+        .map(|one| match &one.like {
+            None => message(one, &all),
+            Some((name, at)) => {
+                let mut known = declared.messages.iter();
+                let known = known.find(|other| other.name == *name && other.like.is_none());
+                let Some(known) = known else {
+                    return Err(Failure::new(*at, "a message with fields is expected"));
+                };
+                let mut like = message(known, &all)?;
+                like.schema.shown = one.shown;
+                Ok(like)
+            }
+        })
         .collect()
 }
 
@@ -179,7 +191,10 @@ fn message(
             None => format!("{}.{}", message.name, field.name),
         };
         columns.push(MessageColumn {
-            name: field.name.clone().into(),
+            name: match field.is_in_events {
+                true => "".into(),
+                false => field.name.clone().into(),
+            },
             eve: eve.into(),
             kind: kind(field.kind),
             logs: Logs::All,
@@ -197,16 +212,28 @@ fn message(
             ids.push(id);
         }
     }
+    let client_sent = message.is_of_either.then_some(columns.len());
+    if message.is_of_either {
+        columns.push(MessageColumn::new(
+            "",
+            "",
+            Kind::Bool,
+            "The client sent it.",
+        ));
+    }
     let name: Cow<'static, str> = message.name.clone().into();
     Ok(GrammarMessage {
         schema: MessageSchema {
-            client_sent: None,
+            client_sent,
             part_of: None,
-            name: name.clone(),
-            file_stem: name,
+            file_stem: message
+                .file
+                .clone()
+                .map_or_else(|| name.clone(), Cow::Owned),
+            name,
             doc: message.doc.clone().into(),
             columns: columns.into(),
-            shown: flowpin_record::Shown::Everywhere,
+            shown: message.shown,
             from_server: false,
         },
         fields: ids.into(),

@@ -2,7 +2,7 @@
 
 use crate::straight::{condition_name, straight};
 use flowpin_lexer::{Grammar, Op, State};
-use flowpin_record::Logs;
+use flowpin_record::{Logs, Shown};
 use std::fmt::{Debug, Write};
 
 /// Source of a module that holds a grammar as the static `NAME`, marked as generated.
@@ -112,9 +112,17 @@ pub fn as_rust(grammar: &Grammar, name: &str, from: &str, has_straight: bool) ->
                 column.name, column.eve, column.kind, column.doc
             );
         }
+        let mut more = match schema.shown {
+            Shown::Everywhere => String::new(),
+            Shown::InEvents => ".only_events()".to_owned(),
+            Shown::InColumns => ".only_columns()".to_owned(),
+        };
+        if let Some(column) = schema.client_sent {
+            let _ = write!(more, ".sent_as_says({column})");
+        }
         format!(
             "GrammarMessage {{ schema: MessageSchema::in_file({:?}, {:?}, {:?}, \
-             const {{ &[{columns}] }}), fields: Borrowed(&{:?}) }}",
+             const {{ &[{columns}] }}){more}, fields: Borrowed(&{:?}) }}",
             schema.name, schema.file_stem, schema.doc, message.fields
         )
     });

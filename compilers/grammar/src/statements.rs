@@ -21,7 +21,7 @@ impl<'a> Statements<'a> {
         fields: Vec<FieldDeclaration>,
     ) -> Result<Self, Failure> {
         for message in &read.declarations.messages {
-            if message.fields.is_empty() {
+            if message.fields.is_empty() && message.like.is_none() {
                 return Err(Failure::new(
                     message.at,
                     "a message needs at least one field",
@@ -104,7 +104,10 @@ impl<'a> Statements<'a> {
             ("capture", [field]) => {
                 Op::Capture(self.field(field, &[FieldKind::Text, FieldKind::List])?)
             }
-            ("unfold", [field]) => Op::Unfold(self.field(field, &[FieldKind::Text])?),
+            ("between_with", [Byte(begin, _), Byte(end, _)]) => Op::BetweenWith(*begin, *end),
+            ("unfold", [field]) => {
+                Op::Unfold(self.field(field, &[FieldKind::Text, FieldKind::List])?)
+            }
             ("append", [field]) => {
                 Op::Append(self.field(field, &[FieldKind::Text, FieldKind::List])?)
             }
@@ -158,6 +161,7 @@ impl<'a> Statements<'a> {
             }
             ("skip_all", []) => Op::SkipCount(u64::MAX),
             ("emit", [message]) => Op::Emit(self.message(message)?),
+            ("show", [message]) => Op::Show(self.message(message)?),
             ("ask", [message]) => Op::Ask(self.message(message)?),
             ("ask", [message, how @ Name(name, at)]) => self.ask(message, how, (name, *at))?,
             ("await", [Name(name, at)]) => Op::Await(condition(self.read, name, *at)?),
@@ -348,6 +352,7 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("after", "after('c')"),
     ("before", "before('c')"),
     ("between", "between('c', 'c')"),
+    ("between_with", "between_with('c', 'c')"),
     ("capture", "capture(FIELD)"),
     ("append", "append(FIELD)"),
     ("set", "set(FIELD, \"text\") or set(FIELD, NUMBER)"),

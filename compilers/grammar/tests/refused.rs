@@ -1,6 +1,7 @@
 //! What a grammar may not say, and what it may.
 
 use flowpin_grammar::{Limits, compile};
+use flowpin_record::Shown;
 
 fn first_line(text: &str) -> String {
     match compile("g.l", text.as_bytes(), &Limits::default()) {
@@ -57,4 +58,27 @@ fn a_message_may_be_on_one_line() {
     }
     let text = "%message foo \"x\" { a text b text }\n%%\nx ;\n";
     assert_eq!(first_line(text), "g.l:1:27: error: not expected here");
+}
+
+/// A message may be of EVE alone or of the other formats alone, have its files named otherwise, and
+/// have the records of another; a field may be of EVE alone.
+#[test]
+fn messages_may_be_of_events_or_of_columns() {
+    let text = "%message a events either \"An a.\" { x text events eve \"a.x\"; y list }\n\
+                %message b columns file \"a\" \"A b.\" { x text }\n\
+                %message c events as a\n\
+                %%\nx { between_with('<', '>'); capture(x); unfold(y); show(a); emit(b); }\n\
+                y { emit(c); }\n";
+    let compiled = compile("g.l", text.as_bytes(), &Limits::default()).unwrap();
+    let [a, b, c] = [0, 1, 2].map(|at| &compiled.grammar.messages[at].schema);
+    assert_eq!((a.shown, a.client_sent), (Shown::InEvents, Some(2)));
+    assert_eq!((&*a.columns[0].name, &*a.columns[0].eve), ("", "a.x"));
+    assert_eq!((b.shown, &*b.file_stem), (Shown::InColumns, "a"));
+    assert_eq!((c.shown, &*c.name), (Shown::InEvents, "a"));
+    assert_eq!(c.columns.len(), a.columns.len());
+    let unknown = "%message c events as d\n%%\nx { emit(c); }\n";
+    assert_eq!(
+        first_line(unknown),
+        "g.l:1:21: error: a message with fields is expected"
+    );
 }

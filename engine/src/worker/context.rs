@@ -101,6 +101,7 @@ impl<'a, S> Context<'a, S> {
                 protocol: record.protocol,
                 client: record.client,
                 server: record.server,
+                vlans: record.vlans,
             },
         }
     }

@@ -24,6 +24,10 @@ options! {
             all_fields: bool => all_fields: bool = false,
                 flag Flag::switch("all-fields", "Write every field of HTTP and FIX messages, \
                     not only the common ones, and every FTP command");
+            /// Write the fingerprints JA3 and JA3S of TLS and QUIC to EVE JSON.
+            ja3: bool => ja3: bool = false,
+                flag Flag::switch("ja3", "Write the fingerprints JA3 and JA3S of TLS and QUIC to \
+                    EVE JSON");
             /// Files with grammars; each parses the protocol that it names.
             grammars: Vec<PathBuf> => grammars: Vec<PathBuf> = Vec::new(),
                 flag Flag::value("grammar", "FILE", "A grammar, which parses the protocol that it \

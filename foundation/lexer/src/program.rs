@@ -132,9 +132,12 @@ pub enum Op {
     /// The window is what stands between the first such byte and the next second one, neither of
     /// them within a quoted string; all if there are none.
     Between(u8, u8),
+    /// The same with these two bytes.
+    BetweenWith(u8, u8),
     /// The field is the window.
     Capture(FieldId),
-    /// The field is the window's lines, each without blanks at its ends, joined by one blank.
+    /// The field is the window's lines, each without blanks at its ends, joined by one blank; of a
+    /// list one more member.
     Unfold(FieldId),
     /// The window is added: to a text behind a blank, to a list as one more.
     Append(FieldId),
@@ -171,6 +174,8 @@ pub enum Op {
     Take(FieldId, FieldId),
     /// A message is told, of the direction's fields.
     Emit(u16),
+    /// The same; the direction keeps its fields.
+    Show(u16),
     /// The direction's fields become a question, which waits for its answer.
     Ask(u16),
     /// The same; its answer is read in that start condition.

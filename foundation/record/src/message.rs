@@ -27,11 +27,12 @@ pub const MESSAGE_COLUMNS: [&str; 9] = [
 ];
 
 /// Members that EVE's events of every kind of message have: no schema's paths begin with them.
-pub const MESSAGE_MEMBERS: [&str; 14] = [
+pub const MESSAGE_MEMBERS: [&str; 15] = [
     "timestamp",
     "flow_id",
     "pcap_cnt",
     "event_type",
+    "vlan",
     "src_ip",
     "src_port",
     "dest_ip",
@@ -278,6 +279,8 @@ pub struct MessagePlace {
     pub client: RecordEndpoint,
     /// The other side.
     pub server: RecordEndpoint,
+    /// The VLANs of the connection's first packet, outermost first; 0xffff where there is none.
+    pub vlans: [u16; 2],
     /// What the connection speaks, as identified; empty if nothing was.
     pub app: &'static str,
     /// What Suricata calls it.

@@ -215,6 +215,7 @@ impl Table {
             protocol: parts.protocol(),
             client,
             server,
+            vlans: parts.cold.vlans,
         }
     }
 
@@ -242,6 +243,8 @@ pub struct Peers {
     pub client: RecordEndpoint,
     /// The other side.
     pub server: RecordEndpoint,
+    /// The VLANs of its first packet, outermost first; 0xffff where there is none.
+    pub vlans: [u16; 2],
 }
 
 /// The effect of a packet on its connection.

@@ -40,6 +40,7 @@ fn place(number: u64) -> MessagePlace {
         protocol: 17,
         client: end([10, 0, 0, 1], 1234),
         server: end([10, 0, 0, 2], 53),
+        vlans: [0xffff; 2],
         app: "dns",
         in_tools: ToolNames::of("dns"),
         transaction: 7,
@@ -132,6 +133,37 @@ fn eve_nests_by_paths() {
     lines.iter().for_each(|line| {
         serde_json::from_str::<serde_json::Value>(line).unwrap();
     });
+}
+
+/// The tags of the connection's first packet stand where a flow's do, outermost first.
+#[test]
+fn eve_has_the_vlans() {
+    let tagged = |vlans: [u16; 2]| {
+        let schemas = MessageSchemas::new([&OTHER, &ASKED]);
+        let mut formatter = Formatter::with_messages(&OutputPlan::default(), &schemas);
+        let place = MessagePlace { vlans, ..place(1) };
+        let key = RecordKey {
+            time: Timestamp(1),
+            number: 1,
+            ordinal: 1,
+        };
+        formatter.message(key, &place, &ASKED, &[]);
+        let dir = tempfile::tempdir().unwrap();
+        let plan = OutputPlan {
+            dir: dir.path().to_owned(),
+            ..OutputPlan::default()
+        };
+        let mut writers =
+            Writers::with_messages(&plan, &schemas, Box::new(Disk::default())).unwrap();
+        let mut merger = Merger::new(1);
+        merger.push(0, formatter.take_batch(Timestamp::MAX));
+        merger.drain(&mut writers, |_, _| ()).unwrap();
+        writers.finish().unwrap();
+        std::fs::read_to_string(dir.path().join("eve.json")).unwrap()
+    };
+    let two = r#""event_type":"asked","vlan":[5,6],"src_ip":"10.0.0.1""#;
+    assert!(tagged([5, 6]).contains(two), "{}", tagged([5, 6]));
+    assert!(tagged([5, 0xffff]).contains(r#","vlan":[5],"#));
 }
 
 /// Zeek's file name, header, escapes and unset values.

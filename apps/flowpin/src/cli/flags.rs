@@ -42,8 +42,8 @@ shown! {
     Output "Output" ["format", "output", "rotate", "output-max"];
     Cores "Cores" ["pipeline", "cut", "cpus", "seed"];
     Connections "Connections" ["checksums", "timeouts", "id-seed", "memory"];
-    Stages "Analysis" ["streams", "identify", "patterns", "parse", "all-fields", "extract", "hash",
-        "grammar", "fix-dictionary", "scans"];
+    Stages "Analysis" ["streams", "identify", "patterns", "parse", "all-fields", "ja3", "extract",
+        "hash", "grammar", "fix-dictionary", "scans"];
     Patterns "Analysis" ["patterns"];
     Records "Records" ["interim", "community-id", "community-seed", "host-pairs", "csv-safe",
         "parquet-time"];

@@ -13,11 +13,15 @@
 //!    command text "What is asked for."
 //!    size    count eve "memcached.bytes" "How long the value is."
 //!  }
+//!  %message line events either "A line."  { … }    in EVE alone, of what either side sends
+//!  %message sums columns file "line" "…"  { … }    in formats of columns alone
+//!  %message cut events as line                     records like those of line
 //! ```
 
 use super::cursor::{Cursor, as_text};
 use crate::diagnostic::Failure;
 use flowpin_lexer::{Direction, FieldKind};
+use flowpin_record::Shown;
 
 /// What a grammar says about its protocol.
 #[derive(Debug, Default)]
@@ -44,6 +48,8 @@ pub(crate) struct FieldDeclaration {
     pub(crate) is_kept: bool,
     /// The name in Zeek's logs, if it is another.
     pub(crate) zeek: Option<String>,
+    /// Only EVE has it.
+    pub(crate) is_in_events: bool,
     /// Where EVE has it, if not in the message's object under its name.
     pub(crate) eve: Option<String>,
     pub(crate) doc: String,
@@ -54,6 +60,13 @@ pub(crate) struct FieldDeclaration {
 #[derive(Debug)]
 pub(crate) struct MessageDeclaration {
     pub(crate) name: String,
+    pub(crate) shown: Shown,
+    /// Its events have the sender as their source.
+    pub(crate) is_of_either: bool,
+    /// The stem of its files, if not its name.
+    pub(crate) file: Option<String>,
+    /// The message whose records it has.
+    pub(crate) like: Option<(String, usize)>,
     pub(crate) doc: String,
     pub(crate) fields: Vec<FieldDeclaration>,
     pub(crate) at: usize,
@@ -166,9 +179,47 @@ fn limit(cursor: &mut Cursor<'_>, into: &mut Declarations) -> Result<(), Failure
 
 fn message(cursor: &mut Cursor<'_>, into: &mut Declarations) -> Result<(), Failure> {
     let (name, at) = named(cursor, "the message's name")?;
+    let mut message = MessageDeclaration {
+        name,
+        shown: Shown::Everywhere,
+        is_of_either: false,
+        file: None,
+        like: None,
+        doc: String::new(),
+        fields: Vec::new(),
+        at,
+    };
     cursor.skip_blanks();
-    let doc = string(cursor)?.unwrap_or_default();
+    if cursor.eat(b"events") {
+        message.shown = Shown::InEvents;
+    } else if cursor.eat(b"columns") {
+        message.shown = Shown::InColumns;
+    }
     cursor.skip_blanks();
+    message.is_of_either = cursor.eat(b"either");
+    cursor.skip_blanks();
+    if cursor.eat(b"file") {
+        cursor.skip_blanks();
+        message.file = string(cursor)?;
+        cursor.skip_blanks();
+    }
+    if cursor.eat(b"as") {
+        cursor.skip_blanks();
+        message.like = Some(named(cursor, "a message's name")?);
+    } else {
+        message.doc = string(cursor)?.unwrap_or_default();
+        cursor.skip_blanks();
+        message.fields = fields(cursor, at)?;
+    }
+    if into.messages.len() >= MESSAGES_MAX {
+        return Err(Failure::new(at, format!("at most {MESSAGES_MAX} messages")));
+    }
+    into.messages.push(message);
+    cursor.end_line()
+}
+
+/// The fields of a message in braces.
+fn fields(cursor: &mut Cursor<'_>, at: usize) -> Result<Vec<FieldDeclaration>, Failure> {
     if !cursor.eat(b"{") {
         return Err(Failure::new(
             cursor.at,
@@ -179,7 +230,7 @@ fn message(cursor: &mut Cursor<'_>, into: &mut Declarations) -> Result<(), Failu
     loop {
         cursor.skip_space()?;
         if cursor.eat(b"}") {
-            break;
+            return Ok(fields);
         }
         if cursor.peek().is_none() {
             return Err(Failure::new(at, "a message without its }"));
@@ -196,19 +247,9 @@ fn message(cursor: &mut Cursor<'_>, into: &mut Declarations) -> Result<(), Failu
             cursor.end_line()?;
         }
     }
-    if into.messages.len() >= MESSAGES_MAX {
-        return Err(Failure::new(at, format!("at most {MESSAGES_MAX} messages")));
-    }
-    into.messages.push(MessageDeclaration {
-        name,
-        doc,
-        fields,
-        at,
-    });
-    cursor.end_line()
 }
 
-/// `name kind [kept] [zeek "name"] [eve "path"] ["doc"]`: to the end of the line, a `;`
+/// `name kind [kept] [events] [zeek "name"] [eve "path"] ["doc"]`: to the end of the line, a `;`
 /// or the message's `}`.
 fn field(cursor: &mut Cursor<'_>) -> Result<FieldDeclaration, Failure> {
     let (name, at) = named(cursor, "a field's name")?;
@@ -222,6 +263,8 @@ fn field(cursor: &mut Cursor<'_>) -> Result<FieldDeclaration, Failure> {
     };
     cursor.skip_blanks();
     let is_kept = cursor.eat(b"kept");
+    cursor.skip_blanks();
+    let is_in_events = cursor.eat(b"events");
     cursor.skip_blanks();
     let mut zeek = None;
     if cursor.eat(b"zeek") {
@@ -241,6 +284,7 @@ fn field(cursor: &mut Cursor<'_>) -> Result<FieldDeclaration, Failure> {
         kind,
         is_kept,
         zeek,
+        is_in_events,
         eve,
         doc,
         at,

@@ -48,6 +48,7 @@ impl Places<'_> {
                 protocol: peers.protocol,
                 client: peers.client,
                 server: peers.server,
+                vlans: peers.vlans,
                 app: names.app,
                 in_tools: names.in_tools,
                 transaction: 0,

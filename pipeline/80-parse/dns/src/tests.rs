@@ -13,6 +13,7 @@ use proptest::prelude::*;
 /// Protocols.
 const DNS: u16 = 0;
 const MDNS: u16 = 1;
+const LLMNR: u16 = 2;
 
 /// Types.
 const A: u16 = 1;
@@ -295,6 +296,45 @@ fn mdns_is_not_paired() {
     );
     assert_eq!(records.all("qclass"), ["1", "1"]);
     assert_eq!(records.all("rtt"), ["", ""]);
+}
+
+/// Events of protocols of the link name what records hold by the records' types, with the strings
+/// of a text as a list (RFC 1035 §3.3.14).
+#[test]
+fn mdns_events_name_contents_by_their_type() {
+    let options = DnsOptions {
+        log: false,
+        ..options()
+    };
+    let mut message = query(0, "a.local", A);
+    message[2..8].copy_from_slice(b"\x84\0\0\x01\0\x03");
+    message.extend(b"\xc0\x0c\0\x10\0\x01\0\0\0\x78\0\x08\x03b=c\x03d=e");
+    message.extend(b"\xc0\x0c\0\x01\0\x01\0\0\0\x78\0\x04\xc0\0\x02\x07");
+    message.extend(b"\xc0\x0c\0\x21\0\x01\0\0\0\x78\0\x08\0\x01\0\x02\0\x50\xc0\x0c");
+    for (protocol, name) in [(MDNS, "mdns"), (LLMNR, "llmnr")] {
+        let records = datagrams(options.clone(), protocol, &[(1, message.clone())]);
+        let of = |key: &str| records.of(0, &format!("{name}.answers[].{key}")).to_owned();
+        assert_eq!(of("rrname"), "a.local|a.local|a.local");
+        assert_eq!(of("txt"), "b=c|d=e|-|-");
+        assert_eq!(of("a"), "-|192.0.2.7|-");
+        assert_eq!(["srv.port", "srv.name"].map(of), ["-|-|80", "-|-|a.local"]);
+        assert_eq!(of("ptr"), "");
+    }
+}
+
+/// Suricata has an answer for each string of a text.
+#[test]
+fn strings_of_a_text_are_answers_of_their_own() {
+    let options = DnsOptions {
+        log: false,
+        ..options()
+    };
+    let mut message = query(7, "a.example", 16);
+    message[2..8].copy_from_slice(b"\x81\x80\0\x01\0\x01");
+    message.extend(b"\xc0\x0c\0\x10\0\x01\0\0\0\x78\0\x08\x03b=c\x03d=e");
+    let records = datagrams(options, DNS, &[(1, message)]);
+    assert_eq!(records.of(0, "dns.answers[].rdata"), "b=c|d=e");
+    assert_eq!(records.of(0, "dns.answers[].ttl"), "120|120");
 }
 
 /// Violations are named, and the readable parts are read.

@@ -110,7 +110,9 @@ mod tests {
             data.extend_from_slice(turn);
         }
         for choice in 0..3 {
-            let read = messages(choice, &data, 7);
+            let mut read = messages(choice, &data, 7);
+            // What goes by columns is not reported where no format has it.
+            read.retain(|line| !line.starts_with("sip_log "));
             let log = Log {
                 is_unread: true,
                 ..Log::default()

@@ -100,7 +100,8 @@ impl<S: MessageSink> Actor<'_, S> {
             return false;
         };
         let (fields, how) = ([question.fields.values(self.memory); 2], question.asked);
-        emit_message(self.grammar, how.message, how.at, fields, self.sink);
+        let message = (how.message, self.to_server);
+        emit_message(self.grammar, message, how.at, fields, self.sink);
         self.questions.pop(asked, self.shard, self.memory);
         true
     }
@@ -119,6 +120,7 @@ impl<S: MessageSink> Actor<'_, S> {
             Some(question) => {
                 let fields = [self.extra.fields, question.fields];
                 let fields = fields.map(|fields| fields.values(self.memory));
+                let message = (message, self.to_server);
                 emit_message(self.grammar, message, question.asked.at, fields, self.sink);
                 self.questions.take_answer(asked, self.shard, self.memory);
                 self.clear();
@@ -136,6 +138,7 @@ impl<S: MessageSink> Actor<'_, S> {
             Some(question) => {
                 let fields = [self.extra.fields, question.fields];
                 let fields = fields.map(|fields| fields.values(self.memory));
+                let message = (message, self.to_server);
                 emit_message(self.grammar, message, question.asked.at, fields, self.sink);
                 self.clear();
             }
@@ -160,7 +163,13 @@ impl<S: MessageSink> Actor<'_, S> {
         let time = peer.fields.begun.unwrap_or(self.at);
         let fields = [self.extra.fields, peer.fields];
         let fields = fields.map(|fields| fields.values(self.memory));
-        emit_message(self.grammar, message, time, fields, self.sink);
+        emit_message(
+            self.grammar,
+            (message, self.to_server),
+            time,
+            fields,
+            self.sink,
+        );
         let known = &self.grammar.program.fields;
         peer.fields.clear(known, self.shard, self.memory);
         self.clear();

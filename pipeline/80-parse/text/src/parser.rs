@@ -197,7 +197,8 @@ impl Parser for Text {
         let shared = &mut self.shared;
         let [client, server] = &mut connection.sides;
         let answers = [&mut server.extra.fields, &mut client.extra.fields].map(core::mem::take);
-        for (side, mut partial) in [client, server].into_iter().zip(answers) {
+        let sides = [(client, true), (server, false)];
+        for ((side, to_server), mut partial) in sides.into_iter().zip(answers) {
             let asked = &mut side.extra.asked;
             while let Some(question) = shared.questions.first(asked) {
                 let how = question.asked;
@@ -208,7 +209,8 @@ impl Parser for Text {
                 };
                 let fields = [answer, question.fields];
                 let fields = fields.map(|fields| fields.values(&shared.memory));
-                emit_message(&protocol.grammar, how.message, how.at, fields, sink);
+                let message = (how.message, to_server);
+                emit_message(&protocol.grammar, message, how.at, fields, sink);
                 if how.message != NO_MESSAGE {
                     partial.forget(shard, &mut shared.memory);
                 }

@@ -69,9 +69,24 @@ pub(crate) fn between(text: &[u8], begin: u8, end: u8) -> &[u8] {
     let Some(inside) = inside else {
         return text;
     };
-    // An unterminated quoted string quotes nothing.
-    let end = unquoted(inside, end).or_else(|| inside.iter().position(|&byte| byte == end));
+    let end = unquoted_end(inside, end);
     end.and_then(|at| inside.get(..at)).unwrap_or(inside)
+}
+
+/// The same with both bytes.
+pub(crate) fn between_with(text: &[u8], begin: u8, end: u8) -> &[u8] {
+    let Some(from) = unquoted(text, begin).and_then(|at| text.get(at..)) else {
+        return text;
+    };
+    let inside = from.get(1..).unwrap_or_default();
+    let end = unquoted_end(inside, end).map(|at| at.saturating_add(2));
+    end.and_then(|at| from.get(..at)).unwrap_or(from)
+}
+
+/// The position of the byte that ends what is between; an unterminated quoted string quotes
+/// nothing.
+fn unquoted_end(inside: &[u8], end: u8) -> Option<usize> {
+    unquoted(inside, end).or_else(|| inside.iter().position(|&byte| byte == end))
 }
 
 /// The position of the first such byte outside quoted strings.

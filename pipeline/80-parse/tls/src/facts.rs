@@ -4,10 +4,12 @@ use crate::certificate::Certificate;
 use crate::distinguished::{for_suricata, for_zeek};
 use crate::hello::{ClientHello, ServerHello, alpn_names};
 use crate::history::History;
+use crate::ja3;
 use crate::ja4::{Carrier, ja4};
 use crate::names;
 use crate::pages::{Page, Text, Writer};
 use crate::schema::{CertificateTexts, TLS};
+use crate::short::Short;
 use core::hint::black_box;
 use flowpin_packet::Timestamp;
 use flowpin_record::{MessageSchema, MessageSink, Value};
@@ -24,6 +26,10 @@ pub(crate) struct Facts {
     /// How many bytes of the page are in use.
     used: u16,
     pub(crate) ja4: Text,
+    /// JA3 and JA3S, if they are wanted: the numbers that are hashed.
+    pub(crate) ja3: Text,
+    pub(crate) ja3s: Text,
+    wants_ja3: bool,
     pub(crate) server_name: Text,
     /// ALPN as offered by the client: names, each after its length.
     pub(crate) offered: Text,
@@ -44,9 +50,10 @@ pub(crate) struct Facts {
 
 impl Facts {
     /// Returns the facts of a new connection: none.
-    pub(crate) fn first_seen_at(time: Timestamp) -> Self {
+    pub(crate) fn first_seen_at(time: Timestamp, wants_ja3: bool) -> Self {
         Self {
             time,
+            wants_ja3,
             ..Self::default()
         }
     }
@@ -107,6 +114,8 @@ impl Facts {
             count = count.saturating_add(1);
         }
         let alternatives = list(alternatives.get(..count).unwrap_or_default());
+        let (ja3, ja3s) = (self.ja3.of(page), self.ja3s.of(page));
+        let [ja3_hash, ja3s_hash] = [ja3, ja3s].map(fingerprint);
         sink.message(
             schema,
             self.time,
@@ -123,6 +132,10 @@ impl Facts {
                 Value::Bool(self.is_established),
                 Value::bytes(self.history.get()),
                 Value::bytes(self.ja4.of(page)),
+                Value::bytes(ja3_hash.get()),
+                Value::bytes(ja3),
+                Value::bytes(ja3s_hash.get()),
+                Value::bytes(ja3s),
                 offered,
                 Value::bytes(subject[0].get()),
                 Value::bytes(subject[1].get()),
@@ -188,6 +201,9 @@ impl Notes<'_> {
         let used = &mut facts.used;
         let mut writer = Writer { page, used };
         facts.ja4 = writer.put(&ja4(hello, carrier).0, JA4_LEN);
+        if let Some(numbers) = facts.wants_ja3.then(|| ja3::of_client(hello)).flatten() {
+            facts.ja3 = writer.put(numbers.get(), usize::MAX);
+        }
         facts.server_name = writer.put(hello.server_name.unwrap_or_default(), SERVER_NAME_MAX);
         facts.session = writer.put(hello.session, SESSION_MAX);
         let mut offered = writer.begin();
@@ -220,7 +236,18 @@ impl Notes<'_> {
             let used = &mut facts.used;
             let mut writer = Writer { page, used };
             facts.chosen = writer.put(hello.alpn.unwrap_or_default(), CHOSEN_MAX);
+            if let Some(numbers) = facts.wants_ja3.then(|| ja3::of_server(hello)).flatten() {
+                facts.ja3s = writer.put(numbers.get(), usize::MAX);
+            }
         }
+    }
+}
+
+/// The fingerprint of numbers, if there are any.
+pub(crate) fn fingerprint(numbers: &[u8]) -> Short<32> {
+    match numbers {
+        [] => Short::default(),
+        _ => ja3::hash(numbers),
     }
 }
 

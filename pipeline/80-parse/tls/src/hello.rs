@@ -28,6 +28,10 @@ pub struct ClientHello<'a> {
 pub(crate) struct ServerHello<'a> {
     /// The version, even if an extension contains it.
     pub(crate) version: u16,
+    /// The version in its old place.
+    pub(crate) legacy_version: u16,
+    /// The extensions as sent.
+    pub(crate) extensions: &'a [u8],
     pub(crate) session: &'a [u8],
     pub(crate) cipher: u16,
     /// The protocol chosen by ALPN, if sent in clear.
@@ -55,6 +59,7 @@ impl<'a> ServerHello<'a> {
             is_retry: cursor.take(32)? == RETRY,
             ..ServerHello::default()
         };
+        hello.legacy_version = hello.version;
         // Drafts of TLS 1.3 before 22 had neither a session nor a compression method; the first
         // ones had the final version here, where the final version has that of TLS 1.2.
         let is_short = matches!(hello.version, 0x0304 | 0x7f01..=0x7f15);
@@ -70,7 +75,8 @@ impl<'a> ServerHello<'a> {
             cursor.u8()?;
         }
         let extensions = cursor.len16().and_then(|len| cursor.take(len));
-        for (kind, value) in Extensions(Cursor::over(extensions.unwrap_or_default())) {
+        hello.extensions = extensions.unwrap_or_default();
+        for (kind, value) in Extensions(Cursor::over(hello.extensions)) {
             match (kind, value) {
                 (16, value) => hello.alpn = value.get(3..),
                 (41, _) => hello.has_psk = true,
@@ -145,6 +151,11 @@ impl<'a> ClientHello<'a> {
     pub fn each_extension(&self) -> impl Iterator<Item = (u16, &'a [u8])> {
         Extensions(Cursor::over(self.extensions))
     }
+}
+
+/// Returns the number and value of each extension of a list.
+pub(crate) fn extensions(list: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    Extensions(Cursor::over(list))
 }
 
 struct Extensions<'a>(Cursor<'a>);

@@ -4,7 +4,7 @@
 //! ```text
 //!  stream ────► records ► handshake messages ─┐
 //!  datagrams ─► DTLS records ────────────────┼─► facts ──► one `tls` or `quic` record
-//!           └─► QUIC Initials, decrypted ─────┘
+//!           └─► QUIC Initials, decrypted ─────┘      (in EVE QUIC has one for each hello)
 //! ```
 //!
 //! Owns the facts of each connection, whose memory is charged to the budget of its shard.
@@ -13,8 +13,8 @@
 //! can reveal nothing more, so that the bytes after the handshake need not be delivered.
 //!
 //! Deliberately does not: verify certificates or signatures, or decrypt anything except the packets
-//! that QUIC's specification lets any observer read. Of the fingerprints it has only JA4 itself
-//! (the others of the family have a different licence).
+//! that QUIC's specification lets any observer read. Of the family of JA4 it has only JA4 itself
+//! (the others have a different licence); JA3 and JA3S only on request.
 
 #![deny(
     clippy::indexing_slicing,
@@ -36,6 +36,7 @@ mod handshake;
 mod hello;
 mod history;
 mod initial;
+mod ja3;
 mod ja4;
 mod names;
 mod pages;
@@ -49,6 +50,6 @@ mod stream;
 pub use fuzz::fuzz_tls;
 pub use hello::ClientHello;
 pub use ja4::{Carrier, Ja4, ja4};
-pub use quic::Quic;
-pub use schema::{QUIC, TLS};
+pub use quic::{QUIC, QUIC_LOG, Quic};
+pub use schema::TLS;
 pub use stream::Tls;

@@ -152,4 +152,4 @@ impl Pages {
 }
 
 /// The page of sessions without one.
-static EMPTY: Page = [0; PAGE_BYTES];
+pub(crate) static EMPTY: Page = [0; PAGE_BYTES];

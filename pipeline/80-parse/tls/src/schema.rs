@@ -1,4 +1,4 @@
-//! The schemas of the records: `tls` (Zeek's `ssl.log`) and `quic`.
+//! The schema of the record `tls` (Zeek's `ssl.log`).
 
 use crate::certificate::Certificate;
 use crate::pages::Page;
@@ -18,14 +18,6 @@ pub static TLS: MessageSchema = MessageSchema::in_file(
 /// it are QUIC's.
 pub(crate) static TLS_OF_QUIC: MessageSchema =
     MessageSchema::in_file("tls", "ssl", "A handshake inside QUIC.", TLS_COLUMNS).only_columns();
-
-/// The start of a QUIC connection.
-pub static QUIC: MessageSchema = MessageSchema::new(
-    "quic",
-    "The start of a QUIC connection, from its Initial packets. Written when both hellos were \
-     seen, or when the connection ends.",
-    QUIC_COLUMNS,
-);
 
 const TLS_COLUMNS: &[MessageColumn] = &[
     MessageColumn::new(
@@ -101,6 +93,30 @@ const TLS_COLUMNS: &[MessageColumn] = &[
         "The JA4 fingerprint of the client's hello.",
     ),
     MessageColumn::new(
+        "",
+        "tls.ja3.hash",
+        Kind::Text,
+        "The JA3 fingerprint of the client's hello (on request).",
+    ),
+    MessageColumn::new(
+        "",
+        "tls.ja3.string",
+        Kind::Text,
+        "What it is the MD5 of (on request).",
+    ),
+    MessageColumn::new(
+        "",
+        "tls.ja3s.hash",
+        Kind::Text,
+        "The JA3S fingerprint of the server's hello (on request).",
+    ),
+    MessageColumn::new(
+        "",
+        "tls.ja3s.string",
+        Kind::Text,
+        "What it is the MD5 of (on request).",
+    ),
+    MessageColumn::new(
         "client_alpns",
         "tls.client_alpns",
         Kind::TextList,
@@ -167,76 +183,6 @@ const TLS_COLUMNS: &[MessageColumn] = &[
         "tls.fingerprint",
         Kind::Text,
         "The SHA-1 hash of the certificate, in hexadecimal.",
-    ),
-];
-
-const QUIC_COLUMNS: &[MessageColumn] = &[
-    MessageColumn::new(
-        "version",
-        "quic.version",
-        Kind::Text,
-        "The QUIC version: a number, Google's notation for its own versions (`Q046`), hexadecimal \
-         for others.",
-    ),
-    MessageColumn::new(
-        "client_initial_dcid",
-        "flowpin.client_initial_dcid",
-        Kind::Text,
-        "The first connection ID that the client chose for the server, in hexadecimal.",
-    ),
-    MessageColumn::new(
-        "client_scid",
-        "flowpin.client_scid",
-        Kind::Text,
-        "The client's connection ID, in hexadecimal.",
-    ),
-    MessageColumn::new(
-        "server_scid",
-        "flowpin.server_scid",
-        Kind::Text,
-        "The server's connection ID, in hexadecimal.",
-    ),
-    MessageColumn::new(
-        "server_name",
-        "quic.sni",
-        Kind::Text,
-        "The server name that the client sent (SNI).",
-    ),
-    MessageColumn::new(
-        "client_protocol",
-        "",
-        Kind::Text,
-        "The first protocol that the client offered by ALPN.",
-    ),
-    MessageColumn::new(
-        "client_alpns",
-        "flowpin.client_alpns",
-        Kind::TextList,
-        "The protocols that the client offered by ALPN.",
-    ),
-    MessageColumn::new(
-        "ja4",
-        "quic.ja4",
-        Kind::Text,
-        "The JA4 fingerprint of the client's hello.",
-    ),
-    MessageColumn::new(
-        "cipher",
-        "flowpin.cipher",
-        Kind::Text,
-        "The cipher suite that the server chose.",
-    ),
-    MessageColumn::new(
-        "curve",
-        "flowpin.curve",
-        Kind::Text,
-        "The group (curve) of the key exchange.",
-    ),
-    MessageColumn::new(
-        "resumed",
-        "flowpin.session_resumed",
-        Kind::Bool,
-        "Whether the server resumed an earlier session.",
     ),
 ];
 

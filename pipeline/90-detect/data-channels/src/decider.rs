@@ -94,6 +94,7 @@ impl DataDecider {
             protocol: record.protocol,
             client: record.client,
             server: record.server,
+            vlans: record.vlans,
             app: NAME,
             in_tools: self.in_tools,
             transaction: 0,

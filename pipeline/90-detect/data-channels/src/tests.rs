@@ -72,6 +72,7 @@ fn see(observer: &mut DataObserver, number: u64, seen: &Seen) {
                 protocol: 6,
                 client: end(1, 50_000),
                 server: end(2, 21),
+                vlans: [0xffff; 2],
                 app: "ftp",
                 in_tools: ToolNames::of("ftp"),
                 transaction: 0,

@@ -19,8 +19,25 @@ pub(super) const PROTOCOL: Protocol = Protocol {
             &[Lead::start(b"220")],
             greeting,
         ),
+        Rule::check("smtp-command", On::Tcp, COMMANDS, command),
     ],
 };
+
+const PORTS: &[u16] = &[25, 587, 2525];
+
+/// Commands without an argument, which other protocols have as well.
+const COMMANDS: &[Lead] = &[
+    Lead::start(b"EHLO").on_ports(PORTS),
+    Lead::start(b"ehlo").on_ports(PORTS),
+    Lead::start(b"HELO").on_ports(PORTS),
+    Lead::start(b"helo").on_ports(PORTS),
+    Lead::start(b"QUIT").on_ports(PORTS),
+    Lead::start(b"quit").on_ports(PORTS),
+];
+
+fn command(look: &Look<'_>) -> Option<Answer> {
+    Answer::when(matches!(look.u8(4)?, b'\r' | b'\n'))
+}
 
 /// A greeting that does not say what it is: the client does.
 fn greeting(look: &Look<'_>) -> Option<Answer> {

@@ -29,8 +29,15 @@ fn datagram(look: &Look<'_>) -> Option<Answer> {
     Some(whole)
 }
 
-/// RFC 1035 §4.2.2: over TCP a length of two bytes comes before the message.
 fn stream(look: &Look<'_>) -> Option<Answer> {
+    if look.on_port(&[5355]) {
+        return Some(Answer::No);
+    }
+    framed(look)
+}
+
+/// RFC 1035 §4.2.2: over TCP a length of two bytes comes before the message.
+pub(super) fn framed(look: &Look<'_>) -> Option<Answer> {
     let len = usize::from(look.be16(0)?);
     if len < 17 {
         return Some(Answer::No);

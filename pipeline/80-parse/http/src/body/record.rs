@@ -60,6 +60,7 @@ impl<S: MessageSink> Turn<'_, S> {
             duration: duration(body),
             is_orig: Value::Bool(self.to_server),
             seen_bytes: Value::Count(body.len),
+            size: Value::Count(body.len.saturating_add(body.missing)),
             total_bytes: Value::count(framing.length.filter(|_| !framing.chunked)),
             missing_bytes: Value::Count(body.missing),
             overflow_bytes: Value::Count(body.left_out),

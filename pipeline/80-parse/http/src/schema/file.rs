@@ -28,8 +28,10 @@ record! {
         "From its first bytes to its last.";
     is_orig: "is_orig", "", Bool,
         "Whether the client sent it.";
-    seen_bytes: "seen_bytes", "fileinfo.size", Count,
+    seen_bytes: "seen_bytes", "", Count,
         "Bytes that were seen, decoded.";
+    size: "", "fileinfo.size", Count,
+        "Its bytes, decoded, with those that are missing in the capture.";
     total_bytes: "total_bytes", "", Count,
         "Bytes that its message announces.";
     missing_bytes: "missing_bytes", "", Count,

@@ -4,7 +4,7 @@ use super::Actor;
 use crate::fields::Values;
 use flowpin_lexer::{FieldId, FieldKind, Grammar, GrammarMessage, Token};
 use flowpin_packet::Timestamp;
-use flowpin_record::{MessageSink, Value};
+use flowpin_record::{MessageSink, Shown, Value};
 
 impl<S: MessageSink> Actor<'_, S> {
     /// Emits a token as a message, for grammars that define no messages.
@@ -50,10 +50,16 @@ impl<S: MessageSink> Actor<'_, S> {
     }
 
     pub(crate) fn emit(&mut self, message: u16) {
+        self.show(message);
+        self.clear();
+    }
+
+    /// Emits a message of fields that are needed further on.
+    pub(super) fn show(&mut self, message: u16) {
         let time = self.extra.fields.begun.unwrap_or(self.at);
         let fields = self.extra.fields.values(self.memory);
+        let message = (message, self.to_server);
         emit_message(self.grammar, message, time, [fields, fields], self.sink);
-        self.clear();
     }
 
     /// Ends a message: clears the fields that the grammar does not keep.
@@ -65,10 +71,10 @@ impl<S: MessageSink> Actor<'_, S> {
     }
 }
 
-/// Emits a message; fields missing in the first set come from the second.
+/// Emits a message of one direction; fields missing in the first set come from the second.
 pub(crate) fn emit_message<S: MessageSink>(
     grammar: &Grammar,
-    message: u16,
+    (message, to_server): (u16, bool),
     time: Timestamp,
     fields: [Values<'_>; 2],
     sink: &mut S,
@@ -77,7 +83,11 @@ pub(crate) fn emit_message<S: MessageSink>(
         return;
     };
     if !sink.reads(&message.schema) {
-        return sink.message(&message.schema, time, &[]);
+        // What goes by columns is not reported where no format has it.
+        if message.schema.shown != Shown::InColumns {
+            sink.message(&message.schema, time, &[]);
+        }
+        return;
     }
     let mut members = [Value::Unset; MEMBERS_MAX];
     let mut member_count = 0;
@@ -107,6 +117,10 @@ pub(crate) fn emit_message<S: MessageSink>(
             *value = Value::List(own);
         }
     }
+    if let Some(value) = message.schema.client_sent.and_then(|at| values.get_mut(at)) {
+        *value = Value::Bool(to_server);
+        column_count = column_count.saturating_add(1);
+    }
     let values = values.get(..column_count).unwrap_or_default();
     sink.message(&message.schema, time, values);
 }
@@ -126,7 +140,7 @@ fn columns<'a>(
     })
 }
 
-/// The compiler allows no more.
-const COLUMNS_MAX: usize = 64;
+/// The compiler allows no more, and one that says who sent it.
+const COLUMNS_MAX: usize = 65;
 /// Members of all lists of a message.
 const MEMBERS_MAX: usize = 128;

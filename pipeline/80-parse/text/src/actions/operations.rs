@@ -25,6 +25,9 @@ impl<S: MessageSink> Actor<'_, S> {
             Op::After(byte) => state.window = window::after(state.window, byte),
             Op::Before(byte) => state.window = window::before(state.window, byte),
             Op::Between(begin, end) => state.window = window::between(state.window, begin, end),
+            Op::BetweenWith(begin, end) => {
+                state.window = window::between_with(state.window, begin, end);
+            }
             // An empty text unsets the field.
             Op::Capture(field) if state.window.is_empty() => self.clear_field(field),
             Op::Unfold(field) => self.unfold(field, state.window),
@@ -81,6 +84,7 @@ impl<S: MessageSink> Actor<'_, S> {
                 self.extra.taking = (state.skip > 0 && self.is_read).then_some(field);
             }
             Op::Emit(message) => self.emit(message),
+            Op::Show(message) => self.show(message),
             Op::Ask(message) => self.ask(message, NO_CONDITION, 1),
             Op::AskIn(message, condition) => self.ask(message, condition, 1),
             Op::AskTimes(message, times) => {
@@ -161,14 +165,22 @@ impl<S: MessageSink> Actor<'_, S> {
         if !self.is_read {
             return;
         }
+        let is_list = self.is_list(field);
         let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
         let mut context = capture_context(self.at, self.shard, self.options, self.memory);
         let mut is_first = true;
         let fields = &mut self.extra.fields;
-        fields.clear_field(field, context.shard, context.memory);
+        if !is_list {
+            fields.clear_field(field, context.shard, context.memory);
+        }
         for line in lines.filter(|line| !line.is_empty()) {
             if is_first {
-                fields.set_text(field, line, false, &mut context);
+                let lost = context.memory.lost;
+                fields.set_text(field, line, is_list, &mut context);
+                // Without room in a list, what follows must not become part of an earlier member.
+                if is_list && context.memory.lost > lost {
+                    return;
+                }
             } else {
                 fields.extend_text(field, b" ", line, &mut context);
             }
@@ -176,12 +188,16 @@ impl<S: MessageSink> Actor<'_, S> {
         }
     }
 
+    fn is_list(&self, field: FieldId) -> bool {
+        let known = self.grammar.program.fields.get(usize::from(field));
+        known.is_some_and(|known| known.kind == FieldKind::List)
+    }
+
     fn append(&mut self, field: FieldId, text: &[u8]) {
         if !self.is_read {
             return;
         }
-        let known = self.grammar.program.fields.get(usize::from(field));
-        let is_list = known.is_some_and(|known| known.kind == FieldKind::List);
+        let is_list = self.is_list(field);
         let mut context = capture_context(self.at, self.shard, self.options, self.memory);
         let fields = &mut self.extra.fields;
         match is_list {

@@ -57,6 +57,8 @@ fn only_captures(grammar: &Grammar, rule: &Rule) -> bool {
                 | Op::Rest(_)
                 | Op::After(_)
                 | Op::Before(_)
+                | Op::Between(..)
+                | Op::BetweenWith(..)
                 | Op::Capture(_)
                 | Op::Unfold(_)
                 | Op::Append(_)

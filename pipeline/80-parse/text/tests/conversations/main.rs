@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 
+mod events;
 mod folding;
 mod limits;
 mod mail;

@@ -4,12 +4,40 @@ use flowpin_memory::Budget;
 use flowpin_packet::Timestamp;
 use flowpin_parser::testing::Trial;
 use flowpin_parser::{Parser, ParserSetup};
-use flowpin_record::{MessageSchema, MessageSink, Value};
+use flowpin_record::{MessageColumn, MessageSchema, MessageSink, Shown, Value};
 use flowpin_text::{Protocol, Text, TextOptions, built_in};
 use std::sync::Arc;
 
+/// What formats of columns have.
 #[derive(Default)]
 pub(crate) struct Log(pub(crate) Vec<String>);
+
+/// What EVE has: of each value its path.
+#[derive(Default)]
+pub(crate) struct Events(pub(crate) Vec<String>);
+
+impl MessageSink for Events {
+    fn message(&mut self, schema: &MessageSchema, time: Timestamp, values: &[Value<'_>]) {
+        if schema.shown == Shown::InColumns {
+            return;
+        }
+        let from = match schema.is_from_server(values) {
+            true => "server",
+            false => "client",
+        };
+        let mut line = format!("{} @{} {from}", schema.name, time.0);
+        let columns = schema.columns.iter().zip(values);
+        for (column, value) in columns.filter(|(column, _)| !column.eve.is_empty()) {
+            if let Some(value) = show(value) {
+                line.push_str(&format!(" {}={value}", column.eve));
+            }
+        }
+        self.0.push(line);
+    }
+    fn anomaly(&mut self, event: &'static str) {
+        self.0.push(format!("! {event}"));
+    }
+}
 
 fn show(value: &Value<'_>) -> Option<String> {
     match value {
@@ -26,10 +54,14 @@ fn show(value: &Value<'_>) -> Option<String> {
 
 impl MessageSink for Log {
     fn message(&mut self, schema: &MessageSchema, time: Timestamp, values: &[Value<'_>]) {
-        let mut line = format!("{} @{}", schema.name, time.0);
+        if schema.shown == Shown::InEvents {
+            return;
+        }
+        let mut line = format!("{} @{}", schema.file_stem, time.0);
         let columns = schema.columns.iter().zip(values);
         // Zeek's logs have the same values under other names.
-        for (column, value) in columns.filter(|(column, _)| column.logs.in_tables()) {
+        let is_column = |column: &MessageColumn| column.logs.in_tables() && !column.name.is_empty();
+        for (column, value) in columns.filter(|(column, _)| is_column(column)) {
             if let Some(value) = show(value) {
                 line.push_str(&format!(" {}={value}", column.name));
             }
@@ -69,18 +101,34 @@ pub(crate) fn messages(
     turns: Turns<'_>,
     cut: impl Fn(usize, &[u8]) -> Vec<Vec<u8>>,
 ) -> Vec<String> {
-    let mut text = trial(TextOptions::default(), built_in());
     let mut log = Log::default();
+    say(protocol, turns, cut, &mut log);
+    log.0
+}
+
+/// The events of a conversation in whole turns.
+pub(crate) fn events(protocol: &str, turns: Turns<'_>) -> Vec<String> {
+    let mut log = Events::default();
+    say(protocol, turns, whole, &mut log);
+    log.0
+}
+
+fn say(
+    protocol: &str,
+    turns: Turns<'_>,
+    cut: impl Fn(usize, &[u8]) -> Vec<Vec<u8>>,
+    log: &mut impl MessageSink,
+) {
+    let mut text = trial(TextOptions::default(), built_in());
     let protocol = text.parser.protocol(protocol).unwrap();
     let handle = text.begin(protocol).unwrap();
     for (turn, (to_server, bytes)) in turns.iter().enumerate() {
         for piece in cut(turn, bytes) {
-            text.data(handle, Timestamp(turn as u64), *to_server, &piece, &mut log);
+            text.data(handle, Timestamp(turn as u64), *to_server, &piece, log);
         }
     }
-    text.end(handle, Timestamp(99), &mut log);
-    text.finish(&mut log);
-    log.0
+    text.end(handle, Timestamp(99), log);
+    text.finish(log);
 }
 
 pub(crate) fn whole(_: usize, bytes: &[u8]) -> Vec<Vec<u8>> {

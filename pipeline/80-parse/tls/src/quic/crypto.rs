@@ -65,6 +65,12 @@ impl CryptoStream {
         Some(())
     }
 
+    /// Begins again, with the stream's first bytes.
+    pub(super) fn restart(&mut self, shard: u8, blocks: &mut Blocks) {
+        self.gathered.free(blocks, shard);
+        *self = Self::default();
+    }
+
     /// Merges a range into those received.
     fn note(&mut self, mut start: u16, mut end: u16) {
         let mut kept = [(0, 0); 24];

@@ -2,14 +2,17 @@
 
 mod crypto;
 mod record;
+mod schema;
+
+pub use schema::{QUIC, QUIC_LOG};
 
 use crate::buffers::OF_QUIC;
 use crate::facts::{CLIENT_HELLO, Facts, Notes, SERVER_HELLO};
 use crate::initial::{Keys, Packet, PacketKind};
 use crate::ja4::Carrier;
-use crate::pages::{Page, PageOf, Pages};
+use crate::pages::{EMPTY, Page, PageOf, Pages};
 use crate::pools::Blocks;
-use crate::schema::{QUIC, TLS_OF_QUIC};
+use crate::schema::TLS_OF_QUIC;
 use crate::short::Short;
 use crate::stream::losses;
 use crypto::{CryptoStream, message};
@@ -29,6 +32,7 @@ pub struct Quic {
     blocks: Blocks,
     /// The packet being decrypted.
     plain: Box<[u8; PACKET_BYTES_MAX]>,
+    wants_ja3: bool,
 }
 
 /// Maximum length of an Initial packet: longer ones do not fit common paths.
@@ -60,6 +64,8 @@ struct Session {
     server_from: Id,
     datagrams: u8,
     has_retried: bool,
+    /// Whether there was an event of a hello.
+    has_told: bool,
     page: PageOf,
     shard: u8,
 }
@@ -70,7 +76,7 @@ impl Parser for Quic {
     const PROTOCOLS: &'static [Reads] = &[Reads::own("quic")];
     const CONNECTION_BYTES: u32 = slot_bytes::<Session>();
     const WITHOUT_ROOM: Loss = Loss::TlsHandshakes;
-    const SCHEMAS: &'static [&'static MessageSchema] = &[&QUIC];
+    const SCHEMAS: &'static [&'static MessageSchema] = &[&QUIC, &QUIC_LOG];
     const BUFFERS: &'static [Buffer] = OF_QUIC;
 
     fn new(setup: &ParserSetup) -> io::Result<Self> {
@@ -81,12 +87,13 @@ impl Parser for Quic {
             pages: Pages::new(budget)?,
             blocks: Blocks::new(budget)?,
             plain: Box::new([0; PACKET_BYTES_MAX]),
+            wants_ja3: setup.parse.ja3,
         })
     }
 
     fn begin(&mut self, begin: Begin, _: impl FnOnce() -> Ends) -> Option<u32> {
         self.sessions.insert(Session {
-            facts: Facts::first_seen_at(begin.at),
+            facts: Facts::first_seen_at(begin.at, self.wants_ja3),
             sides: [CryptoStream::default(); 2],
             keys: None,
             keys_made: 0,
@@ -96,6 +103,7 @@ impl Parser for Quic {
             server_from: Id::default(),
             datagrams: 0,
             has_retried: false,
+            has_told: false,
             page: PageOf::default(),
             shard: begin.shard.0,
         })
@@ -113,7 +121,7 @@ impl Parser for Quic {
             return Next::Nothing;
         };
         session.datagrams = session.datagrams.saturating_add(1);
-        let is_wanted = sink.reads(&QUIC);
+        let is_wanted = sink.reads(&QUIC) || sink.reads(&QUIC_LOG);
         let mut page = self.pages.open(&mut session.page, session.shard, is_wanted);
         let mut cursor = Cursor::over(payload);
         let mut fits = session.fits_short(payload);
@@ -122,7 +130,8 @@ impl Parser for Quic {
                 break;
             };
             let pools = (&mut self.blocks, &mut *self.plain);
-            let read = session.packet(&packet, to_server, pools, page.as_deref_mut());
+            let turn = (to_server, at);
+            let read = session.packet(&packet, turn, pools, page.as_deref_mut(), sink);
             fits = read.or(fits.filter(|_| packet.kind == PacketKind::Initial));
             if packet.kind == PacketKind::Retry {
                 break;
@@ -148,9 +157,12 @@ impl Parser for Quic {
             side.gathered.free(&mut self.blocks, session.shard);
         }
         if session.version != 0 {
-            session.report(self.pages.get(session.page), sink);
+            let page = self.pages.get(session.page);
+            if !session.has_told {
+                session.report_hello(None, session.facts.time, page, sink);
+            }
+            session.report(page, sink);
             if session.facts.has_any() && sink.reads(&TLS_OF_QUIC) {
-                let page = self.pages.get(session.page);
                 session.facts.report_as(&TLS_OF_QUIC, page, sink);
             }
         }
@@ -181,12 +193,13 @@ impl Session {
     }
 
     /// Processes a packet; returns whether it fits, or `None` if that cannot be determined.
-    fn packet(
+    fn packet<S: MessageSink>(
         &mut self,
         packet: &Packet<'_>,
-        to_server: bool,
+        (to_server, at): (bool, Timestamp),
         (blocks, plain): (&mut Blocks, &mut [u8; PACKET_BYTES_MAX]),
-        page: Option<&mut Page>,
+        mut page: Option<&mut Page>,
+        sink: &mut S,
     ) -> Option<bool> {
         match packet.kind {
             PacketKind::Initial => {}
@@ -194,6 +207,9 @@ impl Session {
             PacketKind::Retry if !to_server && !self.has_retried => {
                 self.has_retried = true;
                 self.make_keys(packet.version, packet.from);
+                // RFC 9000 §17.2.5.3: the client sends its hello again.
+                let [client, _] = &mut self.sides;
+                client.restart(self.shard, blocks);
                 return None;
             }
             _ => return None,
@@ -232,10 +248,21 @@ impl Session {
             if kind == wanted {
                 let facts = &mut self.facts;
                 facts.history.message(kind, to_server);
-                Notes { facts, page }.message(kind, body, to_server, Carrier::Quic);
+                let notes_page = page.as_deref_mut();
+                let mut notes = Notes {
+                    facts,
+                    page: notes_page,
+                };
+                notes.message(kind, body, to_server, Carrier::Quic);
+                self.has_told = true;
+                let page = page.as_deref().unwrap_or(&EMPTY);
+                self.report_hello(Some((to_server, body)), at, page, sink);
             }
+            let [client, server] = &mut self.sides;
+            let side = if to_server { client } else { server };
             side.is_over = true;
             side.gathered.free(blocks, self.shard);
+            return Some(true);
         }
         Some(is_whole || side.is_over)
     }

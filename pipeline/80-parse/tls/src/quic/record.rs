@@ -1,21 +1,86 @@
-//! The record of a QUIC connection.
+//! The records of a QUIC connection: events of hellos, and a line of a log.
 
-use super::{Id, Session};
-use crate::facts::{OFFERED_MAX, list, when};
+use super::{Id, QUIC, QUIC_LOG, Session};
+use crate::facts::{OFFERED_MAX, fingerprint, list, when};
+use crate::hello::{ClientHello, ServerHello, alpn_names, extensions};
 use crate::names;
 use crate::pages::Page;
-use crate::schema::{QUIC, hex};
+use crate::schema::hex;
 use crate::short::Short;
 use core::hint::black_box;
+use flowpin_packet::Timestamp;
 use flowpin_record::{MessageSink, Value};
 
+/// Maximum number of extensions in an event.
+const EXTENSIONS_MAX: usize = 64;
+
 impl Session {
-    /// Reports the record of the connection.
-    pub(super) fn report(&self, page: &Page, sink: &mut impl MessageSink) {
+    /// Reports the event of a hello: whether the client sent it, and its bytes; `None` if no hello
+    /// of the connection could be read.
+    pub(super) fn report_hello(
+        &self,
+        hello: Option<(bool, &[u8])>,
+        at: Timestamp,
+        page: &Page,
+        sink: &mut impl MessageSink,
+    ) {
         let facts = &self.facts;
         if !sink.reads(&QUIC) {
             black_box(facts);
-            return sink.message(&QUIC, facts.time, &[]);
+            return sink.message(&QUIC, at, &[]);
+        }
+        let is_client = hello.is_none_or(|(is_client, _)| is_client);
+        let has_server = hello.is_some() && !is_client;
+        let sent = match hello {
+            Some((true, body)) => ClientHello::parse(body, false).map(|one| one.extensions),
+            Some((false, body)) => ServerHello::parse(body).map(|one| one.extensions),
+            None => None,
+        };
+        let sent = Sent::of(sent.unwrap_or_default(), facts.server_name.of(page));
+        let version = version_name(self.version);
+        let ids = [self.initial_to, self.client_from, self.server_from].map(in_hex);
+        let [initial_to, client_from, server_from] = &ids;
+        let word = |name: Option<&'static str>| name.map_or(Value::Unset, Value::Text);
+        let text = |of_client: bool, text| match of_client == is_client {
+            true => Value::bytes(text),
+            false => Value::Unset,
+        };
+        let (ja3, ja3s) = (facts.ja3.of(page), facts.ja3s.of(page));
+        let [ja3_hash, ja3s_hash] = [ja3, ja3s].map(fingerprint);
+        let (server_name, host) = (facts.server_name.of(page), &sent.host);
+        let values = [Value::List(host), list(sent.protocols())];
+        let values = sent.values(&values);
+        sink.message(
+            &QUIC,
+            at,
+            &[
+                Value::Bool(is_client),
+                Value::bytes(version.get()),
+                text(true, server_name),
+                text(true, ja3_hash.get()),
+                text(true, ja3),
+                text(false, ja3s_hash.get()),
+                text(false, ja3s),
+                text(true, facts.ja4.of(page)),
+                list(sent.of_each(&sent.names)),
+                list(sent.of_each(&sent.kinds)),
+                list(sent.of_each(&values)),
+                Value::bytes(initial_to.get()),
+                Value::bytes(client_from.get()),
+                Value::bytes(server_from.get()),
+                when(is_client, list(sent.protocols())),
+                word(crate::cipher_suites::name(facts.cipher).filter(|_| has_server)),
+                word(facts.group.and_then(names::group).filter(|_| has_server)),
+                when(has_server, Value::Bool(facts.is_resumed)),
+            ],
+        );
+    }
+
+    /// Reports the record of the connection.
+    pub(super) fn report(&self, page: &Page, sink: &mut impl MessageSink) {
+        let facts = &self.facts;
+        if !sink.reads(&QUIC_LOG) {
+            return;
         }
         let version = version_name(self.version);
         let mut offered = [Value::Unset; OFFERED_MAX];
@@ -30,7 +95,7 @@ impl Session {
         let word = |name: Option<&'static str>| name.map_or(Value::Unset, Value::Text);
         let server = facts.has_server;
         sink.message(
-            &QUIC,
+            &QUIC_LOG,
             facts.time,
             &[
                 Value::bytes(version.get()),
@@ -48,6 +113,74 @@ impl Session {
         );
     }
 }
+
+/// The extensions of a hello, in order.
+struct Sent<'a> {
+    count: usize,
+    names: [Value<'a>; EXTENSIONS_MAX],
+    kinds: [Value<'a>; EXTENSIONS_MAX],
+    /// What the server name extension holds.
+    host: [Value<'a>; 1],
+    /// The protocols of ALPN.
+    protocols: [Value<'a>; OFFERED_MAX],
+    protocol_count: usize,
+}
+
+impl<'a> Sent<'a> {
+    fn of(bytes: &'a [u8], host: &'a [u8]) -> Self {
+        let mut sent = Self {
+            count: 0,
+            names: [Value::Unset; EXTENSIONS_MAX],
+            kinds: [Value::Unset; EXTENSIONS_MAX],
+            host: [Value::bytes(host)],
+            protocols: [Value::Unset; OFFERED_MAX],
+            protocol_count: 0,
+        };
+        for ((kind, value), (name, number)) in
+            extensions(bytes).zip(sent.names.iter_mut().zip(&mut sent.kinds))
+        {
+            *name = names::extension(kind).map_or(Value::Unset, Value::Text);
+            *number = Value::Count(kind.into());
+            sent.count = sent.count.saturating_add(1);
+            if kind == ALPN {
+                let offered = alpn_names(value.get(2..).unwrap_or_default());
+                for (place, one) in sent.protocols.iter_mut().zip(offered) {
+                    *place = Value::Bytes(one);
+                    sent.protocol_count = sent.protocol_count.saturating_add(1);
+                }
+            }
+        }
+        sent
+    }
+
+    /// What extensions hold, of those of which it is shown.
+    fn values(&self, [host, protocols]: &[Value<'a>; 2]) -> [Value<'a>; EXTENSIONS_MAX] {
+        let mut values = [Value::Unset; EXTENSIONS_MAX];
+        for (kind, value) in self.kinds.iter().zip(&mut values) {
+            match *kind {
+                Value::Count(SERVER_NAME) if self.host != [Value::Unset] => *value = *host,
+                Value::Count(kind) if kind == u64::from(ALPN) => *value = *protocols,
+                _ => {}
+            }
+        }
+        values
+    }
+
+    fn of_each<'v>(&self, values: &'v [Value<'a>; EXTENSIONS_MAX]) -> &'v [Value<'a>] {
+        values.get(..self.count).unwrap_or_default()
+    }
+
+    fn protocols(&self) -> &[Value<'a>] {
+        self.protocols
+            .get(..self.protocol_count)
+            .unwrap_or_default()
+    }
+}
+
+/// RFC 6066 §3.
+const SERVER_NAME: u64 = 0;
+/// RFC 7301 §3.1.
+const ALPN: u16 = 16;
 
 /// Returns `1`, `2`, Google's letters, or hexadecimal digits.
 fn version_name(version: u32) -> Short<10> {

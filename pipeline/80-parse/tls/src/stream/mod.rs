@@ -23,6 +23,7 @@ pub struct Tls {
     sessions: Slab<Session>,
     pages: Pages,
     blocks: Blocks,
+    wants_ja3: bool,
 }
 
 /// One connection.
@@ -50,12 +51,13 @@ impl Parser for Tls {
             sessions: Slab::with_capacity(sessions)?,
             pages: Pages::new(budget)?,
             blocks: Blocks::new(budget)?,
+            wants_ja3: setup.parse.ja3,
         })
     }
 
     fn begin(&mut self, begin: Begin, _: impl FnOnce() -> Ends) -> Option<u32> {
         self.sessions.insert(Session {
-            facts: Facts::first_seen_at(begin.at),
+            facts: Facts::first_seen_at(begin.at, self.wants_ja3),
             sides: [Side::default(); 2],
             page: PageOf::default(),
             shard: begin.shard.0,

@@ -20,6 +20,10 @@ pub(crate) const MESSAGE_FIELDS: &[(&str, &str)] = &[
     ),
     ("event_type", "As the heading."),
     (
+        "vlan",
+        "VLAN identifiers of the connection's first packet, outermost first; only if tagged.",
+    ),
+    (
         "src_ip",
         "Address of the client (who opened the connection); of `dns` responses and `fileinfo`: of \
          who sent it.",

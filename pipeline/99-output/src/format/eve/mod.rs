@@ -60,7 +60,7 @@ pub(super) fn conn(
 
 /// Identifiers of up to two tags, outermost first.
 #[inline]
-fn put_vlans(line: &mut Line<'_>, vlans: [u16; 2]) {
+pub(super) fn put_vlans(line: &mut Line<'_>, vlans: [u16; 2]) {
     let [outer, inner] = vlans;
     if outer == NO_VLAN {
         return;

@@ -3,7 +3,7 @@
 use super::Message;
 use super::shapes::put_shaped;
 use super::values::put_json_value;
-use crate::format::eve::put_peers;
+use crate::format::eve::{put_peers, put_vlans};
 use crate::format::schemas::{Columns, Members, Node};
 use crate::text::{DateCache, Key, TextBuffer};
 use flowpin_record::Value;
@@ -30,6 +30,7 @@ pub(super) fn eve(text: &mut TextBuffer, dates: &mut DateCache, message: &Messag
     text.extend(message.ready.schema.name.as_bytes());
     text.line(|line| {
         line.put(b"\"");
+        put_vlans(line, place.vlans);
         put_peers(line, place.protocol, source, destination);
         line.put(b",\"tx_id\":");
         line.put_u64(u64::from(place.transaction));

@@ -1,5 +1,6 @@
 //! The columns of events, shared by DNS, mDNS and LLMNR.
 
+use super::typed::TYPED;
 use Kind::{Bool, Count, CountList, Interval, Text, TextList};
 use flowpin_record::{Kind, MessageColumn, MessageSchema};
 
@@ -7,14 +8,14 @@ const fn event(eve: &'static str, kind: Kind, doc: &'static str) -> MessageColum
     MessageColumn::new("", eve, kind, doc)
 }
 
-/// The columns of events, in the order of [`super::Event`]. Suricata's object for mDNS has
-/// fewer fields than that for DNS and writes flags and codes differently; Suricata has none for
-/// LLMNR.
+/// The columns of events, in the order of [`super::Event`]. Suricata's objects for mDNS and LLMNR
+/// have fewer fields than that for DNS, write flags and codes differently, and name what records
+/// hold by the records' types.
 ///
-/// `$under` is the object for fields of both Suricata objects, `$more` that for fields of DNS only,
-/// `$own` that for fields of neither.
+/// `$under` is the object for fields of all Suricata objects, `$more` that for fields of DNS only,
+/// `$own` that for fields of none, `$typed` what records hold by their types.
 macro_rules! columns {
-    ($under:literal, $more:literal, $own:literal, $codes:ident) => {
+    ($under:literal, $more:literal, $own:literal, $codes:ident $(, $typed:expr)*) => {
         &[
             event(concat!($more, ".version"), Count, "The form of this object: 3."),
             event(concat!($under, ".type"), Text, "`request` or `response`."),
@@ -81,6 +82,7 @@ macro_rules! columns {
             event(concat!($own, ".edns.extended_rcode"), Count, "Upper bits of the answer's \
                 code; left out if 0."),
             event(concat!($own, ".edns.options"), TextList, "EDNS options: `ECS`, `COOKIE`, …"),
+            $($typed,)*
         ]
     };
     (@flags words, $path:expr) => {
@@ -103,10 +105,57 @@ macro_rules! columns {
     };
 }
 
+/// The columns of protocols of the link, in the order of [`super::typed`].
+macro_rules! local {
+    ($under:literal) => {
+        local!(@all $under, "answers", "authorities", "additionals")
+    };
+    (@all $under:literal, $one:literal, $two:literal, $three:literal) => {
+        columns!(
+            $under, "flowpin", "flowpin", words,
+            local!(@of $under, $one, "a", TextList, "A: the address."),
+            local!(@of $under, $one, "aaaa", TextList, "AAAA: the address."),
+            local!(@of $under, $one, "cname", TextList, "CNAME: the name."),
+            local!(@of $under, $one, "mx", TextList, "MX: the server."),
+            local!(@of $under, $one, "ns", TextList, "NS: the server."),
+            local!(@of $under, $one, "ptr", TextList, "PTR: the name."),
+            local!(@of $under, $one, "txt", TextList, "TXT: its strings, an array."),
+            local!(@of $under, $one, "srv.priority", CountList, "SRV."),
+            local!(@of $under, $one, "srv.weight", CountList, "SRV."),
+            local!(@of $under, $one, "srv.port", CountList, "SRV."),
+            local!(@of $under, $one, "srv.name", TextList, "SRV: the server."),
+            local!(@of $under, $two, "a", TextList, "As in answers."),
+            local!(@of $under, $two, "aaaa", TextList, "As in answers."),
+            local!(@of $under, $two, "cname", TextList, "As in answers."),
+            local!(@of $under, $two, "mx", TextList, "As in answers."),
+            local!(@of $under, $two, "ns", TextList, "As in answers."),
+            local!(@of $under, $two, "ptr", TextList, "As in answers."),
+            local!(@of $under, $two, "txt", TextList, "As in answers."),
+            local!(@of $under, $two, "srv.priority", CountList, "As in answers."),
+            local!(@of $under, $two, "srv.weight", CountList, "As in answers."),
+            local!(@of $under, $two, "srv.port", CountList, "As in answers."),
+            local!(@of $under, $two, "srv.name", TextList, "As in answers."),
+            local!(@of $under, $three, "a", TextList, "As in answers."),
+            local!(@of $under, $three, "aaaa", TextList, "As in answers."),
+            local!(@of $under, $three, "cname", TextList, "As in answers."),
+            local!(@of $under, $three, "mx", TextList, "As in answers."),
+            local!(@of $under, $three, "ns", TextList, "As in answers."),
+            local!(@of $under, $three, "ptr", TextList, "As in answers."),
+            local!(@of $under, $three, "txt", TextList, "As in answers."),
+            local!(@of $under, $three, "srv.priority", CountList, "As in answers."),
+            local!(@of $under, $three, "srv.weight", CountList, "As in answers."),
+            local!(@of $under, $three, "srv.port", CountList, "As in answers."),
+            local!(@of $under, $three, "srv.name", TextList, "As in answers.")
+        )
+    };
+    (@of $under:literal, $section:literal, $key:literal, $kind:expr, $doc:literal) => {
+        event(concat!($under, ".", $section, "[].", $key), $kind, $doc)
+    };
+}
+
 const DNS_COLUMNS: &[MessageColumn] = columns!("dns", "dns", "flowpin", numbers);
-const MDNS_COLUMNS: &[MessageColumn] = columns!("mdns", "flowpin", "flowpin", words);
-const LLMNR_COLUMNS: &[MessageColumn] =
-    columns!("flowpin.llmnr", "flowpin.llmnr", "flowpin.llmnr", numbers);
+const MDNS_COLUMNS: &[MessageColumn] = local!("mdns");
+const LLMNR_COLUMNS: &[MessageColumn] = local!("llmnr");
 
 /// Events of DNS messages.
 pub static DNS: MessageSchema =
@@ -147,3 +196,4 @@ pub(super) const WIDTH: usize = DNS_COLUMNS.len();
 pub(super) const LISTS: usize = QUERIES + ANSWERS + AUTHORITIES + ADDITIONALS + GROUPS + 1;
 
 const _: () = assert!(HEAD + LISTS - 1 + EDNS == WIDTH);
+const _: () = assert!(WIDTH + TYPED == MDNS_COLUMNS.len());

@@ -66,7 +66,7 @@ pub(super) fn special_values<'a>(
 
 /// Returns the contents of a record: an address, the name of a mail server without its preference,
 /// or the text.
-fn contents<'a>(parsed: &'a Parsed, record: &Record, message: &[u8]) -> Value<'a> {
+pub(super) fn contents<'a>(parsed: &'a Parsed, record: &Record, message: &[u8]) -> Value<'a> {
     if let Some(address) = record.rdata.address(record.kind, message) {
         return Value::Address(address);
     }

@@ -2,6 +2,7 @@
 
 use super::columns::{ADDITIONALS, ANSWERS, AUTHORITIES, GROUPS, LISTS, QUERIES};
 use super::contents::{SOA, SRV, SSHFP, common_of, kind, lower, special_values};
+use crate::wire::cursor::Cursor;
 use crate::wire::message::{Parsed, Record, Section};
 use core::ops::Range;
 use flowpin_record::Value;
@@ -41,7 +42,8 @@ const SECTIONS: [usize; 3] = [ANSWERS, AUTHORITIES, ADDITIONALS];
 const GROUPS_AT: usize = QUERIES_AT + QUERIES + ANSWERS + AUTHORITIES + ADDITIONALS;
 
 impl Layout {
-    pub(super) fn of(parsed: &Parsed) -> Self {
+    /// `divides`: each string of a text is a record of its own.
+    pub(super) fn of(parsed: &Parsed, message: &[u8], divides: bool) -> Self {
         let mut layout = Self {
             lists: [List::default(); LISTS],
             total: 0,
@@ -56,13 +58,13 @@ impl Layout {
             if let (Some(count), Some(special)) =
                 (counts.get_mut(section), special.get_mut(section))
             {
-                *count = count.saturating_add(1);
+                *count = count.saturating_add(parts_of(record, message, divides));
                 if let Some(special) = special_of(record.kind).and_then(|at| special.get_mut(at)) {
                     *special = true;
                 }
             }
             if let Some(count) = group_of(record).and_then(|at| grouped.get_mut(at)) {
-                *count = count.saturating_add(1);
+                *count = count.saturating_add(parts_of(record, message, divides));
             }
         }
         // PERF: by reference, because a copy of the counts stalls on the partial writes just before
@@ -124,7 +126,13 @@ impl Layout {
         }
     }
 
-    pub(super) fn fill<'a>(&self, all: &mut [Value<'a>], parsed: &'a Parsed, message: &[u8]) {
+    pub(super) fn fill<'a>(
+        &self,
+        all: &mut [Value<'a>],
+        parsed: &'a Parsed,
+        message: &'a [u8],
+        divides: bool,
+    ) {
         for (row, option) in parsed.options.iter().enumerate() {
             self.put(all, OPTIONS_AT, row, Value::Bytes(parsed.text(*option)));
         }
@@ -145,7 +153,26 @@ impl Layout {
             ) else {
                 continue;
             };
-            let common = common_of(parsed, record, message);
+            let mut common = common_of(parsed, record, message);
+            if parts_of(record, message, divides) > 1 {
+                let group = group_of(record).filter(|_| section == Section::Answer as usize);
+                for string in strings_of(record, message) {
+                    let [.., contents] = &mut common;
+                    *contents = Value::Bytes(string);
+                    for (column, value) in common.into_iter().enumerate() {
+                        self.put(all, at.saturating_add(column), *row, value);
+                    }
+                    *row = row.saturating_add(1);
+                    if let Some((group, row)) =
+                        group.and_then(|group| Some((group, grouped.get_mut(group)?)))
+                    {
+                        let list = GROUPS_AT.saturating_add(group);
+                        self.put(all, list, *row, Value::Bytes(string));
+                        *row = row.saturating_add(1);
+                    }
+                }
+                continue;
+            }
             for (column, value) in common.into_iter().enumerate() {
                 self.put(all, at.saturating_add(column), *row, value);
             }
@@ -185,6 +212,34 @@ const fn special_of(kind: u16) -> Option<usize> {
         _ => None,
     }
 }
+
+/// Returns how many records an event has of one: as many as a text has strings, as Suricata.
+#[inline]
+fn parts_of(record: &Record, message: &[u8], divides: bool) -> usize {
+    if record.kind != TXT || !divides || record.rdata.is_bad {
+        return 1;
+    }
+    // Of so many strings, one record has all.
+    let count = strings_of(record, message)
+        .take(PARTS_MAX.saturating_add(1))
+        .count();
+    if (2..=PARTS_MAX).contains(&count) {
+        count
+    } else {
+        1
+    }
+}
+
+const PARTS_MAX: usize = 64;
+
+/// Returns the strings of a text.
+fn strings_of<'m>(record: &Record, message: &'m [u8]) -> impl Iterator<Item = &'m [u8]> {
+    let raw = record.rdata.raw.range();
+    let mut cursor = Cursor::new(message, raw.start, raw.end);
+    core::iter::from_fn(move || cursor.string().ok())
+}
+
+const TXT: u16 = 16;
 
 /// Returns the group for the contents of an answer: see [`GROUPS`]. Prerequisites of an update have
 /// no contents (RFC 2136 §2.4); they are in no group, nor are contents that violate the rules of

@@ -3,6 +3,7 @@
 mod columns;
 mod contents;
 mod layout;
+mod typed;
 
 use super::values::{Hexadecimal, flag, listed};
 use crate::wire::codes::rcode_name;
@@ -13,12 +14,16 @@ use columns::{EDNS, HEAD, WIDTH};
 use flowpin_packet::Timestamp;
 use flowpin_record::{MessageSchema, MessageSink, Value, ValueLists};
 use layout::Layout;
+use typed::{TYPED, put_lists, put_strings};
 
 /// Builds events; allocated once and reused for every message.
 #[derive(Debug, Default)]
 pub(crate) struct Event {
     /// All lists, concatenated: see [`Layout`].
     lists: ValueLists<1>,
+    /// Of the protocols of the link: strings, and what records hold by their types.
+    strings: ValueLists<1>,
+    typed: ValueLists<1>,
 }
 
 /// When a message was seen, and how long after its request.
@@ -42,13 +47,13 @@ impl Event {
         sink: &mut S,
     ) {
         let flags = Hexadecimal::of(parsed.header.flags);
-        let is_mdns = schema.name == MDNS.name;
-        let words = flag_words(if is_mdns { parsed.header.flags } else { 0 });
+        let is_local = schema.name != DNS.name;
+        let words = flag_words(if is_local { parsed.header.flags } else { 0 });
         let [mut all] = self.lists.lend();
-        let layout = Layout::of(parsed);
+        let layout = Layout::of(parsed, message, !is_local);
         all.resize(layout.total, Value::Unset);
-        layout.fill(&mut all, parsed, message);
-        if is_mdns {
+        layout.fill(&mut all, parsed, message, !is_local);
+        if is_local {
             layout.lower_query_types(&mut all);
         }
         let mut values = [Value::Unset; WIDTH];
@@ -56,7 +61,7 @@ impl Event {
         for (to, from) in head.iter_mut().zip(head_values(parsed, when, flags.text())) {
             *to = from;
         }
-        if is_mdns && let [_, _, _, _, flags, .., rcode, _] = head {
+        if is_local && let [_, _, _, _, flags, .., rcode, _] = head {
             let code = parsed.header.rcode();
             *flags = listed(words.get());
             *rcode = Value::count(parsed.header.is_response().then_some(code.into()));
@@ -80,8 +85,36 @@ impl Event {
                 listed(options),
             ];
         }
-        sink.message(schema, when.at, &values);
+        if is_local {
+            self.report_typed(parsed, message, (schema, when.at), &values, sink);
+        } else {
+            sink.message(schema, when.at, &values);
+        }
         self.lists.take_back([all]);
+    }
+
+    /// Reports a message of a protocol of the link: with what records hold by their types.
+    fn report_typed<S: MessageSink>(
+        &mut self,
+        parsed: &Parsed,
+        message: &[u8],
+        (schema, at): (&MessageSchema, Timestamp),
+        common: &[Value<'_>; WIDTH],
+        sink: &mut S,
+    ) {
+        let ([mut strings], [mut all]) = (self.strings.lend(), self.typed.lend());
+        put_strings(parsed, message, &mut strings);
+        let lists = put_lists(parsed, message, &strings, &mut all);
+        let mut values = [Value::Unset; WIDTH + TYPED];
+        if let Some((first, rest)) = values.split_first_chunk_mut() {
+            *first = *common;
+            for (column, value) in rest.iter_mut().enumerate() {
+                *value = listed(lists.get(column, &all));
+            }
+        }
+        sink.message(schema, at, &values);
+        self.typed.take_back([all]);
+        self.strings.take_back([strings]);
     }
 }
 
