@@ -70,7 +70,7 @@ fn messages_may_be_of_events_or_of_columns() {
                 %%\nx { between_with('<', '>'); capture(x); unfold(y); show(a); emit(b); }\n\
                 y { emit(c); }\n";
     let compiled = compile("g.l", text.as_bytes(), &Limits::default()).unwrap();
-    let [a, b, c] = [0, 1, 2].map(|at| &compiled.grammar.messages[at].schema);
+    let [a, b, c] = [0, 1, 2].map(|at| &compiled.grammar.program.messages[at].schema);
     assert_eq!((a.shown, a.client_sent), (Shown::InEvents, Some(2)));
     assert_eq!((&*a.columns[0].name, &*a.columns[0].eve), ("", "a.x"));
     assert_eq!((b.shown, &*b.file_stem), (Shown::InColumns, "a"));
@@ -79,6 +79,6 @@ fn messages_may_be_of_events_or_of_columns() {
     let unknown = "%message c events as d\n%%\nx { emit(c); }\n";
     assert_eq!(
         first_line(unknown),
-        "g.l:1:21: error: a message with fields is expected"
+        "g.l:1:22: error: a message with fields is expected"
     );
 }
