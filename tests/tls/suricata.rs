@@ -50,8 +50,11 @@ fn ours(test: &Test) -> Vec<Filter> {
     let mut filters = test.filters();
     filters.retain(is_about);
     for filter in &mut filters {
+        let is_quic = filter.wanted.iter().any(|(_, value)| value == "quic");
         filter.wanted.retain(|(key, _)| {
-            COMMON.contains(&key.as_str()) || key.starts_with("quic.extensions")
+            // Which of a connection's hellos is meant.
+            let is_place = key == "pcap_cnt" || key.starts_with("quic.extensions");
+            COMMON.contains(&key.as_str()) || (is_quic && is_place)
         });
     }
     filters
