@@ -40,12 +40,19 @@ impl BlockPool {
             .next_power_of_two();
         let mut bytes = Reserved::growing(start(count, block_bytes))?;
         bytes.prefer_huge_pages_when_large();
+        #[cfg(flowpin_bench)]
+        let apart = crate::apart::Apart::new(layout(block_bytes), count)?;
+        // The table has addresses, which growing would change.
+        #[cfg(flowpin_bench)]
+        if apart.is_some() {
+            bytes.reach(usize::MAX);
+        }
         Ok(Self {
             bytes,
             block_bytes,
             handles: Handles::new(count)?,
             #[cfg(flowpin_bench)]
-            apart: crate::apart::Apart::new(layout(block_bytes), count)?,
+            apart,
         })
     }
 

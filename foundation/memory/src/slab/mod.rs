@@ -55,12 +55,19 @@ impl<T: Copy> Slab<T> {
     pub fn with_capacity(capacity: u32) -> io::Result<Self> {
         let mut slots = Mapping::growing::<T>(capacity as usize)?;
         slots.prefer_huge_pages_when_large();
+        #[cfg(flowpin_bench)]
+        let apart = crate::apart::Apart::new(core::alloc::Layout::new::<T>(), capacity)?;
+        // The table has addresses, which growing would change.
+        #[cfg(flowpin_bench)]
+        if apart.is_some() {
+            slots.grow(usize::MAX)?;
+        }
         Ok(Self {
             slots,
             handles: Handles::new(capacity)?,
             values: PhantomData,
             #[cfg(flowpin_bench)]
-            apart: crate::apart::Apart::new(core::alloc::Layout::new::<T>(), capacity)?,
+            apart,
         })
     }
 
