@@ -282,6 +282,27 @@ fn records_without_contents_are_not_grouped() {
     assert!(records.anomalies.is_empty());
 }
 
+/// Strings of a text are answers of their own, but not of a message that is made of them: its event
+/// would be a hundred times as long.
+#[test]
+fn strings_are_answers_as_long_as_they_are_few() {
+    let options = DnsOptions {
+        log: false,
+        ..options()
+    };
+    for (texts, answers) in [(16, 16 * 64), (17, 17)] {
+        let mut message = query(7, "a.local", A);
+        message[2..8].copy_from_slice(&[0x84, 0, 0, 1, 0, texts]);
+        for _ in 0..texts {
+            message.extend(b"\xc0\x0c\0\x10\0\x01\0\0\0\x78\0\x40");
+            message.extend([0; 64]);
+        }
+        let records = datagrams(options.clone(), DNS, &[(1, message)]);
+        let names = records.of(0, "dns.answers[].rrname");
+        assert_eq!(names.split('|').count(), answers, "{texts} texts");
+    }
+}
+
 /// RFC 6762 §6: mDNS has no identifiers for pairing, and uses a bit of the class for its own
 /// purpose.
 #[test]

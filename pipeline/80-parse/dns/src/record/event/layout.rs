@@ -232,6 +232,18 @@ fn parts_of(record: &Record, message: &[u8], divides: bool) -> usize {
 
 const PARTS_MAX: usize = 64;
 
+/// Returns whether a message's texts have so few strings that each may be a record of its own: a
+/// message of 64 KiB can have 55,000, and an event of as many answers would be a hundred times its
+/// size.
+pub(super) fn may_divide(parsed: &Parsed, message: &[u8]) -> bool {
+    let texts = parsed.records.iter().filter(|record| record.kind == TXT);
+    let strings = texts.flat_map(|record| strings_of(record, message));
+    strings.take(STRINGS_MAX.saturating_add(1)).count() <= STRINGS_MAX
+}
+
+/// As many as a message's records that are shown.
+const STRINGS_MAX: usize = 1024;
+
 /// Returns the strings of a text.
 fn strings_of<'m>(record: &Record, message: &'m [u8]) -> impl Iterator<Item = &'m [u8]> {
     let raw = record.rdata.raw.range();

@@ -13,7 +13,7 @@ pub use columns::{DNS, LLMNR, MDNS};
 use columns::{EDNS, HEAD, WIDTH};
 use flowpin_packet::Timestamp;
 use flowpin_record::{MessageSchema, MessageSink, Value, ValueLists};
-use layout::Layout;
+use layout::{Layout, may_divide};
 use typed::{TYPED, put_lists, put_strings};
 
 /// Builds events; allocated once and reused for every message.
@@ -50,9 +50,10 @@ impl Event {
         let is_local = schema.name != DNS.name;
         let words = flag_words(if is_local { parsed.header.flags } else { 0 });
         let [mut all] = self.lists.lend();
-        let layout = Layout::of(parsed, message, !is_local);
+        let divides = !is_local && may_divide(parsed, message);
+        let layout = Layout::of(parsed, message, divides);
         all.resize(layout.total, Value::Unset);
-        layout.fill(&mut all, parsed, message, !is_local);
+        layout.fill(&mut all, parsed, message, divides);
         if is_local {
             layout.lower_query_types(&mut all);
         }

@@ -36,16 +36,12 @@ pub(super) fn put_strings<'a>(parsed: &Parsed, message: &'a [u8], out: &mut Vec<
     for record in parsed.records.iter().filter(|one| one.kind == TXT) {
         let raw = record.rdata.raw.range();
         let mut strings = Cursor::new(message, raw.start, raw.end);
-        while out.len() < STRINGS_MAX
-            && let Ok(string) = strings.string()
-        {
+        // A string is one byte of the message at least, so the message limits them.
+        while let Ok(string) = strings.string() {
             out.push(Value::Bytes(string));
         }
     }
 }
-
-/// Strings of all texts of a message; further ones are left out.
-const STRINGS_MAX: usize = 4096;
 
 /// Where each column's list is among all values.
 pub(super) struct Lists([Range<usize>; TYPED]);
