@@ -12,6 +12,9 @@ use std::process::Command;
 /// So many checks must hold, those that want no event included.
 const PASSED_MIN: usize = 577;
 
+/// So many at most have a row that says what differs, but not who is right.
+const OPEN_MAX: usize = 22;
+
 const EXPLAINED: &str = include_str!("../explained/suricata-verify.yaml");
 
 /// The number of checks that hold does not fall, and those that do not are explained.
@@ -47,12 +50,14 @@ fn events_are_those_that_suricata_expects() {
     let mut explained = explained(EXPLAINED);
     let mut open = Vec::new();
     let mut passed = 0usize;
+    let mut unsettled = 0usize;
     for line in results.lines().skip(1) {
         let columns: Vec<_> = line.split('\t').collect();
         let [test, number, kind, verdict, reason, detail, ..] = columns[..] else {
             continue;
         };
         passed += usize::from(verdict == "passed");
+        unsettled += usize::from(reason.starts_with("open"));
         if verdict == "failed" {
             open.push(format!("{test}: check {number} ({kind}): {detail}"));
         }
@@ -65,11 +70,15 @@ fn events_are_those_that_suricata_expects() {
     }
     let unknown = explained.into_keys();
     open.extend(unknown.map(|(test, number)| format!("{test}: there is no check {number}")));
-    println!("{passed} checks hold");
+    println!("{passed} checks hold, of {unsettled} it is open who is right");
     assert!(open.is_empty(), "not explained:\n{}", open.join("\n"));
     assert!(
         passed >= PASSED_MIN,
         "{passed} checks hold, before {PASSED_MIN}"
+    );
+    assert!(
+        unsettled <= OPEN_MAX,
+        "{unsettled} checks are open, before {OPEN_MAX}"
     );
 }
 
