@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  1x1   source ► dispatch ► worker ► merge ► writers            all on one thread
+//!  1xN   as 2xN, but N threads in all: who has nothing else to do reads, merges or writes
 //!  2xN   source ► dispatch ─rings─► N workers ─rings─► merge ► writers (on the input thread)
 //!  3xN   source ► dispatch ─rings─► N workers ─rings─► merge ► writers (on its own thread)
 //! ```

@@ -27,8 +27,8 @@ pub struct Progress {
 }
 
 /// Where progress is shown.
-pub trait ProgressSink {
-    /// Called about once a piece (256 KiB) from the input thread; must return quickly.
+pub trait ProgressSink: Sync {
+    /// Called about once a piece (256 KiB) by the thread that read it; must return quickly.
     fn update(&self, progress: &Progress);
 
     /// A message that the user should see at once.

@@ -99,7 +99,12 @@ fn packets_cause_no_allocation() {
         fs::write(&path, capture(rounds)).unwrap();
         path
     });
-    for (pipeline, cut) in [("1x1", Cut::L2), ("2x1", Cut::L2), ("2x2", Cut::Capture)] {
+    for (pipeline, cut) in [
+        ("1x1", Cut::L2),
+        ("1x2", Cut::L2),
+        ("2x1", Cut::L2),
+        ("2x2", Cut::Capture),
+    ] {
         // The first run also pays for what the process sets up once.
         allocations(&paths[2], pipeline, cut);
         let [short, middle, long] = paths

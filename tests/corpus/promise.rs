@@ -16,6 +16,8 @@ const SHAPES: &[&[&str]] = &[
     &["--pipeline", "1x1", "--seed", "1"],
     &["--pipeline", "1x1", "--seed", "1"],
     &["--pipeline", "1x1", "--seed", "7777"],
+    &["--pipeline", "1x2"],
+    &["--pipeline", "1x5", "--cut", "l3"],
     &["--pipeline", "2x1"],
     &["--pipeline", "2x2"],
     &["--pipeline", "2x3", "--cut", "capture"],

@@ -6,13 +6,22 @@
 //!                                   └──── whole datagram ────┘
 //! ```
 //!
-//! Everything here happens in the order of the input, on one thread: it is the in-order step.
+//! On one thread everything here happens in the order of the input. Divided, two steps do: reading,
+//! which finds the frames of a piece and gives them numbers and stream time, and, once its packets
+//! are described, all that involves other packets: fragments, tunnels, and the way to the workers.
+//! In between, pieces are described on many threads at once.
 
 pub(crate) mod anomalies;
 mod carriers;
+mod describe;
+mod in_order;
+mod reading;
 mod slow_path;
 pub(crate) mod tunnels;
 
+pub(crate) use crate::input::describe::{Describer, Odd};
+pub(crate) use crate::input::in_order::InOrder;
+pub(crate) use crate::input::reading::{Listed, Reading};
 pub(crate) use crate::input::slow_path::Arrival;
 use crate::input::slow_path::{KeptApart, SlowPath};
 use crate::input::tunnels::Tunnels;
@@ -20,12 +29,11 @@ use crate::report::{CaptureQuality, Conservation, InputReport, Progress};
 use crate::run::stage_options;
 use flowpin_capture::{CaptureError, Source};
 use flowpin_config::Plan;
-use flowpin_counters::{Loss, Losses, Refusals};
+use flowpin_counters::{Losses, Refusals};
 use flowpin_defrag::{Defragmenter, Inserted};
-use flowpin_dispatch::{Clock, DispatchOptions, Dispatched, Dispatcher};
+use flowpin_dispatch::{DispatchOptions, Dispatched, Dispatcher};
 use flowpin_output::{Formatter, RecordBatch};
 use flowpin_packet::{FragmentRef, Frame, PacketMeta, Piece, Tick, Timestamp};
-use flowpin_record::RecordKey;
 
 /// The destination of described packets: one worker on this thread, or the batches of several.
 pub(crate) trait Lane {
@@ -69,14 +77,9 @@ pub(crate) trait Lane {
 
 /// The input stage.
 pub(crate) struct InputStage {
-    source: Source,
-    clock: Clock,
-    /// Number of the last packet.
-    last_number: u64,
+    reading: Reading,
     dispatcher: Dispatcher,
     slow_path: SlowPath,
-    packets: u64,
-    frame_bytes: u64,
 }
 
 impl InputStage {
@@ -87,19 +90,15 @@ impl InputStage {
         let tunnels = Tunnels::new(plan);
         let kept_apart = KeptApart::new(&plan.defragmentation, plan.id_seed);
         Self {
-            source,
-            clock: Clock::new(plan.clock_leap_max_ns),
-            last_number: 0,
+            reading: Reading::new(source, plan.clock_leap_max_ns),
             dispatcher: Dispatcher::new(options),
             slow_path: SlowPath::new(defragmenter, kept_apart, tunnels, formatter),
-            packets: 0,
-            frame_bytes: 0,
         }
     }
 
     /// Reads the next piece; false at the end of the input.
     pub(crate) fn fill(&mut self, piece: &mut Piece) -> Result<bool, CaptureError> {
-        self.source.fill(piece)
+        self.reading.fill(piece)
     }
 
     /// Hands every packet of `piece` to `lane`, and returns the tick for the workers at its end.
@@ -114,19 +113,13 @@ impl InputStage {
     // PERF: a copy for each cut, as it does not change within a run.
     fn walk_frames<L: Lane, const DECODE: bool>(&mut self, piece: &Piece, lane: &mut L) -> Tick {
         let bytes = piece.bytes.get(..piece.len).unwrap_or_default();
-        let mut walk = self.source.walk(piece);
-        let mut frame_bytes = self.frame_bytes;
-        let mut last_number = self.last_number;
-        while let Some(frame) = walk.next_frame() {
-            let number = walk.number();
-            last_number = number;
-            let now = self.clock.observe(frame.time);
+        let (dispatcher, slow_path) = (&mut self.dispatcher, &mut self.slow_path);
+        self.reading.walk(piece, |frame, number, now| {
             // Not at ticks: when a tunnel has ended must not depend on where pieces end.
-            if now >= self.slow_path.tunnels.next_sweep() {
-                self.slow_path.sweep_tunnels(now, number, lane);
+            if now >= slow_path.tunnels.next_sweep() {
+                slow_path.sweep_tunnels(now, number, lane);
             }
             let slot = lane.slot();
-            let dispatcher = &mut self.dispatcher;
             if dispatcher.dispatch_fast::<DECODE>(bytes, &frame, number, now, slot) {
                 lane.commit(piece);
             } else {
@@ -135,39 +128,19 @@ impl InputStage {
                     time: frame.time,
                     stream_time: now,
                 };
-                self.slow_path
-                    .frame(frame, arrival, dispatcher, piece, lane);
+                slow_path.frame(frame, arrival, dispatcher, piece, lane);
             }
-            // PERF: far from the number, or the compiler adds both as one vector.
-            frame_bytes += u64::from(frame.wire_len);
-        }
-        drop(walk);
-        (self.packets, self.frame_bytes) = (self.source.delivered(), frame_bytes);
-        self.last_number = last_number;
-        Tick {
-            time: self.clock.now(),
-            number: last_number,
-        }
+        })
     }
 
     /// Finds the packets of `piece` and discards them: to measure what that costs.
     pub(crate) fn skip(&mut self, piece: &Piece) {
-        let mut walk = self.source.walk(piece);
-        while let Some(frame) = walk.next_frame() {
-            self.frame_bytes += u64::from(frame.wire_len);
-        }
-        drop(walk);
-        self.packets = self.source.delivered();
+        self.reading.skip(piece);
     }
 
     /// The stage's own records up to the last packet.
     pub(crate) fn tick(&mut self, tick: Tick) -> RecordBatch {
-        self.slow_path.defragmenter.expire(tick.time);
-        self.slow_path.formatter.take_batch_up_to(RecordKey {
-            time: tick.time,
-            number: tick.number,
-            ordinal: u32::MAX,
-        })
+        self.slow_path.tick(tick)
     }
 
     /// Takes back a batch that was written.
@@ -177,47 +150,63 @@ impl InputStage {
 
     /// How much of the input has been read.
     pub(crate) fn progress(&self) -> Progress {
-        let progress = self.source.progress();
-        Progress {
-            bytes_read: progress.bytes_read,
-            bytes_total: progress.bytes_total,
-            packets: self.packets,
-            files_done: progress.files_done,
-            files_total: progress.files_total,
-        }
+        self.reading.progress()
     }
 
     /// Losses so far, by name.
     pub(crate) fn losses(&self) -> Losses {
-        let mut losses = self.slow_path.losses;
-        losses.add(&self.slow_path.defragmenter.stats().losses);
-        losses.count(Loss::ClockLeaps, self.clock.stats().leaps_clamped);
+        let mut losses = self.slow_path.losses();
+        losses.add(&self.reading.losses());
         losses
+    }
+
+    /// Divides the stage: what reads, what describes the packets of a piece on each of so many
+    /// threads, and what takes the described pieces in order.
+    pub(crate) fn divide(self, threads: usize) -> (Reading, Vec<Describer>, InOrder) {
+        let describers = (0..threads).map(|_| Describer::new(self.dispatcher.another()));
+        let describers = describers.collect();
+        let in_order = InOrder::new(self.dispatcher, self.slow_path);
+        (self.reading, describers, in_order)
+    }
+
+    /// What [`InputStage::divide`] has divided.
+    pub(crate) fn join(reading: Reading, describers: Vec<Describer>, in_order: InOrder) -> Self {
+        let (mut dispatcher, slow_path) = in_order.into_parts();
+        for describer in describers {
+            dispatcher.absorb(describer.dispatcher());
+        }
+        Self {
+            reading,
+            dispatcher,
+            slow_path,
+        }
     }
 
     /// Ends the stage: returns its last records and its counts.
     pub(crate) fn finish(mut self) -> (RecordBatch, InputSummary) {
-        let now = self.clock.now();
-        self.slow_path
-            .tunnels
-            .finish(now, &mut self.slow_path.formatter);
-        let batch = self.slow_path.formatter.take_batch(Timestamp::MAX);
-        let (quality, clock) = (self.dispatcher.quality(), self.clock.stats());
+        let batch = self.slow_path.last_records(self.reading.now());
+        (batch, self.summary())
+    }
+
+    /// The stage's counts.
+    pub(crate) fn summary(self) -> InputSummary {
+        let (quality, clock) = (self.dispatcher.quality(), self.reading.clock());
         let fragments = *self.slow_path.defragmenter.stats();
         let losses = self.losses();
-        let report = self.source.report();
+        let report = self.reading.report();
+        let (packets, frame_bytes) = self.reading.counts();
         let refused = quality.refused
             + quality.headless
             + fragments.refused
             + self.slow_path.datagrams_refused;
-        let summary = InputSummary {
-            packets: self.packets,
-            frame_bytes: self.frame_bytes,
-            first: self.clock.first(),
-            last: (self.packets > 0).then_some(now),
+        InputSummary {
+            packets,
+            frame_bytes,
+            first: self.reading.first(),
+            last: (packets > 0).then_some(self.reading.now()),
             refusals: quality.refusals.clone(),
             conservation: Conservation {
-                received: self.packets,
+                received: packets,
                 non_ip: quality.non_ip.total(),
                 unsupported_link: quality.unsupported_total(),
                 // Each datagram went on: as a packet, or as a fragment of another one.
@@ -232,14 +221,14 @@ impl InputStage {
                 offloaded: quality.offloaded_checksums + quality.offloaded_ip_checksums,
                 backwards: clock.backwards,
                 backwards_max_ns: clock.backwards_max_ns,
-                leaps: clock.leaps_clamped + clock.leaps_followed,
+                // One that is believed later was not at its first packet.
+                leaps: clock.leaps_clamped,
                 ..CaptureQuality::default()
             },
             inputs: report.files.iter().map(InputReport::of).collect(),
             filtered: report.rejected_by_filter,
             losses,
-        };
-        (batch, summary)
+        }
     }
 }
 

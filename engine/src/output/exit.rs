@@ -149,15 +149,27 @@ impl Here {
 pub(crate) struct Far {
     results: ResultSender<Delivery>,
     demand: Arc<Demand>,
+    /// What this thread does while there is no room for its records.
+    meanwhile: Box<dyn FnMut() + Send>,
     /// The output is gone: it reports its failure itself.
     is_closed: bool,
 }
 
 impl Far {
-    pub(crate) const fn new(results: ResultSender<Delivery>, demand: Arc<Demand>) -> Self {
+    pub(crate) fn new(results: ResultSender<Delivery>, demand: Arc<Demand>) -> Self {
+        Self::busy(results, demand, Box::new(|| {}))
+    }
+
+    /// As [`Far::new`], for a thread that does something else while there is no room.
+    pub(crate) fn busy(
+        results: ResultSender<Delivery>,
+        demand: Arc<Demand>,
+        meanwhile: Box<dyn FnMut() + Send>,
+    ) -> Self {
         Self {
             results,
             demand,
+            meanwhile,
             is_closed: false,
         }
     }
@@ -173,10 +185,13 @@ impl Far {
         }
         let time = delivery.records.watermark().time;
         let bytes = delivery.records.bytes();
-        let demand = &self.demand;
-        let sent = self
-            .results
-            .send_within(delivery, (bytes, BYTES_OUT), || demand.call(time));
+        let (demand, meanwhile) = (&self.demand, &mut self.meanwhile);
+        let sent = (self.results).send_while(
+            delivery,
+            (bytes, BYTES_OUT),
+            || demand.call(time),
+            meanwhile,
+        );
         self.is_closed = sent.is_err();
         let returned = core::iter::from_fn(|| self.results.returned());
         returned.map(|delivery| delivery.records).for_each(recycle);

@@ -19,14 +19,14 @@ use super::rule::Handover;
 use crate::RunError;
 use crate::input::InputStage;
 use crate::report::ProgressSink;
+use crate::run::feeder::{FanOut, Pending};
 use crate::run::shape::Shape;
-use crate::run::threads::{FanOut, Pending};
 use crate::run::{PIECES_OUT, Unpin, division, open, pin};
 use crate::worker::Late;
 use core::hint::black_box;
 use flowpin_config::{Cut, Plan};
 use flowpin_cpu::thread_wait_time;
-use flowpin_handoff::{HandoffError, HandoffOptions, WorkerEnd, handoff};
+use flowpin_handoff::{HandoffError, HandoffOptions, Parcel, WorkerEnd, handoff};
 use flowpin_packet::{FrameBytes, PacketMeta, SHARD_COUNT};
 use std::thread::{self, Builder};
 use std::time::Instant;
@@ -106,20 +106,17 @@ impl Bench<'_> {
                 if nth == PIECES_OUT {
                     (busy, before) = (0.0, input.progress().packets);
                 }
-                let mut piece = to_workers.take_piece().map_err(lost)?;
+                let mut parcel = to_workers.take_parcel().map_err(lost)?;
                 let start = Moment::now();
-                if self.control.is_stopped() || !input.fill(&mut piece)? {
-                    to_workers.put_back(piece);
+                if self.control.is_stopped() || !input.fill(&mut parcel.piece)? {
+                    to_workers.put_back(parcel);
                     break;
                 }
-                let mut lane = FanOut {
-                    to_workers: &mut to_workers,
-                    owners,
-                    pending: &mut pending,
-                };
-                let tick = input.walk(&piece, &mut lane);
+                let Parcel { piece, batches } = &mut parcel;
+                let mut lane = FanOut::new(batches, owners, &mut pending);
+                let tick = input.walk(piece, &mut lane);
                 lane.flush();
-                to_workers.send_piece(piece, tick).map_err(lost)?;
+                to_workers.send(parcel, tick).map_err(lost)?;
                 let batch = input.tick(tick);
                 input.recycle(batch);
                 busy += start.elapsed(hertz);

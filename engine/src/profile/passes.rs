@@ -5,9 +5,9 @@ use super::pipeline::{Layer, Pipeline, Totals};
 use crate::report::{Progress, ProgressSink};
 use crate::worker::identify::IdentifyRules;
 use crate::{Control, RunError};
-use core::cell::Cell;
 use core::cmp::Ordering;
 use flowpin_config::Plan;
+use std::sync::{Mutex, PoisonError};
 
 /// What all passes of a profile share.
 pub(super) struct Bench<'a> {
@@ -55,10 +55,16 @@ pub(super) fn middle<T: Copy>(all: &[T], figure: impl Fn(&T) -> f64) -> Option<T
 pub(super) struct Shown<'a> {
     sink: &'a dyn ProgressSink,
     passes: u64,
-    done: Cell<u64>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Passes that have ended, and their packets.
+    done: u64,
+    packets: u64,
     /// The progress of the current pass.
-    last: Cell<Progress>,
-    packets: Cell<u64>,
+    last: Progress,
 }
 
 impl<'a> Shown<'a> {
@@ -66,28 +72,27 @@ impl<'a> Shown<'a> {
         Self {
             sink,
             passes,
-            done: Cell::default(),
-            last: Cell::default(),
-            packets: Cell::default(),
+            state: Mutex::default(),
         }
     }
 
     /// A pass has ended.
     pub(super) fn next(&self) {
-        self.done.set(self.done.get() + 1);
-        self.packets
-            .set(self.packets.get() + self.last.take().packets);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.done += 1;
+        state.packets += core::mem::take(&mut state.last).packets;
     }
 }
 
 impl ProgressSink for Shown<'_> {
     fn update(&self, progress: &Progress) {
-        self.last.set(*progress);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.last = *progress;
         let all = progress.bytes_total;
         self.sink.update(&Progress {
-            bytes_read: self.done.get() * all.unwrap_or(0) + progress.bytes_read,
+            bytes_read: state.done * all.unwrap_or(0) + progress.bytes_read,
             bytes_total: all.map(|all| all * self.passes),
-            packets: self.packets.get() + progress.packets,
+            packets: state.packets + progress.packets,
             ..*progress
         });
     }

@@ -88,7 +88,7 @@ pub struct Need {
     pub cycles: f64,
     /// Cycles of all stages a packet.
     pub takes: f64,
-    /// The smallest mapping with one input thread that keeps up, if any of 64 cores does.
+    /// The smallest mapping with an input thread that keeps up, if any of 64 cores does.
     pub mapping: Option<Mapping>,
     /// Cores that keep up if every one has a receive queue of its own.
     pub queues: u64,
@@ -104,34 +104,37 @@ impl Rule {
     /// slowest stage is fastest. The cost of decoding on a worker is not known: the input decodes
     /// and hashes in one step.
     pub(crate) fn mapping(&self, cores: usize) -> Mapping {
-        self.mapping_of(cores, usize::MAX)
+        self.mapping_by(cores, |costs| costs.best(cores))
     }
 
-    /// As [`mapping`](Self::mapping), with at most `threads_max` threads.
-    pub(crate) fn mapping_of(&self, cores: usize, threads_max: usize) -> Mapping {
+    /// As [`mapping`](Self::mapping), with an input thread, as a link wants.
+    pub(crate) fn mapping_apart(&self, cores: usize) -> Mapping {
+        self.mapping_by(cores, |costs| costs.best_apart(cores))
+    }
+
+    fn mapping_by(&self, cores: usize, best: impl Fn(&StageCosts) -> Shape) -> Mapping {
         let of = |cut| {
             let costs = self.costs(cut);
-            let shape = costs.best(cores, threads_max);
-            (cut, costs, shape, costs.pace(shape, cores))
+            let shape = best(&costs);
+            (cut, costs, shape, costs.pace(shape))
         };
         let (here, there) = (of(Cut::L3), of(Cut::L2));
         // The other cut must pay for itself: the bytes are in the input's cache.
         let best = if there.3 < here.3 * 0.95 { there } else { here };
         let (cut, costs, shape, pace) = best;
-        let ways = shape.workers();
         Mapping {
             cores,
             stages: match shape {
-                Shape::Single => 1,
+                Shape::Single | Shape::Turns(_) => 1,
                 Shape::InputAndWorkers(_) => 2,
                 Shape::InputWorkersOutput(_) => 3,
             },
-            ways,
+            ways: shape.workers(),
             cut,
             shape: shape.as_asked(),
             predicted: self.hertz / pace,
             measured: None,
-            slowest: costs.slowest(shape, cores),
+            slowest: costs.slowest(shape),
         }
     }
 
@@ -143,6 +146,7 @@ impl Rule {
             (self.checksums, before)
         };
         StageCosts {
+            read: self.read,
             input: self.input - late,
             worker: self.worker + late,
             output: self.output,
@@ -189,7 +193,7 @@ impl Rule {
             takes,
             // Each thread needs a core of its own: a link does not wait for a time slice.
             mapping: (1..=CORES_MAX)
-                .map(|cores| scaled.mapping_of(cores, cores))
+                .map(|cores| scaled.mapping_apart(cores))
                 .find(keeps_up),
             queues,
         }
@@ -197,12 +201,12 @@ impl Rule {
 }
 
 impl StageCosts {
-    fn slowest(&self, shape: Shape, cores: usize) -> &'static str {
+    fn slowest(&self, shape: Shape) -> &'static str {
         if shape == Shape::Single {
             return "the one core";
         }
         let [input, worker, output] = self.stages(shape);
-        if self.pace(shape, cores) > input.max(worker).max(output) {
+        if self.pace(shape) > input.max(worker).max(output) {
             return "all cores";
         }
         if worker >= input.max(output) {
@@ -234,11 +238,26 @@ mod tests {
     /// and more than 7 do not.
     #[test]
     fn the_rule_gives_about_the_ways_of_the_paper() {
-        let mappings = table_ii().mappings();
+        let mappings: Vec<_> = (1..=64)
+            .map(|cores| table_ii().mapping_apart(cores))
+            .collect();
         let last = mappings.last().unwrap();
         assert!((5..=7).contains(&last.ways), "{last:?}");
         assert_eq!(last.slowest, "input");
         assert_eq!(mappings[0].stages, 1);
+        assert!(mappings.is_sorted_by(|a, b| a.predicted <= b.predicted * 1.11));
+    }
+
+    /// Where the threads take turns, the same costs divide further.
+    #[test]
+    fn turns_divide_the_input_too() {
+        let mappings = table_ii().mappings();
+        let last = mappings.last().unwrap();
+        assert_eq!((last.stages, last.cores), (1, 64), "{last:?}");
+        assert!(
+            last.predicted > 3.0 * table_ii().mapping_apart(64).predicted,
+            "{last:?}"
+        );
         assert!(mappings.is_sorted_by(|a, b| a.predicted <= b.predicted * 1.11));
     }
 

@@ -1,18 +1,20 @@
 //! From a plan to a report: opens everything, runs the pipeline, sums up.
 
+pub(crate) mod feeder;
 pub(crate) mod ground;
 pub(crate) mod nowhere;
 pub(crate) mod shape;
 pub(crate) mod single;
 pub(crate) mod stage_options;
 pub(crate) mod threads;
+mod turns;
 
 use crate::aggregates::Observers;
 use crate::input::{InputStage, InputSummary};
 use crate::output::messages;
 use crate::output::{Output, OutputSummary};
 use crate::profile;
-use crate::report::{ProgressSink, RunReport};
+use crate::report::{Progress, ProgressSink, RunReport};
 use crate::run::nowhere::Nowhere;
 use crate::run::shape::Shape;
 use crate::worker::identify::IdentifyRules;
@@ -53,8 +55,8 @@ impl Context<'_> {
     }
 
     /// Shows the progress of the input.
-    pub(crate) fn progress(&self, input: &InputStage) {
-        self.progress.update(&input.progress());
+    pub(crate) fn progress(&self, progress: &Progress) {
+        self.progress.update(progress);
     }
 
     /// The processor of one thread.
@@ -194,7 +196,7 @@ fn run_into(
         cpus: cpus(plan, shape, cores),
         workers: shape.workers(),
         owners: &owners,
-        pieces_out: PIECES_OUT,
+        pieces_out: shape.pieces_out(),
         drop_when_full: plan.full_ring == FullRing::Drop,
     };
     let (options, late) = division(plan, shape, secret);
@@ -238,7 +240,10 @@ fn pump<O: Planned>(
         (Shape::Single, Some(worker)) => single::run(context, input, worker, output),
         (shape, last) => {
             workers.extend(last);
-            threads::run(context, shape, input, workers, output)
+            match shape {
+                Shape::Turns(_) => turns::run(context, input, workers, output),
+                _ => threads::run(context, shape, input, workers, output),
+            }
         }
     }
 }

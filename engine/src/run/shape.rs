@@ -1,6 +1,7 @@
 //! The m-stage-n-way shape of a run.
 
 use crate::profile::{Handover, Rule};
+use crate::run::PIECES_OUT;
 use core::fmt;
 use flowpin_config::{Cut, PipelineShape, Plan};
 
@@ -9,6 +10,8 @@ use flowpin_config::{Cut, PipelineShape, Plan};
 pub(crate) enum Shape {
     /// Everything on one thread.
     Single,
+    /// Threads that each do everything, two at least: they take turns at input and output.
+    Turns(usize),
     /// An input thread, which also merges the output, and workers.
     InputAndWorkers(usize),
     /// An input thread, workers, an output thread.
@@ -29,14 +32,8 @@ impl Shape {
         }
         let rule = if cores > 1 { rule() } else { None };
         let worth_it = |rule: Rule| {
-            let (alone, roomy, crowded) = (
-                rule.mapping(1),
-                rule.mapping_of(cores, cores),
-                rule.mapping(cores),
-            );
-            let pays = crowded.predicted >= roomy.predicted * CROWD_GAIN_MIN;
-            let mapping = if pays { crowded } else { roomy };
-            (mapping.predicted >= alone.predicted * GAIN_MIN).then_some(mapping)
+            let (alone, best) = (rule.mapping(1), rule.mapping(cores));
+            (best.predicted >= alone.predicted * GAIN_MIN).then_some(best)
         };
         let Some(mapping) = rule.and_then(worth_it) else {
             return (Self::Single, Self::Single.cut(plan.cut));
@@ -49,8 +46,10 @@ impl Shape {
     /// The cut for `--cut auto`: the input has time for the checksums of a single worker.
     // PERF: 2x1 with checksums on the input's, 2-core EPYC: 388 -> 324 ms of parser-file-1 (1x1
     // 388, on the worker's 412), 172 of parser-file-3 (189, 189), 921 of mix (1161, 1001).
+    // Threads that take turns verify what they describe: the bytes are in their cache.
     const fn cut(self, asked: Cut) -> Cut {
         match asked {
+            Cut::Auto if matches!(self, Self::Turns(_)) => Cut::L3,
             Cut::Auto if self.workers() == 1 => Cut::L3,
             Cut::Auto => Cut::L2,
             asked => asked,
@@ -60,7 +59,10 @@ impl Shape {
     /// The shape that `--pipeline` names.
     fn asked(shape: PipelineShape) -> Self {
         match shape {
-            PipelineShape::Single | PipelineShape::Auto => Self::Single,
+            PipelineShape::Single | PipelineShape::Auto | PipelineShape::Turns(0 | 1) => {
+                Self::Single
+            }
+            PipelineShape::Turns(n) => Self::Turns(workers(n)),
             PipelineShape::InputAndWorkers(n) => Self::InputAndWorkers(workers(n)),
             PipelineShape::InputWorkersOutput(n) => Self::InputWorkersOutput(workers(n)),
         }
@@ -71,8 +73,18 @@ impl Shape {
         let ways = u16::try_from(self.workers()).unwrap_or(u16::MAX);
         match self {
             Self::Single => PipelineShape::Single,
+            Self::Turns(_) => PipelineShape::Turns(ways),
             Self::InputAndWorkers(_) => PipelineShape::InputAndWorkers(ways),
             Self::InputWorkersOutput(_) => PipelineShape::InputWorkersOutput(ways),
+        }
+    }
+
+    /// Pieces of input that may be under way at once.
+    pub(crate) const fn pieces_out(self) -> usize {
+        match self {
+            // Each thread may have one that it describes, and one that it analyses.
+            Self::Turns(n) if n * 2 > PIECES_OUT => n * 2,
+            _ => PIECES_OUT,
         }
     }
 
@@ -80,7 +92,7 @@ impl Shape {
     pub(crate) const fn workers(self) -> usize {
         match self {
             Self::Single => 1,
-            Self::InputAndWorkers(n) | Self::InputWorkersOutput(n) => n,
+            Self::Turns(n) | Self::InputAndWorkers(n) | Self::InputWorkersOutput(n) => n,
         }
     }
 }
@@ -94,6 +106,7 @@ impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Single => write!(f, "1x1"),
+            Self::Turns(n) => write!(f, "1x{n}"),
             Self::InputAndWorkers(n) => write!(f, "2x{n}"),
             Self::InputWorkersOutput(n) => write!(f, "3x{n}"),
         }
@@ -104,25 +117,19 @@ impl fmt::Display for Shape {
 /// measuring takes up to 5 % of a run, and more threads must never take longer.
 const GAIN_MIN: f64 = 1.2;
 
-/// More threads than cores are not used for a predicted gain below this: the cost of sharing cores
-/// differs more between machines and inputs than anything else that is predicted.
-// PERF: 2-core Intel VM, 3x2 chosen with any gain, against 1x1: File-4 0.89 (2x1 1.23), File-6 0.71
-// (1.02), File-7 0.97 (1.21).
-const CROWD_GAIN_MIN: f64 = 1.3;
+/// The factor by which threads that take turns take longer than one alone, for each packet: lines
+/// cross between cores, and at times a thread has nothing to do.
+// PERF: 2-core EPYC, 1x2 against two runs of 1x1 at once: see docs/decisions/0032.
+const TURNS: f64 = 1.1;
 
-/// The factor by which threads that share cores take longer: they wait for each other's time slices
-/// and evict each other's cache lines; and where the input also writes, all wait for it to read.
-/// See `docs/decisions/0019`.
-const fn crowded(shape: Shape) -> f64 {
-    match shape {
-        Shape::InputWorkersOutput(_) => 1.25,
-        _ => 1.4,
-    }
-}
+/// Cycles for listing a frame in the first step of the input, where each packet goes twice.
+const LIST: f64 = 20.0;
 
 /// Cycles of each stage a packet, measured on the first packets of the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct StageCosts {
+    /// Reading and walking: the part of `input` that one thread at a time does.
+    pub(crate) read: f64,
     /// Reading, walking, peeling, hashing.
     pub(crate) input: f64,
     /// The work of a worker.
@@ -134,36 +141,56 @@ pub(crate) struct StageCosts {
 }
 
 impl StageCosts {
-    /// The papers' rule: the slowest of C_in + C_fifo, (C_app + C_fifo)/N and C_out sets the
-    /// pace, where C_fifo is the cost of a hand-over for that side; with more threads than cores,
-    /// it is the sum of all, divided by the cores. Of the shapes within 10 % of the best, the one
-    /// with the fewest threads wins: it costs the least and leaves cores to other processes.
-    pub(crate) fn best(&self, cores: usize, threads_max: usize) -> Shape {
-        let mut shapes = vec![Shape::Single];
-        if cores > 1 {
-            shapes.extend((1..=cores).map(Shape::InputAndWorkers));
-            shapes.extend((1..=cores).map(Shape::InputWorkersOutput));
-        }
-        shapes.retain(|shape| shape.threads() <= threads_max);
+    /// The best shape for so many cores: threads that take turns, or stages with threads of their
+    /// own. Of the shapes within 10 % of the best, the one with the fewest threads wins: it costs
+    /// the least and leaves cores to other processes.
+    pub(crate) fn best(&self, cores: usize) -> Shape {
+        let turns = (2..=cores).map(Shape::Turns);
+        self.best_of(turns.chain(Self::stages_apart(cores)).collect())
+    }
+
+    /// As [`best`](Self::best), with an input thread, if there is more than one.
+    pub(crate) fn best_apart(&self, cores: usize) -> Shape {
+        self.best_of(Self::stages_apart(cores).collect())
+    }
+
+    /// The shapes of the papers' rule, each thread with a core of its own.
+    fn stages_apart(cores: usize) -> impl Iterator<Item = Shape> {
+        let of = move |shape: fn(usize) -> Shape| (1..=cores).map(shape);
+        [Shape::Single]
+            .into_iter()
+            .chain(of(Shape::InputAndWorkers))
+            .chain(of(Shape::InputWorkersOutput))
+            .filter(move |shape| shape.threads() <= cores)
+    }
+
+    fn best_of(&self, mut shapes: Vec<Shape>) -> Shape {
+        // Stages of their own come last among equals: they leave cores idle.
         shapes.sort_by_key(|shape| shape.threads());
-        let pace = |&shape: &Shape| self.pace(shape, cores);
-        let fastest = shapes.iter().map(pace).fold(f64::MAX, f64::min);
+        let fastest = shapes.iter().map(|&shape| self.pace(shape));
+        let fastest = fastest.fold(f64::MAX, f64::min);
         shapes
             .into_iter()
-            .find(|shape| pace(shape) <= fastest * 1.1)
+            .find(|&shape| self.pace(shape) <= fastest * 1.1)
             .unwrap_or(Shape::Single)
     }
 
-    /// Cycles a packet of a shape on `cores` cores.
-    pub(crate) fn pace(&self, shape: Shape, cores: usize) -> f64 {
-        let [input, worker, output] = self.stages(shape);
-        let slowest = input.max(worker).max(output);
-        if shape.threads() <= cores {
-            return slowest;
+    /// Cycles a packet of a shape whose threads have a core each. The papers' rule: the slowest of
+    /// C_in + C_fifo, (C_app + C_fifo)/N and C_out sets the pace, where C_fifo is the cost of a
+    /// hand-over for that side. With threads that take turns: the sum of all, divided by them, or
+    /// what one at a time does.
+    pub(crate) fn pace(&self, shape: Shape) -> f64 {
+        let slowest = self.stages(shape).into_iter().fold(0.0, f64::max);
+        match shape {
+            Shape::Turns(n) => {
+                #[expect(clippy::cast_precision_loss, reason = "a few hundred at most")]
+                let (ways, away) = (n as f64, (n - 1) as f64 / n as f64);
+                let handover = (self.handover.input + self.handover.worker) * away;
+                let all = self.input + LIST + self.worker + self.output + handover;
+                slowest.max(all / ways * TURNS)
+            }
+            _ => slowest,
         }
-        #[expect(clippy::cast_precision_loss, reason = "a few hundred at most")]
-        let (ways, cores) = (shape.workers() as f64, cores.max(1) as f64);
-        slowest.max((input + worker * ways + output) / cores * crowded(shape))
     }
 
     /// Cycles a packet of the input thread, of each worker, and of the output thread.
@@ -173,6 +200,7 @@ impl StageCosts {
         let input = self.input + self.handover.input;
         match shape {
             Shape::Single => [self.input + self.worker + self.output, 0.0, 0.0],
+            Shape::Turns(_) => [self.read + LIST, worker, self.output],
             Shape::InputAndWorkers(_) => [input + self.output, worker, 0.0],
             Shape::InputWorkersOutput(_) => [input, worker, self.output],
         }
@@ -184,6 +212,7 @@ impl Shape {
     pub(crate) const fn threads(self) -> usize {
         match self {
             Self::Single => 1,
+            Self::Turns(n) => n,
             Self::InputAndWorkers(n) => n + 1,
             Self::InputWorkersOutput(n) => n + 2,
         }
@@ -194,49 +223,36 @@ impl Shape {
 mod tests {
     use super::*;
 
-    /// With one core there is nothing to divide; with two, the second must pay for the hand-over.
+    /// With one core there is nothing to divide; with more, all of it is divided evenly.
     #[test]
     fn threads_are_taken_only_where_they_pay() {
-        let even = StageCosts {
-            input: 100.0,
-            worker: 100.0,
-            output: 10.0,
-            ..StageCosts::default()
-        };
-        assert_eq!(even.best(1, usize::MAX), Shape::Single);
-        assert_eq!(even.best(2, usize::MAX), Shape::InputAndWorkers(1));
-        let light = StageCosts {
-            input: 100.0,
-            worker: 5.0,
-            output: 0.0,
-            ..StageCosts::default()
-        };
-        assert_eq!(light.best(2, usize::MAX), Shape::Single);
-    }
-
-    /// A worker that takes longer than all other stages together gets a second one, even with more
-    /// threads than cores; but not if there is little to share.
-    #[test]
-    fn threads_share_cores_where_one_stage_is_far_the_slowest() {
-        let uneven = StageCosts {
+        let costs = StageCosts {
+            read: 40.0,
             input: 200.0,
             worker: 1200.0,
             output: 80.0,
             ..StageCosts::default()
         };
-        let shape = uneven.best(2, usize::MAX);
-        assert_eq!(shape, Shape::InputWorkersOutput(2));
-        let shared = (200.0 + 1200.0 + 80.0 + 12.0 + 12.0) / 2.0 * 1.25;
-        assert!((uneven.pace(shape, 2) - shared).abs() < 1e-6);
-        // Where each has a core of its own, sharing has nothing to give.
-        let balanced = StageCosts {
-            worker: 300.0,
-            ..uneven
+        assert_eq!(costs.best(1), Shape::Single);
+        assert_eq!(costs.best(2), Shape::Turns(2));
+        assert!(costs.best(16).threads() >= 14);
+        let of_two = (200.0 + 20.0 + 1200.0 + 80.0 + 12.0) / 2.0 * 1.1;
+        assert!((costs.pace(Shape::Turns(2)) - of_two).abs() < 1e-6);
+    }
+
+    /// What one thread at a time does bounds the gain: more threads are not started, and a thread of
+    /// its own does not help there.
+    #[test]
+    fn threads_stop_where_turns_at_reading_are_the_slowest() {
+        let costs = StageCosts {
+            read: 100.0,
+            input: 150.0,
+            worker: 400.0,
+            output: 5.0,
+            ..StageCosts::default()
         };
-        assert_eq!(balanced.best(2, usize::MAX), Shape::InputAndWorkers(1));
-        assert_eq!(uneven.best(8, usize::MAX).threads(), 8);
-        // Nor where it is not wanted.
-        assert_eq!(uneven.best(2, 2), Shape::InputAndWorkers(1));
+        let shape = costs.best(64);
+        assert!((5..=7).contains(&shape.threads()), "{shape}");
     }
 
     /// `auto` follows the profile's rule; a shape that is named stays.
@@ -253,7 +269,7 @@ mod tests {
         let plan = Plan::default();
         let (shape, cut) = Shape::choose(&plan, 3, || Some(rule));
         assert_eq!((shape.as_asked(), cut), (proposed.shape, proposed.cut));
-        assert_eq!(cut, Cut::L2, "checksums are better divided");
+        assert_eq!(cut, Cut::L3, "who describes a packet has its bytes at hand");
         assert_eq!(Shape::choose(&plan, 1, || Some(rule)).0, Shape::Single);
         assert_eq!(Shape::choose(&plan, 3, || None).0, Shape::Single);
         let plan = Plan {
@@ -277,40 +293,17 @@ mod tests {
     fn auto_stays_on_one_thread_where_the_gain_is_small() {
         let rule = |worker| Rule {
             hertz: 1.0,
-            input: 200.0,
-            worker,
-            ..Rule::default()
-        };
-        let plan = Plan::default();
-        let chosen = |worker| Shape::choose(&plan, 2, || Some(rule(worker)));
-        // 200 + 12 cycles in place of 250, and in place of 260.
-        assert_eq!(chosen(50.0), (Shape::Single, Cut::L3));
-        assert_eq!(
-            rule(50.0).mapping(2).shape,
-            PipelineShape::InputAndWorkers(1)
-        );
-        assert_eq!(chosen(60.0).0, Shape::InputAndWorkers(1));
-    }
-
-    /// More threads than cores are used only for a large gain.
-    #[test]
-    fn auto_crowds_cores_only_for_a_large_gain() {
-        let rule = |worker| Rule {
-            hertz: 1.0,
+            read: 200.0,
             input: 200.0,
             worker,
             ..Rule::default()
         };
         let plan = Plan::default();
         let chosen = |worker| Shape::choose(&plan, 2, || Some(rule(worker))).0;
-        // By the rule 600 cycles with two threads, 530 with four.
-        assert_eq!(
-            rule(600.0).mapping(2).shape,
-            PipelineShape::InputWorkersOutput(2)
-        );
-        assert_eq!(chosen(600.0), Shape::InputAndWorkers(1));
-        // 1800 and 1280.
-        assert_eq!(chosen(1800.0), Shape::InputWorkersOutput(2));
+        // 200 + 20 cycles in place of 250, and in place of 270.
+        assert_eq!(chosen(50.0), Shape::Single);
+        assert_eq!(Shape::asked(rule(50.0).mapping(2).shape).threads(), 2);
+        assert_eq!(chosen(70.0).threads(), 2);
     }
 
     /// One input core caps the gain: more workers than it can feed are not started.
@@ -322,7 +315,7 @@ mod tests {
             output: 5.0,
             ..StageCosts::default()
         };
-        let shape = heavy.best(64, usize::MAX);
+        let shape = heavy.best_apart(64);
         assert!(shape.workers() <= 9, "{shape}");
         assert!(shape.workers() >= 6, "{shape}");
     }

@@ -38,7 +38,7 @@ pub(crate) fn run<O: Stages>(
         }
         of_worker.enter(&lane.worker.losses());
         of_input.enter(&input.losses());
-        context.progress(&input);
+        context.progress(&input.progress());
     }
     let (own, summary) = input.finish();
     if let Some(here) = lane.here() {

@@ -45,7 +45,7 @@ fn large_records_do_not_wait_for_the_end_of_a_granule() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("large.pcap");
     std::fs::write(&path, ethernet_file(timed).unwrap()).unwrap();
-    for shape in ["1x1", "2x2", "3x2"] {
+    for shape in ["1x1", "1x2", "2x2", "3x2"] {
         let mut plan = Plan {
             inputs: vec![Input::File(path.clone())],
             pipeline: shape.parse().unwrap(),

@@ -43,7 +43,7 @@ fn messages_are_the_same_for_every_shape() {
         .map(|file| std::fs::read(folder.path().join(file)).unwrap())
     };
     let reference = written("1x1");
-    for pipeline in ["2x1", "2x2", "3x2"] {
+    for pipeline in ["1x2", "1x3", "2x1", "2x2", "3x2"] {
         assert!(written(pipeline) == reference, "{pipeline}");
     }
 }

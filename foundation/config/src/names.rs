@@ -186,6 +186,7 @@ impl fmt::Display for PipelineShape {
         match self {
             Self::Auto => f.write_str("auto"),
             Self::Single => f.write_str("1x1"),
+            Self::Turns(workers) => write!(f, "1x{workers}"),
             Self::InputAndWorkers(workers) => write!(f, "2x{workers}"),
             Self::InputWorkersOutput(workers) => write!(f, "3x{workers}"),
         }
@@ -195,7 +196,7 @@ impl fmt::Display for PipelineShape {
 /// A pipeline that cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is not a pipeline: use auto, 1x1, 2xN or 3xN with N workers from 1 to {max}",
+    "`{0}` is not a pipeline: use auto, 1xN, 2xN or 3xN with N workers from 1 to {max}",
     max = PipelineShape::WORKERS_MAX
 )]
 pub struct ShapeError(String);
@@ -222,6 +223,7 @@ impl FromStr for PipelineShape {
             .filter(|count| (1..=Self::WORKERS_MAX).contains(count))
             .ok_or_else(bad)?;
         match stages {
+            "1" => Ok(Self::Turns(workers)),
             "2" => Ok(Self::InputAndWorkers(workers)),
             "3" => Ok(Self::InputWorkersOutput(workers)),
             _ => Err(bad()),
@@ -309,7 +311,7 @@ mod tests {
         ] {
             assert!(text.parse::<PipelineShape>().is_err(), "{text}");
         }
-        for text in ["auto", "1x1", "2x1", "2x7", "3x256"] {
+        for text in ["auto", "1x1", "1x2", "1x256", "2x1", "2x7", "3x256"] {
             let shape: PipelineShape = text.parse().unwrap();
             assert_eq!(shape.to_string(), text);
         }

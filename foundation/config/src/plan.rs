@@ -47,6 +47,8 @@ pub enum PipelineShape {
     Auto,
     /// `1x1`: everything on one thread.
     Single,
+    /// `1xN`: N threads that each do everything, and take turns at the input and at the output.
+    Turns(u16),
     /// `2xN`: one input thread feeds N workers; the input thread also merges the output.
     InputAndWorkers(u16),
     /// `3xN`: an input thread, N workers, an output thread.
@@ -56,8 +58,8 @@ pub enum PipelineShape {
 /// `--cut`: what the input thread does besides walking, peeling and hashing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cut {
-    /// By the number of workers: the input thread verifies checksums for a single worker; several
-    /// workers verify them themselves.
+    /// By the shape: an input thread verifies checksums for a single worker, and several workers
+    /// verify them themselves; where threads take turns, the one that describes a packet does.
     #[default]
     Auto,
     /// Nothing more: workers decode transport headers and verify checksums.
@@ -156,9 +158,10 @@ options! {
                 flag Flag::value("until", "TIME", "Leave out packets captured at TIME or later");
         }
         [pipeline] PipelineSettings: "`[pipeline]`: threads and memory." {
-            /// "auto", "1x1", "2xN" (input, N workers) or "3xN" (also an output thread).
+            /// "auto", "1xN" (N threads that do everything), "2xN" (input, N workers) or "3xN" (also an
+            /// output thread).
             shape: PipelineShape => pipeline: PipelineShape = PipelineShape::default(),
-                flag Flag::value("pipeline", "SHAPE", "Threads: `1x1` one for everything, `2xN` \
+                flag Flag::value("pipeline", "SHAPE", "Threads: `1xN` each does everything, `2xN` \
                     one reads and N analyse, `3xN` also one that writes");
             /// Decoding on the input thread: "capture", "l2" or "l3".
             cut: Cut => cut: Cut = Cut::default(),

@@ -81,7 +81,7 @@ by_text! {
     ByteSize, "a size with its unit, such as \"64 MiB\"", parsed, ByteSize::to_string, &[];
     Span, "a time with its unit, such as \"30 s\"", parsed, Span::to_string, &[];
     CpuList, "a list of processors, such as \"0,2-5\"", parsed, CpuList::to_string, &[];
-    PipelineShape, "\"auto\", \"1x1\", \"2xN\" or \"3xN\"", parsed, PipelineShape::to_string, &[];
+    PipelineShape, "\"auto\", \"1xN\", \"2xN\" or \"3xN\"", parsed, PipelineShape::to_string, &[];
     TimeText, "a quoted time, such as \"2026-11-23T08:35:00Z\"", parsed, TimeText::to_string, &[];
     NetworkText, "a network, such as \"10.0.0.0/8\"", parsed, NetworkText::to_string, &[];
 }

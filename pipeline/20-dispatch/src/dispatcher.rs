@@ -200,6 +200,16 @@ impl Dispatcher {
         &self.quality
     }
 
+    /// A dispatcher with the same settings that has seen nothing: for another thread.
+    pub fn another(&self) -> Self {
+        Self::new(self.options)
+    }
+
+    /// Adds what another one has seen.
+    pub fn absorb(&mut self, other: &Self) {
+        self.quality.add(&other.quality);
+    }
+
     /// Source and destination of the frame that was refused last, if its IP header was legible.
     pub const fn refused_addresses(&self) -> Option<(IpAddr, IpAddr)> {
         self.refused_addresses

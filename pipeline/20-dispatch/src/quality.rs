@@ -25,6 +25,23 @@ impl NonIpCounts {
     pub const fn total(&self) -> u64 {
         self.arp + self.lldp + self.stp + self.ppp + self.ieee80211 + self.other
     }
+
+    const fn add(&mut self, other: &Self) {
+        let Self {
+            arp,
+            lldp,
+            stp,
+            ppp,
+            ieee80211,
+            other: rest,
+        } = other;
+        self.arp += *arp;
+        self.lldp += *lldp;
+        self.stp += *stp;
+        self.ppp += *ppp;
+        self.ieee80211 += *ieee80211;
+        self.other += *rest;
+    }
 }
 
 /// Counts of the in-order step. Every frame given to [`Dispatcher::dispatch`] is in exactly one
@@ -79,6 +96,44 @@ impl Quality {
     /// Sum of [`Quality::unsupported_links`].
     pub fn unsupported_total(&self) -> u64 {
         self.unsupported.iter().sum()
+    }
+
+    /// Adds the counts of another part of the capture.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let Self {
+            packets,
+            fragments,
+            non_ip,
+            refused,
+            headless,
+            unsupported,
+            refusals,
+            inner_refused,
+            snapped,
+            tunnelled,
+            datagrams,
+            unsegmented,
+            offloaded_ip_checksums,
+            bad_checksums,
+            offloaded_checksums,
+        } = other;
+        self.packets += packets;
+        self.fragments += fragments;
+        self.non_ip.add(non_ip);
+        self.refused += refused;
+        self.headless += headless;
+        for (sum, count) in self.unsupported.iter_mut().zip(unsupported) {
+            *sum += count;
+        }
+        self.refusals.add(refusals);
+        self.inner_refused += inner_refused;
+        self.snapped += snapped;
+        self.tunnelled += tunnelled;
+        self.datagrams += datagrams;
+        self.unsegmented += unsegmented;
+        self.offloaded_ip_checksums += offloaded_ip_checksums;
+        self.bad_checksums += bad_checksums;
+        self.offloaded_checksums += offloaded_checksums;
     }
 
     pub(crate) fn count_unsupported(&mut self, link: LinkType) {

@@ -17,6 +17,8 @@ pub struct Batch {
     pub extra: Vec<u8>,
     /// The stream's time at the end of the piece.
     pub tick: Tick,
+    /// Not one of the worker's: it collects what is dropped.
+    pub(crate) is_scrap: bool,
     /// The piece that the other descriptors point into; none if there are no packets.
     piece: Option<SharedPiece>,
 }
@@ -29,6 +31,14 @@ pub(crate) struct SharedPiece {
 }
 
 impl Batch {
+    /// One that collects what is dropped.
+    pub(crate) fn scrap() -> Self {
+        Self {
+            is_scrap: true,
+            ..Self::default()
+        }
+    }
+
     /// The bytes that the descriptors point into.
     #[inline]
     pub fn bytes(&self) -> FrameBytes<'_> {

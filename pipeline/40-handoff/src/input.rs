@@ -1,13 +1,14 @@
-//! The end of the hand-off that the input holds: it takes pieces, fills batches, sends.
+//! The end of the hand-off that the input holds: it takes parcels, fills them, sends.
 
 use crate::HandoffError;
 use crate::batch::Batch;
-use crate::bell::{Bell, LastWord};
+use crate::bell::Bell;
+use crate::lane::{Lane, lane};
+use crate::parcel::Parcel;
 use crate::pieces::Pieces;
 use crate::worker::WorkerEnd;
 use flowpin_counters::{Loss, Losses};
-use flowpin_packet::{PacketMeta, Piece, Tick};
-use flowpin_ring::{Consumer, Producer, ring_with_chunk};
+use flowpin_packet::Tick;
 use std::sync::Arc;
 
 /// How many of what a hand-off has, and what it does when a worker is slow.
@@ -51,7 +52,8 @@ pub fn handoff(options: HandoffOptions) -> (InputEnd, Vec<WorkerEnd>) {
     };
     let input = InputEnd {
         lanes,
-        open: (0..workers).map(|_| Batch::default()).collect(),
+        empty: Vec::new(),
+        parcels_out: 0,
         pieces: Pieces::new(pieces),
         next_number: 0,
         tick: Tick::default(),
@@ -62,54 +64,7 @@ pub fn handoff(options: HandoffOptions) -> (InputEnd, Vec<WorkerEnd>) {
     (input, ends)
 }
 
-/// The way to one worker and back.
-#[derive(Debug)]
-struct Lane {
-    out: Producer<Batch>,
-    home: Consumer<Batch>,
-    /// Empty batches besides the open one, the one that came home last on top.
-    spare: Vec<Batch>,
-    /// The worker does not know the latest stream time, as it had no batch left to carry it.
-    owed_tick: bool,
-    #[cfg(flowpin_bench)]
-    tickets: Option<crate::one_by_one::Sending>,
-    // Behind the rings: they close first.
-    bell: LastWord,
-}
-
-fn lane(worker: usize, batches_out: usize, input_bell: &Arc<Bell>) -> (Lane, WorkerEnd) {
-    // A chunk of 1: a batch is dozens of cache lines by itself, and a place must be free again
-    // as soon as its batch was taken.
-    let (out, batches) = ring_with_chunk(batches_out, 1);
-    let (returned, home) = ring_with_chunk(batches_out, 1);
-    let bell = Arc::new(Bell::default());
-    #[cfg(flowpin_bench)]
-    let (tickets, taken) = crate::one_by_one::queue();
-    let end = WorkerEnd::new(
-        worker,
-        batches,
-        returned,
-        Arc::clone(&bell),
-        Arc::clone(input_bell),
-        #[cfg(flowpin_bench)]
-        taken,
-    );
-    let spare = (0..batches_out).map(|_| Batch::default()).collect();
-    (
-        Lane {
-            out,
-            home,
-            spare,
-            owed_tick: false,
-            #[cfg(flowpin_bench)]
-            tickets,
-            bell: LastWord(bell),
-        },
-        end,
-    )
-}
-
-/// The input's end: takes pieces, fills a batch for each worker, sends.
+/// The input's end: takes parcels, which whoever reads fills, and sends them.
 ///
 /// Dropping it ends the stream, as [`InputEnd::finish`] does.
 ///
@@ -128,10 +83,10 @@ fn lane(worker: usize, batches_out: usize, input_bell: &Arc<Bell>) -> (Lane, Wor
 ///     packets
 /// });
 /// for second in 0..100 {
-///     let mut piece = input.take_piece()?; // waits for one to come home
-///     piece.len = 0;                       // … read something into it
-///     input.batch_for(0).metas.push(PacketMeta::default());
-///     input.send_piece(piece, Timestamp::new(second, 0))?;
+///     let mut parcel = input.take_parcel()?; // waits for one to come home
+///     parcel.piece.len = 0;                  // … read something into it
+///     parcel.batches[0].metas.push(PacketMeta::default());
+///     input.send(parcel, Timestamp::new(second, 0))?;
 /// }
 /// input.finish()?;
 /// assert_eq!(thread.join().unwrap(), 100);
@@ -140,8 +95,10 @@ fn lane(worker: usize, batches_out: usize, input_bell: &Arc<Bell>) -> (Lane, Wor
 #[derive(Debug)]
 pub struct InputEnd {
     lanes: Vec<Lane>,
-    /// The batch that each worker will get next.
-    open: Vec<Batch>,
+    /// Lists of parcels, to be used again.
+    empty: Vec<Vec<Batch>>,
+    /// Parcels that were taken and neither sent nor put back.
+    parcels_out: usize,
     pieces: Pieces,
     next_number: u64,
     tick: Tick,
@@ -156,97 +113,98 @@ impl InputEnd {
         self.lanes.len()
     }
 
-    /// A piece to read into: the one that came home last, or a new one while fewer exist than
-    /// may be out. Waits until sending it will not have to. Send each piece before taking the
-    /// next, or put it back.
+    /// A parcel to fill: the piece that came home last, or a new one while fewer exist than may be
+    /// out. Waits until sending it will not have to. Send or put back each one: in the order of the
+    /// input, whatever the order in which they are filled.
     ///
     /// # Errors
     ///
     /// If a worker is gone.
-    pub fn take_piece(&mut self) -> Result<Piece, HandoffError> {
-        self.take_piece_while(|| {})
+    pub fn take_parcel(&mut self) -> Result<Parcel, HandoffError> {
+        self.take_parcel_while(|| {})
     }
 
-    /// As [`InputEnd::take_piece`], but calls `meanwhile` before each look, for a thread that
-    /// has something else to do, such as taking results that workers wait to be rid of.
+    /// As [`InputEnd::take_parcel`], but calls `meanwhile` before each look, for a thread that has
+    /// something else to do, such as taking results that workers wait to be rid of.
     ///
     /// # Errors
     ///
     /// If a worker is gone.
-    pub fn take_piece_while(&mut self, mut meanwhile: impl FnMut()) -> Result<Piece, HandoffError> {
+    pub fn take_parcel_while(
+        &mut self,
+        mut meanwhile: impl FnMut(),
+    ) -> Result<Parcel, HandoffError> {
         let bell = Arc::clone(&self.bell);
         bell.wait_for(|| {
             meanwhile();
-            self.try_take_piece().transpose()
+            self.try_take_parcel().transpose()
         })
     }
 
-    /// A piece to read into if there is one and sending it would not have to wait.
+    /// A parcel to fill if there is one and sending it would not have to wait.
     ///
     /// # Errors
     ///
     /// If a worker is gone.
-    pub fn try_take_piece(&mut self) -> Result<Option<Piece>, HandoffError> {
+    pub fn try_take_parcel(&mut self) -> Result<Option<Parcel>, HandoffError> {
         self.welcome_home()?;
         let every_lane_free = || self.lanes.iter().all(|lane| !lane.spare.is_empty());
-        let ready = self.pieces.any_free() && (self.drop_when_full || every_lane_free());
-        Ok(ready.then(|| self.pieces.take()))
+        let ready =
+            self.pieces.free() > self.parcels_out && (self.drop_when_full || every_lane_free());
+        if !ready {
+            return Ok(None);
+        }
+        self.parcels_out += 1;
+        let mut batches = self.empty.pop().unwrap_or_default();
+        batches.extend(self.lanes.iter_mut().map(Lane::open));
+        Ok(Some(Parcel {
+            piece: self.pieces.take(),
+            batches,
+        }))
     }
 
-    /// Takes back a piece that is not sent after all.
-    pub fn put_back(&mut self, piece: Piece) {
+    /// Takes back a parcel that is not sent after all.
+    pub fn put_back(&mut self, parcel: Parcel) {
+        let Parcel { piece, mut batches } = parcel;
+        self.parcels_out -= 1;
         self.pieces.keep(piece);
+        for (lane, mut batch) in self.lanes.iter_mut().zip(batches.drain(..)) {
+            batch.clear();
+            lane.keep(batch);
+        }
+        self.empty.push(batches);
     }
 
-    /// The batch that collects a worker's packets of the piece that is being read.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such worker.
-    #[inline]
-    pub fn batch_for(&mut self, worker: usize) -> &mut Batch {
-        &mut self.open[worker]
-    }
-
-    /// Adds a packet of the piece that is being read to a worker's batch.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such worker.
-    #[inline]
-    pub fn push(&mut self, worker: usize, meta: PacketMeta) {
-        self.open[worker].metas.push(meta);
-        #[cfg(flowpin_bench)]
+    /// Hands a packet's number over by itself, where a queue for that is measured.
+    #[cfg(flowpin_bench)]
+    pub fn announce(&mut self, worker: usize, number: u64) {
         if let Some(lane) = self.lanes.get_mut(worker)
             && let Some(tickets) = &mut lane.tickets
         {
-            tickets.push(meta.number, &lane.bell.0, || lane.out.is_closed());
+            tickets.push(number, &lane.bell.0, || lane.out.is_closed());
         }
     }
 
-    /// Sends every worker its batch of `piece`; an empty one is a tick. Never waits for a piece
-    /// that was taken from here.
+    /// Sends every worker its batch of a parcel; an empty one is a tick. Never waits.
     ///
     /// # Errors
     ///
     /// If a worker is gone.
-    pub fn send_piece(
-        &mut self,
-        mut piece: Piece,
-        tick: impl Into<Tick>,
-    ) -> Result<(), HandoffError> {
+    pub fn send(&mut self, parcel: Parcel, tick: impl Into<Tick>) -> Result<(), HandoffError> {
+        let Parcel {
+            mut piece,
+            mut batches,
+        } = parcel;
+        self.parcels_out -= 1;
         self.set_tick(tick.into());
         piece.number = self.next_number;
         self.next_number += 1;
-        while !self.pieces.any_free() {
-            // Only for a piece that was not taken from here.
-            self.welcome_home()?;
-            std::thread::yield_now();
-        }
         let shell = self.pieces.enclose(piece);
-        for worker in 0..self.lanes.len() {
-            self.send_batch(worker, shell);
+        debug_assert!(shell.is_some(), "a parcel that was not taken from here");
+        for (worker, batch) in batches.drain(..).enumerate() {
+            self.send_batch(worker, batch, shell);
         }
+        self.empty.push(batches);
         if let Some(shell) = shell {
             self.pieces.settle(shell);
         }
@@ -263,7 +221,7 @@ impl InputEnd {
         self.set_tick(tick.into());
         self.welcome_home()?;
         for worker in 0..self.lanes.len() {
-            self.send_batch(worker, None);
+            self.send_empty(worker);
         }
         Ok(())
     }
@@ -287,17 +245,25 @@ impl InputEnd {
         let bell = Arc::clone(&self.bell);
         bell.wait_for(|| {
             meanwhile();
-            if let Err(error) = self.welcome_home() {
-                return Some(Err(error));
-            }
-            for worker in 0..self.lanes.len() {
-                if self.lanes[worker].owed_tick {
-                    self.send_batch(worker, None);
-                }
-            }
-            let all_told = self.lanes.iter().all(|lane| !lane.owed_tick);
-            all_told.then_some(Ok(self.losses))
+            self.try_finish().transpose()
         })
+    }
+
+    /// What was dropped, once every worker has got the last stream time; then this end may be
+    /// dropped, which ends the stream.
+    ///
+    /// # Errors
+    ///
+    /// If a worker is gone.
+    pub fn try_finish(&mut self) -> Result<Option<Losses>, HandoffError> {
+        self.welcome_home()?;
+        for worker in 0..self.lanes.len() {
+            if self.lanes[worker].owed_tick {
+                self.send_empty(worker);
+            }
+        }
+        let all_told = self.lanes.iter().all(|lane| !lane.owed_tick);
+        Ok(all_told.then_some(self.losses))
     }
 
     /// What was dropped so far.
@@ -310,20 +276,34 @@ impl InputEnd {
         self.tick = tick;
     }
 
-    /// Sends a worker its open batch and opens a spare one. Without a spare one the packets are
-    /// dropped, and the time goes with a later batch.
-    fn send_batch(&mut self, worker: usize, shell: Option<usize>) {
-        let (Some(lane), Some(open)) = (self.lanes.get_mut(worker), self.open.get_mut(worker))
-        else {
+    /// Tells a worker the time alone.
+    fn send_empty(&mut self, worker: usize) {
+        if let Some(lane) = self.lanes.get_mut(worker) {
+            let batch = lane.open();
+            self.send_batch(worker, batch, None);
+        }
+    }
+
+    /// Sends a worker a batch. If it is not one of its own, as all of those were out, its packets
+    /// are dropped, and the time goes with a later batch.
+    fn send_batch(&mut self, worker: usize, mut batch: Batch, shell: Option<usize>) {
+        let Some(lane) = self.lanes.get_mut(worker) else {
             return;
         };
-        let Some(next) = lane.spare.pop() else {
-            self.losses.count(Loss::RingFull, open.metas.len() as u64);
-            open.clear();
-            lane.owed_tick = true;
-            return;
-        };
-        let mut batch = core::mem::replace(open, next);
+        if batch.is_scrap {
+            // One may have come home since.
+            if let Some(mut own) = lane.spare.pop() {
+                core::mem::swap(&mut own.metas, &mut batch.metas);
+                core::mem::swap(&mut own.extra, &mut batch.extra);
+                lane.keep(core::mem::replace(&mut batch, own));
+            } else {
+                self.losses.count(Loss::RingFull, batch.metas.len() as u64);
+                batch.clear();
+                lane.keep(batch);
+                lane.owed_tick = true;
+                return;
+            }
+        }
         batch.number = self.next_number.saturating_sub(1);
         batch.tick = self.tick;
         let wants_piece = !batch.metas.is_empty();
@@ -338,7 +318,7 @@ impl InputEnd {
             tickets.flush();
         }
         if let Err(mut batch) = lane.out.push(batch) {
-            // Cannot be: the ring has a place for every batch besides the open one.
+            // Cannot be: the ring has a place for every batch that there is.
             debug_assert!(false, "more batches went out than there are");
             if let Some(piece) = batch.clear() {
                 self.pieces.give_back(piece);

@@ -30,8 +30,10 @@
 mod batch;
 mod bell;
 mod input;
+mod lane;
 #[cfg(flowpin_bench)]
 mod one_by_one;
+mod parcel;
 mod pieces;
 mod results;
 mod worker;
@@ -41,6 +43,7 @@ pub use bell::Bell;
 pub use input::{HandoffOptions, InputEnd, handoff};
 #[cfg(flowpin_bench)]
 pub use one_by_one::{MakeQueue, Pair, Ticket, TicketReceiver, TicketSender, hand_over_one_by_one};
+pub use parcel::Parcel;
 pub use results::{ReceiverGone, ResultReceiver, ResultSender, results};
 pub use worker::{Received, WorkerEnd};
 

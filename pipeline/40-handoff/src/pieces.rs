@@ -31,9 +31,9 @@ impl Pieces {
         }
     }
 
-    /// Whether one more may go out.
-    pub(crate) fn any_free(&self) -> bool {
-        !self.free_shells.is_empty()
+    /// How many may go out.
+    pub(crate) const fn free(&self) -> usize {
+        self.free_shells.len()
     }
 
     /// A piece to fill: the one that came home last, else a new one.

@@ -112,6 +112,17 @@ impl<T> ResultSender<T> {
         self.send_within(result, (0, 0), || {})
     }
 
+    /// Delivers a result if the ring has room; else it comes back.
+    ///
+    /// # Errors
+    ///
+    /// If there is no room, or the receiver is gone.
+    pub fn try_send(&mut self, result: T) -> Result<(), T> {
+        self.out.push(result)?;
+        self.receiver.0.ring();
+        Ok(())
+    }
+
     /// Delivers a result of `bytes` bytes; waits while the ring is full, and as long as with it
     /// more than `limit` would be sent that are not [done](ResultReceiver::done). A result alone
     /// is always sent. Calls `before_waiting` if it has to wait for that.
@@ -124,6 +135,22 @@ impl<T> ResultSender<T> {
         result: T,
         (bytes, limit): (usize, usize),
         before_waiting: impl FnOnce(),
+    ) -> Result<(), ReceiverGone<T>> {
+        self.send_while(result, (bytes, limit), before_waiting, || {})
+    }
+
+    /// As [`Self::send_within`], but calls `meanwhile` before each look after the first: for a
+    /// thread that takes results, too, if nobody else does.
+    ///
+    /// # Errors
+    ///
+    /// If the receiver is gone.
+    pub fn send_while(
+        &mut self,
+        result: T,
+        (bytes, limit): (usize, usize),
+        before_waiting: impl FnOnce(),
+        mut meanwhile: impl FnMut(),
     ) -> Result<(), ReceiverGone<T>> {
         let Self {
             out,
@@ -141,8 +168,11 @@ impl<T> ResultSender<T> {
         if !has_room() {
             before_waiting();
         }
-        let mut unsent = Some(result);
+        let (mut unsent, mut is_first) = (Some(result), true);
         room.wait_for(|| {
+            if !core::mem::replace(&mut is_first, false) {
+                meanwhile();
+            }
             if !has_room() && !out.is_closed() {
                 return None;
             }

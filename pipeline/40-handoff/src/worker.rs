@@ -99,6 +99,11 @@ impl WorkerEnd {
         Arc::clone(&self.bell)
     }
 
+    /// Whether another batch is there.
+    pub fn has_next(&mut self) -> bool {
+        self.batches.ready() > 0
+    }
+
     /// The next batch if one is there.
     pub fn try_recv(&mut self) -> Option<Batch> {
         let batch = self.batches.pop();

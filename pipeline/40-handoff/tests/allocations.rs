@@ -14,17 +14,17 @@ const WORKERS: usize = 2;
 const BATCHES_OUT: usize = 4;
 
 fn send(input: &mut InputEnd, number: u64) {
-    let mut piece = input.take_piece().unwrap();
-    piece.bytes.resize(4096, 0);
-    piece.len = 4096;
+    let mut parcel = input.take_parcel().unwrap();
+    parcel.piece.bytes.resize(4096, 0);
+    parcel.piece.len = 4096;
     for worker in 0..WORKERS {
-        let batch = input.batch_for(worker);
+        let batch = &mut parcel.batches[worker];
         for _ in 0..100 {
             batch.metas.push(PacketMeta::default());
         }
         batch.extra.extend_from_slice(&[1; 1000]);
     }
-    input.send_piece(piece, Timestamp(number)).unwrap();
+    input.send(parcel, Timestamp(number)).unwrap();
 }
 
 /// Promise: no allocation per packet, nor per piece, on either side of the hand-off or of the

@@ -23,8 +23,8 @@ fn options(workers: usize, batches_out: usize) -> HandoffOptions {
 
 /// Fills and sends a piece of one-byte packets, one for each worker named.
 fn send(input: &mut InputEnd, owners: &[usize], first_number: u64, time: u64) {
-    let mut piece = input.take_piece().unwrap();
-    piece.bytes.clear();
+    let mut parcel = input.take_parcel().unwrap();
+    parcel.piece.bytes.clear();
     for (index, (&worker, number)) in owners.iter().zip(first_number..).enumerate() {
         let index = u32::try_from(index).unwrap();
         let mut meta = PacketMeta {
@@ -32,21 +32,21 @@ fn send(input: &mut InputEnd, owners: &[usize], first_number: u64, time: u64) {
             captured_len: 1,
             ..PacketMeta::default()
         };
-        let batch = input.batch_for(worker);
+        let batch = &mut parcel.batches[worker];
         if number % 3 == 0 {
             meta.flags = PacketFlags::REASSEMBLED;
             meta.frame_start = u32::try_from(batch.extra.len()).unwrap();
             batch.extra.push(byte_of(number));
             batch.metas.push(meta);
-            piece.bytes.push(0);
+            parcel.piece.bytes.push(0);
         } else {
             meta.frame_start = index;
             batch.metas.push(meta);
-            piece.bytes.push(byte_of(number));
+            parcel.piece.bytes.push(byte_of(number));
         }
     }
-    piece.len = piece.bytes.len();
-    input.send_piece(piece, Timestamp(time)).unwrap();
+    parcel.piece.len = parcel.piece.bytes.len();
+    input.send(parcel, Timestamp(time)).unwrap();
 }
 
 fn byte_of(number: u64) -> u8 {
@@ -138,7 +138,7 @@ fn a_slow_worker_is_waited_for() {
         send(&mut input, &[0, 1], 1 + 2 * number, number);
     }
     // Both of its batches are out: there is no piece until it gives one back.
-    assert_eq!(input.try_take_piece().unwrap().map(|piece| piece.len), None);
+    assert!(input.try_take_parcel().unwrap().is_none());
     let slow = thread::spawn(move || {
         let mut packets = 0;
         while let Some(batch) = slow.recv() {
@@ -225,7 +225,7 @@ fn a_worker_that_panics_is_an_error_at_the_input() {
     });
     send(&mut input, &[1], 1, 1);
     send(&mut input, &[1], 2, 2);
-    let error = input.take_piece_while(|| _ = die.send(())).unwrap_err();
+    let error = input.take_parcel_while(|| _ = die.send(())).unwrap_err();
     assert_eq!(error, HandoffError::WorkerGone { worker: 1 });
     assert!(thread.join().is_err());
     assert_eq!(input.send_tick(Timestamp(3)), Err(error));
@@ -282,12 +282,12 @@ fn pieces_are_used_again() {
     let (mut input, mut ends) = handoff(options(1, 3));
     let mut addresses = std::collections::HashSet::new();
     for number in 0..50 {
-        let mut piece = input.take_piece().unwrap();
-        piece.bytes.resize(1000, 0);
-        piece.len = 1000;
-        addresses.insert(piece.bytes.as_ptr());
-        input.batch_for(0).metas.push(PacketMeta::default());
-        input.send_piece(piece, Timestamp(number)).unwrap();
+        let mut parcel = input.take_parcel().unwrap();
+        parcel.piece.bytes.resize(1000, 0);
+        parcel.piece.len = 1000;
+        addresses.insert(parcel.piece.bytes.as_ptr());
+        parcel.batches[0].metas.push(PacketMeta::default());
+        input.send(parcel, Timestamp(number)).unwrap();
         let batch = ends[0].recv().unwrap();
         ends[0].give_back(batch);
     }
@@ -436,14 +436,14 @@ fn one_thread_can_be_input_and_output() {
         .collect();
     let mut count = 0;
     for number in 0..100 {
-        let piece = input
-            .take_piece_while(|| {
+        let parcel = input
+            .take_parcel_while(|| {
                 while receiver.try_recv().is_some() {
                     count += 1
                 }
             })
             .unwrap();
-        input.send_piece(piece, Timestamp(number)).unwrap();
+        input.send(parcel, Timestamp(number)).unwrap();
     }
     input
         .finish_while(|| {

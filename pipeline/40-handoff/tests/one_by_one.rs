@@ -71,16 +71,18 @@ fn sent(pieces: u64, each: u64) -> Vec<Option<u64>> {
         .collect();
     let feed = || {
         for nth in 0..pieces {
-            let mut piece = input.take_piece()?;
-            piece.len = 0;
+            let mut parcel = input.take_parcel()?;
+            parcel.piece.len = 0;
             for number in nth * each + 1..=(nth + 1) * each {
                 let meta = PacketMeta {
                     number,
                     ..PacketMeta::default()
                 };
-                input.push(usize::from(number % 2 == 0), meta);
+                let worker = usize::from(number % 2 == 0);
+                input.announce(worker, number);
+                parcel.batches[worker].metas.push(meta);
             }
-            input.send_piece(piece, Timestamp(nth))?;
+            input.send(parcel, Timestamp(nth))?;
         }
         input.finish()
     };

@@ -81,7 +81,7 @@ fn http() -> Vec<u8> {
 #[test]
 fn stop_is_heard_while_the_input_waits() {
     for (name, exit) in [("INT", 130), ("TERM", 143)] {
-        for shape in ["1x1", "2x2", "3x1"] {
+        for shape in ["1x1", "1x2", "2x2", "3x1"] {
             let run = Waiting::new(&http(), &["--json", "--pipeline", shape]);
             run.signal(name);
             let Waiting { child, stdin, dir } = run;
@@ -113,7 +113,7 @@ fn records_do_not_wait_for_a_silent_pipe() {
     let args = ["run", "-r", &lab, "-q", "-l", text(dir.path())];
     assert!(command(&args).status().unwrap().success());
     let expected = std::fs::read_to_string(dir.path().join("eve.json")).unwrap();
-    for shape in ["1x1", "2x2", "3x1"] {
+    for shape in ["1x1", "1x2", "2x2", "3x1"] {
         // Far less than a piece, and nothing but the silence ends it.
         let (first, rest) = whole.split_at(60_000);
         let mut run = Waiting::new(first, &["-q", "--pipeline", shape]);
@@ -149,7 +149,7 @@ fn user_signal_tells_losses() {
     let dir = tempfile::tempdir().unwrap();
     let settings = dir.path().join("shallow.toml");
     std::fs::write(&settings, "[streams]\ndepth = \"64 B\"\n").unwrap();
-    for shape in ["1x1", "3x2"] {
+    for shape in ["1x1", "1x2", "3x2"] {
         let mut run = Waiting::new(&http(), &["-q", "--pipeline", shape, "-c", text(&settings)]);
         let mut errors = BufReader::new(run.child.stderr.take().unwrap());
         let mut line = String::new();
@@ -171,7 +171,7 @@ fn user_signal_tells_losses() {
 #[test]
 fn hangup_makes_moved_files_anew() {
     let whole = std::fs::read(capture("lab-day.pcapng")).unwrap();
-    for shape in ["1x1", "3x2"] {
+    for shape in ["1x1", "1x2", "3x2"] {
         let dir = tempfile::tempdir().unwrap();
         let lab = capture("lab-day.pcapng");
         let args = ["run", "-r", &lab, "-q", "-l", text(dir.path())];
@@ -196,7 +196,7 @@ fn hangup_makes_moved_files_anew() {
 #[test]
 fn one_signal_ends_a_run_that_is_stuck() {
     for (name, exit) in [("INT", 130), ("TERM", 143)] {
-        for shape in ["1x1", "2x2", "3x1"] {
+        for shape in ["1x1", "1x2", "2x2", "3x1"] {
             let args = [
                 "run",
                 "-r",
@@ -262,7 +262,7 @@ fn one_signal_ends_a_wait_for_a_writer() {
 /// Logs that somebody removed while they were written are no success, whatever was analysed.
 #[test]
 fn logs_that_vanish_are_an_error() {
-    for shape in ["1x1", "2x2", "3x1"] {
+    for shape in ["1x1", "1x2", "2x2", "3x1"] {
         for format in ["eve", "zeek", "csv", "parquet"] {
             let run = Waiting::new(&http(), &["-q", "--format", format, "--pipeline", shape]);
             std::fs::remove_dir_all(run.dir.path()).unwrap();

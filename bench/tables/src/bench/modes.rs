@@ -124,6 +124,7 @@ pub(super) fn table(lab: &mut Lab) -> Result<Table> {
 
 const fn threads(shape: PipelineShape) -> usize {
     match shape {
+        PipelineShape::Turns(threads) => threads as usize,
         PipelineShape::InputAndWorkers(workers) => 1 + workers as usize,
         PipelineShape::InputWorkersOutput(workers) => 2 + workers as usize,
         PipelineShape::Single | PipelineShape::Auto => 1,

@@ -9,11 +9,12 @@ use core::net::IpAddr;
 use flowpin_counters::Losses;
 use flowpin_defrag::{Defragmenter, Inserted, Oddities};
 use flowpin_dispatch::{Dispatched, Dispatcher};
-use flowpin_output::Formatter;
+use flowpin_output::{Formatter, RecordBatch};
 use flowpin_packet::{
     FragmentRef, Frame, FrameBytes, Layer, Malformed, PacketFlags, PacketKind, PacketMeta, Piece,
-    Timestamp, bad,
+    Tick, Timestamp, bad,
 };
+use flowpin_record::RecordKey;
 
 pub(crate) use fragments::KeptApart;
 use fragments::{addresses, is_atomic};
@@ -74,31 +75,29 @@ impl SlowPath {
         let slot = lane.slot();
         match dispatcher.dispatch_slow(bytes, frame, arrival.number, arrival.stream_time, slot) {
             Dispatched::Packet => {
-                let frames = FrameBytes {
-                    piece: bytes,
-                    extra: &[],
-                };
-                let frame = frames.frame(slot);
-                let is_tunnelled = slot.flags.has(PacketFlags::TUNNELLED);
-                if is_tunnelled {
-                    self.tunnelled(frame, slot);
-                }
-                let packet = frame.get(usize::from(slot.l3_offset)..).unwrap_or_default();
-                // An ICMP error is described by the packet that it quotes.
-                if slot.kind != PacketKind::IcmpError && is_atomic(packet) {
-                    // RFC 6946: an ordinary packet, but worth an anomaly record.
-                    let (low, high) = addresses(packet, true);
-                    self.report_oddities(Oddities::ATOMIC, arrival, Some((low, high)));
-                    self.offer_records(lane);
-                } else if is_tunnelled {
+                if is_noteworthy(bytes, slot) {
+                    self.note(bytes, slot, arrival);
                     self.offer_records(lane);
                 }
                 lane.commit(piece);
             }
             other => {
-                self.handle(other, arrival, dispatcher, piece, lane);
+                let addresses = dispatcher.refused_addresses();
+                self.handle((other, addresses), arrival, dispatcher, piece, lane);
                 self.offer_records(lane);
             }
+        }
+    }
+
+    /// Takes note of a packet that is [noteworthy](is_noteworthy).
+    pub(crate) fn note(&mut self, bytes: &[u8], meta: &PacketMeta, arrival: Arrival) {
+        let frame = frame_of(bytes, meta);
+        if meta.flags.has(PacketFlags::TUNNELLED) {
+            self.tunnelled(frame, meta);
+        }
+        if let Some(packet) = atomic(frame, meta) {
+            let (low, high) = addresses(packet, true);
+            self.report_oddities(Oddities::ATOMIC, arrival, Some((low, high)));
         }
     }
 
@@ -108,12 +107,13 @@ impl SlowPath {
         }
     }
 
-    /// Handles a frame that did not become a packet at once.
+    /// Handles a frame that did not become a packet at once: what it is, and its addresses if it was
+    /// refused and they are legible.
     #[cold]
     #[inline(never)]
-    fn handle<L: Lane>(
+    pub(crate) fn handle<L: Lane>(
         &mut self,
-        dispatched: Dispatched,
+        (dispatched, refused): (Dispatched, Option<(IpAddr, IpAddr)>),
         arrival: Arrival,
         dispatcher: &mut Dispatcher,
         piece: &Piece,
@@ -122,7 +122,7 @@ impl SlowPath {
         lane.dispatched(&dispatched);
         match dispatched {
             Dispatched::Malformed(what) => {
-                self.report(what, arrival, dispatcher.refused_addresses());
+                self.report(what, arrival, refused);
             }
             Dispatched::Fragment(fragment) => {
                 self.fragment(fragment, arrival, dispatcher, piece, lane);
@@ -133,6 +133,29 @@ impl SlowPath {
             | Dispatched::Headless
             | Dispatched::UnsupportedLink => {}
         }
+    }
+
+    /// Losses so far.
+    pub(crate) fn losses(&self) -> Losses {
+        let mut losses = self.losses;
+        losses.add(&self.defragmenter.stats().losses);
+        losses
+    }
+
+    /// The stage's own records up to the last packet.
+    pub(crate) fn tick(&mut self, tick: Tick) -> RecordBatch {
+        self.defragmenter.expire(tick.time);
+        self.formatter.take_batch_up_to(RecordKey {
+            time: tick.time,
+            number: tick.number,
+            ordinal: u32::MAX,
+        })
+    }
+
+    /// The last of them; the input has ended at `now`.
+    pub(crate) fn last_records(&mut self, now: Timestamp) -> RecordBatch {
+        self.tunnels.finish(now, &mut self.formatter);
+        self.formatter.take_batch(Timestamp::MAX)
     }
 
     /// Writes the records of tunnels that have been idle too long.
@@ -262,6 +285,28 @@ impl SlowPath {
         }
         lane.commit_datagram(piece, frame);
     }
+}
+
+/// Whether a packet that took the slow path asks for more than to be handed on: it is in a tunnel,
+/// or an atomic fragment.
+pub(crate) fn is_noteworthy(bytes: &[u8], meta: &PacketMeta) -> bool {
+    meta.flags.has(PacketFlags::TUNNELLED) || atomic(frame_of(bytes, meta), meta).is_some()
+}
+
+/// The IP packet, if it is an atomic fragment (RFC 6946): an ordinary packet, but worth an anomaly
+/// record.
+fn atomic<'a>(frame: &'a [u8], meta: &PacketMeta) -> Option<&'a [u8]> {
+    let packet = frame.get(usize::from(meta.l3_offset)..).unwrap_or_default();
+    // An ICMP error is described by the packet that it quotes.
+    (meta.kind != PacketKind::IcmpError && is_atomic(packet)).then_some(packet)
+}
+
+fn frame_of<'a>(bytes: &'a [u8], meta: &PacketMeta) -> &'a [u8] {
+    let frames = FrameBytes {
+        piece: bytes,
+        extra: &[],
+    };
+    frames.frame(meta)
 }
 
 /// Passes on a fragment by itself, keyed by its addresses.

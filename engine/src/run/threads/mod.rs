@@ -14,37 +14,38 @@
 
 mod outlet;
 
+pub(super) use outlet::{give_back, write_all};
+
 use crate::RunError;
-use crate::input::{InputStage, Lane};
+use crate::input::InputStage;
 use crate::ledger::Account;
 use crate::output::{Demand, Exit, Far, Output};
+use crate::run::feeder::{FeedError, Feeder};
 use crate::run::shape::Shape;
 use crate::run::{Context, Ended};
 use crate::worker::stages::Stages;
 use crate::worker::{Finished, Worker};
-use flowpin_handoff::{
-    Bell, HandoffError, HandoffOptions, InputEnd, Received, WorkerEnd, handoff, results,
-};
-use flowpin_packet::{PacketMeta, Piece, Tick};
+use flowpin_handoff::{Bell, HandoffOptions, Received, WorkerEnd, handoff, results};
+use flowpin_packet::Tick;
 use outlet::Outlet;
 use std::sync::Arc;
 use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 
 /// Results of one source that may be in flight: one a tick.
-const RESULTS_OUT: usize = 16;
+pub(super) const RESULTS_OUT: usize = 16;
 
 /// Runs the input through several workers.
 pub(crate) fn run<O: Stages + Send>(
     context: &Context<'_>,
     shape: Shape,
-    mut input: InputStage,
+    input: InputStage,
     workers: Vec<Worker<O>>,
     output: Output,
 ) -> Result<Ended, RunError> {
     let count = workers.len();
     let own_thread = matches!(shape, Shape::InputWorkersOutput(_));
     let bell = Arc::<Bell>::default();
-    let (mut to_workers, ends) = handoff(HandoffOptions {
+    let (to_workers, ends) = handoff(HandoffOptions {
         workers: count,
         batches_out: context.pieces_out,
         drop_when_full: context.drop_when_full,
@@ -65,13 +66,15 @@ pub(crate) fn run<O: Stages + Send>(
             Some(sender) => Outlet::start(scope, context, sender, receiver, output)?,
             None => Outlet::here(receiver, output, count),
         };
-        let fed = feed(context, &mut input, &mut to_workers, &mut outlet);
+        let mut feeder = Feeder::new(context, input, to_workers);
+        let fed = feed(&mut feeder, &mut outlet);
+        let (input, to_workers) = feeder.into_parts();
         let ended = fed.and_then(|()| Ok(to_workers.finish_while(|| outlet.collect())?));
         let (batch, mut summary) = input.finish();
         outlet.deliver(batch);
         // A failure to write comes first: it is why a worker may have stopped.
         let written = outlet.close()?;
-        summary.losses.add(&ended.map_err(lost)?);
+        summary.losses.add(&ended?);
         let workers = threads
             .into_iter()
             .enumerate()
@@ -85,121 +88,18 @@ pub(crate) fn run<O: Stages + Send>(
     })
 }
 
-/// Why feeding ended early.
-#[derive(Debug)]
-enum FeedError {
-    Run(RunError),
-    Handoff(HandoffError),
-}
-
-impl From<HandoffError> for FeedError {
-    fn from(error: HandoffError) -> Self {
-        Self::Handoff(error)
-    }
-}
-
-fn lost(error: FeedError) -> RunError {
-    match error {
-        FeedError::Run(error) => error,
-        FeedError::Handoff(HandoffError::WorkerGone { worker }) => RunError::WorkerLost(worker),
-    }
-}
-
 /// Sends the whole input to the workers.
-fn feed(
-    context: &Context<'_>,
-    input: &mut InputStage,
-    to_workers: &mut InputEnd,
-    outlet: &mut Outlet<'_>,
-) -> Result<(), FeedError> {
-    let owners = context.owners;
-    let mut pending = Pending::default();
-    let mut account = context.control.account();
-    while !context.is_stopped() && !outlet.has_failed() {
-        let mut piece = to_workers.take_piece_while(|| outlet.collect())?;
-        if !input
-            .fill(&mut piece)
-            .map_err(|error| FeedError::Run(error.into()))?
-        {
-            to_workers.put_back(piece);
+fn feed(feeder: &mut Feeder<'_>, outlet: &mut Outlet<'_>) -> Result<(), FeedError> {
+    while !feeder.is_stopped() && !outlet.has_failed() {
+        let parcel = feeder.to_workers.take_parcel_while(|| outlet.collect())?;
+        let Some(own) = feeder.feed(parcel)? else {
             break;
-        }
-        let mut lane = FanOut {
-            to_workers,
-            owners,
-            pending: &mut pending,
         };
-        let tick = input.walk(&piece, &mut lane);
-        lane.flush();
-        to_workers.send_piece(piece, tick)?;
-        outlet.deliver(input.tick(tick));
+        outlet.deliver(own);
         outlet.collect();
-        outlet.recycle(input);
-        account.enter(&input.losses());
-        context.progress(input);
+        outlet.recycle(&mut feeder.input);
     }
     Ok(())
-}
-
-/// Deals packets out to the batches of the workers that own their shards.
-pub(crate) struct FanOut<'a> {
-    pub(crate) to_workers: &'a mut InputEnd,
-    /// Which worker owns each shard.
-    pub(crate) owners: &'a [u8; flowpin_packet::SHARD_COUNT],
-    pub(crate) pending: &'a mut Pending,
-}
-
-/// Descriptors on their way to a batch.
-// PERF: one that is copied right after its fields were written waits for each of them (94 % of
-// this thread's work): a few later they have arrived.
-#[derive(Default)]
-pub(crate) struct Pending {
-    metas: [PacketMeta; PENDING],
-    len: usize,
-}
-
-const PENDING: usize = 16;
-
-impl FanOut<'_> {
-    /// Moves the pending descriptors to the batches, in order.
-    #[inline]
-    pub(crate) fn flush(&mut self) {
-        let Pending { metas, len } = &mut *self.pending;
-        for meta in metas.iter().take(*len) {
-            let owner = usize::from(self.owners[usize::from(meta.shard().0)]);
-            self.to_workers.push(owner, *meta);
-        }
-        *len = 0;
-    }
-}
-
-impl Lane for FanOut<'_> {
-    #[inline]
-    fn slot(&mut self) -> &mut PacketMeta {
-        let Pending { metas, len } = &mut *self.pending;
-        &mut metas[*len % PENDING]
-    }
-
-    #[inline]
-    fn commit(&mut self, _: &Piece) {
-        self.pending.len += 1;
-        if self.pending.len == PENDING {
-            self.flush();
-        }
-    }
-
-    fn commit_datagram(&mut self, piece: &Piece, datagram: &[u8]) {
-        let meta = self.slot();
-        let shard = usize::from(meta.shard().0);
-        let extra = &mut self
-            .to_workers
-            .batch_for(usize::from(self.owners[shard]))
-            .extra;
-        let start = u32::try_from(extra.len()).unwrap_or(u32::MAX);
-        extra.extend_from_slice(datagram);
-        self.slot().frame_start = start;
-        self.commit(piece);
-    }
 }
 
 fn start<'scope, O: Stages + Send + 'scope>(
@@ -216,17 +116,32 @@ fn start<'scope, O: Stages + Send + 'scope>(
         .name(format!("worker-{number}"))
         .spawn_scoped(scope, move || {
             crate::run::pin(cpu);
-            work(worker, end, far, account)
+            work(worker, end, far, account, &mut ())
         })
         .map_err(RunError::Thread)
 }
 
+/// What a worker's thread does besides its own work.
+pub(super) trait Others {
+    /// Called before each look for a batch that was not there at once.
+    fn help(&mut self) {}
+
+    /// Called with a batch in hand, and none behind it.
+    fn read_ahead(&mut self) {}
+
+    /// Called after each batch.
+    fn call(&mut self) {}
+}
+
+impl Others for () {}
+
 /// A worker thread, from its first batch to its last record.
-fn work<O: Stages>(
+pub(super) fn work<O: Stages>(
     mut worker: Worker<O>,
     mut end: WorkerEnd,
     far: Far,
     mut account: Account,
+    others: &mut impl Others,
 ) -> Finished {
     let demand = far.demand();
     worker.set_exit(Exit::Far(Box::new(far)));
@@ -234,13 +149,21 @@ fn work<O: Stages>(
     while !worker.exit().is_closed() {
         // Up to the last packet of the last piece all is delivered: nothing to be called for.
         let is_exact = worker.has_delivered(last);
-        let delivery = match end.recv_unless(|| !is_exact && demand.is_raised(last.time)) {
+        let is_called = || {
+            others.help();
+            !is_exact && demand.is_raised(last.time)
+        };
+        let delivery = match end.recv_unless(is_called) {
             Received::Batch(mut batch) => {
+                if !end.has_next() {
+                    others.read_ahead();
+                }
                 let mut metas = core::mem::take(&mut batch.metas);
                 worker.process(batch.bytes(), &mut metas);
                 batch.metas = metas;
                 last = batch.tick;
                 end.give_back(batch);
+                others.call();
                 account.enter(&worker.losses());
                 worker.tick(last)
             }

@@ -151,7 +151,7 @@ impl Here {
 }
 
 /// Writes all results until every sender is gone.
-fn write_all(
+pub(in crate::run) fn write_all(
     mut receiver: ResultReceiver<Delivery>,
     mut output: Output,
 ) -> Result<OutputSummary, RunError> {
@@ -163,7 +163,11 @@ fn write_all(
 }
 
 /// Returns a written batch to its worker.
-fn give_back(receiver: &mut ResultReceiver<Delivery>, source: usize, batch: RecordBatch) {
+pub(in crate::run) fn give_back(
+    receiver: &mut ResultReceiver<Delivery>,
+    source: usize,
+    batch: RecordBatch,
+) {
     receiver.done(source, batch.bytes());
     receiver.give_back(source, batch.into());
 }

@@ -68,9 +68,9 @@ impl<'k, K: ExplainSink> Watched<'k, K> {
     ) -> Self {
         let workers = match plan.pipeline {
             PipelineShape::Auto | PipelineShape::Single => None,
-            PipelineShape::InputAndWorkers(count) | PipelineShape::InputWorkersOutput(count) => {
-                Some(usize::from(count).max(1))
-            }
+            PipelineShape::Turns(count)
+            | PipelineShape::InputAndWorkers(count)
+            | PipelineShape::InputWorkersOutput(count) => Some(usize::from(count).max(1)),
         };
         Self {
             inner,

@@ -1,0 +1,135 @@
+//! The first step of the input: the frames of each piece, their numbers and stream time.
+
+use crate::report::Progress;
+use flowpin_capture::{CaptureError, Report, Source};
+use flowpin_counters::{Loss, Losses};
+use flowpin_dispatch::{Clock, ClockStats};
+use flowpin_packet::{Frame, Piece, Tick, Timestamp};
+
+/// What reads the input, piece by piece.
+pub(crate) struct Reading {
+    source: Source,
+    clock: Clock,
+    /// Number of the last packet.
+    last_number: u64,
+    packets: u64,
+    frame_bytes: u64,
+}
+
+/// A frame, and what the order of the input says about it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Listed {
+    pub(crate) frame: Frame,
+    pub(crate) number: u64,
+    pub(crate) stream_time: Timestamp,
+}
+
+impl Reading {
+    pub(super) fn new(source: Source, clock_leap_max_ns: u64) -> Self {
+        Self {
+            source,
+            clock: Clock::new(clock_leap_max_ns),
+            last_number: 0,
+            packets: 0,
+            frame_bytes: 0,
+        }
+    }
+
+    /// Reads the next piece; false at the end of the input.
+    pub(crate) fn fill(&mut self, piece: &mut Piece) -> Result<bool, CaptureError> {
+        self.source.fill(piece)
+    }
+
+    /// Calls `visit` with each frame of the piece that was filled last, its number and its stream
+    /// time, and returns the tick at its end.
+    #[inline]
+    pub(super) fn walk(
+        &mut self,
+        piece: &Piece,
+        mut visit: impl FnMut(Frame, u64, Timestamp),
+    ) -> Tick {
+        let mut walk = self.source.walk(piece);
+        let mut frame_bytes = self.frame_bytes;
+        let mut last_number = self.last_number;
+        while let Some(frame) = walk.next_frame() {
+            let number = walk.number();
+            last_number = number;
+            let wire_len = frame.wire_len;
+            visit(frame, number, self.clock.observe(frame.time));
+            // PERF: far from the number, or the compiler adds both as one vector.
+            frame_bytes += u64::from(wire_len);
+        }
+        drop(walk);
+        (self.packets, self.frame_bytes) = (self.source.delivered(), frame_bytes);
+        self.last_number = last_number;
+        Tick {
+            time: self.clock.now(),
+            number: last_number,
+        }
+    }
+
+    /// Lists the frames of the piece that was filled last, and returns the tick at its end.
+    pub(crate) fn list(&mut self, piece: &Piece, listed: &mut Vec<Listed>) -> Tick {
+        self.walk(piece, |frame, number, stream_time| {
+            listed.push(Listed {
+                frame,
+                number,
+                stream_time,
+            });
+        })
+    }
+
+    /// Finds the packets of `piece` and discards them.
+    pub(super) fn skip(&mut self, piece: &Piece) {
+        let mut walk = self.source.walk(piece);
+        while let Some(frame) = walk.next_frame() {
+            self.frame_bytes += u64::from(frame.wire_len);
+        }
+        drop(walk);
+        self.packets = self.source.delivered();
+    }
+
+    /// How much has been read.
+    pub(crate) fn progress(&self) -> Progress {
+        let progress = self.source.progress();
+        Progress {
+            bytes_read: progress.bytes_read,
+            bytes_total: progress.bytes_total,
+            packets: self.packets,
+            files_done: progress.files_done,
+            files_total: progress.files_total,
+        }
+    }
+
+    /// Losses so far.
+    pub(crate) fn losses(&self) -> Losses {
+        let mut losses = Losses::default();
+        losses.count(Loss::ClockLeaps, self.clock.stats().leaps_clamped);
+        losses
+    }
+
+    /// Packets so far, and bytes of their frames.
+    pub(super) const fn counts(&self) -> (u64, u64) {
+        (self.packets, self.frame_bytes)
+    }
+
+    /// Stream time now.
+    pub(super) const fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Stream time at the first packet; none before it.
+    pub(super) fn first(&self) -> Option<Timestamp> {
+        self.clock.first()
+    }
+
+    /// Irregularities of time.
+    pub(super) const fn clock(&self) -> ClockStats {
+        self.clock.stats()
+    }
+
+    /// What the captures turned out to be.
+    pub(super) fn report(&self) -> Report {
+        self.source.report()
+    }
+}

@@ -1,0 +1,96 @@
+//! Where threads take turns at merging and writing.
+
+use crate::RunError;
+use crate::output::{Delivery, Output, OutputSummary};
+use crate::run::threads::{give_back, write_all};
+use flowpin_handoff::ResultReceiver;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError, TryLockError};
+
+/// The output, for one thread at a time.
+pub(super) struct OutputDesk {
+    books: Mutex<Option<Books>>,
+    has_failed: AtomicBool,
+}
+
+struct Books {
+    receiver: ResultReceiver<Delivery>,
+    output: Output,
+    failure: Option<RunError>,
+}
+
+impl OutputDesk {
+    pub(super) const fn new(receiver: ResultReceiver<Delivery>, output: Output) -> Self {
+        let books = Books {
+            receiver,
+            output,
+            failure: None,
+        };
+        Self {
+            books: Mutex::new(Some(books)),
+            has_failed: AtomicBool::new(false),
+        }
+    }
+
+    /// Merges and writes what has been delivered, unless another thread does.
+    pub(super) fn collect(&self) {
+        match self.books.try_lock() {
+            Ok(mut books) => {
+                if let Some(books) = &mut *books {
+                    books.collect();
+                    // Relaxed: only ends the input early.
+                    self.has_failed
+                        .fetch_or(books.failure.is_some(), Ordering::Relaxed);
+                }
+            }
+            Err(TryLockError::WouldBlock) => {}
+            // A thread has panicked here. Without a receiver nobody waits for room.
+            Err(TryLockError::Poisoned(books)) => {
+                self.has_failed.store(true, Ordering::Relaxed);
+                *books.into_inner() = None;
+            }
+        }
+    }
+
+    /// Whether writing has failed, so that the run ends.
+    pub(super) fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Relaxed)
+    }
+
+    /// Takes the remaining results, once all senders are gone, and completes all files. Nothing was
+    /// written if a thread has panicked here.
+    pub(super) fn close(&self) -> Result<OutputSummary, RunError> {
+        let mut books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
+        match books.take() {
+            Some(Books {
+                failure: Some(failure),
+                ..
+            }) => Err(failure),
+            Some(books) => write_all(books.receiver, books.output),
+            None => Ok(OutputSummary::default()),
+        }
+    }
+}
+
+impl Books {
+    fn collect(&mut self) {
+        let Self {
+            receiver,
+            output,
+            failure,
+        } = self;
+        let mut any = false;
+        while let Some((source, delivery)) = receiver.try_recv() {
+            any = true;
+            match failure {
+                None => output.push(source, delivery),
+                // Results are discarded, so that no worker waits for ever.
+                Some(_) => receiver.done(source, delivery.records.bytes()),
+            }
+        }
+        if any && failure.is_none() {
+            let written = output.write(|source, batch| give_back(receiver, source, batch));
+            *failure = written.err();
+        }
+    }
+}
