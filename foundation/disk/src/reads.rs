@@ -19,7 +19,7 @@ impl Reads {
     pub fn standard_input() -> Self {
         let mut reads = Self::default();
         if let Some(identity) = of_descriptor(&io::stdin()) {
-            reads.add(identity, Path::new("standard input"));
+            reads.add(identity, Path::new(NOT_NAMED));
         }
         reads
     }
@@ -27,12 +27,20 @@ impl Reads {
     /// Adds a file that is open, or was.
     pub fn add(&mut self, identity: Identity, path: &Path) {
         let files = Arc::make_mut(&mut self.0);
-        files.entry(identity).or_insert_with(|| path.to_owned());
+        let name = files.entry(identity).or_insert_with(|| path.to_owned());
+        if name == Path::new(NOT_NAMED) {
+            path.clone_into(name);
+        }
     }
 
-    /// Adds what a path leads to; of a directory, all files in it and below it.
+    /// Adds what a path leads to; of a directory, all files in it and below it. `-` is standard
+    /// input, by name.
     pub fn add_path(&mut self, path: &Path) {
-        if let Some(identity) = Identity::at(path) {
+        if path == Path::new("-") {
+            if let Some(identity) = of_descriptor(&io::stdin()) {
+                self.add(identity, Path::new("standard input (-)"));
+            }
+        } else if let Some(identity) = Identity::at(path) {
             self.add(identity, path);
         } else if path.is_dir() {
             self.add_below(path, 0);
@@ -62,14 +70,15 @@ impl Reads {
         of_descriptor(&io::stdout()).is_some()
     }
 
-    /// Refuses a standard output that goes to a file which is read.
+    /// Refuses a standard output that goes to a file which is read. Where standard input leads to
+    /// is one of those only if it was named: whoever starts a program may open one file for both.
     ///
     /// # Errors
     /// [`Refused::Input`].
     pub fn check_stdout(&self) -> Result<(), Refused> {
         let identity = of_descriptor(&io::stdout());
         match identity.and_then(|identity| self.name_of(identity)) {
-            Some(input) if input != Path::new("standard input") => Err(Refused::Input {
+            Some(input) if input != Path::new(NOT_NAMED) => Err(Refused::Input {
                 output: "standard output".into(),
                 input: input.to_owned(),
             }),
@@ -83,6 +92,9 @@ fn of_descriptor(descriptor: &impl AsFd) -> Option<Identity> {
     let own = descriptor.as_fd().try_clone_to_owned().ok()?;
     Identity::of_open(&File::from(own))
 }
+
+/// The file that standard input comes from, while nothing says that it is read.
+const NOT_NAMED: &str = "standard input";
 
 /// Directories within directories.
 const DEPTH_MAX: usize = 64;

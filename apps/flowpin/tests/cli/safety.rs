@@ -139,6 +139,14 @@ fn redirected_files_and_settings_count_as_inputs() {
         "flowpin slice -r a.pcap -w /dev/stdout tcp 1<> a.pcap",
         "flowpin run -r a.pcap --output - >> a.pcap",
         "flowpin identify -r a.pcap --format csv >> a.pcap",
+        "flowpin run -r - --output - < a.pcap >> a.pcap",
+        "flowpin run -r - --output - < a.pcap 1<> a.pcap",
+        "ln -f a.pcap b.pcap; flowpin run -r /dev/stdin --output - < b.pcap >> a.pcap",
+        "flowpin run -r a.pcap --output - < a.pcap >> a.pcap",
+        "flowpin run -r - --format none --json < a.pcap >> a.pcap",
+        "flowpin identify -r - < a.pcap >> a.pcap",
+        "flowpin slice -r - -w - tcp < a.pcap >> a.pcap",
+        "flowpin gen replicate -r - -n 2 -w - < a.pcap >> a.pcap",
         "flowpin gen replicate -r - -n 2 -w a.pcap --force < a.pcap",
         "mkdir in; ln a.pcap in/eve.json; flowpin run -r - -l in --force < a.pcap",
     ] {
@@ -146,6 +154,9 @@ fn redirected_files_and_settings_count_as_inputs() {
         assert_refused(&place.shell(line), 2, &["read by this run"]);
         assert_eq!(fs::read(place.path("a.pcap")).unwrap(), before, "{line}");
     }
+    // What is not read may be written: many things are started with one file for both.
+    let line = "touch log; flowpin run -r a.pcap --format none < log >> log";
+    assert_eq!(code(&place.shell(line)), 0);
     let place = Place::new();
     fs::write(place.path("eve.json"), "[streams]\nenabled = true\n").unwrap();
     let settings = ["run", "-r", "a.pcap", "-c", "eve.json", "--force"];
@@ -166,7 +177,7 @@ fn a_capture_named_like_an_output_is_spared() {
     let place = Place::new();
     for name in ["eve.json", "conn.log", "http-000001.csv", "dns.parquet"] {
         fs::copy(place.path("a.pcap"), place.path(name)).unwrap();
-        for shape in ["1x1", "2x2", "3x2"] {
+        for shape in ["1x1", "1x2", "2x2", "3x2"] {
             for read in [name, "."] {
                 let formats = "eve,zeek,csv,parquet";
                 let args = ["run", "-r", read, "--format", formats, "--pipeline", shape];
@@ -399,7 +410,7 @@ fn a_failed_slice_leaves_no_file() {
 fn a_limit_of_the_file_size_leaves_whole_records() {
     let place = Place::new();
     let lab = capture("lab-day.pcapng");
-    for shape in ["1x1", "2x2", "3x1"] {
+    for shape in ["1x1", "1x2", "2x2", "3x1"] {
         let line = format!("ulimit -f 16; flowpin run -r {lab} -l {shape} --pipeline {shape}");
         assert_refused(&place.shell(&line), 1, &["eve.json", "ulimit -f"]);
         let eve = fs::read(place.path(&format!("{shape}/eve.json"))).unwrap();
@@ -419,7 +430,7 @@ fn a_limit_of_the_file_size_leaves_whole_records() {
 fn a_reader_that_leaves_is_told_in_the_summary() {
     let place = Place::new();
     let all = capture("");
-    for shape in ["1x1", "2x2", "3x2"] {
+    for shape in ["1x1", "1x2", "2x2", "3x2"] {
         let line = format!(
             "set -o pipefail; flowpin run -r {all} --output - --json --pipeline {shape} 2>summary \
              | head -n 1"
