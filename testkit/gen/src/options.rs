@@ -277,6 +277,10 @@ impl Options {
         within("connections", self.connections as f64, 1.0, 4e9)?;
         #[expect(clippy::cast_precision_loss, reason = "two at most")]
         within("VLAN tags", self.vlans.len() as f64, 0.0, 2.0)?;
+        for &vlan in &self.vlans {
+            // IEEE 802.1Q, 9.6: 4095 is reserved.
+            within("a VLAN's number", f64::from(vlan), 0.0, 4094.0)?;
+        }
         if self.kind == Kind::Mix && self.mix.iter().map(|(_, share)| share).sum::<f64>() <= 0.0 {
             return Err(OptionsError::NoServices);
         }

@@ -101,7 +101,7 @@ Examples:
       one packet, stage by stage: why is it not in the log?
   flowpin explain -r big.pcap --uid C0XWfTK4LReq
       each packet of a connection in a line or two, then its end
-  grep ssh_auth eve.json | head -1 | flowpin explain -r big.pcap --record -
+  grep invalid_reset eve.json | head -1 | flowpin explain -r big.pcap --record -
       what caused a record
   flowpin explain -r big.pcap --packet 4711 --json | jq .reassembly
 
