@@ -226,6 +226,7 @@ fn message(
         schema: MessageSchema {
             client_sent,
             part_of: None,
+            stands_alone: false,
             file_stem: message
                 .file
                 .clone()
@@ -277,6 +278,7 @@ fn token_message(declared: &Declarations) -> GrammarMessage {
             from_server: false,
             client_sent: None,
             part_of: None,
+            stands_alone: false,
         },
         fields: Cow::Borrowed(&[]),
     }

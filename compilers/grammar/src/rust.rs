@@ -116,6 +116,7 @@ pub fn as_rust(grammar: &Grammar, name: &str, from: &str, has_straight: bool) ->
             Shown::Everywhere => String::new(),
             Shown::InEvents => ".only_events()".to_owned(),
             Shown::InColumns => ".only_columns()".to_owned(),
+            Shown::InZeek => ".only_zeek()".to_owned(),
         };
         if let Some(column) = schema.client_sent {
             let _ = write!(more, ".sent_as_says({column})");

@@ -137,6 +137,9 @@ losses! {
     /// Parts of handshake messages of TLS and QUIC without room in memory.
     TlsMemory = "tls_memory", "part",
         "of TLS or QUIC handshakes discarded for lack of memory: records are incomplete";
+    /// Records of what is written once a day that may be written again: too many different ones.
+    OnceForgotten = "once_forgotten", "record",
+        "of Zeek's x509 forgotten within a day, too many at once: they may be written again";
     /// Connections of a grammar's protocol not followed because their shard reached its limit.
     TextConnections = "text_connections", "connection",
         "of protocols with grammars not parsed, too many at once";

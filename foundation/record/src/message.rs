@@ -78,6 +78,10 @@ pub struct MessageSchema {
     /// Of records of a part of a transaction (a file), whose own record follows: the column that
     /// has the transaction's number, from 0.
     pub part_of: Option<usize>,
+    /// Whether records tell of what many connections show, such as a certificate: they have `ts`
+    /// and their own columns alone, and the same one is written once a day. Only with
+    /// [`Shown::InZeek`].
+    pub stands_alone: bool,
 }
 
 /// Which formats have a kind of record: where tools tell of the same thing in different units, as
@@ -92,6 +96,8 @@ pub enum Shown {
     InEvents,
     /// Those that go by columns: Zeek's, CSV, Parquet.
     InColumns,
+    /// Zeek's logs alone, where they divide what is told otherwise than the others do.
+    InZeek,
 }
 
 impl MessageSchema {
@@ -120,7 +126,22 @@ impl MessageSchema {
             from_server: false,
             client_sent: None,
             part_of: None,
+            stands_alone: false,
         }
+    }
+
+    /// The same for Zeek's logs only.
+    #[must_use]
+    pub const fn only_zeek(mut self) -> Self {
+        self.shown = Shown::InZeek;
+        self
+    }
+
+    /// The same of what many connections show; for Zeek's logs only.
+    #[must_use]
+    pub const fn standing_alone(mut self) -> Self {
+        self.stands_alone = true;
+        self.only_zeek()
     }
 
     /// The same for formats of events only.

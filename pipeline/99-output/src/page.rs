@@ -63,7 +63,9 @@ fn put_message_events(page: &mut String, schemas: &MessageSchemas) {
         let _ = writeln!(page, "| `{path}` | {meaning} |");
     }
     let shown = schemas.iter();
-    for ready in shown.filter(|ready| ready.schema.shown != Shown::InColumns) {
+    for ready in
+        shown.filter(|ready| !matches!(ready.schema.shown, Shown::InColumns | Shown::InZeek))
+    {
         let name = &ready.schema.name;
         let _ = writeln!(page, "\n### `{name}`\n\n| field | meaning |\n| --- | --- |");
         let columns = ready.schema.columns.iter();

@@ -5,7 +5,7 @@ use flowpin_config::{Format, OutputPlan};
 use flowpin_output::{Disk, Formatter, Merger, MessageSchemas, Writers};
 use flowpin_packet::Timestamp;
 use flowpin_record::{
-    Kind, MessageColumn, MessagePlace, MessageSchema, RecordEndpoint, RecordKey, RecordSink,
+    Kind, MessageColumn, MessagePlace, MessageSchema, RecordEndpoint, RecordKey, RecordSink, Shown,
     ToolNames, Uid, Value,
 };
 use std::path::Path;
@@ -350,4 +350,120 @@ fn events_have_the_shapes_that_paths_ask_for() {
     ]);
     assert!(event["email"].is_null() && event["mail"].is_null());
     assert_eq!(event["flowpin"].as_object().unwrap().len(), 1);
+}
+
+static ALONE: MessageSchema =
+    MessageSchema::new("thing", "A thing.", ALONE_COLUMNS).standing_alone();
+
+const ALONE_COLUMNS: &[MessageColumn] = &[MessageColumn::new(
+    "name",
+    "",
+    Kind::Text,
+    "What it is called.",
+)];
+
+/// The file of things that so many workers have seen.
+fn seen(format: Format, file: &str, workers: usize) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = OutputPlan {
+        dir: dir.path().to_owned(),
+        formats: vec![format],
+        ..OutputPlan::default()
+    };
+    let schemas = MessageSchemas::new([&ASKED, &ALONE]);
+    let mut writers = Writers::with_messages(&plan, &schemas, Box::new(Disk::default())).unwrap();
+    let mut merger = Merger::new(workers);
+    let hours = [
+        (0, "a"),
+        (1, "b"),
+        (2, "a"),
+        (3, "a"),
+        (23, "b"),
+        (26, "a"),
+        (27, "b"),
+        (49, "a"),
+    ];
+    for worker in 0..workers {
+        let mut formatter = Formatter::with_messages(&plan, &schemas);
+        for (number, (hour, name)) in (1u64..).zip(hours) {
+            let time = Timestamp(hour * 3_600_000_000_000 + 1);
+            let key = RecordKey {
+                time,
+                number,
+                ordinal: 1,
+            };
+            // Of whichever connection.
+            let place = MessagePlace {
+                time,
+                uid: Uid(number),
+                ..place(number)
+            };
+            if number as usize % workers == worker {
+                formatter.message(key, &place, &ALONE, &[Value::Bytes(name.as_bytes())]);
+                formatter.message(key, &place, &ASKED, &[Value::Bytes(b"x")]);
+            }
+        }
+        merger.push(worker, formatter.take_batch(Timestamp::MAX));
+    }
+    merger.drain(&mut writers, |_, _| ()).unwrap();
+    writers.finish().unwrap();
+    let summary = writers.summary();
+    let written: Vec<_> = summary.messages.iter().map(|one| one.written).collect();
+    assert_eq!(written, [8, 4]);
+    std::fs::read_to_string(dir.path().join(file)).unwrap()
+}
+
+/// What many connections show is written once a day, whichever workers saw it, with its own
+/// columns alone.
+#[test]
+fn what_stands_alone_is_written_once_a_day() {
+    let tsv = seen(Format::ZeekTsv, "thing.log", 1);
+    assert!(
+        tsv.contains("#fields\tts\tname\n#types\ttime\tstring\n"),
+        "{tsv}"
+    );
+    let rows: Vec<_> = tsv.lines().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(
+        rows,
+        [
+            "0.000000\ta",
+            "3600.000000\tb",
+            "93600.000000\ta",
+            "97200.000000\tb"
+        ]
+    );
+    let json = seen(Format::ZeekJson, "thing.json", 1);
+    assert_eq!(json.lines().count(), 4);
+    assert!(
+        json.starts_with("{\"ts\":0.000000,\"name\":\"a\"}\n"),
+        "{json}"
+    );
+    for workers in [2, 3] {
+        assert_eq!(seen(Format::ZeekTsv, "thing.log", workers), tsv);
+        assert_eq!(seen(Format::ZeekJson, "thing.json", workers), json);
+    }
+}
+
+/// Only Zeek's formats have it: without them nobody reads its values.
+#[test]
+fn only_zeek_has_what_stands_alone() {
+    for (format, has_it) in [
+        (Format::Eve, false),
+        (Format::ZeekTsv, true),
+        (Format::ZeekJson, true),
+        (Format::Csv, false),
+        (Format::Parquet, false),
+        (Format::None, false),
+    ] {
+        let plan = OutputPlan {
+            formats: vec![format],
+            ..OutputPlan::default()
+        };
+        let formatter = Formatter::with_messages(&plan, &MessageSchemas::new([&ALONE]));
+        assert_eq!(
+            formatter.reads_messages(Shown::InZeek),
+            has_it,
+            "{format:?}"
+        );
+    }
 }

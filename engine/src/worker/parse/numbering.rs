@@ -21,6 +21,8 @@ impl Numbering {
         match shown {
             Shown::InEvents => self.events = next,
             Shown::InColumns => self.columns = next,
+            // Zeek's logs do not show the number.
+            Shown::InZeek => {}
             // There are no more transactions than messages: a record of both kinds follows both.
             Shown::Everywhere => (self.events, self.columns) = (next, next),
         }
@@ -29,7 +31,7 @@ impl Numbering {
 
     pub(super) const fn of(self, shown: Shown) -> u32 {
         match shown {
-            Shown::InColumns => self.columns,
+            Shown::InColumns | Shown::InZeek => self.columns,
             Shown::InEvents | Shown::Everywhere => self.events,
         }
     }

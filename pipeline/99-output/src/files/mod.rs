@@ -7,6 +7,7 @@
 mod arrow_rows;
 mod earlier;
 mod frames;
+mod once;
 mod parquet_file;
 mod parquet_log;
 mod parquet_logs;

@@ -39,6 +39,11 @@ impl Formats {
                 ..Self::default()
             },
             Shown::InColumns => Self { eve: false, ..self },
+            Shown::InZeek => Self {
+                zeek_tsv: self.zeek_tsv,
+                zeek_json: self.zeek_json,
+                ..Self::default()
+            },
         }
     }
 

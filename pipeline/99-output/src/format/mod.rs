@@ -213,7 +213,7 @@ impl Formatter {
         };
         self.last_schema = number;
         // Where there are events and columns of the same, the events are counted.
-        if schema.shown != Shown::InColumns {
+        if !matches!(schema.shown, Shown::InColumns | Shown::InZeek) {
             self.count_message(number);
         }
         if !self.formats.any() || self.formats.with(schema.shown).any() {

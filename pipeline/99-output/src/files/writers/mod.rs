@@ -3,6 +3,7 @@
 mod opening;
 
 use super::OutputSummary;
+use super::once::{Decision, Once};
 use super::parquet_logs::ParquetLogs;
 use super::storage::Storage;
 use super::text_log::TextLog;
@@ -24,6 +25,8 @@ pub struct Writers {
     /// Likewise for each kind of messages, in each format.
     messages: Vec<MessageLog>,
     parquet: Option<ParquetLogs>,
+    /// What is written once a day, if anything is.
+    once: Option<Once>,
     /// Bytes of text written so far.
     text_bytes: u64,
     summary: OutputSummary,
@@ -84,6 +87,13 @@ impl Writers {
     /// Appends a record to every file that it belongs to.
     #[inline]
     pub(crate) fn write(&mut self, record: &RecordRef<'_>) -> Result<(), OutputError> {
+        if let Some(once) = &mut self.once {
+            match once.decide(record) {
+                Decision::Write => {}
+                Decision::Repeated => return Ok(()),
+                Decision::WriteAndForget => self.summary.losses.count(Loss::OnceForgotten, 1),
+            }
+        }
         if self.state == State::Open && self.plan.total_bytes_max.is_some() {
             self.check_limit(record);
         }

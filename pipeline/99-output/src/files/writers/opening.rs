@@ -5,6 +5,7 @@ use crate::OutputError;
 use crate::batch::TextFormat;
 use crate::error::STDOUT;
 use crate::files::frames::{column_frame, eve_frame, message_frame};
+use crate::files::once::Once;
 use crate::files::parquet_logs::ParquetLogs;
 use crate::files::rotation::Rotation;
 use crate::files::storage::{Disk, Storage};
@@ -78,6 +79,7 @@ impl Writers {
             columns: Vec::new(),
             messages: Vec::new(),
             parquet: None,
+            once: None,
             text_bytes: 0,
             summary: OutputSummary {
                 messages: schemas
@@ -144,7 +146,12 @@ impl Writers {
                 });
             }
             for (schema, ready) in (0..).zip(schemas.iter()) {
-                if ready.schema.shown == Shown::InEvents {
+                let has_log = match ready.schema.shown {
+                    Shown::Everywhere | Shown::InColumns => true,
+                    Shown::InEvents => false,
+                    Shown::InZeek => format != TextFormat::Csv,
+                };
+                if !has_log {
                     continue;
                 }
                 let (frame, extension) = message_frame(format, ready);
@@ -156,6 +163,9 @@ impl Writers {
                     log,
                 });
             }
+        }
+        if formats.zeek_tsv || formats.zeek_json {
+            self.once = Once::of(schemas);
         }
         if formats.parquet {
             let logs = self.parquet.insert(ParquetLogs::new(&self.plan, schemas)?);

@@ -1,7 +1,7 @@
 //! The columns that a kind of messages has in the formats that go by columns.
 
 use super::Shape;
-use flowpin_record::{Kind, Logs, MessageColumn};
+use flowpin_record::{Kind, Logs, MessageSchema, Shown};
 
 /// A column of the formats that go by columns.
 #[derive(Debug)]
@@ -41,16 +41,17 @@ pub(crate) enum Source {
 }
 
 /// The columns of all messages, with the schema's own in between.
-pub(super) fn fields(columns: &[MessageColumn]) -> Vec<Field> {
+pub(super) fn fields(schema: &MessageSchema) -> Vec<Field> {
+    let is_only_zeek = schema.shown == Shown::InZeek;
     let common = |&(name, kind, source, logs, doc): &Common| Field {
         name: String::from(name),
         kind,
         in_parquet: kind,
-        logs,
+        logs: if is_only_zeek { Logs::OnlyZeek } else { logs },
         doc: String::from(doc),
         source,
     };
-    let own = columns.iter().enumerate();
+    let own = schema.columns.iter().enumerate();
     let own = own
         .filter(|(_, column)| !column.name.is_empty())
         .map(|(number, column)| Field {
@@ -61,12 +62,22 @@ pub(super) fn fields(columns: &[MessageColumn]) -> Vec<Field> {
                 (Kind::Text, (_, Shape::Time)) => Kind::Time,
                 (kind, _) => kind,
             },
-            logs: column.logs,
+            logs: if is_only_zeek {
+                Logs::OnlyZeek
+            } else {
+                column.logs
+            },
             doc: column.doc.clone().into_owned(),
             source: Source::Own(number),
         });
-    let before = BEFORE.iter().map(common);
-    before.chain(own).chain(BEHIND.iter().map(common)).collect()
+    let before = if schema.stands_alone {
+        &BEFORE[..1]
+    } else {
+        BEFORE
+    };
+    let behind = if is_only_zeek { &[] } else { BEHIND };
+    let before = before.iter().map(common);
+    before.chain(own).chain(behind.iter().map(common)).collect()
 }
 
 type Common = (&'static str, Kind, Source, Logs, &'static str);
@@ -137,12 +148,15 @@ const BEHIND: &[Common] = &[
 #[cfg(test)]
 mod tests {
     use super::fields;
-    use flowpin_record::MESSAGE_COLUMNS;
+    use flowpin_record::{MESSAGE_COLUMNS, MessageSchema};
 
     /// What grammars may not name is what every message's record has.
     #[test]
     fn columns_of_all_messages_are_those_that_no_schema_may_have() {
-        let names: Vec<String> = fields(&[]).iter().map(|field| field.flat_name()).collect();
+        let names: Vec<String> = fields(&MessageSchema::new("none", "", &[]))
+            .iter()
+            .map(|field| field.flat_name())
+            .collect();
         assert_eq!(names, MESSAGE_COLUMNS);
     }
 }

@@ -109,7 +109,7 @@ impl Ready {
             }
         }
         Self {
-            fields: fields(&schema.columns),
+            fields: fields(schema),
             tree,
             under_own,
             schema: schema.clone(),
