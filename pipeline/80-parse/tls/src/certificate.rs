@@ -27,14 +27,14 @@ pub(crate) struct Certificate {
 
 pub(crate) const SEQUENCE: u8 = 0x30;
 pub(crate) const SET: u8 = 0x31;
-const BOOLEAN: u8 = 0x01;
-const INTEGER: u8 = 0x02;
-const OCTETS: u8 = 0x04;
+pub(crate) const BOOLEAN: u8 = 0x01;
+pub(crate) const INTEGER: u8 = 0x02;
+pub(crate) const OCTETS: u8 = 0x04;
 pub(crate) const OBJECT: u8 = 0x06;
 /// The explicit tag of a version.
-const VERSION: u8 = 0xa0;
+pub(crate) const VERSION: u8 = 0xa0;
 /// The explicit tag of the extensions.
-const EXTENSIONS: u8 = 0xa3;
+pub(crate) const EXTENSIONS: u8 = 0xa3;
 /// 2.5.29.17.
 const SUBJECT_ALT_NAME: [u8; 3] = [0x55, 0x1d, 0x11];
 
@@ -86,7 +86,7 @@ pub(crate) fn element<'a>(cursor: &mut Cursor<'a>, wanted: u8) -> Option<&'a [u8
 }
 
 /// Reads a UTCTime or GeneralizedTime.
-fn time<'a>(cursor: &mut Cursor<'a>) -> Option<&'a [u8]> {
+pub(crate) fn time<'a>(cursor: &mut Cursor<'a>) -> Option<&'a [u8]> {
     let (tag, len) = cursor.ber()?;
     cursor.take(len).filter(|_| matches!(tag, 0x17 | 0x18))
 }

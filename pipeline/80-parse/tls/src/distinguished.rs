@@ -184,7 +184,7 @@ impl Letters<'_> {
 }
 
 /// Appends an object identifier: `1.3.6.1.4.1.311.60.2.1.3`.
-fn put_dotted(object: &[u8], out: &mut NameText) {
+pub(crate) fn put_dotted<const N: usize>(object: &[u8], out: &mut Short<N>) {
     let mut number = 0u64;
     let mut is_first = true;
     for &byte in object {
@@ -204,7 +204,7 @@ fn put_dotted(object: &[u8], out: &mut NameText) {
     }
 }
 
-fn put_number(mut number: u64, out: &mut NameText) {
+fn put_number<const N: usize>(mut number: u64, out: &mut Short<N>) {
     let mut digits = [0; 20];
     let mut len = 0usize;
     for place in digits.iter_mut().rev() {

@@ -10,6 +10,7 @@ use crate::names;
 use crate::pages::{Page, Text, Writer};
 use crate::schema::{CertificateTexts, TLS};
 use crate::short::Short;
+use crate::x509::{Prints, Told};
 use core::hint::black_box;
 use flowpin_packet::Timestamp;
 use flowpin_record::{MessageSchema, MessageSink, Value};
@@ -24,7 +25,7 @@ pub(crate) struct Facts {
     pub(crate) has_client: bool,
     pub(crate) has_server: bool,
     /// How many bytes of the page are in use.
-    used: u16,
+    pub(crate) used: u16,
     pub(crate) ja4: Text,
     /// JA3 and JA3S, if they are wanted: the numbers that are hashed.
     pub(crate) ja3: Text,
@@ -41,7 +42,13 @@ pub(crate) struct Facts {
     pub(crate) group: Option<u16>,
     pub(crate) is_resumed: bool,
     has_certificate: bool,
+    has_client_certificate: bool,
     certificate: Certificate,
+    /// The fingerprints of the chains of both sides, one behind the other, if they are wanted.
+    pub(crate) prints: Text,
+    pub(crate) client_prints: Text,
+    /// Whether the certificate is for the server name that the client sent, if that is wanted.
+    pub(crate) fits_name: Option<bool>,
     /// The last alert sent in clear.
     pub(crate) alert: Option<u8>,
     pub(crate) is_established: bool,
@@ -114,6 +121,18 @@ impl Facts {
             count = count.saturating_add(1);
         }
         let alternatives = list(alternatives.get(..count).unwrap_or_default());
+        let (prints, client_prints, values, client_values);
+        let (mut chain, mut client_chain) = (Value::Unset, Value::Unset);
+        if self.prints.len() > 0 {
+            prints = Prints::of(self.prints, page);
+            values = prints.values();
+            chain = list(values.0.get(..values.1).unwrap_or_default());
+        }
+        if self.client_prints.len() > 0 {
+            client_prints = Prints::of(self.client_prints, page);
+            client_values = client_prints.values();
+            client_chain = list(client_values.0.get(..client_values.1).unwrap_or_default());
+        }
         let (ja3, ja3s) = (self.ja3.of(page), self.ja3s.of(page));
         let [ja3_hash, ja3s_hash] = [ja3, ja3s].map(fingerprint);
         sink.message(
@@ -131,6 +150,9 @@ impl Facts {
                 list(if self.chosen.len() == 0 { &[] } else { &chosen }),
                 Value::Bool(self.is_established),
                 Value::bytes(self.history.get()),
+                chain,
+                client_chain,
+                self.fits_name.map_or(Value::Unset, Value::Bool),
                 Value::bytes(self.ja4.of(page)),
                 Value::bytes(ja3_hash.get()),
                 Value::bytes(ja3),
@@ -156,6 +178,8 @@ impl Facts {
 pub(crate) struct Notes<'a> {
     pub(crate) facts: &'a mut Facts,
     pub(crate) page: Option<&'a mut Page>,
+    /// Who is told of certificates, if anybody is.
+    pub(crate) told: Option<Told<'a>>,
 }
 
 impl Notes<'_> {
@@ -182,6 +206,11 @@ impl Notes<'_> {
                     let read = Certificate::first_of(body, &mut Writer { page, used });
                     facts.certificate = read.unwrap_or_default();
                 }
+                self.chain(body, false);
+            }
+            (CERTIFICATE, true) if !facts.has_client_certificate => {
+                facts.has_client_certificate = true;
+                self.chain(body, true);
             }
             // RFC 8422 §5.4: a named curve.
             (SERVER_KEY_EXCHANGE, false) => {

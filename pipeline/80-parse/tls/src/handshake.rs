@@ -66,7 +66,7 @@ impl Assembler {
             let [kind, high, middle, low] = self.header;
             notes.facts.history.message(kind, to_server);
             self.left = u32::from_be_bytes([0, high, middle, low]);
-            self.wanted = self.left.min(wanted(kind, to_server));
+            self.wanted = self.left.min(wanted(kind, to_server, notes));
             self.filled = 0;
         }
         rest
@@ -117,11 +117,12 @@ impl Assembler {
 }
 
 /// Returns how many bytes of a message's body are of interest.
-pub(crate) const fn wanted(kind: u8, to_server: bool) -> u32 {
+pub(crate) const fn wanted(kind: u8, to_server: bool, notes: &Notes<'_>) -> u32 {
     #[expect(clippy::cast_possible_truncation, reason = "16 KiB")]
     const MOST: u32 = MESSAGE_BYTES_MAX as u32;
     match (kind, to_server) {
         (CLIENT_HELLO, true) | (SERVER_HELLO | CERTIFICATE, false) => MOST,
+        (CERTIFICATE, true) if notes.told.is_some() => MOST,
         (SERVER_KEY_EXCHANGE, false) => 4,
         _ => 0,
     }

@@ -45,6 +45,7 @@ mod quic;
 mod schema;
 mod short;
 mod stream;
+mod x509;
 
 #[doc(hidden)]
 pub use fuzz::fuzz_tls;
@@ -53,3 +54,4 @@ pub use ja4::{Carrier, Ja4, ja4};
 pub use quic::{QUIC, QUIC_LOG, Quic};
 pub use schema::TLS;
 pub use stream::Tls;
+pub use x509::X509;

@@ -62,6 +62,19 @@ impl Writer<'_> {
         }
     }
 
+    /// Appends bytes to the last text if there is room for all of them; returns whether there was.
+    pub(crate) fn put_next(&mut self, text: &mut Text, bytes: &[u8]) -> bool {
+        let room = self.page.len().saturating_sub(usize::from(*self.used));
+        if text.len() == 0 {
+            *text = self.begin();
+        }
+        let fits = bytes.len() <= room;
+        if fits {
+            self.push(text, bytes, usize::MAX);
+        }
+        fits
+    }
+
     /// Writes a text of at most `most` bytes.
     pub(crate) fn put(&mut self, bytes: &[u8], most: usize) -> Text {
         let mut text = self.begin();

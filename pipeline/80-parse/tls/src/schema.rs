@@ -3,7 +3,7 @@
 use crate::certificate::Certificate;
 use crate::pages::Page;
 use crate::short::Short;
-use flowpin_record::{Kind, MessageColumn, MessageSchema};
+use flowpin_record::{Kind, Logs, MessageColumn, MessageSchema};
 
 /// A TLS or DTLS handshake.
 pub static TLS: MessageSchema = MessageSchema::in_file(
@@ -86,6 +86,27 @@ const TLS_COLUMNS: &[MessageColumn] = &[
         Kind::Text,
         "The messages of the handshake in their order, by Zeek's letters; client upper case.",
     ),
+    MessageColumn::new(
+        "cert_chain_fps",
+        "",
+        Kind::TextList,
+        "The SHA-256 hashes of the server's certificates, in their order: `x509` has them.",
+    )
+    .only_in(Logs::OnlyZeek),
+    MessageColumn::new(
+        "client_cert_chain_fps",
+        "",
+        Kind::TextList,
+        "The SHA-256 hashes of the client's certificates.",
+    )
+    .only_in(Logs::OnlyZeek),
+    MessageColumn::new(
+        "sni_matches_cert",
+        "",
+        Kind::Bool,
+        "Whether the server's certificate is for the server name that the client sent.",
+    )
+    .only_in(Logs::OnlyZeek),
     MessageColumn::new(
         "ja4",
         "tls.ja4",

@@ -252,6 +252,7 @@ impl Session {
                 let mut notes = Notes {
                     facts,
                     page: notes_page,
+                    told: None,
                 };
                 notes.message(kind, body, to_server, Carrier::Quic);
                 self.has_told = true;

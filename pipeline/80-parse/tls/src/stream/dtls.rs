@@ -7,6 +7,7 @@ use crate::handshake::wanted;
 use crate::ja4::Carrier;
 use crate::pages::Page;
 use crate::pools::Blocks;
+use crate::x509::Told;
 use flowpin_wire::Cursor;
 
 impl Session {
@@ -38,6 +39,7 @@ impl Session {
         payload: &[u8],
         blocks: &mut Blocks,
         mut page: Option<&mut Page>,
+        mut told: Option<Told<'_>>,
     ) {
         let to_server = self.goes_to_server(to_server, payload);
         let mut cursor = Cursor::over(payload);
@@ -58,6 +60,7 @@ impl Session {
                     let mut notes = Notes {
                         facts: &mut self.facts,
                         page: page.as_deref_mut(),
+                        told: told.as_mut().map(Told::lend),
                     };
                     side.read_fragments(body, to_server, shard, blocks, &mut notes);
                 }
@@ -95,7 +98,7 @@ impl Side {
                 notes.facts.history.message(kind, to_server);
                 see_curve(kind, body, to_server, notes);
             }
-            if wanted(kind, to_server) < u32::try_from(len).unwrap_or(u32::MAX) {
+            if wanted(kind, to_server, notes) < u32::try_from(len).unwrap_or(u32::MAX) {
                 continue;
             }
             if offset == 0 && body.len() == len {

@@ -8,6 +8,7 @@ use crate::facts::{Facts, Notes};
 use crate::pages::{Page, PageOf, Pages};
 use crate::pools::Blocks;
 use crate::schema::TLS;
+use crate::x509::{Told, X509};
 use dtls::is_dtls;
 use flowpin_counters::{Loss, Losses};
 use flowpin_memory::{Pool, Slab};
@@ -24,6 +25,8 @@ pub struct Tls {
     pages: Pages,
     blocks: Blocks,
     wants_ja3: bool,
+    /// Certificates that Zeek's logs do not have as a whole, because of a cap.
+    left_out: u64,
 }
 
 /// One connection.
@@ -41,7 +44,7 @@ impl Parser for Tls {
     const PROTOCOLS: &'static [Reads] = &[Reads::own("tls"), Reads::own("dtls")];
     const CONNECTION_BYTES: u32 = slot_bytes::<Session>();
     const WITHOUT_ROOM: Loss = Loss::TlsHandshakes;
-    const SCHEMAS: &'static [&'static MessageSchema] = &[&TLS];
+    const SCHEMAS: &'static [&'static MessageSchema] = &[&TLS, &X509];
     const BUFFERS: &'static [Buffer] = OF_TLS;
 
     fn new(setup: &ParserSetup) -> io::Result<Self> {
@@ -52,6 +55,7 @@ impl Parser for Tls {
             pages: Pages::new(budget)?,
             blocks: Blocks::new(budget)?,
             wants_ja3: setup.parse.ja3,
+            left_out: 0,
         })
     }
 
@@ -83,7 +87,8 @@ impl Parser for Tls {
         };
         let is_wanted = sink.reads(&TLS);
         let page = self.pages.open(&mut session.page, session.shard, is_wanted);
-        session.read(to_server, bytes, &mut self.blocks, page);
+        let told = told(sink, at, &mut self.left_out);
+        session.read(to_server, bytes, &mut self.blocks, page, told);
         match session.fits(to_server) {
             // A hello whose lengths all agree, followed by nothing that is not TLS.
             Some(true) if !session.side(to_server).is_over => sink.proves(),
@@ -131,7 +136,8 @@ impl Parser for Tls {
         };
         let is_wanted = sink.reads(&TLS);
         let page = self.pages.open(&mut session.page, session.shard, is_wanted);
-        session.read_datagram(to_server, payload, &mut self.blocks, page);
+        let told = told(sink, at, &mut self.left_out);
+        session.read_datagram(to_server, payload, &mut self.blocks, page, told);
         if let Some(is_mine) = is_dtls(payload) {
             sink.fits(is_mine);
         }
@@ -159,8 +165,23 @@ impl Parser for Tls {
     }
 
     fn losses(&self) -> Losses {
-        losses(&self.pages, &self.blocks)
+        let mut losses = losses(&self.pages, &self.blocks);
+        losses.count(Loss::TlsCertificates, self.left_out);
+        losses
     }
+}
+
+/// Who is told of certificates: nobody, if nobody reads of them.
+#[inline]
+fn told<'a>(
+    sink: &'a mut impl MessageSink,
+    at: Timestamp,
+    left_out: &'a mut u64,
+) -> Option<Told<'a>> {
+    if !sink.reads(&X509) {
+        return None;
+    }
+    Some(Told { sink, at, left_out })
 }
 
 /// What was lost for lack of memory.
@@ -229,6 +250,7 @@ impl Session {
         mut bytes: &[u8],
         blocks: &mut Blocks,
         mut page: Option<&mut Page>,
+        mut told: Option<Told<'_>>,
     ) {
         while !bytes.is_empty() {
             let shard = self.shard;
@@ -254,6 +276,7 @@ impl Session {
                     let mut notes = Notes {
                         facts: &mut self.facts,
                         page: page.as_deref_mut(),
+                        told: told.as_mut().map(Told::lend),
                     };
                     let handshake = &mut side.handshake;
                     handshake.feed(body, to_server, shard, blocks, &mut notes);
