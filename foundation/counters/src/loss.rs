@@ -139,7 +139,7 @@ losses! {
         "of TLS or QUIC handshakes discarded for lack of memory: records are incomplete";
     /// Certificates that Zeek's logs do not have, or whose names they do not all have.
     TlsCertificates = "tls_certificates", "certificate",
-        "of TLS cut or missing in Zeek's logs: longer chains or lists of names than the limit";
+        "of TLS cut or missing in Zeek's logs: longer chains, lists or names than the limits";
     /// Records of what is written once a day that may be written again: too many different ones.
     OnceForgotten = "once_forgotten", "record",
         "of Zeek's x509 forgotten within a day, too many at once: they may be written again";

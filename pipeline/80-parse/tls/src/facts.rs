@@ -96,6 +96,24 @@ impl Facts {
         page: &Page,
         sink: &mut impl MessageSink,
     ) {
+        let chains = [self.prints, self.client_prints];
+        if chains == [Text::default(); 2] {
+            return self.report_with([Value::Unset; 2], schema, page, sink);
+        }
+        let chains = chains.map(|prints| Prints::of(prints, page));
+        let [server, client] = chains.each_ref().map(Prints::values);
+        let lists = [server.get(), client.get()].map(list);
+        self.report_with(lists, schema, page, sink);
+    }
+
+    /// `chains`: the fingerprints of the server's certificates, and of the client's.
+    fn report_with(
+        &self,
+        chains: [Value<'_>; 2],
+        schema: &'static MessageSchema,
+        page: &Page,
+        sink: &mut impl MessageSink,
+    ) {
         let mut offered = [Value::Unset; OFFERED_MAX];
         let mut count = 0usize;
         for (place, name) in offered.iter_mut().zip(self.offered(page)) {
@@ -121,18 +139,6 @@ impl Facts {
             count = count.saturating_add(1);
         }
         let alternatives = list(alternatives.get(..count).unwrap_or_default());
-        let (prints, client_prints, values, client_values);
-        let (mut chain, mut client_chain) = (Value::Unset, Value::Unset);
-        if self.prints.len() > 0 {
-            prints = Prints::of(self.prints, page);
-            values = prints.values();
-            chain = list(values.0.get(..values.1).unwrap_or_default());
-        }
-        if self.client_prints.len() > 0 {
-            client_prints = Prints::of(self.client_prints, page);
-            client_values = client_prints.values();
-            client_chain = list(client_values.0.get(..client_values.1).unwrap_or_default());
-        }
         let (ja3, ja3s) = (self.ja3.of(page), self.ja3s.of(page));
         let [ja3_hash, ja3s_hash] = [ja3, ja3s].map(fingerprint);
         sink.message(
@@ -150,8 +156,8 @@ impl Facts {
                 list(if self.chosen.len() == 0 { &[] } else { &chosen }),
                 Value::Bool(self.is_established),
                 Value::bytes(self.history.get()),
-                chain,
-                client_chain,
+                chains[0],
+                chains[1],
                 self.fits_name.map_or(Value::Unset, Value::Bool),
                 Value::bytes(self.ja4.of(page)),
                 Value::bytes(ja3_hash.get()),

@@ -50,6 +50,11 @@ impl<const N: usize> Short<N> {
         Some(last)
     }
 
+    /// Whether nothing more fits: a text of just that length, or one that was cut.
+    pub(crate) fn is_full(&self) -> bool {
+        usize::from(self.len) == N
+    }
+
     pub(crate) fn get(&self) -> &[u8] {
         self.bytes.get(..usize::from(self.len)).unwrap_or_default()
     }

@@ -2,7 +2,7 @@
 
 use super::side::Side;
 use super::{ALERT, CHANGE_CIPHER_SPEC, DATA, HANDSHAKE, Session};
-use crate::facts::{Notes, SERVER_KEY_EXCHANGE};
+use crate::facts::{CERTIFICATE, Notes, SERVER_KEY_EXCHANGE};
 use crate::handshake::wanted;
 use crate::ja4::Carrier;
 use crate::pages::Page;
@@ -99,6 +99,9 @@ impl Side {
                 see_curve(kind, body, to_server, notes);
             }
             if wanted(kind, to_server, notes) < u32::try_from(len).unwrap_or(u32::MAX) {
+                if let (CERTIFICATE, 0, Some(told)) = (kind, offset, &mut notes.told) {
+                    told.leave_out();
+                }
                 continue;
             }
             if offset == 0 && body.len() == len {

@@ -30,7 +30,8 @@ impl Told<'_> {
         }
     }
 
-    pub(super) fn leave_out(&mut self) {
+    /// A certificate is not told of, or not as a whole.
+    pub(crate) fn leave_out(&mut self) {
         *self.left_out = self.left_out.saturating_add(1);
     }
 }
@@ -106,13 +107,28 @@ impl Prints {
         Self { texts, count }
     }
 
-    /// The texts as values; those behind the last one are unset.
-    pub(crate) fn values(&self) -> ([Value<'_>; CHAIN_MAX], usize) {
+    /// The texts as values.
+    pub(crate) fn values(&self) -> Values<'_> {
         let mut values = [Value::Unset; CHAIN_MAX];
-        for (place, text) in values.iter_mut().zip(self.texts.iter().take(self.count)) {
+        for (place, text) in values.iter_mut().zip(&self.texts) {
             *place = Value::Bytes(text.get());
         }
-        (values, self.count)
+        Values {
+            values,
+            count: self.count,
+        }
+    }
+}
+
+/// The fingerprints of a chain as values.
+pub(crate) struct Values<'a> {
+    values: [Value<'a>; CHAIN_MAX],
+    count: usize,
+}
+
+impl<'a> Values<'a> {
+    pub(crate) fn get(&self) -> &[Value<'a>] {
+        self.values.get(..self.count).unwrap_or_default()
     }
 }
 

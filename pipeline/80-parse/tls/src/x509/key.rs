@@ -60,10 +60,14 @@ impl Key {
         let numbers = element(&mut Cursor::over(key), SEQUENCE);
         let mut numbers = Cursor::over(numbers.unwrap_or_default());
         let modulus = element(&mut numbers, INTEGER);
+        let exponent = element(&mut numbers, INTEGER);
+        let (Some(modulus), Some(exponent)) = (modulus, exponent) else {
+            return Self::default();
+        };
         Self {
             kind: Some("rsa"),
-            bits: modulus.map(bits),
-            exponent: element(&mut numbers, INTEGER).and_then(number),
+            bits: Some(bits(modulus)),
+            exponent: number(exponent),
             curve: None,
         }
     }

@@ -36,7 +36,7 @@ pub(super) fn report(
     let key = Key::of(fields.key_algorithm, fields.key_parameters, fields.key);
     let exponent = key.exponent();
     let names = Names::of(fields.alternatives);
-    if names.is_cut {
+    if names.is_cut || subject.is_full() || issuer.is_full() || serial.is_full() {
         told.leave_out();
     }
     let word = |word: Option<&'static str>| word.map_or(Value::Unset, Value::Text);

@@ -273,6 +273,11 @@ fn no_certificate_takes_more_than_its_share() {
     let (rows, left_out) = told(&handshake(&vec![long; 8], &[]), true);
     assert_eq!((rows.certificates().len(), left_out), (4, 1));
 
+    let long = certificate(&"x".repeat(1000), &[]);
+    let (rows, left_out) = told(&handshake(&[long], &[]), true);
+    let subject = &rows.certificates()[0]["certificate.subject"];
+    assert_eq!((subject.len(), left_out), (640, 1));
+
     let none = [
         vec![],
         vec![0x30, 0x84, 0xff, 0xff, 0xff, 0xff],
