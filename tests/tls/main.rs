@@ -3,7 +3,7 @@
 //! | module | holds |
 //! | --- | --- |
 //! | `suricata` | events to the `test.yaml` beside Suricata's captures |
-//! | `zeek` | lines to the `ssl.log`, `x509.log` and `quic.log` that Zeek's own test suite expects |
+//! | `zeek` | lines to the `ssl`, `x509` and `quic.log` that Zeek's own test suite expects |
 //!
 //! What differs has a row in `tests/explained/tls.tsv`. Hellos are held to Wireshark's view in
 //! `tests/corpus`. Captures are looked for in the shared corpus.
