@@ -27,7 +27,13 @@ pub(super) fn time(encoded: &[u8]) -> Value<'static> {
 }
 
 fn seconds(encoded: &[u8]) -> Option<u64> {
-    let digits = encoded.strip_suffix(b"Z")?;
+    // X.690 §11.7 wants `Z`; what has the difference to it instead is read all the same.
+    let (digits, ahead, behind) = match encoded {
+        [digits @ .., b'Z'] => (digits, 0, 0),
+        [digits @ .., b'+', a, b, c, d] => (digits, difference([*a, *b, *c, *d])?, 0),
+        [digits @ .., b'-', a, b, c, d] => (digits, 0, difference([*a, *b, *c, *d])?),
+        _ => return None,
+    };
     let (year, rest) = match digits.len() {
         12 => {
             let (year, rest) = digits.split_at_checked(2)?;
@@ -50,7 +56,15 @@ fn seconds(encoded: &[u8]) -> Option<u64> {
     let (hour, minute, second) = (part(0..=23)?, part(0..=59)?, part(0..=59)?);
     let hours = days(year, month, day)?.checked_mul(24)?.checked_add(hour)?;
     let minutes = hours.checked_mul(60)?.checked_add(minute)?;
-    minutes.checked_mul(60)?.checked_add(second)
+    let seconds = minutes.checked_mul(60)?.checked_add(second)?;
+    seconds.checked_add(behind)?.checked_sub(ahead)
+}
+
+/// The seconds of `hhmm`.
+fn difference(digits: [u8; 4]) -> Option<u64> {
+    let [hours, minutes] = [digits.get(..2)?, digits.get(2..)?].map(number);
+    let minutes = hours?.checked_mul(60)?.checked_add(minutes?)?;
+    minutes.checked_mul(60)
 }
 
 fn number(digits: &[u8]) -> Option<u64> {
@@ -83,13 +97,16 @@ mod tests {
     /// RFC 5280 §4.1.2.5: two digits are years up to 2049; leap days count.
     #[test]
     fn times_are_seconds_since_1970() {
-        let cases: [(&[u8], Option<u64>); 9] = [
+        let cases: [(&[u8], Option<u64>); 12] = [
             (b"700101000000Z", Some(0)),
             (b"160926211038Z", Some(1_474_924_238)),
             (b"20291107210038Z", Some(1_888_779_638)),
             (b"000229120000Z", Some(951_825_600)),
             (b"99991231235959Z", Some(253_402_300_799)),
+            (b"250115120000+0530", Some(1_736_922_600)),
+            (b"20260115120000-0800", Some(1_768_507_200)),
             (b"691231235959Z", None),
+            (b"250115120000+05x0", None),
             (b"161326211038Z", None),
             (b"160926241038Z", None),
             (b"160926211038", None),
