@@ -1,4 +1,4 @@
-//! The second step of the input, on as many threads as there are: the packets of a piece, described.
+//! The second step of the input, on any thread: the packets of a piece, described.
 
 use super::Lane;
 use super::reading::Listed;

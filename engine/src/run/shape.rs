@@ -240,8 +240,8 @@ mod tests {
         assert!((costs.pace(Shape::Turns(2)) - of_two).abs() < 1e-6);
     }
 
-    /// What one thread at a time does bounds the gain: more threads are not started, and a thread of
-    /// its own does not help there.
+    /// What one thread at a time does bounds the gain: more threads are not started, and a thread
+    /// of its own does not help there.
     #[test]
     fn threads_stop_where_turns_at_reading_are_the_slowest() {
         let costs = StageCosts {

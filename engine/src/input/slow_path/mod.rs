@@ -107,8 +107,8 @@ impl SlowPath {
         }
     }
 
-    /// Handles a frame that did not become a packet at once: what it is, and its addresses if it was
-    /// refused and they are legible.
+    /// Handles a frame that did not become a packet at once: what it is, and its addresses if it
+    /// was refused and they are legible.
     #[cold]
     #[inline(never)]
     pub(crate) fn handle<L: Lane>(

@@ -44,9 +44,9 @@ impl<'a> ReadingDesk<'a> {
         }
     }
 
-    /// Reads the next portion, unless another thread is reading, or the input is at its end. `empty`
-    /// gives an empty one, if there is one now; `put_back` takes it if there is nothing to read.
-    /// If `must_end`, nothing more is read.
+    /// Reads the next portion, unless another thread is reading, or the input is at its end.
+    /// `empty` gives an empty one, if there is one now; `put_back` takes it if there is nothing to
+    /// read. If `must_end`, nothing more is read.
     pub(super) fn read(
         &self,
         must_end: bool,
