@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use storm::{Dice, storm};
 
-const SHAPES: [&str; 8] = ["1x1", "2x1", "2x2", "2x3", "3x2", "2x7", "1x2", "1x7"];
+const SHAPES: [&str; 8] = ["1x1", "2x1", "2x2", "2x3", "3x2", "2x7", "1x7", "1x2"];
 /// Bytes that are read at a time: as usual, and as a pipe brings them that falls silent.
 const PIECES: [usize; 5] = [256 << 10, 70_000, 9_000, 1_000_000, 100_000];
 

@@ -303,11 +303,11 @@ mod tests {
         );
     }
 
-    /// `1x2`, `2x0` and more workers than shards cannot be built.
+    /// `1x0`, `2x0` and more workers than shards cannot be built.
     #[test]
     fn pipelines_that_cannot_be_built_are_refused() {
         for text in [
-            "1x2", "2x0", "2x257", "4x1", "2", "x", "2x-1", "2x 3", "", "AUTO",
+            "1x0", "2x0", "1x257", "2x257", "4x1", "2", "x", "2x-1", "2x 3", "", "AUTO",
         ] {
             assert!(text.parse::<PipelineShape>().is_err(), "{text}");
         }
