@@ -158,7 +158,7 @@ options! {
                 flag Flag::value("until", "TIME", "Leave out packets captured at TIME or later");
         }
         [pipeline] PipelineSettings: "`[pipeline]`: threads and memory." {
-            /// "auto", "1xN" (N that do everything), "2xN" (input, N workers) or "3xN" (also output).
+            /// "auto", "1xN" (N do everything), "2xN" (input, N workers) or "3xN" (also output).
             shape: PipelineShape => pipeline: PipelineShape = PipelineShape::default(),
                 flag Flag::value("pipeline", "SHAPE", "Threads: `1xN` each does everything, `2xN` \
                     one reads and N analyse, `3xN` also one that writes");
