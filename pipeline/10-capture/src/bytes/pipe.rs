@@ -19,7 +19,7 @@ pub(crate) struct Pipe {
     stopped: bool,
     /// When the last bytes came, and how often it was told that none do since.
     last: Option<Instant>,
-    told: usize,
+    told: u32,
     idle: bool,
 }
 
@@ -96,10 +96,10 @@ impl Pipe {
 
     /// Nothing has come yet.
     fn wait(&mut self) -> io::Result<()> {
-        let patience = IDLE_AFTER.get(self.told).copied().unwrap_or(Duration::MAX);
+        let patience = patience(self.told);
         self.idle = self.last.is_some_and(|last| last.elapsed() >= patience);
         if self.idle {
-            self.told += 1;
+            self.told = self.told.saturating_add(1);
             return Err(io::ErrorKind::Interrupted.into());
         }
         Ok(())
@@ -113,14 +113,20 @@ const LISTEN_EVERY: Timespec = Timespec {
 };
 
 /// After how long a reader learns that nothing comes: a program that writes a file into a pipe
-/// leaves no such gaps, a capture of a quiet link does. Once more a little later, for what other
-/// threads have made by then of the bytes that came; and again when files, which are brought up to
-/// date once a second, may have missed that.
-const IDLE_AFTER: [Duration; 3] = [
-    Duration::from_millis(1000),
-    Duration::from_millis(1100),
-    Duration::from_millis(2200),
-];
+/// leaves no such gaps, a capture of a quiet link does.
+const IDLE_AFTER: Duration = Duration::from_millis(1000);
+
+/// The second time comes early, for what other threads have made by then of the bytes that came.
+const IDLE_AGAIN: Duration = Duration::from_millis(100);
+
+/// How long nothing must have come for it to be told, if it was told so often. Again and again: how
+/// long other threads take is not known, and files are brought up to date once a second.
+fn patience(told: u32) -> Duration {
+    match told {
+        0 => IDLE_AFTER,
+        _ => IDLE_AFTER.saturating_mul(told) + IDLE_AGAIN,
+    }
+}
 
 #[expect(clippy::cast_possible_wrap, reason = "a small constant")]
 const O_NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits() as i32;

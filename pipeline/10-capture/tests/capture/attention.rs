@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::Ordering;
 use std::thread;
+use std::time::Duration;
 
 fn pipe_in(dir: &Path) -> PathBuf {
     let pipe = dir.join("pipe");
@@ -104,6 +105,33 @@ fn a_call_is_heard_while_nothing_comes() {
     writer.join().unwrap();
     assert_eq!((counts.iter().sum::<usize>(), empty), (3, 1));
 }
+
+/// A silent pipe is told of again and again: who reads cannot know when other threads have made of
+/// its bytes what is to be made.
+#[test]
+fn silence_is_told_again_and_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipe = pipe_in(dir.path());
+    let bytes = kinds()[0].capture(&three());
+    let to = pipe.clone();
+    let (answer, answered) = std::sync::mpsc::channel();
+    let writer = thread::spawn(move || {
+        let mut to = File::options().write(true).open(to).unwrap();
+        to.write_all(&bytes).unwrap();
+        // The piece with the frames, and five without.
+        (0..6).all(|_| answered.recv_timeout(NEVER).is_ok())
+    });
+    let (counts, empty) = pieces(open(&pipe, &Attention::default()), || {
+        // The writer is gone only once it has had enough.
+        let _ = answer.send(());
+    });
+    assert!(writer.join().unwrap(), "silence was told {empty} times");
+    assert_eq!(counts.iter().sum::<usize>(), 3);
+    assert!(empty >= 5);
+}
+
+/// Longer than anything takes.
+const NEVER: Duration = Duration::from_secs(300);
 
 /// Stopping ends the input where it is: what has come is given out, and it is no damage.
 #[test]
