@@ -20,6 +20,7 @@ pub(super) struct Ledger {
     packets: Keys,
     ends: Keys,
     limits: Box<[Limit; SHARD_COUNT]>,
+    of_end: EndLimit,
     pub(super) losses: Losses,
     pub(super) stats: ParseStats,
     /// Whether what a parser just got is of its protocol, where it said so.
@@ -37,6 +38,7 @@ impl Ledger {
             packets: Keys::from(PACKET_ORDINAL),
             ends: Keys::from(END_ORDINAL),
             limits: Box::new([Limit::default(); SHARD_COUNT]),
+            of_end: EndLimit::default(),
             losses: Losses::default(),
             stats: ParseStats::default(),
             fits: None,
@@ -54,6 +56,15 @@ impl Ledger {
             &mut self.packets
         };
         keys.next(cause.stream_time, cause.number)
+    }
+
+    /// Whether one more anomaly may be written: then, how many were left out since the last one.
+    fn allow(&mut self, cause: &Cause, shard: Shard) -> Option<u64> {
+        if cause.is_end {
+            return self.of_end.allow(cause).then_some(0);
+        }
+        let limit = self.limits.get_mut(usize::from(shard.0))?;
+        limit.allow(cause.stream_time, PER_SECOND_MAX)
     }
 }
 
@@ -101,9 +112,7 @@ impl<S: RecordSink> MessageSink for Outlet<'_, '_, S> {
 
     fn anomaly(&mut self, event: &'static str) {
         let cause = self.context.cause;
-        let limit = self.ledger.limits.get_mut(usize::from(self.shard.0));
-        let allowed = limit.and_then(|limit| limit.allow(cause.stream_time, PER_SECOND_MAX));
-        let Some(suppressed) = allowed else {
+        let Some(suppressed) = self.ledger.allow(&cause, self.shard) else {
             self.ledger.losses.count(Loss::AnomaliesSuppressed, 1);
             return;
         };
@@ -161,6 +170,31 @@ impl<S: RecordSink> MessageSink for Outlet<'_, '_, S> {
 
 /// Anomaly records of messages in one second, from one shard of 256.
 const PER_SECOND_MAX: u32 = 8;
+
+/// Anomaly records of messages that one connection's end may make. Not by shard and second: when a
+/// connection's end is looked at, before or after packets of the same granule, depends on when
+/// records have to leave, and which of all are the first may not.
+const PER_END_MAX: u32 = 8;
+
+/// What the connection that ended last has used.
+#[derive(Clone, Copy, Debug, Default)]
+struct EndLimit {
+    /// Of the key of its record.
+    last: (Timestamp, u64),
+    written: u32,
+}
+
+impl EndLimit {
+    fn allow(&mut self, cause: &Cause) -> bool {
+        let this = (cause.stream_time, cause.number);
+        if self.last != this {
+            (self.last, self.written) = (this, 0);
+        }
+        let allowed = self.written < PER_END_MAX;
+        self.written += u32::from(allowed);
+        allowed
+    }
+}
 
 /// Behind every other record that a packet may cause.
 const PACKET_ORDINAL: u32 = 1 << 28;
