@@ -74,7 +74,10 @@ impl RecordType {
                 "A connection that goes on (`--interim`): its sums so far. \
                  A record in `conn` follows when it ends."
             }
-            Self::Anomaly => "A packet that was refused or is odd, rate-limited by reason; those that a connection's end makes, by connection.",
+            Self::Anomaly => {
+                "A packet that was refused or is odd, rate-limited by reason; those that a \
+                 connection's end makes, by connection."
+            }
             Self::Tunnel => "What one tunnel carried.",
             Self::Scan => {
                 "A scan: a record when it is recognised, one for each window that it lasts, one \

@@ -1,6 +1,6 @@
 //! One capture being read: its bytes, its format, and what of it is not walked yet.
 
-use crate::bytes::{ByteStream, Raw};
+use crate::bytes::{ByteStream, Raw, Windows};
 use crate::format::{Damage, DamageKind, Format, Next, Order};
 use crate::magic::{Compression, Refusal};
 use crate::report::FileReport;
@@ -47,7 +47,7 @@ pub(crate) struct Reader {
 
 impl Reader {
     /// Begins a capture: tells compression and format by its first bytes.
-    pub(crate) fn begin(mut raw: Raw) -> Result<Self, Unopened> {
+    pub(crate) fn begin(mut raw: Raw, windows: &Windows) -> Result<Self, Unopened> {
         if let Err(error) = raw.peek(HEAD_LEN) {
             return Err(if raw.is_stopped() {
                 Unopened::Stopped
@@ -60,7 +60,7 @@ impl Reader {
             return Err(Unopened::Refused(Refusal::Empty));
         }
         let compression = Compression::of(head);
-        let stream = ByteStream::new(raw, compression).map_err(Unopened::Unreadable)?;
+        let stream = ByteStream::new(raw, compression, windows).map_err(Unopened::Unreadable)?;
         let mut reader = Self {
             stream,
             compression,

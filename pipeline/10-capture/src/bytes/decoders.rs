@@ -1,10 +1,11 @@
 //! The formats that [`super::unpack`] reads: gzip, zstd, xz, each in any number of members.
 
 use super::unpack::{Decode, Step, invalid};
+use super::windows::Share;
 use flate2::{Decompress, FlushDecompress, Status};
-use liblzma::stream::{Action, CONCATENATED, Stream};
+use liblzma::stream::{Action, CONCATENATED, Error, Stream};
 use std::io;
-use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
+use zstd::zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective, get_error_name};
 
 /// gzip (RFC 1952).
 pub(crate) struct Gzip {
@@ -75,21 +76,29 @@ impl Decode for Gzip {
 
 /// Zstandard (RFC 8878).
 pub(crate) struct Zstd {
-    decoder: Decoder<'static>,
+    decoder: DCtx<'static>,
+    share: Share,
     /// How many bytes the decoder asks for; 0: a frame is over.
     wanted: usize,
     any: bool,
 }
 
 impl Zstd {
-    pub(super) fn new() -> io::Result<Self> {
-        let mut decoder = Decoder::new()?;
-        decoder.set_parameter(DParameter::WindowLogMax(ZSTD_WINDOW_LOG_MAX))?;
+    pub(super) fn new(share: Share) -> io::Result<Self> {
+        let mut decoder = DCtx::try_create().ok_or(io::ErrorKind::OutOfMemory)?;
+        let limit = DParameter::WindowLogMax(ZSTD_WINDOW_LOG_MAX);
+        decoder.set_parameter(limit).map_err(zstd_error)?;
         Ok(Self {
             decoder,
+            share,
             wanted: 0,
             any: false,
         })
+    }
+
+    fn begin_frame(&mut self) -> io::Result<()> {
+        let begun = self.decoder.reset(ResetDirective::SessionOnly);
+        begun.map(drop).map_err(zstd_error)
     }
 
     /// How many bytes to hand over. The library does not say how much it decoded before it found
@@ -110,7 +119,7 @@ impl Decode for Zstd {
         if self.wanted == 0
             && !input.is_empty()
             && self.any
-            && let Err(error) = self.decoder.reinit()
+            && let Err(error) = self.begin_frame()
         {
             return step(0, 0, Err(error));
         }
@@ -120,11 +129,12 @@ impl Decode for Zstd {
         let portion = input.get(..self.portion()).unwrap_or(input);
         let mut from = InBuffer::around(portion);
         let mut to = OutBuffer::around(into);
-        let result = self.decoder.run(&mut from, &mut to);
-        let (taken, made) = (from.pos(), to.pos());
-        let result = result.map(|wanted| {
+        let result = self.decoder.decompress_stream(&mut to, &mut from);
+        let (taken, made) = (from.pos, to.pos());
+        let result = result.map_err(zstd_error).and_then(|wanted| {
             self.wanted = wanted;
             self.any |= wanted == 0;
+            self.share.keep(self.decoder.sizeof() as u64, made)
         });
         step(taken, made, result)
     }
@@ -137,13 +147,15 @@ impl Decode for Zstd {
 /// xz.
 pub(crate) struct Xz {
     stream: Stream,
+    share: Share,
     ended: bool,
 }
 
 impl Xz {
-    pub(super) fn new() -> io::Result<Self> {
+    pub(super) fn new(share: Share) -> io::Result<Self> {
         Ok(Self {
-            stream: Stream::new_stream_decoder(XZ_MEMORY_MAX, CONCATENATED)?,
+            stream: Stream::new_stream_decoder(XZ_MEMORY_STEP, CONCATENATED)?,
+            share,
             ended: false,
         })
     }
@@ -157,11 +169,20 @@ impl Decode for Xz {
         } else {
             Action::Run
         };
-        let result = self.stream.process(input, into, action);
+        let mut result = self.stream.process(input, into, action);
+        // Nothing is decoded by a call that needs more memory first; less than that is refused.
+        let mut limit = self.stream.memlimit();
+        while matches!(result, Err(Error::MemLimit)) && limit < XZ_MEMORY_MAX {
+            limit += XZ_MEMORY_STEP;
+            let rest = input.get(grown(before.0, self.stream.total_in())..);
+            result = (self.stream.set_memlimit(limit))
+                .and_then(|()| (self.stream).process(rest.unwrap_or_default(), into, action));
+        }
         let taken = grown(before.0, self.stream.total_in());
         let made = grown(before.1, self.stream.total_out());
-        let result = result.map_err(io::Error::from).map(|status| {
+        let result = result.map_err(io::Error::from).and_then(|status| {
             self.ended = status == liblzma::stream::Status::StreamEnd;
+            self.share.keep(self.stream.memlimit(), made)
         });
         step(taken, made, result)
     }
@@ -179,6 +200,10 @@ const fn step(taken: usize, made: usize, result: io::Result<()>) -> Step {
     }
 }
 
+fn zstd_error(code: usize) -> io::Error {
+    io::Error::other(get_error_name(code))
+}
+
 /// By how much a sum has grown in a call: by no more than the call's buffers hold.
 fn grown(before: u64, now: u64) -> usize {
     usize::try_from(now.saturating_sub(before)).unwrap_or(0)
@@ -191,6 +216,9 @@ const BLOCK_HEADER_LEN: usize = 3;
 
 /// A frame that asks for a larger window than 2²⁷ bytes is refused, as by `zstd` itself.
 const ZSTD_WINDOW_LOG_MAX: u32 = 27;
+
+/// How much more an xz decoder gets at a time: the library does not say how much it needs.
+const XZ_MEMORY_STEP: u64 = 1 << 20;
 
 /// Enough for `xz -9` (65 MiB) and for dictionaries of 192 MiB.
 const XZ_MEMORY_MAX: u64 = 256 << 20;

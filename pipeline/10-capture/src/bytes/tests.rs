@@ -1,6 +1,6 @@
 //! Damage in compressed bytes takes nothing away of what lies before it.
 
-use super::{ByteStream, Raw};
+use super::{ByteStream, Raw, Windows};
 use crate::magic::Compression;
 use proptest::prelude::*;
 use std::io::{self, Read, Write};
@@ -98,7 +98,12 @@ impl Packed {
 
 /// All that comes out, and how it ends.
 fn unpack(compression: Compression, bytes: &[u8], piece: usize) -> (Vec<u8>, io::Result<()>) {
-    let mut stream = ByteStream::new(Raw::memory(bytes.to_vec()), compression).unwrap();
+    let mut stream = ByteStream::new(
+        Raw::memory(bytes.to_vec()),
+        compression,
+        &Windows::new(256 << 20),
+    )
+    .unwrap();
     let mut out = Vec::new();
     let mut room = vec![0; piece];
     loop {

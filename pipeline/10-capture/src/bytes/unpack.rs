@@ -28,20 +28,18 @@ pub(super) struct Step {
 /// Compressed bytes as what they hold.
 pub(crate) struct Unpacked<D> {
     from: BufReader<Raw>,
-    decoder: D,
+    /// None once nothing comes any more: its memory is for others.
+    decoder: Option<D>,
     /// What is wrong behind the bytes that were given last.
     failure: Option<io::Error>,
-    /// Nothing comes any more.
-    over: bool,
 }
 
 impl<D> Unpacked<D> {
     pub(super) fn new(from: BufReader<Raw>, decoder: D) -> Self {
         Self {
             from,
-            decoder,
+            decoder: Some(decoder),
             failure: None,
-            over: false,
         }
     }
 
@@ -60,25 +58,27 @@ impl<D: Decode> Read for Unpacked<D> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        while !self.over && !into.is_empty() {
+        while !into.is_empty()
+            && let Some(decoder) = &mut self.decoder
+        {
             let input = self.from.fill_buf()?;
             let at_end = input.is_empty();
-            let step = self.decoder.step(input, into);
+            let step = decoder.step(input, into);
             self.from.consume(step.taken);
             let mut result = step.result;
             if result.is_ok() && step.made == 0 && (at_end || step.taken == 0) {
-                self.over = true;
                 if !at_end {
                     result = Err(invalid("nothing can be made of it"));
-                } else if !self.decoder.may_end() {
+                } else if !decoder.may_end() {
                     result = Err(io::Error::new(
                         io::ErrorKind::UnexpectedEof,
                         "the compressed data end too early",
                     ));
                 }
+                self.decoder = None;
             }
             if let Err(failure) = result {
-                self.over = true;
+                self.decoder = None;
                 if step.made == 0 {
                     return Err(failure);
                 }

@@ -1,6 +1,6 @@
 //! The captures of one input: found, looked at once, in the order of their first packets.
 
-use crate::bytes::{Attention, Raw};
+use crate::bytes::{Attention, Raw, Windows};
 use crate::error::CaptureError;
 use crate::format::Damage;
 use crate::inputs::{Candidate, candidates};
@@ -31,16 +31,21 @@ pub(super) struct Files {
     /// The sum of all sizes; none if one of them is unknown.
     pub(super) bytes_total: Option<u64>,
     attention: Attention,
+    windows: Windows,
 }
 
 impl Files {
     /// Finds the captures and looks at the head of each.
-    pub(super) fn open(inputs: &[Input], attention: &Attention) -> Result<Self, CaptureError> {
+    pub(super) fn open(
+        inputs: &[Input],
+        attention: &Attention,
+        windows: Windows,
+    ) -> Result<Self, CaptureError> {
         if inputs.is_empty() {
             return Err(CaptureError::NoInput);
         }
         let (candidates, directories) = candidates(inputs)?;
-        let mut files = Self::empty(attention);
+        let mut files = Self::empty(attention, windows);
         let mut looked_at = vec![(0_usize, 0_usize); directories.len()];
         let alone = candidates.len() == 1;
         for candidate in candidates {
@@ -51,7 +56,7 @@ impl Files {
             };
             let opened = open_raw(&candidate, attention)
                 .map_err(Unopened::Unreadable)
-                .and_then(|(raw, size)| Ok((Reader::begin(raw)?, size)));
+                .and_then(|(raw, size)| Ok((Reader::begin(raw, &files.windows)?, size)));
             let accepted = files.look_at(path, opened, directory.is_some(), alone)?;
             if let Some((all, captures)) = directory.and_then(|i| looked_at.get_mut(i)) {
                 *all += 1;
@@ -67,11 +72,15 @@ impl Files {
     }
 
     /// Captures that are in memory, by name.
-    pub(super) fn open_memory(captures: Vec<(PathBuf, Vec<u8>)>) -> Result<Self, CaptureError> {
-        let mut files = Self::empty(&Attention::default());
+    pub(super) fn open_memory(
+        captures: Vec<(PathBuf, Vec<u8>)>,
+        windows: Windows,
+    ) -> Result<Self, CaptureError> {
+        let mut files = Self::empty(&Attention::default(), windows);
         for (path, bytes) in captures {
             let size = bytes.len() as u64;
-            let opened = Reader::begin(Raw::memory(bytes)).map(|reader| (reader, Some(size)));
+            let opened = Reader::begin(Raw::memory(bytes), &files.windows)
+                .map(|reader| (reader, Some(size)));
             files.look_at(path, opened, false, false)?;
         }
         if files.files.is_empty() {
@@ -80,13 +89,14 @@ impl Files {
         files.ready()
     }
 
-    fn empty(attention: &Attention) -> Self {
+    fn empty(attention: &Attention, windows: Windows) -> Self {
         Self {
             files: Vec::new(),
             pending: VecDeque::new(),
             skipped: 0,
             bytes_total: None,
             attention: attention.clone(),
+            windows,
         }
     }
 
@@ -185,7 +195,7 @@ impl Files {
         }
         let opened = Raw::open(&file.report.path, &self.attention)
             .map_err(Unopened::Unreadable)
-            .and_then(|(raw, _)| Reader::begin(raw));
+            .and_then(|(raw, _)| Reader::begin(raw, &self.windows));
         let source = match opened {
             Ok(reader) => {
                 file.reader = Some(Box::new(reader));

@@ -16,7 +16,7 @@ mod walk;
 
 pub use walk::Walk;
 
-use crate::bytes::Attention;
+use crate::bytes::{Attention, Windows};
 use crate::error::CaptureError;
 use crate::format::Order;
 use crate::report::{Progress, Report};
@@ -40,6 +40,9 @@ pub struct Options {
     pub until: Option<Timestamp>,
     /// Stop after that many frames that were not left out.
     pub packet_count_max: Option<u64>,
+    /// Bytes that the decompressors of files which are open at once may keep together. A file for
+    /// which there is not enough ends where that shows, as a damaged one does.
+    pub windows_max: u64,
 }
 
 impl From<&Plan> for Options {
@@ -50,6 +53,7 @@ impl From<&Plan> for Options {
             since: plan.since.map(|time| time.0),
             until: plan.until.map(|time| time.0),
             packet_count_max: plan.packet_count_max,
+            windows_max: (plan.memory_bytes / 4).max(WINDOWS_MIN),
         }
     }
 }
@@ -62,9 +66,14 @@ impl Default for Options {
             since: None,
             until: None,
             packet_count_max: None,
+            windows_max: 256 << 20,
         }
     }
 }
+
+/// Enough for what common tools make by default, also for two or three files at once: `xz` 9 MiB,
+/// `zstd` 2 MiB.
+const WINDOWS_MIN: u64 = 24 << 20;
 
 /// The input: captures merged by time into one stream.
 ///
@@ -143,7 +152,10 @@ impl Source {
         options: &Options,
         attention: &Attention,
     ) -> Result<Self, CaptureError> {
-        Self::new(Files::open(inputs, attention)?, options)
+        Self::new(
+            Files::open(inputs, attention, Windows::new(options.windows_max))?,
+            options,
+        )
     }
 
     /// Captures that are in memory already, with a name for each.
@@ -154,7 +166,10 @@ impl Source {
         captures: Vec<(PathBuf, Vec<u8>)>,
         options: &Options,
     ) -> Result<Self, CaptureError> {
-        Self::new(Files::open_memory(captures)?, options)
+        Self::new(
+            Files::open_memory(captures, Windows::new(options.windows_max))?,
+            options,
+        )
     }
 
     fn new(files: Files, options: &Options) -> Result<Self, CaptureError> {

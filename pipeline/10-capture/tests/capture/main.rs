@@ -19,4 +19,6 @@ mod merge;
 #[cfg(test)]
 mod pcapng;
 #[cfg(test)]
+mod windows;
+#[cfg(test)]
 mod writers;
