@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// may all be due at once, in every format.
 const TUNNELS_MAX: usize = 1 << 16;
 
-/// With little memory, one for each so many bytes of it.
+/// With little memory, one for each so many bytes of it and format.
 const MEMORY_PER_TUNNEL: u64 = 1 << 10;
 
 /// A tunnel ends after this time without a packet. (Zeek's `Tunnel::expiration_interval` is one
@@ -61,9 +61,10 @@ struct Sum {
     last_seen: Timestamp,
 }
 
-/// How many tunnels are tracked with so much memory.
-fn tunnels_max(memory_bytes: u64) -> usize {
-    let most = usize::try_from(memory_bytes / MEMORY_PER_TUNNEL);
+/// How many tunnels are tracked with so much memory, if they are written in so many formats.
+fn tunnels_max(memory_bytes: u64, formats: usize) -> usize {
+    let each = MEMORY_PER_TUNNEL * formats.max(1) as u64;
+    let most = usize::try_from(memory_bytes / each);
     most.unwrap_or(TUNNELS_MAX).min(TUNNELS_MAX)
 }
 
@@ -71,7 +72,7 @@ impl Tunnels {
     pub(crate) fn new(plan: &Plan) -> Self {
         Self {
             id_seed: plan.id_seed,
-            most: tunnels_max(plan.memory_bytes),
+            most: tunnels_max(plan.memory_bytes, plan.output.formats.len()),
             sums: BTreeMap::new(),
             carriers: Carriers::new(plan),
             next_sweep: Timestamp(0),
@@ -185,10 +186,12 @@ mod tests {
     /// With little memory fewer are tracked: all may have a record at once.
     #[test]
     fn the_memory_limits_tunnels() {
-        assert_eq!([1 << 20, 16 << 20].map(tunnels_max), [1 << 10, 1 << 14]);
-        assert_eq!(tunnels_max(1 << 30), TUNNELS_MAX);
+        let alone = |bytes| tunnels_max(bytes, 1);
+        assert_eq!([1 << 20, 16 << 20].map(alone), [1 << 10, 1 << 14]);
+        assert_eq!(tunnels_max(16 << 20, 4), 1 << 12);
+        assert_eq!(tunnels_max(1 << 30, 5), TUNNELS_MAX);
         let enough = TUNNELS_MAX as u64 * MEMORY_PER_TUNNEL;
-        assert_eq!(tunnels_max(enough), TUNNELS_MAX);
+        assert_eq!(alone(enough), TUNNELS_MAX);
     }
 
     /// The page of the documentation states these limits.

@@ -365,6 +365,9 @@ impl Reader {
     }
 
     fn describe(&self, error: &io::Error) -> String {
+        if error.kind() == io::ErrorKind::OutOfMemory {
+            return format!("cannot be decompressed further ({error})");
+        }
         match self.compression {
             Compression::None => format!("cannot be read on ({error})"),
             compression => format!(

@@ -71,8 +71,8 @@ impl Share {
 
     fn exhausted(&self) -> io::Error {
         let message = format!(
-            "its decompression needs more memory than is left: files that are read at the same \
-             time may take {} MiB for it, a quarter of --memory; give more, or decompress it first",
+            "it needs more memory than is left: files that are read at the same time may take \
+             {} MiB for it, a quarter of --memory; give more, or decompress it first",
             self.of.max >> 20
         );
         io::Error::new(io::ErrorKind::OutOfMemory, message)
