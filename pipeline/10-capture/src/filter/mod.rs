@@ -95,9 +95,20 @@ impl Filters {
                 None => message,
             },
         };
+        if self.expression.len() > EXPRESSION_LEN_MAX {
+            return Err(CaptureError::Filter {
+                expression: format!("of {} bytes", self.expression.len()),
+                link: link::link_name(number).to_owned(),
+                message: format!(
+                    "more than {EXPRESSION_LEN_MAX} bytes: name networks instead of hosts, or \
+                     filter in several runs"
+                ),
+            });
+        }
         let handle = pcap::Capture::dead(pcap::Linktype(dlt(number, order)));
         let handle = handle.map_err(|error| failed(message(&error)))?;
-        let program = handle.compile(&self.expression, true);
+        let words = self.expression.split_whitespace().count();
+        let program = handle.compile(&self.expression, words <= WORDS_OPTIMIZED);
         let program = program.map_err(|error| failed(message(&error)))?;
         Program::new(program.get_instructions())
             .ok_or_else(|| failed("libpcap made a program that cannot be run".to_owned()))
@@ -133,6 +144,13 @@ fn dlt(number: u16, order: Order) -> i32 {
     }
     link::dlt(number)
 }
+
+/// Words of an expression that libpcap's optimizer gets: it takes a time that grows with the cube of
+/// their number, seconds for a thousand. Longer ones run as they are written.
+const WORDS_OPTIMIZED: usize = 200;
+
+/// Bytes of an expression: some 2,000 hosts.
+const EXPRESSION_LEN_MAX: usize = 32 << 10;
 
 const NULL: u16 = 0;
 const ETHERNET: u16 = 1;

@@ -33,6 +33,30 @@ fn sample(bytes: Vec<u8>) -> Sample {
     }
 }
 
+/// A list of a thousand hosts takes no thought, and one without end is refused in one line.
+#[test]
+fn long_expressions_are_compiled_at_once_or_refused() {
+    let kind = kinds()[0];
+    let bytes = kind.capture(&[Sample {
+        link: LinkType::Ethernet,
+        bytes: [&[0; 12][..], &[8, 0], &udp(5000)].concat(),
+        ..sample(Vec::new())
+    }]);
+    for (last, passed) in [("host 10.0.0.2", 1), ("host 10.0.0.3", 0)] {
+        let hosts = (0..1000).map(|nth| format!("host 172.16.{}.{}", nth / 250, nth % 250));
+        let hosts: Vec<_> = hosts.chain([last.to_owned()]).collect();
+        let found = read(vec![bytes.clone()], &filtered(&hosts.join(" or ")));
+        assert_eq!(found.unwrap().0.len(), passed);
+    }
+    let endless = ["host 10.0.0.1"; 3000].join(" or ");
+    let told = read(vec![bytes], &filtered(&endless)).unwrap_err();
+    let told = told.to_string();
+    assert!(
+        told.contains("of 50996 bytes") && !told.contains('\n'),
+        "{told}"
+    );
+}
+
 /// One expression serves all link types of the input, compiled for each.
 #[test]
 fn a_filter_is_compiled_for_each_link_type() {
