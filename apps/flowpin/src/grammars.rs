@@ -62,7 +62,8 @@ fn check(compiled: &Compiled, plan: &Plan) -> Result<(), Box<Diagnostic>> {
         return Err(error(&places.protocol, text));
     }
     let of_others = loaded.iter().flat_map(|one| one.program.messages.iter());
-    let others: Vec<&str> = of_others.map(|one| one.schema.name.as_ref()).collect();
+    let others = of_others.flat_map(|one| [&one.schema.name, &one.schema.file_stem]);
+    let others: Vec<&str> = others.map(AsRef::as_ref).collect();
     // A grammar replaces the built-in one for its protocol.
     let built_in = BUILT_IN.iter().filter(|&&name| name != protocol);
     let of_parsers = flowpin_engine::record_names();
@@ -73,11 +74,15 @@ fn check(compiled: &Compiled, plan: &Plan) -> Result<(), Box<Diagnostic>> {
         .chain(of_parsers.iter().map(String::as_str))
         .chain(others)
         .collect();
-    for (message, place) in grammar.program.messages.iter().zip(&places.messages) {
-        let name = message.schema.name.as_ref();
-        if taken.iter().any(|taken| taken.eq_ignore_ascii_case(name)) {
-            let text = format!("records named {name} already exist");
-            return Err(error(place, text));
+    let is_taken = |name: &str| taken.iter().any(|taken| taken.eq_ignore_ascii_case(name));
+    let places_of = places.messages.iter().zip(&places.files);
+    for (message, (place, file)) in grammar.program.messages.iter().zip(places_of) {
+        let (name, stem) = (&message.schema.name, &message.schema.file_stem);
+        if is_taken(name) {
+            return Err(error(place, format!("records named {name} already exist")));
+        }
+        if is_taken(stem) {
+            return Err(error(file, format!("files named {stem} already exist")));
         }
     }
     for (identify, place) in grammar.identify.iter().zip(&places.identify) {
@@ -115,7 +120,7 @@ fn warn(file: &str, compiled: &Compiled, plan: &Plan) {
 
 /// To standard error, without control characters: a grammar may be hostile.
 fn tell(text: impl std::fmt::Display) {
-    anstream::eprintln!("{}", printable(text.to_string().as_bytes()));
+    crate::tell::tell(printable(text.to_string().as_bytes()));
 }
 
 /// Kinds of records that do not come from a parser.

@@ -25,6 +25,7 @@ mod read;
 mod records;
 mod rust;
 mod statements;
+mod stems;
 mod straight;
 
 pub use diagnostic::{Diagnostic, Refused, Severity};
@@ -58,6 +59,8 @@ pub struct Places {
     pub protocol: Diagnostic,
     /// Names of messages, in order.
     pub messages: Vec<Diagnostic>,
+    /// What names the messages' files, in the same order.
+    pub files: Vec<Diagnostic>,
     /// Expressions of `%identify`, in order.
     pub identify: Vec<Diagnostic>,
 }
@@ -66,13 +69,17 @@ impl Places {
     fn of(source: &Source<'_>, declared: &read::Declarations) -> Self {
         let at = |at: usize| source.diagnostic(&Failure::new(at, ""), Severity::Error);
         let mut messages: Vec<_> = declared.messages.iter().map(|one| at(one.at)).collect();
+        let files = declared.messages.iter().map(|one| at(stems::of(one).1));
+        let mut files: Vec<_> = files.collect();
         if messages.is_empty() {
             // The record of its tokens, if it has one.
             messages.push(at(declared.protocol_at));
+            files.push(at(declared.protocol_at));
         }
         Self {
             protocol: at(declared.protocol_at),
             messages,
+            files,
             identify: declared.identify.iter().map(|one| at(one.2)).collect(),
         }
     }
@@ -105,6 +112,7 @@ fn compile_source(source: &Source<'_>, limits: &Limits) -> Result<Compiled, Fail
         name_by_file(source.file, &mut read.declarations);
     }
     records::check(&read.declarations)?;
+    stems::check(&read.declarations)?;
     let mut matched = Vec::new();
     let mut rules = Vec::new();
     for (number, rule) in (0u16..).zip(&read.rules) {
@@ -148,11 +156,8 @@ fn name_by_file(file: &str, declared: &mut read::Declarations) {
         .file_stem()
         .and_then(|stem| stem.to_str());
     let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
-    let stem = stem.filter(|stem| stem.len() <= NAME_LEN_MAX && stem.chars().all(is_part));
+    let stem = stem.filter(|stem| stem.len() <= read::NAME_LEN_MAX && stem.chars().all(is_part));
     if declared.protocol.is_none() {
         declared.protocol = stem.map(str::to_owned);
     }
 }
-
-/// As of names that grammars declare.
-const NAME_LEN_MAX: usize = 64;

@@ -227,10 +227,10 @@ fn message(
             client_sent,
             part_of: None,
             stands_alone: false,
-            file_stem: message
-                .file
-                .clone()
-                .map_or_else(|| name.clone(), Cow::Owned),
+            file_stem: match &message.file {
+                Some((stem, _)) => stem.clone().into(),
+                None => name.clone(),
+            },
             name,
             doc: message.doc.clone().into(),
             columns: columns.into(),

@@ -1,4 +1,5 @@
-//! Whether a grammar's records can be written: columns and members of EVE each mean one thing.
+//! Whether a grammar's records can be written: columns and members of EVE each mean one thing, and
+//! are names that every format can show.
 
 use crate::diagnostic::Failure;
 use crate::read::{Declarations, FieldDeclaration, MessageDeclaration};
@@ -15,6 +16,7 @@ pub(crate) fn check(declared: &Declarations) -> Result<(), Failure> {
         let mut paths: Vec<Vec<String>> = Vec::new();
         for field in &message.fields {
             column(field)?;
+            shown(field)?;
             let Some(path) = path(message, field)? else {
                 continue;
             };
@@ -38,6 +40,23 @@ fn column(field: &FieldDeclaration) -> Result<(), Failure> {
     if MESSAGE_COLUMNS.contains(&field.name.as_str()) {
         let text = format!("every record has a column {} already", field.name);
         return Err(Failure::new(field.at, text));
+    }
+    Ok(())
+}
+
+/// A name goes into headers and into JSON as it is: no tab, quote or backslash may end it there.
+fn shown(field: &FieldDeclaration) -> Result<(), Failure> {
+    let is_plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'=');
+    for (word, name) in [("zeek", &field.zeek), ("eve", &field.eve)] {
+        let name = name.as_deref().unwrap_or_default();
+        if name.len() > SHOWN_LEN_MAX || !name.bytes().all(is_plain) {
+            let text = format!(
+                "letters, digits, _, -, . and = are expected behind {word}, \
+                 {SHOWN_LEN_MAX} at most"
+            );
+            return Err(Failure::new(field.at, text));
+        }
     }
     Ok(())
 }
@@ -70,6 +89,9 @@ fn path(
         _ => Ok(Some(path)),
     }
 }
+
+/// Bytes of a name that formats show.
+const SHOWN_LEN_MAX: usize = 256;
 
 /// The object for what Suricata has no name for.
 const OWN: &str = "flowpin";
@@ -121,6 +143,14 @@ mod tests {
             (
                 "a text\nb text eve \"m.a.c\"",
                 "g.l:3:1: error: EVE cannot have m.a.c beside m.a",
+            ),
+            (
+                "a text eve \"m.a\\\"",
+                "g.l:2:1: error: letters, digits, _, -, . and = are expected behind eve, 256 at most",
+            ),
+            (
+                "a text zeek \"b\tc\"",
+                "g.l:2:1: error: letters, digits, _, -, . and = are expected behind zeek, 256 at most",
             ),
             (
                 "a text eve \"m..a\"",

@@ -63,8 +63,8 @@ pub(crate) struct MessageDeclaration {
     pub(crate) shown: Shown,
     /// Its events have the sender as their source.
     pub(crate) is_of_either: bool,
-    /// The stem of its files, if not its name.
-    pub(crate) file: Option<String>,
+    /// The stem of its files and where it stands, if not its name.
+    pub(crate) file: Option<(String, usize)>,
     /// The message whose records it has.
     pub(crate) like: Option<(String, usize)>,
     pub(crate) doc: String,
@@ -200,7 +200,11 @@ fn message(cursor: &mut Cursor<'_>, into: &mut Declarations) -> Result<(), Failu
     cursor.skip_blanks();
     if cursor.eat(b"file") {
         cursor.skip_blanks();
-        message.file = string(cursor)?;
+        let at = cursor.at;
+        let Some(stem) = string(cursor)? else {
+            return Err(Failure::new(at, "the files' name in \" is expected"));
+        };
+        message.file = Some((stem, at));
         cursor.skip_blanks();
     }
     if cursor.eat(b"as") {
@@ -305,7 +309,8 @@ fn string(cursor: &mut Cursor<'_>) -> Result<Option<String>, Failure> {
     Ok(Some(as_text(line.get(..len).unwrap_or_default())))
 }
 
-const NAME_LEN_MAX: usize = 64;
+/// Bytes of a name.
+pub(crate) const NAME_LEN_MAX: usize = 64;
 const FIELDS_MAX: usize = 64;
 const MESSAGES_MAX: usize = 16;
 const TOKEN_LEN_MAX: u32 = 65_536;

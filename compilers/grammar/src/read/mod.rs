@@ -15,7 +15,7 @@ mod definitions;
 mod rules;
 
 pub(crate) use action::{Argument, Call};
-pub(crate) use declarations::{Declarations, FieldDeclaration, MessageDeclaration};
+pub(crate) use declarations::{Declarations, FieldDeclaration, MessageDeclaration, NAME_LEN_MAX};
 pub(crate) use rules::{Conditions, RuleSource};
 
 use crate::diagnostic::Failure;
