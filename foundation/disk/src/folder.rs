@@ -2,7 +2,7 @@
 
 use crate::Refused;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Whether a folder is there, or can be made as far as what is there shows. Makes nothing.
 ///
@@ -11,6 +11,8 @@ use std::path::Path;
 /// # Errors
 /// Something else is there, or on the way there.
 pub fn check_folder(path: &Path) -> Result<(), Refused> {
+    // Without a slash at its end: behind that the system looks for a folder only.
+    let path: PathBuf = path.components().collect();
     let mut ancestors = path.ancestors().filter(|path| !path.as_os_str().is_empty());
     let there = ancestors.find_map(|path| Some((path, fs::symlink_metadata(path).ok()?)));
     let Some((path, link)) = there else {
@@ -50,6 +52,7 @@ mod tests {
         check_folder(Path::new("not-there")).unwrap();
         for (bad, what) in [
             ("file", "file is a file"),
+            ("file/", "file is a file"),
             ("file/new", "file is a file"),
             ("dangling", "a symbolic link that leads to nothing"),
             ("dangling/new", "a symbolic link that leads to nothing"),

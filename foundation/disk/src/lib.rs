@@ -26,6 +26,7 @@ mod output;
 mod reads;
 mod refused;
 mod regular;
+mod unfinished;
 
 pub use create::{Existing, check, create, is_gone, remake};
 pub use earlier::{earlier, named, remove};
@@ -36,3 +37,4 @@ pub use output::Output;
 pub use reads::Reads;
 pub use refused::{Refused, Removed};
 pub use regular::{read, read_head, reopen};
+pub use unfinished::abandon;

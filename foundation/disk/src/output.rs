@@ -2,6 +2,7 @@
 
 use crate::beside;
 use crate::regular::raw;
+use crate::unfinished;
 use crate::{Existing, Identity, Reads, Refused, Removed, check, create, is_gone};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use std::fs::{self, File, OpenOptions};
@@ -55,12 +56,19 @@ impl Output {
     /// As [`Output::check`]; what the system says.
     pub fn open(path: &Path, existing: Existing, reads: &Reads) -> io::Result<Self> {
         Self::check(path, existing, reads)?;
-        let over = |file, made, beside: Option<PathBuf>| Self {
-            replaces: beside.as_ref().map(|_| path.to_owned()),
-            path: beside.unwrap_or_else(|| path.to_owned()),
-            file,
-            made,
-            kept: false,
+        let over = |file, made, beside: Option<PathBuf>| {
+            let replaces = beside.as_ref().map(|_| path.to_owned());
+            let path = beside.unwrap_or_else(|| path.to_owned());
+            if let Some(made) = made {
+                unfinished::add(&path, made);
+            }
+            Self {
+                path,
+                replaces,
+                file,
+                made,
+                kept: false,
+            }
         };
         if Self::is_stdout(path) {
             let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
@@ -131,10 +139,10 @@ impl Write for Output {
 
 impl Drop for Output {
     fn drop(&mut self) {
-        if !self.kept && self.made.is_some() && Identity::at(&self.path) == self.made {
-            // Best effort: the failure before this one is being told.
-            let _ = fs::remove_file(&self.path);
-        }
+        let Some(made) = self.made else {
+            return;
+        };
+        unfinished::settle(&self.path, made, !self.kept);
     }
 }
 

@@ -60,8 +60,8 @@ fn open_as(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     let opened = options.custom_flags(raw(flags)).open(path);
     let file = opened.map_err(|error| match path.symlink_metadata() {
-        // The system speaks of too many links.
-        Ok(meta) if meta.is_symlink() => Refused::not_regular(path, meta.file_type()).into(),
+        // The system speaks of too many links, or of no device.
+        Ok(meta) if !meta.is_file() => Refused::not_regular(path, meta.file_type()).into(),
         _ => error,
     })?;
     let kind = file.metadata()?.file_type();

@@ -31,6 +31,19 @@ pub enum OutputError {
         /// What happened.
         source: flowpin_disk::Removed,
     },
+    /// A log that was moved away could not be made anew: the file that was open went on.
+    #[error(
+        "{} was not made anew after HUP: {}; records since then are in the file that was open, \
+         move away what is there",
+        path.display(),
+        in_its_place(source)
+    )]
+    NotRemade {
+        /// Where it would be.
+        path: PathBuf,
+        /// What is in the way, or what the system said.
+        source: io::Error,
+    },
     /// The directory for log files cannot be made or used.
     #[error("cannot use {path} as log directory: {source}; {}", advice(source))]
     Directory {
@@ -74,6 +87,7 @@ impl OutputError {
             Self::Refused(refused) => refused.path(),
             Self::OtherRun { path }
             | Self::Removed { path, .. }
+            | Self::NotRemade { path, .. }
             | Self::Directory { path, .. }
             | Self::Create { path, .. }
             | Self::Write { path, .. }
@@ -94,6 +108,17 @@ impl OutputError {
             Ok(refused) => Self::Refused(refused),
             Err(source) => Self::Create { path, source },
         }
+    }
+}
+
+/// What keeps a log from being made anew.
+fn in_its_place(source: &io::Error) -> String {
+    let refused = source.get_ref().and_then(|why| why.downcast_ref());
+    match refused {
+        Some(Refused::Exists { .. }) => "another file is there".to_owned(),
+        Some(Refused::NotRegular { what, .. }) => format!("{what} is there"),
+        Some(Refused::Input { .. }) => "a file that this run reads is there".to_owned(),
+        _ => source.to_string(),
     }
 }
 

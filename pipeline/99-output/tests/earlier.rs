@@ -8,7 +8,9 @@ use flowpin_disk::{Reads, Refused};
 use flowpin_output::{Disk, MessageSchemas, OutputError, Writers};
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
+use std::process::Command;
 use support::{ALL_FORMATS, Random, files, plan, write_all};
 
 fn written(plan: &OutputPlan, seed: u64) -> Result<Writers, OutputError> {
@@ -90,16 +92,16 @@ fn inputs_links_and_pipes_are_refused_at_once() {
             "read by this run",
         ),
         (
-            |input, log| std::os::unix::fs::symlink(input, log).unwrap(),
+            |input, log| symlink(input, log).unwrap(),
             "read by this run",
         ),
         (
-            |_, log| std::os::unix::fs::symlink("/dev/full", log).unwrap(),
+            |_, log| symlink("/dev/full", log).unwrap(),
             "a symbolic link",
         ),
         (
             |_, log| {
-                let made = std::process::Command::new("mkfifo").arg(log).status();
+                let made = Command::new("mkfifo").arg(log).status();
                 assert!(made.unwrap().success());
             },
             "a named pipe",
@@ -174,34 +176,72 @@ fn only_an_empty_file_is_taken_over() {
     writers.reopen().unwrap();
     fs::rename(&eve, &old).unwrap();
     fs::write(&eve, "mine").unwrap();
-    let error = writers.reopen().unwrap_err();
-    assert!(matches!(error, OutputError::Create { .. }), "{error}");
+    writers.reopen().unwrap();
+    let error = write_all(&plan, &mut writers, &Random(4).records(50)).unwrap_err();
+    assert!(matches!(error, OutputError::NotRemade { .. }), "{error}");
     assert_eq!(fs::read(&eve).unwrap(), b"mine");
-    let advice = "it was not there when this run began: move it away";
-    assert_eq!(error.to_string().matches(':').count(), 2, "{error}");
-    assert!(error.to_string().ends_with(advice), "{error}");
+    let old = fs::read_to_string(&old).unwrap();
+    assert_eq!(old.lines().count(), 50, "the file that was open has them");
+    let told = "was not made anew after HUP: another file is there; records since then";
+    assert!(error.to_string().contains(told), "{error}");
 }
 
-/// A link in the place of a log that was moved away is refused, with one piece of advice.
+/// Whatever stands in the place of a log that was moved away is left alone, and costs no record:
+/// the file that was open goes on, and the next HUP makes a new one if the place is free by then.
 #[test]
-fn a_link_in_the_place_of_a_log_is_refused_when_it_is_made_anew() {
-    for format in [Format::Eve, Format::Parquet] {
-        let dir = tempfile::tempdir().unwrap();
-        let plan = plan(dir.path(), &[format]);
-        let mut writers = Writers::open(&plan).unwrap();
-        let logs = fs::read_dir(dir.path()).unwrap();
-        let logs: Vec<_> = logs.map(|log| log.unwrap().path()).collect();
-        assert!(!logs.is_empty());
-        for log in logs.iter().filter(|log| log.is_file()) {
-            fs::remove_file(log).unwrap();
-            std::os::unix::fs::symlink("/dev/null", log).unwrap();
+fn a_log_goes_on_whatever_is_in_its_place() {
+    type Put = fn(&Path);
+    let things: [(Put, &str); 4] = [
+        (|at| symlink("/dev/null", at).unwrap(), "a symbolic link"),
+        (|at| fs::create_dir(at).unwrap(), "a directory"),
+        (|at| fs::write(at, "mine").unwrap(), "another file"),
+        (
+            |at| assert!(Command::new("mkfifo").arg(at).status().unwrap().success()),
+            "a named pipe",
+        ),
+    ];
+    for format in ALL_FORMATS {
+        for (put, what) in things {
+            let dir = tempfile::tempdir().unwrap();
+            let plan = plan(dir.path(), &[format]);
+            let mut writers = Writers::open(&plan).unwrap();
+            let first = files(dir.path()).into_keys().next().unwrap();
+            let (log, old) = (dir.path().join(&first), dir.path().join("old"));
+            fs::rename(&log, &old).unwrap();
+            put(&log);
+            writers.reopen().unwrap();
+            let there = fs::symlink_metadata(&log).unwrap();
+            let error = write_all(&plan, &mut writers, &Random(4).records(50)).unwrap_err();
+            assert!(matches!(error, OutputError::NotRemade { .. }), "{error}");
+            let told = error.to_string();
+            assert!(told.contains(&format!(": {what} is there;")), "{told}");
+            assert!(told.contains(&first) && !told.contains('\n'), "{told}");
+            let after = fs::symlink_metadata(&log).unwrap();
+            assert_eq!((there.ino(), there.len()), (after.ino(), after.len()));
+            let written = writers
+                .summary()
+                .files
+                .iter()
+                .map(|file| file.records)
+                .sum::<u64>();
+            assert!(
+                fs::metadata(&old).unwrap().len() > 100 && written >= 50,
+                "{told}"
+            );
         }
-        let error = writers.reopen().unwrap_err();
-        assert!(matches!(error, OutputError::Refused(_)), "{error}");
-        let said = error.to_string();
-        let advice = "remove it, or choose another place to write";
-        assert!(said.ends_with(advice) && !said.contains(';'), "{said}");
     }
+    let dir = tempfile::tempdir().unwrap();
+    let plan = plan(dir.path(), &[Format::Eve]);
+    let mut writers = Writers::open(&plan).unwrap();
+    let (eve, old) = (dir.path().join("eve.json"), dir.path().join("old"));
+    fs::rename(&eve, &old).unwrap();
+    fs::create_dir(&eve).unwrap();
+    writers.reopen().unwrap();
+    fs::remove_dir(&eve).unwrap();
+    writers.reopen().unwrap();
+    assert!(eve.is_file(), "made anew once the place is free");
+    write_all(&plan, &mut writers, &Random(4).records(50)).unwrap_err();
+    assert_eq!(fs::read_to_string(&eve).unwrap().lines().count(), 50);
 }
 
 /// The reason is told once, with its cause.

@@ -5,6 +5,7 @@ use super::arrow_rows::{ArrowRows, Described};
 use super::parquet_file::{Layout, ParquetFile};
 use super::rotation::Rotation;
 use super::storage::{Storage, Target};
+use super::text_log::unless_removed;
 use crate::OutputError;
 use crate::format::flat_name;
 use crate::messages::Stored;
@@ -45,8 +46,8 @@ pub(super) struct ParquetLog {
     batch_bytes: usize,
     closed: Vec<FileInfo>,
     closed_bytes: u64,
-    /// The first file that lost its name before a new one was asked for: told in the end.
-    removed: Option<OutputError>,
+    /// The first thing that went wrong when files were made anew: told in the end.
+    remade: Option<OutputError>,
 }
 
 impl ParquetLog {
@@ -71,7 +72,7 @@ impl ParquetLog {
             batch_bytes,
             closed: Vec::new(),
             closed_bytes: 0,
-            removed: None,
+            remade: None,
         })
     }
 
@@ -133,31 +134,35 @@ impl ParquetLog {
         self.closed_bytes + self.len
     }
 
-    /// Makes the present file anew if it was moved away; the rows before stay in the old one.
+    /// Makes the present file anew if it was moved away; the rows before stay in the old one, which
+    /// goes on if no new one can be made.
     pub(super) fn reopen(&mut self, storage: &mut dyn Storage) -> Result<(), OutputError> {
         let moved = self
             .open
             .as_ref()
             .filter(|(_, file)| !file.is_at_its_path())
             .map(|(path, _)| path.clone());
-        match moved {
-            None => Ok(()),
-            Some(path) => {
-                match self.end_file() {
-                    Err(error @ OutputError::Removed { .. }) => {
-                        self.removed.get_or_insert(error);
-                    }
-                    done => done?,
-                }
-                self.begin(storage.remake(&path), path)
+        let Some(path) = moved else {
+            return Ok(());
+        };
+        match storage.remake(&path) {
+            Ok(target) => {
+                let ended = self.end_file();
+                unless_removed(ended, &mut self.remade)?;
+                self.begin(Ok(target), path)
+            }
+            Err(source) => {
+                let error = OutputError::NotRemade { path, source };
+                self.remade.get_or_insert(error);
+                Ok(())
             }
         }
     }
 
-    /// Ends the present file, and tells if one was removed before.
+    /// Ends the present file, and tells what went wrong when files were made anew.
     pub(super) fn close(&mut self) -> Result<(), OutputError> {
         let done = self.end_file();
-        done.and(self.removed.take().map_or(Ok(()), Err))
+        done.and(self.remade.take().map_or(Ok(()), Err))
     }
 
     fn end_file(&mut self) -> Result<(), OutputError> {

@@ -15,8 +15,8 @@ pub(super) struct TextLog {
     rotation: Rotation,
     open: Option<OpenFile>,
     closed: Vec<FileInfo>,
-    /// The first file that lost its name before a new one was asked for: told in the end.
-    removed: Option<OutputError>,
+    /// The first thing that went wrong when files were made anew: told in the end.
+    remade: Option<OutputError>,
 }
 
 struct OpenFile {
@@ -37,7 +37,7 @@ impl TextLog {
             rotation,
             open: None,
             closed: Vec::new(),
-            removed: None,
+            remade: None,
         }
     }
 
@@ -95,32 +95,35 @@ impl TextLog {
         self.open.as_mut().map_or(Ok(()), OpenFile::flush)
     }
 
-    /// Makes the present file anew if it was moved away; the records before stay in the old one.
+    /// Makes the present file anew if it was moved away; the records before stay in the old one. It
+    /// goes on if no new one can be made: what is in its place is no reason to lose records.
     pub(super) fn reopen(&mut self, storage: &mut dyn Storage) -> Result<(), OutputError> {
         let moved = self
             .open
             .as_ref()
             .filter(|open| !open.target.is_at(&open.info.path))
             .map(|open| open.info.path.clone());
-        match moved {
-            None => self.flush(),
-            Some(path) => {
-                match self.end_file() {
-                    Err(error @ OutputError::Removed { .. }) => {
-                        self.removed.get_or_insert(error);
-                    }
-                    done => done?,
-                }
-                self.open = Some(made(storage.remake(&path), path)?);
-                Ok(())
+        let Some(path) = moved else {
+            return self.flush();
+        };
+        match storage.remake(&path) {
+            Ok(target) => {
+                let ended = self.end_file();
+                self.open = Some(OpenFile::new(path, target));
+                unless_removed(ended, &mut self.remade)
+            }
+            Err(source) => {
+                let error = OutputError::NotRemade { path, source };
+                self.remade.get_or_insert(error);
+                self.flush()
             }
         }
     }
 
-    /// Ends the present file, and tells if one was removed before.
+    /// Ends the present file, and tells what went wrong when files were made anew.
     pub(super) fn close(&mut self) -> Result<(), OutputError> {
         let done = self.end_file();
-        done.and(self.removed.take().map_or(Ok(()), Err))
+        done.and(self.remade.take().map_or(Ok(()), Err))
     }
 
     /// Ends the present file as its format wants it.
@@ -215,6 +218,20 @@ impl OpenFile {
             kept_bytes: self.info.bytes,
             source,
         }
+    }
+}
+
+/// That a file was removed before a new one was asked for is told in the end: the run goes on.
+pub(super) fn unless_removed(
+    ended: Result<(), OutputError>,
+    first: &mut Option<OutputError>,
+) -> Result<(), OutputError> {
+    match ended {
+        Err(error @ OutputError::Removed { .. }) => {
+            first.get_or_insert(error);
+            Ok(())
+        }
+        done => done,
     }
 }
 

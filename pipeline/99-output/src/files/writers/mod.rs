@@ -203,11 +203,12 @@ impl Writers {
     }
 
     /// Makes files anew that were moved away (by `logrotate`, say); the records before stay in
-    /// the old ones. A file that is still where it was is gone on with.
+    /// the old ones. A file that is still where it was is gone on with, and so is one whose place
+    /// something else has taken: [`finish`](Self::finish) tells that.
     ///
     /// # Errors
     ///
-    /// An old file cannot be completed, or a new one not be made.
+    /// An old file cannot be completed.
     pub fn reopen(&mut self) -> Result<(), OutputError> {
         if self.state == State::Ended || self.plan.to_stdout {
             return self.flush();
