@@ -58,7 +58,7 @@ impl Anomalies {
         let key = self.keys.next(oddity.stream_time, oddity.number);
         let record = AnomalyRecord {
             time: oddity.time,
-            packet_number: oddity.number,
+            packet_number: Some(oddity.number),
             what: oddity.what,
             app: None,
             addresses: oddity.addresses,

@@ -9,8 +9,8 @@ use flowpin_packet::{Malformed, Timestamp};
 pub struct AnomalyRecord {
     /// When the packet was captured.
     pub time: Timestamp,
-    /// Its position in the input, from 1.
-    pub packet_number: u64,
+    /// Its position in the input, from 1; none if a connection's end showed it and no packet.
+    pub packet_number: Option<u64>,
     /// What was wrong and where; of a message see `app`.
     pub what: Malformed,
     /// What was wrong with a message of an application protocol.

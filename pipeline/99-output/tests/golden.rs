@@ -83,7 +83,7 @@ fn records() -> Vec<(RecordKey, Any)> {
     };
     let refused = AnomalyRecord {
         time: START.plus_nanos(1),
-        packet_number: 4,
+        packet_number: Some(4),
         what: bad(Layer::Tcp, Reason::LengthTooSmall, 12),
         app: None,
         addresses: Some((IpAddr::from([1, 2, 3, 4]), IpAddr::from([5, 6, 7, 8]))),

@@ -121,7 +121,7 @@ impl<S: RecordSink> MessageSink for Outlet<'_, '_, S> {
         };
         let record = AnomalyRecord {
             time: cause.time,
-            packet_number: cause.number,
+            packet_number: (!cause.is_end).then_some(cause.number),
             what: bad(Layer::Stream, Reason::Message, 0),
             app: Some(AppEvent {
                 protocol: place.app,

@@ -57,7 +57,7 @@ impl Anomalies {
         };
         let record = AnomalyRecord {
             time: meta.time,
-            packet_number: meta.number,
+            packet_number: Some(meta.number),
             what: bad(Layer::Stream, reason(what), 0),
             app: None,
             addresses: Some(addresses),

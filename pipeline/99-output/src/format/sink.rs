@@ -64,7 +64,7 @@ impl RecordSink for Formatter {
             black_box(record);
             return;
         }
-        let tie = record.packet_number;
+        let tie = record.packet_number.unwrap_or(key.number);
         let mut place = self.place();
         if self.formats.eve {
             let (text, dates) = (&mut self.hold.text, &mut self.dates);

@@ -32,7 +32,7 @@ fn key(time: u64, number: u64) -> RecordKey {
 fn oddity(number: u64) -> AnomalyRecord {
     AnomalyRecord {
         time: Timestamp(number),
-        packet_number: number,
+        packet_number: Some(number),
         what: bad(Layer::Udp, Reason::Truncated, 1),
         app: None,
         addresses: None,

@@ -94,7 +94,7 @@ impl Random {
         let reason = Reason::ALL[self.below(Reason::ALL.len() as u64) as usize];
         AnomalyRecord {
             time,
-            packet_number: self.number(),
+            packet_number: Some(self.number()).filter(|number| number % 8 > 0),
             what: bad(layer, reason, self.next() as u16),
             app: time.0.is_multiple_of(3).then(|| AppEvent {
                 protocol: "http",

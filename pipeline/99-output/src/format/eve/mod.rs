@@ -286,8 +286,11 @@ pub(super) fn anomaly(line: &mut Line<'_>, dates: &mut DateCache, record: &Anoma
         line.put(b",\"flow_id\":");
         line.put_u64(uid.flow_id());
     }
-    line.put(b",\"event_type\":\"anomaly\",\"pcap_cnt\":");
-    line.put_u64(record.packet_number);
+    line.put(b",\"event_type\":\"anomaly\"");
+    if let Some(number) = record.packet_number {
+        line.put(b",\"pcap_cnt\":");
+        line.put_u64(number);
+    }
     if let Some((source, destination)) = record.addresses {
         put_addresses(line, source, destination);
     }
