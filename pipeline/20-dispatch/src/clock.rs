@@ -36,7 +36,8 @@ pub struct ClockStats {
     pub backwards: u64,
     /// The largest of those differences.
     pub backwards_max_ns: u64,
-    /// Packets too far ahead, whose time stream time did not follow.
+    /// Leaps too far ahead, which stream time did not follow at once. One for all packets in whose
+    /// times it shows, however many and whatever comes between them.
     pub leaps_clamped: u64,
     /// Times that stream time followed such a leap because the next packet agreed.
     pub leaps_followed: u64,
@@ -70,6 +71,8 @@ pub struct Clock {
     step_end_ns: u64,
     /// The last packet was too far ahead: its time.
     ahead: Option<Timestamp>,
+    /// The time of the last packet of the last leap that was counted.
+    leapt_to: Option<Timestamp>,
     /// How many packets in a row were too far behind, and the last one's time.
     behind: (u32, Timestamp),
     stats: ClockStats,
@@ -86,6 +89,7 @@ impl Clock {
             started: false,
             step_end_ns: 0,
             ahead: None,
+            leapt_to: None,
             behind: (0, Timestamp(0)),
             stats: ClockStats {
                 backwards: 0,
@@ -149,10 +153,7 @@ impl Clock {
             let leap_ns = time.nanos_since(self.now);
             self.stats.leap_max_ns = self.stats.leap_max_ns.max(leap_ns);
             match ahead_before {
-                None => {
-                    self.stats.leaps_clamped += 1;
-                    self.ahead = Some(time);
-                }
+                None => self.clamp(time),
                 Some(before) => self.follow(before, time),
             }
         }
@@ -169,12 +170,25 @@ impl Clock {
     fn follow(&mut self, before: Timestamp, time: Timestamp) {
         self.stats.leaps_followed += 1;
         self.now = before.min(time);
-        if time.nanos_since(self.now) <= self.leap_max_ns {
-            self.now = time;
-        } else {
-            self.stats.leaps_clamped += 1;
-            self.ahead = Some(time);
+        if time.nanos_since(self.now) > self.leap_max_ns {
+            self.clamp(time);
+            return;
         }
+        self.now = time;
+        if before.nanos_since(time) > self.leap_max_ns {
+            // This one is believed; a return to the time before it is a leap of its own.
+            self.leapt_to = None;
+        }
+    }
+
+    /// Time stays for a packet that is too far ahead. It is the same leap as long as such packets
+    /// agree with each other, although packets of the present may come between them.
+    fn clamp(&mut self, time: Timestamp) {
+        let leap_max_ns = self.leap_max_ns;
+        let is_known = |to: Timestamp| time.0.abs_diff(to.0) <= leap_max_ns;
+        self.stats.leaps_clamped += u64::from(!self.leapt_to.is_some_and(is_known));
+        self.leapt_to = Some(time);
+        self.ahead = Some(time);
     }
 
     /// One more packet in a row is far behind.
@@ -248,7 +262,7 @@ mod tests {
             assert_eq!(observe(&mut clock, 10 * DAY + i), 10 * DAY + i);
             assert_eq!(observe(&mut clock, 11 * DAY + i), 10 * DAY + i);
         }
-        assert_eq!(clock.stats().leaps_clamped, 1000);
+        assert_eq!(clock.stats().leaps_clamped, 1, "it leapt once");
     }
 
     /// A real gap is believed at its second packet.
@@ -262,6 +276,23 @@ mod tests {
             (clock.stats().leaps_clamped, clock.stats().leaps_followed),
             (1, 1)
         );
+    }
+
+    /// Stragglers from before a gap do not make two gaps of it; another gap is another leap.
+    #[test]
+    fn a_leap_is_counted_once() {
+        let leaps = |times: &[u64]| {
+            let mut clock = Clock::new(HOUR);
+            times.iter().for_each(|&time| {
+                observe(&mut clock, time);
+            });
+            clock.stats().leaps_clamped
+        };
+        assert_eq!(leaps(&[DAY, 3 * DAY, DAY + 1, 3 * DAY + 2, 3 * DAY + 3]), 1);
+        assert_eq!(leaps(&[DAY, 3 * DAY, DAY - 1, 3 * DAY + 2, 3 * DAY + 3]), 1);
+        assert_eq!(leaps(&[DAY, 3 * DAY, 5 * DAY, 5 * DAY + 1]), 2);
+        assert_eq!(leaps(&[DAY, 3 * DAY, DAY + 1, 9 * DAY, DAY + 2]), 2);
+        assert_eq!(leaps(&[DAY, 10 * DAY, 3 * DAY, 10 * DAY, 10 * DAY]), 2);
     }
 
     /// One packet a day: time runs one packet late, and does not stand still.
