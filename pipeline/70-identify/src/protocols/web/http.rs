@@ -18,10 +18,10 @@ fn request(look: &Look<'_>) -> Option<Answer> {
     let head = Head::of(without_empty_line(look.bytes));
     match head.line() {
         Some(line) => Answer::when(Head::is_request(line)),
+        None if !head.is_request_begun() => Some(Answer::No),
         // A target longer than what is looked at.
-        None if look.ended => Answer::when(look.bytes.len() > 64 && head.is_request_begun()),
-        None if head.is_request_begun() => None,
-        None => Some(Answer::No),
+        None if look.ended => Answer::when(look.bytes.len() > 64 && head.is_target_begun()),
+        None => None,
     }
 }
 
@@ -89,6 +89,40 @@ mod tests {
         let key: (bool, &[u8]) = (true, b"GET /a\r\n");
         let value: (bool, &[u8]) = (false, b"$1\r\nx\r\n");
         assert_eq!(stream(&[key, value], (50_000, 6379)), None);
+    }
+
+    /// A request line longer than what is looked at has a method and a target; text has not, nor
+    /// where it stands behind an empty line or begins with a word that is a method.
+    #[test]
+    fn a_line_without_its_end_has_a_method_and_a_target() {
+        let long = "x".repeat(8000);
+        for begin in [
+            "GET /",
+            "\r\nGET /",
+            "POST http://a.example/",
+            "OPTIONS *",
+            "CONNECT a.example:443",
+            "\r\nMKREDIRECTREF /",
+        ] {
+            let line = format!("{begin}{long}");
+            assert_eq!(client(line.as_bytes()), Some("http"), "{begin:?}");
+        }
+        for begin in [
+            "\r\n",
+            "\r\nhello there, ",
+            "\r\nHELLO ",
+            "\r\nHELLO",
+            "\r\n/",
+            "\r\n /",
+            "COPY the file to ",
+            "GET ",
+        ] {
+            let line = format!("{begin}{long}");
+            assert_ne!(client(line.as_bytes()), Some("http"), "{begin:?}");
+            let text =
+                format!("{begin}some words that stand on a line which nobody has ended yet, words");
+            assert_ne!(client(text.as_bytes()), Some("http"), "{begin:?}");
+        }
     }
 
     /// RFC 9112 §2.2: one empty line may stand before the first request. UPnP Device Architecture

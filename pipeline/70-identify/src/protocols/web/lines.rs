@@ -92,9 +92,29 @@ impl<'a> Head<'a> {
         is_visible(line) && matches!(version, Some(b" HTTP/1.0" | b" HTTP/1.1"))
     }
 
-    /// Whether what is there could be the beginning of a request line.
+    /// Whether what is there could be the beginning of a request line: a method, as far as it is
+    /// there, and then what is visible.
     pub(super) fn is_request_begun(&self) -> bool {
-        is_visible(self.bytes.strip_suffix(b"\r").unwrap_or(self.bytes))
+        let method = self.bytes.split(|&byte| byte == b' ').next();
+        let is_method = method.is_some_and(|method| method.iter().all(is_of_method));
+        is_method && is_visible(self.bytes.strip_suffix(b"\r").unwrap_or(self.bytes))
+    }
+
+    /// Whether a method and the beginning of a target are there. RFC 9112 §3.2: a path, a URI, `*`,
+    /// or CONNECT's host and port.
+    pub(super) fn is_target_begun(&self) -> bool {
+        let Some(end) = memchr(b' ', self.bytes) else {
+            return false;
+        };
+        let Some((method, target)) = self.bytes.split_at_checked(end) else {
+            return false;
+        };
+        let target = target.strip_prefix(b" ").unwrap_or_default();
+        let word = target.split(|&byte| byte == b' ').next();
+        let word = word.unwrap_or_default();
+        let has_host = word.windows(3).any(|part| part == b"://")
+            || method == b"CONNECT" && word.contains(&b':');
+        !method.is_empty() && (matches!(word.first(), Some(b'/' | b'*')) || has_host)
     }
 
     /// Header fields: names and values, as far as they are there. What is no field ends them.
@@ -148,6 +168,11 @@ impl<'a> Head<'a> {
             }
         }
     }
+}
+
+/// Of the registered methods, and those of old servers, such as `RPC_IN_DATA`.
+fn is_of_method(byte: &u8) -> bool {
+    byte.is_ascii_uppercase() || matches!(byte, b'-' | b'_')
 }
 
 // PERF: all of it, without a way out on the way, which is done for many bytes at once.
