@@ -2,6 +2,7 @@
 
 use crate::progress::Bar;
 use crate::summary::number;
+use crate::tell::tell;
 use flowpin_engine::{Control, Progress, ProgressSink};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,7 +40,7 @@ impl Counters {
         let line = self.line();
         match &self.bar {
             Some(bar) => bar.print(&line),
-            None => anstream::eprintln!("{line}"),
+            None => tell(line),
         }
     }
 
@@ -82,7 +83,7 @@ impl ProgressSink for Counters {
     fn note(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.note(text),
-            None => anstream::eprintln!("flowpin: {text}"),
+            None => tell(format_args!("flowpin: {text}")),
         }
     }
 }

@@ -15,11 +15,14 @@ mod profile;
 mod progress;
 mod signals;
 mod summary;
+mod tell;
 mod verdicts;
 
+use crate::tell::tell;
 use clap::Parser;
 use cli::{Cli, Command};
 use exit::Exit;
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 /// Without memory the command ends as after any other failure.
@@ -33,7 +36,7 @@ fn main() -> ExitCode {
         Err(error) => return usage(error),
     };
     if let Err(error) = signals::survive_file_limits() {
-        anstream::eprintln!("flowpin: {error}");
+        tell(format_args!("flowpin: {error}"));
         return Exit::Failed.into();
     }
     let outcome = match &cli.command {
@@ -48,12 +51,12 @@ fn main() -> ExitCode {
         Command::Gen(args) => command::generate(args),
         Command::Bench { words } => command::bench(words),
         Command::Completions { shell } => command::completions(*shell),
-        Command::Man { what } => command::manual(what.as_deref()),
+        Command::Man { what, force } => command::manual(what.as_deref(), *force),
     };
     match outcome {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            anstream::eprintln!("flowpin: {failure}");
+            tell(format_args!("flowpin: {failure}"));
             failure.exit().into()
         }
     }
@@ -67,9 +70,19 @@ fn usage(error: clap::Error) -> ExitCode {
     match cli::usage_line(&error, &args) {
         Some(line) => {
             let failure = exit::Failure::usage(anyhow::anyhow!(line));
-            anstream::eprintln!("flowpin: {failure}");
+            tell(format_args!("flowpin: {failure}"));
             failure.exit().into()
         }
-        None => error.exit(),
+        // Help and version are results: they can fail to be written as others can.
+        None => match error.print() {
+            Err(failed) if failed.kind() != ErrorKind::BrokenPipe => {
+                tell(format_args!(
+                    "flowpin: cannot write to standard output: {failed}"
+                ));
+                Exit::Failed.into()
+            }
+            _ if error.use_stderr() => Exit::Usage.into(),
+            _ => Exit::Done.into(),
+        },
     }
 }

@@ -1,6 +1,7 @@
 //! The progress bar: on a terminal only, redrawn a few times a second.
 
 use crate::summary::number;
+use crate::tell::tell;
 use flowpin_engine::{Progress, ProgressSink};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -50,7 +51,7 @@ impl Bar {
 
     /// Prints a line above the bar.
     pub(crate) fn print(&self, line: &str) {
-        self.bar.suspend(|| anstream::eprintln!("{line}"));
+        self.bar.suspend(|| tell(line));
     }
 
     /// Takes the bar off the screen.

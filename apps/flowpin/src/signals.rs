@@ -2,13 +2,14 @@
 //!
 //! ```text
 //!  INT, TERM  the first stops the run cleanly, and ends the process if nothing moves for a second;
-//!             the second has its default effect
+//!             the second ends it at once; the third has its default effect
 //!  XFSZ       nothing by itself: the write beyond the limit fails and is reported
 //!  HUP        reopens log files that were moved away
 //!  USR1       counters to standard error
 //! ```
 
 use crate::exit::Exit;
+use crate::tell::tell_text;
 use flowpin_engine::Control;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::flag;
@@ -23,6 +24,8 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Default)]
 pub(crate) struct Signals {
     which: Arc<AtomicUsize>,
+    /// Nobody listens any more: signals have their default effect.
+    over: Arc<AtomicBool>,
     listeners: Vec<(Handle, JoinHandle<()>)>,
 }
 
@@ -41,19 +44,20 @@ impl Signals {
     /// # Errors
     /// The system refuses the handlers or the thread.
     pub(crate) fn install(control: &Control) -> io::Result<Self> {
-        let stop = &control.stop;
         let mut signals = Self::default();
         for signal in [SIGINT, SIGTERM] {
-            // Registered first, so it runs first: with the flag already set it ends the process.
-            flag::register_conditional_default(signal, Arc::clone(stop))?;
+            flag::register_conditional_default(signal, Arc::clone(&signals.over))?;
             let number = usize::try_from(signal).unwrap_or_default();
             flag::register_usize(signal, Arc::clone(&signals.which), number)?;
-            flag::register(signal, Arc::clone(stop))?;
+            flag::register(signal, Arc::clone(&control.stop))?;
         }
-        let watched = control.clone();
-        signals.hear(&[SIGINT, SIGTERM], "stop", move |signal, ended| {
-            if stalls(&watched, ended) {
-                end_at_once(signal);
+        let (watched, over) = (control.clone(), Arc::clone(&signals.over));
+        signals.hear(&[SIGINT, SIGTERM], "stop", move |mut arriving| {
+            if let Some(signal) = arriving.forever().next()
+                && let Some(end) = watch(&watched, &mut arriving, signal)
+            {
+                over.store(true, Ordering::Relaxed);
+                end_at_once(end);
             }
         })?;
         Ok(signals)
@@ -69,31 +73,28 @@ impl Signals {
         mut on_hangup: impl FnMut() + Send + 'static,
         mut on_user: impl FnMut() + Send + 'static,
     ) -> io::Result<()> {
-        self.hear(
-            &[SIGHUP, SIGUSR1],
-            "signals",
-            move |signal, _| match signal {
-                SIGHUP => on_hangup(),
-                _ => on_user(),
-            },
-        )
+        self.hear(&[SIGHUP, SIGUSR1], "signals", move |mut arriving| {
+            for signal in arriving.forever() {
+                match signal {
+                    SIGHUP => on_hangup(),
+                    _ => on_user(),
+                }
+            }
+        })
     }
 
-    /// Calls a function for each of these signals, on its own thread.
+    /// Hands these signals to a function on its own thread.
     fn hear(
         &mut self,
         signals: &[i32],
         name: &str,
-        mut answer: impl FnMut(i32, &Handle) + Send + 'static,
+        answer: impl FnOnce(Arriving) + Send + 'static,
     ) -> io::Result<()> {
-        let mut arriving = Arriving::new(signals)?;
+        let arriving = Arriving::new(signals)?;
         let handle = arriving.handle();
-        let ended = handle.clone();
-        let thread = Builder::new().name(name.to_owned()).spawn(move || {
-            for signal in arriving.forever() {
-                answer(signal, &ended);
-            }
-        })?;
+        let thread = Builder::new()
+            .name(name.to_owned())
+            .spawn(move || answer(arriving))?;
         self.listeners.push((handle, thread));
         Ok(())
     }
@@ -110,6 +111,7 @@ impl Signals {
 
 impl Drop for Signals {
     fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
         for (handle, thread) in self.listeners.drain(..) {
             handle.close();
             // It writes at most a line; a panic there has reported itself.
@@ -118,20 +120,32 @@ impl Drop for Signals {
     }
 }
 
-/// Waits until the command has ended, or has not moved for [`PATIENCE`].
-fn stalls(control: &Control, ended: &Handle) -> bool {
+/// Why the process is ended though the command has not ended.
+struct AtOnce {
+    signal: i32,
+    why: &'static str,
+}
+
+/// Waits until the command has ended, or is to be ended: another signal has come, or nothing has
+/// moved for [`PATIENCE`].
+fn watch(control: &Control, arriving: &mut Arriving, signal: i32) -> Option<AtOnce> {
     let mut last = Moves::now(control);
     let mut since = Instant::now();
-    while !ended.is_closed() {
+    while !arriving.handle().is_closed() {
         thread::sleep(LOOK_EVERY);
+        if let Some(signal) = arriving.pending().next() {
+            let why = "stopped by a second signal";
+            return Some(AtOnce { signal, why });
+        }
         let now = Moves::now(control);
         if now.is_beyond(&last) {
             (last, since) = (now, Instant::now());
         } else if since.elapsed() >= PATIENCE {
-            return true;
+            let why = "stopped without progress";
+            return Some(AtOnce { signal, why });
         }
     }
-    false
+    None
 }
 
 /// Signs of progress of a run.
@@ -166,14 +180,15 @@ fn transfers() -> String {
     written.unwrap_or_default().to_owned()
 }
 
-/// Ends the process although one of its threads is blocked.
-fn end_at_once(signal: i32) {
+/// Ends the process although one of its threads is blocked. Files that are not whole are removed.
+fn end_at_once(AtOnce { signal, why }: AtOnce) {
     let number = u8::try_from(signal).unwrap_or_default();
-    let line = "flowpin: stopped without progress: everything not yet written is lost\n";
-    // Standard error itself may be blocked, so another thread writes; if there is room in its pipe,
-    // the write does not block.
-    let written = Builder::new().spawn(move || anstream::eprint!("{line}"));
-    drop(written);
+    let line = format!("flowpin: {why}: everything not yet written is lost\n");
+    // Standard error and the disk may be blocked themselves, so other threads write; if there is
+    // room in its pipe, the write does not block.
+    let written = Builder::new().spawn(move || tell_text(line));
+    let removed = Builder::new().spawn(flowpin_disk::abandon);
+    drop((written, removed));
     thread::sleep(LOOK_EVERY);
     signal_hook::low_level::exit(Exit::Signal(number).code().into());
 }

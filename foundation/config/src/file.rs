@@ -1,7 +1,8 @@
 //! The configuration file: TOML in, settings out; and the effective configuration printed.
 
+use crate::options::Section;
 use crate::places::{Places, place, wrong_brackets};
-use crate::{ConfigError, Plan, Settings};
+use crate::{ByteSize, ConfigError, FilesPlan, Plan, Settings};
 use std::path::Path;
 
 impl Settings {
@@ -88,6 +89,9 @@ impl Settings {
             out.push_str(&format!("# {}\n", option.comment()));
             let values = table.get(section).and_then(toml::Value::as_table);
             match (values.and_then(|values| values.get(key)), option.example) {
+                (Some(value), _) if self.follows(section, key) => {
+                    out.push_str(&format!("# {key} = {value}\n"));
+                }
                 (Some(value), _) => out.push_str(&format!("{key} = {value}\n")),
                 (None, Some(example)) => out.push_str(&format!("# {key} = {example}\n")),
                 (None, None) => {}
@@ -95,6 +99,17 @@ impl Settings {
         }
         self.write_hosts(&mut out);
         Ok(out)
+    }
+
+    /// Whether a value is what follows from others: what is read back leads to it by itself, and
+    /// may be changed with them.
+    fn follows(&self, section: &str, key: &str) -> bool {
+        let mut files = FilesPlan::default();
+        self.files.clone().put(&mut files);
+        files.settle();
+        let with_bodies = Some(ByteSize(Plan::MEMORY_BYTES_WITH_BODIES));
+        let is_memory = (section, key) == ("pipeline", "memory");
+        is_memory && files.decode && self.pipeline.memory == with_bodies
     }
 
     /// `[[hosts]]`, as many as there are; an example if there are none.
@@ -157,6 +172,25 @@ mod tests {
 
     fn refusal(text: &str) -> String {
         Settings::from_toml(text).unwrap_err().to_string()
+    }
+
+    /// The memory that follows from decoded bodies is shown, and changes with them.
+    #[test]
+    fn memory_that_follows_is_a_comment() {
+        for (text, line) in [
+            ("[files]\nmd5 = true", "# memory = \"3 GiB\""),
+            ("", "memory = \"1 GiB\""),
+            (
+                "[files]\nmd5 = true\n[pipeline]\nmemory = '1 GiB'",
+                "memory = \"1 GiB\"",
+            ),
+        ] {
+            let plan = Settings::from_toml(text).unwrap().into_plan().unwrap();
+            let printed = Settings::from(&plan).to_commented_toml().unwrap();
+            assert!(printed.lines().any(|one| one == line), "{printed}");
+            let again = Settings::from_toml(&printed).unwrap().into_plan().unwrap();
+            assert_eq!(again, plan);
+        }
     }
 
     /// An unknown key is reported with its position and the known keys.

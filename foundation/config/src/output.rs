@@ -82,16 +82,22 @@ fn to_stdout(settings: &mut Settings, _: &OsStr) -> Result<(), String> {
 /// `m` is minutes and `M` is MiB: the case tells a time from a size.
 fn rotate(settings: &mut Settings, text: &OsStr) -> Result<(), String> {
     let text = text.to_string_lossy();
-    match (text.parse(), text.parse()) {
-        (Ok(span), _) => settings.output.rotate_every = Some(span),
-        (_, Ok(size)) => settings.output.rotate_size = Some(size),
+    let output = &mut settings.output;
+    let before = match (text.parse(), text.parse()) {
+        (Ok(span), _) => output.rotate_every.replace(span).map(|_| "time"),
+        (_, Ok(size)) => output.rotate_size.replace(size).map(|_| "size"),
         (Err(_), Err(_)) => {
             return Err(format!(
                 "`{text}` is neither a time nor a size, such as \"1 h\" or \"100 MiB\""
             ));
         }
+    };
+    match before {
+        Some(what) => Err(format!(
+            "`{text}` is a second {what}: give one time and one size at most"
+        )),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 impl OutputSettings {
@@ -129,6 +135,10 @@ mod tests {
         }
         assert_eq!(settings.output.rotate_every, Some(Span(300_000_000_000)));
         assert_eq!(settings.output.rotate_size, Some(ByteSize(5 << 20)));
+        for second in ["1 h", "1 MiB"] {
+            let told = rotate(&mut settings, second.as_ref()).unwrap_err();
+            assert!(told.contains("second"), "{told}");
+        }
         assert!(rotate(&mut settings, "5".as_ref()).is_err());
         assert!(rotate(&mut settings, "daily".as_ref()).is_err());
     }

@@ -10,8 +10,9 @@ use flowpin_testkit::multiply::{Layout, Written, replicas};
 use flowpin_testkit::pcap;
 use serde::Serialize;
 use std::fmt;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What to multiply, and how.
 #[derive(Clone, Debug)]
@@ -76,13 +77,18 @@ impl fmt::Display for Damaged {
 /// checksums mended. Link types that are IP behind few bytes become Ethernet.
 ///
 /// # Errors
-/// A capture cannot be read, there are more hosts than addresses for them, or `out` fails.
-pub fn replicate(what: &Replication, out: impl Write) -> Result<Replicated, Error> {
+/// A capture cannot be read, there are more hosts than addresses for them, `out` fails, or `stop`
+/// was set while the captures were read.
+pub fn replicate(
+    what: &Replication,
+    stop: &AtomicBool,
+    out: impl Write,
+) -> Result<Replicated, Error> {
     let Original {
         capture: original,
         left_out,
         damaged,
-    } = read(what)?;
+    } = read(what, stop)?;
     let layout = if what.appended {
         Layout::Appended
     } else {
@@ -128,7 +134,7 @@ struct Original {
     damaged: Vec<Damaged>,
 }
 
-fn read(what: &Replication) -> Result<Original, Error> {
+fn read(what: &Replication, stop: &AtomicBool) -> Result<Original, Error> {
     let inputs: Vec<Input> = what.read.iter().map(|path| Input::at(path)).collect();
     let mut source = Source::open(&inputs, &ReadOptions::default())?;
     let mut original = pcap::Capture {
@@ -140,6 +146,9 @@ fn read(what: &Replication) -> Result<Original, Error> {
     let mut left_out = 0;
     let mut piece = Piece::default();
     while source.fill(&mut piece)? {
+        if stop.load(Ordering::Relaxed) {
+            return Err(Error::Write(io::Error::other("stopped")));
+        }
         let mut walk = source.walk(&piece);
         while let Some(frame) = walk.next_frame() {
             let start = frame.start as usize;

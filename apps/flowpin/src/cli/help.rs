@@ -259,4 +259,5 @@ Examples:
   flowpin man | man -l -
   flowpin man run | man -l -
       the page of one command; `gen-http` is the page of `flowpin gen http`
-  flowpin man ~/.local/share/man/man1";
+  flowpin man ~/.local/share/man/man1 --force
+      replaces the pages of an earlier version";

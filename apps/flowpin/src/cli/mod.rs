@@ -112,6 +112,9 @@ pub(crate) enum Command {
         /// flowpin-run.1, …: an existing one, or a path with a slash, created if missing
         #[arg(value_name = "COMMAND|DIR", value_hint = ValueHint::DirPath)]
         what: Option<PathBuf>,
+        /// Replace pages that are in the directory already
+        #[arg(long, requires = "what")]
+        force: bool,
     },
 }
 

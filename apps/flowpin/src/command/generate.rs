@@ -7,7 +7,7 @@ use anyhow::{Context, anyhow};
 use clap::CommandFactory;
 use clap_complete::Shell;
 use clap_mangen::Man;
-use flowpin_disk::{Existing, Reads, create};
+use flowpin_disk::{Existing, Output, Reads, check_folder, earlier};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -21,7 +21,7 @@ pub(crate) fn completions(shell: Shell) -> Result<Exit, Failure> {
 
 /// Prints the main manual page, or that of the command that `what` names; or writes the pages of
 /// all commands to the directory that it names.
-pub(crate) fn manual(what: Option<&Path>) -> Result<Exit, Failure> {
+pub(crate) fn manual(what: Option<&Path>, force: bool) -> Result<Exit, Failure> {
     let pages = pages(Cli::command().disable_help_subcommand(true));
     let word = what.unwrap_or(Path::new("flowpin"));
     if let Some(page) = page_of(&pages, word) {
@@ -38,8 +38,17 @@ pub(crate) fn manual(what: Option<&Path>) -> Result<Exit, Failure> {
             word.display()
         )));
     }
+    let existing = match force {
+        true => Existing::Replace,
+        false => Existing::Refuse,
+    };
+    let names: Vec<_> = pages.iter().map(Man::get_filename).collect();
+    let is_page = |name: &str| names.iter().any(|page| page == name);
+    check_folder(word).map_err(Failure::usage)?;
+    // All that is in the way is named before anything is written.
+    earlier(word, existing, &Reads::default(), is_page).map_err(Failure::usage)?;
     std::fs::create_dir_all(word)
-        .and_then(|()| write_pages(&pages, word))
+        .and_then(|()| write_pages(&pages, word, existing))
         .with_context(|| format!("cannot write manual pages to {}", word.display()))
         .map_err(Failure::failed)?;
     Ok(Exit::Done)
@@ -66,13 +75,15 @@ fn pages(mut command: clap::Command) -> Vec<Man> {
     pages
 }
 
-/// Writes pages, over existing ones: they contain nothing but generated text.
-fn write_pages(pages: &[Man], dir: &Path) -> io::Result<()> {
+/// Writes pages; each replaces an older one when it is whole.
+fn write_pages(pages: &[Man], dir: &Path, existing: Existing) -> io::Result<()> {
     for man in pages {
         let mut page = Vec::new();
         man.render(&mut page)?;
         let path = dir.join(man.get_filename());
-        create(&path, Existing::Replace, &Reads::default())?.write_all(&page)?;
+        let mut file = Output::open(&path, existing, &Reads::default())?;
+        file.write_all(&page)?;
+        file.keep()?;
     }
     Ok(())
 }

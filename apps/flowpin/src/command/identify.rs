@@ -6,6 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::progress::Bar;
 use crate::signals::Signals;
 use crate::summary::{self, Detail, number};
+use crate::tell::tell;
 use crate::verdicts::Lister;
 use flowpin_engine::{Control, ListSink, Listed, RunError};
 use std::io::{ErrorKind, IsTerminal};
@@ -46,10 +47,14 @@ pub(crate) fn identify(args: &IdentifyArgs) -> Result<Exit, Failure> {
     if args.totals {
         print(&summary::protocols(&report, Detail::All))?;
     } else if lister.listed == 0 && args.format == ListFormat::Table {
-        anstream::eprintln!("flowpin: no connection matches");
+        tell("flowpin: no connection matches");
     }
     for (loss, count) in report.losses.iter() {
-        anstream::eprintln!("flowpin: {}: {}", loss.name(), number::loss(loss, count));
+        tell(format_args!(
+            "flowpin: {}: {}",
+            loss.name(),
+            number::loss(loss, count)
+        ));
     }
     Ok(damage_reported(&report, &signals))
 }

@@ -27,6 +27,7 @@ use crate::exit::{Exit, Failure};
 use crate::grammars;
 use crate::progress::Bar;
 use crate::signals::Signals;
+use crate::tell::tell;
 use flowpin_config::{Plan, Settings};
 use flowpin_engine::{InputReport, ProgressSink, RunReport, Wanted};
 use std::io::{self, Write};
@@ -100,7 +101,10 @@ fn report_damage(inputs: &[InputReport]) {
                 (false, 1) => "everything before it is analysed",
                 (false, _) => "everything before it and the other inputs are analysed",
             };
-            anstream::eprintln!("flowpin: {}: {damage}; {rest}", input.path.display());
+            tell(format_args!(
+                "flowpin: {}: {damage}; {rest}",
+                input.path.display()
+            ));
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::progress::Bar;
 use crate::signals::Signals;
 use crate::summary::{self, Detail};
+use crate::tell::tell_text;
 use flowpin_config::{Input, Plan, Settings};
 use flowpin_engine::{Control, RunReport};
 use std::io::IsTerminal;
@@ -74,7 +75,7 @@ fn show(args: &RunArgs, plan: &Plan, report: &RunReport) -> Result<(), Failure> 
         summary::text(report, detail, summary::width(plan.output.to_stdout))
     };
     if plan.output.to_stdout {
-        anstream::eprint!("{text}");
+        tell_text(&text);
         Ok(())
     } else {
         print(&text)

@@ -6,6 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::progress::Bar;
 use crate::signals::Signals;
 use crate::summary::number;
+use crate::tell::tell;
 use anyhow::anyhow;
 use flowpin_disk::Output;
 use flowpin_engine::{Control, RunError, SliceReport, Wanted};
@@ -50,7 +51,7 @@ pub(crate) fn slice(args: &SliceArgs) -> Result<Exit, Failure> {
     }
     let packets = number::things(found.packets, "packet");
     if Output::is_stdout(&args.write) {
-        anstream::eprintln!("{packets}");
+        tell(packets);
     } else {
         print(&format!("{}: {packets}\n", args.write.display()))?;
     }

@@ -7,6 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::progress::Bar;
 use crate::signals::Signals;
 use crate::summary::number;
+use crate::tell::tell;
 use anyhow::anyhow;
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
@@ -68,7 +69,7 @@ fn follow(args: &StreamsArgs, plan: &Plan, wanted: Wanted) -> Result<Exit, Failu
         )));
     }
     if report.with_bytes == 0 {
-        anstream::eprintln!("flowpin: the connection has no payload in the capture");
+        tell("flowpin: the connection has no payload in the capture");
     }
     Ok(done.exit())
 }
@@ -106,7 +107,9 @@ fn run<K: StreamSink>(
     for input in &report.inputs {
         if let Some(damage) = &input.damage {
             let path = input.path.display();
-            anstream::eprintln!("flowpin: {path}: {damage}; everything before it is written");
+            tell(format_args!(
+                "flowpin: {path}: {damage}; everything before it is written"
+            ));
         }
     }
     Ok(Done {
@@ -142,6 +145,10 @@ fn summary(path: &Path, files: &StreamFiles, report: &StreamsReport) -> String {
 
 fn report_losses(losses: &Losses) {
     for (loss, count) in losses.iter() {
-        anstream::eprintln!("flowpin: {}: {}", loss.name(), number::loss(loss, count));
+        tell(format_args!(
+            "flowpin: {}: {}",
+            loss.name(),
+            number::loss(loss, count)
+        ));
     }
 }

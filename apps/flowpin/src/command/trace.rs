@@ -5,6 +5,7 @@ use crate::cli::{GenArgs, ReplicateArgs, Target, TraceArgs, What};
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
 use crate::summary::number;
+use crate::tell::{tell, tell_text};
 use anyhow::Context;
 use flowpin_disk::{Existing, Output, Reads};
 use flowpin_engine::Control;
@@ -64,7 +65,7 @@ fn replicate(args: &ReplicateArgs) -> Result<Exit, Failure> {
     what.read.iter().for_each(|path| reads.add_path(path));
     reads.check_stdout().map_err(Failure::usage)?;
     let mut out = Made::default().open(target, existing, reads, &control)?;
-    let outcome = flowpin_gen::replicate(&what, &mut out);
+    let outcome = flowpin_gen::replicate(&what, &control.stop, &mut out);
     match kept(outcome, [Some(out), None]) {
         Ok(done) => {
             let mut text = format!(
@@ -85,7 +86,7 @@ fn replicate(args: &ReplicateArgs) -> Result<Exit, Failure> {
             }
             let exit = show(target, &text)?;
             for damaged in &done.damaged {
-                anstream::eprintln!("flowpin: {damaged}");
+                tell(format_args!("flowpin: {damaged}"));
             }
             Ok(match done.damaged.is_empty() {
                 true => exit,
@@ -233,7 +234,7 @@ fn refuse(error: Error, signals: &Signals) -> Result<Exit, Failure> {
 /// Prints the summary where the capture is not written.
 fn show(target: Target<'_>, text: &str) -> Result<Exit, Failure> {
     match target {
-        Target::Stdout => anstream::eprint!("{text}"),
+        Target::Stdout => tell_text(&text),
         Target::File(path) => print(&format!("{}: {text}", path.display()))?,
         Target::Interface { name, .. } => print(&format!("{name}: {text}"))?,
     }

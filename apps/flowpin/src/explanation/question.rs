@@ -23,14 +23,16 @@ pub(crate) fn question_of_record(line: &str) -> anyhow::Result<Question> {
     };
     found.ok_or_else(|| {
         anyhow!(
-            "the record names neither a packet (pcap_cnt) nor a connection (uid, flow_id): records \
+            "the record names neither a packet (pcap_cnt, packet_number) nor a connection (uid, flow_id): records \
              of scans, floods and tunnels are of many connections"
         )
     })
 }
 
 fn of_json(record: &Value) -> Option<Question> {
-    if let Some(number) = record["pcap_cnt"].as_u64().filter(|&number| number > 0) {
+    let number = record["pcap_cnt"].as_u64();
+    let number = number.or_else(|| record["packet_number"].as_u64());
+    if let Some(number) = number.filter(|&number| number > 0) {
         return Some(Question::Packet(number));
     }
     let uid = record["flowpin"]["uid"].as_str().or(record["uid"].as_str());
@@ -39,16 +41,47 @@ fn of_json(record: &Value) -> Option<Question> {
     named.or(flow_id).map(Question::Connection)
 }
 
-/// Columns without their header: the first that has the form of a uid is the connection's.
+/// Columns without their header: the packet by the shape of the last ones, or else the first that
+/// has the form of a uid is the connection's.
 fn of_columns(line: &str) -> Option<Question> {
     let cells = line.split(['\t', ',']);
-    let cells = cells.map(|cell| cell.trim().trim_matches('"'));
-    let mut named = cells.filter_map(|cell| match cell.parse::<Wanted>() {
+    let cells: Vec<_> = cells.map(|cell| cell.trim().trim_matches('"')).collect();
+    if let Some(number) = packet_of(&cells).filter(|&number| number > 0) {
+        return Some(Question::Packet(number));
+    }
+    let mut named = cells.iter().filter_map(|cell| match cell.parse() {
         Ok(wanted @ Wanted::Uid(_)) => Some(wanted),
         _ => None,
     });
     named.next().map(Question::Connection)
 }
+
+/// The packet of a message or an anomaly: `…,community_id,transaction,packet_number` and
+/// `…,name,layer,offset,packet_number,suppressed`, which Zeek's logs have behind other columns.
+fn packet_of(cells: &[&str]) -> Option<u64> {
+    let is_number = |cell: &str| cell.parse::<u64>().is_ok();
+    let is_word = |cell: &str| cell.starts_with(|first: char| first.is_ascii_lowercase());
+    match cells {
+        [.., layer, offset, number, suppressed]
+            if matches!(cells.len(), ANOMALY_CSV | ANOMALY_ZEEK)
+                && is_word(layer)
+                && is_number(offset)
+                && is_number(suppressed) =>
+        {
+            number.parse().ok()
+        }
+        [.., community_id, transaction, number]
+            if community_id.starts_with("1:") && is_number(transaction) =>
+        {
+            number.parse().ok()
+        }
+        _ => None,
+    }
+}
+
+/// Columns of anomalies.
+const ANOMALY_CSV: usize = 11;
+const ANOMALY_ZEEK: usize = 15;
 
 #[cfg(test)]
 mod tests {
@@ -71,6 +104,26 @@ mod tests {
                 connection,
             ),
             (r#"{"ts":1.5,"uid":"C0XWfTK4LReq"}"#, connection),
+            (
+                r#"{"ts":1.5,"uid":"C0XWfTK4LReq","packet_number":7}"#,
+                Question::Packet(7),
+            ),
+            (
+                "2020-01-01T00:00:00Z,C0XWfTK4LReq,10.0.0.1,1,10.0.0.2,2,\"a,b\",1:wCb3OG=,0,7",
+                Question::Packet(7),
+            ),
+            (
+                "2020-01-01T00:00:00Z,,10.0.0.1,,10.0.0.2,,checksum,ipv4,0,7,0",
+                Question::Packet(7),
+            ),
+            (
+                "2020-01-01T00:00:00Z,C0XWfTK4LReq,10.0.0.1,1,10.0.0.2,2,http_body_cut,http,0,,0",
+                connection,
+            ),
+            (
+                "1.5\t-\t-\t-\t-\t-\ttruncated\t-\tF\tflowpin\t-\tethernet\t0\t7\t0",
+                Question::Packet(7),
+            ),
             ("1.5\tC0XWfTK4LReq\t10.0.0.1\t80", connection),
             ("2020-01-01T00:00:00Z,C0XWfTK4LReq,10.0.0.1\n", connection),
         ] {

@@ -57,6 +57,33 @@ fn the_list_is_that_of_the_records() {
     }
 }
 
+/// The totals are sums of the rows: also of connections that others have named.
+#[test]
+fn totals_are_those_of_the_rows() {
+    let mut sums = std::collections::BTreeMap::new();
+    for one in lines(&list(&["--format", "json"])) {
+        let is_silent = one["packets_inspected"] == 0;
+        let name = match one["app_proto"].as_str() {
+            Some(name) => name,
+            None if is_silent => continue,
+            None => "not identified",
+        };
+        *sums.entry(name.to_owned()).or_insert(0) += 1;
+    }
+    assert!(sums["ftp-data"] > 1, "{sums:?}");
+    let totals = list(&["--totals"]);
+    let rows = totals.lines().filter_map(|line| {
+        let (before, _) = line.split_once(" connection")?;
+        let (name, count) = before.trim().rsplit_once("  ")?;
+        Some((name.trim().to_owned(), count.trim().parse::<i32>().ok()?))
+    });
+    assert_eq!(
+        rows.collect::<std::collections::BTreeMap<_, _>>(),
+        sums,
+        "{totals}"
+    );
+}
+
 /// For people, for scripts, for spreadsheets: the same connections.
 #[test]
 fn every_format_has_every_connection() {

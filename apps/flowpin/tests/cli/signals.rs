@@ -191,6 +191,37 @@ fn hangup_makes_moved_files_anew() {
     }
 }
 
+/// What somebody else put in a log's place stays as it is, and costs no record: the run goes on in
+/// the file that was open, and its end says so.
+#[test]
+fn hangup_leaves_what_is_in_a_log_s_place() {
+    let whole = std::fs::read(capture("lab-day.pcapng")).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let lab = capture("lab-day.pcapng");
+    let args = ["run", "-r", &lab, "-q", "-l", text(dir.path())];
+    assert!(command(&args).status().unwrap().success());
+    let expected = std::fs::read_to_string(dir.path().join("eve.json")).unwrap();
+    for shape in ["1x1", "1x2", "3x2"] {
+        let mut run = Waiting::new(&whole[..400_000], &["-q", "--pipeline", shape]);
+        let (eve, old) = (run.path("eve.json"), run.path("eve.json.1"));
+        std::fs::rename(&eve, &old).unwrap();
+        let made = Command::new("mkfifo").arg(&eve).status();
+        assert!(made.unwrap().success());
+        run.signal("HUP");
+        run.stdin.write_all(&whole[400_000..]).unwrap();
+        let Waiting { child, stdin, dir } = run;
+        drop(stdin);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(code(&output), 1, "{shape}");
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(told.lines().count(), 1, "{told}");
+        let parts = [text(&eve), "HUP", "a named pipe is there"];
+        assert!(parts.iter().all(|part| told.contains(part)), "{told}");
+        assert_eq!(std::fs::read_to_string(&old).unwrap(), expected, "{shape}");
+        drop(dir);
+    }
+}
+
 /// One signal is enough where nobody can hear it: while a pipe that nobody reads is full. What was
 /// in it is whole up to there.
 #[test]

@@ -9,7 +9,7 @@
 
 mod counted;
 
-use crate::aggregates::Deciders;
+use crate::aggregates::{Deciders, Findings};
 use crate::output::OutputSummary;
 use crate::report::{ProgressSink, RunReport};
 use crate::run::shape::Shape;
@@ -98,12 +98,16 @@ pub(crate) fn identify<K: ListSink>(
     let (last, finished) = worker.finish();
     let mut deciders = Deciders::new(&plan, 1, 0);
     deciders.push(0, RecordKey::LAST, last.news);
+    let found = Findings {
+        data: list.names.take_renamed(),
+        ..deciders.take_findings()
+    };
     let mut report = RunReport::of(run::Ended {
         shape: Shape::Single,
         input,
         workers: vec![finished],
         output: OutputSummary {
-            found: deciders.take_findings(),
+            found,
             ..OutputSummary::default()
         },
     });

@@ -73,9 +73,7 @@ impl DataDecider {
         if record.app.is_some_and(|app| app.name == NAME) {
             return;
         }
-        if record.interim == 0 {
-            self.renamed.count(record);
-        }
+        self.renamed.count(record);
         out.supersede(key);
         out.conn(key, &named(record, &data));
     }
@@ -123,8 +121,11 @@ impl Renamed {
         self.0.iter().map(|(&was, traffic)| (was, NAME, traffic))
     }
 
-    /// A connection that has ended, as its worker knows it.
-    fn count(&mut self, record: &ConnRecord) {
+    /// A connection as its worker knows it; one that has not ended will be counted then.
+    pub(crate) fn count(&mut self, record: &ConnRecord) {
+        if record.interim > 0 {
+            return;
+        }
         let was = match record.app {
             Some(app) => CountedAs::Protocol(app.name),
             None => CountedAs::Unknown {

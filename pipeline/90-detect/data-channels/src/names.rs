@@ -2,7 +2,7 @@
 
 use crate::NAME;
 use crate::connections::DataConnections;
-use crate::decider::named;
+use crate::decider::{Renamed, named};
 use crate::news::{DataNews, Statement};
 use flowpin_record::{App, RecordKey};
 use std::collections::HashMap;
@@ -13,6 +13,7 @@ pub struct DataNames {
     connections: DataConnections,
     waiting: DataNews,
     found: HashMap<RecordKey, App>,
+    renamed: Renamed,
 }
 
 impl DataNames {
@@ -28,10 +29,16 @@ impl DataNames {
                 && record.app.is_none_or(|app| app.name != NAME)
                 && let Some(app) = named(record, &data).app
             {
+                own.renamed.count(record);
                 own.found.insert(key, app);
             }
         });
         self.waiting = waiting;
+    }
+
+    /// Their totals, once all are found.
+    pub fn take_renamed(&mut self) -> Renamed {
+        core::mem::take(&mut self.renamed)
     }
 
     /// The name of the connection with this record, if it is one. Called once a record.

@@ -82,3 +82,32 @@ fn manual_of_a_command_is_printed() {
     assert_eq!(code(&man("pages/")), 0);
     assert!(dir.path().join("pages/flowpin-run.1").exists());
 }
+
+/// Pages of before are replaced only when that is asked for, links and pipes never; what stands
+/// beside them is nobody's business.
+#[test]
+fn manual_pages_are_written_over_by_force_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    let man = |more: &[&str]| flowpin(&[&["man", text(dir.path())], more].concat());
+    std::fs::write(at("mine"), "mine").unwrap();
+    std::fs::write(at("flowpin-run.1"), "mine").unwrap();
+    assert_refused(&man(&[]), 2, &["flowpin-run.1", "--force"]);
+    assert_eq!(std::fs::read(at("flowpin-run.1")).unwrap(), b"mine");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+    assert_eq!(code(&man(&["--force"])), 0);
+    let page = std::fs::read_to_string(at("flowpin-run.1")).unwrap();
+    assert!(page.contains(".TH flowpin-run 1"), "{page}");
+    std::fs::remove_file(at("flowpin-run.1")).unwrap();
+    std::os::unix::fs::symlink(at("mine"), at("flowpin-run.1")).unwrap();
+    for more in [&[][..], &["--force"]] {
+        assert_refused(&man(more), 2, &["flowpin-run.1", "a symbolic link"]);
+    }
+    assert_eq!(std::fs::read(at("mine")).unwrap(), b"mine");
+    let file = at("mine/");
+    assert_refused(
+        &flowpin(&["man", text(&file)]),
+        2,
+        &["a file and no directory"],
+    );
+}
