@@ -317,7 +317,15 @@ fn a_handshake_out_of_order_is_one_connection() {
 /// RFC 9293 §3.5: both sides may open at once.
 #[test]
 fn simultaneous_open_is_one_connection() {
-    assert_eq!(summary(">S <S >SA <SA >PA5 <A"), "S1 SsDa");
+    let mut talk = Talk::new();
+    let (client, server) = (talk.client, talk.server);
+    talk.push(Packet::tcp(client, server, "S", 1000, 0, 0))
+        .push(Packet::tcp(server, client, "S", 5000, 0, 0))
+        .push(Packet::tcp(client, server, "SA", 1000, 5001, 0))
+        .push(Packet::tcp(server, client, "SA", 5000, 1001, 0));
+    talk.seq = [1001, 5001];
+    talk.steps(">PA5 <A");
+    assert_eq!(talk.summary(), "S1 SsDa");
 }
 
 /// A SYN with another number, or any SYN after a close, begins a new connection; a repeated SYN

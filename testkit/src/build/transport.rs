@@ -55,14 +55,23 @@ impl Tcp {
 impl Ip {
     /// A TCP segment.
     pub fn tcp(self, tcp: Tcp, payload: &[u8]) -> IpPacket {
-        let mut segment = Vec::with_capacity(20 + payload.len());
+        self.tcp_with(tcp, &[], payload)
+    }
+
+    /// A TCP segment with options, padded to whole words.
+    pub fn tcp_with(self, tcp: Tcp, options: &[u8], payload: &[u8]) -> IpPacket {
+        let mut options = options.to_vec();
+        options.resize(options.len().next_multiple_of(4), 0);
+        let words = u8::try_from(5 + options.len() / 4).unwrap_or(15).min(15);
+        let mut segment = Vec::with_capacity(20 + options.len() + payload.len());
         segment.extend_from_slice(&tcp.source_port.to_be_bytes());
         segment.extend_from_slice(&tcp.destination_port.to_be_bytes());
         segment.extend_from_slice(&tcp.seq.to_be_bytes());
         segment.extend_from_slice(&tcp.ack.to_be_bytes());
-        segment.extend_from_slice(&[0x50, tcp.flags]);
+        segment.extend_from_slice(&[words << 4, tcp.flags]);
         segment.extend_from_slice(&tcp.window.to_be_bytes());
         segment.extend_from_slice(&[0; 4]);
+        segment.extend_from_slice(&options);
         segment.extend_from_slice(payload);
         let sum = checksum(&segment, self.pseudo_sum(6, segment.len()));
         put(&mut segment, 16, sum);

@@ -183,7 +183,10 @@ impl Table {
         } else {
             hot.next[side]
         };
-        tcp::reopen(hot, side, acked);
+        let sender = usize::from(meta.high_to_low());
+        let fin = meta.tcp_flags.has(TcpFlags::FIN);
+        let end = meta.seq.plus(meta.payload_len).plus(1);
+        tcp::reopen(hot, side, acked, fin.then_some((sender, end)));
         hot.since = hot.since.max(meta.stream_time);
         self.schedule(handle);
     }

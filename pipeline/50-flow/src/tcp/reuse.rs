@@ -3,6 +3,7 @@
 //! ```text
 //!  SYN with another number, while the connection is …
 //!    not yet answered, or over (both FINs)         begins a new connection
+//!    a few packets of one side, without a SYN      begins a new connection
 //!    open, and silent for a minute                 begins a new connection: its hosts forgot it
 //!    open                                          answered by a challenge ACK (RFC 5961 §4.2);
 //!                                                  belongs to it and changes nothing
@@ -29,6 +30,13 @@ const SILENCE_NS: u64 = 60_000_000_000;
 pub(crate) fn is_reuse(hot: &Hot, cold: &Cold, meta: &PacketMeta, me: usize) -> bool {
     let client = hot.client();
     let is_over = is_over(hot);
+    if meta.tcp_flags.has(TcpFlags::RST) {
+        // RFC 9293 §3.10.7: nobody reads its SYN.
+        return false;
+    }
+    if !meta.tcp_flags.has(TcpFlags::ACK) && is_remnant(hot) {
+        return true;
+    }
     if was_reset_open(hot) && !meta.tcp_flags.has(TcpFlags::ACK) {
         return false;
     }
@@ -36,8 +44,14 @@ pub(crate) fn is_reuse(hot: &Hot, cold: &Cold, meta: &PacketMeta, me: usize) -> 
         // Only while no client was seen; or the answer to a SYN that was not believed.
         let alone = hot.ends[client].state() == EndState::Inactive
             && hot.ends[client ^ 1].state() != EndState::Inactive;
-        let challenged = hot.seen.is_challenged() && meta.seq != cold.start_seq[me & 1];
-        return challenged || alone && (is_over || meta.seq != cold.start_seq[client ^ 1]);
+        let other = meta.seq != cold.start_seq[me & 1];
+        let challenged = hot.seen.is_challenged() && other;
+        // Both sides had sent a SYN, but this is the answer of a host that had sent none.
+        let crossed = hot.tcp_state == TcpState::SynSent
+            && hot.ends[client ^ 1].state() != EndState::Inactive;
+        return challenged
+            || crossed && other && me == client
+            || alone && (is_over || meta.seq != cold.start_seq[client ^ 1]);
     }
     if hot.ends[0].state() == EndState::Inactive && hot.ends[1].state() == EndState::Inactive {
         // Only bad checksums so far.
@@ -99,6 +113,17 @@ fn is_open(hot: &Hot) -> bool {
     );
     synchronized && !is_over(hot)
 }
+
+/// Whether it has few packets of one side only, and no SYN: rather the end of an earlier connection,
+/// or packets that nobody accepts, than one that a SYN cannot touch.
+fn is_remnant(hot: &Hot) -> bool {
+    let silent = |side: usize| hot.ends[side].state() == EndState::Inactive;
+    let packets = hot.packets[0].saturating_add(hot.packets[1]);
+    hot.bits.has(Bits::MIDSTREAM) && silent(0) != silent(1) && packets <= REMNANT_PACKETS
+}
+
+/// One-sided captures that begin in mid-connection have more than this before anybody can know.
+const REMNANT_PACKETS: u32 = 3;
 
 fn is_over(hot: &Hot) -> bool {
     hot.bits.has(Bits::OVER) || hot.closed(0) && hot.closed(1)

@@ -85,9 +85,13 @@ fn take_back_early_fin(hot: &mut Hot, side: usize) {
 }
 
 /// Continues a stream that a FIN of its sender `side`, or a RST, seemed to have closed: the
-/// receiver has acknowledged more of it, up to `acked`.
-pub(crate) fn reopen(hot: &mut Hot, side: usize, acked: Seq) {
+/// receiver has acknowledged more of it, up to `acked`. `fin`: the side whose FIN says so, and its
+/// number.
+pub(crate) fn reopen(hot: &mut Hot, side: usize, acked: Seq, fin: Option<(usize, Seq)>) {
     for one in [side & 1, side & 1 ^ 1] {
+        if one == side && has_closed_again(hot, one, acked) {
+            continue;
+        }
         let state = hot.ends[one].state();
         if state == EndState::Reset || state == EndState::Closed && one == side {
             hot.ends[one].undo();
@@ -95,6 +99,11 @@ pub(crate) fn reopen(hot: &mut Hot, side: usize, acked: Seq) {
         }
     }
     hot.bits.clear(Bits::OVER);
+    if let Some((by, end)) = fin.filter(|&(by, _)| !hot.closed(by)) {
+        hot.ends[by & 1].set(EndState::Closed);
+        hot.bits.set(Bits::CLOSED << (by & 1));
+        hot.control_seq[by & 1] = end;
+    }
     if acked.is_after(hot.next[side & 1]) {
         hot.next[side & 1] = acked;
     }
@@ -105,7 +114,16 @@ pub(crate) fn reopen(hot: &mut Hot, side: usize, acked: Seq) {
         (false, true) => TcpState::FinWait2,
         (false, false) => TcpState::Established,
     };
+    end_if_whole(hot);
     hot.class = class_of(hot);
+}
+
+/// Whether a side has sent another FIN after the one that was ignored, and just this one is
+/// acknowledged.
+fn has_closed_again(hot: &Hot, side: usize, acked: Seq) -> bool {
+    hot.ends[side & 1].state() == EndState::Closed
+        && !hot.bits.has(Bits::CONTROL_IS_RST << (side & 1))
+        && hot.control_seq[side & 1] == acked
 }
 
 /// The first segment of a side.

@@ -18,6 +18,9 @@ pub(crate) enum Phase {
     Unseen,
     /// Numbered only by the other side's acknowledgements.
     Guessed,
+    /// Its sender speaks, but its SYN was not seen, nor an answer of the receiver, which has only
+    /// sent a SYN. What it says waits.
+    Premature,
     /// Its SYN was seen, and nothing that confirms it.
     Syn,
     /// Data is expected.

@@ -158,6 +158,16 @@ impl Held {
         }
     }
 
+    /// Accepts everything that a stream holds, whatever made it doubtful.
+    pub(crate) fn trust_all(&mut self, queue: u32) {
+        let mut here = self.first(queue).map(|(handle, _)| handle);
+        while let Some(piece) = here.and_then(|here| self.pieces.get_mut(here)) {
+            piece.standing = Standing::Expected;
+            let start = piece.start;
+            here = self.above(self.queue(queue).root, start);
+        }
+    }
+
     /// Removes everything that a stream holds except doubtful bytes, and the queue if nothing is
     /// left; returns the number of bytes removed, and whether the queue still exists.
     pub(crate) fn keep_doubted(&mut self, queue: u32) -> (u32, bool) {

@@ -145,6 +145,8 @@ impl Reassembler {
             Phase::Open | Phase::Closing | Phase::Finished | Phase::Reset => {
                 peer.marks.has(Marks::SEEN)
             }
+            // It answers a SYN-ACK.
+            Phase::Syn => side.phase == Phase::Open,
             // No segment of it was seen at all.
             Phase::Guessed => return is_early(side, peer),
             _ => false,
@@ -154,8 +156,8 @@ impl Reassembler {
     }
 
     /// Whether a segment's data is dropped because of what the segment acknowledges of the stream
-    /// at `place`: something more than a window old (RFC 5961 §5.2). Only if both handshakes were
-    /// seen: then the window is known.
+    /// at `place`: something more than a window old (RFC 5961 §5.2), or not even the SYN. Only if
+    /// both handshakes were seen: then the window is known.
     pub(super) fn is_too_old(
         &mut self,
         connection: &mut Connection,
@@ -168,8 +170,13 @@ impl Reassembler {
             .all(|side| side.marks.has(Marks::SYN));
         let side = *connection.side(place.to_server);
         let sent = self.sent(&side);
-        let is_numbered = matches!(side.phase, Phase::Open | Phase::Closing | Phase::Finished);
-        known && is_numbered && segment.len > 0 && !is_acceptable(&side, sent, segment)
+        let is_old = match side.phase {
+            Phase::Open | Phase::Closing | Phase::Finished => !is_acceptable(&side, sent, segment),
+            // RFC 9293 §3.10.7.4: in SYN-RECEIVED it must acknowledge the SYN.
+            Phase::Syn => segment.ack.distance_from(side.next) < 0,
+            _ => false,
+        };
+        known && is_old && segment.len > 0
     }
 }
 

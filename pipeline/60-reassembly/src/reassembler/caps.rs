@@ -9,7 +9,7 @@ use super::data::is_early;
 use super::segment::Segment;
 use super::{Place, Reassembler, count};
 use crate::StreamConsumer;
-use crate::connection::{Connection, Marks, NIL};
+use crate::connection::{Connection, Marks, NIL, Phase};
 use crate::held::{Held, Piece, Standing, earlier};
 
 impl Reassembler {
@@ -84,6 +84,9 @@ impl Reassembler {
         let (side, peer) = connection.both(place.to_server);
         if is_early(side, peer) {
             return self.go_alone(connection, place, consumer);
+        }
+        if side.phase == Phase::Premature {
+            return self.believe_premature(connection, place, consumer);
         }
         let (held, next, is_shut) = (side.held, side.next, side.is_shut());
         match self.held.first(held) {

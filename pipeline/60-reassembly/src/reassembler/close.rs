@@ -15,6 +15,7 @@
 
 use super::data::is_early;
 use super::handshake::{is_stale, may_have_been_overtaken};
+use super::premature::is_premature;
 use super::segment::Segment;
 use super::{Place, Reassembler, count, span};
 use crate::connection::{Connection, FAR_BYTES, Marks, NIL, Phase};
@@ -137,6 +138,11 @@ impl Reassembler {
             return;
         }
         if !self.is_valid_reset(connection, place, segment) {
+            let answers = connection.side(!place.to_server).phase == Phase::Premature;
+            if answers && !segment.has(TcpFlags::ACK) {
+                // RFC 9293 §3.10.7.3: so does a host answer what comes before the SYN-ACK.
+                return;
+            }
             return self.report_anomaly(connection, place, Anomaly::InvalidReset, consumer);
         }
         self.believe_early(connection, place.handle, consumer);
@@ -165,7 +171,7 @@ impl Reassembler {
         match side.phase {
             // It answers a SYN: only the acknowledgement proves that its sender saw it. It may omit
             // some of the data on the SYN.
-            Phase::Unseen | Phase::Guessed if peer.phase == Phase::Syn => {
+            Phase::Unseen | Phase::Premature | Phase::Guessed if peer.phase == Phase::Syn => {
                 let end = self.held.end(peer.held, peer.next);
                 segment.has(TcpFlags::ACK)
                     && segment.ack.distance_from(peer.next) >= 0
@@ -230,12 +236,12 @@ impl Reassembler {
             return !segment.has(TcpFlags::SYN);
         }
         let is_numbered = side.phase == Phase::Open || side.is_shut();
-        is_numbered
-            && !segment.has(TcpFlags::FIN)
-            && !self.is_heard(&mut connection, place, &segment)
+        let is_early = is_premature(&mut connection, place);
+        let is_unheard = is_numbered && !self.is_heard(&mut connection, place, &segment);
+        !segment.has(TcpFlags::FIN) && (is_early || is_unheard)
     }
 
-    /// Bytes that wait for an answer that the capture lacks.
+    /// Bytes that wait for an answer that the capture lacks count.
     fn believe_early<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -247,6 +253,9 @@ impl Reassembler {
             if is_early(side, peer) {
                 let place = Place { handle, to_server };
                 self.go_alone(connection, place, consumer);
+            } else if side.phase == Phase::Premature {
+                let place = Place { handle, to_server };
+                self.believe_premature(connection, place, consumer);
             }
         }
     }
@@ -295,7 +304,7 @@ impl Reassembler {
 /// How a stream ended when its connection does; `None` if that was reported, or it never began.
 pub(super) const fn how_ended(phase: Phase) -> Option<Closed> {
     match phase {
-        Phase::Syn | Phase::Open => Some(Closed::Ended),
+        Phase::Premature | Phase::Syn | Phase::Open => Some(Closed::Ended),
         Phase::Closing => Some(Closed::Fin),
         Phase::Reset => Some(Closed::Reset),
         Phase::Unseen | Phase::Guessed | Phase::Finished | Phase::Refused | Phase::Ignored => None,

@@ -2,7 +2,7 @@
 
 use super::again::stream_id;
 use super::{Place, Reassembler, count, span};
-use crate::connection::{Connection, Marks, NIL};
+use crate::connection::{Connection, Marks, NIL, Phase};
 use crate::held::{Standing, earlier, later};
 use crate::{ReassemblyStats, Span, StreamConsumer};
 use flowpin_packet::Seq;
@@ -107,7 +107,8 @@ impl Reassembler {
                 self.held.forget_fin(side.held);
                 fin = None;
             }
-            if fin == Some(next) {
+            // A FIN on a SYN counts once that is confirmed, as data does.
+            if fin == Some(next) && side.phase != Phase::Syn {
                 return self.shut(connection, place, consumer);
             }
             if !acked.is_after(next) {

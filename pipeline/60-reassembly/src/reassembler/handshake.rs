@@ -17,8 +17,14 @@ impl Reassembler {
     ) {
         if !self.answers_syn(connection, place, segment) {
             self.report_anomaly(connection, place, Anomaly::SynAckMismatch, consumer);
+            if connection.side(place.to_server).phase == Phase::Premature {
+                self.refuse_premature(connection, place, consumer);
+            }
             let side = connection.side(place.to_server);
-            if matches!(side.phase, Phase::Unseen | Phase::Guessed) {
+            if matches!(
+                side.phase,
+                Phase::Unseen | Phase::Premature | Phase::Guessed
+            ) {
                 // The SYN that was seen may be forged: the client's answer will show.
                 connection.dispute(place.to_server, segment.start, segment.window);
             }
@@ -39,15 +45,15 @@ impl Reassembler {
                 self.report_anomaly(connection, place, Anomaly::SynInConnection, consumer);
             }
             Phase::Unseen | Phase::Guessed | Phase::Refused => {}
+            Phase::Premature => {
+                self.number_premature(connection, place, segment.start, consumer);
+            }
             Phase::Syn if again => {}
             // The one before is unconfirmed: the answer will show which one counts.
             Phase::Syn => {
-                let held = core::mem::replace(&mut side.held, NIL);
-                let refused = self.held.close(held);
-                count(&mut self.stats.syn_refused, refused);
-                self.stats.held = self.stats.held.saturating_sub(refused.into());
+                self.refuse_syn_data(connection, place);
                 self.report_anomaly(connection, place, Anomaly::SynInConnection, consumer);
-                disputed = segment.has(TcpFlags::ACK);
+                disputed = segment.has(TcpFlags::ACK) || peer_seen(connection, place);
             }
             _ if again => {
                 count(&mut self.stats.duplicate, segment.len);
@@ -78,6 +84,9 @@ impl Reassembler {
         }
         consumer.handshake(span(connection, place), segment.handshake);
         if segment.has(TcpFlags::ACK) && !peer_begun {
+            if connection.side(!place.to_server).phase == Phase::Premature {
+                self.answer_premature(connection, place.back(), segment.ack, consumer);
+            }
             self.guess(connection, place.back(), segment.ack);
             self.take_acknowledgement(connection, place.back(), segment, consumer);
         }
@@ -90,6 +99,15 @@ impl Reassembler {
             self.report_anomaly(connection, place, Anomaly::DataOnSyn, consumer);
         }
         self.take_data(connection, place, segment, consumer);
+    }
+
+    /// Drops what came with a SYN, or in its place, that does not count.
+    fn refuse_syn_data(&mut self, connection: &mut Connection, place: Place) {
+        let side = connection.side(place.to_server);
+        let held = core::mem::replace(&mut side.held, NIL);
+        let refused = self.held.close(held);
+        count(&mut self.stats.syn_refused, refused);
+        self.stats.held = self.stats.held.saturating_sub(refused.into());
     }
 
     /// Whether a SYN-ACK, if it is one, acknowledges the SYN that was seen (RFC 9293 §3.10.7.3).
@@ -127,6 +145,10 @@ impl Reassembler {
         consumer: &mut C,
     ) {
         let peer_seen = peer_seen(connection, place);
+        if connection.side(!place.to_server).phase == Phase::Premature {
+            self.answer_premature(connection, place.back(), segment.ack, consumer);
+        }
+        self.choose_syn(connection, place, segment);
         let (side, peer) = connection.both(place.to_server);
         side.marks.set(Marks::SEEN, true);
         let ahead = segment.start.distance_from(side.next);
@@ -140,13 +162,6 @@ impl Reassembler {
                 side.phase = Phase::Reset;
             }
             Phase::Guessed if far || answered => side.renumber(segment.start),
-            // The client may continue from another SYN than the one seen.
-            Phase::Syn if peer.is_disputed() && side.held == NIL => side.renumber(segment.start),
-            Phase::Syn if far && side.held == NIL => {
-                side.renumber(segment.start);
-                side.phase = Phase::Open;
-                self.report_anomaly(connection, place, Anomaly::SynInConnection, consumer);
-            }
             _ => {}
         }
         let (side, peer) = connection.both(place.to_server);
@@ -179,6 +194,21 @@ impl Reassembler {
             if disputed {
                 connection.side(!place.to_server).phase = Phase::Open;
             }
+        }
+    }
+
+    /// The client may continue from another SYN than the one seen, if the server has answered
+    /// another.
+    fn choose_syn(&mut self, connection: &mut Connection, place: Place, segment: &Segment<'_>) {
+        let (side, peer) = connection.both(place.to_server);
+        if side.phase != Phase::Syn || !peer.is_disputed() {
+            return;
+        }
+        let end = self.held.end(side.held, side.next);
+        let ahead = segment.start.distance_from(side.next);
+        if ahead < 0 || segment.start.is_after(end) {
+            self.refuse_syn_data(connection, place);
+            connection.side(place.to_server).renumber(segment.start);
         }
     }
 

@@ -10,6 +10,7 @@ mod data;
 mod deliver;
 mod fast_path;
 mod handshake;
+mod premature;
 mod segment;
 mod store;
 mod view;
@@ -21,6 +22,7 @@ use crate::{Anomaly, ReassemblyOptions, ReassemblyStats, Span, StreamConsumer};
 use flowpin_config::SegmentOverlap;
 use flowpin_memory::{Budget, Pool, Slab};
 use flowpin_packet::{FrameBytes, PacketFlags, PacketMeta, TcpFlags};
+use premature::is_premature;
 use segment::Segment;
 use std::io;
 
@@ -331,6 +333,9 @@ impl Reassembler {
             // RFC 9293 §3.10.7: in every state such a segment is dropped.
             self.report_anomaly(connection, place, Anomaly::MissingAck, consumer);
             return count(&mut self.stats.out_of_window, segment.len);
+        }
+        if is_premature(connection, place) {
+            return self.take_premature(connection, place, segment, consumer);
         }
         if !self.is_fresh_stamp(connection, place, segment, consumer) {
             return count(&mut self.stats.old_timestamp, segment.len);

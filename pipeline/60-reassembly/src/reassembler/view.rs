@@ -62,6 +62,7 @@ const fn name(phase: Phase) -> &'static str {
     match phase {
         Phase::Unseen => "unseen",
         Phase::Guessed => "guessed",
+        Phase::Premature => "premature",
         Phase::Syn => "syn",
         Phase::Open => "open",
         Phase::Closing => "closing",

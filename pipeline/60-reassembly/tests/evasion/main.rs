@@ -18,6 +18,7 @@
 mod closes;
 mod handshake;
 mod ignored;
+mod premature;
 #[path = "../support/mod.rs"]
 mod support;
 
