@@ -27,6 +27,7 @@ mod rust;
 mod statements;
 mod stems;
 mod straight;
+mod usage;
 
 pub use diagnostic::{Diagnostic, Refused, Severity};
 pub use findings::BackingUp;

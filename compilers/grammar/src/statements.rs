@@ -3,6 +3,7 @@
 use crate::diagnostic::Failure;
 use crate::lower::condition;
 use crate::read::{Argument, Call, FieldDeclaration, GrammarSource};
+use crate::usage::not_one;
 use flowpin_lexer::{FieldId, FieldKind, Op, Rule};
 
 /// The operations of all rules, and the names that they use.
@@ -100,6 +101,9 @@ impl<'a> Statements<'a> {
             ("rest", [Number(nth @ 1.., false, _)]) => Op::Rest(small(*nth, at)?),
             ("after", [Byte(byte, _)]) => Op::After(*byte),
             ("before", [Byte(byte, _)]) => Op::Before(*byte),
+            ("before", [Text(text, at)]) => {
+                Op::BeforeText(number(&mut self.texts, text.clone(), *at)?)
+            }
             ("between", [Byte(begin, _), Byte(end, _)]) => Op::Between(*begin, *end),
             ("capture", [field]) => {
                 Op::Capture(self.field(field, &[FieldKind::Text, FieldKind::List])?)
@@ -164,6 +168,11 @@ impl<'a> Statements<'a> {
             ("show", [message]) => Op::Show(self.message(message)?),
             ("ask", [message]) => Op::Ask(self.message(message)?),
             ("ask", [message, how @ Name(name, at)]) => self.ask(message, how, (name, *at))?,
+            ("ask_once", [message, fields @ ..]) if (1..=2).contains(&fields.len()) => {
+                let (message, fields) = self.named(message, fields)?;
+                Op::AskOnce { message, fields }
+            }
+            ("ask_last", [message]) => Op::AskLast(self.message(message)?),
             ("await", [Name(name, at)]) => Op::Await(condition(self.read, name, *at)?),
             ("noreply", []) => Op::NoReply,
             ("quiet", []) => Op::Quiet,
@@ -176,6 +185,10 @@ impl<'a> Statements<'a> {
             ("take_back", [message]) => Op::TakeBack(self.message(message)?),
             ("pass", [Name(name, at)]) => Op::Pass(condition(self.read, name, *at)?),
             ("answer_more", [message]) => Op::AnswerMore(self.message(message)?),
+            ("answer_more", [message, fields @ ..]) if (1..=2).contains(&fields.len()) => {
+                let (message, fields) = self.named(message, fields)?;
+                Op::AnswerMoreSame { message, fields }
+            }
             ("answer_in_order", [message, fields @ ..]) if (1..=4).contains(&fields.len()) => {
                 self.answer_in_order(message, fields, at)?
             }
@@ -185,8 +198,10 @@ impl<'a> Statements<'a> {
                 is_last: call.name == "feed_last",
             },
             ("answer", [message]) => Op::Answer(self.message(message)?),
-            ("answer", [message, field]) => self.answer_same(message, [field, field])?,
-            ("answer", [message, one, other]) => self.answer_same(message, [one, other])?,
+            ("answer", [message, fields @ ..]) if (1..=2).contains(&fields.len()) => {
+                let (message, fields) = self.named(message, fields)?;
+                Op::AnswerSame { message, fields }
+            }
             ("clear", [field]) => Op::Clear(self.field(field, ANY_KIND)?),
             ("anomaly", [Name(name, at)]) => Op::Anomaly(self.anomaly(name, *at)?),
             ("peer", [Name(name, at)]) => Op::Peer(condition(self.read, name, *at)?),
@@ -247,15 +262,18 @@ impl<'a> Statements<'a> {
         })
     }
 
-    fn answer_same(&self, message: &Argument, fields: [&Argument; 2]) -> Result<Op, Failure> {
-        let [one, other] = fields;
-        Ok(Op::AnswerSame {
-            message: self.message(message)?,
-            fields: [
-                self.field(one, &[FieldKind::Text])?,
-                self.field(other, &[FieldKind::Text])?,
-            ],
-        })
+    /// A message, and the texts in which its question and its answers are the same.
+    fn named(
+        &self,
+        message: &Argument,
+        fields: &[Argument],
+    ) -> Result<(u16, [FieldId; 2]), Failure> {
+        let mut ids = [0; 2];
+        // One that stands alone is compared twice.
+        for (id, field) in ids.iter_mut().zip(fields.iter().cycle()) {
+            *id = self.field(field, &[FieldKind::Text])?;
+        }
+        Ok((self.message(message)?, ids))
     }
 
     fn anomaly(&mut self, name: &str, at: usize) -> Result<u16, Failure> {
@@ -326,72 +344,5 @@ fn small(value: u64, at: usize) -> Result<u16, Failure> {
     u16::try_from(value).map_err(|_| Failure::new(at, "a number of at most 65535 is expected"))
 }
 
-fn not_one(name: &str, arguments: &[Argument], at: usize) -> Failure {
-    let known = STATEMENTS.iter().find(|(known, _)| *known == name);
-    match known {
-        Some((_, usage)) => Failure::new(at, format!("this statement is written {usage}")),
-        None => Failure::new(
-            at,
-            format!(
-                "C is not compiled: there is no statement {name} of {} arguments \
-                 (docs/user/grammar.md lists them)",
-                arguments.len()
-            ),
-        ),
-    }
-}
-
 const ANY_KIND: &[FieldKind] = &[FieldKind::Text, FieldKind::Count, FieldKind::List];
 const NAMES_MAX: u16 = 8192;
-
-/// How each statement is written.
-const STATEMENTS: &[(&str, &str)] = &[
-    ("trim", "trim() or trim(FRONT, BACK)"),
-    ("word", "word(NTH), from 1"),
-    ("rest", "rest(NTH), from 1"),
-    ("after", "after('c')"),
-    ("before", "before('c')"),
-    ("between", "between('c', 'c')"),
-    ("between_with", "between_with('c', 'c')"),
-    ("capture", "capture(FIELD)"),
-    ("append", "append(FIELD)"),
-    ("set", "set(FIELD, \"text\") or set(FIELD, NUMBER)"),
-    ("increment", "increment(FIELD)"),
-    ("add", "add(FIELD, FIELD)"),
-    ("repeat", "repeat(FIELD, CONDITION)"),
-    ("take", "take(FIELD, LENGTH)"),
-    (
-        "number",
-        "number(FIELD), number(FIELD, BASE) or number(FIELD, BASE, LEAST, GREATEST)",
-    ),
-    ("skip", "skip(NUMBER), skip(FIELD) or skip(FIELD, MORE)"),
-    ("skip_all", "skip_all()"),
-    ("emit", "emit(MESSAGE)"),
-    (
-        "ask",
-        "ask(MESSAGE), ask(MESSAGE, CONDITION) or ask(MESSAGE, FIELD)",
-    ),
-    ("await", "await(CONDITION)"),
-    ("noreply", "noreply()"),
-    ("quiet", "quiet()"),
-    ("answered", "answered()"),
-    ("answer_begun", "answer_begun(MESSAGE, CONDITION, FROM)"),
-    ("take_back", "take_back(MESSAGE)"),
-    ("pass", "pass(CONDITION)"),
-    ("answer_more", "answer_more(MESSAGE)"),
-    (
-        "answer_in_order",
-        "answer_in_order(MESSAGE, FIELD), with up to four fields",
-    ),
-    ("feed", "feed(LENGTH, CONDITION)"),
-    ("feed_last", "feed_last(LENGTH, CONDITION)"),
-    (
-        "answer",
-        "answer(MESSAGE), answer(MESSAGE, FIELD) or answer(MESSAGE, FIELD, FIELD)",
-    ),
-    ("clear", "clear(FIELD)"),
-    ("anomaly", "anomaly(NAME)"),
-    ("peer", "peer(CONDITION) or peer(CONDITION, FROM)"),
-    ("stop", "stop()"),
-    ("stop_both", "stop_both()"),
-];

@@ -129,6 +129,8 @@ pub enum Op {
     After(u8),
     /// The window ends before the first such byte.
     Before(u8),
+    /// The window ends before the first such text, whatever its letters' case.
+    BeforeText(u16),
     /// The window is what stands between the first such byte and the next second one, neither of
     /// them within a quoted string; all if there are none.
     Between(u8, u8),
@@ -180,6 +182,17 @@ pub enum Op {
     Ask(u16),
     /// The same; its answer is read in that start condition.
     AskIn(u16, Condition),
+    /// The same, unless a question waits whose texts in some fields are the direction's: then it was
+    /// asked again, and its lists go on with the direction's.
+    AskOnce {
+        /// What is told.
+        message: u16,
+        /// The fields; one twice if it is the only one.
+        fields: [FieldId; 2],
+    },
+    /// The direction's fields become a question that nothing answers: it is told at the end, unless
+    /// the direction asks something else before.
+    AskLast(u16),
     /// The same; it has as many answers as the field says.
     AskTimes(u16, FieldId),
     /// Something is asked of which nothing is told: only that an answer comes, and in which start
@@ -201,6 +214,14 @@ pub enum Op {
     },
     /// The oldest question is answered by the direction's fields, and told; it goes on waiting.
     AnswerMore(u16),
+    /// The same of the oldest question whose texts in some fields are the direction's, which keeps
+    /// what the answer says; if there is none, the direction's fields are told alone.
+    AnswerMoreSame {
+        /// What is told.
+        message: u16,
+        /// The fields; one twice if it is the only one.
+        fields: [FieldId; 2],
+    },
     /// Answers come in order: the oldest question that agrees with the direction's fields is
     /// answered. Those before it stay without; that none agrees, or one that had to be answered was
     /// not, is an anomaly.

@@ -37,6 +37,7 @@ mod fields;
 mod fuzz;
 mod grammars;
 mod memory;
+mod named;
 mod options;
 mod pairing;
 mod parser;

@@ -3,14 +3,16 @@
 //! ```text
 //!  one direction                         the other
 //!  ask ────────► question ─┐             answer            the oldest
-//!  ask(…, IN) ─► question ─┤ in order ─► answer(M, FIELD)  the oldest with equal fields
-//!  await(IN) ──► (nothing) ┘             answer_in_order   the oldest that agrees, or an anomaly
+//!  ask(…, IN) ─► question ─┤ in order ─► answer_in_order   the oldest that agrees, or an anomaly
+//!  await(IN) ──► (nothing) ┘
 //! ```
+//!
+//! Answers that name their questions, in any order, are in `named`.
 
 use crate::actions::capture_context;
 use crate::actions::{Actor, emit_message};
 use crate::fields::Fields;
-use crate::questions::{Asked, NO_CONDITION, NO_MESSAGE};
+use crate::questions::{Asked, NO_CONDITION, NO_MESSAGE, Question};
 use flowpin_lexer::{Condition, FieldId, FieldKind, Grammar, Op};
 use flowpin_record::MessageSink;
 
@@ -34,6 +36,7 @@ impl<S: MessageSink> Actor<'_, S> {
             condition,
             times,
             is_quiet: self.extra.is_quiet,
+            ..Asked::default()
         };
         if self.queue_question(asked) {
             return self.clear();
@@ -54,8 +57,7 @@ impl<S: MessageSink> Actor<'_, S> {
             message: NO_MESSAGE,
             at: self.at,
             condition,
-            times: 1,
-            is_quiet: false,
+            ..Asked::default()
         };
         let queue = &mut self.extra.asked;
         let nothing = Fields::default();
@@ -69,7 +71,7 @@ impl<S: MessageSink> Actor<'_, S> {
 
     /// Queues the direction's fields as a question, but for those that the grammar keeps, of which
     /// the direction keeps a copy; false if there is no room.
-    fn queue_question(&mut self, asked: Asked) -> bool {
+    pub(crate) fn queue_question(&mut self, asked: Asked) -> bool {
         let fields = self.extra.fields;
         if !self.questions.has_room(&self.extra.asked, 0) {
             return false;
@@ -183,7 +185,8 @@ impl<S: MessageSink> Actor<'_, S> {
             peer.asked.answer_left_out();
             return;
         };
-        let target = match self.questions.find(&peer.asked, message) {
+        let is_it = |next: &Question| next.asked.message == message;
+        let target = match self.questions.find(&peer.asked, is_it) {
             Some(next) => {
                 next.asked.at = fields.begun.unwrap_or(next.asked.at);
                 &mut next.fields
@@ -205,24 +208,6 @@ impl<S: MessageSink> Actor<'_, S> {
         };
         for _ in 0..before.unwrap_or(0) {
             self.emit_oldest_of_peer();
-        }
-    }
-
-    pub(crate) fn answer_same(&mut self, message: u16, same: [FieldId; 2]) {
-        let own = self.extra.fields.values(self.memory);
-        // A field that the answer lacks fits every question.
-        let is_it = |question: &Fields| {
-            let question = question.values(self.memory);
-            let mut same = same.iter().filter(|&&field| own.has(field));
-            same.all(|&field| own.texts(field).eq(question.texts(field)))
-        };
-        if self
-            .questions
-            .bring_first(&mut self.peer.extra.asked, is_it)
-        {
-            self.answer(message);
-        } else {
-            self.emit(message);
         }
     }
 

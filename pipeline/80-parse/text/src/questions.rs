@@ -30,6 +30,24 @@ pub(crate) struct Asked {
     pub(crate) times: u64,
     /// The question may go unanswered.
     pub(crate) is_quiet: bool,
+    /// An answer was emitted, whose fields are among the question's.
+    pub(crate) is_begun: bool,
+    /// Nothing answers it: another question takes its place.
+    pub(crate) is_last: bool,
+}
+
+impl Default for Asked {
+    fn default() -> Self {
+        Self {
+            message: NO_MESSAGE,
+            at: Timestamp(0),
+            condition: NO_CONDITION,
+            times: 1,
+            is_quiet: false,
+            is_begun: false,
+            is_last: false,
+        }
+    }
 }
 
 pub(crate) const NO_MESSAGE: u16 = u16::MAX;
@@ -158,14 +176,14 @@ impl Questions {
     pub(crate) fn bring_first(
         &mut self,
         queue: &mut Queue,
-        is_it: impl Fn(&Fields) -> bool,
+        is_it: impl Fn(&Question) -> bool,
     ) -> bool {
         let (mut before, mut slot) = (NONE, queue.first);
         let next = loop {
             let Some(question) = self.slots.get(slot) else {
                 return false;
             };
-            if is_it(&question.fields) {
+            if is_it(question) {
                 break question.next;
             }
             (before, slot) = (slot, question.next);
@@ -210,16 +228,30 @@ impl Questions {
         self.slots.get(queue.first)
     }
 
-    /// The oldest question with this message.
-    pub(crate) fn find(&mut self, queue: &Queue, message: u16) -> Option<&mut Question> {
+    /// The oldest question that fits.
+    pub(crate) fn find(
+        &mut self,
+        queue: &Queue,
+        is_it: impl Fn(&Question) -> bool,
+    ) -> Option<&mut Question> {
         let mut slot = queue.first;
         while let Some(question) = self.slots.get(slot) {
-            if question.asked.message == message {
+            if is_it(question) {
                 return self.slots.get_mut(slot);
             }
             slot = question.next;
         }
         None
+    }
+
+    /// Removes the youngest question if nothing answers it.
+    pub(crate) fn withdraw_last(&mut self, queue: &mut Queue, shard: u8, memory: &mut Memory) {
+        let last = self.slots.get(queue.last);
+        if last.is_some_and(|last| last.asked.is_last)
+            && self.bring_first(queue, |question| question.next == NONE)
+        {
+            self.pop(queue, shard, memory);
+        }
     }
 
     /// Removes the oldest question.

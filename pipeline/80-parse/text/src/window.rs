@@ -62,6 +62,13 @@ pub(crate) fn before(text: &[u8], byte: u8) -> &[u8] {
     at.and_then(|at| text.get(..at)).unwrap_or(text)
 }
 
+/// The text before the first such text in letters of either case; all if there is none.
+pub(crate) fn before_text<'t>(text: &'t [u8], end: &[u8]) -> &'t [u8] {
+    let mut windows = text.windows(end.len().max(1));
+    let at = windows.position(|window| window.eq_ignore_ascii_case(end));
+    at.and_then(|at| text.get(..at)).unwrap_or(text)
+}
+
 /// The text between the first `begin` and the next `end`, both outside quoted strings (RFC 5322
 /// §3.2.4: a backslash quotes the next byte); all if there are none.
 pub(crate) fn between(text: &[u8], begin: u8, end: u8) -> &[u8] {
@@ -116,7 +123,7 @@ pub(crate) fn number(text: &[u8], base: u8) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{after, before, between, number, rest, trimmed, word, word_len};
+    use super::{after, before, before_text, between, number, rest, trimmed, word, word_len};
 
     /// Windows never exceed the text, for any arguments.
     #[test]
@@ -131,6 +138,10 @@ mod tests {
         assert_eq!(after(b"From: <a>", b'<'), b"a>");
         assert_eq!(after(b"From", b'<'), b"From");
         assert_eq!(before(b"a;b", b';'), b"a");
+        assert_eq!(before_text(b"<a>;x=1;Tag=2", b";tag="), b"<a>;x=1");
+        assert_eq!(before_text(b";ta", b";tag="), b";ta");
+        assert_eq!(before_text(b"", b";tag="), b"");
+        assert_eq!(before_text(b"a", b""), b"a");
     }
 
     /// RFC 5321 §4.1.2: the local part of a mailbox may be a quoted string, in which `>` does not

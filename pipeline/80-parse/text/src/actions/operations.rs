@@ -24,6 +24,12 @@ impl<S: MessageSink> Actor<'_, S> {
             Op::Rest(nth) => state.window = window::rest(text, nth),
             Op::After(byte) => state.window = window::after(state.window, byte),
             Op::Before(byte) => state.window = window::before(state.window, byte),
+            Op::BeforeText(text) => {
+                let texts = &self.grammar.program.texts;
+                if let Some(text) = texts.get(usize::from(text)) {
+                    state.window = window::before_text(state.window, text.as_bytes());
+                }
+            }
             Op::Between(begin, end) => state.window = window::between(state.window, begin, end),
             Op::BetweenWith(begin, end) => {
                 state.window = window::between_with(state.window, begin, end);
@@ -91,12 +97,15 @@ impl<S: MessageSink> Actor<'_, S> {
                 let times = self.count(times).unwrap_or(0);
                 self.ask(message, NO_CONDITION, times);
             }
+            Op::AskOnce { message, fields } => self.ask_once(message, fields),
+            Op::AskLast(message) => self.ask_last(message),
             Op::Await(condition) => self.await_answer(condition),
             Op::NoReply => self.extra.has_no_reply = true,
             Op::Quiet => self.extra.is_quiet = true,
             Op::Answer(message) => self.answer(message),
             Op::AnswerSame { message, fields } => self.answer_same(message, fields),
             Op::AnswerMore(message) => self.answer_more(message),
+            Op::AnswerMoreSame { message, fields } => self.answer_more_same(message, fields),
             Op::AnswerInOrder {
                 message,
                 fields,

@@ -102,6 +102,29 @@ impl Fields {
         }
     }
 
+    /// Takes over the other's fields: texts and counts replace those of the same name, lists go on
+    /// with the other's members.
+    pub(crate) fn update_from(
+        &mut self,
+        other: &Self,
+        known: &[GrammarField],
+        context: &mut CaptureContext<'_>,
+    ) {
+        for index in 0..other.entries.len() {
+            let Some(entry) = other.entry(index, context.memory) else {
+                break;
+            };
+            let field = known.get(usize::from(entry.field));
+            let is_list = field.is_some_and(|field| field.kind == FieldKind::List);
+            // A text that is replaced by itself would take its bytes twice.
+            let [own, new] = [&*self, other].map(|one| one.values(context.memory));
+            let is_same = own.texts(entry.field).eq(new.texts(entry.field));
+            if is_list || matches!(entry.what, What::Count(_)) || !is_same {
+                self.add_entry(entry, other, is_list, context);
+            }
+        }
+    }
+
     fn entry(&self, index: usize, memory: &Memory) -> Option<Entry> {
         let entries = memory.entries.get(&self.entries);
         entries.get(index).copied().map(Entry::unpack)
