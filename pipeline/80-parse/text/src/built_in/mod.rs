@@ -57,6 +57,7 @@ fn only_captures(grammar: &Grammar, rule: &Rule) -> bool {
                 | Op::Rest(_)
                 | Op::After(_)
                 | Op::Before(_)
+                | Op::BeforeText(_)
                 | Op::Between(..)
                 | Op::BetweenWith(..)
                 | Op::Capture(_)

@@ -29,6 +29,9 @@ fn folded_fields_are_joined() {
             true,
             b"ACK sip:a SIP/2.0\r\nSubject: folded\r\n\tover lines\r\nCSeq: 1\r\n ACK\r\n\r\n",
         )],
-        &["sip @0 method=ACK uri=sip:a version=SIP/2.0 seq=1 ACK subject=folded over lines"],
+        &[
+            "sip @0 trans_depth=0 method=ACK uri=sip:a seq=1 ACK subject=folded over lines \
+           version=SIP/2.0",
+        ],
     );
 }
