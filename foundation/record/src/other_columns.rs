@@ -1,7 +1,7 @@
 //! The columns of anomaly and tunnel records.
 
 use crate::schema::{Column, Kind, Logs, Row, Value};
-use crate::{AnomalyRecord, TunnelRecord, weird_names};
+use crate::{AnomalyRecord, TunnelRecord, Uid, weird_names};
 
 impl Row for AnomalyRecord {
     const COLUMNS: &'static [Column<Self>] = ANOMALY;
@@ -31,6 +31,15 @@ const fn only_in<R>(logs: Logs, mut column: Column<R>) -> Column<R> {
     column
 }
 
+/// Zeek tells ports wherever it tells addresses.
+fn zeeks_port<'a>(row: &AnomalyRecord, port: fn((Uid, u16, u16)) -> u16) -> Value<'a> {
+    match (row.connection, row.addresses) {
+        (Some(connection), _) => Value::Port(port(connection)),
+        (None, Some(_)) => Value::Port(0),
+        (None, None) => Value::Unset,
+    }
+}
+
 const ANOMALY: &[Column<AnomalyRecord>] = &[
     column("ts", Kind::Time, "When the packet was captured.", |row| {
         Value::Time(row.time)
@@ -53,14 +62,26 @@ const ANOMALY: &[Column<AnomalyRecord>] = &[
                 .map_or(Value::Unset, |(source, _)| Value::Address(source))
         },
     ),
-    column(
-        "id.orig_p",
-        Kind::Port,
-        "Source port, if it belongs to a connection.",
-        |row| {
-            row.connection
-                .map_or(Value::Unset, |(_, source, _)| Value::Port(source))
-        },
+    only_in(
+        Logs::OnlyZeek,
+        column(
+            "id.orig_p",
+            Kind::Port,
+            "Source port; 0 if it belongs to no connection.",
+            |row| zeeks_port(row, |(_, source, _)| source),
+        ),
+    ),
+    only_in(
+        Logs::NotZeek,
+        column(
+            "id.orig_p",
+            Kind::Port,
+            "Source port, if it belongs to a connection.",
+            |row| {
+                row.connection
+                    .map_or(Value::Unset, |(_, source, _)| Value::Port(source))
+            },
+        ),
     ),
     column(
         "id.resp_h",
@@ -71,14 +92,26 @@ const ANOMALY: &[Column<AnomalyRecord>] = &[
                 .map_or(Value::Unset, |(_, to)| Value::Address(to))
         },
     ),
-    column(
-        "id.resp_p",
-        Kind::Port,
-        "Destination port, likewise.",
-        |row| {
-            row.connection
-                .map_or(Value::Unset, |(.., to)| Value::Port(to))
-        },
+    only_in(
+        Logs::OnlyZeek,
+        column(
+            "id.resp_p",
+            Kind::Port,
+            "Destination port, likewise.",
+            |row| zeeks_port(row, |(.., to)| to),
+        ),
+    ),
+    only_in(
+        Logs::NotZeek,
+        column(
+            "id.resp_p",
+            Kind::Port,
+            "Destination port, likewise.",
+            |row| {
+                row.connection
+                    .map_or(Value::Unset, |(.., to)| Value::Port(to))
+            },
+        ),
     ),
     only_in(
         Logs::OnlyZeek,

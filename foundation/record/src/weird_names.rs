@@ -31,7 +31,7 @@ pub(crate) fn source(record: &AnomalyRecord) -> &'static str {
             Layer::Mpls => "MPLS",
             Layer::Pppoe => "PPPOE",
             Layer::Arp => "ARP",
-            Layer::Ipv4 | Layer::Ipv6 => "IP",
+            Layer::Ipv4 | Layer::Ipv6 | Layer::Ipv6Extension => "IP",
             Layer::Tcp => "TCP",
             Layer::Udp => "UDP",
             Layer::Icmp | Layer::Icmpv6 => "ICMP",
@@ -58,14 +58,23 @@ pub(crate) fn source(record: &AnomalyRecord) -> &'static str {
 }
 
 fn of_packet(what: Malformed) -> &'static str {
-    use Layer::{Ethernet, Fragment, Icmp, Icmpv6, Ipv4, Ipv6, Stream, Tcp, Udp};
+    use Layer::{
+        Arp, Ethernet, Fragment, Icmp, Icmpv6, Ipv4, Ipv6, Ipv6Extension, Nesting, Stream, Tcp, Udp,
+    };
     use Reason as R;
     match (what.layer, what.reason) {
         (Ethernet, R::Truncated) => "truncated_ethernet_frame",
         (Ipv4 | Ipv6, R::Truncated) => "truncated_IP",
-        (Ipv4 | Ipv6, R::LengthTooSmall | R::LengthBeyondPacket) => "invalid_IP_header_size",
+        (Ipv4 | Ipv6 | Ipv6Extension, R::LengthTooSmall | R::LengthBeyondPacket) => {
+            "invalid_IP_header_size"
+        }
         (Ipv4 | Ipv6, R::WrongVersion) => "unknown_ip_version",
         (Ipv4, R::Checksum) => "bad_IP_checksum",
+        (Tcp, R::Checksum) => "bad_TCP_checksum",
+        (Udp, R::Checksum) => "bad_UDP_checksum",
+        (Icmp | Icmpv6, R::Checksum) => "bad_ICMP_checksum",
+        (Arp, R::Truncated) => "truncated_ARP",
+        (Nesting, R::TooDeep) => "exceeded_tunnel_max_depth",
         (Tcp | Udp | Icmp | Icmpv6, R::Truncated) => "truncated_header",
         (Tcp, R::LengthTooSmall | R::LengthBeyondPacket) => "bad_TCP_header_len",
         (Udp, R::LengthTooSmall | R::LengthBeyondPacket) => "UDP_datagram_length_mismatch",
@@ -94,26 +103,49 @@ fn of_message(name: &str) -> Option<(&'static str, &'static str)> {
 #[rustfmt::skip]
 const MESSAGES: &[(&str, &str, &str)] = &[
     ("dns_label_too_long", "DNS_label_too_long", ""),
-    ("dns_name_too_long", "DNS_name_too_long", ""),
+    ("dns_name_too_long", "DNS_NAME_too_long", ""),
     ("dns_pointer_loop", "DNS_label_forward_compress_offset", ""),
     ("dns_truncated_message", "DNS_truncated_len_lt_hdr_len", ""),
     ("dns_truncated_name", "DNS_label_len_gt_pkt", ""),
     ("http_bare_line_feed", "line_terminated_with_single_LF", ""),
     ("http_bare_return", "line_terminated_with_single_CR", ""),
+    ("http_chunk_size_invalid", "HTTP_bad_chunk_size", ""),
+    ("http_coding_not_last", "HTTP_chunked_multi", ""),
     ("http_early_response", "HTTP_response_before_request", ""),
+    ("http_length_and_chunked", "HTTP_content_length_and_chunked", ""),
+    ("http_length_invalid", "HTTP_bad_content_length", ""),
     ("http_not_a_request", "bad_HTTP_request", ""),
     ("http_not_a_response", "bad_HTTP_reply", ""),
     ("http_nul_byte", "NUL_in_line", ""),
     ("http_uri_missing", "missing_HTTP_uri", ""),
     ("http_version_changed", "HTTP_version_mismatch", ""),
     ("request_command_too_long", "FTP_max_command_length_exceeded", ""),
+    ("response_command_too_long", "FTP_reply_msg_too_long", ""),
     ("smtp_bad_chunk_size", "smtp_invalid_bdat_command", "BDAT argument bad length"),
     ("smtp_rcpt_without_mail", "smtp_mail_transaction_invalid", "rcpt to missing mail from"),
 ];
 
 #[cfg(test)]
 mod tests {
-    use super::MESSAGES;
+    use super::{MESSAGES, of_packet};
+    use flowpin_packet::{Layer, Reason, bad};
+
+    /// Zeek's name where it knows the same thing, ours elsewhere.
+    #[test]
+    fn packets_have_zeeks_names() {
+        for (layer, reason, name) in [
+            (Layer::Tcp, Reason::Checksum, "bad_TCP_checksum"),
+            (
+                Layer::Ipv6Extension,
+                Reason::LengthBeyondPacket,
+                "invalid_IP_header_size",
+            ),
+            (Layer::Nesting, Reason::TooDeep, "exceeded_tunnel_max_depth"),
+            (Layer::Mpls, Reason::TooDeep, "too_deep"),
+        ] {
+            assert_eq!(of_packet(bad(layer, reason, 0)), name);
+        }
+    }
 
     /// It is searched by halves.
     #[test]

@@ -336,8 +336,8 @@ fn micros(timestamp: &str) -> u64 {
     timestamp.parse::<u64>().unwrap() % 1_000_000
 }
 
-/// What Zeek's logs have in their own way: its names of oddities, and of transports that it does
-/// not know no ports, sizes or states.
+/// What Zeek's logs have in their own way: names of oddities and the ports of those that belong to
+/// no connection; of transports that it does not know no ports, sizes or states.
 fn is_zeeks_own(name: &str, line: &BTreeMap<String, String>) -> bool {
     let is_weird = line.contains_key("notice");
     let is_unknown = line
@@ -345,9 +345,8 @@ fn is_zeeks_own(name: &str, line: &BTreeMap<String, String>) -> bool {
         .is_some_and(|proto| proto == "unknown_transport");
     match name {
         "name" | "addl" | "notice" | "peer" | "source" => is_weird,
-        "id.orig_p" | "id.resp_p" | "orig_bytes" | "resp_bytes" | "conn_state" | "history" => {
-            is_unknown
-        }
+        "id.orig_p" | "id.resp_p" => is_unknown || is_weird,
+        "orig_bytes" | "resp_bytes" | "conn_state" | "history" => is_unknown,
         _ => false,
     }
 }
