@@ -12,8 +12,8 @@ use std::process::Command;
 /// So many checks must hold, those that want no event included.
 const PASSED_MIN: usize = 577;
 
-/// So many at most have a row that says what differs, but not who is right.
-const OPEN_MAX: usize = 22;
+/// So many at most have a row that says that Suricata is right, or not who is.
+const OPEN_MAX: usize = 4;
 
 const EXPLAINED: &str = include_str!("../explained/suricata-verify.yaml");
 
@@ -70,7 +70,7 @@ fn events_are_those_that_suricata_expects() {
     }
     let unknown = explained.into_keys();
     open.extend(unknown.map(|(test, number)| format!("{test}: there is no check {number}")));
-    println!("{passed} checks hold, of {unsettled} it is open who is right");
+    println!("{passed} checks hold, {unsettled} are open");
     assert!(open.is_empty(), "not explained:\n{}", open.join("\n"));
     assert!(
         passed >= PASSED_MIN,
