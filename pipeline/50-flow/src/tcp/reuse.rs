@@ -114,8 +114,8 @@ fn is_open(hot: &Hot) -> bool {
     synchronized && !is_over(hot)
 }
 
-/// Whether it has few packets of one side only, and no SYN: rather the end of an earlier connection,
-/// or packets that nobody accepts, than one that a SYN cannot touch.
+/// Whether it has few packets of one side only, and no SYN: rather the end of an earlier
+/// connection, or packets that nobody accepts, than one that a SYN cannot touch.
 fn is_remnant(hot: &Hot) -> bool {
     let silent = |side: usize| hot.ends[side].state() == EndState::Inactive;
     let packets = hot.packets[0].saturating_add(hot.packets[1]);
