@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Default)]
 pub(crate) struct Signals {
     which: Arc<AtomicUsize>,
-    /// Nobody listens any more: signals have their default effect.
+    /// No thread listens any more: signals have their default effect.
     over: Arc<AtomicBool>,
     listeners: Vec<(Handle, JoinHandle<()>)>,
 }

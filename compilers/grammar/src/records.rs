@@ -146,11 +146,13 @@ mod tests {
             ),
             (
                 "a text eve \"m.a\\\"",
-                "g.l:2:1: error: letters, digits, _, -, . and = are expected behind eve, 256 at most",
+                "g.l:2:1: error: letters, digits, _, -, . and = are expected \
+                 behind eve, 256 at most",
             ),
             (
                 "a text zeek \"b\tc\"",
-                "g.l:2:1: error: letters, digits, _, -, . and = are expected behind zeek, 256 at most",
+                "g.l:2:1: error: letters, digits, _, -, . and = are expected \
+                 behind zeek, 256 at most",
             ),
             (
                 "a text eve \"m..a\"",

@@ -182,8 +182,8 @@ pub enum Op {
     Ask(u16),
     /// The same; its answer is read in that start condition.
     AskIn(u16, Condition),
-    /// The same, unless a question waits whose texts in some fields are the direction's: then it was
-    /// asked again, and its lists go on with the direction's.
+    /// The same, unless a question waits whose texts in some fields are the direction's: then it
+    /// was asked again, and its lists go on with the direction's.
     AskOnce {
         /// What is told.
         message: u16,

@@ -177,8 +177,8 @@ const ANOMALY: &[Column<AnomalyRecord>] = &[
     column(
         "packet_number",
         Kind::Count,
-        "Position of the packet in the input, counted before the filter; none if a connection's end \
-         showed it.",
+        "Position of the packet in the input, counted before the filter; none if a connection's \
+         end showed it.",
         |row| row.packet_number.map_or(Value::Unset, Value::Count),
     ),
     column(

@@ -118,6 +118,7 @@ fn in_its_place(source: &io::Error) -> String {
         Some(Refused::Exists { .. }) => "another file is there".to_owned(),
         Some(Refused::NotRegular { what, .. }) => format!("{what} is there"),
         Some(Refused::Input { .. }) => "a file that this run reads is there".to_owned(),
+        _ if source.kind() == io::ErrorKind::IsADirectory => "a directory is there".to_owned(),
         _ => source.to_string(),
     }
 }

@@ -234,7 +234,7 @@ fn refuse(error: Error, signals: &Signals) -> Result<Exit, Failure> {
 /// Prints the summary where the capture is not written.
 fn show(target: Target<'_>, text: &str) -> Result<Exit, Failure> {
     match target {
-        Target::Stdout => tell_text(&text),
+        Target::Stdout => tell_text(text),
         Target::File(path) => print(&format!("{}: {text}", path.display()))?,
         Target::Interface { name, .. } => print(&format!("{name}: {text}"))?,
     }

@@ -23,8 +23,8 @@ pub(crate) fn question_of_record(line: &str) -> anyhow::Result<Question> {
     };
     found.ok_or_else(|| {
         anyhow!(
-            "the record names neither a packet (pcap_cnt, packet_number) nor a connection (uid, flow_id): records \
-             of scans, floods and tunnels are of many connections"
+            "the record names neither a packet (pcap_cnt, packet_number) nor a connection (uid, \
+             flow_id): records of scans, floods and tunnels are of many connections"
         )
     })
 }

@@ -14,6 +14,8 @@ mod safety;
 #[cfg(target_os = "linux")]
 mod signals;
 mod slices;
+#[cfg(target_os = "linux")]
+mod stopped;
 mod streams;
 mod traces;
 mod usage;

@@ -1,7 +1,7 @@
 //! Signals and silence, while the input waits for a pipe: the hardest moment to be heard in.
 
 use crate::program::{capture, code, command, text};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -48,7 +48,7 @@ impl Waiting {
 }
 
 /// Asks until it is so; fails, rather than hangs, if it never is.
-fn patiently(what: &str, mut is_so: impl FnMut() -> bool) {
+pub(crate) fn patiently(what: &str, mut is_so: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is_so() {
         assert!(began.elapsed() < NEVER, "waited in vain for {what}");
@@ -208,12 +208,20 @@ fn hangup_leaves_what_is_in_a_log_s_place() {
         let made = Command::new("mkfifo").arg(&eve).status();
         assert!(made.unwrap().success());
         run.signal("HUP");
+        // One thread hears both: once it has answered this, it has heard that.
+        run.signal("USR1");
+        let mut errors = BufReader::new(run.child.stderr.take().unwrap());
+        let (mut counters, mut told) = (String::new(), String::new());
+        errors.read_line(&mut counters).unwrap();
         run.stdin.write_all(&whole[400_000..]).unwrap();
-        let Waiting { child, stdin, dir } = run;
+        let Waiting {
+            mut child,
+            stdin,
+            dir,
+        } = run;
         drop(stdin);
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(code(&output), 1, "{shape}");
-        let told = String::from_utf8(output.stderr).unwrap();
+        errors.read_to_string(&mut told).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(1), "{shape}");
         assert_eq!(told.lines().count(), 1, "{told}");
         let parts = [text(&eve), "HUP", "a named pipe is there"];
         assert!(parts.iter().all(|part| told.contains(part)), "{told}");
@@ -316,13 +324,13 @@ fn logs_that_vanish_are_an_error() {
     assert_eq!(code(&output), 1);
 }
 
-fn kill(name: &str, id: u32) {
+pub(crate) fn kill(name: &str, id: u32) {
     let kill = format!("kill -{name} {id}");
     let killed = Command::new("sh").args(["-c", &kill]).status().unwrap();
     assert!(killed.success());
 }
 
 /// Whether INT and TERM have handlers.
-fn stops(id: u32) -> bool {
+pub(crate) fn stops(id: u32) -> bool {
     catches(id, [2, 15, 2, 15])
 }

@@ -254,3 +254,26 @@ fn grammars_are_refused_where_they_are_wrong() {
         }
     }
 }
+
+/// A grammar's files are in the folder for logs, and no other log's.
+#[test]
+fn a_grammar_writes_into_the_folder_for_logs_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, logs) = (folder.path().join("g.l"), folder.path().join("logs"));
+    let capture = capture("redis.pcap");
+    for (stem, expected) in [
+        ("../x", ":2:17: error: a name of files is of letters"),
+        (".x", ":2:17: error: a name of files is of letters"),
+        ("Conn", ":2:17: error: files named Conn already exist"),
+        ("weird", ":2:17: error: files named weird already exist"),
+    ] {
+        let grammar =
+            format!("%protocol redis\n%message m file \"{stem}\" \"d\" {{\n a text\n}}\n%%\na ;\n");
+        std::fs::write(&path, grammar).unwrap();
+        let (grammar, logs) = (text(&path), text(&logs));
+        let output = flowpin(&["run", "-r", &capture, "--grammar", grammar, "-l", logs]);
+        assert_eq!(code(&output), 2, "{}", stderr(&output));
+        assert!(stderr(&output).contains(expected), "{}", stderr(&output));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

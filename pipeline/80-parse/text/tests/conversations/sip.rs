@@ -16,7 +16,8 @@ fn sip_pairs_each_answer_with_its_request() {
                 true,
                 b"INVITE sip:bob@b SIP/2.0\r\nf: Ann <sip:ann@a>;x=1;tag=7\r\nTo: <sip:bob@b>\r\n\
               i: 77@a\r\nCSeq: 1 INVITE\r\nv: SIP/2.0/UDP a;branch=z9\r\nDate: today\r\n\
-              c: application/sdp\r\nReply-To: <sip:a@a>\r\nContent-Length : 6\r\n\r\nv=0\r\n\xff\r\n",
+              c: application/sdp\r\nReply-To: <sip:a@a>\r\nContent-Length : 6\r\n\r\n\
+              v=0\r\n\xff\r\n",
             ),
             (
                 false,

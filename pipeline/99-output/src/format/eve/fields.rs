@@ -179,7 +179,8 @@ const ANOMALY: &[(&str, &str)] = &[
     ("event_type", "`anomaly`."),
     (
         "pcap_cnt",
-        "Position of the packet in the input, counted before the filter.",
+        "Position of the packet in the input, counted before the filter; none if a connection's \
+         end showed it.",
     ),
     ("src_ip", "Source, if an IP header could be read."),
     ("dest_ip", "Destination, likewise."),
