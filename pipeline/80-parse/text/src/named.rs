@@ -66,32 +66,37 @@ impl<S: MessageSink> Actor<'_, S> {
             return self.emit(message);
         }
         let first = self.questions.find(asked, |_| true);
-        if first.is_none_or(|first| !first.asked.is_begun) {
+        if first.is_none_or(|first| first.asked.parts == 0) {
             return self.answer(message);
         }
-        self.tell_part(message, same);
+        self.tell_part(message, same, u8::MAX);
         let asked = &mut self.peer.extra.asked;
         self.questions.take_answer(asked, self.shard, self.memory);
     }
 
-    /// An answer to a question that goes on waiting.
+    /// An answer to a question that goes on waiting. Beyond [`PARTS_MAX`] it is emitted alone: short
+    /// answers must not repeat a long question without end.
     pub(crate) fn answer_more_same(&mut self, message: u16, same: [FieldId; 2]) {
-        if !self.tell_part(message, same) {
+        if !self.tell_part(message, same, PARTS_MAX) {
             self.emit(message);
         }
     }
 
-    /// Emits a question with this answer, which becomes part of it; false if none has these fields.
-    fn tell_part(&mut self, message: u16, same: [FieldId; 2]) -> bool {
+    /// Emits a question with this answer, which becomes part of it; false if none has these fields,
+    /// or it has so many parts already.
+    fn tell_part(&mut self, message: u16, same: [FieldId; 2], parts_max: u8) -> bool {
         let own = self.extra.fields.values(self.memory);
         let is_it = |question: &Question| is_named(question, own, self.memory, same);
         let Some(question) = self.questions.find(&self.peer.extra.asked, is_it) else {
             return false;
         };
-        question.asked.is_begun = true;
+        if question.asked.parts >= parts_max {
+            return false;
+        }
+        question.asked.parts += 1;
         let mut context = capture_context(self.at, self.shard, self.options, self.memory);
         let (known, fields) = (&self.grammar.program.fields, &mut question.fields);
-        fields.update_from(&self.extra.fields, known, &mut context);
+        fields.replace_from(&self.extra.fields, known, &mut context);
         let (fields, at) = ([fields.values(self.memory); 2], question.asked.at);
         let message = (message, self.to_server);
         emit_message(self.grammar, message, at, fields, self.sink);
@@ -99,6 +104,9 @@ impl<S: MessageSink> Actor<'_, S> {
         true
     }
 }
+
+/// Answers that one question is emitted with, besides the last one.
+const PARTS_MAX: u8 = 16;
 
 /// Whether an answer with these fields names the question. A field that it lacks fits every one.
 fn is_named(question: &Question, own: Values<'_>, memory: &Memory, same: [FieldId; 2]) -> bool {

@@ -30,8 +30,8 @@ pub(crate) struct Asked {
     pub(crate) times: u64,
     /// The question may go unanswered.
     pub(crate) is_quiet: bool,
-    /// An answer was emitted, whose fields are among the question's.
-    pub(crate) is_begun: bool,
+    /// How many answers were emitted whose fields are among the question's.
+    pub(crate) parts: u8,
     /// Nothing answers it: another question takes its place.
     pub(crate) is_last: bool,
 }
@@ -44,7 +44,7 @@ impl Default for Asked {
             condition: NO_CONDITION,
             times: 1,
             is_quiet: false,
-            is_begun: false,
+            parts: 0,
             is_last: false,
         }
     }

@@ -64,8 +64,15 @@ pub(crate) fn before(text: &[u8], byte: u8) -> &[u8] {
 
 /// The text before the first such text in letters of either case; all if there is none.
 pub(crate) fn before_text<'t>(text: &'t [u8], end: &[u8]) -> &'t [u8] {
-    let mut windows = text.windows(end.len().max(1));
-    let at = windows.position(|window| window.eq_ignore_ascii_case(end));
+    let Some(&first) = end.first() else {
+        return text;
+    };
+    let (small, capital) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
+    let begins = |at: &usize| {
+        let here = text.get(*at..at.saturating_add(end.len()));
+        here.is_some_and(|here| here.eq_ignore_ascii_case(end))
+    };
+    let at = memchr::memchr2_iter(small, capital, text).find(begins);
     at.and_then(|at| text.get(..at)).unwrap_or(text)
 }
 

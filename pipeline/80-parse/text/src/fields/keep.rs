@@ -1,6 +1,6 @@
 //! What is left of fields after a message, and what goes over from one message to another.
 
-use super::entry::{Entry, What};
+use super::entry::{Entry, Values, What};
 use super::{CaptureContext, Fields};
 use crate::memory::Memory;
 use flowpin_lexer::{FieldId, FieldKind, GrammarField};
@@ -90,36 +90,41 @@ impl Fields {
         known: &[GrammarField],
         context: &mut CaptureContext<'_>,
     ) {
-        for index in 0..other.entries.len() {
-            let Some(entry) = other.entry(index, context.memory) else {
-                break;
-            };
-            let field = known.get(usize::from(entry.field));
-            let is_list = field.is_some_and(|field| field.kind == FieldKind::List);
-            if is_list || !self.values(context.memory).has(entry.field) {
-                self.add_entry(entry, other, is_list, context);
-            }
-        }
+        self.take_from(other, known, context, |entry, own, _| !own.has(entry.field));
     }
 
-    /// Takes over the other's fields: texts and counts replace those of the same name, lists go on
-    /// with the other's members.
-    pub(crate) fn update_from(
+    /// The same, but texts and counts of the other replace those of the same name.
+    pub(crate) fn replace_from(
         &mut self,
         other: &Self,
         known: &[GrammarField],
         context: &mut CaptureContext<'_>,
+    ) {
+        self.take_from(other, known, context, |entry, own, new| {
+            // A text that is replaced by itself would take its bytes twice.
+            let is_same = || own.texts(entry.field).eq(new.texts(entry.field));
+            matches!(entry.what, What::Count(_)) || !is_same()
+        });
+    }
+
+    /// Adds the other's fields, all of lists, and of the rest what is wanted, which is asked with
+    /// the values of both.
+    fn take_from(
+        &mut self,
+        other: &Self,
+        known: &[GrammarField],
+        context: &mut CaptureContext<'_>,
+        is_wanted: impl Fn(&Entry, Values<'_>, Values<'_>) -> bool,
     ) {
         for index in 0..other.entries.len() {
             let Some(entry) = other.entry(index, context.memory) else {
                 break;
             };
             let field = known.get(usize::from(entry.field));
+            // PERF: not asked for members of lists, which may be many.
             let is_list = field.is_some_and(|field| field.kind == FieldKind::List);
-            // A text that is replaced by itself would take its bytes twice.
             let [own, new] = [&*self, other].map(|one| one.values(context.memory));
-            let is_same = own.texts(entry.field).eq(new.texts(entry.field));
-            if is_list || matches!(entry.what, What::Count(_)) || !is_same {
+            if is_list || is_wanted(&entry, own, new) {
                 self.add_entry(entry, other, is_list, context);
             }
         }

@@ -132,6 +132,26 @@ fn sip_answers_are_paired_with_the_requests_that_they_name() {
     check("sip", &turns, &expected);
 }
 
+/// A request is repeated with sixteen provisional answers and the last one, however many there are.
+#[test]
+fn answers_in_parts_do_not_repeat_their_question_without_end() {
+    let part = sip("SIP/2.0 180 Ringing", "1", "1 INVITE");
+    let (ask, last) = (
+        sip("INVITE sip:bob@b SIP/2.0", "1", "1 INVITE"),
+        sip("SIP/2.0 200 OK", "1", "1 INVITE"),
+    );
+    let mut turns: Vec<(bool, &[u8])> = vec![(true, &ask)];
+    turns.extend((0..40).map(|_| (false, part.as_slice())));
+    turns.push((false, &last));
+    let lines = messages("sip", &turns, whole);
+    let with_question: Vec<_> = lines
+        .iter()
+        .map(|line| line.contains("sip:bob@b"))
+        .collect();
+    let expected: Vec<_> = (0..41).map(|nth| nth < 16 || nth == 40).collect();
+    assert_eq!(with_question, expected, "{lines:#?}");
+}
+
 /// If answers name their requests, the oldest unanswered request makes room for a new one.
 #[test]
 fn unanswered_requests_make_room_for_new_ones() {
