@@ -74,8 +74,8 @@ impl<S: MessageSink> Actor<'_, S> {
         self.questions.take_answer(asked, self.shard, self.memory);
     }
 
-    /// An answer to a question that goes on waiting. Beyond [`PARTS_MAX`] it is emitted alone: short
-    /// answers must not repeat a long question without end.
+    /// An answer to a question that goes on waiting. Beyond [`PARTS_MAX`] it is emitted alone:
+    /// short answers do not repeat a long question without end.
     pub(crate) fn answer_more_same(&mut self, message: u16, same: [FieldId; 2]) {
         if !self.tell_part(message, same, PARTS_MAX) {
             self.emit(message);
@@ -93,7 +93,7 @@ impl<S: MessageSink> Actor<'_, S> {
         if question.asked.parts >= parts_max {
             return false;
         }
-        question.asked.parts += 1;
+        question.asked.parts = question.asked.parts.saturating_add(1);
         let mut context = capture_context(self.at, self.shard, self.options, self.memory);
         let (known, fields) = (&self.grammar.program.fields, &mut question.fields);
         fields.replace_from(&self.extra.fields, known, &mut context);
