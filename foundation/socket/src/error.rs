@@ -1,0 +1,46 @@
+//! Why an interface cannot be captured from, in one line that says what to do.
+
+use std::io;
+
+/// Why there is no ring.
+#[derive(Debug, thiserror::Error)]
+pub enum SocketError {
+    /// The process may not open packet sockets.
+    #[error(
+        "capturing from {interface} needs the capability CAP_NET_RAW: run as root, or once \
+         `sudo setcap cap_net_raw+ep` for this program"
+    )]
+    NotPermitted {
+        /// The interface.
+        interface: String,
+    },
+    /// There is no interface of that name.
+    #[error("there is no interface {interface}; there are: {}", known.join(", "))]
+    NoSuchInterface {
+        /// The name as given.
+        interface: String,
+        /// Those that exist.
+        known: Vec<String>,
+    },
+    /// Its frames begin with a header that is not decoded.
+    #[error(
+        "{interface} is of hardware type {hardware}, whose frames are not decoded: name another \
+         interface"
+    )]
+    Undecoded {
+        /// The interface.
+        interface: String,
+        /// The `ARPHRD_` number (if_arp.h).
+        hardware: u16,
+    },
+    /// The system refused something else.
+    #[error("cannot capture from {interface}: {what}: {source}")]
+    System {
+        /// The interface.
+        interface: String,
+        /// What was tried.
+        what: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+}

@@ -1,0 +1,221 @@
+//! One socket and its ring: packets in the order in which the kernel got them.
+
+use crate::filter::Wanted;
+use crate::interface::{self, Link};
+use crate::memory::Memory;
+use crate::packet::Packet;
+use crate::{Instruction, SocketError, socket};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// What to capture, and how.
+#[derive(Clone, Debug)]
+pub struct RingOptions {
+    /// The interface's name.
+    pub interface: String,
+    /// Of this receive queue only, from 0.
+    pub queue: Option<u16>,
+    /// Bytes kept of each frame.
+    pub snap_len: u32,
+    /// Frames for other stations too.
+    pub promiscuous: bool,
+    /// Bytes that the kernel may hold before it drops. Some more or less: whole blocks.
+    pub ring_bytes: u64,
+    /// Milliseconds after which a block with a packet is handed over though it is not full.
+    pub timeout_ms: u32,
+}
+
+/// The packets of an interface, or of one of its queues.
+#[derive(Debug)]
+pub struct Ring {
+    // Unmapped before the socket is closed.
+    memory: Memory,
+    socket: File,
+    interface: String,
+    index: i32,
+    link: Link,
+    /// The block to look at, and where in it the next packet is; none before its first.
+    block: usize,
+    place: Option<usize>,
+    /// How far it is from there to the one after it.
+    next: usize,
+    /// Packets left in that block.
+    left: u32,
+    stats: RingStats,
+}
+
+/// What became of the packets that passed the filter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RingStats {
+    /// Those that the kernel got, dropped ones included.
+    pub received: u64,
+    /// Those for which the ring had no room.
+    pub dropped: u64,
+}
+
+impl Ring {
+    /// Opens a socket on an interface. `filter` makes the program that frames of its link must
+    /// pass; an empty one lets all pass.
+    ///
+    /// # Errors
+    /// No permission, no such interface, frames that are not decoded, or what the system says.
+    pub fn open<E: From<SocketError>>(
+        options: &RingOptions,
+        filter: impl FnOnce(Link) -> Result<Vec<Instruction>, E>,
+    ) -> Result<Self, E> {
+        let interface = &options.interface;
+        let failed = |what| {
+            move |source: io::Error| match source.raw_os_error() {
+                Some(libc::EPERM | libc::EACCES) => SocketError::NotPermitted {
+                    interface: interface.clone(),
+                },
+                _ => SocketError::System {
+                    interface: interface.clone(),
+                    what,
+                    source,
+                },
+            }
+        };
+        let index = interface::index(interface)?;
+        // Which header frames have is known of a bound socket only.
+        let looking = socket::open(true).map_err(failed("no packet socket"))?;
+        socket::bind(&looking, index).map_err(failed("its link"))?;
+        let hardware = socket::hardware(&looking).map_err(failed("its link"))?;
+        drop(looking);
+        let link = Link::of(hardware).ok_or_else(|| SocketError::Undecoded {
+            interface: interface.clone(),
+            hardware,
+        })?;
+        let filter = filter(link)?;
+        let wanted = Wanted {
+            incoming_only: hardware == libc::ARPHRD_LOOPBACK,
+            queue: options.queue,
+            filter: &filter,
+            snap_len: options.snap_len,
+        };
+        let socket = socket::open(link != Link::Ip).map_err(failed("no packet socket"))?;
+        // Before it is bound, so that nothing comes that does not pass.
+        socket::attach(&socket, &wanted.program()).map_err(failed("its filter"))?;
+        let block_count = (options.ring_bytes / u64::from(BLOCK_LEN)).max(BLOCKS_MIN);
+        let block_count = u32::try_from(block_count).unwrap_or(u32::MAX);
+        socket::ring(&socket, BLOCK_LEN, block_count, options.timeout_ms.max(1))
+            .map_err(failed("no memory for its ring (--ring)"))?;
+        let memory = Memory::map(&socket, BLOCK_LEN as usize, block_count as usize)
+            .map_err(failed("no memory for its ring (--ring)"))?;
+        if options.promiscuous && hardware != libc::ARPHRD_LOOPBACK {
+            socket::be_promiscuous(&socket, index).map_err(failed("promiscuous mode"))?;
+        }
+        socket::bind(&socket, index).map_err(failed("no packets of it"))?;
+        Ok(Self {
+            memory,
+            socket,
+            interface: interface.clone(),
+            index,
+            link,
+            block: 0,
+            place: None,
+            next: 0,
+            left: 0,
+            stats: RingStats::default(),
+        })
+    }
+
+    /// The interface's name.
+    pub fn interface(&self) -> &str {
+        &self.interface
+    }
+
+    /// What its frames begin with.
+    pub const fn link(&self) -> Link {
+        self.link
+    }
+
+    /// The next packet, if there is one now; it is the same until [`Ring::take`].
+    pub fn head(&mut self) -> Option<Packet<'_>> {
+        loop {
+            if self.place.is_none() {
+                let block = self.memory.block(self.block)?;
+                self.left = word(block, PACKETS_AT);
+                self.place = Some(word(block, FIRST_AT) as usize);
+            }
+            if self.left > 0 {
+                break;
+            }
+            self.next_block();
+        }
+        let block = self.memory.block(self.block)?;
+        match Packet::at(block, self.place?) {
+            Some((packet, next)) => {
+                self.next = next;
+                Some(packet)
+            }
+            // The kernel does not write that: the block is given up.
+            None => {
+                self.left = 0;
+                None
+            }
+        }
+    }
+
+    /// Takes the packet that [`Ring::head`] has shown.
+    pub fn take(&mut self) {
+        let Some(place) = self.place else {
+            return;
+        };
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 || self.next == 0 {
+            self.next_block();
+        } else {
+            self.place = Some(place + self.next);
+        }
+    }
+
+    fn next_block(&mut self) {
+        self.memory.give_back(self.block);
+        self.block = (self.block + 1) % self.memory.block_count().max(1);
+        (self.place, self.left) = (None, 0);
+    }
+
+    /// What became of all packets so far.
+    pub fn stats(&mut self) -> RingStats {
+        // It fails for a socket that is gone only: then nothing is added.
+        if let Ok((received, dropped)) = socket::statistics(&self.socket) {
+            self.stats.received += u64::from(received);
+            self.stats.dropped += u64::from(dropped);
+        }
+        self.stats
+    }
+
+    /// Whether the interface has been removed, or another one has its name.
+    pub fn is_gone(&self) -> bool {
+        !interface::is_there(&self.interface, self.index)
+    }
+
+    /// What went wrong since the last call: `ENETDOWN` when the interface goes down, once.
+    pub fn take_error(&self) -> Option<io::Error> {
+        socket::error(&self.socket)
+    }
+}
+
+impl AsFd for Ring {
+    /// For poll(2): readable when there is a packet.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+fn word(block: &[u8], at: usize) -> u32 {
+    let bytes = block.get(at..).and_then(|rest| rest.first_chunk());
+    u32::from_ne_bytes(bytes.copied().unwrap_or_default())
+}
+
+/// Long enough for a frame of 64 KiB, which offloading makes, with its headers; short enough that
+/// hundreds of them are kept while nothing is read, as each holds only what came in one time-out.
+const BLOCK_LEN: u32 = 128 << 10;
+const BLOCKS_MIN: u64 = 8;
+
+/// Where in a block's header (linux/if_packet.h, `tpacket_hdr_v1`) the number of its packets is.
+const PACKETS_AT: usize = 12;
+/// And the place of the first.
+const FIRST_AT: usize = 16;
